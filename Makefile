@@ -1,0 +1,68 @@
+# Every step that CI takes is a target here.
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS  = -s -w -X github.com/kubectl-gc/kubectl-gc/pkg/cli.release=$(VERSION)
+
+# The race detector needs a C compiler; without one the tests run all the same.
+RACE ?= $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo -race)
+
+LINT        = $(GO) tool -modfile=test/lint/go.mod
+CONTROLPLANE = $(GO) run -C test/controlplane .
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t16
+
+.PHONY: build
+build: ## build bin/kubectl-gc
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/kubectl-gc ./cmd/kubectl-gc
+
+.PHONY: demo
+demo: ## show the tool at work on a real control plane, then stop it
+	$(GO) run ./test/demo
+
+.PHONY: demo-up
+demo-up: ## the same, and leave the control plane running
+	$(GO) run ./test/demo -keep
+
+.PHONY: demo-down
+demo-down: ## stop what demo-up left running
+	$(GO) run ./test/demo -stop
+
+.PHONY: cluster-up
+cluster-up: ## start a bare control plane; prints a KUBECONFIG to export
+	@$(CONTROLPLANE) up
+
+.PHONY: cluster-down
+cluster-down: ## stop it
+	@$(CONTROLPLANE) down
+
+.PHONY: controlplane
+controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl, once
+	$(CONTROLPLANE) build
+
+.PHONY: test
+test: lint controlplane ## everything: lint, unit tests, and end to end on a real control plane
+	$(GO) test $(RACE) -timeout 15m ./...
+	cd test/controlplane && $(GO) test -timeout 10m ./...
+
+.PHONY: lint
+lint: ## go vet, staticcheck, gofumpt, tidy modules
+	$(GO) vet ./...
+	$(LINT) staticcheck ./...
+	@unformatted=$$($(LINT) gofumpt -l cmd pkg test); \
+	if [ -n "$$unformatted" ]; then echo "gofumpt would change:" >&2; echo "$$unformatted" >&2; exit 1; fi
+	$(GO) mod tidy -diff
+	cd test/controlplane && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd test/lint && $(GO) mod tidy -diff
+
+.PHONY: bench
+bench: ## measure audit beside the transfer floor on 50,000 objects; writes docs/performance.md
+	$(GO) run ./test/bench -write docs/performance.md
+
+.PHONY: clean
+clean: ## remove what was built here; the control plane stays in the user's cache
+	rm -rf bin dist
