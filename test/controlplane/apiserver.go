@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// startAPIServer returns once clients find the API complete, roles included, and the
+// namespaces that every cluster has.
+func (p *plane) startAPIServer(ctx context.Context) error {
+	return withFreePort(func(port int) error {
+		server, err := p.thread.launch(p.folder.path, p.bin, "kube-apiserver", commandLine(p.apiserverSettings(port), p.options.apiserver))
+		if err != nil {
+			return err
+		}
+		p.apiserver, p.server = server, loopback(port)
+		return server.await(ctx, func(ctx context.Context) error {
+			for _, path := range []string{"/readyz", "/api/v1/namespaces/kube-system", "/api/v1/namespaces/default"} {
+				if err := get(ctx, p.client, p.server+path, p.users[0].token); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, p.etcd)
+	})
+}
+
+func (p *plane) apiserverSettings(port int) []setting {
+	settings := []setting{
+		setting("etcd-servers=unix://" + p.folder.file(socketFile)),
+		"bind-address=127.0.0.1",
+		"advertise-address=127.0.0.1",
+		setting(fmt.Sprintf("secure-port=%d", port)),
+		"tls-cert-file=" + servingCertFile,
+		"tls-private-key-file=" + servingKeyFile,
+		"cert-dir=.",
+		"token-auth-file=" + tokenFile,
+		"authorization-mode=RBAC",
+		setting("service-account-issuer=https://" + clusterName),
+		"service-account-key-file=" + serviceAccountFile,
+		"service-account-signing-key-file=" + serviceAccountFile,
+		"service-cluster-ip-range=10.0.0.0/24",
+		// It would register this server as an endpoint, and loopback is no valid one.
+		"endpoint-reconciler-type=none",
+		"allow-privileged=true",
+		setting("disable-admission-plugins=" + strings.Join(p.options.disabled(), ",")),
+	}
+	if len(p.options.enable) > 0 {
+		settings = append(settings, setting("enable-admission-plugins="+strings.Join(p.options.enable, ",")))
+	}
+	if p.options.runtimeConfig != "" {
+		settings = append(settings, setting("runtime-config="+p.options.runtimeConfig))
+	}
+	return settings
+}

@@ -1,0 +1,7 @@
+package main
+
+import "syscall"
+
+func attached() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

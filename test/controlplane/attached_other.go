@@ -1,0 +1,9 @@
+//go:build !linux
+
+package main
+
+import "syscall"
+
+func attached() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// dirVariable names the environment variable that says where the binaries are.
+const dirVariable = "KUBECTL_GC_CONTROLPLANE_DIR"
+
+// keyFile is in every folder of binaries that build has filled to the end.
+const keyFile = "key"
+
+// binariesBase returns the folder that was chosen for the binaries, or else the one in
+// which each set of them has a folder of its own.
+func binariesBase() (dir string, chosen bool, err error) {
+	if dir := os.Getenv(dirVariable); dir != "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return "", false, fmt.Errorf("resolve %s=%s: %w", dirVariable, dir, err)
+		}
+		return abs, true, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", false, fmt.Errorf("find folder for binaries: %w", err)
+	}
+	return filepath.Join(cache, "kubectl-gc", "controlplane"), false, nil
+}
+
+// built tells if dir was filled, to the end, by this very recipe.
+func built(dir, key string) bool {
+	have, err := os.ReadFile(filepath.Join(dir, keyFile))
+	return err == nil && string(have) == key && complete(dir)
+}
+
+// builtElsewhere tells if dir holds binaries that somebody else put there.
+func builtElsewhere(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, keyFile))
+	return errors.Is(err, os.ErrNotExist) && complete(dir)
+}
+
+func complete(dir string) bool {
+	for _, p := range programs() {
+		info, err := os.Stat(filepath.Join(dir, p.name))
+		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// fillFolder puts an executable in place of every program.
+func fillFolder(t *testing.T, dir string) {
+	t.Helper()
+	for _, p := range programs() {
+		if err := os.WriteFile(filepath.Join(dir, p.name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestBinariesOfSomebodyElseAreUsedAsTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(dirVariable, dir)
+	fillFolder(t, dir)
+	got, err := build(t.Context(), newThread(), io.Discard, true)
+	if got != dir || err != nil {
+		t.Errorf("got %q, %v, want %q", got, err, dir)
+	}
+}
+
+func TestFolderIsNotBuilt(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, dir string){
+		"empty": func(*testing.T, string) {},
+		"of another key": func(t *testing.T, dir string) {
+			fillFolder(t, dir)
+			if err := os.WriteFile(filepath.Join(dir, keyFile), []byte("other"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"without kubectl": func(t *testing.T, dir string) {
+			fillFolder(t, dir)
+			if err := os.Remove(filepath.Join(dir, "kubectl")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"with a kubectl that can't be run": func(t *testing.T, dir string) {
+			fillFolder(t, dir)
+			if err := os.Chmod(filepath.Join(dir, "kubectl"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv(dirVariable, dir)
+			spoil(t, dir)
+			if _, err := build(t.Context(), newThread(), io.Discard, true); !errors.Is(err, errNotBuilt) {
+				t.Errorf("got error %v, want %v", err, errNotBuilt)
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+var errNotBuilt = errors.New("the control plane's binaries are not built: controlplane build does it, in minutes")
+
+func buildCommand(ctx context.Context, args []string, s streams) error {
+	fs := flag.NewFlagSet("build", flag.ContinueOnError)
+	if err := parse(fs, args, s); err != nil {
+		return err
+	}
+	dir, err := build(ctx, newThread(), s.err, false)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.out, dir)
+	return err
+}
+
+// build returns the folder that holds the binaries, and builds them when it doesn't
+// hold them yet: unless onlyIfBuilt, then it is errNotBuilt. Processes that build at
+// the same time wait for each other. What takes long is told on progress.
+func build(ctx context.Context, t thread, progress io.Writer, onlyIfBuilt bool) (string, error) {
+	base, chosen, err := binariesBase()
+	if err != nil {
+		return "", err
+	}
+	if chosen && builtElsewhere(base) {
+		return base, nil
+	}
+	module, err := writeModule(base)
+	if err != nil {
+		return "", err
+	}
+	r, err := newRecipe(ctx, module)
+	if err != nil {
+		return "", err
+	}
+	dir := base
+	if !chosen {
+		dir = filepath.Join(base, r.version+"-"+r.key)
+	}
+	if built(dir, r.key) {
+		return dir, nil
+	}
+	if onlyIfBuilt {
+		return "", errNotBuilt
+	}
+	return dir, fill(ctx, t, dir, r, progress)
+}
+
+// fill builds every program into dir. A binary appears there by a rename, and the key
+// after the last of them, so whoever comes upon dir finds it whole or unfinished.
+func fill(ctx context.Context, t thread, dir string, r recipe, out io.Writer) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make folder for binaries: %w", err)
+	}
+	unlock, err := lock(ctx, filepath.Join(dir, ".lock"), func() {
+		fmt.Fprintf(out, "another process builds the control plane in %s, waiting for it\n", dir)
+	})
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if built(dir, r.key) {
+		return nil
+	}
+	removeStaging(dir)
+	staging, err := os.MkdirTemp(dir, stagingPrefix)
+	if err != nil {
+		return fmt.Errorf("make folder for binaries: %w", err)
+	}
+	defer os.RemoveAll(staging)
+	r.work = staging
+
+	fmt.Fprintf(out, "building Kubernetes %s and etcd from Go modules into %s\nthe first build takes minutes, later runs use what it built\n", r.version, dir)
+	p, err := newProgress(ctx, t, r, out)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	for _, program := range programs() {
+		if err := r.compile(ctx, t, program, filepath.Join(staging, program.name), p); err != nil {
+			return err
+		}
+	}
+	// Never the old key beside new binaries.
+	if err := writeWhole(filepath.Join(dir, keyFile), []byte("unfinished"), 0o644); err != nil {
+		return err
+	}
+	for _, program := range programs() {
+		if err := os.Rename(filepath.Join(staging, program.name), filepath.Join(dir, program.name)); err != nil {
+			return fmt.Errorf("put %s in place: %w", program.name, err)
+		}
+	}
+	return writeWhole(filepath.Join(dir, keyFile), []byte(r.key), 0o644)
+}
+
+const stagingPrefix = ".build-"
+
+// removeStaging removes what builds that were killed left in dir; its lock is held.
+func removeStaging(dir string) {
+	stale, _ := filepath.Glob(filepath.Join(dir, stagingPrefix+"*"))
+	for _, path := range stale {
+		_ = os.RemoveAll(path) // it costs space only, and the next build tries again
+	}
+}
+
+func (r recipe) compile(ctx context.Context, t thread, program program, out string, p *progress) error {
+	p.begin(program.name)
+	args := append([]string{"build", "-v", "-o", out}, r.flags...)
+	cmd := r.goCommand(append(args, program.path)...)
+	cmd.Stderr = p
+	if err := t.run(ctx, cmd); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", program.name, err, p.complaints())
+	}
+	return nil
+}

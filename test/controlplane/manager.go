@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+)
+
+const managerKubeconfig = "kube-controller-manager.kubeconfig"
+
+// setCollector makes the control plane have the collector that is wanted, which takes
+// another kube-controller-manager. On an error there is none.
+func (p *plane) setCollector(ctx context.Context, want collector) error {
+	if p.collector == want {
+		return nil
+	}
+	p.stopManager()
+	if want == collectorAbsent {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.options.timeout)
+	defer cancel()
+	err := withFreePort(func(port int) error { return p.startManager(ctx, want, port) })
+	if err != nil {
+		p.stopManager()
+		return err
+	}
+	p.collector = want
+	return nil
+}
+
+func (p *plane) stopManager() {
+	if p.manager != nil {
+		p.manager.stop(grace)
+	}
+	p.manager, p.managerServer, p.collector = nil, "", collectorAbsent
+}
+
+func (p *plane) startManager(ctx context.Context, want collector, port int) error {
+	server, err := p.thread.launch(p.folder.path, p.bin, "kube-controller-manager", commandLine([]setting{
+		"kubeconfig=" + managerKubeconfig,
+		// For its own server, so that an admin may read its metrics.
+		"authentication-kubeconfig=" + managerKubeconfig,
+		"authorization-kubeconfig=" + managerKubeconfig,
+		"bind-address=127.0.0.1",
+		setting(fmt.Sprintf("secure-port=%d", port)),
+		"tls-cert-file=" + servingCertFile,
+		"tls-private-key-file=" + servingKeyFile,
+		// Its clients are told by their tokens only, no certificates are to be looked up.
+		"authentication-skip-lookup=true",
+		"leader-elect=false",
+		"use-service-account-credentials=false",
+		"service-account-private-key-file=" + serviceAccountFile,
+		"root-ca-file=" + authorityFile,
+		setting("controllers=" + want.controllers()),
+		// The default of 20 requests a second is for sharing a cluster with others.
+		"kube-api-qps=1000",
+		"kube-api-burst=2000",
+	}, p.options.manager))
+	if err != nil {
+		return err
+	}
+	p.manager, p.managerServer = server, loopback(port)
+	return server.await(ctx, func(ctx context.Context) error {
+		if err := get(ctx, p.client, p.managerServer+"/healthz", ""); err != nil {
+			return err
+		}
+		if want == collectorOn && !collects(server.written()) {
+			return errors.New("the garbage collector has not begun")
+		}
+		return nil
+	}, p.apiserver, p.etcd)
+}
+
+// collects tells from its log if the collector's workers run: its health doesn't say, and
+// before that nothing is collected. (Run in pkg/controller/garbagecollector/garbagecollector.go
+// of Kubernetes; the same words since v1.8.)
+func collects(log []byte) bool {
+	return bytes.Contains(log, []byte("roceeding to collect garbage"))
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// markerFile is in the folder of every run. While the run lives, it holds a lock on it.
+const markerFile = "kubectl-gc-test.json"
+
+// folderPrefix is short since etcd's socket is in the folder, and a socket's path may
+// have little more than a hundred bytes.
+const folderPrefix = "kubectl-gc-test-"
+
+// proof is in the kubeconfig, and says which marker vouches for it.
+type proof struct {
+	Marker string `json:"marker"` // path of the marker file
+	ID     string `json:"id"`     // of the run
+}
+
+// marker is the content of the marker file.
+type marker struct {
+	ID     string `json:"id"`
+	Server string `json:"server,omitempty"` // empty until it is known
+	Keep   bool   `json:"keep,omitempty"`   // the user wants the folder when the run is over
+}
+
+// folder is what one run owns on disk.
+type folder struct {
+	path string
+	keep bool
+	id   string
+	lock *os.File // of the marker
+}
+
+// newFolder makes a folder that only its user can read.
+func newFolder(keep bool) (*folder, error) {
+	path, err := os.MkdirTemp("", folderPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("make folder of the run: %w", err)
+	}
+	d := &folder{path: path, keep: keep, id: rand.Text()}
+	if err := d.mark(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(path))
+	}
+	return d, nil
+}
+
+func (d *folder) file(name string) string { return filepath.Join(d.path, name) }
+
+func (d *folder) proof() proof { return proof{Marker: d.file(markerFile), ID: d.id} }
+
+// mark writes the marker, locked before it has its name: a marker that can be locked by
+// anybody else belongs to a run that is over.
+func (d *folder) mark() error {
+	f, err := os.CreateTemp(d.path, ".marker-")
+	if err != nil {
+		return fmt.Errorf("mark folder: %w", err)
+	}
+	ok, err := tryLock(f)
+	if err == nil && !ok {
+		err = errors.New("its lock is taken")
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), d.file(markerFile))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("mark folder: %w", err), f.Close())
+	}
+	d.lock = f
+	return d.vouch("")
+}
+
+// vouch writes into the marker which server it vouches for.
+func (d *folder) vouch(server string) error {
+	data, err := json.Marshal(marker{ID: d.id, Server: server, Keep: d.keep})
+	if err != nil {
+		return fmt.Errorf("write marker: %w", err)
+	}
+	// In place, since the lock is on this very file.
+	if err := d.lock.Truncate(0); err != nil {
+		return fmt.Errorf("write marker: %w", err)
+	}
+	if _, err := d.lock.WriteAt(append(data, '\n'), 0); err != nil {
+		return fmt.Errorf("write marker: %w", err)
+	}
+	return nil
+}
+
+// remove removes the folder unless it is to be kept.
+func (d *folder) remove() error {
+	defer d.lock.Close()
+	if d.keep {
+		return nil
+	}
+	if err := os.RemoveAll(d.path); err != nil {
+		return fmt.Errorf("remove folder of the run: %w", err)
+	}
+	return nil
+}
+
+// sweep removes the folders of runs that were killed. It is a courtesy: what it can't
+// read or remove (another user's, say) it leaves alone.
+func sweep() {
+	markers, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*", markerFile))
+	for _, path := range markers {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if ok, err := tryLock(f); ok && err == nil {
+			var m marker
+			// A run killed while it wrote its marker has started nothing yet.
+			_ = json.NewDecoder(f).Decode(&m)
+			if !m.Keep {
+				_ = os.RemoveAll(filepath.Dir(path))
+			}
+		}
+		f.Close()
+	}
+}

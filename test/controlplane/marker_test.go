@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"testing"
+)
+
+func TestSweepRemovesOnlyWhatDeadRunsLeft(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	folderOf := func(keep bool) *folder {
+		t.Helper()
+		f, err := newFolder(keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	alive, dead, kept := folderOf(false), folderOf(false), folderOf(true)
+	defer alive.lock.Close()
+	dead.lock.Close() // as the kernel does when a run is killed
+	kept.lock.Close()
+	foreign, err := os.MkdirTemp("", folderPrefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	sweep()
+	for path, want := range map[string]bool{alive.path: true, dead.path: false, kept.path: true, foreign: true} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s is there: %t, want %t", path, err == nil, want)
+		}
+	}
+}
+
+func TestFolderIsPrivate(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	f, err := newFolder(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != 0o700 {
+		t.Errorf("mode is %o, want 700", got)
+	}
+	if err := f.remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(f.path); !os.IsNotExist(err) {
+		t.Errorf("it is not removed (%v)", err)
+	}
+}

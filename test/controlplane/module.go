@@ -1,0 +1,75 @@
+package main
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed go.mod
+var goMod string
+
+//go:embed go.sum
+var goSum string
+
+// program is one binary of a control plane.
+type program struct {
+	name string // of the file
+	path string // of the package, a tool of go.mod
+}
+
+// programs are in the order in which they are built: the small one first, so that
+// whatever is wrong with the toolchain shows early.
+func programs() []program {
+	return []program{
+		{"etcd", "go.etcd.io/etcd/server/v3"},
+		{"kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"},
+		{"kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"},
+		{"kubectl", "k8s.io/kubernetes/cmd/kubectl"},
+	}
+}
+
+// kubernetesVersion returns the version of k8s.io/kubernetes that a go.mod requires.
+func kubernetesVersion(mod string) (string, error) {
+	for line := range strings.Lines(mod) {
+		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		if len(fields) >= 2 && fields[0] == "k8s.io/kubernetes" && strings.HasPrefix(fields[1], "v") {
+			return fields[1], nil
+		}
+	}
+	return "", errors.New("read version of k8s.io/kubernetes: go.mod does not require it")
+}
+
+// writeModule lays out a module below base that has no packages of its own, only the
+// requirements: enough to build what they hold. It returns its folder, whose name
+// changes with the content.
+func writeModule(base string) (string, error) {
+	dir := filepath.Join(base, "module-"+hash(goMod, goSum))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("lay out module: %w", err)
+	}
+	for name, content := range map[string]string{"go.mod": goMod, "go.sum": goSum} {
+		path := filepath.Join(dir, name)
+		if have, err := os.ReadFile(path); err == nil && string(have) == content {
+			continue
+		}
+		if err := writeWhole(path, []byte(content), 0o644); err != nil {
+			return "", fmt.Errorf("lay out module: %w", err)
+		}
+	}
+	return dir, nil
+}
+
+// hash names contents: equal parts, equal name.
+func hash(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part) // the length keeps neighbours apart
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}

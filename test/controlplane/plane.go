@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+)
+
+// grace is what a server has to end by itself before it is killed.
+const grace = 5 * time.Second
+
+// plane is one control plane. Its methods are not safe for concurrent use.
+type plane struct {
+	options options
+	bin     string
+	thread  thread
+	folder  *folder
+	users   []user
+	client  *http.Client
+
+	etcd, apiserver *process
+	server          string // URL of the API server
+
+	manager       *process // nil when the collector is absent
+	managerServer string
+	collector     collector
+}
+
+// start starts a control plane. When it fails, whatever it has started is stopped.
+func start(ctx context.Context, t thread, bin string, o options) (*plane, error) {
+	folder, err := newFolder(o.keep)
+	if err != nil {
+		return nil, err
+	}
+	p := &plane{options: o, bin: bin, thread: t, folder: folder, users: newUsers(), collector: collectorAbsent}
+	if err := p.start(ctx); err != nil {
+		return nil, errors.Join(err, p.stop())
+	}
+	return p, nil
+}
+
+func (p *plane) start(ctx context.Context) error {
+	if err := writeCertificates(p.folder.path, time.Now()); err != nil {
+		return err
+	}
+	if err := writeTokens(p.folder.path, p.users); err != nil {
+		return err
+	}
+	authority, err := os.ReadFile(p.folder.file(authorityFile))
+	if err != nil {
+		return fmt.Errorf("read certificate authority: %w", err)
+	}
+	p.client = newClient(authority)
+
+	starting, cancel := context.WithTimeout(ctx, p.options.timeout)
+	defer cancel()
+	if err := p.startEtcd(starting); err != nil {
+		return err
+	}
+	if err := p.startAPIServer(starting); err != nil {
+		return err
+	}
+	if err := p.writeKubeconfigs(authority); err != nil {
+		return err
+	}
+	return p.setCollector(ctx, p.options.collector)
+}
+
+// writeKubeconfigs writes the controller manager's, and then the users'.
+func (p *plane) writeKubeconfigs(authority []byte) error {
+	if err := p.folder.vouch(p.server); err != nil {
+		return err
+	}
+	var people, manager []user
+	for _, u := range p.users {
+		if u.name == controllerManager {
+			manager = append(manager, u)
+		} else {
+			people = append(people, u)
+		}
+	}
+	mark := p.folder.proof()
+	return errors.Join(
+		writeJSON(p.folder.file(managerKubeconfig), newKubeconfig(p.server, authority, manager, mark)),
+		writeJSON(p.folder.file(kubeconfigFile), newKubeconfig(p.server, authority, people, mark)),
+	)
+}
+
+// servers are those that should be running now.
+func (p *plane) servers() []*process {
+	var all []*process
+	for _, each := range []*process{p.manager, p.apiserver, p.etcd} {
+		if each != nil {
+			all = append(all, each)
+		}
+	}
+	return all
+}
+
+// stop stops the servers, clients before what they are clients of, and removes the folder.
+func (p *plane) stop() error {
+	for _, each := range p.servers() {
+		each.stop(grace)
+	}
+	return p.folder.remove()
+}
+
+// pids are the servers' process ids by name.
+func (p *plane) pids() map[string]int {
+	pids := map[string]int{}
+	for _, each := range p.servers() {
+		pids[each.name] = each.pid
+	}
+	return pids
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"strconv"
+	"testing"
+)
+
+func TestFreePortCanBeListenedOn(t *testing.T) {
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+}
+
+func TestWithFreePort(t *testing.T) {
+	taken := &exitError{name: "kube-apiserver", tail: "listen tcp 127.0.0.1:1: bind: address already in use"}
+	other := &exitError{name: "kube-apiserver", tail: "unknown flag"}
+	for name, c := range map[string]struct {
+		answers []error
+		calls   int
+		want    error
+	}{
+		"the first port is fine":         {[]error{nil}, 1, nil},
+		"the second is":                  {[]error{taken, nil}, 2, nil},
+		"another error is final":         {[]error{taken, other, nil}, 2, other},
+		"somebody takes them all":        {[]error{taken, taken, taken, taken, taken, nil}, 5, taken},
+		"an error that is no exit stays": {[]error{net.ErrClosed}, 1, net.ErrClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			err := withFreePort(func(int) error {
+				calls++
+				return c.answers[calls-1]
+			})
+			if calls != c.calls || !errors.Is(err, c.want) {
+				t.Errorf("got %v after %d calls, want %v after %d", err, calls, c.want, c.calls)
+			}
+		})
+	}
+}

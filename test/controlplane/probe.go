@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// newClient returns a client that talks only to servers of this run.
+func newClient(authority []byte) *http.Client {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	return &http.Client{
+		Timeout: 5 * time.Second,
+		Transport: &http.Transport{
+			Proxy:           nil, // loopback only, whatever the environment says
+			TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+			// A connection kept open would keep its server from stopping.
+			DisableKeepAlives: true,
+		},
+	}
+}
+
+// get succeeds if url answers 200. The token may be empty.
+func get(ctx context.Context, client *http.Client, url, token string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 4096))
+	if err != nil {
+		return fmt.Errorf("get %s: %w", url, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("get %s: %s: %s", url, response.Status, strings.TrimSpace(string(body)))
+	}
+	return nil
+}

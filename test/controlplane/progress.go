@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// beat is how often a build says how far it is.
+const beat = 10 * time.Second
+
+// progress is where `go build -v` writes to. It counts the packages named there, says
+// on every beat how far the build is, and keeps the rest, which is what went wrong.
+// Safe for concurrent use.
+type progress struct {
+	out   io.Writer
+	begun time.Time
+	quit  chan struct{}
+	ended sync.WaitGroup
+
+	mu       sync.Mutex
+	program  string
+	total    int // packages that are to be compiled
+	done     int // packages that are, or are being, compiled
+	modules  int // modules that were downloaded
+	partial  []byte
+	complain []string
+}
+
+// newProgress starts the beat, and asks go how many packages the recipe has yet to
+// compile: what it has cached, -v won't name. (Commands are stale until they are installed.)
+func newProgress(ctx context.Context, t thread, r recipe, out io.Writer) (*progress, error) {
+	p := &progress{out: out, begun: time.Now(), quit: make(chan struct{}), program: "modules"}
+	p.ended.Go(p.tell)
+
+	args := append([]string{"list", "-deps", "-f", "{{if and .Stale (ne .Name `main`)}}{{.ImportPath}}{{end}}"}, r.flags...)
+	for _, program := range programs() {
+		args = append(args, program.path)
+	}
+	cmd := r.goCommand(args...)
+	var stale bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stale, p
+	if err := t.run(ctx, cmd); err != nil {
+		p.stop()
+		return nil, fmt.Errorf("list packages to build: %w\n%s", err, p.complaints())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total = len(strings.Fields(stale.String()))
+	return p, nil
+}
+
+// begin says which program is being built from now on.
+func (p *progress) begin(program string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.program, p.complain = program, nil
+	p.print()
+}
+
+func (p *progress) stop() {
+	close(p.quit)
+	p.ended.Wait()
+}
+
+func (p *progress) tell() {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.quit:
+			return
+		case <-tick.C:
+			p.mu.Lock()
+			p.print()
+			p.mu.Unlock()
+		}
+	}
+}
+
+// print needs the lock.
+func (p *progress) print() {
+	line := fmt.Sprintf("%5s  %s", time.Since(p.begun).Round(time.Second), p.program)
+	switch {
+	case p.total > 0:
+		line += fmt.Sprintf("  %d/%d packages", min(p.done, p.total), p.total)
+	case p.modules > 0:
+		line += fmt.Sprintf("  %d downloaded", p.modules)
+	}
+	fmt.Fprintln(p.out, line)
+}
+
+func (p *progress) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.partial = append(p.partial, b...)
+	for {
+		line, rest, ok := bytes.Cut(p.partial, []byte("\n"))
+		if !ok {
+			return len(b), nil
+		}
+		p.take(string(line))
+		p.partial = rest
+	}
+}
+
+// take needs the lock. A line of -v is a bare import path; what is neither that nor a
+// download is a complaint of the compiler or of go.
+func (p *progress) take(line string) {
+	switch {
+	case strings.HasPrefix(line, "go: downloading "):
+		p.modules++
+	case line != "" && !strings.ContainsAny(line, " \t#:"):
+		p.done++
+	default:
+		p.complain = append(p.complain, line)
+	}
+}
+
+// complaints returns what went wrong in the program begun last, in go's words.
+func (p *progress) complaints() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(append(p.complain, string(p.partial)), "\n")
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+)
+
+// recipe is all that the binaries depend on.
+type recipe struct {
+	module  string   // folder with go.mod and go.sum
+	work    string   // folder for what go leaves behind when it is interrupted; may be empty
+	version string   // of Kubernetes
+	flags   []string // of go build
+	key     string   // a hash over the above, and over the toolchain
+}
+
+// newRecipe reads the recipe of the module in dir.
+func newRecipe(ctx context.Context, dir string) (recipe, error) {
+	version, err := kubernetesVersion(goMod)
+	if err != nil {
+		return recipe{}, err
+	}
+	r := recipe{module: dir, version: version, flags: buildFlags(version)}
+
+	// Asked inside the module, since its go line may select another toolchain.
+	env := r.goCommand("env", "GOVERSION", "GOFLAGS")
+	var stderr bytes.Buffer
+	env.Stderr = &stderr
+	toolchain, err := env.Output()
+	if err != nil {
+		return recipe{}, fmt.Errorf("ask go for its version: %w\n%s", err, stderr.Bytes())
+	}
+	if err := ctx.Err(); err != nil {
+		return recipe{}, err
+	}
+	r.key = buildKey(goMod, goSum, string(toolchain), r.flags)
+	return r, nil
+}
+
+// buildKey names a set of binaries: equal inputs, equal key.
+func buildKey(mod, sum, toolchain string, flags []string) string {
+	return hash(append([]string{mod, sum, toolchain, runtime.GOOS, runtime.GOARCH}, flags...)...)
+}
+
+func buildFlags(version string) []string {
+	return []string{"-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags=" + linkerFlags(version)}
+}
+
+// linkerFlags makes the binaries say their version. A release build sets these
+// variables from git (hack/lib/version.sh of Kubernetes); the commit is not known here.
+func linkerFlags(version string) string {
+	major, minor, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	minor, _, _ = strings.Cut(minor, ".")
+	flags := []string{"-s", "-w"}
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		flags = append(flags,
+			"-X", pkg+".gitVersion="+version,
+			"-X", pkg+".gitMajor="+major,
+			"-X", pkg+".gitMinor="+minor,
+			"-X", pkg+".gitCommit=unknown",
+			"-X", pkg+".gitTreeState=clean",
+		)
+	}
+	return strings.Join(flags, " ")
+}
+
+// goCommand is a go command in the module, for this machine, without C.
+func (r recipe) goCommand(args ...string) *exec.Cmd {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = r.module
+	cmd.Env = append(os.Environ(),
+		"PWD="+r.module, "GOWORK=off", "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	if r.work != "" {
+		cmd.Env = append(cmd.Env, "GOTMPDIR="+r.work)
+	}
+	return cmd
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// state is the folder that up and down share.
+type state string
+
+// record is what up writes down about the control plane it started.
+type record struct {
+	Run     identity   `json:"run"`
+	Servers []identity `json:"servers"` // empty until it is ready
+	Args    []string   `json:"args"`    // of run
+	Server  string     `json:"server"`  // empty until it is ready
+}
+
+// openState makes the folder, by default the user's only one.
+func openState(dir string) (state, error) {
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("find folder for state: %w", err)
+		}
+		dir = filepath.Join(cache, "kubectl-gc", "controlplane-up")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find folder for state: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make folder for state: %w", err)
+	}
+	return state(dir), nil
+}
+
+func (s state) file(name string) string { return filepath.Join(string(s), name) }
+
+func (s state) kubeconfig() string { return s.file(kubeconfigFile) }
+
+const (
+	recordFile = "record.json"
+	runLog     = "run.log"
+)
+
+// load returns the record, the zero one if there is none.
+func (s state) load() (record, error) {
+	data, err := os.ReadFile(s.file(recordFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return record{}, nil
+	}
+	if err != nil {
+		return record{}, fmt.Errorf("read record of what runs: %w", err)
+	}
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return record{}, fmt.Errorf("read record of what runs in %s: %w", s.file(recordFile), err)
+	}
+	return r, nil
+}
+
+func (s state) save(r record) error { return writeJSON(s.file(recordFile), r) }
+
+// clear forgets what ran. The log of the run stays, to be read.
+func (s state) clear() error {
+	var errs []error
+	for _, name := range []string{kubeconfigFile, recordFile} {
+		if err := os.Remove(s.file(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("forget what ran: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sameFlags tells if what runs was started by the same command line.
+func (r record) sameFlags(o options) bool { return slices.Equal(r.Args, o.args()) }
+
+// all are the processes, the run itself first.
+func (r record) all() []identity { return append([]identity{r.Run}, r.Servers...) }

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+const stateUsage = "the folder that up and down share (default: one in the user's cache folder)"
+
+func upCommand(ctx context.Context, args []string, s streams) error {
+	var o options
+	var dir string
+	fs := flag.NewFlagSet("up", flag.ContinueOnError)
+	o.register(fs)
+	fs.StringVar(&dir, "state", "", stateUsage)
+	if err := parse(fs, args, s); err != nil {
+		return err
+	}
+	asked := false // for anything but whatever runs already
+	fs.Visit(func(f *flag.Flag) { asked = asked || f.Name != "state" })
+
+	state, err := openState(dir)
+	if err != nil {
+		return err
+	}
+	unlock, err := state.lock(ctx, s.err)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r, err := state.load()
+	if err != nil {
+		return err
+	}
+	if r.Run.runs() && r.Server != "" {
+		if asked && !r.sameFlags(o) {
+			return fmt.Errorf("a control plane runs already, with other flags (%s): controlplane down stops it", strings.Join(r.Args, " "))
+		}
+		fmt.Fprintf(s.err, "a control plane runs already at %s (%s)\n", r.Server, strings.Join(r.Args, " "))
+		return export(s.out, state)
+	}
+	// Whatever is left of one that was killed, or that never became ready.
+	if err := end(ctx, r); err != nil {
+		return err
+	}
+	if err := state.clear(); err != nil {
+		return err
+	}
+	// Here, since the run has no terminal to show its progress on.
+	if _, err := build(ctx, newThread(), s.err, false); err != nil {
+		return err
+	}
+	r, err = detach(ctx, state, o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "a control plane runs at %s (%s)\ncontrolplane down stops it\n", r.Server, strings.Join(r.Args, " "))
+	return export(s.out, state)
+}
+
+// detach starts a run in a session of its own and returns when it is ready. On an error
+// nothing of it is left.
+func detach(ctx context.Context, state state, o options) (record, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return record{}, fmt.Errorf("find own program: %w", err)
+	}
+	log, err := os.Create(state.file(runLog))
+	if err != nil {
+		return record{}, fmt.Errorf("start run: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(self, append([]string{"run", "--detached"}, o.args()...)...)
+	cmd.Stderr = log
+	cmd.Dir = string(state)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return record{}, fmt.Errorf("start run: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return record{}, fmt.Errorf("start run: %w", err)
+	}
+
+	r := record{Args: o.args()}
+	if r.Run, err = identify(cmd.Process.Pid); err == nil {
+		err = state.save(r) // at once, so that down finds it if we are killed
+	}
+	var answer ready
+	if err == nil {
+		answer, err = receive(ctx, stdout)
+	}
+	if err == nil {
+		err = r.complete(state, answer)
+	}
+	if err != nil {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it ends by itself on an error of its own
+		_ = cmd.Wait()
+		return record{}, errors.Join(err, state.clear())
+	}
+	return r, nil
+}
+
+// receive reads the one line that a run writes when it is ready, or why it isn't.
+func receive(ctx context.Context, from io.Reader) (ready, error) {
+	type line struct {
+		ready
+		failure
+	}
+	var l line
+	done := make(chan error, 1)
+	go func() { done <- json.NewDecoder(from).Decode(&l) }()
+	select {
+	case <-ctx.Done():
+		return ready{}, fmt.Errorf("wait for the run to be ready: %w", ctx.Err())
+	case err := <-done:
+		if err != nil {
+			return ready{}, fmt.Errorf("wait for the run to be ready: %w", err)
+		}
+		if l.Error != "" {
+			return ready{}, errors.New(l.Error)
+		}
+		return l.ready, nil
+	}
+}
+
+// complete writes down what only a run that is ready knows.
+func (r *record) complete(state state, answer ready) error {
+	for _, pid := range answer.PIDs {
+		server, err := identify(pid)
+		if err != nil {
+			return err
+		}
+		r.Servers = append(r.Servers, server)
+	}
+	r.Server = answer.Server
+	config, err := os.ReadFile(answer.Kubeconfig)
+	if err != nil {
+		return fmt.Errorf("read kubeconfig of the run: %w", err)
+	}
+	if err := writeWhole(state.kubeconfig(), config, 0o600); err != nil {
+		return err
+	}
+	return state.save(*r)
+}
+
+// export prints the line that a shell evaluates.
+func export(out io.Writer, state state) error {
+	_, err := fmt.Fprintf(out, "export KUBECONFIG='%s'\n", strings.ReplaceAll(state.kubeconfig(), "'", `'\''`))
+	return err
+}
