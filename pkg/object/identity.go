@@ -1,0 +1,44 @@
+package object
+
+import (
+	"cmp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Identity is where an object lives and which one it is. Namespace is empty for
+// a cluster-scoped object. Two identities with one UID are one object served
+// under two names (gc-semantics 1.10).
+type Identity struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Namespace  string    `json:"namespace"`
+	Name       string    `json:"name"`
+	UID        types.UID `json:"uid"`
+}
+
+// GroupVersionKind parses APIVersion as the collector does: what cannot be
+// parsed becomes the empty group and version (schema.FromAPIVersionAndKind).
+func (i Identity) GroupVersionKind() schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(i.APIVersion, i.Kind)
+}
+
+// String is Kind/name, the form a person pastes behind kubectl. It is not
+// escaped: see print/escape before it meets a terminal.
+func (i Identity) String() string {
+	return i.Kind + "/" + i.Name
+}
+
+// Compare orders identities by kind, namespace, name, UID and last by
+// apiVersion: the order of every list this program prints.
+func (i Identity) Compare(o Identity) int {
+	return cmp.Or(
+		strings.Compare(i.Kind, o.Kind),
+		strings.Compare(i.Namespace, o.Namespace),
+		strings.Compare(i.Name, o.Name),
+		strings.Compare(string(i.UID), string(o.UID)),
+		strings.Compare(i.APIVersion, o.APIVersion),
+	)
+}

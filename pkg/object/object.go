@@ -1,0 +1,82 @@
+package object
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The two finalizers that are the collector's own. Every other one is foreign.
+const (
+	ForegroundFinalizer = metav1.FinalizerDeleteDependents
+	OrphanFinalizer     = metav1.FinalizerOrphanDependents
+)
+
+// Object is what one look saw of an object: enough to foretell what the
+// collector does with it, and no more.
+type Object struct {
+	Identity        `json:",inline"`
+	ResourceVersion string            `json:"resourceVersion,omitempty"`
+	Created         time.Time         `json:"created,omitzero"`
+	Deleted         *time.Time        `json:"deleted,omitempty"` // deletionTimestamp; nil while not terminating
+	GraceSeconds    *int64            `json:"graceSeconds,omitempty"`
+	Owners          []Reference       `json:"owners,omitempty"` // in the order of the metadata
+	Finalizers      []string          `json:"finalizers,omitempty"`
+	Labels          map[string]string `json:"labels,omitempty"`  // nil where the look did not ask for them
+	Aliases         []Identity        `json:"aliases,omitempty"` // further identities under which the same UID is served
+}
+
+// Terminating says whether a DELETE has been accepted and the object is still there.
+func (o *Object) Terminating() bool { return o.Deleted != nil }
+
+// DeletingDependents says whether the object is in a foreground deletion: what
+// makes it "waiting" in the eyes of its dependents (gc-semantics 2.1, 3 row 8).
+func (o *Object) DeletingDependents() bool {
+	return o.Terminating() && slices.Contains(o.Finalizers, ForegroundFinalizer)
+}
+
+// ForeignFinalizers are those that are not the collector's, in their order.
+func (o *Object) ForeignFinalizers() []string {
+	var out []string
+	for _, f := range o.Finalizers {
+		if f != ForegroundFinalizer && f != OrphanFinalizer {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// At says whether the object is served as apiVersion and kind in that namespace
+// and name, under its identity or one of its aliases.
+func (o *Object) At(apiVersion, kind, namespace, name string) bool {
+	is := func(i Identity) bool {
+		return i.Name == name && i.Kind == kind && i.Namespace == namespace && i.APIVersion == apiVersion
+	}
+	return is(o.Identity) || slices.ContainsFunc(o.Aliases, is)
+}
+
+// FromMeta reads an object's metadata. Kind and apiVersion are the caller's, as
+// list items need not carry their own (gc-semantics 1.4). labels says whether
+// to keep them.
+func FromMeta(apiVersion, kind string, m metav1.Object, labels bool) Object {
+	o := Object{
+		Identity: Identity{
+			APIVersion: apiVersion, Kind: kind,
+			Namespace: m.GetNamespace(), Name: m.GetName(), UID: m.GetUID(),
+		},
+		ResourceVersion: m.GetResourceVersion(),
+		Created:         m.GetCreationTimestamp().UTC(),
+		GraceSeconds:    m.GetDeletionGracePeriodSeconds(),
+		Owners:          ReferencesOf(m.GetOwnerReferences()),
+		Finalizers:      m.GetFinalizers(),
+	}
+	if d := m.GetDeletionTimestamp(); d != nil {
+		t := d.UTC()
+		o.Deleted = &t
+	}
+	if labels {
+		o.Labels = m.GetLabels()
+	}
+	return o
+}

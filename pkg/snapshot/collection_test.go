@@ -1,0 +1,100 @@
+package snapshot_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func TestACollectionKeepsOneObjectPerUID(t *testing.T) {
+	ingress := st.Object("networking.k8s.io/v1", "Ingress", "shop/web", st.UID("u"))
+	legacy := st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"))
+	older := st.Object("extensions/v1alpha1", "Ingress", "shop/web", st.UID("u"))
+	other := st.Pod("shop/p")
+
+	want := st.Object("extensions/v1alpha1", "Ingress", "shop/web", st.UID("u"))
+	want.Aliases = []object.Identity{legacy.Identity, ingress.Identity}
+
+	arrivals := []object.Object{ingress, legacy, older, other, legacy}
+	for range len(arrivals) {
+		arrivals = append(arrivals[1:], arrivals[0])
+		for _, order := range [][]object.Object{arrivals, st.Reversed(arrivals)} {
+			var c snapshot.Collection
+			c.Add(order...)
+			if len(c.Objects()) != 2 {
+				t.Fatalf("got %d objects, want 2", len(c.Objects()))
+			}
+			if diff := cmp.Diff(&want, c.Object("u")); diff != "" {
+				t.Errorf("arrival %v:\n%s", order, diff)
+			}
+			if diff := cmp.Diff(&other, c.Object(other.UID)); diff != "" {
+				t.Error(diff)
+			}
+		}
+	}
+}
+
+func TestAnEmptyCollectionAnswersNothing(t *testing.T) {
+	var c snapshot.Collection
+	if c.Object("u") != nil || len(c.Objects()) != 0 {
+		t.Errorf("got %v, %v", c.Object("u"), c.Objects())
+	}
+}
+
+func TestTheOrderOfArrivalDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var arrivals []object.Object
+		for range rapid.IntRange(1, 6).Draw(t, "sights") {
+			version := rapid.SampledFrom([]string{"a/v1", "b/v1", "c/v1"})
+			o := st.Object(version.Draw(t, "version"), "Thing", "n/x", st.UID("u"))
+			for range rapid.IntRange(0, 2).Draw(t, "aliases") {
+				st.AlsoServedAs(version.Draw(t, "alias"), "Thing")(&o)
+			}
+			arrivals = append(arrivals, o)
+		}
+		var one, other snapshot.Collection
+		one.Add(arrivals...)
+		shuffled := rapid.Permutation(arrivals).Draw(t, "shuffled")
+		for _, o := range shuffled {
+			other.Add(o)
+		}
+		got := one.Object("u")
+		if len(arrivals) > 1 && slices.Contains(got.Aliases, got.Identity) {
+			t.Fatalf("%v is its own alias", got.Identity)
+		}
+		for _, o := range arrivals {
+			if !got.At(o.APIVersion, o.Kind, o.Namespace, o.Name) {
+				t.Fatalf("the sight as %s was lost", o.APIVersion)
+			}
+			for _, a := range o.Aliases {
+				if !got.At(a.APIVersion, a.Kind, a.Namespace, a.Name) {
+					t.Fatalf("the alias %s was lost", a.APIVersion)
+				}
+			}
+		}
+		if len(arrivals) == 1 {
+			return
+		}
+		if diff := cmp.Diff(got, other.Object("u")); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestMergingSightsLeavesTheCallersObjectsAlone(t *testing.T) {
+	spare := make([]object.Identity, 0, 8)
+	one := st.Object("b/v1", "Thing", "n/x", st.UID("u"))
+	one.Aliases = append(spare, object.Identity{APIVersion: "z/v1", Kind: "Thing", Namespace: "n", Name: "x", UID: "u"})
+	before := slices.Clone(one.Aliases[:4])
+	var c snapshot.Collection
+	c.Add(one, st.Object("a/v1", "Thing", "n/x", st.UID("u")))
+	if diff := cmp.Diff(before, one.Aliases[:4]); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,181 @@
+package snapshot
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Load reads what Save wrote, or a list or object that `kubectl get -o json` or
+// `-o yaml` wrote, gzipped or not. now is the age reference of a kubectl list,
+// which does not carry its own. Errors are one line and name what is wrong with
+// the file, not the file.
+func Load(r io.Reader, now time.Time) (*Snapshot, error) {
+	in := bufio.NewReader(r)
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		unzip, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, fmt.Errorf("unreadable gzip: %w", err)
+		}
+		in = bufio.NewReader(unzip)
+	}
+	data, err := io.ReadAll(in)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("truncated gzip after %d bytes", len(data))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("the file is empty")
+	}
+	documents, err := split(data)
+	if err != nil {
+		return nil, err
+	}
+	return decode(documents, now)
+}
+
+type header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+func decode(documents [][]byte, now time.Time) (*Snapshot, error) {
+	var list kubectlList
+	for _, d := range documents {
+		if d[0] != '{' {
+			return nil, errors.New("neither a snapshot nor what kubectl get -o json|yaml writes: no object")
+		}
+		var h header
+		if err := json.Unmarshal(d, &h); err != nil {
+			return nil, explain(d, err)
+		}
+		group, version, _ := strings.Cut(h.APIVersion, "/")
+		ours, _, _ := strings.Cut(APIVersion, "/")
+		switch {
+		case group == ours && h.Kind != Kind:
+			return nil, fmt.Errorf("it holds a %q, not a snapshot", h.Kind)
+		case group == ours && h.APIVersion != APIVersion:
+			return nil, fmt.Errorf("the snapshot has format %q, newer than this kubectl-gc reads (%s): update kubectl-gc", version, APIVersion)
+		case group == ours && len(documents) > 1:
+			return nil, fmt.Errorf("a snapshot stands alone, but the file holds %d documents", len(documents))
+		case group == ours:
+			return decodeSnapshot(d)
+		case h.APIVersion == "" || h.Kind == "":
+			return nil, errors.New("neither a snapshot nor what kubectl get -o json|yaml writes: no apiVersion or kind")
+		}
+		if err := list.add(d); err != nil {
+			return nil, err
+		}
+	}
+	return list.snapshot(now), nil
+}
+
+func decodeSnapshot(data []byte) (*Snapshot, error) {
+	var f file
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, explain(data, err)
+	}
+	var seen Collection
+	for i, o := range f.Objects {
+		if nameless(o.Identity) {
+			return nil, fmt.Errorf("object %d of the snapshot lacks its kind, name or uid", i+1)
+		}
+		seen.Add(o)
+	}
+	s := &Snapshot{
+		Taken: f.Taken, Server: f.Server, Types: f.Types, Listed: f.Listed,
+		Gaps: f.Gaps, Lookups: f.Lookups, Objects: seen.Objects(),
+	}
+	for _, l := range s.Lookups {
+		if err := l.check(); err != nil {
+			return nil, fmt.Errorf("the lookup of %q %w", l.Kind+"/"+l.Name, err)
+		}
+	}
+	s.Sort()
+	return s, nil
+}
+
+// check says what is wrong with a lookup that was read from a file: one that
+// proves nothing must not be taken for proof.
+func (l Lookup) check() error {
+	switch {
+	case l.Outcome != Found && l.Outcome != Absent && l.Outcome != Failed:
+		return fmt.Errorf("says %q, which is no outcome", l.Outcome)
+	case l.Outcome == Found && l.Object == nil:
+		return fmt.Errorf("says %q and lacks an object", l.Outcome)
+	case l.Outcome != Found && l.Object != nil:
+		return fmt.Errorf("says %q and holds an object", l.Outcome)
+	case l.Object != nil && nameless(l.Object.Identity):
+		return errors.New("holds an object that lacks its kind, name or uid")
+	}
+	return nil
+}
+
+func nameless(i object.Identity) bool { return i.UID == "" || i.Kind == "" || i.Name == "" }
+
+// split answers the JSON documents of the data, converting YAML.
+func split(data []byte) ([][]byte, error) {
+	if trimmed := bytes.TrimSpace(data); trimmed[0] == '{' || trimmed[0] == '[' {
+		var documents [][]byte
+		for d := json.NewDecoder(bytes.NewReader(data)); ; {
+			var raw json.RawMessage
+			err := d.Decode(&raw)
+			if errors.Is(err, io.EOF) {
+				return documents, nil
+			}
+			if err != nil {
+				return nil, explain(data, err)
+			}
+			documents = append(documents, raw)
+		}
+	}
+	var documents [][]byte
+	for d := range bytes.SplitSeq(append([]byte("\n"), data...), []byte("\n---")) {
+		if len(bytes.TrimSpace(d)) == 0 {
+			continue
+		}
+		converted, err := yaml.YAMLToJSON(d)
+		if err != nil {
+			return nil, fmt.Errorf("neither JSON nor YAML: %s", firstLine(err))
+		}
+		if !bytes.Equal(converted, []byte("null")) {
+			documents = append(documents, converted)
+		}
+	}
+	if len(documents) == 0 {
+		return nil, errors.New("the file holds no object")
+	}
+	return documents, nil
+}
+
+// explain turns a JSON error into one line that says where the file broke off.
+func explain(data []byte, err error) error {
+	var syntax *json.SyntaxError
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("truncated JSON: it ends after %d bytes in the middle of a value", len(data))
+	case errors.As(err, &syntax):
+		return fmt.Errorf("malformed JSON at byte %d: %s", syntax.Offset, firstLine(err))
+	case errors.As(err, &mistyped):
+		return fmt.Errorf("malformed JSON at byte %d: field %s holds a %s", mistyped.Offset, mistyped.Field, mistyped.Value)
+	}
+	return fmt.Errorf("malformed JSON: %s", firstLine(err))
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}

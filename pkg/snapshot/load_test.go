@@ -1,0 +1,344 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func load(text string) (*snapshot.Snapshot, error) {
+	return snapshot.Load(strings.NewReader(text), st.Taken)
+}
+
+func TestAFileThatIsNoSnapshotSaysWhyInOneLine(t *testing.T) {
+	head := `{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Snapshot",`
+	tests := map[string]struct{ file, want string }{
+		"an empty file":                  {"", "empty"},
+		"a blank file":                   {" \n\t\n", "empty"},
+		"only a YAML separator":          {"---\n", "no object"},
+		"only a YAML comment":            {"# nothing\n", "no object"},
+		"a text":                         {"Error from server (Forbidden): pods is forbidden\n", "neither a snapshot nor what kubectl get"},
+		"a sentence":                     {"nothing to see here", "neither a snapshot nor what kubectl get"},
+		"a number":                       {"42", "neither a snapshot nor what kubectl get"},
+		"a JSON string":                  {`"pods"`, "neither a snapshot nor what kubectl get"},
+		"a JSON null":                    {"null", "no object"},
+		"a JSON array":                   {`[{"kind":"Pod"}]`, "neither a snapshot nor what kubectl get"},
+		"an empty JSON object":           {"{}", "no apiVersion or kind"},
+		"any other JSON":                 {`{"a":1}`, "no apiVersion or kind"},
+		"a table of kubectl get":         {"NAME   READY   STATUS\nweb    1/1     Running\n", "neither"},
+		"binary":                         {"\x00\x01\x02", "neither JSON nor YAML"},
+		"malformed JSON":                 {`{"apiVersion": v1}`, "malformed JSON at byte 16"},
+		"something behind the JSON":      {`{"apiVersion":"v1","kind":"List","items":[]} x`, "malformed JSON"},
+		"a newer format":                 {`{"apiVersion":"kubectl-gc.dev/v1","kind":"Snapshot"}`, "newer than this kubectl-gc reads"},
+		"a plan":                         {`{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Plan"}`, `it holds a "Plan", not a snapshot`},
+		"two snapshots":                  {head + `"objects":[]}` + head + `"objects":[]}`, "a snapshot stands alone"},
+		"a snapshot among others":        {`{"apiVersion":"v1","kind":"List","items":[]}` + head + `"objects":[]}`, "a snapshot stands alone"},
+		"an object without a uid":        {head + `"objects":[{"kind":"Pod","name":"x"}]}`, "object 1 of the snapshot lacks"},
+		"an object without a kind":       {head + `"objects":[{"name":"x","uid":"u"}]}`, "object 1 of the snapshot lacks"},
+		"an object without a name":       {head + `"objects":[{"kind":"Pod","uid":"u"}]}`, "object 1 of the snapshot lacks"},
+		"objects of another shape":       {head + `"objects":"none"}`, "malformed JSON"},
+		"a lookup found nothing":         {head + `"lookups":[{"kind":"Pod","name":"x","outcome":"found"}]}`, `the lookup of "Pod/x" says "found" and lacks an object`},
+		"a lookup found what is absent":  {head + `"lookups":[{"kind":"Pod","name":"x","outcome":"absent","object":{"kind":"Pod","name":"x","uid":"u"}}]}`, `says "absent" and holds an object`},
+		"a lookup found a nameless":      {head + `"lookups":[{"kind":"Pod","name":"x","outcome":"found","object":{"kind":"Pod","name":"x"}}]}`, `lacks its kind, name or uid`},
+		"a lookup of unknown outcome":    {head + `"lookups":[{"kind":"Pod","name":"x","outcome":"perhaps"}]}`, `says "perhaps"`},
+		"a lookup without an outcome":    {head + `"lookups":[{"kind":"Pod","name":"x"}]}`, `says ""`},
+		"a manifest":                     {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n", `"Pod/web" has no uid: the file is a manifest`},
+		"a manifest in a list":           {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"}}]}`, "is a manifest"},
+		"a manifest with a hostile name": {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a\nb"}}`, `"Pod/a\nb" has no uid`},
+		"a time beyond all years":        {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","uid":"u","creationTimestamp":"9999-12-31T23:59:59-23:59"}}`, `"Pod/a" has a timestamp`},
+		"an item without a name":         {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"uid":"u"}}]}`, "lacks its apiVersion, kind or name"},
+		"an item of List without a kind": {`{"apiVersion":"v1","kind":"List","items":[{"metadata":{"name":"x","uid":"u"}}]}`, "lacks its apiVersion, kind or name"},
+		"an item that is a text":         {`{"apiVersion":"v1","kind":"List","items":["x"]}`, "malformed JSON"},
+		"a name that is a number":        {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: 1\n  uid: u\n", "name"},
+		"half a gzip header":             {"\x1f\x8b", "gzip"},
+		"a gzip of nothing":              {zipped(t, ""), "empty"},
+		"a gzip and something behind it": {zipped(t, head+`"objects":[]}`) + "xyz", "gzip"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := load(test.file)
+			if err == nil {
+				t.Fatalf("read as %+v", s)
+			}
+			if !strings.Contains(err.Error(), test.want) || strings.ContainsAny(err.Error(), "\n\r") {
+				t.Errorf("got %q, want one line with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestATruncatedFileIsNeverTakenForAWholeOne(t *testing.T) {
+	s := st.New(st.Listing(
+		st.Pod("shop/a", st.OwnedBy(st.Node("n")), st.Foreground(), st.Labeled("app", `a"\b`)),
+		st.ConfigMap("shop/Ünïcode", st.OwnedBy(st.Pod("shop/a")))),
+		st.Found(st.Object("v1", "ComponentStatus", "cs")),
+		st.Unreadable("secrets", snapshot.Forbidden))
+	files := map[string][]byte{
+		"JSON":         bytes.TrimSpace(saved(t, s, false)),
+		"gzip":         saved(t, s, true),
+		"kubectl JSON": []byte(kubectlJSON),
+		"kubectl YAML": []byte(kubectlYAML[:strings.Index(kubectlYAML, "kind: List")]),
+	}
+	for name, whole := range files {
+		t.Run(name, func(t *testing.T) {
+			for n := range whole {
+				if _, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken); err == nil {
+					t.Fatalf("the first %d of %d bytes were taken for a whole file", n, len(whole))
+				} else if strings.ContainsAny(err.Error(), "\n\r") {
+					t.Fatalf("cut after %d bytes: the error has several lines: %q", n, err)
+				}
+			}
+		})
+	}
+}
+
+func TestATruncatedFileSaysWhereItBreaksOff(t *testing.T) {
+	whole := bytes.TrimSpace(saved(t, st.New(st.Listing(st.Pod("shop/a"))), false))
+	for _, n := range []int{1, len(whole) / 2, len(whole) - 1} {
+		_, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken)
+		if want := fmt.Sprintf("truncated JSON: it ends after %d bytes", n); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	packed := []byte(zipped(t, string(whole)))
+	_, err := snapshot.Load(bytes.NewReader(packed[:len(packed)-4]), st.Taken)
+	if want := "truncated gzip"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+const kubectlJSON = `{
+  "apiVersion": "v1",
+  "items": [
+    {
+      "apiVersion": "apps/v1",
+      "kind": "ReplicaSet",
+      "metadata": {
+        "creationTimestamp": "2026-11-19T08:00:00Z",
+        "labels": {"app": "web"},
+        "name": "web-1",
+        "namespace": "shop",
+        "ownerReferences": [{"apiVersion": "apps/v1", "blockOwnerDeletion": true, "controller": true, "kind": "Deployment", "name": "web", "uid": "d"}],
+        "resourceVersion": "12",
+        "uid": "r"
+      },
+      "spec": {"replicas": 1}
+    },
+    {
+      "apiVersion": "v1",
+      "kind": "Node",
+      "metadata": {"creationTimestamp": "2026-11-19T08:00:00Z", "name": "n", "uid": "n"}
+    }
+  ],
+  "kind": "List",
+  "metadata": {"resourceVersion": ""}
+}`
+
+const kubectlYAML = `apiVersion: v1
+items:
+- apiVersion: apps/v1
+  kind: ReplicaSet
+  metadata:
+    creationTimestamp: "2026-11-19T08:00:00Z"
+    labels:
+      app: web
+    name: web-1
+    namespace: shop
+    ownerReferences:
+    - apiVersion: apps/v1
+      blockOwnerDeletion: true
+      controller: true
+      kind: Deployment
+      name: web
+      uid: d
+    resourceVersion: "12"
+    uid: r
+  spec:
+    replicas: 1
+- apiVersion: v1
+  kind: Node
+  metadata:
+    creationTimestamp: "2026-11-19T08:00:00Z"
+    name: "n"
+    uid: "n"
+kind: List
+metadata:
+  resourceVersion: ""
+`
+
+func TestAKubectlListHoldsItsTypesAndNoOther(t *testing.T) {
+	yes := true
+	all := []string{"delete", "get", "list", "watch"}
+	want := &snapshot.Snapshot{
+		Taken: st.Taken,
+		Types: []snapshot.Type{
+			{Version: "v1", Resource: "nodes", Kind: "Node", Singular: "node", ShortNames: []string{"no"}, Verbs: all, Preferred: true},
+			{Group: "apps", Version: "v1", Resource: "replicasets", Kind: "ReplicaSet", Singular: "replicaset", ShortNames: []string{"rs"}, Namespaced: true, Verbs: all, Preferred: true},
+		},
+		Listed: []snapshot.Listing{{Resource: "nodes"}, {Group: "apps", Resource: "replicasets"}},
+		Gaps:   []snapshot.Gap{{Group: "*", Resource: "*", Reason: snapshot.NotInFile, Message: "a kubectl list holds only what was asked for"}},
+		Objects: []object.Object{
+			{
+				Identity: object.Identity{APIVersion: "v1", Kind: "Node", Name: "n", UID: "n"},
+				Created:  st.Taken.Add(-24 * time.Hour),
+			},
+			{
+				Identity:        object.Identity{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web-1", UID: "r"},
+				ResourceVersion: "12", Created: st.Taken.Add(-24 * time.Hour),
+				Labels: map[string]string{"app": "web"},
+				Owners: []object.Reference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "d", Controller: &yes, BlockOwnerDeletion: &yes}},
+			},
+		},
+	}
+	items := kubectlJSON[strings.Index(kubectlJSON, `"items"`):strings.LastIndex(kubectlJSON, "]")]
+	for name, file := range map[string]string{
+		"JSON":                   kubectlJSON,
+		"YAML":                   kubectlYAML,
+		"YAML after a marker":    "---\n" + kubectlYAML,
+		"YAML of Windows":        strings.ReplaceAll(kubectlYAML, "\n", "\r\n"),
+		"gzipped":                zipped(t, kubectlYAML),
+		"a list within a list":   `{"apiVersion":"v1","kind":"List","items":[` + kubectlJSON + `]}`,
+		"every object by itself": `{"apiVersion":"v1","kind":"List",` + items + `]}` + kubectlJSON,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestEveryShapeOfKubectlOutputIsRead(t *testing.T) {
+	tests := map[string]struct {
+		file string
+		want []string
+	}{
+		"one object": {
+			"apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: shop, uid: u}\n",
+			[]string{"v1 Pod shop/a u"},
+		},
+		"several YAML documents": {
+			"---\napiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: shop, uid: u}\n--- # next\n---\napiVersion: v1\nkind: Node\nmetadata: {name: b, uid: v}\n",
+			[]string{"v1 Node /b v", "v1 Pod shop/a u"},
+		},
+		"several JSON documents": {
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","uid":"u"}}` + "\n" + `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"b","uid":"v"}}`,
+			[]string{"v1 Pod /a u", "v1 Pod /b v"},
+		},
+		"a typed list whose items say no kind": {
+			`{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"a","namespace":"shop","uid":"u"}}]}`,
+			[]string{"v1 Pod shop/a u"},
+		},
+		"a typed list of a group": {
+			`{"apiVersion":"apps/v1","kind":"DeploymentList","items":[{"metadata":{"name":"a","namespace":"shop","uid":"u"}}]}`,
+			[]string{"apps/v1 Deployment shop/a u"},
+		},
+		"a typed list whose items say their own kind": {
+			`{"apiVersion":"v1","kind":"PodList","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a","uid":"u"}}]}`,
+			[]string{"v1 Node /a u"},
+		},
+		"an empty list":                  {`{"apiVersion":"v1","kind":"List","items":[]}`, nil},
+		"a list without items":           {`{"apiVersion":"v1","kind":"List"}`, nil},
+		"a typed list of null items":     {`{"apiVersion":"v1","kind":"PodList","metadata":{},"items":null}`, nil},
+		"a kind whose name ends in List": {`{"apiVersion":"example.com/v1","kind":"AllowList","metadata":{"name":"a","uid":"u"}}`, []string{"example.com/v1 AllowList /a u"}},
+		"such a kind that has items of its own": {
+			`{"apiVersion":"example.com/v1","kind":"AllowList","metadata":{"name":"a","uid":"u"},"items":[{"host":"x"}]}`,
+			[]string{"example.com/v1 AllowList /a u"},
+		},
+		"a kind whose items are no list": {
+			`{"apiVersion":"example.com/v1","kind":"Gallery","metadata":{"name":"a","uid":"u"},"items":{"x":1}}`,
+			[]string{"example.com/v1 Gallery /a u"},
+		},
+		"one object twice": {
+			`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","uid":"u"}},{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","uid":"u"}}]}`,
+			[]string{"v1 Pod /a u"},
+		},
+		"one object under two groups": {
+			`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"networking.k8s.io/v1","kind":"Ingress","metadata":{"name":"a","uid":"u"}},{"apiVersion":"extensions/v1beta1","kind":"Ingress","metadata":{"name":"a","uid":"u"}}]}`,
+			[]string{"extensions/v1beta1 Ingress /a u"},
+		},
+		"events, which the collector ignores": {
+			`{"apiVersion":"v1","kind":"EventList","items":[{"metadata":{"name":"a","namespace":"shop","uid":"u"}}]}`,
+			nil,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := load(test.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, o := range s.Objects {
+				got = append(got, fmt.Sprintf("%s %s %s/%s %s", o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAKubectlListOfTwoVersionsPrefersTheNewerOne(t *testing.T) {
+	item := `{"apiVersion":"autoscaling/%s","kind":"HorizontalPodAutoscaler","metadata":{"namespace":"n","name":"%[1]s","uid":"%[1]s"}}`
+	versions := []string{"v1", "v2beta1", "v2", "v10"}
+	for _, order := range [][]string{versions, st.Reversed(versions)} {
+		var items []string
+		for _, v := range order {
+			items = append(items, fmt.Sprintf(item, v))
+		}
+		s, err := load(`{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var preferred []string
+		for _, typ := range s.Types {
+			if typ.Preferred {
+				preferred = append(preferred, typ.Version)
+			}
+		}
+		if diff := cmp.Diff([]string{"v10"}, preferred); diff != "" {
+			t.Error(diff)
+		}
+		if want := []snapshot.Listing{{Group: "autoscaling", Resource: "horizontalpodautoscalers"}}; !cmp.Equal(want, s.Listed) {
+			t.Error(cmp.Diff(want, s.Listed))
+		}
+	}
+}
+
+func TestEventsOfAKubectlListAreNotTakenForListed(t *testing.T) {
+	s, err := load(`{"apiVersion":"v1","kind":"EventList","items":[{"metadata":{"name":"a","namespace":"shop","uid":"u"}}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Listed) != 0 {
+		t.Errorf("listed %v", s.Listed)
+	}
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	if _, err := zip.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}

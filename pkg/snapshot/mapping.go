@@ -1,0 +1,143 @@
+package snapshot
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Spelling says by what accident an apiVersion and kind were understood.
+type Spelling string
+
+// The spellings that map although nobody should write them (gc-semantics 3.5).
+const (
+	Plain     Spelling = ""
+	Lowercase Spelling = "lower-case kind"
+	ListKind  Spelling = "list kind"                     // maps to a resource that nothing serves
+	NoVersion Spelling = "empty or malformed apiVersion" // maps to the group's preferred version
+)
+
+// Mapping is where the collector would ask for an apiVersion and kind.
+type Mapping struct {
+	Type     Type
+	Spelling Spelling
+	Served   bool // false for a guessed list kind: the path answers 404 whatever the name
+}
+
+// Mapper maps kinds to types as the collector's RESTMapper does. It is
+// immutable and safe for concurrent use.
+type Mapper struct {
+	exact    map[schema.GroupVersionKind]Type
+	lower    map[schema.GroupVersionKind]Type // by the kind in lower case
+	serves   map[schema.GroupVersion]bool
+	versions map[schema.GroupKind][]Type // preferred first, then as the versions sort
+	groups   map[string][]Type           // in the same order
+	byPath   map[schema.GroupVersionResource]Type
+}
+
+// NewMapper indexes what discovery served.
+func NewMapper(types []Type) *Mapper {
+	m := &Mapper{
+		exact:    make(map[schema.GroupVersionKind]Type, len(types)),
+		lower:    make(map[schema.GroupVersionKind]Type, len(types)),
+		serves:   map[schema.GroupVersion]bool{},
+		versions: make(map[schema.GroupKind][]Type, len(types)),
+		groups:   map[string][]Type{},
+		byPath:   make(map[schema.GroupVersionResource]Type, len(types)),
+	}
+	for _, t := range types {
+		gv := schema.GroupVersion{Group: t.Group, Version: t.Version}
+		m.exact[gv.WithKind(t.Kind)] = t
+		m.lower[gv.WithKind(strings.ToLower(t.Kind))] = t
+		m.serves[gv] = true
+		m.byPath[gv.WithResource(t.Resource)] = t
+		gk := schema.GroupKind{Group: t.Group, Kind: t.Kind}
+		m.versions[gk] = append(m.versions[gk], t)
+		m.groups[t.Group] = append(m.groups[t.Group], t)
+	}
+	for _, versions := range m.versions {
+		slices.SortStableFunc(versions, preferredFirst)
+	}
+	for _, group := range m.groups {
+		slices.SortStableFunc(group, preferredFirst)
+	}
+	return m
+}
+
+func preferredFirst(a, b Type) int {
+	switch {
+	case a.Preferred == b.Preferred:
+		return a.Compare(b)
+	case a.Preferred:
+		return -1
+	}
+	return 1
+}
+
+// Map answers where apiVersion and kind lead, false where no mapping exists:
+// the version must match exactly, the kind exactly or in lower case, and the
+// guessed list kinds map too (gc-semantics 3.5; restmapper.NewDiscoveryRESTMapper).
+func (m *Mapper) Map(apiVersion, kind string) (Mapping, bool) {
+	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
+	if gvk.Version == "" || gvk.Version == "__internal" {
+		return m.anyVersion(gvk)
+	}
+	return m.inVersion(gvk)
+}
+
+func (m *Mapper) inVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
+	if t, ok := m.exact[gvk]; ok {
+		return Mapping{Type: t, Served: true}, true
+	}
+	if t, ok := m.lower[gvk]; ok {
+		return Mapping{Type: t, Spelling: Lowercase, Served: true}, true
+	}
+	return m.listKind(gvk)
+}
+
+// anyVersion maps a kind without a version to the preferred one of those that
+// know the kind, however it is spelled.
+func (m *Mapper) anyVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
+	for _, t := range m.groups[gvk.Group] {
+		switch gvk.Kind {
+		case t.Kind, strings.ToLower(t.Kind), t.Kind + "List", "List":
+			gvk.Version = t.Version
+			found, ok := m.inVersion(gvk)
+			if found.Spelling != ListKind {
+				found.Spelling = NoVersion
+			}
+			return found, ok
+		}
+	}
+	return Mapping{}, false
+}
+
+// Versions are the types served for a kind in a group, the preferred one first.
+func (m *Mapper) Versions(group, kind string) []Type {
+	return m.versions[schema.GroupKind{Group: group, Kind: kind}]
+}
+
+// Serves says whether any type is served in that group and version.
+func (m *Mapper) Serves(apiVersion string) bool {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	return err == nil && m.serves[gv]
+}
+
+func (m *Mapper) listKind(gvk schema.GroupVersionKind) (Mapping, bool) {
+	item, isList := strings.CutSuffix(gvk.Kind, "List")
+	if !isList {
+		return Mapping{}, false
+	}
+	of, ok := m.exact[gvk.GroupVersion().WithKind(item)]
+	if !ok && (item != "" || !m.serves[gvk.GroupVersion()]) {
+		return Mapping{}, false
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(gvk)
+	if t, served := m.byPath[plural]; served {
+		return Mapping{Type: t, Spelling: ListKind, Served: true}, true
+	}
+	guessed := Type{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: plural.Resource, Namespaced: of.Namespaced}
+	return Mapping{Type: guessed, Spelling: ListKind}, true
+}

@@ -1,0 +1,146 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func TestWhatIsSavedIsLoadedUnchanged(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawAnything(t)
+		compress := rapid.Bool().Draw(t, "compress")
+		loaded, err := snapshot.Load(bytes.NewReader(saved(t, s, compress)), time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(s, loaded, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestEqualLooksAreEqualToTheByte(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawAnything(t)
+		shuffled := &snapshot.Snapshot{
+			Taken: s.Taken, Server: s.Server,
+			Types:   rapid.Permutation(s.Types).Draw(t, "types"),
+			Listed:  rapid.Permutation(s.Listed).Draw(t, "listed"),
+			Gaps:    rapid.Permutation(s.Gaps).Draw(t, "gaps"),
+			Objects: rapid.Permutation(s.Objects).Draw(t, "objects"),
+			Lookups: rapid.Permutation(s.Lookups).Draw(t, "lookups"),
+		}
+		loaded, err := snapshot.Load(bytes.NewReader(saved(t, shuffled, false)), time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shuffled.Sort()
+		want := string(saved(t, s, false))
+		if diff := cmp.Diff(want, string(saved(t, shuffled, false))); diff != "" {
+			t.Fatalf("sorted:\n%s", diff)
+		}
+		if diff := cmp.Diff(want, string(saved(t, loaded, false))); diff != "" {
+			t.Fatalf("loaded:\n%s", diff)
+		}
+	})
+}
+
+func TestASavedSnapshotHasOneObjectALine(t *testing.T) {
+	s := st.New(st.Listing(st.Pod("shop/a"), st.Pod("shop/b\nc")))
+	lines := strings.Split(strings.TrimSuffix(string(saved(t, s, false)), "\n"), "\n")
+	if len(lines) != 4 || !strings.HasSuffix(lines[0], `"objects":[`) || lines[3] != "]}" {
+		t.Errorf("got %d lines:\n%s", len(lines), strings.Join(lines, "\n"))
+	}
+}
+
+func TestAnEmptySnapshotIsAWholeDocument(t *testing.T) {
+	loaded, err := snapshot.Load(bytes.NewReader(saved(t, &snapshot.Snapshot{Taken: st.Taken}, false)), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&snapshot.Snapshot{Taken: st.Taken}, loaded, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASaveThatCannotBeWrittenSaysSo(t *testing.T) {
+	s := st.New(st.Listing(st.Pod("shop/a")))
+	for _, compress := range []bool{false, true} {
+		if err := s.Save(full{}, compress); err == nil {
+			t.Errorf("compress %v: a full disk was not noticed", compress)
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, bytes.ErrTooLarge }
+
+type failer interface {
+	Helper()
+	Fatal(...any)
+}
+
+func saved(t failer, s *snapshot.Snapshot, compress bool) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := s.Save(&out, compress); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// drawAnything is a random snapshot in which every field may be set, to any
+// valid text.
+func drawAnything(t *rapid.T) *snapshot.Snapshot {
+	s := st.Draw(t)
+	text := rapid.String()
+	s.Server = text.Draw(t, "server")
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		o.ResourceVersion = text.Draw(t, "resourceVersion")
+		o.Name += text.Draw(t, "name")
+		o.Finalizers = append(o.Finalizers, text.Draw(t, "finalizer"))
+		o.Labels = rapid.MapOfN(text, text, 0, 2).Draw(t, "labels")
+		if rapid.Bool().Draw(t, "graceful") {
+			grace := rapid.Int64().Draw(t, "grace")
+			o.GraceSeconds = &grace
+		}
+		for k := range o.Owners {
+			o.Owners[k] = rapid.Custom(drawAnyReference).Draw(t, "reference")
+		}
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "gaps") {
+		s.Gaps = append(s.Gaps, snapshot.Gap{
+			Group: text.Draw(t, "group"), Resource: text.Draw(t, "resource"), Namespace: text.Draw(t, "namespace"),
+			Reason:  rapid.SampledFrom([]snapshot.Reason{snapshot.Forbidden, snapshot.Webhook}).Draw(t, "reason"),
+			Message: text.Draw(t, "message"),
+		})
+	}
+	s.Gaps = append(s.Gaps, s.Gaps...)
+	for i := range s.Gaps {
+		s.Gaps[i].Message += text.Draw(t, "message")
+	}
+	s.Sort()
+	return s
+}
+
+func drawAnyReference(t *rapid.T) object.Reference {
+	text := rapid.String()
+	flag := rapid.Ptr(rapid.Bool(), true)
+	return object.Reference{
+		APIVersion: text.Draw(t, "apiVersion"), Kind: text.Draw(t, "kind"), Name: text.Draw(t, "name"),
+		Controller: flag.Draw(t, "controller"), BlockOwnerDeletion: flag.Draw(t, "blockOwnerDeletion"),
+	}
+}

@@ -1,0 +1,101 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Snapshot is one look at a cluster.
+type Snapshot struct {
+	Taken   time.Time       // when the look ended; every age is measured from here
+	Server  string          // the server's git version, empty when unknown
+	Types   []Type          // what discovery served, every version
+	Listed  []Listing       // what was listed to its end
+	Gaps    []Gap           // what could not be read
+	Objects []object.Object // one per UID, in the order of Identity.Compare
+	Lookups []Lookup        // one per coordinates, in the order of Coordinates.Compare
+}
+
+// Listing says that all objects of a type were seen: in one namespace, or in
+// the whole cluster where Namespace is empty.
+type Listing struct {
+	Group     string `json:"group"`
+	Resource  string `json:"resource"`
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// Gap is a type, a group or a namespace of a type that could not be read. All
+// stands for every resource of the group, or for every group.
+type Gap struct {
+	Group     string `json:"group"`
+	Resource  string `json:"resource"`
+	Namespace string `json:"namespace"` // empty: wherever it was asked for
+	Reason    Reason `json:"reason"`
+	Message   string `json:"message"` // as the server put it: unescaped
+}
+
+// All, as a gap's group or resource, means every one of them.
+const All = "*"
+
+// Reason classes what stood in the way of a look.
+type Reason string
+
+// The reasons of gaps and of failed lookups: part of the JSON contract.
+const (
+	Forbidden   Reason = "forbidden"          // 401 and 403
+	Unavailable Reason = "unavailable"        // 503, an aggregated API that is down, a broken connection
+	TimedOut    Reason = "timeout"            // the server's, the gateway's or ours
+	Throttled   Reason = "throttled"          // 429 until we gave up
+	Webhook     Reason = "conversion-webhook" // a CRD's conversion webhook failed
+	ServerError Reason = "server-error"       // any other 5xx
+	Unreadable  Reason = "unreadable"         // an answer that could not be decoded
+	Vanished    Reason = "vanished"           // discovery named it, the server no longer knows it
+	NotInFile   Reason = "not-in-file"        // a kubectl list does not hold it
+	Unproven    Reason = "unproven"           // a 404 that does not prove absence
+	BadName     Reason = "bad-name"           // a name that no object can have, so none was asked for
+)
+
+// String names the gap as kubectl names types: resource.group.
+func (g Gap) String() string {
+	switch {
+	case g.Group == All:
+		return "all other types"
+	case g.Resource == All:
+		return "API group " + g.Group
+	}
+	name := qualified(g.Resource, g.Group)
+	if g.Namespace != "" {
+		name += " in namespace " + g.Namespace
+	}
+	return name
+}
+
+// Compare orders gaps by group, resource, namespace, reason and message.
+func (g Gap) Compare(o Gap) int {
+	return cmp.Or(
+		strings.Compare(g.Group, o.Group),
+		strings.Compare(g.Resource, o.Resource),
+		strings.Compare(g.Namespace, o.Namespace),
+		strings.Compare(string(g.Reason), string(o.Reason)),
+		strings.Compare(g.Message, o.Message),
+	)
+}
+
+// Complete says that nothing which was asked for stayed unread.
+func (s *Snapshot) Complete() bool { return len(s.Gaps) == 0 }
+
+// Sort brings every list into its documented order, so that equal looks are
+// equal to the byte.
+func (s *Snapshot) Sort() {
+	slices.SortFunc(s.Types, Type.Compare)
+	slices.SortFunc(s.Listed, func(a, b Listing) int {
+		return strings.Compare(a.Group+"\x00"+a.Resource+"\x00"+a.Namespace, b.Group+"\x00"+b.Resource+"\x00"+b.Namespace)
+	})
+	slices.SortFunc(s.Gaps, Gap.Compare)
+	slices.SortFunc(s.Objects, func(a, b object.Object) int { return a.Compare(b.Identity) })
+	slices.SortFunc(s.Lookups, func(a, b Lookup) int { return a.Coordinates.Compare(b.Coordinates) })
+}

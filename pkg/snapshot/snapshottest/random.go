@@ -1,0 +1,197 @@
+package snapshottest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// claim is an apiVersion and kind as a reference may spell them.
+type claim struct{ apiVersion, kind string }
+
+// residents are the kinds that random objects have.
+var residents = []struct {
+	claim
+	resource   string
+	namespaced bool
+}{
+	{claim{"v1", "Pod"}, "pods", true},
+	{claim{"v1", "ConfigMap"}, "configmaps", true},
+	{claim{"apps/v1", "Deployment"}, "deployments.apps", true},
+	{claim{"rbac.authorization.k8s.io/v1", "Role"}, "roles.rbac.authorization.k8s.io", true},
+	{claim{"example.com/v1", "Widget"}, "widgets.example.com", true},
+	{claim{"v1", "Node"}, "nodes", false},
+	{claim{"rbac.authorization.k8s.io/v1", "ClusterRole"}, "clusterroles.rbac.authorization.k8s.io", false},
+}
+
+// claims are what random references say besides the truth.
+var claims = []claim{
+	{"rbac.authorization.k8s.io/v1beta1", "Role"},
+	{"rbac.authorization.k8s.io/v1beta1", "ClusterRole"},
+	{"rbac.authorization.k8s.io/v2", "ClusterRole"},
+	{"legacy.example.com/v1", "Widget"},
+	{"apps/v1beta1", "Deployment"},
+	{"apps/", "Deployment"},
+	{"extensions/v1beta1", "Deployment"},
+	{"v1", "pod"},
+	{"v1", "POD"},
+	{"v1", "PodList"},
+	{"v1", "NodeList"},
+	{"v1", "List"},
+	{"v1", "Foo"},
+	{"v1", "ConfigMap"},
+	{"v9", "Node"},
+	{"", "Pod"},
+	{"", "node"},
+	{"a/b/c", "Pod"},
+	{"v1", "Event"},
+	{"v1", "ComponentStatus"},
+}
+
+var names = []string{"x", "y", "z"}
+
+var oddNames = []string{"", ".", "..", "../x", "a%2fb", "ns/x"}
+
+// Draw is a random snapshot of Types: few objects in few places, so that they
+// collide; references that are right, stale, misspelt or led astray; types that
+// were not read everywhere; lookups of what that left unproven.
+func Draw(t *rapid.T) *snapshot.Snapshot {
+	return New(Listing(drawObjects(t)...), func(s *snapshot.Snapshot) {
+		for _, r := range residents {
+			drawObstacle(t, s, r.resource)
+		}
+		if rapid.IntRange(0, 9).Draw(t, "undiscovered") == 0 {
+			Undiscovered(rapid.SampledFrom([]string{"extensions", "apps"}).Draw(t, "group"), snapshot.Unavailable)(s)
+		}
+		keepListed(s)
+		drawLookups(t, s)
+	})
+}
+
+func drawObjects(t *rapid.T) []object.Object {
+	var out []object.Object
+	taken := map[string]bool{}
+	for i := range rapid.IntRange(0, 8).Draw(t, "objects") {
+		r := rapid.SampledFrom(residents).Draw(t, "kind")
+		at := rapid.SampledFrom(names).Draw(t, "name")
+		if r.namespaced {
+			at = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace") + "/" + at
+		}
+		if taken[r.kind+"/"+at] {
+			continue
+		}
+		taken[r.kind+"/"+at] = true
+		o := Object(r.apiVersion, r.kind, at, UID(types.UID(fmt.Sprintf("u%d", i))), drawDeletion(t))
+		if r.kind == "Widget" && rapid.Bool().Draw(t, "alias") {
+			AlsoServedAs("legacy.example.com/v1", "Widget")(&o)
+		}
+		out = append(out, o)
+	}
+	owners := append(slices.Clone(out),
+		Pod("a/x", UID("ghost1")), Node("x", UID("ghost2")), Role("b/y", UID("ghost3")),
+		Object("v1", "ComponentStatus", "x", UID("ghost4")))
+	for i := range out {
+		for range rapid.IntRange(0, 3).Draw(t, "references") {
+			Owned(drawReference(t, owners))(&out[i])
+		}
+	}
+	return out
+}
+
+func drawDeletion(t *rapid.T) Option {
+	return rapid.SampledFrom([]Option{
+		Held(), Held(), Held(), Held("x/y"),
+		Terminating(), Terminating("x/y"), TerminatingFor(time.Hour, "x/y"),
+		Foreground(), Terminating("x/y", object.ForegroundFinalizer), Terminating(object.OrphanFinalizer),
+	}).Draw(t, "deletion")
+}
+
+func drawReference(t *rapid.T, owners []object.Object) object.Reference {
+	r := To(rapid.SampledFrom(owners).Draw(t, "owner"))
+	switch rapid.IntRange(0, 9).Draw(t, "edit") {
+	case 0, 1:
+		c := rapid.SampledFrom(claims).Draw(t, "claim")
+		As(c.apiVersion, c.kind)(&r)
+	case 2:
+		Named(rapid.SampledFrom(names).Draw(t, "other name"))(&r)
+	case 3:
+		WithUID(rapid.SampledFrom(owners).Draw(t, "other owner").UID)(&r)
+	case 4:
+		Named(rapid.SampledFrom(oddNames).Draw(t, "odd name"))(&r)
+	}
+	if rapid.Bool().Draw(t, "controller") {
+		Controlling(&r)
+	}
+	if rapid.Bool().Draw(t, "blocking") {
+		Blocking(&r)
+	}
+	return r
+}
+
+func drawObstacle(t *rapid.T, s *snapshot.Snapshot, resource string) {
+	switch rapid.IntRange(0, 9).Draw(t, "obstacle") {
+	case 0:
+		Unreadable(resource, snapshot.Forbidden)(s)
+	case 1:
+		Unlisted(resource)(s)
+	case 2:
+		ListedIn(resource, "a")(s)
+	}
+}
+
+// keepListed drops the objects that the lists could not have shown.
+func keepListed(s *snapshot.Snapshot) {
+	view := snapshot.NewView(s)
+	s.Objects = slices.DeleteFunc(s.Objects, func(o object.Object) bool {
+		m, ok := view.Map(o.APIVersion, o.Kind)
+		return !ok || !view.Saw(m.Type.GroupResource(), o.Namespace)
+	})
+}
+
+func drawLookups(t *rapid.T, s *snapshot.Snapshot) {
+	s.Sort()
+	view := snapshot.NewView(s)
+	nothing := func(types.UID) *object.Object { return nil }
+	for i, c := range view.Unproven(s.Objects, nothing) {
+		l := snapshot.Lookup{Coordinates: c}
+		switch rapid.IntRange(0, 4).Draw(t, "lookup") {
+		case 0:
+			l.Outcome = snapshot.Absent
+		case 1:
+			l.Outcome, l.Reason = snapshot.Failed, snapshot.TimedOut
+		case 2:
+			at := c.Name
+			if c.Namespace != "" {
+				at = c.Namespace + "/" + c.Name
+			}
+			uid := types.UID(fmt.Sprintf("successor%d", i))
+			if claimed := claimedUIDs(s, view, c); rapid.Bool().Draw(t, "alive") && len(claimed) > 0 {
+				uid = rapid.SampledFrom(claimed).Draw(t, "uid")
+			}
+			o := Object(c.APIVersion, c.Kind, at, UID(uid), drawDeletion(t))
+			l.Outcome, l.Object = snapshot.Found, &o
+		default:
+			continue
+		}
+		s.Lookups = append(s.Lookups, l)
+	}
+}
+
+// claimedUIDs are those of references that lead to the coordinates.
+func claimedUIDs(s *snapshot.Snapshot, view *snapshot.View, c snapshot.Coordinates) []types.UID {
+	var out []types.UID
+	for _, o := range s.Objects {
+		for _, r := range o.Owners {
+			if _, at, ok := view.CoordinatesOf(o.Namespace, r); ok && at == c {
+				out = append(out, r.UID)
+			}
+		}
+	}
+	return out
+}

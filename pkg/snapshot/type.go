@@ -1,0 +1,95 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Type is one resource in one served version.
+type Type struct {
+	Group      string   `json:"group"`
+	Version    string   `json:"version"`
+	Resource   string   `json:"resource"` // the plural, as in URLs
+	Kind       string   `json:"kind"`
+	Singular   string   `json:"singular,omitempty"`
+	ShortNames []string `json:"shortNames,omitempty"`
+	Categories []string `json:"categories,omitempty"`
+	Namespaced bool     `json:"namespaced,omitempty"`
+	Verbs      []string `json:"verbs,omitempty"`
+	// Preferred marks the one version of the resource that the collector would
+	// choose (gc-semantics 1.1, discovery.ServerPreferredResources).
+	Preferred bool `json:"preferred,omitempty"`
+}
+
+// GroupResource is what types are matched by, across versions.
+func (t Type) GroupResource() schema.GroupResource {
+	return schema.GroupResource{Group: t.Group, Resource: t.Resource}
+}
+
+// APIVersion is group/version, or the bare version in the core group.
+func (t Type) APIVersion() string {
+	return schema.GroupVersion{Group: t.Group, Version: t.Version}.String()
+}
+
+// String is resource.group, as kubectl names a type.
+func (t Type) String() string { return qualified(t.Resource, t.Group) }
+
+// Monitored says whether the collector watches this type: the preferred
+// version, with the verbs delete, list and watch, and not one of the two events
+// (gc-semantics 1.1 to 1.3; garbagecollector.GetDeletableResources).
+func (t Type) Monitored() bool {
+	if !t.Preferred || t.Resource == "events" && (t.Group == "" || t.Group == "events.k8s.io") {
+		return false
+	}
+	return t.Can("delete") && t.Can("list") && t.Can("watch")
+}
+
+// Can says whether the server offers the verb for this type.
+func (t Type) Can(verb string) bool { return slices.Contains(t.Verbs, verb) }
+
+// Compare orders types by group, resource, version and kind.
+func (t Type) Compare(o Type) int {
+	return cmp.Or(
+		strings.Compare(t.Group, o.Group),
+		strings.Compare(t.Resource, o.Resource),
+		strings.Compare(t.Version, o.Version),
+		strings.Compare(t.Kind, o.Kind),
+	)
+}
+
+// Find lists the types a person may mean by a word, as kubectl reads it:
+// plural, singular, short name or kind in any case, optionally followed by
+// .group or .version.group. Preferred versions only, unless a version is said.
+// Several groups may serve one word; the core group comes first.
+func Find(types []Type, word string) []Type {
+	name, rest, qualifiedWord := strings.Cut(strings.ToLower(word), ".")
+	var found []Type
+	for _, t := range types {
+		if !t.called(name) {
+			continue
+		}
+		switch {
+		case !qualifiedWord && t.Preferred,
+			qualifiedWord && t.Preferred && rest == t.Group,
+			qualifiedWord && rest == t.Version+"."+t.Group,
+			qualifiedWord && t.Group == "" && (rest == t.Version || rest == t.Version+"."):
+			found = append(found, t)
+		}
+	}
+	slices.SortStableFunc(found, Type.Compare)
+	return found
+}
+
+func (t Type) called(lower string) bool {
+	return lower != "" && (lower == t.Resource || lower == t.Singular || lower == strings.ToLower(t.Kind) || slices.Contains(t.ShortNames, lower))
+}
+
+func qualified(resource, group string) string {
+	if group == "" {
+		return resource
+	}
+	return resource + "." + group
+}

@@ -1,0 +1,118 @@
+package snapshot
+
+import (
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// View answers questions about one snapshot: what a kind maps to, whether a
+// type was listed, what stood in the way. It is immutable after NewView and
+// safe for concurrent use.
+type View struct {
+	*Mapper
+	listed  map[Listing]bool
+	gaps    []Gap
+	lookups map[Coordinates]*Lookup
+}
+
+// NewView indexes a snapshot, which must not change afterwards.
+func NewView(s *Snapshot) *View {
+	v := &View{
+		Mapper:  NewMapper(s.Types),
+		listed:  make(map[Listing]bool, len(s.Listed)),
+		gaps:    s.Gaps,
+		lookups: make(map[Coordinates]*Lookup, len(s.Lookups)),
+	}
+	for _, l := range s.Listed {
+		v.listed[l] = true
+	}
+	for i := range s.Lookups {
+		v.lookups[s.Lookups[i].Coordinates] = &s.Lookups[i]
+	}
+	return v
+}
+
+// Saw says whether every object of the type in that namespace was listed.
+func (v *View) Saw(gr schema.GroupResource, namespace string) bool {
+	return v.listed[Listing{Group: gr.Group, Resource: gr.Resource}] ||
+		namespace != "" && v.listed[Listing{Group: gr.Group, Resource: gr.Resource, Namespace: namespace}]
+}
+
+// GapAt is what kept objects of the type in that namespace from being seen, or
+// nil. A type that was listed there has no gap.
+func (v *View) GapAt(gr schema.GroupResource, namespace string) *Gap {
+	if v.Saw(gr, namespace) {
+		return nil
+	}
+	for i, g := range v.gaps {
+		if (g.Group == All || g.Group == gr.Group) && (g.Resource == All || g.Resource == gr.Resource) &&
+			(g.Namespace == "" || g.Namespace == namespace) {
+			return &v.gaps[i]
+		}
+	}
+	return nil
+}
+
+// GroupGap is what kept the whole group from being discovered, or nil.
+func (v *View) GroupGap(group string) *Gap {
+	for i, g := range v.gaps {
+		if g.Resource == All && (g.Group == All || g.Group == group) {
+			return &v.gaps[i]
+		}
+	}
+	return nil
+}
+
+// Lookup is the answer for those coordinates, or nil where none was asked for.
+func (v *View) Lookup(c Coordinates) *Lookup { return v.lookups[c] }
+
+// CoordinatesOf is where a reference of a dependent leads: its mapping, and
+// the coordinates to ask for. ok is false where the kind maps to nothing.
+func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m Mapping, c Coordinates, ok bool) {
+	m, ok = v.Map(r.APIVersion, r.Kind)
+	if !ok {
+		return m, c, false
+	}
+	c = Coordinates{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name}
+	if m.Type.Namespaced {
+		c.Namespace = dependentNamespace
+	}
+	return m, c, true
+}
+
+// Unproven lists, once each, the coordinates of references that what was seen
+// does not prove and one GET could: the kind maps, the scope fits, the name can
+// be a path segment, the type has no gap, and no object with the reference's
+// UID was seen there. known answers the object of a UID or nil; objects are
+// those whose references matter.
+func (v *View) Unproven(objects []object.Object, known func(types.UID) *object.Object) []Coordinates {
+	var out []Coordinates
+	asked := map[Coordinates]bool{}
+	for i := range objects {
+		o := &objects[i]
+		for _, r := range o.Owners {
+			if owner := known(r.UID); owner != nil && (owner.At(r.APIVersion, r.Kind, o.Namespace, r.Name) || owner.At(r.APIVersion, r.Kind, "", r.Name)) {
+				continue
+			}
+			m, c, ok := v.CoordinatesOf(o.Namespace, r)
+			if !ok || !m.Served || asked[c] || v.lookups[c] != nil {
+				continue
+			}
+			if o.Namespace == "" && m.Type.Namespaced || !ValidName(r.Name) || v.GapAt(m.Type.GroupResource(), c.Namespace) != nil {
+				continue
+			}
+			asked[c] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// ValidName says whether a name can stand in a URL path: no object can have
+// another, and asking for one would ask for something else (gc-semantics 3.7).
+func ValidName(name string) bool {
+	return name != "" && len(content.IsPathSegmentName(name)) == 0
+}
