@@ -1,0 +1,95 @@
+package graph
+
+import "slices"
+
+// Cycles are the strongly connected components of more than one node, along
+// those references for which follow answers true: members ascending, cycles in
+// the order of their first member. An object that owns itself is not a cycle.
+//
+// It is Tarjan's algorithm with a stack of its own, since a chain of owners may
+// be as long as the cluster is large.
+func (g *Graph) Cycles(follow func(Edge) bool) [][]Node {
+	t := tarjan{
+		g: g, follow: follow,
+		index: make([]int32, g.Len()), low: make([]int32, g.Len()), onStack: make([]bool, g.Len()),
+	}
+	for n := range g.objects {
+		if t.index[n] == 0 {
+			t.run(Node(n))
+		}
+	}
+	slices.SortFunc(t.found, func(a, b []Node) int { return int(a[0] - b[0]) })
+	return t.found
+}
+
+type tarjan struct {
+	g       *Graph
+	follow  func(Edge) bool
+	index   []int32 // 1 + order of discovery; 0: undiscovered
+	low     []int32
+	onStack []bool
+	stack   []Node
+	next    int32
+	found   [][]Node
+}
+
+// frame is a node under visit and how many of its owners were looked at.
+type frame struct {
+	n    Node
+	done int
+}
+
+func (t *tarjan) run(root Node) {
+	work := []frame{t.enter(root)}
+	for len(work) > 0 {
+		top := &work[len(work)-1]
+		owners := t.g.Owners(top.n)
+		if top.done < len(owners) {
+			owner, edge := owners[top.done], Edge{top.n, top.done}
+			top.done++
+			switch {
+			case t.g.Object(owner) == nil || !t.follow(edge):
+			case t.index[owner] == 0:
+				work = append(work, t.enter(owner))
+			case t.onStack[owner]:
+				t.low[top.n] = min(t.low[top.n], t.index[owner])
+			}
+			continue
+		}
+		n := top.n
+		work = work[:len(work)-1]
+		if len(work) > 0 {
+			parent := work[len(work)-1].n
+			t.low[parent] = min(t.low[parent], t.low[n])
+		}
+		if t.low[n] == t.index[n] {
+			t.leave(n)
+		}
+	}
+}
+
+func (t *tarjan) enter(n Node) frame {
+	t.next++
+	t.index[n], t.low[n] = t.next, t.next
+	t.onStack[n] = true
+	t.stack = append(t.stack, n)
+	return frame{n: n}
+}
+
+// leave takes the component that n roots off the stack.
+func (t *tarjan) leave(n Node) {
+	from := len(t.stack) - 1
+	for t.stack[from] != n {
+		from--
+	}
+	component := t.stack[from:]
+	t.stack = t.stack[:from]
+	for _, m := range component {
+		t.onStack[m] = false
+	}
+	if len(component) > 1 {
+		component = slices.Clone(component)
+		slices.Sort(component)
+		t.found = append(t.found, component)
+	}
+}
