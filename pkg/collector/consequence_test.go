@@ -1,0 +1,86 @@
+package collector_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// gc-semantics 4, rows a and e to j.
+func TestConsequencesOfTheVerdictsOnOneObject(t *testing.T) {
+	tests := []struct{ name, verdicts, want string }{
+		{"nothing but solid owners", "solid solid", "none none"},
+		{"only dangling owners", "dangling dangling", "delete delete"},
+		{"only a waiting owner", "waiting", "delete"},
+		{"a waiting owner beside a dangling one", "waiting dangling", "delete delete"},
+		{"a solid owner keeps the object from a dangling one", "solid dangling", "none unlink"},
+		{"a solid owner keeps the object from a waiting one", "waiting solid", "unlink none"},
+		{"a solid owner last", "dangling waiting solid", "unlink unlink none"},
+		{"one that cannot be resolved", "unresolvable", "stuck"},
+		{"one out of scope", "scope-error", "stuck"},
+		{"one that cannot be resolved holds up dangling ones", "dangling unresolvable", "stuck stuck"},
+		{"one out of scope holds up waiting ones", "scope-error waiting", "stuck stuck"},
+		{"one that cannot be resolved beside a solid one", "solid unresolvable dangling", "none stuck stuck"},
+		{"an unknown one", "unknown", "unknown"},
+		{"an unknown one beside a dangling one", "dangling unknown", "unknown unknown"},
+		{"an unknown one beside a waiting one", "unknown waiting", "unknown unknown"},
+		{"an unknown one beside a solid and a dangling one", "solid dangling unknown", "none unknown unknown"},
+		{"an unknown one beside a solid one", "solid unknown", "none unknown"},
+		{"an unknown one stays unknown beside one that cannot be resolved", "unknown unresolvable dangling", "unknown stuck stuck"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var judgements []collector.Judgement
+			for v := range strings.FieldsSeq(test.verdicts) {
+				judgements = append(judgements, collector.Judgement{Verdict: collector.Verdict(v)})
+			}
+			alive, terminating := st.Pod("ns/d"), st.Pod("ns/d", st.Terminating("x/y"))
+			if diff := cmp.Diff(test.want, consequences(&alive, judgements)); diff != "" {
+				t.Error(diff)
+			}
+			nothing := strings.TrimSpace(strings.Repeat("none ", len(judgements)))
+			if diff := cmp.Diff(nothing, consequences(&terminating, judgements)); diff != "" {
+				t.Errorf("a terminating object:\n%s", diff)
+			}
+		})
+	}
+}
+
+func consequences(o *object.Object, judgements []collector.Judgement) string {
+	var out []string
+	for i := range judgements {
+		out = append(out, string(collector.ConsequenceOf(o, judgements, i)))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestTheOrderOfReferencesChangesNoConsequence(t *testing.T) {
+	verdicts := []collector.Verdict{
+		collector.Solid, collector.Dangling, collector.Waiting, collector.Unresolvable, collector.ScopeError, collector.Unknown,
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var judgements []collector.Judgement
+		for _, v := range rapid.SliceOfN(rapid.SampledFrom(verdicts), 1, 5).Draw(t, "verdicts") {
+			judgements = append(judgements, collector.Judgement{Verdict: v})
+		}
+		o := st.Pod("ns/d")
+		of := func(judgements []collector.Judgement) map[string]int {
+			out := map[string]int{}
+			for i, j := range judgements {
+				out[fmt.Sprint(j.Verdict, " ", collector.ConsequenceOf(&o, judgements, i))]++
+			}
+			return out
+		}
+		shuffled := rapid.Permutation(judgements).Draw(t, "shuffled")
+		if diff := cmp.Diff(of(judgements), of(shuffled)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}

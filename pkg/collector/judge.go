@@ -1,0 +1,137 @@
+package collector
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Reference judges the i-th reference of n, in the order of gc-semantics 3: can
+// the kind be resolved, does the scope fit, what lives at the coordinates.
+// An object that a list or lookup showed there outweighs a gap; a gap outweighs
+// everything that only its absence would prove.
+func (j *Judge) Reference(e graph.Edge) Judgement {
+	dependent, r := j.graph.Object(e.Node), j.graph.Reference(e)
+	holder := j.graph.Object(j.graph.Owners(e.Node)[e.Index])
+	m, c, mapped := j.view.CoordinatesOf(dependent.Namespace, r)
+	out := Judgement{Mapping: m, Holder: holder}
+	switch {
+	case !mapped:
+		return j.unmapped(out, dependent, r)
+	case dependent.Namespace == "" && m.Type.Namespaced:
+		out.Verdict, out.Cause = ScopeError, ClusterToNamespaced
+		return out
+	case holder != nil && proves(holder, dependent, r):
+		return alive(out)
+	}
+	return j.located(out, dependent, r, c)
+}
+
+// Object judges every reference of n, in their order.
+func (j *Judge) Object(n graph.Node) []Judgement {
+	out := make([]Judgement, len(j.graph.Owners(n)))
+	for i := range out {
+		out[i] = j.Reference(graph.Edge{Node: n, Index: i})
+	}
+	return out
+}
+
+// unmapped judges a reference whose kind leads nowhere (row 3). Where the group
+// could not be discovered, nobody can say whether it does.
+func (j *Judge) unmapped(out Judgement, dependent *object.Object, r object.Reference) Judgement {
+	gvk := r.GroupVersionKind()
+	out.Verdict = Unresolvable
+	versions := j.view.Versions(gvk.Group, gvk.Kind)
+	for _, t := range versions {
+		out.Served = append(out.Served, t.APIVersion())
+	}
+	namespaced := len(versions) > 0 && versions[0].Namespaced
+	switch gap := j.view.GroupGap(gvk.Group); {
+	case gap != nil:
+		out.Verdict, out.Cause, out.Gap, out.Served = Unknown, Unverified, gap, nil
+	case dependent.Namespace == "" && namespaced:
+		out.Cause = ClusterToNamespaced
+	case len(versions) > 0:
+		out.Cause = UnservedVersion
+	case out.Holder != nil && !j.view.Serves(r.APIVersion):
+		out.Cause = UnservedVersion
+		out.Served = []string{out.Holder.APIVersion}
+	default:
+		out.Cause = UnknownKind
+	}
+	return out
+}
+
+// located judges a reference that leads to coordinates where its UID was not
+// seen in a list (rows 5 to 9).
+func (j *Judge) located(out Judgement, dependent *object.Object, r object.Reference, c snapshot.Coordinates) Judgement {
+	if !out.Mapping.Served {
+		return absent(out, dependent, r)
+	}
+	gr := out.Mapping.Type.GroupResource()
+	lookup := j.view.Lookup(c)
+	resident := j.home[homeOf(out.Mapping, c)]
+	switch {
+	case !snapshot.ValidName(r.Name):
+		out.Lookup = &snapshot.Lookup{Coordinates: c, Outcome: snapshot.Failed, Reason: snapshot.BadName, Message: "no object can have such a name"}
+		return unverified(out)
+	case lookup != nil && lookup.Outcome == snapshot.Found && lookup.Object != nil:
+		resident = lookup.Object
+	case lookup != nil && lookup.Outcome != snapshot.Absent:
+		out.Lookup = lookup
+		return unverified(out)
+	case lookup == nil && resident == nil && !j.view.Saw(gr, c.Namespace):
+		out.Gap = j.view.GapAt(gr, c.Namespace)
+		return unverified(out)
+	case lookup != nil: // absent: fresher than any list
+		resident = nil
+	}
+	if resident != nil && resident.UID == r.UID {
+		out.Holder = resident
+		return alive(out)
+	}
+	out.Resident = resident
+	return absent(out, dependent, r)
+}
+
+// alive judges a reference whose owner lives where it says (rows 8 and 9).
+func alive(out Judgement) Judgement {
+	out.Verdict = Solid
+	if out.Holder.DeletingDependents() {
+		out.Verdict, out.Cause = Waiting, Terminating
+	}
+	return out
+}
+
+// absent names why no object with the UID lives at the coordinates (rows 5 and
+// 7). Where several reasons fit, the first of the audit's order wins.
+func absent(out Judgement, dependent *object.Object, r object.Reference) Judgement {
+	out.Verdict = Dangling
+	switch {
+	case out.Holder != nil && out.Holder.Namespace != "" && out.Holder.Namespace != dependent.Namespace:
+		out.Cause = CrossNamespace
+	case out.Holder != nil && !named(out.Holder, out.Mapping.Type, r.Name):
+		out.Cause = Mismatched
+	case out.Resident != nil:
+		out.Cause = Replaced
+	default:
+		out.Cause = Missing
+	}
+	return out
+}
+
+// named says whether the holder is of the type and has the name: if so and it
+// is absent all the same, it went between list and lookup.
+func named(holder *object.Object, t snapshot.Type, name string) bool {
+	is := func(i object.Identity) bool {
+		return i.Name == name && i.Kind == t.Kind && i.GroupVersionKind().Group == t.Group
+	}
+	return is(holder.Identity) || slices.ContainsFunc(holder.Aliases, is)
+}
+
+func unverified(out Judgement) Judgement {
+	out.Verdict, out.Cause = Unknown, Unverified
+	return out
+}
