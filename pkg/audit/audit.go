@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Options says what to judge and by which rules. The zero value judges
+// everything by every rule.
+type Options struct {
+	Namespace  string          // only objects of this namespace; empty: all, cluster-scoped ones too
+	Selector   labels.Selector // only objects with these labels; nil: all
+	Rules      []string        // ids; empty: every rule
+	StuckAfter time.Duration   // how long a terminating object may wait for a foreign finalizer
+}
+
+// UnknownRule says that an id names no rule.
+type UnknownRule struct{ ID string }
+
+func (e *UnknownRule) Error() string {
+	return fmt.Sprintf("there is no rule %q: rules are %s", e.ID, strings.Join(IDs(), ", "))
+}
+
+// IDs are the ids of all rules, in their order.
+func IDs() []string {
+	out := make([]string, len(Rules))
+	for i, r := range Rules {
+		out[i] = r.ID
+	}
+	return out
+}
+
+// RuleOf is the id of the rule that speaks of a cause; empty for none.
+func RuleOf(c collector.Cause) string {
+	return map[collector.Cause]string{
+		collector.Unverified:          unverifiedOwner.ID,
+		collector.ClusterToNamespaced: clusterToNamespacedOwner.ID,
+		collector.UnservedVersion:     unservedOwnerVersion.ID,
+		collector.UnknownKind:         unknownOwnerKind.ID,
+		collector.CrossNamespace:      crossNamespaceOwner.ID,
+		collector.Mismatched:          mismatchedOwner.ID,
+		collector.Replaced:            replacedOwner.ID,
+		collector.Missing:             missingOwner.ID,
+		collector.Terminating:         terminatingOwner.ID,
+	}[c]
+}
+
+// Run audits a graph. Only objects that a list showed are judged: an object of
+// a type that the collector does not watch is never collected (gc-semantics
+// 10.19). The only error is an *UnknownRule.
+func Run(g *graph.Graph, o Options) (*Report, error) {
+	rules, err := choose(o.Rules)
+	if err != nil {
+		return nil, err
+	}
+	p := &panorama{graph: g, judge: collector.NewJudge(g), options: o}
+	s := g.Snapshot()
+	report := &Report{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Findings: []Finding{}}
+	keep := func(rule Rule, found []Finding) {
+		for _, f := range found {
+			f.Rule = rule.ID
+			report.add(f)
+		}
+	}
+	for n := graph.Node(0); int(n) < g.Listed(); n++ {
+		obj := g.Object(n)
+		if !p.judged(obj) {
+			continue
+		}
+		report.Summary.Objects++
+		report.Summary.References += len(obj.Owners)
+		if len(obj.Owners) == 0 && !obj.Terminating() {
+			continue
+		}
+		view := sight{panorama: p, node: n, object: obj, judgements: p.judge.Object(n)}
+		for _, rule := range rules {
+			if rule.find != nil {
+				keep(rule, rule.find(view))
+			}
+		}
+	}
+	for _, rule := range rules {
+		if rule.group != nil {
+			keep(rule, rule.group(p))
+		}
+	}
+	report.sort()
+	return report, nil
+}
+
+func (p *panorama) judged(o *object.Object) bool {
+	if p.options.Namespace != "" && o.Namespace != p.options.Namespace {
+		return false
+	}
+	return p.options.Selector == nil || p.options.Selector.Matches(labels.Set(o.Labels))
+}
+
+// Check answers an *UnknownRule for the first id that names no rule.
+func Check(ids []string) error {
+	_, err := choose(ids)
+	return err
+}
+
+func choose(ids []string) ([]Rule, error) {
+	if len(ids) == 0 {
+		return Rules, nil
+	}
+	for _, id := range ids {
+		if !slices.Contains(IDs(), id) {
+			return nil, &UnknownRule{ID: id}
+		}
+	}
+	var out []Rule
+	for _, r := range Rules {
+		if slices.Contains(ids, r.ID) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// SiblingsAtRisk says whether the server's own collector keys its verdicts by
+// UID alone, so that one bad reference can take the valid dependents of the
+// same owner along: before 1.20 (gc-semantics 2.10, 10.8). An unknown version
+// is not.
+func SiblingsAtRisk(server string) bool {
+	v, err := version.ParseGeneric(server)
+	return err == nil && v.LessThan(version.MustParseGeneric("1.20.0"))
+}

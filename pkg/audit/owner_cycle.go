@@ -1,0 +1,69 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+var ownerCycle = Rule{
+	ID:      "owner-cycle",
+	Summary: "Objects own each other in a circle, so that none of them is ever garbage.",
+	group: func(p *panorama) []Finding {
+		var out []Finding
+		for _, cycle := range p.graph.Cycles(p.resolves) {
+			if f, judged := p.cycle(cycle); judged {
+				out = append(out, f)
+			}
+		}
+		return out
+	},
+}
+
+// resolves says whether a reference leads to its owner (design: cycles are
+// those of references that are solid or waiting).
+func (p *panorama) resolves(e graph.Edge) bool {
+	v := p.judge.Reference(e).Verdict
+	return v == collector.Solid || v == collector.Waiting
+}
+
+func (p *panorama) cycle(nodes []graph.Node) (f Finding, judged bool) {
+	var members []object.Identity
+	deleting := false
+	for _, n := range nodes {
+		o := p.graph.Object(n)
+		judged = judged || p.judged(o)
+		deleting = deleting || o.Terminating()
+		members = append(members, o.Identity)
+	}
+	slices.SortFunc(members, object.Identity.Compare)
+	f = Finding{
+		Severity: Error, Object: members[0], Members: members, Consequence: collector.Stuck, Fix: Unlink,
+		Effect: "never collects them",
+		Brief:  fmt.Sprintf("%d objects own each other: %s", len(members), listed(members)),
+	}
+	outlook := "each has an existing owner, so the collector never collects any of them until somebody deletes one"
+	if deleting {
+		f.Severity, f.Consequence, f.Effect = Warning, collector.None, "nothing: a deletion is under way"
+		outlook = "one of them is being deleted already"
+	}
+	f.Message = fmt.Sprintf("%s; %s", f.Brief, outlook)
+	return f, judged
+}
+
+// listed names up to four members, then how many more there are.
+func listed(members []object.Identity) string {
+	const most = 4
+	var names []string
+	for _, m := range members[:min(len(members), most)] {
+		names = append(names, m.String())
+	}
+	if more := len(members) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,148 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Report is the answer of one audit.
+type Report struct {
+	Complete bool           `json:"complete"`
+	Gaps     []snapshot.Gap `json:"gaps"`
+	Summary  Summary        `json:"summary"`
+	// Findings are in the order of their object, then of Rules, then of the
+	// reference. Empty, not nil, when there are none.
+	Findings []Finding `json:"findings"`
+}
+
+// Summary counts what was judged and what was found.
+type Summary struct {
+	Objects    int `json:"objects"`
+	References int `json:"references"`
+	Errors     int `json:"errors"`
+	Warnings   int `json:"warnings"`
+	Infos      int `json:"infos"`
+}
+
+// Finding is one thing that one rule has to say of one object or cycle.
+type Finding struct {
+	Rule        string                `json:"rule"`
+	Severity    Severity              `json:"severity"`
+	Object      object.Identity       `json:"object"`    // of a cycle, its first member
+	Reference   *Reference            `json:"reference"` // nil where the finding is not about one
+	Verdict     collector.Verdict     `json:"verdict"`   // of Reference, empty without one
+	Consequence collector.Consequence `json:"consequence"`
+	Message     string                `json:"message"`
+	Fix         Fix                   `json:"fix"`
+	Members     []object.Identity     `json:"members"` // of a cycle, sorted; else empty
+
+	// Brief is the fact alone, and Effect what the collector does, for a table
+	// whose other columns say the rest.
+	Brief  string `json:"-"`
+	Effect string `json:"-"`
+}
+
+// Reference is an owner reference with its flags resolved: unset is false.
+type Reference struct {
+	APIVersion         string `json:"apiVersion"`
+	Kind               string `json:"kind"`
+	Name               string `json:"name"`
+	UID                string `json:"uid"`
+	Controller         bool   `json:"controller"`
+	BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
+}
+
+func referenceOf(r object.Reference) *Reference {
+	return &Reference{
+		APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
+		Controller: r.Controls(), BlockOwnerDeletion: r.Blocks(),
+	}
+}
+
+// Severity grades a finding by what comes of it.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"   // the collector will delete the object, or is stuck for ever
+	Warning Severity = "warning" // it drops a reference, waits, or nobody can tell
+	Info    Severity = "info"    // odd, but harmless
+)
+
+// AtLeast says whether s is as grave as floor or graver.
+func (s Severity) AtLeast(floor Severity) bool { return s.rank() >= floor.rank() }
+
+func (s Severity) rank() int {
+	return slices.Index([]Severity{Info, Warning, Error}, s)
+}
+
+// severityOf grades what comes of a reference; what has no consequence is odd
+// at most. An owner that waits for its dependents is never an error: somebody
+// asked for its deletion, which is under way and no surprise.
+func severityOf(v collector.Verdict, c collector.Consequence) Severity {
+	switch c {
+	case collector.Delete, collector.Stuck:
+		if v == collector.Waiting {
+			return Warning
+		}
+		return Error
+	case collector.Unlink, collector.Hidden:
+		return Warning
+	case collector.None:
+	}
+	return Info
+}
+
+// Fix is the repair that would mend a finding.
+type Fix string
+
+// The fixes.
+const (
+	Unlink    Fix = "unlink"    // drop the reference
+	Relink    Fix = "relink"    // point it at the owner's successor of the same name
+	Reversion Fix = "reversion" // rewrite its apiVersion to a served one
+	NoFix     Fix = "none"
+)
+
+// Worst is the gravest severity found, false when nothing was.
+func (r *Report) Worst() (Severity, bool) {
+	switch {
+	case r.Summary.Errors > 0:
+		return Error, true
+	case r.Summary.Warnings > 0:
+		return Warning, true
+	case r.Summary.Infos > 0:
+		return Info, true
+	}
+	return "", false
+}
+
+func (r *Report) add(f Finding) {
+	if f.Members == nil {
+		f.Members = []object.Identity{}
+	}
+	switch f.Severity {
+	case Error:
+		r.Summary.Errors++
+	case Warning:
+		r.Summary.Warnings++
+	case Info:
+		r.Summary.Infos++
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// sort is stable: findings of one object and rule stay in the order of its references.
+func (r *Report) sort() {
+	order := map[string]int{}
+	for i, rule := range Rules {
+		order[rule.ID] = i
+	}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(a.Object.Compare(b.Object), cmp.Compare(order[a.Rule], order[b.Rule]))
+	})
+}

@@ -1,0 +1,103 @@
+package audit
+
+import (
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Rule is one kind of finding. Its ID is a public contract.
+type Rule struct {
+	ID      string
+	Summary string // one sentence, for help texts and SARIF
+	// find says what the rule has to say of one object.
+	find func(sight) []Finding
+	// group says what it has to say of the graph as a whole.
+	group func(*panorama) []Finding
+}
+
+// Rules are all rules, in the order in which their findings are printed.
+var Rules = []Rule{
+	missingOwner,
+	replacedOwner,
+	mismatchedOwner,
+	crossNamespaceOwner,
+	clusterToNamespacedOwner,
+	unservedOwnerVersion,
+	unknownOwnerKind,
+	unverifiedOwner,
+	terminatingOwner,
+	ownerCycle,
+	selfOwner,
+	duplicateOwner,
+	multipleControllers,
+	stuckFinalizer,
+	unmonitoredOwner,
+	oddOwnerKind,
+}
+
+// The families of rules that have a flag of their own.
+var (
+	Dangling       = []string{missingOwner.ID, replacedOwner.ID, mismatchedOwner.ID, crossNamespaceOwner.ID}
+	CrossNamespace = []string{crossNamespaceOwner.ID, clusterToNamespacedOwner.ID}
+	Cyclic         = []string{ownerCycle.ID, selfOwner.ID}
+)
+
+// panorama is the whole graph as rules see it.
+type panorama struct {
+	graph   *graph.Graph
+	judge   *collector.Judge
+	options Options
+}
+
+// sight is one object as rules see it.
+type sight struct {
+	*panorama
+	node       graph.Node
+	object     *object.Object
+	judgements []collector.Judgement // one per reference
+}
+
+// on is a finding about the i-th reference.
+func (s sight) on(i int, brief, detail string, fix Fix) Finding {
+	consequence := collector.ConsequenceOf(s.object, s.judgements, i)
+	return Finding{
+		Severity:    severityOf(s.judgements[i].Verdict, consequence),
+		Object:      s.object.Identity,
+		Reference:   referenceOf(s.object.Owners[i]),
+		Verdict:     s.judgements[i].Verdict,
+		Consequence: consequence,
+		Fix:         fix,
+		Brief:       brief,
+		Effect:      s.effect(consequence),
+		Message:     detail + "; " + s.foretell(consequence),
+	}
+}
+
+// owned counts the references that hold.
+func (s sight) owned() int {
+	n := 0
+	for _, j := range s.judgements {
+		if j.Verdict == collector.Solid {
+			n++
+		}
+	}
+	return n
+}
+
+// eachCause is the find of a rule that speaks once for every reference of one cause.
+func eachCause(cause collector.Cause, word func(s sight, i int) Finding) func(sight) []Finding {
+	return func(s sight) []Finding {
+		var out []Finding
+		for i, j := range s.judgements {
+			if j.Cause == cause {
+				out = append(out, word(s, i))
+			}
+		}
+		return out
+	}
+}
+
+func (s sight) now() time.Time { return s.graph.Snapshot().Taken }
