@@ -1,0 +1,93 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// classify names the reason behind a failed request, and its message on one line.
+func classify(err error) (snapshot.Reason, string) {
+	message, _, _ := strings.Cut(err.Error(), "\n")
+	var status apierrors.APIStatus
+	var stale discovery.StaleGroupVersionError
+	var network net.Error
+	switch {
+	case errors.As(err, &status):
+		return reasonOf(status.Status()), message
+	case errors.As(err, &stale):
+		return snapshot.Unavailable, message
+	case errors.Is(err, context.DeadlineExceeded):
+		return snapshot.TimedOut, message
+	case errors.As(err, &network) && network.Timeout():
+		return snapshot.TimedOut, message
+	case errors.As(err, &network), isConnection(err):
+		return snapshot.Unavailable, message
+	}
+	return snapshot.Unreadable, message
+}
+
+func isConnection(err error) bool {
+	for _, sign := range []string{"EOF", "connection reset", "connection refused", "stream error", "broken pipe"} {
+		if strings.Contains(err.Error(), sign) {
+			return true
+		}
+	}
+	return false
+}
+
+func reasonOf(s metav1.Status) snapshot.Reason {
+	switch s.Code {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return snapshot.Forbidden
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return snapshot.Vanished
+	case http.StatusTooManyRequests:
+		return snapshot.Throttled
+	case http.StatusServiceUnavailable:
+		return snapshot.Unavailable
+	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
+		return snapshot.TimedOut
+	}
+	if s.Reason == metav1.StatusReasonTimeout || s.Reason == metav1.StatusReasonServerTimeout {
+		return snapshot.TimedOut
+	}
+	if strings.Contains(s.Message, "conversion webhook") {
+		return snapshot.Webhook
+	}
+	return snapshot.ServerError
+}
+
+// transient says whether asking again at once may help. 429 and 503 with a
+// Retry-After were asked again by client-go already.
+func transient(err error) bool {
+	reason, _ := classify(err)
+	return reason == snapshot.ServerError || reason == snapshot.Unavailable
+}
+
+// namesObject says whether a 404 is about that very object, and not about a
+// path that the server does not know just now (gc-semantics 10.5).
+func namesObject(err error, resource, name string) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
+		return false
+	}
+	details := status.Status().Details
+	if details == nil || details.Name != name || details.Kind != "" && details.Kind != resource {
+		return false
+	}
+	for _, cause := range details.Causes {
+		if cause.Type == metav1.CauseTypeUnexpectedServerResponse {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,56 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+)
+
+// Options tunes how a cluster is read. The zero value is usable.
+type Options struct {
+	ChunkSize   int64         // objects a page; 0: one page holds all
+	Concurrency int           // requests in flight; below 1: one
+	Timeout     time.Duration // of one request, retries and waiting included; 0: none
+	// Progress is told of every list that ended. It may be nil, and is never
+	// called concurrently.
+	Progress func(Progress)
+}
+
+// Progress counts the lists of a look.
+type Progress struct{ Done, Total, Objects int }
+
+// Cluster reads one API server.
+type Cluster struct {
+	options   Options
+	server    string
+	discovery discovery.DiscoveryInterfaceWithContext
+	rest      rest.Interface
+}
+
+// New prepares to read the server of a config; it asks nothing yet. Throttling
+// on the client's side is off: the server's priority and fairness governs.
+func New(config *rest.Config, o Options) (*Cluster, error) {
+	config = metadata.ConfigFor(config)
+	config.QPS, config.Burst = -1, -1
+	config.RateLimiter = nil
+	config.WarningHandler = rest.NoWarnings{}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
+	}
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("prepare discovery of %s: %w", config.Host, err)
+	}
+	raw := rest.CopyConfig(config)
+	raw.GroupVersion = nil
+	r, err := rest.UnversionedRESTClientForConfigAndClient(raw, client)
+	if err != nil {
+		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
+	}
+	o.Concurrency = max(o.Concurrency, 1)
+	return &Cluster{options: o, server: config.Host, discovery: d, rest: r}, nil
+}

@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// job is one list: a type, in one namespace or everywhere.
+type job struct {
+	of        snapshot.Type
+	namespace string
+}
+
+func (j job) listing() snapshot.Listing {
+	return snapshot.Listing{Group: j.of.Group, Resource: j.of.Resource, Namespace: j.namespace}
+}
+
+// answer is what a list brought. err leaves the objects true but not all.
+type answer struct {
+	objects []object.Object
+	err     error
+}
+
+// listAll runs the jobs with bounded concurrency; answers are in the order of
+// the jobs. A failed list fails alone. The error is the context's.
+func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answer, error) {
+	answers := make([]answer, len(jobs))
+	progress := counter{total: len(jobs), tell: c.options.Progress}
+	var group errgroup.Group
+	group.SetLimit(c.options.Concurrency)
+	for i, j := range jobs {
+		group.Go(func() error {
+			if ctx.Err() == nil {
+				answers[i].objects, answers[i].err = c.list(ctx, j, labels)
+				progress.add(len(answers[i].objects))
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions answer through answers
+	return answers, ctx.Err()
+}
+
+// list reads a type page by page. When the server forgets the point from which
+// the pages are cut (410), it starts over without pages. What was read before
+// an error is answered with it.
+func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]object.Object, error) {
+	var objects []object.Object
+	options := metav1.ListOptions{Limit: c.options.ChunkSize}
+	for {
+		page, err := c.page(ctx, j, options)
+		if apierrors.IsResourceExpired(err) && options.Continue != "" {
+			objects, options = nil, metav1.ListOptions{}
+			continue
+		}
+		if err != nil {
+			return objects, err
+		}
+		for i := range page.Items {
+			if err := whole(&page.Items[i]); err != nil {
+				return objects, err
+			}
+			objects = append(objects, object.FromMeta(j.of.APIVersion(), j.of.Kind, &page.Items[i], labels))
+		}
+		if page.Continue == "" {
+			return objects, nil
+		}
+		if page.Continue == options.Continue {
+			return objects, errors.New("the server sends the same page again and again")
+		}
+		options.Continue = page.Continue
+	}
+}
+
+// Names are the names of a type's objects in a namespace, or everywhere where
+// that is empty: what could be read of them.
+func (c *Cluster) Names(ctx context.Context, t snapshot.Type, namespace string) []string {
+	objects, _ := c.list(ctx, job{t, namespace}, false) // some names are better than none
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = o.Name
+	}
+	return names
+}
+
+func (c *Cluster) page(ctx context.Context, j job, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+	result, err := c.do(ctx, func() *rest.Request {
+		return c.get(j.of, j.namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var page metav1.PartialObjectMetadataList
+	return &page, decode(result, &page)
+}
+
+// counter adds up progress from many goroutines.
+type counter struct {
+	mu                   sync.Mutex
+	done, total, objects int
+	tell                 func(Progress)
+}
+
+func (c *counter) add(objects int) {
+	if c.tell == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	c.objects += objects
+	c.tell(Progress{Done: c.done, Total: c.total, Objects: c.objects})
+}

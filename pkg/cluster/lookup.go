@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// lookupAll asks once for each of the coordinates, in their order. The error is
+// the context's.
+func (l *look) lookupAll(ctx context.Context, view *snapshot.View, coordinates []snapshot.Coordinates) ([]snapshot.Lookup, error) {
+	out := make([]snapshot.Lookup, len(coordinates))
+	var group errgroup.Group
+	group.SetLimit(l.options.Concurrency)
+	for i, at := range coordinates {
+		group.Go(func() error {
+			if ctx.Err() == nil {
+				out[i] = l.lookup(ctx, view, at)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions answer through out
+	return out, ctx.Err()
+}
+
+// lookup asks what lives at the coordinates.
+func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coordinates) snapshot.Lookup {
+	out := snapshot.Lookup{Coordinates: at, Outcome: snapshot.Failed}
+	m, ok := view.Map(at.APIVersion, at.Kind)
+	if !ok || !m.Served || !snapshot.ValidName(at.Name) {
+		out.Reason, out.Message = snapshot.Unproven, "no request can be made for it"
+		return out
+	}
+	result, err := l.do(ctx, func() *rest.Request { return l.get(m.Type, at.Namespace, at.Name, acceptObject) })
+	var found metav1.PartialObjectMetadata
+	if err == nil {
+		if err = decode(result, &found); err == nil {
+			err = whole(&found)
+		}
+	}
+	switch {
+	case err == nil:
+		o := object.FromMeta(m.Type.APIVersion(), m.Type.Kind, &found, l.scope.Labels)
+		out.Outcome, out.Object = snapshot.Found, &o
+	case namesObject(err, m.Type.Resource, at.Name):
+		out = l.absent(ctx, view, m.Type, out)
+	default:
+		out.Reason, out.Message = classify(err)
+		if out.Reason == snapshot.Vanished {
+			out.Reason = snapshot.Unproven
+		}
+	}
+	return out
+}
+
+// absent settles a 404 that names the object: it proves absence only where a
+// list of that type succeeded (design, section 4).
+func (l *look) absent(ctx context.Context, view *snapshot.View, t snapshot.Type, out snapshot.Lookup) snapshot.Lookup {
+	if !view.Saw(t.GroupResource(), out.Namespace) {
+		if err := l.listable(ctx, t, out.Namespace); err != nil {
+			out.Reason = snapshot.Unproven
+			out.Message = fmt.Sprintf("it was not found, but neither could %s be listed: %v", t, err)
+			return out
+		}
+	}
+	out.Outcome = snapshot.Absent
+	return out
+}
+
+// listable tries the shortest list of a type, once per type and namespace.
+func (l *look) listable(ctx context.Context, t snapshot.Type, namespace string) error {
+	key := probeKey{t.GroupResource(), namespace}
+	l.probesMu.Lock()
+	probe, ok := l.probes[key]
+	if !ok {
+		probe = sync.OnceValue(func() error {
+			if !t.Can("list") {
+				return fmt.Errorf("the server does not offer it")
+			}
+			_, err := l.page(ctx, job{t, namespace}, metav1.ListOptions{Limit: 1})
+			return err
+		})
+		l.probes[key] = probe
+	}
+	l.probesMu.Unlock()
+	return probe()
+}
+
+type probeKey struct {
+	schema.GroupResource
+	namespace string
+}

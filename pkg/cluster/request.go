@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+const (
+	acceptObject = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	acceptList   = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	acceptTable  = "application/json;as=Table;g=meta.k8s.io;v=v1"
+)
+
+// retryAfter bounds how often client-go itself honours a Retry-After.
+const retryAfter = 2
+
+// again is how a transient failure is asked for again.
+var again = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Jitter: 0.2, Steps: 3}
+
+// get asks for a type, or for one object of it. The name must be valid as a
+// path segment.
+func (c *Cluster) get(t snapshot.Type, namespace, name, accept string) *rest.Request {
+	root := []string{"apis", t.Group, t.Version}
+	if t.Group == "" {
+		root = []string{"api", t.Version}
+	}
+	r := c.rest.Get().AbsPath(root...)
+	if t.Namespaced && namespace != "" {
+		r = r.Namespace(namespace)
+	}
+	r = r.Resource(t.Resource)
+	if name != "" {
+		r = r.Name(name)
+	}
+	return r.SetHeader("Accept", accept).MaxRetries(retryAfter)
+}
+
+// do sends the request, again where that may help, within the time of one request.
+func (c *Cluster) do(ctx context.Context, request func() *rest.Request) (rest.Result, error) {
+	if c.options.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.options.Timeout)
+		defer cancel()
+	}
+	var result rest.Result
+	err := wait.ExponentialBackoffWithContext(ctx, again, func(ctx context.Context) (bool, error) {
+		result = request().Do(ctx)
+		return result.Error() == nil || !transient(result.Error()), nil
+	})
+	if result.Error() != nil {
+		return result, result.Error()
+	}
+	if wait.Interrupted(err) && ctx.Err() != nil {
+		return result, ctx.Err()
+	}
+	return result, nil
+}
+
+// decode reads a metadata answer of either encoding. A server that knows
+// neither PartialObjectMetadata nor protobuf sends whole objects as JSON; their
+// metadata is read all the same (gc-semantics 1.5).
+func decode[T any](result rest.Result, into *T) error {
+	obj, err := result.Get()
+	if runtime.IsNotRegisteredError(err) {
+		raw, err := result.Raw()
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		return err
+	}
+	got, ok := obj.(any).(*T)
+	if !ok {
+		return fmt.Errorf("the server sent a %T", obj)
+	}
+	*into = *got
+	return nil
+}
+
+var errNoMetadata = errors.New("the answer holds no object metadata")
+
+// whole says whether a metadata can be told apart from an answer of another shape.
+func whole(m *metav1.PartialObjectMetadata) error {
+	if m.Name == "" || m.UID == "" {
+		return errNoMetadata
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Cells are what the server's own table says of an object. Each may be empty:
+// not every type has every column.
+type Cells struct{ Ready, Status, Age string }
+
+// single is up to how many objects of one type and namespace are asked for one
+// by one; where more are shown, their list is read.
+const single = 8
+
+// rendering is one request for tables: a list, or one object where name is set.
+type rendering struct {
+	at   job
+	name string
+}
+
+// Tables asks the server to render the objects as kubectl get shows them, and
+// answers the cells by UID. Objects the server did not render are left out. The
+// error is the context's.
+func (c *Cluster) Tables(ctx context.Context, view *snapshot.View, objects []object.Identity) (map[types.UID]Cells, error) {
+	requests := renderings(view, objects)
+	answers := make([]map[types.UID]Cells, len(requests))
+	var group errgroup.Group
+	group.SetLimit(c.options.Concurrency)
+	for i, r := range requests {
+		group.Go(func() error {
+			if ctx.Err() == nil {
+				answers[i] = c.render(ctx, r)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions answer through answers
+	shown := make(map[types.UID]bool, len(objects))
+	for _, o := range objects {
+		shown[o.UID] = true
+	}
+	out := map[types.UID]Cells{}
+	for _, rows := range answers {
+		for uid, cells := range rows {
+			if shown[uid] {
+				out[uid] = cells
+			}
+		}
+	}
+	return out, ctx.Err()
+}
+
+// renderings groups the objects by type and namespace, in a stable order.
+func renderings(view *snapshot.View, objects []object.Identity) []rendering {
+	names := map[snapshot.Listing][]string{}
+	of := map[snapshot.Listing]job{}
+	var order []snapshot.Listing
+	for _, o := range objects {
+		m, ok := view.Map(o.APIVersion, o.Kind)
+		if !ok || !m.Served || !m.Type.Can("get") || !snapshot.ValidName(o.Name) {
+			continue
+		}
+		j := job{m.Type, o.Namespace}
+		if _, seen := of[j.listing()]; !seen {
+			of[j.listing()] = j
+			order = append(order, j.listing())
+		}
+		names[j.listing()] = append(names[j.listing()], o.Name)
+	}
+	var out []rendering
+	for _, l := range order {
+		if len(names[l]) > single && of[l].of.Can("list") {
+			out = append(out, rendering{at: of[l]})
+			continue
+		}
+		for _, name := range names[l] {
+			out = append(out, rendering{at: of[l], name: name})
+		}
+	}
+	return out
+}
+
+// render reads one table, or all pages of one. A server that does not render
+// tables answers with something else, which is no table and so no cells.
+func (c *Cluster) render(ctx context.Context, r rendering) map[types.UID]Cells {
+	out := map[types.UID]Cells{}
+	options := metav1.ListOptions{Limit: c.options.ChunkSize}
+	for {
+		result, err := c.do(ctx, func() *rest.Request {
+			request := c.get(r.at.of, r.at.namespace, r.name, acceptTable)
+			if r.name == "" {
+				request = request.SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+			}
+			return request
+		})
+		if err != nil {
+			return out
+		}
+		raw, err := result.Raw()
+		if err != nil {
+			return out
+		}
+		var table metav1.Table
+		if json.Unmarshal(raw, &table) != nil || table.Kind != "Table" {
+			return out
+		}
+		readTable(&table, out)
+		if table.Continue == "" || table.Continue == options.Continue || r.name != "" {
+			return out
+		}
+		options.Continue = table.Continue
+	}
+}
+
+func readTable(table *metav1.Table, into map[types.UID]Cells) {
+	column := func(name string) int {
+		return slices.IndexFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool {
+			return strings.EqualFold(c.Name, name)
+		})
+	}
+	ready, desired, status, age := column("Ready"), column("Desired"), column("Status"), column("Age")
+	for _, row := range table.Rows {
+		var meta metav1.PartialObjectMetadata
+		if json.Unmarshal(row.Object.Raw, &meta) != nil || meta.UID == "" {
+			continue
+		}
+		cell := func(i int) string {
+			if i < 0 || i >= len(row.Cells) || row.Cells[i] == nil {
+				return ""
+			}
+			if n, ok := row.Cells[i].(float64); ok {
+				return strconv.FormatFloat(n, 'f', -1, 64)
+			}
+			return fmt.Sprint(row.Cells[i])
+		}
+		cells := Cells{Ready: cell(ready), Status: cell(status), Age: cell(age)}
+		if n := cell(desired); n != "" && cells.Ready != "" && !strings.Contains(cells.Ready, "/") {
+			cells.Ready += "/" + n // the way kubectl shows what has no column of its own for it
+		}
+		into[meta.UID] = cells
+	}
+}
