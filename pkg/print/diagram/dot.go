@@ -1,0 +1,81 @@
+package diagram
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+)
+
+// DOT writes the nodes for graphviz, with arrows from dependents to owners, in
+// the layout of the collector's debug endpoint (gc-semantics 8.2), so that the
+// two can be compared. Unlike there an owner that was not seen is drawn once.
+func DOT(w io.Writer, g *graph.Graph, nodes graph.Set) error {
+	p := draw(g, nodes)
+	out := bufio.NewWriter(w) // keeps the first error for Flush
+	fmt.Fprintln(out, "strict digraph full {")
+	if len(p.vertices) > 0 {
+		fmt.Fprintln(out, "  // Node definitions.")
+	}
+	for _, v := range p.vertices {
+		fmt.Fprintf(out, "  %q [\n", v.uid)
+		for _, a := range v.attributes() {
+			fmt.Fprintf(out, "    %s=%q\n", a[0], a[1])
+		}
+		fmt.Fprintln(out, "  ];")
+	}
+	if len(p.edges) > 0 {
+		fmt.Fprintln(out, "  // Edge definitions.")
+	}
+	for _, e := range p.edges {
+		fmt.Fprintf(out, "  %q -> %q;\n", p.vertices[e.dependent].uid, p.vertices[e.owner].uid)
+	}
+	fmt.Fprintln(out, "}")
+	return out.Flush()
+}
+
+// attributes are key and value, in the order of gc-semantics 8.3.
+func (v vertex) attributes() [][2]string {
+	return [][2]string{
+		{"label", v.label()},
+		{"group", v.gvk.Group},
+		{"version", v.gvk.Version},
+		{"kind", v.gvk.Kind},
+		{"namespace", v.namespace},
+		{"name", v.name},
+		{"uid", string(v.uid)},
+		{"missing", strconv.FormatBool(v.missing)},
+		{"beingDeleted", strconv.FormatBool(v.beingDeleted)},
+		{"deletingDependents", strconv.FormatBool(v.deletingDependents)},
+		{"virtual", strconv.FormatBool(v.virtual)},
+	}
+}
+
+func (v vertex) label() string {
+	kind := v.gvk.Kind + "." + v.gvk.Version
+	if v.gvk.Group != "" {
+		kind += "." + v.gvk.Group
+	}
+	label := fmt.Sprintf("uid=%s\nnamespace=%s\n%s/%s\n", v.uid, v.namespace, kind, v.name)
+	var flags []string
+	for _, f := range []struct {
+		name string
+		on   bool
+	}{
+		{"beingDeleted", v.beingDeleted},
+		{"deletingDependents", v.deletingDependents},
+		{"virtual", v.virtual},
+		{"missingFromGraph", v.missing},
+	} {
+		if f.on {
+			flags = append(flags, f.name)
+		}
+	}
+	if len(flags) > 0 {
+		label += strings.Join(flags, ",") + "\n"
+	}
+	return label
+}

@@ -1,0 +1,81 @@
+package diagram_test
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// of is an object of namespace shop, with the UID u-name.
+func of(apiVersion, kind, name string, owners ...object.Reference) object.Object {
+	return object.Object{
+		Identity: object.Identity{APIVersion: apiVersion, Kind: kind, Namespace: "shop", Name: name, UID: types.UID("u-" + name)},
+		Owners:   owners,
+	}
+}
+
+// by is a reference to an object of that kind, by its UID.
+func by(apiVersion, kind, name string) object.Reference {
+	return object.Reference{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID("u-" + name)}
+}
+
+func in(namespace string, o object.Object) object.Object {
+	o.Namespace = namespace
+	return o
+}
+
+func terminating(o object.Object, finalizers ...string) object.Object {
+	now := time.Date(2026, 11, 20, 8, 31, 7, 0, time.UTC)
+	o.Deleted, o.Finalizers = &now, finalizers
+	return o
+}
+
+func graphOf(objects ...object.Object) *graph.Graph {
+	return graph.New(&snapshot.Snapshot{Objects: objects})
+}
+
+// everything is the set of all nodes.
+func everything(g *graph.Graph) graph.Set {
+	all := graph.NewSet(g)
+	for n := range g.Len() {
+		all.Add(graph.Node(n))
+	}
+	return all
+}
+
+// component is what hangs together with those UIDs; unknown ones are ignored.
+func component(uids ...types.UID) func(*graph.Graph) graph.Set {
+	return func(g *graph.Graph) graph.Set {
+		var start []graph.Node
+		for _, uid := range uids {
+			if n := g.Find(uid); n != graph.None {
+				start = append(start, n)
+			}
+		}
+		return g.Component(start...)
+	}
+}
+
+// only is the set of just those UIDs.
+func only(uids ...types.UID) func(*graph.Graph) graph.Set {
+	return func(g *graph.Graph) graph.Set {
+		set := graph.NewSet(g)
+		for _, uid := range uids {
+			set.Add(g.Find(uid))
+		}
+		return set
+	}
+}
+
+// hostile are names to seed fuzzing with.
+func hostile() []string {
+	return []string{
+		"", "web", "é日本🐹", `"`, `\`, `\"];`, "a\nb", "end", "%%{init: {}}%%", "<script>alert(1)</script>", "`md`", "#quot;", "[x](y)",
+		"click n0 callback", "\x1b[31m", "\u202e", "\xff", "n0 --> n1", "&lt;", ":::missing", strings.Repeat("x", 400),
+	}
+}

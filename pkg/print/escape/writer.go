@@ -1,0 +1,74 @@
+package escape
+
+import (
+	"io"
+	"unicode/utf8"
+)
+
+// Writer escapes what it is given like Terminal, except that line breaks and
+// tabs pass, and writes it to w. It is for text whose layout is the user's own,
+// such as a template's output.
+//
+// A character may be split between two writes; Close writes what is left of an
+// incomplete one, and does not close w. It is not safe for concurrent use.
+func Writer(w io.Writer) io.WriteCloser {
+	return &writer{to: w}
+}
+
+type writer struct {
+	to   io.Writer
+	rest []byte // the beginning of a character, at most three bytes
+	out  []byte
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	in := p
+	if len(w.rest) > 0 {
+		in = append(w.rest, p...)
+	}
+	whole := wholeCharacters(in)
+	err := w.escape(in[:whole])
+	w.rest = append([]byte(nil), in[whole:]...)
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (w *writer) Close() error {
+	rest := w.rest
+	w.rest = nil
+	return w.escape(rest)
+}
+
+func (w *writer) escape(in []byte) error {
+	if len(in) == 0 {
+		return nil
+	}
+	w.out = w.out[:0]
+	for len(in) > 0 {
+		r, size, escape := next(in)
+		if escape && r != '\n' && r != '\t' {
+			w.out = appendText(w.out, r, in[0])
+		} else {
+			w.out = append(w.out, in[:size]...)
+		}
+		in = in[size:]
+	}
+	_, err := w.to.Write(w.out)
+	return err
+}
+
+// wholeCharacters is the length of b without a last character that more bytes
+// could complete.
+func wholeCharacters(b []byte) int {
+	for i := len(b) - 1; i >= 0 && i >= len(b)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(b[i]) {
+			if utf8.FullRune(b[i:]) {
+				return len(b)
+			}
+			return i
+		}
+	}
+	return len(b)
+}

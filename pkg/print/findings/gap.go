@@ -1,0 +1,114 @@
+package findings
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Gaps warns in one line, without its line break, of what could not be read.
+// types is how many types were to be read. At most limit of the gaps are named,
+// all of them where limit is zero. It is empty when there are no gaps.
+//
+// A type that could not be read in several namespaces, for one reason, is
+// named once.
+func Gaps(gaps []snapshot.Gap, types, limit int) string {
+	unread := merge(gaps)
+	if len(unread) == 0 {
+		return ""
+	}
+	if len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile {
+		return fmt.Sprintf("warning: the file holds %s only. Dependents of objects of other types are not judged.", count(types, "type"))
+	}
+	var named []string
+	for _, u := range unread {
+		if limit > 0 && len(named) == limit {
+			break
+		}
+		named = append(named, u.String())
+	}
+	if more := len(unread) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("and %s more", thousands(more)))
+	}
+	return fmt.Sprintf("warning: %s could not be read: %s. Their dependents are not judged.", counted(unread, types), strings.Join(named, ", "))
+}
+
+// Causes are what the server said of the gaps, a line each and at most limit of
+// them. A refusal or a type that a file does not hold needs no explanation.
+func Causes(gaps []snapshot.Gap, limit int) []string {
+	var out []string
+	for _, u := range merge(gaps) {
+		if len(out) == limit {
+			break
+		}
+		if u.Reason != snapshot.Forbidden && u.Reason != snapshot.NotInFile && u.Message != "" {
+			out = append(out, escape.Short(u.Gap.String(), textWidth)+": "+escape.Short(u.Message, causeWidth))
+		}
+	}
+	return out
+}
+
+// unreadable is a gap, or several of one type that differ by namespace only.
+type unreadable struct {
+	snapshot.Gap
+	namespaces int
+}
+
+func merge(gaps []snapshot.Gap) []unreadable {
+	type key struct {
+		group, resource string
+		reason          snapshot.Reason
+	}
+	place := map[key]int{}
+	var out []unreadable
+	for _, g := range gaps {
+		k := key{g.Group, g.Resource, g.Reason}
+		i, seen := place[k]
+		if !seen {
+			i = len(out)
+			place[k] = i
+			out = append(out, unreadable{Gap: g})
+		}
+		if g.Namespace == "" {
+			out[i].Gap = g // the wider gap speaks for the narrower ones
+		}
+		out[i].namespaces++
+	}
+	return out
+}
+
+func (u unreadable) String() string {
+	what := u.Gap.String()
+	if u.Namespace != "" && u.namespaces > 1 {
+		everywhere := u.Gap
+		everywhere.Namespace = ""
+		what = fmt.Sprintf("%s in %s", everywhere, count(u.namespaces, "namespace"))
+	}
+	return fmt.Sprintf("%s (%s)", escape.Short(what, textWidth), escape.Short(string(u.Reason), textWidth))
+}
+
+// counted says how many types, and how many groups whose types are not even
+// known, could not be read.
+func counted(unread []unreadable, types int) string {
+	known, groups := map[[2]string]bool{}, map[string]bool{}
+	for _, u := range unread {
+		switch {
+		case u.Group == snapshot.All:
+			return "some types"
+		case u.Resource == snapshot.All:
+			groups[u.Group] = true
+		default:
+			known[[2]string{u.Group, u.Resource}] = true
+		}
+	}
+	var parts []string
+	if len(known) > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s", thousands(len(known)), count(types, "type")))
+	}
+	if len(groups) > 0 {
+		parts = append(parts, count(len(groups), "API group"))
+	}
+	return strings.Join(parts, " and ")
+}

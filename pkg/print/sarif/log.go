@@ -1,0 +1,92 @@
+package sarif
+
+// The elements of SARIF 2.1.0 that are written here, as its section 3 names them.
+
+type log struct {
+	Schema  string `json:"$schema"`
+	Version string `json:"version"`
+	Runs    []run  `json:"runs"`
+}
+
+type run struct {
+	Tool        tool         `json:"tool"`
+	Invocations []invocation `json:"invocations"`
+	Results     []result     `json:"results"`
+}
+
+type tool struct {
+	Driver driver `json:"driver"`
+}
+
+type driver struct {
+	Name           string       `json:"name"`
+	Version        string       `json:"version,omitempty"`
+	InformationURI string       `json:"informationUri"`
+	Rules          []descriptor `json:"rules"`
+}
+
+type descriptor struct {
+	ID               string  `json:"id"`
+	ShortDescription message `json:"shortDescription"`
+	FullDescription  message `json:"fullDescription"`
+	Help             message `json:"help"`
+	HelpURI          string  `json:"helpUri"`
+}
+
+type message struct {
+	Text string `json:"text"`
+}
+
+type invocation struct {
+	ExecutionSuccessful        bool           `json:"executionSuccessful"`
+	ToolExecutionNotifications []notification `json:"toolExecutionNotifications,omitempty"`
+}
+
+type notification struct {
+	Level   string  `json:"level"`
+	Message message `json:"message"`
+}
+
+type result struct {
+	RuleID              string            `json:"ruleId"`
+	RuleIndex           int               `json:"ruleIndex"`
+	Level               string            `json:"level"`
+	Message             message           `json:"message"`
+	Locations           []location        `json:"locations"`
+	RelatedLocations    []location        `json:"relatedLocations,omitempty"`
+	PartialFingerprints map[string]string `json:"partialFingerprints"`
+	Properties          properties        `json:"properties"`
+}
+
+type location struct {
+	PhysicalLocation physicalLocation  `json:"physicalLocation"`
+	LogicalLocations []logicalLocation `json:"logicalLocations"`
+}
+
+type physicalLocation struct {
+	ArtifactLocation artifactLocation `json:"artifactLocation"`
+	Region           region           `json:"region"`
+}
+
+type artifactLocation struct {
+	URI string `json:"uri"`
+}
+
+type region struct {
+	StartLine int `json:"startLine"`
+}
+
+type logicalLocation struct {
+	Name               string `json:"name"`
+	FullyQualifiedName string `json:"fullyQualifiedName"`
+	Kind               string `json:"kind"`
+}
+
+// properties are what SARIF has no element for, as in the JSON report.
+type properties struct {
+	APIVersion  string `json:"apiVersion"`
+	UID         string `json:"uid"`
+	Verdict     string `json:"verdict,omitempty"`
+	Consequence string `json:"consequence"`
+	Fix         string `json:"fix"`
+}

@@ -1,0 +1,89 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+const gap = "  "
+
+// Write writes the header, unless it is nil, and the rows. A row may be shorter
+// than the header: the missing cells are empty. Nothing is written on an error
+// other than that of w.
+func Write(w io.Writer, header []string, rows [][]string) error {
+	var out bytes.Buffer // the renderer drops the errors of its writer
+	t := tablewriter.NewTable(&out,
+		tablewriter.WithConfig(config()),
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders:  tw.BorderNone,
+			Symbols:  tw.NewSymbols(tw.StyleNone),
+			Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
+		})),
+		// Otherwise the locale of the environment decides on the width of tree glyphs.
+		tablewriter.WithEastAsian(tw.Off),
+	)
+	if header != nil {
+		titles := make([]string, len(header))
+		for i, title := range header {
+			titles[i] = strings.ToUpper(title)
+		}
+		t.Header(titles)
+	}
+	for _, row := range rows {
+		if err := t.Append(oneLine(row)); err != nil {
+			return fmt.Errorf("lay out table: %w", err)
+		}
+	}
+	if err := t.Render(); err != nil {
+		return fmt.Errorf("lay out table: %w", err)
+	}
+	_, err := w.Write(trimLines(out.Bytes()))
+	return err
+}
+
+func config() tablewriter.Config {
+	cell := tw.CellConfig{
+		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
+		Merging:    tw.CellMerging{Mode: tw.MergeNone},
+		Alignment:  tw.CellAlignment{Global: tw.AlignLeft},
+		Padding:    tw.CellPadding{Global: tw.Padding{Right: gap, Overwrite: true}},
+	}
+	return tablewriter.Config{
+		Header: cell, Row: cell,
+		Behavior: tw.Behavior{AutoHide: tw.Off, TrimSpace: tw.Off, TrimLine: tw.Off, TrimTab: tw.Off},
+	}
+}
+
+// oneLine keeps a line break or tab that a caller let through from tearing the
+// table, and the layout from looking for a tab's width in files and environment.
+func oneLine(row []string) []string {
+	const tearing = "\n\r\t"
+	for i, cell := range row {
+		if strings.ContainsAny(cell, tearing) {
+			row = append([]string(nil), row...)
+			row[i] = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(cell)
+		}
+	}
+	return row
+}
+
+// trimLines cuts the blanks at the end of every line, also those before the
+// colour reset that the renderer puts behind a coloured cell.
+func trimLines(text []byte) []byte {
+	const reset = "\x1b[0m"
+	out := make([]byte, 0, len(text))
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRight(line, " \n")
+		if text, coloured := bytes.CutSuffix(line, []byte(reset)); coloured {
+			line = append(bytes.TrimSuffix(bytes.TrimRight(text, " "), []byte(reset)), reset...)
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return out
+}

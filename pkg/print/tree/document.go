@@ -1,0 +1,88 @@
+package tree
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Document is the family as data: every object once, with its references and
+// their verdicts. Lists are sorted like Identity.Compare, owners keep the order
+// of the metadata.
+type Document struct {
+	Complete bool              `json:"complete"`
+	Gaps     []snapshot.Gap    `json:"gaps"`
+	Targets  []object.Identity `json:"targets"`
+	Objects  []Object          `json:"objects"`
+}
+
+// Object is one member of a family.
+type Object struct {
+	object.Identity `json:",inline"`
+	Created         *time.Time `json:"created,omitempty"`
+	Deleted         *time.Time `json:"deleted,omitempty"` // deletionTimestamp
+	Finalizers      []string   `json:"finalizers,omitempty"`
+	Owners          []Owner    `json:"owners"`
+}
+
+// Owner is one reference with its verdict; Rule is the audit rule that speaks
+// of it, empty for a good one.
+type Owner struct {
+	APIVersion         string            `json:"apiVersion"`
+	Kind               string            `json:"kind"`
+	Name               string            `json:"name"`
+	UID                string            `json:"uid"`
+	Controller         bool              `json:"controller"`
+	BlockOwnerDeletion bool              `json:"blockOwnerDeletion"`
+	Verdict            collector.Verdict `json:"verdict"`
+	Rule               string            `json:"rule,omitempty"`
+}
+
+// Documented answers the family as a document.
+func Documented(g *graph.Graph, judge *collector.Judge, family Family) *Document {
+	s := g.Snapshot()
+	d := &Document{
+		Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...),
+		Targets: []object.Identity{}, Objects: []Object{},
+	}
+	for _, n := range family.Members.Nodes() {
+		if o := g.Object(n); o != nil {
+			d.Objects = append(d.Objects, documented(o, judge.Object(n)))
+			if family.Targets.Has(n) {
+				d.Targets = append(d.Targets, o.Identity)
+			}
+		}
+	}
+	slices.SortFunc(d.Targets, object.Identity.Compare)
+	slices.SortFunc(d.Objects, func(a, b Object) int { return a.Compare(b.Identity) })
+	return d
+}
+
+// Identities names the objects, in their order.
+func (d *Document) Identities() []object.Identity {
+	out := make([]object.Identity, len(d.Objects))
+	for i, o := range d.Objects {
+		out[i] = o.Identity
+	}
+	return out
+}
+
+func documented(o *object.Object, judgements []collector.Judgement) Object {
+	out := Object{Identity: o.Identity, Deleted: o.Deleted, Finalizers: o.Finalizers, Owners: []Owner{}}
+	if !o.Created.IsZero() {
+		out.Created = &o.Created
+	}
+	for i, r := range o.Owners {
+		out.Owners = append(out.Owners, Owner{
+			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
+			Controller: r.Controls(), BlockOwnerDeletion: r.Blocks(),
+			Verdict: judgements[i].Verdict, Rule: audit.RuleOf(judgements[i].Cause),
+		})
+	}
+	return out
+}

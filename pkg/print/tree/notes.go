@@ -1,0 +1,128 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// notes are what is remarkable about an object that hangs by the reference e.
+func (l *layout) notes(n graph.Node, e graph.Edge) []Note {
+	o := l.graph.Object(n)
+	var out []Note
+	switch held := o.ForeignFinalizers(); {
+	case o.Terminating():
+		out = append(out, Note{l.terminating(o), Bad})
+	case len(held) > 0:
+		out = append(out, Note{"finalizer " + enumerate(held), Waits})
+	}
+	return append(out, l.furtherOwners(n, e)...)
+}
+
+func (l *layout) terminating(o *object.Object) string {
+	text := "terminating " + duration.HumanDuration(l.now.Sub(*o.Deleted))
+	if o.DeletingDependents() {
+		text += ", foreground: waits for its dependents"
+	}
+	if slices.Contains(o.Finalizers, object.OrphanFinalizer) {
+		text += ", orphans its dependents"
+	}
+	if held := o.ForeignFinalizers(); len(held) > 0 {
+		text += ", held by " + enumerate(held)
+	}
+	return text
+}
+
+// furtherOwners names the owners other than the one the row hangs under.
+func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
+	var good []string
+	var bad []Note
+	for i, r := range l.graph.Object(n).Owners {
+		if i == e.Index && e.Node == n || r.UID == l.graph.UID(n) {
+			continue
+		}
+		switch j := l.judge.Reference(graph.Edge{Node: n, Index: i}); {
+		case j.Bad():
+			if !l.hangsBy(e, l.claimOf(graph.Edge{Node: n, Index: i}, j)) {
+				f := fault(j)
+				bad = append(bad, Note{fmt.Sprintf("names %s: %s", r, f.Text), f.Tone})
+			}
+		default:
+			good = append(good, r.String())
+		}
+	}
+	var out []Note
+	if len(good) > 0 {
+		word := "also owned by "
+		if e.Node == graph.None {
+			word = "owned by "
+		}
+		out = append(out, Note{word + enumerate(good), Plain})
+	}
+	return append(out, bad[:min(len(bad), most)]...)
+}
+
+// hangsBy says whether the reference e is one to that claim.
+func (l *layout) hangsBy(e graph.Edge, c claim) bool {
+	if e.Node == graph.None {
+		return false
+	}
+	j := l.judge.Reference(e)
+	return j.Bad() && l.claimOf(e, j) == c
+}
+
+// misnomer words how an object names one that bears the UID of its reference but
+// is not its owner.
+func misnomer(j collector.Judgement, r object.Reference) string {
+	switch j.Cause {
+	case collector.ClusterToNamespaced:
+		return "names it as owner, but is cluster-scoped and cannot have it"
+	case collector.CrossNamespace:
+		return "names it as owner from another namespace, where it does not count"
+	case collector.UnservedVersion:
+		return fmt.Sprintf("names it as owner in %s, which is not served", r.APIVersion)
+	case collector.NoCause, collector.Terminating, collector.Unverified, collector.UnknownKind,
+		collector.Mismatched, collector.Replaced, collector.Missing:
+	}
+	return fmt.Sprintf("names it as owner, but calls it %s %s", r.APIVersion, r)
+}
+
+// fault words why an owner that a reference claims is none.
+func fault(j collector.Judgement) Note {
+	switch j.Cause {
+	case collector.Unverified:
+		return Note{"unverified: nobody could look", Waits}
+	case collector.ClusterToNamespaced:
+		return Note{"cannot own what is cluster-scoped", Bad}
+	case collector.UnservedVersion:
+		return Note{"version not served; served: " + strings.Join(j.Served, ", "), Bad}
+	case collector.UnknownKind:
+		return Note{"unknown kind", Bad}
+	case collector.CrossNamespace:
+		return Note{"not in this namespace, but in " + j.Holder.Namespace, Bad}
+	case collector.Mismatched:
+		return Note{fmt.Sprintf("mismatched: the UID is that of %s", j.Holder.Identity), Bad}
+	case collector.Replaced:
+		return Note{"replaced: the name has another UID now", Bad}
+	case collector.Missing:
+		return Note{"missing", Bad}
+	case collector.NoCause, collector.Terminating:
+	}
+	return Note{}
+}
+
+// most is how many names one note lists.
+const most = 3
+
+func enumerate(names []string) string {
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
