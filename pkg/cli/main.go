@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+)
+
+// called is how people call the program: every usage line, example and hint
+// says it so.
+const called = "kubectl gc"
+
+// Main runs one command line and answers the exit code.
+func Main(ctx context.Context, args []string, s Streams) int {
+	root := NewRoot(s)
+	root.SetArgs(args)
+	return finish(ctx, s, root.ExecuteContext(ctx))
+}
+
+// NewRoot builds the command tree. It asks nothing of a cluster.
+func NewRoot(s Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kubectl-gc",
+		Short: "See what the Kubernetes garbage collector sees",
+		Long: `See what the Kubernetes garbage collector sees: owners and dependents through
+metadata.ownerReferences, and what it will do because of them.
+
+Nothing that these commands do changes the cluster.`,
+		Example: examples(`
+# Who owns a Deployment, and what depends on it
+kubectl gc tree deployment/web
+
+# Every bad owner reference in the cluster, and what the collector does about it
+kubectl gc audit
+
+# The same, later and without the cluster
+kubectl gc snapshot -o cluster.json.gz
+kubectl gc audit --from cluster.json.gz`),
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: called},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usage{err: errors.New("there is no command " + quoted(args[0])), command: called}
+			}
+			return cmd.Help()
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usage{err: err, command: cmd.CommandPath()}
+	})
+	from := newSource(s)
+	from.addConnectionFlags(root.PersistentFlags())
+	addVerbosity(root.PersistentFlags(), s)
+	root.SetUsageFunc(printUsage)
+	root.AddCommand(
+		newTree(from), newAudit(from), newSnapshot(from),
+		newVersion(from), newCompletion(s), newOptions(),
+	)
+	return root
+}
+
+// addVerbosity offers klog's level, with which client-go logs its requests.
+func addVerbosity(flags *pflag.FlagSet, s Streams) {
+	set := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(set)
+	klog.LogToStderr(false)
+	klog.SetOutput(s.Err)
+	_ = set.Set("stderrthreshold", "FATAL") // else errors are written twice
+	level := set.Lookup("v")
+	level.Usage = "log requests: 6 names them, 8 shows answers"
+	flags.AddGoFlag(level)
+}
+
+// newOptions lists the flags that every command takes, which their help leaves out.
+func newOptions() *cobra.Command {
+	return &cobra.Command{
+		Use:   "options",
+		Short: "List the flags that every command takes",
+		Args:  noArguments,
+		Run: func(cmd *cobra.Command, _ []string) {
+			cmd.Println("Every command takes these flags:\n\n" + cmd.InheritedFlags().FlagUsages())
+		},
+	}
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usage{err: errors.New("unexpected argument " + quoted(args[0])), command: cmd.CommandPath()}
+	}
+	return nil
+}

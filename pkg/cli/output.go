@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+)
+
+// own are the formats that a command writes beside the machine formats, its
+// default first.
+var own = map[string][]string{
+	"tree":  {"tree", "wide", "dot", "mermaid"},
+	"audit": {"table", "wide", "sarif"},
+}
+
+func outputHelp(cmd *cobra.Command) string {
+	return "the format: " + strings.Join(slices.Concat(own[cmd.Name()], machine.Formats()), ", ")
+}
+
+// palette is the one place where colour is decided: the flag, then NO_COLOR,
+// then whether standard output is a terminal.
+func (s *source) palette() *color.Palette {
+	return color.New(s.color, s.OutTerm, s.Getenv("NO_COLOR") != "")
+}
+
+// namedGaps is how many gaps a warning names; -o json names all.
+const namedGaps = 6
+
+// warnOfGaps names on standard error what could not be read.
+func (s *source) warnOfGaps(seen sight) {
+	gaps := seen.snapshot().Gaps
+	if warning := findings.Gaps(gaps, monitored(seen), namedGaps); warning != "" {
+		fmt.Fprintln(s.Err, warning)
+	}
+	for _, cause := range findings.Causes(gaps, namedGaps) {
+		fmt.Fprintln(s.Err, "  "+cause)
+	}
+}
+
+// monitored counts the types that the collector watches.
+func monitored(seen sight) int {
+	n := 0
+	for _, t := range seen.snapshot().Types {
+		if t.Monitored() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+type snapshotFlags struct {
+	*source
+	output string
+}
+
+func newSnapshot(from *source) *cobra.Command {
+	f := &snapshotFlags{source: from}
+	cmd := &cobra.Command{
+		Use:   "snapshot -o FILE",
+		Short: "Save one look at the cluster to a file",
+		Long: `Save one look at the cluster to a file, which every reading command answers from
+with --from FILE just as it would have answered live.
+
+A snapshot holds metadata only: names, labels, owner references, finalizers and
+times. It holds no spec, no status, no annotations and nothing of a Secret but
+its name. A name that ends in .gz is compressed.`,
+		Example: examples(`
+# The whole cluster
+kubectl gc snapshot -o cluster.json.gz
+kubectl gc audit --from cluster.json.gz
+
+# One namespace, to standard output
+kubectl gc snapshot -n shop -o -`),
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "", "the file to write; - is standard output")
+	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, which is the default")
+	flags.BoolVar(&f.strict, "strict", false, "exit with 3 when anything could not be read")
+	return cmd
+}
+
+func (f *snapshotFlags) run(ctx context.Context) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	if f.output == "" {
+		return &usage{err: errors.New("say with -o which file to write"), command: called + " snapshot"}
+	}
+	seen, err := f.look(ctx, func([]snapshot.Type) (cluster.Scope, error) {
+		scope := cluster.Scope{Labels: true, Widen: cluster.WidenAll}
+		if ns := *f.config.Namespace; ns != "" {
+			scope.Namespaces = []string{ns}
+		}
+		return scope, nil
+	})
+	if err != nil {
+		return err
+	}
+	s := seen.snapshot()
+	if err := f.write(s); err != nil {
+		return err
+	}
+	f.warnOfGaps(seen)
+	if f.output != "-" {
+		fmt.Fprintf(f.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), quoted(f.output))
+	}
+	if f.strict && !s.Complete() {
+		return status(exitIncomplete)
+	}
+	return nil
+}
+
+func (f *snapshotFlags) write(s *snapshot.Snapshot) error {
+	if f.output == "-" {
+		return s.Save(f.Out, false)
+	}
+	save := func(w io.Writer) error { return s.Save(w, strings.HasSuffix(f.output, ".gz")) }
+	if err := replace(f.output, save); err != nil {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	return nil
+}
+
+// replace writes a file under a temporary name beside it and renames it when it
+// is whole, so that a failure leaves no half file. Only the owner may read it.
+func replace(name string, write func(io.Writer) error) (err error) {
+	if info, statErr := os.Stat(name); statErr == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temporary.Name()))
+		}
+	}()
+	if err := errors.Join(write(temporary), temporary.Sync(), temporary.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), name)
+}

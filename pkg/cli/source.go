@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// source is where a command's one look comes from: a cluster, or a file.
+type source struct {
+	Streams
+	config        *genericclioptions.ConfigFlags
+	from          string
+	allNamespaces bool
+	strict        bool
+	chunkSize     int64
+	concurrency   int
+	color         color.Mode
+}
+
+func newSource(s Streams) *source {
+	from := &source{Streams: s, config: genericclioptions.NewConfigFlags(true), color: color.Auto}
+	timeout := "30s"
+	from.config.Timeout = &timeout
+	return from
+}
+
+// addConnectionFlags offers the flags that every command takes.
+func (s *source) addConnectionFlags(flags *pflag.FlagSet) {
+	s.config.AddFlags(flags)
+	flags.Lookup("namespace").Usage = "the namespace to look at"
+	flags.Lookup("request-timeout").Usage = "how long one request to the server may take; 0 waits for ever"
+	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to ask for at once; 0 asks for all of a type")
+	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to have in flight")
+	flags.Var(&s.color, "color", "colour the answer: auto, always or never")
+}
+
+// addReadingFlags offers what every reading command takes.
+func (s *source) addReadingFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&s.from, "from", "", "read this file instead of a cluster: a snapshot, or what kubectl get -o json|yaml wrote; - is standard input")
+	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "look at all namespaces")
+	flags.BoolVar(&s.strict, "strict", false, "exit with 3 when anything could not be read")
+}
+
+// validate refuses flags that no look can obey.
+func (s *source) validate() error {
+	switch {
+	case s.chunkSize < 0:
+		return usagef("--chunk-size must not be negative")
+	case s.concurrency < 1:
+		return usagef("--concurrency must be at least 1")
+	case s.allNamespaces && *s.config.Namespace != "":
+		return usagef("-n and -A exclude each other")
+	}
+	_, err := s.timeout()
+	return err
+}
+
+func (s *source) timeout() (time.Duration, error) {
+	given := *s.config.Timeout
+	if given == "0" || given == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(given)
+	if err != nil || d < 0 {
+		return 0, usagef("--request-timeout %s is no duration: say for example 30s", quoted(given))
+	}
+	return d, nil
+}
+
+// sight is what one look showed.
+type sight struct {
+	graph *graph.Graph
+	judge *collector.Judge
+	live  *cluster.Cluster // nil when the look came from a file
+}
+
+func (s sight) snapshot() *snapshot.Snapshot { return s.graph.Snapshot() }
+
+func sightOf(s *snapshot.Snapshot, live *cluster.Cluster) sight {
+	g := graph.New(s)
+	return sight{graph: g, judge: collector.NewJudge(g), live: live}
+}
+
+// look takes the one look of a command. scope says what it is to see, once the
+// served types are known; for a file it is called too, so that a word which
+// names no type is refused either way.
+func (s *source) look(ctx context.Context, scope func([]snapshot.Type) (cluster.Scope, error)) (sight, error) {
+	if s.from != "" {
+		saved, err := s.load()
+		if err != nil {
+			return sight{}, err
+		}
+		if _, err := scope(saved.Types); err != nil {
+			return sight{}, err
+		}
+		return sightOf(saved, nil), nil
+	}
+	live, err := s.connect()
+	if err != nil {
+		return sight{}, err
+	}
+	world, err := live.Discover(ctx)
+	if err != nil {
+		return sight{}, explained(err)
+	}
+	wanted, err := scope(world.Types)
+	if err != nil {
+		return sight{}, err
+	}
+	taken, err := live.Look(ctx, world, wanted, s.Now)
+	s.clearProgress()
+	if err != nil {
+		return sight{}, explained(err)
+	}
+	return sightOf(taken, live), nil
+}
+
+func (s *source) load() (*snapshot.Snapshot, error) {
+	name, in := s.from, s.In
+	if s.from == "-" {
+		name = "standard input"
+	} else {
+		f, err := os.Open(s.from)
+		if err != nil {
+			return nil, fmt.Errorf("read snapshot: %w", err)
+		}
+		defer f.Close() //nolint:errcheck // read only
+		in = f
+	}
+	saved, err := snapshot.Load(in, s.Now())
+	if err != nil {
+		return nil, fmt.Errorf("read snapshot %s: %w", name, err)
+	}
+	return saved, nil
+}
+
+// connect prepares a client; it asks nothing of the server yet.
+func (s *source) connect() (*cluster.Cluster, error) {
+	config, err := s.config.ToRESTConfig()
+	if err != nil {
+		return nil, &hinted{fmt.Errorf("read the kubeconfig: %w", err), "name a cluster with --kubeconfig, --context or KUBECONFIG, or read a file with --from"}
+	}
+	timeout, err := s.timeout()
+	if err != nil {
+		return nil, err
+	}
+	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout}
+	if s.ErrTerm {
+		options.Progress = s.progress
+	}
+	return cluster.New(config, options)
+}
+
+// explained adds to an error of a look what the user can do about it.
+func explained(err error) error {
+	switch err.(type) { //nolint:errorlint // these two are never wrapped
+	case *cluster.Unreachable:
+		return &hinted{err, "check the context with: kubectl config current-context; or read a file with --from"}
+	case *cluster.Blind:
+		return &hinted{err, "with rights in one namespace only, name it with -n; kubectl auth can-i --list shows what you may read"}
+	}
+	return err
+}
+
+func (s *source) progress(p cluster.Progress) {
+	fmt.Fprintf(s.Err, "\r\x1b[Klisted %d of %d types, %d objects", p.Done, p.Total, p.Objects)
+}
+
+func (s *source) clearProgress() {
+	if s.ErrTerm && s.from == "" {
+		fmt.Fprint(s.Err, "\r\x1b[K")
+	}
+}
+
+// namespace is the one that -n names, else the context's, and whether -n did.
+// A file knows no context: without -n, it is looked at whole.
+func (s *source) namespace() (name string, named bool, err error) {
+	if *s.config.Namespace != "" {
+		return *s.config.Namespace, true, nil
+	}
+	if s.from != "" || s.allNamespaces {
+		return "", false, nil
+	}
+	name, _, err = s.config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		err = fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	return name, false, err
+}
+
+func quoted(s string) string { return `"` + escape.Short(s, 200) + `"` }

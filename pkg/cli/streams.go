@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Streams are a process's surroundings, as values.
+type Streams struct {
+	In               io.Reader
+	Out, Err         io.Writer
+	OutTerm, ErrTerm bool // whether Out and Err are terminals
+	Getenv           func(string) string
+	Now              func() time.Time
+}
+
+// Process are the real surroundings of this process.
+func Process() Streams {
+	return Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		OutTerm: term.IsTerminal(int(os.Stdout.Fd())), ErrTerm: term.IsTerminal(int(os.Stderr.Fd())),
+		Getenv: os.Getenv, Now: time.Now,
+	}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// target is what a person named: all objects of a type, or one by name.
+type target struct {
+	word string        // the type as it was typed
+	name string        // empty: all of them
+	of   snapshot.Type // set by resolve
+}
+
+func (t target) String() string {
+	if t.name == "" {
+		return t.of.String()
+	}
+	return t.of.String() + "/" + t.name
+}
+
+// parseTargets reads TYPE, TYPE NAME… or TYPE/NAME…, where TYPE may be a list
+// divided by commas, as kubectl does.
+func parseTargets(args []string) ([]target, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	var out []target
+	if strings.Contains(args[0], "/") {
+		for _, arg := range args {
+			word, name, found := strings.Cut(arg, "/")
+			if !found {
+				return nil, usagef("%s: name every target as TYPE/NAME, or none", quoted(arg))
+			}
+			if word == "" || !snapshot.ValidName(name) {
+				return nil, usagef("%s is no TYPE/NAME", quoted(arg))
+			}
+			out = append(out, target{word: word, name: name})
+		}
+		return out, nil
+	}
+	names := args[1:]
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for word := range strings.SplitSeq(args[0], ",") {
+		for _, name := range names {
+			if word == "" || name != "" && !snapshot.ValidName(name) {
+				return nil, usagef("%s names no object", quoted(strings.Join(args, " ")))
+			}
+			out = append(out, target{word: word, name: name})
+		}
+	}
+	return out, nil
+}
+
+// resolve finds the type that each target's word means.
+func resolve(targets []target, types []snapshot.Type) ([]target, error) {
+	out := make([]target, len(targets))
+	for i, t := range targets {
+		found := snapshot.Find(types, t.word)
+		if len(found) == 0 {
+			return nil, usagef("there is no resource type %s here", quoted(t.word))
+		}
+		t.of = found[0]
+		out[i] = t
+	}
+	return out, nil
+}
+
+// is says whether an object is what the target means, in a namespace or, where
+// that is empty, in any.
+func (t target) is(o *object.Object, view *snapshot.View, namespace string) bool {
+	at := func(i object.Identity) bool {
+		if t.name != "" && i.Name != t.name || t.of.Namespaced && namespace != "" && i.Namespace != namespace {
+			return false
+		}
+		m, ok := view.Map(i.APIVersion, i.Kind)
+		return ok && m.Type.GroupResource() == t.of.GroupResource()
+	}
+	if at(o.Identity) {
+		return true
+	}
+	for _, alias := range o.Aliases {
+		if at(alias) {
+			return true
+		}
+	}
+	return false
+}
+
+// find adds to into what the targets mean. A target that is not there is an
+// error when it was named, and none when only its type was.
+func find(g *graph.Graph, targets []target, namespace string, into graph.Set) error {
+	for _, t := range targets {
+		found := false
+		for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
+			if t.is(g.Object(n), g.View(), namespace) {
+				into.Add(n)
+				found = true
+			}
+		}
+		if !found && t.name != "" {
+			return notFound(g, t, namespace)
+		}
+	}
+	return nil
+}
+
+// notFound words why a target is not there: it may well exist where it could
+// not be read.
+func notFound(g *graph.Graph, t target, namespace string) error {
+	where := ""
+	if t.of.Namespaced && namespace != "" {
+		where = " in namespace " + quoted(namespace)
+	}
+	at := t.at(namespace)
+	if l := g.View().Lookup(at); l != nil && l.Outcome == snapshot.Failed {
+		return usagef("%s%s could not be read (%s): %s", quoted(t.String()), where, l.Reason, l.Message)
+	}
+	if gap := g.View().GapAt(t.of.GroupResource(), at.Namespace); gap != nil {
+		return usagef("%s%s was not found, but %s could not be read (%s)", quoted(t.String()), where, gap, gap.Reason)
+	}
+	return usagef("%s%s does not exist", quoted(t.String()), where)
+}
+
+// at is where the target lives, if it does.
+func (t target) at(namespace string) snapshot.Coordinates {
+	c := snapshot.Coordinates{APIVersion: t.of.APIVersion(), Kind: t.of.Kind, Name: t.name}
+	if t.of.Namespaced {
+		c.Namespace = namespace
+	}
+	return c
+}

@@ -1,0 +1,302 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/diagram"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/tree"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+type treeFlags struct {
+	*source
+	uids               []string
+	owners, dependents bool
+	depth              int
+	all                bool
+	selector           string
+	output             string
+	formats            *machine.Flags
+}
+
+func newTree(from *source) *cobra.Command {
+	f := &treeFlags{source: from, formats: machine.NewFlags()}
+	cmd := &cobra.Command{
+		Use:   "tree [TYPE NAME | TYPE/NAME ...]",
+		Short: "Show owners above an object and dependents below it",
+		Long: `Show owners above an object and dependents below it. Without an object, show the
+trees of the namespace: objects that have an owner or a dependent.
+
+An object with several owners stands in full once; elsewhere a row refers to it.
+An owner that is absent, or not one at all, is shown where it would stand.
+READY, STATUS and AGE are what the server itself prints for kubectl get; an
+answer from a file has an AGE only.`,
+		Example: examples(`
+# One Deployment: what owns it, what depends on it
+kubectl gc tree deployment/web
+
+# Only what depends on it, two levels deep
+kubectl gc tree deployment web --dependents --depth 2
+
+# The whole namespace, and every namespace
+kubectl gc tree -n shop
+kubectl gc tree -A
+
+# By UID, as the collector's logs name objects
+kubectl gc tree --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8
+
+# For Graphviz
+kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: f.completeTargets,
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
+	}
+	flags := cmd.Flags()
+	f.addReadingFlags(flags)
+	flags.StringSliceVar(&f.uids, "uid", nil, "show the object with this UID")
+	flags.BoolVar(&f.owners, "owners", false, "show only owners above")
+	flags.BoolVar(&f.dependents, "dependents", false, "show only dependents below")
+	flags.IntVar(&f.depth, "depth", 0, "show so many levels above and below; 0 shows all")
+	flags.BoolVar(&f.all, "all", false, "show objects with neither owner nor dependent too")
+	flags.StringVarP(&f.selector, "selector", "l", "", "show objects with these labels, their owners and their dependents")
+	flags.StringVarP(&f.output, "output", "o", "tree", outputHelp(cmd))
+	f.formats.AddFlags(cmd)
+	f.completeFlags(cmd)
+	return cmd
+}
+
+// treeAsked is a checked command line.
+type treeAsked struct {
+	targets   []target
+	uids      []types.UID
+	selector  labels.Selector
+	namespace string // empty: all
+	print     func(context.Context, sight, tree.Family, int) error
+}
+
+func (f *treeFlags) ask(args []string) (*treeAsked, error) {
+	if err := f.validate(); err != nil {
+		return nil, err
+	}
+	if f.depth < 0 {
+		return nil, usagef("--depth must not be negative")
+	}
+	asked := &treeAsked{}
+	var err error
+	if asked.targets, err = parseTargets(args); err != nil {
+		return nil, err
+	}
+	if len(asked.targets) > 0 && len(f.uids) > 0 {
+		return nil, usagef("name targets either by type and name or by --uid")
+	}
+	for _, uid := range f.uids {
+		asked.uids = append(asked.uids, types.UID(uid))
+	}
+	if f.selector != "" {
+		if asked.selector, err = labels.Parse(f.selector); err != nil {
+			return nil, usagef("--selector %s: %w", quoted(f.selector), err)
+		}
+		if slices.ContainsFunc(asked.targets, func(t target) bool { return t.name != "" }) || len(f.uids) > 0 {
+			return nil, usagef("--selector goes with types, not with names")
+		}
+	}
+	named := false
+	if asked.namespace, named, err = f.namespace(); err != nil {
+		return nil, err
+	}
+	if len(asked.uids) > 0 && !named {
+		asked.namespace = "" // a UID may be anywhere
+	}
+	asked.print, err = f.printer()
+	return asked, err
+}
+
+func (f *treeFlags) run(ctx context.Context, args []string) error {
+	asked, err := f.ask(args)
+	if err != nil {
+		return err
+	}
+	seen, err := f.look(ctx, asked.scope)
+	if err != nil {
+		return err
+	}
+	family, isolated, err := f.family(seen, asked)
+	if err != nil {
+		return err
+	}
+	if err := asked.print(ctx, seen, family, isolated); err != nil {
+		return err
+	}
+	f.warnOfGaps(seen)
+	if f.strict && !seen.snapshot().Complete() {
+		return status(exitIncomplete)
+	}
+	return nil
+}
+
+// scope limits the look to what can be family of the targets: a namespaced
+// object's owners and dependents live in its namespace, its cluster-scoped
+// owners are looked up one by one.
+func (a *treeAsked) scope(types []snapshot.Type) (cluster.Scope, error) {
+	var err error
+	if a.targets, err = resolve(a.targets, types); err != nil {
+		return cluster.Scope{}, err
+	}
+	scope := cluster.Scope{Labels: a.selector != nil, Widen: cluster.WidenKinds}
+	namespaced := !slices.ContainsFunc(a.targets, func(t target) bool { return !t.of.Namespaced })
+	if a.namespace != "" && namespaced {
+		scope.Namespaces = []string{a.namespace}
+	}
+	for _, t := range a.targets {
+		if t.name != "" && (a.namespace != "" || !t.of.Namespaced) {
+			scope.Targets = append(scope.Targets, t.at(a.namespace))
+		}
+	}
+	return scope, nil
+}
+
+// family chooses what to show; isolated counts what a forest leaves out.
+func (f *treeFlags) family(seen sight, asked *treeAsked) (family tree.Family, isolated int, err error) {
+	g := seen.graph
+	family = tree.Family{Members: graph.NewSet(g), Targets: graph.NewSet(g)}
+	if len(asked.targets) == 0 && len(asked.uids) == 0 && asked.selector == nil {
+		isolated = f.forest(seen, asked.namespace, family.Members)
+		return family, isolated, nil
+	}
+	if err := find(g, asked.targets, asked.namespace, family.Targets); err != nil {
+		return family, 0, err
+	}
+	for _, uid := range asked.uids {
+		n := g.Find(uid)
+		if n == graph.None {
+			return family, 0, usagef("neither an object nor a reference has the UID %s", quoted(string(uid)))
+		}
+		family.Targets.Add(n)
+	}
+	if asked.selector != nil {
+		family.Targets = matching(g, asked, family.Targets)
+	}
+	f.related(seen, family.Members, family.Targets.Nodes())
+	return family, 0, nil
+}
+
+// related adds the owners above and the dependents below the start nodes. An
+// object that only bears the UID of a bad reference is no owner.
+func (f *treeFlags) related(seen sight, into graph.Set, start []graph.Node) {
+	depth := graph.Unlimited
+	if f.depth > 0 {
+		depth = f.depth
+	}
+	good := func(e graph.Edge) bool { return !seen.judge.Reference(e).Bad() }
+	if f.owners || !f.dependents {
+		seen.graph.AboveBy(into, depth, good, start...)
+	}
+	if f.dependents || !f.owners {
+		seen.graph.Below(into, depth, start...)
+	}
+}
+
+// forest adds every object of the namespace that has an owner or a dependent,
+// with its owners, and counts those that have neither.
+func (f *treeFlags) forest(seen sight, namespace string, into graph.Set) (isolated int) {
+	g := seen.graph
+	var start []graph.Node
+	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
+		if namespace != "" && g.Object(n).Namespace != namespace {
+			continue
+		}
+		if !f.all && len(g.Owners(n)) == 0 && len(g.Dependents(n)) == 0 {
+			isolated++
+			continue
+		}
+		start = append(start, n)
+	}
+	good := func(e graph.Edge) bool { return !seen.judge.Reference(e).Bad() }
+	g.AboveBy(into, graph.Unlimited, good, start...)
+	return isolated
+}
+
+// matching are those of the targets, or of all objects where there are none,
+// that have the labels.
+func matching(g *graph.Graph, asked *treeAsked, targets graph.Set) graph.Set {
+	out := graph.NewSet(g)
+	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
+		o := g.Object(n)
+		inScope := len(asked.targets) == 0 && (asked.namespace == "" || o.Namespace == asked.namespace) || targets.Has(n)
+		if inScope && asked.selector.Matches(labels.Set(o.Labels)) {
+			out.Add(n)
+		}
+	}
+	return out
+}
+
+// printer chooses how the family is written, before anything is asked.
+func (f *treeFlags) printer() (func(context.Context, sight, tree.Family, int) error, error) {
+	switch f.output {
+	case "tree", "wide":
+		return f.printTree, nil
+	case "dot":
+		return func(_ context.Context, seen sight, family tree.Family, _ int) error {
+			return diagram.DOT(f.Out, seen.graph, family.Members)
+		}, nil
+	case "mermaid":
+		return func(_ context.Context, seen sight, family tree.Family, _ int) error {
+			return diagram.Mermaid(f.Out, seen.graph, family.Members)
+		}, nil
+	}
+	format, err := f.formats.ToPrinter(f.output, own["tree"]...)
+	if err != nil {
+		return nil, &usage{err: err}
+	}
+	return func(_ context.Context, seen sight, family tree.Family, _ int) error {
+		document := tree.Documented(seen.graph, seen.judge, family)
+		return format.Print(f.Out, machine.NewDocument("Tree", document, document.Identities()...), f.OutTerm)
+	}, nil
+}
+
+func (f *treeFlags) printTree(ctx context.Context, seen sight, family tree.Family, isolated int) error {
+	cells, err := f.cells(ctx, seen, family)
+	if err != nil {
+		return err
+	}
+	rows := tree.Lay(seen.graph, seen.judge, family, seen.snapshot().Taken)
+	view := tree.View{Graph: seen.graph, Judge: seen.judge, Cells: cells, Palette: f.palette(), Wide: f.output == "wide", Isolated: isolated}
+	if len(rows) == 0 {
+		fmt.Fprintln(f.Err, "Nothing to show: no object here has an owner or a dependent.")
+		return nil
+	}
+	return view.Write(f.Out, rows)
+}
+
+// cells asks the server to render what is shown; a file cannot.
+func (f *treeFlags) cells(ctx context.Context, seen sight, family tree.Family) (map[types.UID]tree.Cells, error) {
+	if seen.live == nil {
+		return nil, nil
+	}
+	var shown []object.Identity
+	for _, n := range family.Members.Nodes() {
+		if o := seen.graph.Object(n); o != nil {
+			shown = append(shown, o.Identity)
+		}
+	}
+	rendered, err := seen.live.Tables(ctx, seen.graph.View(), shown)
+	if err != nil {
+		return nil, errors.Join(errors.New("ask the server for READY, STATUS and AGE"), err)
+	}
+	out := make(map[types.UID]tree.Cells, len(rendered))
+	for uid, c := range rendered {
+		out[uid] = tree.Cells(c)
+	}
+	return out, nil
+}

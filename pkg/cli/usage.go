@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// printUsage writes how a command is called, with its own flags and, of those
+// that every command takes, the one people look for.
+func printUsage(cmd *cobra.Command) error {
+	var b strings.Builder
+	line := cmd.UseLine()
+	if cmd.HasAvailableSubCommands() {
+		line = cmd.CommandPath() + " COMMAND"
+	}
+	fmt.Fprintf(&b, "Usage:\n  %s\n", line)
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+		fmt.Fprintf(&b, "\n%q says more about a command.\n", cmd.CommandPath()+" COMMAND --help")
+	} else {
+		fmt.Fprintf(&b, "\nFlags:\n%s\n", shownFlags(cmd).FlagUsages())
+	}
+	fmt.Fprintf(&b, "%q lists the flags that every command takes.\n", called+" options")
+	_, err := cmd.OutOrStdout().Write([]byte(b.String()))
+	return err
+}
+
+func shownFlags(cmd *cobra.Command) *pflag.FlagSet {
+	shown := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	shown.AddFlagSet(cmd.LocalFlags())
+	if cmd.LocalFlags().Lookup("all-namespaces") != nil {
+		shown.AddFlag(cmd.InheritedFlags().Lookup("namespace"))
+	}
+	return shown
+}
+
+// examples indents a block of examples as help shows it.
+func examples(block string) string {
+	lines := strings.Split(strings.Trim(block, "\n"), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = "  " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
