@@ -1,0 +1,157 @@
+// Package house checks how the house is built: which room may know which.
+package house
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/kubectl-gc/kubectl-gc/"
+
+// pure are modules that any package may import: data types and spelling, no
+// client, clock or terminal.
+var pure = []string{"k8s.io/apimachinery", "sigs.k8s.io/yaml"}
+
+// table is docs/architecture.md as a test: what a package may import of this
+// module, and which other modules beside the pure ones. A trailing /... stands
+// for all packages below.
+var table = map[string]struct {
+	own, other []string
+}{
+	"cmd/kubectl-gc":            {own: []string{"pkg/cli"}, other: []string{"k8s.io/client-go/plugin"}},
+	"pkg/object":                {},
+	"pkg/snapshot":              {own: []string{"pkg/object"}},
+	"pkg/snapshot/snapshottest": {own: []string{"pkg/object", "pkg/snapshot"}, other: []string{"pgregory.net/rapid"}},
+	"pkg/graph":                 {own: []string{"pkg/object", "pkg/snapshot"}},
+	"pkg/collector":             {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph"}},
+	"pkg/audit":                 {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector"}},
+	"pkg/cluster":               {own: []string{"pkg/object", "pkg/snapshot"}, other: []string{"k8s.io/client-go", "golang.org/x/sync"}},
+	"pkg/print/escape":          {},
+	"pkg/print/color":           {own: []string{"pkg/audit"}, other: []string{"github.com/fatih/color"}},
+	"pkg/print/table":           {other: []string{"github.com/olekukonko/tablewriter"}},
+	"pkg/print/machine":         {own: []string{"pkg/object", "pkg/print/escape"}, other: []string{"k8s.io/cli-runtime"}},
+	"pkg/print/diagram":         {own: []string{"pkg/object", "pkg/graph", "pkg/print/escape"}},
+	"pkg/print/sarif":           {own: []string{"pkg/object", "pkg/snapshot", "pkg/audit", "pkg/print/escape"}},
+	"pkg/print/findings":        {own: []string{"pkg/object", "pkg/snapshot", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/table"}},
+	"pkg/print/tree":            {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/table"}},
+	"pkg/cli": {
+		own:   []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/cluster", "pkg/print/..."},
+		other: []string{"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/klog", "golang.org/x/term"},
+	},
+}
+
+// silent are packages of the standard library through which a pure package
+// would know the world around it.
+var silent = []string{"os", "os/exec", "os/signal", "net", "net/http"}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func list(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"cmd/...", module+"pkg/...").Output()
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			t.Fatalf("go list: %s", failed.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var packages []listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestEveryImportIsInTheTable(t *testing.T) {
+	packages := list(t)
+	if len(packages) != len(table) {
+		t.Errorf("there are %d packages, the table knows %d", len(packages), len(table))
+	}
+	for _, p := range packages {
+		room := strings.TrimPrefix(p.ImportPath, module)
+		may, known := table[room]
+		if !known {
+			t.Errorf("%s is not in the table: which room would it call home?", room)
+			continue
+		}
+		for _, i := range p.Imports {
+			if own, isOurs := strings.CutPrefix(i, module); isOurs {
+				if !matches(may.own, own) {
+					t.Errorf("%s must not import %s", room, own)
+				}
+				continue
+			}
+			first, _, _ := strings.Cut(i, "/")
+			if strings.Contains(first, ".") && !under(pure, i) && !under(may.other, i) {
+				t.Errorf("%s must not import %s", room, i)
+			}
+		}
+	}
+}
+
+func TestPurePackagesKnowNothingOfTheWorld(t *testing.T) {
+	for _, p := range list(t) {
+		room := strings.TrimPrefix(p.ImportPath, module)
+		if room == "pkg/cluster" || room == "pkg/cli" || strings.HasPrefix(room, "cmd/") {
+			continue
+		}
+		for _, i := range p.Imports {
+			if slices.Contains(silent, i) {
+				t.Errorf("%s imports %s, but only cluster, cli and cmd know the world", room, i)
+			}
+		}
+	}
+}
+
+func matches(patterns []string, room string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		tree, all := strings.CutSuffix(p, "/...")
+		return p == room || all && strings.HasPrefix(room, tree+"/")
+	})
+}
+
+func under(modules []string, i string) bool {
+	return slices.ContainsFunc(modules, func(m string) bool { return i == m || strings.HasPrefix(i, m+"/") })
+}
+
+// TestPurePackagesReadNoClock looks for what an import does not show.
+func TestPurePackagesReadNoClock(t *testing.T) {
+	clock := regexp.MustCompile(`time\.(Now|Since|Until|After|Sleep)\(`)
+	err := filepath.WalkDir("../../pkg", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "cli" || d.Name() == "cluster") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if found := clock.Find(source); found != nil {
+			t.Errorf("%s calls %s: only cli knows the clock", path, found)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
