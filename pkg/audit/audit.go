@@ -21,7 +21,7 @@ type Options struct {
 	Namespace  string          // only objects of this namespace; empty: all, cluster-scoped ones too
 	Selector   labels.Selector // only objects with these labels; nil: all
 	Rules      []string        // ids; empty: every rule
-	StuckAfter time.Duration   // how long a terminating object may wait for a foreign finalizer
+	StuckAfter time.Duration   // how long a terminating object may wait for a foreign finalizer; zero: no time
 }
 
 // UnknownRule says that an id names no rule.

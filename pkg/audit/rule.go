@@ -18,7 +18,7 @@ type Rule struct {
 	group func(*panorama) []Finding
 }
 
-// Rules are all rules, in the order in which their findings are printed.
+// Rules are all rules. Findings of one object are in their order.
 var Rules = []Rule{
 	missingOwner,
 	replacedOwner,

@@ -160,6 +160,12 @@ func TestUnservedOwnerVersion(t *testing.T) {
 			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"}},
 		{"beside a good owner", []st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment")), st.To(pod)), pod)},
 			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"}},
+		{"the UID belongs to an object of another kind, so that no version would do",
+			[]st.Part{st.Listing(child(st.To(pod, st.As("apps/v1beta1", "Deployment"))), pod)},
+			[]string{"ConfigMap/ns/child: Deployment/pod error unresolvable stuck unlink"}},
+		{"the UID lives in another namespace, so that no version would do",
+			[]st.Part{st.Listing(child(st.To(st.Deployment("far/d"), st.As("apps/v1beta1", "Deployment"))), st.Deployment("far/d"))},
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck unlink"}},
 		{"a version that is served but not preferred", []st.Part{st.Listing(child(st.To(st.Role("ns/r"), st.As(beta, "Role"))), st.Role("ns/r"))}, nil},
 	})
 }

@@ -16,6 +16,18 @@ var unservedOwnerVersion = Rule{
 		return s.on(i,
 			fmt.Sprintf("%s %s, served: %s", r.APIVersion, r, served),
 			fmt.Sprintf("its reference names %s as %s, which is not served; served: %s", r, r.APIVersion, served),
-			Reversion)
+			s.reversion(i))
 	}),
+}
+
+// reversion mends a reference to the owner it means. Where its UID is known to
+// live elsewhere or to be of another kind, a served version would only make the
+// reference dangle, and the object garbage.
+func (s sight) reversion(i int) Fix {
+	r, holder := s.object.Owners[i], s.judgements[i].Holder
+	if holder != nil && (holder.Kind != r.Kind || holder.Name != r.Name ||
+		holder.Namespace != "" && holder.Namespace != s.object.Namespace) {
+		return Unlink
+	}
+	return Reversion
 }

@@ -72,8 +72,7 @@ kubectl gc audit -o sarif > audit.sarif`),
 	flags.StringSliceVar(&f.rules, "rule", nil, "only these rules: "+strings.Join(audit.IDs(), ", "))
 	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 on findings at least this grave: error, warning or never")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a foreign finalizer")
-	flags.StringVarP(&f.output, "output", "o", "table", outputHelp(cmd))
-	f.formats.AddFlags(cmd)
+	addOutputFlags(cmd, &f.output, f.formats)
 	f.completeFlags(cmd)
 	return cmd
 }
@@ -122,6 +121,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	f.output = chosen("audit", f.output, f.formats)
 	printer, err := f.printer()
 	if err != nil {
 		return err

@@ -19,8 +19,20 @@ var own = map[string][]string{
 	"audit": {"table", "wide", "sarif"},
 }
 
-func outputHelp(cmd *cobra.Command) string {
-	return "the format: " + strings.Join(slices.Concat(own[cmd.Name()], machine.Formats()), ", ")
+// addOutputFlags offers -o and what belongs to it.
+func addOutputFlags(cmd *cobra.Command, output *string, formats *machine.Flags) {
+	words := strings.Join(slices.Concat(own[cmd.Name()], machine.Formats()), ", ")
+	cmd.Flags().StringVarP(output, "output", "o", "", "the format: "+words+" (default "+own[cmd.Name()][0]+")")
+	formats.AddFlags(cmd)
+}
+
+// chosen is the format of a command: what -o says, else its own default, unless
+// a template was given, which chooses for itself.
+func chosen(command, output string, formats *machine.Flags) string {
+	if output == "" && *formats.TemplateArgument == "" {
+		return own[command][0]
+	}
+	return output
 }
 
 // palette is the one place where colour is decided: the flag, then NO_COLOR,

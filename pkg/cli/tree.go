@@ -70,8 +70,7 @@ kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
 	flags.IntVar(&f.depth, "depth", 0, "show so many levels above and below; 0 shows all")
 	flags.BoolVar(&f.all, "all", false, "show objects with neither owner nor dependent too")
 	flags.StringVarP(&f.selector, "selector", "l", "", "show objects with these labels, their owners and their dependents")
-	flags.StringVarP(&f.output, "output", "o", "tree", outputHelp(cmd))
-	f.formats.AddFlags(cmd)
+	addOutputFlags(cmd, &f.output, f.formats)
 	f.completeFlags(cmd)
 	return cmd
 }
@@ -118,6 +117,7 @@ func (f *treeFlags) ask(args []string) (*treeAsked, error) {
 	if len(asked.uids) > 0 && !named {
 		asked.namespace = "" // a UID may be anywhere
 	}
+	f.output = chosen("tree", f.output, f.formats)
 	asked.print, err = f.printer()
 	return asked, err
 }
@@ -213,7 +213,7 @@ func (f *treeFlags) forest(seen sight, namespace string, into graph.Set) (isolat
 	g := seen.graph
 	var start []graph.Node
 	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
-		if namespace != "" && g.Object(n).Namespace != namespace {
+		if namespace != "" && g.Object(n).Namespace != namespace || g.Virtual(n) && len(g.Dependents(n)) == 0 {
 			continue
 		}
 		if !f.all && len(g.Owners(n)) == 0 && len(g.Dependents(n)) == 0 {

@@ -68,7 +68,7 @@ func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() ti
 		Cluster: c, scope: scope, world: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
 		done: map[snapshot.Listing]bool{}, probes: map[probeKey]func() error{},
 	}
-	if err := l.list(ctx, l.jobs()); err != nil {
+	if err := l.list(ctx, l.jobs(), false); err != nil {
 		return nil, err
 	}
 	if len(l.listed) == 0 && len(l.gaps) > 0 {
@@ -77,7 +77,7 @@ func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() ti
 	if err := l.chase(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.list(ctx, l.wider()); err != nil {
+	if err := l.list(ctx, l.wider(), true); err != nil {
 		return nil, err
 	}
 	s := l.snapshot()
@@ -102,8 +102,9 @@ func (l *look) jobs() []job {
 	return jobs
 }
 
-// list runs the jobs that were not run yet and files what they bring.
-func (l *look) list(ctx context.Context, jobs []job) error {
+// list runs the jobs that were not run yet and files what they bring. search
+// says that they only look for lost owners.
+func (l *look) list(ctx context.Context, jobs []job, search bool) error {
 	var fresh []job
 	for _, j := range jobs {
 		if !l.done[j.listing()] {
@@ -124,6 +125,9 @@ func (l *look) list(ctx context.Context, jobs []job) error {
 		at := fresh[i].listing()
 		gap := snapshot.Gap{Group: at.Group, Resource: at.Resource, Namespace: at.Namespace}
 		gap.Reason, gap.Message = classify(a.err)
+		if search {
+			gap.Namespace = snapshot.All
+		}
 		l.gaps = append(l.gaps, gap)
 	}
 	return nil

@@ -1,12 +1,13 @@
 package graph
 
-// Set is a set of nodes of one graph.
+// Set is a set of nodes of one graph: made by NewSet, asked of that graph's
+// nodes only.
 type Set struct{ has []bool }
 
 // NewSet is an empty set for nodes of g.
 func NewSet(g *Graph) Set { return Set{make([]bool, g.Len())} }
 
-// Has says whether n is in the set.
+// Has says whether n is in the set; None never is.
 func (s Set) Has(n Node) bool { return n >= 0 && s.has[n] }
 
 // Add puts n into the set and says whether it was new.

@@ -58,7 +58,7 @@ func ReferencesOf(refs []metav1.OwnerReference) []Reference {
 var yes, no = true, false
 
 // shared swaps a decoded flag for one of two constants, so that a snapshot does
-// not keep an allocation per flag alive.
+// not keep an allocation per flag alive. Nobody may write through them.
 func shared(b *bool) *bool {
 	switch {
 	case b == nil:

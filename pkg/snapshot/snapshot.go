@@ -33,12 +33,15 @@ type Listing struct {
 type Gap struct {
 	Group     string `json:"group"`
 	Resource  string `json:"resource"`
-	Namespace string `json:"namespace"` // empty: wherever it was asked for
+	Namespace string `json:"namespace"` // empty: wherever it was asked for; All: where it was only searched for lost owners
 	Reason    Reason `json:"reason"`
 	Message   string `json:"message"` // as the server put it: unescaped
 }
 
-// All, as a gap's group or resource, means every one of them.
+// All, as a gap's group or resource, means every one of them. As its namespace
+// it means that a search of the other namespaces failed: for where the UID of an
+// owner lives that is not where its reference says. Such a gap weakens no
+// verdict, only the reason that is given for it.
 const All = "*"
 
 // Reason classes what stood in the way of a look.
@@ -65,10 +68,14 @@ func (g Gap) String() string {
 	case g.Group == All:
 		return "all other types"
 	case g.Resource == All:
-		return "API group " + g.Group
+		return "API group " + cmp.Or(g.Group, "core")
 	}
 	name := qualified(g.Resource, g.Group)
-	if g.Namespace != "" {
+	switch g.Namespace {
+	case "":
+	case All:
+		name += " in other namespaces"
+	default:
 		name += " in namespace " + g.Namespace
 	}
 	return name

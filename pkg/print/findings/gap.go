@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
@@ -15,9 +16,10 @@ import (
 // A type that could not be read in several namespaces, for one reason, is
 // named once.
 func Gaps(gaps []snapshot.Gap, types, limit int) string {
-	unread := merge(gaps)
+	searched := func(g snapshot.Gap) bool { return g.Namespace == snapshot.All }
+	unread := merge(slices.DeleteFunc(slices.Clone(gaps), searched))
 	if len(unread) == 0 {
-		return ""
+		return unsearched(len(gaps))
 	}
 	if len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile {
 		return fmt.Sprintf("warning: the file holds %s only. Dependents of objects of other types are not judged.", count(types, "type"))
@@ -35,6 +37,14 @@ func Gaps(gaps []snapshot.Gap, types, limit int) string {
 	return fmt.Sprintf("warning: %s could not be read: %s. Their dependents are not judged.", counted(unread, types), strings.Join(named, ", "))
 }
 
+// unsearched warns of a search that failed in n types.
+func unsearched(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("warning: %s could not be searched in the other namespaces, so an owner that is called missing may live there.", count(n, "type"))
+}
+
 // Causes are what the server said of the gaps, a line each and at most limit of
 // them. A refusal or a type that a file does not hold needs no explanation.
 func Causes(gaps []snapshot.Gap, limit int) []string {
@@ -43,7 +53,7 @@ func Causes(gaps []snapshot.Gap, limit int) []string {
 		if len(out) == limit {
 			break
 		}
-		if u.Reason != snapshot.Forbidden && u.Reason != snapshot.NotInFile && u.Message != "" {
+		if u.Namespace != snapshot.All && u.Reason != snapshot.Forbidden && u.Reason != snapshot.NotInFile && u.Message != "" {
 			out = append(out, escape.Short(u.Gap.String(), textWidth)+": "+escape.Short(u.Message, causeWidth))
 		}
 	}

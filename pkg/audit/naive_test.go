@@ -1,0 +1,484 @@
+package audit_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// naive is the audit written down once more, straight from gc-semantics 3 and 4
+// and the design, by looking at everything for everything.
+type naive struct{ *snapshot.Snapshot }
+
+// opinion is what naive thinks of one reference.
+type opinion struct {
+	verdict, rule, spelling, fix string
+	watched                      bool
+}
+
+func (v naive) opinion(o object.Object, r object.Reference) opinion {
+	bearer, borne := v.bearer(r.UID)
+	t, spelling, mapped := v.leads(r)
+	out := opinion{spelling: spelling}
+	switch {
+	case !mapped && v.groupGap(r):
+		return out.is("unknown", "unverified-owner", "none")
+	case !mapped:
+		kind, known := v.kind(r)
+		_, version := groupVersion(r.APIVersion)
+		switch {
+		case known && kind.Namespaced && o.Namespace == "":
+			return out.is("unresolvable", "cluster-to-namespaced-owner", "unlink")
+		case known, borne && !v.serves(r.APIVersion, version):
+			fix := "reversion"
+			if borne && (bearer.Kind != r.Kind || bearer.Name != r.Name || bearer.Namespace != "" && bearer.Namespace != o.Namespace) {
+				fix = "unlink"
+			}
+			return out.is("unresolvable", "unserved-owner-version", fix)
+		}
+		return out.is("unresolvable", "unknown-owner-kind", "unlink")
+	case o.Namespace == "" && t.Namespaced:
+		return out.is("scope-error", "cluster-to-namespaced-owner", "unlink")
+	}
+	out.watched = t.Resource != "events" && t.Can("watch") || spelling == "list"
+	namespace := ""
+	if t.Namespaced {
+		namespace = o.Namespace
+	}
+	if borne && (bearer.At(r.APIVersion, r.Kind, o.Namespace, r.Name) || bearer.At(r.APIVersion, r.Kind, "", r.Name)) {
+		return out.alive(bearer)
+	}
+	resident, resides := v.resident(t, namespace, r.Name)
+	if spelling == "list" {
+		resides = false
+	} else {
+		if r.Name == "" || r.Name == "." || r.Name == ".." || strings.ContainsAny(r.Name, "/%") {
+			return out.is("unknown", "unverified-owner", "none")
+		}
+		lookup, asked := v.lookup(r, namespace)
+		switch {
+		case asked && lookup.Outcome == snapshot.Failed:
+			return out.is("unknown", "unverified-owner", "none")
+		case asked && lookup.Outcome == snapshot.Absent:
+			resides = false
+		case asked:
+			resident, resides = *lookup.Object, true
+		case !resides && !v.listed(t, namespace):
+			return out.is("unknown", "unverified-owner", "none")
+		}
+		if resides && resident.UID == r.UID {
+			return out.alive(resident)
+		}
+	}
+	switch {
+	case borne && bearer.Namespace != "" && bearer.Namespace != o.Namespace:
+		return out.is("dangling", "cross-namespace-owner", "unlink")
+	case borne && !v.of(bearer, t, r.Name):
+		return out.is("dangling", "mismatched-owner", "unlink")
+	case resides:
+		return out.is("dangling", "replaced-owner", "relink")
+	}
+	return out.is("dangling", "missing-owner", "unlink")
+}
+
+func (o opinion) is(verdict, rule, fix string) opinion {
+	o.verdict, o.rule, o.fix = verdict, rule, fix
+	return o
+}
+
+func (o opinion) alive(owner object.Object) opinion {
+	if owner.Deleted != nil && slices.Contains(owner.Finalizers, "foregroundDeletion") {
+		return o.is("waiting", "terminating-owner", "none")
+	}
+	return o.is("solid", "", "")
+}
+
+func groupVersion(apiVersion string) (group, version string) {
+	parts := strings.Split(apiVersion, "/")
+	switch len(parts) {
+	case 1:
+		return "", parts[0]
+	case 2:
+		return parts[0], parts[1]
+	}
+	return "", ""
+}
+
+func (v naive) leads(r object.Reference) (t snapshot.Type, spelling string, ok bool) {
+	group, version := groupVersion(r.APIVersion)
+	for _, t := range v.Types {
+		if t.Group != group || t.Version != version && (version != "" || !t.Preferred) {
+			continue
+		}
+		odd := ""
+		if version == "" {
+			odd = "no version"
+		}
+		switch r.Kind {
+		case t.Kind:
+			return t, odd, true
+		case strings.ToLower(t.Kind):
+			if odd == "" {
+				odd = "lower case"
+			}
+			return t, odd, true
+		case t.Kind + "List":
+			return snapshot.Type{Group: group, Resource: "none", Kind: r.Kind, Namespaced: t.Namespaced}, "list", true
+		case "List":
+			return snapshot.Type{Group: group, Resource: "none", Kind: r.Kind}, "list", true
+		}
+	}
+	return t, "", false
+}
+
+func (v naive) kind(r object.Reference) (snapshot.Type, bool) {
+	group, _ := groupVersion(r.APIVersion)
+	for _, t := range v.Types {
+		if t.Group == group && t.Kind == r.Kind {
+			return t, true
+		}
+	}
+	return snapshot.Type{}, false
+}
+
+func (v naive) serves(apiVersion, version string) bool {
+	return version != "" && slices.ContainsFunc(v.Types, func(t snapshot.Type) bool { return t.APIVersion() == apiVersion })
+}
+
+func (v naive) groupGap(r object.Reference) bool {
+	group, _ := groupVersion(r.APIVersion)
+	return slices.ContainsFunc(v.Gaps, func(g snapshot.Gap) bool {
+		return g.Resource == "*" && (g.Group == "*" || g.Group == group)
+	})
+}
+
+func (v naive) bearer(uid types.UID) (object.Object, bool) {
+	for _, o := range v.Objects {
+		if o.UID == uid {
+			return o, true
+		}
+	}
+	for _, l := range v.Lookups {
+		if l.Object != nil && l.Object.UID == uid {
+			return *l.Object, true
+		}
+	}
+	return object.Object{}, false
+}
+
+// of says whether the object is of the type and name, under any of its identities.
+func (v naive) of(o object.Object, t snapshot.Type, name string) bool {
+	for _, i := range append([]object.Identity{o.Identity}, o.Aliases...) {
+		group, _ := groupVersion(i.APIVersion)
+		if group == t.Group && (i.Kind == t.Kind) && i.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (v naive) resident(t snapshot.Type, namespace, name string) (object.Object, bool) {
+	for _, o := range v.Objects {
+		if o.Namespace == namespace && v.of(o, t, name) {
+			return o, true
+		}
+	}
+	return object.Object{}, false
+}
+
+func (v naive) lookup(r object.Reference, namespace string) (snapshot.Lookup, bool) {
+	for _, l := range v.Lookups {
+		if l.APIVersion == r.APIVersion && l.Kind == r.Kind && l.Namespace == namespace && l.Name == r.Name {
+			return l, true
+		}
+	}
+	return snapshot.Lookup{}, false
+}
+
+func (v naive) listed(t snapshot.Type, namespace string) bool {
+	for _, l := range v.Listed {
+		if l.Group == t.Group && l.Resource == t.Resource && (l.Namespace == "" || l.Namespace == namespace) {
+			return true
+		}
+	}
+	return false
+}
+
+// consequence is gc-semantics 4 for one of the opinions on an object.
+func consequence(o object.Object, all []opinion, verdict string) string {
+	has := func(verdict string) bool {
+		return slices.ContainsFunc(all, func(p opinion) bool { return p.verdict == verdict })
+	}
+	switch {
+	case o.Deleted != nil, verdict == "solid":
+		return "none"
+	case verdict == "unknown":
+		return "unknown"
+	case has("unresolvable"), has("scope-error"):
+		return "stuck"
+	case has("unknown"):
+		return "unknown"
+	case has("solid"):
+		return "unlink"
+	}
+	return "delete"
+}
+
+func severity(verdict, consequence string) string {
+	grade := map[string]string{"delete": "error", "stuck": "error", "unlink": "warning", "unknown": "warning", "none": "info"}[consequence]
+	if verdict == "waiting" && grade == "error" {
+		return "warning"
+	}
+	return grade
+}
+
+// findings are all findings, as told tells those of a report.
+func (v naive) findings(stuckAfter time.Duration) []string {
+	var out []string
+	say := func(rule string, o object.Object, i int, severity, verdict, consequence, fix string) {
+		out = append(out, fmt.Sprintf("%s: %s %s %s %s %s %s", o.UID, rule, at(o, i), severity, verdict, consequence, fix))
+	}
+	owners := map[types.UID][]types.UID{}
+	for _, o := range v.Objects {
+		var all []opinion
+		for _, r := range o.Owners {
+			all = append(all, v.opinion(o, r))
+		}
+		dropped := false
+		for _, p := range all {
+			dropped = dropped || consequence(o, all, p.verdict) == "unlink"
+		}
+		controllers := 0
+		for i, r := range o.Owners {
+			p := all[i]
+			c := consequence(o, all, p.verdict)
+			grade := severity(p.verdict, c)
+			if p.rule != "" {
+				say(p.rule, o, i, grade, p.verdict, c, p.fix)
+			}
+			if p.spelling != "" {
+				say("odd-owner-kind", o, i, grade, p.verdict, c, "none")
+			}
+			if alive := p.verdict == "solid" || p.verdict == "waiting"; alive {
+				owners[o.UID] = append(owners[o.UID], r.UID)
+				if !p.watched {
+					say("unmonitored-owner", o, i, grade, p.verdict, c, "none")
+				}
+			}
+			if r.UID == o.UID {
+				if p.verdict == "solid" && o.Deleted == nil {
+					say("self-owner", o, i, "error", "solid", "stuck", "unlink")
+				} else {
+					say("self-owner", o, i, grade, p.verdict, c, "unlink")
+				}
+			}
+			if first := slices.IndexFunc(o.Owners, func(other object.Reference) bool { return other.UID == r.UID }); first < i {
+				if (consequence(o, all, all[first].verdict) == "unlink") != (c == "unlink") {
+					say("duplicate-owner", o, i, "warning", p.verdict, "unlink", "unlink")
+				} else {
+					say("duplicate-owner", o, i, grade, p.verdict, c, "unlink")
+				}
+			}
+			if r.Controller != nil && *r.Controller {
+				if controllers++; controllers > 1 {
+					switch {
+					case dropped:
+						say("multiple-controllers", o, i, "error", p.verdict, "stuck", "unlink")
+					case grade == "info":
+						say("multiple-controllers", o, i, "warning", p.verdict, c, "unlink")
+					default:
+						say("multiple-controllers", o, i, grade, p.verdict, c, "unlink")
+					}
+				}
+			}
+		}
+		foreign := slices.ContainsFunc(o.Finalizers, func(f string) bool { return f != "foregroundDeletion" && f != "orphan" })
+		if o.Deleted != nil && foreign && v.Taken.Sub(*o.Deleted) > stuckAfter {
+			say("stuck-finalizer", o, -1, "warning", "", "none", "none")
+		}
+	}
+	for i, o := range v.Objects {
+		circle := v.circle(o, owners)
+		if len(circle) < 2 || circle[0].UID != o.UID {
+			continue
+		}
+		if slices.ContainsFunc(circle, func(m object.Object) bool { return m.Deleted != nil }) {
+			say("owner-cycle", v.Objects[i], -1, "warning", "", "none", "unlink")
+		} else {
+			say("owner-cycle", v.Objects[i], -1, "error", "", "stuck", "unlink")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// circle is who owns o and is owned by o, o among them.
+func (v naive) circle(o object.Object, owners map[types.UID][]types.UID) []object.Object {
+	var out []object.Object
+	for _, m := range v.Objects {
+		if m.UID == o.UID || reaches(o.UID, m.UID, owners, nil) && reaches(m.UID, o.UID, owners, nil) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func reaches(from, to types.UID, owners map[types.UID][]types.UID, seen []types.UID) bool {
+	for _, owner := range owners[from] {
+		if owner == to {
+			return true
+		}
+		if !slices.Contains(seen, owner) {
+			seen = append(seen, owner)
+			if reaches(owner, to, owners, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// at names the reference a finding is about: by its content, since a finding
+// carries no index.
+func at(o object.Object, i int) string {
+	if i < 0 {
+		return "itself"
+	}
+	r := o.Owners[i]
+	return fmt.Sprintf("%s %s %s controls %v blocks %v", r.APIVersion, r, r.UID, r.Controls(), r.Blocks())
+}
+
+func told(r *audit.Report) []string {
+	var out []string
+	for _, f := range r.Findings {
+		about := "itself"
+		if r := f.Reference; r != nil {
+			about = fmt.Sprintf("%s %s/%s %s controls %v blocks %v", r.APIVersion, r.Kind, r.Name, r.UID, r.Controller, r.BlockOwnerDeletion)
+		}
+		out = append(out, fmt.Sprintf("%s: %s %s %s %s %s %s", f.Object.UID, f.Rule, about, f.Severity, f.Verdict, f.Consequence, f.Fix))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestAnAuditEqualsTheObviousOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		report := run(t, s, audit.Options{StuckAfter: audit.DefaultStuckAfter})
+		if diff := cmp.Diff(naive{s}.findings(audit.DefaultStuckAfter), told(report), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestTheOrderOfTheInputChangesNoReport(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		shuffled := *s
+		shuffled.Objects = rapid.Permutation(s.Objects).Draw(t, "objects")
+		shuffled.Types = rapid.Permutation(s.Types).Draw(t, "types")
+		shuffled.Listed = rapid.Permutation(s.Listed).Draw(t, "listed")
+		if diff := cmp.Diff(run(t, s, audit.Options{}), run(t, &shuffled, audit.Options{})); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestAGapNeverDeletesAnything(t *testing.T) {
+	deleted := func(t *rapid.T, s *snapshot.Snapshot) []types.UID {
+		var out []types.UID
+		for _, f := range run(t, s, audit.Options{}).Findings {
+			if f.Consequence == collector.Delete {
+				out = append(out, f.Object.UID)
+			}
+		}
+		return out
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		gapped := *s
+		listing := rapid.SampledFrom(append(slices.Clone(s.Listed), snapshot.Listing{Group: "*", Resource: "*"})).Draw(t, "gap")
+		gapped.Gaps = append(slices.Clone(s.Gaps), snapshot.Gap{Group: listing.Group, Resource: listing.Resource, Reason: snapshot.Forbidden})
+		if rapid.Bool().Draw(t, "never seen") {
+			gapped = without(gapped, listing)
+		}
+		before := deleted(t, s)
+		for _, uid := range deleted(t, &gapped) {
+			if !slices.Contains(before, uid) {
+				t.Fatalf("%s is to be deleted since %+v has a gap", uid, listing)
+			}
+		}
+	})
+}
+
+// without is the snapshot as if the type had never been seen.
+func without(s snapshot.Snapshot, l snapshot.Listing) snapshot.Snapshot {
+	view := snapshot.NewView(&s)
+	of := func(apiVersion, kind string) bool {
+		m, ok := view.Map(apiVersion, kind)
+		return ok && m.Type.Group == l.Group && m.Type.Resource == l.Resource
+	}
+	s.Listed = slices.DeleteFunc(slices.Clone(s.Listed), func(other snapshot.Listing) bool {
+		return other.Group == l.Group && other.Resource == l.Resource
+	})
+	s.Objects = slices.DeleteFunc(slices.Clone(s.Objects), func(o object.Object) bool { return of(o.APIVersion, o.Kind) })
+	s.Lookups = slices.DeleteFunc(slices.Clone(s.Lookups), func(l snapshot.Lookup) bool { return of(l.APIVersion, l.Kind) })
+	return s
+}
+
+func TestAReportIsSorted(t *testing.T) {
+	position := map[string]int{}
+	for i, id := range audit.IDs() {
+		position[id] = i
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		report := run(t, st.Draw(t), audit.Options{})
+		for i := range len(report.Findings) - 1 {
+			a, b := report.Findings[i], report.Findings[i+1]
+			order := a.Object.Compare(b.Object)
+			if order > 0 || order == 0 && position[a.Rule] > position[b.Rule] {
+				t.Fatalf("%s of %s comes before %s of %s", a.Rule, a.Object, b.Rule, b.Object)
+			}
+		}
+	})
+}
+
+func TestASummaryCountsWhatWasFound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		report := run(t, s, audit.Options{})
+		want := audit.Summary{Objects: len(s.Objects)}
+		for _, o := range s.Objects {
+			want.References += len(o.Owners)
+		}
+		for _, f := range report.Findings {
+			switch f.Severity {
+			case audit.Error:
+				want.Errors++
+			case audit.Warning:
+				want.Warnings++
+			case audit.Info:
+				want.Infos++
+			}
+		}
+		if diff := cmp.Diff(want, report.Summary); diff != "" {
+			t.Fatal(diff)
+		}
+		if report.Complete != (len(s.Gaps) == 0) {
+			t.Fatalf("complete %v with %d gaps", report.Complete, len(s.Gaps))
+		}
+	})
+}
