@@ -35,9 +35,8 @@ func (s sight) duplicate(of, i int) Finding {
 		fmt.Sprintf("%s and %s have one UID", earlier, r),
 		fmt.Sprintf("its references %d and %d, %s and %s, carry the same UID", of+1, i+1, earlier, r),
 		Unlink)
-	a := collector.ConsequenceOf(s.object, s.judgements, of)
-	b := collector.ConsequenceOf(s.object, s.judgements, i)
-	if (a == collector.Unlink) != (b == collector.Unlink) {
+	a, b := s.judgements[of].Verdict, s.judgements[i].Verdict
+	if (s.outlook.Of(a) == collector.Unlink) != (s.outlook.Of(b) == collector.Unlink) {
 		f.Severity, f.Consequence = Warning, collector.Unlink
 		f.Effect = "drops both references"
 		f.Message = fmt.Sprintf("its references %d and %d, %s and %s, carry the same UID; the collector drops references by UID, so the good one goes with the bad one", of+1, i+1, earlier, r)

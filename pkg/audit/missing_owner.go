@@ -13,7 +13,15 @@ var missingOwner = Rule{
 		r := s.object.Owners[i]
 		return s.on(i,
 			fmt.Sprintf("%s is gone", r),
-			fmt.Sprintf("its owner %s does not exist, neither by name nor by UID", r),
+			fmt.Sprintf("its owner %s does not exist, and %s", r, s.nobody()),
 			Unlink)
 	}),
+}
+
+// nobody says that the UID was not seen, no louder than the view allows.
+func (s sight) nobody() string {
+	if s.graph.Snapshot().Complete() {
+		return "no object has its UID"
+	}
+	return "no object that could be read has its UID"
 }

@@ -100,7 +100,7 @@ func (o opinion) is(verdict, rule, fix string) opinion {
 }
 
 func (o opinion) alive(owner object.Object) opinion {
-	if owner.Deleted != nil && slices.Contains(owner.Finalizers, "foregroundDeletion") {
+	if deletesDependents(owner) {
 		return o.is("waiting", "terminating-owner", "none")
 	}
 	return o.is("solid", "", "")
@@ -225,8 +225,6 @@ func consequence(o object.Object, all []opinion, verdict string) string {
 	switch {
 	case o.Deleted != nil, verdict == "solid":
 		return "none"
-	case verdict == "unknown":
-		return "unknown"
 	case has("unresolvable"), has("scope-error"):
 		return "stuck"
 	case has("unknown"):
@@ -237,9 +235,30 @@ func consequence(o object.Object, all []opinion, verdict string) string {
 	return "delete"
 }
 
+func deletesDependents(o object.Object) bool {
+	return o.Deleted != nil && slices.Contains(o.Finalizers, "foregroundDeletion")
+}
+
+// deadlocked is gc-semantics 10.1b: every member waits for another one to go.
+func deadlocked(circle []object.Object) bool {
+	for _, owner := range circle {
+		blocked := false
+		for _, dependent := range circle {
+			for _, r := range dependent.Owners {
+				blocks := r.UID == owner.UID && r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
+				blocked = blocked || blocks && dependent.UID != owner.UID
+			}
+		}
+		if !blocked || !deletesDependents(owner) {
+			return false
+		}
+	}
+	return true
+}
+
 func severity(verdict, consequence string) string {
 	grade := map[string]string{"delete": "error", "stuck": "error", "unlink": "warning", "unknown": "warning", "none": "info"}[consequence]
-	if verdict == "waiting" && grade == "error" {
+	if verdict == "waiting" && consequence == "delete" {
 		return "warning"
 	}
 	return grade
@@ -257,11 +276,18 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 		for _, r := range o.Owners {
 			all = append(all, v.opinion(o, r))
 		}
-		dropped := false
-		for _, p := range all {
-			dropped = dropped || consequence(o, all, p.verdict) == "unlink"
+		var dropped []types.UID // the collector drops references by UID
+		for i, p := range all {
+			if consequence(o, all, p.verdict) == "unlink" {
+				dropped = append(dropped, o.Owners[i].UID)
+			}
 		}
-		controllers := 0
+		controllers, left := 0, 0
+		for _, r := range o.Owners {
+			if r.Controls() && !slices.Contains(dropped, r.UID) {
+				left++
+			}
+		}
 		for i, r := range o.Owners {
 			p := all[i]
 			c := consequence(o, all, p.verdict)
@@ -272,16 +298,19 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 			if p.spelling != "" {
 				say("odd-owner-kind", o, i, grade, p.verdict, c, "none")
 			}
-			if alive := p.verdict == "solid" || p.verdict == "waiting"; alive {
+			if p.verdict == "solid" || p.verdict == "waiting" {
 				owners[o.UID] = append(owners[o.UID], r.UID)
-				if !p.watched {
-					say("unmonitored-owner", o, i, grade, p.verdict, c, "none")
-				}
+			}
+			if p.verdict == "solid" && !p.watched {
+				say("unmonitored-owner", o, i, grade, p.verdict, c, "none")
 			}
 			if r.UID == o.UID {
-				if p.verdict == "solid" && o.Deleted == nil {
+				switch {
+				case deletesDependents(o) && r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion:
+					say("self-owner", o, i, "error", p.verdict, "stuck", "unlink")
+				case p.verdict == "solid" && o.Deleted == nil:
 					say("self-owner", o, i, "error", "solid", "stuck", "unlink")
-				} else {
+				default:
 					say("self-owner", o, i, grade, p.verdict, c, "unlink")
 				}
 			}
@@ -292,10 +321,10 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 					say("duplicate-owner", o, i, grade, p.verdict, c, "unlink")
 				}
 			}
-			if r.Controller != nil && *r.Controller {
+			if r.Controls() {
 				if controllers++; controllers > 1 {
 					switch {
-					case dropped:
+					case len(dropped) > 0 && left > 1:
 						say("multiple-controllers", o, i, "error", p.verdict, "stuck", "unlink")
 					case grade == "info":
 						say("multiple-controllers", o, i, "warning", p.verdict, c, "unlink")
@@ -315,7 +344,7 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 		if len(circle) < 2 || circle[0].UID != o.UID {
 			continue
 		}
-		if slices.ContainsFunc(circle, func(m object.Object) bool { return m.Deleted != nil }) {
+		if slices.ContainsFunc(circle, func(m object.Object) bool { return m.Deleted != nil }) && !deadlocked(circle) {
 			say("owner-cycle", v.Objects[i], -1, "warning", "", "none", "unlink")
 		} else {
 			say("owner-cycle", v.Objects[i], -1, "error", "", "stuck", "unlink")

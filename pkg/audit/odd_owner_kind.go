@@ -20,9 +20,12 @@ var oddOwnerKind = Rule{
 			case snapshot.Lowercase:
 				fact = fmt.Sprintf("kind %q is spelled in lower case; it works by accident, the kind is %s", r.Kind, j.Mapping.Type.Kind)
 			case snapshot.ListKind:
-				fact = fmt.Sprintf("kind %q is the kind of a list; the collector finds nothing there, whatever exists", r.Kind)
+				fact = fmt.Sprintf("kind %q is the kind of a list; the collector looks for it among %s", r.Kind, j.Mapping.Type)
+				if !j.Mapping.Served {
+					fact += ", which nothing serves, so it finds nothing there, whatever exists"
+				}
 			case snapshot.NoVersion:
-				fact = fmt.Sprintf("apiVersion %q has no version; the collector takes it for %s", r.APIVersion, j.Mapping.Type.APIVersion())
+				fact = fmt.Sprintf("apiVersion %q names no version; the collector takes it for %s", r.APIVersion, j.Mapping.Type.APIVersion())
 			}
 			out = append(out, s.on(i, fmt.Sprintf("%s: %s", r, j.Mapping.Spelling), fact, NoFix))
 		}

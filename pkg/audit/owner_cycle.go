@@ -51,8 +51,30 @@ func (p *panorama) cycle(nodes []graph.Node) (f Finding, judged bool) {
 		f.Severity, f.Consequence, f.Effect = Warning, collector.None, "nothing: a deletion is under way"
 		outlook = "one of them is being deleted already"
 	}
+	if p.deadlocked(nodes) {
+		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "never ends their deletion"
+		outlook = "all of them are being deleted in the foreground and each waits for another to go, so that their deletion never ends"
+	}
 	f.Message = fmt.Sprintf("%s; %s", f.Brief, outlook)
 	return f, judged
+}
+
+// deadlocked says whether every member is in a foreground deletion that another
+// member blocks (gc-semantics 10.1b).
+func (p *panorama) deadlocked(members []graph.Node) bool {
+	for _, n := range members {
+		if !p.graph.Object(n).DeletingDependents() {
+			return false
+		}
+		blocked := slices.ContainsFunc(p.graph.Dependents(n), func(e graph.Edge) bool {
+			_, inside := slices.BinarySearch(members, e.Node) // members ascend
+			return inside && e.Node != n && p.graph.Reference(e).Blocks()
+		})
+		if !blocked {
+			return false
+		}
+	}
+	return true
 }
 
 // listed names up to four members, then how many more there are.

@@ -81,14 +81,16 @@ func (s Severity) rank() int {
 }
 
 // severityOf grades what comes of a reference; what has no consequence is odd
-// at most. An owner that waits for its dependents is never an error: somebody
-// asked for its deletion, which is under way and no surprise.
+// at most. That an owner which waits for its dependents takes them along is no
+// error: somebody asked for its deletion, which is under way and no surprise.
 func severityOf(v collector.Verdict, c collector.Consequence) Severity {
 	switch c {
-	case collector.Delete, collector.Stuck:
+	case collector.Delete:
 		if v == collector.Waiting {
 			return Warning
 		}
+		return Error
+	case collector.Stuck:
 		return Error
 	case collector.Unlink, collector.Hidden:
 		return Warning

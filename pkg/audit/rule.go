@@ -58,11 +58,12 @@ type sight struct {
 	node       graph.Node
 	object     *object.Object
 	judgements []collector.Judgement // one per reference
+	outlook    collector.Outlook
 }
 
 // on is a finding about the i-th reference.
 func (s sight) on(i int, brief, detail string, fix Fix) Finding {
-	consequence := collector.ConsequenceOf(s.object, s.judgements, i)
+	consequence := s.outlook.Of(s.judgements[i].Verdict)
 	return Finding{
 		Severity:    severityOf(s.judgements[i].Verdict, consequence),
 		Object:      s.object.Identity,
@@ -72,19 +73,8 @@ func (s sight) on(i int, brief, detail string, fix Fix) Finding {
 		Fix:         fix,
 		Brief:       brief,
 		Effect:      s.effect(consequence),
-		Message:     detail + "; " + s.foretell(consequence),
+		Message:     detail + "; " + s.foretell(i, consequence),
 	}
-}
-
-// owned counts the references that hold.
-func (s sight) owned() int {
-	n := 0
-	for _, j := range s.judgements {
-		if j.Verdict == collector.Solid {
-			n++
-		}
-	}
-	return n
 }
 
 // eachCause is the find of a rule that speaks once for every reference of one cause.

@@ -209,7 +209,7 @@ func TestTerminatingOwner(t *testing.T) {
 		{"another owner remains", []st.Part{st.Listing(child(st.To(pod), st.To(other)), leaving, other)},
 			[]string{"ConfigMap/ns/child: Pod/pod warning waiting unlink none"}},
 		{"another reference is of unknown kind", []st.Part{st.Listing(child(st.To(pod), foo), leaving)},
-			[]string{"ConfigMap/ns/child: Pod/pod warning waiting stuck none"}},
+			[]string{"ConfigMap/ns/child: Pod/pod error waiting stuck none"}},
 		{"the object is terminating too", []st.Part{st.Listing(st.ConfigMap("ns/child", st.OwnedBy(pod), st.Terminating("x/y")), leaving)},
 			[]string{"ConfigMap/ns/child: Pod/pod info waiting none none"}},
 		{"the owner goes in the background", []st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/pod", st.Terminating("x/y")))}, nil},

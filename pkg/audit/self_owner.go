@@ -16,6 +16,10 @@ var selfOwner = Rule{
 				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "never collects it"
 				f.Message = "it names itself as its owner, so the collector never collects it; a foreground deletion of it would never end if the reference blocks"
 			}
+			if r.Blocks() && s.object.DeletingDependents() { // gc-semantics 10.1a
+				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "never ends its deletion"
+				f.Message = "it names itself as its owner and is being deleted in the foreground, so it waits for itself to go, and its deletion never ends"
+			}
 			out = append(out, f)
 		}
 		return out

@@ -7,15 +7,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// foretell says in a sentence what the collector does with the object.
-func (s sight) foretell(c collector.Consequence) string {
+// foretell says in a sentence what the collector does with the object because
+// of its i-th reference.
+func (s sight) foretell(i int, c collector.Consequence) string {
 	switch c {
 	case collector.Delete:
 		return "the collector will delete this object"
 	case collector.Unlink:
-		return fmt.Sprintf("the collector will drop this reference and keep the object, which has %s left", owners(s.owned()))
+		return "the collector will drop this reference and keep the object, " + s.left()
 	case collector.Stuck:
-		return "the collector can never decide, and leaves the object alone for ever"
+		return s.stuck(i)
 	case collector.Hidden:
 		return "what the collector will do cannot be told from here"
 	case collector.None:
@@ -26,19 +27,43 @@ func (s sight) foretell(c collector.Consequence) string {
 	return "the collector does nothing about it"
 }
 
+// stuck names what keeps the collector from deciding, and what it would do
+// without: whoever mends the one should know of the other.
+func (s sight) stuck(i int) string {
+	culprit := s.outlook.Culprit
+	if culprit == i {
+		return "as long as that is so, the collector cannot decide and leaves the object alone"
+	}
+	would := "delete this object"
+	if s.outlook.Decided() == collector.Unlink {
+		would = "drop this reference"
+	}
+	because := fmt.Sprintf("because of the object's reference to %s, the collector cannot decide and leaves the object alone", s.object.Owners[culprit])
+	if s.judgements[i].Verdict == collector.Dangling {
+		because += "; once that is mended, it may " + would
+	}
+	return because
+}
+
+func (s sight) left() string {
+	switch s.outlook.Left {
+	case 0:
+		return "which has no owner left and is never collected then"
+	case 1:
+		return "which has 1 owner left"
+	}
+	return fmt.Sprintf("which has %d owners left", s.outlook.Left)
+}
+
 // effect says the same in the few words of a table cell.
 func (s sight) effect(c collector.Consequence) string {
 	switch c {
 	case collector.Delete:
 		return "deletes it"
 	case collector.Unlink:
-		if n := s.owned(); n == 1 {
-			return "drops the reference, 1 owner remains"
-		} else {
-			return fmt.Sprintf("drops the reference, %d owners remain", n)
-		}
+		return "drops the reference, " + s.remains()
 	case collector.Stuck:
-		return "can never decide"
+		return "cannot decide"
 	case collector.Hidden:
 		return "unknown"
 	case collector.None:
@@ -49,11 +74,14 @@ func (s sight) effect(c collector.Consequence) string {
 	return "nothing"
 }
 
-func owners(n int) string {
-	if n == 1 {
-		return "1 owner"
+func (s sight) remains() string {
+	switch s.outlook.Left {
+	case 0:
+		return "no owner remains"
+	case 1:
+		return "1 owner remains"
 	}
-	return fmt.Sprintf("%d owners", n)
+	return fmt.Sprintf("%d owners remain", s.outlook.Left)
 }
 
 // place names where an object lives: "namespace x", or "no namespace".

@@ -193,7 +193,7 @@ func (f *auditFlags) printTable(r *audit.Report) error {
 func (f *auditFlags) warn(seen sight, r *audit.Report) {
 	f.warnOfGaps(seen)
 	if audit.SiblingsAtRisk(seen.snapshot().Server) && len(r.Findings) > 0 {
-		fmt.Fprintf(f.Err, "warning: this server is %s: before 1.20 the collector remembers an absent owner by UID alone, so one bad reference can take the valid dependents of the same owner along\n", quoted(seen.snapshot().Server))
+		fmt.Fprintf(f.Err, "warning: this server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", quoted(seen.snapshot().Server))
 	}
 	if hints := findings.Hints(r, findings.Commands{Explain: called + " tree TYPE/NAME"}); hints != "" && f.readable() {
 		fmt.Fprintln(f.Err, hints)

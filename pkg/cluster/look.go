@@ -80,6 +80,7 @@ func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() ti
 	if err := l.list(ctx, l.wider(), true); err != nil {
 		return nil, err
 	}
+	l.gaps = append(l.gaps, l.unanswered()...)
 	s := l.snapshot()
 	s.Taken = now().UTC().Truncate(time.Second)
 	s.Sort()
@@ -164,6 +165,26 @@ func (l *look) chase(ctx context.Context) error {
 	return nil
 }
 
+// unanswered are the gaps that failed lookups leave: one for each type,
+// namespace and reason, unless the type is a gap already.
+func (l *look) unanswered() []snapshot.Gap {
+	var out []snapshot.Gap
+	view, seen := l.view(), map[snapshot.Gap]bool{}
+	for _, a := range l.lookups {
+		m, ok := view.Map(a.APIVersion, a.Kind)
+		if !ok || a.Outcome != snapshot.Failed || view.GapAt(m.Type.GroupResource(), a.Namespace) != nil {
+			continue
+		}
+		gap := snapshot.Gap{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: a.Namespace, Reason: a.Reason}
+		if !seen[gap] {
+			seen[gap] = true
+			gap.Message = fmt.Sprintf("asking for %s: %s", a.Name, a.Message)
+			out = append(out, gap)
+		}
+	}
+	return out
+}
+
 func (l *look) unseenTargets() []snapshot.Coordinates {
 	if len(l.scope.Targets) == 0 {
 		return nil
@@ -200,6 +221,9 @@ func (l *look) wider() []job {
 			m, at, ok := view.CoordinatesOf(o.Namespace, r)
 			if found := view.Lookup(at); ok && found != nil && found.Object != nil && found.Object.UID == r.UID {
 				continue
+			}
+			if ok && view.GapAt(m.Type.GroupResource(), at.Namespace) != nil {
+				continue // it stays unverified, wherever its UID may be
 			}
 			homeless = true
 			if ok {

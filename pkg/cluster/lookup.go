@@ -49,7 +49,9 @@ func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 	}
 	switch {
 	case err == nil:
-		o := object.FromMeta(m.Type.APIVersion(), m.Type.Kind, &found, l.scope.Labels)
+		// As a list would show it, whatever version the reference asked for.
+		preferred := view.Versions(m.Type.Group, m.Type.Kind)[0]
+		o := object.FromMeta(preferred.APIVersion(), preferred.Kind, &found, l.scope.Labels)
 		out.Outcome, out.Object = snapshot.Found, &o
 	case namesObject(err, m.Type.Resource, at.Name):
 		out = l.absent(ctx, view, m.Type, out)

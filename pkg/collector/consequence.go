@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -13,46 +15,77 @@ const (
 	Delete Consequence = "delete"  // the object is deleted
 	Unlink Consequence = "unlink"  // the reference is dropped, the object stays
 	None   Consequence = "none"    // nothing comes of it
-	Stuck  Consequence = "stuck"   // the collector can never decide
+	Stuck  Consequence = "stuck"   // the collector cannot decide, as long as things are so
 	Hidden Consequence = "unknown" // what it does cannot be told from here
 )
 
-// ConsequenceOf answers what the collector does with o because of its i-th
-// reference, given the judgements of all of them (gc-semantics 4, rows a and
-// e to j).
-//
-// A terminating object is not judged any more (row a). One reference that
-// cannot be resolved keeps the whole object from being judged (3.1, row f), so
-// a dangling one beside it has no effect either. A solid owner keeps the object
-// and loses it the other references (rows g and h); without one it goes.
-func ConsequenceOf(o *object.Object, all []Judgement, i int) Consequence {
-	if o.Terminating() {
-		return None
-	}
-	var solid, never, unknown bool
-	for _, j := range all {
+// Outlook is what the collector makes of an object, all its references together
+// (gc-semantics 4, rows a and e to j).
+type Outlook struct {
+	// Culprit is the first reference that keeps the collector from judging the
+	// object at all (3.1), or -1.
+	Culprit int
+	// Left counts the references that hold and stay. The collector drops
+	// references by UID, so a good one goes with its bad double (10.2).
+	Left int
+
+	terminating, unknown bool
+	solid                int
+}
+
+// Weigh takes an object's judgements together; there is one per reference.
+func Weigh(o *object.Object, judgements []Judgement) Outlook {
+	w := Outlook{Culprit: -1, terminating: o.Terminating()}
+	var dropped map[types.UID]bool // nil for the many objects whose owners all hold
+	for i, j := range judgements {
 		switch j.Verdict {
 		case Solid:
-			solid = true
+			w.solid++
 		case Unresolvable, ScopeError:
-			never = true
+			if w.Culprit < 0 {
+				w.Culprit = i
+			}
 		case Unknown:
-			unknown = true
+			w.unknown = true
 		case Dangling, Waiting:
+			if dropped == nil {
+				dropped = map[types.UID]bool{}
+			}
+			dropped[o.Owners[i].UID] = true
 		}
 	}
-	switch {
-	case all[i].Verdict == Solid:
-		return None
-	case all[i].Verdict == Unknown:
-		return Hidden
-	case never:
-		return Stuck
-	case unknown:
-		return Hidden
-	case solid:
-		return Unlink
-	default:
-		return Delete
+	for i, j := range judgements {
+		if j.Verdict == Solid && !dropped[o.Owners[i].UID] {
+			w.Left++
+		}
 	}
+	return w
+}
+
+// Of answers what the collector does with the object because of a reference of
+// that verdict.
+//
+// A terminating object is not judged any more (row a). One reference that cannot
+// be resolved keeps the whole object from being judged (3.1, row f), so a
+// dangling one beside it has no effect. A solid owner keeps the object and loses
+// it the other references (rows g and h); without one it goes (rows i and j).
+func (w Outlook) Of(v Verdict) Consequence {
+	switch {
+	case w.terminating, v == Solid:
+		return None
+	case w.Culprit >= 0:
+		return Stuck
+	case w.unknown:
+		return Hidden
+	}
+	return w.Decided()
+}
+
+// Decided is what would become of a bad reference, or of the object because of
+// it, if every reference could be judged.
+func (w Outlook) Decided() Consequence {
+	if w.solid > 0 {
+		return Unlink
+	}
+	return Delete
 }

@@ -33,7 +33,7 @@ func TestConsequencesOfTheVerdictsOnOneObject(t *testing.T) {
 		{"an unknown one beside a waiting one", "unknown waiting", "unknown unknown"},
 		{"an unknown one beside a solid and a dangling one", "solid dangling unknown", "none unknown unknown"},
 		{"an unknown one beside a solid one", "solid unknown", "none unknown"},
-		{"an unknown one stays unknown beside one that cannot be resolved", "unknown unresolvable dangling", "unknown stuck stuck"},
+		{"an unknown one beside one that cannot be resolved", "unknown unresolvable dangling", "stuck stuck stuck"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -55,10 +55,20 @@ func TestConsequencesOfTheVerdictsOnOneObject(t *testing.T) {
 
 func consequences(o *object.Object, judgements []collector.Judgement) string {
 	var out []string
-	for i := range judgements {
-		out = append(out, string(collector.ConsequenceOf(o, judgements, i)))
+	outlook := weigh(o, judgements)
+	for _, j := range judgements {
+		out = append(out, string(outlook.Of(j.Verdict)))
 	}
 	return strings.Join(out, " ")
+}
+
+// weigh gives the object a reference for each judgement, to an owner of its own.
+func weigh(o *object.Object, judgements []collector.Judgement) collector.Outlook {
+	o.Owners = nil
+	for i := range judgements {
+		o.Owners = append(o.Owners, st.To(st.Pod(fmt.Sprintf("ns/owner%d", i))))
+	}
+	return collector.Weigh(o, judgements)
 }
 
 func TestTheOrderOfReferencesChangesNoConsequence(t *testing.T) {
@@ -73,8 +83,9 @@ func TestTheOrderOfReferencesChangesNoConsequence(t *testing.T) {
 		o := st.Pod("ns/d")
 		of := func(judgements []collector.Judgement) map[string]int {
 			out := map[string]int{}
-			for i, j := range judgements {
-				out[fmt.Sprint(j.Verdict, " ", collector.ConsequenceOf(&o, judgements, i))]++
+			outlook := weigh(&o, judgements)
+			for _, j := range judgements {
+				out[fmt.Sprint(j.Verdict, " ", outlook.Of(j.Verdict))]++
 			}
 			return out
 		}

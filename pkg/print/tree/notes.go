@@ -107,7 +107,7 @@ func fault(j collector.Judgement) Note {
 	case collector.CrossNamespace:
 		return Note{"not in this namespace, but in " + j.Holder.Namespace, Bad}
 	case collector.Mismatched:
-		return Note{fmt.Sprintf("mismatched: the UID is that of %s", j.Holder.Identity), Bad}
+		return Note{fmt.Sprintf("mismatched: has the UID of %s", j.Holder.Identity), Bad}
 	case collector.Replaced:
 		return Note{"replaced: the name has another UID now", Bad}
 	case collector.Missing:
