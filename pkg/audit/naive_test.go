@@ -300,9 +300,9 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 			}
 			if p.verdict == "solid" || p.verdict == "waiting" {
 				owners[o.UID] = append(owners[o.UID], r.UID)
-			}
-			if p.verdict == "solid" && !p.watched {
-				say("unmonitored-owner", o, i, grade, p.verdict, c, "none")
+				if !p.watched {
+					say("unmonitored-owner", o, i, grade, p.verdict, c, "none")
+				}
 			}
 			if r.UID == o.UID {
 				switch {

@@ -12,7 +12,7 @@ var unverifiedOwner = Rule{
 	Summary: "Whether the owner exists could not be found out.",
 	find: eachCause(collector.Unverified, func(s sight, i int) Finding {
 		r := s.object.Owners[i]
-		brief, why := obstacle(s.judgements[i])
+		brief, why := Obstacle(s.judgements[i])
 		return s.on(i,
 			fmt.Sprintf("%s: %s", r, brief),
 			fmt.Sprintf("whether its owner %s exists is not known: %s", r, why),
@@ -20,8 +20,9 @@ var unverifiedOwner = Rule{
 	}),
 }
 
-// obstacle says what kept an owner from being verified, briefly and in full.
-func obstacle(j collector.Judgement) (brief, why string) {
+// Obstacle says what kept an owner from being verified, in a few words and in
+// full. It is for judgements whose cause is collector.Unverified.
+func Obstacle(j collector.Judgement) (brief, why string) {
 	switch {
 	case j.Gap != nil && j.Gap.Reason == snapshot.NotInFile:
 		return "not in the file", "the file does not hold its type"

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -97,7 +98,8 @@ func misnomer(j collector.Judgement, r object.Reference) string {
 func fault(j collector.Judgement) Note {
 	switch j.Cause {
 	case collector.Unverified:
-		return Note{"unverified: nobody could look", Waits}
+		brief, _ := audit.Obstacle(j)
+		return Note{"unverified: " + brief, Waits}
 	case collector.ClusterToNamespaced:
 		return Note{"cannot own what is cluster-scoped", Bad}
 	case collector.UnservedVersion:
