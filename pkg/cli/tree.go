@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/diagram"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
@@ -110,6 +109,9 @@ func (f *treeFlags) ask(args []string) (*treeAsked, error) {
 			return nil, usagef("--selector goes with types, not with names")
 		}
 	}
+	if len(asked.targets) == 0 && len(asked.uids) == 0 && asked.selector == nil && (f.depth > 0 || f.owners || f.dependents) {
+		return nil, usagef("--depth, --owners and --dependents need an object to start from")
+	}
 	named := false
 	if asked.namespace, named, err = f.namespace(); err != nil {
 		return nil, err
@@ -164,81 +166,6 @@ func (a *treeAsked) scope(types []snapshot.Type) (cluster.Scope, error) {
 		}
 	}
 	return scope, nil
-}
-
-// family chooses what to show; isolated counts what a forest leaves out.
-func (f *treeFlags) family(seen sight, asked *treeAsked) (family tree.Family, isolated int, err error) {
-	g := seen.graph
-	family = tree.Family{Members: graph.NewSet(g), Targets: graph.NewSet(g)}
-	if len(asked.targets) == 0 && len(asked.uids) == 0 && asked.selector == nil {
-		isolated = f.forest(seen, asked.namespace, family.Members)
-		return family, isolated, nil
-	}
-	if err := find(g, asked.targets, asked.namespace, family.Targets); err != nil {
-		return family, 0, err
-	}
-	for _, uid := range asked.uids {
-		n := g.Find(uid)
-		if n == graph.None {
-			return family, 0, usagef("neither an object nor a reference has the UID %s", quoted(string(uid)))
-		}
-		family.Targets.Add(n)
-	}
-	if asked.selector != nil {
-		family.Targets = matching(g, asked, family.Targets)
-	}
-	f.related(seen, family.Members, family.Targets.Nodes())
-	return family, 0, nil
-}
-
-// related adds the owners above and the dependents below the start nodes. An
-// object that only bears the UID of a bad reference is no owner.
-func (f *treeFlags) related(seen sight, into graph.Set, start []graph.Node) {
-	depth := graph.Unlimited
-	if f.depth > 0 {
-		depth = f.depth
-	}
-	good := func(e graph.Edge) bool { return !seen.judge.Reference(e).Bad() }
-	if f.owners || !f.dependents {
-		seen.graph.AboveBy(into, depth, good, start...)
-	}
-	if f.dependents || !f.owners {
-		seen.graph.Below(into, depth, start...)
-	}
-}
-
-// forest adds every object of the namespace that has an owner or a dependent,
-// with its owners, and counts those that have neither.
-func (f *treeFlags) forest(seen sight, namespace string, into graph.Set) (isolated int) {
-	g := seen.graph
-	var start []graph.Node
-	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
-		if namespace != "" && g.Object(n).Namespace != namespace || g.Virtual(n) && len(g.Dependents(n)) == 0 {
-			continue
-		}
-		if !f.all && len(g.Owners(n)) == 0 && len(g.Dependents(n)) == 0 {
-			isolated++
-			continue
-		}
-		start = append(start, n)
-	}
-	good := func(e graph.Edge) bool { return !seen.judge.Reference(e).Bad() }
-	g.AboveBy(into, graph.Unlimited, good, start...)
-	return isolated
-}
-
-// matching are those of the targets, or of all objects where there are none,
-// that have the labels.
-func matching(g *graph.Graph, asked *treeAsked, targets graph.Set) graph.Set {
-	out := graph.NewSet(g)
-	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
-		o := g.Object(n)
-		inScope := len(asked.targets) == 0 && (asked.namespace == "" || o.Namespace == asked.namespace) || targets.Has(n)
-		if inScope && asked.selector.Matches(labels.Set(o.Labels)) {
-			out.Add(n)
-		}
-	}
-	return out
 }
 
 // printer chooses how the family is written, before anything is asked.
