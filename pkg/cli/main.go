@@ -60,6 +60,7 @@ kubectl gc audit --from cluster.json.gz`),
 	})
 	from := newSource(s)
 	from.addConnectionFlags(root.PersistentFlags())
+	from.completeConnection(root)
 	addVerbosity(root.PersistentFlags(), s)
 	root.SetUsageFunc(printUsage)
 	root.AddCommand(
