@@ -6,6 +6,9 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  = -s -w -X github.com/kubectl-gc/kubectl-gc/pkg/cli.release=$(VERSION)
 
+# Tests that run a built program are not rerun by go test when that changes, so
+# nothing is taken from its cache: -count=1.
+
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE ?= $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo -race)
 
@@ -46,8 +49,8 @@ controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
 
 .PHONY: test
 test: lint controlplane ## everything: lint, unit tests, and end to end on a real control plane
-	$(GO) test $(RACE) -timeout 15m ./...
-	cd test/controlplane && $(GO) test -timeout 10m ./...
+	KUBECTL_GC_E2E=1 $(GO) test $(RACE) -count=1 -timeout 15m ./...
+	cd test/controlplane && $(GO) test -count=1 -timeout 10m ./...
 
 .PHONY: lint
 lint: ## go vet, staticcheck, gofumpt, tidy modules
