@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ type opinion struct {
 }
 
 func (v naive) opinion(o object.Object, r object.Reference) opinion {
-	bearer, borne := v.bearer(r.UID)
+	bearer, listed, borne := v.bearer(r.UID)
 	t, spelling, mapped := v.leads(r)
 	out := opinion{spelling: spelling}
 	switch {
@@ -58,7 +59,8 @@ func (v naive) opinion(o object.Object, r object.Reference) opinion {
 	if t.Namespaced {
 		namespace = o.Namespace
 	}
-	if borne && (bearer.At(r.APIVersion, r.Kind, o.Namespace, r.Name) || bearer.At(r.APIVersion, r.Kind, "", r.Name)) {
+	lookup, asked := v.lookup(r, namespace)
+	if at := bearer.At(r.APIVersion, r.Kind, o.Namespace, r.Name) || bearer.At(r.APIVersion, r.Kind, "", r.Name); borne && at && (listed || !asked) {
 		return out.alive(bearer)
 	}
 	resident, resides := v.resident(t, namespace, r.Name)
@@ -68,7 +70,6 @@ func (v naive) opinion(o object.Object, r object.Reference) opinion {
 		if r.Name == "" || r.Name == "." || r.Name == ".." || strings.ContainsAny(r.Name, "/%") {
 			return out.is("unknown", "unverified-owner", "none")
 		}
-		lookup, asked := v.lookup(r, namespace)
 		switch {
 		case asked && lookup.Outcome == snapshot.Failed:
 			return out.is("unknown", "unverified-owner", "none")
@@ -165,18 +166,18 @@ func (v naive) groupGap(r object.Reference) bool {
 	})
 }
 
-func (v naive) bearer(uid types.UID) (object.Object, bool) {
+func (v naive) bearer(uid types.UID) (o object.Object, listed, borne bool) {
 	for _, o := range v.Objects {
 		if o.UID == uid {
-			return o, true
+			return o, true, true
 		}
 	}
 	for _, l := range v.Lookups {
 		if l.Object != nil && l.Object.UID == uid {
-			return *l.Object, true
+			return *l.Object, false, true
 		}
 	}
-	return object.Object{}, false
+	return object.Object{}, false, false
 }
 
 // of says whether the object is of the type and name, under any of its identities.
@@ -466,6 +467,28 @@ func without(s snapshot.Snapshot, l snapshot.Listing) snapshot.Snapshot {
 	s.Objects = slices.DeleteFunc(slices.Clone(s.Objects), func(o object.Object) bool { return of(o.APIVersion, o.Kind) })
 	s.Lookups = slices.DeleteFunc(slices.Clone(s.Lookups), func(l snapshot.Lookup) bool { return of(l.APIVersion, l.Kind) })
 	return s
+}
+
+// Neither a cluster nor a file keeps anybody from writing anything into a reference.
+func TestNoTextInAReferencePanics(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		text := rapid.String()
+		for i := range s.Objects {
+			for k := range s.Objects[i].Owners {
+				r := &s.Objects[i].Owners[k]
+				for _, field := range []*string{&r.APIVersion, &r.Kind, &r.Name, (*string)(&r.UID)} {
+					if rapid.Bool().Draw(t, "replace") {
+						*field = text.Draw(t, "text")
+					}
+				}
+			}
+			s.Objects[i].Finalizers = append(s.Objects[i].Finalizers, text.Draw(t, "finalizer"))
+		}
+		if _, err := json.Marshal(run(t, s, audit.Options{})); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestAReportIsSorted(t *testing.T) {

@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,16 +82,31 @@ var (
 
 func TestMissingOwner(t *testing.T) {
 	rule(t, "missing-owner", []ruleCase{
-		{"the only owner is missing", []st.Part{st.Listing(child(gone))},
-			[]string{"ConfigMap/ns/child: Pod/gone error dangling delete unlink"}},
-		{"another owner remains", []st.Part{st.Listing(child(gone, st.To(pod)), pod)},
-			[]string{"ConfigMap/ns/child: Pod/gone warning dangling unlink unlink"}},
-		{"another reference is of unknown kind", []st.Part{st.Listing(child(gone, foo))},
-			[]string{"ConfigMap/ns/child: Pod/gone error dangling stuck unlink"}},
-		{"another owner is unknown", []st.Part{st.Listing(child(gone, unasked))},
-			[]string{"ConfigMap/ns/child: Pod/gone warning dangling unknown unlink"}},
-		{"the object is terminating", []st.Part{st.Listing(st.ConfigMap("ns/child", st.Owned(gone), st.Terminating("x/y")))},
-			[]string{"ConfigMap/ns/child: Pod/gone info dangling none unlink"}},
+		{
+			"the only owner is missing",
+			[]st.Part{st.Listing(child(gone))},
+			[]string{"ConfigMap/ns/child: Pod/gone error dangling delete unlink"},
+		},
+		{
+			"another owner remains",
+			[]st.Part{st.Listing(child(gone, st.To(pod)), pod)},
+			[]string{"ConfigMap/ns/child: Pod/gone warning dangling unlink unlink"},
+		},
+		{
+			"another reference is of unknown kind",
+			[]st.Part{st.Listing(child(gone, foo))},
+			[]string{"ConfigMap/ns/child: Pod/gone error dangling stuck unlink"},
+		},
+		{
+			"another owner is unknown",
+			[]st.Part{st.Listing(child(gone, unasked))},
+			[]string{"ConfigMap/ns/child: Pod/gone warning dangling unknown unlink"},
+		},
+		{
+			"the object is terminating",
+			[]st.Part{st.Listing(st.ConfigMap("ns/child", st.Owned(gone), st.Terminating("x/y")))},
+			[]string{"ConfigMap/ns/child: Pod/gone info dangling none unlink"},
+		},
 		{"the owner exists", []st.Part{st.Listing(child(st.To(pod)), pod)}, nil},
 	})
 }
@@ -98,120 +114,209 @@ func TestMissingOwner(t *testing.T) {
 func TestReplacedOwner(t *testing.T) {
 	successor := st.Pod("ns/pod", st.UID("successor"))
 	rule(t, "replaced-owner", []ruleCase{
-		{"a successor of its name exists", []st.Part{st.Listing(child(st.To(pod)), successor)},
-			[]string{"ConfigMap/ns/child: Pod/pod error dangling delete relink"}},
-		{"a successor answers a GET", []st.Part{st.Listing(child(st.To(pod))), st.Found(successor)},
-			[]string{"ConfigMap/ns/child: Pod/pod error dangling delete relink"}},
-		{"another owner remains", []st.Part{st.Listing(child(st.To(pod), st.To(other)), successor, other)},
-			[]string{"ConfigMap/ns/child: Pod/pod warning dangling unlink relink"}},
+		{
+			"a successor of its name exists",
+			[]st.Part{st.Listing(child(st.To(pod)), successor)},
+			[]string{"ConfigMap/ns/child: Pod/pod error dangling delete relink"},
+		},
+		{
+			"a successor answers a GET",
+			[]st.Part{st.Listing(child(st.To(pod))), st.Found(successor)},
+			[]string{"ConfigMap/ns/child: Pod/pod error dangling delete relink"},
+		},
+		{
+			"another owner remains",
+			[]st.Part{st.Listing(child(st.To(pod), st.To(other)), successor, other)},
+			[]string{"ConfigMap/ns/child: Pod/pod warning dangling unlink relink"},
+		},
 		{"nothing of its name exists", []st.Part{st.Listing(child(gone))}, nil},
 	})
 }
 
 func TestMismatchedOwner(t *testing.T) {
 	rule(t, "mismatched-owner", []ruleCase{
-		{"the UID lives under another name", []st.Part{st.Listing(child(st.To(pod, st.Named("else"))), pod)},
-			[]string{"ConfigMap/ns/child: Pod/else error dangling delete unlink"}},
-		{"the UID lives under another kind", []st.Part{st.Listing(child(st.To(pod, st.As("v1", "Secret"))), pod)},
-			[]string{"ConfigMap/ns/child: Secret/pod error dangling delete unlink"}},
-		{"another owner remains", []st.Part{st.Listing(child(st.To(pod, st.Named("else")), st.To(other)), pod, other)},
-			[]string{"ConfigMap/ns/child: Pod/else warning dangling unlink unlink"}},
-		{"the object is served under that kind too",
+		{
+			"the UID lives under another name",
+			[]st.Part{st.Listing(child(st.To(pod, st.Named("else"))), pod)},
+			[]string{"ConfigMap/ns/child: Pod/else error dangling delete unlink"},
+		},
+		{
+			"the UID lives under another kind",
+			[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "Secret"))), pod)},
+			[]string{"ConfigMap/ns/child: Secret/pod error dangling delete unlink"},
+		},
+		{
+			"another owner remains",
+			[]st.Part{st.Listing(child(st.To(pod, st.Named("else")), st.To(other)), pod, other)},
+			[]string{"ConfigMap/ns/child: Pod/else warning dangling unlink unlink"},
+		},
+		{
+			"the object is served under that kind too",
 			[]st.Part{st.Listing(
 				child(st.To(st.Object("legacy.example.com/v1", "Widget", "ns/w"))),
 				st.Object("example.com/v1", "Widget", "ns/w", st.AlsoServedAs("legacy.example.com/v1", "Widget")))},
-			nil},
+			nil,
+		},
 	})
 }
 
 func TestCrossNamespaceOwner(t *testing.T) {
 	far := st.Pod("far/pod")
 	rule(t, "cross-namespace-owner", []ruleCase{
-		{"the owner lives in another namespace", []st.Part{st.Listing(child(st.To(far)), far)},
-			[]string{"ConfigMap/ns/child: Pod/pod error dangling delete unlink"}},
-		{"another owner remains", []st.Part{st.Listing(child(st.To(far), st.To(pod)), far, pod)},
-			[]string{"ConfigMap/ns/child: Pod/pod warning dangling unlink unlink"}},
+		{
+			"the owner lives in another namespace",
+			[]st.Part{st.Listing(child(st.To(far)), far)},
+			[]string{"ConfigMap/ns/child: Pod/pod error dangling delete unlink"},
+		},
+		{
+			"another owner remains",
+			[]st.Part{st.Listing(child(st.To(far), st.To(pod)), far, pod)},
+			[]string{"ConfigMap/ns/child: Pod/pod warning dangling unlink unlink"},
+		},
 		{"the owner is cluster-scoped", []st.Part{st.Listing(child(st.To(st.Node("n"))), st.Node("n"))}, nil},
 	})
 }
 
 func TestClusterToNamespacedOwner(t *testing.T) {
 	rule(t, "cluster-to-namespaced-owner", []ruleCase{
-		{"a cluster-scoped object names a namespaced kind", []st.Part{st.Listing(st.Node("n", st.OwnedBy(pod)))},
-			[]string{"Node/n: Pod/pod error scope-error stuck unlink"}},
-		{"even where the owner exists", []st.Part{st.Listing(st.Node("n", st.OwnedBy(pod)), pod)},
-			[]string{"Node/n: Pod/pod error scope-error stuck unlink"}},
-		{"in a version that is not served", []st.Part{st.Listing(st.Node("n", st.Owned(st.To(pod, st.As("v2", "Pod")))))},
-			[]string{"Node/n: Pod/pod error unresolvable stuck unlink"}},
-		{"beside a good owner", []st.Part{st.Listing(st.Node("n", st.OwnedBy(pod, st.Node("m"))), st.Node("m"))},
-			[]string{"Node/n: Pod/pod error scope-error stuck unlink"}},
-		{"while it is terminating", []st.Part{st.Listing(st.Node("n", st.OwnedBy(pod), st.Terminating("x/y")))},
-			[]string{"Node/n: Pod/pod info scope-error none unlink"}},
+		{
+			"a cluster-scoped object names a namespaced kind",
+			[]st.Part{st.Listing(st.Node("n", st.OwnedBy(pod)))},
+			[]string{"Node/n: Pod/pod error scope-error stuck unlink"},
+		},
+		{
+			"even where the owner exists",
+			[]st.Part{st.Listing(st.Node("n", st.OwnedBy(pod)), pod)},
+			[]string{"Node/n: Pod/pod error scope-error stuck unlink"},
+		},
+		{
+			"in a version that is not served",
+			[]st.Part{st.Listing(st.Node("n", st.Owned(st.To(pod, st.As("v2", "Pod")))))},
+			[]string{"Node/n: Pod/pod error unresolvable stuck unlink"},
+		},
+		{
+			"beside a good owner",
+			[]st.Part{st.Listing(st.Node("n", st.OwnedBy(pod, st.Node("m"))), st.Node("m"))},
+			[]string{"Node/n: Pod/pod error scope-error stuck unlink"},
+		},
+		{
+			"while it is terminating",
+			[]st.Part{st.Listing(st.Node("n", st.OwnedBy(pod), st.Terminating("x/y")))},
+			[]string{"Node/n: Pod/pod info scope-error none unlink"},
+		},
 	})
 }
 
 func TestUnservedOwnerVersion(t *testing.T) {
 	deployment := st.Deployment("ns/d")
 	rule(t, "unserved-owner-version", []ruleCase{
-		{"another version of the kind is served", []st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment"))))},
-			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"}},
-		{"the UID exists in a group that is served",
+		{
+			"another version of the kind is served",
+			[]st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment"))))},
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"},
+		},
+		{
+			"the UID exists in a group that is served",
 			[]st.Part{st.Listing(child(st.To(deployment, st.As("extensions/v1beta1", "Deployment"))), deployment)},
-			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"}},
-		{"beside a good owner", []st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment")), st.To(pod)), pod)},
-			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"}},
-		{"the UID belongs to an object of another kind, so that no version would do",
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"},
+		},
+		{
+			"beside a good owner",
+			[]st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment")), st.To(pod)), pod)},
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"},
+		},
+		{
+			"the UID belongs to an object of another kind, so that no version would do",
 			[]st.Part{st.Listing(child(st.To(pod, st.As("apps/v1beta1", "Deployment"))), pod)},
-			[]string{"ConfigMap/ns/child: Deployment/pod error unresolvable stuck unlink"}},
-		{"the UID lives in another namespace, so that no version would do",
+			[]string{"ConfigMap/ns/child: Deployment/pod error unresolvable stuck unlink"},
+		},
+		{
+			"the UID lives in another namespace, so that no version would do",
 			[]st.Part{st.Listing(child(st.To(st.Deployment("far/d"), st.As("apps/v1beta1", "Deployment"))), st.Deployment("far/d"))},
-			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck unlink"}},
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck unlink"},
+		},
 		{"a version that is served but not preferred", []st.Part{st.Listing(child(st.To(st.Role("ns/r"), st.As(beta, "Role"))), st.Role("ns/r"))}, nil},
 	})
 }
 
 func TestUnknownOwnerKind(t *testing.T) {
 	rule(t, "unknown-owner-kind", []ruleCase{
-		{"no such kind", []st.Part{st.Listing(child(foo))},
-			[]string{"ConfigMap/ns/child: Foo/foo error unresolvable stuck unlink"}},
-		{"no such spelling of a kind", []st.Part{st.Listing(child(st.To(pod, st.As("v1", "POD"))), pod)},
-			[]string{"ConfigMap/ns/child: POD/pod error unresolvable stuck unlink"}},
-		{"beside a good owner", []st.Part{st.Listing(child(foo, st.To(pod)), pod)},
-			[]string{"ConfigMap/ns/child: Foo/foo error unresolvable stuck unlink"}},
-		{"the group could not be discovered",
+		{
+			"no such kind",
+			[]st.Part{st.Listing(child(foo))},
+			[]string{"ConfigMap/ns/child: Foo/foo error unresolvable stuck unlink"},
+		},
+		{
+			"no such spelling of a kind",
+			[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "POD"))), pod)},
+			[]string{"ConfigMap/ns/child: POD/pod error unresolvable stuck unlink"},
+		},
+		{
+			"beside a good owner",
+			[]st.Part{st.Listing(child(foo, st.To(pod)), pod)},
+			[]string{"ConfigMap/ns/child: Foo/foo error unresolvable stuck unlink"},
+		},
+		{
+			"the group could not be discovered",
 			[]st.Part{st.Undiscovered("example.com", snapshot.Unavailable), st.Listing(child(st.To(st.Object("example.com/v1", "Widget", "ns/w"))))},
-			nil},
+			nil,
+		},
 	})
 }
 
 func TestUnverifiedOwner(t *testing.T) {
 	rule(t, "unverified-owner", []ruleCase{
-		{"the owner's type is forbidden", []st.Part{st.Unreadable("pods", snapshot.Forbidden), st.Listing(child(st.To(pod)))},
-			[]string{"ConfigMap/ns/child: Pod/pod warning unknown unknown none"}},
-		{"the GET failed", []st.Part{st.Failed("v1", "Pod", "ns/pod", snapshot.ServerError), st.Listing(child(st.To(pod)))},
-			[]string{"ConfigMap/ns/child: Pod/pod warning unknown unknown none"}},
-		{"the name can't be asked for", []st.Part{st.Listing(child(st.To(pod, st.Named("../pod"))))},
-			[]string{"ConfigMap/ns/child: Pod/../pod warning unknown unknown none"}},
-		{"the group could not be discovered",
+		{
+			"the owner's type is forbidden",
+			[]st.Part{st.Unreadable("pods", snapshot.Forbidden), st.Listing(child(st.To(pod)))},
+			[]string{"ConfigMap/ns/child: Pod/pod warning unknown unknown none"},
+		},
+		{
+			"the GET failed",
+			[]st.Part{st.Failed("v1", "Pod", "ns/pod", snapshot.ServerError), st.Listing(child(st.To(pod)))},
+			[]string{"ConfigMap/ns/child: Pod/pod warning unknown unknown none"},
+		},
+		{
+			"the name can't be asked for",
+			[]st.Part{st.Listing(child(st.To(pod, st.Named("../pod"))))},
+			[]string{"ConfigMap/ns/child: Pod/../pod warning unknown unknown none"},
+		},
+		{
+			"the group could not be discovered",
 			[]st.Part{st.Undiscovered("example.com", snapshot.Unavailable), st.Listing(child(st.To(st.Object("example.com/v1", "Widget", "ns/w"))))},
-			[]string{"ConfigMap/ns/child: Widget/w warning unknown unknown none"}},
-		{"while the object is terminating",
+			[]string{"ConfigMap/ns/child: Widget/w warning unknown unknown none"},
+		},
+		{
+			"while the object is terminating",
 			[]st.Part{st.Unreadable("pods", snapshot.Forbidden), st.Listing(st.ConfigMap("ns/child", st.OwnedBy(pod), st.Terminating("x/y")))},
-			[]string{"ConfigMap/ns/child: Pod/pod info unknown none none"}},
+			[]string{"ConfigMap/ns/child: Pod/pod info unknown none none"},
+		},
 	})
 }
 
 func TestTerminatingOwner(t *testing.T) {
 	leaving := st.Pod("ns/pod", st.Foreground())
 	rule(t, "terminating-owner", []ruleCase{
-		{"the only owner goes in the foreground", []st.Part{st.Listing(child(st.To(pod)), leaving)},
-			[]string{"ConfigMap/ns/child: Pod/pod warning waiting delete none"}},
-		{"another owner remains", []st.Part{st.Listing(child(st.To(pod), st.To(other)), leaving, other)},
-			[]string{"ConfigMap/ns/child: Pod/pod warning waiting unlink none"}},
-		{"another reference is of unknown kind", []st.Part{st.Listing(child(st.To(pod), foo), leaving)},
-			[]string{"ConfigMap/ns/child: Pod/pod error waiting stuck none"}},
-		{"the object is terminating too", []st.Part{st.Listing(st.ConfigMap("ns/child", st.OwnedBy(pod), st.Terminating("x/y")), leaving)},
-			[]string{"ConfigMap/ns/child: Pod/pod info waiting none none"}},
+		{
+			"the only owner goes in the foreground",
+			[]st.Part{st.Listing(child(st.To(pod)), leaving)},
+			[]string{"ConfigMap/ns/child: Pod/pod warning waiting delete none"},
+		},
+		{
+			"another owner remains",
+			[]st.Part{st.Listing(child(st.To(pod), st.To(other)), leaving, other)},
+			[]string{"ConfigMap/ns/child: Pod/pod warning waiting unlink none"},
+		},
+		{
+			"another reference is of unknown kind",
+			[]st.Part{st.Listing(child(st.To(pod), foo), leaving)},
+			[]string{"ConfigMap/ns/child: Pod/pod error waiting stuck none"},
+		},
+		{
+			"the object is terminating too",
+			[]st.Part{st.Listing(st.ConfigMap("ns/child", st.OwnedBy(pod), st.Terminating("x/y")), leaving)},
+			[]string{"ConfigMap/ns/child: Pod/pod info waiting none none"},
+		},
 		{"the owner goes in the background", []st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/pod", st.Terminating("x/y")))}, nil},
 	})
 }
@@ -225,18 +330,65 @@ func TestOwnerCycle(t *testing.T) {
 		return o
 	}
 	rule(t, "owner-cycle", []ruleCase{
-		{"two own each other: one finding", []st.Part{st.Listing(owned(a, st.OwnedBy(b)), owned(b, st.OwnedBy(a)))},
-			[]string{"Pod/ns/a: itself error - stuck unlink"}},
-		{"three in a ring", []st.Part{st.Listing(owned(a, st.OwnedBy(b)), owned(b, st.OwnedBy(c)), owned(c, st.OwnedBy(a)))},
-			[]string{"Pod/ns/a: itself error - stuck unlink"}},
-		{"one of them is being deleted", []st.Part{st.Listing(owned(a, st.OwnedBy(b)), owned(b, st.OwnedBy(a), st.Terminating("x/y")))},
-			[]string{"Pod/ns/a: itself warning - none unlink"}},
-		{"one of them waits for its dependents", []st.Part{st.Listing(owned(a, st.OwnedBy(b)), owned(b, st.OwnedBy(a), st.Foreground()))},
-			[]string{"Pod/ns/a: itself warning - none unlink"}},
-		{"through a reference that dangles there is none",
-			[]st.Part{st.Listing(owned(a, st.Owned(st.To(b, st.Named("else")))), owned(b, st.OwnedBy(a)))}, nil},
-		{"through an owner in another namespace there is none",
-			[]st.Part{st.Listing(owned(a, st.OwnedBy(st.Pod("far/b"))), st.Pod("far/b", st.OwnedBy(a)))}, nil},
+		{
+			"two own each other: one finding",
+			[]st.Part{st.Listing(owned(a, st.OwnedBy(b)), owned(b, st.OwnedBy(a)))},
+			[]string{"Pod/ns/a: itself error - stuck unlink"},
+		},
+		{
+			"three in a ring",
+			[]st.Part{st.Listing(owned(a, st.OwnedBy(b)), owned(b, st.OwnedBy(c)), owned(c, st.OwnedBy(a)))},
+			[]string{"Pod/ns/a: itself error - stuck unlink"},
+		},
+		{
+			"one of them is being deleted",
+			[]st.Part{st.Listing(owned(a, st.OwnedBy(b)), owned(b, st.OwnedBy(a), st.Terminating("x/y")))},
+			[]string{"Pod/ns/a: itself warning - none unlink"},
+		},
+		{
+			"one of them waits for its dependents",
+			[]st.Part{st.Listing(owned(a, st.OwnedBy(b)), owned(b, st.OwnedBy(a), st.Foreground()))},
+			[]string{"Pod/ns/a: itself warning - none unlink"},
+		},
+		{
+			"each of them is being deleted and blocks another, so that none ever goes",
+			[]st.Part{st.Listing(
+				owned(a, st.Owned(st.To(b, st.Blocking)), st.Foreground()),
+				owned(b, st.Owned(st.To(a, st.Blocking)), st.Foreground()))},
+			[]string{"Pod/ns/a: itself error - stuck unlink"},
+		},
+		{
+			"each of them is being deleted, but not every one blocks another",
+			[]st.Part{st.Listing(
+				owned(a, st.Owned(st.To(b, st.Blocking)), st.Foreground()),
+				owned(b, st.OwnedBy(a), st.Foreground()))},
+			[]string{"Pod/ns/a: itself warning - none unlink"},
+		},
+		{
+			"each of them is being deleted, but one blocks only itself, which is the matter of self-owner",
+			[]st.Part{st.Listing(
+				owned(a, st.Owned(st.To(b, st.Blocking)), st.Foreground()),
+				owned(b, st.Owned(st.To(a), st.To(b, st.Blocking)), st.Foreground()),
+			)},
+			[]string{"Pod/ns/a: itself warning - none unlink"},
+		},
+		{
+			"each of them blocks another, but not every one is being deleted",
+			[]st.Part{st.Listing(
+				owned(a, st.Owned(st.To(b, st.Blocking)), st.Foreground()),
+				owned(b, st.Owned(st.To(a, st.Blocking))))},
+			[]string{"Pod/ns/a: itself warning - none unlink"},
+		},
+		{
+			"through a reference that dangles there is none",
+			[]st.Part{st.Listing(owned(a, st.Owned(st.To(b, st.Named("else")))), owned(b, st.OwnedBy(a)))},
+			nil,
+		},
+		{
+			"through an owner in another namespace there is none",
+			[]st.Part{st.Listing(owned(a, st.OwnedBy(st.Pod("far/b"))), st.Pod("far/b", st.OwnedBy(a)))},
+			nil,
+		},
 		{"a self-owner is none", []st.Part{st.Listing(owned(a, st.OwnedBy(a)))}, nil},
 		{"a chain is none", []st.Part{st.Listing(owned(a, st.OwnedBy(b)), b)}, nil},
 	})
@@ -247,34 +399,77 @@ func TestSelfOwner(t *testing.T) {
 		return st.Pod("ns/pod", with...)
 	}
 	rule(t, "self-owner", []ruleCase{
-		{"it names itself", []st.Part{st.Listing(self(st.OwnedBy(pod)))},
-			[]string{"Pod/ns/pod: Pod/pod error solid stuck unlink"}},
-		{"it names itself wrongly", []st.Part{st.Listing(self(st.Owned(st.To(pod, st.Named("else")))))},
-			[]string{"Pod/ns/pod: Pod/else error dangling delete unlink"}},
-		{"it names itself wrongly beside a good owner", []st.Part{st.Listing(self(st.Owned(st.To(pod, st.Named("else")), st.To(other))), other)},
-			[]string{"Pod/ns/pod: Pod/else warning dangling unlink unlink"}},
-		{"it is being deleted", []st.Part{st.Listing(self(st.OwnedBy(pod), st.Terminating("x/y")))},
-			[]string{"Pod/ns/pod: Pod/pod info solid none unlink"}},
+		{
+			"it names itself",
+			[]st.Part{st.Listing(self(st.OwnedBy(pod)))},
+			[]string{"Pod/ns/pod: Pod/pod error solid stuck unlink"},
+		},
+		{
+			"it names itself wrongly",
+			[]st.Part{st.Listing(self(st.Owned(st.To(pod, st.Named("else")))))},
+			[]string{"Pod/ns/pod: Pod/else error dangling delete unlink"},
+		},
+		{
+			"it names itself wrongly beside a good owner",
+			[]st.Part{st.Listing(self(st.Owned(st.To(pod, st.Named("else")), st.To(other))), other)},
+			[]string{"Pod/ns/pod: Pod/else warning dangling unlink unlink"},
+		},
+		{
+			"it is being deleted",
+			[]st.Part{st.Listing(self(st.OwnedBy(pod), st.Terminating("x/y")))},
+			[]string{"Pod/ns/pod: Pod/pod info solid none unlink"},
+		},
+		{
+			"it is being deleted in the foreground",
+			[]st.Part{st.Listing(self(st.OwnedBy(pod), st.Foreground()))},
+			[]string{"Pod/ns/pod: Pod/pod info waiting none unlink"},
+		},
+		{
+			"it is being deleted in the foreground and waits for itself",
+			[]st.Part{st.Listing(self(st.Owned(st.To(pod, st.Blocking)), st.Foreground()))},
+			[]string{"Pod/ns/pod: Pod/pod error waiting stuck unlink"},
+		},
 	})
 }
 
 func TestDuplicateOwner(t *testing.T) {
 	wrong := st.To(pod, st.Named("wrong"))
 	rule(t, "duplicate-owner", []ruleCase{
-		{"two good references", []st.Part{st.Listing(child(st.To(pod), st.To(pod)), pod)},
-			[]string{"ConfigMap/ns/child: Pod/pod info solid none unlink"}},
-		{"three good references", []st.Part{st.Listing(child(st.To(pod), st.To(pod), st.To(pod)), pod)},
-			[]string{"ConfigMap/ns/child: Pod/pod info solid none unlink", "ConfigMap/ns/child: Pod/pod info solid none unlink"}},
-		{"a bad one behind a good one takes it along", []st.Part{st.Listing(child(st.To(pod), wrong), pod)},
-			[]string{"ConfigMap/ns/child: Pod/wrong warning dangling unlink unlink"}},
-		{"a bad one before a good one takes it along", []st.Part{st.Listing(child(wrong, st.To(pod)), pod)},
-			[]string{"ConfigMap/ns/child: Pod/pod warning solid unlink unlink"}},
-		{"two bad ones", []st.Part{st.Listing(child(gone, gone))},
-			[]string{"ConfigMap/ns/child: Pod/gone error dangling delete unlink"}},
-		{"two of an owner that goes", []st.Part{st.Listing(child(st.To(pod), st.To(pod)), st.Pod("ns/pod", st.Foreground()))},
-			[]string{"ConfigMap/ns/child: Pod/pod warning waiting delete unlink"}},
-		{"a good and a bad one while something else is stuck", []st.Part{st.Listing(child(st.To(pod), wrong, foo), pod)},
-			[]string{"ConfigMap/ns/child: Pod/wrong error dangling stuck unlink"}},
+		{
+			"two good references",
+			[]st.Part{st.Listing(child(st.To(pod), st.To(pod)), pod)},
+			[]string{"ConfigMap/ns/child: Pod/pod info solid none unlink"},
+		},
+		{
+			"three good references",
+			[]st.Part{st.Listing(child(st.To(pod), st.To(pod), st.To(pod)), pod)},
+			[]string{"ConfigMap/ns/child: Pod/pod info solid none unlink", "ConfigMap/ns/child: Pod/pod info solid none unlink"},
+		},
+		{
+			"a bad one behind a good one takes it along",
+			[]st.Part{st.Listing(child(st.To(pod), wrong), pod)},
+			[]string{"ConfigMap/ns/child: Pod/wrong warning dangling unlink unlink"},
+		},
+		{
+			"a bad one before a good one takes it along",
+			[]st.Part{st.Listing(child(wrong, st.To(pod)), pod)},
+			[]string{"ConfigMap/ns/child: Pod/pod warning solid unlink unlink"},
+		},
+		{
+			"two bad ones",
+			[]st.Part{st.Listing(child(gone, gone))},
+			[]string{"ConfigMap/ns/child: Pod/gone error dangling delete unlink"},
+		},
+		{
+			"two of an owner that goes",
+			[]st.Part{st.Listing(child(st.To(pod), st.To(pod)), st.Pod("ns/pod", st.Foreground()))},
+			[]string{"ConfigMap/ns/child: Pod/pod warning waiting delete unlink"},
+		},
+		{
+			"a good and a bad one while something else is stuck",
+			[]st.Part{st.Listing(child(st.To(pod), wrong, foo), pod)},
+			[]string{"ConfigMap/ns/child: Pod/wrong error dangling stuck unlink"},
+		},
 		{"two owners", []st.Part{st.Listing(child(st.To(pod), st.To(other)), pod, other)}, nil},
 	})
 }
@@ -282,16 +477,41 @@ func TestDuplicateOwner(t *testing.T) {
 func TestMultipleControllers(t *testing.T) {
 	control := func(o object.Object) object.Reference { return st.To(o, st.Controlling) }
 	rule(t, "multiple-controllers", []ruleCase{
-		{"two good ones", []st.Part{st.Listing(child(control(pod), control(other)), pod, other)},
-			[]string{"ConfigMap/ns/child: Pod/other warning solid none unlink"}},
-		{"three good ones", []st.Part{st.Listing(child(control(pod), control(other), control(pod)), pod, other)},
-			[]string{"ConfigMap/ns/child: Pod/other warning solid none unlink", "ConfigMap/ns/child: Pod/pod warning solid none unlink"}},
-		{"a reference is to be dropped, which the API server refuses", []st.Part{st.Listing(child(control(pod), control(other), gone), pod, other)},
-			[]string{"ConfigMap/ns/child: Pod/other error solid stuck unlink"}},
-		{"both are gone, and a deletion is no update", []st.Part{st.Listing(child(gone, control(pod), control(other)))},
-			[]string{"ConfigMap/ns/child: Pod/other error dangling delete unlink"}},
-		{"while it is terminating", []st.Part{st.Listing(st.ConfigMap("ns/child", st.Owned(control(pod), control(other)), st.Terminating("x/y")), pod, other)},
-			[]string{"ConfigMap/ns/child: Pod/other warning solid none unlink"}},
+		{
+			"two good ones",
+			[]st.Part{st.Listing(child(control(pod), control(other)), pod, other)},
+			[]string{"ConfigMap/ns/child: Pod/other warning solid none unlink"},
+		},
+		{
+			"three good ones",
+			[]st.Part{st.Listing(child(control(pod), control(other), control(pod)), pod, other)},
+			[]string{"ConfigMap/ns/child: Pod/other warning solid none unlink", "ConfigMap/ns/child: Pod/pod warning solid none unlink"},
+		},
+		{
+			"a reference is to be dropped, which the API server refuses",
+			[]st.Part{st.Listing(child(control(pod), control(other), gone), pod, other)},
+			[]string{"ConfigMap/ns/child: Pod/other error solid stuck unlink"},
+		},
+		{
+			"one of them is to be dropped, which leaves a single one",
+			[]st.Part{st.Listing(child(gone, control(pod), st.To(other, st.Controlling, st.Named("wrong"))), pod, other)},
+			[]string{"ConfigMap/ns/child: Pod/wrong warning dangling unlink unlink"},
+		},
+		{
+			"one of them goes with its bad double, which leaves a single one",
+			[]st.Part{st.Listing(child(control(pod), control(other), st.To(other, st.Named("wrong"))), pod, other)},
+			[]string{"ConfigMap/ns/child: Pod/other warning solid none unlink"},
+		},
+		{
+			"both are gone, and a deletion is no update",
+			[]st.Part{st.Listing(child(gone, control(pod), control(other)))},
+			[]string{"ConfigMap/ns/child: Pod/other error dangling delete unlink"},
+		},
+		{
+			"while it is terminating",
+			[]st.Part{st.Listing(st.ConfigMap("ns/child", st.Owned(control(pod), control(other)), st.Terminating("x/y")), pod, other)},
+			[]string{"ConfigMap/ns/child: Pod/other warning solid none unlink"},
+		},
 		{"one controls, one only owns", []st.Part{st.Listing(child(control(pod), st.To(other)), pod, other)}, nil},
 	})
 }
@@ -301,10 +521,14 @@ func TestStuckFinalizer(t *testing.T) {
 		return []st.Part{st.Listing(st.ConfigMap("ns/child", st.TerminatingFor(age, finalizers...)))}
 	}
 	rule(t, "stuck-finalizer", []ruleCase{
-		{"held for longer than allowed", terminating(11*time.Minute, "x/y"),
-			[]string{"ConfigMap/ns/child: itself warning - none none"}},
-		{"held, beside the collector's own", terminating(time.Hour, object.ForegroundFinalizer, "x/y"),
-			[]string{"ConfigMap/ns/child: itself warning - none none"}},
+		{
+			"held for longer than allowed", terminating(11*time.Minute, "x/y"),
+			[]string{"ConfigMap/ns/child: itself warning - none none"},
+		},
+		{
+			"held, beside the collector's own", terminating(time.Hour, object.ForegroundFinalizer, "x/y"),
+			[]string{"ConfigMap/ns/child: itself warning - none none"},
+		},
 		{"held for just as long as allowed", terminating(10*time.Minute, "x/y"), nil},
 		{"held by the collector alone", terminating(time.Hour, object.ForegroundFinalizer, object.OrphanFinalizer), nil},
 		{"terminating without any finalizer", terminating(time.Hour), nil},
@@ -316,35 +540,79 @@ func TestStuckFinalizer(t *testing.T) {
 func TestUnmonitoredOwner(t *testing.T) {
 	status := st.Object("v1", "ComponentStatus", "cs")
 	rule(t, "unmonitored-owner", []ruleCase{
-		{"the owner answers, but nobody watches it", []st.Part{st.Listing(child(st.To(status))), st.Found(status)},
-			[]string{"ConfigMap/ns/child: ComponentStatus/cs info solid none none"}},
-		{"such an owner goes in the foreground",
+		{
+			"the owner answers, but nobody watches it",
+			[]st.Part{st.Listing(child(st.To(status))), st.Found(status)},
+			[]string{"ConfigMap/ns/child: ComponentStatus/cs info solid none none"},
+		},
+		{
+			"such an owner goes in the foreground",
 			[]st.Part{st.Listing(child(st.To(status))), st.Found(st.Object("v1", "ComponentStatus", "cs", st.Foreground()))},
-			[]string{"ConfigMap/ns/child: ComponentStatus/cs warning waiting delete none"}},
+			[]string{"ConfigMap/ns/child: ComponentStatus/cs warning waiting delete none"},
+		},
 		{"such an owner is gone", []st.Part{st.Listing(child(st.To(status))), st.Absent("v1", "ComponentStatus", "cs")}, nil},
 		{"nobody looked", []st.Part{st.Listing(child(st.To(status)))}, nil},
-		{"a watched kind in another served version",
-			[]st.Part{st.Listing(child(st.To(st.Role("ns/r"), st.As(beta, "Role"))), st.Role("ns/r"))}, nil},
+		{
+			"a watched kind in another served version",
+			[]st.Part{st.Listing(child(st.To(st.Role("ns/r"), st.As(beta, "Role"))), st.Role("ns/r"))},
+			nil,
+		},
 	})
 }
 
 func TestOddOwnerKind(t *testing.T) {
 	rule(t, "odd-owner-kind", []ruleCase{
-		{"a kind in lower case", []st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))), pod)},
-			[]string{"ConfigMap/ns/child: pod/pod info solid none none"}},
-		{"a kind in lower case whose owner is gone", []st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))))},
-			[]string{"ConfigMap/ns/child: pod/pod error dangling delete none"}},
-		{"a kind in lower case whose owner goes", []st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))), st.Pod("ns/pod", st.Foreground()))},
-			[]string{"ConfigMap/ns/child: pod/pod warning waiting delete none"}},
-		{"a list kind", []st.Part{st.Listing(child(st.To(pod, st.As("v1", "PodList"))), pod)},
-			[]string{"ConfigMap/ns/child: PodList/pod error dangling delete none"}},
-		{"an empty apiVersion", []st.Part{st.Listing(child(st.To(pod, st.As("", "Pod"))), pod)},
-			[]string{"ConfigMap/ns/child: Pod/pod info solid none none"}},
-		{"a malformed apiVersion", []st.Part{st.Listing(child(st.To(pod, st.As("a/b/c", "Pod"))), pod)},
-			[]string{"ConfigMap/ns/child: Pod/pod info solid none none"}},
+		{
+			"a kind in lower case",
+			[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))), pod)},
+			[]string{"ConfigMap/ns/child: pod/pod info solid none none"},
+		},
+		{
+			"a kind in lower case whose owner is gone",
+			[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))))},
+			[]string{"ConfigMap/ns/child: pod/pod error dangling delete none"},
+		},
+		{
+			"a kind in lower case whose owner goes",
+			[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))), st.Pod("ns/pod", st.Foreground()))},
+			[]string{"ConfigMap/ns/child: pod/pod warning waiting delete none"},
+		},
+		{
+			"a list kind",
+			[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "PodList"))), pod)},
+			[]string{"ConfigMap/ns/child: PodList/pod error dangling delete none"},
+		},
+		{
+			"an empty apiVersion",
+			[]st.Part{st.Listing(child(st.To(pod, st.As("", "Pod"))), pod)},
+			[]string{"ConfigMap/ns/child: Pod/pod info solid none none"},
+		},
+		{
+			"a malformed apiVersion",
+			[]st.Part{st.Listing(child(st.To(pod, st.As("a/b/c", "Pod"))), pod)},
+			[]string{"ConfigMap/ns/child: Pod/pod info solid none none"},
+		},
 		{"a spelling that leads nowhere", []st.Part{st.Listing(child(st.To(pod, st.As("v1", "POD"))), pod)}, nil},
 		{"a plain one", []st.Part{st.Listing(child(st.To(pod)), pod)}, nil},
 	})
+}
+
+func TestWhoeverMendsOneReferenceIsToldOfTheOther(t *testing.T) {
+	tests := map[string]struct {
+		seen st.Part
+		want string
+	}{
+		"the object goes":    {st.Listing(child(gone, foo)), "because of the object's reference to Foo/foo, the collector cannot decide and leaves the object alone; once that is mended, it may delete this object"},
+		"the reference goes": {st.Listing(child(st.To(pod), gone, foo), pod), "because of the object's reference to Foo/foo, the collector cannot decide and leaves the object alone; once that is mended, it may drop this reference"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			findings := run(t, st.New(test.seen), audit.Options{Rules: []string{"missing-owner"}}).Findings
+			if len(findings) != 1 || !strings.HasSuffix(findings[0].Message, test.want) {
+				t.Errorf("got %+v", findings)
+			}
+		})
+	}
 }
 
 func TestAReferenceHasOneRuleThatSaysWhatItIsWorth(t *testing.T) {

@@ -28,23 +28,31 @@ func (f *treeFlags) family(seen sight, asked *treeAsked) (family tree.Family, is
 	if asked.selector != nil {
 		family.Targets = matching(g, asked, family.Targets)
 	}
-	f.related(seen, family.Members, family.Targets.Nodes())
+	f.related(seen, asked.within, family)
 	return family, 0, nil
 }
 
-// related adds the owners above and the dependents below the start nodes. An
-// object that only bears the UID of a bad reference is no owner.
-func (f *treeFlags) related(seen sight, into graph.Set, start []graph.Node) {
-	depth := graph.Unlimited
+// related adds the targets, the owners above and the dependents below them. An
+// object that only bears the UID of a bad reference is no owner. Where the look
+// was limited to a namespace, what depends on them from outside is left out: a
+// search for lost owners may show some of it, and a file all.
+func (f *treeFlags) related(seen sight, within string, family tree.Family) {
+	g, start, depth := seen.graph, family.Targets.Nodes(), graph.Unlimited
 	if f.depth > 0 {
 		depth = f.depth
 	}
 	good := func(e graph.Edge) bool { return !seen.judge.Reference(e).Bad() }
 	if f.owners || !f.dependents {
-		seen.graph.AboveBy(into, depth, good, start...)
+		g.AboveBy(family.Members, depth, good, start...)
 	}
 	if f.dependents || !f.owners {
-		seen.graph.Below(into, depth, start...)
+		below := graph.NewSet(g)
+		g.Below(below, depth, start...)
+		for _, n := range below.Nodes() {
+			if o := g.Object(n); within == "" || family.Targets.Has(n) || o != nil && o.Namespace == within {
+				family.Members.Add(n)
+			}
+		}
 	}
 }
 

@@ -80,6 +80,7 @@ type treeAsked struct {
 	uids      []types.UID
 	selector  labels.Selector
 	namespace string // empty: all
+	within    string // the namespace to which scope limited the look; empty: none
 	print     func(context.Context, sight, tree.Family, int) error
 }
 
@@ -159,6 +160,7 @@ func (a *treeAsked) scope(types []snapshot.Type) (cluster.Scope, error) {
 	namespaced := !slices.ContainsFunc(a.targets, func(t target) bool { return !t.of.Namespaced })
 	if a.namespace != "" && namespaced {
 		scope.Namespaces = []string{a.namespace}
+		a.within = a.namespace
 	}
 	for _, t := range a.targets {
 		if t.name != "" && (a.namespace != "" || !t.of.Namespaced) {

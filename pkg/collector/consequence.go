@@ -31,12 +31,12 @@ type Outlook struct {
 
 	terminating, unknown bool
 	solid                int
+	bad                  map[types.UID]bool // nil where every owner holds
 }
 
 // Weigh takes an object's judgements together; there is one per reference.
 func Weigh(o *object.Object, judgements []Judgement) Outlook {
 	w := Outlook{Culprit: -1, terminating: o.Terminating()}
-	var dropped map[types.UID]bool // nil for the many objects whose owners all hold
 	for i, j := range judgements {
 		switch j.Verdict {
 		case Solid:
@@ -48,14 +48,14 @@ func Weigh(o *object.Object, judgements []Judgement) Outlook {
 		case Unknown:
 			w.unknown = true
 		case Dangling, Waiting:
-			if dropped == nil {
-				dropped = map[types.UID]bool{}
+			if w.bad == nil {
+				w.bad = map[types.UID]bool{}
 			}
-			dropped[o.Owners[i].UID] = true
+			w.bad[o.Owners[i].UID] = true
 		}
 	}
 	for i, j := range judgements {
-		if j.Verdict == Solid && !dropped[o.Owners[i].UID] {
+		if j.Verdict == Solid && !w.bad[o.Owners[i].UID] {
 			w.Left++
 		}
 	}
@@ -79,6 +79,12 @@ func (w Outlook) Of(v Verdict) Consequence {
 		return Hidden
 	}
 	return w.Decided()
+}
+
+// Drops says whether the collector drops the references with that UID, bad ones
+// and good ones (10.2).
+func (w Outlook) Drops(uid types.UID) bool {
+	return w.bad[uid] && w.Of(Dangling) == Unlink
 }
 
 // Decided is what would become of a bad reference, or of the object because of

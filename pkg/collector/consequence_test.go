@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -69,6 +70,37 @@ func weigh(o *object.Object, judgements []collector.Judgement) collector.Outlook
 		o.Owners = append(o.Owners, st.To(st.Pod(fmt.Sprintf("ns/owner%d", i))))
 	}
 	return collector.Weigh(o, judgements)
+}
+
+func TestAnOutlookNamesTheCulpritAndWhatIsLeft(t *testing.T) {
+	pod, other := st.Pod("ns/pod"), st.Pod("ns/other")
+	wrong, gone, foo := st.To(pod, st.Named("wrong")), st.To(st.Pod("ns/gone")), st.To(st.Pod("ns/foo"), st.As("v1", "Foo"))
+	tests := map[string]struct {
+		references []object.Reference
+		culprit    int
+		left       int
+		decided    collector.Consequence
+	}{
+		"no reference":                       {nil, -1, 0, collector.Delete},
+		"two good ones":                      {[]object.Reference{st.To(pod), st.To(other)}, -1, 2, collector.Unlink},
+		"a good and a bad one":               {[]object.Reference{st.To(pod), gone}, -1, 1, collector.Unlink},
+		"only a bad one":                     {[]object.Reference{gone}, -1, 0, collector.Delete},
+		"a good one with a bad double":       {[]object.Reference{st.To(pod), wrong}, -1, 0, collector.Unlink},
+		"one of two good ones with a double": {[]object.Reference{wrong, st.To(pod), st.To(other)}, -1, 1, collector.Unlink},
+		"a double of itself":                 {[]object.Reference{st.To(pod), st.To(pod)}, -1, 2, collector.Unlink},
+		"a culprit behind a bad one":         {[]object.Reference{gone, foo}, 1, 0, collector.Delete},
+		"the first of two culprits":          {[]object.Reference{st.To(pod), foo, foo}, 1, 1, collector.Unlink},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := graph.New(st.New(st.Listing(pod, other, st.ConfigMap("ns/child", st.Owned(test.references...)))))
+			n := g.Find("ConfigMap/ns/child")
+			w := collector.Weigh(g.Object(n), collector.NewJudge(g).Object(n))
+			if w.Culprit != test.culprit || w.Left != test.left || w.Decided() != test.decided {
+				t.Errorf("culprit %d, left %d, decided %s; want %d, %d, %s", w.Culprit, w.Left, w.Decided(), test.culprit, test.left, test.decided)
+			}
+		})
+	}
 }
 
 func TestTheOrderOfReferencesChangesNoConsequence(t *testing.T) {

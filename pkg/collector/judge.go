@@ -11,10 +11,12 @@ import (
 // Reference judges the i-th reference of n, in the order of gc-semantics 3: can
 // the kind be resolved, does the scope fit, what lives at the coordinates.
 // An object that a list or lookup showed there outweighs a gap; a gap outweighs
-// everything that only its absence would prove.
+// everything that only its absence would prove. What the lookup of another
+// reference found yields to this reference's own (2.8).
 func (j *Judge) Reference(e graph.Edge) Judgement {
 	dependent, r := j.graph.Object(e.Node), j.graph.Reference(e)
-	holder := j.graph.Object(j.graph.Owners(e.Node)[e.Index])
+	owner := j.graph.Owners(e.Node)[e.Index]
+	holder := j.graph.Object(owner)
 	m, c, mapped := j.view.CoordinatesOf(dependent.Namespace, r)
 	out := Judgement{Mapping: m, Holder: holder}
 	switch {
@@ -23,7 +25,7 @@ func (j *Judge) Reference(e graph.Edge) Judgement {
 	case dependent.Namespace == "" && m.Type.Namespaced:
 		out.Verdict, out.Cause = ScopeError, ClusterToNamespaced
 		return out
-	case holder != nil && proves(holder, dependent, r):
+	case holder != nil && proves(holder, dependent, r) && (!j.graph.Virtual(owner) || j.view.Lookup(c) == nil):
 		return alive(out)
 	}
 	return j.located(out, dependent, r, c)

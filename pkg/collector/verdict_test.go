@@ -17,81 +17,125 @@ func TestVerdictPerReference(t *testing.T) {
 	pod, node := st.Pod("ns/owner"), st.Node("owner")
 	child := func(r object.Reference) object.Object { return st.ConfigMap("ns/child", st.Owned(r)) }
 	run(t, []scenario{
-		{"row 1: a cluster-scoped owner known to be absent", []stage{{"",
+		{"row 1: a cluster-scoped owner known to be absent", []stage{{
+			"",
 			[]st.Part{st.Listing(child(st.To(node))), st.Absent("v1", "Node", "owner")},
-			[]string{"ConfigMap/ns/child: Node/owner dangling (missing), delete"}}}},
+			[]string{"ConfigMap/ns/child: Node/owner dangling (missing), delete"},
+		}}},
 		{"row 2: a namespaced owner known to be absent", []stage{
-			{"in the dependent's namespace",
+			{
+				"in the dependent's namespace",
 				[]st.Part{st.Listing(child(st.To(pod))), st.Absent("v1", "Pod", "ns/owner")},
-				[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"}},
-			{"in another namespace, which says nothing",
+				[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"},
+			},
+			{
+				"in another namespace, which says nothing",
 				[]st.Part{st.Unlisted("pods"), st.Listing(child(st.To(pod))), st.Absent("v1", "Pod", "other/owner")},
-				[]string{"ConfigMap/ns/child: Pod/owner unknown (unverified), unknown"}},
-			{"of a kind that is no longer served: the mapping is asked first",
+				[]string{"ConfigMap/ns/child: Pod/owner unknown (unverified), unknown"},
+			},
+			{
+				"of a kind that is no longer served: the mapping is asked first",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("gone.example.com/v1", "Gone")))), st.Absent("gone.example.com/v1", "Gone", "ns/owner")},
-				[]string{"ConfigMap/ns/child: Gone/owner unresolvable (unknown-kind), stuck"}},
+				[]string{"ConfigMap/ns/child: Gone/owner unresolvable (unknown-kind), stuck"},
+			},
 		}},
 		{"row 3: a kind that maps to nothing", []stage{
-			{"unknown kind",
+			{
+				"unknown kind",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "Foo"))))},
-				[]string{"ConfigMap/ns/child: Foo/owner unresolvable (unknown-kind), stuck"}},
-			{"unknown group",
+				[]string{"ConfigMap/ns/child: Foo/owner unresolvable (unknown-kind), stuck"},
+			},
+			{
+				"unknown group",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("unknown.example.com/v1", "Pod"))))},
-				[]string{"ConfigMap/ns/child: Pod/owner unresolvable (unknown-kind), stuck"}},
-			{"known kind, unserved version",
+				[]string{"ConfigMap/ns/child: Pod/owner unresolvable (unknown-kind), stuck"},
+			},
+			{
+				"known kind, unserved version",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v2", "Pod"))), pod)},
-				[]string{"ConfigMap/ns/child: Pod/owner unresolvable (unserved-version), stuck"}},
+				[]string{"ConfigMap/ns/child: Pod/owner unresolvable (unserved-version), stuck"},
+			},
 		}},
 		{"row 4: a cluster-scoped dependent of a namespaced kind", []stage{
-			{"whose owner exists",
+			{
+				"whose owner exists",
 				[]st.Part{st.Listing(st.Node("child", st.OwnedBy(pod)), pod)},
-				[]string{"Node/child: Pod/owner scope-error (cluster-to-namespaced), stuck"}},
-			{"whose owner does not",
+				[]string{"Node/child: Pod/owner scope-error (cluster-to-namespaced), stuck"},
+			},
+			{
+				"whose owner does not",
 				[]st.Part{st.Listing(st.Node("child", st.OwnedBy(pod)))},
-				[]string{"Node/child: Pod/owner scope-error (cluster-to-namespaced), stuck"}},
-			{"whose kind could not be listed",
+				[]string{"Node/child: Pod/owner scope-error (cluster-to-namespaced), stuck"},
+			},
+			{
+				"whose kind could not be listed",
 				[]st.Part{st.Unreadable("pods", snapshot.Forbidden), st.Listing(st.Node("child", st.OwnedBy(pod)))},
-				[]string{"Node/child: Pod/owner scope-error (cluster-to-namespaced), stuck"}},
-			{"whose version is not served",
+				[]string{"Node/child: Pod/owner scope-error (cluster-to-namespaced), stuck"},
+			},
+			{
+				"whose version is not served",
 				[]st.Part{st.Listing(st.Node("child", st.Owned(st.To(pod, st.As("v2", "Pod")))))},
-				[]string{"Node/child: Pod/owner unresolvable (cluster-to-namespaced), stuck"}},
-			{"whose kind is a guessed list",
+				[]string{"Node/child: Pod/owner unresolvable (cluster-to-namespaced), stuck"},
+			},
+			{
+				"whose kind is a guessed list",
 				[]st.Part{st.Listing(st.Node("child", st.Owned(st.To(pod, st.As("v1", "PodList")))))},
-				[]string{"Node/child: PodList/owner scope-error (cluster-to-namespaced), stuck"}},
+				[]string{"Node/child: PodList/owner scope-error (cluster-to-namespaced), stuck"},
+			},
 		}},
-		{"row 5: a GET that answers 404", []stage{{"",
+		{"row 5: a GET that answers 404", []stage{{
+			"",
 			[]st.Part{st.Unlisted("pods"), st.Listing(child(st.To(pod))), st.Absent("v1", "Pod", "ns/owner")},
-			[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"}}}},
-		{"row 6: a GET that fails", []stage{{"",
+			[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"},
+		}}},
+		{"row 6: a GET that fails", []stage{{
+			"",
 			[]st.Part{st.Listing(child(st.To(pod))), st.Failed("v1", "Pod", "ns/owner", snapshot.ServerError)},
-			[]string{"ConfigMap/ns/child: Pod/owner unknown (unverified), unknown"}}}},
-		{"row 7: a GET that answers another UID", []stage{{"",
+			[]string{"ConfigMap/ns/child: Pod/owner unknown (unverified), unknown"},
+		}}},
+		{"row 7: a GET that answers another UID", []stage{{
+			"",
 			[]st.Part{st.Listing(child(st.To(pod))), st.Found(st.Pod("ns/owner", st.UID("successor")))},
-			[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"}}}},
+			[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"},
+		}}},
 		{"row 8: an owner that is being deleted in the foreground", []stage{
-			{"seen in a list",
+			{
+				"seen in a list",
 				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.Foreground()))},
-				[]string{"ConfigMap/ns/child: Pod/owner waiting (terminating), delete"}},
-			{"seen by a GET",
+				[]string{"ConfigMap/ns/child: Pod/owner waiting (terminating), delete"},
+			},
+			{
+				"seen by a GET",
 				[]st.Part{st.Listing(child(st.To(pod))), st.Found(st.Pod("ns/owner", st.Foreground()))},
-				[]string{"ConfigMap/ns/child: Pod/owner waiting (terminating), delete"}},
-			{"and held by somebody else too",
+				[]string{"ConfigMap/ns/child: Pod/owner waiting (terminating), delete"},
+			},
+			{
+				"and held by somebody else too",
 				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.Terminating("x/y", object.ForegroundFinalizer)))},
-				[]string{"ConfigMap/ns/child: Pod/owner waiting (terminating), delete"}},
-			{"the finalizer alone is no deletion",
+				[]string{"ConfigMap/ns/child: Pod/owner waiting (terminating), delete"},
+			},
+			{
+				"the finalizer alone is no deletion",
 				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.Held(object.ForegroundFinalizer)))},
-				[]string{"ConfigMap/ns/child: Pod/owner solid, none"}},
+				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
+			},
 		}},
 		{"row 9: an owner that lives", []stage{
-			{"a namespaced one",
+			{
+				"a namespaced one",
 				[]st.Part{st.Listing(child(st.To(pod)), pod)},
-				[]string{"ConfigMap/ns/child: Pod/owner solid, none"}},
-			{"a cluster-scoped one",
+				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
+			},
+			{
+				"a cluster-scoped one",
 				[]st.Part{st.Listing(child(st.To(node)), node)},
-				[]string{"ConfigMap/ns/child: Node/owner solid, none"}},
-			{"a cluster-scoped one of a cluster-scoped dependent",
+				[]string{"ConfigMap/ns/child: Node/owner solid, none"},
+			},
+			{
+				"a cluster-scoped one of a cluster-scoped dependent",
 				[]st.Part{st.Listing(st.Node("child", st.OwnedBy(node)), node)},
-				[]string{"Node/child: Node/owner solid, none"}},
+				[]string{"Node/child: Node/owner solid, none"},
+			},
 		}},
 	})
 }
@@ -103,111 +147,170 @@ func TestNotesOnVerdicts(t *testing.T) {
 	unknown, missing := st.To(pod, st.As("v1", "Foo")), st.To(st.Pod("ns/missing"))
 	run(t, []scenario{
 		{"3.1 any error aborts the whole object", []stage{
-			{"the error first",
+			{
+				"the error first",
 				[]st.Part{st.Listing(child(unknown, st.To(pod), missing), pod)},
 				[]string{
 					"ConfigMap/ns/child: Foo/owner unresolvable (unknown-kind), stuck",
 					"ConfigMap/ns/child: Pod/owner solid, none",
 					"ConfigMap/ns/child: Pod/missing dangling (missing), stuck",
-				}},
-			{"the error last",
+				},
+			},
+			{
+				"the error last",
 				[]st.Part{st.Listing(child(missing, st.To(pod), unknown), pod)},
 				[]string{
 					"ConfigMap/ns/child: Pod/missing dangling (missing), stuck",
 					"ConfigMap/ns/child: Pod/owner solid, none",
 					"ConfigMap/ns/child: Foo/owner unresolvable (unknown-kind), stuck",
-				}},
+				},
+			},
 		}},
 		{"3.2 an owner that terminates without the foreground finalizer is solid", []stage{
-			{"a pod in its grace period",
+			{
+				"a pod in its grace period",
 				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.Terminating()))},
-				[]string{"ConfigMap/ns/child: Pod/owner solid, none"}},
-			{"held by a foreign finalizer",
+				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
+			},
+			{
+				"held by a foreign finalizer",
 				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.Terminating("x/y")))},
-				[]string{"ConfigMap/ns/child: Pod/owner solid, none"}},
-			{"orphaning",
+				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
+			},
+			{
+				"orphaning",
 				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.Terminating(object.OrphanFinalizer)))},
-				[]string{"ConfigMap/ns/child: Pod/owner solid, none"}},
+				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
+			},
 		}},
 		{"3.3 an owner in another namespace does not count, a cluster-scoped one does", []stage{
-			{"the owner lives in another namespace",
+			{
+				"the owner lives in another namespace",
 				[]st.Part{st.Listing(st.ConfigMap("other/child", st.OwnedBy(pod)), pod)},
-				[]string{"ConfigMap/other/child: Pod/owner dangling (cross-namespace), delete"}},
-			{"an object of its name lives here",
+				[]string{"ConfigMap/other/child: Pod/owner dangling (cross-namespace), delete"},
+			},
+			{
+				"an object of its name lives here",
 				[]st.Part{st.Listing(st.ConfigMap("other/child", st.OwnedBy(pod)), pod, st.Pod("other/owner"))},
-				[]string{"ConfigMap/other/child: Pod/owner dangling (cross-namespace), delete"}},
-			{"the owner is cluster-scoped",
+				[]string{"ConfigMap/other/child: Pod/owner dangling (cross-namespace), delete"},
+			},
+			{
+				"the owner is cluster-scoped",
 				[]st.Part{st.Listing(st.ConfigMap("ns/child", st.OwnedBy(st.Node("n"))), st.ConfigMap("other/child", st.OwnedBy(st.Node("n"))), st.Node("n"))},
-				[]string{"ConfigMap/ns/child: Node/n solid, none", "ConfigMap/other/child: Node/n solid, none"}},
+				[]string{"ConfigMap/ns/child: Node/n solid, none", "ConfigMap/other/child: Node/n solid, none"},
+			},
 		}},
 		{"3.4 any served version and group that answers with the UID is good", []stage{
-			{"a version that is not preferred, by a GET",
-				[]st.Part{st.Listing(child(st.To(role, st.As(rbacBeta, "Role"))), role), st.Found(st.Object(rbacBeta, "Role", "ns/owner"))},
-				[]string{"ConfigMap/ns/child: Role/owner solid, none"}},
-			{"another group that serves the object, by the lists",
+			{
+				"a version that is not preferred, by a GET",
+				[]st.Part{st.Listing(child(st.To(role, st.As(rbacBeta, "Role"))), role), st.FoundAs(rbacBeta, "Role", st.Role("ns/owner"))},
+				[]string{"ConfigMap/ns/child: Role/owner solid, none"},
+			},
+			{
+				"another group that serves the object, by the lists",
 				[]st.Part{st.Listing(child(st.To(widget, st.As("legacy.example.com/v1", "Widget"))), widget)},
-				[]string{"ConfigMap/ns/child: Widget/owner solid, none"}},
-			{"a group that serves another object of the kind",
+				[]string{"ConfigMap/ns/child: Widget/owner solid, none"},
+			},
+			{
+				"a group that serves another object of the kind",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("legacy.example.com/v1", "Widget"))), pod)},
-				[]string{"ConfigMap/ns/child: Widget/owner dangling (mismatched), delete"}},
+				[]string{"ConfigMap/ns/child: Widget/owner dangling (mismatched), delete"},
+			},
 		}},
 		{"3.5 spellings that lead somewhere", []stage{
-			{"a kind in lower case",
+			{
+				"a kind in lower case",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))), pod)},
-				[]string{"ConfigMap/ns/child: pod/owner solid, none"}},
-			{"a kind in lower case, by a GET",
-				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod")))), st.Found(st.Object("v1", "pod", "ns/owner", st.UID(pod.UID)))},
-				[]string{"ConfigMap/ns/child: pod/owner solid, none"}},
-			{"a kind in lower case whose owner went between list and GET",
+				[]string{"ConfigMap/ns/child: pod/owner solid, none"},
+			},
+			{
+				"a kind in lower case, by a GET",
+				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod")))), st.FoundAs("v1", "pod", pod)},
+				[]string{"ConfigMap/ns/child: pod/owner solid, none"},
+			},
+			{
+				"a kind in lower case whose owner went between list and GET",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))), pod), st.Absent("v1", "pod", "ns/owner")},
-				[]string{"ConfigMap/ns/child: pod/owner dangling (missing), delete"}},
-			{"a kind in upper case",
+				[]string{"ConfigMap/ns/child: pod/owner dangling (missing), delete"},
+			},
+			{
+				"a kind in upper case",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "POD"))), pod)},
-				[]string{"ConfigMap/ns/child: POD/owner unresolvable (unknown-kind), stuck"}},
-			{"a plural",
+				[]string{"ConfigMap/ns/child: POD/owner unresolvable (unknown-kind), stuck"},
+			},
+			{
+				"a plural",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pods"))), pod)},
-				[]string{"ConfigMap/ns/child: pods/owner unresolvable (unknown-kind), stuck"}},
-			{"the list kind of a living owner",
+				[]string{"ConfigMap/ns/child: pods/owner unresolvable (unknown-kind), stuck"},
+			},
+			{
+				"the list kind of a living owner",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "PodList"))), pod)},
-				[]string{"ConfigMap/ns/child: PodList/owner dangling (mismatched), delete"}},
-			{"the list kind of a type that could not be listed",
+				[]string{"ConfigMap/ns/child: PodList/owner dangling (mismatched), delete"},
+			},
+			{
+				"the list kind of a type that could not be listed",
 				[]st.Part{st.Unreadable("pods", snapshot.Forbidden), st.Listing(child(st.To(pod, st.As("v1", "PodList"))))},
-				[]string{"ConfigMap/ns/child: PodList/owner dangling (missing), delete"}},
-			{"the bare list kind",
+				[]string{"ConfigMap/ns/child: PodList/owner dangling (missing), delete"},
+			},
+			{
+				"the bare list kind",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "List"))))},
-				[]string{"ConfigMap/ns/child: List/owner dangling (missing), delete"}},
-			{"a malformed apiVersion leads to the core group",
+				[]string{"ConfigMap/ns/child: List/owner dangling (missing), delete"},
+			},
+			{
+				"a malformed apiVersion leads to the core group",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("a/b/c", "Pod"))), pod)},
-				[]string{"ConfigMap/ns/child: Pod/owner solid, none"}},
-			{"an empty apiVersion leads to the core group",
+				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
+			},
+			{
+				"an empty apiVersion leads to the core group",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("", "pod"))), pod)},
-				[]string{"ConfigMap/ns/child: pod/owner solid, none"}},
-			{"an empty apiVersion leads to no other group",
+				[]string{"ConfigMap/ns/child: pod/owner solid, none"},
+			},
+			{
+				"an empty apiVersion leads to no other group",
 				[]st.Part{st.Listing(child(st.To(role, st.As("", "Role"))), role)},
-				[]string{"ConfigMap/ns/child: Role/owner unresolvable (unserved-version), stuck"}},
-			{"an empty kind",
+				[]string{"ConfigMap/ns/child: Role/owner unresolvable (unserved-version), stuck"},
+			},
+			{
+				"an empty kind",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", ""))))},
-				[]string{"ConfigMap/ns/child: /owner unresolvable (unknown-kind), stuck"}},
-			{"an empty UID is nobody's",
+				[]string{"ConfigMap/ns/child: /owner unresolvable (unknown-kind), stuck"},
+			},
+			{
+				"an empty UID is nobody's",
 				[]st.Part{st.Listing(child(st.To(pod, st.WithUID(""))), pod)},
-				[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"}},
+				[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"},
+			},
 		}},
 		{"3.6 the right UID under a wrong name or kind dangles", []stage{
-			{"a wrong name",
+			{
+				"a wrong name",
 				[]st.Part{st.Listing(child(st.To(pod, st.Named("else"))), pod)},
-				[]string{"ConfigMap/ns/child: Pod/else dangling (mismatched), delete"}},
-			{"a wrong kind",
+				[]string{"ConfigMap/ns/child: Pod/else dangling (mismatched), delete"},
+			},
+			{
+				"a wrong kind",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "Secret"))), pod)},
-				[]string{"ConfigMap/ns/child: Secret/owner dangling (mismatched), delete"}},
-			{"the name of somebody else",
+				[]string{"ConfigMap/ns/child: Secret/owner dangling (mismatched), delete"},
+			},
+			{
+				"the name of somebody else",
 				[]st.Part{st.Listing(child(st.To(pod, st.Named("else"))), pod, st.Pod("ns/else"))},
-				[]string{"ConfigMap/ns/child: Pod/else dangling (mismatched), delete"}},
-			{"an owner recreated under its name",
+				[]string{"ConfigMap/ns/child: Pod/else dangling (mismatched), delete"},
+			},
+			{
+				"an owner recreated under its name",
 				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.UID("successor")))},
-				[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"}},
+				[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"},
+			},
 		}},
-		{"3.8 an object without references is nobody's", []stage{{"",
-			[]st.Part{st.Listing(child(), pod)}, nil}}},
+		{"3.8 an object without references is nobody's", []stage{{
+			"",
+			[]st.Part{st.Listing(child(), pod)},
+			nil,
+		}}},
 	})
 }
 
@@ -215,8 +318,11 @@ func TestNotesOnVerdicts(t *testing.T) {
 func TestANameThatCannotBeAskedForIsUnverified(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../pods/owner", "a/b", "a%2fb", "ns/owner"} {
 		pod := st.Pod("ns/owner")
-		stage{"", []st.Part{st.Listing(st.ConfigMap("ns/child", st.Owned(st.To(pod, st.Named(name)))), pod)},
-			[]string{"ConfigMap/ns/child: Pod/" + name + " unknown (unverified), unknown"}}.check(t)
+		stage{
+			"",
+			[]st.Part{st.Listing(st.ConfigMap("ns/child", st.Owned(st.To(pod, st.Named(name)))), pod)},
+			[]string{"ConfigMap/ns/child: Pod/" + name + " unknown (unverified), unknown"},
+		}.check(t)
 
 		_, j := judgeFirst(st.New(st.Listing(st.ConfigMap("ns/child", st.Owned(st.To(pod, st.Named(name)))))))
 		if j.Lookup == nil || j.Lookup.Reason != snapshot.BadName {
@@ -238,43 +344,78 @@ func TestWhatWasNotSeenIsUnknown(t *testing.T) {
 			{"another namespace", []st.Part{st.ListedIn("pods", "other"), list}, []string{unverified}},
 			{"this namespace", []st.Part{st.ListedIn("pods", "ns"), list}, []string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"}},
 		}},
+		{"a failed search for lost owners weakens no verdict", []stage{
+			{
+				"where the owner was looked for",
+				[]st.Part{st.ListedIn("pods", "ns"), st.Unsearched("pods"), list},
+				[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"},
+			},
+			{
+				"and proves nothing where it was not",
+				[]st.Part{st.Unlisted("pods"), st.Unsearched("pods"), list},
+				[]string{unverified},
+			},
+		}},
 		{"the type of a cluster-scoped owner was listed in one namespace", []stage{
-			{"", []st.Part{st.ListedIn("nodes", "ns"), st.Listing(st.ConfigMap("ns/child", st.OwnedBy(st.Node("n"))))},
-				[]string{"ConfigMap/ns/child: Node/n unknown (unverified), unknown"}},
+			{
+				"",
+				[]st.Part{st.ListedIn("nodes", "ns"), st.Listing(st.ConfigMap("ns/child", st.OwnedBy(st.Node("n"))))},
+				[]string{"ConfigMap/ns/child: Node/n unknown (unverified), unknown"},
+			},
 		}},
 		{"nobody looked", []stage{
 			{"the type was not listed", []st.Part{st.Unlisted("pods"), list}, []string{unverified}},
-			{"the collector does not watch the type",
+			{
+				"the collector does not watch the type",
 				[]st.Part{st.Listing(st.ConfigMap("ns/child", st.OwnedBy(st.Object("v1", "ComponentStatus", "cs"))))},
-				[]string{"ConfigMap/ns/child: ComponentStatus/cs unknown (unverified), unknown"}},
+				[]string{"ConfigMap/ns/child: ComponentStatus/cs unknown (unverified), unknown"},
+			},
 		}},
 		{"the group could not be discovered", []stage{
-			{"so its kinds may well exist",
+			{
+				"so its kinds may well exist",
 				[]st.Part{st.Undiscovered("example.com", snapshot.Unavailable), st.Listing(st.ConfigMap("ns/child", st.OwnedBy(st.Object("example.com/v1", "Widget", "ns/w"))))},
-				[]string{"ConfigMap/ns/child: Widget/w unknown (unverified), unknown"}},
-			{"which says nothing of other groups",
+				[]string{"ConfigMap/ns/child: Widget/w unknown (unverified), unknown"},
+			},
+			{
+				"which says nothing of other groups",
 				[]st.Part{st.Undiscovered("example.com", snapshot.Unavailable), st.Listing(st.ConfigMap("ns/child", st.OwnedBy(st.Object("other.com/v1", "Widget", "ns/w"))))},
-				[]string{"ConfigMap/ns/child: Widget/w unresolvable (unknown-kind), stuck"}},
+				[]string{"ConfigMap/ns/child: Widget/w unresolvable (unknown-kind), stuck"},
+			},
 		}},
 		{"an owner of a gapped type that was seen all the same is judged by what was seen", []stage{
-			{"by a GET",
+			{
+				"by a GET",
 				[]st.Part{st.Unreadable("pods", snapshot.Forbidden), list, st.Found(pod)},
-				[]string{"ConfigMap/ns/child: Pod/owner solid, none"}},
-			{"its successor by a GET",
+				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
+			},
+			{
+				"its successor by a GET",
 				[]st.Part{st.Unreadable("pods", snapshot.Forbidden), list, st.Found(st.Pod("ns/owner", st.UID("successor")))},
-				[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"}},
-			{"in a list that broke off",
+				[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"},
+			},
+			{
+				"in a list that broke off",
 				[]st.Part{st.Unreadable("pods", snapshot.TimedOut), list, st.Listing(pod)},
-				[]string{"ConfigMap/ns/child: Pod/owner solid, none"}},
+				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
+			},
 		}},
 		{"a kubectl list proves nothing of types it does not hold", []stage{
-			{"known kinds",
-				[]st.Part{fileOf("configmaps"), list}, []string{unverified}},
-			{"unknown kinds",
+			{
+				"known kinds",
+				[]st.Part{fileOf("configmaps"), list},
+				[]string{unverified},
+			},
+			{
+				"unknown kinds",
 				[]st.Part{fileOf("configmaps"), st.Listing(st.ConfigMap("ns/child", st.Owned(st.To(pod, st.As("x/v1", "Foo")))))},
-				[]string{"ConfigMap/ns/child: Foo/owner unknown (unverified), unknown"}},
-			{"types it holds",
-				[]st.Part{fileOf("configmaps", "pods"), list}, []string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"}},
+				[]string{"ConfigMap/ns/child: Foo/owner unknown (unverified), unknown"},
+			},
+			{
+				"types it holds",
+				[]st.Part{fileOf("configmaps", "pods"), list},
+				[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"},
+			},
 		}},
 	})
 }
@@ -299,28 +440,52 @@ func TestALookupIsFresherThanTheLists(t *testing.T) {
 	child := st.ConfigMap("ns/child", st.Owned(st.To(role, st.As(rbacBeta, "Role"))))
 	run(t, []scenario{
 		{"what the list shows at the coordinates under another version", []stage{
-			{"is the owner where nobody asked",
+			{
+				"is the owner where nobody asked",
 				[]st.Part{st.Listing(child, role)},
-				[]string{"ConfigMap/ns/child: Role/owner solid, none"}},
-			{"has gone since",
+				[]string{"ConfigMap/ns/child: Role/owner solid, none"},
+			},
+			{
+				"has gone since",
 				[]st.Part{st.Listing(child, role), st.Absent(rbacBeta, "Role", "ns/owner")},
-				[]string{"ConfigMap/ns/child: Role/owner dangling (missing), delete"}},
-			{"has been replaced since",
-				[]st.Part{st.Listing(child, role), st.Found(st.Object(rbacBeta, "Role", "ns/owner", st.UID("successor")))},
-				[]string{"ConfigMap/ns/child: Role/owner dangling (replaced), delete"}},
-			{"has been marked for a foreground deletion since",
-				[]st.Part{st.Listing(child, role), st.Found(st.Object(rbacBeta, "Role", "ns/owner", st.Foreground()))},
-				[]string{"ConfigMap/ns/child: Role/owner waiting (terminating), delete"}},
-			{"cannot be asked for",
+				[]string{"ConfigMap/ns/child: Role/owner dangling (missing), delete"},
+			},
+			{
+				"has been replaced since",
+				[]st.Part{st.Listing(child, role), st.FoundAs(rbacBeta, "Role", st.Role("ns/owner", st.UID("successor")))},
+				[]string{"ConfigMap/ns/child: Role/owner dangling (replaced), delete"},
+			},
+			{
+				"has been marked for a foreground deletion since",
+				[]st.Part{st.Listing(child, role), st.FoundAs(rbacBeta, "Role", st.Role("ns/owner", st.Foreground()))},
+				[]string{"ConfigMap/ns/child: Role/owner waiting (terminating), delete"},
+			},
+			{
+				"cannot be asked for",
 				[]st.Part{st.Listing(child, role), st.Failed(rbacBeta, "Role", "ns/owner", snapshot.Forbidden)},
-				[]string{"ConfigMap/ns/child: Role/owner unknown (unverified), unknown"}},
-			{"was another object, and now is the owner",
-				[]st.Part{st.Listing(child, st.Role("ns/owner", st.UID("predecessor"))), st.Found(st.Object(rbacBeta, "Role", "ns/owner"))},
-				[]string{"ConfigMap/ns/child: Role/owner solid, none"}},
+				[]string{"ConfigMap/ns/child: Role/owner unknown (unverified), unknown"},
+			},
+			{
+				"was another object, and now is the owner",
+				[]st.Part{st.Listing(child, st.Role("ns/owner", st.UID("predecessor"))), st.FoundAs(rbacBeta, "Role", st.Role("ns/owner"))},
+				[]string{"ConfigMap/ns/child: Role/owner solid, none"},
+			},
 		}},
-		{"the sight of the very owner in a list needs no lookup", []stage{{"",
+		{"a lookup speaks for its own reference only", []stage{
+			{
+				"not for one of another spelling",
+				[]st.Part{
+					st.Listing(child, role, st.ConfigMap("ns/other", st.Owned(st.To(role, st.As(role.APIVersion, "role"))))),
+					st.Absent(rbacBeta, "Role", "ns/owner"),
+				},
+				[]string{"ConfigMap/ns/child: Role/owner dangling (missing), delete", "ConfigMap/ns/other: role/owner solid, none"},
+			},
+		}},
+		{"the sight of the very owner in a list needs no lookup", []stage{{
+			"",
 			[]st.Part{st.Listing(st.ConfigMap("ns/child", st.OwnedBy(role)), role), st.Absent(role.APIVersion, "Role", "ns/owner")},
-			[]string{"ConfigMap/ns/child: Role/owner solid, none"}}}},
+			[]string{"ConfigMap/ns/child: Role/owner solid, none"},
+		}}},
 	})
 }
 
@@ -347,42 +512,66 @@ func TestWhereSeveralCausesFitTheFirstIsNamed(t *testing.T) {
 	}
 	child := with(func(*object.Reference) {})
 	run(t, []scenario{
-		{"unverified before cross-namespace", []stage{{"",
+		{"unverified before cross-namespace", []stage{{
+			"",
 			[]st.Part{st.ListedIn("pods", "other"), st.Listing(child, elsewhere)},
-			[]string{"ConfigMap/ns/child: Pod/owner unknown (unverified), unknown"}}}},
-		{"unverified before mismatched", []stage{{"",
+			[]string{"ConfigMap/ns/child: Pod/owner unknown (unverified), unknown"},
+		}}},
+		{"unverified before mismatched", []stage{{
+			"",
 			[]st.Part{st.Unreadable("secrets", snapshot.Forbidden), st.Listing(with(st.As("v1", "Secret")), st.Pod("ns/owner", st.UID("u")))},
-			[]string{"ConfigMap/ns/child: Secret/owner unknown (unverified), unknown"}}}},
-		{"unverified before unserved", []stage{{"",
+			[]string{"ConfigMap/ns/child: Secret/owner unknown (unverified), unknown"},
+		}}},
+		{"unverified before unserved", []stage{{
+			"",
 			[]st.Part{st.Undiscovered("extensions", snapshot.Unavailable), st.Listing(with(st.As(extensions, "Deployment")), st.Deployment("ns/owner", st.UID("u")))},
-			[]string{"ConfigMap/ns/child: Deployment/owner unknown (unverified), unknown"}}}},
-		{"cluster-to-namespaced before unserved", []stage{{"",
+			[]string{"ConfigMap/ns/child: Deployment/owner unknown (unverified), unknown"},
+		}}},
+		{"cluster-to-namespaced before unserved", []stage{{
+			"",
 			[]st.Part{st.Listing(st.Node("child", st.Owned(st.To(elsewhere, st.As("v2", "Pod")))), elsewhere)},
-			[]string{"Node/child: Pod/owner unresolvable (cluster-to-namespaced), stuck"}}}},
-		{"cluster-to-namespaced before cross-namespace", []stage{{"",
+			[]string{"Node/child: Pod/owner unresolvable (cluster-to-namespaced), stuck"},
+		}}},
+		{"cluster-to-namespaced before cross-namespace", []stage{{
+			"",
 			[]st.Part{st.Listing(st.Node("child", st.OwnedBy(elsewhere)), elsewhere)},
-			[]string{"Node/child: Pod/owner scope-error (cluster-to-namespaced), stuck"}}}},
-		{"unserved before cross-namespace", []stage{{"",
+			[]string{"Node/child: Pod/owner scope-error (cluster-to-namespaced), stuck"},
+		}}},
+		{"unserved before cross-namespace", []stage{{
+			"",
 			[]st.Part{st.Listing(with(st.As("v2", "Pod")), elsewhere)},
-			[]string{"ConfigMap/ns/child: Pod/owner unresolvable (unserved-version), stuck"}}}},
-		{"unknown kind before mismatched", []stage{{"",
+			[]string{"ConfigMap/ns/child: Pod/owner unresolvable (unserved-version), stuck"},
+		}}},
+		{"unknown kind before mismatched", []stage{{
+			"",
 			[]st.Part{st.Listing(with(st.As("v1", "Foo")), st.Pod("ns/owner", st.UID("u")))},
-			[]string{"ConfigMap/ns/child: Foo/owner unresolvable (unknown-kind), stuck"}}}},
-		{"cross-namespace before mismatched", []stage{{"",
+			[]string{"ConfigMap/ns/child: Foo/owner unresolvable (unknown-kind), stuck"},
+		}}},
+		{"cross-namespace before mismatched", []stage{{
+			"",
 			[]st.Part{st.Listing(with(st.Named("else")), elsewhere)},
-			[]string{"ConfigMap/ns/child: Pod/else dangling (cross-namespace), delete"}}}},
-		{"cross-namespace before replaced", []stage{{"",
+			[]string{"ConfigMap/ns/child: Pod/else dangling (cross-namespace), delete"},
+		}}},
+		{"cross-namespace before replaced", []stage{{
+			"",
 			[]st.Part{st.Listing(child, elsewhere, here)},
-			[]string{"ConfigMap/ns/child: Pod/owner dangling (cross-namespace), delete"}}}},
-		{"mismatched before replaced", []stage{{"",
+			[]string{"ConfigMap/ns/child: Pod/owner dangling (cross-namespace), delete"},
+		}}},
+		{"mismatched before replaced", []stage{{
+			"",
 			[]st.Part{st.Listing(with(st.As("v1", "Secret")), st.Pod("ns/owner", st.UID("u")), st.Secret("ns/owner"))},
-			[]string{"ConfigMap/ns/child: Secret/owner dangling (mismatched), delete"}}}},
-		{"replaced before missing", []stage{{"",
+			[]string{"ConfigMap/ns/child: Secret/owner dangling (mismatched), delete"},
+		}}},
+		{"replaced before missing", []stage{{
+			"",
 			[]st.Part{st.Listing(child, here)},
-			[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"}}}},
-		{"a mismatch with a cluster-scoped object is no matter of namespaces", []stage{{"",
+			[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"},
+		}}},
+		{"a mismatch with a cluster-scoped object is no matter of namespaces", []stage{{
+			"",
 			[]st.Part{st.Listing(child, st.Node("owner", st.UID("u")))},
-			[]string{"ConfigMap/ns/child: Pod/owner dangling (mismatched), delete"}}}},
+			[]string{"ConfigMap/ns/child: Pod/owner dangling (mismatched), delete"},
+		}}},
 	})
 }
 
@@ -402,34 +591,47 @@ func TestAJudgementCarriesItsEvidence(t *testing.T) {
 		gap, lookup      snapshot.Reason
 	}{
 		"solid: the owner": {
-			seen: []st.Part{child(st.To(owner)), st.Listing(owner)}, holder: "Pod/ns/owner"},
+			seen: []st.Part{child(st.To(owner)), st.Listing(owner)}, holder: "Pod/ns/owner",
+		},
 		"solid by a lookup: the owner": {
-			seen: []st.Part{child(st.To(owner)), st.Found(owner)}, holder: "Pod/ns/owner"},
+			seen: []st.Part{child(st.To(owner)), st.Found(owner)}, holder: "Pod/ns/owner",
+		},
 		"replaced: the successor": {
-			seen: []st.Part{child(st.To(owner)), st.Listing(st.Pod("ns/owner", st.UID("new")))}, resident: "new"},
+			seen: []st.Part{child(st.To(owner)), st.Listing(st.Pod("ns/owner", st.UID("new")))}, resident: "new",
+		},
 		"replaced, by a lookup: the successor": {
-			seen: []st.Part{child(st.To(owner)), st.Found(st.Pod("ns/owner", st.UID("new")))}, resident: "new"},
+			seen: []st.Part{child(st.To(owner)), st.Found(st.Pod("ns/owner", st.UID("new")))}, resident: "new",
+		},
 		"cross-namespace: who bears the UID, and who lives here": {
 			seen:   []st.Part{child(st.To(owner)), st.Listing(st.Pod("other/owner", st.UID(owner.UID)), st.Pod("ns/owner", st.UID("new")))},
-			holder: "Pod/ns/owner", resident: "new"},
+			holder: "Pod/ns/owner", resident: "new",
+		},
 		"missing: nobody": {
-			seen: []st.Part{child(st.To(owner))}},
+			seen: []st.Part{child(st.To(owner))},
+		},
 		"unserved version: the served ones, preferred first": {
 			seen:   []st.Part{child(st.To(st.Role("ns/owner"), st.As("rbac.authorization.k8s.io/v1alpha1", "Role")))},
-			served: []string{"rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io/v1beta1"}},
+			served: []string{"rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io/v1beta1"},
+		},
 		"unserved group: where the owner really is": {
 			seen:   []st.Part{child(st.To(st.Deployment("ns/owner"), st.As(extensions, "Deployment"))), st.Listing(st.Deployment("ns/owner"))},
-			holder: "Deployment/ns/owner", served: []string{"apps/v1"}},
+			holder: "Deployment/ns/owner", served: []string{"apps/v1"},
+		},
 		"unknown kind: nothing": {
-			seen: []st.Part{child(st.To(owner, st.As("v1", "Foo")))}},
+			seen: []st.Part{child(st.To(owner, st.As("v1", "Foo")))},
+		},
 		"unverified: the gap of the type": {
-			seen: []st.Part{st.Unreadable("pods", snapshot.Forbidden), child(st.To(owner))}, gap: snapshot.Forbidden},
+			seen: []st.Part{st.Unreadable("pods", snapshot.Forbidden), child(st.To(owner))}, gap: snapshot.Forbidden,
+		},
 		"unverified: the gap of the group": {
-			seen: []st.Part{st.Undiscovered("apps", snapshot.Unavailable), child(st.To(st.Deployment("ns/d")))}, gap: snapshot.Unavailable},
+			seen: []st.Part{st.Undiscovered("apps", snapshot.Unavailable), child(st.To(st.Deployment("ns/d")))}, gap: snapshot.Unavailable,
+		},
 		"unverified: the failed lookup": {
-			seen: []st.Part{st.Failed("v1", "Pod", "ns/owner", snapshot.Throttled), child(st.To(owner))}, lookup: snapshot.Throttled},
+			seen: []st.Part{st.Failed("v1", "Pod", "ns/owner", snapshot.Throttled), child(st.To(owner))}, lookup: snapshot.Throttled,
+		},
 		"unverified: neither where nobody looked": {
-			seen: []st.Part{st.Unlisted("pods"), child(st.To(owner))}},
+			seen: []st.Part{st.Unlisted("pods"), child(st.To(owner))},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

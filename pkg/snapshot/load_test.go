@@ -102,6 +102,20 @@ func TestATruncatedFileIsNeverTakenForAWholeOne(t *testing.T) {
 	}
 }
 
+func TestASavedObjectOfTwoIdentitiesIsOne(t *testing.T) {
+	s := st.New(st.Listing(
+		st.Object("networking.k8s.io/v1", "Ingress", "shop/web", st.UID("u")),
+		st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"))))
+	loaded, err := snapshot.Load(bytes.NewReader(saved(t, s, false)), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []object.Object{st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"), st.AlsoServedAs("networking.k8s.io/v1", "Ingress"))}
+	if diff := cmp.Diff(want, loaded.Objects); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestATruncatedFileSaysWhereItBreaksOff(t *testing.T) {
 	whole := bytes.TrimSpace(saved(t, st.New(st.Listing(st.Pod("shop/a"))), false))
 	for _, n := range []int{1, len(whole) / 2, len(whole) - 1} {

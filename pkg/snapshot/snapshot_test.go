@@ -22,6 +22,8 @@ func TestAGapIsNamedAsKubectlNamesTypes(t *testing.T) {
 	tests := map[string]snapshot.Gap{
 		"all other types":                          {Group: snapshot.All, Resource: snapshot.All},
 		"API group metrics.k8s.io":                 {Group: "metrics.k8s.io", Resource: snapshot.All},
+		"API group core":                           {Resource: snapshot.All},
+		"secrets in other namespaces":              {Resource: "secrets", Namespace: snapshot.All},
 		"secrets":                                  {Resource: "secrets"},
 		"secrets in namespace shop":                {Resource: "secrets", Namespace: "shop"},
 		"widgets.example.com":                      {Group: "example.com", Resource: "widgets"},

@@ -54,6 +54,7 @@ func TestAGapIsNamedWhereNothingWasListed(t *testing.T) {
 		"a gap of everything":                 {[]st.Part{st.Unlisted("widgets.example.com"), gap("*", "*", "")}, "shop", true},
 		"a gap of that namespace":             {[]st.Part{st.Unlisted("widgets.example.com"), gap("example.com", "widgets", "shop")}, "shop", true},
 		"a gap of another namespace":          {[]st.Part{st.Unlisted("widgets.example.com"), gap("example.com", "widgets", "other")}, "shop", false},
+		"a search of other namespaces failed": {[]st.Part{st.Unlisted("widgets.example.com"), st.Unsearched("widgets.example.com")}, "shop", false},
 		"a gap of another type":               {[]st.Part{st.Unlisted("widgets.example.com"), gap("example.com", "gadgets", "")}, "shop", false},
 		"a gap of the same name elsewhere":    {[]st.Part{st.Unlisted("widgets.example.com"), gap("legacy.example.com", "widgets", "")}, "shop", false},
 		"a gap, yet listed everywhere":        {[]st.Part{gap("example.com", "widgets", "")}, "shop", false},

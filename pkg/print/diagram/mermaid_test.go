@@ -41,7 +41,8 @@ func TestMermaid(t *testing.T) {
   end
   n0 --> n2
   n2 --> n1
-`},
+`,
+		},
 		"cluster-scoped objects and missing owners stand outside": {
 			[]object.Object{
 				in("", of("v1", "Node", "n")), of("v1", "Pod", "p", by("v1", "Node", "n"), by("v1", "Lost", "x")),
@@ -60,7 +61,8 @@ func TestMermaid(t *testing.T) {
   n0 --> n3
   n1 --> n2
   n1 --> n3
-`},
+`,
+		},
 		"what is terminating says so": {
 			[]object.Object{
 				terminating(of("v1", "A", "a", by("v1", "B", "b"))),
@@ -73,7 +75,8 @@ func TestMermaid(t *testing.T) {
     n1["B/b, terminating, waits for its dependents"]:::terminating
   end
   n1 --> n0
-`},
+`,
+		},
 		"names are escaped": {
 			[]object.Object{of("v1", "A", "\"]%%<b>`#;\n\u202eé", by("v1", "A", "\"]%%<b>`#;\n\u202eé"))},
 			`flowchart LR
@@ -81,7 +84,8 @@ func TestMermaid(t *testing.T) {
     n0["A/#quot;#93;#37;#37;#60;b#62;#96;#35;#59;#92;n#92;u202eé"]
   end
   n0 --> n0
-`},
+`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 2 { // the second time from objects in the other order

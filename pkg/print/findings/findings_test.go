@@ -78,17 +78,20 @@ error     unserved-owner-version  shop ConfigMap/flags   apps/v1beta1 Deployment
 error     replaced-owner          shop Secret/restored   Deployment/web has another UID now       deletes it
 warning   missing-owner           shop ConfigMap/shared  Deployment/old is gone                   drops the reference, 1 owner remains
 warning   unverified-owner        billing Secret/token   Invoice/2026-11: may not list invoices   unknown
-`},
+`,
+		},
 		"wide adds UID, verdict and fix": {
 			&audit.Report{Findings: report().Findings[1:2]}, true, color.Never,
 			`SEVERITY  RULE           OBJECT                 OWNER                   THE COLLECTOR                         UID  VERDICT   FIX
 warning   missing-owner  shop ConfigMap/shared  Deployment/old is gone  drops the reference, 1 owner remains  u-1  dangling  unlink
-`},
+`,
+		},
 		"wide says of a finding about no reference that it has no verdict": {
 			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Brief: "b", Effect: "e"}}}, true, color.Never,
 			`SEVERITY  RULE         OBJECT  OWNER  THE COLLECTOR  UID  VERDICT  FIX
 error     owner-cycle  a B/c   b      e              u-1  -        unlink
-`},
+`,
+		},
 		"colours underline severity and effect": {
 			&audit.Report{Findings: report().Findings[1:3]}, false, color.Always,
 			"SEVERITY  RULE            OBJECT                 OWNER                               THE COLLECTOR\n" +
@@ -174,23 +177,28 @@ func TestGaps(t *testing.T) {
 	}{
 		"no gap is no warning": {nil, 3, ""},
 		"a type is named with its reason": {
-			[]snapshot.Gap{gap("billing.example.com", "invoices", "", snapshot.Forbidden)}, 3,
+			[]snapshot.Gap{gap("billing.example.com", "invoices", "", snapshot.Forbidden)},
+			3,
 			"warning: 1 of 68 types could not be read: invoices.billing.example.com (forbidden). Their dependents are not judged.",
 		},
 		"a group whose types are not known is counted as a group": {
-			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("metrics.k8s.io", "*", "", snapshot.Unavailable)}, 3,
+			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("metrics.k8s.io", "*", "", snapshot.Unavailable)},
+			3,
 			"warning: 1 of 68 types and 1 API group could not be read: secrets (forbidden), API group metrics.k8s.io (unavailable). Their dependents are not judged.",
 		},
 		"one namespace is named": {
-			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden)}, 3,
+			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden)},
+			3,
 			"warning: 1 of 68 types could not be read: secrets in namespace a (forbidden). Their dependents are not judged.",
 		},
 		"many namespaces of one type are counted": {
-			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden), gap("", "secrets", "c", snapshot.TimedOut)}, 3,
+			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden), gap("", "secrets", "c", snapshot.TimedOut)},
+			3,
 			"warning: 1 of 68 types could not be read: secrets in 2 namespaces (forbidden), secrets in namespace c (timeout). Their dependents are not judged.",
 		},
 		"a whole type speaks for its namespaces": {
-			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden)}, 3,
+			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden)},
+			3,
 			"warning: 1 of 68 types could not be read: secrets (forbidden). Their dependents are not judged.",
 		},
 		"many types are named up to a limit": {
@@ -202,15 +210,18 @@ func TestGaps(t *testing.T) {
 			"warning: 2 of 68 types could not be read: things00.example.com (unavailable), things01.example.com (unavailable). Their dependents are not judged.",
 		},
 		"a kubectl list holds what it holds": {
-			[]snapshot.Gap{gap("*", "*", "", snapshot.NotInFile)}, 3,
+			[]snapshot.Gap{gap("*", "*", "", snapshot.NotInFile)},
+			3,
 			"warning: the file holds 68 types only. Dependents of objects of other types are not judged.",
 		},
 		"when discovery failed nobody knows how many": {
-			[]snapshot.Gap{gap("*", "*", "", snapshot.Unavailable)}, 3,
+			[]snapshot.Gap{gap("*", "*", "", snapshot.Unavailable)},
+			3,
 			"warning: some types could not be read: all other types (unavailable). Their dependents are not judged.",
 		},
 		"names are escaped": {
-			[]snapshot.Gap{gap("x\n", "\x1b[31m", "", "odd\u202e")}, 3,
+			[]snapshot.Gap{gap("x\n", "\x1b[31m", "", "odd\u202e")},
+			3,
 			`warning: 1 of 68 types could not be read: \x1b[31m.x\n (odd\u202e). Their dependents are not judged.`,
 		},
 	} {

@@ -93,7 +93,8 @@ func TestPrint(t *testing.T) {
         }
     ]
 }
-`},
+`,
+		},
 		"json escapes what is hidden, in a file too": {
 			format: "json", owners: []string{"\x1b[31m\u009b\u202e\x7f\U000e0041é"},
 			want: `{
@@ -110,7 +111,8 @@ func TestPrint(t *testing.T) {
         }
     ]
 }
-`},
+`,
+		},
 		"yaml is sorted as kubectl sorts it": {
 			format: "yaml", owners: two[:1],
 			want: `apiVersion: kubectl-gc.dev/v1alpha1
@@ -121,7 +123,8 @@ findings:
 kind: AuditReport
 summary:
   references: 60418000
-`},
+`,
+		},
 		"yaml with something hidden quotes its strings": {
 			format: "yaml", owners: []string{"\u202egpj\u009b"},
 			want: `---
@@ -137,7 +140,8 @@ summary:
     owner: "\u202egpj\u009b",
   }],
 }
-`},
+`,
+		},
 		"kyaml quotes all strings": {
 			format: "kyaml",
 			want: `---
@@ -150,7 +154,8 @@ summary:
   complete: true,
   findings: [],
 }
-`},
+`,
+		},
 		"name prints each object once, escaped":              {format: "name", want: "replicaset.apps/web\nconfigmap/a\\nb\nodd/x\n"},
 		"jsonpath works as in kubectl":                       {format: "jsonpath={.findings[*].rule}", owners: two, want: "missing-owner self-owner"},
 		"jsonpath ranges over findings":                      {format: `jsonpath={range .findings[*]}{.rule}{"\t"}{.owner}{"\n"}{end}`, owners: two, want: "missing-owner\tDeployment/old\nself-owner\tPod/x\n"},

@@ -21,7 +21,8 @@ func TestWrite(t *testing.T) {
 		want   string
 	}{
 		"columns are as wide as their widest cell": {
-			[]string{"Namespace", "NAME"}, [][]string{{"shop", "Pod/a"}, {"a-long-namespace", "Pod/b"}},
+			[]string{"Namespace", "NAME"},
+			[][]string{{"shop", "Pod/a"}, {"a-long-namespace", "Pod/b"}},
 			"NAMESPACE         NAME\nshop              Pod/a\na-long-namespace  Pod/b\n",
 		},
 		"tree glyphs and leading blanks stay where they are": {
@@ -34,15 +35,18 @@ func TestWrite(t *testing.T) {
 				"              ├─ Pod/x\n",
 		},
 		"wide characters take two places, combining ones none": {
-			[]string{"A", "B"}, [][]string{{"日本", "x"}, {"e\u0301", "x"}, {"abcd", "x"}},
+			[]string{"A", "B"},
+			[][]string{{"日本", "x"}, {"e\u0301", "x"}, {"abcd", "x"}},
 			"A     B\n日本  x\ne\u0301     x\nabcd  x\n",
 		},
 		"colours take no place": {
-			[]string{"A", "B", "C"}, [][]string{{red + "red" + reset, "x", "y"}, {"plain", "x", "y"}},
+			[]string{"A", "B", "C"},
+			[][]string{{red + "red" + reset, "x", "y"}, {"plain", "x", "y"}},
 			"A      B  C\n" + red + "red" + reset + "    " + reset + "x  y\nplain  x  y\n",
 		},
 		"a coloured last cell leaves no blanks behind": {
-			[]string{"A", "B"}, [][]string{{"x", red + "red" + reset}, {"x", "much longer"}},
+			[]string{"A", "B"},
+			[][]string{{"x", red + "red" + reset}, {"x", "much longer"}},
 			"A  B\nx  " + red + "red" + reset + "\nx  much longer\n",
 		},
 		"without rows there is only the header": {[]string{"A", "B"}, nil, "A  B\n"},
@@ -51,7 +55,8 @@ func TestWrite(t *testing.T) {
 		"short rows end early":                  {[]string{"A", "B", "C"}, [][]string{{"x"}, {"x", "y", "z"}}, "A  B  C\nx\nx  y  z\n"},
 		"equal cells are not merged":            {[]string{"A", "B"}, [][]string{{"x", "x"}, {"x", "x"}}, "A  B\nx  x\nx  x\n"},
 		"nothing is wrapped or cut": {
-			[]string{"A"}, [][]string{{strings.Repeat("long words ", 100) + "end"}},
+			[]string{"A"},
+			[][]string{{strings.Repeat("long words ", 100) + "end"}},
 			"A\n" + strings.Repeat("long words ", 100) + "end\n",
 		},
 		"titles are only put in upper case": {[]string{"the collector", "x_y", "aB.c"}, nil, "THE COLLECTOR  X_Y  AB.C\n"},

@@ -66,7 +66,7 @@ func Draw(t *rapid.T) *snapshot.Snapshot {
 		for _, r := range residents {
 			drawObstacle(t, s, r.resource)
 		}
-		if rapid.IntRange(0, 9).Draw(t, "undiscovered") == 0 {
+		if rapid.IntRange(0, 9).Draw(t, "undiscovered") == 9 {
 			Undiscovered(rapid.SampledFrom([]string{"extensions", "apps"}).Draw(t, "group"), snapshot.Unavailable)(s)
 		}
 		keepListed(s)
@@ -77,55 +77,59 @@ func Draw(t *rapid.T) *snapshot.Snapshot {
 func drawObjects(t *rapid.T) []object.Object {
 	var out []object.Object
 	taken := map[string]bool{}
-	for i := range rapid.IntRange(0, 8).Draw(t, "objects") {
-		r := rapid.SampledFrom(residents).Draw(t, "kind")
-		at := rapid.SampledFrom(names).Draw(t, "name")
-		if r.namespaced {
-			at = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace") + "/" + at
+	for i, o := range rapid.SliceOfN(rapid.Custom(drawObject), 0, 10).Draw(t, "objects") {
+		if place := string(o.UID); !taken[place] {
+			taken[place] = true
+			UID(types.UID(fmt.Sprintf("u%d", i)))(&o)
+			out = append(out, o)
 		}
-		if taken[r.kind+"/"+at] {
-			continue
-		}
-		taken[r.kind+"/"+at] = true
-		o := Object(r.apiVersion, r.kind, at, UID(types.UID(fmt.Sprintf("u%d", i))), drawDeletion(t))
-		if r.kind == "Widget" && rapid.Bool().Draw(t, "alias") {
-			AlsoServedAs("legacy.example.com/v1", "Widget")(&o)
-		}
-		out = append(out, o)
 	}
 	owners := append(slices.Clone(out),
 		Pod("a/x", UID("ghost1")), Node("x", UID("ghost2")), Role("b/y", UID("ghost3")),
 		Object("v1", "ComponentStatus", "x", UID("ghost4")))
+	reference := rapid.Custom(func(t *rapid.T) object.Reference { return drawReference(t, owners) })
 	for i := range out {
-		for range rapid.IntRange(0, 3).Draw(t, "references") {
-			Owned(drawReference(t, owners))(&out[i])
-		}
+		Owned(rapid.SliceOfN(reference, 0, 4).Draw(t, "references")...)(&out[i])
 	}
 	return out
 }
 
+func drawObject(t *rapid.T) object.Object {
+	r := rapid.SampledFrom(residents).Draw(t, "kind")
+	at := rapid.SampledFrom(names).Draw(t, "name")
+	if r.namespaced {
+		at = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace") + "/" + at
+	}
+	o := Object(r.apiVersion, r.kind, at, drawDeletion(t))
+	if r.kind == "Widget" && rapid.Bool().Draw(t, "alias") {
+		AlsoServedAs("legacy.example.com/v1", "Widget")(&o)
+	}
+	return o
+}
+
+// drawDeletion is none as a rule. As in the other choices here, what comes first
+// is drawn more often, and is what a failing case shrinks to.
 func drawDeletion(t *rapid.T) Option {
 	return rapid.SampledFrom([]Option{
-		Held(), Held(), Held(), Held("x/y"),
-		Terminating(), Terminating("x/y"), TerminatingFor(time.Hour, "x/y"),
-		Foreground(), Terminating("x/y", object.ForegroundFinalizer), Terminating(object.OrphanFinalizer),
+		Held(), Held(), Held(), Held(), Held(), Held("x/y"), Foreground(), Terminating("x/y", object.ForegroundFinalizer),
+		Terminating(), Terminating("x/y"), TerminatingFor(time.Hour, "x/y"), Terminating(object.OrphanFinalizer),
 	}).Draw(t, "deletion")
 }
 
 func drawReference(t *rapid.T, owners []object.Object) object.Reference {
 	r := To(rapid.SampledFrom(owners).Draw(t, "owner"))
 	switch rapid.IntRange(0, 9).Draw(t, "edit") {
-	case 0, 1:
+	case 4, 5, 6:
 		c := rapid.SampledFrom(claims).Draw(t, "claim")
 		As(c.apiVersion, c.kind)(&r)
-	case 2:
+	case 7:
 		Named(rapid.SampledFrom(names).Draw(t, "other name"))(&r)
-	case 3:
+	case 8:
 		WithUID(rapid.SampledFrom(owners).Draw(t, "other owner").UID)(&r)
-	case 4:
+	case 9:
 		Named(rapid.SampledFrom(oddNames).Draw(t, "odd name"))(&r)
 	}
-	if rapid.Bool().Draw(t, "controller") {
+	if rapid.IntRange(0, 3).Draw(t, "controller") == 3 {
 		Controlling(&r)
 	}
 	if rapid.Bool().Draw(t, "blocking") {
@@ -135,14 +139,11 @@ func drawReference(t *rapid.T, owners []object.Object) object.Reference {
 }
 
 func drawObstacle(t *rapid.T, s *snapshot.Snapshot, resource string) {
-	switch rapid.IntRange(0, 9).Draw(t, "obstacle") {
-	case 0:
-		Unreadable(resource, snapshot.Forbidden)(s)
-	case 1:
-		Unlisted(resource)(s)
-	case 2:
-		ListedIn(resource, "a")(s)
-	}
+	nothing := func(*snapshot.Snapshot) {}
+	rapid.SampledFrom([]Part{
+		nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing,
+		Unreadable(resource, snapshot.Forbidden), Unlisted(resource), ListedIn(resource, "a"),
+	}).Draw(t, "obstacle")(s)
 }
 
 // keepListed drops the objects that the lists could not have shown.
@@ -158,29 +159,35 @@ func drawLookups(t *rapid.T, s *snapshot.Snapshot) {
 	s.Sort()
 	view := snapshot.NewView(s)
 	nothing := func(types.UID) *object.Object { return nil }
-	for i, c := range view.Unproven(s.Objects, nothing) {
+	for _, c := range view.Unproven(s.Objects, nothing) {
 		l := snapshot.Lookup{Coordinates: c}
-		switch rapid.IntRange(0, 4).Draw(t, "lookup") {
-		case 0:
+		switch rapid.IntRange(0, 5).Draw(t, "lookup") {
+		case 3:
 			l.Outcome = snapshot.Absent
-		case 1:
+		case 4:
 			l.Outcome, l.Reason = snapshot.Failed, snapshot.TimedOut
-		case 2:
-			at := c.Name
-			if c.Namespace != "" {
-				at = c.Namespace + "/" + c.Name
-			}
-			uid := types.UID(fmt.Sprintf("successor%d", i))
-			if claimed := claimedUIDs(s, view, c); rapid.Bool().Draw(t, "alive") && len(claimed) > 0 {
-				uid = rapid.SampledFrom(claimed).Draw(t, "uid")
-			}
-			o := Object(c.APIVersion, c.Kind, at, UID(uid), drawDeletion(t))
+		case 2, 5:
+			o := drawFound(t, s, view, c)
 			l.Outcome, l.Object = snapshot.Found, &o
 		default:
 			continue
 		}
 		s.Lookups = append(s.Lookups, l)
 	}
+}
+
+// drawFound is what a GET answers: as a list would show it, in the preferred
+// version, and with a UID that a reference claims or with one of its own.
+func drawFound(t *rapid.T, s *snapshot.Snapshot, view *snapshot.View, c snapshot.Coordinates) object.Object {
+	m, _ := view.Map(c.APIVersion, c.Kind)
+	preferred := view.Versions(m.Type.Group, m.Type.Kind)[0]
+	uid := types.UID("successor of " + c.Kind + "/" + c.Name)
+	if rapid.Bool().Draw(t, "alive") {
+		uid = rapid.SampledFrom(claimedUIDs(s, view, c)).Draw(t, "uid")
+	}
+	o := Object(preferred.APIVersion(), preferred.Kind, c.Name, UID(uid), drawDeletion(t))
+	o.Namespace = c.Namespace
+	return o
 }
 
 // claimedUIDs are those of references that lead to the coordinates.

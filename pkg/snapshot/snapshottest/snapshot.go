@@ -77,6 +77,15 @@ func Unreadable(resource string, reason snapshot.Reason) Part {
 	}
 }
 
+// Unsearched says that "resource" or "resource.group" could not be searched for
+// lost owners in other namespaces.
+func Unsearched(resource string) Part {
+	name, group, _ := strings.Cut(resource, ".")
+	return func(s *snapshot.Snapshot) {
+		s.Gaps = append(s.Gaps, snapshot.Gap{Group: group, Resource: name, Namespace: snapshot.All, Reason: snapshot.Forbidden})
+	}
+}
+
 // Undiscovered says that a group could not be discovered: none of its types is known.
 func Undiscovered(group string, reason snapshot.Reason) Part {
 	return func(s *snapshot.Snapshot) {
@@ -87,10 +96,14 @@ func Undiscovered(group string, reason snapshot.Reason) Part {
 }
 
 // Found answers a lookup at the object's own coordinates with the object.
-func Found(o object.Object) Part {
+func Found(o object.Object) Part { return FoundAs(o.APIVersion, o.Kind, o) }
+
+// FoundAs answers a lookup that asked for the object's place by another version
+// or spelling of its kind. The object is as a list would show it.
+func FoundAs(apiVersion, kind string, o object.Object) Part {
 	return func(s *snapshot.Snapshot) {
 		s.Lookups = append(s.Lookups, snapshot.Lookup{
-			Coordinates: snapshot.Coordinates{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
+			Coordinates: snapshot.Coordinates{APIVersion: apiVersion, Kind: kind, Namespace: o.Namespace, Name: o.Name},
 			Outcome:     snapshot.Found, Object: &o,
 		})
 	}

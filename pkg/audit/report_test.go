@@ -1,0 +1,292 @@
+package audit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// everyRule is a cluster in which every rule has something to say.
+func everyRule() *snapshot.Snapshot {
+	web := st.Deployment("shop/web")
+	status := st.Object("v1", "ComponentStatus", "scheduler")
+	return st.New(
+		st.Listing(
+			web,
+			st.Pod("shop/leaving", st.Foreground()),
+			st.Pod("far/exporter"),
+			st.Pod("shop/renamed"),
+			st.Deployment("shop/recreated", st.UID("successor")),
+			st.ConfigMap("shop/missing", st.OwnedBy(st.Pod("shop/gone"))),
+			st.ConfigMap("shop/shared", st.OwnedBy(web, st.Pod("shop/gone"))),
+			st.ConfigMap("shop/replaced", st.Owned(st.To(st.Deployment("shop/recreated"), st.Controlling, st.Blocking))),
+			st.ConfigMap("shop/mismatched", st.Owned(st.To(st.Pod("shop/renamed"), st.Named("old-name")))),
+			st.ConfigMap("shop/cross-namespace", st.OwnedBy(st.Pod("far/exporter"))),
+			st.Node("cluster-to-namespaced", st.OwnedBy(web)),
+			st.ConfigMap("shop/unserved", st.Owned(st.To(web, st.As("apps/v1beta1", "Deployment")))),
+			st.ConfigMap("shop/unknown-kind", st.Owned(st.To(st.Pod("shop/any"), st.As("v1", "Foo")))),
+			st.ConfigMap("shop/unverified", st.OwnedBy(st.Secret("shop/token"))),
+			st.ConfigMap("shop/unverified-beside-missing", st.OwnedBy(st.Secret("shop/token"), st.Pod("shop/gone"))),
+			st.ConfigMap("shop/waiting", st.OwnedBy(st.Pod("shop/leaving"))),
+			st.Pod("shop/ring-1", st.OwnedBy(st.Pod("shop/ring-2"))),
+			st.Pod("shop/ring-2", st.OwnedBy(st.Pod("shop/ring-1"))),
+			st.Pod("shop/self", st.OwnedBy(st.Pod("shop/self"))),
+			st.ConfigMap("shop/duplicate", st.Owned(st.To(web), st.To(web, st.Named("wrong")))),
+			st.ConfigMap("shop/two-controllers", st.Owned(st.To(web, st.Controlling), st.To(st.Pod("shop/self"), st.Controlling))),
+			st.ConfigMap("shop/held", st.TerminatingFor(3*time.Hour, "example.com/hold")),
+			st.ConfigMap("shop/unmonitored", st.OwnedBy(status)),
+			st.ConfigMap("shop/odd", st.Owned(st.To(st.Pod("shop/self"), st.As("v1", "pod")))),
+		),
+		st.Found(status),
+		st.Unreadable("secrets", snapshot.Forbidden),
+	)
+}
+
+func TestTheReportIsAPublicContract(t *testing.T) {
+	report := run(t, everyRule(), audit.Options{StuckAfter: audit.DefaultStuckAfter})
+	for _, id := range audit.IDs() {
+		if !slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return f.Rule == id }) {
+			t.Errorf("nothing shows the rule %s", id)
+		}
+	}
+	got, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	golden := filepath.Join("testdata", "every-rule.json")
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("run with -update to accept:\n%s", diff)
+	}
+}
+
+func TestAnEmptyReportIsAValidDocument(t *testing.T) {
+	got, err := json.Marshal(run(t, &snapshot.Snapshot{}, audit.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"complete":true,"gaps":[],"summary":{"objects":0,"references":0,"errors":0,"warnings":0,"infos":0},"findings":[]}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEveryFindingSaysWhatAndWhatComesOfIt(t *testing.T) {
+	for _, f := range run(t, everyRule(), audit.Options{StuckAfter: audit.DefaultStuckAfter}).Findings {
+		for name, text := range map[string]string{"message": f.Message, "brief": f.Brief, "effect": f.Effect} {
+			if text == "" || text != strings.TrimSpace(text) || strings.ContainsAny(text, "\n\t") || strings.HasSuffix(text, ".") {
+				t.Errorf("%s of %s: the %s is %q", f.Rule, f.Object, name, text)
+			}
+		}
+	}
+}
+
+// The ids, and their order, are a public contract.
+func TestRules(t *testing.T) {
+	want := []string{
+		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
+		"unserved-owner-version", "unknown-owner-kind", "unverified-owner", "terminating-owner",
+		"owner-cycle", "self-owner", "duplicate-owner", "multiple-controllers", "stuck-finalizer", "unmonitored-owner", "odd-owner-kind",
+	}
+	if diff := cmp.Diff(want, audit.IDs()); diff != "" {
+		t.Error(diff)
+	}
+	for _, rule := range audit.Rules {
+		if rule.Summary == "" || !strings.HasSuffix(rule.Summary, ".") || strings.Count(rule.Summary, ".") > 1 {
+			t.Errorf("%s: the summary is not one sentence: %q", rule.ID, rule.Summary)
+		}
+	}
+}
+
+func TestEveryRuleHasAPage(t *testing.T) {
+	for _, id := range audit.IDs() {
+		page, err := os.ReadFile(filepath.Join("..", "..", "docs", "rules", id+".md"))
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Contains(page, []byte(id)) {
+			t.Errorf("the page of %s does not name it", id)
+		}
+	}
+}
+
+func TestFamiliesOfRules(t *testing.T) {
+	tests := map[string]struct{ got, want []string }{
+		"dangling": {audit.Dangling, []string{"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner"}},
+		"cross":    {audit.CrossNamespace, []string{"cross-namespace-owner", "cluster-to-namespaced-owner"}},
+		"cyclic":   {audit.Cyclic, []string{"owner-cycle", "self-owner"}},
+	}
+	for name, test := range tests {
+		if diff := cmp.Diff(test.want, test.got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+	report := run(t, everyRule(), audit.Options{})
+	for _, f := range report.Findings {
+		about := !slices.Contains([]string{"self-owner", "duplicate-owner", "multiple-controllers", "unmonitored-owner", "odd-owner-kind"}, f.Rule)
+		if dangling := f.Verdict == collector.Dangling; about && dangling != slices.Contains(audit.Dangling, f.Rule) {
+			t.Errorf("%s has the verdict %s", f.Rule, f.Verdict)
+		}
+	}
+}
+
+func TestOptionsNarrowAnAudit(t *testing.T) {
+	s := st.New(st.Listing(
+		st.ConfigMap("a/x", st.OwnedBy(st.Pod("a/gone")), st.Labeled("app", "web")),
+		st.ConfigMap("b/x", st.OwnedBy(st.Pod("b/gone"))),
+		st.Node("n", st.OwnedBy(st.Node("gone"))),
+		st.Pod("a/ring", st.OwnedBy(st.Pod("a/ring2")), st.Labeled("app", "web")),
+		st.Pod("a/ring2", st.OwnedBy(st.Pod("a/ring"))),
+		st.Pod("a/self", st.OwnedBy(st.Pod("a/self"))),
+	))
+	web, err := labels.Parse("app=web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		options audit.Options
+		objects int
+		want    []string
+	}{
+		"everything": {audit.Options{}, 6, []string{
+			"missing-owner ConfigMap/a/x", "missing-owner ConfigMap/b/x", "missing-owner Node/n", "owner-cycle Pod/a/ring", "self-owner Pod/a/self",
+		}},
+		"one namespace":           {audit.Options{Namespace: "b"}, 1, []string{"missing-owner ConfigMap/b/x"}},
+		"labels":                  {audit.Options{Selector: web}, 2, []string{"missing-owner ConfigMap/a/x", "owner-cycle Pod/a/ring"}},
+		"labels in one namespace": {audit.Options{Namespace: "b", Selector: web}, 0, nil},
+		"some rules":              {audit.Options{Rules: audit.Cyclic}, 6, []string{"owner-cycle Pod/a/ring", "self-owner Pod/a/self"}},
+		"one rule twice":          {audit.Options{Rules: []string{"self-owner", "self-owner"}}, 6, []string{"self-owner Pod/a/self"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			report := run(t, s, test.options)
+			var got []string
+			for _, f := range report.Findings {
+				got = append(got, f.Rule+" "+string(f.Object.UID))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if report.Summary.Objects != test.objects {
+				t.Errorf("judged %d objects, want %d", report.Summary.Objects, test.objects)
+			}
+		})
+	}
+}
+
+func TestAnUnknownRuleIsAnError(t *testing.T) {
+	_, err := audit.Run(graph.New(st.New()), audit.Options{Rules: []string{"self-owner", "nonsense"}})
+	var unknown *audit.UnknownRule
+	if !errors.As(err, &unknown) || unknown.ID != "nonsense" || !strings.Contains(err.Error(), "owner-cycle") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRulesAreCheckedBeforeAnythingIsRead(t *testing.T) {
+	if err := audit.Check(audit.IDs()); err != nil {
+		t.Error(err)
+	}
+	if err := audit.Check(nil); err != nil {
+		t.Error(err)
+	}
+	var unknown *audit.UnknownRule
+	if err := audit.Check([]string{"Self-Owner"}); !errors.As(err, &unknown) || unknown.ID != "Self-Owner" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestEveryCauseHasItsRule(t *testing.T) {
+	if got := audit.RuleOf(collector.NoCause); got != "" {
+		t.Errorf("no cause has the rule %s", got)
+	}
+	for cause := collector.Unverified; cause <= collector.Terminating; cause++ {
+		if id := audit.RuleOf(cause); !slices.Contains(audit.IDs(), id) {
+			t.Errorf("cause %d has the rule %q", cause, id)
+		}
+	}
+}
+
+func TestACycleNamesItsMembers(t *testing.T) {
+	s := st.New(st.Listing(
+		st.Pod("b/x", st.OwnedBy(st.Node("n"))), st.Node("n", st.OwnedBy(st.Node("m"))), st.Node("m", st.OwnedBy(st.Node("n"))),
+	))
+	findings := run(t, s, audit.Options{}).Findings
+	if len(findings) != 1 {
+		t.Fatalf("got %d findings", len(findings))
+	}
+	want := []object.Identity{st.Node("m").Identity, st.Node("n").Identity}
+	if diff := cmp.Diff(want, findings[0].Members); diff != "" || findings[0].Object != want[0] || findings[0].Reference != nil {
+		t.Errorf("got %+v\n%s", findings[0], diff)
+	}
+}
+
+func TestWorstIsTheGravestSeverity(t *testing.T) {
+	tests := map[string]struct {
+		summary audit.Summary
+		want    audit.Severity
+		found   bool
+	}{
+		"nothing":           {audit.Summary{Objects: 1}, "", false},
+		"an info":           {audit.Summary{Infos: 1}, audit.Info, true},
+		"a warning":         {audit.Summary{Warnings: 1, Infos: 1}, audit.Warning, true},
+		"an error":          {audit.Summary{Errors: 1, Warnings: 1, Infos: 1}, audit.Error, true},
+		"nothing but error": {audit.Summary{Errors: 1}, audit.Error, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, found := (&audit.Report{Summary: test.summary}).Worst()
+			if got != test.want || found != test.found {
+				t.Errorf("got %q, %v", got, found)
+			}
+		})
+	}
+}
+
+func TestSeveritiesAreOrdered(t *testing.T) {
+	order := []audit.Severity{audit.Info, audit.Warning, audit.Error}
+	for i, a := range order {
+		for k, b := range order {
+			if got := a.AtLeast(b); got != (i >= k) {
+				t.Errorf("%s at least %s: got %v", a, b, got)
+			}
+		}
+	}
+}
+
+func TestValidSiblingsAreAtRiskBefore120(t *testing.T) {
+	for server, want := range map[string]bool{
+		"v1.13.4": true, "v1.19.16-gke.100": true, "1.19": true,
+		"v1.20.0": false, "v1.20.0-alpha.1": false, "v1.36.3": false, "v2.0.0": false, "": false, "unknown": false,
+	} {
+		if got := audit.SiblingsAtRisk(server); got != want {
+			t.Errorf("%q: got %v, want %v", server, got, want)
+		}
+	}
+}
