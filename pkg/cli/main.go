@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -75,11 +76,23 @@ func addVerbosity(flags *pflag.FlagSet, s Streams) {
 	set := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(set)
 	klog.LogToStderr(false)
-	klog.SetOutput(s.Err)
+	klog.SetOutput(verbose{s.Err})
 	_ = set.Set("stderrthreshold", "FATAL") // else errors are written twice
+	_ = set.Set("one_output", "true")       // and once more for each severity below
 	level := set.Lookup("v")
 	level.Usage = "log requests: 6 names them, 8 shows answers"
 	flags.AddGoFlag(level)
+}
+
+// verbose passes a log on when the user asked for one. What client-go has to say
+// of its own accord, ours or a gap's message says better.
+type verbose struct{ io.Writer }
+
+func (v verbose) Write(p []byte) (int, error) {
+	if !klog.V(1).Enabled() {
+		return len(p), nil
+	}
+	return v.Writer.Write(p)
 }
 
 // newOptions lists the flags that every command takes, which their help leaves out.
