@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// machine is what the figures depend on. What is not known is empty.
+type machine struct {
+	Cores  int
+	CPU    string
+	Memory string
+	System string
+	Go     string
+}
+
+func thisMachine() machine {
+	m := machine{Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version()}
+	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		m.System = "Linux " + strings.TrimSpace(string(release)) + ", " + runtime.GOARCH
+	}
+	m.CPU = procField("/proc/cpuinfo", "model name")
+	if kb, err := strconv.ParseFloat(strings.TrimSuffix(procField("/proc/meminfo", "MemTotal"), " kB"), 64); err == nil {
+		m.Memory = strconv.FormatFloat(kb/(1<<20), 'f', 0, 64) + " GiB"
+	}
+	return m
+}
+
+// procField is the first value under a name in a file of "name: value" lines.
+func procField(path, name string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	found := regexp.MustCompile(`(?m)^` + name + `\s*:\s*(.*?)\s*$`).FindSubmatch(data)
+	if found == nil {
+		return ""
+	}
+	return string(found[1])
+}
+
+// ticks are the times that the machine's cores have spent so far, all and idle.
+type ticks struct{ all, idle int64 }
+
+// now reads the ticks; ok is false where there are none.
+func now() (t ticks, ok bool) {
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return t, false
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	fields := strings.Fields(line)
+	const idle, iowait, guest = 4, 5, 9
+	for i := 1; i < len(fields) && i < guest; i++ {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return t, false
+		}
+		t.all += n
+		if i == idle || i == iowait {
+			t.idle += n
+		}
+	}
+	return t, t.all > 0
+}
+
+// breathe waits and tells which part of the machine others kept busy meanwhile, from 0 to 1;
+// 0 where that is not known.
+func breathe(d time.Duration) float64 {
+	before, ok := now()
+	time.Sleep(d)
+	after, okToo := now()
+	if !ok || !okToo || after.all == before.all {
+		return 0
+	}
+	return 1 - float64(after.idle-before.idle)/float64(after.all-before.all)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// The subcommands that bench runs itself in processes of their own.
+const (
+	floorCommand = "floor"
+	seedCommand  = "seed"
+)
+
+type options struct {
+	objects int
+	runs    int
+	peer    string
+	write   string
+}
+
+func main() {
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := dispatch(ctx, os.Args[1:])
+	release()
+	os.Exit(code)
+}
+
+func dispatch(ctx context.Context, args []string) int {
+	err := run(ctx, args)
+	var misuse *usageError
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case errors.As(err, &misuse):
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return exitUsage
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "bench: interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	return exitFailed
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == floorCommand {
+		return floor(ctx, args[1:], os.Stdin, os.Stdout)
+	}
+	if len(args) > 0 && args[0] == seedCommand {
+		return seed(ctx, args[1:], os.Stderr)
+	}
+	o, err := parse(args, os.Stdout)
+	if err != nil {
+		return err
+	}
+	return bench(ctx, o, os.Stdout, os.Stderr)
+}
+
+// usageError says that the command line is at fault.
+type usageError struct{ error }
+
+func parse(args []string, stdout io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.IntVar(&o.objects, "objects", 50_000, "how many objects to create")
+	flags.IntVar(&o.runs, "runs", 5, "how often to try each way to find the floor; programs are compared three times as often")
+	flags.StringVar(&o.peer, "peer", "", "another `program`, with its arguments, to run beside audit; it is given KUBECONFIG")
+	flags.StringVar(&o.write, "write", "", "write the figures to this `file`, as Markdown")
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(stdout, "usage: bench [flags]")
+		flags.SetOutput(stdout)
+		flags.PrintDefaults()
+		return o, err
+	}
+	switch {
+	case err != nil:
+	case flags.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case o.objects < 1 || o.runs < 1:
+		err = errors.New("-objects and -runs must be at least 1")
+	}
+	if err != nil {
+		return o, &usageError{err}
+	}
+	return o, nil
+}
+
+// line is the command line that says o again, as a reader would type it.
+func (o options) line() string {
+	words := []string{"go run ./test/bench", fmt.Sprintf("-objects %d -runs %d", o.objects, o.runs)}
+	if o.peer != "" {
+		words = append(words, "-peer …")
+	}
+	if o.write != "" {
+		words = append(words, "-write "+o.write)
+	}
+	return strings.Join(words, " ")
+}

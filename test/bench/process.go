@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// program is something that is run as a process and measured.
+type program struct {
+	name string // what a reader would type
+	path string
+	args []string
+	env  []string
+	in   string
+	// found says that exit code 1 is an answer too.
+	found bool
+}
+
+// cost is what one run of a program cost, or the medians of several.
+type cost struct {
+	Wall   time.Duration
+	CPU    time.Duration // user and system
+	Memory int64         // the most that was resident, in bytes; 0 where that is not known
+}
+
+// run measures one run; out is what it wrote to stdout.
+func (p program) run(ctx context.Context) (c cost, out []byte, err error) {
+	cmd := exec.CommandContext(ctx, p.path, p.args...)
+	cmd.Env = p.env
+	cmd.Stdin = strings.NewReader(p.in)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	stdout := &head{most: 1 << 16}
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = stdout, &stderr
+	if p.in == "" {
+		cmd.Stdin = nil
+	}
+	begun := time.Now()
+	err = cmd.Run()
+	c.Wall = time.Since(begun)
+	if state := cmd.ProcessState; state != nil {
+		c.CPU, c.Memory = state.UserTime()+state.SystemTime(), peak(state)
+		if p.found && state.ExitCode() == 1 {
+			err = nil
+		}
+	}
+	if err != nil {
+		return c, nil, fmt.Errorf("%s: %w\n%s", p.name, err, &stderr)
+	}
+	return c, stdout.kept, nil
+}
+
+// head keeps the beginning of what is written, and takes the rest.
+type head struct {
+	kept []byte
+	most int
+}
+
+var _ io.Writer = (*head)(nil)
+
+func (h *head) Write(b []byte) (int, error) {
+	h.kept = append(h.kept, b[:min(len(b), h.most-len(h.kept))]...)
+	return len(b), nil
+}
+
+// sample is what all runs of one thing cost.
+type sample []cost
+
+// median is of each figure by itself.
+func (s sample) median() cost {
+	return cost{
+		Wall:   medianOf(s, func(c cost) time.Duration { return c.Wall }),
+		CPU:    medianOf(s, func(c cost) time.Duration { return c.CPU }),
+		Memory: medianOf(s, func(c cost) int64 { return c.Memory }),
+	}
+}
+
+// fastest and slowest are wall times.
+func (s sample) fastest() time.Duration { return slices.Min(s.walls()) }
+func (s sample) slowest() time.Duration { return slices.Max(s.walls()) }
+
+func (s sample) walls() []time.Duration {
+	out := make([]time.Duration, len(s))
+	for i, c := range s {
+		out[i] = c.Wall
+	}
+	return out
+}
+
+func medianOf[T int64 | time.Duration](s sample, figure func(cost) T) T {
+	if len(s) == 0 {
+		return 0
+	}
+	all := make([]T, len(s))
+	for i, c := range s {
+		all[i] = figure(c)
+	}
+	slices.Sort(all)
+	middle := len(all) / 2
+	if len(all)%2 == 1 {
+		return all[middle]
+	}
+	return (all[middle-1] + all[middle]) / 2
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"text/template"
+	"time"
+)
+
+// report is everything that was measured.
+type report struct {
+	Line       string
+	Date       time.Time
+	Machine    machine
+	Kubernetes string
+	Runs       int // of each program
+	Tries      int // of each way to find the floor
+	Types      int // lists that a look takes
+	Objects    int
+	Seeded     time.Duration
+	Moved      transferred // by the floor
+	Busy       float64     // which part of the machine others kept busy at the median start
+	Busiest    float64     // and at one in ten
+	Own        int64       // the most memory that bench itself had: it hides what had less
+	Entries    []entry     // the floor first
+	Ways       []entry     // the best first
+}
+
+// entry is one row.
+type entry struct {
+	Name  string
+	Runs  sample
+	Lists int
+}
+
+// Median is of each figure by itself.
+func (e entry) Median() cost { return e.Runs.median() }
+
+// Spread is from the fastest run to the slowest.
+func (e entry) Spread() string {
+	return seconds(e.Runs.fastest()) + " to " + seconds(e.Runs.slowest())
+}
+
+// Floor is what everything is compared with.
+func (r *report) Floor() cost { return r.Entries[0].Median() }
+
+// Of is the row of kubectl gc COMMAND.
+func (r *report) Of(command string) cost {
+	for _, e := range r.Entries {
+		if e.Name == "kubectl gc "+command {
+			return e.Median()
+		}
+	}
+	return cost{}
+}
+
+// Shown are the ways worth a look: the five best, audit's own, and the worst.
+func (r *report) Shown() []entry {
+	var out []entry
+	for i, e := range r.Ways {
+		if i < 5 || i == len(r.Ways)-1 {
+			out = append(out, e)
+		} else if e.Name == auditsWay.String() {
+			e.Name += " (audit's)"
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Mix says what was created.
+func (r *report) Mix() string {
+	return fmt.Sprintf("%d pods, %d configmaps, %d secrets and 2 replicasets to each deployment", podsEach, configMapsEach, secretsEach)
+}
+
+// AtMost is the peak, in MiB, up to which peaks can't be told apart; 0 if none is so low.
+func (r *report) AtMost() int64 {
+	for _, e := range r.Entries {
+		if e.Median().Memory <= r.Own {
+			return r.Own >> 20
+		}
+	}
+	return 0
+}
+
+func (r *report) memory(n int64) string {
+	switch {
+	case n == 0:
+		return "?"
+	case n <= r.Own:
+		return fmt.Sprintf("≤ %d MiB", r.Own>>20)
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}
+
+func (r *report) print(out io.Writer) error {
+	fmt.Fprintf(out, "\n%d objects, %d types, %.1f MB of metadata; %d runs each, medians\n", r.Objects, r.Types, megabytes(r.Moved.Bytes), r.Runs)
+	fmt.Fprintf(out, "floor: %s\nat half of the starts others kept %.0f %% of the machine busy or more\n\n", r.Ways[0].Name, 100*r.Busy)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "WHAT\tWALL\tFROM, TO\tCPU\tMEMORY\tWALL/FLOOR\tCPU/FLOOR\tLISTS")
+	for _, e := range r.Entries {
+		m := e.Median()
+		fmt.Fprintln(table, strings.Join([]string{
+			e.Name, seconds(m.Wall), e.Spread(), seconds(m.CPU), r.memory(m.Memory),
+			ratio(m.Wall, r.Floor().Wall), ratio(m.CPU, r.Floor().CPU), fmt.Sprint(e.Lists),
+		}, "\t"))
+	}
+	return table.Flush()
+}
+
+//go:embed performance.md.tmpl
+var page string
+
+// write writes the report as a page of the documentation.
+func (r *report) write(path string) error {
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"seconds": seconds, "memory": r.memory, "megabytes": megabytes, "ratio": ratio,
+		"percent": func(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) },
+	}).Parse(page)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	var out strings.Builder
+	if err := t.Execute(&out, r); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil { //nolint:gosec // a page for everybody
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
+
+func megabytes(n int64) float64 { return float64(n) / 1e6 }
+
+func ratio(a, b time.Duration) string {
+	if b == 0 {
+		return "?"
+	}
+	return fmt.Sprintf("%.2f", float64(a)/float64(b))
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func ms(all ...int) sample {
+	var out sample
+	for _, n := range all {
+		out = append(out, cost{Wall: time.Duration(n) * time.Millisecond, CPU: time.Duration(n) * time.Millisecond, Memory: int64(n) << 20})
+	}
+	return out
+}
+
+func TestMedian(t *testing.T) {
+	for name, c := range map[string]struct {
+		of   sample
+		want time.Duration
+	}{
+		"of an odd number":   {ms(900, 100, 200), 200 * time.Millisecond},
+		"of an even number":  {ms(400, 100, 900, 200), 300 * time.Millisecond},
+		"of a single figure": {ms(7), 7 * time.Millisecond},
+		"of nothing":         {nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.of.median(); got.Wall != c.want || got.CPU != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestReport(t *testing.T) {
+	r := &report{
+		Line: "go run ./test/bench -objects 1", Date: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		Machine: machine{Cores: 2, CPU: "a processor", Memory: "24 GiB", System: "Linux", Go: "go1"}, Kubernetes: "v1.36.3",
+		Runs: 3, Types: 57, Objects: 50_234, Seeded: 50 * time.Second, Moved: transferred{Bytes: 48_000_000}, Own: 150 << 20,
+		Entries: []entry{
+			{Name: "the transfer floor", Runs: ms(200, 210, 190), Lists: 57},
+			{Name: "kubectl gc audit", Runs: ms(600, 610, 590), Lists: 63},
+		},
+		Ways: []entry{{Name: auditsWay.String(), Runs: ms(200, 210, 190)}},
+	}
+	var out bytes.Buffer
+	if err := r.print(&out); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "performance.md")
+	if err := r.write(path); err != nil {
+		t.Fatal(err)
+	}
+	written, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"50234 objects", "48.0 MB", "3.00", "0.590 s to 0.610 s", "600 MiB"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, &out)
+		}
+	}
+	for _, want := range []string{
+		"| `kubectl gc audit` | 0.600 s | 0.590 s to 0.610 s | 0.600 s | 600 MiB | 3.00 | 3.00 | 63 |",
+		"takes 3.00 times the floor's time", "2 cores, a processor", "| date | 2026-01-02 |", r.Line,
+	} {
+		if !strings.Contains(string(written), want) {
+			t.Errorf("the page lacks %q:\n%s", want, written)
+		}
+	}
+}
+
+func TestMemoryThatIsHidden(t *testing.T) {
+	r := &report{Own: 40 << 20, Entries: []entry{{Runs: ms(100)}, {Runs: ms(30)}}}
+	for n, want := range map[int64]string{0: "?", 30 << 20: "≤ 40 MiB", 41 << 20: "41 MiB"} {
+		if got := r.memory(n); got != want {
+			t.Errorf("%d bytes: got %q, want %q", n, got, want)
+		}
+	}
+	if got := r.AtMost(); got != 40 {
+		t.Errorf("got %d, want 40", got)
+	}
+}
+
+func TestWaysSurviveTheCommandLine(t *testing.T) {
+	seen, audits := map[string]bool{}, false
+	for _, w := range ways() {
+		var got way
+		flags := flag.NewFlagSet("", flag.ContinueOnError)
+		got.register(flags)
+		if err := flags.Parse(w.args()); err != nil || got != w {
+			t.Errorf("got %v, %v, want %v", got, err, w)
+		}
+		if seen[w.String()] {
+			t.Errorf("two ways are called %q", w)
+		}
+		seen[w.String()] = true
+		audits = audits || w == auditsWay
+	}
+	if !audits {
+		t.Error("audit's own way is not tried")
+	}
+}
+
+func TestSumOfLists(t *testing.T) {
+	metrics := `# TYPE apiserver_request_total counter
+apiserver_request_total{code="200",resource="pods",verb="LIST",version="v1"} 18
+apiserver_request_total{code="200",resource="pods",verb="WATCH",version="v1"} 5
+apiserver_request_total{code="200",resource="secrets",verb="LIST",version="v1"} 1.2e+02
+apiserver_request_duration_seconds_count{resource="pods",verb="LIST"} 7
+`
+	if got, err := sumOfLists([]byte(metrics)); err != nil || got != 138 {
+		t.Errorf("got %d, %v, want 138", got, err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	o, err := parse([]string{"-objects", "5000", "-peer", "other -A"}, &bytes.Buffer{})
+	if err != nil || o.objects != 5000 || o.runs != 5 || o.line() != "go run ./test/bench -objects 5000 -runs 5 -peer …" {
+		t.Errorf("got %+v, %v, which says %q", o, err, o.line())
+	}
+	for _, args := range [][]string{{"-objects", "0"}, {"-runs=0"}, {"-bogus"}, {"extra"}} {
+		if code := dispatch(t.Context(), args); code != exitUsage {
+			t.Errorf("bench %s: exit code %d, want %d", strings.Join(args, " "), code, exitUsage)
+		}
+	}
+}

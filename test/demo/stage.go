@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// stage is where the demo takes place.
+type stage struct {
+	out, err   io.Writer
+	bin        string // the folder with kubectl and the plugin
+	kubeconfig string
+	cleaners   []func() error // what clear has to do, last first
+}
+
+// clear leaves nothing behind.
+func (s *stage) clear() error {
+	var errs []error
+	for _, clean := range slices.Backward(s.cleaners) {
+		errs = append(errs, clean())
+	}
+	s.cleaners = nil
+	return errors.Join(errs...)
+}
+
+// timed says on a line what is being done, and then how long it took.
+func (s *stage) timed(task string, do func() error) error {
+	begun := time.Now()
+	fmt.Fprintf(s.out, "%-60s", task+" …")
+	if err := do(); err != nil {
+		fmt.Fprintln(s.out)
+		return err
+	}
+	s.took(begun)
+	return nil
+}
+
+// took ends a line with the time that passed.
+func (s *stage) took(begun time.Time) {
+	fmt.Fprintf(s.out, "%6.1f s\n", time.Since(begun).Seconds())
+}
+
+// populate loads docs/demo and waits until the controllers are done with it.
+func (s *stage) populate(ctx context.Context, root string) error {
+	manifests, err := readManifests(os.DirFS(filepath.Join(root, "docs", "demo")))
+	if err != nil {
+		return err
+	}
+	l, err := newLoader(s.kubeconfig)
+	if err != nil {
+		return err
+	}
+	task := fmt.Sprintf("load the %d objects of docs/demo", len(manifests))
+	if err := s.timed(task, func() error { return l.load(ctx, manifests) }); err != nil {
+		return err
+	}
+	return s.timed("wait for the Deployment, StatefulSet and Job controllers", func() error { return l.settle(ctx, manifests) })
+}
+
+// perform runs the plugin as a user would.
+func (s *stage) perform(ctx context.Context, save string) error {
+	for _, act := range []struct {
+		heading string
+		args    []string
+	}{
+		{"What is wrong in this cluster?", []string{"audit"}},
+		{"The StatefulSet among them: who owns it, and what goes with it?", []string{"tree", "statefulset/redis-exporter", "-n", "monitoring"}},
+		{"Everything in a namespace that owns or is owned", []string{"tree", "-n", "shop"}},
+	} {
+		fmt.Fprintf(s.out, "\n── %s\n", act.heading)
+		if err := s.kubectl(ctx, append([]string{"gc"}, act.args...)...); err != nil {
+			return err
+		}
+	}
+	if save == "" {
+		return nil
+	}
+	// Whoever reads the file is to find deletions that hang, not ones that have just begun.
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(3 * time.Second):
+	}
+	fmt.Fprintf(s.out, "\n── The same cluster as a file\n")
+	return s.kubectl(ctx, "gc", "snapshot", "-o", save)
+}
+
+// kubectl echoes a command line and runs it. Exit code 1 is an answer: there are findings.
+func (s *stage) kubectl(ctx context.Context, args ...string) error {
+	fmt.Fprintf(s.out, "$ kubectl %s\n", strings.Join(args, " "))
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "kubectl"), args...)
+	cmd.Env = s.env()
+	cmd.Stdout, cmd.Stderr = s.out, s.out // as on a terminal, in the order of a terminal
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	begun := time.Now()
+	err := cmd.Run()
+	took := time.Since(begun)
+	if code := cmd.ProcessState.ExitCode(); err != nil && code != exitFailed {
+		return fmt.Errorf("kubectl %s: %w", strings.Join(args, " "), err)
+	} else if code == exitFailed {
+		fmt.Fprintf(s.out, "(%.2f s, exit code 1: a pipeline would stop here)\n", took.Seconds())
+		return nil
+	}
+	fmt.Fprintf(s.out, "(%.2f s)\n", took.Seconds())
+	return nil
+}
+
+// env leads to the demo's control plane and to nothing else.
+func (s *stage) env() []string {
+	var env []string
+	for _, entry := range os.Environ() {
+		if !strings.HasPrefix(entry, "KUBE") && !strings.HasPrefix(entry, "PATH=") {
+			env = append(env, entry)
+		}
+	}
+	return append(env, "KUBERC=off", "KUBECONFIG="+s.kubeconfig, "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// invite says what to try next.
+func (s *stage) invite(keep bool) {
+	if !keep {
+		fmt.Fprint(s.out, `
+── Now you
+Play with this cluster:             make demo-up
+Ask its snapshot, with no cluster:  make build && bin/kubectl-gc audit --from docs/demo/cluster.json
+What was loaded, story by story:    docs/demo/README.md
+`)
+		return
+	}
+	fmt.Fprintf(s.out, `
+── Now you. The control plane stays; in your shell:
+export KUBECONFIG='%s' PATH='%s':"$PATH"
+kubectl gc audit --cross-namespace                      only what crosses a namespace border
+kubectl gc audit --stuck-after=1s                       deletions that hang, young as they are here
+kubectl gc audit -o json                                for a program; also yaml, sarif, name
+kubectl gc tree rediscluster/redis-0826 -n kube-system  the owner that redis-exporter means, and who may have it
+kubectl gc tree -A -o mermaid                           every tree, as a diagram
+What was loaded, story by story: docs/demo/README.md
+Stop it: make demo-down
+`, s.kubeconfig, s.bin)
+}
