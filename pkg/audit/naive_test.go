@@ -240,6 +240,16 @@ func deletesDependents(o object.Object) bool {
 	return o.Deleted != nil && slices.Contains(o.Finalizers, "foregroundDeletion")
 }
 
+// holds says whether one of the references with that UID is good.
+func holds(o object.Object, all []opinion, uid types.UID) bool {
+	for i, r := range o.Owners {
+		if r.UID == uid && all[i].verdict == "solid" {
+			return true
+		}
+	}
+	return false
+}
+
 // deadlocked is gc-semantics 10.1b: every member waits for another one to go.
 func deadlocked(circle []object.Object) bool {
 	for _, owner := range circle {
@@ -316,7 +326,7 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 				}
 			}
 			if first := slices.IndexFunc(o.Owners, func(other object.Reference) bool { return other.UID == r.UID }); first < i {
-				if (consequence(o, all, all[first].verdict) == "unlink") != (c == "unlink") {
+				if slices.Contains(dropped, r.UID) && holds(o, all, r.UID) {
 					say("duplicate-owner", o, i, "warning", p.verdict, "unlink", "unlink")
 				} else {
 					say("duplicate-owner", o, i, grade, p.verdict, c, "unlink")

@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// seedVariable repeats the random graph of a failed test.
+const seedVariable = "KUBECTL_GC_SEED"
+
+// seeds are n random ones, or the one that is asked for.
+func seeds(t *testing.T, n int) []uint64 {
+	t.Helper()
+	if given := os.Getenv(seedVariable); given != "" {
+		seed, err := strconv.ParseUint(given, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", seedVariable, err)
+		}
+		return []uint64{seed}
+	}
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(rand.Uint32())
+	}
+	return out
+}
+
+func TestAuditOfARandomGraphSaysWhatTheRulesSay(t *testing.T) {
+	set(t)
+	spoke := map[string]bool{}
+	all := seeds(t, 3)
+	for _, seed := range all {
+		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
+			s := set(t)
+			g := newRandom(s, seed, 170, false)
+			want, whole := s.foretell(), s.tool().audit()
+			for try := 0; try < 3 && whole.Summary.Objects != len(want.objects); try++ {
+				want, whole = s.foretell(), s.tool().audit() // the server itself creates an object now and then
+			}
+			if diff := cmp.Diff(lines(want.findings()), lines(whole.Findings)); diff != "" {
+				t.Errorf("the rules (-) and the audit (+) differ:\n%s", diff)
+			}
+			if !whole.Complete {
+				t.Errorf("the view was not whole: %+v", whole.Gaps)
+			}
+			references := 0
+			for _, o := range want.objects {
+				references += len(o.judged)
+			}
+			if whole.Summary.Objects != len(want.objects) || whole.Summary.References != references {
+				t.Errorf("the audit saw %+v, want %d objects with %d references", whole.Summary, len(want.objects), references)
+			}
+			for _, ns := range g.spaces {
+				if diff := cmp.Diff(within(whole, ns), lines(s.tool().audit("-n", ns).Findings)); diff != "" {
+					t.Errorf("the whole audit (-) and that of one namespace (+) differ:\n%s", diff)
+				}
+			}
+			for _, f := range whole.Findings {
+				spoke[f.Rule] = true
+			}
+			t.Logf("%d objects, %d references, %d findings", whole.Summary.Objects, whole.Summary.References, len(whole.Findings))
+		})
+	}
+	for _, rule := range []string{
+		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner", "unserved-owner-version",
+		"unknown-owner-kind", "unverified-owner", "terminating-owner", "owner-cycle", "self-owner", "duplicate-owner", "unmonitored-owner", "odd-owner-kind",
+	} {
+		if !spoke[rule] && !t.Failed() && len(all) > 1 {
+			t.Errorf("the graphs gave no reason for %s to speak", rule)
+		}
+	}
+}
+
+// within are the findings about objects of a namespace, in full.
+func within(r report, namespace string) []string {
+	return lines(slices.DeleteFunc(slices.Clone(r.Findings), func(f finding) bool { return f.Object.Namespace != namespace }))
+}

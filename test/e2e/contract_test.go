@@ -1,0 +1,191 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The documents as a user's program would declare them.
+type (
+	report struct {
+		APIVersion string    `json:"apiVersion"`
+		Kind       string    `json:"kind"`
+		Complete   bool      `json:"complete"`
+		Gaps       []gap     `json:"gaps"`
+		Summary    summary   `json:"summary"`
+		Findings   []finding `json:"findings"`
+	}
+	gap struct {
+		Group     string `json:"group"`
+		Resource  string `json:"resource"`
+		Namespace string `json:"namespace"`
+		Reason    string `json:"reason"`
+		Message   string `json:"message"`
+	}
+	summary struct {
+		Objects    int `json:"objects"`
+		References int `json:"references"`
+		Errors     int `json:"errors"`
+		Warnings   int `json:"warnings"`
+		Infos      int `json:"infos"`
+	}
+	finding struct {
+		Rule        string     `json:"rule"`
+		Severity    string     `json:"severity"`
+		Object      identity   `json:"object"`
+		Reference   *ownerRef  `json:"reference"`
+		Verdict     string     `json:"verdict"`
+		Consequence string     `json:"consequence"`
+		Message     string     `json:"message"`
+		Fix         string     `json:"fix"`
+		Members     []identity `json:"members"`
+	}
+	identity struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Namespace  string `json:"namespace"`
+		Name       string `json:"name"`
+		UID        string `json:"uid"`
+	}
+	ownerRef struct {
+		APIVersion         string `json:"apiVersion"`
+		Kind               string `json:"kind"`
+		Name               string `json:"name"`
+		UID                string `json:"uid"`
+		Controller         bool   `json:"controller"`
+		BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
+	}
+	tree struct {
+		APIVersion string       `json:"apiVersion"`
+		Kind       string       `json:"kind"`
+		Complete   bool         `json:"complete"`
+		Gaps       []gap        `json:"gaps"`
+		Targets    []identity   `json:"targets"`
+		Objects    []treeObject `json:"objects"`
+	}
+	treeObject struct {
+		identity
+		Created    *time.Time  `json:"created"`
+		Deleted    *time.Time  `json:"deleted"`
+		Finalizers []string    `json:"finalizers"`
+		Owners     []treeOwner `json:"owners"`
+	}
+	treeOwner struct {
+		ownerRef
+		Verdict string `json:"verdict"`
+		Rule    string `json:"rule"`
+	}
+)
+
+func (i identity) String() string {
+	if i.Namespace == "" {
+		return i.Kind + "/" + i.Name
+	}
+	return i.Namespace + " " + i.Kind + "/" + i.Name
+}
+
+// String is all of a finding that people act on, on one line.
+func (f finding) String() string {
+	line := fmt.Sprintf("%s %s: %s", f.Severity, f.Rule, f.Object)
+	if f.Reference != nil {
+		r := *f.Reference
+		line += fmt.Sprintf(" -> %s %s/%s %s controller=%t block=%t is %s", r.APIVersion, r.Kind, r.Name, r.UID, r.Controller, r.BlockOwnerDeletion, f.Verdict)
+	}
+	for _, m := range f.Members {
+		line += " & " + m.String()
+	}
+	return line + ": " + f.Consequence
+}
+
+// brief is a finding as a test states it: rule, object and consequence.
+func (f finding) brief() string {
+	return fmt.Sprintf("%s %s: %s/%s: %s", f.Severity, f.Rule, f.Object.Kind, f.Object.Name, f.Consequence)
+}
+
+// in are the findings about objects of one namespace, briefly.
+func (r report) in(namespace string) []string {
+	out := []string{}
+	for _, f := range r.Findings {
+		if f.Object.Namespace == namespace {
+			out = append(out, f.brief())
+		}
+	}
+	return out
+}
+
+// lines are all findings, sorted.
+func lines(findings []finding) []string {
+	out := make([]string, len(findings))
+	for i, f := range findings {
+		out[i] = f.String()
+	}
+	slices.Sort(out)
+	return out
+}
+
+// audit runs an audit whose answer is one, and reads it. The exit code must be
+// that of the findings.
+func (t tool) audit(args ...string) report {
+	t.Helper()
+	r := t.gc(append([]string{"audit", "-o", "json"}, args...)...)
+	out := decode[report](t, r)
+	want := 0
+	if out.Summary.Errors > 0 {
+		want = 1
+	}
+	r.exits(t, want)
+	checkReport(t, out)
+	return out
+}
+
+// partly runs an audit that must say on standard error, with these words, that
+// it did not see all. With --strict that fails.
+func (t tool) partly(words []string, args ...string) report {
+	t.Helper()
+	r := t.gc(append([]string{"audit", "-o", "json", "--strict"}, args...)...).exits(t, 3).warns(t, words...)
+	out := decode[report](t, r)
+	checkReport(t, out)
+	return out
+}
+
+func checkReport(t testing.TB, r report) {
+	t.Helper()
+	if r.APIVersion != "kubectl-gc.dev/v1alpha1" || r.Kind != "AuditReport" || r.Gaps == nil || r.Findings == nil || r.Complete != (len(r.Gaps) == 0) {
+		t.Errorf("no valid report: %s %s, complete %t, %d gaps", r.APIVersion, r.Kind, r.Complete, len(r.Gaps))
+	}
+	counted := summary{Objects: r.Summary.Objects, References: r.Summary.References}
+	for _, f := range r.Findings {
+		switch f.Severity {
+		case "error":
+			counted.Errors++
+		case "warning":
+			counted.Warnings++
+		case "info":
+			counted.Infos++
+		}
+	}
+	if counted != r.Summary {
+		t.Errorf("the summary says %+v of findings that are %+v", r.Summary, counted)
+	}
+	if !slices.IsSortedFunc(r.Findings, func(a, b finding) int { return strings.Compare(order(a.Object), order(b.Object)) }) {
+		t.Error("the findings are not in the order of their objects")
+	}
+}
+
+// order is kind, namespace, name, uid.
+func order(i identity) string {
+	return strings.Join([]string{i.Kind, i.Namespace, i.Name, i.UID}, "\x00")
+}
+
+// awaitReport audits until the report is as wanted.
+func (s *scene) awaitReport(into *report, what string, args []string, done func(report) bool) {
+	s.Helper()
+	s.await(what, func(context.Context) (bool, error) {
+		*into = s.tool().audit(args...)
+		return done(*into), nil
+	})
+}

@@ -1,0 +1,15 @@
+// Package e2e holds the tests of kubectl gc as people run it: the built program,
+// on a real control plane, through the real kubectl.
+//
+// All tests share one control plane without a garbage collector, so that what a
+// test has built stays as it is. They run one after the other; each has
+// namespaces of its own and takes its objects away again. The last one switches
+// the real collector on, to see whether what was foretold is what happens.
+//
+// The tests know the program by its command line, its output and its exit codes
+// only: nothing here imports a package of this module but test/plane. What an
+// audit should find in a random graph is computed a second time, straight from
+// the rules and by client-go's own means.
+//
+// KUBECTL_GC_SEED repeats a random graph: a test that fails names its seed.
+package e2e

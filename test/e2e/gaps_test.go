@@ -1,0 +1,344 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// doubtful creates two ConfigMaps whose owners are Secrets: one that exists,
+// and one that does not.
+func (s *scene) doubtful(namespace string) {
+	s.Helper()
+	owner := s.create(secret(namespace, "owner"))
+	s.create(configMap(namespace, "owned", ownedBy(to(owner))))
+	s.create(configMap(namespace, "orphan", ownedBy(to(owner, named("gone"), func(r *metav1.OwnerReference) { r.UID = "gone" }))))
+}
+
+// doubted is what an audit says of them when Secrets could not be read.
+var doubted = []string{
+	"warning unverified-owner: ConfigMap/orphan: unknown",
+	"warning unverified-owner: ConfigMap/owned: unknown",
+}
+
+// judged is what it says when they could.
+var judged = []string{"error missing-owner: ConfigMap/orphan: delete"}
+
+// hasGaps demands a report that is not whole for just these reasons.
+func (s *scene) hasGaps(r report, want ...gap) {
+	s.Helper()
+	if r.Complete {
+		s.Error("the report claims to be complete")
+	}
+	if diff := cmp.Diff(want, r.Gaps, cmpopts.IgnoreFields(gap{}, "Message")); diff != "" {
+		s.Errorf("gaps (-want +got)\n%s", diff)
+	}
+	for _, g := range r.Gaps {
+		if g.Message == "" {
+			s.Errorf("the gap %+v has no message", g)
+		}
+	}
+}
+
+func TestATypeThatCannotBeReadIsAGapAndItsObjectsAreNeverMissing(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault  func(through http.Handler) http.HandlerFunc
+		args   []string
+		reason string
+	}{
+		"it answers 500": {
+			fault:  func(http.Handler) http.HandlerFunc { return says(500, "InternalError", "etcd is on fire") },
+			reason: "server-error",
+		},
+		"it answers 429 and asks for patience, for ever": {
+			fault: func(http.Handler) http.HandlerFunc {
+				return says(429, "TooManyRequests", "not now", "Retry-After", "1")
+			},
+			reason: "throttled",
+		},
+		"it stalls": {
+			fault: func(http.Handler) http.HandlerFunc { return stalls },
+			args:  []string{"--request-timeout=2s"}, reason: "timeout",
+		},
+		"it breaks off in the middle of its answer": {fault: cuts, reason: "unavailable"},
+		"it answers that there is no such page": {
+			fault:  func(http.Handler) http.HandlerFunc { return notAPath },
+			reason: "vanished",
+		},
+		"it answers with something else": {
+			fault: func(http.Handler) http.HandlerFunc {
+				return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>login here</html>") }
+			},
+			reason: "unreadable",
+		},
+		"it says that its pages have expired, of the first page too": {
+			fault:  func(http.Handler) http.HandlerFunc { return says(410, "Expired", "too old") },
+			reason: "server-error",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("gaps")
+			s.doubtful(ns)
+			f := s.behind(func(through http.Handler) []fault {
+				return []fault{{func(r *http.Request) bool { return listOf("secrets")(r) || getOf("secrets")(r) }, c.fault(through)}}
+			})
+			got := f.partly([]string{"secrets", c.reason}, c.args...)
+			s.hasGaps(got, gap{Resource: "secrets", Reason: c.reason})
+			if diff := cmp.Diff(doubted, got.in(ns)); diff != "" {
+				t.Errorf("findings (-want +got)\n%s", diff)
+			}
+			shown := decode[tree](t, f.gc(append([]string{"tree", "configmap/owned", "-n", ns, "-o", "json"}, c.args...)...).exits(t, 0).warns(t, "secrets", c.reason))
+			if shown.Complete || len(shown.Gaps) != 1 || shown.Objects[0].Owners[0].Rule != "unverified-owner" {
+				t.Errorf("the tree does not say what it lacks: %+v", shown)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatDoesNotNameTheOwnerIsNoProofOfItsAbsence(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("gaps")
+	s.doubtful(ns)
+	f := s.behind(func(http.Handler) []fault { return []fault{{getOf("secrets"), notAPath}} })
+	got := f.partly([]string{"secrets", "unproven"})
+	s.hasGaps(got, gap{Resource: "secrets", Namespace: ns, Reason: "unproven"})
+	if diff := cmp.Diff(doubted[:1], got.in(ns)); diff != "" {
+		t.Errorf("findings (-want +got)\n%s", diff)
+	}
+	f.gc("audit").exits(t, 0).warns(t, "secrets", "unproven")
+}
+
+func TestPagesThatExpireMidwayLeaveNothingOut(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("pages")
+	owner := s.create(configMap(ns, "owner"))
+	for i := range 12 {
+		s.create(secret(ns, fmt.Sprintf("page-%02d", i), ownedBy(to(owner), reference("v1", "ConfigMap", "gone", "gone"))))
+	}
+	want := s.gc("audit", "-o", "json").exits(t, 0)
+	expired := says(410, "Expired", "The provided continue parameter is too old")
+	for name, about := range map[string]func(*http.Request) bool{
+		"once":            once(continued(listOf("secrets"))),
+		"again and again": continued(listOf("secrets")),
+		"of every type":   continued(anything),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			f := s.behind(func(http.Handler) []fault { return []fault{{about, expired}} })
+			got := f.gc("audit", "-o", "json", "--chunk-size=5").exits(t, 0)
+			if diff := cmp.Diff(want.Stdout, got.Stdout); diff != "" {
+				t.Errorf("in one page (-) and in pages that expire (+):\n%s", diff)
+			}
+			if asked := f.asked(continued(listOf("secrets"))); len(asked) == 0 {
+				t.Error("the list was not asked for in pages")
+			}
+			if asked := f.asked(listOf("secrets")); len(asked) > 8 {
+				t.Errorf("Secrets were asked for %d times", len(asked))
+			}
+		})
+	}
+}
+
+// grant lets a user do something with some types, in one namespace or, where
+// that is empty, everywhere.
+func (s *scene) grant(user, namespace string, groups, resources, verbs []any) {
+	s.Helper()
+	kind, name := "ClusterRole", strings.ToLower(user)+"-e2e"
+	s.create(of("rbac.authorization.k8s.io/v1", prefixed(namespace, kind), namespace, name, with("rules", []any{
+		map[string]any{"apiGroups": groups, "resources": resources, "verbs": verbs},
+	})))
+	s.create(of("rbac.authorization.k8s.io/v1", prefixed(namespace, kind)+"Binding", namespace, name,
+		with("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": prefixed(namespace, kind), "name": name}),
+		with("subjects", []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}})))
+	// What is granted takes a moment to be so.
+	review := of("authorization.k8s.io/v1", "SubjectAccessReview", "", "", with("spec", map[string]any{
+		"user":               user,
+		"resourceAttributes": map[string]any{"namespace": namespace, "verb": verbs[0], "group": strings.Trim(fmt.Sprint(groups[0]), "*"), "resource": plain(resources[0])},
+	}))
+	s.await("the rights of "+user, func(ctx context.Context) (bool, error) {
+		answer, err := s.at(review).Create(ctx, review.Unstructured, metav1.CreateOptions{})
+		if err != nil {
+			return false, err
+		}
+		status, _ := answer.Object["status"].(map[string]any)
+		return status["allowed"] == true, nil
+	})
+}
+
+func prefixed(namespace, kind string) string {
+	if namespace == "" {
+		return kind
+	}
+	return strings.TrimPrefix(kind, "Cluster")
+}
+
+func plain(resource any) string {
+	if resource == "*" {
+		return "configmaps"
+	}
+	return fmt.Sprint(resource)
+}
+
+func TestAUserWhoMayListOnlySomeTypesGetsAnAnswerThatSaysSo(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("alice")
+	s.doubtful(ns)
+	s.create(configMap(ns, "of-a-pod", ownedBy(to(s.create(pod(ns, "there"))))))
+	s.create(configMap(ns, "of-no-pod", ownedBy(reference("v1", "Pod", "gone", "gone"))))
+	s.grant("alice", "", []any{""}, []any{"configmaps", "secrets"}, []any{"list", "get"})
+	alice := s.as("alice")
+
+	got := alice.partly([]string{"could not be read", "forbidden"})
+	for _, g := range got.Gaps {
+		if g.Reason != "forbidden" || g.Resource == "configmaps" || g.Resource == "secrets" {
+			t.Errorf("gap %+v", g)
+		}
+	}
+	want := []string{
+		"warning unverified-owner: ConfigMap/of-a-pod: unknown",
+		"warning unverified-owner: ConfigMap/of-no-pod: unknown",
+		judged[0],
+	}
+	if diff := cmp.Diff(want, got.in(ns)); diff != "" {
+		t.Errorf("findings (-want +got)\n%s", diff)
+	}
+	alice.gc("audit").exits(t, 1).warns(t, "could not be read", "forbidden")
+}
+
+func TestAUserWhoMayListButNotGetIsNotToldThatAnOwnerIsMissing(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("carol")
+	s.doubtful(ns)
+	s.grant("carol", "", []any{""}, []any{"configmaps", "secrets"}, []any{"list"})
+	got := s.as("carol").partly([]string{"could not be read"}, "-n", ns)
+	if !slices.ContainsFunc(got.Gaps, func(g gap) bool { return g.Resource == "secrets" && g.Namespace == ns && g.Reason == "forbidden" }) {
+		t.Errorf("no gap for Secrets: %+v", got.Gaps)
+	}
+	if diff := cmp.Diff(doubted[:1], got.in(ns)); diff != "" {
+		t.Errorf("findings (-want +got)\n%s", diff)
+	}
+}
+
+func TestAUserWithRightsInOneNamespaceNamesIt(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("bob")
+	owner := s.create(secret(ns, "owner"))
+	s.create(configMap(ns, "owned", ownedBy(to(owner))))
+	s.grant("bob", ns, []any{"*"}, []any{"*"}, []any{"list", "get"})
+	bob := s.as("bob")
+
+	if got := bob.audit("-n", ns, "--strict"); !got.Complete || len(got.Findings) > 0 {
+		t.Errorf("all is well, but the audit says %+v", got)
+	}
+	r := bob.gc("audit").exits(t, 2).warns(t, "forbidden", "-n")
+	if r.Stdout != "" {
+		t.Errorf("without an answer there is one: %s", r.Stdout)
+	}
+
+	t.Run("and is told where the view ends once something is bad", func(t *testing.T) {
+		s := s.under(t)
+		s.create(configMap(ns, "orphan", ownedBy(reference("v1", "Secret", "gone", "gone"))))
+		s.create(configMap(ns, "global", ownedBy(reference("rbac.authorization.k8s.io/v1", "ClusterRole", "gone", "gone"))))
+		got := s.as("bob").audit("-n", ns)
+		want := []string{"warning unverified-owner: ConfigMap/global: unknown", judged[0]}
+		if diff := cmp.Diff(want, got.in(ns)); diff != "" {
+			t.Errorf("findings (-want +got)\n%s", diff)
+		}
+		if got.Complete {
+			t.Error("where the owner may live was not seen, but the report claims to be complete")
+		}
+	})
+}
+
+// pointNowhere registers an APIService that no server stands behind.
+func (s *scene) pointNowhere(group string) {
+	s.Helper()
+	s.create(of("apiregistration.k8s.io/v1", "APIService", "", "v1."+group, with("spec", map[string]any{
+		"group": group, "version": "v1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100), "insecureSkipTLSVerify": true,
+		"service": map[string]any{"namespace": "default", "name": "nowhere", "port": int64(443)},
+	})))
+	// Cleanups run last in, first out: by then the APIService is to be gone.
+	s.Cleanup(func() {
+		s.clear()
+		s.awaitDiscovery(func(err error) bool { return err == nil })
+	})
+	s.awaitDiscovery(func(err error) bool { return err != nil && strings.Contains(err.Error(), group) })
+}
+
+func (s *scene) awaitDiscovery(done func(error) bool) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for ctx.Err() == nil {
+		if _, _, err := s.discovery.ServerGroupsAndResources(); done(err) {
+			return
+		}
+	}
+	s.Error("discovery does not change")
+}
+
+func TestAnAPIServiceThatPointsNowhereIsAGapOfItsGroup(t *testing.T) {
+	const group = "nowhere.example.com"
+	s := set(t)
+	ns := s.namespace("nowhere")
+	s.doubtful(ns)
+	s.create(configMap(ns, "lost", ownedBy(reference(group+"/v1", "Thing", "owner", "uid"))))
+	before := s.tool().audit()
+	if diff := cmp.Diff([]string{"error unknown-owner-kind: ConfigMap/lost: stuck", judged[0]}, before.in(ns)); diff != "" {
+		t.Errorf("before (-want +got)\n%s", diff)
+	}
+	s.pointNowhere(group)
+	got := s.tool().partly([]string{group, "APIService v1." + group})
+	s.hasGaps(got, gap{Group: group, Resource: "*", Reason: "unavailable"})
+	if diff := cmp.Diff([]string{"warning unverified-owner: ConfigMap/lost: unknown", judged[0]}, got.in(ns)); diff != "" {
+		t.Errorf("findings (-want +got)\n%s", diff)
+	}
+	if shown := decode[tree](t, s.gc("tree", "-n", ns, "-o", "json").exits(t, 0)); shown.Complete {
+		t.Error("the tree claims to be complete")
+	}
+}
+
+// deadWebhook defines a kind whose objects are stored as v1, while clients are
+// to read them as v2, for which a webhook is asked that never answers.
+func (s *scene) deadWebhook(group, kind string) {
+	s.Helper()
+	crd := definition(group, kind, "Namespaced", version("v1", true), version("v2", true))
+	crd.Object["spec"].(map[string]any)["conversion"] = map[string]any{
+		"strategy": "Webhook",
+		"webhook": map[string]any{
+			"conversionReviewVersions": []any{"v1"},
+			"clientConfig":             map[string]any{"url": fmt.Sprintf("https://127.0.0.1:%d/convert", s.unusedPort())},
+		},
+	}
+	s.define(crd)
+}
+
+func TestACRDWithADeadConversionWebhookIsAGap(t *testing.T) {
+	const group = "dead.example.com"
+	s := set(t)
+	ns := s.namespace("dead")
+	s.doubtful(ns)
+	s.deadWebhook(group, "Relic")
+	relic := s.create(of(group+"/v1", "Relic", ns, "relic"))
+	s.create(configMap(ns, "of-a-relic", ownedBy(to(relic))))
+	s.create(configMap(ns, "of-no-relic", ownedBy(to(relic, named("gone")))))
+
+	got := s.tool().partly([]string{"relics." + group, "conversion-webhook"})
+	s.hasGaps(got, gap{Group: group, Resource: "relics", Reason: "conversion-webhook"})
+	want := []string{
+		"warning unverified-owner: ConfigMap/of-a-relic: unknown",
+		"warning unverified-owner: ConfigMap/of-no-relic: unknown",
+		judged[0],
+	}
+	if diff := cmp.Diff(want, got.in(ns)); diff != "" {
+		t.Errorf("findings (-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+)
+
+// evil is what an owner reference may hold: the API server takes any kind, name
+// and UID that is not empty.
+var evil = map[string]string{
+	"an escape sequence":          "\x1b[2J\x1b]0;owned\x07\x1b[31mred",
+	"line breaks and tabs":        "web\nerror  missing-owner  forged\r\n\tx",
+	"quotes and markup":           `"><script>alert('1')</script>\"];"` + "`$(id)`",
+	"a way up":                    "../../../../api/v1/namespaces/kube-system/secrets",
+	"a way up, escaped":           "..%2f..%2fsecrets%00",
+	"a query":                     "web?watch=true&limit=1#fragment",
+	"a way back":                  "..",
+	"characters that turn around": "safe\u202egnp.exe\u2066\u200b\ufeff",
+	"C1 controls":                 "\u009b31m\u0085\u0090",
+	"much text":                   strings.Repeat("long\x1b[1m ", 12_000),
+	"blanks":                      " \u00a0\u2028 ",
+}
+
+// wellBehaved says what is wrong with text that meets a terminal.
+func wellBehaved(text string) error {
+	for i, r := range text {
+		switch {
+		case r == '\n':
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			return fmt.Errorf("an invalid byte %#x", text[i])
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+			return fmt.Errorf("the raw character %U", r)
+		}
+	}
+	return nil
+}
+
+// plainPath is of a request that nothing evil has changed: discovery, a list,
+// or an object whose name is one escaped segment.
+var plainPath = regexp.MustCompile(`^/(version|api|apis|(api/v1|apis/[a-z0-9.-]+/v[a-z0-9]+)(/namespaces/[a-z0-9-]+)?/[a-z]+(/[^/]+)?)$`)
+
+func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("hostile")
+	owner := s.create(secret(ns, "owner"))
+	number := 0
+	hurt := func(refs ...metav1.OwnerReference) {
+		number++
+		s.create(configMap(ns, fmt.Sprintf("c%d", number), ownedBy(refs...)))
+	}
+	for _, text := range evil {
+		hurt(reference("v1", text, "owner", owner.GetUID()))
+		hurt(reference("v1", "Secret", text, owner.GetUID()))
+		hurt(reference("v1", "Secret", "owner", types.UID(text)))
+		hurt(reference("v1", text, text, types.UID(text)))
+		if !strings.Contains(text, "/") {
+			hurt(reference(text+"/v1", "Secret", "owner", owner.GetUID()))
+			hurt(to(owner), reference("apps/"+text, "Secret", "owner", owner.GetUID()))
+		}
+	}
+	f := s.behind(nil)
+	for _, c := range []struct {
+		line    string
+		code    int
+		formats []string
+	}{
+		{"audit -n " + ns, 1, []string{"table", "wide", "json", "yaml", "kyaml", "name", "sarif"}},
+		{"tree -n " + ns, 0, []string{"tree", "wide", "json", "yaml", "kyaml", "name", "dot", "mermaid"}},
+		{"tree configmaps -n " + ns, 0, []string{"tree", "wide"}},
+	} {
+		for _, format := range c.formats {
+			t.Run(c.line+" -o "+format, func(t *testing.T) {
+				f := f.tool
+				f.scene = s.under(t)
+				r := f.gc(append(strings.Fields(c.line), "-o", format)...).exits(t, c.code)
+				if format == "kyaml" || format == "yaml" {
+					// They write a tab at the start of a line as one behind a backslash.
+					r.Stdout = strings.ReplaceAll(r.Stdout, "\\\t", "")
+				}
+				for stream, content := range map[string]string{"stdout": r.Stdout, "stderr": r.Stderr} {
+					if err := wellBehaved(content); err != nil {
+						t.Errorf("%s has %v", stream, err)
+					}
+				}
+			})
+		}
+	}
+	for _, r := range f.asked(anything) {
+		if decoded := r.URL.Path; !plainPath.MatchString(decoded) || path.Clean(decoded) != decoded || strings.Contains(decoded, "%") {
+			t.Errorf("it asks for %q", short(r.RequestURI))
+		}
+		if err := wellBehaved(r.RequestURI); err != nil || strings.ContainsAny(r.RequestURI, " \"<>`") {
+			t.Errorf("it asks for %q, unescaped", short(r.RequestURI))
+		}
+	}
+}
+
+func TestHostileReferencesCanBeReadAsTheyAre(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("hostile")
+	var names []string
+	for name := range evil {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		s.create(configMap(ns, fmt.Sprintf("c%02d", i), ownedBy(reference("v1", evil[name], evil[name], types.UID(evil[name])))))
+	}
+	got := s.tool().audit("-n", ns)
+	for i, name := range names {
+		f := got.Findings[i]
+		if r := f.Reference; f.Rule != "unknown-owner-kind" || r.Kind != evil[name] || r.Name != evil[name] || r.UID != evil[name] {
+			t.Errorf("%s: %s of %s decodes to %q %q %q", name, f.Rule, f.Object, short(r.Kind), short(r.Name), short(r.UID))
+		}
+	}
+	for _, format := range []string{"yaml", "kyaml"} {
+		var same report
+		s.must(yaml.UnmarshalStrict([]byte(s.gc("audit", "-n", ns, "-o", format).exits(t, 1).Stdout), &same))
+		if diff := cmp.Diff(got, same); diff != "" {
+			t.Errorf("JSON (-) and %s (+) differ:\n%s", format, short(diff))
+		}
+	}
+}

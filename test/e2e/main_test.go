@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// world is what all tests share.
+type world struct {
+	plane     *plane.Plane
+	bin       string // a folder with the program in it, called as kubectl looks for it
+	config    *rest.Config
+	discovery discovery.DiscoveryInterface
+	dynamic   dynamic.Interface
+	metadata  metadata.Interface
+	mapper    *restmapper.DeferredDiscoveryRESTMapper
+}
+
+// shared is the one world; nil where there are no binaries, or with -short.
+var shared *world
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) (code int) {
+	if testing.Short() {
+		return m.Run()
+	}
+	// What the user has in the environment must make no difference.
+	os.Setenv("KUBECONFIG", "/does/not/exist")
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	bin, err := build(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(bin)
+	p, err := plane.Start(ctx, plane.Options{Collector: plane.Absent, OnlyIfBuilt: true})
+	if errors.Is(err, plane.ErrNotBuilt) {
+		return m.Run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		if err := p.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}()
+	if shared, err = newWorld(p, bin); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// build builds the program once, from the checkout we are in.
+func build(ctx context.Context) (string, error) {
+	bin, err := os.MkdirTemp("", "kubectl-gc-e2e-")
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the program: %w", err)
+	}
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(bin, "kubectl-gc"),
+		"github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc").CombinedOutput()
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("build the program: %w\n%s", err, out), os.RemoveAll(bin))
+	}
+	return bin, nil
+}
+
+func newWorld(p *plane.Plane, bin string) (*world, error) {
+	if err := plane.RequireOurs(p.Kubeconfig); err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{}
+	w := &world{plane: p, bin: bin, config: config}
+	if w.discovery, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
+		return nil, err
+	}
+	if w.dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if w.metadata, err = metadata.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	w.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(w.discovery))
+	return w, nil
+}

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestKubectlFindsThePlugin(t *testing.T) {
+	s := set(t)
+	s.kubectl("plugin", "list").exits(t, 0).shows(t, filepath.Join(s.bin, "kubectl-gc"))
+	for _, args := range [][]string{{"gc", "--help"}, {"gc", "audit", "--help"}, {"gc", "tree", "-h"}, {"gc", "snapshot", "--help"}} {
+		r := s.kubectl(args...).exits(t, 0)
+		r.shows(t, "Usage:\n  kubectl "+strings.Join(args[:len(args)-1], " "))
+		if strings.Contains(strings.ReplaceAll(r.Stdout, "kubectl-gc.dev", ""), "kubectl-gc ") {
+			t.Errorf("kubectl %s calls it kubectl-gc: %s", strings.Join(args, " "), r.Stdout)
+		}
+	}
+}
+
+func TestThroughKubectlItSaysAndExitsTheSame(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("plugin")
+	s.doubtful(ns)
+	s.create(configMap(ns, "kept", ownedBy(to(s.create(secret(ns, "second"))), reference("v1", "Secret", "gone", "gone"))))
+	s.grant("alice", ns, []any{""}, []any{"configmaps"}, []any{"list"})
+	for name, c := range map[string]struct {
+		args []string
+		code int
+	}{
+		"all is well":             {[]string{"tree", "secret/owner", "-n", ns, "-o", "json"}, 0},
+		"findings":                {[]string{"audit", "-n", ns, "-o", "json"}, 1},
+		"findings that are asked": {[]string{"audit", "--namespace", ns, "--rule", "replaced-owner", "--fail-on=warning"}, 0},
+		"no answer":               {[]string{"tree", "nonsense/x", "-n", ns}, 2},
+		"another user, by context": {
+			[]string{"audit", "-n", ns, "-o", "json", "--strict", "--context", s.plane.Context("alice")}, 3,
+		},
+		"another user, impersonated": {[]string{"audit", "-n", ns, "-o", "name", "--strict", "--as=alice"}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.under(t)
+			direct := s.gc(c.args...).exits(t, c.code)
+			plugin := s.kubectl(append([]string{"gc"}, c.args...)...).exits(t, c.code)
+			if diff := cmp.Diff(direct.Stdout, plugin.Stdout); diff != "" {
+				t.Errorf("run directly (-) and by kubectl (+):\n%s", diff)
+			}
+			if diff := cmp.Diff(direct.Stderr, plugin.Stderr); diff != "" {
+				t.Errorf("run directly (-) and by kubectl (+), on stderr:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestKubectlCompletesThePlugin(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("complete")
+	s.create(configMap(ns, "alpha"))
+	s.create(configMap(ns, "beta"))
+	shims := t.TempDir()
+	s.kubectl("gc", "completion", "--install-shim", shims).exits(t, 0)
+	if info, err := os.Stat(filepath.Join(shims, "kubectl_complete-gc")); err != nil || info.Mode()&0o111 == 0 {
+		t.Fatalf("no shim that can run: %v %v", info, err)
+	}
+	withShim := s.tool()
+	withShim.env = append(withShim.env, "PATH="+strings.Join([]string{shims, s.bin, filepath.Dir(s.plane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
+	for name, c := range map[string]struct {
+		typed []string
+		want  []string
+	}{
+		"commands":          {[]string{""}, []string{"audit", "tree", "snapshot"}},
+		"types":             {[]string{"tree", ""}, []string{"configmaps", "deployments.apps"}},
+		"types, by a start": {[]string{"tree", "configm"}, []string{"configmaps"}},
+		"names of a type":   {[]string{"tree", "-n", ns, "configmap", ""}, []string{"alpha", "beta"}},
+		"TYPE/NAME":         {[]string{"tree", "--namespace=" + ns, "cm/a"}, []string{"cm/alpha"}},
+		"rules":             {[]string{"audit", "--rule", ""}, []string{"missing-owner", "owner-cycle"}},
+		"formats":           {[]string{"tree", "-o", ""}, []string{"mermaid", "json"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withShim := withShim
+			withShim.scene = s.under(t)
+			r := withShim.exec(s.plane.KubectlPath, append([]string{"__complete", "gc"}, c.typed...)...).exits(t, 0)
+			offered := map[string]bool{}
+			for line := range strings.Lines(r.Stdout) {
+				word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+				offered[word] = true
+			}
+			for _, w := range c.want {
+				if !offered[w] {
+					t.Errorf("%q is not offered: %s", w, short(r.Stdout))
+				}
+			}
+			if name == "types, by a start" && offered["secrets"] {
+				t.Error("secrets is offered for configm")
+			}
+		})
+	}
+}

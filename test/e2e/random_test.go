@@ -1,0 +1,423 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// hold is a finalizer that nobody ever removes.
+const hold = "e2e.kubectl-gc.dev/hold"
+
+// random is a cluster full of owner references, good, bad and odd, that one
+// seed stands for.
+type random struct {
+	*scene
+	dice   *rand.Rand
+	seed   uint64
+	spaces []string
+	// settles leaves out what the collector itself ends in one state today and
+	// in another tomorrow, what its deletion policies change, and names that no
+	// object can have.
+	settles bool
+
+	owners  []object // what references may lead to
+	leaving []object // those that will be deleted in the foreground
+	last    int
+}
+
+// newRandom creates about n objects.
+func newRandom(s *scene, seed uint64, n int, settles bool) *random {
+	s.Helper()
+	s.custom()
+	g := &random{scene: s, dice: rand.New(rand.NewPCG(seed, seed)), seed: seed, settles: settles}
+	for range 3 {
+		g.spaces = append(g.spaces, s.namespace("random"))
+	}
+	g.foundation()
+	g.rings()
+	for len(s.created) < n {
+		g.dependent()
+	}
+	g.upheaval()
+	return g
+}
+
+// namespacedKinds and clusterKinds are what graphs are made of. No controller
+// acts on any of them.
+var (
+	namespacedKinds = []func(namespace, name string, more ...func(object)) object{
+		configMap, secret, role, lease, podTemplate, autoscaler, widget, widget, pod,
+	}
+	clusterKinds = []func(name string, more ...func(object)) object{gadget, gadget, clusterRole, priorityClass}
+)
+
+func pick[T any](g *random, from []T) T { return from[g.dice.IntN(len(from))] }
+
+func (g *random) chance(percent int) bool { return g.dice.IntN(100) < percent }
+
+func (g *random) name() string {
+	g.last++
+	return fmt.Sprintf("r%d-%d", g.seed%1_000_000, g.last)
+}
+
+func (g *random) uid() types.UID {
+	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", g.dice.Uint64()&0xffffffffffff))
+}
+
+func (g *random) some(namespace string, more ...func(object)) object {
+	if namespace == "" {
+		return pick(g, clusterKinds)(g.name(), more...)
+	}
+	return pick(g, namespacedKinds)(namespace, g.name(), more...)
+}
+
+// foundation creates objects without owners.
+func (g *random) foundation() {
+	for _, ns := range g.spaces {
+		for range 8 {
+			g.owners = append(g.owners, g.create(g.some(ns)))
+		}
+		e := g.create(event(ns, g.name()))
+		e.SetAPIVersion("events.k8s.io/v1") // as core events they may not own anything
+		g.owners = append(g.owners, e, g.create(g.some(ns, ownedBy(to(e)))))
+	}
+	for range 6 {
+		g.owners = append(g.owners, g.create(g.some("")))
+	}
+	for i := range g.spaces {
+		g.leaving = append(g.leaving, g.owners[i*10])
+	}
+	g.leaving = append(g.leaving, g.owners[len(g.owners)-1])
+}
+
+// rings creates objects that own each other, or themselves.
+func (g *random) rings() {
+	for size := 1; size <= 5; size++ {
+		g.ring(pick(g, g.spaces), size)
+	}
+	g.ring("", 2)
+	g.ring("", 1)
+	// Two rings that share a member, and one that a bad reference leaves open.
+	knot := g.ring(pick(g, g.spaces), 3)
+	g.own(knot[0], to(knot[1], blocking), to(knot[2]))
+	open := g.ring(pick(g, g.spaces), 3)
+	g.own(open[0], to(open[1], named("another")))
+	// A ring that would fall apart if it were one object.
+	crumbling := g.ring(pick(g, g.spaces), 2)
+	g.own(crumbling[0], to(crumbling[1]), reference("v1", "ConfigMap", g.name(), g.uid()))
+	// Itself under another name.
+	self := g.ring(pick(g, g.spaces), 1)
+	g.own(self[0], to(self[0], named("another")))
+	// A ring that somebody has begun to delete.
+	dying := g.ring(pick(g, g.spaces), 3, heldBy(hold))
+	g.remove(dying[1], metav1.DeletePropagationBackground)
+	alone := g.ring(pick(g, g.spaces), 1, heldBy(hold))
+	g.remove(alone[0], metav1.DeletePropagationBackground)
+}
+
+func (g *random) ring(namespace string, size int, more ...func(object)) []object {
+	members := make([]object, size)
+	for i := range members {
+		members[i] = g.create(g.some(namespace, more...))
+	}
+	for i := range members {
+		refs := []metav1.OwnerReference{to(members[(i+1)%size])}
+		if g.chance(50) {
+			blocking(&refs[0])
+		}
+		members[i] = g.own(members[i], refs...)
+	}
+	if len(more) == 0 && !g.settles {
+		g.owners = append(g.owners, members[0])
+	}
+	return members
+}
+
+// dependent creates an object with one to three owners of any sort.
+func (g *random) dependent() {
+	namespace := ""
+	if !g.chance(20) {
+		namespace = pick(g, g.spaces)
+	}
+	var refs []metav1.OwnerReference
+	for range 1 + g.dice.IntN(3) {
+		refs = append(refs, g.references(namespace)...)
+	}
+	refs = g.distinct(refs)
+	if len(refs) > 0 && g.chance(20) {
+		controlling(&refs[0])
+	}
+	o := g.some(namespace, ownedBy(refs...))
+	switch {
+	case g.chance(12):
+		heldBy(hold)(o)
+		o = g.create(o)
+		if g.chance(50) {
+			g.remove(o, metav1.DeletePropagationBackground)
+		}
+		if !g.settles {
+			g.owners = append(g.owners, o)
+		}
+	default:
+		g.owners = append(g.owners, g.create(o))
+	}
+}
+
+// distinct leaves out exact doubles, as the API server does, and fourth
+// references with one UID. A bad double takes the good one along, and whether it
+// does so before another owner goes is anybody's guess: so where the graph is to
+// settle, there is only one reference to a UID.
+func (g *random) distinct(refs []metav1.OwnerReference) []metav1.OwnerReference {
+	most := 3
+	if g.settles {
+		most = 1
+	}
+	seen := map[string]bool{}
+	count := map[types.UID]int{}
+	var out []metav1.OwnerReference
+	for _, r := range refs {
+		if key := r.String(); !seen[key] && count[r.UID] < most {
+			seen[key] = true
+			count[r.UID]++
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// references is one reference of a random sort for an object in namespace, or
+// two or three that have one UID. There may be none of that sort.
+func (g *random) references(namespace string) []metav1.OwnerReference {
+	at := g.within(namespace)
+	if g.chance(45) { // a good one, or good until later
+		return []metav1.OwnerReference{g.good(at)}
+	}
+	// The UID of what nobody lists is known by chance at most.
+	at = slices.DeleteFunc(at, func(o object) bool { return o.GetKind() == "Event" })
+	sorts := []func(namespace string, at []object) []metav1.OwnerReference{
+		g.missing, g.replaced, g.misnamed, g.mistyped, g.elsewhere, g.namespacedForCluster,
+		g.unserved, g.unknown, g.lowerCase, g.listKind, g.twice,
+	}
+	if !g.settles {
+		sorts = append(sorts, g.unspeakable)
+	}
+	return pick(g, sorts)(namespace, at)
+}
+
+// within are the owners that an object in namespace may have.
+func (g *random) within(namespace string) []object {
+	var out []object
+	for _, o := range g.owners {
+		if o.GetNamespace() == namespace || o.GetNamespace() == "" {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (g *random) good(at []object) metav1.OwnerReference {
+	r := to(pick(g, at))
+	// A collector that starts while an owner waits already may or may not look at
+	// the dependents that do not block it.
+	if g.chance(40) || g.settles && g.leaves(r.UID) {
+		blocking(&r)
+	}
+	// Every version that is served will do.
+	switch {
+	case strings.HasPrefix(r.APIVersion, customGroup) && g.chance(50):
+		r.APIVersion = customGroup + "/v1beta1"
+	case strings.HasPrefix(r.APIVersion, "autoscaling/") && g.chance(50):
+		r.APIVersion = "autoscaling/v1"
+	}
+	return r
+}
+
+func (g *random) leaves(uid types.UID) bool {
+	return slices.ContainsFunc(g.leaving, func(o object) bool { return o.GetUID() == uid })
+}
+
+func (g *random) missing(_ string, at []object) []metav1.OwnerReference {
+	r := g.good(at)
+	r.Name, r.UID = g.name(), g.uid()
+	return []metav1.OwnerReference{r}
+}
+
+func (g *random) replaced(_ string, at []object) []metav1.OwnerReference {
+	r := g.good(at)
+	r.UID = g.uid()
+	return []metav1.OwnerReference{r}
+}
+
+// misnamed has the UID of one object, and a name that is nobody's or another's.
+func (g *random) misnamed(_ string, at []object) []metav1.OwnerReference {
+	r := g.good(at)
+	r.Name = g.name()
+	if g.chance(50) {
+		other := g.good(at)
+		r.APIVersion, r.Kind, r.Name = other.APIVersion, other.Kind, other.Name
+	}
+	return []metav1.OwnerReference{r}
+}
+
+func (g *random) mistyped(_ string, at []object) []metav1.OwnerReference {
+	r := g.good(at)
+	r.APIVersion, r.Kind = "v1", "Service"
+	if g.chance(50) {
+		r.Kind = "Node"
+	}
+	return []metav1.OwnerReference{r}
+}
+
+func (g *random) elsewhere(namespace string, _ []object) []metav1.OwnerReference {
+	var other []object
+	for _, o := range g.owners {
+		if o.GetNamespace() != namespace && o.GetNamespace() != "" && o.GetKind() != "Event" {
+			other = append(other, o)
+		}
+	}
+	r := g.good(other)
+	if namespace != "" && g.chance(30) {
+		g.owners = append(g.owners, g.create(widget(namespace, g.name()))) // a neighbour that is none of its business
+		r.APIVersion, r.Kind, r.Name = customGroup+"/v1", "Widget", g.owners[len(g.owners)-1].GetName()
+	}
+	return []metav1.OwnerReference{r}
+}
+
+func (g *random) namespacedForCluster(namespace string, at []object) []metav1.OwnerReference {
+	switch {
+	case namespace != "":
+		return g.missing(namespace, at)
+	case g.chance(50):
+		return []metav1.OwnerReference{reference(customGroup+"/v1alpha1", "Widget", g.name(), g.uid())}
+	}
+	return []metav1.OwnerReference{reference("v1", "Secret", g.name(), g.uid())}
+}
+
+func (g *random) unserved(_ string, at []object) []metav1.OwnerReference {
+	r := g.good(at)
+	switch g.dice.IntN(3) {
+	case 0:
+		r.APIVersion = "old.example.com/v1beta1"
+	case 1:
+		r.APIVersion, r.Kind = customGroup+"/v1alpha1", "Gadget"
+	case 2:
+		r.APIVersion, r.Kind, r.UID = "apps/v1beta1", "Deployment", g.uid()
+	}
+	return []metav1.OwnerReference{r}
+}
+
+func (g *random) unknown(_ string, at []object) []metav1.OwnerReference {
+	r := g.good(at)
+	switch g.dice.IntN(4) {
+	case 0:
+		r.APIVersion, r.Kind, r.UID = "none.example.com/v1", "Nothing", g.uid()
+	case 1:
+		r.APIVersion, r.Kind = "v1", "Nothing"
+	case 2:
+		r.Kind = strings.ToUpper(r.Kind)
+	case 3:
+		r.Kind += "s"
+	}
+	return []metav1.OwnerReference{r}
+}
+
+func (g *random) lowerCase(_ string, at []object) []metav1.OwnerReference {
+	r := g.good(at)
+	r.Kind = strings.ToLower(r.Kind)
+	if g.chance(30) {
+		r.UID = g.uid()
+	}
+	return []metav1.OwnerReference{r}
+}
+
+func (g *random) listKind(_ string, at []object) []metav1.OwnerReference {
+	r := g.good(at)
+	r.Kind += "List"
+	if g.chance(20) {
+		r.APIVersion, r.Kind = "v1", "List"
+	}
+	return []metav1.OwnerReference{r}
+}
+
+// twice is two references with one UID.
+func (g *random) twice(_ string, at []object) []metav1.OwnerReference {
+	one := g.good(at)
+	two := one
+	switch g.dice.IntN(3) {
+	case 0:
+		blocking(&one)
+		two.BlockOwnerDeletion = nil
+	case 1:
+		two.Name = g.name()
+	case 2:
+		two.APIVersion, two.Kind = "v1", "Service"
+	}
+	if g.chance(50) {
+		one, two = two, one
+	}
+	refs := []metav1.OwnerReference{one, two}
+	if g.chance(30) {
+		third, blocks := one, one.BlockOwnerDeletion == nil
+		third.BlockOwnerDeletion = &blocks
+		refs = append(refs, third)
+	}
+	return refs
+}
+
+// unspeakable has a name that is no segment of a path.
+func (g *random) unspeakable(_ string, at []object) []metav1.OwnerReference {
+	r := g.good(at)
+	r.Name = pick(g, []string{"../" + r.Name, r.Name + "/status", "..", "%2e%2e%2f" + r.Name})
+	return []metav1.OwnerReference{r}
+}
+
+// upheaval replaces owners by others of their name, deletes some, and begins
+// deletions that do not end.
+func (g *random) upheaval() {
+	g.dice.Shuffle(len(g.owners), func(i, j int) { g.owners[i], g.owners[j] = g.owners[j], g.owners[i] })
+	next := func() (o object) {
+		for {
+			o, g.owners = g.owners[0], g.owners[1:]
+			if o.GetKind() != "Event" && len(o.GetFinalizers()) == 0 && !g.leaves(o.GetUID()) {
+				return o
+			}
+		}
+	}
+	for range 5 {
+		g.replace(next())
+	}
+	for range 5 {
+		g.remove(next(), metav1.DeletePropagationBackground)
+	}
+	for _, o := range g.leaving {
+		g.foreground(o)
+	}
+	if g.settles {
+		return
+	}
+	for range 2 {
+		g.remove(next(), metav1.DeletePropagationOrphan)
+	}
+	// Circles, of one object too, that are being deleted in the foreground.
+	for size := 1; size <= 3; size++ {
+		for _, o := range g.ring(pick(g, g.spaces), size) {
+			g.remove(o, metav1.DeletePropagationForeground)
+		}
+	}
+}
+
+// foreground begins to delete an owner in the foreground, which never ends, as
+// a dependent that must go first is held.
+func (g *random) foreground(o object) {
+	namespace := o.GetNamespace()
+	if namespace == "" {
+		namespace = pick(g, g.spaces)
+	}
+	g.create(g.some(namespace, ownedBy(to(o, blocking)), heldBy(hold)))
+	g.remove(o, metav1.DeletePropagationForeground)
+}

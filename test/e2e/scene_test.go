@@ -1,0 +1,284 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// scene is one test's part of the cluster: what it creates goes away with it.
+type scene struct {
+	*testing.T
+	*world
+	created []object
+}
+
+// set prepares a scene, or skips where there is no control plane.
+func set(t *testing.T) *scene {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
+	if shared == nil {
+		t.Skip("SKIPPED, NOT TESTED: ", plane.ErrNotBuilt)
+	}
+	return (&scene{world: shared}).under(t)
+}
+
+// under is a scene of a subtest: what is created there goes away with it.
+func (s *scene) under(t *testing.T) *scene {
+	sub := &scene{T: t, world: s.world}
+	t.Cleanup(sub.clear)
+	return sub
+}
+
+// patience bounds everything that is waited for.
+const patience = 30 * time.Second
+
+// await asks again and again until done says yes.
+func (s *scene) await(what string, done func(ctx context.Context) (bool, error)) {
+	s.Helper()
+	if err := wait.PollUntilContextTimeout(s.Context(), 20*time.Millisecond, patience, true, done); err != nil {
+		s.Fatalf("waiting for %s: %v", what, err)
+	}
+}
+
+// must ends the test on an error.
+func (s *scene) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// object is what a test wants to create, or has created.
+type object struct{ *unstructured.Unstructured }
+
+// of begins an object. Namespace is empty for a cluster-scoped one.
+func of(apiVersion, kind, namespace, name string, more ...func(object)) object {
+	o := object{&unstructured.Unstructured{Object: map[string]any{}}}
+	o.SetAPIVersion(apiVersion)
+	o.SetKind(kind)
+	o.SetNamespace(namespace)
+	o.SetName(name)
+	for _, change := range more {
+		change(o)
+	}
+	return o
+}
+
+func configMap(namespace, name string, more ...func(object)) object {
+	return of("v1", "ConfigMap", namespace, name, more...)
+}
+
+func secret(namespace, name string, more ...func(object)) object {
+	return of("v1", "Secret", namespace, name, more...)
+}
+
+// with sets one field, such as a spec.
+func with(field string, value any) func(object) {
+	return func(o object) { o.Object[field] = value }
+}
+
+func ownedBy(refs ...metav1.OwnerReference) func(object) {
+	return func(o object) { o.SetOwnerReferences(append(o.GetOwnerReferences(), refs...)) }
+}
+
+func heldBy(finalizers ...string) func(object) {
+	return func(o object) { o.SetFinalizers(finalizers) }
+}
+
+func labelled(key, value string) func(object) {
+	return func(o object) { o.SetLabels(map[string]string{key: value}) }
+}
+
+// to is a reference to an object that exists.
+func to(o object, more ...func(*metav1.OwnerReference)) metav1.OwnerReference {
+	return reference(o.GetAPIVersion(), o.GetKind(), o.GetName(), o.GetUID(), more...)
+}
+
+func reference(apiVersion, kind, name string, uid types.UID, more ...func(*metav1.OwnerReference)) metav1.OwnerReference {
+	r := metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid}
+	for _, change := range more {
+		change(&r)
+	}
+	return r
+}
+
+func blocking(r *metav1.OwnerReference) {
+	yes := true
+	r.BlockOwnerDeletion = &yes
+}
+
+func controlling(r *metav1.OwnerReference) {
+	yes := true
+	r.Controller = &yes
+}
+
+func named(name string) func(*metav1.OwnerReference) {
+	return func(r *metav1.OwnerReference) { r.Name = name }
+}
+
+func versioned(apiVersion string) func(*metav1.OwnerReference) {
+	return func(r *metav1.OwnerReference) { r.APIVersion = apiVersion }
+}
+
+var spaces atomic.Int64
+
+// namespace creates a namespace with a name that no other test has.
+func (s *scene) namespace(name string) string {
+	s.Helper()
+	name = fmt.Sprintf("%s-%d", name, spaces.Add(1))
+	_, err := s.at(of("v1", "Namespace", "", name)).Create(s.Context(), of("v1", "Namespace", "", name).Unstructured, metav1.CreateOptions{})
+	s.must(err)
+	return name
+}
+
+// at is where requests for an object of that kind and namespace go.
+func (s *scene) at(o object) dynamic.ResourceInterface {
+	s.Helper()
+	m, err := s.mapping(o)
+	s.must(err)
+	r := s.dynamic.Resource(m.Resource)
+	if m.Scope.Name() == meta.RESTScopeNameNamespace {
+		return r.Namespace(o.GetNamespace())
+	}
+	return r
+}
+
+func (s *scene) mapping(o object) (*meta.RESTMapping, error) {
+	gvk := o.GroupVersionKind()
+	m, err := s.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if meta.IsNoMatchError(err) {
+		s.mapper.Reset()
+		return s.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	}
+	return m, err
+}
+
+// create creates an object and answers it as the server has it. Its status,
+// which a create ignores, is written too.
+func (s *scene) create(o object) object {
+	s.Helper()
+	live, err := s.at(o).Create(s.Context(), o.Unstructured, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatalf("create %s %s: %v", o.GetKind(), o.GetName(), err)
+	}
+	s.created = append(s.created, object{live})
+	if status, ok := o.Object["status"]; ok {
+		live.Object["status"] = status
+		if live, err = s.at(o).UpdateStatus(s.Context(), live, metav1.UpdateOptions{}); err != nil {
+			s.Fatalf("write the status of %s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+	}
+	return object{live}
+}
+
+// own gives an object that exists other owners.
+func (s *scene) own(o object, refs ...metav1.OwnerReference) object {
+	s.Helper()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": refs}})
+	s.must(err)
+	live, err := s.at(o).Patch(s.Context(), o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+	s.must(err)
+	return object{live}
+}
+
+// remove deletes an object, as far as finalizers let it.
+func (s *scene) remove(o object, policy metav1.DeletionPropagation) {
+	s.Helper()
+	s.must(s.at(o).Delete(s.Context(), o.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy}))
+}
+
+// replace deletes an object and creates one like it, which has another UID.
+func (s *scene) replace(o object) object {
+	s.Helper()
+	s.remove(o, metav1.DeletePropagationBackground)
+	return s.create(of(o.GetAPIVersion(), o.GetKind(), o.GetNamespace(), o.GetName(), func(fresh object) {
+		for field, value := range o.Object {
+			switch field {
+			case "apiVersion", "kind", "metadata", "status":
+			default:
+				fresh.Object[field] = value
+			}
+		}
+	}))
+}
+
+// clear takes everything away that the scene has created, whatever holds it.
+func (s *scene) clear() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var group errgroup.Group
+	group.SetLimit(8)
+	for _, o := range s.created {
+		group.Go(func() error { return s.erase(ctx, o) })
+	}
+	if err := group.Wait(); err != nil {
+		s.Error(err)
+	}
+	for _, o := range s.created {
+		if o.GetKind() == "CustomResourceDefinition" {
+			s.awaitEnd(ctx, o)
+		}
+	}
+	s.created = nil
+}
+
+// awaitEnd returns when a CRD is gone and discovery, too, has forgotten it.
+func (s *scene) awaitEnd(ctx context.Context, crd object) {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		_, lists, err := s.discovery.ServerGroupsAndResources()
+		return !slices.ContainsFunc(lists, func(l *metav1.APIResourceList) bool { return strings.HasPrefix(l.GroupVersion, group+"/") }), err
+	})
+	if err != nil {
+		s.Errorf("waiting for %s to go: %v", crd.GetName(), err)
+	}
+}
+
+func (s *scene) erase(ctx context.Context, o object) error {
+	m, err := s.mapping(o)
+	if meta.IsNoMatchError(err) {
+		return nil // its CRD went before
+	}
+	if err != nil {
+		return err
+	}
+	at := s.dynamic.Resource(m.Resource).Namespace(o.GetNamespace())
+	background, now := metav1.DeletePropagationBackground, int64(0)
+	err = at.Delete(ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: &background, GracePeriodSeconds: &now})
+	if err == nil {
+		_, err = at.Patch(ctx, o.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("clear away %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	return nil
+}
+
+// gone says whether an object is no longer there, or is another one by now.
+func (s *scene) gone(o object) bool {
+	s.Helper()
+	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		s.Fatal(err)
+	}
+	return err != nil || live.GetUID() != o.GetUID()
+}

@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// tool is a way to run the program.
+type tool struct {
+	*scene
+	env   []string
+	stdin string
+	user  string // empty: admin
+}
+
+// result is what one run left.
+type result struct {
+	Stdout, Stderr string
+	Code           int
+	Took           time.Duration
+	line           []string
+}
+
+// gc runs the program on the shared control plane as its admin.
+func (s *scene) gc(args ...string) result {
+	s.Helper()
+	return s.tool().gc(args...)
+}
+
+func (s *scene) tool() tool {
+	s.Helper()
+	s.must(plane.RequireOurs(s.plane.Kubeconfig))
+	return tool{scene: s, env: s.plane.Env()}
+}
+
+// as is the tool in the hands of a user who may do only what was granted.
+func (s *scene) as(user string) tool {
+	t := s.tool()
+	t.user = user
+	return t
+}
+
+// gc runs the program to its end.
+func (t tool) gc(args ...string) result {
+	t.Helper()
+	return t.exec(filepath.Join(t.bin, "kubectl-gc"), args...)
+}
+
+// kubectl runs the real kubectl, which finds the program in its PATH.
+func (s *scene) kubectl(args ...string) result {
+	s.Helper()
+	t := s.tool()
+	t.env = append(t.env, "PATH="+strings.Join([]string{s.bin, filepath.Dir(s.plane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
+	return t.exec(s.plane.KubectlPath, args...)
+}
+
+func (t tool) exec(program string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if t.user != "" {
+		args = append(slices.Clone(args), "--context="+t.plane.Context(t.user))
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.env, strings.NewReader(t.stdin), &stdout, &stderr
+	begun := time.Now()
+	err := cmd.Run()
+	r := result{Stdout: stdout.String(), Stderr: stderr.String(), Took: time.Since(begun), line: args}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		t.Fatalf("kubectl gc %s does not end\n%s", r.said(), r.Stderr)
+	case errors.As(err, &exit):
+		r.Code = exit.ExitCode()
+	case err != nil:
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r result) said() string {
+	line := strings.Join(r.line, " ")
+	return line[:min(len(line), 200)]
+}
+
+// exits demands an exit code.
+func (r result) exits(t testing.TB, code int) result {
+	t.Helper()
+	if r.Code != code {
+		t.Fatalf("kubectl gc %s exits with %d, want %d\nstdout: %s\nstderr: %s", r.said(), r.Code, code, short(r.Stdout), short(r.Stderr))
+	}
+	return r
+}
+
+// warns demands words on standard error.
+func (r result) warns(t testing.TB, words ...string) result {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(r.Stderr, w) {
+			t.Errorf("kubectl gc %s does not say %q on stderr: %s", r.said(), w, short(r.Stderr))
+		}
+	}
+	return r
+}
+
+// shows demands words on standard output.
+func (r result) shows(t testing.TB, words ...string) result {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(r.Stdout, w) {
+			t.Errorf("kubectl gc %s does not say %q on stdout: %s", r.said(), w, short(r.Stdout))
+		}
+	}
+	return r
+}
+
+func short(s string) string {
+	const most = 4000
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
+// decode reads a document that must hold nothing we do not know.
+func decode[T any](t testing.TB, r result) T {
+	t.Helper()
+	var out T
+	d := json.NewDecoder(strings.NewReader(r.Stdout))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&out); err != nil {
+		t.Fatalf("kubectl gc %s: %v\nstdout: %s\nstderr: %s", r.said(), err, short(r.Stdout), short(r.Stderr))
+	}
+	return out
+}

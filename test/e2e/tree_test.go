@@ -1,0 +1,342 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// row is one line of a printed table, by its titles. The last column of a tree
+// has none; it is found under "".
+type row map[string]string
+
+// rows cuts a table at its titles, and leaves out the last line, the sum, if
+// there is one.
+func rows(t testing.TB, table string) []row {
+	t.Helper()
+	all := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+	header := []rune(all[0])
+	var titles []string
+	var starts []int
+	for i := range header {
+		if header[i] != ' ' && (i == 0 || i >= 2 && header[i-1] == ' ' && header[i-2] == ' ') {
+			starts = append(starts, i)
+			title, _, _ := strings.Cut(string(header[i:]), "  ")
+			titles = append(titles, title)
+		}
+	}
+	var out []row
+	for _, line := range all[1:] {
+		cells := row{}
+		runes := []rune(line)
+		for i, from := range starts {
+			to := len(runes)
+			if i+1 < len(starts) {
+				to = min(to, starts[i+1])
+			}
+			cells[titles[i]] = strings.TrimRight(string(runes[min(from, len(runes)):max(to, min(from, len(runes)))]), " ")
+		}
+		// What stands behind the last title belongs to the column without one.
+		last := titles[len(titles)-1]
+		if value, notes, found := strings.Cut(cells[last], "  "); found || last == "AGE" && strings.HasPrefix(cells[last], "  ") {
+			cells[last], cells[""] = value, strings.TrimLeft(notes, " ")
+		}
+		out = append(out, cells)
+	}
+	return out
+}
+
+// drawn is a tree without what changes from run to run: its names, with their
+// branches, and the remarks.
+func drawn(t testing.TB, r result) []string {
+	t.Helper()
+	all := rows(t, r.Stdout)
+	var out []string
+	for _, line := range all[:len(all)-1] {
+		out = append(out, strings.TrimRight(line["NAME"]+"  "+line[""], " "))
+	}
+	return out
+}
+
+// full are the names of objects that stand in full, not as a reference to
+// another line.
+func full(drawn []string) []string {
+	var out []string
+	for _, line := range drawn {
+		name, notes, _ := strings.Cut(strings.TrimLeft(line, " │├└─"), "  ")
+		if !strings.Contains(notes, "see above") && !strings.Contains(notes, "cycle") && !strings.Contains(notes, "names it as owner") {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestTreeDrawsACircleOnce(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("circle")
+	a, b, c := s.create(configMap(ns, "a")), s.create(configMap(ns, "b")), s.create(configMap(ns, "c"))
+	s.own(a, to(c))
+	s.own(b, to(a))
+	s.own(c, to(b))
+	r := s.gc("tree", "configmap/b", "-n", ns).exits(t, 0)
+	want := []string{
+		"ConfigMap/a  owned by ConfigMap/c",
+		"└─ ConfigMap/b  ← target",
+		"   └─ ConfigMap/c",
+		"      └─ ConfigMap/a  ↻ cycle: stands above",
+	}
+	if diff := cmp.Diff(want, drawn(t, r)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestTreeDrawsAnObjectThatOwnsItselfOnce(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("self")
+	me := s.create(configMap(ns, "me"))
+	s.own(me, to(me))
+	want := []string{
+		"ConfigMap/me  ← target",
+		"└─ ConfigMap/me  ↻ cycle: stands above",
+	}
+	if diff := cmp.Diff(want, drawn(t, s.gc("tree", "cm", "me", "-n", ns).exits(t, 0))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestTreeOfAMillionPathsHasALineForEachReference(t *testing.T) {
+	const levels = 20
+	s := set(t)
+	ns := s.namespace("diamond")
+	above := []object{s.create(configMap(ns, "level-00"))}
+	names := []string{"ConfigMap/level-00"}
+	references := 0
+	for level := 1; level <= levels; level++ {
+		var here []object
+		for _, side := range []string{"left", "right"} {
+			var owners []metav1.OwnerReference
+			for _, o := range above {
+				owners = append(owners, to(o))
+			}
+			references += len(owners)
+			here = append(here, s.create(configMap(ns, fmt.Sprintf("level-%02d-%s", level, side), ownedBy(owners...))))
+			names = append(names, "ConfigMap/"+here[len(here)-1].GetName())
+		}
+		above = here
+	}
+	r := s.gc("tree", "configmap/level-00", "-n", ns).exits(t, 0)
+	if r.Took > 10*time.Second {
+		t.Errorf("it takes %s", r.Took)
+	}
+	got := drawn(t, r)
+	if len(got) > 1+references {
+		t.Errorf("%d lines for %d references", len(got), references)
+	}
+	if diff := cmp.Diff(names, full(got)); diff != "" {
+		t.Errorf("in full (-want +got)\n%s", diff)
+	}
+	if shown := decode[tree](t, s.gc("tree", "configmap/level-00", "-n", ns, "-o", "json").exits(t, 0)); len(shown.Objects) != len(names) {
+		t.Errorf("%d objects in JSON, want %d", len(shown.Objects), len(names))
+	}
+}
+
+func TestTreeShowsAnObjectWithTwoOwnersOnceAndRefersToIt(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("shared")
+	one, two := s.create(configMap(ns, "one")), s.create(configMap(ns, "two"))
+	s.create(secret(ns, "both", ownedBy(to(one), to(two))))
+	want := []string{
+		"ConfigMap/one",
+		"└─ Secret/both  also owned by ConfigMap/two",
+		"ConfigMap/two",
+		"└─ Secret/both  → see above",
+	}
+	if diff := cmp.Diff(want, drawn(t, s.gc("tree", "-n", ns).exits(t, 0))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestTreeShowsAbsentAndBadOwnersWhereTheyWouldStand(t *testing.T) {
+	s := set(t)
+	ns, other := s.namespace("bad"), s.namespace("other")
+	owner := s.create(configMap(ns, "owner"))
+	far := s.create(configMap(other, "far"))
+	s.create(secret(ns, "a-missing", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
+	s.create(secret(ns, "b-replaced", ownedBy(reference("v1", "ConfigMap", "owner", "former"))))
+	s.create(secret(ns, "c-misnamed", ownedBy(to(owner, named("owned")))))
+	s.create(secret(ns, "d-elsewhere", ownedBy(to(far))))
+	s.create(secret(ns, "e-unserved", ownedBy(reference("apps/v1beta1", "Deployment", "web", "web"))))
+	s.create(secret(ns, "f-unknown", ownedBy(reference("v1", "Nothing", "x", "x"))))
+	got := drawn(t, s.gc("tree", "-n", ns).exits(t, 0))
+	// The line, and a word that its remark must have.
+	want := [][2]string{
+		{"ConfigMap/owner", ""},
+		{"└─ Secret/c-misnamed", "ConfigMap/owned"},
+		{"ConfigMap/far", other},
+		{"└─ Secret/d-elsewhere", ""},
+		{"ConfigMap/gone", "missing"},
+		{"└─ Secret/a-missing", ""},
+		{"ConfigMap/owned", "mismatched"},
+		{"└─ Secret/c-misnamed", ""},
+		{"ConfigMap/owner", "replaced"},
+		{"└─ Secret/b-replaced", ""},
+		{"Deployment/web", "served: apps/v1"},
+		{"└─ Secret/e-unserved", ""},
+		{"Nothing/x", "unknown kind"},
+		{"└─ Secret/f-unknown", ""},
+	}
+	for i, line := range got {
+		name, remark, _ := strings.Cut(line, "  ")
+		if i >= len(want) || name != want[i][0] || !strings.Contains(remark, want[i][1]) || want[i][1] == "" && remark != "" {
+			t.Errorf("line %d is %q", i, line)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d lines, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+}
+
+// shop creates a Deployment with what a controller and a kubelet would have
+// made of it, and a Job.
+func (s *scene) shop(ns string) (deployment, replicaSet, pod1, pod2, job object) {
+	s.Helper()
+	deployment = s.create(workload("Deployment", ns, "web", with("status", map[string]any{
+		"replicas": int64(2), "readyReplicas": int64(1), "updatedReplicas": int64(2), "availableReplicas": int64(1),
+	})))
+	replicaSet = s.create(workload("ReplicaSet", ns, "web-5f6d8c9b7", ownedBy(to(deployment, blocking, controlling)), with("status", map[string]any{
+		"replicas": int64(2), "readyReplicas": int64(1), "availableReplicas": int64(1),
+	})))
+	running := func(ready bool) map[string]any {
+		return map[string]any{"phase": "Running", "containerStatuses": []any{map[string]any{
+			"name": "main", "image": "example.com/none", "imageID": "none", "ready": ready, "restartCount": int64(0),
+			"state": map[string]any{"running": map[string]any{"startedAt": "2026-01-01T00:00:00Z"}},
+		}}}
+	}
+	waiting := running(false)
+	waiting["containerStatuses"].([]any)[0].(map[string]any)["state"] = map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}}
+	pod1 = s.create(pod(ns, "web-5f6d8c9b7-2ftpd", ownedBy(to(replicaSet, blocking, controlling)), with("status", running(true))))
+	pod2 = s.create(pod(ns, "web-5f6d8c9b7-4dspl", ownedBy(to(replicaSet, blocking, controlling)), with("status", waiting)))
+	spec := template("import")
+	spec["spec"].(map[string]any)["restartPolicy"] = "Never"
+	job = s.create(of("batch/v1", "Job", ns, "import", with("spec", map[string]any{"completions": int64(1), "template": spec}),
+		ownedBy(to(deployment)), with("status", map[string]any{"active": int64(1), "startTime": "2026-01-01T00:00:00Z"})))
+	return deployment, replicaSet, pod1, pod2, job
+}
+
+func TestTreeShowsReadyStatusAndAgeAsKubectlGetDoes(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("shop")
+	s.shop(ns)
+	// Ages go on while we look: ask until the clock stood still.
+	var before, after []string
+	var got map[string]row
+	for deadline := time.Now().Add(patience); ; {
+		before = s.kubectlColumns(ns)
+		got = map[string]row{}
+		all := rows(t, s.gc("tree", "deployment/web", "-n", ns).exits(t, 0).Stdout)
+		for _, line := range all[:len(all)-1] {
+			got[strings.TrimLeft(line["NAME"], " │├└─")] = line
+		}
+		if after = s.kubectlColumns(ns); slices.Equal(before, after) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("kubectl get never says the same twice")
+		}
+	}
+	var ours []string
+	for _, name := range []string{"Deployment/web", "ReplicaSet/web-5f6d8c9b7", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "Job/import"} {
+		ours = append(ours, fmt.Sprintf("%s READY=%s STATUS=%s AGE=%s", name, got[name]["READY"], got[name]["STATUS"], got[name]["AGE"]))
+	}
+	if diff := cmp.Diff(before, ours); diff != "" {
+		t.Errorf("kubectl get (-) and kubectl gc tree (+) differ:\n%s", diff)
+	}
+}
+
+// kubectlColumns is what kubectl get prints of the shop.
+func (s *scene) kubectlColumns(ns string) []string {
+	s.Helper()
+	var out []string
+	r := s.kubectl("get", "deployments,replicasets,pods,jobs", "-n", ns).exits(s, 0)
+	kinds := map[string]string{"deployment.apps": "Deployment", "replicaset.apps": "ReplicaSet", "pod": "Pod", "job.batch": "Job"}
+	for table := range strings.SplitSeq(strings.TrimSpace(r.Stdout), "\n\n") {
+		for _, line := range rows(s, table) {
+			kind, name, _ := strings.Cut(line["NAME"], "/")
+			ready := line["READY"]
+			if desired, ok := line["DESIRED"]; ok {
+				ready += "/" + desired
+			}
+			out = append(out, fmt.Sprintf("%s/%s READY=%s STATUS=%s AGE=%s", kinds[kind], name, ready, line["STATUS"], line["AGE"]))
+		}
+	}
+	return out
+}
+
+func TestTreeOfANamespacedObjectAsksForItsNamespaceOnly(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("asked")
+	_, _, p, _, _ := s.shop(ns)
+	cluster := s.create(clusterRole("e2e-asked"))
+	s.create(configMap(ns, "flags", ownedBy(to(p), to(cluster))))
+	f := s.behind(nil)
+	shown := decode[tree](t, f.gc("tree", "deployment/web", "-n", ns, "-o", "json").exits(t, 0))
+	if len(shown.Objects) != 6 || !shown.Complete {
+		t.Errorf("%d objects, complete %t", len(shown.Objects), shown.Complete)
+	}
+	elsewhere := f.asked(func(r *http.Request) bool {
+		path := r.URL.Path
+		switch {
+		case path == "/api", path == "/apis", path == "/version", strings.Contains(path, "/namespaces/"+ns+"/"):
+			return false
+		}
+		return path != "/apis/rbac.authorization.k8s.io/v1/clusterroles/e2e-asked" // the one owner outside
+	})
+	for _, r := range elsewhere {
+		t.Errorf("it asks for %s", r.URL)
+	}
+}
+
+func TestTreeOfWhatIsAskedFor(t *testing.T) {
+	s := set(t)
+	ns, other := s.namespace("asked"), s.namespace("other")
+	deployment, replicaSet, _, _, _ := s.shop(ns)
+	s.create(configMap(ns, "labelled", labelled("team", "red"), ownedBy(to(replicaSet))))
+	s.create(configMap(ns, "alone", labelled("team", "red")))
+	far := s.create(configMap(other, "far", labelled("team", "red")))
+	s.create(secret(other, "below", ownedBy(to(far))))
+	all := []string{
+		"ConfigMap/labelled", "Deployment/web", "Job/import", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "ReplicaSet/web-5f6d8c9b7",
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"a namespace shows what has an owner or a dependent": {[]string{"-n", ns}, all},
+		"--all shows the others too":                         {[]string{"-n", other, "--all"}, []string{"ConfigMap/far", "Secret/below"}},
+		"a target in the middle shows both directions":       {[]string{"rs/web-5f6d8c9b7", "-n", ns}, slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == "Job/import" })},
+		"--owners shows what is above":                       {[]string{"rs/web-5f6d8c9b7", "-n", ns, "--owners"}, []string{"Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
+		"--dependents shows what is below":                   {[]string{"replicasets", "web-5f6d8c9b7", "-n", ns, "--dependents"}, []string{"ConfigMap/labelled", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "ReplicaSet/web-5f6d8c9b7"}},
+		"--depth goes only so far":                           {[]string{"deploy/web", "-n", ns, "--depth=1"}, []string{"Deployment/web", "Job/import", "ReplicaSet/web-5f6d8c9b7"}},
+		"--uid names a target as logs do, in any namespace":  {[]string{"--uid", string(deployment.GetUID())}, all},
+		"-l picks objects by label, and their family":        {[]string{"-n", other, "-l", "team=red"}, []string{"ConfigMap/far", "Secret/below"}},
+		"-l goes with a type":                                {[]string{"configmaps", "-n", ns, "-l", "team=red"}, []string{"ConfigMap/alone", "ConfigMap/labelled", "Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
+		"-A looks everywhere":                                {[]string{"configmaps", "-A", "-l", "team=red", "--dependents"}, []string{"ConfigMap/alone", "ConfigMap/far", "ConfigMap/labelled", "Secret/below"}},
+		"several targets":                                    {[]string{"job/import", "cm/alone", "-n", ns}, []string{"ConfigMap/alone", "Deployment/web", "Job/import"}},
+		"a type with its group and version":                  {[]string{"deployments.v1.apps/web", "-n", ns, "--depth=1", "--owners"}, []string{"Deployment/web"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.under(t)
+			got := full(drawn(t, s.gc(append([]string{"tree"}, c.args...)...).exits(t, 0)))
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
