@@ -46,13 +46,21 @@ func (s sight) stuck(i int) string {
 }
 
 func (s sight) left() string {
-	switch s.outlook.Left {
-	case 0:
-		return "which has no owner left and is never collected then"
-	case 1:
-		return "which has 1 owner left"
+	text := fmt.Sprintf("which has %s left", owners(s.outlook.Left))
+	if s.outlook.Left == 0 {
+		text += " and is never collected then"
 	}
-	return fmt.Sprintf("which has %d owners left", s.outlook.Left)
+	return text
+}
+
+func owners(n int) string {
+	switch n {
+	case 0:
+		return "no owner"
+	case 1:
+		return "1 owner"
+	}
+	return fmt.Sprintf("%d owners", n)
 }
 
 // effect says the same in the few words of a table cell.
@@ -75,13 +83,10 @@ func (s sight) effect(c collector.Consequence) string {
 }
 
 func (s sight) remains() string {
-	switch s.outlook.Left {
-	case 0:
-		return "no owner remains"
-	case 1:
-		return "1 owner remains"
+	if s.outlook.Left > 1 {
+		return owners(s.outlook.Left) + " remain"
 	}
-	return fmt.Sprintf("%d owners remain", s.outlook.Left)
+	return owners(s.outlook.Left) + " remains"
 }
 
 // place names where an object lives: "namespace x", or "no namespace".
