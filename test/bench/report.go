@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"text/template"
@@ -98,7 +99,7 @@ func (r *report) memory(n int64) string {
 }
 
 func (r *report) print(out io.Writer) error {
-	fmt.Fprintf(out, "\n%d objects, %d types, %.1f MB of metadata; %d runs each, medians\n", r.Objects, r.Types, megabytes(r.Moved.Bytes), r.Runs)
+	fmt.Fprintf(out, "\n%s objects, %d types, %.1f MB of metadata; %d runs each, medians\n", thousands(r.Objects), r.Types, megabytes(r.Moved.Bytes), r.Runs)
 	fmt.Fprintf(out, "floor: %s\nat half of the starts others kept %.0f %% of the machine busy or more\n\n", r.Ways[0].Name, 100*r.Busy)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "WHAT\tWALL\tFROM, TO\tCPU\tMEMORY\tWALL/FLOOR\tCPU/FLOOR\tLISTS")
@@ -118,7 +119,7 @@ var page string
 // write writes the report as a page of the documentation.
 func (r *report) write(path string) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"seconds": seconds, "memory": r.memory, "megabytes": megabytes, "ratio": ratio,
+		"seconds": seconds, "memory": r.memory, "megabytes": megabytes, "ratio": ratio, "thousands": thousands,
 		"percent": func(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) },
 	}).Parse(page)
 	if err != nil {
@@ -143,4 +144,13 @@ func ratio(a, b time.Duration) string {
 		return "?"
 	}
 	return fmt.Sprintf("%.2f", float64(a)/float64(b))
+}
+
+// thousands writes 50234 as 50,234.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
