@@ -16,8 +16,8 @@ var clusterToNamespacedOwner = Rule{
 			where = ", which lives in " + holder.Namespace
 		}
 		return s.on(i,
-			fmt.Sprintf("%s is of a namespaced kind", r),
-			fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since 1.20 the collector drops such an object from its work", r, where),
+			fmt.Sprintf("%s is namespaced, this is not", r),
+			fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since 1.20 the collector never acts on such an object", r, where),
 			Unlink)
 	}),
 }

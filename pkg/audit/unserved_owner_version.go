@@ -15,7 +15,7 @@ var unservedOwnerVersion = Rule{
 		served := strings.Join(s.judgements[i].Served, ", ")
 		return s.on(i,
 			fmt.Sprintf("%s %s, served: %s", r.APIVersion, r, served),
-			fmt.Sprintf("its reference names %s as %s, which is not served; served: %s", r, r.APIVersion, served),
+			fmt.Sprintf("its reference names %s as %s, which is not served (served: %s)", r, r.APIVersion, served),
 			s.reversion(i))
 	}),
 }

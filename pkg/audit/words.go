@@ -71,7 +71,7 @@ func (s sight) effect(c collector.Consequence) string {
 	case collector.Unlink:
 		return "drops the reference, " + s.remains()
 	case collector.Stuck:
-		return "cannot decide"
+		return "cannot decide, leaves it"
 	case collector.Hidden:
 		return "unknown"
 	case collector.None:

@@ -195,7 +195,7 @@ func (f *auditFlags) warn(seen sight, r *audit.Report) {
 	if audit.SiblingsAtRisk(seen.snapshot().Server) && len(r.Findings) > 0 {
 		fmt.Fprintf(f.Err, "warning: this server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", quoted(seen.snapshot().Server))
 	}
-	if hints := findings.Hints(r, findings.Commands{Explain: called + " tree TYPE/NAME"}); hints != "" && f.readable() {
+	if hints := findings.Hints(r, findings.Commands{Explain: called + " tree TYPE/NAME -n NAMESPACE"}); hints != "" && f.readable() {
 		fmt.Fprintln(f.Err, hints)
 	}
 }

@@ -76,6 +76,19 @@ func (f *treeFlags) forest(seen sight, namespace string, into graph.Set) (isolat
 	return isolated
 }
 
+// drawn are the members and what bears the UIDs of their references: a diagram
+// draws a reference even where it leads to no owner.
+func drawn(g *graph.Graph, members graph.Set) graph.Set {
+	out := graph.NewSet(g)
+	for _, n := range members.Nodes() {
+		out.Add(n)
+		for _, owner := range g.Owners(n) {
+			out.Add(owner)
+		}
+	}
+	return out
+}
+
 // matching are those of the targets, or of all objects where there are none,
 // that have the labels.
 func matching(g *graph.Graph, asked *treeAsked, targets graph.Set) graph.Set {

@@ -124,7 +124,11 @@ func notFound(g *graph.Graph, t target, namespace string) error {
 	if gap := g.View().GapAt(t.of.GroupResource(), at.Namespace); gap != nil {
 		return usagef("%s%s was not found, but %s could not be read (%s)", quoted(t.String()), where, gap, gap.Reason)
 	}
-	return usagef("%s%s does not exist", quoted(t.String()), where)
+	missing := usagef("%s%s does not exist", quoted(t.String()), where)
+	if t.of.Namespaced && namespace != "" {
+		return &hinted{missing, "name another namespace with -n, or look in all with -A"}
+	}
+	return missing
 }
 
 // at is where the target lives, if it does.

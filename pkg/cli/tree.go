@@ -10,7 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/diagram"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
@@ -177,11 +179,16 @@ func (f *treeFlags) printer() (func(context.Context, sight, tree.Family, int) er
 		return f.printTree, nil
 	case "dot":
 		return func(_ context.Context, seen sight, family tree.Family, _ int) error {
-			return diagram.DOT(f.Out, seen.graph, family.Members)
+			return diagram.DOT(f.Out, seen.graph, drawn(seen.graph, family.Members))
 		}, nil
 	case "mermaid":
 		return func(_ context.Context, seen sight, family tree.Family, _ int) error {
-			return diagram.Mermaid(f.Out, seen.graph, family.Members)
+			return diagram.Mermaid(f.Out, seen.graph, drawn(seen.graph, family.Members), func(e graph.Edge) string {
+				if j := seen.judge.Reference(e); j.Bad() {
+					return audit.RuleOf(j.Cause)
+				}
+				return ""
+			})
 		}, nil
 	}
 	format, err := f.formats.ToPrinter(f.output, own["tree"]...)

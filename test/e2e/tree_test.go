@@ -187,9 +187,9 @@ func TestTreeShowsAbsentAndBadOwnersWhereTheyWouldStand(t *testing.T) {
 		{"└─ Secret/c-misnamed", ""},
 		{"ConfigMap/owner", "replaced"},
 		{"└─ Secret/b-replaced", ""},
-		{"Deployment/web", "served: apps/v1"},
+		{"Deployment/web (apps/v1beta1)", "served: apps/v1"},
 		{"└─ Secret/e-unserved", ""},
-		{"Nothing/x", "unknown kind"},
+		{"Nothing/x (v1)", "unknown kind"},
 		{"└─ Secret/f-unknown", ""},
 	}
 	for i, line := range got {

@@ -14,7 +14,7 @@ import (
 // the layout of the collector's debug endpoint (gc-semantics 8.2), so that the
 // two can be compared. Unlike there an owner that was not seen is drawn once.
 func DOT(w io.Writer, g *graph.Graph, nodes graph.Set) error {
-	p := draw(g, nodes)
+	p := draw(g, nodes, nil)
 	out := bufio.NewWriter(w) // keeps the first error for Flush
 	fmt.Fprintln(out, "strict digraph full {")
 	if len(p.vertices) > 0 {

@@ -310,7 +310,7 @@ func TestABrokenStreamIsTold(t *testing.T) {
 	if err := diagram.DOT(broken{want}, g, everything(g)); !errors.Is(err, want) {
 		t.Errorf("DOT: got %v", err)
 	}
-	if err := diagram.Mermaid(broken{want}, g, everything(g)); !errors.Is(err, want) {
+	if err := diagram.Mermaid(broken{want}, g, everything(g), nil); !errors.Is(err, want) {
 		t.Errorf("Mermaid: got %v", err)
 	}
 }
@@ -355,7 +355,7 @@ func BenchmarkDiagrams(b *testing.B) {
 	all := everything(g)
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"DOT":     func(out *bytes.Buffer) error { return diagram.DOT(out, g, all) },
-		"Mermaid": func(out *bytes.Buffer) error { return diagram.Mermaid(out, g, all) },
+		"Mermaid": func(out *bytes.Buffer) error { return diagram.Mermaid(out, g, all, nil) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -18,8 +18,12 @@ import (
 // against those of DOT: a flowchart is read along its arrows, and what a
 // deletion does runs that way. Renderers refuse more than a few hundred edges
 // unless told otherwise.
-func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set) error {
-	p := draw(g, nodes)
+//
+// fault names what is wrong with a reference, in letters and hyphens, or answers
+// an empty string; nil finds no fault. A bad reference is a dotted arrow with its
+// fault on it: nothing runs along it.
+func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, fault func(graph.Edge) string) error {
+	p := draw(g, nodes, fault)
 	id := p.arrange()
 	out := bufio.NewWriter(w) // keeps the first error for Flush
 	fmt.Fprintln(out, "flowchart LR")
@@ -48,13 +52,15 @@ func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set) error {
 			indent = "  "
 		}
 	}
-	edges := make([][2]int, len(p.edges))
-	for i, e := range p.edges {
-		edges[i] = [2]int{id[e.owner], id[e.dependent]}
-	}
-	slices.SortFunc(edges, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
-	for _, e := range edges {
-		fmt.Fprintf(out, "  n%d --> n%d\n", e[0], e[1])
+	slices.SortFunc(p.edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(id[a.owner], id[b.owner]), cmp.Compare(id[a.dependent], id[b.dependent]))
+	})
+	for _, e := range p.edges {
+		arrow := "-->"
+		if e.fault != "" {
+			arrow = "-.->|" + e.fault + "|"
+		}
+		fmt.Fprintf(out, "  n%d %s n%d\n", id[e.owner], arrow, id[e.dependent])
 	}
 	return out.Flush()
 }

@@ -19,7 +19,7 @@ import (
 func mermaid(t *testing.T, g *graph.Graph, nodes graph.Set) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := diagram.Mermaid(&out, g, nodes); err != nil {
+	if err := diagram.Mermaid(&out, g, nodes, nil); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -183,4 +183,20 @@ func FuzzMermaid(f *testing.F) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
+}
+
+func TestABadReferenceIsADottedArrow(t *testing.T) {
+	g := graphOf(of("v1", "A", "a", by("v1", "B", "b"), by("v1", "C", "c"), by("v2", "C", "c")), of("v1", "B", "b"), of("v1", "C", "c"))
+	var out bytes.Buffer
+	err := diagram.Mermaid(&out, g, everything(g), func(e graph.Edge) string {
+		return map[int]string{0: "mismatched-owner", 1: "missing-owner"}[e.Index]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, edges, _ := strings.Cut(out.String(), "  end\n")
+	want := "  n1 -.->|mismatched-owner| n0\n  n2 --> n0\n"
+	if diff := cmp.Diff(want, edges); diff != "" {
+		t.Errorf("(-want +got)\n%s%s", diff, out.String())
+	}
 }

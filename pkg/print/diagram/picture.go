@@ -28,9 +28,13 @@ type vertex struct {
 }
 
 // edge leads from a dependent to an owner, by their places among the vertices.
-type edge struct{ dependent, owner int }
+type edge struct {
+	dependent, owner int
+	fault            string // empty when any reference between the two is good
+}
 
-func draw(g *graph.Graph, nodes graph.Set) picture {
+// draw asks fault what is wrong with a reference; nil finds no fault.
+func draw(g *graph.Graph, nodes graph.Set, fault func(graph.Edge) string) picture {
 	drawn := drawnOf(g, nodes)
 	slices.SortFunc(drawn, func(a, b graph.Node) int { return cmp.Compare(g.UID(a), g.UID(b)) })
 	place := make(map[graph.Node]int, len(drawn))
@@ -40,19 +44,25 @@ func draw(g *graph.Graph, nodes graph.Set) picture {
 		p.vertices = append(p.vertices, vertexOf(g, n))
 	}
 	for i, n := range drawn {
-		for _, owner := range g.Owners(n) {
-			if to, ok := place[owner]; ok {
-				p.edges = append(p.edges, edge{dependent: i, owner: to})
+		for k, owner := range g.Owners(n) {
+			to, ok := place[owner]
+			if !ok {
+				continue
 			}
+			e := edge{dependent: i, owner: to}
+			if fault != nil {
+				e.fault = fault(graph.Edge{Node: n, Index: k})
+			}
+			p.edges = append(p.edges, e)
 		}
 	}
 	slices.SortFunc(p.edges, edge.compare)
-	p.edges = slices.Compact(p.edges)
+	p.edges = slices.CompactFunc(p.edges, func(a, b edge) bool { return a.dependent == b.dependent && a.owner == b.owner })
 	return p
 }
 
 func (e edge) compare(o edge) int {
-	return cmp.Or(cmp.Compare(e.dependent, o.dependent), cmp.Compare(e.owner, o.owner))
+	return cmp.Or(cmp.Compare(e.dependent, o.dependent), cmp.Compare(e.owner, o.owner), cmp.Compare(e.fault, o.fault))
 }
 
 // drawnOf are the members with a reference or dependent (gc-semantics 8.4), and

@@ -74,8 +74,8 @@ func TestTable(t *testing.T) {
 		"the gravest come first, else the report's order stays": {
 			report(), false, color.Never,
 			`SEVERITY  RULE                    OBJECT                 OWNER                                    THE COLLECTOR
-error     unserved-owner-version  shop ConfigMap/flags   apps/v1beta1 Deployment/web, served: v1  can never decide
 error     replaced-owner          shop Secret/restored   Deployment/web has another UID now       deletes it
+error     unserved-owner-version  shop ConfigMap/flags   apps/v1beta1 Deployment/web, served: v1  can never decide
 warning   missing-owner           shop ConfigMap/shared  Deployment/old is gone                   drops the reference, 1 owner remains
 warning   unverified-owner        billing Secret/token   Invoice/2026-11: may not list invoices   unknown
 `,

@@ -20,8 +20,8 @@ const (
 	causeWidth  = 400
 )
 
-// Table writes a row per finding: the gravest first, and within a severity in
-// the report's order. wide adds the object's UID, the verdict and the fix.
+// Table writes a row per finding: the gravest first, within a severity what is
+// about to be lost, then in the report's order. wide adds the object's UID, the verdict and the fix.
 // Without findings nothing is written.
 func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	if len(r.Findings) == 0 {
@@ -83,7 +83,11 @@ func dash(s string) string {
 	return escape.Short(s, textWidth)
 }
 
-// gravestFirst keeps the order of findings of one severity.
+// urgency is the order of what the collector does, within a severity: what is
+// about to be lost comes first.
+var urgency = []collector.Consequence{collector.Delete, collector.Stuck, collector.Unlink, collector.Hidden, collector.None}
+
+// gravestFirst keeps the order of findings that are as grave and as urgent.
 func gravestFirst(findings []audit.Finding) []*audit.Finding {
 	out := make([]*audit.Finding, len(findings))
 	for i := range findings {
@@ -92,7 +96,7 @@ func gravestFirst(findings []audit.Finding) []*audit.Finding {
 	slices.SortStableFunc(out, func(a, b *audit.Finding) int {
 		switch {
 		case a.Severity == b.Severity:
-			return 0
+			return slices.Index(urgency, a.Consequence) - slices.Index(urgency, b.Consequence)
 		case a.Severity.AtLeast(b.Severity):
 			return -1
 		}

@@ -3,6 +3,7 @@ package tree
 import (
 	"fmt"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -29,12 +30,21 @@ func (l *layout) claim(c claim) branch {
 	r := l.graph.Reference(edges[0])
 	return branch{
 		row: Row{
-			Namespace: c.namespace, Name: r.String(), Node: graph.None, Edge: graph.Edge{Node: graph.None},
+			Namespace: c.namespace, Name: claimed(l.judge.Reference(edges[0]), r), Node: graph.None, Edge: graph.Edge{Node: graph.None},
 			Claim: &object.Reference{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID},
 			Notes: []Note{fault(l.judge.Reference(edges[0]))},
 		},
 		below: edges, claimed: true,
 	}
+}
+
+// claimed is what a claimed owner is called: with its apiVersion where that is
+// what is wrong.
+func claimed(j collector.Judgement, r object.Reference) string {
+	if j.Cause == collector.UnservedVersion || j.Cause == collector.UnknownKind {
+		return r.String() + " (" + r.APIVersion + ")"
+	}
+	return r.String()
 }
 
 // full is the one row in which an object stands in full.
@@ -58,7 +68,11 @@ func (l *layout) child(e graph.Edge, underClaim bool) branch {
 	j := l.judge.Reference(e)
 	switch {
 	case j.Bad() && !underClaim:
-		again.row.Notes = []Note{{misnomer(j, l.graph.Reference(e)), fault(j).Tone}}
+		where := "; see below"
+		if l.printed.Has(e.Node) {
+			where = "; see above"
+		}
+		again.row.Notes = []Note{{misnomer(j, l.graph.Reference(e)) + where, fault(j).Tone}}
 	case l.open[e.Node]:
 		again.row.Notes = []Note{{"↻ cycle: stands above", Bad}}
 	case l.printed.Has(e.Node):

@@ -104,6 +104,9 @@ func (l *layout) claimOf(e graph.Edge, j collector.Judgement) claim {
 	if j.Mapping.Served && !j.Mapping.Type.Namespaced {
 		c.namespace = ""
 	}
+	if j.Cause == collector.ClusterToNamespaced {
+		c.namespace = "?" // it needs one, and the reference cannot say which
+	}
 	return c
 }
 
@@ -115,7 +118,7 @@ func (l *layout) claims() []claim {
 	}
 	slices.SortFunc(out, func(a, b claim) int {
 		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.kind, b.kind),
-			strings.Compare(a.name, b.name), strings.Compare(string(a.uid), string(b.uid)), strings.Compare(a.apiVersion, b.apiVersion))
+			strings.Compare(a.name, b.name), strings.Compare(a.apiVersion, b.apiVersion), strings.Compare(string(a.uid), string(b.uid)))
 	})
 	return out
 }

@@ -111,7 +111,7 @@ shop       Deployment/web           missing
 			want: `
 NAMESPACE  NAME                AGE
 away       Deployment/web      24h
-shop       └─ ConfigMap/flags       names it as owner from another namespace, where it does not count
+shop       └─ ConfigMap/flags       names it as owner from another namespace, where it does not count; see below
 shop       Deployment/web           not in this namespace, but in away
            └─ ConfigMap/flags  24h
 2 objects, 1 absent or bad owner`,
@@ -154,7 +154,7 @@ shop       Deployment/web                  24h                             Deplo
 			}))},
 			want: `
 NAMESPACE  NAME                                                                                                                                  AGE
-shop       Con\x1b[2Jfig/x\nshop  Pod/forgedyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…(429 bytes)       unknown kind
+shop       Con\x1b[2Jfig/x\nshop  Pod/forgedyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…(434 bytes)       unknown kind
            └─ ConfigMap/flags                                                                                                                    24h
 1 object, 1 absent or bad owner`,
 		},
