@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// chase asks for the targets and for every owner that is not proven, and then
+// for the owners of what it found, to the end of the chain.
+func (l *look) chase(ctx context.Context) error {
+	found := map[types.UID]*object.Object{}
+	known := func(uid types.UID) *object.Object {
+		if o := l.seen.Object(uid); o != nil {
+			return o
+		}
+		return found[uid]
+	}
+	next := l.unseenTargets()
+	next = append(next, l.view().Unproven(l.seen.Objects(), known)...)
+	for len(next) > 0 {
+		view := l.view()
+		answers, err := l.lookupAll(ctx, view, unique(next))
+		if err != nil {
+			return err
+		}
+		var fresh []object.Object
+		for _, a := range answers {
+			l.lookups = append(l.lookups, a)
+			if a.Object != nil && known(a.Object.UID) == nil {
+				found[a.Object.UID] = a.Object
+				fresh = append(fresh, *a.Object)
+			}
+		}
+		next = l.view().Unproven(fresh, known)
+	}
+	return nil
+}
+
+// unanswered are the gaps that failed lookups leave: one for each type,
+// namespace and reason, unless the type is a gap already.
+func (l *look) unanswered() []snapshot.Gap {
+	var out []snapshot.Gap
+	view, seen := l.view(), map[snapshot.Gap]bool{}
+	for _, a := range l.lookups {
+		m, ok := view.Map(a.APIVersion, a.Kind)
+		if !ok || a.Outcome != snapshot.Failed || view.GapAt(m.Type.GroupResource(), a.Namespace) != nil {
+			continue
+		}
+		gap := snapshot.Gap{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: a.Namespace, Reason: a.Reason}
+		if !seen[gap] {
+			seen[gap] = true
+			gap.Message = fmt.Sprintf("asking for %s: %s", a.Name, a.Message)
+			out = append(out, gap)
+		}
+	}
+	return out
+}
+
+func (l *look) unseenTargets() []snapshot.Coordinates {
+	if len(l.scope.Targets) == 0 {
+		return nil
+	}
+	var out []snapshot.Coordinates
+	at := map[snapshot.Coordinates]bool{}
+	for i := range l.seen.Objects() {
+		o := &l.seen.Objects()[i]
+		for _, id := range append([]object.Identity{o.Identity}, o.Aliases...) {
+			at[snapshot.Coordinates{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}] = true
+		}
+	}
+	for _, t := range l.scope.Targets {
+		if !at[t] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func unique(c []snapshot.Coordinates) []snapshot.Coordinates {
+	seen := map[snapshot.Coordinates]bool{}
+	out := c[:0]
+	for _, at := range c {
+		if !seen[at] {
+			seen[at] = true
+			out = append(out, at)
+		}
+	}
+	return out
+}

@@ -1,0 +1,39 @@
+package cluster
+
+import "github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+
+// wider lists, in a look that was limited to namespaces, what may show the UIDs
+// of owners that are not where their references say.
+func (l *look) wider() []job {
+	if l.scope.Namespaces == nil {
+		return nil
+	}
+	view, kinds, homeless := l.view(), map[snapshot.Listing]bool{}, false
+	for i := range l.seen.Objects() {
+		o := &l.seen.Objects()[i]
+		for _, r := range o.Owners {
+			if l.seen.Object(r.UID) != nil {
+				continue
+			}
+			m, at, ok := view.CoordinatesOf(o.Namespace, r)
+			if found := view.Lookup(at); ok && found != nil && found.Object != nil && found.Object.UID == r.UID {
+				continue
+			}
+			if ok && view.GapAt(m.Type.GroupResource(), at.Namespace) != nil {
+				continue // it stays unverified, wherever its UID may be
+			}
+			homeless = true
+			if ok {
+				kinds[snapshot.Listing{Group: m.Type.Group, Resource: m.Type.Resource}] = true
+			}
+		}
+	}
+	var jobs []job
+	for _, t := range l.world.Types {
+		wanted := l.scope.Widen == WidenAll && homeless || kinds[snapshot.Listing{Group: t.Group, Resource: t.Resource}]
+		if wanted && t.Monitored() {
+			jobs = append(jobs, job{of: t})
+		}
+	}
+	return jobs
+}
