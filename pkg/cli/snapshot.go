@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,6 +103,10 @@ func replace(name string, write func(io.Writer) error) (err error) {
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			path.Op, path.Path = "create", name // the user knows of no temporary name
+		}
 		return err
 	}
 	defer func() {

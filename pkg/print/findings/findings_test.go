@@ -191,6 +191,11 @@ func TestGaps(t *testing.T) {
 			3,
 			"warning: 1 of 68 types could not be read: secrets in namespace a (forbidden). Their dependents are not judged.",
 		},
+		"what many types have in common is said once": {
+			[]snapshot.Gap{gap("", "pods", "a", snapshot.Forbidden), gap("", "secrets", "a", snapshot.Forbidden)},
+			3,
+			"warning: 2 of 68 types could not be read in namespace a (forbidden): pods, secrets. Their dependents are not judged.",
+		},
 		"many namespaces of one type are counted": {
 			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden), gap("", "secrets", "c", snapshot.TimedOut)},
 			3,

@@ -24,17 +24,30 @@ func Gaps(gaps []snapshot.Gap, types, limit int) string {
 	if len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile {
 		return fmt.Sprintf("warning: the file holds %s only. Dependents of objects of other types are not judged.", count(types, "type"))
 	}
+	common, name := "", unreadable.String
+	if alike(unread) {
+		common, name = fmt.Sprintf(" in namespace %s (%s)", escape.Short(unread[0].Namespace, textWidth), unread[0].Reason), unreadable.bare
+	}
 	var named []string
 	for _, u := range unread {
 		if limit > 0 && len(named) == limit {
 			break
 		}
-		named = append(named, u.String())
+		named = append(named, name(u))
 	}
 	if more := len(unread) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("and %s more", thousands(more)))
 	}
-	return fmt.Sprintf("warning: %s could not be read: %s. Their dependents are not judged.", counted(unread, types), strings.Join(named, ", "))
+	return fmt.Sprintf("warning: %s could not be read%s: %s. Their dependents are not judged.", counted(unread, types), common, strings.Join(named, ", "))
+}
+
+// alike says whether several types could not be read in one namespace for one
+// reason, which then need not be said of each.
+func alike(unread []unreadable) bool {
+	first := unread[0]
+	return len(unread) > 1 && first.Namespace != "" && !slices.ContainsFunc(unread, func(u unreadable) bool {
+		return u.Namespace != first.Namespace || u.Reason != first.Reason || u.namespaces > 1
+	})
 }
 
 // unsearched warns of a search that failed in n types.
@@ -89,12 +102,17 @@ func merge(gaps []snapshot.Gap) []unreadable {
 	return out
 }
 
+// bare is the type alone.
+func (u unreadable) bare() string {
+	everywhere := u.Gap
+	everywhere.Namespace = ""
+	return escape.Short(everywhere.String(), textWidth)
+}
+
 func (u unreadable) String() string {
 	what := u.Gap.String()
 	if u.Namespace != "" && u.namespaces > 1 {
-		everywhere := u.Gap
-		everywhere.Namespace = ""
-		what = fmt.Sprintf("%s in %s", everywhere, count(u.namespaces, "namespace"))
+		what = fmt.Sprintf("%s in %s", u.bare(), count(u.namespaces, "namespace"))
 	}
 	return fmt.Sprintf("%s (%s)", escape.Short(what, textWidth), escape.Short(string(u.Reason), textWidth))
 }
