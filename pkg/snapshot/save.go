@@ -2,8 +2,10 @@ package snapshot
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -18,8 +20,8 @@ const (
 	Kind       = "Snapshot"
 )
 
-// file is the saved form. Objects come last and one a line, so that a file can
-// be read as a stream and compared line by line.
+// file is the saved form. Every entry of a list stands on a line of its own, so
+// that files can be compared line by line.
 type file struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
@@ -46,43 +48,37 @@ func (s *Snapshot) Save(w io.Writer, compress bool) error {
 
 func (s *Snapshot) save(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	head, err := json.Marshal(file{
-		APIVersion: APIVersion, Kind: Kind, Taken: s.Taken, Server: s.Server,
-		Types: orEmpty(s.Types), Listed: orEmpty(s.Listed), Gaps: orEmpty(s.Gaps), Lookups: orEmpty(s.Lookups),
-		Objects: []object.Object{},
-	})
+	head, err := json.Marshal(file{APIVersion: APIVersion, Kind: Kind, Taken: s.Taken, Server: s.Server})
 	if err != nil {
 		return fmt.Errorf("encode snapshot: %w", err)
 	}
-	const tail = "]}"
-	if _, err := out.Write(head[:len(head)-len(tail)]); err != nil {
+	head, _, _ = bytes.Cut(head, []byte(`,"types":`))
+	out.Write(head) // the writer keeps its first error for Flush
+	if err := errors.Join(
+		saveList(out, "types", s.Types),
+		saveList(out, "listed", s.Listed),
+		saveList(out, "gaps", s.Gaps),
+		saveList(out, "lookups", s.Lookups),
+		saveList(out, "objects", s.Objects),
+	); err != nil {
 		return err
 	}
-	for i := range s.Objects {
-		line, err := json.Marshal(&s.Objects[i])
-		if err != nil {
-			return fmt.Errorf("encode %s: %w", s.Objects[i].Identity, err)
-		}
-		separator := ",\n"
-		if i == 0 {
-			separator = "\n"
-		}
-		if _, err := out.WriteString(separator); err != nil {
-			return err
-		}
-		if _, err := out.Write(line); err != nil {
-			return err
-		}
-	}
-	if _, err := out.WriteString("\n" + tail + "\n"); err != nil {
-		return err
-	}
+	out.WriteString("\n}\n")
 	return out.Flush()
 }
 
-func orEmpty[T any](s []T) []T {
-	if s == nil {
-		return []T{}
+func saveList[T any](out *bufio.Writer, name string, list []T) error {
+	fmt.Fprintf(out, ",\n%q: [", name)
+	separator := "\n"
+	for i := range list {
+		line, err := json.Marshal(&list[i])
+		if err != nil {
+			return fmt.Errorf("encode %s: %w", name, err)
+		}
+		out.WriteString(separator)
+		out.Write(line)
+		separator = ",\n"
 	}
-	return s
+	out.WriteString("]")
+	return nil
 }
