@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -54,7 +53,7 @@ func (l *look) unanswered() []snapshot.Gap {
 		gap := snapshot.Gap{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: a.Namespace, Reason: a.Reason}
 		if !seen[gap] {
 			seen[gap] = true
-			gap.Message = fmt.Sprintf("asking for %s: %s", a.Name, a.Message)
+			gap.Name, gap.Message = a.Name, a.Message
 			out = append(out, gap)
 		}
 	}

@@ -33,7 +33,8 @@ type Listing struct {
 type Gap struct {
 	Group     string `json:"group"`
 	Resource  string `json:"resource"`
-	Namespace string `json:"namespace"` // empty: wherever it was asked for; All: where it was only searched for lost owners
+	Namespace string `json:"namespace"`      // empty: wherever it was asked for; All: where it was only searched for lost owners
+	Name      string `json:"name,omitempty"` // set: not the type, but single owners of it could not be asked for, this one first
 	Reason    Reason `json:"reason"`
 	Message   string `json:"message"` // as the server put it: unescaped
 }
@@ -71,6 +72,9 @@ func (g Gap) String() string {
 		return "API group " + cmp.Or(g.Group, "core")
 	}
 	name := qualified(g.Resource, g.Group)
+	if g.Name != "" {
+		name += "/" + g.Name
+	}
 	switch g.Namespace {
 	case "":
 	case All:
@@ -81,12 +85,13 @@ func (g Gap) String() string {
 	return name
 }
 
-// Compare orders gaps by group, resource, namespace, reason and message.
+// Compare orders gaps by group, resource, namespace, name, reason and message.
 func (g Gap) Compare(o Gap) int {
 	return cmp.Or(
 		strings.Compare(g.Group, o.Group),
 		strings.Compare(g.Resource, o.Resource),
 		strings.Compare(g.Namespace, o.Namespace),
+		strings.Compare(g.Name, o.Name),
 		strings.Compare(string(g.Reason), string(o.Reason)),
 		strings.Compare(g.Message, o.Message),
 	)

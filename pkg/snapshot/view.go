@@ -48,7 +48,7 @@ func (v *View) GapAt(gr schema.GroupResource, namespace string) *Gap {
 		return nil
 	}
 	for i, g := range v.gaps {
-		if (g.Group == All || g.Group == gr.Group) && (g.Resource == All || g.Resource == gr.Resource) &&
+		if g.Name == "" && (g.Group == All || g.Group == gr.Group) && (g.Resource == All || g.Resource == gr.Resource) &&
 			(g.Namespace == "" || g.Namespace == namespace) {
 			return &v.gaps[i]
 		}

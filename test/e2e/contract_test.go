@@ -23,6 +23,7 @@ type (
 		Group     string `json:"group"`
 		Resource  string `json:"resource"`
 		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
 		Reason    string `json:"reason"`
 		Message   string `json:"message"`
 	}

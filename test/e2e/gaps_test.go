@@ -109,11 +109,11 @@ func TestAnAnswerThatDoesNotNameTheOwnerIsNoProofOfItsAbsence(t *testing.T) {
 	s.doubtful(ns)
 	f := s.behind(func(http.Handler) []fault { return []fault{{getOf("secrets"), notAPath}} })
 	got := f.partly([]string{"secrets", "unproven"})
-	s.hasGaps(got, gap{Resource: "secrets", Namespace: ns, Reason: "unproven"})
+	s.hasGaps(got, gap{Resource: "secrets", Namespace: ns, Name: "gone", Reason: "unproven"})
 	if diff := cmp.Diff(doubted[:1], got.in(ns)); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}
-	f.gc("audit").exits(t, 0).warns(t, "secrets", "unproven")
+	f.gc("audit").exits(t, 0).warns(t, "single owners of 1 type", "secrets/gone", "unproven")
 }
 
 func TestPagesThatExpireMidwayLeaveNothingOut(t *testing.T) {

@@ -196,6 +196,11 @@ func TestGaps(t *testing.T) {
 			3,
 			"warning: 2 of 68 types could not be read in namespace a (forbidden): pods, secrets. Their dependents are not judged.",
 		},
+		"a single owner is no type": {
+			[]snapshot.Gap{{Resource: "secrets", Namespace: "a", Name: "token", Reason: snapshot.TimedOut}},
+			3,
+			"warning: single owners of 1 type could not be read: secrets/token in namespace a (timeout). Their dependents are not judged.",
+		},
 		"many namespaces of one type are counted": {
 			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden), gap("", "secrets", "c", snapshot.TimedOut)},
 			3,

@@ -82,12 +82,13 @@ type unreadable struct {
 func merge(gaps []snapshot.Gap) []unreadable {
 	type key struct {
 		group, resource string
+		single          bool
 		reason          snapshot.Reason
 	}
 	place := map[key]int{}
 	var out []unreadable
 	for _, g := range gaps {
-		k := key{g.Group, g.Resource, g.Reason}
+		k := key{g.Group, g.Resource, g.Name != "", g.Reason}
 		i, seen := place[k]
 		if !seen {
 			i = len(out)
@@ -117,16 +118,18 @@ func (u unreadable) String() string {
 	return fmt.Sprintf("%s (%s)", escape.Short(what, textWidth), escape.Short(string(u.Reason), textWidth))
 }
 
-// counted says how many types, and how many groups whose types are not even
-// known, could not be read.
+// counted says how many types could not be read, how many groups whose types are
+// not even known, and of how many types single owners could not.
 func counted(unread []unreadable, types int) string {
-	known, groups := map[[2]string]bool{}, map[string]bool{}
+	known, single, groups := map[[2]string]bool{}, map[[2]string]bool{}, map[string]bool{}
 	for _, u := range unread {
 		switch {
 		case u.Group == snapshot.All:
 			return "some types"
 		case u.Resource == snapshot.All:
 			groups[u.Group] = true
+		case u.Name != "":
+			single[[2]string{u.Group, u.Resource}] = true
 		default:
 			known[[2]string{u.Group, u.Resource}] = true
 		}
@@ -137,6 +140,9 @@ func counted(unread []unreadable, types int) string {
 	}
 	if len(groups) > 0 {
 		parts = append(parts, count(len(groups), "API group"))
+	}
+	if len(single) > 0 {
+		parts = append(parts, "single owners of "+count(len(single), "type"))
 	}
 	return strings.Join(parts, " and ")
 }
