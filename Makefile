@@ -12,7 +12,7 @@ LDFLAGS  = -s -w -X github.com/kubectl-gc/kubectl-gc/pkg/cli.release=$(VERSION)
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE ?= $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo -race)
 
-LINT        = $(GO) tool -modfile=test/lint/go.mod
+LINT         = $(GO) tool -modfile=test/lint/go.mod
 CONTROLPLANE = $(GO) run -C test/controlplane .
 
 .PHONY: help
@@ -36,8 +36,8 @@ demo-down: ## stop what demo-up left running
 	$(GO) run ./test/demo -stop
 
 .PHONY: cluster-up
-cluster-up: ## start a bare control plane; prints a KUBECONFIG to export
-	@$(CONTROLPLANE) up
+cluster-up: ## start a bare control plane (COLLECTOR=on, off or absent); prints a KUBECONFIG to export
+	@$(CONTROLPLANE) up $(if $(COLLECTOR),--collector=$(COLLECTOR))
 
 .PHONY: cluster-down
 cluster-down: ## stop it
