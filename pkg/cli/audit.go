@@ -7,16 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/sarif"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/spf13/cobra"
 )
 
 type auditFlags struct {
@@ -88,14 +86,11 @@ func (f *auditFlags) options() (audit.Options, error) {
 			o.Rules = append(o.Rules, family.ids...)
 		}
 	}
+	var err error
 	if f.selector != "" {
-		selector, err := labels.Parse(f.selector)
-		if err != nil {
-			return o, usagef("--selector %s: %w", quoted(f.selector), err)
-		}
-		o.Selector = selector
+		o.Selector, err = selecting(f.selector)
 	}
-	return o, nil
+	return o, err
 }
 
 // floor is the gravity from which findings fail the command; "" for never.
@@ -129,21 +124,15 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := audit.Check(options.Rules); err != nil {
 		return &usage{err: err}
 	}
-	seen, err := f.look(ctx, func([]snapshot.Type) (cluster.Scope, error) {
-		scope := cluster.Scope{Labels: options.Selector != nil, Widen: cluster.WidenAll}
-		if options.Namespace != "" {
-			scope.Namespaces = []string{options.Namespace}
-		}
-		return scope, nil
-	})
+	seen, _, err := f.look(ctx, f.whole(options.Selector != nil))
 	if err != nil {
 		return err
 	}
-	report, err := audit.Run(seen.graph, options)
+	report, err := audit.Run(graph.New(seen), options)
 	if err != nil {
 		return err
 	}
-	if err := printer(report, seen); err != nil {
+	if err := printer(report); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	f.warn(seen, report)
@@ -158,18 +147,18 @@ func (f *auditFlags) run(ctx context.Context) error {
 }
 
 // printer chooses how the report is written, before anything is asked.
-func (f *auditFlags) printer() (func(*audit.Report, sight) error, error) {
+func (f *auditFlags) printer() (func(*audit.Report) error, error) {
 	switch f.output {
 	case "table", "wide":
-		return func(r *audit.Report, _ sight) error { return f.printTable(r) }, nil
+		return f.printTable, nil
 	case "sarif":
-		return func(r *audit.Report, _ sight) error { return sarif.Write(f.Out, r, audit.Rules, version()) }, nil
+		return func(r *audit.Report) error { return sarif.Write(f.Out, r, audit.Rules, version()) }, nil
 	}
 	format, err := f.formats.ToPrinter(f.output, own["audit"]...)
 	if err != nil {
 		return nil, &usage{err: err}
 	}
-	return func(r *audit.Report, _ sight) error {
+	return func(r *audit.Report) error {
 		found := make([]object.Identity, len(r.Findings))
 		for i, finding := range r.Findings {
 			found[i] = finding.Object
@@ -190,10 +179,10 @@ func (f *auditFlags) printTable(r *audit.Report) error {
 }
 
 // warn says on standard error what weakens the answer, and what to do next.
-func (f *auditFlags) warn(seen sight, r *audit.Report) {
+func (f *auditFlags) warn(seen *snapshot.Snapshot, r *audit.Report) {
 	f.warnOfGaps(seen)
-	if audit.SiblingsAtRisk(seen.snapshot().Server) && len(r.Findings) > 0 {
-		fmt.Fprintf(f.Err, "warning: this server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", quoted(seen.snapshot().Server))
+	if audit.SiblingsAtRisk(seen.Server) && len(r.Findings) > 0 {
+		fmt.Fprintf(f.Err, "warning: this server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", quoted(seen.Server))
 	}
 	if hints := findings.Hints(r, findings.Commands{Explain: called + " tree TYPE/NAME -n NAMESPACE"}); hints != "" && f.readable() {
 		fmt.Fprintln(f.Err, hints)

@@ -63,7 +63,7 @@ func script(root *cobra.Command, shell string, w io.Writer) error {
 
 func installShim(s Streams, directory string) error {
 	path := filepath.Join(directory, shimName)
-	if err := os.WriteFile(path, []byte(shim), 0o755); err != nil { //nolint:gosec // a program must be executable
+	if err := os.WriteFile(path, []byte(shim), 0o755); err != nil {
 		return fmt.Errorf("write the completion shim: %w", err)
 	}
 	fmt.Fprintf(s.Err, "wrote %s; kubectl finds it when that directory is in the PATH\n", quoted(path))

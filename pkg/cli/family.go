@@ -3,9 +3,27 @@ package cli
 import (
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/tree"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
+
+// sight is what one look showed, as a tree sees it.
+type sight struct {
+	graph *graph.Graph
+	judge *collector.Judge
+	live  *cluster.Cluster // nil when the look came from a file
+}
+
+func sightOf(s *snapshot.Snapshot, live *cluster.Cluster) sight {
+	g := graph.New(s)
+	return sight{graph: g, judge: collector.NewJudge(g), live: live}
+}
+
+// good says whether a reference leads to its owner.
+func (s sight) good(e graph.Edge) bool { return !s.judge.Reference(e).Bad() }
 
 // family chooses what to show; isolated counts what a forest leaves out.
 func (f *treeFlags) family(seen sight, asked *treeAsked) (family tree.Family, isolated int, err error) {
@@ -41,9 +59,8 @@ func (f *treeFlags) related(seen sight, within string, family tree.Family) {
 	if f.depth > 0 {
 		depth = f.depth
 	}
-	good := func(e graph.Edge) bool { return !seen.judge.Reference(e).Bad() }
 	if f.owners || !f.dependents {
-		g.AboveBy(family.Members, depth, good, start...)
+		g.AboveBy(family.Members, depth, seen.good, start...)
 	}
 	if f.dependents || !f.owners {
 		below := graph.NewSet(g)
@@ -71,8 +88,7 @@ func (f *treeFlags) forest(seen sight, namespace string, into graph.Set) (isolat
 		}
 		start = append(start, n)
 	}
-	good := func(e graph.Edge) bool { return !seen.judge.Reference(e).Bad() }
-	g.AboveBy(into, graph.Unlimited, good, start...)
+	g.AboveBy(into, graph.Unlimited, seen.good, start...)
 	return isolated
 }
 

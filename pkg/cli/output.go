@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // own are the formats that a command writes beside the machine formats, its
@@ -45,8 +46,8 @@ func (s *source) palette() *color.Palette {
 const namedGaps = 6
 
 // warnOfGaps names on standard error what could not be read.
-func (s *source) warnOfGaps(seen sight) {
-	gaps := seen.snapshot().Gaps
+func (s *source) warnOfGaps(seen *snapshot.Snapshot) {
+	gaps := seen.Gaps
 	if warning := findings.Gaps(gaps, monitored(seen), namedGaps); warning != "" {
 		fmt.Fprintln(s.Err, warning)
 	}
@@ -56,9 +57,9 @@ func (s *source) warnOfGaps(seen sight) {
 }
 
 // monitored counts the types that the collector watches.
-func monitored(seen sight) int {
+func monitored(seen *snapshot.Snapshot) int {
 	n := 0
-	for _, t := range seen.snapshot().Types {
+	for _, t := range seen.Types {
 		if t.Monitored() {
 			n++
 		}

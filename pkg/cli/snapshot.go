@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -56,21 +55,14 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 	if f.output == "" {
 		return &usage{err: errors.New("say with -o which file to write"), command: called + " snapshot"}
 	}
-	seen, err := f.look(ctx, func([]snapshot.Type) (cluster.Scope, error) {
-		scope := cluster.Scope{Labels: true, Widen: cluster.WidenAll}
-		if ns := *f.config.Namespace; ns != "" {
-			scope.Namespaces = []string{ns}
-		}
-		return scope, nil
-	})
+	s, _, err := f.look(ctx, f.whole(true))
 	if err != nil {
 		return err
 	}
-	s := seen.snapshot()
 	if err := f.write(s); err != nil {
 		return err
 	}
-	f.warnOfGaps(seen)
+	f.warnOfGaps(s)
 	if f.output != "-" {
 		fmt.Fprintf(f.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), quoted(f.output))
 	}

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -79,52 +78,55 @@ func (s *source) timeout() (time.Duration, error) {
 	return d, nil
 }
 
-// sight is what one look showed.
-type sight struct {
-	graph *graph.Graph
-	judge *collector.Judge
-	live  *cluster.Cluster // nil when the look came from a file
-}
+// scoped says what a look is to see, once the served types are known.
+type scoped func([]snapshot.Type) (cluster.Scope, error)
 
-func (s sight) snapshot() *snapshot.Snapshot { return s.graph.Snapshot() }
-
-func sightOf(s *snapshot.Snapshot, live *cluster.Cluster) sight {
-	g := graph.New(s)
-	return sight{graph: g, judge: collector.NewJudge(g), live: live}
-}
-
-// look takes the one look of a command. scope says what it is to see, once the
-// served types are known; for a file it is called too, so that a word which
-// names no type is refused either way.
-func (s *source) look(ctx context.Context, scope func([]snapshot.Type) (cluster.Scope, error)) (sight, error) {
+// look takes the one look of a command; live is nil when it came from a file.
+// scope is called for a file too, so that a word which names no type is refused
+// either way.
+func (s *source) look(ctx context.Context, scope scoped) (seen *snapshot.Snapshot, live *cluster.Cluster, err error) {
 	if s.from != "" {
-		saved, err := s.load()
-		if err != nil {
-			return sight{}, err
+		if seen, err = s.load(); err != nil {
+			return nil, nil, err
 		}
-		if _, err := scope(saved.Types); err != nil {
-			return sight{}, err
-		}
-		return sightOf(saved, nil), nil
+		_, err = scope(seen.Types)
+		return seen, nil, err
 	}
-	live, err := s.connect()
-	if err != nil {
-		return sight{}, err
+	if live, err = s.connect(); err != nil {
+		return nil, nil, err
 	}
 	world, err := live.Discover(ctx)
 	if err != nil {
-		return sight{}, explained(err)
+		return nil, nil, explained(err)
 	}
 	wanted, err := scope(world.Types)
 	if err != nil {
-		return sight{}, err
+		return nil, nil, err
 	}
-	taken, err := live.Look(ctx, world, wanted, s.Now)
+	seen, err = live.Look(ctx, world, wanted, s.Now)
 	s.clearProgress()
-	if err != nil {
-		return sight{}, explained(err)
+	return seen, live, explained(err)
+}
+
+// whole is the scope of what looks at everything, or at all of the namespace
+// that -n names.
+func (s *source) whole(keepLabels bool) scoped {
+	return func([]snapshot.Type) (cluster.Scope, error) {
+		scope := cluster.Scope{Labels: keepLabels, Widen: cluster.WidenAll}
+		if ns := *s.config.Namespace; ns != "" {
+			scope.Namespaces = []string{ns}
+		}
+		return scope, nil
 	}
-	return sightOf(taken, live), nil
+}
+
+// selecting reads what -l says.
+func selecting(given string) (labels.Selector, error) {
+	selector, err := labels.Parse(given)
+	if err != nil {
+		return nil, usagef("--selector %s: %w", quoted(given), err)
+	}
+	return selector, nil
 }
 
 func (s *source) load() (*snapshot.Snapshot, error) {
@@ -136,7 +138,7 @@ func (s *source) load() (*snapshot.Snapshot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read snapshot: %w", err)
 		}
-		defer f.Close() //nolint:errcheck // read only
+		defer f.Close()
 		in = f
 	}
 	saved, err := snapshot.Load(in, s.Now())
@@ -165,7 +167,7 @@ func (s *source) connect() (*cluster.Cluster, error) {
 
 // explained adds to an error of a look what the user can do about it.
 func explained(err error) error {
-	switch err.(type) { //nolint:errorlint // these two are never wrapped
+	switch err.(type) {
 	case *cluster.Unreachable:
 		return &hinted{err, "check the context with: kubectl config current-context; or read a file with --from"}
 	case *cluster.Blind:

@@ -105,8 +105,8 @@ func (f *treeFlags) ask(args []string) (*treeAsked, error) {
 		asked.uids = append(asked.uids, types.UID(uid))
 	}
 	if f.selector != "" {
-		if asked.selector, err = labels.Parse(f.selector); err != nil {
-			return nil, usagef("--selector %s: %w", quoted(f.selector), err)
+		if asked.selector, err = selecting(f.selector); err != nil {
+			return nil, err
 		}
 		if slices.ContainsFunc(asked.targets, func(t target) bool { return t.name != "" }) || len(f.uids) > 0 {
 			return nil, usagef("--selector goes with types, not with names")
@@ -132,10 +132,11 @@ func (f *treeFlags) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	seen, err := f.look(ctx, asked.scope)
+	taken, live, err := f.look(ctx, asked.scope)
 	if err != nil {
 		return err
 	}
+	seen := sightOf(taken, live)
 	family, isolated, err := f.family(seen, asked)
 	if err != nil {
 		return err
@@ -143,8 +144,8 @@ func (f *treeFlags) run(ctx context.Context, args []string) error {
 	if err := asked.print(ctx, seen, family, isolated); err != nil {
 		return err
 	}
-	f.warnOfGaps(seen)
-	if f.strict && !seen.snapshot().Complete() {
+	f.warnOfGaps(taken)
+	if f.strict && !taken.Complete() {
 		return status(exitIncomplete)
 	}
 	return nil
@@ -206,7 +207,7 @@ func (f *treeFlags) printTree(ctx context.Context, seen sight, family tree.Famil
 	if err != nil {
 		return err
 	}
-	rows := tree.Lay(seen.graph, seen.judge, family, seen.snapshot().Taken)
+	rows := tree.Lay(seen.graph, seen.judge, family, seen.graph.Snapshot().Taken)
 	view := tree.View{Graph: seen.graph, Judge: seen.judge, Cells: cells, Palette: f.palette(), Wide: f.output == "wide", Isolated: isolated}
 	if len(rows) == 0 {
 		fmt.Fprintln(f.Err, "Nothing to show: no object here has an owner or a dependent.")
