@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -33,21 +32,12 @@ type answer struct {
 // listAll runs the jobs with bounded concurrency; answers are in the order of
 // the jobs. A failed list fails alone. The error is the context's.
 func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answer, error) {
-	answers := make([]answer, len(jobs))
 	progress := counter{total: len(jobs), tell: c.options.Progress}
-	var group errgroup.Group
-	group.SetLimit(c.options.Concurrency)
-	for i, j := range jobs {
-		group.Go(func() error {
-			if ctx.Err() == nil {
-				answers[i].objects, answers[i].err = c.list(ctx, j, labels)
-				progress.add(len(answers[i].objects))
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // the functions answer through answers
-	return answers, ctx.Err()
+	return each(ctx, c.options.Concurrency, jobs, func(j job) answer {
+		objects, err := c.list(ctx, j, labels)
+		progress.add(len(objects))
+		return answer{objects, err}
+	})
 }
 
 // list reads a type page by page. When the server forgets the point from which

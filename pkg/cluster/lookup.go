@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -13,24 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
-
-// lookupAll asks once for each of the coordinates, in their order. The error is
-// the context's.
-func (l *look) lookupAll(ctx context.Context, view *snapshot.View, coordinates []snapshot.Coordinates) ([]snapshot.Lookup, error) {
-	out := make([]snapshot.Lookup, len(coordinates))
-	var group errgroup.Group
-	group.SetLimit(l.options.Concurrency)
-	for i, at := range coordinates {
-		group.Go(func() error {
-			if ctx.Err() == nil {
-				out[i] = l.lookup(ctx, view, at)
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // the functions answer through out
-	return out, ctx.Err()
-}
 
 // lookup asks what lives at the coordinates.
 func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coordinates) snapshot.Lookup {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -35,19 +34,9 @@ type rendering struct {
 // answers the cells by UID. Objects the server did not render are left out. The
 // error is the context's.
 func (c *Cluster) Tables(ctx context.Context, view *snapshot.View, objects []object.Identity) (map[types.UID]Cells, error) {
-	requests := renderings(view, objects)
-	answers := make([]map[types.UID]Cells, len(requests))
-	var group errgroup.Group
-	group.SetLimit(c.options.Concurrency)
-	for i, r := range requests {
-		group.Go(func() error {
-			if ctx.Err() == nil {
-				answers[i] = c.render(ctx, r)
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // the functions answer through answers
+	answers, err := each(ctx, c.options.Concurrency, renderings(view, objects), func(r rendering) map[types.UID]Cells {
+		return c.render(ctx, r)
+	})
 	shown := make(map[types.UID]bool, len(objects))
 	for _, o := range objects {
 		shown[o.UID] = true
@@ -60,7 +49,7 @@ func (c *Cluster) Tables(ctx context.Context, view *snapshot.View, objects []obj
 			}
 		}
 	}
-	return out, ctx.Err()
+	return out, err
 }
 
 // renderings groups the objects by type and namespace, in a stable order.
