@@ -25,7 +25,7 @@ func (j *Judge) Reference(e graph.Edge) Judgement {
 	case dependent.Namespace == "" && m.Type.Namespaced:
 		out.Verdict, out.Cause = ScopeError, ClusterToNamespaced
 		return out
-	case holder != nil && proves(holder, dependent, r) && (!j.graph.Virtual(owner) || j.view.Lookup(c) == nil):
+	case holder != nil && holder.Proves(r, dependent.Namespace) && (!j.graph.Virtual(owner) || j.view.Lookup(c) == nil):
 		return alive(out)
 	}
 	return j.located(out, dependent, r, c)

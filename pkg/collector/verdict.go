@@ -100,7 +100,7 @@ func homes(g *graph.Graph) map[home]*object.Object {
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
 		o := g.Object(n)
 		for i, r := range o.Owners {
-			if owner := g.Object(g.Owners(n)[i]); owner != nil && proves(owner, o, r) {
+			if owner := g.Object(g.Owners(n)[i]); owner != nil && owner.Proves(r, o.Namespace) {
 				continue
 			}
 			if m, c, ok := view.CoordinatesOf(o.Namespace, r); ok && view.Lookup(c) == nil {
@@ -131,12 +131,4 @@ func homes(g *graph.Graph) map[home]*object.Object {
 
 func homeOf(m snapshot.Mapping, c snapshot.Coordinates) home {
 	return home{m.Type.Group, m.Type.Resource, c.Namespace, c.Name}
-}
-
-// proves says whether the sight of owner alone shows that reference r of a
-// dependent leads to it: same kind and version, name, and a namespace that is
-// the dependent's or none (gc-semantics 3.3).
-func proves(owner, dependent *object.Object, r object.Reference) bool {
-	return owner.At(r.APIVersion, r.Kind, dependent.Namespace, r.Name) ||
-		dependent.Namespace != "" && owner.At(r.APIVersion, r.Kind, "", r.Name)
 }

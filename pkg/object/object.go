@@ -56,6 +56,14 @@ func (o *Object) At(apiVersion, kind, namespace, name string) bool {
 	return is(o.Identity) || slices.ContainsFunc(o.Aliases, is)
 }
 
+// Proves says whether the sight of o alone shows that a reference of a dependent
+// in that namespace leads to it: the same apiVersion, kind and name, in the
+// dependent's namespace or in none (gc-semantics 3.3). The UID is the caller's
+// to compare.
+func (o *Object) Proves(r Reference, namespace string) bool {
+	return o.At(r.APIVersion, r.Kind, namespace, r.Name) || namespace != "" && o.At(r.APIVersion, r.Kind, "", r.Name)
+}
+
 // FromMeta reads an object's metadata. Kind and apiVersion are the caller's, as
 // list items need not carry their own (gc-semantics 1.4). labels says whether
 // to keep them.

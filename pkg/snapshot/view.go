@@ -94,7 +94,7 @@ func (v *View) Unproven(objects []object.Object, known func(types.UID) *object.O
 	for i := range objects {
 		o := &objects[i]
 		for _, r := range o.Owners {
-			if owner := known(r.UID); owner != nil && (owner.At(r.APIVersion, r.Kind, o.Namespace, r.Name) || owner.At(r.APIVersion, r.Kind, "", r.Name)) {
+			if owner := known(r.UID); owner != nil && owner.Proves(r, o.Namespace) {
 				continue
 			}
 			m, c, ok := v.CoordinatesOf(o.Namespace, r)
