@@ -41,18 +41,18 @@ func IDs() []string {
 }
 
 // RuleOf is the id of the rule that speaks of a cause; empty for none.
-func RuleOf(c collector.Cause) string {
-	return map[collector.Cause]string{
-		collector.Unverified:          unverifiedOwner.ID,
-		collector.ClusterToNamespaced: clusterToNamespacedOwner.ID,
-		collector.UnservedVersion:     unservedOwnerVersion.ID,
-		collector.UnknownKind:         unknownOwnerKind.ID,
-		collector.CrossNamespace:      crossNamespaceOwner.ID,
-		collector.Mismatched:          mismatchedOwner.ID,
-		collector.Replaced:            replacedOwner.ID,
-		collector.Missing:             missingOwner.ID,
-		collector.Terminating:         terminatingOwner.ID,
-	}[c]
+func RuleOf(c collector.Cause) string { return ruleOf[c] }
+
+var ruleOf = map[collector.Cause]string{
+	collector.Unverified:          unverifiedOwner.ID,
+	collector.ClusterToNamespaced: clusterToNamespacedOwner.ID,
+	collector.UnservedVersion:     unservedOwnerVersion.ID,
+	collector.UnknownKind:         unknownOwnerKind.ID,
+	collector.CrossNamespace:      crossNamespaceOwner.ID,
+	collector.Mismatched:          mismatchedOwner.ID,
+	collector.Replaced:            replacedOwner.ID,
+	collector.Missing:             missingOwner.ID,
+	collector.Terminating:         terminatingOwner.ID,
 }
 
 // Run audits a graph. Only objects that a list showed are judged: an object of
