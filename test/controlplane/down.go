@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"syscall"
 	"time"
 )
@@ -16,19 +15,11 @@ func downCommand(ctx context.Context, args []string, s streams) error {
 	if err := parse(fs, args, s); err != nil {
 		return err
 	}
-	state, err := openState(dir)
+	state, r, release, err := hold(ctx, dir, s.err)
 	if err != nil {
 		return err
 	}
-	unlock, err := state.lock(ctx, s.err)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	r, err := state.load()
-	if err != nil {
-		return err
-	}
+	defer release()
 	ran := r.Run.runs()
 	if err := end(ctx, r); err != nil {
 		return err
@@ -42,12 +33,6 @@ func downCommand(ctx context.Context, args []string, s streams) error {
 	}
 	_, err = fmt.Fprintln(s.out, answer)
 	return err
-}
-
-func (s state) lock(ctx context.Context, progress io.Writer) (unlock func(), err error) {
-	return lock(ctx, s.file(".lock"), func() {
-		fmt.Fprintln(progress, "another up or down is at work, waiting for it")
-	})
 }
 
 // end stops what a record names and returns when all of it is gone. The run stops its

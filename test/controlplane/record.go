@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,3 +84,25 @@ func (r record) sameFlags(o options) bool { return slices.Equal(r.Args, o.args()
 
 // all are the processes, the run itself first.
 func (r record) all() []identity { return append([]identity{r.Run}, r.Servers...) }
+
+// hold opens the state that up and down share, keeps others from it until release,
+// and reads what it says of a control plane.
+func hold(ctx context.Context, dir string, progress io.Writer) (s state, r record, release func(), err error) {
+	if s, err = openState(dir); err != nil {
+		return s, r, nil, err
+	}
+	if release, err = s.lock(ctx, progress); err != nil {
+		return s, r, nil, err
+	}
+	if r, err = s.load(); err != nil {
+		release()
+		return s, r, nil, err
+	}
+	return s, r, release, nil
+}
+
+func (s state) lock(ctx context.Context, progress io.Writer) (unlock func(), err error) {
+	return lock(ctx, s.file(".lock"), func() {
+		fmt.Fprintln(progress, "another up or down is at work, waiting for it")
+	})
+}

@@ -27,19 +27,11 @@ func upCommand(ctx context.Context, args []string, s streams) error {
 	asked := false // for anything but whatever runs already
 	fs.Visit(func(f *flag.Flag) { asked = asked || f.Name != "state" })
 
-	state, err := openState(dir)
+	state, r, release, err := hold(ctx, dir, s.err)
 	if err != nil {
 		return err
 	}
-	unlock, err := state.lock(ctx, s.err)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	r, err := state.load()
-	if err != nil {
-		return err
-	}
+	defer release()
 	if r.Run.runs() && r.Server != "" {
 		if asked && !r.sameFlags(o) {
 			return fmt.Errorf("a control plane runs already, with other flags (%s): controlplane down stops it", strings.Join(r.Args, " "))
