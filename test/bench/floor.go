@@ -109,7 +109,7 @@ func (d *drain) page(ctx context.Context, path string) (next string, err error) 
 	if err != nil {
 		return "", err
 	}
-	defer response.Body.Close() //nolint:errcheck // read only
+	defer response.Body.Close() // read only
 	if response.StatusCode != http.StatusOK {
 		return "", errors.New(response.Status)
 	}

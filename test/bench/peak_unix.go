@@ -29,7 +29,7 @@ func ownPeak() int64 {
 
 func resident(usage *syscall.Rusage) int64 {
 	if runtime.GOOS == "darwin" || runtime.GOOS == "ios" {
-		return int64(usage.Maxrss) //nolint:unconvert // 32 bits on some systems
+		return int64(usage.Maxrss) // 32 bits on some systems
 	}
-	return int64(usage.Maxrss) * 1024 //nolint:unconvert // 32 bits on some systems
+	return int64(usage.Maxrss) * 1024 // 32 bits on some systems
 }

@@ -129,7 +129,7 @@ func (r *report) write(path string) error {
 	if err := t.Execute(&out, r); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil { //nolint:gosec // a page for everybody
+	if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil { // a page for everybody
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

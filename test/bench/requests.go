@@ -43,7 +43,7 @@ func (c *counter) lists(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("count requests: %w", err)
 	}
-	defer response.Body.Close() //nolint:errcheck // read only
+	defer response.Body.Close() // read only
 	data, err := io.ReadAll(response.Body)
 	if err != nil {
 		return 0, fmt.Errorf("count requests: %w", err)

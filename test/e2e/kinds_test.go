@@ -78,7 +78,7 @@ func (s *scene) define(crd object) {
 				return false, err
 			}
 			if _, err := s.metadata.Resource(parsed.WithResource(plural)).List(ctx, metav1.ListOptions{}); err != nil {
-				return false, nil //nolint:nilerr // not yet
+				return false, nil // not yet
 			}
 		}
 		return true, nil
