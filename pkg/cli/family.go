@@ -60,7 +60,7 @@ func (f *treeFlags) related(seen sight, within string, family tree.Family) {
 		depth = f.depth
 	}
 	if f.owners || !f.dependents {
-		g.AboveBy(family.Members, depth, seen.good, start...)
+		g.Above(family.Members, depth, seen.good, start...)
 	}
 	if f.dependents || !f.owners {
 		below := graph.NewSet(g)
@@ -88,7 +88,7 @@ func (f *treeFlags) forest(seen sight, namespace string, into graph.Set) (isolat
 		}
 		start = append(start, n)
 	}
-	g.AboveBy(into, graph.Unlimited, seen.good, start...)
+	g.Above(into, graph.Unlimited, seen.good, start...)
 	return isolated
 }
 

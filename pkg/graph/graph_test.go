@@ -174,6 +174,7 @@ func TestAWalkCountsTheShortestWay(t *testing.T) {
 	both := st.Pod("ns/c", st.OwnedBy(middle, top))
 	low := st.Pod("ns/d", st.OwnedBy(both, st.Pod("ns/absent")))
 	g := graph.New(st.New(st.Listing(top, middle, both, low)))
+	above := aboveAlongEvery(g)
 	tests := map[string]struct {
 		walk  func(graph.Set, int, ...graph.Node)
 		from  object.Object
@@ -185,14 +186,14 @@ func TestAWalkCountsTheShortestWay(t *testing.T) {
 		"below, two steps":  {g.Below, top, 2, "a b c d"},
 		"below, to the end": {g.Below, top, graph.Unlimited, "a b c d"},
 		"below the lowest":  {g.Below, low, graph.Unlimited, "d"},
-		"above, no step":    {g.Above, low, 0, "d"},
-		"above, one step":   {g.Above, low, 1, "absent c d"},
-		"above, two steps":  {g.Above, low, 2, "a absent b c d"},
-		"above, to the end": {g.Above, low, graph.Unlimited, "a absent b c d"},
-		"above the topmost": {g.Above, top, graph.Unlimited, "a"},
-		"above an absent":   {g.Above, st.Pod("ns/absent"), graph.Unlimited, "absent"},
+		"above, no step":    {above, low, 0, "d"},
+		"above, one step":   {above, low, 1, "absent c d"},
+		"above, two steps":  {above, low, 2, "a absent b c d"},
+		"above, to the end": {above, low, graph.Unlimited, "a absent b c d"},
+		"above the topmost": {above, top, graph.Unlimited, "a"},
+		"above an absent":   {above, st.Pod("ns/absent"), graph.Unlimited, "absent"},
 		"below an absent":   {g.Below, st.Pod("ns/absent"), 1, "absent d"},
-		"above one unknown": {g.Above, st.Pod("ns/nobody"), graph.Unlimited, ""},
+		"above one unknown": {above, st.Pod("ns/nobody"), graph.Unlimited, ""},
 		"below one unknown": {g.Below, st.Pod("ns/nobody"), graph.Unlimited, ""},
 	}
 	for name, test := range tests {
@@ -274,6 +275,10 @@ func cycles(g *graph.Graph, follow func(graph.Edge) bool) []string {
 
 func every(graph.Edge) bool { return true }
 
+func aboveAlongEvery(g *graph.Graph) func(graph.Set, int, ...graph.Node) {
+	return func(into graph.Set, depth int, start ...graph.Node) { g.Above(into, depth, every, start...) }
+}
+
 // An ownership as deep as the cluster is large must neither recurse nor slow down.
 func TestAChainOfAWholeClusterEnds(t *testing.T) {
 	const length = 200_000
@@ -284,7 +289,7 @@ func TestAChainOfAWholeClusterEnds(t *testing.T) {
 	if got := g.Cycles(every); got != nil {
 		t.Errorf("%d cycles in a chain", len(got))
 	}
-	for name, walk := range map[string]func(graph.Set, int, ...graph.Node){"above": g.Above, "below": g.Below} {
+	for name, walk := range map[string]func(graph.Set, int, ...graph.Node){"above": aboveAlongEvery(g), "below": g.Below} {
 		set := graph.NewSet(g)
 		walk(set, 1000, length/2)
 		if got := len(set.Nodes()); got != 1001 {
@@ -473,7 +478,7 @@ func TestWalksEqualTheObviousOnes(t *testing.T) {
 		}
 		for i := range g.Len() {
 			above, below := graph.NewSet(g), graph.NewSet(g)
-			g.Above(above, depth, graph.Node(i))
+			g.Above(above, depth, every, graph.Node(i))
 			g.Below(below, depth, graph.Node(i))
 			component := g.Component(graph.Node(i))
 			for j := range g.Len() {

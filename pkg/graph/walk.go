@@ -34,13 +34,9 @@ func (s Set) Nodes() []Node {
 const Unlimited = -1
 
 // Above adds to into what owns the start nodes, directly and in turn, up to
-// depth steps, absent owners included. The start nodes are added too.
-func (g *Graph) Above(into Set, depth int, start ...Node) {
-	g.AboveBy(into, depth, func(Edge) bool { return true }, start...)
-}
-
-// AboveBy is Above along those references for which follow answers true.
-func (g *Graph) AboveBy(into Set, depth int, follow func(Edge) bool, start ...Node) {
+// depth steps, absent owners included, along those references for which follow
+// answers true. The start nodes are added too.
+func (g *Graph) Above(into Set, depth int, follow func(Edge) bool, start ...Node) {
 	g.walk(into, depth, start, func(n Node, visit func(Node)) {
 		for i, owner := range g.Owners(n) {
 			if follow(Edge{Node: n, Index: i}) {
