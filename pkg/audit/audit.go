@@ -83,7 +83,7 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 			continue
 		}
 		view := sight{panorama: p, node: n, object: obj, judgements: p.judge.Object(n)}
-		view.outlook = collector.Weigh(obj, view.judgements)
+		view.outlook = collector.Weigh(obj, collector.Verdicts(view.judgements))
 		for _, rule := range rules {
 			if rule.find != nil {
 				keep(rule, rule.find(view))

@@ -34,11 +34,11 @@ type Outlook struct {
 	bad                  map[types.UID]bool // nil where every owner holds
 }
 
-// Weigh takes an object's judgements together; there is one per reference.
-func Weigh(o *object.Object, judgements []Judgement) Outlook {
+// Weigh takes an object's verdicts together; there is one per reference.
+func Weigh(o *object.Object, verdicts []Verdict) Outlook {
 	w := Outlook{Culprit: -1, terminating: o.Terminating()}
-	for i, j := range judgements {
-		switch j.Verdict {
+	for i, v := range verdicts {
+		switch v {
 		case Solid:
 			w.solid++
 		case Unresolvable, ScopeError:
@@ -54,8 +54,8 @@ func Weigh(o *object.Object, judgements []Judgement) Outlook {
 			w.bad[o.Owners[i].UID] = true
 		}
 	}
-	for i, j := range judgements {
-		if j.Verdict == Solid && !w.bad[o.Owners[i].UID] {
+	for i, v := range verdicts {
+		if v == Solid && !w.bad[o.Owners[i].UID] {
 			w.Left++
 		}
 	}

@@ -69,7 +69,7 @@ func weigh(o *object.Object, judgements []collector.Judgement) collector.Outlook
 	for i := range judgements {
 		o.Owners = append(o.Owners, st.To(st.Pod(fmt.Sprintf("ns/owner%d", i))))
 	}
-	return collector.Weigh(o, judgements)
+	return collector.Weigh(o, collector.Verdicts(judgements))
 }
 
 func TestAnOutlookNamesTheCulpritAndWhatIsLeft(t *testing.T) {
@@ -95,7 +95,7 @@ func TestAnOutlookNamesTheCulpritAndWhatIsLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(st.New(st.Listing(pod, other, st.ConfigMap("ns/child", st.Owned(test.references...)))))
 			n := g.Find("ConfigMap/ns/child")
-			w := collector.Weigh(g.Object(n), collector.NewJudge(g).Object(n))
+			w := collector.Weigh(g.Object(n), collector.Verdicts(collector.NewJudge(g).Object(n)))
 			if w.Culprit != test.culprit || w.Left != test.left || w.Decided() != test.decided {
 				t.Errorf("culprit %d, left %d, decided %s; want %d, %d, %s", w.Culprit, w.Left, w.Decided(), test.culprit, test.left, test.decided)
 			}

@@ -62,6 +62,23 @@ type Judgement struct {
 	Lookup *snapshot.Lookup
 }
 
+// Verdicts are those of the judgements.
+func Verdicts(judgements []Judgement) []Verdict {
+	out := make([]Verdict, len(judgements))
+	for i, j := range judgements {
+		out[i] = j.Verdict
+	}
+	return out
+}
+
+// Withheld says that the collector takes the owner for absent only because of a
+// kind such as PodList, which maps to a resource that nothing serves: most
+// likely a slip of the pen, for which nothing of ours deletes anything
+// (gc-semantics 3.5, 10.20).
+func (j Judgement) Withheld() bool {
+	return j.Verdict == Dangling && j.Mapping.Spelling == snapshot.ListKind
+}
+
 // Bad says whether the owner is not one to the collector, now or for good.
 func (j Judgement) Bad() bool { return j.Cause != NoCause && j.Cause != Terminating }
 

@@ -19,6 +19,9 @@ func (s Set) Add(n Node) bool {
 	return true
 }
 
+// Remove takes n out of the set again.
+func (s Set) Remove(n Node) { s.has[n] = false }
+
 // Nodes are the set's members in ascending order.
 func (s Set) Nodes() []Node {
 	var out []Node

@@ -21,7 +21,8 @@ type Object struct {
 	Created         time.Time         `json:"created,omitzero"`
 	Deleted         *time.Time        `json:"deleted,omitempty"` // deletionTimestamp; nil while not terminating
 	GraceSeconds    *int64            `json:"graceSeconds,omitempty"`
-	Owners          []Reference       `json:"owners,omitempty"` // in the order of the metadata
+	Running         bool              `json:"running,omitempty"` // a Pod that a kubelet has to stop, if the look asked for that
+	Owners          []Reference       `json:"owners,omitempty"`  // in the order of the metadata
 	Finalizers      []string          `json:"finalizers,omitempty"`
 	Labels          map[string]string `json:"labels,omitempty"`  // nil where the look did not ask for them
 	Aliases         []Identity        `json:"aliases,omitempty"` // further identities under which the same UID is served
@@ -34,6 +35,18 @@ func (o *Object) Terminating() bool { return o.Deleted != nil }
 // makes it "waiting" in the eyes of its dependents (gc-semantics 2.1, 3 row 8).
 func (o *Object) DeletingDependents() bool {
 	return o.Terminating() && slices.Contains(o.Finalizers, ForegroundFinalizer)
+}
+
+// Orphaning says whether the object waits for its dependents to be orphaned
+// (gc-semantics 5.1).
+func (o *Object) Orphaning() bool {
+	return o.Terminating() && slices.Contains(o.Finalizers, OrphanFinalizer)
+}
+
+// Stopping says whether the object waits for its grace period to end
+// (gc-semantics 6.6).
+func (o *Object) Stopping() bool {
+	return o.Terminating() && o.GraceSeconds != nil && *o.GraceSeconds > 0
 }
 
 // ForeignFinalizers are those that are not the collector's, in their order.

@@ -45,7 +45,7 @@ type Gap struct {
 // verdict, only the reason that is given for it.
 const All = "*"
 
-// Reason classes what stood in the way of a look.
+// Reason classes what stood in the way of a request.
 type Reason string
 
 // The reasons of gaps and of failed lookups: part of the JSON contract.
@@ -61,6 +61,14 @@ const (
 	NotInFile   Reason = "not-in-file"        // a kubectl list does not hold it
 	Unproven    Reason = "unproven"           // a 404 that does not prove absence
 	BadName     Reason = "bad-name"           // a name that no object can have, so none was asked for
+)
+
+// The reasons for which a write was not done, besides those above.
+const (
+	Conflict Reason = "conflict" // the object is no longer in the state that the write was bound to
+	Gone     Reason = "gone"     // the very object is gone, or replaced by another of its name
+	Invalid  Reason = "invalid"  // the server refuses the object as it would be (422)
+	Refused  Reason = "refused"  // any other 4xx
 )
 
 // String names the gap as kubectl names types: resource.group.

@@ -1,0 +1,169 @@
+package collector
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Act is what the collector does with one object when it comes to it. The words
+// are part of the JSON contract.
+type Act string
+
+// The acts.
+const (
+	Leave          Act = ""                 // nothing
+	Remove         Act = "delete"           // a DELETE, with a policy
+	Detach         Act = "unlink"           // references are dropped
+	Unblock        Act = "unblock"          // references stop blocking: what breaks a circle
+	FreeFinalizer  Act = "remove-finalizer" // the collector's own finalizer goes
+	OrphanChildren Act = "orphan"           // every dependent loses its references to the object
+)
+
+// Hold is why nothing is done with an object.
+type Hold int
+
+// The holds.
+const (
+	NoHold      Hold = iota // something is done
+	Gone                    // there is no such object
+	Ownerless               // no references, nothing to judge
+	Kept                    // every reference holds
+	Going                   // it is being deleted already, and not by the collector's finalizers (row a)
+	Undecidable             // a reference cannot be judged, and that keeps the whole object (3.1)
+	Blocked                 // dependents that block must go first (4.5)
+	Unseen                  // its dependents were not all seen, so no finalizer is removed (10.14)
+)
+
+// Situation is all that a decision rests on.
+type Situation struct {
+	Object   *object.Object // as it is; nil: gone
+	Verdicts []Verdict      // one per reference
+	// What carries the object's UID in a reference, whatever else that reference
+	// says. The object itself counts too.
+	Dependents int // references
+	Blockers   int // those that block its deletion
+	Deleting   int // those of dependents that are in a foreground deletion themselves
+	// Whole says that all dependents there may be were seen.
+	Whole bool
+}
+
+// Decision is what is done with an object, or why nothing is.
+type Decision struct {
+	Act     Act
+	Policy  metav1.DeletionPropagation // of Remove
+	Change  object.Change              // of Detach, Unblock and FreeFinalizer
+	Hold    Hold                       // of Leave
+	Culprit int                        // the reference behind Undecidable, else -1
+}
+
+// Decide is the collector's table (gc-semantics 4): the one place that says what
+// is done with an object. It follows attemptToDeleteItem,
+// processDeletingDependentsItem and attemptToOrphanWorker, save where
+// docs/differences.md says otherwise.
+func Decide(s Situation) Decision {
+	o := s.Object
+	switch {
+	case o == nil:
+		return leave(Gone)
+	case o.Terminating():
+		return finish(s)
+	case len(o.Owners) == 0:
+		return leave(Ownerless)
+	}
+	w := Weigh(o, s.Verdicts)
+	switch {
+	case w.Culprit >= 0 || w.unknown:
+		return Decision{Hold: Undecidable, Culprit: undecided(s.Verdicts)}
+	case len(w.bad) == 0:
+		return leave(Kept)
+	case w.Decided() == Unlink:
+		return Decision{Act: Detach, Change: object.Change{Drop: indices(s.Verdicts, Verdict.lost)}, Culprit: -1}
+	}
+	return remove(s)
+}
+
+// finish decides on an object that is being deleted: rows a and d, 4.5 and 5.
+// Orphaning comes first (5.1).
+func finish(s Situation) Decision {
+	orphaning, deleting := s.Object.Orphaning(), s.Object.DeletingDependents()
+	switch {
+	case !orphaning && !deleting:
+		return leave(Going)
+	case !s.Whole:
+		return leave(Unseen)
+	case orphaning && s.Dependents > 0:
+		return Decision{Act: OrphanChildren, Culprit: -1}
+	case orphaning:
+		return free(object.OrphanFinalizer)
+	case s.Blockers > 0:
+		return leave(Blocked)
+	}
+	return free(object.ForegroundFinalizer)
+}
+
+// remove decides how an object without a solid owner is deleted: rows i and j,
+// and the break of a circle (4.4), which comes first and alone.
+func remove(s Situation) Decision {
+	o := s.Object
+	if s.Dependents > 0 && len(indices(s.Verdicts, func(v Verdict) bool { return v == Waiting })) > 0 {
+		if blocking := blocks(o); s.Deleting > 0 && len(blocking) > 0 {
+			return Decision{Act: Unblock, Change: object.Change{Unblock: blocking}, Culprit: -1}
+		}
+		return Decision{Act: Remove, Policy: metav1.DeletePropagationForeground, Culprit: -1}
+	}
+	return Decision{Act: Remove, Policy: ownPolicy(o), Culprit: -1}
+}
+
+// ownPolicy is the one that an object's own finalizers ask for (row j).
+func ownPolicy(o *object.Object) metav1.DeletionPropagation {
+	policy := metav1.DeletePropagationBackground
+	for _, f := range o.Finalizers {
+		switch f {
+		case object.OrphanFinalizer:
+			return metav1.DeletePropagationOrphan
+		case object.ForegroundFinalizer:
+			policy = metav1.DeletePropagationForeground
+		}
+	}
+	return policy
+}
+
+func leave(why Hold) Decision { return Decision{Hold: why, Culprit: -1} }
+
+func free(finalizer string) Decision {
+	return Decision{Act: FreeFinalizer, Change: object.Change{Release: finalizer}, Culprit: -1}
+}
+
+// lost says whether a reference of that verdict is one that a solid owner's
+// dependent loses.
+func (v Verdict) lost() bool { return v == Dangling || v == Waiting }
+
+func indices(verdicts []Verdict, want func(Verdict) bool) []int {
+	var out []int
+	for i, v := range verdicts {
+		if want(v) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func undecided(verdicts []Verdict) int {
+	for i, v := range verdicts {
+		if v == Unresolvable || v == ScopeError || v == Unknown {
+			return i
+		}
+	}
+	return -1
+}
+
+func blocks(o *object.Object) []int {
+	var out []int
+	for i, r := range o.Owners {
+		if r.Blocks() {
+			out = append(out, i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package collector
+
+import (
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Model is a graph in motion: the state of every object as the acts of the
+// collector change it. It starts as the snapshot saw things. A simulation moves
+// it on by what the API server would make of an act; who really acts, by what
+// the server answered. It is not safe for concurrent use.
+type Model struct {
+	graph *graph.Graph
+	judge *Judge
+	whole bool
+	taken time.Time
+
+	now      []*object.Object // per observed node; nil: gone
+	verdicts [][]Verdict      // per observed node, as judged; nil: not judged yet
+
+	// Counted by UID, over the references of objects that a list showed.
+	dependents, blockers, deleting []int32
+
+	// touched is told of every node whose decision may have become another.
+	touched func(graph.Node)
+}
+
+// NewModel is the state that the graph shows.
+func NewModel(g *graph.Graph, j *Judge) *Model {
+	m := &Model{
+		graph: g, judge: j, whole: wholeView(g), taken: g.Snapshot().Taken,
+		touched: func(graph.Node) {},
+	}
+	for n := graph.Node(0); g.Object(n) != nil; n++ {
+		m.now = append(m.now, g.Object(n))
+	}
+	m.verdicts = make([][]Verdict, len(m.now))
+	m.dependents = make([]int32, g.Len())
+	m.blockers = make([]int32, g.Len())
+	m.deleting = make([]int32, g.Len())
+	for n := range g.Listed() {
+		m.count(graph.Node(n), m.now[n], 1)
+	}
+	return m
+}
+
+// wholeView says whether every object that could depend on another was seen:
+// all monitored types, everywhere.
+func wholeView(g *graph.Graph) bool {
+	for _, gap := range g.Snapshot().Gaps {
+		if gap.Name == "" {
+			return false
+		}
+	}
+	for _, t := range g.Snapshot().Types {
+		if t.Monitored() && !g.View().Saw(t.GroupResource(), "") {
+			return false
+		}
+	}
+	return true
+}
+
+// Graph is what the model started from.
+func (m *Model) Graph() *graph.Graph { return m.graph }
+
+// Whole says whether all dependents that there may be were seen.
+func (m *Model) Whole() bool { return m.whole }
+
+// Object is the state of a node, nil where it is gone or was never seen. It
+// must not be changed.
+func (m *Model) Object(n graph.Node) *object.Object {
+	if n < 0 || int(n) >= len(m.now) {
+		return nil
+	}
+	return m.now[n]
+}
+
+// Changed says whether the node is in another state than the snapshot saw.
+func (m *Model) Changed(n graph.Node) bool { return m.Object(n) != m.graph.Object(n) }
+
+// Verdicts are those on the references of a node in its present state: an owner
+// that went is dangling, since its UID never comes back.
+func (m *Model) Verdicts(n graph.Node) []Verdict {
+	o := m.Object(n)
+	if o == nil {
+		return nil
+	}
+	out := make([]Verdict, len(o.Owners))
+	for i, v := range m.judged(n) {
+		out[i] = v
+		if v != Solid && v != Waiting {
+			continue
+		}
+		owner := m.graph.Find(o.Owners[i].UID)
+		if !m.Changed(owner) {
+			continue
+		}
+		switch now := m.Object(owner); {
+		case now == nil:
+			out[i] = Dangling
+		case now.DeletingDependents():
+			out[i] = Waiting
+		default:
+			out[i] = Solid
+		}
+	}
+	return out
+}
+
+// judged are the verdicts in the state that the snapshot saw, or that was last
+// learned.
+func (m *Model) judged(n graph.Node) []Verdict {
+	if m.verdicts[n] == nil {
+		m.verdicts[n] = withholding(m.judge.Object(n))
+	}
+	return m.verdicts[n]
+}
+
+// withholding are the verdicts to act on: where the collector errs, none.
+func withholding(judgements []Judgement) []Verdict {
+	out := Verdicts(judgements)
+	for i, j := range judgements {
+		if j.Withheld() {
+			out[i] = Unknown
+		}
+	}
+	return out
+}
+
+// Decide is what the collector would do with a node now.
+func (m *Model) Decide(n graph.Node) Decision {
+	o := m.Object(n)
+	s := Situation{Object: o, Whole: m.whole}
+	if o != nil {
+		s.Dependents, s.Blockers, s.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
+		if !o.Terminating() {
+			s.Verdicts = m.Verdicts(n)
+		}
+	}
+	return Decide(s)
+}
+
+// Orphaned is how a dependent is detached from an owner that is being orphaned:
+// it loses every reference with the owner's UID, whatever else they say (5.2).
+// The act is Leave where there is nothing to do, or not any more.
+func (m *Model) Orphaned(owner, dependent graph.Node) Decision {
+	o := m.Object(dependent)
+	if o == nil {
+		return leave(Gone)
+	}
+	var drop []int
+	for i, r := range o.Owners {
+		if m.graph.Find(r.UID) == owner {
+			drop = append(drop, i)
+		}
+	}
+	if len(drop) == 0 || m.Decide(owner).Act != OrphanChildren {
+		return leave(Kept)
+	}
+	return Decision{Act: Detach, Change: object.Change{Drop: drop}, Culprit: -1}
+}
+
+// Perform moves a node on by what the API server makes of a decision.
+func (m *Model) Perform(n graph.Node, d Decision) {
+	o := m.Object(n)
+	switch d.Act {
+	case Remove:
+		m.Become(n, Deleted(o, d.Policy, m.taken))
+	case Detach, Unblock, FreeFinalizer:
+		m.Become(n, Patched(o, d.Change))
+	case Leave, OrphanChildren:
+	}
+}
+
+// Become moves a node on to a state that its own decision led to: nil is gone.
+// References may have been dropped from it, but none added and none reordered.
+func (m *Model) Become(n graph.Node, next *object.Object) {
+	if now := m.now[n]; now != nil && next != nil && len(next.Owners) != len(now.Owners) {
+		m.verdicts[n] = remaining(now, next, m.judged(n))
+	}
+	m.move(n, next)
+}
+
+// Learn puts a node into a state that was read anew, whatever it was before,
+// with judgements on its references that are as fresh; nil is gone.
+func (m *Model) Learn(n graph.Node, next *object.Object, judgements []Judgement) {
+	m.verdicts[n] = nil
+	if next != nil {
+		m.verdicts[n] = withholding(judgements)
+	}
+	m.move(n, next)
+}
+
+// remaining are the verdicts of those references that are still there.
+func remaining(before, after *object.Object, verdicts []Verdict) []Verdict {
+	out := make([]Verdict, 0, len(after.Owners)) // nil would mean: not judged
+	next := 0
+	for i, r := range before.Owners {
+		if next < len(after.Owners) && same(r, after.Owners[next]) {
+			out = append(out, verdicts[i])
+			next++
+		}
+	}
+	return out
+}
+
+// same compares what a patch of ours never changes in a reference.
+func same(a, b object.Reference) bool {
+	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion
+}
+
+func (m *Model) move(n graph.Node, next *object.Object) {
+	old := m.now[n]
+	m.count(n, old, -1)
+	m.now[n] = next
+	m.count(n, next, 1)
+	if sight(old) != sight(next) {
+		for _, e := range m.graph.Dependents(n) {
+			m.touched(e.Node)
+		}
+	}
+	if old != nil {
+		for _, r := range old.Owners {
+			if owner := m.graph.Find(r.UID); m.finishing(owner) {
+				m.touched(owner)
+			}
+		}
+	}
+	if next != nil {
+		m.touched(n)
+	}
+}
+
+// finishing says whether a node waits for its dependents.
+func (m *Model) finishing(n graph.Node) bool {
+	o := m.Object(n)
+	return o != nil && (o.DeletingDependents() || o.Orphaning())
+}
+
+// sight is what an object's dependents see of it.
+func sight(o *object.Object) Verdict {
+	switch {
+	case o == nil:
+		return Dangling
+	case o.DeletingDependents():
+		return Waiting
+	}
+	return Solid
+}
+
+// count adds an object's references to what its owners' deletions rest on.
+// Objects that were only looked up are of kinds that the collector does not
+// watch, or out of sight: they hold nothing up.
+func (m *Model) count(n graph.Node, o *object.Object, by int32) {
+	if o == nil || int(n) >= m.graph.Listed() {
+		return
+	}
+	deleting := o.DeletingDependents()
+	for _, r := range o.Owners {
+		owner := m.graph.Find(r.UID)
+		if owner == graph.None { // learned later than the graph was built
+			continue
+		}
+		m.dependents[owner] += by
+		if r.Blocks() {
+			m.blockers[owner] += by
+		}
+		if deleting {
+			m.deleting[owner] += by
+		}
+	}
+}

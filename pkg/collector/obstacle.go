@@ -1,0 +1,124 @@
+package collector
+
+import "github.com/kubectl-gc/kubectl-gc/pkg/graph"
+
+// Why says what keeps an object's deletion from ending.
+type Why int
+
+// The reasons, of the object that is in the way.
+const (
+	HeldByFinalizers Why = iota + 1 // it is terminating, and finalizers of others hold it
+	StillStopping                   // it is a Pod in its grace period
+	StillEmptying                   // it is a namespace or CustomResourceDefinition with something in it
+	InCircle                        // it waits for itself, or for what waits for it (10.1a, b)
+	CannotBeJudged                  // a reference of its own keeps the collector from deciding (10.1c, d)
+	OutOfBounds                     // it would go, but lies outside of what may be acted on
+	NotAllSeen                      // its dependents were not all seen (10.14)
+	NothingBlocks                   // nothing is: the collector has yet to come, or has lost it (10.1g)
+)
+
+// Obstacle is an object that has to go, or to change, before another can go.
+type Obstacle struct {
+	Node      graph.Node
+	Why       Why
+	Reference int // of CannotBeJudged: the reference; else -1
+}
+
+// Blocking are the dependents that hold up an object's foreground deletion, in
+// the order of nodes.
+func (m *Model) Blocking(n graph.Node) []graph.Node {
+	var out []graph.Node
+	o := m.Object(n)
+	if o == nil || !o.DeletingDependents() {
+		return nil
+	}
+	for _, e := range m.graph.Dependents(n) {
+		if int(e.Node) < m.graph.Listed() && m.blocks(e.Node, n) && (len(out) == 0 || out[len(out)-1] != e.Node) {
+			out = append(out, e.Node)
+		}
+	}
+	return out
+}
+
+func (m *Model) blocks(dependent, owner graph.Node) bool {
+	o := m.Object(dependent)
+	if o == nil {
+		return false
+	}
+	for _, r := range o.Owners {
+		if r.Blocks() && m.graph.Find(r.UID) == owner {
+			return true
+		}
+	}
+	return false
+}
+
+// Obstacles answers, for objects whose deletion is under way, at which obstacle
+// the chain of what each waits for ends. It remembers, so that asking for every
+// member of a chain costs no more than for its head.
+type Obstacles struct {
+	model *Model
+	ends  map[graph.Node]Obstacle
+}
+
+// NewObstacles prepares to ask about the model's present state.
+func NewObstacles(m *Model) *Obstacles {
+	return &Obstacles{model: m, ends: map[graph.Node]Obstacle{}}
+}
+
+// End follows the first of what blocks a terminating object, and of what blocks
+// that, to the end. ok is false where the object is gone or not terminating.
+func (o *Obstacles) End(n graph.Node) (end Obstacle, ok bool) {
+	at := o.model.Object(n)
+	if at == nil || !at.Terminating() {
+		return Obstacle{}, false
+	}
+	var path []graph.Node
+	on := map[graph.Node]bool{}
+	for {
+		if known, seen := o.ends[n]; seen {
+			end = known
+			break
+		}
+		if on[n] {
+			end = Obstacle{n, InCircle, -1}
+			break
+		}
+		on[n], path = true, append(path, n)
+		here, next := o.model.obstacle(n)
+		if next == graph.None {
+			end = here
+			break
+		}
+		n = next
+	}
+	for _, p := range path {
+		o.ends[p] = end
+	}
+	return end, true
+}
+
+// obstacle is what keeps an object here, or the next object to ask.
+func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
+	o := m.Object(n)
+	at := func(why Why) (Obstacle, graph.Node) { return Obstacle{n, why, -1}, graph.None }
+	if !o.Terminating() {
+		if d := m.Decide(n); d.Hold == Undecidable {
+			return Obstacle{n, CannotBeJudged, d.Culprit}, graph.None
+		}
+		return at(OutOfBounds)
+	}
+	switch d := m.Decide(n); {
+	case d.Hold == Unseen:
+		return at(NotAllSeen)
+	case d.Hold == Blocked:
+		return Obstacle{}, m.Blocking(n)[0]
+	case d.Act != Leave:
+		return at(NothingBlocks)
+	case len(o.ForeignFinalizers()) > 0 && !isCRD(o):
+		return at(HeldByFinalizers)
+	case o.Stopping():
+		return at(StillStopping)
+	}
+	return at(StillEmptying)
+}

@@ -1,0 +1,102 @@
+package collector
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// crdFinalizer is what the API server adds to a CustomResourceDefinition that
+// is deleted, until its instances are gone (gc-semantics 6.10, 7.1).
+const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
+
+// Deleted is what the API server leaves of an object on a DELETE with that
+// policy: nil when it is gone at once (gc-semantics 6.1, 6.4 to 6.6, 6.10). The
+// empty policy leaves the collector's finalizers as they are. now becomes its deletion timestamp unless it has one.
+//
+// A Namespace is never gone at once, as its contents go first.
+func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
+	if o.Stopping() { // the policy is ignored then (6.4)
+		return o
+	}
+	left := *o
+	first := !o.Terminating()
+	switch {
+	case isCRD(o) && first:
+		if !slices.Contains(o.Finalizers, crdFinalizer) {
+			left.Finalizers = append(slices.Clone(o.Finalizers), crdFinalizer)
+		}
+	default:
+		left.Finalizers = finalizersFor(o.Finalizers, policy)
+	}
+	grace := int64(0)
+	if o.Running && first {
+		grace = defaultGrace
+	}
+	left.GraceSeconds = &grace
+	if first {
+		left.Deleted = &now
+	}
+	if len(left.Finalizers) == 0 && grace == 0 && !isNamespace(o) {
+		return nil
+	}
+	return &left
+}
+
+// defaultGrace is what a Pod that does not say otherwise has to stop, in
+// seconds: a look does not see what it says.
+const defaultGrace = 30
+
+// Patched is what the API server leaves of an object after a change: nil when
+// that took the last finalizer of one that was terminating (gc-semantics 6.7).
+func Patched(o *object.Object, c object.Change) *object.Object {
+	left := c.Apply(*o)
+	if left.Terminating() && len(left.Finalizers) == 0 && len(o.Finalizers) > 0 && !left.Stopping() && !isNamespace(o) {
+		return nil
+	}
+	return &left
+}
+
+// finalizersFor drops the collector's finalizers and adds the one that the
+// policy asks for at the end, unless the same set was there before
+// (gc-semantics 6.1; store.go, deletionFinalizersForGarbageCollection).
+func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []string {
+	wanted := ""
+	switch policy {
+	case "":
+		return finalizers
+	case metav1.DeletePropagationForeground:
+		wanted = object.ForegroundFinalizer
+	case metav1.DeletePropagationOrphan:
+		wanted = object.OrphanFinalizer
+	case metav1.DeletePropagationBackground:
+	}
+	out := make([]string, 0, len(finalizers)+1)
+	had := false
+	for _, f := range finalizers {
+		switch {
+		case f == wanted:
+			had = true
+			out = append(out, f)
+		case f != object.ForegroundFinalizer && f != object.OrphanFinalizer:
+			out = append(out, f)
+		}
+	}
+	switch {
+	case wanted == "":
+	case !had:
+		out = append(out, wanted)
+	case len(out) < len(finalizers): // another of the two went, so the order is made anew
+		out = append(slices.DeleteFunc(out, func(f string) bool { return f == wanted }), wanted)
+	}
+	return out
+}
+
+func isNamespace(o *object.Object) bool { return o.APIVersion == "v1" && o.Kind == "Namespace" }
+
+func isCRD(o *object.Object) bool {
+	return o.Kind == "CustomResourceDefinition" && o.GroupVersionKind().Group == "apiextensions.k8s.io"
+}

@@ -1,0 +1,38 @@
+package object
+
+import "slices"
+
+// Change is what one patch does to an object's metadata. References are named
+// by their place in Owners, since several may carry one UID, and only the one
+// that is meant may be touched: so a Change belongs to one resourceVersion.
+type Change struct {
+	Drop    []int  // references that are taken away, ascending
+	Unblock []int  // references that no longer block their owner's deletion, ascending
+	Release string // a finalizer that is taken away; empty: none
+}
+
+// Empty says whether the change changes nothing.
+func (c Change) Empty() bool { return len(c.Drop) == 0 && len(c.Unblock) == 0 && c.Release == "" }
+
+// Apply is the object after the change; o stays as it is.
+func (c Change) Apply(o Object) Object {
+	if len(c.Drop) > 0 || len(c.Unblock) > 0 {
+		drop, unblock := c.Drop, c.Unblock
+		owners := make([]Reference, 0, len(o.Owners))
+		for i, r := range o.Owners {
+			if len(unblock) > 0 && unblock[0] == i {
+				r.BlockOwnerDeletion, unblock = &no, unblock[1:]
+			}
+			if len(drop) > 0 && drop[0] == i {
+				drop = drop[1:]
+				continue
+			}
+			owners = append(owners, r)
+		}
+		o.Owners = owners
+	}
+	if c.Release != "" {
+		o.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == c.Release })
+	}
+	return o
+}

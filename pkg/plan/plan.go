@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Mode is what a plan is for.
+type Mode string
+
+// Collect is a pass of the collector over everything that is there.
+const Collect Mode = "collect"
+
+// Plan is everything that a run will do. Lists are empty, not nil.
+type Plan struct {
+	Mode     Mode           `json:"mode"`
+	Complete bool           `json:"complete"`
+	Gaps     []snapshot.Gap `json:"gaps"`
+	Summary  Summary        `json:"summary"`
+	Digest   string         `json:"digest"`   // of what is shown, and so of what is confirmed
+	Steps    []Step         `json:"steps"`    // in an order in which they may be done
+	Outcomes []Outcome      `json:"outcomes"` // in the order of their objects
+	Blocked  []Blocked      `json:"blocked"`  // in the order of their objects
+}
+
+// Summary counts the steps by their action, and the blocked objects.
+type Summary struct {
+	Delete          int `json:"delete"`
+	Unlink          int `json:"unlink"`
+	Unblock         int `json:"unblock"`
+	RemoveFinalizer int `json:"removeFinalizer"`
+	Blocked         int `json:"blocked"`
+}
+
+// Object is an object in the state that a step rests on.
+type Object struct {
+	object.Identity `json:",inline"`
+	ResourceVersion string `json:"resourceVersion"`
+}
+
+// Step is one write.
+type Step struct {
+	ID                string      `json:"id"` // within the plan
+	Pass              int         `json:"pass"`
+	Action            string      `json:"action"` // delete, unlink, unblock or remove-finalizer
+	Object            Object      `json:"object"`
+	PropagationPolicy string      `json:"propagationPolicy"` // of delete, else empty
+	OwnerUIDs         []string    `json:"ownerUIDs"`         // of the references that go or change, once each
+	Finalizer         string      `json:"finalizer"`         // of remove-finalizer, else empty
+	Reason            string      `json:"reason"`            // unescaped
+	After             []string    `json:"after"`             // ids of the steps that must be over before
+	References        []Reference `json:"references"`        // on which it rests: those that go, or all of an object that is deleted
+	Follows           string      `json:"follows"`           // id of the step without which it would not be, or empty
+	WaitsForKubelet   bool        `json:"waitsForKubelet,omitempty"`
+
+	// Move is what the model made of it; nil in a plan that was read from a file.
+	Move *collector.Move `json:"-"`
+}
+
+// Reference is an owner reference with what was found of it.
+type Reference struct {
+	audit.Reference
+	Verdict  collector.Verdict `json:"verdict"`
+	Evidence string            `json:"evidence"`
+}
+
+// State is what a run leaves of an object. The words are part of the JSON
+// contract.
+type State string
+
+// The states.
+const (
+	Deleted     State = "deleted"
+	Terminating State = "terminating"
+	Changed     State = "changed"
+)
+
+// Outcome is what becomes of an object by the end of the whole cascade.
+type Outcome struct {
+	Object   object.Identity `json:"object"`
+	State    State           `json:"state"`
+	WaitsFor []string        `json:"waitsFor"` // of a terminating one: the finalizers it is left with, or what else it waits for
+}
+
+// Blocked is a deletion that does not come to its end, or an object that would
+// go if a reference could be judged.
+type Blocked struct {
+	Object object.Identity   `json:"object"`
+	By     []object.Identity `json:"by"` // the dependents that hold it up; empty where there are none
+	Reason string            `json:"reason"`
+}
