@@ -56,7 +56,8 @@ type Reference struct {
 	BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
 }
 
-func referenceOf(r object.Reference) *Reference {
+// ReferenceOf resolves a reference's flags.
+func ReferenceOf(r object.Reference) *Reference {
 	return &Reference{
 		APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
 		Controller: r.Controls(), BlockOwnerDeletion: r.Blocks(),

@@ -67,7 +67,7 @@ func (s sight) on(i int, brief, detail string, fix Fix) Finding {
 	return Finding{
 		Severity:    severityOf(s.judgements[i].Verdict, consequence),
 		Object:      s.object.Identity,
-		Reference:   referenceOf(s.object.Owners[i]),
+		Reference:   ReferenceOf(s.object.Owners[i]),
 		Verdict:     s.judgements[i].Verdict,
 		Consequence: consequence,
 		Fix:         fix,

@@ -42,18 +42,18 @@ type Object struct {
 
 // Step is one write.
 type Step struct {
-	ID                string      `json:"id"` // within the plan
-	Pass              int         `json:"pass"`
-	Action            string      `json:"action"` // delete, unlink, unblock or remove-finalizer
-	Object            Object      `json:"object"`
-	PropagationPolicy string      `json:"propagationPolicy"` // of delete, else empty
-	OwnerUIDs         []string    `json:"ownerUIDs"`         // of the references that go or change, once each
-	Finalizer         string      `json:"finalizer"`         // of remove-finalizer, else empty
-	Reason            string      `json:"reason"`            // unescaped
-	After             []string    `json:"after"`             // ids of the steps that must be over before
-	References        []Reference `json:"references"`        // on which it rests: those that go, or all of an object that is deleted
-	Follows           string      `json:"follows"`           // id of the step without which it would not be, or empty
-	WaitsForKubelet   bool        `json:"waitsForKubelet,omitempty"`
+	ID                string        `json:"id"` // within the plan
+	Pass              int           `json:"pass"`
+	Action            collector.Act `json:"action"` // delete, unlink, unblock or remove-finalizer
+	Object            Object        `json:"object"`
+	PropagationPolicy string        `json:"propagationPolicy"` // of delete, else empty
+	OwnerUIDs         []string      `json:"ownerUIDs"`         // of the references that go or change, once each
+	Finalizer         string        `json:"finalizer"`         // of remove-finalizer, else empty
+	Reason            string        `json:"reason"`            // unescaped
+	After             []string      `json:"after"`             // ids of the steps that must be over before
+	References        []Reference   `json:"references"`        // on which it rests: those that go, or all of an object that is deleted
+	Follows           string        `json:"follows"`           // id of the step without which it would not be, or empty
+	WaitsForKubelet   bool          `json:"waitsForKubelet,omitempty"`
 
 	// Move is what the model made of it; nil in a plan that was read from a file.
 	Move *collector.Move `json:"-"`

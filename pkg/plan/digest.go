@@ -1,0 +1,31 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+)
+
+// digest is of what the plan shows: each step's act on which object, with what,
+// in which order, and what becomes of everything. It leaves resourceVersions
+// out, as they change all the time with things that matter to nobody; a step is
+// bound to its own all the same. 64 bits keep a stranger who may choose names
+// and UIDs from making another plan with the same digest.
+func digest(p *Plan) string {
+	h := sha256.New()
+	e := json.NewEncoder(h)
+	write := func(v any) {
+		if err := e.Encode(v); err != nil {
+			panic("a plan cannot be encoded: " + err.Error()) // only strings and numbers
+		}
+	}
+	write(p.Mode)
+	for _, s := range p.Steps {
+		s.Object.ResourceVersion = ""
+		write(s)
+	}
+	for _, o := range p.Outcomes {
+		write(o)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

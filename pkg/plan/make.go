@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Options say what a plan is for and how far it may go.
+type Options struct {
+	Mode   Mode
+	Bounds collector.Bounds
+}
+
+// Make foretells what a pass of the collector does with what the graph shows,
+// to its end. It costs time and memory linear in objects, references and steps.
+func Make(g *graph.Graph, o Options) *Plan {
+	judge := collector.NewJudge(g)
+	course := collector.NewModel(g, judge).Simulate(o.Bounds)
+	m := maker{graph: g, judge: judge, course: course, bounds: o.Bounds}
+	p := &Plan{
+		Mode: o.Mode, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
+		Steps: m.steps(), Outcomes: m.outcomes(), Blocked: m.blocked(),
+	}
+	for _, s := range p.Steps {
+		p.Summary.add(s.Action)
+	}
+	p.Summary.Blocked = len(p.Blocked)
+	p.Digest = digest(p)
+	return p
+}
+
+func (s *Summary) add(action collector.Act) {
+	switch action {
+	case collector.Remove:
+		s.Delete++
+	case collector.Detach:
+		s.Unlink++
+	case collector.Unblock:
+		s.Unblock++
+	case collector.FreeFinalizer:
+		s.RemoveFinalizer++
+	case collector.Leave, collector.OrphanChildren:
+	}
+}
+
+// maker puts one course into a plan.
+type maker struct {
+	graph  *graph.Graph
+	judge  *collector.Judge
+	course *collector.Course
+	bounds collector.Bounds
+}
+
+func (m *maker) steps() []Step {
+	out := make([]Step, len(m.course.Moves))
+	for i := range m.course.Moves {
+		move := &m.course.Moves[i]
+		out[i] = Step{
+			ID: id(i), Pass: move.Pass, Action: move.Act, Object: m.object(move.Node),
+			PropagationPolicy: string(move.Policy), OwnerUIDs: []string{}, Finalizer: move.Change.Release,
+			After: make([]string, len(move.After)), References: m.references(move),
+			WaitsForKubelet: m.course.Stopped[i], Move: move,
+		}
+		for k, before := range move.After {
+			out[i].After[k] = id(before)
+		}
+		if move.Follows >= 0 {
+			out[i].Follows = id(move.Follows)
+		}
+		if move.Act != collector.Remove {
+			out[i].OwnerUIDs = owners(out[i].References)
+		}
+		out[i].Reason = m.reason(i, out[i])
+	}
+	return out
+}
+
+func id(move int) string { return strconv.Itoa(move + 1) }
+
+// object is a node as the snapshot saw it: what a write of this run finds is
+// bound to that, or to what an earlier step left of it.
+func (m *maker) object(n graph.Node) Object {
+	o := m.graph.Object(n)
+	return Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion}
+}
+
+func owners(references []Reference) []string {
+	out := []string{}
+	seen := map[string]bool{}
+	for _, r := range references {
+		if !seen[r.UID] {
+			seen[r.UID] = true
+			out = append(out, r.UID)
+		}
+	}
+	return out
+}
+
+// references are those that a move rests on: those that go or change, or all of
+// an object that is deleted.
+func (m *maker) references(move *collector.Move) []Reference {
+	out := []Reference{}
+	add := func(i int) {
+		out = append(out, Reference{
+			Reference: *audit.ReferenceOf(move.Before.Owners[i]), Verdict: verdictOf(move, i), Evidence: m.evidence(move, i),
+		})
+	}
+	switch move.Act {
+	case collector.Remove:
+		for i := range move.Before.Owners {
+			add(i)
+		}
+	case collector.Detach:
+		for _, i := range move.Change.Drop {
+			add(i)
+		}
+	case collector.Unblock:
+		for _, i := range move.Change.Unblock {
+			add(i)
+		}
+	case collector.FreeFinalizer, collector.Leave, collector.OrphanChildren:
+	}
+	return out
+}
+
+// verdictOf is that on a reference when the move is made. A terminating object
+// is not judged: it loses references only to owners that are orphaned, which
+// are solid then (gc-semantics 5.5).
+func verdictOf(move *collector.Move, i int) collector.Verdict {
+	if i < len(move.Verdicts) {
+		return move.Verdicts[i]
+	}
+	return collector.Solid
+}
+
+func (m *maker) outcomes() []Outcome {
+	out := []Outcome{}
+	touched := graph.NewSet(m.graph)
+	for i := range m.course.Moves {
+		touched.Add(m.course.Moves[i].Node)
+	}
+	for n := range m.course.Swept {
+		touched.Add(n)
+	}
+	for _, n := range touched.Nodes() {
+		if !m.course.Model.Changed(n) {
+			continue
+		}
+		left := m.course.Model.Object(n)
+		o := Outcome{Object: m.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}}
+		switch {
+		case left == nil:
+			o.State = Deleted
+		case left.Terminating():
+			o.State, o.WaitsFor = Terminating, waitsFor(left)
+		}
+		out = append(out, o)
+	}
+	slices.SortStableFunc(out, func(a, b Outcome) int { return a.Object.Compare(b.Object) })
+	return out
+}
+
+// waitsFor are the finalizers that a terminating object is left with; a
+// namespace without any waits for its contents.
+func waitsFor(o *object.Object) []string {
+	if len(o.Finalizers) == 0 {
+		return []string{"kubernetes"} // in its spec: the namespace controller's
+	}
+	return append([]string{}, o.Finalizers...)
+}

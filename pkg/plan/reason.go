@@ -1,0 +1,153 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// reason says in a few words why a step is taken. Strings of the cluster are in
+// it as they are.
+func (m *maker) reason(index int, s Step) string {
+	move := &m.course.Moves[index]
+	switch move.Act {
+	case collector.Remove:
+		return whyRemove(s.References) + how(move)
+	case collector.Detach:
+		return m.whyDetach(move, s.References)
+	case collector.Unblock:
+		return "it waits in a circle with what it owns, which is being deleted in the foreground: its references stop blocking, so that both can go"
+	case collector.FreeFinalizer:
+		if move.Change.Release == object.OrphanFinalizer {
+			return "no dependent refers to it any more: its deletion may end"
+		}
+		return "foreground deletion, and nothing blocks it any more"
+	case collector.Leave, collector.OrphanChildren:
+	}
+	return ""
+}
+
+func whyRemove(of []Reference) string {
+	if len(of) == 1 {
+		return fmt.Sprintf("its only owner, %s/%s, %s", of[0].Kind, of[0].Name, of[0].Evidence)
+	}
+	return fmt.Sprintf("none of its %d owners holds: %s", len(of), facts(of))
+}
+
+// how adds what the policy does where it is not the usual one.
+func how(move *collector.Move) string {
+	switch move.Policy {
+	case metav1.DeletePropagationForeground:
+		return "; its own dependents go first (foreground)"
+	case metav1.DeletePropagationOrphan:
+		return "; its own dependents stay (orphan), as its finalizer asks"
+	case metav1.DeletePropagationBackground:
+	}
+	return ""
+}
+
+func (m *maker) whyDetach(move *collector.Move, of []Reference) string {
+	if move.For != graph.None {
+		return fmt.Sprintf("its owner %s is being deleted and lets go of its dependents (orphan)", m.graph.Object(move.For))
+	}
+	return facts(of) + "; " + remaining(move)
+}
+
+// remaining names what keeps an object that loses references.
+func remaining(move *collector.Move) string {
+	var kept []object.Reference
+	twin := false
+	for i, v := range move.Verdicts {
+		if v != collector.Solid {
+			continue
+		}
+		kept = append(kept, move.Before.Owners[i])
+		for _, dropped := range move.Change.Drop {
+			twin = twin || move.Before.Owners[dropped].UID == move.Before.Owners[i].UID
+		}
+	}
+	text := fmt.Sprintf("%d owners remain", len(kept))
+	if len(kept) == 1 {
+		text = kept[0].String() + " remains"
+	}
+	if twin {
+		text += " (the cluster's own collector would drop the good reference of the same UID too)"
+	}
+	return text
+}
+
+// mostNamed is how many owners a reason names.
+const mostNamed = 4
+
+func facts(of []Reference) string {
+	var said []string
+	for i, r := range of {
+		if i == mostNamed {
+			said = append(said, fmt.Sprintf("and %d more", len(of)-mostNamed))
+			break
+		}
+		said = append(said, fmt.Sprintf("%s/%s %s", r.Kind, r.Name, r.Evidence))
+	}
+	return strings.Join(said, "; ")
+}
+
+// evidence says what was found of the owner that a reference names.
+func (m *maker) evidence(move *collector.Move, i int) string {
+	r := move.Before.Owners[i]
+	owner := m.graph.Find(r.UID)
+	if m.course.Model.Changed(owner) && m.graph.Object(owner) != nil && m.proved(move, r) {
+		return byThisRun(move, i)
+	}
+	j := m.judgement(move.Node, r)
+	switch j.Cause {
+	case collector.Missing:
+		return "is gone"
+	case collector.Replaced:
+		return fmt.Sprintf("was replaced: another object has its name (UID %s)", j.Resident.UID)
+	case collector.Mismatched:
+		return fmt.Sprintf("is not whose UID it names: that is %s", j.Holder)
+	case collector.CrossNamespace:
+		return fmt.Sprintf("is not in this namespace: it lives in %s", j.Holder.Namespace)
+	case collector.Terminating:
+		return "is being deleted in the foreground and waits for it"
+	case collector.NoCause, collector.Unverified, collector.ClusterToNamespaced, collector.UnservedVersion, collector.UnknownKind:
+	}
+	return "holds"
+}
+
+// proved says whether the reference was good before the run changed its owner.
+func (m *maker) proved(move *collector.Move, r object.Reference) bool {
+	switch m.judgement(move.Node, r).Verdict {
+	case collector.Solid, collector.Waiting:
+		return true
+	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+	}
+	return false
+}
+
+// byThisRun says what this run did to an owner that was there.
+func byThisRun(move *collector.Move, i int) string {
+	switch verdictOf(move, i) {
+	case collector.Waiting:
+		return "is being deleted in the foreground and waits for it"
+	case collector.Solid:
+		return "holds"
+	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+	}
+	return "goes before it"
+}
+
+// judgement is that on a reference of an object as the snapshot saw it.
+func (m *maker) judgement(n graph.Node, r object.Reference) collector.Judgement {
+	for i, of := range m.graph.Object(n).Owners {
+		if of.UID == r.UID && of.Name == r.Name && of.Kind == r.Kind && of.APIVersion == r.APIVersion {
+			return m.judge.Reference(graph.Edge{Node: n, Index: i})
+		}
+	}
+	return collector.Judgement{}
+}
