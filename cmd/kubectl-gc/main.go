@@ -14,6 +14,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the first interrupt drains, the second quits
 	code := cli.Main(ctx, os.Args[1:], cli.Process())
 	stop()
 	os.Exit(code)

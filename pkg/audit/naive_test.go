@@ -417,7 +417,10 @@ func told(r *audit.Report) []string {
 func TestAnAuditEqualsTheObviousOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
-		report := run(t, s, audit.Options{StuckAfter: audit.DefaultStuckAfter})
+		// Where deletions end is the model's to say; the collector's own tests hold
+		// that against the obvious.
+		others := slices.DeleteFunc(audit.IDs(), func(id string) bool { return id == "blocked-deletion" })
+		report := run(t, s, audit.Options{Rules: others, StuckAfter: audit.DefaultStuckAfter})
 		if diff := cmp.Diff(naive{s}.findings(audit.DefaultStuckAfter), told(report), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}

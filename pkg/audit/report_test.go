@@ -114,7 +114,7 @@ func TestRules(t *testing.T) {
 	want := []string{
 		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
 		"unserved-owner-version", "unknown-owner-kind", "unverified-owner", "terminating-owner",
-		"owner-cycle", "self-owner", "duplicate-owner", "multiple-controllers", "stuck-finalizer", "unmonitored-owner", "odd-owner-kind",
+		"owner-cycle", "self-owner", "duplicate-owner", "multiple-controllers", "blocked-deletion", "stuck-finalizer", "unmonitored-owner", "odd-owner-kind",
 	}
 	if diff := cmp.Diff(want, audit.IDs()); diff != "" {
 		t.Error(diff)

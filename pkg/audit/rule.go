@@ -33,6 +33,7 @@ var Rules = []Rule{
 	selfOwner,
 	duplicateOwner,
 	multipleControllers,
+	blockedDeletion,
 	stuckFinalizer,
 	unmonitoredOwner,
 	oddOwnerKind,

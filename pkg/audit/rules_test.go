@@ -537,6 +537,37 @@ func TestStuckFinalizer(t *testing.T) {
 	})
 }
 
+func TestBlockedDeletion(t *testing.T) {
+	owner := st.ConfigMap("ns/owner", st.Foreground())
+	blocker := func(more ...st.Option) object.Object {
+		return st.Secret("ns/blocker", append([]st.Option{st.Owned(st.To(owner, st.Blocking))}, more...)...)
+	}
+	long := func(finalizer string, more ...st.Option) object.Object {
+		return st.ConfigMap("ns/owner", append([]st.Option{st.TerminatingFor(time.Hour, finalizer)}, more...)...)
+	}
+	stuck := []string{"ConfigMap/ns/owner: itself error - stuck none"}
+	waits := []string{"ConfigMap/ns/owner: itself warning - none none"}
+	rule(t, "blocked-deletion", []ruleCase{
+		{"what blocks can go, so the deletion ends", []st.Part{st.Listing(owner, blocker())}, nil},
+		{"what blocks is held by a finalizer", []st.Part{st.Listing(owner, blocker(st.Held("x/y")))}, waits},
+		{"a Pod that blocks is stopping", []st.Part{st.Listing(owner, st.Pod("ns/pod", st.Owned(st.To(owner, st.Blocking)), st.Stopping()))}, waits},
+		{
+			"what blocks cannot be judged",
+			[]st.Part{st.Listing(owner, blocker(st.Owned(st.To(owner, st.As("old/v1", "Thing")))))}, stuck,
+		},
+		{"what blocks is cluster-scoped", []st.Part{st.Listing(owner, st.Node("blocker", st.Owned(st.To(owner, st.Blocking))))}, stuck},
+		{"it blocks itself", []st.Part{st.Listing(long(object.ForegroundFinalizer, st.Owned(st.To(owner, st.Blocking))))}, stuck},
+		{"it has just begun, and nothing blocks", []st.Part{st.Listing(owner)}, nil},
+		{"nothing has blocked it for an hour", []st.Part{st.Listing(long(object.ForegroundFinalizer))}, waits},
+		{"nothing has referred to it for an hour while it is orphaned", []st.Part{st.Listing(long(object.OrphanFinalizer))}, waits},
+		{
+			"what may block could not be read",
+			[]st.Part{st.Listing(owner), st.Unreadable("widgets.example.com", snapshot.Forbidden)},
+			[]string{"ConfigMap/ns/owner: itself warning - unknown none"},
+		},
+	})
+}
+
 func TestUnmonitoredOwner(t *testing.T) {
 	status := st.Object("v1", "ComponentStatus", "cs")
 	rule(t, "unmonitored-owner", []ruleCase{

@@ -15,6 +15,7 @@ const (
 	exitFound       = 1   // findings at or above --fail-on
 	exitUsage       = 2   // the command line is wrong, or there is no answer to give
 	exitIncomplete  = 3   // the view was incomplete, and --strict
+	exitUnconfirmed = 4   // declined, or nobody could be asked
 	exitInterrupted = 130 // as a shell reports SIGINT
 )
 

@@ -12,7 +12,8 @@ import (
 type Streams struct {
 	In               io.Reader
 	Out, Err         io.Writer
-	OutTerm, ErrTerm bool // whether Out and Err are terminals
+	InTerm           bool // whether In is a terminal, at which somebody can be asked
+	OutTerm, ErrTerm bool // whether Out and Err are
 	Getenv           func(string) string
 	Now              func() time.Time
 }
@@ -21,6 +22,7 @@ type Streams struct {
 func Process() Streams {
 	return Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTerm:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutTerm: term.IsTerminal(int(os.Stdout.Fd())), ErrTerm: term.IsTerminal(int(os.Stderr.Fd())),
 		Getenv: os.Getenv, Now: time.Now,
 	}

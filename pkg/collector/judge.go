@@ -40,6 +40,17 @@ func (j *Judge) Object(n graph.Node) []Judgement {
 	return out
 }
 
+// Of judges a reference that n had when the snapshot was taken, wherever it stood
+// among its references; the zero value where it had none such.
+func (j *Judge) Of(n graph.Node, r object.Reference) Judgement {
+	for i, of := range j.graph.Object(n).Owners {
+		if same(of, r) {
+			return j.Reference(graph.Edge{Node: n, Index: i})
+		}
+	}
+	return Judgement{}
+}
+
 // unmapped judges a reference whose kind leads nowhere (row 3). Where the group
 // could not be discovered, nobody can say whether it does.
 func (j *Judge) unmapped(out Judgement, dependent *object.Object, r object.Reference) Judgement {

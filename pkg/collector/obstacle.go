@@ -1,6 +1,10 @@
 package collector
 
-import "github.com/kubectl-gc/kubectl-gc/pkg/graph"
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+)
 
 // Why says what keeps an object's deletion from ending.
 type Why int
@@ -25,7 +29,7 @@ type Obstacle struct {
 }
 
 // Blocking are the dependents that hold up an object's foreground deletion, in
-// the order of nodes.
+// the order of their identities.
 func (m *Model) Blocking(n graph.Node) []graph.Node {
 	var out []graph.Node
 	o := m.Object(n)
@@ -37,7 +41,12 @@ func (m *Model) Blocking(n graph.Node) []graph.Node {
 			out = append(out, e.Node)
 		}
 	}
+	slices.SortFunc(out, m.compare)
 	return out
+}
+
+func (m *Model) compare(a, b graph.Node) int {
+	return m.graph.Object(a).Compare(m.graph.Object(b).Identity)
 }
 
 func (m *Model) blocks(dependent, owner graph.Node) bool {
@@ -81,7 +90,8 @@ func (o *Obstacles) End(n graph.Node) (end Obstacle, ok bool) {
 			break
 		}
 		if on[n] {
-			end = Obstacle{n, InCircle, -1}
+			circle := path[slices.Index(path, n):]
+			end = Obstacle{slices.MinFunc(circle, o.model.compare), InCircle, -1}
 			break
 		}
 		on[n], path = true, append(path, n)

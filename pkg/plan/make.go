@@ -63,7 +63,7 @@ func (m *maker) steps() []Step {
 		move := &m.course.Moves[i]
 		out[i] = Step{
 			ID: id(i), Pass: move.Pass, Action: move.Act, Object: m.object(move.Node),
-			PropagationPolicy: string(move.Policy), OwnerUIDs: []string{}, Finalizer: move.Change.Release,
+			PropagationPolicy: string(move.Policy), Finalizer: move.Change.Release,
 			After: make([]string, len(move.After)), References: m.references(move),
 			WaitsForKubelet: m.course.Stopped[i], Move: move,
 		}
@@ -73,9 +73,7 @@ func (m *maker) steps() []Step {
 		if move.Follows >= 0 {
 			out[i].Follows = id(move.Follows)
 		}
-		if move.Act != collector.Remove {
-			out[i].OwnerUIDs = owners(out[i].References)
-		}
+		out[i].OwnerUIDs = owners(out[i].References)
 		out[i].Reason = m.reason(i, out[i])
 	}
 	return out

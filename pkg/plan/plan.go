@@ -47,7 +47,7 @@ type Step struct {
 	Action            collector.Act `json:"action"` // delete, unlink, unblock or remove-finalizer
 	Object            Object        `json:"object"`
 	PropagationPolicy string        `json:"propagationPolicy"` // of delete, else empty
-	OwnerUIDs         []string      `json:"ownerUIDs"`         // of the references that go or change, once each
+	OwnerUIDs         []string      `json:"ownerUIDs"`         // of References, once each
 	Finalizer         string        `json:"finalizer"`         // of remove-finalizer, else empty
 	Reason            string        `json:"reason"`            // unescaped
 	After             []string      `json:"after"`             // ids of the steps that must be over before

@@ -103,7 +103,7 @@ func (m *maker) evidence(move *collector.Move, i int) string {
 	if m.course.Model.Changed(owner) && m.graph.Object(owner) != nil && m.proved(move, r) {
 		return byThisRun(move, i)
 	}
-	j := m.judgement(move.Node, r)
+	j := m.judge.Of(move.Node, r)
 	switch j.Cause {
 	case collector.Missing:
 		return "is gone"
@@ -122,7 +122,7 @@ func (m *maker) evidence(move *collector.Move, i int) string {
 
 // proved says whether the reference was good before the run changed its owner.
 func (m *maker) proved(move *collector.Move, r object.Reference) bool {
-	switch m.judgement(move.Node, r).Verdict {
+	switch m.judge.Of(move.Node, r).Verdict {
 	case collector.Solid, collector.Waiting:
 		return true
 	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
@@ -140,14 +140,4 @@ func byThisRun(move *collector.Move, i int) string {
 	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
 	}
 	return "goes before it"
-}
-
-// judgement is that on a reference of an object as the snapshot saw it.
-func (m *maker) judgement(n graph.Node, r object.Reference) collector.Judgement {
-	for i, of := range m.graph.Object(n).Owners {
-		if of.UID == r.UID && of.Name == r.Name && of.Kind == r.Kind && of.APIVersion == r.APIVersion {
-			return m.judge.Reference(graph.Edge{Node: n, Index: i})
-		}
-	}
-	return collector.Judgement{}
 }

@@ -103,6 +103,18 @@ func TerminatingFor(age time.Duration, finalizers ...string) Option {
 // Foreground marks the object as being deleted in the foreground.
 func Foreground() Option { return Terminating(object.ForegroundFinalizer) }
 
+// Stopping marks the object as a Pod in its grace period.
+func Stopping() Option {
+	return func(o *object.Object) {
+		Terminating()(o)
+		grace := int64(30)
+		o.GraceSeconds = &grace
+	}
+}
+
+// Running marks the object as a Pod that a kubelet has to stop.
+func Running() Option { return func(o *object.Object) { o.Running = true } }
+
 // AlsoServedAs gives the object a further identity in its place.
 func AlsoServedAs(apiVersion, kind string) Option {
 	return func(o *object.Object) {

@@ -1,0 +1,68 @@
+package audit
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+var blockedDeletion = Rule{
+	ID:      "blocked-deletion",
+	Summary: "A deletion waits for dependents, and a pass of the collector does not bring it to its end.",
+	group: func(p *panorama) []Finding {
+		under := p.underWay()
+		if len(under) == 0 {
+			return nil
+		}
+		before := collector.NewModel(p.graph, p.judge)
+		after := collector.NewModel(p.graph, p.judge)
+		after.Simulate(collector.Bounds{})
+		lost, hindrances := NewHindrances(p.judge, before), NewHindrances(p.judge, after)
+		var out []Finding
+		for _, n := range under {
+			switch left := after.Object(n); {
+			case left != nil && (left.DeletingDependents() || left.Orphaning()):
+				out = append(out, p.blocked(n, hindrances.Of(n)))
+			case before.Decide(n).Act == collector.FreeFinalizer && p.long(n):
+				out = append(out, p.blocked(n, lost.Of(n)))
+			}
+		}
+		return out
+	},
+}
+
+// underWay are the judged objects whose deletion is the collector's to end.
+func (p *panorama) underWay() []graph.Node {
+	var out []graph.Node
+	for n := graph.Node(0); int(n) < p.graph.Listed(); n++ {
+		if o := p.graph.Object(n); (o.DeletingDependents() || o.Orphaning()) && p.judged(o) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// long says whether a deletion has been under way for so long that the
+// collector would have ended it.
+func (p *panorama) long(n graph.Node) bool {
+	s := p.graph.Snapshot()
+	return s.Taken.Sub(*p.graph.Object(n).Deleted) > p.options.StuckAfter
+}
+
+func (p *panorama) blocked(n graph.Node, by Hindrance) Finding {
+	f := Finding{
+		Object: p.graph.Object(n).Identity, Severity: Warning, Consequence: collector.None, Fix: NoFix,
+		Brief: "its deletion " + by.Reason, Effect: "waits", Members: append([]object.Identity{}, by.By...),
+	}
+	switch by.End.Why {
+	case collector.InCircle, collector.CannotBeJudged:
+		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "waits for ever"
+	case collector.NotAllSeen:
+		f.Consequence, f.Effect = collector.Hidden, "unknown"
+	case collector.NothingBlocks:
+		f.Effect = "has not come, or has lost it"
+	case collector.HeldByFinalizers, collector.StillStopping, collector.StillEmptying, collector.OutOfBounds:
+	}
+	f.Message = "it is being deleted, and " + by.Reason
+	return f
+}
