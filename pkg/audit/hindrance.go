@@ -56,7 +56,7 @@ func (h *Hindrances) word(at collector.Obstacle) string {
 	case collector.HeldByFinalizers:
 		return "is held by " + strings.Join(h.model.Object(at.Node).ForeignFinalizers(), ", ") + h.since(at.Node)
 	case collector.StillStopping:
-		return "is a Pod that has yet to stop" + h.since(at.Node)
+		return "has been stopping" + h.since(at.Node)
 	case collector.StillEmptying:
 		return "waits for what is in it to go" + h.since(at.Node)
 	case collector.InCircle:
@@ -76,7 +76,7 @@ func (h *Hindrances) word(at collector.Obstacle) string {
 // since is how long a deletion had been under way when the snapshot was taken.
 func (h *Hindrances) since(n graph.Node) string {
 	if o := h.graph.Object(n); o.Terminating() {
-		return " since " + duration.HumanDuration(h.graph.Snapshot().Taken.Sub(*o.Deleted))
+		return " for " + duration.HumanDuration(h.graph.Snapshot().Taken.Sub(*o.Deleted))
 	}
 	return ""
 }

@@ -38,7 +38,7 @@ func Renew(saved, fresh *Plan) (*Plan, []Stale) {
 		case of[0].Object.ResourceVersion != s.Object.ResourceVersion:
 			stale = append(stale, Stale{s, "it changed since the plan was made"})
 		case i < 0 || !alike(*of[i], s):
-			stale = append(stale, Stale{s, "the collector would do something else with it now"})
+			stale = append(stale, Stale{s, "the collector would do something else with it now, or for another reason"})
 		default:
 			renamed[of[i].ID] = s.ID
 			out.Steps = append(out.Steps, *of[i])
@@ -62,6 +62,6 @@ func Renew(saved, fresh *Plan) (*Plan, []Stale) {
 func alike(a, b Step) bool {
 	return a.PropagationPolicy == b.PropagationPolicy && a.Object.Identity == b.Object.Identity &&
 		slices.EqualFunc(a.References, b.References, func(x, y Reference) bool {
-			return x.Reference == y.Reference && x.Verdict == y.Verdict
+			return x == y
 		})
 }

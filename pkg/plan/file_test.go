@@ -1,0 +1,93 @@
+package plan_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func save(t interface{ Fatal(...any) }, p *plan.Plan) []byte {
+	var b bytes.Buffer
+	if err := p.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestASavedPlanIsReadAsItWas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := plan.Make(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
+		got, err := plan.Load(bytes.NewReader(save(t, p)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(p, got, cmpopts.IgnoreFields(plan.Step{}, "Move")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestWhatIsNoPlanIsRefused(t *testing.T) {
+	whole := string(save(t, planOf(absent, Listing(Secret("a/x", OwnedBy(gone))))))
+	for name, c := range map[string]struct{ file, want string }{
+		"nothing":                         {"", "the file is empty"},
+		"something else":                  {"hello", "not a plan: invalid character"},
+		"another kind of ours":            {`{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Snapshot"}`, `it holds a "Snapshot", not a plan`},
+		"a later format":                  {strings.Replace(whole, "v1alpha1", "v1", 1), `the plan has format "kubectl-gc.dev/v1"`},
+		"a plan cut off":                  {whole[:len(whole)/2], "not a plan: unexpected EOF"},
+		"a field that we do not know":     {strings.Replace(whole, `"mode"`, `"modus"`, 1), `not a plan: json: unknown field "modus"`},
+		"two plans":                       {whole + whole, "not a plan: there is more than one document"},
+		"a plan that somebody has edited": {strings.Replace(whole, "Secret/a/x", "Secret/a/y", 1), "the plan was changed after it was made"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := plan.Load(strings.NewReader(c.file))
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestTheDigestIsOfWhatIsShown(t *testing.T) {
+	at := func(version string, more ...Option) *plan.Plan {
+		o := Secret("a/x", append([]Option{OwnedBy(gone)}, more...)...)
+		o.ResourceVersion = version
+		return planOf(absent, Listing(o))
+	}
+	if at("1").Digest != at("2").Digest {
+		t.Error("a resourceVersion, which nobody is shown, changes it")
+	}
+	for name, other := range map[string]*plan.Plan{
+		"another policy":  at("1", Held(object.OrphanFinalizer)),
+		"another object":  at("1", UID("other")),
+		"another outcome": at("1", Held("x/y")),
+		"one step more":   planOf(absent, Listing(Secret("a/x", OwnedBy(gone)), Secret("a/y", OwnedBy(gone)))),
+	} {
+		if other.Digest == at("1").Digest {
+			t.Errorf("%s does not change it", name)
+		}
+	}
+}
+
+func TestAPlanDoesNotDependOnTheOrderOfTheInput(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Draw(t)
+		shuffled := *s
+		shuffled.Objects, shuffled.Types = Reversed(s.Objects), Reversed(s.Types)
+		shuffled.Lookups, shuffled.Listed, shuffled.Gaps = Reversed(s.Lookups), Reversed(s.Listed), Reversed(s.Gaps)
+		shuffled.Sort()
+		want := save(t, plan.Make(graph.New(s), plan.Options{}))
+		if diff := cmp.Diff(string(want), string(save(t, plan.Make(graph.New(&shuffled), plan.Options{})))); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

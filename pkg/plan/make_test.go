@@ -1,0 +1,215 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func planOf(parts ...Part) *plan.Plan {
+	return plan.Make(graph.New(New(parts...)), plan.Options{Mode: plan.Collect})
+}
+
+// told is each step in a line: what is done with what, and why.
+func told(p *plan.Plan) []string {
+	out := []string{}
+	for _, s := range p.Steps {
+		out = append(out, fmt.Sprintf("%s %s: %s", s.Action, s.Object.Name, s.Reason))
+	}
+	return out
+}
+
+var (
+	gone    = ConfigMap("a/gone")
+	stays   = ConfigMap("a/stays")
+	waiting = ConfigMap("a/waiting", Foreground())
+	absent  = Absent("v1", "ConfigMap", "a/gone")
+)
+
+func TestEveryStepHasItsReason(t *testing.T) {
+	for name, c := range map[string]struct {
+		seen []Part
+		want []string
+	}{
+		"the only owner is gone": {
+			[]Part{Listing(Secret("a/x", OwnedBy(gone))), absent},
+			[]string{"delete x: its only owner, ConfigMap/gone, is gone"},
+		},
+		"the only owner was replaced": {
+			[]Part{Listing(Secret("a/x", Owned(To(stays, WithUID("old")))), stays)},
+			[]string{"delete x: its only owner, ConfigMap/stays, was replaced: another object has its name (UID ConfigMap/a/stays)"},
+		},
+		"the only owner lives in another namespace": {
+			[]Part{Listing(Secret("b/x", OwnedBy(stays)), stays), Absent("v1", "ConfigMap", "b/stays")},
+			[]string{"delete x: its only owner, ConfigMap/stays, is not in this namespace: it lives in a"},
+		},
+		"the UID belongs to another": {
+			[]Part{Listing(Secret("a/x", Owned(To(stays, Named("gone")))), stays), absent},
+			[]string{"delete x: its only owner, ConfigMap/gone, is not whose UID it names: that is ConfigMap/stays"},
+		},
+		"none of several owners is left": {
+			[]Part{Listing(Secret("a/x", Owned(To(gone), To(waiting))), waiting), absent},
+			[]string{
+				"delete x: none of its 2 owners holds: ConfigMap/gone is gone; ConfigMap/waiting is being deleted in the foreground and waits for it",
+				"remove-finalizer waiting: foreground deletion, and nothing blocks it any more",
+			},
+		},
+		"one owner keeps it": {
+			[]Part{Listing(Secret("a/x", OwnedBy(gone, stays)), stays), absent},
+			[]string{"unlink x: ConfigMap/gone is gone; ConfigMap/stays remains"},
+		},
+		"a good reference shares its UID with a bad one": {
+			[]Part{Listing(Secret("a/x", Owned(To(stays, Named("gone")), To(stays))), stays), absent},
+			[]string{"unlink x: ConfigMap/gone is not whose UID it names: that is ConfigMap/stays; ConfigMap/stays remains (the cluster's own collector would drop the good reference of the same UID too)"},
+		},
+		"the owner goes before it": {
+			[]Part{Listing(Secret("a/x", OwnedBy(gone)), Pod("a/y", OwnedBy(Secret("a/x")))), absent},
+			[]string{"delete x: its only owner, ConfigMap/gone, is gone", "delete y: its only owner, Secret/x, goes before it"},
+		},
+		"the owner lets go of its dependents": {
+			[]Part{Listing(ConfigMap("a/o", Terminating(object.OrphanFinalizer)), Secret("a/x", OwnedBy(ConfigMap("a/o"))))},
+			[]string{
+				"unlink x: its owner ConfigMap/o is being deleted and lets go of its dependents (orphan)",
+				"remove-finalizer o: no dependent refers to it any more: its deletion may end",
+			},
+		},
+		"its finalizer asks that its dependents stay": {
+			[]Part{Listing(Secret("a/x", OwnedBy(gone), Held(object.OrphanFinalizer)), Pod("a/y", OwnedBy(Secret("a/x")))), absent},
+			[]string{
+				"delete x: its only owner, ConfigMap/gone, is gone; its own dependents stay (orphan), as its finalizer asks",
+				"unlink y: its owner Secret/x is being deleted and lets go of its dependents (orphan)",
+				"remove-finalizer x: no dependent refers to it any more: its deletion may end",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, told(planOf(c.seen...))); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOutcomesNameWhatTheRunChanges(t *testing.T) {
+	p := planOf(absent, Listing(
+		stays,
+		Secret("a/goes", OwnedBy(gone)),
+		Secret("a/held", OwnedBy(gone), Held("x/y")),
+		Secret("a/unlinked", OwnedBy(gone, stays)),
+		waiting, Pod("a/blocker", Owned(To(waiting, Blocking)), Held("x/z")),
+	))
+	var got []string
+	for _, o := range p.Outcomes {
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", o.Object.Name, o.State, strings.Join(o.WaitsFor, " "))))
+	}
+	want := []string{"blocker terminating x/z", "goes deleted", "held terminating x/y", "unlinked changed"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+}
+
+func TestBlockedNamesWhatIsInTheWay(t *testing.T) {
+	ring := func(name, other string) object.Object {
+		return ConfigMap("a/"+name, Foreground(), Owned(To(ConfigMap("a/"+other), Blocking)))
+	}
+	for name, c := range map[string]struct {
+		seen []Part
+		want []string
+	}{
+		"a finalizer of somebody else": {
+			[]Part{Listing(waiting, Secret("a/x", Owned(To(waiting, Blocking)), Terminating("x/y")))},
+			[]string{"waiting [x]: waits for Secret/x, which is held by x/y for 60s"},
+		},
+		"a finalizer at the end of a chain": {
+			[]Part{Listing(
+				waiting, Secret("a/x", Owned(To(waiting, Blocking)), Foreground()),
+				Pod("a/y", Owned(To(Secret("a/x"), Blocking)), Terminating("x/y")),
+			)},
+			[]string{
+				"waiting [x]: waits for Secret/x, and that in the end for Pod/y, which is held by x/y for 60s",
+				"x [y]: waits for Pod/y, which is held by x/y for 60s",
+			},
+		},
+		"a Pod that is stopping": {
+			[]Part{Listing(waiting, Pod("a/x", Owned(To(waiting, Blocking)), Stopping()))},
+			[]string{"waiting [x]: waits for Pod/x, which has been stopping for 60s"},
+		},
+		"a circle, all deleted in the foreground": {
+			[]Part{Listing(ring("one", "two"), ring("two", "one"))},
+			[]string{
+				"one [two]: waits in a circle: each object in it is being deleted in the foreground and blocks another, or itself",
+				"two [one]: waits for ConfigMap/one, which waits in a circle: each object in it is being deleted in the foreground and blocks another, or itself",
+			},
+		},
+		"a reference that cannot be judged, of a dependent": {
+			[]Part{Listing(waiting, Secret("a/x", Owned(To(waiting, Blocking), To(stays, As("old/v1", "Thing")))))},
+			[]string{
+				"waiting [x]: waits for Secret/x, which cannot be judged: its reference to Thing/stays names a kind that is not served in old/v1",
+				"x []: would lose an owner, but cannot be judged: its reference to Thing/stays names a kind that is not served in old/v1",
+			},
+		},
+		"a kind of lists, by which the cluster's own collector would delete": {
+			[]Part{Listing(Secret("a/x", Owned(To(gone), To(Pod("a/p"), As("v1", "PodList"))))), absent},
+			[]string{"x []: would lose an owner, but cannot be judged: its reference to PodList/p names a kind of lists, most likely by mistake"},
+		},
+		"a type that could not be read": {
+			[]Part{Listing(waiting), Unreadable("widgets.example.com", snapshot.Forbidden)},
+			[]string{"waiting []: keeps its finalizer, as not everything could be seen that may depend on it"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, b := range planOf(c.seen...).Blocked {
+				var by []string
+				for _, i := range b.By {
+					by = append(by, i.Name)
+				}
+				got = append(got, fmt.Sprintf("%s %v: %s", b.Object.Name, by, b.Reason))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("blocked (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPlanKeepsToItsBounds(t *testing.T) {
+	g := graph.New(New(absent, Listing(
+		Secret("a/x", OwnedBy(gone)), Pod("a/below", OwnedBy(Secret("a/x"))), Secret("a/other", OwnedBy(gone)), Secret("b/x", OwnedBy(ConfigMap("b/gone"))),
+	), Absent("v1", "ConfigMap", "b/gone")))
+	named := func(want func(*object.Object) bool) func(graph.Node) bool {
+		return func(n graph.Node) bool { return want(g.Object(n)) }
+	}
+	for name, c := range map[string]struct {
+		bounds collector.Bounds
+		want   []string
+	}{
+		"roots are where it begins, and what follows follows": {
+			collector.Bounds{Roots: named(func(o *object.Object) bool { return o.Namespace == "a" && o.Name == "x" })},
+			[]string{"delete x", "delete below"},
+		},
+		"within is what may be touched at all": {
+			collector.Bounds{Within: named(func(o *object.Object) bool { return o.Namespace == "b" })},
+			[]string{"delete x"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := []string{}
+			for _, s := range plan.Make(g, plan.Options{Bounds: c.bounds}).Steps {
+				got = append(got, fmt.Sprintf("%s %s", s.Action, s.Object.Name))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
