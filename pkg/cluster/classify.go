@@ -69,7 +69,7 @@ func reasonOf(s metav1.Status) snapshot.Reason {
 // transient says whether asking again at once may help. 429 and 503 with a
 // Retry-After were asked again by client-go already.
 func transient(err error) bool {
-	reason, _ := classify(err)
+	reason := refused(err)
 	return reason == snapshot.ServerError || reason == snapshot.Unavailable
 }
 

@@ -22,7 +22,7 @@ type Options struct {
 // Progress counts the lists of a look.
 type Progress struct{ Done, Total, Objects int }
 
-// Cluster reads one API server.
+// Cluster talks to one API server.
 type Cluster struct {
 	options   Options
 	server    string

@@ -1,6 +1,9 @@
-// Package cluster reads a Kubernetes API server through client-go: discovery,
-// metadata-only lists, lookups of single owners, and the server's own table
-// rendering of what is shown.
+// Package cluster talks to a Kubernetes API server through client-go: discovery,
+// metadata-only lists, lookups of single owners, the server's own table rendering
+// of what is shown, whole objects for a backup, and writes to single objects.
+//
+// Every write is bound to the UID and the resourceVersion of the object that it
+// is about. What is written, and why, is the caller's to decide.
 //
 // It turns answers into a snapshot and failures into gaps; it classes errors,
 // and it is the one place that decides when a 404 proves absence. It judges no

@@ -17,6 +17,7 @@ import (
 type job struct {
 	of        snapshot.Type
 	namespace string
+	fields    string // a field selector; such a list shows a part only
 }
 
 func (j job) listing() snapshot.Listing {
@@ -45,11 +46,11 @@ func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answe
 // an error is answered with it.
 func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]object.Object, error) {
 	var objects []object.Object
-	options := metav1.ListOptions{Limit: c.options.ChunkSize}
+	options := metav1.ListOptions{Limit: c.options.ChunkSize, FieldSelector: j.fields}
 	for {
 		page, err := c.page(ctx, j, options)
 		if apierrors.IsResourceExpired(err) && options.Continue != "" {
-			objects, options = nil, metav1.ListOptions{}
+			objects, options = nil, metav1.ListOptions{FieldSelector: j.fields}
 			continue
 		}
 		if err != nil {
@@ -74,7 +75,7 @@ func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]object.Object
 // Names are the names of a type's objects in a namespace, or everywhere where
 // that is empty: what could be read of them.
 func (c *Cluster) Names(ctx context.Context, t snapshot.Type, namespace string) []string {
-	objects, _ := c.list(ctx, job{t, namespace}, false) // some names are better than none
+	objects, _ := c.list(ctx, job{of: t, namespace: namespace}, false) // some names are better than none
 	names := make([]string, len(objects))
 	for i, o := range objects {
 		names[i] = o.Name

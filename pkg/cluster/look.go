@@ -21,6 +21,9 @@ type Scope struct {
 	Widen Widening
 	// Labels keeps the objects' labels.
 	Labels bool
+	// Running asks which of the listed Pods a kubelet has to stop before they go.
+	// Where that cannot be told, every Pod that is not terminating counts as one.
+	Running bool
 }
 
 // Widening is how far a look that was limited to namespaces is widened.
@@ -29,7 +32,7 @@ type Widening int
 // The widenings.
 const (
 	WidenKinds Widening = iota // list the kinds that bad references name, everywhere
-	WidenAll                   // list everything, everywhere
+	WidenAll                   // list everything, everywhere; and where a finalizer of the collector's may wait for dependents elsewhere, too
 )
 
 // Blind says that not a single type could be read, so that there is no answer
@@ -77,6 +80,9 @@ func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() ti
 	if err := l.list(ctx, l.wider(), true); err != nil {
 		return nil, err
 	}
+	if err := l.markRunning(ctx); err != nil {
+		return nil, err
+	}
 	l.gaps = append(l.gaps, l.unanswered()...)
 	s := l.snapshot()
 	s.Taken = now().UTC().Truncate(time.Second)
@@ -93,7 +99,7 @@ func (l *look) jobs() []job {
 			jobs = append(jobs, job{of: t})
 		case t.Namespaced:
 			for _, ns := range l.scope.Namespaces {
-				jobs = append(jobs, job{t, ns})
+				jobs = append(jobs, job{of: t, namespace: ns})
 			}
 		}
 	}

@@ -30,11 +30,16 @@ var again = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Jitter: 0.
 // get asks for a type, or for one object of it. The name must be valid as a
 // path segment.
 func (c *Cluster) get(t snapshot.Type, namespace, name, accept string) *rest.Request {
+	return on(c.rest.Get(), t, namespace, name).SetHeader("Accept", accept).MaxRetries(retryAfter)
+}
+
+// on leads a request to a type, or to one object of it.
+func on(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request {
 	root := []string{"apis", t.Group, t.Version}
 	if t.Group == "" {
 		root = []string{"api", t.Version}
 	}
-	r := c.rest.Get().AbsPath(root...)
+	r = r.AbsPath(root...)
 	if t.Namespaced && namespace != "" {
 		r = r.Namespace(namespace)
 	}
@@ -42,7 +47,7 @@ func (c *Cluster) get(t snapshot.Type, namespace, name, accept string) *rest.Req
 	if name != "" {
 		r = r.Name(name)
 	}
-	return r.SetHeader("Accept", accept).MaxRetries(retryAfter)
+	return r
 }
 
 // do sends the request, again where that may help, within the time of one request.

@@ -1,9 +1,15 @@
 package cluster
 
-import "github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
 
 // wider lists, in a look that was limited to namespaces, what may show the UIDs
-// of owners that are not where their references say.
+// of owners that are not where their references say, and the dependents that an
+// object waits for.
 func (l *look) wider() []job {
 	if l.scope.Namespaces == nil {
 		return nil
@@ -28,12 +34,28 @@ func (l *look) wider() []job {
 			}
 		}
 	}
+	everything := l.scope.Widen == WidenAll && (homeless || l.awaiting())
 	var jobs []job
 	for _, t := range l.world.Types {
-		wanted := l.scope.Widen == WidenAll && homeless || kinds[snapshot.Listing{Group: t.Group, Resource: t.Resource}]
+		wanted := everything || kinds[snapshot.Listing{Group: t.Group, Resource: t.Resource}]
 		if wanted && t.Monitored() {
 			jobs = append(jobs, job{of: t})
 		}
 	}
 	return jobs
+}
+
+// awaiting says whether something seen bears a finalizer of the collector's: its
+// dependents count by UID, wherever they live, and the finalizer may only go
+// once all of them were seen (gc-semantics 4.5, 5.2).
+func (l *look) awaiting() bool {
+	bears := func(o *object.Object) bool {
+		return slices.Contains(o.Finalizers, object.ForegroundFinalizer) || slices.Contains(o.Finalizers, object.OrphanFinalizer)
+	}
+	for i := range l.seen.Objects() {
+		if bears(&l.seen.Objects()[i]) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(l.lookups, func(a snapshot.Lookup) bool { return a.Object != nil && bears(a.Object) })
 }

@@ -62,7 +62,7 @@ func renderings(view *snapshot.View, objects []object.Identity) []rendering {
 		if !ok || !m.Served || !m.Type.Can("get") || !snapshot.ValidName(o.Name) {
 			continue
 		}
-		j := job{m.Type, o.Namespace}
+		j := job{of: m.Type, namespace: o.Namespace}
 		if _, seen := of[j.listing()]; !seen {
 			of[j.listing()] = j
 			order = append(order, j.listing())

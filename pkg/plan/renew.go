@@ -61,7 +61,5 @@ func Renew(saved, fresh *Plan) (*Plan, []Stale) {
 // alike says whether two steps do the same, for the same reason.
 func alike(a, b Step) bool {
 	return a.PropagationPolicy == b.PropagationPolicy && a.Object.Identity == b.Object.Identity &&
-		slices.EqualFunc(a.References, b.References, func(x, y Reference) bool {
-			return x == y
-		})
+		slices.Equal(a.References, b.References)
 }

@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Read answers an object as it is now, or nil where it is proven to be gone or
+// replaced by another of its name.
+func (w *Writer) Read(ctx context.Context, at object.Identity) (*object.Object, error) {
+	found := w.look().lookup(ctx, w.view, coordinatesOf(at))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case found.Outcome == snapshot.Failed:
+		return nil, &Failure{"read", at, found.Reason, errors.New(found.Message)}
+	case found.Object == nil || found.Object.UID != at.UID:
+		return nil, nil
+	}
+	return found.Object, nil
+}
+
+// Examine reads an object and everything that its references lead to, as a
+// snapshot that holds this object alone. It holds none where the object is
+// proven to be gone or replaced. Its lists and gaps are those of the look that
+// the Writer rests on: they say what a 404 proves. What the lists showed is not
+// believed: every reference that can be asked for was asked for anew.
+func (w *Writer) Examine(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error) {
+	o, err := w.Read(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot.Snapshot{Server: w.seen.Server, Types: w.seen.Types, Listed: w.seen.Listed, Gaps: w.seen.Gaps}
+	if o != nil {
+		s.Objects = []object.Object{*o}
+		l := w.look()
+		unknown := func(types.UID) *object.Object { return nil }
+		s.Lookups, err = each(ctx, w.cluster.options.Concurrency, w.view.Unproven(s.Objects, unknown), func(c snapshot.Coordinates) snapshot.Lookup {
+			return l.lookup(ctx, w.view, c)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.Taken = time.Now().UTC().Truncate(time.Second)
+	slices.SortFunc(s.Lookups, func(a, b snapshot.Lookup) int { return a.Compare(b.Coordinates) }) // the other lists are shared, and sorted
+	return s, nil
+}
+
+// Census lists everything anew, of the types that were known: who depends on
+// whom. What discovery could not tell of stays a gap. The error may be a *Blind.
+func (w *Writer) Census(ctx context.Context) (*snapshot.Snapshot, error) {
+	world := &World{Types: w.seen.Types, Server: w.seen.Server}
+	for _, g := range w.seen.Gaps {
+		if g.Resource == snapshot.All {
+			world.Gaps = append(world.Gaps, g)
+		}
+	}
+	return w.cluster.Look(ctx, world, Scope{}, time.Now)
+}
+
+// The pauses between two questions of Await.
+const firstPause, longestPause = 250 * time.Millisecond, 2 * time.Second
+
+// Await returns nil when the object is gone or replaced, and the context's error
+// when that ends before. It goes on asking while the server is out of order, but
+// not where the answer would stay the same: the error is then a *Failure.
+func (w *Writer) Await(ctx context.Context, at object.Identity) error {
+	for pause := firstPause; ; pause = min(pause*2, longestPause) {
+		o, err := w.Read(ctx, at)
+		var failed *Failure
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil && o == nil:
+			return nil
+		case errors.As(err, &failed) && lasting(failed.Reason):
+			failed.Verb = "wait for"
+			return failed
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+func lasting(r snapshot.Reason) bool {
+	return r == snapshot.Forbidden || r == snapshot.Unproven || r == snapshot.Vanished || r == snapshot.Refused
+}
+
+// look carries the lookups of one question. It remembers no probe of an earlier
+// one, so that what failed then is tried again.
+func (w *Writer) look() *look {
+	return &look{Cluster: w.cluster, probes: map[probeKey]func() error{}}
+}
+
+func coordinatesOf(i object.Identity) snapshot.Coordinates {
+	return snapshot.Coordinates{APIVersion: i.APIVersion, Kind: i.Kind, Namespace: i.Namespace, Name: i.Name}
+}

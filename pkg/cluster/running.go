@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// runningPods selects the Pods that do not go at once when they are deleted
+// (gc-semantics 6.6).
+const runningPods = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+
+// markRunning asks once, where Pods were listed, which of them a kubelet has to
+// stop. Metadata does not tell, so the server selects.
+func (l *look) markRunning(ctx context.Context) error {
+	if !l.scope.Running || !slices.ContainsFunc(l.seen.Objects(), func(o object.Object) bool { return mayRun(&o) }) {
+		return nil
+	}
+	jobs := l.podLists()
+	answers, err := each(ctx, l.options.Concurrency, jobs, func(j job) answer {
+		objects, err := l.Cluster.list(ctx, j, false)
+		return answer{objects, err}
+	})
+	if err != nil {
+		return err
+	}
+	running, told := map[types.UID]bool{}, map[string]bool{}
+	for i, a := range answers {
+		told[jobs[i].namespace] = a.err == nil
+		for _, o := range a.objects {
+			running[o.UID] = true
+		}
+	}
+	for i := range l.seen.Objects() {
+		if o := &l.seen.Objects()[i]; mayRun(o) {
+			o.Running = running[o.UID] || !told[""] && !told[o.Namespace]
+		}
+	}
+	return nil
+}
+
+// podLists are the lists of Pods that succeeded, with the selection.
+func (l *look) podLists() []job {
+	var jobs []job
+	for _, t := range l.world.Types {
+		if t.Group != "" || t.Kind != "Pod" || !t.Monitored() {
+			continue
+		}
+		everywhere := job{of: t, fields: runningPods}
+		if slices.Contains(l.listed, everywhere.listing()) {
+			return []job{everywhere}
+		}
+		for _, ns := range l.scope.Namespaces {
+			if j := (job{of: t, namespace: ns, fields: runningPods}); slices.Contains(l.listed, j.listing()) {
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	return jobs
+}
+
+// mayRun says whether the object is a Pod that is not terminating yet.
+func mayRun(o *object.Object) bool {
+	return o.Kind == "Pod" && o.APIVersion == "v1" && !o.Terminating()
+}

@@ -1,0 +1,55 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// patient is how a write that failed for a while is sent again. That is safe, as
+// every write is bound to a UID and a resourceVersion: one that was done although
+// its answer was lost is answered by 404, 409 or 422 the second time.
+var patient = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2.5, Jitter: 0.2, Steps: 5}
+
+// writeRetryAfter bounds how often client-go itself honours a Retry-After.
+const writeRetryAfter = 4
+
+// write sends the request, again where that may help, within the time of one request.
+func (c *Cluster) write(ctx context.Context, request func() *rest.Request) (rest.Result, error) {
+	if c.options.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.options.Timeout)
+		defer cancel()
+	}
+	for pause := patient; ; {
+		result := request().SetHeader("Accept", acceptObject).MaxRetries(writeRetryAfter).Do(ctx)
+		err := result.Error()
+		next := pause.Step()
+		if err == nil || ctx.Err() != nil || !passing(err) || pause.Steps == 0 {
+			return result, err
+		}
+		select {
+		case <-ctx.Done():
+			return result, err
+		case <-time.After(next):
+		}
+	}
+}
+
+// passing says whether sending a write again may help. A Retry-After was
+// honoured by client-go already, as often as it may be.
+func passing(err error) bool {
+	if seconds, told := apierrors.SuggestsClientDelay(err); told && seconds > 0 {
+		return false
+	}
+	switch refused(err) {
+	case snapshot.ServerError, snapshot.Unavailable, snapshot.Throttled, snapshot.TimedOut, snapshot.Webhook:
+		return true
+	}
+	return false
+}

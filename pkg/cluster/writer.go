@@ -1,0 +1,195 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Writer changes objects of the cluster, each write bound to the UID and the
+// resourceVersion of what it is given, and reads what decides on the next one.
+// Every error is a *Failure or the context's, save that of Census. It is safe for
+// concurrent use.
+type Writer struct {
+	cluster *Cluster
+	seen    *snapshot.Snapshot
+	view    *snapshot.View
+	dryRun  bool
+}
+
+// Writer prepares to act on what a look saw, which must not change afterwards.
+// In a dry run the server checks every write and stores none.
+func (c *Cluster) Writer(seen *snapshot.Snapshot, dryRun bool) *Writer {
+	quiet := *c
+	quiet.options.Progress = nil // its lists are not those of the look that was announced
+	// What was looked up then is asked for anew.
+	known := *seen
+	known.Lookups, known.Objects = nil, nil
+	return &Writer{cluster: &quiet, seen: seen, view: snapshot.NewView(&known), dryRun: dryRun}
+}
+
+// Delete asks for the deletion of the very object it is given, and answers what
+// is left of it: nil when it is gone. A Namespace always stays, until the
+// server's controller has emptied it. A background deletion of what only the
+// collector's own finalizers keep may take several writes, each bound to the
+// state that the one before left.
+func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+	left, err := w.delete(ctx, o, policy)
+	var failed *Failure
+	if errors.As(err, &failed) && failed.Reason == snapshot.Conflict && policy == metav1.DeletePropagationBackground && !w.dryRun &&
+		len(o.Finalizers) > 0 && len(o.ForeignFinalizers()) == 0 {
+		return w.strip(ctx, o)
+	}
+	return left, err
+}
+
+// strip deletes an object that nothing but the collector's own finalizers keep,
+// without them. A server that is asked to do both at once, bound to a
+// resourceVersion, forgets that version on the way and answers a conflict, though
+// nothing changed (registry.Store.Delete, seen in 1.36). Where something did, the
+// first patch is a conflict, too.
+func (w *Writer) strip(ctx context.Context, o *object.Object) (*object.Object, error) {
+	for _, f := range o.Finalizers {
+		left, err := w.Patch(ctx, o, object.Change{Release: f})
+		if err != nil || left == nil {
+			return nil, err
+		}
+		o = left
+	}
+	return w.delete(ctx, o, metav1.DeletePropagationBackground)
+}
+
+func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+	body, err := json.Marshal(metav1.DeleteOptions{
+		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
+		Preconditions:     &metav1.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion},
+		PropagationPolicy: &policy,
+		DryRun:            w.trial(),
+	})
+	if err != nil {
+		return nil, &Failure{"delete", o.Identity, snapshot.Refused, err}
+	}
+	return w.send(ctx, "delete", o, func(t snapshot.Type) *rest.Request {
+		return on(w.cluster.rest.Delete(), t, o.Namespace, o.Name).SetHeader("Content-Type", "application/json").Body(body)
+	})
+}
+
+// Patch makes the change on the very object it is given, and answers what is
+// left of it: nil when that let it go. An empty change proves the right to patch.
+func (w *Writer) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
+	body, err := patchOf(o, c)
+	if err != nil {
+		return nil, &Failure{"patch", o.Identity, snapshot.Refused, err}
+	}
+	left, err := w.send(ctx, "patch", o, func(t snapshot.Type) *rest.Request {
+		r := on(w.cluster.rest.Patch(types.JSONPatchType), t, o.Namespace, o.Name).Body(body)
+		if w.dryRun {
+			r = r.Param("dryRun", metav1.DryRunAll)
+		}
+		return r
+	})
+	var failed *Failure
+	if errors.As(err, &failed) && failed.Reason == snapshot.Invalid {
+		failed.Reason = w.unfit(ctx, o)
+	}
+	return left, err
+}
+
+// unfit tells what a 422 means: a test of the patch fails on an object that has
+// changed, too.
+func (w *Writer) unfit(ctx context.Context, o *object.Object) snapshot.Reason {
+	switch now, err := w.Read(ctx, o.Identity); {
+	case err != nil:
+		return snapshot.Invalid
+	case now == nil:
+		return snapshot.Gone
+	case now.ResourceVersion != o.ResourceVersion:
+		return snapshot.Conflict
+	}
+	return snapshot.Invalid
+}
+
+func (w *Writer) trial() []string {
+	if w.dryRun {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
+}
+
+var (
+	errUnbound = errors.New("its uid or resourceVersion is not known, so a write could meet another state of it")
+	errNowhere = errors.New("no request can be made for it")
+)
+
+// send sends a write about o and answers what is left of it.
+func (w *Writer) send(ctx context.Context, verb string, o *object.Object, request func(snapshot.Type) *rest.Request) (*object.Object, error) {
+	if o.UID == "" || o.ResourceVersion == "" {
+		return nil, &Failure{verb, o.Identity, snapshot.Unproven, errUnbound}
+	}
+	m, ok := w.view.Map(o.APIVersion, o.Kind)
+	if !ok || !m.Served || !snapshot.ValidName(o.Name) {
+		return nil, &Failure{verb, o.Identity, snapshot.Unproven, errNowhere}
+	}
+	result, err := w.cluster.write(ctx, func() *rest.Request { return request(m.Type) })
+	if ctx.Err() != nil && err != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, w.failure(ctx, verb, o.Identity, m.Type, err)
+	}
+	if verb == "delete" && isStatus(result) {
+		return nil, nil
+	}
+	var left metav1.PartialObjectMetadata
+	if err = decode(result, &left); err == nil {
+		err = whole(&left)
+	}
+	switch {
+	case w.dryRun && verb == "delete" && errors.Is(err, errNoMetadata):
+		return nil, nil // what a server answers to the trial of a DELETE that would empty the finalizers (registry.Store.Delete)
+	case err != nil && w.dryRun:
+		return nil, &Failure{verb, o.Identity, snapshot.Unreadable, err}
+	case err != nil: // it was done, all the same
+		return w.Read(ctx, o.Identity)
+	}
+	preferred := w.view.Versions(m.Type.Group, m.Type.Kind)[0]
+	out := object.FromMeta(preferred.APIVersion(), preferred.Kind, &left, false)
+	if !kept(&out) && (verb == "delete" || out.Terminating()) {
+		return nil, nil // many types answer the object that just went
+	}
+	return &out, nil
+}
+
+// failure classes a refused write. A 404 means gone only where absence is
+// proven: it names the object, and the type can be listed.
+func (w *Writer) failure(ctx context.Context, verb string, at object.Identity, t snapshot.Type, err error) error {
+	out := &Failure{verb, at, refused(err), err}
+	if namesObject(err, t.Resource, at.Name) {
+		if w.look().absent(ctx, w.view, t, snapshot.Lookup{Coordinates: coordinatesOf(at)}).Outcome == snapshot.Absent {
+			out.Reason = snapshot.Gone
+		}
+	}
+	return out
+}
+
+// isStatus says whether the answer is the bare word that all is done, in place of
+// the object.
+func isStatus(result rest.Result) bool {
+	answer, err := result.Get()
+	_, is := answer.(*metav1.Status)
+	return is && err == nil
+}
+
+// kept says whether something keeps an object whose deletion was accepted:
+// finalizers, its grace period, or that a Namespace has yet to be emptied
+// (gc-semantics 6.4, 6.7, 6.10).
+func kept(o *object.Object) bool {
+	return len(o.Finalizers) > 0 || o.Stopping() || o.APIVersion == "v1" && o.Kind == "Namespace"
+}

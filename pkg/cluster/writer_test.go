@@ -1,0 +1,587 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// script is a server that gives each request the next answer of its method and
+// path, the last one for ever, and remembers what it was asked.
+type script struct {
+	t       *testing.T
+	mu      sync.Mutex
+	answers map[string][]http.HandlerFunc
+	asked   []string
+	bodies  []string
+}
+
+func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	key := r.Method + " " + r.URL.Path
+	s.mu.Lock()
+	s.asked = append(s.asked, key)
+	s.bodies = append(s.bodies, string(body))
+	answers := s.answers[key]
+	if len(answers) > 1 {
+		s.answers[key] = answers[1:]
+	}
+	s.mu.Unlock()
+	if len(answers) == 0 {
+		s.t.Errorf("unexpected request %s", key)
+		http.Error(w, "unexpected", http.StatusTeapot)
+		return
+	}
+	answers[0](w, r)
+}
+
+func (s *script) count(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, a := range s.asked {
+		if a == key {
+			n++
+		}
+	}
+	return n
+}
+
+func answers(code int, body any, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(body)
+	}
+}
+
+func status(code int, reason, message string, details fields) fields {
+	s := fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message}
+	if details != nil {
+		s["details"] = details
+	}
+	return s
+}
+
+func notFound() http.HandlerFunc {
+	return answers(404, status(404, "NotFound", `pods "x" not found`, fields{"name": "x", "kind": "pods"}))
+}
+
+func breaks(w http.ResponseWriter, _ *http.Request) {
+	c, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		c.Close()
+	}
+}
+
+var pods = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"delete", "get", "list", "watch"}}
+
+// stage is a server that plays a script, and a Writer to it. Pods were listed.
+func stage(t *testing.T, dryRun bool, answers map[string][]http.HandlerFunc) (*Writer, *script) {
+	t.Helper()
+	s := &script{t: t, answers: answers}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	c, err := New(&rest.Config{Host: server.URL}, Options{Concurrency: 3, Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
+	before := patient.Duration
+	patient.Duration = time.Millisecond
+	t.Cleanup(func() { patient.Duration = before })
+	secrets := snapshot.Type{Version: "v1", Resource: "secrets", Kind: "Secret", Namespaced: true, Preferred: true, Verbs: pods.Verbs}
+	return c.Writer(&snapshot.Snapshot{
+		Types: []snapshot.Type{pods, secrets}, Listed: []snapshot.Listing{{Resource: "pods"}},
+	}, dryRun), s
+}
+
+const onePod = "/api/v1/namespaces/ns/pods/x"
+
+func podX() *object.Object {
+	return &object.Object{
+		Identity:        object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: "x", UID: "uid-x"},
+		ResourceVersion: "7",
+		Owners:          []object.Reference{{APIVersion: "v1", Kind: "Secret", Name: "a", UID: "1"}, {APIVersion: "v1", Kind: "Secret", Name: "b<", UID: "1"}},
+		Finalizers:      []string{"other", "orphan"},
+	}
+}
+
+func asMetadata(uid, resourceVersion string, more fields) fields {
+	m := fields{"name": "x", "namespace": "ns", "uid": uid, "resourceVersion": resourceVersion}
+	for k, v := range more {
+		m[k] = v
+	}
+	return fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": m}
+}
+
+func TestWhatARefusedWriteMeans(t *testing.T) {
+	const delete, patch, get = "DELETE " + onePod, "PATCH " + onePod, "GET " + onePod
+	success := answers(200, fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+	throttled := answers(429, status(429, "TooManyRequests", "slow down", nil), "Retry-After", "0")
+	conflict := answers(409, status(409, "Conflict", "the object has been modified", nil))
+	for name, test := range map[string]struct {
+		verb    string
+		answers []http.HandlerFunc
+		read    []http.HandlerFunc
+		want    snapshot.Reason // empty: done
+		tries   int
+	}{
+		"done at once":                         {verb: delete, answers: []http.HandlerFunc{success}, tries: 1},
+		"429 with a Retry-After":               {verb: delete, answers: []http.HandlerFunc{throttled, throttled, success}, tries: 3},
+		"429 with a Retry-After, patch":        {verb: patch, answers: []http.HandlerFunc{throttled, answers(200, asMetadata("uid-x", "8", nil))}, tries: 2},
+		"429 in plain text":                    {verb: delete, answers: []http.HandlerFunc{answers(429, "too many"), success}, tries: 2},
+		"429 for ever":                         {verb: delete, answers: []http.HandlerFunc{answers(429, "too many")}, want: snapshot.Throttled, tries: 5},
+		"500, then done":                       {verb: delete, answers: []http.HandlerFunc{answers(500, status(500, "InternalError", "oh", nil)), success}, tries: 2},
+		"500 for ever":                         {verb: patch, answers: []http.HandlerFunc{answers(500, status(500, "InternalError", "oh", nil))}, want: snapshot.ServerError, tries: 5},
+		"503 for ever":                         {verb: delete, answers: []http.HandlerFunc{answers(503, "down")}, want: snapshot.Unavailable, tries: 5},
+		"504 for ever":                         {verb: delete, answers: []http.HandlerFunc{answers(504, status(504, "Timeout", "late", nil))}, want: snapshot.TimedOut, tries: 5},
+		"a broken connection, then done":       {verb: delete, answers: []http.HandlerFunc{breaks, success}, tries: 2},
+		"a broken connection, patch":           {verb: patch, answers: []http.HandlerFunc{breaks, answers(200, asMetadata("uid-x", "8", nil))}, tries: 2},
+		"the answer of a delete was lost":      {verb: delete, answers: []http.HandlerFunc{breaks, notFound()}, want: snapshot.Gone, tries: 2},
+		"the answer of a patch was lost":       {verb: patch, answers: []http.HandlerFunc{breaks, conflict}, want: snapshot.Conflict, tries: 2},
+		"conflict":                             {verb: delete, answers: []http.HandlerFunc{conflict}, want: snapshot.Conflict, tries: 1},
+		"401":                                  {verb: delete, answers: []http.HandlerFunc{answers(401, status(401, "Unauthorized", "no", nil))}, want: snapshot.Forbidden, tries: 1},
+		"403":                                  {verb: patch, answers: []http.HandlerFunc{answers(403, status(403, "Forbidden", "no", nil))}, want: snapshot.Forbidden, tries: 1},
+		"400":                                  {verb: patch, answers: []http.HandlerFunc{answers(400, status(400, "BadRequest", "no", nil))}, want: snapshot.Refused, tries: 1},
+		"405":                                  {verb: delete, answers: []http.HandlerFunc{answers(405, status(405, "MethodNotAllowed", "no", nil))}, want: snapshot.Refused, tries: 1},
+		"415":                                  {verb: patch, answers: []http.HandlerFunc{answers(415, "no")}, want: snapshot.Refused, tries: 1},
+		"422 on deletion":                      {verb: delete, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, want: snapshot.Invalid, tries: 1},
+		"404 that names it":                    {verb: patch, answers: []http.HandlerFunc{notFound()}, want: snapshot.Gone, tries: 1},
+		"404 of a path":                        {verb: delete, answers: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }}, want: snapshot.Unproven, tries: 1},
+		"404 that names another":               {verb: delete, answers: []http.HandlerFunc{answers(404, status(404, "NotFound", "", fields{"name": "y", "kind": "pods"}))}, want: snapshot.Unproven, tries: 1},
+		"404 that names nothing":               {verb: delete, answers: []http.HandlerFunc{answers(404, status(404, "NotFound", "", nil))}, want: snapshot.Unproven, tries: 1},
+		"422 of an object that is gone":        {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{notFound()}, want: snapshot.Gone, tries: 1},
+		"422 of a replaced object":             {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(200, asMetadata("uid-y", "7", nil))}, want: snapshot.Gone, tries: 1},
+		"422 of a changed object":              {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(200, asMetadata("uid-x", "8", nil))}, want: snapshot.Conflict, tries: 1},
+		"422 of the same object":               {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(200, asMetadata("uid-x", "7", nil))}, want: snapshot.Invalid, tries: 1},
+		"422 of an object that cannot be read": {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(403, "no")}, want: snapshot.Invalid, tries: 1},
+		"an answer that cannot be read is asked for": {verb: patch, answers: []http.HandlerFunc{answers(200, "?")}, read: []http.HandlerFunc{answers(200, asMetadata("uid-x", "8", nil))}, tries: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s := stage(t, false, map[string][]http.HandlerFunc{test.verb: test.answers, get: test.read})
+			var err error
+			if test.verb == delete {
+				_, err = w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground)
+			} else {
+				_, err = w.Patch(t.Context(), podX(), object.Change{Drop: []int{0}})
+			}
+			var failed *Failure
+			switch {
+			case test.want == "" && err != nil:
+				t.Errorf("got %v", err)
+			case test.want != "" && (!errors.As(err, &failed) || failed.Refusal() != test.want):
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+			if got := s.count(test.verb); got != test.tries {
+				t.Errorf("asked %d times, want %d", got, test.tries)
+			}
+		})
+	}
+}
+
+// TestA404OfATypeThatCannotBeListed: a 404 of a type that no list showed proves nothing.
+func TestA404OfATypeThatCannotBeListed(t *testing.T) {
+	secret := &object.Object{Identity: object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "x", UID: "u"}, ResourceVersion: "1"}
+	gone := answers(404, status(404, "NotFound", "", fields{"name": "x", "kind": "secrets"}))
+	for name, test := range map[string]struct {
+		list http.HandlerFunc
+		want snapshot.Reason
+	}{
+		"it can":   {answers(200, list()), snapshot.Gone},
+		"it can't": {answers(403, "no"), snapshot.Unproven},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := stage(t, false, map[string][]http.HandlerFunc{
+				"DELETE /api/v1/namespaces/ns/secrets/x": {gone}, "GET /api/v1/namespaces/ns/secrets/x": {gone}, "GET /api/v1/namespaces/ns/secrets": {test.list},
+			})
+			_, err := w.Delete(t.Context(), secret, metav1.DeletePropagationBackground)
+			var failed *Failure
+			if !errors.As(err, &failed) || failed.Reason != test.want {
+				t.Errorf("delete: %v", err)
+			}
+			now, err := w.Read(t.Context(), secret.Identity)
+			if now != nil || (err == nil) != (test.want == snapshot.Gone) {
+				t.Errorf("read: %v, %v", now, err)
+			}
+		})
+	}
+}
+
+func TestWhatIsSent(t *testing.T) {
+	for name, test := range map[string]struct {
+		dryRun bool
+		change *object.Change // nil: a deletion
+		want   string
+	}{
+		"delete":         {want: `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-x","resourceVersion":"7"},"propagationPolicy":"Background"}`},
+		"delete, dryRun": {dryRun: true, want: `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-x","resourceVersion":"7"},"propagationPolicy":"Background","dryRun":["All"]}`},
+		"nothing":        {change: &object.Change{}, dryRun: true, want: `[{"op":"test","path":"/metadata/uid","value":"uid-x"},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`},
+		"all": {
+			change: &object.Change{Drop: []int{0, 1}, Unblock: []int{1}, Release: "orphan"},
+			want: `[{"op":"test","path":"/metadata/uid","value":"uid-x"},{"op":"replace","path":"/metadata/resourceVersion","value":"7"},` +
+				`{"op":"test","path":"/metadata/ownerReferences/0/uid","value":"1"},{"op":"test","path":"/metadata/ownerReferences/0/name","value":"a"},` +
+				`{"op":"test","path":"/metadata/ownerReferences/1/uid","value":"1"},{"op":"test","path":"/metadata/ownerReferences/1/name","value":"b\u003c"},` +
+				`{"op":"add","path":"/metadata/ownerReferences/1/blockOwnerDeletion","value":false},` +
+				`{"op":"remove","path":"/metadata/ownerReferences/1"},{"op":"remove","path":"/metadata/ownerReferences/0"},` +
+				`{"op":"test","path":"/metadata/finalizers/1","value":"orphan"},{"op":"remove","path":"/metadata/finalizers/1"}]`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			there := func(w http.ResponseWriter, r *http.Request) {
+				if got := r.URL.Query().Get("dryRun"); r.Method == "PATCH" && (got == "All") != test.dryRun {
+					t.Errorf("dryRun is %q", got)
+				}
+				answers(200, asMetadata("uid-x", "8", nil))(w, r)
+			}
+			w, s := stage(t, test.dryRun, map[string][]http.HandlerFunc{"DELETE " + onePod: {there}, "PATCH " + onePod: {there}})
+			var err error
+			if test.change == nil {
+				_, err = w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground)
+			} else {
+				_, err = w.Patch(t.Context(), podX(), *test.change)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, s.bodies[0]); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	w, _ := stage(t, false, nil)
+	for _, c := range []object.Change{{Drop: []int{2}}, {Unblock: []int{-1}}, {Release: "none"}} {
+		if _, err := w.Patch(t.Context(), podX(), c); err == nil {
+			t.Errorf("%+v does not fit and was sent", c)
+		}
+	}
+}
+
+func TestAFailureSaysWhatWasTried(t *testing.T) {
+	at := object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: "y", Name: "x"}
+	for _, test := range []struct {
+		failure Failure
+		want    string
+		hint    bool
+	}{
+		{Failure{"delete", at, snapshot.Forbidden, errors.New("no\nmore")}, "delete ConfigMap/x in namespace y: no", false},
+		{Failure{"patch", object.Identity{Kind: "Node", Name: "n"}, snapshot.Conflict, errors.New("no")}, "patch Node/n: no", false},
+		{Failure{"patch", at, snapshot.Forbidden, errors.New("cannot set an ownerRef on a resource you can't delete: , <nil>")}, "patch ConfigMap/x in namespace y: cannot set an ownerRef on a resource you can't delete: , <nil>", true},
+		{Failure{"patch", at, snapshot.Forbidden, errors.New("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>")}, "", true},
+	} {
+		if got := test.failure.Error(); test.want != "" && got != test.want {
+			t.Errorf("got %s", got)
+		}
+		if got := test.failure.Hint(); (got != "") != test.hint {
+			t.Errorf("hint of %v: %q", test.failure.Err, got)
+		}
+	}
+}
+
+func TestADeletionWithoutAReadableAnswerIsReadAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		read http.HandlerFunc
+		gone bool
+	}{
+		"it is there still": {answers(200, asMetadata("uid-x", "8", nil)), false},
+		"it is gone":        {notFound(), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: {answers(202, "soon")}, "GET " + onePod: {test.read}})
+			left, err := w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground)
+			if err != nil || (left == nil) != test.gone {
+				t.Errorf("got %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// TestADeletionThatWouldEmptyTheFinalizers is done in two steps where the server
+// cannot do it in one, and no other conflict is taken for that.
+func TestADeletionThatWouldEmptyTheFinalizers(t *testing.T) {
+	conflict := answers(409, status(409, "Conflict", "the resourceVersion is another", nil))
+	own := podX()
+	own.Finalizers = []string{"orphan"}
+	for name, test := range map[string]struct {
+		object *object.Object
+		policy metav1.DeletionPropagation
+		dryRun bool
+		patch  http.HandlerFunc
+		want   []string
+		done   bool
+	}{
+		"in two steps":         {own, metav1.DeletePropagationBackground, false, answers(200, asMetadata("uid-x", "8", nil)), []string{"DELETE", "PATCH", "DELETE"}, true},
+		"a true conflict":      {own, metav1.DeletePropagationBackground, false, conflict, []string{"DELETE", "PATCH"}, false},
+		"another policy":       {own, metav1.DeletePropagationForeground, false, nil, []string{"DELETE"}, false},
+		"a foreign finalizer":  {podX(), metav1.DeletePropagationBackground, false, nil, []string{"DELETE"}, false},
+		"never in a dry run":   {own, metav1.DeletePropagationBackground, true, nil, []string{"DELETE"}, false},
+		"it went on the patch": {own, metav1.DeletePropagationBackground, false, answers(200, asMetadata("uid-x", "8", fields{"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0})), []string{"DELETE", "PATCH"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s := stage(t, test.dryRun, map[string][]http.HandlerFunc{
+				"DELETE " + onePod: {conflict, answers(200, fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})}, "PATCH " + onePod: {test.patch},
+			})
+			left, err := w.Delete(t.Context(), test.object, test.policy)
+			var failed *Failure
+			if left != nil || (err == nil) != test.done || !test.done && (!errors.As(err, &failed) || failed.Reason != snapshot.Conflict) {
+				t.Errorf("got %v, %v", left, err)
+			}
+			var got []string
+			for i, asked := range s.asked {
+				verb, _, _ := strings.Cut(asked, " ")
+				got = append(got, verb)
+				if i == 2 && !strings.Contains(s.bodies[i], `"resourceVersion":"8"`) {
+					t.Errorf("the second deletion is not bound to what the patch answered: %s", s.bodies[i])
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAnInterruptedWriteAnswersTheInterrupt, also while it waits to try again.
+func TestAnInterruptedWriteAnswersTheInterrupt(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	w, s := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: {func(w http.ResponseWriter, r *http.Request) {
+		stop()
+		answers(503, "down")(w, r)
+	}}})
+	patient.Duration = time.Minute
+	if _, err := w.Delete(ctx, podX(), metav1.DeletePropagationBackground); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if got := s.count("DELETE " + onePod); got != 1 {
+		t.Errorf("asked %d times", got)
+	}
+}
+
+func TestAwaitEndsWhereTheAnswerStaysTheSame(t *testing.T) {
+	w, s := stage(t, false, map[string][]http.HandlerFunc{"GET " + onePod: {
+		answers(429, "slow"), answers(200, asMetadata("uid-x", "8", nil)), answers(403, status(403, "Forbidden", "no", nil)),
+	}})
+	var failed *Failure
+	if err := w.Await(t.Context(), podX().Identity); !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden || failed.Error() != "wait for Pod/x in namespace ns: no" {
+		t.Errorf("got %v", err)
+	}
+	if got := s.count("GET " + onePod); got != 3 {
+		t.Errorf("asked %d times", got)
+	}
+}
+
+// TestWhatExamineDoesNotProveIsUnknown, although every type was listed.
+func TestWhatExamineDoesNotProveIsUnknown(t *testing.T) {
+	secret := func(name string) string { return "GET /api/v1/namespaces/ns/secrets/" + name }
+	gone := func(name string) http.HandlerFunc {
+		return answers(404, status(404, "NotFound", "", fields{"name": name, "kind": "secrets"}))
+	}
+	var refs []fields
+	for _, name := range []string{"there", "replaced", "gone", "hidden", "broken", "path"} {
+		refs = append(refs, fields{"apiVersion": "v1", "kind": "Secret", "name": name, "uid": "uid-" + name})
+	}
+	refs = append(refs, fields{"apiVersion": "v1", "kind": "Gapped", "name": "a", "uid": "b"}, fields{"apiVersion": "lost/v1", "kind": "A", "name": "a", "uid": "c"})
+	owner := func(name, uid string) http.HandlerFunc {
+		m := asMetadata(uid, "1", nil)
+		m["metadata"].(fields)["name"] = name
+		return answers(200, m)
+	}
+	w, _ := stage(t, false, map[string][]http.HandlerFunc{
+		"GET " + onePod:    {answers(200, asMetadata("uid-x", "8", fields{"ownerReferences": refs}))},
+		secret("there"):    {owner("there", "uid-there")},
+		secret("replaced"): {owner("replaced", "another")},
+		secret("gone"):     {gone("gone")},
+		secret("hidden"):   {answers(403, "no")},
+		secret("broken"):   {answers(500, "no")},
+		secret("path"):     {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }},
+	})
+	seen := *w.seen
+	seen.Types = append(seen.Types, snapshot.Type{Version: "v1", Resource: "gappeds", Kind: "Gapped", Namespaced: true, Preferred: true, Verbs: pods.Verbs})
+	seen.Listed = append(seen.Listed, snapshot.Listing{Resource: "secrets"})
+	seen.Gaps = []snapshot.Gap{{Resource: "gappeds", Reason: snapshot.Forbidden}, {Group: "lost", Resource: snapshot.All, Reason: snapshot.Unavailable}}
+	// What the first look believed counts no more.
+	seen.Lookups = []snapshot.Lookup{{Coordinates: snapshot.Coordinates{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "there"}, Outcome: snapshot.Absent}}
+	e, err := w.cluster.Writer(&seen, false).Examine(t.Context(), podX().Identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := graph.New(e)
+	got := collector.Verdicts(collector.NewJudge(g).Object(g.Find("uid-x")))
+	want := []collector.Verdict{
+		collector.Solid, collector.Dangling, collector.Dangling, collector.Unknown, collector.Unknown, collector.Unknown, collector.Unknown, collector.Unknown,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// manifest is a list or object as a server writes it.
+type manifest string
+
+func (m manifest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Accept") != "application/json" {
+		http.Error(w, r.Header.Get("Accept"), http.StatusNotAcceptable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintln(w, m)
+}
+
+func TestManifests(t *testing.T) {
+	const pods = "GET /api/v1/pods"
+	pod := func(i int) string { return fmt.Sprintf("GET /api/v1/namespaces/ns/pods/p%d", i) }
+	body := func(i int) string {
+		return fmt.Sprintf(`{"metadata":{"name":"p%d","namespace":"ns","uid":"u%d","resourceVersion":"2"},"Metadata":{"uid":"no"},"n": 12345678901234567890.10,"s":"<\u003c"}`, i, i)
+	}
+	page := func(next string, items ...string) http.HandlerFunc {
+		return manifest(`{"kind":"PodList","apiVersion":"v1","metadata":{"continue":"` + next + `"},"items":[` + strings.Join(items, ", ") + `]}`).ServeHTTP
+	}
+	bodies := func(from, to int) (out []string) {
+		for i := from; i < to; i++ {
+			out = append(out, body(i))
+		}
+		return out
+	}
+	expired := func(next string) http.HandlerFunc {
+		s := status(410, "Expired", "too old", nil)
+		s["metadata"] = fields{"continue": next}
+		return answers(410, s)
+	}
+	forbidden := answers(403, status(403, "Forbidden", "no", nil))
+	for name, test := range map[string]struct {
+		seen    int // pods in the snapshot
+		wanted  int
+		answers map[string][]http.HandlerFunc
+		passed  int
+		failed  []types.UID
+		asked   int
+	}{
+		"many of few are read in one list, page by page": {
+			seen: 20, wanted: 12, passed: 12, asked: 2,
+			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...), page("", bodies(7, 20)...)}},
+		},
+		"what the list does not show is gone": {
+			seen: 20, wanted: 12, passed: 11, asked: 1,
+			answers: map[string][]http.HandlerFunc{pods: {page("", bodies(1, 20)...)}},
+		},
+		"few of many are asked for one by one": {
+			seen: 121, wanted: 2, passed: 1, asked: 2,
+			answers: map[string][]http.HandlerFunc{
+				pod(0): {manifest(body(0)).ServeHTTP}, pod(1): {answers(404, status(404, "NotFound", "", fields{"name": "p1", "kind": "pods"}))},
+			},
+		},
+		"what cannot be read is said": {
+			seen: 121, wanted: 5, passed: 1, asked: 5, failed: []types.UID{"u1", "u2", "u4"},
+			answers: map[string][]http.HandlerFunc{
+				pod(0): {manifest(body(0)).ServeHTTP}, pod(1): {forbidden}, pod(2): {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }},
+				pod(3): {manifest(body(7)).ServeHTTP}, // replaced
+				pod(4): {manifest("?").ServeHTTP},
+			},
+		},
+		"a list that fails fails those it did not show yet": {
+			seen: 10, wanted: 10, passed: 7, asked: 2, failed: []types.UID{"u7", "u8", "u9"},
+			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...), forbidden}},
+		},
+		"a list that expires goes on where the server says": {
+			seen: 10, wanted: 10, passed: 10, asked: 3,
+			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...), expired("fresh"), page("", bodies(7, 10)...)}},
+		},
+		"or else the rest is asked for one by one": {
+			seen: 10, wanted: 10, passed: 10, asked: 5,
+			answers: map[string][]http.HandlerFunc{
+				pods:   {page("more", bodies(0, 7)...), expired("")},
+				pod(7): {manifest(body(7)).ServeHTTP}, pod(8): {manifest(body(8)).ServeHTTP}, pod(9): {manifest(body(9)).ServeHTTP},
+			},
+		},
+		"a list without an end fails": {
+			seen: 10, wanted: 10, passed: 7, asked: 2, failed: []types.UID{"u7", "u8", "u9"},
+			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...)}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s := stage(t, false, test.answers)
+			seen := *w.seen
+			for i := range test.seen {
+				seen.Objects = append(seen.Objects, object.Object{Identity: object.Identity{
+					APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: fmt.Sprintf("p%d", i), UID: types.UID(fmt.Sprintf("u%d", i)),
+				}})
+			}
+			var wanted []object.Identity
+			for _, o := range seen.Objects[:test.wanted] {
+				wanted = append(wanted, o.Identity)
+			}
+			passed := map[types.UID]string{}
+			failed, err := w.cluster.Manifests(t.Context(), &seen, wanted, func(o object.Object, raw json.RawMessage) error {
+				if o.ResourceVersion != "2" || o.Kind != "Pod" || o.APIVersion != "v1" {
+					t.Errorf("got %+v", o)
+				}
+				passed[o.UID] += string(raw)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for uid, raw := range passed {
+				var i int
+				fmt.Sscanf(string(uid), "u%d", &i)
+				want := `{"apiVersion":"v1","kind":"Pod",` + body(i)[1:]
+				if diff := cmp.Diff(want, raw); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			}
+			for _, uid := range test.failed {
+				var f *Failure
+				if !errors.As(failed[uid], &f) {
+					t.Errorf("%s: %v", uid, failed[uid])
+				}
+			}
+			if len(failed) != len(test.failed) || len(passed) != test.passed || len(s.asked) != test.asked {
+				t.Errorf("failed %v, passed %d, want %d, asked %d, want %d", failed, len(passed), test.passed, len(s.asked), test.asked)
+			}
+		})
+	}
+}
+
+// TestPodsAreTakenForRunning where nobody can tell.
+func TestPodsAreTakenForRunning(t *testing.T) {
+	terminating := item("terminating")
+	terminating["metadata"].(fields)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+	c, f := serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(r *http.Request) any {
+		if r.URL.Query().Get("fieldSelector") != "" {
+			return failure{http.StatusForbidden, "Forbidden"}
+		}
+		return list(item("a"), terminating)
+	}})
+	w, err := c.Discover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Look(t.Context(), w, Scope{Running: true}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Objects[0].Running || s.Objects[1].Running || len(s.Gaps) > 0 || f.asked["/api/v1/pods"] != 2 {
+		t.Errorf("got %+v, gaps %v, %d lists", s.Objects, s.Gaps, f.asked["/api/v1/pods"])
+	}
+}
