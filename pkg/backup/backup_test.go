@@ -1,0 +1,191 @@
+package backup_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+var started = time.Date(2026, 11, 20, 8, 31, 7, 0, time.UTC)
+
+const run = "2026-11-20T08-31-07Z"
+
+var header = backup.Header{
+	Tool: "v0.1.0", Server: "https://prod.example.com:6443", ServerVersion: "v1.36.3",
+	Context: "prod", Command: "collect", Digest: "5f2a9c41", Started: started,
+}
+
+// manifest is a whole object, indented as no server sends it, with a number that
+// a float cannot hold.
+func manifest(o object.Object) json.RawMessage {
+	data, err := json.MarshalIndent(map[string]any{
+		"apiVersion": o.APIVersion, "kind": o.Kind,
+		"metadata": map[string]any{
+			"namespace": o.Namespace, "name": o.Name, "uid": o.UID, "resourceVersion": o.ResourceVersion,
+			"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "gone"}},
+		},
+		"data": map[string]any{"big": json.Number("12345678901234567890.10"), "text": "two\nlines \u2028 <&>"},
+	}, "", "  ")
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// thing is an object shop/<name> whose UID is its name.
+func thing(apiVersion, kind, name, resourceVersion string) object.Object {
+	o, err := backup.ObjectOf(manifest(object.Object{
+		Identity:        object.Identity{APIVersion: apiVersion, Kind: kind, Namespace: "shop", Name: name, UID: "uid-of-" + uid(name)},
+		ResourceVersion: resourceVersion,
+	}))
+	if err != nil {
+		panic(err)
+	}
+	return o
+}
+
+func create(t testing.TB) *backup.Folder {
+	t.Helper()
+	f, err := backup.Create(t.TempDir(), run, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func save(t testing.TB, f *backup.Folder, objects ...object.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := f.Save(o, manifest(o)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func sync(t testing.TB, f *backup.Folder) {
+	t.Helper()
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func shut(t testing.TB, f *backup.Folder) {
+	t.Helper()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, path string) *backup.Backup {
+	t.Helper()
+	b, err := backup.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// holds reads every entry's manifest, by kind, name and resourceVersion.
+func holds(t testing.TB, b *backup.Backup) []string {
+	t.Helper()
+	var out []string
+	for _, e := range b.Entries {
+		data, err := b.Manifest(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := backup.ObjectOf(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Identity != e.Object || o.ResourceVersion != e.ResourceVersion {
+			t.Fatalf("the entry of %v in version %s has the manifest of %v in version %s", e.Object, e.ResourceVersion, o.Identity, o.ResourceVersion)
+		}
+		out = append(out, fmt.Sprintf("%s@%s", o, o.ResourceVersion))
+	}
+	return out
+}
+
+// whole is a closed folder with two Syncs, an object saved twice, a plan and two
+// results.
+func whole(t testing.TB) string {
+	t.Helper()
+	f := create(t)
+	save(t, f, thing("v1", "Secret", "a", "1"), thing("apps/v1", "Deployment", "web", "2"))
+	sync(t, f)
+	save(t, f, thing("v1", "Secret", "b", "3"), thing("v1", "Secret", "a", "4"))
+	sync(t, f)
+	for i, name := range []string{"a", "b"} {
+		r := backup.Result{
+			Step: fmt.Sprint(i + 1), Action: "delete", Object: thing("v1", "Secret", name, "").Identity,
+			Status: "done", Time: started.Add(time.Duration(i) * time.Second),
+		}
+		if err := f.Done(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.SavePlan([]byte(plan)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Finish(started.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, f)
+	return f.Path()
+}
+
+const plan = `{"mode": "collect",  "steps": []}` + "\n"
+
+func text(t testing.TB, elements ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(elements...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func write(t testing.TB, path, data string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func names(t testing.TB, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// oneLine checks what every error of this package keeps to.
+func oneLine(t testing.TB, err error, want ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one with %q", want)
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("got %q, want %q in it", err, w)
+		}
+	}
+	if strings.ContainsAny(err.Error(), "\n\r\x00\x1b") {
+		t.Errorf("the error is not one line of text: %q", err)
+	}
+}

@@ -1,0 +1,429 @@
+package backup_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	gosync "sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+type uid = types.UID
+
+func TestWhatWasWrittenIsReadBack(t *testing.T) {
+	b := open(t, whole(t))
+
+	finished := header
+	finished.Finished = started.Add(time.Minute)
+	if diff := cmp.Diff(finished, b.Header); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"}, holds(t, b)); diff != "" {
+		t.Errorf("the latest of each object, in order: %s", diff)
+	}
+	a := thing("v1", "Secret", "a", "4")
+	got, err := b.Manifest(b.Entries[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := json.Compact(&want, manifest(a)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
+		t.Errorf("nothing but white space may change: %s", diff)
+	}
+	results := []backup.Result{
+		{Step: "1", Action: "delete", Object: a.Identity, Status: "done", Time: started},
+		{Step: "2", Action: "delete", Object: thing("v1", "Secret", "b", "").Identity, Status: "done", Time: started.Add(time.Second)},
+	}
+	if diff := cmp.Diff(results, b.Done); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := b.Plan(); err != nil || string(got) != plan {
+		t.Errorf("the plan: got %q, %v", got, err)
+	}
+	if len(b.Torn) > 0 {
+		t.Errorf("a run that came to its end left torn: %v", b.Torn)
+	}
+}
+
+func TestTheFilesOfAFolderAreWhatTheDocumentationSays(t *testing.T) {
+	path := whole(t)
+	want := []string{"Deployment.apps.json", "Secret.json", "done.jsonl", "index.json", "objects.jsonl", "plan.json"}
+	if diff := cmp.Diff(want, names(t, path)); diff != "" {
+		t.Error(diff)
+	}
+	if got := filepath.Base(path); got != run {
+		t.Errorf("the folder is called %s, want %s", got, run)
+	}
+	if diff := cmp.Diff(`{
+  "apiVersion": "kubectl-gc.dev/v1alpha1",
+  "kind": "Backup",
+  "tool": "v0.1.0",
+  "server": "https://prod.example.com:6443",
+  "serverVersion": "v1.36.3",
+  "context": "prod",
+  "command": "collect",
+  "digest": "5f2a9c41",
+  "started": "2026-11-20T08:31:07Z",
+  "finished": "2026-11-20T08:32:07Z"
+}
+`, text(t, path, "index.json")); diff != "" {
+		t.Error(diff)
+	}
+	d := json.NewDecoder(strings.NewReader(text(t, path, "Secret.json")))
+	for _, want := range []string{"a", "b", "a"} {
+		var o struct{ Metadata struct{ Name string } }
+		if err := d.Decode(&o); err != nil || o.Metadata.Name != want {
+			t.Fatalf("as a stream of documents: got %q, %v; want %q", o.Metadata.Name, err, want)
+		}
+	}
+	if got := strings.Count(text(t, path, "Secret.json"), "\n"); got != 3 {
+		t.Errorf("%d lines for 3 manifests", got)
+	}
+}
+
+func TestARunThatIsUnderWayHasNoEnd(t *testing.T) {
+	f := create(t)
+	b := open(t, f.Path())
+	if diff := cmp.Diff(header, b.Header); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := b.Plan(); got != nil || err != nil {
+		t.Errorf("a plan that nobody saved: %q, %v", got, err)
+	}
+	if len(b.Entries)+len(b.Done)+len(b.Torn) > 0 {
+		t.Errorf("an empty folder holds %+v", b)
+	}
+}
+
+func TestWhatSyncConfirmedIsThereWithoutClose(t *testing.T) {
+	f := create(t)
+	save(t, f, thing("v1", "Secret", "a", "1"))
+	sync(t, f)
+	save(t, f, thing("v1", "Secret", "b", "1"))
+	if err := f.Done(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, f.Path())
+	if diff := cmp.Diff([]string{"Secret/a@1"}, holds(t, b)); diff != "" {
+		t.Error(diff)
+	}
+	if len(b.Done) != 1 {
+		t.Errorf("what was done is not with the system: %v", b.Done)
+	}
+}
+
+func TestEveryRunGetsAFolderOfItsOwn(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, run+"-3"), "not ours")
+	var paths []string
+	for range 3 {
+		f, err := backup.Create(root, run, header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shut(t, f)
+		paths = append(paths, filepath.Base(f.Path()))
+	}
+	if diff := cmp.Diff([]string{run, run + "-2", run + "-4"}, paths); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAFolderThatCannotBeMadeSaysWhy(t *testing.T) {
+	root := t.TempDir()
+	file := filepath.Join(root, "file")
+	write(t, file, "")
+	beyond := header
+	beyond.Started = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	tests := map[string]struct {
+		root, name string
+		header     backup.Header
+		want       string
+	}{
+		"the root is a file":               {root: file, name: run, want: file},
+		"a folder above the root is one":   {root: filepath.Join(file, "deep", "er"), name: run, want: file},
+		"no root":                          {root: "", name: run, want: "make folder"},
+		"no name":                          {root: root, name: "", want: `"" is no name of a folder`},
+		"a name that leads out":            {root: root, name: "..", want: `".." is no name`},
+		"a name that is the root":          {root: root, name: ".", want: `"." is no name`},
+		"a name of two elements":           {root: root, name: "a/b", want: `"a/b" is no name`},
+		"a name of two on Windows":         {root: root, name: `a\b`, want: `is no name`},
+		"a name of a drive":                {root: root, name: `c:`, want: `"c:" is no name`},
+		"a name that no file system takes": {root: root, name: strings.Repeat("x", 300), want: "make backup folder"},
+		"a header that cannot be written":  {root: root, name: run, header: beyond, want: "index.json"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := backup.Create(test.root, test.name, test.header)
+			oneLine(t, err, "make backup folder", test.want)
+			if diff := cmp.Diff([]string{"file"}, names(t, root)); diff != "" {
+				t.Errorf("something is left behind: %s", diff)
+			}
+		})
+	}
+}
+
+func TestSaveRefusesWhatRestoreCouldNotTrust(t *testing.T) {
+	a := thing("v1", "Secret", "a", "1")
+	with := func(change func(*object.Object)) object.Object {
+		o := a
+		change(&o)
+		return o
+	}
+	tests := map[string]struct {
+		object   object.Object
+		manifest string
+		want     string
+	}{
+		"the manifest of another name":      {a, string(manifest(with(func(o *object.Object) { o.Name = "b" }))), `of another object: "Secret/b"`},
+		"the manifest of another namespace": {a, string(manifest(with(func(o *object.Object) { o.Namespace = "" }))), `"Secret/a" in ""`},
+		"the manifest of a successor":       {a, string(manifest(with(func(o *object.Object) { o.UID = "new" }))), `uid "new"`},
+		"the manifest of a later version":   {a, string(manifest(with(func(o *object.Object) { o.ResourceVersion = "2" }))), `resourceVersion "2", not "1"`},
+		"fields that only look alike":       {a, strings.Replace(string(manifest(a)), `"kind": "Secret"`, `"Kind": "Secret"`, 1), "lacks its apiVersion, kind, name or uid"},
+		"metadata only":                     {a, `{"metadata":{"namespace":"shop","name":"a","uid":"uid-of-a","resourceVersion":"1"}}`, "lacks its apiVersion, kind, name or uid"},
+		"half a manifest":                   {a, string(manifest(a)[:50]), "unexpected end of JSON"},
+		"two manifests":                     {a, string(manifest(a)) + string(manifest(a)), "after top-level value"},
+		"nothing":                           {a, "", "unexpected end of JSON"},
+		"null":                              {a, "null", "lacks its apiVersion, kind, name or uid"},
+		"a text":                            {a, `"Secret"`, "cannot unmarshal"},
+		"a manifest beyond all bounds":      {a, `{"a":"` + strings.Repeat("x", 16<<20) + `"}`, "more than the 16777216"},
+		"an object without a uid":           {with(func(o *object.Object) { o.UID = "" }), string(manifest(a)), `not "Secret/a" in "shop" ("v1", uid "")`},
+		"a manifest without a uid":          {with(func(o *object.Object) { o.UID = "" }), string(manifest(with(func(o *object.Object) { o.UID = "" }))), "lacks its apiVersion, kind, name or uid"},
+	}
+	f := create(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			oneLine(t, f.Save(test.object, json.RawMessage(test.manifest)), "save ", f.Path(), test.want)
+		})
+	}
+	save(t, f, a)
+	shut(t, f)
+	if diff := cmp.Diff([]string{"Secret/a@1"}, holds(t, open(t, f.Path()))); diff != "" {
+		t.Errorf("a refusal is about one object: %s", diff)
+	}
+}
+
+// One UID can be served as extensions and as networking.k8s.io: a restore asks
+// for what the manifest says.
+func TestAnObjectThatIsServedUnderTwoNamesIsSavedUnderThatOfItsManifest(t *testing.T) {
+	f := create(t)
+	known, sent := thing("networking.k8s.io/v1", "Ingress", "a", "1"), thing("extensions/v1beta1", "Ingress", "a", "1")
+	if err := f.Save(known, manifest(sent)); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, f)
+	b := open(t, f.Path())
+	if diff := cmp.Diff([]string{"Ingress/a@1"}, holds(t, b)); diff != "" {
+		t.Error(diff)
+	}
+	if got := b.Entries[0]; got.Object != sent.Identity || got.File != "Ingress.extensions.json" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestObjectOfIsWhatSaveTakesBesideTheManifest(t *testing.T) {
+	want := object.Object{
+		Identity:        object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "a", UID: "u"},
+		ResourceVersion: "1",
+	}
+	data := manifest(want)
+	want.Owners = []object.Reference{{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "gone"}}
+	got, err := backup.ObjectOf(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for name, data := range map[string]string{
+		"a list item without a kind": `{"metadata":{"name":"a","uid":"u"}}`,
+		"a manifest without a uid":   `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`,
+		"no JSON":                    `kind: Pod`,
+		"nothing":                    ``,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := backup.ObjectOf(json.RawMessage(data))
+			oneLine(t, err, "read manifest: ")
+		})
+	}
+}
+
+// Whatever stands in the way, the disk may hold half of a batch then, so nothing
+// may follow it, and nobody may be told that it is safe.
+func TestAFolderThatFailedOnceSavesNothingMore(t *testing.T) {
+	tests := map[string]struct {
+		harm func(t *testing.T, folder string)
+		want string
+	}{
+		"a file cannot be made": {func(t *testing.T, folder string) {
+			if err := os.Mkdir(filepath.Join(folder, "Pod.json"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, "Pod.json"},
+		"a file was shortened": {func(t *testing.T, folder string) {
+			if err := os.Truncate(filepath.Join(folder, "Secret.json"), 10); err != nil {
+				t.Fatal(err)
+			}
+		}, "Secret.json: it has 10 bytes where"},
+		"a file is gone": {func(t *testing.T, folder string) {
+			if err := os.Remove(filepath.Join(folder, "Secret.json")); err != nil {
+				t.Fatal(err)
+			}
+		}, "Secret.json"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := create(t)
+			save(t, f, thing("v1", "Secret", "a", "1"))
+			sync(t, f)
+			before := text(t, f.Path(), "objects.jsonl")
+			test.harm(t, f.Path())
+			save(t, f, thing("v1", "Secret", "b", "1"), thing("v1", "Pod", "p", "1"))
+			first := f.Sync()
+			oneLine(t, first, "save manifests to "+f.Path(), test.want)
+			if err := f.Sync(); !errors.Is(err, first) {
+				t.Errorf("the next Sync answers %v, want %v", err, first)
+			}
+			d := thing("v1", "Secret", "d", "1")
+			if err := f.Save(d, manifest(d)); !errors.Is(err, first) {
+				t.Errorf("the next Save answers %v, want %v", err, first)
+			}
+			if err := f.Finish(started); !errors.Is(err, first) {
+				t.Errorf("Finish answers %v, want %v", err, first)
+			}
+			if err := f.Done(backup.Result{Action: "delete", Status: "done"}); err != nil {
+				t.Errorf("what was done before can still be noted, but: %v", err)
+			}
+			if got := text(t, f.Path(), "objects.jsonl"); got != before {
+				t.Errorf("the index names what is not saved: %s", got)
+			}
+			if err := f.Close(); !errors.Is(err, first) {
+				t.Errorf("Close answers %v, want %v", err, first)
+			}
+		})
+	}
+}
+
+func TestAClosedFolderTakesNothingMore(t *testing.T) {
+	f := create(t)
+	shut(t, f)
+	shut(t, f)
+	a := thing("v1", "Secret", "a", "1")
+	for name, err := range map[string]error{
+		"Save":     f.Save(a, manifest(a)),
+		"Sync":     f.Sync(),
+		"SavePlan": f.SavePlan([]byte(plan)),
+		"Done":     f.Done(backup.Result{Action: "delete", Status: "done"}),
+		"Finish":   f.Finish(started),
+	} {
+		if !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("%s answers %v", name, err)
+		}
+	}
+}
+
+func TestAResultSaysAtLeastWhatWasDoneAndHowItEnded(t *testing.T) {
+	f := create(t)
+	oneLine(t, f.Done(backup.Result{Step: "1", Status: "done"}), "done.jsonl", "lacks an action")
+	oneLine(t, f.Done(backup.Result{Step: "1", Action: "delete"}), "done.jsonl", "lacks an action")
+	if err := f.Done(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestManyMaySaveAtOnce(t *testing.T) {
+	const workers, each = 8, 40
+	f := create(t)
+	var group gosync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for i := range each {
+				o := thing("v1", []string{"Secret", "ConfigMap", "Pod"}[i%3], fmt.Sprintf("%d-%d", w, i), "1")
+				if err := errors.Join(
+					f.Save(o, manifest(o)), f.Sync(),
+					f.Done(backup.Result{Action: "delete", Status: "done", Object: o.Identity}),
+				); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		if err := errors.Join(f.SavePlan([]byte(plan)), f.SavePlan([]byte(plan))); err != nil {
+			t.Error(err)
+		}
+	})
+	group.Wait()
+	b := open(t, f.Path()) // before it is closed: every worker was told that its own is safe
+	if got := holds(t, b); len(got) != workers*each || len(b.Done) != workers*each || len(b.Torn) > 0 {
+		t.Errorf("%d manifests and %d results of %d, torn: %v", len(got), len(b.Done), workers*each, b.Torn)
+	}
+
+	var closing gosync.WaitGroup
+	for range workers {
+		closing.Go(func() {
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		closing.Go(func() {
+			o := thing("v1", "Secret", "late", "1")
+			if err := errors.Join(f.Save(o, manifest(o)), f.Sync()); err != nil && !errors.Is(err, fs.ErrClosed) {
+				t.Error(err)
+			}
+		})
+	}
+	closing.Wait()
+	if torn := open(t, f.Path()).Torn; len(torn) > 0 {
+		t.Errorf("torn: %v", torn)
+	}
+}
+
+func TestMoreThanMemoryShouldHoldIsWrittenBySave(t *testing.T) {
+	f := create(t)
+	for i := range 5 {
+		o := thing("v1", "Secret", fmt.Sprint(i), "1")
+		large := slices.Concat(manifest(o)[:2], []byte(`"blob":"`+strings.Repeat("x", 3<<20)+`",`), manifest(o)[2:])
+		if err := f.Save(o, large); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := len(open(t, f.Path()).Entries); got != 3 {
+		t.Errorf("%d of 5 manifests of 3 MiB are written, want 3", got)
+	}
+	shut(t, f)
+	if got := len(open(t, f.Path()).Entries); got != 5 {
+		t.Errorf("%d of 5 manifests are written after Close", got)
+	}
+}
+
+func BenchmarkSave(b *testing.B) {
+	for _, batch := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("synced after each %d", batch), func(b *testing.B) {
+			f := create(b)
+			for i := 0; b.Loop(); i++ {
+				o := thing("v1", "Secret", fmt.Sprint(i), "1")
+				save(b, f, o)
+				if i%batch == batch-1 {
+					sync(b, f)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,121 @@
+//go:build unix
+
+package backup_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+)
+
+func TestABackupIsForItsOwnerAlone(t *testing.T) {
+	tests := map[string]struct {
+		umask int
+		root  string
+	}{
+		"the root is missing":                         {umask: 0o022, root: "new/er"},
+		"the root is open to all":                     {umask: 0o022, root: "open"},
+		"the root is missing and umask takes nothing": {umask: 0, root: "new/er"},
+		"the root is open and umask takes nothing":    {umask: 0, root: "open"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			top := t.TempDir()
+			before := syscall.Umask(0)
+			defer syscall.Umask(before)
+			if err := os.Mkdir(filepath.Join(top, "open"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			syscall.Umask(test.umask)
+			f, err := backup.Create(filepath.Join(top, test.root), run, header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			save(t, f, thing("v1", "Secret", "a", "1"))
+			if err := f.SavePlan([]byte(plan)); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Finish(started); err != nil {
+				t.Fatal(err)
+			}
+			shut(t, f)
+			err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+				if err != nil || path == top {
+					return err
+				}
+				info, err := d.Info()
+				if err != nil {
+					return err
+				}
+				want := fs.FileMode(0o600)
+				if d.IsDir() {
+					want = fs.ModeDir | 0o700
+				}
+				if path == filepath.Join(top, "open") {
+					want = fs.ModeDir | 0o777 // was there, and is somebody else's to decide
+				}
+				if info.Mode() != want {
+					t.Errorf("%s is %v, want %v", path, info.Mode(), want)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestALinkOrAPipeInAFolderIsNotFollowed(t *testing.T) {
+	for _, name := range []string{"index.json", "objects.jsonl", "done.jsonl", "Secret.json"} {
+		t.Run("a link as "+name, func(t *testing.T) {
+			path := whole(t)
+			file := filepath.Join(path, name)
+			if err := os.Rename(file, file+".moved"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(name+".moved", file); err != nil {
+				t.Fatal(err)
+			}
+			_, err := backup.Open(path)
+			oneLine(t, err, name, "not a regular file")
+		})
+		t.Run("a pipe as "+name, func(t *testing.T) {
+			path := whole(t)
+			file := filepath.Join(path, name)
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mkfifo(file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := backup.Open(path)
+			oneLine(t, err, name, "not a regular file")
+		})
+	}
+	t.Run("a link that takes the place of a manifest later", func(t *testing.T) {
+		path := whole(t)
+		b := open(t, path)
+		file := filepath.Join(path, "Secret.json")
+		if err := os.Rename(file, file+".moved"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(file+".moved", file); err != nil {
+			t.Fatal(err)
+		}
+		_, err := b.Manifest(b.Entries[1])
+		oneLine(t, err, `"Secret/a"`, "Secret.json", "not a regular file")
+	})
+	t.Run("a pipe in the place of the folder", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "pipe")
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := backup.Open(path)
+		oneLine(t, err, path, "not a directory")
+	})
+}

@@ -1,0 +1,337 @@
+package backup_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+)
+
+// Whatever a crash leaves of a file, the rest is what it was.
+func TestABackupThatIsCutOffAnywhereLosesOnlyWhatIsBehindTheCut(t *testing.T) {
+	path := whole(t)
+	type line struct {
+		backup.Entry
+		end      int // of the line in the index, without its break
+		manifest string
+	}
+	var lines []line
+	end := 0
+	for data := range strings.Lines(text(t, path, "objects.jsonl")) {
+		l := line{end: end + len(data) - 1}
+		end += len(data)
+		if err := json.Unmarshal([]byte(data), &l.Entry); err != nil {
+			t.Fatal(err)
+		}
+		l.manifest = text(t, path, l.File)[l.Offset : l.Offset+l.Length]
+		lines = append(lines, l)
+	}
+	if len(lines) != 4 {
+		t.Fatalf("%d lines, want 4: one object is saved twice", len(lines))
+	}
+	results, entries := open(t, path).Done, open(t, path).Entries
+
+	for _, name := range names(t, path) {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(path, name)
+			whole := text(t, file)
+			defer write(t, file, whole)
+			for n := range len(whole) {
+				write(t, file, whole[:n])
+				b, err := backup.Open(path)
+				if name == "index.json" && n < len(whole)-1 {
+					oneLine(t, err, path, "index.json") // it is never written in part
+					continue
+				}
+				if err != nil {
+					t.Fatalf("cut after %d bytes: %v", n, err)
+				}
+				want := map[uid]string{} // the latest of each whose line and manifest are before the cut
+				for _, l := range lines {
+					if (name != "objects.jsonl" || l.end <= n) && (name != l.File || l.Offset+l.Length <= int64(n)) {
+						want[l.Object.UID] = l.manifest
+					}
+				}
+				got := map[uid]string{}
+				for _, e := range b.Entries {
+					data, err := b.Manifest(e)
+					if err != nil {
+						t.Fatalf("cut after %d bytes: %v", n, err)
+					}
+					got[e.Object.UID] = string(data)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("cut after %d bytes: %s", n, diff)
+				}
+				if len(b.Done) > len(results) || !slices.Equal(b.Done, results[:len(b.Done)]) {
+					t.Fatalf("cut after %d bytes: other results: %v", n, b.Done)
+				}
+				if name != "done.jsonl" && len(b.Done) != len(results) {
+					t.Fatalf("cut after %d bytes: results are lost: %v", n, b.Done)
+				}
+				p, err := b.Plan()
+				if lost := name == "plan.json" && n < len(plan)-1; lost != (err != nil) || !lost && strings.TrimSpace(string(p)) != strings.TrimSpace(plan) {
+					t.Fatalf("cut after %d bytes: the plan is %q, %v", n, p, err)
+				}
+				if len(b.Torn) == 0 && !slices.Equal(b.Entries, entries) {
+					t.Fatalf("cut after %d bytes: something is lost and nobody says so", n)
+				}
+				if err := b.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatIsTornIsSaid(t *testing.T) {
+	tests := map[string]struct {
+		harm    func(t *testing.T, path string)
+		entries []string
+		want    []string
+	}{
+		"a line of the index breaks off": {
+			harm:    func(t *testing.T, path string) { shorten(t, path, "objects.jsonl", 20) },
+			entries: []string{"Deployment/web@2", "Secret/a@1", "Secret/b@3"},
+			want:    []string{"objects.jsonl line 4: it breaks off after 219 bytes", "Secret.json: no line of objects.jsonl names its last 281 bytes"},
+		},
+		"a manifest breaks off": {
+			harm:    func(t *testing.T, path string) { shorten(t, path, "Secret.json", 20) },
+			entries: []string{"Deployment/web@2", "Secret/a@1", "Secret/b@3"},
+			want:    []string{`objects.jsonl line 4: Secret.json ends before the manifest of "Secret/a" that the line names`},
+		},
+		"a result breaks off": {
+			harm:    func(t *testing.T, path string) { shorten(t, path, "done.jsonl", 20) },
+			entries: []string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"},
+			want:    []string{"done.jsonl line 2: it breaks off after 149 bytes"},
+		},
+		"manifests that no line names yet": {
+			harm:    func(t *testing.T, path string) { write(t, filepath.Join(path, "Pod.json"), "{\"kind\":\"Pod\"}\n") },
+			entries: []string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"},
+			want:    []string{"Pod.json: no line of objects.jsonl names its last 15 bytes"},
+		},
+		"zeros at the end": {
+			harm: func(t *testing.T, path string) {
+				file := filepath.Join(path, "objects.jsonl")
+				write(t, file, text(t, file)+strings.Repeat("\x00", 5000))
+			},
+			entries: []string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"},
+			want:    []string{"objects.jsonl line 5: it holds zeros, as a power cut leaves them"},
+		},
+		"a hole in the middle": {
+			harm: func(t *testing.T, path string) {
+				file := filepath.Join(path, "objects.jsonl")
+				data := text(t, file)
+				from, to := strings.Index(data, "\n")+50, strings.LastIndex(data[:len(data)-1], "\n")-50
+				write(t, file, data[:from]+strings.Repeat("\x00", to-from)+data[to:])
+			},
+			entries: []string{"Secret/a@4"}, // the lines of the two others are lost
+			want:    []string{"objects.jsonl line 2: it holds zeros, as a power cut leaves them", "Deployment.apps.json: no line of objects.jsonl names its last 293 bytes"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := whole(t)
+			test.harm(t, path)
+			b := open(t, path)
+			if diff := cmp.Diff(test.entries, holds(t, b)); diff != "" {
+				t.Error(diff)
+			}
+			var got []string
+			for _, tear := range b.Torn {
+				got = append(got, tear.String())
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func shorten(t *testing.T, path, name string, by int) {
+	t.Helper()
+	file := filepath.Join(path, name)
+	data := text(t, file)
+	write(t, file, data[:len(data)-by])
+}
+
+func TestDamageIsAnErrorThatNamesFileAndLine(t *testing.T) {
+	edit := func(name, old, new string) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			file := filepath.Join(path, name)
+			data := text(t, file)
+			if !strings.Contains(data, old) {
+				t.Fatalf("no %q in %s", old, data)
+			}
+			write(t, file, strings.Replace(data, old, new, 1))
+		}
+	}
+	remove := func(name string) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			if err := os.Remove(filepath.Join(path, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	file := func(name string) func(t *testing.T, path string) {
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return edit("objects.jsonl", `"file":"Deployment.apps.json"`, `"file":`+string(quoted))
+	}
+	tests := map[string]struct {
+		harm func(t *testing.T, path string)
+		want string
+	}{
+		"no index.json":                 {remove("index.json"), "index.json: "},
+		"no objects.jsonl":              {remove("objects.jsonl"), "objects.jsonl: "},
+		"no done.jsonl":                 {remove("done.jsonl"), "done.jsonl: "},
+		"a file of manifests is gone":   {remove("Deployment.apps.json"), "objects.jsonl line 2: Deployment.apps.json: "},
+		"another program's folder":      {edit("index.json", "kubectl-gc.dev/v1alpha1", "v1"), `index.json: it holds a "Backup" of "v1", not a backup`},
+		"a snapshot":                    {edit("index.json", `"Backup"`, `"Snapshot"`), `index.json: it holds a "Snapshot"`},
+		"a newer format":                {edit("index.json", "v1alpha1", "v1"), `newer than this kubectl-gc reads`},
+		"a header of another shape":     {edit("index.json", `"prod"`, `["prod"]`), "index.json: malformed JSON"},
+		"a line that is no JSON":        {edit("objects.jsonl", "{", "<"), "objects.jsonl line 1: malformed JSON"},
+		"an empty line":                 {edit("objects.jsonl", "\n", "\n\n"), "objects.jsonl line 2: malformed JSON"},
+		"a line that breaks off inside": {edit("objects.jsonl", `"}`+"\n", "\n"), "objects.jsonl line 1: malformed JSON"},
+		"a line of null":                {edit("objects.jsonl", "\n", "\nnull\n"), "objects.jsonl line 2: it lacks the object's"},
+		"an object without a uid":       {edit("objects.jsonl", `"uid":"uid-of-web"`, `"uid":""`), "objects.jsonl line 2: it lacks the object's"},
+		"a file above the folder":       {file("../x.json"), `objects.jsonl line 2: "../x.json" is no name`},
+		"a file above, on Windows":      {file(`..\x.json`), `is no name of a file with manifests`},
+		"a file on a drive":             {file(`c:x.json`), `"c:x.json" is no name`},
+		"an absolute file":              {file("/etc/x.json"), `"/etc/x.json" is no name`},
+		"a file below the folder":       {file("x/y.json"), `"x/y.json" is no name`},
+		"the folder above":              {file(".."), `".." is no name`},
+		"no file":                       {file(""), `"" is no name`},
+		"the header as manifests":       {file("index.json"), `"index.json" is no name`},
+		"the plan as manifests":         {file("plan.json"), `"plan.json" is no name`},
+		"the log as manifests":          {file("done.jsonl"), `"done.jsonl" is no name`},
+		"a file that is not there":      {file("x\x1b.json"), `objects.jsonl line 2: "x\x1b.json": `},
+		"a negative offset":             {edit("objects.jsonl", `"offset":0`, `"offset":-1`), "line 1: 279 bytes at -1 is no place"},
+		"an offset beyond all numbers":  {edit("objects.jsonl", `"offset":0`, `"offset":9223372036854775807`), "is no place"},
+		"an offset that is no number":   {edit("objects.jsonl", `"offset":0`, `"offset":1e999`), "line 1: malformed JSON"},
+		"no length":                     {edit("objects.jsonl", `"length":279`, `"length":0`), "line 1: 0 bytes at 0 is no place"},
+		"a length beyond the limit":     {edit("objects.jsonl", `"length":279`, `"length":99999999`), "line 1: 99999999 bytes at 0 is no place"},
+		"no sha256":                     {edit("objects.jsonl", `"sha256":"`, `"sha256":"","x":"`), `line 1: "" is no sha256`},
+		"a sha256 that is none":         {edit("objects.jsonl", `"sha256":"`, `"sha256":"zz`), "is no sha256"},
+		"a line beyond all bounds":      {edit("objects.jsonl", "\n", "\n"+strings.Repeat(" ", 16<<20+2)+"\n"), "objects.jsonl line 2: it is longer than 16777216 bytes"},
+		"a header beyond all bounds":    {edit("index.json", "{", strings.Repeat(" ", 16<<20)+"{"), "index.json: it is longer than 16777216 bytes"},
+		"a result that is no JSON":      {edit("done.jsonl", "\n{", "\n["), "done.jsonl line 2: malformed JSON"},
+		"a result without a status":     {edit("done.jsonl", `"status":"done"`, `"Status":"done"`), "done.jsonl line 1: it lacks an action or a status"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := whole(t)
+			test.harm(t, path)
+			_, err := backup.Open(path)
+			oneLine(t, err, "open backup "+path+": ", test.want)
+		})
+	}
+}
+
+func TestAPathThatIsNoBackupSaysSo(t *testing.T) {
+	empty := t.TempDir()
+	_, err := backup.Open(empty)
+	oneLine(t, err, empty, "index.json")
+	_, err = backup.Open(filepath.Join(empty, "none"))
+	oneLine(t, err, empty)
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v does not say that it is not there", err)
+	}
+	_, err = backup.Open(filepath.Join(whole(t), "index.json"))
+	oneLine(t, err, "index.json")
+}
+
+func TestAManifestThatIsNotWhatTheIndexSaysIsNotAnswered(t *testing.T) {
+	path := whole(t)
+	b := open(t, path)
+	deployment, a := b.Entries[0], b.Entries[1]
+	change := func(e backup.Entry, change func(*backup.Entry)) backup.Entry {
+		change(&e)
+		return e
+	}
+	tests := map[string]struct {
+		entry backup.Entry
+		want  string
+	}{
+		"another sha256":          {change(a, func(e *backup.Entry) { e.SHA256 = deployment.SHA256 }), "another sha256"},
+		"another place":           {change(a, func(e *backup.Entry) { e.Offset -= 5 }), "another sha256"},
+		"another length":          {change(a, func(e *backup.Entry) { e.Length-- }), "another sha256"},
+		"beyond the end":          {change(a, func(e *backup.Entry) { e.Length += 2 }), "unexpected EOF"},
+		"another object":          {change(a, func(e *backup.Entry) { e.Object.UID = "other" }), "of another object"},
+		"another namespace":       {change(a, func(e *backup.Entry) { e.Object.Namespace = "" }), "of another object"},
+		"another version":         {change(a, func(e *backup.Entry) { e.ResourceVersion = "9" }), `resourceVersion "4", not "9"`},
+		"another object's bytes":  {change(deployment, func(e *backup.Entry) { e.Object = a.Object }), "of another object"},
+		"a file above the folder": {change(a, func(e *backup.Entry) { e.File = "../x.json" }), "is no name"},
+		"a file that is gone":     {change(a, func(e *backup.Entry) { e.File = "gone.json" }), "gone.json"},
+		"no entry at all":         {backup.Entry{}, "lacks the object's"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			data, err := b.Manifest(test.entry)
+			if data != nil {
+				t.Errorf("answered %s", data)
+			}
+			oneLine(t, err, "read manifest of", path, test.want)
+		})
+	}
+	t.Run("a changed byte", func(t *testing.T) {
+		file := filepath.Join(path, "Secret.json")
+		write(t, file, strings.ReplaceAll(text(t, file), "lines", "files"))
+		_, err := b.Manifest(a)
+		oneLine(t, err, `"Secret/a"`, "Secret.json", "damaged")
+	})
+}
+
+func FuzzOpen(f *testing.F) {
+	path := whole(f)
+	index, objects, done, secrets := text(f, path, "index.json"), text(f, path, "objects.jsonl"), text(f, path, "done.jsonl"), text(f, path, "Secret.json")
+	f.Add(index, objects, done, secrets)
+	f.Add(index, objects[:100], done[:100], secrets[:100])
+	f.Add(index, strings.ReplaceAll(objects, "Deployment.apps.json", "../Secret.json"), done, secrets)
+	f.Add(index, strings.ReplaceAll(objects, "Deployment.apps.json", "Secret.json"), done, strings.ReplaceAll(secrets, "kind", "Kind"))
+	f.Add(index, objects+"\x00\x00", "null\n", "")
+	f.Add("{}", "", "", "")
+	path = f.TempDir() // one for all: they run one after the other
+	f.Fuzz(func(t *testing.T, index, objects, done, secrets string) {
+		for name, data := range map[string]string{"index.json": index, "objects.jsonl": objects, "done.jsonl": done, "Secret.json": secrets} {
+			write(t, filepath.Join(path, name), data)
+		}
+		b, err := backup.Open(path)
+		if err != nil {
+			oneLine(t, err, path)
+			return
+		}
+		defer b.Close()
+		for i, e := range b.Entries {
+			if i > 0 && b.Entries[i-1].Object.Compare(e.Object) > 0 {
+				t.Errorf("out of order: %v", b.Entries)
+			}
+			data, err := b.Manifest(e)
+			if err != nil {
+				oneLine(t, err, path)
+				continue
+			}
+			if o, err := backup.ObjectOf(data); err == nil && (o.Identity != e.Object || o.ResourceVersion != e.ResourceVersion) {
+				t.Errorf("the entry %+v has the manifest %s", e, data)
+			}
+			if !strings.Contains(secrets, string(data)) {
+				t.Errorf("a manifest from nowhere: %s", data)
+			}
+		}
+		for _, tear := range b.Torn {
+			if strings.ContainsAny(tear.String(), "\n\r\x00\x1b") {
+				t.Errorf("%q is not one line", tear)
+			}
+		}
+	})
+}

@@ -1,0 +1,218 @@
+package backup_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+)
+
+func TestAContextHasAFolderThatCanBeTypedAndRead(t *testing.T) {
+	tests := map[string]struct{ context, want string }{
+		"a plain name":                    {"prod", "prod"},
+		"what kubeadm writes":             {"kubernetes-admin@kubernetes", "kubernetes-admin@kubernetes"},
+		"what GKE writes":                 {"gke_shop-1_europe-west1_main", "gke_shop-1_europe-west1_main"},
+		"what EKS writes":                 {"arn:aws:eks:eu-west-1:123:cluster/main", "arn%3aaws%3aeks%3aeu-west-1%3a123%3acluster%2fmain"},
+		"what OpenShift writes":           {"shop/api-example-com:6443/admin", "shop%2fapi-example-com%3a6443%2fadmin"},
+		"capitals, which a Mac ignores":   {"Prod", "Prod%-5f56359ef193c076"},
+		"the same name in other capitals": {"PROD", "PROD%-e3c834596d97a8cc"},
+		"no context":                      {"", "%none"},
+		"the folder itself":               {".", "%2e"},
+		"the folder above":                {"..", "%2e%2e"},
+		"a way out":                       {"../../etc", "%2e.%2f..%2fetc"},
+		"a way out on Windows":            {`..\..\etc`, "%2e.%5c..%5cetc"},
+		"an absolute path":                {"/etc", "%2fetc"},
+		"a drive":                         {`c:\x`, "c%3a%5cx"},
+		"a hidden file":                   {".ssh", "%2essh"},
+		"a dot at the end":                {"prod.", "prod%2e"},
+		"a blank at the end":              {"prod ", "prod%20"},
+		"a flag":                          {"-rf", "%2drf"},
+		"somebody's home":                 {"~root", "%7eroot"},
+		"a variable":                      {"$HOME%PATH%", "%24HOME%25PATH%25%-1da01113ec5d1c2e"},
+		"a device":                        {"con", "%63on"},
+		"a device with an extension":      {"nul.tar.gz", "%6eul.tar.gz"},
+		"a port":                          {"lpt1", "%6cpt1"},
+		"a device in a longer word":       {"console", "console"},
+		"a device behind a dot":           {"x.con", "x.con"},
+		"a line break and an escape":      {"a\n\x1b[31m", "a%0a%1b%5b31m"},
+		"a zero":                          {"a\x00b", "a%00b"},
+		"letters that look alike":         {"pröd", "pr%c3%b6d"},
+		"no text at all":                  {"\xff", "%ff"},
+		"what is escaped already":         {"a%2fb", "a%252fb"},
+		"a long name":                     {strings.Repeat("x", 5000), strings.Repeat("x", 100) + "%-c59d3c0480cc2d71"},
+		"a long name cut within a letter": {strings.Repeat("x", 98) + "///", strings.Repeat("x", 98) + "%-4eb1189d50882f50"},
+	}
+	root := filepath.Join("home", "me", ".kube", "gc-backup")
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got, want := backup.Place(root, test.context), filepath.Join(root, test.want); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+// safe says what is wrong with a name on any file system, Windows included.
+func safe(name string) error {
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	devices := []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"}
+	for n := range 10 {
+		devices = append(devices, fmt.Sprintf("COM%d", n), fmt.Sprintf("LPT%d", n))
+	}
+	switch {
+	case name == "" || len(name) > 140:
+		return fmt.Errorf("%d bytes", len(name))
+	case strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
+		return fmt.Errorf("an end that means something")
+	case slices.Contains(devices, strings.TrimRight(stem, " ")):
+		return fmt.Errorf("a device")
+	case strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`<>:"/\|?*~$&;'!()[]{}#=`+"`", r)
+	}):
+		return fmt.Errorf("a character that means something")
+	case !filepath.IsLocal(name):
+		return fmt.Errorf("it leads out")
+	}
+	return nil
+}
+
+// context undoes Place, where the name was not too long to be kept.
+func context(folder string) (string, bool) {
+	if folder == "%none" {
+		return "", true
+	}
+	folder, _, _ = strings.Cut(folder, "%-")
+	if len(folder) > 96 {
+		return "", false
+	}
+	var out strings.Builder
+	for len(folder) > 0 {
+		if folder[0] != '%' {
+			out.WriteByte(folder[0])
+			folder = folder[1:]
+			continue
+		}
+		b, err := hex.DecodeString(folder[1:3])
+		if err != nil {
+			panic(err)
+		}
+		out.Write(b)
+		folder = folder[3:]
+	}
+	return out.String(), true
+}
+
+func FuzzPlace(f *testing.F) {
+	for _, pair := range [][2]string{
+		{"prod", "Prod"},
+		{"", "%none"},
+		{"..", "."},
+		{"../../etc", "/"},
+		{"a/b", "a%2fb"},
+		{"con", "CON.x"},
+		{"Prod", "Prod%-5f56359ef193c076"},
+		{"a\x00\n", "ö\xff"},
+		{"K", "\u212a"},
+		{strings.Repeat("x", 101), strings.Repeat("x", 102)},
+		{strings.Repeat("%", 40), strings.Repeat("/", 34)},
+	} {
+		f.Add(pair[0], pair[1])
+	}
+	f.Fuzz(func(t *testing.T, one, other string) {
+		root := filepath.Join("some", "root")
+		place := backup.Place(root, one)
+		if filepath.Dir(place) != root {
+			t.Fatalf("%q leads to %s", one, place)
+		}
+		folder := filepath.Base(place)
+		if err := safe(folder); err != nil {
+			t.Errorf("%q is placed in %s: %v", one, folder, err)
+		}
+		if back, known := context(folder); known && back != one {
+			t.Errorf("%q is placed in %s, which reads %q", one, folder, back)
+		}
+		if one != other && strings.EqualFold(place, backup.Place(root, other)) {
+			t.Errorf("%q and %q share %s", one, other, place)
+		}
+	})
+}
+
+func TestHostileKindsNeitherLeaveTheFolderNorShareAFile(t *testing.T) {
+	long := strings.Repeat("K", 300)
+	types := [][2]string{ // apiVersion and kind, each a type of its own
+		{"v1", "Secret"},
+		{"v1", "SECRET"},
+		{"v1", "secret"},
+		{"b.c/v1", "A"},
+		{"c/v1", "A.b"},
+		{"v1", "A.b.c"},
+		{"v1", "index"},
+		{"v1", "Index"},
+		{"v1", "plan"},
+		{"v1", "objects"},
+		{"v1", "done"},
+		{"v1", "index-2"},
+		{"json/v1", "index"},
+		{"v1", ".."},
+		{"v1", "../../etc/passwd"},
+		{"v1", `..\x`},
+		{"v1", "/etc/passwd"},
+		{"../v1", "X"},
+		{"v1", "c:"},
+		{"v1", "con"},
+		{"v1", "NUL"},
+		{"x/v1", "aux"},
+		{"v1", "Com1"},
+		{"v1", "x."},
+		{"v1", "x "},
+		{"v1", "."},
+		{"v1", "-"},
+		{"v1", "a\nb"},
+		{"v1", "a\x00b"},
+		{"v1", "\x1b[31m"},
+		{"v1", "ö"},
+		{"v1", "\u202e"},
+		{"v1", "%2e"},
+		{"v1", long},
+		{"v1", long + "1"},
+		{long + "/v1", "K"},
+		{"v1", strings.Repeat("k", 300)},
+	}
+	f := create(t)
+	var want []string
+	for i, hostile := range types {
+		save(t, f, thing(hostile[0], hostile[1], fmt.Sprint("n", i), "1"))
+		want = append(want, fmt.Sprintf("%s/n%d@1", hostile[1], i))
+	}
+	save(t, f, thing("v2", "Secret", "other-version", "1")) // of a type that has a file
+	want = append(want, "Secret/other-version@1")
+	shut(t, f)
+
+	files := names(t, f.Path())
+	if got, want := len(files), len(types)+len([]string{"index.json", "objects.jsonl", "done.jsonl"}); got != want {
+		t.Errorf("%d files, want %d", got, want)
+	}
+	seen := map[string]string{}
+	for _, file := range files {
+		if err := safe(file); err != nil {
+			t.Errorf("%q: %v", file, err)
+		}
+		if before, again := seen[strings.ToLower(file)]; again {
+			t.Errorf("%s and %s are one file on a Mac", before, file)
+		}
+		seen[strings.ToLower(file)] = file
+	}
+	if diff := names(t, filepath.Dir(f.Path())); len(diff) != 1 {
+		t.Errorf("beside the folder: %q", diff)
+	}
+	got := holds(t, open(t, f.Path()))
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
