@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -22,7 +23,7 @@ func Gaps(gaps []snapshot.Gap, types, limit int) string {
 		return unsearched(len(gaps))
 	}
 	if len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile {
-		return fmt.Sprintf("warning: the file holds %s only. Dependents of objects of other types are not judged.", count(types, "type"))
+		return fmt.Sprintf("warning: the file holds %s only. Dependents of objects of other types are not judged.", phrase.Count(types, "type"))
 	}
 	common, name := "", unreadable.String
 	if alike(unread) {
@@ -36,7 +37,7 @@ func Gaps(gaps []snapshot.Gap, types, limit int) string {
 		named = append(named, name(u))
 	}
 	if more := len(unread) - len(named); more > 0 {
-		named = append(named, fmt.Sprintf("and %s more", thousands(more)))
+		named = append(named, fmt.Sprintf("and %s more", phrase.Thousands(more)))
 	}
 	return fmt.Sprintf("warning: %s could not be read%s: %s. Their dependents are not judged.", counted(unread, types), common, strings.Join(named, ", "))
 }
@@ -55,7 +56,7 @@ func unsearched(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("warning: %s could not be searched in the other namespaces, so an owner that is called missing may live there.", count(n, "type"))
+	return fmt.Sprintf("warning: %s could not be searched in the other namespaces, so an owner that is called missing may live there.", phrase.Count(n, "type"))
 }
 
 // Causes are what the server said of the gaps, a line each and at most limit of
@@ -113,7 +114,7 @@ func (u unreadable) bare() string {
 func (u unreadable) String() string {
 	what := u.Gap.String()
 	if u.Namespace != "" && u.namespaces > 1 {
-		what = fmt.Sprintf("%s in %s", u.bare(), count(u.namespaces, "namespace"))
+		what = fmt.Sprintf("%s in %s", u.bare(), phrase.Count(u.namespaces, "namespace"))
 	}
 	return fmt.Sprintf("%s (%s)", escape.Short(what, textWidth), escape.Short(string(u.Reason), textWidth))
 }
@@ -136,13 +137,13 @@ func counted(unread []unreadable, types int) string {
 	}
 	var parts []string
 	if len(known) > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s", thousands(len(known)), count(types, "type")))
+		parts = append(parts, fmt.Sprintf("%s of %s", phrase.Thousands(len(known)), phrase.Count(types, "type")))
 	}
 	if len(groups) > 0 {
-		parts = append(parts, count(len(groups), "API group"))
+		parts = append(parts, phrase.Count(len(groups), "API group"))
 	}
 	if len(single) > 0 {
-		parts = append(parts, "single owners of "+count(len(single), "type"))
+		parts = append(parts, "single owners of "+phrase.Count(len(single), "type"))
 	}
 	return strings.Join(parts, " and ")
 }

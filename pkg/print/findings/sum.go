@@ -2,10 +2,10 @@ package findings
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 )
 
 // Sum is the last line of an answer, without its line break: how much was
@@ -21,7 +21,7 @@ func Sum(r *audit.Report) string {
 		{r.Summary.Infos, "info"},
 	} {
 		if kind.n > 0 {
-			found = append(found, count(kind.n, kind.noun))
+			found = append(found, phrase.Count(kind.n, kind.noun))
 		}
 	}
 	what := strings.Join(found, ", ")
@@ -33,22 +33,5 @@ func Sum(r *audit.Report) string {
 		view = "Not the whole view."
 	}
 	return fmt.Sprintf("%s in %s with %s. %s", what,
-		count(r.Summary.Objects, "object"), count(r.Summary.References, "reference"), view)
-}
-
-// count is a number with its noun, which takes an s.
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return thousands(n) + " " + noun
-}
-
-// thousands sets n apart by commas. n is not negative.
-func thousands(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+		phrase.Count(r.Summary.Objects, "object"), phrase.Count(r.Summary.References, "reference"), view)
 }

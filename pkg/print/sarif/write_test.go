@@ -92,7 +92,7 @@ func TestResults(t *testing.T) {
   },
   {
     "ruleId": "odd-owner-kind",
-    "ruleIndex": 15,
+    "ruleIndex": 16,
     "level": "note",
     "message": {"text": "ClusterRole/system:x/y z: harmless"},
     "locations": [{

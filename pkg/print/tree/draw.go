@@ -1,16 +1,11 @@
 package tree
 
 import (
-	"fmt"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/table"
 )
-
-// deepest is how many levels are drawn with branches. A chain of owners can be
-// as long as the cluster is large, and branches would grow with its square.
-const deepest = 40
 
 // branch is a drawn row with what hangs under it.
 type branch struct {
@@ -96,21 +91,10 @@ func (l *layout) draw(root branch) {
 		}
 		child := l.child(at.below[at.drawn], at.claimed)
 		at.drawn++
-		child.row.Prefix, child.indent = prefixes(at.indent, len(path), at.drawn == len(at.below))
+		child.row.Prefix, child.indent = table.Branch(at.indent, len(path), at.drawn == len(at.below))
 		l.rows = append(l.rows, child.row)
 		if !child.row.Again {
 			path = append(path, child)
 		}
-	}
-}
-
-func prefixes(indent string, depth int, last bool) (own, below string) {
-	switch {
-	case depth > deepest:
-		return fmt.Sprintf("⋯ %d levels down: ", depth), ""
-	case last:
-		return indent + "└─ ", indent + "   "
-	default:
-		return indent + "├─ ", indent + "│  "
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 )
 
 // notes are what is remarkable about an object that hangs by the reference e.
@@ -21,7 +22,7 @@ func (l *layout) notes(n graph.Node, e graph.Edge) []Note {
 	case o.Terminating():
 		out = append(out, Note{l.terminating(o), Bad})
 	case len(held) > 0:
-		out = append(out, Note{"finalizer " + enumerate(held), Waits})
+		out = append(out, Note{"finalizer " + phrase.List(held, most), Waits})
 	}
 	return append(out, l.furtherOwners(n, e)...)
 }
@@ -35,7 +36,7 @@ func (l *layout) terminating(o *object.Object) string {
 		text += ", orphans its dependents"
 	}
 	if held := o.ForeignFinalizers(); len(held) > 0 {
-		text += ", held by " + enumerate(held)
+		text += ", held by " + phrase.List(held, most)
 	}
 	return text
 }
@@ -64,7 +65,7 @@ func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 		if e.Node == graph.None {
 			word = "owned by "
 		}
-		out = append(out, Note{word + enumerate(good), Plain})
+		out = append(out, Note{word + phrase.List(good, most), Plain})
 	}
 	return append(out, bad[:min(len(bad), most)]...)
 }
@@ -121,10 +122,3 @@ func fault(j collector.Judgement) Note {
 
 // most is how many names one note lists.
 const most = 3
-
-func enumerate(names []string) string {
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
-	}
-	return strings.Join(names, ", ")
-}

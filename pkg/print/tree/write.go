@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/table"
 )
 
@@ -164,26 +165,19 @@ func (v View) sum(rows []Row) string {
 			objects++
 		}
 	}
-	parts := []string{count(objects, "object", "objects")}
+	parts := []string{phrase.Count(objects, "object")}
 	if terminating > 0 {
-		parts = append(parts, fmt.Sprintf("%d terminating", terminating))
+		parts = append(parts, phrase.Thousands(terminating)+" terminating")
 	}
 	if claims > 0 {
-		parts = append(parts, count(claims, "absent or bad owner", "absent or bad owners"))
+		parts = append(parts, phrase.Count(claims, "absent or bad owner"))
 	}
 	text := strings.Join(parts, ", ")
 	if v.Isolated > 0 {
-		text += fmt.Sprintf("; %d more with neither owner nor dependent (--all)", v.Isolated)
+		text += fmt.Sprintf("; %s more with neither owner nor dependent (--all)", phrase.Thousands(v.Isolated))
 	}
 	if !v.Graph.Snapshot().Complete() {
 		text += ". Not the whole view."
 	}
 	return text
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

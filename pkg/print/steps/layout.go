@@ -1,0 +1,146 @@
+package steps
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// none is no step, or no line.
+const none = -1
+
+// line is an object with all steps on it.
+type line struct {
+	main   int   // the step that says what becomes of the object
+	others []int // the further ones, ascending
+	above  int   // the line without whose steps this one would not be, or none
+	below  []int
+	swept  sweep
+}
+
+type layout struct {
+	plan  *plan.Plan
+	lines []line
+	of    []int                             // per step, its line
+	roots []int                             // lines with none above
+	left  map[object.Identity]*plan.Outcome // terminating at the end
+}
+
+// lay folds the steps on one object into a line, and hangs each line under the
+// one that it follows.
+func lay(p *plan.Plan) *layout {
+	l := &layout{plan: p, of: make([]int, len(p.Steps)), left: map[object.Identity]*plan.Outcome{}}
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.State == plan.Terminating {
+			l.left[o.Object] = o
+		}
+	}
+	l.fold()
+	by := l.sweep()
+	l.hang(by)
+	l.order()
+	return l
+}
+
+func (l *layout) step(i int) *plan.Step { return &l.plan.Steps[i] }
+
+// main is the step that says what becomes of a line's object.
+func (l *layout) main(i int) *plan.Step { return l.step(l.lines[i].main) }
+
+// fold makes the most urgent step on an object its main one, the first of
+// several.
+func (l *layout) fold() {
+	lineOf := map[object.Identity]int{}
+	for i := range l.plan.Steps {
+		s := l.step(i)
+		at, seen := lineOf[s.Object.Identity]
+		if !seen {
+			at = len(l.lines)
+			lineOf[s.Object.Identity] = at
+			l.lines = append(l.lines, line{main: i, above: none})
+		}
+		l.of[i] = at
+		if !seen {
+			continue
+		}
+		on := &l.lines[at]
+		on.others = append(on.others, i)
+		if urgency(s.Action) < urgency(l.step(on.main).Action) {
+			on.others[len(on.others)-1], on.main = on.main, i
+			slices.Sort(on.others)
+		}
+	}
+}
+
+// hang finds what each line follows: a step of another, or what by says was
+// swept away with another's object. A line hangs only under one whose main step
+// comes before its own, so there are no circles, whatever a file says.
+func (l *layout) hang(by map[string]int) {
+	byID := make(map[string]int, len(l.plan.Steps))
+	for i := range l.plan.Steps {
+		byID[l.step(i).ID] = i
+	}
+	for i := range l.lines {
+		above := l.followed(i, byID)
+		if above == none {
+			above = l.sweptAway(i, by)
+		}
+		if above != none && l.lines[above].main < l.lines[i].main {
+			l.lines[i].above = above
+		}
+	}
+}
+
+// followed is the line of the step that those on a line's object go back to.
+func (l *layout) followed(i int, byID map[string]int) int {
+	for at := l.lines[i].main; ; {
+		before, known := byID[l.step(at).Follows]
+		switch {
+		case !known || before >= at:
+			return none
+		case l.of[before] != i:
+			return l.of[before]
+		}
+		at = before
+	}
+}
+
+// sweptAway is the line with which an owner of a deleted object goes that has no
+// step of its own.
+func (l *layout) sweptAway(i int, by map[string]int) int {
+	if len(by) == 0 || !l.deletes(i) {
+		return none
+	}
+	for _, r := range l.main(i).References {
+		if above, found := by[r.UID]; found {
+			return above
+		}
+	}
+	return none
+}
+
+// order puts siblings in the order of urgency, and else in that of the plan.
+func (l *layout) order() {
+	all := make([]int, len(l.lines))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortFunc(all, func(a, b int) int {
+		return cmp.Or(
+			cmp.Compare(urgency(l.main(a).Action), urgency(l.main(b).Action)),
+			cmp.Compare(l.lines[a].main, l.lines[b].main))
+	})
+	for _, i := range all {
+		if above := l.lines[i].above; above != none {
+			l.lines[above].below = append(l.lines[above].below, i)
+		} else {
+			l.roots = append(l.roots, i)
+		}
+	}
+}
+
+// deletes says whether a step of the line deletes its object.
+func (l *layout) deletes(i int) bool { return l.main(i).Action == collector.Remove }

@@ -1,0 +1,58 @@
+package steps
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+)
+
+// Result is how a step of a plan ended. A step without one was not begun.
+type Result struct {
+	Step    string // its id
+	Status  event.Status
+	Message string // unescaped; empty where there is nothing to say
+}
+
+// Ran says in one line, without its line break and full stop, what a run did.
+func Ran(p *plan.Plan, results []Result, elapsed time.Duration) string {
+	ended := map[string]event.Status{}
+	for _, r := range results {
+		ended[r.Step] = r.Status
+	}
+	said := tally(p, past, func(s *plan.Step) bool { return ended[s.ID] == event.Done })
+	if said == "" {
+		said = "nothing was changed"
+	}
+	said += " in " + lasted(elapsed)
+	var but []string
+	for _, of := range []struct {
+		status event.Status
+		words  string
+	}{{event.Skipped, "skipped"}, {event.Failed, "failed"}, {"", "not begun"}} {
+		n := 0
+		for i := range p.Steps {
+			if ended[p.Steps[i].ID] == of.status {
+				n++
+			}
+		}
+		if n > 0 {
+			but = append(but, phrase.Thousands(n)+" "+of.words)
+		}
+	}
+	if len(but) > 0 {
+		said += "; " + strings.Join(but, ", ")
+	}
+	return said
+}
+
+func lasted(elapsed time.Duration) string {
+	if elapsed < time.Second {
+		return elapsed.Round(time.Millisecond).String()
+	}
+	return duration.HumanDuration(elapsed)
+}

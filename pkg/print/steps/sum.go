@@ -1,0 +1,50 @@
+package steps
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+)
+
+// Sum says in one line, without its line break, how much a plan does, what stays
+// blocked and whether the view was whole.
+func Sum(p *plan.Plan) string {
+	sum := tally(p, word, func(*plan.Step) bool { return true })
+	if sum == "" {
+		sum = "Nothing to do"
+	}
+	switch n := len(p.Blocked); n {
+	case 0:
+	case 1:
+		sum += "; 1 stays blocked"
+	default:
+		sum += "; " + phrase.Thousands(n) + " stay blocked"
+	}
+	if p.Complete {
+		return sum + ". Whole view."
+	}
+	return sum + ". Not the whole view."
+}
+
+// tally counts steps by their acts, as in "delete 3, unlink 1". It is empty
+// where none counts.
+func tally(p *plan.Plan, word func(collector.Act) string, counts func(*plan.Step) bool) string {
+	found := map[collector.Act]int{}
+	for i := range p.Steps {
+		if counts(&p.Steps[i]) {
+			found[p.Steps[i].Action]++
+		}
+	}
+	var out []string
+	for _, act := range slices.SortedFunc(maps.Keys(found), func(a, b collector.Act) int {
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a, b))
+	}) {
+		out = append(out, word(act)+" "+phrase.Thousands(found[act]))
+	}
+	return strings.Join(out, ", ")
+}

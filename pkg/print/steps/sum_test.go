@@ -1,0 +1,38 @@
+package steps_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
+)
+
+func acts(n int, act collector.Act) []plan.Step {
+	out := make([]plan.Step, n)
+	for i := range out {
+		out[i].Action = act
+	}
+	return out
+}
+
+func TestSum(t *testing.T) {
+	several := append(append(acts(1, collector.FreeFinalizer), acts(3, collector.Remove)...), acts(1, collector.Detach)...)
+	for want, p := range map[string]plan.Plan{
+		"delete 3, unlink 1, release 1; 1 stays blocked. Whole view.": {Complete: true, Steps: several, Blocked: make([]plan.Blocked, 1)},
+		"delete 3, unlink 1, release 1. Not the whole view.":          {Steps: several},
+		"delete 12,345; 1,000 stay blocked. Whole view.":              {Complete: true, Steps: acts(12345, collector.Remove), Blocked: make([]plan.Blocked, 1000)},
+		"unblock 2. Whole view.":                                      {Complete: true, Steps: acts(2, collector.Unblock)},
+		`delete 1, a\nb 1, relink 2. Whole view.`:                     {Complete: true, Steps: append(append(acts(2, "relink"), acts(1, "a\nb")...), acts(1, collector.Remove)...)},
+		"Nothing to do. Whole view.":                                  {Complete: true},
+		"Nothing to do; 2 stay blocked. Not the whole view.":          {Blocked: make([]plan.Blocked, 2)},
+	} {
+		t.Run(want, func(t *testing.T) {
+			if diff := cmp.Diff(want, steps.Sum(&p)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,52 @@
+package steps
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+)
+
+// verb is how an act is put to a person, before and after.
+type verb struct {
+	act        collector.Act
+	word, past string
+}
+
+// verbs are in the order of urgency: what is lost comes first.
+var verbs = []verb{
+	{collector.Remove, "delete", "deleted"},
+	{collector.Detach, "unlink", "unlinked"},
+	{collector.Unblock, "unblock", "unblocked"},
+	{collector.FreeFinalizer, "release", "released"},
+}
+
+// urgency is the place of an act among the verbs. One that they do not know
+// comes last.
+func urgency(act collector.Act) int {
+	if i := slices.IndexFunc(verbs, func(v verb) bool { return v.act == act }); i >= 0 {
+		return i
+	}
+	return len(verbs)
+}
+
+func word(act collector.Act) string {
+	if i := urgency(act); i < len(verbs) {
+		return verbs[i].word
+	}
+	return text(string(act))
+}
+
+func past(act collector.Act) string {
+	if i := urgency(act); i < len(verbs) {
+		return verbs[i].past
+	}
+	return text(string(act))
+}
+
+func paint(act collector.Act, s string, p *color.Palette) string {
+	if act == collector.Remove {
+		return p.Goes(s)
+	}
+	return p.Changes(s)
+}

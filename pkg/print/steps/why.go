@@ -1,0 +1,128 @@
+package steps
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+)
+
+// why says why a line's object is touched, what else is done to it, and what it
+// then waits for. Dim is what the tree has shown already.
+func (l *layout) why(i int, p *color.Palette) string {
+	s := l.main(i)
+	reason := escape.Short(s.Reason, reasonWidth)
+	if short := l.follows(i); short != "" {
+		reason = p.Dim(short)
+	}
+	said := append([]string{reason}, l.further(i)...)
+	if s.WaitsForKubelet {
+		said = append(said, p.Changes("has to stop first (grace period)"))
+	}
+	if held := l.held(i); held != "" {
+		said = append(said, p.Changes(held))
+	}
+	return strings.Join(said, "; ")
+}
+
+// follows is the reason of a deletion whose one owner is the line above, in
+// place of the plan's, which would name that owner again. It is empty where
+// there is more to say.
+func (l *layout) follows(i int) string {
+	s, above := l.main(i), l.lines[i].above
+	if above == none || s.Action != collector.Remove || !l.deletes(above) || len(s.References) != 1 {
+		return ""
+	}
+	of, owner := &s.References[0], l.main(above).Object
+	// A reference that was bad before the owner goes has a reason of its own.
+	if of.UID != string(owner.UID) || of.Name != owner.Name || of.Kind != owner.Kind ||
+		owner.Namespace != "" && owner.Namespace != s.Object.Namespace {
+		return ""
+	}
+	said := ""
+	switch of.Verdict {
+	case collector.Dangling:
+		said = "follows its owner"
+	case collector.Waiting:
+		said = "goes before its owner, which waits for it"
+	case collector.Solid, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+		return ""
+	}
+	switch metav1.DeletionPropagation(s.PropagationPolicy) {
+	case metav1.DeletePropagationForeground:
+		said += "; its own dependents go first (foreground)"
+	case metav1.DeletePropagationOrphan:
+		said += "; its own dependents stay (orphan)"
+	case metav1.DeletePropagationBackground:
+	}
+	return said
+}
+
+// further says what the other steps on a line's object do.
+func (l *layout) further(i int) []string {
+	var out []string
+	add := func(n int, said string) {
+		if n > 0 {
+			out = append(out, said)
+		}
+	}
+	var before, after, unblocked, released int
+	for _, other := range l.lines[i].others {
+		switch s := l.step(other); {
+		case s.Action == collector.Detach && other < l.lines[i].main:
+			before += len(s.References)
+		case s.Action == collector.Detach:
+			after += len(s.References)
+		case s.Action == collector.Unblock:
+			unblocked++
+		case s.Action == collector.FreeFinalizer:
+			released++
+		default:
+			add(1, "also: "+word(s.Action))
+		}
+	}
+	add(before, "first loses "+phrase.Count(before, "reference"))
+	add(unblocked, "first its references stop blocking, to break a circle")
+	add(after, "then loses "+phrase.Count(after, "more reference"))
+	add(released, "released at the end")
+	return out
+}
+
+// held says what keeps an object that was deleted or released from going.
+func (l *layout) held(i int) string {
+	left := l.left[l.main(i).Object.Identity]
+	ends := func(step int) bool {
+		return l.step(step).Action == collector.Remove || l.step(step).Action == collector.FreeFinalizer
+	}
+	if left == nil || !ends(l.lines[i].main) && !slices.ContainsFunc(l.lines[i].others, ends) {
+		return ""
+	}
+	return waits(left)
+}
+
+// waits names the finalizers of others. Where a plan has none of those to name,
+// it says "kubernetes" for what the namespace controller or a kubelet has to do.
+func waits(left *plan.Outcome) string {
+	var by []string
+	for _, finalizer := range left.WaitsFor {
+		if finalizer != object.ForegroundFinalizer && finalizer != object.OrphanFinalizer {
+			by = append(by, text(finalizer))
+		}
+	}
+	switch others := slices.Equal(by, []string{"kubernetes"}); {
+	case others && isNamespace(left.Object):
+		return "then waits for what is in it"
+	case others && left.Object.Kind == "Pod":
+		return "then has yet to stop"
+	case len(by) == 0:
+		return "then waits for its dependents"
+	}
+	return "then held by " + phrase.List(by, mostNamed)
+}

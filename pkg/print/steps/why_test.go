@@ -1,0 +1,105 @@
+package steps_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// TestWhy changes a plan in which a Pod follows a Secret, and asks why the Pod goes.
+func TestWhy(t *testing.T) {
+	const reason = "the plan's reason"
+	for name, c := range map[string]struct {
+		change func(p *plan.Plan, owner, pod *plan.Step)
+		want   string
+	}{
+		"its one owner goes":                    {func(*plan.Plan, *plan.Step, *plan.Step) {}, "follows its owner"},
+		"its one owner waits for it":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Waiting }, "goes before its owner, which waits for it"},
+		"its own dependents go first":           {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Foreground" }, "follows its owner; its own dependents go first (foreground)"},
+		"its own dependents stay":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Orphan" }, "follows its owner; its own dependents stay (orphan)"},
+		"its owner is cluster-scoped":           {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "follows its owner"},
+		"its owner was in another namespace":    {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "b" }, reason},
+		"its owner had another name":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Name = "other" }, reason},
+		"its owner had another kind":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Kind = "ConfigMap" }, reason},
+		"its owner is another than it follows":  {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].UID = "u" }, reason},
+		"it has several owners":                 {func(_ *plan.Plan, _, pod *plan.Step) { pod.References = append(pod.References, pod.References...) }, reason},
+		"it is not deleted":                     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = collector.Detach }, reason},
+		"its owner is not deleted":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = collector.FreeFinalizer }, reason},
+		"nothing was found out about its owner": {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Unknown }, reason},
+		"it has to stop":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "follows its owner; has to stop first (grace period)"},
+		"it is then held":                       {leaves("foregroundDeletion", "x/y"), "follows its owner; then held by x/y"},
+		"its dependents do not go":              {leaves("foregroundDeletion"), "follows its owner; then waits for its dependents"},
+		"its grace period does not end":         {leaves("kubernetes"), "follows its owner; then has yet to stop"},
+		"it is then held, but was not deleted": {
+			func(p *plan.Plan, owner, pod *plan.Step) {
+				leaves("x/y")(p, owner, pod)
+				pod.Action = collector.Detach
+			}, reason,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner := Secret("a/owner")
+			p := &plan.Plan{Steps: []plan.Step{
+				{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: owner.Identity}, Reason: "owner's"},
+				{ID: "2", Action: collector.Remove, Object: plan.Object{Identity: Pod("a/pod").Identity}, Reason: reason, Follows: "1", References: []plan.Reference{
+					{Reference: *audit.ReferenceOf(To(owner)), Verdict: collector.Dangling},
+				}},
+			}}
+			c.change(p, &p.Steps[0], &p.Steps[1])
+			_, got, _ := strings.Cut(previewed(t, p, 0, color.Never), "Pod/pod")
+			got, _, _ = strings.Cut(got, "\n")
+			if diff := cmp.Diff(c.want, strings.TrimSpace(got)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// leaves lets the Pod be terminating at the end of the run.
+func leaves(waitsFor ...string) func(p *plan.Plan, owner, pod *plan.Step) {
+	return func(p *plan.Plan, _, pod *plan.Step) {
+		p.Outcomes = append(p.Outcomes, plan.Outcome{Object: pod.Object.Identity, State: plan.Terminating, WaitsFor: waitsFor})
+	}
+}
+
+func TestWhatGoesAlong(t *testing.T) {
+	deleted := func(id string, o object.Object) plan.Step {
+		return plan.Step{ID: id, Action: collector.Remove, Object: plan.Object{Identity: o.Identity}, Reason: "why"}
+	}
+	var gone []plan.Outcome
+	for _, o := range []object.Object{
+		widget("a/x"), widget("a/y"), Object("example.com/v1", "Mouse", "a/x"), Object("other.com/v1", "Thing", "a/x"), widget("b/x"), Pod("a/x"),
+	} {
+		gone = append(gone, plan.Outcome{Object: o.Identity, State: plan.Deleted})
+	}
+	changed := plan.Outcome{Object: Pod("b/y").Identity, State: plan.Changed}
+	p := &plan.Plan{
+		Steps: []plan.Step{
+			deleted("1", Definition("mice.example.com")), deleted("2", Definition("widgets.example.com")), deleted("3", Definition("things.other.com")),
+			deleted("4", Definition("leaf")), deleted("5", Namespace("b")),
+		},
+		Outcomes: append(gone, changed),
+	}
+	want := `ACTION  NAMESPACE  OBJECT                                        WHY
+delete  -          CustomResourceDefinition/mice.example.com     why
+                   └─ 1 object of its kind                       goes too
+delete  -          CustomResourceDefinition/widgets.example.com  why
+                   └─ 2 objects of its kind                      go too
+delete  -          CustomResourceDefinition/things.other.com     why
+                   └─ 1 object of its kind                       goes too
+delete  -          CustomResourceDefinition/leaf                 why
+delete  -          Namespace/b                                   why
+                   └─ 1 object in it                             goes too
+`
+	if diff := cmp.Diff(want, previewed(t, p, 0, color.Never)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
