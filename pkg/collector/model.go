@@ -81,7 +81,8 @@ func (m *Model) Object(n graph.Node) *object.Object {
 func (m *Model) Changed(n graph.Node) bool { return m.Object(n) != m.graph.Object(n) }
 
 // Verdicts are those on the references of a node in its present state: an owner
-// that went is dangling, since its UID never comes back.
+// that went is dangling, since its UID never comes back; one that is about to
+// orphan the node is solid, whatever else the reference says, until it has (5.5).
 func (m *Model) Verdicts(n graph.Node) []Verdict {
 	o := m.Object(n)
 	if o == nil {
@@ -89,24 +90,21 @@ func (m *Model) Verdicts(n graph.Node) []Verdict {
 	}
 	out := make([]Verdict, len(o.Owners))
 	for i, v := range m.judged(n) {
-		out[i] = v
-		if v != Solid && v != Waiting {
-			continue
-		}
-		owner := m.graph.Find(o.Owners[i].UID)
-		if !m.Changed(owner) {
-			continue
-		}
-		switch now := m.Object(owner); {
-		case now == nil:
-			out[i] = Dangling
-		case now.DeletingDependents():
-			out[i] = Waiting
-		default:
-			out[i] = Solid
-		}
+		out[i] = m.standing(v, m.graph.Find(o.Owners[i].UID))
 	}
 	return out
+}
+
+// standing is what has become of a verdict on a reference to that owner.
+func (m *Model) standing(v Verdict, owner graph.Node) Verdict {
+	switch now := m.Object(owner); {
+	case v != Solid && v != Waiting && v != Dangling:
+	case now != nil && now.Orphaning() && int(owner) < m.graph.Listed():
+		return Solid
+	case v != Dangling && m.Changed(owner):
+		return sight(now)
+	}
+	return v
 }
 
 // judged are the verdicts in the state that the snapshot saw, or that was last
@@ -239,12 +237,13 @@ func (m *Model) finishing(n graph.Node) bool {
 	return o != nil && (o.DeletingDependents() || o.Orphaning())
 }
 
-// sight is what an object's dependents see of it.
+// sight is what an object's dependents see of it. One with both of the
+// collector's finalizers orphans first, and is solid until it has (5.1, 5.5).
 func sight(o *object.Object) Verdict {
 	switch {
 	case o == nil:
 		return Dangling
-	case o.DeletingDependents():
+	case o.DeletingDependents() && !o.Orphaning():
 		return Waiting
 	}
 	return Solid

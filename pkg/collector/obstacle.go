@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // Why says what keeps an object's deletion from ending.
@@ -37,7 +38,7 @@ func (m *Model) Blocking(n graph.Node) []graph.Node {
 		return nil
 	}
 	for _, e := range m.graph.Dependents(n) {
-		if int(e.Node) < m.graph.Listed() && m.blocks(e.Node, n) && (len(out) == 0 || out[len(out)-1] != e.Node) {
+		if int(e.Node) < m.graph.Listed() && m.blocks(e, n) && (len(out) == 0 || out[len(out)-1] != e.Node) {
 			out = append(out, e.Node)
 		}
 	}
@@ -49,17 +50,18 @@ func (m *Model) compare(a, b graph.Node) int {
 	return m.graph.Object(a).Compare(m.graph.Object(b).Identity)
 }
 
-func (m *Model) blocks(dependent, owner graph.Node) bool {
-	o := m.Object(dependent)
+// blocks says whether the reference that an edge stood for holds up the owner,
+// or, where it has moved since, any reference of that dependent.
+func (m *Model) blocks(e graph.Edge, owner graph.Node) bool {
+	o := m.Object(e.Node)
 	if o == nil {
 		return false
 	}
-	for _, r := range o.Owners {
-		if r.Blocks() && m.graph.Find(r.UID) == owner {
-			return true
-		}
+	uid := m.graph.UID(owner)
+	if e.Index < len(o.Owners) && o.Owners[e.Index].UID == uid {
+		return o.Owners[e.Index].Blocks()
 	}
-	return false
+	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid && r.Blocks() })
 }
 
 // Obstacles answers, for objects whose deletion is under way, at which obstacle
@@ -125,7 +127,9 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 		return Obstacle{}, m.Blocking(n)[0]
 	case d.Act != Leave:
 		return at(NothingBlocks)
-	case len(o.ForeignFinalizers()) > 0 && !isCRD(o):
+	case isCRD(o) && slices.Contains(o.Finalizers, crdFinalizer):
+		return at(StillEmptying)
+	case len(o.ForeignFinalizers()) > 0:
 		return at(HeldByFinalizers)
 	case o.Stopping():
 		return at(StillStopping)

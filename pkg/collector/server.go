@@ -15,15 +15,17 @@ const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
 // Deleted is what the API server leaves of an object on a DELETE with that
 // policy: nil when it is gone at once (gc-semantics 6.1, 6.4 to 6.6, 6.10). The
-// empty policy leaves the collector's finalizers as they are. now becomes its deletion timestamp unless it has one.
+// empty policy leaves the collector's finalizers as they are. now becomes its
+// deletion timestamp unless it has one.
 //
-// A Namespace is never gone at once, as its contents go first.
+// A Namespace is never gone at once, as its contents go first; until they have, a
+// second DELETE of it changes nothing.
 func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
-	if o.Stopping() { // the policy is ignored then (6.4)
+	first := !o.Terminating()
+	if o.Stopping() || isNamespace(o) && !first { // the policy is ignored then (6.4)
 		return o
 	}
 	left := *o
-	first := !o.Terminating()
 	switch {
 	case isCRD(o) && first:
 		if !slices.Contains(o.Finalizers, crdFinalizer) {
@@ -50,24 +52,30 @@ func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time)
 // seconds: a look does not see what it says.
 const defaultGrace = 30
 
-// Patched is what the API server leaves of an object after a change: nil when
-// that took the last finalizer of one that was terminating (gc-semantics 6.7).
+// Patched is what the API server leaves of an object after a change: nil when it
+// was terminating and has no finalizer then (gc-semantics 6.7). A Namespace waits
+// for its contents all the same.
 func Patched(o *object.Object, c object.Change) *object.Object {
 	left := c.Apply(*o)
-	if left.Terminating() && len(left.Finalizers) == 0 && len(o.Finalizers) > 0 && !left.Stopping() && !isNamespace(o) {
+	if left.Terminating() && len(left.Finalizers) == 0 && !left.Stopping() && !isNamespace(o) {
 		return nil
 	}
 	return &left
 }
 
 // finalizersFor drops the collector's finalizers and adds the one that the
-// policy asks for at the end, unless the same set was there before
-// (gc-semantics 6.1; store.go, deletionFinalizersForGarbageCollection).
+// policy asks for at the end, unless the same set was there before. Without a
+// policy the first of them that is there stays (gc-semantics 6.1; store.go,
+// deletionFinalizersForGarbageCollection).
 func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []string {
 	wanted := ""
 	switch policy {
 	case "":
-		return finalizers
+		i := slices.IndexFunc(finalizers, ours)
+		if i < 0 {
+			return finalizers
+		}
+		wanted = finalizers[i]
 	case metav1.DeletePropagationForeground:
 		wanted = object.ForegroundFinalizer
 	case metav1.DeletePropagationOrphan:
@@ -81,7 +89,7 @@ func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []str
 		case f == wanted:
 			had = true
 			out = append(out, f)
-		case f != object.ForegroundFinalizer && f != object.OrphanFinalizer:
+		case !ours(f):
 			out = append(out, f)
 		}
 	}
@@ -93,6 +101,11 @@ func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []str
 		out = append(slices.DeleteFunc(out, func(f string) bool { return f == wanted }), wanted)
 	}
 	return out
+}
+
+// ours says whether a finalizer is the collector's.
+func ours(finalizer string) bool {
+	return finalizer == object.ForegroundFinalizer || finalizer == object.OrphanFinalizer
 }
 
 func isNamespace(o *object.Object) bool { return o.APIVersion == "v1" && o.Kind == "Namespace" }

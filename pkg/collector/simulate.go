@@ -3,6 +3,8 @@ package collector
 import (
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -27,7 +29,9 @@ type Move struct {
 	// detached; else None.
 	For graph.Node
 	// After are the moves that must be over before this one: the last ones on the
-	// object itself, its owners and its dependents. Ascending.
+	// object itself, its owners and its dependents; for a namespace or a
+	// CustomResourceDefinition also those of what is in it. A move is over when
+	// others have done their part: see Swept and Stopped. Ascending.
 	After []int
 	// Follows is the move without which this one would not be, or -1.
 	Follows int
@@ -39,6 +43,7 @@ type Course struct {
 	Model *Model // the state at the end
 	// Swept are the objects that others delete because a move deleted their
 	// namespace or their CustomResourceDefinition, with that move (gc-semantics 7).
+	// They may be gone before a move of their own comes.
 	Swept map[graph.Node]int
 	// Stopped are the moves that delete a Pod which a kubelet has to stop.
 	Stopped map[int]bool
@@ -53,6 +58,7 @@ type Course struct {
 func (m *Model) Simulate(b Bounds) *Course {
 	s := &simulation{
 		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
+		home: map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{},
 		course: &Course{Model: m, Swept: map[graph.Node]int{}, Stopped: map[int]bool{}},
 	}
 	for n := range s.last {
@@ -66,7 +72,7 @@ func (m *Model) Simulate(b Bounds) *Course {
 		}
 	}
 	for pass := 1; ; pass++ {
-		s.sweep()
+		s.release()
 		if len(s.next) == 0 {
 			return s.course
 		}
@@ -76,7 +82,7 @@ func (m *Model) Simulate(b Bounds) *Course {
 
 // candidate says whether a pass looks at an object at all (gc-semantics 12.1).
 func candidate(o *object.Object) bool {
-	return o.DeletingDependents() || o.Orphaning() || !o.Terminating() && len(o.Owners) > 0
+	return o != nil && (o.DeletingDependents() || o.Orphaning() || !o.Terminating() && len(o.Owners) > 0)
 }
 
 type simulation struct {
@@ -86,7 +92,11 @@ type simulation struct {
 	last   []int32 // per node, its last move, or -1
 	next   []graph.Node
 	queued graph.Set
-	sweeps []sweeping
+
+	contents *contents                 // nil until something takes others along
+	open     []*emptying               // namespaces and CustomResourceDefinitions, in the order of their moves
+	home     map[graph.Node]graph.Node // where what outlasts the deletion of those is
+	ends     map[graph.Node][]int      // the moves that emptied those
 }
 
 func (s *simulation) enqueue(n graph.Node) {
@@ -95,9 +105,38 @@ func (s *simulation) enqueue(n graph.Node) {
 	}
 }
 
-// inOrder are the acts of a pass in the order of their moves: what looks at its
-// owner comes before what changes that owner.
-var inOrder = []Act{Detach, Unblock, Remove, FreeFinalizer}
+// phase is the place of an act in a pass: what looks at an owner comes before
+// what changes what it sees there. So late come the deletions that take others
+// along, or let go of dependents which might be about to be deleted.
+type phase int
+
+const (
+	nothing phase = iota - 1
+	detaching
+	unblocking
+	removing
+	removingLate
+	freeing
+	phases
+)
+
+func (s *simulation) phase(n graph.Node, d Decision) phase {
+	switch d.Act {
+	case Detach:
+		return detaching
+	case Unblock:
+		return unblocking
+	case Remove:
+		if takesAlong(s.now[n]) || d.Policy == metav1.DeletePropagationOrphan {
+			return removingLate
+		}
+		return removing
+	case FreeFinalizer:
+		return freeing
+	case Leave, OrphanChildren:
+	}
+	return nothing
+}
 
 func (s *simulation) pass(pass int) {
 	work := s.take()
@@ -106,22 +145,32 @@ func (s *simulation) pass(pass int) {
 			s.orphan(pass, n)
 		}
 	}
-	byAct := map[Act][]graph.Node{}
+	var agenda [phases][]graph.Node
 	for _, n := range merged(work, s.take()) {
-		d := s.Decide(n)
-		byAct[d.Act] = append(byAct[d.Act], n)
+		if at := s.phase(n, s.Decide(n)); at != nothing {
+			agenda[at] = append(agenda[at], n)
+		}
 	}
-	for _, act := range inOrder {
-		for _, n := range byAct[act] {
-			switch d := s.Decide(n); d.Act {
-			case act:
+	for at, nodes := range agenda {
+		for _, n := range nodes {
+			d := s.Decide(n)
+			switch now := s.phase(n, d); {
+			case now == nothing:
+			case now != phase(at), now == freeing && s.awaited(n):
+				s.enqueue(n) // an act of this pass made it another, or too early
+			default:
 				s.do(pass, n, d, graph.None)
-			case Leave:
-			default: // an act of this pass made it another
-				s.enqueue(n)
 			}
 		}
 	}
+}
+
+// awaited says whether the next pass still deals with a dependent because of its
+// owners, so that none of them must change before.
+func (s *simulation) awaited(owner graph.Node) bool {
+	return slices.ContainsFunc(s.graph.Dependents(owner), func(e graph.Edge) bool {
+		return s.queued.Has(e.Node) && s.now[e.Node] != nil && !s.now[e.Node].Terminating() && s.Decide(e.Node).Act != Leave
+	})
 }
 
 // take empties the queue. The order of nodes is that of their identities, so a
@@ -160,7 +209,7 @@ func (s *simulation) orphan(pass int, owner graph.Node) {
 
 func (s *simulation) do(pass int, n graph.Node, d Decision, orphanedFrom graph.Node) {
 	before := s.now[n]
-	move := Move{Decision: d, Pass: pass, Node: n, Before: before, For: orphanedFrom, After: s.neighbours(n), Follows: -1}
+	move := Move{Decision: d, Pass: pass, Node: n, Before: before, For: orphanedFrom, After: s.before(n, d), Follows: -1}
 	if !before.Terminating() {
 		move.Verdicts = s.Verdicts(n)
 	}
@@ -170,16 +219,31 @@ func (s *simulation) do(pass int, n graph.Node, d Decision, orphanedFrom graph.N
 	s.last[n] = int32(index)
 	s.Perform(n, d)
 	if d.Act == Remove && s.now[n] != nil {
-		s.begin(index, n)
+		s.others(index, n)
 	}
 }
 
-// neighbours are the last moves on a node, its owners and its dependents.
-func (s *simulation) neighbours(n graph.Node) []int {
-	var out []int
+// before are the moves whose effects a move rests on, and those that rest on
+// what it changes.
+func (s *simulation) before(n graph.Node, d Decision) []int {
+	out := s.around(nil, n)
+	if home, ok := s.home[n]; ok {
+		out = s.around(out, home)
+	}
+	if d.Act == Remove && takesAlong(s.now[n]) {
+		for _, member := range s.inside(n) {
+			out = s.around(out, member)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// around appends the last moves on a node, its owners and its dependents.
+func (s *simulation) around(out []int, n graph.Node) []int {
 	add := func(of graph.Node) {
 		if of >= 0 && int(of) < len(s.last) && s.last[of] >= 0 {
-			out = append(out, int(s.last[of]))
+			out = append(append(out, int(s.last[of])), s.ends[of]...)
 		}
 	}
 	add(n)
@@ -189,8 +253,7 @@ func (s *simulation) neighbours(n graph.Node) []int {
 	for _, e := range s.graph.Dependents(n) {
 		add(e.Node)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
 }
 
 // follows is the last move on the object, or on an owner that a bad reference

@@ -1,126 +1,141 @@
 package collector
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// sweeping is a deletion that others bring to its end: the kubelet that of a
-// Pod, the namespace controller that of a namespace, the API server that of a
-// CustomResourceDefinition.
-type sweeping struct {
-	move    int
-	node    graph.Node
-	members []graph.Node // what goes first
-	begun   bool
+// emptying is a namespace or CustomResourceDefinition that a move deleted, and
+// that goes when everything in it has gone.
+type emptying struct {
+	node graph.Node
+	left []graph.Node // what is in it; what is gone is dropped from the front
+	kept []graph.Node // what its deletion alone did not let go
 }
 
-// begin notes what others have to do about an object that a move deleted.
-func (s *simulation) begin(move int, n graph.Node) {
+// contents answers what is in namespaces, and which objects are of which type.
+type contents struct {
+	residents, instances map[string][]graph.Node
+}
+
+// takesAlong says whether the deletion of an object is that of others, too.
+func takesAlong(o *object.Object) bool { return isNamespace(o) || isCRD(o) }
+
+// inside are the objects that the deletion of n takes along: the residents of a
+// namespace, or the instances of a CustomResourceDefinition, which is named
+// after their resource: plural.group.
+func (s *simulation) inside(n graph.Node) []graph.Node {
+	if s.contents == nil {
+		s.contents = contentsOf(s.graph)
+	}
 	o := s.now[n]
-	switch {
+	if isNamespace(o) {
+		return s.contents.residents[o.Name]
+	}
+	return s.contents.instances[o.Name]
+}
+
+func contentsOf(g *graph.Graph) *contents {
+	c := &contents{map[string][]graph.Node{}, map[string][]graph.Node{}}
+	for n := range g.Listed() {
+		node := graph.Node(n)
+		o := g.Object(node)
+		if o.Namespace != "" {
+			c.residents[o.Namespace] = append(c.residents[o.Namespace], node)
+		}
+		if m, ok := g.View().Map(o.APIVersion, o.Kind); ok {
+			t := m.Type.String()
+			c.instances[t] = append(c.instances[t], node)
+		}
+	}
+	return c
+}
+
+// others lets them do their part about an object that a move deleted: the
+// kubelet stops a Pod, the namespace controller deletes what is in a namespace,
+// the API server the instances of a CustomResourceDefinition. A move is over
+// when they have.
+func (s *simulation) others(move int, n graph.Node) {
+	switch o := s.now[n]; {
 	case o.Stopping():
 		s.course.Stopped[move] = true
-		s.sweeps = append(s.sweeps, sweeping{move: move, node: n})
-	case isNamespace(o):
-		s.sweeps = append(s.sweeps, sweeping{move, n, s.residents(o.Name), false})
-	case isCRD(o):
-		s.sweeps = append(s.sweeps, sweeping{move, n, s.instances(o.Name), false})
+		s.Become(n, settled(o))
+	case takesAlong(o):
+		s.sweep(move, n)
 	}
 }
 
-func (s *simulation) residents(namespace string) []graph.Node {
-	return s.listed(func(o *object.Object) bool { return o.Namespace == namespace })
-}
-
-// instances are the objects of the resource that a CustomResourceDefinition is
-// named after: plural.group.
-func (s *simulation) instances(crd string) []graph.Node {
-	return s.listed(func(o *object.Object) bool {
-		m, ok := s.graph.View().Map(o.APIVersion, o.Kind)
-		return ok && m.Type.String() == crd
-	})
-}
-
-func (s *simulation) listed(want func(*object.Object) bool) []graph.Node {
-	var out []graph.Node
-	for n := range s.graph.Listed() {
-		if o := s.now[n]; o != nil && want(o) {
-			out = append(out, graph.Node(n))
-		}
-	}
-	return out
-}
-
-// sweep lets the others do their part, between two passes.
-func (s *simulation) sweep() {
-	var open []sweeping
-	for _, w := range s.sweeps {
-		o := s.now[w.node]
-		switch {
-		case o == nil:
-			continue
-		case o.Stopping():
-			s.Become(w.node, settled(o))
-			continue
-		case !w.begun:
-			w.begun = true
-			s.sweepAway(w, o)
-		}
-		if s.emptied(w) {
-			s.Become(w.node, swept(o))
-			continue
-		}
-		open = append(open, w)
-	}
-	s.sweeps = open
-}
-
-// sweepAway deletes what an object takes along: a namespace its contents, in the
-// Background (7.4); a CustomResourceDefinition its instances, with whatever
-// finalizers they have (7.1).
-func (s *simulation) sweepAway(w sweeping, o *object.Object) {
+// sweep deletes what is in an object: in a namespace in the Background, which
+// strips the collector's finalizers (7.4); of a CustomResourceDefinition with
+// whatever finalizers there are (7.1).
+func (s *simulation) sweep(move int, n graph.Node) {
 	policy := metav1.DeletionPropagation("")
-	if isNamespace(o) {
+	if isNamespace(s.now[n]) {
 		policy = metav1.DeletePropagationBackground
 	}
-	for _, n := range w.members {
-		if now := s.now[n]; now != nil {
-			s.course.Swept[n] = w.move
-			next := Deleted(now, policy, s.taken)
-			if next != nil && next.Stopping() {
-				next = settled(next)
-			}
-			s.Become(n, next)
+	w := &emptying{node: n, left: s.inside(n)}
+	for _, member := range w.left {
+		now := s.now[member]
+		if now == nil {
+			continue
 		}
+		s.course.Swept[member] = move
+		s.last[member] = int32(move)
+		if now = settled(now); now != nil {
+			now = settled(Deleted(now, policy, s.taken))
+		}
+		s.Become(member, now)
+		if now != nil {
+			w.kept = append(w.kept, member)
+			s.home[member] = n
+		}
+	}
+	s.open = append(s.open, w)
+}
+
+// release lets go of what has become empty. Where not everything was seen, who
+// can say what has?
+func (s *simulation) release() {
+	if s.whole {
+		s.open = slices.DeleteFunc(s.open, s.emptied)
 	}
 }
 
-func (s *simulation) emptied(w sweeping) bool {
-	for _, n := range w.members {
-		if s.now[n] != nil {
-			return false
-		}
+func (s *simulation) emptied(w *emptying) bool {
+	for len(w.left) > 0 && s.now[w.left[0]] == nil {
+		w.left = w.left[1:]
+	}
+	o := s.now[w.node]
+	switch {
+	case o == nil:
+		return true
+	case len(w.left) > 0, isNamespace(o) && len(o.Finalizers) > 0:
+		return false
+	}
+	for _, member := range w.kept {
+		s.ends[w.node] = append(s.ends[w.node], int(s.last[member]))
+	}
+	if isNamespace(o) {
+		s.Become(w.node, nil)
+	} else {
+		s.Become(w.node, Patched(o, object.Change{Release: crdFinalizer}))
 	}
 	return true
 }
 
-// settled is a Pod whose kubelet has stopped it.
+// settled is an object whose kubelet, if it waits for one, has stopped it.
 func settled(o *object.Object) *object.Object {
+	if o == nil || !o.Stopping() {
+		return o
+	}
 	left, none := *o, int64(0)
 	left.GraceSeconds, left.Running = &none, false
 	if len(left.Finalizers) == 0 {
 		return nil
 	}
 	return &left
-}
-
-// swept is an object whose contents are gone.
-func swept(o *object.Object) *object.Object {
-	if isNamespace(o) && len(o.Finalizers) == 0 {
-		return nil
-	}
-	return Patched(o, object.Change{Release: crdFinalizer})
 }

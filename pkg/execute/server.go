@@ -17,7 +17,8 @@ type Server interface {
 	// UID and resourceVersion, and answers what is left of it: nil when it is gone.
 	Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error)
 	// Patch makes the change on the very object it is given, bound to its UID and
-	// resourceVersion, and answers what is left of it: nil when that let it go.
+	// resourceVersion, and answers what is left of it: nil when that let it go. An
+	// empty change is sent all the same, as only its answer is of interest.
 	Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error)
 	// Read answers an object as it is now, or nil where it is proven to be gone or
 	// replaced by another of its name.
@@ -28,7 +29,8 @@ type Server interface {
 	Examine(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error)
 	// Census lists everything anew: who depends on whom.
 	Census(ctx context.Context) (*snapshot.Snapshot, error)
-	// Await returns when the object is gone or replaced, or the context ends.
+	// Await returns when the object is gone or replaced, or the context ends. As
+	// many may be waited for at once as a plan deletes; it may take for ever.
 	Await(ctx context.Context, at object.Identity) error
 }
 
@@ -38,7 +40,8 @@ type Refusal interface {
 	Refusal() snapshot.Reason
 }
 
-// Keeper saves whole objects before they are deleted.
+// Keeper saves whole objects before they are deleted. It is called once at a
+// time, and again for an object that changed since it was saved.
 type Keeper interface {
 	// Keep answers for each object what was saved of it. When it returns, that is
 	// on the disk. The error says that nothing can be saved at all.

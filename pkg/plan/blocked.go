@@ -54,7 +54,8 @@ func (m *maker) undecided(hindrances *audit.Hindrances, n graph.Node) (Blocked, 
 		return Blocked{}, false
 	}
 	lost := func(v collector.Verdict) bool { return v == collector.Dangling || v == collector.Waiting }
-	if !slices.ContainsFunc(m.course.Model.Verdicts(n), lost) {
+	culprit := m.course.Model.Object(n).Owners[d.Culprit]
+	if !slices.ContainsFunc(m.course.Model.Verdicts(n), lost) && !m.judge.Of(n, culprit).Withheld() {
 		return Blocked{}, false
 	}
 	return Blocked{

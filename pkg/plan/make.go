@@ -158,6 +158,9 @@ func (m *maker) outcomes() []Outcome {
 		case left.Terminating():
 			o.State, o.WaitsFor = Terminating, waitsFor(left)
 		}
+		if by, swept := m.course.Swept[n]; swept {
+			o.Follows = id(by)
+		}
 		out = append(out, o)
 	}
 	slices.SortStableFunc(out, func(a, b Outcome) int { return a.Object.Compare(b.Object) })

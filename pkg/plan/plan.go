@@ -82,6 +82,27 @@ type Outcome struct {
 	Object   object.Identity `json:"object"`
 	State    State           `json:"state"`
 	WaitsFor []string        `json:"waitsFor"` // of a terminating one: the finalizers it is left with, or what else it waits for
+	// Follows is the id of the step that takes the object along, since it deletes
+	// the object's namespace or CustomResourceDefinition; empty for all others.
+	Follows string `json:"follows,omitempty"`
+}
+
+// Losses counts the objects that go: those that a step deletes, and those that
+// are taken along.
+func (p *Plan) Losses() int {
+	n := p.Summary.Delete
+	own := map[string]bool{}
+	for _, s := range p.Steps {
+		if s.Action == collector.Remove {
+			own[string(s.Object.UID)] = true
+		}
+	}
+	for _, o := range p.Outcomes {
+		if o.Follows != "" && !own[string(o.Object.UID)] {
+			n++
+		}
+	}
+	return n
 }
 
 // Blocked is a deletion that does not come to its end, or an object that would

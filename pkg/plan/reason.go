@@ -96,6 +96,12 @@ func facts(of []Reference) string {
 	return strings.Join(said, "; ")
 }
 
+// What may be found of an owner that is not there.
+const (
+	isGone     = "is gone"
+	goesBefore = "goes before it"
+)
+
 // evidence says what was found of the owner that a reference names.
 func (m *maker) evidence(move *collector.Move, i int) string {
 	r := move.Before.Owners[i]
@@ -106,9 +112,9 @@ func (m *maker) evidence(move *collector.Move, i int) string {
 	j := m.judge.Of(move.Node, r)
 	switch j.Cause {
 	case collector.Missing:
-		return "is gone"
+		return isGone
 	case collector.Replaced:
-		return fmt.Sprintf("was replaced: another object has its name (UID %s)", j.Resident.UID)
+		return "was replaced: another object has its name now"
 	case collector.Mismatched:
 		return fmt.Sprintf("is not whose UID it names: that is %s", j.Holder)
 	case collector.CrossNamespace:
@@ -139,5 +145,5 @@ func byThisRun(move *collector.Move, i int) string {
 		return "holds"
 	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
 	}
-	return "goes before it"
+	return goesBefore
 }

@@ -55,11 +55,34 @@ func Renew(saved, fresh *Plan) (*Plan, []Stale) {
 		}
 		s.ID, s.After, s.Follows = renamed[s.ID], after, renamed[s.Follows]
 	}
+	out.Outcomes = foretold(fresh.Outcomes, out.Steps, renamed)
 	return &out, stale
 }
 
-// alike says whether two steps do the same, for the same reason.
+// foretold are the outcomes of those steps.
+func foretold(all []Outcome, steps []Step, renamed map[string]string) []Outcome {
+	of := map[string]bool{}
+	for _, s := range steps {
+		of[string(s.Object.UID)] = true
+	}
+	out := []Outcome{}
+	for _, o := range all {
+		o.Follows = renamed[o.Follows]
+		if of[string(o.Object.UID)] || o.Follows != "" {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// alike says whether two steps do the same, for the same reason. An owner that
+// was to go may have gone, when part of the plan was carried out before.
 func alike(a, b Step) bool {
 	return a.PropagationPolicy == b.PropagationPolicy && a.Object.Identity == b.Object.Identity &&
-		slices.Equal(a.References, b.References)
+		slices.EqualFunc(a.References, b.References, func(now, saved Reference) bool {
+			if saved.Evidence == goesBefore && now.Evidence == isGone {
+				saved.Evidence = isGone
+			}
+			return now == saved
+		})
 }

@@ -38,9 +38,13 @@ func lay(p *plan.Plan) *layout {
 			l.left[o.Object] = o
 		}
 	}
+	byID := make(map[string]int, len(p.Steps))
+	for i := range p.Steps {
+		byID[p.Steps[i].ID] = i
+	}
 	l.fold()
-	by := l.sweep()
-	l.hang(by)
+	l.sweep(byID)
+	l.hang(byID)
 	l.order()
 	return l
 }
@@ -75,19 +79,11 @@ func (l *layout) fold() {
 	}
 }
 
-// hang finds what each line follows: a step of another, or what by says was
-// swept away with another's object. A line hangs only under one whose main step
+// hang finds what each line follows. A line hangs only under one whose main step
 // comes before its own, so there are no circles, whatever a file says.
-func (l *layout) hang(by map[string]int) {
-	byID := make(map[string]int, len(l.plan.Steps))
-	for i := range l.plan.Steps {
-		byID[l.step(i).ID] = i
-	}
+func (l *layout) hang(byID map[string]int) {
 	for i := range l.lines {
 		above := l.followed(i, byID)
-		if above == none {
-			above = l.sweptAway(i, by)
-		}
 		if above != none && l.lines[above].main < l.lines[i].main {
 			l.lines[i].above = above
 		}
@@ -106,20 +102,6 @@ func (l *layout) followed(i int, byID map[string]int) int {
 		}
 		at = before
 	}
-}
-
-// sweptAway is the line with which an owner of a deleted object goes that has no
-// step of its own.
-func (l *layout) sweptAway(i int, by map[string]int) int {
-	if len(by) == 0 || !l.deletes(i) {
-		return none
-	}
-	for _, r := range l.main(i).References {
-		if above, found := by[r.UID]; found {
-			return above
-		}
-	}
-	return none
 }
 
 // order puts siblings in the order of urgency, and else in that of the plan.

@@ -43,7 +43,7 @@ func TestPreview(t *testing.T) {
 			`ACTION   NAMESPACE   OBJECT                     WHY
 delete   monitoring  Deployment/redis-exporter  its only owner, Widget/redis-0826, is not in this namespace: it lives in kube-system
                      └─ Pod/redis-exporter-0    follows its owner; has to stop first (grace period)
-delete   shop        Secret/restored            its only owner, Deployment/web, was replaced: another object has its name (UID Deployment/shop/web)
+delete   shop        Secret/restored            its only owner, Deployment/web, was replaced: another object has its name now
 unlink   shop        ConfigMap/shared           Deployment/old is gone; Deployment/web remains
 release  shop        ReplicaSet/api-7c          foreground deletion, and nothing blocks it any more
 blocked  shop        Secret/import              waits for Pod/import-x, which is held by example.com/hold for 60s

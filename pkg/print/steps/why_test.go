@@ -74,30 +74,23 @@ func TestWhatGoesAlong(t *testing.T) {
 	deleted := func(id string, o object.Object) plan.Step {
 		return plan.Step{ID: id, Action: collector.Remove, Object: plan.Object{Identity: o.Identity}, Reason: "why"}
 	}
-	var gone []plan.Outcome
-	for _, o := range []object.Object{
-		widget("a/x"), widget("a/y"), Object("example.com/v1", "Mouse", "a/x"), Object("other.com/v1", "Thing", "a/x"), widget("b/x"), Pod("a/x"),
-	} {
-		gone = append(gone, plan.Outcome{Object: o.Identity, State: plan.Deleted})
+	along := func(o object.Object, with string) plan.Outcome {
+		return plan.Outcome{Object: o.Identity, State: plan.Deleted, Follows: with}
 	}
-	changed := plan.Outcome{Object: Pod("b/y").Identity, State: plan.Changed}
 	p := &plan.Plan{
-		Steps: []plan.Step{
-			deleted("1", Definition("mice.example.com")), deleted("2", Definition("widgets.example.com")), deleted("3", Definition("things.other.com")),
-			deleted("4", Definition("leaf")), deleted("5", Namespace("b")),
+		Steps: []plan.Step{deleted("1", Definition("widgets.example.com")), deleted("2", Definition("leaf")), deleted("3", Namespace("b")), deleted("4", Pod("b/z"))},
+		Outcomes: []plan.Outcome{
+			along(widget("a/x"), "1"), along(widget("a/y"), "1"), along(Pod("b/x"), "3"), along(Pod("b/z"), "3"),
+			{Object: Pod("b/y").Identity, State: plan.Changed},
 		},
-		Outcomes: append(gone, changed),
 	}
 	want := `ACTION  NAMESPACE  OBJECT                                        WHY
-delete  -          CustomResourceDefinition/mice.example.com     why
-                   └─ 1 object of its kind                       goes too
 delete  -          CustomResourceDefinition/widgets.example.com  why
                    └─ 2 objects of its kind                      go too
-delete  -          CustomResourceDefinition/things.other.com     why
-                   └─ 1 object of its kind                       goes too
 delete  -          CustomResourceDefinition/leaf                 why
 delete  -          Namespace/b                                   why
                    └─ 1 object in it                             goes too
+delete  b          Pod/z                                         why
 `
 	if diff := cmp.Diff(want, previewed(t, p, 0, color.Never)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -54,6 +54,17 @@ func Role(at string, with ...Option) object.Object {
 	return Object("rbac.authorization.k8s.io/v1", "Role", at, with...)
 }
 
+// Namespace is a core/v1 Namespace, one of Containers.
+func Namespace(name string, with ...Option) object.Object {
+	return Object("v1", "Namespace", name, with...)
+}
+
+// Definition is a CustomResourceDefinition, one of Containers. Its name is
+// that of the resource, as in "widgets.example.com".
+func Definition(name string, with ...Option) object.Object {
+	return Object("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, with...)
+}
+
 // OwnedBy appends a plain reference to each owner.
 func OwnedBy(owners ...object.Object) Option {
 	return func(o *object.Object) {
@@ -68,9 +79,14 @@ func Owned(refs ...object.Reference) Option {
 	return func(o *object.Object) { o.Owners = append(o.Owners, refs...) }
 }
 
-// UID replaces the object's UID.
+// UID replaces the object's UID, under all its identities so far.
 func UID(uid types.UID) Option {
-	return func(o *object.Object) { o.UID = uid }
+	return func(o *object.Object) {
+		o.UID = uid
+		for i := range o.Aliases {
+			o.Aliases[i].UID = uid
+		}
+	}
 }
 
 // Labeled sets one label.

@@ -20,14 +20,17 @@ var residents = []struct {
 	claim
 	resource   string
 	namespaced bool
+	names      []string
 }{
-	{claim{"v1", "Pod"}, "pods", true},
-	{claim{"v1", "ConfigMap"}, "configmaps", true},
-	{claim{"apps/v1", "Deployment"}, "deployments.apps", true},
-	{claim{"rbac.authorization.k8s.io/v1", "Role"}, "roles.rbac.authorization.k8s.io", true},
-	{claim{"example.com/v1", "Widget"}, "widgets.example.com", true},
-	{claim{"v1", "Node"}, "nodes", false},
-	{claim{"rbac.authorization.k8s.io/v1", "ClusterRole"}, "clusterroles.rbac.authorization.k8s.io", false},
+	{claim{"v1", "Pod"}, "pods", true, names},
+	{claim{"v1", "ConfigMap"}, "configmaps", true, names},
+	{claim{"apps/v1", "Deployment"}, "deployments.apps", true, names},
+	{claim{"rbac.authorization.k8s.io/v1", "Role"}, "roles.rbac.authorization.k8s.io", true, names},
+	{claim{"example.com/v1", "Widget"}, "widgets.example.com", true, names},
+	{claim{"v1", "Node"}, "nodes", false, names},
+	{claim{"rbac.authorization.k8s.io/v1", "ClusterRole"}, "clusterroles.rbac.authorization.k8s.io", false, names},
+	{claim{"v1", "Namespace"}, "namespaces", false, []string{"a", "b"}},
+	{claim{"apiextensions.k8s.io/v1", "CustomResourceDefinition"}, "customresourcedefinitions.apiextensions.k8s.io", false, []string{"widgets.example.com"}},
 }
 
 // claims are what random references say besides the truth.
@@ -58,11 +61,12 @@ var names = []string{"x", "y", "z"}
 
 var oddNames = []string{"", ".", "..", "../x", "a%2fb", "ns/x"}
 
-// Draw is a random snapshot of Types: few objects in few places, so that they
-// collide; references that are right, stale, misspelt or led astray; types that
-// were not read everywhere; lookups of what that left unproven.
+// Draw is a random snapshot of Types and Containers: few objects in few places,
+// so that they collide; references that are right, stale, misspelt or led astray;
+// deletions in every stage; Pods that a kubelet has to stop; types that were not
+// read everywhere; lookups of what that left unproven.
 func Draw(t *rapid.T) *snapshot.Snapshot {
-	return New(Listing(drawObjects(t)...), func(s *snapshot.Snapshot) {
+	return New(Serving(Containers()...), Listing(drawObjects(t)...), func(s *snapshot.Snapshot) {
 		for _, r := range residents {
 			drawObstacle(t, s, r.resource)
 		}
@@ -74,16 +78,33 @@ func Draw(t *rapid.T) *snapshot.Snapshot {
 	})
 }
 
-func drawObjects(t *rapid.T) []object.Object {
-	var out []object.Object
-	taken := map[string]bool{}
-	for i, o := range rapid.SliceOfN(rapid.Custom(drawObject), 0, 10).Draw(t, "objects") {
-		if place := string(o.UID); !taken[place] {
-			taken[place] = true
-			UID(types.UID(fmt.Sprintf("u%d", i)))(&o)
-			out = append(out, o)
+// DrawBusy is a random snapshot like Draw's, but one that saw everything, and in
+// which references are mostly right: much goes, much waits, and circles are many.
+func DrawBusy(t *rapid.T) *snapshot.Snapshot {
+	objects := drawPlaces(t, 12)
+	owners := append(slices.Clone(objects), ConfigMap("a/x", UID("ghost1")), Node("x", UID("ghost2")))
+	reference := rapid.Custom(func(t *rapid.T) object.Reference {
+		if rapid.IntRange(0, 9).Draw(t, "odd") == 9 {
+			return drawReference(t, owners)
+		}
+		r := To(rapid.SampledFrom(owners).Draw(t, "owner"))
+		if rapid.Bool().Draw(t, "blocking") {
+			Blocking(&r)
+		}
+		return r
+	})
+	for i := range objects {
+		o := &objects[i]
+		Owned(rapid.SliceOfN(reference, 0, 3).Draw(t, "references")...)(o)
+		if (o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition") && rapid.Bool().Draw(t, "lost") {
+			o.Owners, o.Deleted = []object.Reference{To(Node("x", UID("ghost2")))}, nil
 		}
 	}
+	return New(Serving(Containers()...), Listing(objects...))
+}
+
+func drawObjects(t *rapid.T) []object.Object {
+	out := drawPlaces(t, 10)
 	owners := append(slices.Clone(out),
 		Pod("a/x", UID("ghost1")), Node("x", UID("ghost2")), Role("b/y", UID("ghost3")),
 		Object("v1", "ComponentStatus", "x", UID("ghost4")))
@@ -94,9 +115,23 @@ func drawObjects(t *rapid.T) []object.Object {
 	return out
 }
 
+// drawPlaces are objects without owners, no two at one place.
+func drawPlaces(t *rapid.T, most int) []object.Object {
+	var out []object.Object
+	taken := map[string]bool{}
+	for i, o := range rapid.SliceOfN(rapid.Custom(drawObject), 0, most).Draw(t, "objects") {
+		if place := string(o.UID); !taken[place] {
+			taken[place] = true
+			UID(types.UID(fmt.Sprintf("u%d", i)))(&o)
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 func drawObject(t *rapid.T) object.Object {
 	r := rapid.SampledFrom(residents).Draw(t, "kind")
-	at := rapid.SampledFrom(names).Draw(t, "name")
+	at := rapid.SampledFrom(r.names).Draw(t, "name")
 	if r.namespaced {
 		at = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace") + "/" + at
 	}
@@ -104,7 +139,22 @@ func drawObject(t *rapid.T) object.Object {
 	if r.kind == "Widget" && rapid.Bool().Draw(t, "alias") {
 		AlsoServedAs("legacy.example.com/v1", "Widget")(&o)
 	}
+	if r.kind == "Pod" {
+		drawKubelet(t, &o)
+	}
 	return o
+}
+
+// drawKubelet lets a Pod be one that a kubelet has to stop, or is about to.
+func drawKubelet(t *rapid.T, o *object.Object) {
+	if rapid.IntRange(0, 2).Draw(t, "kubelet") < 2 {
+		return
+	}
+	Running()(o)
+	if o.Terminating() && rapid.Bool().Draw(t, "stopping") {
+		grace := int64(30)
+		o.GraceSeconds = &grace
+	}
 }
 
 // drawDeletion is none as a rule. As in the other choices here, what comes first
@@ -113,6 +163,8 @@ func drawDeletion(t *rapid.T) Option {
 	return rapid.SampledFrom([]Option{
 		Held(), Held(), Held(), Held(), Held(), Held("x/y"), Foreground(), Terminating("x/y", object.ForegroundFinalizer),
 		Terminating(), Terminating("x/y"), TerminatingFor(time.Hour, "x/y"), Terminating(object.OrphanFinalizer),
+		Terminating("x/y", object.OrphanFinalizer), Terminating(object.OrphanFinalizer, object.ForegroundFinalizer),
+		Held(object.OrphanFinalizer), Held("x/y", object.ForegroundFinalizer),
 	}).Draw(t, "deletion")
 }
 

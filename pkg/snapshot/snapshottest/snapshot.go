@@ -154,3 +154,13 @@ func Types() []snapshot.Type {
 		{Group: "rbac.authorization.k8s.io", Version: "v1beta1", Resource: "clusterroles", Kind: "ClusterRole", Singular: "clusterrole", Verbs: all},
 	}
 }
+
+// Containers are the types whose objects take others along when they are
+// deleted. They are not among Types: see Serving.
+func Containers() []snapshot.Type {
+	all := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
+	return []snapshot.Type{
+		{Version: "v1", Resource: "namespaces", Kind: "Namespace", Singular: "namespace", ShortNames: []string{"ns"}, Verbs: all, Preferred: true},
+		{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Kind: "CustomResourceDefinition", Singular: "customresourcedefinition", ShortNames: []string{"crd"}, Verbs: all, Preferred: true},
+	}
+}

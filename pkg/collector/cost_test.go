@@ -1,0 +1,186 @@
+package collector_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// shapes are large graphs in which a pass has about n moves to make.
+var shapes = map[string]func(n int) *snapshot.Snapshot{
+	"a chain whose head has lost its owner": chainOf(st.Owned(to(lost, false))),
+	"a chain deleted in the foreground":     chainOf(st.Foreground()),
+	"a ring, one member deleted in the foreground": func(n int) *snapshot.Snapshot {
+		return linked(n, func(i int) []object.Reference { return []object.Reference{to(nth((i+n-1)%n), true)} }, st.Foreground())
+	},
+	"a star, its hub owning all": func(n int) *snapshot.Snapshot {
+		return linked(n, func(i int) []object.Reference {
+			if i == 0 {
+				return nil
+			}
+			return []object.Reference{to(nth(0), true)}
+		}, st.Foreground())
+	},
+	"a star, its hub owned by all": func(n int) *snapshot.Snapshot {
+		return linked(n, func(i int) []object.Reference {
+			if i > 0 {
+				return []object.Reference{to(lost, false)}
+			}
+			var all []object.Reference
+			for k := 1; k < n; k++ {
+				all = append(all, to(nth(k), true))
+			}
+			return all
+		})
+	},
+	"a star, its hub blocking the foreground deletion of all": func(n int) *snapshot.Snapshot {
+		s := &snapshot.Snapshot{Types: st.Types()}
+		hub := st.Secret("ns/hub", st.Held("x/y"))
+		for i := range n {
+			o := nth(i)
+			st.Foreground()(&o)
+			s.Objects = append(s.Objects, o)
+			hub.Owners = append(hub.Owners, to(o, true))
+		}
+		s.Objects = append(s.Objects, hub)
+		return whole(s)
+	},
+	"layers, each object owned by ten of the one above": func(n int) *snapshot.Snapshot {
+		return linked(n, func(i int) []object.Reference {
+			if i < 10 {
+				return []object.Reference{to(lost, false)}
+			}
+			var all []object.Reference
+			for k := range 10 {
+				all = append(all, to(nth(i/10*10-10+k), true))
+			}
+			return all
+		})
+	},
+	"an orphaning of all": func(n int) *snapshot.Snapshot {
+		return linked(n, func(i int) []object.Reference {
+			if i == 0 {
+				return nil
+			}
+			return []object.Reference{to(nth(0), true)}
+		}, st.Terminating(orphan))
+	},
+	"namespaces of one object each, beside a chain": func(n int) *snapshot.Snapshot {
+		s := chainOf(st.Owned(to(lost, false)))(n / 2)
+		for i := range n / 4 {
+			name := fmt.Sprintf("ns-%d", i)
+			s.Objects = append(s.Objects, st.Namespace(name, st.Owned(to(st.Node("gone"), false))), st.Secret(name+"/s"))
+		}
+		return whole(s)
+	},
+	"a namespace full of held objects, beside a chain": func(n int) *snapshot.Snapshot {
+		s := chainOf(st.Owned(to(lost, false)))(n / 2)
+		s.Objects = append(s.Objects, st.Namespace("full", st.Owned(to(st.Node("gone"), false))))
+		for i := range n / 2 {
+			s.Objects = append(s.Objects, st.Secret(fmt.Sprintf("full/s%d", i), st.Held("x/y")))
+		}
+		return whole(s)
+	},
+}
+
+var lost = st.ConfigMap("ns/lost")
+
+func nth(i int) object.Object { return st.ConfigMap(fmt.Sprintf("ns/o%07d", i)) }
+
+func to(owner object.Object, blocking bool) object.Reference {
+	if blocking {
+		return st.To(owner, st.Blocking)
+	}
+	return st.To(owner)
+}
+
+// linked are n objects with those owners, the first changed by the options.
+func linked(n int, owners func(int) []object.Reference, first ...st.Option) *snapshot.Snapshot {
+	s := &snapshot.Snapshot{}
+	for i := range n {
+		o := nth(i)
+		o.Owners = owners(i)
+		s.Objects = append(s.Objects, o)
+	}
+	for _, change := range first {
+		change(&s.Objects[0])
+	}
+	return whole(s)
+}
+
+func chainOf(first ...st.Option) func(int) *snapshot.Snapshot {
+	return func(n int) *snapshot.Snapshot {
+		return linked(n, func(i int) []object.Reference {
+			if i == 0 {
+				return nil
+			}
+			return []object.Reference{to(nth(i-1), true)}
+		}, first...)
+	}
+}
+
+func whole(s *snapshot.Snapshot) *snapshot.Snapshot {
+	s.Types, s.Listed, s.Taken = nil, nil, st.Taken
+	st.Serving(append(st.Types(), st.Containers()...)...)(s)
+	s.Sort()
+	return s
+}
+
+// Counted are allocations, of which every decision makes some, and how often a
+// node is told that its decision may have changed: neither depends on the
+// machine. Time is what the benchmark is for.
+func TestTheCostOfASimulationIsLinear(t *testing.T) {
+	const n = 4000
+	for name, shape := range shapes {
+		t.Run(name, func(t *testing.T) {
+			allocations, touches := cost(shape(n))
+			twice, twiceTouches := cost(shape(2 * n))
+			if ratio := twice / allocations; ratio > 2.3 {
+				t.Errorf("%.0f allocations for %d objects, %.0f for twice as many: %.1f times", allocations, n, twice, ratio)
+			}
+			if ratio := float64(twiceTouches) / float64(touches); ratio > 2.3 {
+				t.Errorf("%d touches for %d objects, %d for twice as many: %.1f times", touches, n, twiceTouches, ratio)
+			}
+		})
+	}
+}
+
+func cost(s *snapshot.Snapshot) (allocations float64, touches int) {
+	g := graph.New(s)
+	judge := collector.NewJudge(g)
+	run := func() {
+		touches = 0
+		m := collector.NewModel(g, judge)
+		c := m.Simulate(collector.Bounds{Within: func(graph.Node) bool { touches++; return true }})
+		ends(c)
+	}
+	return testing.AllocsPerRun(1, run), touches
+}
+
+// ends asks for every deletion that is still under way what it waits for.
+func ends(c *collector.Course) {
+	obstacles := collector.NewObstacles(c.Model)
+	for n := range c.Model.Graph().Listed() {
+		obstacles.End(graph.Node(n))
+	}
+}
+
+func BenchmarkSimulate(b *testing.B) {
+	for name, shape := range shapes {
+		for _, n := range []int{20_000, 40_000} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				g := graph.New(shape(n))
+				judge := collector.NewJudge(g)
+				b.ReportAllocs()
+				for b.Loop() {
+					ends(collector.NewModel(g, judge).Simulate(collector.Bounds{}))
+				}
+			})
+		}
+	}
+}

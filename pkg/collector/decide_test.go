@@ -1,0 +1,173 @@
+package collector_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// standing is a situation in words: the verdicts on the object's references, one
+// with an exclamation mark on one that blocks, and what depends on the object.
+type standing struct {
+	verdicts                       string
+	finalizers                     string
+	terminating                    bool
+	dependents, blockers, deleting int
+	blind                          bool
+}
+
+func (s standing) situation() collector.Situation {
+	o := st.ConfigMap("ns/d", st.Held(strings.Fields(s.finalizers)...))
+	if s.terminating {
+		st.Terminating()(&o)
+	}
+	out := collector.Situation{
+		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Whole: !s.blind,
+	}
+	for i, word := range strings.Fields(s.verdicts) {
+		verdict, blocks := strings.CutSuffix(word, "!")
+		r := st.To(st.Pod(fmt.Sprintf("ns/o%d", i)))
+		if blocks {
+			st.Blocking(&r)
+		}
+		o.Owners = append(o.Owners, r)
+		out.Verdicts = append(out.Verdicts, collector.Verdict(verdict))
+	}
+	return out
+}
+
+// holds are the words for holds that the tests use.
+var holds = map[collector.Hold]string{
+	collector.Gone: "gone", collector.Ownerless: "no owners", collector.Kept: "kept", collector.Going: "going",
+	collector.Undecidable: "undecidable", collector.Blocked: "blocked", collector.Unseen: "not all seen",
+}
+
+func decided(o *object.Object, d collector.Decision) string {
+	switch {
+	case d.Act != collector.Leave:
+		return strings.TrimSpace(strings.Replace(act("", o, d), "  ", " ", 1))
+	case d.Culprit >= 0:
+		return fmt.Sprintf("%s: %s", holds[d.Hold], o.Owners[d.Culprit].Name)
+	}
+	return holds[d.Hold]
+}
+
+// gc-semantics 4, in the order of its rows, then 4.4 to 4.6 and 5.1.
+func TestDecide(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		standing
+		want string
+	}{
+		{"row a: what is terminating by nobody's finalizer is left to go", standing{terminating: true, verdicts: "dangling"}, "going"},
+		{"row a: what is terminating and held by somebody is left alone, whatever its owners", standing{terminating: true, finalizers: "x/y", verdicts: "dangling waiting"}, "going"},
+		{"row a: not even a reference is dropped from it", standing{terminating: true, finalizers: "x/y", verdicts: "solid dangling"}, "going"},
+		{"row a: nor does a reference that cannot be judged matter to it", standing{terminating: true, finalizers: "x/y", verdicts: "unresolvable"}, "going"},
+		{"row a: what depends on it does not matter either", standing{terminating: true, finalizers: "x/y", dependents: 2, blockers: 1}, "going"},
+
+		{"row d: one in foreground deletion is dealt with as such, whatever its owners", standing{terminating: true, finalizers: fg, verdicts: "unresolvable dangling"}, "remove-finalizer foregroundDeletion"},
+		{"row d: the finalizer alone is no deletion", standing{finalizers: fg, verdicts: "solid", blockers: 1, dependents: 1}, "kept"},
+
+		{"row e: without a reference nothing is done", standing{}, "no owners"},
+		{"row e: finalizers make no difference", standing{finalizers: fg + " x/y"}, "no owners"},
+		{"row e: nor do dependents", standing{dependents: 3, blockers: 3, deleting: 3}, "no owners"},
+
+		{"row f: a kind that leads nowhere holds up everything", standing{verdicts: "unresolvable"}, "undecidable: o0"},
+		{"row f: so does a namespaced owner of a cluster-scoped object", standing{verdicts: "scope-error"}, "undecidable: o0"},
+		{"row f: so does an owner of whom nothing is known", standing{verdicts: "unknown"}, "undecidable: o0"},
+		{"row f: no reference beside it is dropped, though another is solid", standing{verdicts: "solid dangling unresolvable"}, "undecidable: o2"},
+		{"row f: nothing is deleted because of one beside it", standing{verdicts: "dangling waiting unknown"}, "undecidable: o2"},
+		{"row f: the first of several is named", standing{verdicts: "solid unknown scope-error unresolvable"}, "undecidable: o1"},
+		{"row f: the first is named also behind a dangling one", standing{verdicts: "dangling scope-error unknown"}, "undecidable: o1"},
+
+		{"row g: a solid owner keeps it", standing{verdicts: "solid"}, "kept"},
+		{"row g: so do several", standing{verdicts: "solid solid!"}, "kept"},
+
+		{"row h: beside a solid owner a dangling one is dropped", standing{verdicts: "solid dangling"}, "unlink o1"},
+		{"row h: so is a waiting one", standing{verdicts: "waiting solid"}, "unlink o0"},
+		{"row h: so are all of them, and nothing else", standing{verdicts: "dangling solid waiting! solid dangling"}, "unlink o0,o2,o4"},
+		{"row h: it does not matter what depends on it", standing{verdicts: "waiting solid", dependents: 2, blockers: 2, deleting: 1}, "unlink o0"},
+
+		{"row i: one that waits with its owner takes its dependents along", standing{verdicts: "waiting", dependents: 1}, "delete Foreground"},
+		{"row i: a dangling owner beside the waiting one changes nothing", standing{verdicts: "dangling waiting", dependents: 1}, "delete Foreground"},
+		{"row i: the orphan finalizer is not heeded", standing{verdicts: "waiting", dependents: 1, finalizers: orphan}, "delete Foreground"},
+
+		{"row j: without a solid owner it goes in the background", standing{verdicts: "dangling"}, "delete Background"},
+		{"row j: dependents make no difference when nothing waits", standing{verdicts: "dangling", dependents: 4, blockers: 4, deleting: 4}, "delete Background"},
+		{"row j: with a waiting owner and no dependents too", standing{verdicts: "waiting"}, "delete Background"},
+		{"row j: an orphan finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: "x/y " + orphan}, "delete Orphan"},
+		{"row j: so it is with a waiting owner and no dependents", standing{verdicts: "waiting", finalizers: orphan}, "delete Orphan"},
+		{"row j: a foreground finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: fg}, "delete Foreground"},
+		{"row j: of both, the orphan finalizer", standing{verdicts: "dangling", finalizers: fg + " " + orphan}, "delete Orphan"},
+		{"row j: finalizers of others ask for nothing", standing{verdicts: "dangling", finalizers: "x/y"}, "delete Background"},
+
+		{"4.4 a circle is broken first", standing{verdicts: "waiting!", dependents: 1, deleting: 1}, "unblock o0"},
+		{"4.4 every blocking reference is unblocked, waiting or not", standing{verdicts: "dangling! waiting waiting!", dependents: 1, deleting: 1}, "unblock o0,o2"},
+		{"4.4 with nothing that blocks there is nothing to break", standing{verdicts: "waiting", dependents: 1, deleting: 1}, "delete Foreground"},
+		{"4.4 dependents that are not being deleted make no circle", standing{verdicts: "waiting!", dependents: 2}, "delete Foreground"},
+		{"4.4 a solid owner comes first", standing{verdicts: "solid waiting!", dependents: 1, deleting: 1}, "unlink o1"},
+		{"4.4 so does a reference that cannot be judged", standing{verdicts: "waiting! unknown", dependents: 1, deleting: 1}, "undecidable: o1"},
+		{"4.4 only row i breaks circles", standing{verdicts: "dangling!", dependents: 1, deleting: 1}, "delete Background"},
+
+		{"4.5 what blocks must go first", standing{terminating: true, finalizers: fg, dependents: 3, blockers: 1}, "blocked"},
+		{"4.5 what does not block is not waited for", standing{terminating: true, finalizers: fg, dependents: 3}, "remove-finalizer foregroundDeletion"},
+		{"4.6 finalizers of others do not keep the collector's", standing{terminating: true, finalizers: "x/y " + fg + " z/z"}, "remove-finalizer foregroundDeletion"},
+
+		{"5.1 dependents are orphaned first", standing{terminating: true, finalizers: orphan, dependents: 2}, "orphan"},
+		{"5.1 when none is left the finalizer goes", standing{terminating: true, finalizers: orphan}, "remove-finalizer orphan"},
+		{"5.1 of both finalizers the orphan one comes first", standing{terminating: true, finalizers: fg + " " + orphan, dependents: 1, blockers: 1}, "orphan"},
+		{"5.1 and is removed first", standing{terminating: true, finalizers: fg + " " + orphan}, "remove-finalizer orphan"},
+		{"5.1 the finalizer alone is no deletion", standing{finalizers: orphan, dependents: 1}, "no owners"},
+
+		{"10.14 no foreground finalizer is removed where not everything was seen", standing{terminating: true, finalizers: fg, blind: true}, "not all seen"},
+		{"10.14 nothing is orphaned there", standing{terminating: true, finalizers: orphan, dependents: 1, blind: true}, "not all seen"},
+		{"10.14 no orphan finalizer is removed there", standing{terminating: true, finalizers: orphan, blind: true}, "not all seen"},
+		{"10.14 what owners prove holds all the same: delete", standing{verdicts: "dangling", blind: true}, "delete Background"},
+		{"10.14 what owners prove holds all the same: unlink", standing{verdicts: "solid dangling", blind: true}, "unlink o1"},
+		{"10.14 what is left to go needs no sight", standing{terminating: true, finalizers: "x/y", blind: true}, "going"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := test.situation()
+			if got := decided(s.Object, collector.Decide(s)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+	t.Run("row b: what is gone is gone", func(t *testing.T) {
+		if d := collector.Decide(collector.Situation{}); d.Act != collector.Leave || d.Hold != collector.Gone {
+			t.Errorf("got %+v", d)
+		}
+	})
+}
+
+// A change names references by their place, so each decision must name no more
+// than there are, and a policy only with a deletion.
+func TestADecisionSaysWhatItsActNeedsAndNoMore(t *testing.T) {
+	verdicts := []string{"", "solid", "dangling", "waiting!", "unknown", "solid dangling", "waiting dangling!"}
+	for _, v := range verdicts {
+		for _, finalizers := range []string{"", "x/y", object.ForegroundFinalizer, object.OrphanFinalizer} {
+			for n := range 16 {
+				s := standing{
+					verdicts: v, finalizers: finalizers, terminating: n&1 > 0, dependents: n >> 1 & 1, blockers: n >> 2 & n >> 1 & 1,
+					deleting: n >> 1 & 1, blind: n>>3 > 0,
+				}.situation()
+				d := collector.Decide(s)
+				switch {
+				case (d.Act == collector.Leave) != (d.Hold != collector.NoHold),
+					(d.Act == collector.Remove) != (d.Policy != metav1.DeletionPropagation("")),
+					(d.Act == collector.Detach) != (len(d.Change.Drop) > 0),
+					(d.Act == collector.Unblock) != (len(d.Change.Unblock) > 0),
+					(d.Act == collector.FreeFinalizer) != (d.Change.Release != ""),
+					(d.Hold == collector.Undecidable) != (d.Culprit >= 0):
+					t.Errorf("%q with %q, %04b: %+v", v, finalizers, n, d)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package collector_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// play is what becomes of a cluster in a pass, whatever the order in which its
+// objects were seen.
+type play struct {
+	name    string
+	seen    []st.Part
+	deleted []deletion // by somebody, before the pass
+	moves   []string   // see said
+	left    []string   // see left; what is not named stays as it was
+	stuck   []string   // see stuck
+}
+
+// deletion is a DELETE of an object.
+type deletion struct {
+	uid    types.UID
+	policy metav1.DeletionPropagation
+}
+
+func perform(t *testing.T, plays []play) {
+	t.Helper()
+	for _, p := range plays {
+		t.Run(p.name, func(t *testing.T) {
+			whole := st.New(p.seen...)
+			permute(whole.Objects, func(order []object.Object) {
+				shuffled := *whole
+				shuffled.Objects = order
+				shuffled.Sort()
+				m := modelOf(&shuffled)
+				for _, d := range p.deleted {
+					n := m.Graph().Find(d.uid)
+					if m.Object(n) == nil {
+						t.Fatalf("there is no %s", d.uid)
+					}
+					m.Become(n, collector.Deleted(m.Object(n), d.policy, st.Taken))
+				}
+				c := m.Simulate(collector.Bounds{})
+				if t.Failed() {
+					return
+				}
+				compare(t, "moves", p.moves, said(c))
+				compare(t, "left", p.left, left(c))
+				compare(t, "stuck", p.stuck, stuck(c))
+			})
+		})
+	}
+}
+
+func compare(t *testing.T, what string, want, got []string) {
+	t.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), append([]string{}, got...)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// whys are the words for obstacles that the tests use.
+var whys = map[collector.Why]string{
+	collector.HeldByFinalizers: "held", collector.StillStopping: "stopping", collector.StillEmptying: "emptying",
+	collector.InCircle: "in a circle", collector.CannotBeJudged: "cannot be judged", collector.OutOfBounds: "out of bounds",
+	collector.NotAllSeen: "not all seen", collector.NothingBlocks: "nothing blocks",
+}
+
+// stuck says of each object that is terminating at the end of a course what
+// keeps it, and whom: "owner: child held".
+func stuck(c *collector.Course) []string {
+	var out []string
+	obstacles := collector.NewObstacles(c.Model)
+	for n := range c.Model.Graph().Listed() {
+		if end, ok := obstacles.End(graph.Node(n)); ok {
+			out = append(out, c.Model.Object(graph.Node(n)).Name+": "+c.Model.Object(end.Node).Name+" "+whys[end.Why])
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func listing(objects ...object.Object) []st.Part { return []st.Part{st.Listing(objects...)} }

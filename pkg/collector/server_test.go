@@ -1,0 +1,184 @@
+package collector_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+const (
+	fg      = object.ForegroundFinalizer
+	orphan  = object.OrphanFinalizer
+	cleanup = "customresourcecleanup.apiextensions.k8s.io"
+)
+
+// remains is an object as the API server leaves it, in words.
+func remains(o *object.Object) string {
+	if o == nil {
+		return "gone"
+	}
+	words := []string{"alive"}
+	if o.Terminating() {
+		words[0] = "terminating"
+	}
+	if o.Stopping() {
+		words = append(words, fmt.Sprintf("in %ds", *o.GraceSeconds))
+	}
+	if len(o.Finalizers) > 0 {
+		words = append(words, strings.Join(o.Finalizers, " "))
+	}
+	return strings.Join(words, ": ")
+}
+
+// gc-semantics 6.1, and 9G: TestStoreDeletionPropagation and
+// TestStoreDeleteWithOrphanDependents for explicit policies. orphanDependents
+// true and false are the policies Orphan and Background.
+func TestTheFinalizersThatADELETELeaves(t *testing.T) {
+	const foreground, background, orphaning, none = metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan, ""
+	for _, test := range []struct {
+		finalizers string
+		policy     metav1.DeletionPropagation
+		want       string
+	}{
+		{"", foreground, fg},
+		{"", background, "gone"},
+		{"", orphaning, orphan},
+		{"", none, "gone"},
+		{orphan, foreground, fg},
+		{orphan, background, "gone"},
+		{orphan, orphaning, orphan},
+		{orphan, none, orphan},
+		{fg, foreground, fg},
+		{fg, background, "gone"},
+		{fg, orphaning, orphan},
+		{fg, none, fg},
+		// Others stay in their order; what is new stands at the end.
+		{"a/a b/b", foreground, "a/a b/b " + fg},
+		{"a/a b/b", background, "a/a b/b"},
+		{"a/a b/b", orphaning, "a/a b/b " + orphan},
+		{"a/a b/b", none, "a/a b/b"},
+		// What was there before keeps its place.
+		{"a/a " + orphan + " b/b", orphaning, "a/a " + orphan + " b/b"},
+		{"a/a " + orphan + " b/b", none, "a/a " + orphan + " b/b"},
+		{"a/a " + orphan + " b/b", background, "a/a b/b"},
+		{"a/a " + orphan + " b/b", foreground, "a/a b/b " + fg},
+		{"a/a " + fg + " b/b", foreground, "a/a " + fg + " b/b"},
+		{"a/a " + fg + " b/b", none, "a/a " + fg + " b/b"},
+		{"a/a " + fg + " b/b", background, "a/a b/b"},
+		{"a/a " + fg + " b/b", orphaning, "a/a b/b " + orphan},
+		// Both at once are invalid today. One goes, so the order is made anew.
+		{fg + " a/a " + orphan, foreground, "a/a " + fg},
+		{fg + " a/a " + orphan, orphaning, "a/a " + orphan},
+		{fg + " a/a " + orphan, background, "a/a"},
+		{fg + " a/a " + orphan, none, "a/a " + fg},
+		{orphan + " " + fg, none, orphan},
+	} {
+		name := fmt.Sprintf("%s of an object with %s", or(string(test.policy), "no policy"), or(test.finalizers, "no finalizers"))
+		t.Run(name, func(t *testing.T) {
+			want := "terminating: " + test.want
+			if test.want == "gone" {
+				want = test.want
+			}
+			alive := st.ConfigMap("ns/o", st.Held(strings.Fields(test.finalizers)...))
+			if got := remains(collector.Deleted(&alive, test.policy, st.Taken)); got != want {
+				t.Errorf("alive: got %q, want %q", got, want)
+			}
+			if test.finalizers == "" {
+				return // nothing would hold it
+			}
+			// A later DELETE swaps the finalizer of a terminating object (6.5).
+			terminating := st.ConfigMap("ns/o", st.Terminating(strings.Fields(test.finalizers)...))
+			if got := remains(collector.Deleted(&terminating, test.policy, st.Taken)); got != want {
+				t.Errorf("terminating: got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// gc-semantics 6.4 to 6.6 and 6.10.
+func TestWhatADELETELeaves(t *testing.T) {
+	const background, foreground = metav1.DeletePropagationBackground, metav1.DeletePropagationForeground
+	for _, test := range []struct {
+		name   string
+		object object.Object
+		policy metav1.DeletionPropagation
+		want   string
+	}{
+		{"6.5 an object that somebody holds stays, terminating", st.Secret("ns/o", st.Held("x/y")), background, "terminating: x/y"},
+		{"6.5 a second DELETE of it changes nothing", st.Secret("ns/o", st.Terminating("x/y")), background, "terminating: x/y"},
+		{"6.5 a DELETE in the background ends a foreground deletion", st.Secret("ns/o", st.Foreground()), background, "gone"},
+		{"6.5 and an orphaning", st.Secret("ns/o", st.Terminating(orphan)), background, "gone"},
+
+		{"6.6 a Pod that runs is given time to stop", st.Pod("ns/p", st.Running()), background, "terminating: in 30s"},
+		{"6.6 a Pod that does not run goes at once", st.Pod("ns/p"), background, "gone"},
+		{"6.6 the collector's finalizer goes together with that time", st.Pod("ns/p", st.Running()), foreground, "terminating: in 30s: " + fg},
+		{"6.6 so do those of others", st.Pod("ns/p", st.Running(), st.Held("x/y")), background, "terminating: in 30s: x/y"},
+		{"6.4 while a Pod stops, a DELETE is not heeded", st.Pod("ns/p", st.Running(), st.Stopping()), foreground, "terminating: in 30s"},
+		{"6.4 not even one that would strip a finalizer", st.Pod("ns/p", st.Running(), st.Stopping(), st.Held(fg)), background, "terminating: in 30s: " + fg},
+		{"6.4 a Pod whose time is over is held by finalizers alone", st.Pod("ns/p", st.Running(), st.Terminating(fg)), background, "gone"},
+
+		{"6.10 a Namespace stays until it is empty", st.Namespace("n"), background, "terminating"},
+		{"6.10 its DELETE heeds the policy", st.Namespace("n", st.Held("x/y", orphan)), foreground, "terminating: x/y " + fg},
+		{"6.10 a second DELETE of it does nothing before it is empty", st.Namespace("n", st.Terminating(fg)), background, "terminating: " + fg},
+		{"6.10 a CustomResourceDefinition stays until its instances are gone", st.Definition("widgets.example.com"), background, "terminating: " + cleanup},
+		{"6.10 its first DELETE ignores the policy", st.Definition("widgets.example.com", st.Held(orphan)), foreground, "terminating: " + orphan + " " + cleanup},
+		{"6.10 its second DELETE does not", st.Definition("widgets.example.com", st.Terminating(orphan, cleanup)), background, "terminating: " + cleanup},
+		{"6.10 its finalizer is added once", st.Definition("widgets.example.com", st.Held(cleanup, "x/y")), background, "terminating: " + cleanup + " x/y"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := test.object
+			got := collector.Deleted(&test.object, test.policy, st.Taken.Add(time.Hour))
+			if remains(got) != test.want {
+				t.Errorf("got %q, want %q", remains(got), test.want)
+			}
+			if remains(&before) != remains(&test.object) {
+				t.Errorf("the object itself became %q", remains(&test.object))
+			}
+			if got != nil && before.Terminating() && !got.Deleted.Equal(*before.Deleted) {
+				t.Error("a terminating object got another deletion timestamp")
+			}
+		})
+	}
+}
+
+// gc-semantics 6.7.
+func TestWhatAChangeLeaves(t *testing.T) {
+	owner := st.Pod("ns/owner")
+	drop, free := object.Change{Drop: []int{0}}, object.Change{Release: fg}
+	for _, test := range []struct {
+		name   string
+		object object.Object
+		change object.Change
+		want   string
+	}{
+		{"the last finalizer of a terminating object takes it along", st.Secret("ns/o", st.Foreground()), free, "gone"},
+		{"that of an object which is not terminating does not", st.Secret("ns/o", st.Held(fg)), free, "alive"},
+		{"one finalizer of several does not", st.Secret("ns/o", st.Terminating("x/y", fg)), free, "terminating: x/y"},
+		{"a finalizer that is not there changes nothing", st.Secret("ns/o", st.Terminating("x/y")), free, "terminating: x/y"},
+		{"a Pod that has yet to stop stays", st.Pod("ns/p", st.Stopping(), st.Held(fg)), free, "terminating: in 30s"},
+		{"a Namespace waits for its contents all the same", st.Namespace("n", st.Foreground()), free, "terminating"},
+		{"a reference goes and the object stays", st.Secret("ns/o", st.OwnedBy(owner)), drop, "alive"},
+		{"so it does of one that is terminating", st.Secret("ns/o", st.OwnedBy(owner), st.Terminating("x/y")), drop, "terminating: x/y"},
+		{"one that is terminating without a finalizer goes with any change", st.Secret("ns/o", st.OwnedBy(owner), st.Terminating()), drop, "gone"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := remains(collector.Patched(&test.object, test.change)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package execute
+
+import (
+	"context"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// census is who depends on whom, seen anew: what the mirror knows of an object's
+// dependents may be old, and nothing binds the removal of a finalizer to them.
+type census struct {
+	mu    sync.Mutex
+	graph *graph.Graph
+	judge *collector.Judge
+	model *collector.Model
+}
+
+func (r *run) takeCensus(ctx context.Context, _ struct{}) (*census, error) {
+	s, err := r.server.Census(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := graph.New(s)
+	judge := collector.NewJudge(g)
+	return &census{graph: g, judge: judge, model: collector.NewModel(g, judge)}, nil
+}
+
+// consult asks the collector again on a look that began after the step did. Nil:
+// the step is to be looked at again. Nothing is concluded from a look that is
+// not whole.
+func (t *task) consult(ctx context.Context) *end {
+	var c *census
+	var err error
+	t.unslotted(func() { c, err = t.censuses.ask(ctx, struct{}{}) })
+	switch {
+	case ctx.Err() != nil:
+		return t.interrupted()
+	case err != nil:
+		return skipped("what depends on it could not be seen again: " + err.Error())
+	case !c.model.Whole():
+		return skipped("what depends on it could not all be seen again" + c.gap())
+	}
+	o, judgements, why := c.of(t.step)
+	switch {
+	case o == nil:
+		t.mirror.gone(t.node)
+	case why != "":
+		return skipped(why)
+	case !t.frozen(t.node) && !t.mirror.renew(t.node, o):
+		t.mirror.learn(t.node, o, judgements)
+		t.changed = true
+	}
+	t.counted = true
+	return nil
+}
+
+// of answers what was seen of a step's object, and why the step is not what the
+// collector would do with it; empty where it is. A nil object is gone.
+func (c *census) of(step *plan.Step) (o *object.Object, judgements []collector.Judgement, not string) {
+	c.mu.Lock() // a model may remember what it was asked
+	defer c.mu.Unlock()
+	n := c.graph.Find(step.Object.UID)
+	if o = c.model.Object(n); o == nil {
+		return nil, nil, ""
+	}
+	if d := c.model.Decide(n); d.Act != step.Action || d.Change.Release != step.Finalizer {
+		not = why(c.model, step, n, d)
+	}
+	return o, c.judge.Object(n), not
+}
+
+func (c *census) gap() string {
+	for _, g := range c.graph.Snapshot().Gaps {
+		if g.Name == "" {
+			return ": " + g.String() + " (" + string(g.Reason) + ")"
+		}
+	}
+	return ""
+}

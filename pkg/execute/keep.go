@@ -1,0 +1,127 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// saveAll has everything saved that the plan deletes or takes along, before
+// anything is done.
+func (r *run) saveAll(ctx context.Context) {
+	nodes, leans := r.lost()
+	if len(nodes) == 0 {
+		return
+	}
+	objects := make([]object.Identity, len(nodes))
+	for i, n := range nodes {
+		objects[i] = r.graph.Object(n).Identity
+	}
+	kept, err := r.keep(ctx, objects)
+	saved := 0
+	for i, n := range nodes {
+		switch {
+		case err != nil:
+			r.unsave(leans[n], err)
+		case kept[i].Err != nil:
+			r.unsave(leans[n], kept[i].Err)
+		case kept[i].Object == nil:
+			r.mirror.gone(n)
+		default:
+			saved++
+			r.saved(n, kept[i].Object)
+		}
+	}
+	message := fmt.Sprintf("saved %d of %d objects that are to go", saved, len(nodes))
+	if err != nil {
+		message = "nothing could be saved: " + err.Error()
+	}
+	r.tell.say(event.Event{Event: event.Backup, Message: message})
+}
+
+func (r *run) unsave(nodes []graph.Node, err error) {
+	for _, n := range nodes {
+		r.unsaved[n] = err
+	}
+}
+
+// lost are the nodes that go, and for each those whose deletion must not be sent
+// before it is saved: itself, and what takes it along.
+func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
+	leans = map[graph.Node][]graph.Node{}
+	byID := make(map[string]graph.Node, len(r.plan.Steps))
+	add := func(n, on graph.Node) {
+		if leans[n] == nil {
+			nodes = append(nodes, n)
+		}
+		leans[n] = append(leans[n], on)
+	}
+	for i := range r.plan.Steps {
+		if step := &r.plan.Steps[i]; step.Action == collector.Remove && step.Move != nil {
+			byID[step.ID] = step.Move.Node
+			add(step.Move.Node, step.Move.Node)
+		}
+	}
+	for _, o := range r.plan.Outcomes {
+		on, taken := byID[o.Follows]
+		if n := r.graph.Find(o.Object.UID); taken && r.graph.Object(n) != nil {
+			add(n, on)
+		}
+	}
+	return nodes, leans
+}
+
+// keep is the Keeper's, one call at a time. It answers one for each object.
+func (r *run) keep(ctx context.Context, objects []object.Identity) ([]Kept, error) {
+	r.keeping.Lock()
+	defer r.keeping.Unlock()
+	kept, err := r.keeper.Keep(ctx, objects)
+	if err == nil && len(kept) != len(objects) {
+		err = errors.New("the backup does not answer for every object")
+	}
+	return kept, err
+}
+
+// saved notes in which state an object was saved, and says whether that is the
+// state that the mirror knows. If it is not, the object is saved again before it
+// is deleted.
+func (r *run) saved(n graph.Node, o *object.Object) bool {
+	known := r.mirror.object(n)
+	if r.frozen(n) && (known == nil || known.ResourceVersion != o.ResourceVersion) {
+		return false
+	}
+	return r.mirror.keep(n, o)
+}
+
+// save saves the step's object as it is now. Nil: the step is to be looked at
+// again.
+func (t *task) save(ctx context.Context, o *object.Object) *end {
+	if err := t.unsaved[t.node]; err != nil {
+		return failing("not saved", err)
+	}
+	if t.frozen(t.node) {
+		return failed(changedSince)
+	}
+	kept, err := t.keep(ctx, []object.Identity{o.Identity})
+	if err == nil {
+		err = kept[0].Err
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return t.interrupted()
+	case err != nil:
+		return failing("not saved", err)
+	case kept[0].Object == nil:
+		t.mirror.gone(t.node)
+		return nil
+	case t.saved(t.node, kept[0].Object):
+		return nil
+	}
+	t.tries++
+	return t.anew(ctx)
+}

@@ -1,0 +1,136 @@
+package execute
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// mirror is the state of everything as this run knows it: what the plan was made
+// from, moved on by what was written and by what was read anew. It is safe for
+// concurrent use; no request is made while it is locked.
+type mirror struct {
+	mu    sync.Mutex
+	graph *graph.Graph
+	model *collector.Model
+	// saved is the resourceVersion in which an object is known to be as it was
+	// saved: the one that was saved, or what writes of this run made of it.
+	saved map[graph.Node]string
+	// touched are the objects that this run wrote: what becomes of them thereafter
+	// it has set in motion itself.
+	touched map[graph.Node]bool
+}
+
+func (m *mirror) object(n graph.Node) *object.Object {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.model.Object(n)
+}
+
+// gone notes that an object is proven to be gone.
+func (m *mirror) gone(n graph.Node) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.model.Learn(n, nil, nil)
+}
+
+// wrote notes what a write of this run left of an object, nil where that is
+// nothing. Its references are those that the write was to leave.
+func (m *mirror) wrote(n graph.Node, before, left *object.Object) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.touched[n] = true
+	if left == nil {
+		m.model.Become(n, nil)
+		return
+	}
+	if v, ok := m.saved[n]; ok && v == before.ResourceVersion {
+		m.saved[n] = left.ResourceVersion
+	}
+	m.model.Become(n, m.alike(n, left))
+}
+
+func (m *mirror) wroteTo(n graph.Node) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.touched[n]
+}
+
+// learn takes what was read of an object, with judgements on its references.
+func (m *mirror) learn(n graph.Node, o *object.Object, judgements []collector.Judgement) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.take(n, o, judgements)
+}
+
+func (m *mirror) take(n graph.Node, o *object.Object, judgements []collector.Judgement) {
+	if o != nil {
+		o = m.alike(n, o)
+	}
+	m.model.Learn(n, o, judgements)
+}
+
+// renew takes the resourceVersion of what was read of an object if nothing else
+// that matters is different, and says whether so.
+func (m *mirror) renew(n graph.Node, o *object.Object) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.model.Object(n)
+	if now == nil || !unchanged(now, o) {
+		return false
+	}
+	m.model.Become(n, m.alike(n, o))
+	return true
+}
+
+// keep is renew for an object that was saved as o.
+func (m *mirror) keep(n graph.Node, o *object.Object) bool {
+	if !m.renew(n, o) {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.saved[n] = o.ResourceVersion
+	return true
+}
+
+// alike is an object as it was read, under the names by which the mirror knows
+// it.
+func (m *mirror) alike(n graph.Node, o *object.Object) *object.Object {
+	known := m.graph.Object(n)
+	next := *o
+	next.Identity, next.Aliases = known.Identity, known.Aliases
+	return &next
+}
+
+// unchanged says whether two sights of an object are the same to the collector.
+func unchanged(a, b *object.Object) bool {
+	return a.Terminating() == b.Terminating() && a.Stopping() == b.Stopping() &&
+		slices.Equal(a.Finalizers, b.Finalizers) && sameReferences(a.Owners, b.Owners)
+}
+
+func sameReferences(a, b []object.Reference) bool {
+	return slices.EqualFunc(a, b, func(x, y object.Reference) bool {
+		return sameCoordinates(x, y) && x.Blocks() == y.Blocks()
+	})
+}
+
+func sameCoordinates(a, b object.Reference) bool {
+	return a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name && a.UID == b.UID
+}
+
+// lingers says what a deletion that this run began or let go on waits for, where
+// that comes by itself: the end of a grace period, or of what is in it.
+func (m *mirror) lingers(n graph.Node) (why collector.Why, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	left := m.model.Object(n)
+	if left == nil || !left.Terminating() || left.DeletingDependents() || left.Orphaning() {
+		return 0, false
+	}
+	end, ok := collector.NewObstacles(m.model).End(n)
+	return end.Why, ok && (end.Why == collector.StillStopping || end.Why == collector.StillEmptying)
+}

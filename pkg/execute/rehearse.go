@@ -1,0 +1,81 @@
+package execute
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// rehearse sends a step on the state that the plan was made from: the effects of
+// the steps before it are not there. So a patch is cut down to the part that can
+// be made by now, perhaps to nothing, which still shows whether it is allowed.
+func (r *run) rehearse(ctx context.Context, step *plan.Step) *end {
+	o := r.graph.Object(step.Move.Node)
+	d := collector.Decision{
+		Act: step.Action, Policy: metav1.DeletionPropagation(step.PropagationPolicy), Change: sofar(o, step.Move),
+	}
+	for range attempts {
+		if ctx.Err() != nil {
+			return r.interrupted()
+		}
+		_, err := r.send(context.WithoutCancel(ctx), o, d)
+		switch reason := reasonOf(err); {
+		case err == nil:
+			return done("")
+		case reason == snapshot.Gone:
+			return skipped("gone meanwhile")
+		case reason != snapshot.Conflict:
+			return failed(err.Error())
+		case r.options.Frozen:
+			return failed(changedSince)
+		}
+		now, err := r.server.Read(ctx, o.Identity)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return r.interrupted()
+		case err != nil:
+			return failing("it changed, and could not be read again", err)
+		case now == nil:
+			return skipped("gone meanwhile")
+		case !unchanged(now, o):
+			return skipped(changedSince)
+		}
+		renewed := *o
+		renewed.ResourceVersion = now.ResourceVersion
+		o = &renewed
+	}
+	return failed("it keeps changing")
+}
+
+// sofar is the part of a move's change that can be made on an object as it was
+// before all moves. References only go, so those that the move found stand in
+// the same order in what was there before.
+func sofar(o *object.Object, move *collector.Move) object.Change {
+	var out object.Change
+	at := 0
+	for i, r := range move.Before.Owners {
+		for at < len(o.Owners) && !sameCoordinates(o.Owners[at], r) {
+			at++
+		}
+		if at == len(o.Owners) {
+			break
+		}
+		if slices.Contains(move.Change.Drop, i) {
+			out.Drop = append(out.Drop, at)
+		}
+		if slices.Contains(move.Change.Unblock, i) {
+			out.Unblock = append(out.Unblock, at)
+		}
+		at++
+	}
+	if slices.Contains(o.Finalizers, move.Change.Release) {
+		out.Release = move.Change.Release
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package execute
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// Options tune a run. The zero value is usable.
+type Options struct {
+	// Concurrency is how many steps are worked on at once; below 1: one. Steps
+	// that wait for others to let an object go do not count.
+	Concurrency int
+	// Frozen refuses everything that others changed since the plan was made, where
+	// otherwise the collector decides again; and every step that is not the very
+	// same as was planned.
+	Frozen bool
+	// DryRun rehearses: the Server is one that changes nothing, so every step is
+	// sent on the state that the plan was made from, in no order, and nothing is
+	// saved, counted or waited for.
+	DryRun bool
+	// Tell is told of every event, one at a time, and holds the run up meanwhile.
+	// It may be nil.
+	Tell func(event.Event)
+}
+
+// Report is what came of a run.
+type Report struct {
+	Results []Result // one per step of the plan, in its order
+	// Counts of steps: those done that delete, those done that change, and the
+	// others.
+	Deleted, Changed, Skipped, Failed int
+	// Interrupted says that the context ended before every step was over.
+	Interrupted bool
+}
+
+// Result is how a step ended.
+type Result struct {
+	Step    string       `json:"step"` // the plan's id of it
+	Status  event.Status `json:"status"`
+	Message string       `json:"message"` // unescaped; empty where there is nothing to say
+}
+
+// Run does what the plan says and answers when every step is over. The plan must
+// be made, or renewed, from g; neither is changed. A nil Keeper saves nothing.
+//
+// When the context ends no further write begins; those under way are seen to
+// their end, so the Server has to bound its requests itself. Steps that were not
+// begun are skipped. There is no error: whatever happens is in the report.
+func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, o Options) *Report {
+	o.Concurrency = max(o.Concurrency, 1)
+	if o.DryRun {
+		k = nil
+	}
+	r := &run{
+		plan: p, graph: g, server: s, keeper: k, options: o,
+		mirror: &mirror{graph: g, model: collector.NewModel(g, collector.NewJudge(g)), saved: map[graph.Node]string{}, touched: map[graph.Node]bool{}},
+		slots:  make(chan struct{}, o.Concurrency),
+		tell:   teller{tell: o.Tell},
+		along:  alongOf(g, p), goes: graph.NewSet(g), unsaved: map[graph.Node]error{},
+		report: &Report{Results: make([]Result, len(p.Steps))},
+	}
+	for _, o := range p.Outcomes {
+		if n := g.Find(o.Object.UID); n != graph.None && o.State == plan.Deleted {
+			r.goes.Add(n)
+		}
+	}
+	r.sights = flights[graph.Node, sight]{take: r.see}
+	r.censuses = flights[struct{}, *census]{take: r.takeCensus}
+	if k != nil {
+		r.saveAll(ctx)
+	}
+	r.walk(ctx)
+	r.count()
+	return r.report
+}
+
+type run struct {
+	plan    *plan.Plan
+	graph   *graph.Graph
+	server  Server
+	keeper  Keeper
+	options Options
+
+	mirror   *mirror
+	goes     graph.Set // the nodes that are foretold to be gone in the end
+	keeping  sync.Mutex
+	unsaved  map[graph.Node]error
+	sights   flights[graph.Node, sight]
+	censuses flights[struct{}, *census]
+	along    *along
+
+	slots  chan struct{} // one is held by every step that is worked on
+	tell   teller
+	report *Report
+	cut    atomic.Bool // the context ended before a step was over
+}
+
+func (r *run) count() {
+	r.report.Interrupted = r.cut.Load()
+	for i, result := range r.report.Results {
+		switch {
+		case result.Status == event.Skipped:
+			r.report.Skipped++
+		case result.Status == event.Failed:
+			r.report.Failed++
+		case r.plan.Steps[i].Action == collector.Remove:
+			r.report.Deleted++
+		default:
+			r.report.Changed++
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package execute
+
+import (
+	"context"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// sight is what was read of an object that a step rests on but does not write:
+// no precondition would notice that it is another by now.
+type sight struct {
+	object *object.Object // nil: gone
+	// judgements are on its own references, and nil where these are those that
+	// the mirror knew.
+	judgements []collector.Judgement
+}
+
+// see reads an object as it is now.
+func (r *run) see(ctx context.Context, n graph.Node) (sight, error) {
+	known := r.mirror.object(n)
+	if known == nil { // a UID never comes back
+		return sight{}, nil
+	}
+	now, err := r.server.Read(ctx, known.Identity)
+	if err != nil || now == nil || now.UID != known.UID {
+		return sight{}, err
+	}
+	if sameReferences(now.Owners, known.Owners) {
+		return sight{object: now}, nil
+	}
+	now, judgements, err := r.examine(ctx, known.Identity)
+	return sight{now, judgements}, err
+}
+
+// look reads objects again and answers where the step stands thereafter. No
+// other answer comes in between, so the step is decided on these. What cannot be
+// read ends a step that would be done; one that would not stays undone.
+func (t *task) look(ctx context.Context, s standing, nodes []graph.Node) (standing, *end) {
+	if t.asked == nil {
+		t.asked = map[graph.Node]bool{}
+	}
+	met := map[graph.Node]sight{}
+	for _, n := range nodes {
+		t.asked[n] = true
+		switch seen, err := t.sights.ask(ctx, n); {
+		case err == nil:
+			met[n] = seen
+		case ctx.Err() != nil:
+			return s, t.interrupted()
+		case s.why == "":
+			return s, failing("read "+t.graph.Object(n).String()+" again, on which it rests", err)
+		}
+	}
+	t.mirror.mu.Lock()
+	defer t.mirror.mu.Unlock()
+	for n, seen := range met {
+		t.mirror.meet(n, seen)
+	}
+	return t.mirror.standing(t.step, t.along.any()), nil
+}
+
+// meet takes what was read of an object. Even if it is as it was, it is what was
+// seen last, and outweighs what a lookup of the plan's found.
+func (m *mirror) meet(n graph.Node, a sight) {
+	now := m.model.Object(n)
+	switch {
+	case now == nil:
+	case a.object == nil:
+		m.model.Learn(n, nil, nil)
+	case a.judgements == nil && sameReferences(a.object.Owners, now.Owners):
+		m.model.Become(n, m.alike(n, a.object))
+	case a.judgements == nil:
+		m.take(n, a.object, undecided(a.object))
+	default:
+		m.take(n, a.object, a.judgements)
+	}
+}

@@ -1,0 +1,109 @@
+package execute
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// standing is where a step stands on the mirror at one moment.
+type standing struct {
+	object   *object.Object // nil: gone
+	decision collector.Decision
+	saved    bool   // the object is as it was saved
+	why      string // why the step is not done; empty: it is
+	exact    bool   // it does the very same as was planned
+
+	// asks are the objects that must have been read again for the decision to
+	// count.
+	asks []graph.Node
+	// unknown says that an owner which is waiting is not in the graph, so that
+	// only the object itself can be read again.
+	unknown bool
+}
+
+// stand asks the collector again. Swept says that others may have deleted
+// something along with what this run has.
+func (m *mirror) stand(step *plan.Step, swept bool) standing {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.standing(step, swept)
+}
+
+func (m *mirror) standing(step *plan.Step, swept bool) standing {
+	move := step.Move
+	n := move.Node
+	s := standing{object: m.model.Object(n)}
+	if move.For == graph.None {
+		s.decision = m.model.Decide(n)
+	} else {
+		s.decision = m.model.Orphaned(move.For, n)
+	}
+	if s.object != nil {
+		v, ok := m.saved[n]
+		s.saved = ok && v == s.object.ResourceVersion
+	}
+	if s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer {
+		s.why = why(m.model, step, n, s.decision)
+	} else {
+		s.exact = s.decision.Policy == move.Policy && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
+	}
+	switch {
+	case s.object == nil:
+	case s.why != "" && swept:
+		s.asks = m.around(n)
+	case s.why == "" && move.For == graph.None && !s.object.Terminating():
+		s.asks, s.unknown = m.waiting(n)
+	}
+	return s
+}
+
+// waiting are the owners of an object that wait for their dependents: any of
+// them may have become solid. Unknown says that one of them is not in the graph.
+func (m *mirror) waiting(n graph.Node) (owners []graph.Node, unknown bool) {
+	for i, v := range m.model.Verdicts(n) {
+		if v != collector.Waiting {
+			continue
+		}
+		owner := m.graph.Find(m.model.Object(n).Owners[i].UID)
+		if m.model.Object(owner) == nil {
+			unknown = true
+		} else if !slices.Contains(owners, owner) {
+			owners = append(owners, owner)
+		}
+	}
+	return owners, unknown
+}
+
+// around are an object, its owners and its dependents, those that are not known
+// to be gone.
+func (m *mirror) around(n graph.Node) []graph.Node {
+	var out []graph.Node
+	seen := map[graph.Node]bool{}
+	add := func(of graph.Node) {
+		if m.model.Object(of) != nil && !seen[of] {
+			seen[of] = true
+			out = append(out, of)
+		}
+	}
+	add(n)
+	for _, owner := range m.graph.Owners(n) {
+		add(owner)
+	}
+	for _, e := range m.graph.Dependents(n) {
+		add(e.Node)
+	}
+	return out
+}
+
+// meant are the references that a decision changes.
+func meant(o *object.Object, d collector.Decision) []object.Reference {
+	var out []object.Reference
+	for _, i := range slices.Concat(d.Change.Drop, d.Change.Unblock) {
+		out = append(out, o.Owners[i])
+	}
+	return out
+}

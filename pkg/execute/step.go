@@ -1,0 +1,100 @@
+package execute
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// attempts bounds how often a step is tried on an object that keeps changing:
+// enough that the unrelated changes of a busy one do not starve it.
+const attempts = 20
+
+// task is one step under way.
+type task struct {
+	*run
+	step  *plan.Step
+	index int
+	node  graph.Node
+
+	tries    int
+	changed  bool                // it was found to be another than the mirror knew
+	examined bool                // it was read anew, with its owners, after every write but the first
+	asked    map[graph.Node]bool // what was read again since the last write
+	counted  bool                // who depends on it was seen again
+}
+
+// perform does the step, if it still is what the collector would do.
+func (t *task) perform(ctx context.Context) *end {
+	for {
+		s, e := t.stand(ctx)
+		if e == nil {
+			e = t.try(ctx, s)
+		}
+		if e != nil {
+			return e
+		}
+	}
+}
+
+// stand answers where the step stands once all that it rests on is known anew,
+// or ends it.
+func (t *task) stand(ctx context.Context) (standing, *end) {
+	s := t.mirror.stand(t.step, t.along.any())
+	for {
+		var e *end
+		unasked := t.unasked(s)
+		switch {
+		case ctx.Err() != nil:
+			e = t.interrupted()
+		case len(unasked) > 0:
+			s, e = t.look(ctx, s, unasked)
+		case s.unknown && !t.examined:
+			e = t.anew(ctx)
+			s = t.mirror.stand(t.step, t.along.any())
+		case s.why != "":
+			e = t.undone(s)
+		case t.options.Frozen && !s.exact:
+			e = failed(changedSince)
+		default:
+			return s, nil
+		}
+		if e != nil {
+			return s, e
+		}
+	}
+}
+
+func (t *task) unasked(s standing) []graph.Node {
+	var out []graph.Node
+	for _, n := range s.asks {
+		if !t.asked[n] {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (t *task) undone(s standing) *end {
+	if t.changed && s.object != nil {
+		return skipped("it changed: " + s.why)
+	}
+	return skipped(s.why)
+}
+
+// try does what has to come before the write, or the write itself. It answers
+// nil where the step has to be looked at again.
+func (t *task) try(ctx context.Context, s standing) *end {
+	switch {
+	case t.tries == attempts:
+		return failed(fmt.Sprintf("it keeps changing: given up after %d attempts", attempts))
+	case s.decision.Act == collector.Remove && t.keeper != nil && !s.saved:
+		return t.save(ctx, s.object)
+	case s.decision.Act == collector.FreeFinalizer && !t.counted:
+		return t.consult(ctx)
+	}
+	return t.write(ctx, s)
+}

@@ -1,0 +1,115 @@
+package execute
+
+import (
+	"context"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+)
+
+// walk takes every step when all that it comes after are over. It is linear in
+// steps and in what they come after.
+func (r *run) walk(ctx context.Context) {
+	waiting, successors := r.order()
+	var ready []int
+	for i, n := range waiting {
+		if n == 0 {
+			ready = append(ready, i)
+		}
+	}
+	begun := make([]bool, len(waiting))
+	over := make(chan int)
+	done := ctx.Done()
+	for flying := 0; flying > 0 || len(ready) > 0; {
+		var free chan<- struct{}
+		if len(ready) > 0 {
+			free = r.slots
+		}
+		select {
+		case free <- struct{}{}:
+			if ctx.Err() != nil {
+				<-r.slots
+				ready, done = nil, nil
+				continue
+			}
+			i := ready[0]
+			ready, begun[i], flying = ready[1:], true, flying+1
+			go func() {
+				r.take(ctx, i)
+				<-r.slots
+				over <- i
+			}()
+		case i := <-over:
+			flying--
+			for _, next := range successors[i] {
+				if waiting[next]--; waiting[next] == 0 {
+					ready = append(ready, next)
+				}
+			}
+		case <-done:
+			ready, done = nil, nil
+		}
+	}
+	for i := range begun {
+		if !begun[i] {
+			r.end(i, r.unbegun(ctx))
+		}
+	}
+}
+
+// order counts for each step what it comes after, and lists what comes after it.
+// A rehearsal has no order.
+func (r *run) order() (waiting []int, successors [][]int) {
+	steps := r.plan.Steps
+	waiting, successors = make([]int, len(steps)), make([][]int, len(steps))
+	if r.options.DryRun {
+		return waiting, successors
+	}
+	byID := make(map[string]int, len(steps))
+	for i := range steps {
+		byID[steps[i].ID] = i
+	}
+	for i := range steps {
+		waiting[i] = len(steps[i].After)
+		for _, id := range steps[i].After {
+			if before, known := byID[id]; known {
+				successors[before] = append(successors[before], i)
+			}
+		}
+	}
+	return waiting, successors
+}
+
+// take works on a step, holding a slot.
+func (r *run) take(ctx context.Context, i int) {
+	step := &r.plan.Steps[i]
+	r.tell.of(step, event.Started, "", "")
+	switch {
+	case step.Move == nil:
+		r.end(i, failed("the plan has to be renewed before it is executed"))
+	case r.options.DryRun:
+		r.end(i, r.rehearse(ctx, step))
+	default:
+		t := &task{run: r, step: step, index: i, node: step.Move.Node}
+		r.end(i, t.perform(ctx))
+	}
+}
+
+func (r *run) unbegun(ctx context.Context) *end {
+	if ctx.Err() != nil {
+		return r.interrupted()
+	}
+	return failed("it comes after a step that is never over")
+}
+
+func (r *run) end(i int, e *end) {
+	step := &r.plan.Steps[i]
+	r.report.Results[i] = Result{Step: step.ID, Status: e.status, Message: e.message}
+	r.tell.of(step, event.Ended, e.status, e.message)
+}
+
+// unslotted lets another step be worked on while this one waits.
+func (r *run) unslotted(wait func()) {
+	<-r.slots
+	wait()
+	r.slots <- struct{}{}
+}

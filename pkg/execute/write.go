@@ -1,0 +1,94 @@
+package execute
+
+import (
+	"context"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// write sends what the collector would do, bound to the state that this was
+// decided on. A write that was begun is seen to its end.
+func (t *task) write(ctx context.Context, s standing) *end {
+	left, err := t.send(context.WithoutCancel(ctx), s.object, s.decision)
+	t.tries++
+	t.asked = nil
+	switch {
+	case err == nil:
+		return t.settle(ctx, s, left)
+	case reasonOf(err) == snapshot.Conflict && t.frozen(t.node):
+		return failed(changedSince)
+	case reasonOf(err) == snapshot.Conflict:
+		return t.anew(ctx)
+	case reasonOf(err) == snapshot.Gone:
+		t.mirror.gone(t.node)
+		return nil // decided again: there is nothing to do
+	}
+	return failed(err.Error())
+}
+
+// frozen says whether an object may only be written in the state that the plan was
+// made from: not where the run itself has set it in motion.
+func (r *run) frozen(n graph.Node) bool {
+	return r.options.Frozen && !r.mirror.wroteTo(n) && !r.along.takes(n)
+}
+
+func (r *run) send(ctx context.Context, o *object.Object, d collector.Decision) (*object.Object, error) {
+	if d.Act == collector.Remove {
+		return r.server.Delete(ctx, o, d.Policy)
+	}
+	return r.server.Patch(ctx, o, d.Change)
+}
+
+// settle moves the mirror on by what a write left.
+func (t *task) settle(ctx context.Context, s standing, left *object.Object) *end {
+	wanted := s.object.Owners
+	if s.decision.Act != collector.Remove {
+		wanted = s.decision.Change.Apply(*s.object).Owners
+	}
+	if left != nil && !sameReferences(left.Owners, wanted) { // an admission webhook's doing
+		o, judgements, err := t.examine(context.WithoutCancel(ctx), s.object.Identity)
+		if err != nil {
+			o, judgements = left, undecided(left)
+		}
+		t.mirror.learn(t.node, o, judgements)
+	} else {
+		t.mirror.wrote(t.node, s.object, left)
+	}
+	if s.decision.Act == collector.Remove {
+		t.along.begin(t.index)
+	}
+	if s.decision.Act != collector.Remove && s.decision.Act != collector.FreeFinalizer {
+		return done("")
+	}
+	return t.linger(ctx, s.object)
+}
+
+// linger waits until others have let an object go that is foretold to go, and
+// whose deletion nothing of the collector's holds up: what follows must not come
+// before that.
+func (t *task) linger(ctx context.Context, before *object.Object) *end {
+	why, lingers := t.mirror.lingers(t.node)
+	if !lingers || !t.goes.Has(t.node) || t.along.waits(t.index) {
+		return done("")
+	}
+	message := "waits for what is in it to go"
+	if why == collector.StillStopping {
+		message = "waits for its kubelet to stop it"
+	}
+	t.tell.of(t.step, event.Waiting, "", message)
+	var err error
+	t.unslotted(func() { err = t.server.Await(ctx, before.Identity) })
+	switch {
+	case ctx.Err() != nil:
+		t.cut.Store(true)
+		return done("still there: " + message)
+	case err != nil:
+		return done("still there: " + message + "; " + err.Error())
+	}
+	t.mirror.gone(t.node)
+	return done("")
+}
