@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
@@ -124,7 +125,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := audit.Check(options.Rules); err != nil {
 		return &usage{err: err}
 	}
-	seen, _, err := f.look(ctx, f.whole(options.Selector != nil))
+	seen, _, err := f.look(ctx, f.whole(cluster.Scope{Labels: options.Selector != nil}))
 	if err != nil {
 		return err
 	}
@@ -184,7 +185,7 @@ func (f *auditFlags) warn(seen *snapshot.Snapshot, r *audit.Report) {
 	if audit.SiblingsAtRisk(seen.Server) && len(r.Findings) > 0 {
 		fmt.Fprintf(f.Err, "warning: this server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", quoted(seen.Server))
 	}
-	if hints := findings.Hints(r, findings.Commands{Explain: called + " tree TYPE/NAME -n NAMESPACE"}); hints != "" && f.readable() {
+	if hints := findings.Hints(r, findings.Commands{Foresee: called + " collect --dry-run", Explain: called + " tree TYPE/NAME -n NAMESPACE"}); hints != "" && f.readable() {
 		fmt.Fprintln(f.Err, hints)
 	}
 }

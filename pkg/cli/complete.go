@@ -20,6 +20,7 @@ func (s *source) completeFlags(cmd *cobra.Command) {
 		"output":  slices.Concat(own[cmd.Name()], machine.Formats()),
 		"rule":    audit.IDs(),
 		"fail-on": {"error", "warning", "never"},
+		"dry-run": dryRuns,
 	} {
 		if cmd.Flags().Lookup(flag) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

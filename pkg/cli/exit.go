@@ -12,7 +12,7 @@ import (
 // The exit codes: a public contract (docs/exit-codes.md).
 const (
 	exitDone        = 0
-	exitFound       = 1   // findings at or above --fail-on
+	exitFound       = 1   // findings at or above --fail-on; a step failed, or something stays blocked
 	exitUsage       = 2   // the command line is wrong, or there is no answer to give
 	exitIncomplete  = 3   // the view was incomplete, and --strict
 	exitUnconfirmed = 4   // declined, or nobody could be asked

@@ -30,7 +30,7 @@ func NewRoot(s Streams) *cobra.Command {
 		Long: `See what the Kubernetes garbage collector sees: owners and dependents through
 metadata.ownerReferences, and what it will do because of them.
 
-Nothing that these commands do changes the cluster.`,
+Of these commands, collect alone changes the cluster: after a preview, and a yes.`,
 		Example: examples(`
 # Who owns a Deployment, and what depends on it
 kubectl gc tree deployment/web
@@ -38,7 +38,11 @@ kubectl gc tree deployment/web
 # Every bad owner reference in the cluster, and what the collector does about it
 kubectl gc audit
 
-# The same, later and without the cluster
+# What a pass of the collector would do, and doing it
+kubectl gc collect --dry-run
+kubectl gc collect
+
+# Look now, and ask later without the cluster
 kubectl gc snapshot -o cluster.json.gz
 kubectl gc audit --from cluster.json.gz`),
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: called},
@@ -65,7 +69,7 @@ kubectl gc audit --from cluster.json.gz`),
 	addVerbosity(root.PersistentFlags(), s)
 	root.SetUsageFunc(printUsage)
 	root.AddCommand(
-		newTree(from), newAudit(from), newSnapshot(from),
+		newTree(from), newAudit(from), newCollect(from), newSnapshot(from),
 		newVersion(from), newCompletion(s), newOptions(),
 	)
 	return root

@@ -16,8 +16,9 @@ import (
 // own are the formats that a command writes beside the machine formats, its
 // default first.
 var own = map[string][]string{
-	"tree":  {"tree", "wide", "dot", "mermaid"},
-	"audit": {"table", "wide", "sarif"},
+	"tree":    {"tree", "wide", "dot", "mermaid"},
+	"audit":   {"table", "wide", "sarif"},
+	"collect": {"table", "jsonl"},
 }
 
 // addOutputFlags offers -o and what belongs to it.

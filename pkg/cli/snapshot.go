@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -55,7 +56,7 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 	if f.output == "" {
 		return &usage{err: errors.New("say with -o which file to write"), command: called + " snapshot"}
 	}
-	s, _, err := f.look(ctx, f.whole(true))
+	s, _, err := f.look(ctx, f.whole(cluster.Scope{Labels: true, Running: true}))
 	if err != nil {
 		return err
 	}

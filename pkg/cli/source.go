@@ -109,10 +109,11 @@ func (s *source) look(ctx context.Context, scope scoped) (seen *snapshot.Snapsho
 }
 
 // whole is the scope of what looks at everything, or at all of the namespace
-// that -n names.
-func (s *source) whole(keepLabels bool) scoped {
+// that -n names; more says what is asked besides.
+func (s *source) whole(more cluster.Scope) scoped {
 	return func([]snapshot.Type) (cluster.Scope, error) {
-		scope := cluster.Scope{Labels: keepLabels, Widen: cluster.WidenAll}
+		scope := more
+		scope.Widen = cluster.WidenAll
 		if ns := *s.config.Namespace; ns != "" {
 			scope.Namespaces = []string{ns}
 		}

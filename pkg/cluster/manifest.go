@@ -13,7 +13,8 @@ import (
 const (
 	// manifestBatch is how many objects that are asked for one by one are held.
 	manifestBatch = 64
-	// manifestPage is how many whole objects are asked for, and held, at a time.
+	// manifestPage is how many whole objects are asked for at a time; twice as many
+	// are held.
 	manifestPage = 500
 	// worthwhile: a list is read where one in so many of its objects is wanted.
 	worthwhile = 10

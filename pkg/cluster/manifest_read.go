@@ -19,25 +19,35 @@ import (
 
 const acceptWhole = "application/json"
 
-// list passes on what is wanted of a list, page by page. Where the server forgets
-// the point from which the pages are cut (410), it goes on from the one that the
-// server offers instead, and else answers what is still to be asked for.
+// list passes on what is wanted of a list, page by page, and asks for the next
+// page meanwhile. Where the server forgets the point from which the pages are cut
+// (410), it goes on from the one that the server offers instead, and else answers
+// what is still to be asked for.
 func (m *manifests) list(ctx context.Context, l share) (rest []object.Identity, err error) {
-	options := metav1.ListOptions{Limit: manifestPage}
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	at := ""
+	coming := m.request(reading, l.job, at)
 	for {
-		items, next, err := m.page(ctx, l.job, options)
+		got := <-coming
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if apierrors.IsResourceExpired(err) && options.Continue != "" {
+		if apierrors.IsResourceExpired(got.err) && at != "" {
 			var status apierrors.APIStatus
-			if !errors.As(err, &status) || status.Status().Continue == "" || status.Status().Continue == options.Continue {
+			if !errors.As(got.err, &status) || status.Status().Continue == "" || status.Status().Continue == at {
 				return m.missing(l.wanted), nil
 			}
-			options.Continue = status.Status().Continue
+			at = status.Status().Continue
+			coming = m.request(reading, l.job, at)
 			continue
 		}
-		for _, item := range items {
+		endless := got.next != "" && got.next == at
+		if at = got.next; got.err == nil && at != "" && !endless {
+			coming = m.request(reading, l.job, at)
+		}
+		err := got.err
+		for _, item := range got.items {
 			if err == nil {
 				err = m.take(l.of, item)
 			}
@@ -46,7 +56,7 @@ func (m *manifests) list(ctx context.Context, l share) (rest []object.Identity, 
 		switch {
 		case errors.As(err, &stop):
 			return nil, stop.error
-		case err == nil && next != "" && next == options.Continue:
+		case err == nil && endless:
 			err = errors.New("the server sends the same page again and again")
 		}
 		if err != nil {
@@ -55,11 +65,28 @@ func (m *manifests) list(ctx context.Context, l share) (rest []object.Identity, 
 			}
 			return nil, nil
 		}
-		if next == "" {
+		if at == "" {
 			return nil, nil
 		}
-		options.Continue = next
 	}
+}
+
+// page is one page of whole objects, or why there is none.
+type page struct {
+	items []json.RawMessage
+	next  string
+	err   error
+}
+
+// request has a page come while its reader does something else.
+func (m *manifests) request(ctx context.Context, j job, at string) <-chan page {
+	coming := make(chan page, 1) // whoever does not want it any more need not take it
+	go func() {
+		var p page
+		p.items, p.next, p.err = m.page(ctx, j, metav1.ListOptions{Limit: manifestPage, Continue: at})
+		coming <- p
+	}()
+	return coming
 }
 
 // page reads one page of whole objects. It hides the one that reads metadata.
@@ -143,10 +170,17 @@ type stopped struct{ error }
 
 // take passes an object on, once, if it is wanted.
 func (m *manifests) take(t snapshot.Type, raw json.RawMessage) error {
-	var found metav1.PartialObjectMetadata
-	if err := strict.Unmarshal(raw, &found); err != nil {
+	var read struct {
+		metav1.TypeMeta
+		Metadata struct {
+			metav1.ObjectMeta
+			ManagedFields json.RawMessage `json:"managedFields"` // left as it is: it takes longer to read than all the rest
+		} `json:"metadata"`
+	}
+	if err := strict.Unmarshal(raw, &read); err != nil {
 		return fmt.Errorf("decode an object of %s: %w", t, err)
 	}
+	found := metav1.PartialObjectMetadata{TypeMeta: read.TypeMeta, ObjectMeta: read.Metadata.ObjectMeta}
 	if err := whole(&found); err != nil {
 		return err
 	}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os/signal"
+	"syscall"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// act is one plan on its way from the preview to the report.
+type act struct {
+	*collectFlags
+	write func(kind string, value any, named []object.Identity) error // nil where the answer is for a person, or lines
+	live  *cluster.Cluster                                            // nil where the look came from a file
+	seen  *snapshot.Snapshot
+	graph *graph.Graph
+	plan  *plan.Plan
+	stale []plan.Stale // steps of a saved plan that hold no more
+}
+
+// workers is how many writes are in flight unless --concurrency says otherwise:
+// as many as the collector has (gc-semantics 1.9).
+const workers = 20
+
+func (a *act) run(ctx context.Context) error {
+	a.warn()
+	if err := a.preview(); err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	switch {
+	case a.dryRun == dryRunClient:
+		return a.foretold()
+	case a.strict && !a.plan.Complete:
+		return refuse(a.Streams, exitIncomplete, "the view is not whole, and --strict: nothing was changed", "")
+	case a.dryRun == dryRunServer:
+		return a.rehearsed(ctx)
+	case len(a.plan.Steps) == 0:
+		return a.report(outcome{plan: a.plan, stale: a.stale, blocked: a.plan.Blocked})
+	}
+	if err := a.confirmed(ctx, a.Streams, a.plan); err != nil {
+		return err
+	}
+	return a.carryOut(ctx)
+}
+
+func (a *act) warn() {
+	a.warnOfGaps(a.seen)
+	if audit.SiblingsAtRisk(a.seen.Server) && len(a.plan.Steps) > 0 {
+		fmt.Fprintf(a.Err, "warning: this server is %s: before 1.20 its own collector may take valid dependents of a bad reference's owner along, which is not foretold here\n", quoted(a.seen.Server))
+	}
+}
+
+// foretold ends a dry run that asks nothing of the server.
+func (a *act) foretold() error {
+	if a.strict && !a.plan.Complete {
+		return status(exitIncomplete)
+	}
+	return nil
+}
+
+// rehearsed sends every step to the server, which does none of them.
+func (a *act) rehearsed(ctx context.Context) error {
+	o := outcome{plan: a.plan, stale: a.stale, rehearsal: true, blocked: a.plan.Blocked}
+	o.done = a.execute(ctx, nil)
+	return a.report(o)
+}
+
+// carryOut saves, acts, and looks again.
+func (a *act) carryOut(ctx context.Context) error {
+	o := outcome{plan: a.plan, stale: a.stale}
+	acting, cancel := a.within(ctx)
+	defer cancel()
+	signal.Ignore(syscall.SIGPIPE) // whoever reads may leave: a run is not cut short by that
+	keep, err := a.keeper()
+	if err != nil {
+		return err
+	}
+	if keep != nil {
+		o.backup = keep.folder.Path()
+	}
+	begun := a.Now()
+	o.done = a.execute(acting, keep)
+	o.took = a.Now().Sub(begun)
+	if err := keep.close(!o.done.Interrupted, a.Now()); err != nil {
+		o.unclosed = true
+		fmt.Fprintf(a.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
+	}
+	o.timedOut = ctx.Err() == nil && o.interrupted()
+	if ctx.Err() == nil {
+		if o.left, o.blocked, err = a.lookAgain(ctx); err != nil {
+			fmt.Fprintf(a.Err, "warning: what is left could not be seen: %s\n", escape.Short(err.Error(), 2000))
+		}
+	}
+	return a.report(o)
+}
+
+func (a *act) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.patience == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, a.patience)
+}
+
+// execute carries out the plan and tells of it.
+func (a *act) execute(ctx context.Context, keep *keeper) *execute.Report {
+	progress := a.progressOf(a.plan)
+	defer progress.clear()
+	o := execute.Options{
+		Concurrency: cmp.Or(a.writers, a.concurrency), Frozen: a.planFile != "", DryRun: a.dryRun == dryRunServer,
+		Tell: a.telling(progress, keep),
+	}
+	var saving execute.Keeper
+	if keep != nil {
+		saving = keep
+	}
+	return execute.Run(ctx, a.plan, a.graph, a.live.Writer(a.seen, o.DryRun), saving, o)
+}
+
+// lookAgain makes the plan anew, of what is there now, and names what hangs: by
+// that plan, and of what this run has deleted.
+func (a *act) lookAgain(ctx context.Context) (*plan.Plan, []plan.Blocked, error) {
+	seen, _, err := a.look(ctx, a.collecting())
+	if err != nil {
+		return nil, a.plan.Blocked, err
+	}
+	g := graph.New(seen)
+	fresh, err := a.foresee(g)
+	if err != nil {
+		return nil, a.plan.Blocked, err
+	}
+	blocked, known := fresh.Blocked, graph.NewSet(g)
+	for _, b := range fresh.Blocked {
+		known.Add(g.Find(b.Object.UID))
+	}
+	judge := collector.NewJudge(g)
+	hindrances := audit.NewHindrances(judge, collector.NewModel(g, judge))
+	for _, o := range a.plan.Outcomes {
+		n := g.Find(o.Object.UID)
+		if now := g.Object(n); now != nil && now.Terminating() && known.Add(n) {
+			by := hindrances.Of(n)
+			blocked = append(blocked, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
+		}
+	}
+	return fresh, blocked, nil
+}

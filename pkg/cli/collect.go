@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+)
+
+type collectFlags struct {
+	*source
+	acting
+	given    *pflag.FlagSet
+	writers  int // how many writes are in flight; 0: as --concurrency says
+	rules    []string
+	planOut  string
+	planFile string
+	output   string
+	formats  *machine.Flags
+}
+
+func newCollect(from *source) *cobra.Command {
+	f := &collectFlags{source: from, formats: machine.NewFlags()}
+	cmd := &cobra.Command{
+		Use:   "collect",
+		Short: "Do one pass of the garbage collector: preview, confirm, act",
+		Long: `Do one full pass of the garbage collector, to its end: for a cluster whose own
+collector is switched off, absent or broken, and to foresee what it would do.
+
+First it shows the plan: what goes, what only loses references, what is released
+from a deletion that nothing blocks any more, and what stays blocked and by what.
+Then it asks, saves everything that it will delete, acts, and looks again.
+
+The whole cluster is collected unless -n names a namespace. What could not be
+read is never taken for absent: nothing is deleted, unlinked or released because
+of it. Every write is bound to the very state that was shown.
+
+Exit codes: 0 done, 1 a step failed or something stays blocked, 2 no answer,
+3 an incomplete view with --strict, 4 not confirmed, 130 interrupted.`,
+		Example: examples(`
+# What would a pass do?
+kubectl gc collect --dry-run
+
+# The same, and would the server let us?
+kubectl gc collect --dry-run=server
+
+# Do it, after a look at the preview
+kubectl gc collect
+
+# Do exactly what a preview has shown, without a terminal
+kubectl gc collect --confirm 5f2a9c41d07e9b12
+
+# Only what lost its owner to another of the same name, in one namespace
+kubectl gc collect -n shop --rule replaced-owner
+
+# Plan now, have it read, act later
+kubectl gc collect --dry-run --plan-out plan.json
+kubectl gc collect --plan plan.json`),
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("concurrency") {
+				f.writers = workers
+			}
+			f.given = cmd.Flags()
+			return f.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	f.addReadingFlags(flags)
+	f.acting.addFlags(flags)
+	flags.StringSliceVar(&f.rules, "rule", nil, "begin only with objects of which these audit rules speak: "+strings.Join(audit.IDs(), ", "))
+	flags.StringVar(&f.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do no more")
+	flags.StringVar(&f.planFile, "plan", "", "carry out this saved plan: what changed since is refused, step by step")
+	addOutputFlags(cmd, &f.output, f.formats)
+	f.completeFlags(cmd)
+	return cmd
+}
+
+func (f *collectFlags) validate() error {
+	if err := f.source.validate(); err != nil {
+		return err
+	}
+	if err := f.acting.validate(); err != nil {
+		return err
+	}
+	switch {
+	case f.from != "" && f.dryRun != dryRunClient:
+		return usagef("--from is a file, of which there can only be a dry run: say --dry-run=client")
+	case f.planFile != "" && f.from != "":
+		return usagef("--plan and --from exclude each other: a plan is carried out on a cluster")
+	case f.planFile != "" && (len(f.rules) > 0 || f.planOut != ""):
+		return usagef("--plan is all there is to do: it excludes --rule and --plan-out")
+	}
+	if err := audit.Check(f.rules); err != nil {
+		return &usage{err: err}
+	}
+	return nil
+}
+
+func (f *collectFlags) run(ctx context.Context) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	f.output = chosen("collect", f.output, f.formats)
+	write, err := f.writer()
+	if err != nil {
+		return err
+	}
+	var saved *plan.Plan
+	if f.planFile != "" {
+		if saved, err = f.loadPlan(); err != nil {
+			return err
+		}
+	}
+	seen, live, err := f.look(ctx, f.collecting())
+	if err != nil {
+		return err
+	}
+	a := &act{collectFlags: f, write: write, live: live, seen: seen, graph: graph.New(seen)}
+	a.plan, err = f.foresee(a.graph)
+	if err != nil {
+		return err
+	}
+	if saved != nil {
+		a.plan, a.stale = plan.Renew(saved, a.plan)
+	}
+	if f.planOut != "" {
+		if err := replace(f.planOut, a.plan.Save); err != nil {
+			return fmt.Errorf("write plan: %w", err)
+		}
+	}
+	return a.run(ctx)
+}
+
+// collecting is the scope of a pass: everything, or all of one namespace and
+// whatever may depend on it.
+func (f *collectFlags) collecting() scoped {
+	return f.whole(cluster.Scope{Running: true})
+}
+
+// foresee makes the plan of a pass over what was seen.
+func (f *collectFlags) foresee(g *graph.Graph) (*plan.Plan, error) {
+	o := plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: f.within(g)}}
+	if len(f.rules) > 0 {
+		roots, err := f.doomed(g)
+		if err != nil {
+			return nil, err
+		}
+		o.Bounds.Roots = roots
+	}
+	return plan.Make(g, o), nil
+}
+
+// within keeps a pass to the namespace that -n names.
+func (f *collectFlags) within(g *graph.Graph) func(graph.Node) bool {
+	namespace := *f.config.Namespace
+	if namespace == "" {
+		return nil
+	}
+	return func(n graph.Node) bool {
+		o := g.Object(n)
+		return o != nil && o.Namespace == namespace
+	}
+}
+
+// doomed are the objects of which the chosen rules have something to say.
+func (f *collectFlags) doomed(g *graph.Graph) (func(graph.Node) bool, error) {
+	report, err := audit.Run(g, audit.Options{Rules: f.rules, Namespace: *f.config.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	of := map[types.UID]bool{}
+	for _, finding := range report.Findings {
+		of[finding.Object.UID] = true
+		for _, member := range finding.Members {
+			of[member.UID] = true
+		}
+	}
+	return func(n graph.Node) bool { return of[g.UID(n)] }, nil
+}
+
+func (f *collectFlags) loadPlan() (*plan.Plan, error) {
+	file, err := os.Open(f.planFile)
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	defer file.Close()
+	saved, err := plan.Load(file)
+	if err != nil {
+		return nil, fmt.Errorf("read plan %s: %w", f.planFile, err)
+	}
+	if saved.Mode != plan.Collect {
+		return nil, usagef("%s is a plan to %s, not to collect", quoted(f.planFile), quoted(string(saved.Mode)))
+	}
+	return saved, nil
+}
+
+// dryRuns are the values of --dry-run.
+var dryRuns = []string{dryRunNone, dryRunClient, dryRunServer}
+
+const (
+	dryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+func isDryRun(word string) bool { return slices.Contains(dryRuns, word) }

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
+)
+
+// alarm names one by one what nobody should delete without having read it.
+func (a *acting) alarm(s Streams, names []string) {
+	if len(names) > 0 {
+		fmt.Fprintln(s.Err, "Among what goes:")
+	}
+	for _, name := range names {
+		fmt.Fprintln(s.Err, "  "+name)
+	}
+}
+
+// confirmed asks whether to carry out the plan that was shown. The error is a
+// status where it is not to be.
+func (a *acting) confirmed(ctx context.Context, s Streams, p *plan.Plan) error {
+	a.alarm(s, steps.Alarming(p))
+	switch {
+	case a.confirm != "" && a.confirm != p.Digest:
+		return refuse(s, exitUnconfirmed, fmt.Sprintf("the plan is another than the one that was confirmed: its digest is %s, not %s", p.Digest, a.confirm), "look at the plan again, and confirm that")
+	case !a.asks() && p.Losses() > a.maxDeletes:
+		return refuse(s, exitUnconfirmed, fmt.Sprintf("%s would go, more than --max-deletes allows (%d)", phrase.Count(p.Losses(), "object"), a.maxDeletes),
+			fmt.Sprintf("if that is meant, say --max-deletes %d", p.Losses()))
+	case !a.asks():
+		return nil
+	case !s.InTerm:
+		return refuse(s, exitUnconfirmed, "not confirmed: there is no terminal to ask at", "say --yes, or --confirm "+p.Digest)
+	}
+	return ask(ctx, s, p)
+}
+
+// ask demands the number of objects to delete, which nobody types by accident,
+// or a yes where none is deleted.
+func ask(ctx context.Context, s Streams, p *plan.Plan) error {
+	changes := len(p.Steps) - p.Summary.Delete
+	want, prompt := "yes", fmt.Sprintf("Change %s, delete none? Type yes: ", phrase.Count(changes, "object"))
+	if n := p.Losses(); n > 0 {
+		want, prompt = strconv.Itoa(n), fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", phrase.Count(n, "object"), changes)
+	}
+	fmt.Fprint(s.Err, prompt)
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(s.In).ReadString('\n') // an end of the input is no yes
+		answer <- strings.TrimSpace(line)
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(s.Err)
+		return ctx.Err()
+	case given := <-answer:
+		if given == want {
+			return nil
+		}
+		return refuse(s, exitUnconfirmed, "not confirmed: nothing was changed", "")
+	}
+}
+
+// refuse says why nothing is done.
+func refuse(s Streams, code status, why, hint string) error {
+	fmt.Fprintln(s.Err, "error: "+why)
+	if hint != "" {
+		fmt.Fprintln(s.Err, "hint: "+hint)
+	}
+	return code
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// keeper saves whole objects of a cluster in one folder.
+type keeper struct {
+	live   *cluster.Cluster
+	seen   *snapshot.Snapshot
+	folder *backup.Folder
+}
+
+// keeper opens a folder for what this run deletes; nil where nothing is to be
+// saved.
+func (a *act) keeper() (*keeper, error) {
+	if a.noBackup {
+		return nil, nil
+	}
+	name, host, err := a.whereabouts()
+	if err != nil {
+		return nil, err
+	}
+	root, err := a.backups(name)
+	if err != nil {
+		return nil, err
+	}
+	now := a.Now().UTC()
+	folder, err := backup.Create(root, now.Format("2006-01-02T15-04-05Z"), backup.Header{
+		Tool: version(), Server: host, ServerVersion: a.seen.Server, Context: name,
+		Command: string(a.plan.Mode), Digest: a.plan.Digest, Started: now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var encoded bytes.Buffer
+	err = a.plan.Save(&encoded)
+	if err == nil {
+		err = folder.SavePlan(encoded.Bytes())
+	}
+	if err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return &keeper{a.live, a.seen, folder}, nil
+}
+
+// Keep is execute.Keeper.
+func (k *keeper) Keep(ctx context.Context, objects []object.Identity) ([]execute.Kept, error) {
+	saved, unsaved := map[types.UID]*object.Object{}, map[types.UID]error{}
+	failed, err := k.live.Manifests(ctx, k.seen, objects, func(o object.Object, manifest json.RawMessage) error {
+		if err := k.folder.Save(o, manifest); err != nil {
+			unsaved[o.UID] = err
+			return nil
+		}
+		saved[o.UID] = &o
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := k.folder.Sync(); err != nil {
+		return nil, err
+	}
+	out := make([]execute.Kept, len(objects))
+	for i, o := range objects {
+		out[i] = execute.Kept{Object: saved[o.UID], Err: cmp.Or(unsaved[o.UID], failed[o.UID])}
+	}
+	return out, nil
+}
+
+// note writes down what became of a step.
+func (k *keeper) note(e event.Event, at time.Time) error {
+	return k.folder.Done(backup.Result{
+		Step: e.Step, Action: e.Action, Object: *e.Object, Status: string(e.Status), Message: e.Message, Time: at.UTC(),
+	})
+}
+
+// close ends the backup. Only a run that came to its end has a time at which it
+// finished.
+func (k *keeper) close(ended bool, at time.Time) error {
+	if k == nil {
+		return nil
+	}
+	var err error
+	if ended {
+		err = k.folder.Finish(at.UTC())
+	}
+	return errors.Join(err, k.folder.Close())
+}
+
+// whereabouts are the context in use and the server that it leads to.
+func (s *source) whereabouts() (name, host string, err error) {
+	loader := s.config.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config, err := loader.ClientConfig()
+	if err != nil {
+		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	name = raw.CurrentContext
+	if said := s.config.Context; said != nil && *said != "" {
+		name = *said
+	}
+	return name, bare(config.Host), nil
+}
+
+// bare is a server's URL without what only its users should know.
+func bare(host string) string {
+	if u, err := url.Parse(host); err == nil {
+		u.User = nil
+		return u.String()
+	}
+	return ""
+}

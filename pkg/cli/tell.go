@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
+)
+
+// progress keeps the user at a terminal informed on standard error.
+type progress struct {
+	*source
+	line  *steps.Progress
+	begun time.Time
+	drawn time.Time
+	on    bool
+}
+
+// often is how long a progress line stays before it is drawn anew.
+const often = 100 * time.Millisecond
+
+func (s *source) progressOf(p *plan.Plan) *progress {
+	return &progress{source: s, line: steps.NewProgress(p), begun: s.Now(), on: s.ErrTerm}
+}
+
+func (p *progress) tell(e event.Event) {
+	p.line.Tell(e)
+	now := p.Now()
+	if !p.on || now.Sub(p.drawn) < often && e.Event != event.Waiting {
+		return
+	}
+	p.drawn = now
+	fmt.Fprint(p.Err, "\r\x1b[K"+p.line.Line(now.Sub(p.begun), p.ErrWidth()))
+}
+
+func (p *progress) clear() {
+	if p.on {
+		fmt.Fprint(p.Err, "\r\x1b[K")
+	}
+}
+
+// telling is who listens to a run.
+func (a *act) telling(p *progress, k *keeper) func(event.Event) {
+	lines := json.NewEncoder(a.Out)
+	warned := false
+	return func(e event.Event) {
+		p.tell(e)
+		if a.output == jsonLines {
+			_ = lines.Encode(e) // a broken pipe must not stop a run halfway
+		}
+		if k != nil && e.Event == event.Ended {
+			if err := k.note(e, a.Now()); err != nil && !warned {
+				warned = true
+				p.clear()
+				fmt.Fprintf(a.Err, "warning: %v\n", err)
+			}
+		}
+	}
+}
