@@ -66,6 +66,10 @@ lint: ## go vet, staticcheck, gofumpt, tidy modules
 bench: ## measure audit beside the transfer floor on 50,000 objects; writes docs/performance.md
 	$(GO) run ./test/bench -write docs/performance.md
 
+.PHONY: bench-act
+bench-act: ## measure collect beside bare deletes and the real collector; writes docs/performance-acting.md
+	$(GO) run ./test/bench act -write docs/performance-acting.md
+
 .PHONY: clean
 clean: ## remove what was built here; the control plane stays in the user's cache
 	rm -rf bin dist

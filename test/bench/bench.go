@@ -35,6 +35,7 @@ const harder = 3
 type workshop struct {
 	options
 	progress   io.Writer
+	dir        string // for programs and what they leave
 	plane      *plane.Plane
 	self       string // this program
 	plugin     string // kubectl-gc, as released
@@ -43,18 +44,34 @@ type workshop struct {
 	busy       []float64 // which part of the machine others kept busy at every start
 }
 
-func bench(ctx context.Context, o options, stdout, progress io.Writer) (err error) {
+func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
+	return inWorkshop(ctx, o, progress, plane.Options{Collector: plane.Absent}, func(w *workshop) error {
+		seeded, err := w.fill(ctx)
+		if err != nil {
+			return err
+		}
+		r, err := w.measure(ctx)
+		if err != nil {
+			return err
+		}
+		r.Seeded = seeded
+		return w.publish(r, stdout)
+	})
+}
+
+// inWorkshop has the work done with what is built and started for it, and clears up.
+func inWorkshop(ctx context.Context, o options, progress io.Writer, p plane.Options, work func(*workshop) error) (err error) {
 	w := &workshop{options: o, progress: progress}
-	dir, err := os.MkdirTemp("", "kubectl-gc-bench-")
-	if err != nil {
+	if w.dir, err = os.MkdirTemp("", "kubectl-gc-bench-"); err != nil {
 		return fmt.Errorf("make folder for programs: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := w.build(ctx, dir); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(w.dir)) }()
+	if err := w.build(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintln(progress, "starting a control plane")
-	if w.plane, err = plane.Start(ctx, plane.Options{Collector: plane.Absent, Stderr: progress}); err != nil {
+	p.Stderr = progress
+	if w.plane, err = plane.Start(ctx, p); err != nil {
 		return err
 	}
 	defer func() {
@@ -62,33 +79,30 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) (err erro
 			err = errors.Join(err, stopped)
 		}
 	}()
-	seeded, err := w.fill(ctx)
-	if err != nil {
+	return work(w)
+}
+
+// publish prints a report and, where that is asked for, writes its page.
+func (w *workshop) publish(r interface {
+	print(out io.Writer) error
+	write(path string) error
+}, stdout io.Writer,
+) error {
+	if err := r.print(stdout); err != nil || w.write == "" {
 		return err
 	}
-	r, err := w.measure(ctx)
-	if err != nil {
+	if err := r.write(w.write); err != nil {
 		return err
 	}
-	r.Seeded = seeded
-	if err := r.print(stdout); err != nil {
-		return err
-	}
-	if o.write == "" {
-		return nil
-	}
-	if err := r.write(o.write); err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "\nwritten to %s\n", o.write)
+	fmt.Fprintf(stdout, "\nwritten to %s\n", w.write)
 	return nil
 }
 
-func (w *workshop) build(ctx context.Context, dir string) (err error) {
+func (w *workshop) build(ctx context.Context) (err error) {
 	if w.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find own program: %w", err)
 	}
-	w.plugin = filepath.Join(dir, "kubectl-gc")
+	w.plugin = filepath.Join(w.dir, "kubectl-gc")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", w.plugin, "github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	fmt.Fprintln(w.progress, "building kubectl-gc")
@@ -108,19 +122,22 @@ func (w *workshop) fill(ctx context.Context) (time.Duration, error) {
 	if err := cmd.Run(); err != nil {
 		return 0, fmt.Errorf("create objects: %w", err)
 	}
-	took := time.Since(begun)
+	return time.Since(begun), w.discover(ctx)
+}
 
+// discover asks the server its version and what there is to list.
+func (w *workshop) discover(ctx context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", w.plane.Kubeconfig)
 	if err != nil {
-		return 0, fmt.Errorf("read kubeconfig: %w", err)
+		return fmt.Errorf("read kubeconfig: %w", err)
 	}
 	c, err := cluster.New(config, cluster.Options{})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	world, err := c.Discover(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	w.kubernetes = world.Server
 	for _, t := range world.Types {
@@ -132,7 +149,7 @@ func (w *workshop) fill(ctx context.Context) (time.Duration, error) {
 			w.paths = append(w.paths, root+"/"+t.Resource)
 		}
 	}
-	return took, nil
+	return nil
 }
 
 func (w *workshop) floor(by way) program {
@@ -245,15 +262,15 @@ func (w *workshop) listsOf(ctx context.Context, p program) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	before, err := c.lists(ctx)
+	before, err := c.requests(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if _, _, err := p.run(ctx); err != nil {
 		return 0, err
 	}
-	after, err := c.lists(ctx)
-	return after - before, err
+	after, err := c.requests(ctx)
+	return after["LIST"] - before["LIST"], err
 }
 
 // counted is how many objects audit says it judged.

@@ -14,4 +14,9 @@
 //
 // Everything happens in one run, on one machine, with the API server on it. Between two
 // runs it rests until the machine is quiet, though not for ever, and says how quiet it was.
+//
+//	go run ./test/bench act [-objects 10000] [-runs 3] [-write docs/performance-acting.md]
+//
+// measures acting: collect beside bare DELETEs and beside the real collector, on garbage
+// that is made anew for each run.
 package main

@@ -19,13 +19,17 @@ const (
 	exitInterrupted = 130
 )
 
-// The subcommands that bench runs itself in processes of their own.
+// The subcommands: all but act bench runs itself, in processes of their own.
 const (
-	floorCommand = "floor"
-	seedCommand  = "seed"
+	floorCommand   = "floor"
+	seedCommand    = "seed"
+	actCommand     = "act"
+	litterCommand  = "litter"
+	deletesCommand = "deletes"
 )
 
 type options struct {
+	act     bool
 	objects int
 	runs    int
 	peer    string
@@ -57,15 +61,24 @@ func dispatch(ctx context.Context, args []string) int {
 }
 
 func run(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == floorCommand {
-		return floor(ctx, args[1:], os.Stdin, os.Stdout)
-	}
-	if len(args) > 0 && args[0] == seedCommand {
-		return seed(ctx, args[1:], os.Stderr)
+	if len(args) > 0 {
+		switch args[0] {
+		case floorCommand:
+			return floor(ctx, args[1:], os.Stdin, os.Stdout)
+		case seedCommand:
+			return seed(ctx, args[1:], os.Stderr)
+		case litterCommand:
+			return litter(ctx, args[1:], os.Stderr)
+		case deletesCommand:
+			return deletes(ctx, args[1:], os.Stdout)
+		}
 	}
 	o, err := parse(args, os.Stdout)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case o.act:
+		return benchAct(ctx, o, os.Stdout, os.Stderr)
 	}
 	return bench(ctx, o, os.Stdout, os.Stderr)
 }
@@ -77,13 +90,19 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.IntVar(&o.objects, "objects", 50_000, "how many objects to create")
-	flags.IntVar(&o.runs, "runs", 5, "how often to try each way to find the floor; programs are compared three times as often")
-	flags.StringVar(&o.peer, "peer", "", "another `program`, with its arguments, to run beside audit; it is given KUBECONFIG")
+	if o.act = len(args) > 0 && args[0] == actCommand; o.act {
+		args = args[1:]
+		flags.IntVar(&o.objects, "objects", 10_000, "how many objects to create for each run")
+		flags.IntVar(&o.runs, "runs", 3, "how often to measure each way to get rid of them")
+	} else {
+		flags.IntVar(&o.objects, "objects", 50_000, "how many objects to create")
+		flags.IntVar(&o.runs, "runs", 5, "how often to try each way to find the floor; programs are compared three times as often")
+		flags.StringVar(&o.peer, "peer", "", "another `program`, with its arguments, to run beside audit; it is given KUBECONFIG")
+	}
 	flags.StringVar(&o.write, "write", "", "write the figures to this `file`, as Markdown")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(stdout, "usage: bench [flags]")
+		fmt.Fprintln(stdout, "usage: bench [act] [flags]")
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
 		return o, err
@@ -103,7 +122,11 @@ func parse(args []string, stdout io.Writer) (options, error) {
 
 // line is the command line that says o again, as a reader would type it.
 func (o options) line() string {
-	words := []string{"go run ./test/bench", fmt.Sprintf("-objects %d -runs %d", o.objects, o.runs)}
+	words := []string{"go run ./test/bench"}
+	if o.act {
+		words = append(words, actCommand)
+	}
+	words = append(words, fmt.Sprintf("-objects %d -runs %d", o.objects, o.runs))
 	if o.peer != "" {
 		words = append(words, "-peer …")
 	}

@@ -26,8 +26,11 @@ type program struct {
 // cost is what one run of a program cost, or the medians of several.
 type cost struct {
 	Wall   time.Duration
-	CPU    time.Duration // user and system
+	CPU    time.Duration // user and system; 0 where that is not known
 	Memory int64         // the most that was resident, in bytes; 0 where that is not known
+	// Servers is the CPU time of kube-apiserver and etcd meanwhile; 0 where that was
+	// not measured.
+	Servers time.Duration
 }
 
 // run measures one run; out is what it wrote to stdout.
@@ -80,6 +83,8 @@ func (s sample) median() cost {
 		Wall:   medianOf(s, func(c cost) time.Duration { return c.Wall }),
 		CPU:    medianOf(s, func(c cost) time.Duration { return c.CPU }),
 		Memory: medianOf(s, func(c cost) int64 { return c.Memory }),
+
+		Servers: medianOf(s, func(c cost) time.Duration { return c.Servers }),
 	}
 }
 
@@ -96,17 +101,21 @@ func (s sample) walls() []time.Duration {
 }
 
 func medianOf[T int64 | time.Duration](s sample, figure func(cost) T) T {
-	if len(s) == 0 {
-		return 0
-	}
 	all := make([]T, len(s))
 	for i, c := range s {
 		all[i] = figure(c)
 	}
-	slices.Sort(all)
-	middle := len(all) / 2
-	if len(all)%2 == 1 {
-		return all[middle]
+	return middle(all)
+}
+
+func middle[T int | int64 | float64 | time.Duration](of []T) T {
+	if len(of) == 0 {
+		return 0
 	}
-	return (all[middle-1] + all[middle]) / 2
+	all := slices.Sorted(slices.Values(of))
+	half := len(all) / 2
+	if len(all)%2 == 1 {
+		return all[half]
+	}
+	return (all[half-1] + all[half]) / 2
 }

@@ -117,16 +117,18 @@ func (r *report) print(out io.Writer) error {
 var page string
 
 // write writes the report as a page of the documentation.
-func (r *report) write(path string) error {
+func (r *report) write(path string) error { return render(path, page, r, r.memory) }
+
+func render(path, page string, data any, memory func(int64) string) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"seconds": seconds, "memory": r.memory, "megabytes": megabytes, "ratio": ratio, "thousands": thousands,
+		"seconds": seconds, "memory": memory, "megabytes": megabytes, "ratio": ratio, "thousands": thousands, "known": known,
 		"percent": func(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) },
 	}).Parse(page)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	var out strings.Builder
-	if err := t.Execute(&out, r); err != nil {
+	if err := t.Execute(&out, data); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil { // a page for everybody

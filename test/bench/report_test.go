@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,15 +107,27 @@ func TestWaysSurviveTheCommandLine(t *testing.T) {
 	}
 }
 
-func TestSumOfLists(t *testing.T) {
+func TestTally(t *testing.T) {
 	metrics := `# TYPE apiserver_request_total counter
-apiserver_request_total{code="200",resource="pods",verb="LIST",version="v1"} 18
+apiserver_request_total{code="200",resource="pods",subresource="status",verb="LIST",version="v1"} 18
 apiserver_request_total{code="200",resource="pods",verb="WATCH",version="v1"} 5
+apiserver_request_total{code="200",resource="",verb="GET",version=""} 5
 apiserver_request_total{code="200",resource="secrets",verb="LIST",version="v1"} 1.2e+02
+apiserver_request_total{code="404",resource="secrets",verb="GET",version="v1"} 4
 apiserver_request_duration_seconds_count{resource="pods",verb="LIST"} 7
 `
-	if got, err := sumOfLists([]byte(metrics)); err != nil || got != 138 {
-		t.Errorf("got %d, %v, want 138", got, err)
+	for name, c := range map[string]struct {
+		of   []string
+		want requests
+	}{
+		"of everything":   {nil, requests{"LIST": 138, "GET": 4}},
+		"of one resource": {[]string{"secrets"}, requests{"LIST": 120, "GET": 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := tally([]byte(metrics), c.of); err != nil || !maps.Equal(got, c.want) {
+				t.Errorf("got %v, %v, want %v", got, err, c.want)
+			}
+		})
 	}
 }
 
@@ -123,7 +136,11 @@ func TestParse(t *testing.T) {
 	if err != nil || o.objects != 5000 || o.runs != 5 || o.line() != "go run ./test/bench -objects 5000 -runs 5 -peer …" {
 		t.Errorf("got %+v, %v, which says %q", o, err, o.line())
 	}
-	for _, args := range [][]string{{"-objects", "0"}, {"-runs=0"}, {"-bogus"}, {"extra"}} {
+	o, err = parse([]string{"act", "-runs", "2"}, &bytes.Buffer{})
+	if err != nil || !o.act || o.objects != 10_000 || o.line() != "go run ./test/bench act -objects 10000 -runs 2" {
+		t.Errorf("got %+v, %v, which says %q", o, err, o.line())
+	}
+	for _, args := range [][]string{{"act", "-peer", "other"}, {"-objects", "0"}, {"-runs=0"}, {"-bogus"}, {"extra"}} {
 		if code := dispatch(t.Context(), args); code != exitUsage {
 			t.Errorf("bench %s: exit code %d, want %d", strings.Join(args, " "), code, exitUsage)
 		}

@@ -6,13 +6,14 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// counter asks an API server how many lists it has answered.
+// counter asks an API server how many requests it has answered.
 type counter struct {
 	client *http.Client
 	url    string
@@ -30,38 +31,62 @@ func newCounter(kubeconfig string) (*counter, error) {
 	return &counter{client, config.Host + "/metrics"}, nil
 }
 
-var listCount = regexp.MustCompile(`(?m)^apiserver_request_total\{[^}]*verb="LIST"[^}]*\} (\S+)$`)
+// requests are how many were answered, by verb. Watches and what is about no resource are
+// not among them.
+type requests map[string]int
 
-// lists is how many lists, pages counted each, were answered since the server's start. It
-// does list something itself now and then, but only once in a while.
-func (c *counter) lists(ctx context.Context) (int, error) {
+// less are those that came after others.
+func (r requests) less(before requests) requests {
+	out := requests{}
+	for verb, n := range r {
+		if n > before[verb] {
+			out[verb] = n - before[verb]
+		}
+	}
+	return out
+}
+
+// requests are those since the server's start, pages of lists counted each; of these
+// resources alone, if any are named. The server does ask itself something now and then,
+// but only once in a while.
+func (c *counter) requests(ctx context.Context, of ...string) (requests, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
 	if err != nil {
-		return 0, fmt.Errorf("count requests: %w", err)
+		return nil, fmt.Errorf("count requests: %w", err)
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return 0, fmt.Errorf("count requests: %w", err)
+		return nil, fmt.Errorf("count requests: %w", err)
 	}
 	defer response.Body.Close() // read only
 	data, err := io.ReadAll(response.Body)
 	if err != nil {
-		return 0, fmt.Errorf("count requests: %w", err)
+		return nil, fmt.Errorf("count requests: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("count requests: %s", response.Status)
+		return nil, fmt.Errorf("count requests: %s", response.Status)
 	}
-	return sumOfLists(data)
+	return tally(data, of)
 }
 
-func sumOfLists(metrics []byte) (int, error) {
-	sum := 0.0
-	for _, found := range listCount.FindAllSubmatch(metrics, -1) {
-		n, err := strconv.ParseFloat(string(found[1]), 64)
-		if err != nil {
-			return 0, fmt.Errorf("count requests: %w", err)
+var (
+	countLine     = regexp.MustCompile(`(?m)^apiserver_request_total\{([^}]*)\} (\S+)$`)
+	countVerb     = regexp.MustCompile(`(?:^|,)verb="(\w+)"`)
+	countResource = regexp.MustCompile(`(?:^|,)resource="([^"]+)"`)
+)
+
+func tally(metrics []byte, of []string) (requests, error) {
+	out := requests{}
+	for _, found := range countLine.FindAllSubmatch(metrics, -1) {
+		verb, resource := countVerb.FindSubmatch(found[1]), countResource.FindSubmatch(found[1])
+		if verb == nil || resource == nil || string(verb[1]) == "WATCH" || len(of) > 0 && !slices.Contains(of, string(resource[1])) {
+			continue
 		}
-		sum += n
+		n, err := strconv.ParseFloat(string(found[2]), 64)
+		if err != nil {
+			return nil, fmt.Errorf("count requests: %w", err)
+		}
+		out[string(verb[1])] += int(n)
 	}
-	return int(sum), nil
+	return out, nil
 }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// bareStreams are how many bare DELETEs are in flight: as many as the collector has
+// workers, and more than that.
+var bareStreams = []int{20, 64}
+
+// deed is one way to get rid of the garbage. do measures it.
+type deed struct {
+	name string
+	do   func(context.Context) (cost, error)
+	only []string // the resources whose requests count, lists aside; nil: all requests do
+}
+
+// benchAct measures collect beside bare DELETEs and beside the real collector, each time
+// on fresh garbage of the same kind.
+func benchAct(ctx context.Context, o options, stdout, progress io.Writer) error {
+	// The collector has its process to itself: no other controller is to take its time.
+	alone := plane.Options{Collector: plane.Absent, ManagerFlags: []string{"controllers=garbage-collector-controller"}}
+	return inWorkshop(ctx, o, progress, alone, func(w *workshop) error {
+		if err := w.discover(ctx); err != nil {
+			return err
+		}
+		r, err := w.compete(ctx)
+		if err != nil {
+			return err
+		}
+		return w.publish(r, stdout)
+	})
+}
+
+// compete has every deed done in turn, each round beginning with another one.
+func (w *workshop) compete(ctx context.Context) (*actReport, error) {
+	r := &actReport{Line: w.line(), Rounds: w.runs, Objects: w.objects, Machine: thisMachine(), Kubernetes: w.kubernetes, Date: time.Now().UTC(), Bare: len(bareStreams)}
+	var deeds []deed
+	for _, n := range bareStreams {
+		deeds = append(deeds, deed{name: fmt.Sprintf("bare DELETEs, %d at a time", n), do: func(ctx context.Context) (cost, error) { return w.bare(ctx, n) }})
+	}
+	var acting, saving sample
+	deeds = append(deeds, deed{name: "kubectl gc collect", do: func(ctx context.Context) (cost, error) {
+		whole, acted, saved, err := w.collect(ctx)
+		acting, saving = append(acting, acted), append(saving, saved)
+		return whole, err
+	}}, deed{name: "the real collector", do: w.real, only: []string{"configmaps", "deployments"}})
+
+	rows := make([]actRow, len(deeds))
+	for round := range w.runs {
+		for i := range deeds {
+			at := (i + round) % len(deeds)
+			fmt.Fprintf(w.progress, "round %d of %d: %s\n", round+1, w.runs, deeds[at].name)
+			if err := w.turn(ctx, deeds[at], &rows[at]); err != nil {
+				return nil, fmt.Errorf("%s: %w", deeds[at].name, err)
+			}
+		}
+	}
+	for i, d := range deeds {
+		rows[i].Name = d.name
+	}
+	last := len(rows) - 1
+	r.Rows = append(append(r.Rows, rows[:last]...),
+		actRow{Name: "of that: backup and deletes", Runs: acting}, actRow{Name: "of that: the backup", Runs: saving}, rows[last])
+	r.Busy, r.Own = middle(w.busy), ownPeak()
+	return r, nil
+}
+
+// turn creates garbage and has it removed.
+func (w *workshop) turn(ctx context.Context, d deed, row *actRow) error {
+	seeding := exec.CommandContext(ctx, w.self, litterCommand, "-objects", strconv.Itoa(w.objects), "-kubeconfig", w.plane.Kubeconfig)
+	seeding.Env, seeding.Stderr = w.plane.Env(), w.progress
+	if err := seeding.Run(); err != nil {
+		return fmt.Errorf("create garbage: %w", err)
+	}
+	c, err := newCounter(w.plane.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	w.busy = append(w.busy, settle(ctx))
+	servers := w.spent("kube-apiserver", "etcd")
+	before, err := c.requests(ctx, d.only...)
+	if err != nil {
+		return err
+	}
+	spent, err := d.do(ctx)
+	if err != nil {
+		return err
+	}
+	spent.Servers = w.spent("kube-apiserver", "etcd") - servers
+	after, err := c.requests(ctx, d.only...)
+	if err != nil {
+		return err
+	}
+	asked := after.less(before)
+	if d.only != nil {
+		delete(asked, "LIST") // most are our own, to see what is left
+	}
+	row.Runs, row.Requests = append(row.Runs, spent), append(row.Requests, asked)
+	client, err := ours(w.plane.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	left, err := littered(ctx, client)
+	if err == nil && left {
+		err = errors.New("not all garbage is gone")
+	}
+	return err
+}
+
+// spent is the CPU time of servers so far.
+func (w *workshop) spent(names ...string) time.Duration {
+	var sum time.Duration
+	for _, name := range names {
+		sum += cpuOf(w.plane.PIDs[name])
+	}
+	return sum
+}
+
+// bare measures the DELETEs alone, but for CPU and memory, which are the whole process's.
+func (w *workshop) bare(ctx context.Context, streams int) (cost, error) {
+	c, out, err := program{
+		name: "bench " + deletesCommand, path: w.self, env: w.plane.Env(),
+		args: []string{deletesCommand, "-streams", strconv.Itoa(streams), "-kubeconfig", w.plane.Kubeconfig},
+	}.run(ctx)
+	if err != nil {
+		return c, err
+	}
+	var said deleted
+	if err := json.Unmarshal(out, &said); err != nil {
+		return c, fmt.Errorf("read what it says: %w", err)
+	}
+	if said.Objects != w.objects {
+		return c, fmt.Errorf("%d of %d objects were deleted", said.Objects, w.objects)
+	}
+	c.Wall = said.Took
+	return c, nil
+}
+
+// collect measures the whole process and, by what its backup says, the acting and the
+// saving, which is over when the first step is.
+func (w *workshop) collect(ctx context.Context) (whole, acting, saving cost, err error) {
+	root := filepath.Join(w.dir, "backups")
+	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
+	if whole, _, err = w.command(false, "collect", "--yes", "--max-deletes", strconv.Itoa(w.objects), "--backup-dir", root).run(ctx); err != nil {
+		return whole, acting, saving, err
+	}
+	folders, err := filepath.Glob(filepath.Join(root, "*"))
+	if err != nil || len(folders) != 1 {
+		return whole, acting, saving, errors.Join(err, fmt.Errorf("%d folders with backups, want 1", len(folders)))
+	}
+	saved, err := backup.Open(folders[0])
+	if err != nil {
+		return whole, acting, saving, err
+	}
+	defer func() { err = errors.Join(err, saved.Close()) }()
+	if len(saved.Entries) != w.objects || len(saved.Done) != w.objects {
+		return whole, acting, saving, fmt.Errorf("%d objects saved and %d steps done, want %d", len(saved.Entries), len(saved.Done), w.objects)
+	}
+	acting.Wall = saved.Header.Finished.Sub(saved.Header.Started)
+	saving.Wall = saved.Done[0].Time.Sub(saved.Header.Started)
+	return whole, acting, saving, nil
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// actReport is everything that was measured of acting.
+type actReport struct {
+	Line       string
+	Date       time.Time
+	Machine    machine
+	Kubernetes string
+	Rounds     int
+	Objects    int
+	Busy       float64  // which part of the machine others kept busy at the median start
+	Own        int64    // the most memory that bench itself had: it hides what had less
+	Bare       int      // how many of the rows, the first ones, are bare DELETEs
+	Rows       []actRow // the last but two are parts of the one before them
+}
+
+// actRow is one row. Requests are none where it is a part of another.
+type actRow struct {
+	Name     string
+	Runs     sample
+	Requests []requests
+}
+
+// Median is of each figure by itself.
+func (a actRow) Median() cost { return a.Runs.median() }
+
+// Spread is from the fastest run to the slowest.
+func (a actRow) Spread() string { return entry{Runs: a.Runs}.Spread() }
+
+// Floor is what everything is compared with: the faster of the bare DELETEs.
+func (r *actReport) Floor() cost {
+	return slices.MinFunc(r.Rows[:r.Bare], func(a, b actRow) int { return int(a.Median().Wall - b.Median().Wall) }).Median()
+}
+
+// Of is the row of a name.
+func (r *actReport) Of(name string) cost {
+	for _, row := range r.Rows {
+		if row.Name == name {
+			return row.Median()
+		}
+	}
+	return cost{}
+}
+
+// Asked says how many requests an object took, in all and by verb; medians.
+func (r *actReport) Asked(row actRow) string {
+	if len(row.Requests) == 0 {
+		return ""
+	}
+	verbs := map[string][]int{}
+	for i, of := range row.Requests {
+		for verb, n := range of {
+			if verbs[verb] == nil {
+				verbs[verb] = make([]int, len(row.Requests))
+			}
+			verbs[verb][i] = n
+		}
+	}
+	sum, said := 0, []string{}
+	for verb, counts := range verbs {
+		n := middle(counts)
+		sum += n
+		if n*200 >= r.Objects { // what would not be written as 0.00
+			said = append(said, fmt.Sprintf("%s %.2f", verb, float64(n)/float64(r.Objects)))
+		}
+	}
+	slices.Sort(said)
+	return fmt.Sprintf("%.2f (%s)", float64(sum)/float64(r.Objects), strings.Join(said, ", "))
+}
+
+// memory is empty for what was not measured.
+func (r *actReport) memory(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return (&report{Own: r.Own}).memory(n)
+}
+
+func (r *actReport) print(out io.Writer) error {
+	fmt.Fprintf(out, "\n%s objects of garbage; %d runs each, medians\nat half of the starts others kept %.0f %% of the machine busy or more\n\n", thousands(r.Objects), r.Rounds, 100*r.Busy)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "WHAT\tWALL\tFROM, TO\tCPU\tOF THE SERVERS\tMEMORY\tWALL/BARE\tREQUESTS")
+	for _, row := range r.Rows {
+		m := row.Median()
+		fmt.Fprintln(table, strings.Join([]string{
+			row.Name, seconds(m.Wall), row.Spread(), known(m.CPU), known(m.Servers), r.memory(m.Memory), ratio(m.Wall, r.Floor().Wall), r.Asked(row),
+		}, "\t"))
+	}
+	return table.Flush()
+}
+
+// known is empty for what was not measured.
+func known(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return seconds(d)
+}
+
+//go:embed performance-acting.md.tmpl
+var actPage string
+
+// Spreading says where the garbage was.
+func (r *actReport) Spreading() string {
+	return fmt.Sprintf("in %d namespaces, of %d owners in each", garbageNamespaces, ownersInNamespace)
+}
+
+// Glance is how often is looked whether the real collector is done.
+func (r *actReport) Glance() time.Duration { return glance }
+
+// write writes the report as a page of the documentation.
+func (r *actReport) write(path string) error {
+	return render(path, actPage, r, r.memory)
+}

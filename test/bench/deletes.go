@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// deleted is what a deletes process says of itself.
+type deleted struct {
+	Objects int           `json:"objects"`
+	Took    time.Duration `json:"took"` // the DELETEs alone
+}
+
+// deletes sends the bare DELETEs of all garbage, bound to UID and resourceVersion, and
+// throws the answers away. Before that it lists, which does not count.
+func deletes(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet(deletesCommand, flag.ContinueOnError)
+	kubeconfig := flags.String("kubeconfig", "", "")
+	streams := flags.Int("streams", 1, "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	client, err := ours(*kubeconfig)
+	if err != nil {
+		return err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	if err != nil {
+		return fmt.Errorf("read kubeconfig: %w", err)
+	}
+	bare, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return fmt.Errorf("prepare client: %w", err)
+	}
+	garbage, err := client.CoreV1().ConfigMaps(metav1.NamespaceAll).List(ctx, metav1.ListOptions{LabelSelector: garbageLabel})
+	if err != nil {
+		return fmt.Errorf("list garbage: %w", err)
+	}
+
+	begun := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(*streams)
+	for i := range garbage.Items {
+		of := &garbage.Items[i].ObjectMeta
+		group.Go(func() error {
+			if err := remove(ctx, bare, config.Host, of); err != nil {
+				return fmt.Errorf("delete %s: %w", of.Name, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return json.NewEncoder(stdout).Encode(deleted{len(garbage.Items), time.Since(begun)})
+}
+
+func remove(ctx context.Context, client *http.Client, server string, of *metav1.ObjectMeta) error {
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":%q,"resourceVersion":%q},"propagationPolicy":"Background"}`, of.UID, of.ResourceVersion)
+	request, err := http.NewRequestWithContext(ctx, http.MethodDelete, server+"/api/v1/namespaces/"+of.Namespace+"/configmaps/"+of.Name, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/vnd.kubernetes.protobuf")
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
