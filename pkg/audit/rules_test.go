@@ -553,7 +553,8 @@ func TestBlockedDeletion(t *testing.T) {
 		{"a Pod that blocks is stopping", []st.Part{st.Listing(owner, st.Pod("ns/pod", st.Owned(st.To(owner, st.Blocking)), st.Stopping()))}, waits},
 		{
 			"what blocks cannot be judged",
-			[]st.Part{st.Listing(owner, blocker(st.Owned(st.To(owner, st.As("old/v1", "Thing")))))}, stuck,
+			[]st.Part{st.Listing(owner, blocker(st.Owned(st.To(owner, st.As("old/v1", "Thing")))))},
+			stuck,
 		},
 		{"what blocks is cluster-scoped", []st.Part{st.Listing(owner, st.Node("blocker", st.Owned(st.To(owner, st.Blocking))))}, stuck},
 		{"it blocks itself", []st.Part{st.Listing(long(object.ForegroundFinalizer, st.Owned(st.To(owner, st.Blocking))))}, stuck},
