@@ -24,7 +24,7 @@ const changedSince = "it changed since the plan was made"
 // interrupted ends a step whose write was not begun before the context ended.
 func (r *run) interrupted() *end {
 	r.cut.Store(true)
-	return skipped("interrupted before it")
+	return skipped("the run ended before it")
 }
 
 // reasonOf is the known cause of an error, or empty.

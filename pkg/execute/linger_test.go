@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -30,7 +31,7 @@ func TestAPodIsWaitedFor(t *testing.T) {
 		return nil
 	}
 	s.is(t, s.run(t.Context()), "delete pod: done", "delete child: done")
-	if !slices.ContainsFunc(s.events, func(e eventOf) bool { return e.Event == "waiting" && e.Step == "1" }) {
+	if !slices.ContainsFunc(s.events, func(e event.Event) bool { return e.Event == "waiting" && e.Step == "1" }) {
 		t.Errorf("nobody was told: %v", s.events)
 	}
 }
@@ -44,7 +45,7 @@ func TestAPodThatDoesNotStopInTimeKeepsWhatFollows(t *testing.T) {
 		return ctx.Err()
 	}
 	report := s.run(ctx)
-	s.is(t, report, "delete pod: done still there: waits for its kubelet to stop it", "delete child: skipped interrupted before it")
+	s.is(t, report, "delete pod: done still there: waits for its kubelet to stop it", "delete child: skipped the run ended before it")
 	if !report.Interrupted || report.Deleted != 1 {
 		t.Errorf("%+v", report)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -49,7 +50,7 @@ func TestAStepComesAfterAllThatItNames(t *testing.T) {
 	for _, e := range s.events {
 		switch e.Event {
 		case "started":
-			i := slices.IndexFunc(s.plan.Steps, func(step planStep) bool { return step.ID == e.Step })
+			i := slices.IndexFunc(s.plan.Steps, func(step plan.Step) bool { return step.ID == e.Step })
 			for _, before := range s.plan.Steps[i].After {
 				if !over[before] {
 					t.Errorf("step %s began before %s was over", e.Step, before)

@@ -120,7 +120,7 @@ func TestARehearsalIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.then("delete one", 1, cancel)
 	report := s.run(ctx)
-	s.is(t, report, "delete one: done", "delete two: skipped interrupted before it")
+	s.is(t, report, "delete one: done", "delete two: skipped the run ended before it")
 	if !report.Interrupted {
 		t.Error("not interrupted")
 	}

@@ -360,7 +360,7 @@ func TestAnInterruptStopsNewWorkAndWaitsForWhatIsInFlight(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.then("delete parent", 1, cancel)
 	report := s.run(ctx)
-	s.is(t, report, "delete parent: done", "delete two: skipped interrupted before it", "delete child: skipped interrupted before it")
+	s.is(t, report, "delete parent: done", "delete two: skipped the run ended before it", "delete child: skipped the run ended before it")
 	if !report.Interrupted || report.Deleted != 1 || s.state(uid(parent)) != nil {
 		t.Errorf("%+v", report)
 	}
@@ -375,7 +375,7 @@ func TestARunThatWasInterruptedBeforeItBeganDoesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	report := s.run(ctx)
-	s.is(t, report, "delete parent: skipped interrupted before it")
+	s.is(t, report, "delete parent: skipped the run ended before it")
 	if !report.Interrupted {
 		t.Error("not interrupted")
 	}

@@ -30,11 +30,6 @@ type scene struct {
 	listen func(kind string) // hears of every event; may be nil
 }
 
-type (
-	planStep = plan.Step
-	eventOf  = event.Event
-)
-
 // on is a scene in which all these objects were listed, and a/gone is the name
 // of nothing.
 func on(objects ...object.Object) *scene {
