@@ -16,8 +16,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// Two promises of docs/safety: what has an owner is not deleted, and unknown is
-// never absent. Orphaning asks for no verdict (gc-semantics 5.2).
+// Two promises: what has an owner is not deleted, and unknown is never absent.
+// Orphaning asks for no verdict (gc-semantics 5.2).
 func TestNothingIsDoneAgainstAVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)

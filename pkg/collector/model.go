@@ -101,6 +101,8 @@ func (m *Model) standing(v Verdict, owner graph.Node) Verdict {
 	case v != Solid && v != Waiting && v != Dangling:
 	case now != nil && now.Orphaning() && int(owner) < m.graph.Listed():
 		return Solid
+	case v != Dangling && now != nil && now.DeletingDependents(): // as the judge says of one that was only looked up
+		return Waiting
 	case v != Dangling && m.Changed(owner):
 		return sight(now)
 	}
@@ -214,7 +216,7 @@ func (m *Model) move(n graph.Node, next *object.Object) {
 	m.count(n, old, -1)
 	m.now[n] = next
 	m.count(n, next, 1)
-	if sight(old) != sight(next) {
+	if sight(old) != sight(next) || orphaning(old) != orphaning(next) {
 		for _, e := range m.graph.Dependents(n) {
 			m.touched(e.Node)
 		}
@@ -236,6 +238,8 @@ func (m *Model) finishing(n graph.Node) bool {
 	o := m.Object(n)
 	return o != nil && (o.DeletingDependents() || o.Orphaning())
 }
+
+func orphaning(o *object.Object) bool { return o != nil && o.Orphaning() }
 
 // sight is what an object's dependents see of it. One with both of the
 // collector's finalizers orphans first, and is solid until it has (5.1, 5.5).

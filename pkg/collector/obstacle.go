@@ -120,11 +120,12 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 		}
 		return at(OutOfBounds)
 	}
-	switch d := m.Decide(n); {
-	case d.Hold == Unseen:
+	d, blocking := m.Decide(n), m.Blocking(n)
+	switch {
+	case len(blocking) > 0 && !o.Orphaning():
+		return Obstacle{}, blocking[0]
+	case d.Hold == Unseen, d.Hold == Blocked: // by what was learned after the graph was built
 		return at(NotAllSeen)
-	case d.Hold == Blocked:
-		return Obstacle{}, m.Blocking(n)[0]
 	case d.Act != Leave:
 		return at(NothingBlocks)
 	case isCRD(o) && slices.Contains(o.Finalizers, crdFinalizer):

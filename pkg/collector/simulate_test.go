@@ -56,6 +56,11 @@ func TestSimulate(t *testing.T) {
 			moves: []string{"1 unlink child orphaning", "1 remove-finalizer orphaning orphan"}, left: []string{"child unlinked", "orphaning gone"},
 		},
 		{
+			name:  "what goes anyway goes before the owner that would orphan it is deleted",
+			seen:  listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.Held(orphan)), st.Secret("b/child", st.OwnedBy(st.ConfigMap("a/o")))),
+			moves: []string{"1 delete child Background", "1 delete o Orphan", "2 remove-finalizer o orphan"}, left: []string{"child gone", "o gone"},
+		},
+		{
 			name: "a terminating dependent is orphaned too", seen: listing(orphaning, st.Secret("a/child", st.OwnedBy(orphaning), st.Terminating("x/y"))),
 			moves: []string{"1 unlink child orphaning", "1 remove-finalizer orphaning orphan"}, left: []string{"child terminating x/y", "orphaning gone"}, stuck: []string{"child: child held"},
 		},

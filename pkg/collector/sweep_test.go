@@ -33,6 +33,10 @@ func TestNamespacesAndDefinitionsTakeAlongWhatIsInThem(t *testing.T) {
 			moves: []string{"1 delete shop Background"}, left: []string{"p gone", "s gone", "shop gone"},
 		},
 		{
+			name: "what goes by itself goes before its namespace does", seen: in(shop(), st.Secret("shop/lost", lost), st.ConfigMap("shop/c")),
+			moves: []string{"1 delete lost Background", "1 delete shop Background"}, left: []string{"c gone", "lost gone", "shop gone"},
+		},
+		{
 			name: "an empty namespace goes at once", seen: in(shop(), st.Secret("other/s")),
 			moves: []string{"1 delete shop Background"}, left: []string{"shop gone"},
 		},
@@ -93,6 +97,17 @@ func TestNamespacesAndDefinitionsTakeAlongWhatIsInThem(t *testing.T) {
 		last := c.Moves[len(c.Moves)-1]
 		if last.Before.Name != "s" || !slices.Equal(last.After, []int{0}) || last.Follows != 0 {
 			t.Errorf("%s comes after %v and follows %d", last.Before.Name, last.After, last.Follows)
+		}
+	})
+	t.Run("a move that empties a definition comes after those that looked at it", func(t *testing.T) {
+		fading := st.Node("fading", lost)
+		c := courseOf(st.New(in(widgets(), widget("a/w", st.Held(fg)), fading, st.Secret("a/s", st.OwnedBy(st.Definition("widgets.example.com"), fading)))...))
+		compare(t, "moves", []string{
+			"1 delete fading Background", "1 delete widgets.example.com Background",
+			"2 unlink s fading", "2 remove-finalizer w foregroundDeletion", "3 delete s Background",
+		}, said(c))
+		if !slices.Contains(c.Moves[3].After, 2) || !slices.Contains(c.Moves[4].After, 3) {
+			t.Errorf("the last two come after %v and %v", c.Moves[3].After, c.Moves[4].After)
 		}
 	})
 	t.Run("a move on what depends on a namespace comes after the one that deleted it", func(t *testing.T) {
