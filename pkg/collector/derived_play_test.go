@@ -70,12 +70,12 @@ func TestWhatBecomesOfDerivedScenarios(t *testing.T) {
 			moves: do("1 remove-finalizer o foregroundDeletion"), left: do("o terminating x/y"), stuck: do("o: o held"),
 		},
 		{
-			name: "L14 dependents that do not block are deleted, the owner does not wait", seen: listing(owner(st.Foreground()), d(child, st.Held("x/y"))),
-			moves: do("1 delete d Background", "1 remove-finalizer o foregroundDeletion"), left: do("d terminating x/y", "o gone"), stuck: do("d: d held"),
+			name: "L14 an owner that nothing blocks goes at once, and dependents that do not block after it", seen: listing(owner(st.Foreground()), d(child, st.Held("x/y"))),
+			moves: do("1 remove-finalizer o foregroundDeletion", "2 delete d Background"), left: do("d terminating x/y", "o gone"), stuck: do("d: d held"),
 		},
 		{
 			name: "L14 they are deleted before their owner, which somebody holds, becomes solid to them", seen: listing(owner(st.Terminating("x/y", fg)), d(child), st.Secret("ns/z", child)),
-			moves: do("1 delete d Background", "1 delete z Background", "1 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y", "z gone"), stuck: do("o: o held"),
+			moves: do("2 delete d Background", "2 delete z Background", "2 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y", "z gone"), stuck: do("o: o held"),
 		},
 		{
 			name: "L14 so is one that has to be unblocked first",
@@ -108,7 +108,7 @@ func TestWhatBecomesOfDerivedScenarios(t *testing.T) {
 		{name: "L18 in the background either goes", seen: listing(owner(blocker)), deleted: []deletion{{owner().UID, metav1.DeletePropagationBackground}}, left: do("o gone")},
 		{
 			name: "L19 a circle of two, one deleted in the foreground, is broken and goes", seen: listing(a(ofB), b(ofA)), deleted: []deletion{{a().UID, metav1.DeletePropagationForeground}},
-			moves: do("1 unblock b a", "2 delete b Foreground", "2 remove-finalizer a foregroundDeletion", "3 remove-finalizer b foregroundDeletion"), left: do("a gone", "b gone"),
+			moves: do("1 unblock b a", "2 remove-finalizer a foregroundDeletion", "2 delete b Background"), left: do("a gone", "b gone"),
 		},
 		{
 			name: "L19 in the background it unravels", seen: listing(a(ofB), b(ofA)), deleted: []deletion{{a().UID, metav1.DeletePropagationBackground}},

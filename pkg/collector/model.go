@@ -22,6 +22,9 @@ type Model struct {
 
 	// Counted by UID, over the references of objects that a list showed.
 	dependents, blockers, deleting []int32
+	// begun are the objects that are, or were, in a foreground deletion: to the
+	// collector that is a one-way trip (2.1).
+	begun graph.Set
 
 	// touched is told of every node whose decision may have become another.
 	touched func(graph.Node)
@@ -39,6 +42,7 @@ func NewModel(g *graph.Graph, j *Judge) *Model {
 	m.verdicts = make([][]Verdict, len(m.now))
 	m.dependents = make([]int32, g.Len())
 	m.blockers = make([]int32, g.Len())
+	m.begun = graph.NewSet(g)
 	m.deleting = make([]int32, g.Len())
 	for n := range g.Listed() {
 		m.count(graph.Node(n), m.now[n], 1)
@@ -260,7 +264,10 @@ func (m *Model) count(n graph.Node, o *object.Object, by int32) {
 	if o == nil || int(n) >= m.graph.Listed() {
 		return
 	}
-	deleting := o.DeletingDependents()
+	if o.DeletingDependents() {
+		m.begun.Add(n)
+	}
+	deleting := m.begun.Has(n)
 	for _, r := range o.Owners {
 		owner := m.graph.Find(r.UID)
 		if owner == graph.None { // learned later than the graph was built

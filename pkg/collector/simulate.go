@@ -58,6 +58,7 @@ type Course struct {
 func (m *Model) Simulate(b Bounds) *Course {
 	s := &simulation{
 		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
+		begun: map[graph.Node]bool{}, putOff: map[graph.Node]bool{},
 		home: map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{},
 		course: &Course{Model: m, Swept: map[graph.Node]int{}, Stopped: map[int]bool{}},
 	}
@@ -66,13 +67,12 @@ func (m *Model) Simulate(b Bounds) *Course {
 	}
 	m.touched = s.enqueue
 	defer func() { m.touched = func(graph.Node) {} }()
-	for n := range m.graph.Listed() {
-		if node := graph.Node(n); candidate(m.now[n]) && (b.Roots == nil || b.Roots(node)) {
-			s.enqueue(node)
-		}
-	}
+	s.begin()
 	for pass := 1; ; pass++ {
 		s.release()
+		if len(s.next) == 0 {
+			s.takeUp()
+		}
 		if len(s.next) == 0 {
 			return s.course
 		}
@@ -93,6 +93,9 @@ type simulation struct {
 	next   []graph.Node
 	queued graph.Set
 
+	begun  map[graph.Node]bool // owners whose foreground deletion was under way before
+	putOff map[graph.Node]bool // what is looked at when there is nothing else to do
+
 	contents *contents                 // nil until something takes others along
 	open     []*emptying               // namespaces and CustomResourceDefinitions, in the order of their moves
 	home     map[graph.Node]graph.Node // where what outlasts the deletion of those is
@@ -107,11 +110,13 @@ func (s *simulation) enqueue(n graph.Node) {
 
 // phase is the place of an act in a pass: what looks at an owner comes before
 // what changes what it sees there. So late come the deletions that take others
-// along, or let go of dependents which might be about to be deleted.
+// along, or let go of dependents which might be about to be deleted. What is over
+// as soon as it is released goes first of all.
 type phase int
 
 const (
 	nothing phase = iota - 1
+	ending
 	detaching
 	unblocking
 	removing
@@ -132,6 +137,9 @@ func (s *simulation) phase(n graph.Node, d Decision) phase {
 		}
 		return removing
 	case FreeFinalizer:
+		if s.begun[n] && d.Change.Release == object.ForegroundFinalizer && Patched(s.now[n], d.Change) == nil {
+			return ending
+		}
 		return freeing
 	case Leave, OrphanChildren:
 	}
@@ -156,6 +164,8 @@ func (s *simulation) pass(pass int) {
 			d := s.Decide(n)
 			switch now := s.phase(n, d); {
 			case now == nothing:
+			case now == freeing && s.owesALook(n):
+				s.putOff[n] = true
 			case now != phase(at), now == freeing && s.awaited(n):
 				s.enqueue(n) // an act of this pass made it another, or too early
 			default:

@@ -75,7 +75,7 @@ func TestSimulate(t *testing.T) {
 		{
 			name:  "where not everything was seen what is proven goes, and no finalizer does",
 			seen:  append(listing(waiting, st.Secret("a/child", st.OwnedBy(waiting)), st.Pod("a/lost", st.OwnedBy(gone))), st.Unreadable("nodes", snapshot.Forbidden)),
-			moves: []string{"1 delete lost Background", "1 delete child Background"}, left: []string{"child gone", "lost gone", "waiting terminating foregroundDeletion"},
+			moves: []string{"1 delete lost Background", "2 delete child Background"}, left: []string{"child gone", "lost gone", "waiting terminating foregroundDeletion"},
 			stuck: []string{"waiting: waiting not all seen"},
 		},
 	})

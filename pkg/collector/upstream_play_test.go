@@ -53,7 +53,7 @@ func TestWhatBecomesOfIntegrationScenarios(t *testing.T) {
 		{
 			name: "I8 pods that do not block and are held let their owner go", deleted: []deletion{{a.UID, foreground}},
 			seen:  listing(a, st.Pod("ns/p1", st.OwnedBy(a), st.Held("x/y")), st.Pod("ns/p2", st.Owned(notBlocking(ofA)), st.Held("x/y"))),
-			moves: []string{"1 delete p1 Background", "1 delete p2 Background", "1 remove-finalizer a foregroundDeletion"},
+			moves: []string{"1 remove-finalizer a foregroundDeletion", "2 delete p1 Background", "2 delete p2 Background"},
 			left:  []string{"a gone", "p1 terminating x/y", "p2 terminating x/y"}, stuck: []string{"p1: p1 held", "p2: p2 held"},
 		},
 		{
@@ -71,15 +71,15 @@ func TestWhatBecomesOfIntegrationScenarios(t *testing.T) {
 		},
 		{
 			name: "I11 a custom resource and its custom dependent go", seen: listing(widget, st.Object("example.com/v1", "Widget", "ns/d", st.OwnedBy(widget))), deleted: []deletion{{widget.UID, foreground}},
-			moves: []string{"1 delete d Background", "1 remove-finalizer w foregroundDeletion"}, left: []string{"d gone", "w gone"},
+			moves: []string{"1 remove-finalizer w foregroundDeletion", "2 delete d Background"}, left: []string{"d gone", "w gone"},
 		},
 		{
 			name: "I12 a custom resource and its built-in dependent go", seen: listing(widget, st.ConfigMap("ns/d", st.OwnedBy(widget))), deleted: []deletion{{widget.UID, foreground}},
-			moves: []string{"1 delete d Background", "1 remove-finalizer w foregroundDeletion"}, left: []string{"d gone", "w gone"},
+			moves: []string{"1 remove-finalizer w foregroundDeletion", "2 delete d Background"}, left: []string{"d gone", "w gone"},
 		},
 		{
 			name: "I12 a built-in object and its custom dependent go", seen: listing(config, st.Object("example.com/v1", "Widget", "ns/d", st.OwnedBy(config))), deleted: []deletion{{config.UID, foreground}},
-			moves: []string{"1 delete d Background", "1 remove-finalizer c foregroundDeletion"}, left: []string{"c gone", "d gone"},
+			moves: []string{"1 remove-finalizer c foregroundDeletion", "2 delete d Background"}, left: []string{"c gone", "d gone"},
 		},
 		{
 			name: "I13 the instances of a deleted definition go, and what depends on them",

@@ -11,23 +11,25 @@ import (
 // their namespace or CustomResourceDefinition: no answer to this run tells of
 // them. It is safe for concurrent use.
 type along struct {
-	by   map[graph.Node]int // the step that takes an object along
-	last map[int]int        // by step, the last one on what it takes along
+	by   map[graph.Node]int   // the step that takes an object along
+	what map[int][]graph.Node // by step, what it takes along
+	last map[int]int          // by step, the last one on what it takes along
 
 	mu    sync.Mutex
 	begun map[int]bool // steps that are done, of those that take something along
 }
 
 func alongOf(g *graph.Graph, p *plan.Plan) *along {
-	a := &along{by: map[graph.Node]int{}, last: map[int]int{}, begun: map[int]bool{}}
+	a := &along{by: map[graph.Node]int{}, what: map[int][]graph.Node{}, last: map[int]int{}, begun: map[int]bool{}}
 	byID := make(map[string]int, len(p.Steps))
 	for i := range p.Steps {
 		byID[p.Steps[i].ID] = i
 	}
 	for _, o := range p.Outcomes {
 		if by, ok := byID[o.Follows]; ok {
-			a.by[g.Find(o.Object.UID)] = by
-			a.last[by] = by
+			n := g.Find(o.Object.UID)
+			a.by[n], a.last[by] = by, by
+			a.what[by] = append(a.what[by], n)
 		}
 	}
 	for i := range p.Steps {

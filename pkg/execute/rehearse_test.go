@@ -45,7 +45,7 @@ func TestARehearsalSendsEveryStepAndChangesNothing(t *testing.T) {
 
 // A patch is cut down to what can be made on the object as it is now.
 func TestARehearsalSendsThePartThatCanBeMadeByNow(t *testing.T) {
-	one := ConfigMap("a/one", Owned(To(Secret("a/two"), Blocking)), Foreground())
+	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
 	parent, stays := ConfigMap("a/parent", OwnedBy(gone)), ConfigMap("a/stays")
 	child := Secret("a/child", OwnedBy(gone, parent, stays))

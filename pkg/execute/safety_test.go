@@ -76,7 +76,7 @@ func TestAWaitingOwnerIsReadAgainBeforeEveryAttempt(t *testing.T) {
 // has to be understood.
 func TestAWaitingOwnerWithOtherReferencesIsUnderstood(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
-	s := on(owner, ConfigMap("a/x"), Secret("a/child", OwnedBy(owner)))
+	s := on(owner, ConfigMap("a/x"), Secret("a/child", Owned(To(owner, Blocking))))
 	s.edit(uid(owner), func(o *object.Object) { o.Owners = []object.Reference{To(ConfigMap("a/x"))} })
 	s.is(t, s.run(t.Context()), "delete child: done", "remove-finalizer owner: done")
 	s.sends(t, []string{"read", "examine", "delete", "patch"}, "read owner", "examine owner", "delete child", "patch owner")
@@ -256,7 +256,7 @@ func TestAnObjectThatCannotBeSavedAgainStays(t *testing.T) {
 
 // The patch that breaks a circle is ours: it needs no second save.
 func TestAnObjectThatOnlyThisRunChangedIsSavedOnce(t *testing.T) {
-	one := ConfigMap("a/one", Owned(To(Secret("a/two"), Blocking)), Foreground())
+	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
 	s := on(one, two)
 	s.is(t, s.run(t.Context()), "unblock two: done", "delete two: done", "remove-finalizer one: done", "remove-finalizer two: done")
@@ -296,7 +296,7 @@ func TestAnOrphanedDependentThatCannotBeDetachedKeepsTheFinalizer(t *testing.T) 
 
 func TestAnAdmissionWebhookThatAddsAnOwnerIsNoticed(t *testing.T) {
 	stays := ConfigMap("a/stays")
-	one := ConfigMap("a/one", Owned(To(Secret("a/two"), Blocking)), Foreground())
+	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
 	s := on(stays, one, two)
 	s.webhook = func(o *object.Object) {
@@ -311,7 +311,7 @@ func TestAnAdmissionWebhookThatAddsAnOwnerIsNoticed(t *testing.T) {
 }
 
 func TestWhatAnAdmissionWebhookDidIsUnknownUntilItIsRead(t *testing.T) {
-	one := ConfigMap("a/one", Owned(To(Secret("a/two"), Blocking)), Foreground())
+	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
 	s := on(one, two)
 	s.webhook = func(o *object.Object) {
@@ -329,7 +329,7 @@ func TestWhatAnAdmissionWebhookDidIsUnknownUntilItIsRead(t *testing.T) {
 // An owner that is in no list and no lookup of the plan's can be known only
 // through what depends on it, so that is read again.
 func TestAWaitingOwnerThatThePlanDidNotKnowIsReadAgain(t *testing.T) {
-	one := ConfigMap("a/one", Owned(To(Secret("a/two"), Blocking)), Foreground())
+	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
 	late := ConfigMap("a/late", Foreground())
 	for name, test := range map[string]struct {

@@ -59,8 +59,8 @@ func TestEveryStepHasItsReason(t *testing.T) {
 		"none of several owners is left": {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), To(waiting))), waiting), absent},
 			[]string{
-				"delete x: none of its 2 owners holds: ConfigMap/gone is gone; ConfigMap/waiting is being deleted in the foreground and waits for it",
 				"remove-finalizer waiting: foreground deletion, and nothing blocks it any more",
+				"delete x: none of its 2 owners holds: ConfigMap/gone is gone; ConfigMap/waiting goes before it",
 			},
 		},
 		"one owner keeps it": {

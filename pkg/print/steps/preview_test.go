@@ -65,11 +65,12 @@ blocked  a          Pod/held          is held by w/1, x/2, y/3, z/4
 		},
 		"the steps on one object are one line, in a circle that is broken": {
 			[]object.Object{
-				ConfigMap("a/one", Owned(To(Secret("a/two"), Blocking)), Foreground()), Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking))),
+				ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y")), Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking))),
 			},
 			`ACTION   NAMESPACE  OBJECT         WHY
 delete   a          Secret/two     its only owner, ConfigMap/one, is being deleted in the foreground and waits for it; its own dependents go first (foreground); first its references stop blocking, to break a circle; released at the end
-release  a          ConfigMap/one  foreground deletion, and nothing blocks it any more
+release  a          ConfigMap/one  foreground deletion, and nothing blocks it any more; then held by x/y
+blocked  a          ConfigMap/one  is held by x/y for 60s
 `,
 		},
 		"dependents of what is deleted in the foreground go before it": {

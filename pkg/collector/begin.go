@@ -1,0 +1,66 @@
+package collector
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+)
+
+// begin queues what the first pass looks at.
+//
+// A collector that starts while a foreground deletion is under way comes to the
+// dependents that block it, but not, as one that saw it begin, to the others: to
+// those it comes when their owner has gone. So here they are put off until there
+// is nothing else to do, and an owner that nothing else holds goes before them.
+// Then they are deleted as their own finalizers say, and not in the foreground.
+func (s *simulation) begin() {
+	for n := range s.graph.Listed() {
+		if o := s.now[n]; o != nil && o.DeletingDependents() {
+			s.begun[graph.Node(n)] = true
+		}
+	}
+	for n := range s.graph.Listed() {
+		node := graph.Node(n)
+		switch {
+		case !candidate(s.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node):
+		case s.canWait(node):
+			s.putOff[node] = true
+		default:
+			s.enqueue(node)
+		}
+	}
+}
+
+// canWait says whether nothing is wrong with a node's references but that owners
+// wait which it does not block, and whose deletion was under way before.
+func (s *simulation) canWait(n graph.Node) bool {
+	o, waits := s.now[n], false
+	if o.Terminating() {
+		return false
+	}
+	for i, v := range s.Verdicts(n) {
+		switch {
+		case v == Dangling, v == Waiting && (o.Owners[i].Blocks() || !s.begun[s.graph.Find(o.Owners[i].UID)]):
+			return false
+		case v == Waiting:
+			waits = true
+		}
+	}
+	return waits
+}
+
+// takeUp queues what was put off and is still to be done.
+func (s *simulation) takeUp() {
+	for n := range s.putOff {
+		if s.Decide(n).Act != Leave {
+			s.enqueue(n)
+		}
+	}
+	clear(s.putOff)
+}
+
+// owesALook says whether a dependent was put off, so that an owner which stays
+// when it is released must not be released before.
+func (s *simulation) owesALook(owner graph.Node) bool {
+	return slices.ContainsFunc(s.graph.Dependents(owner), func(e graph.Edge) bool { return s.putOff[e.Node] })
+}
