@@ -31,8 +31,8 @@ func (s *simulation) begin() {
 	}
 }
 
-// canWait says whether nothing is wrong with a node's references but that owners
-// wait which it does not block, and whose deletion was under way before.
+// canWait says whether a node would go only because owners wait which it does not
+// block, and whose deletion was under way before.
 func (s *simulation) canWait(n graph.Node) bool {
 	o, waits := s.now[n], false
 	if o.Terminating() {
@@ -40,7 +40,7 @@ func (s *simulation) canWait(n graph.Node) bool {
 	}
 	for i, v := range s.Verdicts(n) {
 		switch {
-		case v == Dangling, v == Waiting && (o.Owners[i].Blocks() || !s.begun[s.graph.Find(o.Owners[i].UID)]):
+		case v == Solid, v == Dangling, v == Waiting && (o.Owners[i].Blocks() || !s.begun[s.graph.Find(o.Owners[i].UID)]):
 			return false
 		case v == Waiting:
 			waits = true
