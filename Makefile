@@ -52,6 +52,10 @@ test: lint controlplane ## everything: lint, unit tests, and end to end on a rea
 	KUBECTL_GC_E2E=1 $(GO) test $(RACE) -count=1 -timeout 15m ./...
 	cd test/controlplane && $(GO) test -count=1 -timeout 10m ./...
 
+.PHONY: differential
+differential: controlplane ## compare collect with the real collector on 20 random graphs (SEEDS=n)
+	KUBECTL_GC_E2E=1 SEEDS=$(or $(SEEDS),20) $(GO) test -count=1 -timeout 60m -v -run 'TestDifferential|TestCollectBesideTheRealCollector' ./test/e2e
+
 .PHONY: lint
 lint: ## go vet, staticcheck, gofumpt, tidy modules
 	$(GO) vet ./...

@@ -183,7 +183,7 @@ func (a *act) preview() error {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.plan.Digest)
 	}
 	if n := len(a.stale); n > 0 {
-		sum = fmt.Sprintf("Refused %d of %d steps of the plan. ", n, n+len(a.plan.Steps)) + sum
+		sum += fmt.Sprintf(" Of the saved plan, %d of %d steps are refused.", n, n+len(a.plan.Steps))
 		results := make([]steps.Result, n)
 		stale := &plan.Plan{}
 		for i, s := range a.stale {
@@ -206,29 +206,32 @@ func (a *act) preview() error {
 func (a *act) report(o outcome) error {
 	r := o.result()
 	code := status(o.code(r, a.strict))
-	switch {
-	case a.write != nil:
-		if err := a.write("Result", r, doneIn(r)); err != nil {
-			return fmt.Errorf("write the result: %w", err)
-		}
-	case a.output == jsonLines:
-		if err := json.NewEncoder(a.Out).Encode(struct {
-			Event string `json:"event"`
-			summary
-			Backup string `json:"backup"`
-		}{"finished", r.Summary, o.backup}); err != nil {
-			return fmt.Errorf("write the result: %w", err)
-		}
-	case o.done != nil || len(o.stale) > 0:
-		if err := a.tellResult(&o, r); err != nil {
-			return fmt.Errorf("write the result: %w", err)
-		}
+	if err := a.answer(&o, r); err != nil { // said here, since the run is over all the same
+		fmt.Fprintf(a.Err, "error: write the result: %s\n", escape.Short(err.Error(), 2000))
+		code = exitUsage
 	}
 	a.tellCut(&o, r)
 	if code == exitDone {
 		return nil
 	}
 	return code
+}
+
+// answer writes how the run ended in the format that was asked for.
+func (a *act) answer(o *outcome, r *result) error {
+	switch {
+	case a.write != nil:
+		return a.write("Result", r, doneIn(r))
+	case a.output == jsonLines:
+		return json.NewEncoder(a.Out).Encode(struct {
+			Event string `json:"event"`
+			summary
+			Backup string `json:"backup"`
+		}{"finished", r.Summary, o.backup})
+	case o.done != nil || len(o.stale) > 0:
+		return a.tellResult(o, r)
+	}
+	return nil
 }
 
 func doneIn(r *result) []object.Identity {

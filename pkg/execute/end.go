@@ -37,5 +37,16 @@ func reasonOf(err error) snapshot.Reason {
 }
 
 func failing(doing string, err error) *end {
-	return failed(fmt.Errorf("%s: %w", doing, err).Error())
+	return failedBy(fmt.Errorf("%s: %w", doing, err))
+}
+
+// failedBy is how a step ends with an error: with what a person may do about it,
+// where the error knows that.
+func failedBy(err error) *end {
+	message := err.Error()
+	var hinting interface{ Hint() string }
+	if errors.As(err, &hinting) && hinting.Hint() != "" {
+		message += " (" + hinting.Hint() + ")"
+	}
+	return failed(message)
 }

@@ -31,7 +31,7 @@ func (r *run) rehearse(ctx context.Context, step *plan.Step) *end {
 		case reason == snapshot.Gone:
 			return skipped("gone meanwhile")
 		case reason != snapshot.Conflict:
-			return failed(err.Error())
+			return failedBy(err)
 		case r.options.Frozen:
 			return failed(changedSince)
 		}

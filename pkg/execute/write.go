@@ -27,7 +27,7 @@ func (t *task) write(ctx context.Context, s standing) *end {
 		t.mirror.gone(t.node)
 		return nil // decided again: there is nothing to do
 	}
-	return failed(err.Error())
+	return failedBy(err)
 }
 
 // frozen says whether an object may only be written in the state that the plan was

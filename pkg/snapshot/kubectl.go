@@ -29,7 +29,9 @@ type kubectlList struct {
 type kubectlObject struct {
 	header
 	Metadata metav1.ObjectMeta `json:"metadata"`
-	Items    json.RawMessage   `json:"items"` // a list only where the kind is one
+	Spec     json.RawMessage   `json:"spec"`   // of any shape where the kind is not Pod
+	Status   json.RawMessage   `json:"status"` // likewise
+	Items    json.RawMessage   `json:"items"`  // a list only where the kind is one
 }
 
 func (l *kubectlList) add(document []byte) error {
@@ -73,9 +75,23 @@ func (l *kubectlList) addItem(document []byte, of header) error {
 	}
 	t.Namespaced = t.Namespaced || o.Metadata.Namespace != ""
 	if t.Monitored() { // no other object is ever collected (gc-semantics 1.3)
-		l.objects.Add(object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true))
+		seen := object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true)
+		seen.Running = o.running()
+		l.objects.Add(seen)
 	}
 	return nil
+}
+
+// running says whether a kubelet would have to stop the object (gc-semantics 6.6).
+func (o *kubectlObject) running() bool {
+	if o.APIVersion != "v1" || o.Kind != "Pod" || o.Metadata.DeletionTimestamp != nil {
+		return false
+	}
+	var spec struct{ NodeName string }
+	var status struct{ Phase string }
+	// What is no Pod within runs nowhere.
+	_, _ = json.Unmarshal(o.Spec, &spec), json.Unmarshal(o.Status, &status)
+	return spec.NodeName != "" && status.Phase != "Succeeded" && status.Phase != "Failed"
 }
 
 func (l *kubectlList) addItems(list json.RawMessage, of header) error {

@@ -356,3 +356,27 @@ func zipped(t *testing.T, text string) string {
 	}
 	return out.String()
 }
+
+func TestAPodThatRunsIsKnownFromWhatKubectlWrote(t *testing.T) {
+	for name, c := range map[string]struct {
+		rest string
+		want bool
+	}{
+		"on a node":             {`"spec": {"nodeName": "n"}, "status": {"phase": "Running"}`, true},
+		"on no node":            {`"spec": {}, "status": {"phase": "Pending"}`, false},
+		"done":                  {`"spec": {"nodeName": "n"}, "status": {"phase": "Succeeded"}`, false},
+		"of a shape of its own": {`"spec": "n", "status": []`, false},
+		"of another kind":       {`"kind": "Node", "spec": {"nodeName": "n"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "uid": "u"}, ` + c.rest + `}`
+			s, err := snapshot.Load(strings.NewReader(file), time.Time{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Objects[0].Running; got != c.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}

@@ -24,11 +24,13 @@ import (
 
 // front stands before the real API server: it remembers every request, and
 // answers some of them in its own way. It is admin to the server behind it, and
-// lets nobody do anything but read.
+// lets nobody do anything but read, unless it is an acting one.
 type front struct {
 	tool
+	acts     bool
 	mu       sync.Mutex
 	requests []*http.Request
+	writes   []written // in the order of their coming
 	faults   []fault
 }
 
@@ -71,8 +73,11 @@ func (f *front) serve(w http.ResponseWriter, r *http.Request, through http.Handl
 	f.requests = append(f.requests, r)
 	f.mu.Unlock()
 	if r.Method != http.MethodGet {
-		http.Error(w, "only reading is allowed here", http.StatusMethodNotAllowed)
-		return
+		if !f.acts {
+			http.Error(w, "only reading is allowed here", http.StatusMethodNotAllowed)
+			return
+		}
+		f.note(r)
 	}
 	for _, fault := range f.faults {
 		if fault.about(r) {
@@ -99,14 +104,15 @@ func (s *scene) kubeconfig(server *httptest.Server) string {
 	return path
 }
 
-// asked are the requests so far that match: all of them were reading.
+// asked are the requests so far that match: all of them were reading, unless the
+// front is an acting one.
 func (f *front) asked(about func(*http.Request) bool) []*http.Request {
 	f.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []*http.Request
 	for _, r := range f.requests {
-		if r.Method != http.MethodGet {
+		if r.Method != http.MethodGet && !f.acts {
 			f.Errorf("the program sends %s %s", r.Method, r.URL)
 		}
 		if about(r) {

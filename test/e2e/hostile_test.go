@@ -78,6 +78,7 @@ func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing
 		{"audit -n " + ns, 1, []string{"table", "wide", "json", "yaml", "kyaml", "name", "sarif"}},
 		{"tree -n " + ns, 0, []string{"tree", "wide", "json", "yaml", "kyaml", "name", "dot", "mermaid"}},
 		{"tree configmaps -n " + ns, 0, []string{"tree", "wide"}},
+		{"collect --dry-run -n " + ns, 0, []string{"table", "json", "yaml", "kyaml", "name"}},
 	} {
 		for _, format := range c.formats {
 			t.Run(c.line+" -o "+format, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,12 +15,10 @@ import (
 // once served as v1alpha1.
 const customGroup = "e2e.kubectl-gc.dev"
 
-var customKinds sync.Once
-
-// custom makes Widget and Gadget known, once.
+// custom makes Widget and Gadget known, once in each world.
 func (s *scene) custom() {
 	s.Helper()
-	customKinds.Do(func() {
+	s.customKinds.Do(func() {
 		kept := len(s.created)
 		for kind, scope := range map[string]string{"Widget": "Namespaced", "Gadget": "Cluster"} {
 			s.define(definition(customGroup, kind, scope, version("v1", true), version("v1beta1", true), version("v1alpha1", false)))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ type world struct {
 	dynamic   dynamic.Interface
 	metadata  metadata.Interface
 	mapper    *restmapper.DeferredDiscoveryRESTMapper
+
+	customKinds sync.Once
 }
 
 // shared is the one world; nil where there are no binaries, or with -short.
@@ -64,7 +67,7 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	defer func() {
-		if err := p.Stop(); err != nil {
+		if err := errors.Join(p.Stop(), stopRival()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}

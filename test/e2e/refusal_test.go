@@ -60,6 +60,7 @@ func TestABadCommandLineGivesOneClearLine(t *testing.T) {
 		"a picture for a file":            {[]string{"audit", "--from", s.file("x.png", "\x89PNG\r\n\x1a\n\x00\x1b[31m")}, nil},
 		"no cluster":                      {[]string{"audit", closed}, []string{"127.0.0.1"}},
 		"no cluster for a tree":           {[]string{"tree", "-A", closed}, []string{"127.0.0.1"}},
+		"no cluster for a pass":           {[]string{"collect", "--yes", closed}, []string{"127.0.0.1"}},
 		"a context that is not there":     {[]string{"audit", "--context=none"}, []string{"none"}},
 		"a kubeconfig that is not there":  {[]string{"tree", "--kubeconfig=/does/not/exist"}, []string{"/does/not/exist"}},
 		"a snapshot to nowhere":           {[]string{"snapshot", "-n", ns, "-o", "/does/not/exist/x"}, []string{"/does/not/exist"}},
@@ -93,6 +94,7 @@ func TestAnInterruptEndsALookThatStalls(t *testing.T) {
 		"audit":    {"audit"},
 		"tree":     {"tree", "-A"},
 		"snapshot": {"snapshot", "-o", "-"},
+		"collect":  {"collect", "--yes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := set(t)

@@ -18,6 +18,9 @@ func Sum(p *plan.Plan) string {
 	if sum == "" {
 		sum = "Nothing to do"
 	}
+	if n := p.Losses() - p.Summary.Delete; n > 0 {
+		sum += "; " + phrase.Count(n, "more object") + " along with them"
+	}
 	switch n := len(p.Blocked); n {
 	case 0:
 	case 1:

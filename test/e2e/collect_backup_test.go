@@ -1,0 +1,222 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// saved are the manifests in a backup by the UID of their objects, as the
+// documented layout of its folder lets anybody read them.
+func (s *scene) saved(folder string) map[string]map[string]any {
+	s.Helper()
+	index, err := os.ReadFile(filepath.Join(folder, "objects.jsonl"))
+	if err != nil {
+		s.Errorf("read the backup: %v", err)
+		return nil
+	}
+	out := map[string]map[string]any{}
+	for line := range bytes.Lines(index) {
+		var entry struct {
+			Object         identity
+			File           string
+			Offset, Length int64
+		}
+		manifest := map[string]any{}
+		if err := json.Unmarshal(line, &entry); err != nil {
+			s.Errorf("%v in %s", err, line)
+			continue
+		}
+		file, err := os.ReadFile(filepath.Join(folder, entry.File))
+		if err == nil {
+			err = json.Unmarshal(file[entry.Offset:entry.Offset+entry.Length], &manifest)
+		}
+		if err != nil {
+			s.Errorf("%s: %v", entry.Object, err)
+		}
+		out[entry.Object.UID] = manifest
+	}
+	return out
+}
+
+// private demands folders and files that nobody but their owner may read.
+func (s *scene) private(folder string) {
+	s.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o600)
+		if entry.IsDir() {
+			want = 0o700
+		}
+		if info.Mode().Perm() != want {
+			s.Errorf("%s has the mode %o, want %o", path, info.Mode().Perm(), want)
+		}
+		return nil
+	})
+	if err != nil {
+		s.Error(err)
+	}
+}
+
+func TestCollectSavesEverythingBeforeTheFirstDelete(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("saved")
+	root := filepath.Join(t.TempDir(), "not", "yet", "there")
+	objects := append(s.many(ns, 30),
+		s.create(secret(ns, "orphan", ownedBy(lost()), with("stringData", map[string]any{"password": "hunter2"}))),
+		s.create(widget(ns, "orphan", ownedBy(lost()), with("spec", map[string]any{"size": int64(3)}))))
+	var first sync.Once
+	f := s.behind(func(through http.Handler) []fault {
+		return []fault{{deleting(anything), before(through, func() {
+			first.Do(func() {
+				folders, err := os.ReadDir(root)
+				if err != nil || len(folders) != 1 {
+					t.Errorf("the first DELETE comes, and the backups are %v, %v", folders, err)
+					return
+				}
+				folder := filepath.Join(root, folders[0].Name())
+				if got := len(s.saved(folder)); got != len(objects) {
+					t.Errorf("the first DELETE comes, and %d of %d objects are saved", got, len(objects))
+				}
+				s.private(folder)
+			})
+		})}}
+	}).acting()
+	got := f.tool.collect("-n", ns, "--backup-dir", root)
+	s.goes(objects...)
+	if filepath.Dir(got.Backup) != root {
+		t.Fatalf("the backup is said to be %q", got.Backup)
+	}
+	s.private(root)
+	kept := s.saved(got.Backup)
+	for _, o := range objects {
+		if diff := sameObject(o, kept[string(o.GetUID())]); diff != "" {
+			t.Errorf("%s/%s is not saved as it was: %s", o.GetKind(), o.GetName(), diff)
+		}
+	}
+	var header struct{ Command, Digest, Context, Started, Finished string }
+	index, err := os.ReadFile(filepath.Join(got.Backup, "index.json"))
+	s.must(err)
+	s.must(json.Unmarshal(index, &header))
+	if header.Command != "collect" || header.Digest != got.Digest || header.Context != "front" || header.Started == "" || header.Finished == "" {
+		t.Errorf("the header says %s", index)
+	}
+	done, err := os.ReadFile(filepath.Join(got.Backup, "done.jsonl"))
+	s.must(err)
+	if n := strings.Count(string(done), `"status":"done"`); n != len(objects) {
+		t.Errorf("%d steps are noted as done, want %d", n, len(objects))
+	}
+}
+
+// sameObject says what differs between an object as it was created and as it
+// was saved.
+func sameObject(o object, manifest map[string]any) string {
+	want, err := json.Marshal(o.Object)
+	got, err2 := json.Marshal(manifest)
+	if err != nil || err2 != nil {
+		return fmt.Sprint(err, err2)
+	}
+	if !bytes.Equal(want, got) {
+		return fmt.Sprintf("%s is %s", want, got)
+	}
+	return ""
+}
+
+func TestCollectDeletesNothingThatItCouldNotSave(t *testing.T) {
+	whole := func(about func(*http.Request) bool) func(*http.Request) bool {
+		return reading(func(r *http.Request) bool { return about(r) && r.Header.Get("Accept") == "application/json" })
+	}
+	blocked := func(s *scene) string { return filepath.Join(s.file("a-file", ""), "backups") }
+	for name, c := range map[string]struct {
+		fault fault
+		dir   func(*scene) string
+		code  int
+		words []string
+	}{
+		"the folder cannot be made":    {fault{}, blocked, 2, []string{"error: make backup folder", "not a directory"}},
+		"the objects cannot be read":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), says(500, "InternalError", "etcd is on fire")}, nil, 1, []string{"not saved", "etcd is on fire"}},
+		"the objects are not whole":    {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), says(403, "Forbidden", "only metadata for you")}, nil, 1, []string{"not saved", "only metadata for you"}},
+		"one object cannot be read":    {fault{whole(single("configmaps", "orphan-001")), says(403, "Forbidden", "not this one")}, nil, 1, []string{"not saved", "not this one", "deleted 1"}},
+		"what is read is cut midway":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"metadata":{`) }}, nil, 1, []string{"not saved"}},
+		"its home cannot be found out": {fault{}, func(*scene) string { return "" }, 2, []string{"error: choose a folder for the backup", "hint: name one with --backup-dir, or say --no-backup"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("unsaved")
+			objects := s.many(ns, 2)
+			f := s.behind(func(http.Handler) []fault {
+				if c.fault.about == nil {
+					return nil
+				}
+				return []fault{c.fault}
+			}).acting()
+			dir := t.TempDir()
+			if c.dir != nil {
+				dir = c.dir(s)
+			}
+			args := []string{"collect", "-n", ns, "--yes"}
+			if dir == "" {
+				f.env = append(f.env, "HOME=")
+			} else {
+				args = append(args, "--backup-dir", dir)
+			}
+			r := f.gc(args...).exits(t, c.code)
+			for _, w := range c.words {
+				if !strings.Contains(r.Stdout+r.Stderr, w) {
+					t.Errorf("it does not say %q: %s%s", w, r.Stdout, r.Stderr)
+				}
+			}
+			if name == "one object cannot be read" {
+				s.goes(objects[0])
+				objects = objects[1:]
+			}
+			s.untouched(objects...)
+		})
+	}
+}
+
+func TestCollectSavesInTheHomeOfTheUserUnlessToldOtherwise(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("home")
+	tool := s.tool()
+	home := t.TempDir()
+	tool.env = append(tool.env, "HOME="+home)
+	backups := filepath.Join(home, ".kube", "gc-backup", s.plane.Context("admin"))
+	s.many(ns, 2)
+	tool.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "deleted 2")
+	if _, err := os.Stat(backups); !os.IsNotExist(err) {
+		t.Errorf("in spite of --no-backup: %v", err)
+	}
+	s.many(ns, 2)
+	tool.gc("collect", "-n", ns, "--dry-run=server").exits(t, 0)
+	tool.gc("collect", "-n", ns).exits(t, 4)
+	if _, err := os.Stat(backups); !os.IsNotExist(err) {
+		t.Errorf("nothing was deleted, but there is a backup: %v", err)
+	}
+	got := tool.collect("-n", ns)
+	if filepath.Dir(got.Backup) != backups {
+		t.Errorf("it saves in %s, want %s", got.Backup, backups)
+	}
+	s.private(filepath.Join(home, ".kube", "gc-backup"))
+	s.many(ns, 2)
+	if more := tool.collect("-n", ns); more.Backup == got.Backup || len(s.saved(more.Backup)) != 2 {
+		t.Errorf("a second run saves in %s", more.Backup)
+	}
+	if none := tool.collect("-n", ns); none.Backup != "" || len(none.Steps) > 0 {
+		t.Errorf("a run with nothing to do: %+v", none)
+	}
+}

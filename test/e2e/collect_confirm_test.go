@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
+	for name, c := range map[string]struct {
+		args  func(digest string) []string
+		words func(digest string) []string // nil: it acts
+	}{
+		"nothing is said": {
+			func(string) []string { return nil },
+			func(digest string) []string {
+				return []string{"error: not confirmed: there is no terminal to ask at", "hint: say --yes, or --confirm " + digest}
+			},
+		},
+		"the number comes through a pipe": {
+			func(string) []string { return []string{"<3"} },
+			func(digest string) []string { return []string{"there is no terminal to ask at", digest} },
+		},
+		"--yes": {func(string) []string { return []string{"--yes"} }, nil},
+		"-y":    {func(string) []string { return []string{"-y"} }, nil},
+		"--confirm with the digest that was shown": {func(digest string) []string { return []string{"--confirm", digest} }, nil},
+		"--confirm with another digest": {
+			func(string) []string { return []string{"--confirm", "0123456789abcdef"} },
+			func(digest string) []string {
+				return []string{"the plan is another than the one that was confirmed: its digest is " + digest + ", not 0123456789abcdef"}
+			},
+		},
+		"--confirm with another digest, and --yes": {
+			func(string) []string { return []string{"--confirm", "0123456789abcdef", "--yes"} },
+			func(digest string) []string { return []string{"its digest is " + digest} },
+		},
+		"fewer may be deleted": {
+			func(string) []string { return []string{"--yes", "--max-deletes", "2"} },
+			func(string) []string {
+				return []string{"error: 3 objects would go, more than --max-deletes allows (2)", "hint: if that is meant, say --max-deletes 3"}
+			},
+		},
+		"fewer may be deleted than the digest says": {
+			func(digest string) []string { return []string{"--confirm", digest, "--max-deletes", "0"} },
+			func(string) []string { return []string{"hint: if that is meant, say --max-deletes 3"} },
+		},
+		"just as many may be deleted": {func(string) []string { return []string{"--yes", "--max-deletes=3"} }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("confirm")
+			objects := s.many(ns, 3)
+			digest := s.tool().plan("-n", ns).Digest
+			s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "digest "+digest).
+				warns(t, "Act on exactly this: kubectl gc collect -n "+ns+" --confirm "+digest)
+			tool, args := s.tool(), c.args(digest)
+			if len(args) == 1 && args[0] == "<3" {
+				tool.stdin, args = "3\n", nil
+			}
+			line := append([]string{"collect", "-n", ns}, args...)
+			if c.words == nil {
+				tool.gc(line...).exits(t, 0).shows(t, "deleted 3")
+				s.goes(objects...)
+				return
+			}
+			tool.gc(line...).exits(t, 4).shows(t, "delete 3. Whole view.").warns(t, c.words(digest)...)
+			if r := tool.gc(append(line, "-o", "json")...).exits(t, 4).warns(t, c.words(digest)...); r.Stdout != "" {
+				t.Errorf("a machine is told something all the same: %s", r.Stdout)
+			}
+			s.untouched(objects...)
+		})
+	}
+}
+
+// A digest is of what was shown: it outlives changes that matter to nobody, and
+// no others.
+func TestCollectConfirmsWhatWasShownAndNothingElse(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(s *scene, ns string, o object)
+		acts      bool
+	}{
+		"an object got a label":        {func(s *scene, _ string, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, true},
+		"something unrelated came":     {func(s *scene, ns string, _ object) { s.create(configMap(ns, "unrelated")) }, true},
+		"one more is to be deleted":    {func(s *scene, ns string, _ object) { s.create(configMap(ns, "more", ownedBy(lost()))) }, false},
+		"one less is to be deleted":    {func(s *scene, _ string, o object) { s.own(o) }, false},
+		"one was replaced by another":  {func(s *scene, _ string, o object) { s.own(s.replace(o), lost()) }, false},
+		"a finalizer holds an object":  {func(s *scene, _ string, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, false},
+		"a dependent would go as well": {func(s *scene, ns string, o object) { s.create(secret(ns, "below", ownedBy(to(o)))) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("shown")
+			objects := s.many(ns, 2)
+			digest := s.tool().plan("-n", ns).Digest
+			c.meanwhile(s, ns, objects[0])
+			if c.acts {
+				s.gc("collect", "-n", ns, "--confirm", digest).exits(t, 0)
+				s.goes(objects...)
+				return
+			}
+			s.gc("collect", "-n", ns, "--confirm", digest).exits(t, 4).warns(t, "not "+digest)
+			s.untouched(objects[1])
+		})
+	}
+}
+
+func TestCollectNamesOneByOneWhatNobodyShouldDeleteByAccident(t *testing.T) {
+	s := set(t)
+	const group = "alarm.example.com"
+	crd := definition(group, "Alarm", "Namespaced", version("v1", true))
+	crd.SetOwnerReferences([]metav1.OwnerReference{reference("v1", "Namespace", "gone", "gone")})
+	s.define(crd)
+	ns := s.namespace("alarm")
+	s.create(of(group+"/v1", "Alarm", ns, "one"))
+	doomed := s.create(of("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
+	s.create(configMap(ns+"-doomed", "inside"))
+	s.create(configMap("kube-system", "e2e-alarm", ownedBy(lost())))
+	claim := s.create(of("v1", "PersistentVolumeClaim", ns, "data", ownedBy(lost()), with("spec", map[string]any{
+		"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}},
+	})))
+	plain := s.create(configMap(ns, "plain", ownedBy(lost())))
+	names := []string{
+		"Among what goes:\n", "  CustomResourceDefinition/alarms." + group + ": 1 object of its kind goes too\n", "  Namespace/" + ns + "-doomed: 1 object in it goes too\n",
+		"  ConfigMap/e2e-alarm in kube-system\n", fmt.Sprintf("  PersistentVolumeClaim/data in %s\n", ns),
+	}
+	r := s.gc("collect").exits(t, 4).warns(t, names...)
+	for _, unsaid := range []string{"ConfigMap/plain", "ConfigMap/inside"} {
+		result{Stdout: r.Stderr}.lacks(t, unsaid)
+	}
+	// At a terminal, all of that is said before the question.
+	at := s.tool().atTerminal("collect")
+	at.says("Type the number of objects to delete: ")
+	at.types("no\n")
+	said := at.ends().exits(t, 4)
+	said.inOrder(t, append(names, "Type the number of objects to delete: ")...)
+	s.untouched(doomed, claim, plain)
+}

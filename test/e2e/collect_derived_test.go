@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// meanwhile is a front at which something happens just before the first request
+// that matches is answered.
+func (s *scene) meanwhile(about func(*http.Request) bool, do func()) *front {
+	s.Helper()
+	return s.behind(func(through http.Handler) []fault { return []fault{{once(about), before(through, do)}} }).acting()
+}
+
+// Scenarios of the collector's rules that only happen between a look and an act.
+func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
+	orphan := func(s *scene, ns string) object { return s.create(widget(ns, "subject", ownedBy(lost()))) }
+	for name, c := range map[string]struct {
+		make    func(s *scene, ns string) object
+		before  func(*http.Request) bool
+		do      func(s *scene, o object)
+		status  string
+		message string
+	}{
+		"L27 a custom resource loses its last reference": {
+			make: func(s *scene, ns string) object {
+				leaving := s.create(configMap(ns, "leaving"))
+				o := s.create(widget(ns, "subject", ownedBy(to(leaving))))
+				s.remove(leaving, metav1.DeletePropagationOrphan)
+				return o
+			},
+			before: writing(single("widgets", "subject")), do: func(*scene, object) {}, status: "done",
+		},
+		"L27 a conflict is decided anew, and the same again": {
+			make: func(s *scene, ns string) object {
+				return s.create(widget(ns, "subject", ownedBy(to(s.create(secret(ns, "owner"))), lost())))
+			},
+			before: writing(single("widgets", "subject")), status: "done",
+			do: func(s *scene, o object) {
+				s.patch(o, `{"metadata":{"ownerReferences":[`+raw(lost())+`,`+raw(o.GetOwnerReferences()[0])+`]}}`)
+			},
+		},
+		"L27 a conflict is decided anew, and otherwise": {
+			make: func(s *scene, ns string) object {
+				return s.create(widget(ns, "subject", ownedBy(to(s.create(secret(ns, "owner"))), lost())))
+			},
+			before: writing(single("widgets", "subject")), status: "skipped", message: "nothing left to do: it is so already",
+			do: func(s *scene, o object) { s.own(o, o.GetOwnerReferences()[0]) },
+		},
+		"L28 another object has its name": {
+			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "already gone",
+			do: func(s *scene, o object) { s.own(s.replace(o), lost()) },
+		},
+		"L28 another object has its name before it could be saved": {
+			make: orphan, before: reading(func(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }), status: "skipped", message: "already gone",
+			do: func(s *scene, o object) { s.own(s.replace(o), lost()) },
+		},
+		"L29 it has another owner now, that is there": {
+			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "its owner Secret/late is there",
+			do: func(s *scene, o object) { s.own(o, to(s.create(secret(o.GetNamespace(), "late")))) },
+		},
+		"L29 it has another owner now, that is not there": {
+			make: orphan, before: deleting(single("widgets", "subject")), status: "done",
+			do: func(s *scene, o object) { s.own(o, reference("v1", "ConfigMap", "gone", "gone")) },
+		},
+		"L29 it has an owner now that cannot be judged": {
+			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "cannot be judged",
+			do: func(s *scene, o object) { s.own(o, lost(), reference("example.com/v1", "Nothing", "x", "x")) },
+		},
+		"L29 an unrelated change": {
+			make: orphan, before: deleting(single("widgets", "subject")), status: "done",
+			do: func(s *scene, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) },
+		},
+		"an owner that waits became solid before its dependent went": {
+			make: func(s *scene, ns string) object {
+				owner := s.create(configMap(ns, "waiting", heldBy("example.com/hold")))
+				o := s.create(widget(ns, "subject", ownedBy(to(owner))))
+				s.remove(owner, metav1.DeletePropagationForeground)
+				return o
+			},
+			before: reading(single("configmaps", "waiting")), status: "skipped", message: "its owner ConfigMap/waiting is there",
+			do: func(s *scene, o object) {
+				s.patch(configMap(o.GetNamespace(), "waiting"), `{"metadata":{"finalizers":["example.com/hold"]}}`)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			s.custom()
+			ns := s.namespace("derived")
+			o := c.make(s, ns)
+			f := s.meanwhile(c.before, func() { c.do(s, o) })
+			r := f.gc("collect", "-n", ns, "--yes", "-o", "json")
+			got := decode[collected](t, r)
+			if got.Summary.Failed > 0 {
+				t.Errorf("%+v: %s", got.Summary, r.Stdout)
+			}
+			for _, step := range got.Steps {
+				if step.Object.UID == string(o.GetUID()) && (step.Status != c.status || !strings.Contains(step.Message, c.message)) {
+					t.Errorf("%s is %s: %q, want %s: %q", step.Action, step.Status, step.Message, c.status, c.message)
+				}
+			}
+			if len(got.Steps) == 0 {
+				t.Error("nothing was planned")
+			}
+			live, err := s.at(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})
+			switch deleted := got.Steps[0].Action == "delete" && c.status == "done"; {
+			case deleted != (err != nil):
+				t.Errorf("deleted: %t, %v", deleted, err)
+			case c.status == "done" && !deleted:
+				for _, r := range live.GetOwnerReferences() {
+					if r.Kind == "ConfigMap" || r.Name == "gone" {
+						t.Errorf("it keeps %+v", r)
+					}
+				}
+			}
+		})
+	}
+}
+
+// raw is a reference as JSON.
+func raw(r metav1.OwnerReference) string {
+	return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"name":%q,"uid":%q}`, r.APIVersion, r.Kind, r.Name, r.UID)
+}

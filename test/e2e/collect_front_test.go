@@ -1,0 +1,78 @@
+package e2e
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// written is a request that was to change something, as it came.
+type written struct {
+	Method, Path, Type string
+	Query              url.Values
+	Body               string
+}
+
+// name is the last part of the path.
+func (w written) name() string { return w.Path[strings.LastIndex(w.Path, "/")+1:] }
+
+// acting lets writes through to the server, too.
+func (f *front) acting() *front {
+	f.acts = true
+	return f
+}
+
+// note remembers a write, with its body.
+func (f *front) note(r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		f.Errorf("read the body of %s %s: %v", r.Method, r.URL, err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.writes = append(f.writes, written{r.Method, r.URL.Path, r.Header.Get("Content-Type"), r.URL.Query(), string(body)})
+}
+
+// wrote are the writes so far.
+func (f *front) wrote() []written {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]written{}, f.writes...)
+}
+
+// reading is about requests that change nothing.
+func reading(about func(*http.Request) bool) func(*http.Request) bool {
+	return func(r *http.Request) bool { return r.Method == http.MethodGet && about(r) }
+}
+
+// deleting is about DELETEs.
+func deleting(about func(*http.Request) bool) func(*http.Request) bool {
+	return func(r *http.Request) bool { return r.Method == http.MethodDelete && about(r) }
+}
+
+// writing is about everything that changes something.
+func writing(about func(*http.Request) bool) func(*http.Request) bool {
+	return func(r *http.Request) bool { return r.Method != http.MethodGet && about(r) }
+}
+
+// single is about one object of a type.
+func single(plural, name string) func(*http.Request) bool {
+	return func(r *http.Request) bool { return getOf(plural)(r) && strings.HasSuffix(r.URL.Path, "/"+name) }
+}
+
+// again is about every request but the first.
+func again(about func(*http.Request) bool) func(*http.Request) bool {
+	first := once(about)
+	return func(r *http.Request) bool { return about(r) && !first(r) }
+}
+
+// before does something, and then lets the server answer.
+func before(through http.Handler, do func()) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		do()
+		through.ServeHTTP(w, r)
+	}
+}

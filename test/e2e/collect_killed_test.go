@@ -1,0 +1,67 @@
+package e2e
+
+import (
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+)
+
+// TestCollectKilled kills the program in the middle of its work, with no chance
+// to clean up: what it deleted is in its backup all the same, and running it
+// again does the rest.
+func TestCollectKilled(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("killed")
+	objects := s.many(ns, 60)
+	const before = 25
+	var n atomic.Int64
+	full := make(chan struct{})
+	f := s.behind(func(http.Handler) []fault {
+		return []fault{{deleting(func(*http.Request) bool {
+			seen := n.Add(1)
+			if seen == before+1 {
+				close(full)
+			}
+			return seen > before
+		}), stalls}}
+	}).acting()
+	backups := t.TempDir()
+	p := f.starts("collect", "-n", ns, "--yes", "--concurrency=4", "--backup-dir", backups)
+	<-full
+	s.must(p.cmd.Process.Kill())
+	p.ends().exits(t, -1)
+	left := 0
+	for _, o := range objects {
+		if !s.gone(o) {
+			left++
+		}
+	}
+	if left == 0 || left == len(objects) {
+		t.Fatalf("%d of %d objects are left: it was not killed in the middle", left, len(objects))
+	}
+
+	s.tool().collect("-n", ns, "--backup-dir", backups)
+	s.goes(objects...)
+	folders, err := os.ReadDir(backups)
+	s.must(err)
+	if len(folders) != 2 {
+		t.Errorf("there are %d backups, want 2", len(folders))
+	}
+	saved := map[string]map[string]any{}
+	for _, folder := range folders {
+		maps.Copy(saved, s.saved(filepath.Join(backups, folder.Name())))
+	}
+	for _, o := range objects {
+		manifest, ok := saved[string(o.GetUID())]
+		if !ok {
+			t.Errorf("%s is gone, and in no backup", o.GetName())
+			continue
+		}
+		if diff := sameObject(o, manifest); diff != "" {
+			t.Errorf("%s was saved as another (-want +got)\n%s", o.GetName(), diff)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What kubectl gc collect --from FILE foresees is what the cluster would have
+// said, to the byte. The hint to act on it is of no use with a file.
+func TestCollectFromASnapshotForeseesWhatTheClusterDid(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("offline")
+	s.everyAct(ns)
+	// A pod that a kubelet has to stop, and one that goes at once.
+	s.create(configMap(ns, "below-running", ownedBy(to(s.create(pod(ns, "running", onANode, ownedBy(lost())))))))
+	s.create(configMap(ns, "below-pending", ownedBy(to(s.create(pod(ns, "pending", ownedBy(lost())))))))
+	stuck := s.create(configMap(ns, "stuck"))
+	s.create(configMap(ns, "blocker", ownedBy(to(stuck, blocking), reference("v1", "Nothing", "x", "x"))))
+	s.remove(stuck, metav1.DeletePropagationForeground)
+	whole, one := s.snapshot(), s.snapshot("-n", ns)
+	for _, format := range []string{"json", "yaml", "name", "table"} {
+		for args, file := range map[string]string{"": whole, "-n " + ns: whole, " -n " + ns: one, "-n " + ns + " --rule missing-owner": one} {
+			line := append([]string{"collect", "--dry-run", "-o", format}, strings.Fields(args)...)
+			live, saved := s.gc(line...).exits(t, 0), s.gc(append(line, "--from", file)...).exits(t, 0)
+			if diff := cmp.Diff(live.Stdout, saved.Stdout); diff != "" {
+				t.Errorf("kubectl gc %s: live (-) and from a file (+) differ:\n%s", live.said(), short(diff))
+			}
+			if saved.Stderr != "" {
+				t.Errorf("from a file, stderr says %q", saved.Stderr)
+			}
+		}
+	}
+	s.gc("collect", "--from", one, "--dry-run", "-n", ns).exits(t, 0).shows(t, "has to stop first (grace period)")
+	for _, args := range [][]string{nil, {"--yes"}, {"--dry-run=server"}, {"--confirm", "0123456789abcdef"}} {
+		s.gc(append([]string{"collect", "--from", one}, args...)...).exits(t, 2).
+			warns(t, "error: --from is a file, of which there can only be a dry run: say --dry-run=client")
+	}
+}
+
+// A plan that was made from a file is carried out like any other.
+func TestCollectCarriesOutAPlanThatWasMadeFromASnapshot(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("offline-plan")
+	objects := s.many(ns, 3)
+	file := t.TempDir() + "/plan.json"
+	s.gc("collect", "--from", s.snapshot(), "--dry-run", "-n", ns, "--plan-out", file).exits(t, 0)
+	s.gc("collect", "--plan", file, "--yes").exits(t, 0).shows(t, "deleted 3")
+	s.goes(objects...)
+}
+
+func TestCollectOnADumpDecidesNothingAboutWhatTheFileDoesNotHold(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("offline-dump")
+	s.create(configMap(ns, "unknown", ownedBy(lost())))
+	s.create(configMap(ns, "known", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
+	dump := s.file("dump.json", s.kubectl("get", "configmaps", "-n", ns, "-o", "json").exits(t, 0).Stdout)
+	r := s.gc("collect", "--from", dump, "--dry-run", "-o", "json").exits(t, 0)
+	if got := decode[planned](t, r); got.Complete || cmp.Diff([]string{"delete ConfigMap/known"}, got.acts()) != "" {
+		t.Errorf("complete: %t, steps %v", got.Complete, got.acts())
+	}
+	s.gc("collect", "--from", dump, "--dry-run", "--strict").exits(t, 3)
+}

@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// plannedTo saves the plan of a namespace, as a dry run makes it.
+func (s *scene) plannedTo(ns string, args ...string) (file string) {
+	s.Helper()
+	file = filepath.Join(s.TempDir(), "plan.json")
+	s.gc(append([]string{"collect", "-n", ns, "--dry-run", "--plan-out", file}, args...)...).exits(s, 0)
+	return file
+}
+
+func TestCollectCarriesOutASavedPlan(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("planned")
+	s.everyAct(ns)
+	file := s.plannedTo(ns)
+	printed := s.gc("collect", "-n", ns, "--dry-run", "-o", "json").exits(t, 0)
+	content, err := os.ReadFile(file)
+	s.must(err)
+	if string(content) != printed.Stdout {
+		t.Error("the file is another than what -o json prints")
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
+	}
+	planned := decode[planned](t, printed)
+	got := s.tool().collect("-n", ns, "--plan", file)
+	if got.Digest != planned.Digest || got.Summary != (collectedSummary{Done: len(planned.Steps)}) {
+		t.Errorf("%+v", got.Summary)
+	}
+	for i, step := range got.Steps {
+		if step.ID != planned.Steps[i].ID || step.Object != planned.Steps[i].Object {
+			t.Errorf("step %d is %s on %s, planned was %s on %s", i, step.ID, step.Object, planned.Steps[i].ID, planned.Steps[i].Object)
+		}
+	}
+	// Carried out twice, it does nothing the second time.
+	f := s.behind(nil).acting()
+	again := decode[collected](t, f.gc("collect", "-n", ns, "--plan", file, "--yes", "-o", "json").exits(t, 1))
+	if again.Summary.Done > 0 || again.Summary.Failed != len(planned.Steps) || len(f.wrote()) > 0 {
+		t.Errorf("the second time: %+v, %d writes", again.Summary, len(f.wrote()))
+	}
+}
+
+// What changed since a plan was saved is refused, and everything else done.
+func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(s *scene, o object)
+		says      string
+	}{
+		"a label":                     {func(s *scene, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, "it changed since the plan was made"},
+		"its owners":                  {func(s *scene, o object) { s.own(o, reference("v1", "Secret", "other", "other")) }, "it changed since the plan was made"},
+		"it has no owners any more":   {func(s *scene, o object) { s.own(o) }, "the collector would not touch it any more"},
+		"it is gone":                  {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationBackground) }, "the collector would not touch it any more"},
+		"it was replaced (L28)":       {func(s *scene, o object) { s.own(s.replace(o), lost()) }, "the collector would not touch it any more"},
+		"its owner's name came back":  {func(s *scene, o object) { s.create(secret(o.GetNamespace(), "gone")) }, "the collector would do something else with it now, or for another reason"},
+		"it is being deleted":         {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationForeground) }, "it changed since the plan was made"},
+		"a finalizer that would wait": {func(s *scene, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, "it changed since the plan was made"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("changed")
+			changed := s.create(configMap(ns, "changed", ownedBy(lost())))
+			other := s.create(configMap(ns, "other", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
+			file := s.plannedTo(ns)
+			c.meanwhile(s, changed)
+			state := func() (types.UID, string) {
+				live, err := s.at(changed).Get(t.Context(), changed.GetName(), metav1.GetOptions{})
+				if err != nil {
+					return "", ""
+				}
+				return live.GetUID(), live.GetResourceVersion()
+			}
+			uid, version := state()
+			s.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).shows(t, "ConfigMap/changed  refused: "+c.says, "Refused 1 of 2 steps of the plan.")
+			s.gc("collect", "-n", ns, "--plan", file).exits(t, 4)
+			s.untouched(other)
+			r := s.gc("collect", "-n", ns, "--plan", file, "--yes", "-o", "json").exits(t, 1)
+			got := decode[collected](t, r)
+			if got.Summary.Done != 1 || got.Summary.Failed != 1 {
+				t.Errorf("%+v", got.Summary)
+			}
+			for _, step := range got.Steps {
+				if step.Status == "failed" && (step.Object.Name != "changed" || !strings.Contains(step.Message, c.says)) {
+					t.Errorf("%s: %s", step.Object, step.Message)
+				}
+			}
+			s.goes(other)
+			if nowUID, now := state(); nowUID != uid || now != version {
+				t.Error("what changed was written to")
+			}
+		})
+	}
+}
+
+// The owner cannot come back with its UID, but a patch can make it so that it
+// was never lost.
+func TestCollectRefusesAStepWhoseOwnerIsThereAfterAll(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("changed")
+	owner := s.create(secret(ns, "owner"))
+	dependent := s.create(configMap(ns, "dependent", ownedBy(to(owner, named("mistyped")))))
+	file := s.plannedTo(ns)
+	dependent = s.own(dependent, to(owner))
+	s.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 1).shows(t, "ConfigMap/dependent  refused: the collector would not touch it any more")
+	s.untouched(dependent)
+}
+
+func TestCollectRefusesAPlanThatIsNotTheOneThatWasMade(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("edited")
+	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+	other := s.create(configMap(ns, "other"))
+	file := s.plannedTo(ns)
+	content, err := os.ReadFile(file)
+	s.must(err)
+	whole := string(content)
+	edit := func(from, to string) string {
+		if !strings.Contains(whole, from) {
+			t.Fatalf("nothing to replace: %s", from)
+		}
+		return strings.ReplaceAll(whole, from, to)
+	}
+	for name, c := range map[string]struct {
+		content string
+		words   []string
+	}{
+		"another object":           {edit(string(orphan.GetUID()), string(other.GetUID())), []string{"changed after it was made"}},
+		"another name":             {edit(`"name": "orphan"`, `"name": "other"`), []string{"changed after it was made"}},
+		"another policy":           {edit(`"Background"`, `"Orphan"`), []string{"changed after it was made"}},
+		"another act":              {edit(`"action": "delete"`, `"action": "unlink"`), []string{"changed after it was made"}},
+		"a field too many":         {edit(`"mode"`, `"force": true, "mode"`), []string{"force"}},
+		"the end is missing":       {whole[:len(whole)/2], []string{"not a plan"}},
+		"it is empty":              {"", []string{"the file is empty"}},
+		"it is of a later version": {edit("v1alpha1", "v9"), []string{"v9", "make a new one"}},
+		"it is a snapshot":         {edit(`"kind": "Plan"`, `"kind": "Snapshot"`), []string{"Snapshot", "not a plan"}},
+		"it is two":                {whole + whole, []string{"more than one document"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.under(t)
+			edited := s.file("plan.json", c.content)
+			r := s.gc("collect", "-n", ns, "--plan", edited, "--yes").exits(t, 2).warns(t, append(c.words, "error: read plan "+edited+": ")...)
+			if r.Stdout != "" || strings.Count(r.Stderr, "\n") != 1 {
+				t.Errorf("not one line: %s%s", r.Stdout, r.Stderr)
+			}
+		})
+	}
+	s.gc("collect", "-n", ns, "--plan", filepath.Join(t.TempDir(), "none"), "--yes").exits(t, 2).warns(t, "no such file")
+	s.untouched(orphan, other)
+	// Its resourceVersion is no part of the digest, and all the more of what is checked.
+	stale := s.file("plan.json", edit(`"resourceVersion": "`+orphan.GetResourceVersion(), `"resourceVersion": "1`))
+	s.gc("collect", "-n", ns, "--plan", stale, "--yes").exits(t, 1).shows(t, "it changed since the plan was made")
+	s.untouched(orphan, other)
+}
+
+// Names are the same in every cluster; UIDs are not.
+func TestCollectRefusesThePlanOfAnotherClusterStepByStep(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("elsewhere")
+	before := s.many(ns, 3)
+	file := s.plannedTo(ns)
+	var here []object
+	for _, o := range before {
+		here = append(here, s.own(s.replace(o), lost()))
+	}
+	f := s.behind(nil).acting()
+	r := f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 1)
+	for _, o := range here {
+		r.shows(t, "ConfigMap/"+o.GetName()+"  refused: the collector would not touch it any more")
+	}
+	if writes := f.wrote(); len(writes) > 0 {
+		t.Errorf("it writes: %+v", writes)
+	}
+	s.untouched(here...)
+}

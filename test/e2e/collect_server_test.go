@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("readonly")
+	owner := s.create(secret(ns, "owner"))
+	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+	shared := s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))
+	released := s.create(configMap(ns, "released"))
+	s.remove(released, metav1.DeletePropagationForeground)
+	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
+	alice := s.as("alice")
+	alice.gc("collect", "-n", ns, "--dry-run").exits(t, 0)
+	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).shows(t,
+		`failed  delete `, `failed  unlink `, `failed  release `,
+		`User "alice" cannot delete resource "configmaps"`, `User "alice" cannot patch resource "configmaps"`,
+		"The server would allow 0 of 3 steps. Nothing was changed: dry run",
+	)
+	got := decode[collected](t, alice.gc("collect", "-n", ns, "--dry-run=server", "-o", "json").exits(t, 1))
+	if !got.DryRun || got.Summary.Failed != 3 || got.Backup != "" {
+		t.Errorf("%+v", got)
+	}
+	s.untouched(orphan, shared)
+	if s.gone(released) {
+		t.Error("a finalizer was removed")
+	}
+	// The same for real: each step is refused, and said to be.
+	got = decode[collected](t, alice.gc("collect", "-n", ns, "--yes", "-o", "json").exits(t, 1))
+	if got.Summary.Failed != 3 || got.Summary.Left != 3 {
+		t.Errorf("%+v", got.Summary)
+	}
+	s.untouched(orphan, shared)
+}
+
+func TestCollectServerDryRunChangesNothing(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("rehearsed")
+	s.everyAct(ns)
+	planned := s.tool().plan("-n", ns)
+	f := s.behind(nil).acting()
+	got := decode[collected](t, f.gc("collect", "-n", ns, "--dry-run=server", "-o", "json").exits(t, 0))
+	if got.Digest != planned.Digest || !got.DryRun || got.Summary != (collectedSummary{Done: len(planned.Steps)}) {
+		t.Errorf("%+v", got)
+	}
+	for _, w := range f.wrote() {
+		if w.Method == "PATCH" && w.Query.Get("dryRun") != "All" || w.Method == "DELETE" && !strings.Contains(w.Body, `"dryRun":["All"]`) {
+			t.Errorf("%s %s?%s is no dry run: %s", w.Method, w.Path, w.Query.Encode(), w.Body)
+		}
+	}
+	if again := s.tool().plan("-n", ns); again.Digest != planned.Digest {
+		t.Error("the plan is another than before")
+	}
+	for _, step := range planned.Steps {
+		o := of(step.Object.APIVersion, step.Object.Kind, step.Object.Namespace, step.Object.Name)
+		if live, err := s.at(o).Get(t.Context(), step.Object.Name, metav1.GetOptions{}); err != nil || live.GetResourceVersion() != step.Object.ResourceVersion {
+			t.Errorf("%s was changed: %v", step.Object.identity, err)
+		}
+	}
+}
+
+// forbid has an admission policy refuse the deletion of ConfigMaps of a name.
+func (s *scene) forbid(ns, name string) {
+	s.Helper()
+	const admission = "admissionregistration.k8s.io/v1"
+	policy := "e2e-" + name
+	its := s.under(s.T)
+	its.create(of(admission, "ValidatingAdmissionPolicy", "", policy, with("spec", map[string]any{
+		"failurePolicy": "Fail",
+		"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
+			"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"DELETE"}, "resources": []any{"configmaps"},
+		}}},
+		"validations": []any{map[string]any{"expression": "oldObject.metadata.name != '" + name + "'", "message": "this one is under protection"}},
+	})))
+	its.create(of(admission, "ValidatingAdmissionPolicyBinding", "", policy, with("spec", map[string]any{
+		"policyName": policy, "validationActions": []any{"Deny"},
+	})))
+	// It takes a moment to be enforced, and another one to be forgotten.
+	enforced := func(want bool) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		for ctx.Err() == nil {
+			err := s.at(configMap(ns, name)).Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+			if want == (err != nil && strings.Contains(err.Error(), "under protection")) {
+				return
+			}
+		}
+		s.Errorf("the policy is not enforced, or is for ever")
+	}
+	enforced(true)
+	s.Cleanup(func() {
+		its.clear()
+		enforced(false)
+	})
+}
+
+func TestCollectServerDryRunShowsWhatAdmissionRefuses(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("admission")
+	protected := s.create(configMap(ns, "protected", ownedBy(lost())))
+	plain := s.create(configMap(ns, "plain", ownedBy(lost())))
+	s.forbid(ns, "protected")
+	s.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
+		shows(t, "failed  delete", "ConfigMap/protected", "this one is under protection", "The server would allow 1 of 2 steps")
+	s.untouched(protected, plain)
+	s.gc("collect", "-n", ns, "--yes").exits(t, 1).
+		shows(t, "ConfigMap/protected", "this one is under protection", "deleted 1", "1 failed", "a fresh look finds 1 more to do")
+	s.untouched(protected)
+	s.goes(plain)
+}
+
+// Where only those who may delete an object may change its references, which is
+// what a controller met in operator-sdk#4020 and kserve#2838.
+func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
+	set(t)
+	p := plane.New(t, plane.Options{Collector: plane.Absent, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
+	w, err := newWorld(p, shared.bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := (&scene{world: w}).under(t)
+	ns := s.namespace("enforced")
+	owner := s.create(secret(ns, "owner"))
+	shared := s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))
+	orphan := s.create(secret(ns, "orphan", ownedBy(lost())))
+	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "patch"})
+	s.grant("alice", ns, []any{""}, []any{"secrets"}, []any{"delete"})
+	alice := s.as("alice")
+	const refusal = "cannot set an ownerRef on a resource you can't delete"
+	begun := time.Now()
+	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
+		shows(t, "failed  unlink", "ConfigMap/shared", refusal, "The server would allow 1 of 2 steps")
+	if took := time.Since(begun); took > patience/3 {
+		t.Errorf("it takes %s: a refusal is for good, and asked for once", took)
+	}
+	s.untouched(shared, orphan)
+	alice.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "failed  unlink", refusal, "deleted 1", "1 failed")
+	s.untouched(shared)
+	s.goes(orphan)
+	if got := s.tool().collect("-n", ns); got.Summary.Done != 1 {
+		t.Errorf("who may delete it: %+v", got.Summary)
+	}
+}

@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// lacks forbids words on standard output.
+func (r result) lacks(t testing.TB, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if strings.Contains(r.Stdout, w) {
+			t.Errorf("kubectl gc %s says %q: %s", r.said(), w, short(r.Stdout))
+		}
+	}
+}
+
+// inOrder demands that the last of the words comes after all others.
+func (r result) inOrder(t testing.TB, words ...string) {
+	t.Helper()
+	last := strings.Index(r.Stdout, words[len(words)-1])
+	for _, w := range words[:len(words)-1] {
+		if at := strings.Index(r.Stdout, w); at < 0 || at > last {
+			t.Errorf("kubectl gc %s does not say %q before %q: %s", r.said(), w, words[len(words)-1], short(r.Stdout))
+		}
+	}
+}
+
+func TestCollectAtATerminalActsOnTheTypedNumberAlone(t *testing.T) {
+	const question = "Delete 3 objects, change 1? Type the number of objects to delete: "
+	for name, c := range map[string]struct {
+		keys string
+		args []string
+		code int
+		says []string
+	}{
+		"the number":                      {"3\n", nil, 0, []string{"deleted 3, unlinked 1", "a fresh look finds nothing left"}},
+		"the number, with blanks":         {"  3 \n", nil, 0, []string{"deleted 3"}},
+		"the number, where fewer may go":  {"3\n", []string{"--max-deletes=1"}, 0, []string{"deleted 3"}},
+		"another number":                  {"4\n", nil, 4, []string{"error: not confirmed: nothing was changed"}},
+		"the number and more":             {"3 4\n", nil, 4, []string{"not confirmed"}},
+		"y":                               {"y\n", nil, 4, []string{"not confirmed"}},
+		"yes":                             {"yes\n", nil, 4, []string{"not confirmed"}},
+		"nothing":                         {"\n", nil, 4, []string{"not confirmed"}},
+		"the end of the input":            {"\x04", nil, 4, []string{"not confirmed"}},
+		"an interrupt":                    {"\x03", nil, 130, []string{"interrupted: nothing was changed"}},
+		"an interrupt of half an answer":  {"3\x03", nil, 130, []string{"interrupted: nothing was changed"}},
+		"the end of the input, then more": {"\x043\n", nil, 4, []string{"not confirmed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("typed")
+			doomed := s.many(ns, 3)
+			shared := s.create(secret(ns, "shared", ownedBy(to(s.create(configMap(ns, "owner"))), lost())))
+			at := s.tool().atTerminal(append([]string{"collect", "-n", ns}, c.args...)...)
+			at.says(question)
+			s.untouched(append(doomed, shared)...)
+			at.types(c.keys)
+			r := at.ends().exits(t, c.code).shows(t, c.says...)
+			r.inOrder(t, "delete 3, unlink 1. Whole view.", question)
+			if c.code != 0 {
+				s.untouched(append(doomed, shared)...)
+				return
+			}
+			s.goes(doomed...)
+		})
+	}
+}
+
+func TestCollectAtATerminalAsksForAYesWhereNothingIsDeleted(t *testing.T) {
+	for keys, code := range map[string]int{"yes\n": 0, "1\n": 4, "y\n": 4, "0\n": 4} {
+		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("typed")
+			shared := s.create(secret(ns, "shared", ownedBy(to(s.create(configMap(ns, "owner"))), lost())))
+			at := s.tool().atTerminal("collect", "-n", ns)
+			at.says("delete none? Type yes: ")
+			at.types(keys)
+			at.ends().exits(t, code)
+			if code != 0 {
+				s.untouched(shared)
+			}
+		})
+	}
+}
+
+func TestCollectAtATerminalDoesNotAskWhereThereIsNoQuestion(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("unasked")
+	s.tool().atTerminal("collect", "-n", ns).ends().exits(t, 0).shows(t, "Nothing to do. Whole view.")
+	s.many(ns, 2)
+	r := s.tool().atTerminal("collect", "-n", ns, "--dry-run").ends().exits(t, 0).shows(t, "Nothing was changed")
+	r.lacks(t, "Type")
+	s.tool().atTerminal("collect", "-n", ns, "--yes").ends().exits(t, 0).shows(t, "deleted 2", "collect ░").lacks(t, "Type")
+}

@@ -1,0 +1,435 @@
+package e2e
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// blueprint is a graph before it is built. One seed is one blueprint; it can be
+// built as often as one likes, and what is built differs in names and UIDs only.
+type blueprint struct {
+	seed   uint64
+	dice   *rand.Rand
+	parts  []part
+	closed map[int]bool // parts that nothing random may be owned by
+	unreal int          // how many names and UIDs are claimed that nothing has
+}
+
+// part is one object.
+type part struct {
+	make       func(namespace, name string, more ...func(object)) object
+	apiVersion string
+	kind       string
+	space      int // which namespace, or nowhere
+	claims     []claim
+	finalizers []string
+	fate       fate
+}
+
+// nowhere is the namespace of cluster-scoped parts.
+const nowhere = -1
+
+// spacesOfABlueprint is in how many namespaces it is built.
+const spacesOfABlueprint = 3
+
+// claim is an owner reference. Name and UID are those of parts, by number;
+// negative numbers are of nothing.
+type claim struct {
+	apiVersion, kind string
+	name, uid        int
+	blocks, controls bool
+}
+
+// fate is what has become of a part before any collector sees it.
+type fate int
+
+const (
+	lives fate = iota
+	wasDeleted
+	wasReplaced // by another of its name
+	inBackground
+	inForeground
+	isOrphaning
+)
+
+// policy is the one with which a part's deletion was begun.
+func (f fate) policy() metav1.DeletionPropagation {
+	switch f {
+	case inForeground:
+		return metav1.DeletePropagationForeground
+	case isOrphaning:
+		return metav1.DeletePropagationOrphan
+	}
+	return metav1.DeletePropagationBackground
+}
+
+// draw makes the blueprint of a seed, with about n parts.
+func draw(seed uint64, n int) *blueprint {
+	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), closed: map[int]bool{}}
+	for space := range spacesOfABlueprint {
+		for range 7 {
+			b.add(space)
+		}
+		e := b.addAs(event, space)
+		b.parts[e].apiVersion = "events.k8s.io/v1" // as core events they may not own anything
+		b.add(space, b.to(e))
+	}
+	for range 6 {
+		b.add(nowhere)
+	}
+	b.circles()
+	for len(b.parts) < n {
+		b.dependent()
+	}
+	b.fates()
+	return b
+}
+
+func (b *blueprint) chance(percent int) bool { return b.dice.IntN(100) < percent }
+
+// nothing is the number of a name or UID that nothing has.
+func (b *blueprint) nothing() int {
+	b.unreal++
+	return -b.unreal
+}
+
+func (b *blueprint) space() int {
+	if b.chance(20) {
+		return nowhere
+	}
+	return b.dice.IntN(spacesOfABlueprint)
+}
+
+// add adds a part of some kind, and answers its number.
+func (b *blueprint) add(space int, claims ...claim) int {
+	if space == nowhere {
+		of := clusterKinds[b.dice.IntN(len(clusterKinds))]
+		return b.addAs(func(_, name string, more ...func(object)) object { return of(name, more...) }, space, claims...)
+	}
+	return b.addAs(namespacedKinds[b.dice.IntN(len(namespacedKinds))], space, claims...)
+}
+
+func (b *blueprint) addAs(of any, space int, claims ...claim) int {
+	p := part{space: space, claims: claims}
+	switch of := of.(type) {
+	case func(namespace, name string, more ...func(object)) object:
+		p.make = of
+	case func(namespace, name string) object:
+		p.make = func(namespace, name string, _ ...func(object)) object { return of(namespace, name) }
+	}
+	example := p.make("", "")
+	p.apiVersion, p.kind = example.GetAPIVersion(), example.GetKind()
+	b.parts = append(b.parts, p)
+	return len(b.parts) - 1
+}
+
+// to is a good claim to a part, or one that is good until later. Any version
+// that is served will do.
+func (b *blueprint) to(i int) claim {
+	c := claim{apiVersion: b.parts[i].apiVersion, kind: b.parts[i].kind, name: i, uid: i, blocks: b.chance(45)}
+	switch {
+	case strings.HasPrefix(c.apiVersion, customGroup) && b.chance(50):
+		c.apiVersion = customGroup + "/v1beta1"
+	case strings.HasPrefix(c.apiVersion, "autoscaling/") && b.chance(50):
+		c.apiVersion = "autoscaling/v1"
+	}
+	return c
+}
+
+// circles adds parts that own each other, or themselves.
+func (b *blueprint) circles() {
+	for size := 1; size <= 4; size++ {
+		b.circle(b.space(), size)
+	}
+	b.circle(nowhere, 2)
+	// One that a bad reference leaves open, and one that somebody else holds.
+	open := b.circle(b.space(), 3)
+	b.parts[open[0]].claims[0].name = b.nothing()
+	hung := b.circle(0, 3)
+	b.parts[hung[1]].claims = append(b.parts[hung[1]].claims, b.missing(0))
+	// Members that somebody has begun to delete. Whether the others then go at once
+	// or wait for what they own is anybody's guess, so what they own must not be
+	// held: it has to be all the same in the end.
+	for _, f := range []fate{inBackground, inForeground, isOrphaning} {
+		for size := 1; size <= 3; size++ {
+			members := b.closedCircle(size)
+			i := members[b.dice.IntN(size)]
+			b.parts[i].fate = f
+			if f == inBackground {
+				b.parts[i].finalizers = []string{hold}
+			}
+		}
+	}
+	// All of them: these wait for each other for ever, if they block.
+	for size := 1; size <= 3; size++ {
+		for _, i := range b.closedCircle(size) {
+			b.parts[i].fate = inForeground
+		}
+	}
+}
+
+// closedCircle is a circle with a leaf or two, which is entangled with nothing
+// else.
+func (b *blueprint) closedCircle(size int) []int {
+	space := b.space()
+	members := b.circle(space, size)
+	for _, i := range members {
+		b.closed[i] = true
+		if b.chance(40) {
+			b.closed[b.add(space, b.to(i))] = true
+		}
+	}
+	return members
+}
+
+func (b *blueprint) circle(space, size int) []int {
+	members := make([]int, size)
+	for i := range members {
+		members[i] = b.add(space)
+	}
+	for i, member := range members {
+		b.parts[member].claims = []claim{b.to(members[(i+1)%size])}
+	}
+	return members
+}
+
+// dependent adds a part with one to three owners of any sort.
+func (b *blueprint) dependent() {
+	space := b.space()
+	var claims []claim
+	for range 1 + b.dice.IntN(3) {
+		c := b.claim(space)
+		// Where two references have one UID and only one is good, we keep that one.
+		if !slices.ContainsFunc(claims, func(other claim) bool { return other.uid == c.uid }) {
+			claims = append(claims, c)
+		}
+	}
+	claims[0].controls = b.chance(20)
+	i := b.add(space, claims...)
+	switch {
+	case b.chance(10):
+		b.parts[i].finalizers = []string{hold}
+		if b.chance(50) {
+			b.parts[i].fate = inBackground
+		}
+	case b.chance(4):
+		b.parts[i].finalizers = []string{metav1.FinalizerOrphanDependents}
+	case b.chance(4):
+		b.parts[i].finalizers = []string{metav1.FinalizerDeleteDependents}
+	}
+}
+
+// claim is one of a random sort, of a part in a namespace or nowhere.
+func (b *blueprint) claim(space int) claim {
+	if b.chance(55) {
+		return b.good(space)
+	}
+	sorts := []func(space int) claim{
+		b.missing, b.successor, b.misnamed, b.mistyped, b.elsewhere, b.namespacedForCluster, b.unserved, b.unknown, b.lowerCase,
+	}
+	return sorts[b.dice.IntN(len(sorts))](space)
+}
+
+// good is a claim to what a part in a namespace may be owned by.
+func (b *blueprint) good(space int) claim {
+	for {
+		i := b.dice.IntN(len(b.parts))
+		if p := b.parts[i]; !b.closed[i] && (p.space == space || p.space == nowhere) {
+			return b.to(i)
+		}
+	}
+}
+
+// watched is a good claim to something that the collector watches: the UID of
+// what it does not see is known to it by chance at most.
+func (b *blueprint) watched(space int) claim {
+	for {
+		if c := b.good(space); c.kind != "Event" {
+			return c
+		}
+	}
+}
+
+func (b *blueprint) missing(space int) claim {
+	c := b.watched(space)
+	c.name, c.uid = b.nothing(), b.nothing()
+	return c
+}
+
+// successor has the name of what is there, and another UID.
+func (b *blueprint) successor(space int) claim {
+	c := b.watched(space)
+	c.uid = b.nothing()
+	return c
+}
+
+// misnamed has the UID of one part, and a name that is nobody's or another's.
+func (b *blueprint) misnamed(space int) claim {
+	c := b.watched(space)
+	c.name = b.nothing()
+	if b.chance(50) {
+		other := b.watched(space)
+		c.apiVersion, c.kind, c.name = other.apiVersion, other.kind, other.name
+	}
+	return c
+}
+
+func (b *blueprint) mistyped(space int) claim {
+	c := b.watched(space)
+	c.apiVersion, c.kind = "v1", "Service"
+	if b.chance(50) {
+		c.kind = "Node"
+	}
+	return c
+}
+
+func (b *blueprint) elsewhere(space int) claim {
+	for {
+		i := b.dice.IntN(len(b.parts))
+		if p := b.parts[i]; !b.closed[i] && p.space != nowhere && p.space != space && p.kind != "Event" {
+			return b.to(i)
+		}
+	}
+}
+
+func (b *blueprint) namespacedForCluster(space int) claim {
+	switch {
+	case space != nowhere:
+		return b.missing(space)
+	case b.chance(50):
+		return b.elsewhere(space)
+	}
+	return claim{apiVersion: "v1", kind: "Secret", name: b.nothing(), uid: b.nothing()}
+}
+
+func (b *blueprint) unserved(space int) claim {
+	c := b.watched(space)
+	switch b.dice.IntN(3) {
+	case 0:
+		c.apiVersion = "old.example.com/v1beta1"
+	case 1:
+		c.apiVersion, c.kind = customGroup+"/v1alpha1", "Gadget"
+	case 2:
+		c.apiVersion, c.kind, c.uid = "apps/v1beta1", "Deployment", b.nothing()
+	}
+	return c
+}
+
+func (b *blueprint) unknown(space int) claim {
+	c := b.watched(space)
+	switch b.dice.IntN(4) {
+	case 0:
+		c.apiVersion, c.kind, c.uid = "none.example.com/v1", "Nothing", b.nothing()
+	case 1:
+		c.apiVersion, c.kind = "v1", "Nothing"
+	case 2:
+		c.kind = strings.ToUpper(c.kind)
+	case 3:
+		c.kind += "s"
+	}
+	return c
+}
+
+func (b *blueprint) lowerCase(space int) claim {
+	c := b.good(space)
+	c.kind = strings.ToLower(c.kind)
+	if b.chance(30) {
+		c.uid = b.nothing()
+	}
+	return c
+}
+
+// fates settles what has become of some of the parts.
+func (b *blueprint) fates() {
+	var free []int
+	for i, p := range b.parts {
+		if p.fate == lives && len(p.finalizers) == 0 && p.kind != "Event" && !b.closed[i] {
+			free = append(free, i)
+		}
+	}
+	b.dice.Shuffle(len(free), func(i, j int) { free[i], free[j] = free[j], free[i] })
+	next := func(f fate, finalizers ...string) int {
+		i := free[0]
+		free = free[1:]
+		b.parts[i].fate, b.parts[i].finalizers = f, finalizers
+		return i
+	}
+	for range 6 {
+		next(wasDeleted)
+		next(wasReplaced)
+	}
+	for range 5 {
+		next(inForeground)
+		next(isOrphaning)
+	}
+	for range 2 {
+		next(inForeground, hold)
+		next(isOrphaning, hold)
+		next(inBackground, hold)
+		// A dependent that never goes.
+		i := next(inForeground)
+		b.heldBlocker(i)
+	}
+	b.press()
+	b.settle()
+}
+
+// press lets what is owned by parts that wait for it block these, unless it is of
+// the same kind. A collector that begins while an owner waits looks at the
+// dependents that block, and at those of which it hears earlier than of the
+// owner. Objects of one kind come in another order each time, but between kinds
+// the order is the same as a rule, so no number of runs would show both ends.
+func (b *blueprint) press() {
+	for i := range b.parts {
+		for k := range b.parts[i].claims {
+			c := &b.parts[i].claims[k]
+			if c.uid >= 0 && b.parts[c.uid].fate == inForeground && b.parts[c.uid].kind != b.parts[i].kind {
+				c.blocks = true
+			}
+		}
+	}
+}
+
+func (b *blueprint) heldBlocker(owner int) {
+	c := b.to(owner)
+	c.blocks = true
+	space := b.parts[owner].space
+	if space == nowhere {
+		space = b.dice.IntN(spacesOfABlueprint)
+	}
+	i := b.add(space, c)
+	b.parts[i].finalizers = []string{hold}
+}
+
+// settle lets what is owned by a part that says to orphan, but that nobody has
+// deleted yet, be owned by nothing else. If the collector comes to the bad references of
+// a dependent first, the dependent stays; if it comes to that owner first, the bad
+// ones are all that is left, and the dependent goes.
+func (b *blueprint) settle() {
+	b.single(func(owner part) bool {
+		return owner.fate == lives && slices.Contains(owner.finalizers, metav1.FinalizerOrphanDependents)
+	})
+}
+
+// share keeps two collectors from doing half of the same each: what one orphans
+// while the other drops its bad references is left without any owner, and stays,
+// where either alone would delete it.
+func (b *blueprint) share() *blueprint {
+	b.single(func(owner part) bool { return owner.fate == isOrphaning })
+	return b
+}
+
+// single lets the dependents of such owners have no other.
+func (b *blueprint) single(such func(owner part) bool) {
+	for i := range b.parts {
+		for _, c := range b.parts[i].claims {
+			if c.uid >= 0 && such(b.parts[c.uid]) {
+				b.parts[i].claims = []claim{c}
+				break
+			}
+		}
+	}
+}

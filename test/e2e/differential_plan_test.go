@@ -1,0 +1,202 @@
+package e2e
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The documents of collect, as a user's program would declare them.
+type (
+	planned struct {
+		APIVersion string           `json:"apiVersion"`
+		Kind       string           `json:"kind"`
+		Mode       string           `json:"mode"`
+		Complete   bool             `json:"complete"`
+		Gaps       []gap            `json:"gaps"`
+		Summary    plannedSummary   `json:"summary"`
+		Digest     string           `json:"digest"`
+		Steps      []plannedStep    `json:"steps"`
+		Outcomes   []plannedOutcome `json:"outcomes"`
+		Blocked    []plannedBlocked `json:"blocked"`
+	}
+	plannedSummary struct {
+		Delete          int `json:"delete"`
+		Unlink          int `json:"unlink"`
+		Unblock         int `json:"unblock"`
+		RemoveFinalizer int `json:"removeFinalizer"`
+		Blocked         int `json:"blocked"`
+	}
+	plannedObject struct {
+		identity
+		ResourceVersion string `json:"resourceVersion"`
+	}
+	plannedStep struct {
+		ID                string             `json:"id"`
+		Pass              int                `json:"pass"`
+		Action            string             `json:"action"`
+		Object            plannedObject      `json:"object"`
+		PropagationPolicy string             `json:"propagationPolicy"`
+		OwnerUIDs         []string           `json:"ownerUIDs"`
+		Finalizer         string             `json:"finalizer"`
+		Reason            string             `json:"reason"`
+		After             []string           `json:"after"`
+		References        []plannedReference `json:"references"`
+		Follows           string             `json:"follows"`
+		WaitsForKubelet   bool               `json:"waitsForKubelet"`
+	}
+	plannedReference struct {
+		ownerRef
+		Verdict  string `json:"verdict"`
+		Evidence string `json:"evidence"`
+	}
+	plannedOutcome struct {
+		Object   identity `json:"object"`
+		State    string   `json:"state"`
+		WaitsFor []string `json:"waitsFor"`
+	}
+	plannedBlocked struct {
+		Object identity   `json:"object"`
+		By     []identity `json:"by"`
+		Reason string     `json:"reason"`
+	}
+	collected struct {
+		APIVersion string           `json:"apiVersion"`
+		Kind       string           `json:"kind"`
+		Mode       string           `json:"mode"`
+		DryRun     bool             `json:"dryRun"`
+		Complete   bool             `json:"complete"`
+		Digest     string           `json:"digest"`
+		Backup     string           `json:"backup"`
+		Summary    collectedSummary `json:"summary"`
+		Steps      []collectedStep  `json:"steps"`
+		Blocked    []plannedBlocked `json:"blocked"`
+		Left       []collectedLeft  `json:"left"`
+	}
+	collectedSummary struct {
+		Done    int `json:"done"`
+		Skipped int `json:"skipped"`
+		Failed  int `json:"failed"`
+		Blocked int `json:"blocked"`
+		Left    int `json:"left"`
+	}
+	collectedStep struct {
+		plannedStep
+		Status  string `json:"status"`
+		Message string `json:"message"`
+	}
+	collectedLeft struct {
+		Action string        `json:"action"`
+		Object plannedObject `json:"object"`
+		Reason string        `json:"reason"`
+	}
+)
+
+// plan is what a dry run says.
+func (t tool) plan(args ...string) planned {
+	t.Helper()
+	p := decode[planned](t, t.gc(append([]string{"collect", "--dry-run", "-o", "json"}, args...)...).exits(t, 0))
+	if p.APIVersion != "kubectl-gc.dev/v1alpha1" || p.Kind != "Plan" || p.Mode != "collect" || p.Complete != (len(p.Gaps) == 0) {
+		t.Errorf("no valid plan: %s %s, mode %s, complete %t, %d gaps", p.APIVersion, p.Kind, p.Mode, p.Complete, len(p.Gaps))
+	}
+	return p
+}
+
+// collect acts, and must end with 0, or with 1 where deletions stay blocked.
+func (t tool) collect(args ...string) collected {
+	t.Helper()
+	r := t.gc(append([]string{"collect", "--yes", "-o", "json"}, args...)...)
+	c := decode[collected](t, r)
+	want := 0
+	if c.Summary.Failed+c.Summary.Blocked > 0 {
+		want = 1
+	}
+	r.exits(t, want)
+	checkCollected(t, c)
+	return c
+}
+
+func checkCollected(t testing.TB, c collected) {
+	t.Helper()
+	if c.APIVersion != "kubectl-gc.dev/v1alpha1" || c.Kind != "Result" || c.Mode != "collect" || c.DryRun {
+		t.Errorf("no valid result: %s %s, mode %s, dry run %t", c.APIVersion, c.Kind, c.Mode, c.DryRun)
+	}
+	counted := collectedSummary{Blocked: len(c.Blocked), Left: len(c.Left)}
+	for _, s := range c.Steps {
+		switch s.Status {
+		case "done":
+			counted.Done++
+		case "skipped":
+			counted.Skipped++
+		case "failed":
+			counted.Failed++
+		}
+	}
+	if counted != c.Summary {
+		t.Errorf("the summary says %+v of %+v", c.Summary, counted)
+	}
+}
+
+// foretold is what a plan makes of a building: what it was, with every step
+// taken, and what the plan says will become of it.
+func (g *building) foretold(before ending, p planned) ending {
+	g.Helper()
+	after := maps.Clone(before)
+	for _, s := range p.Steps {
+		role, ours := g.members[types.UID(s.Object.UID)]
+		if !ours {
+			continue
+		}
+		c := after[role]
+		c.Owners, c.Finalizers = slices.Clone(c.Owners), slices.Clone(c.Finalizers)
+		switch s.Action {
+		case "delete":
+			c.Terminating = true
+		case "unlink", "unblock":
+			for _, r := range s.References {
+				g.change(&c, r.ownerRef, s.Action == "unlink")
+			}
+		case "remove-finalizer":
+			c.Finalizers = slices.DeleteFunc(c.Finalizers, func(f string) bool { return f == s.Finalizer })
+		default:
+			g.Errorf("step %s has the action %q", s.ID, s.Action)
+		}
+		after[role] = c
+	}
+	for _, o := range p.Outcomes {
+		role, ours := g.members[types.UID(o.Object.UID)]
+		if !ours {
+			continue
+		}
+		switch c := after[role]; o.State {
+		case "deleted":
+			after[role] = condition{Gone: true}
+		case "terminating":
+			c.Terminating, c.Finalizers = true, o.WaitsFor
+			after[role] = c
+		}
+	}
+	return after
+}
+
+// change drops a reference, or lets it block no more.
+func (g *building) change(c *condition, r ownerRef, drop bool) {
+	g.Helper()
+	of := func(blocks bool) owned {
+		return g.owner(metav1.OwnerReference{
+			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID), Controller: &r.Controller, BlockOwnerDeletion: &blocks,
+		})
+	}
+	i := slices.Index(c.Owners, of(r.BlockOwnerDeletion))
+	switch {
+	case i < 0:
+		g.Errorf("the plan changes a reference that is not there: %s", of(r.BlockOwnerDeletion).line)
+	case drop:
+		c.Owners = slices.Delete(c.Owners, i, i+1)
+	default:
+		c.Owners[i] = of(false)
+	}
+}

@@ -1,0 +1,220 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// rival is a second world, in which the real collector does what the program
+// does in the first one. It is started when the first test asks for it.
+var rival struct {
+	once  sync.Once
+	plane *plane.Plane
+	world *world
+	err   error
+}
+
+// opposite is a scene in the rival's world.
+func opposite(t *testing.T) *scene {
+	t.Helper()
+	set(t)
+	rival.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		if rival.plane, rival.err = plane.Start(ctx, plane.Options{Collector: plane.Absent, OnlyIfBuilt: true}); rival.err == nil {
+			rival.world, rival.err = newWorld(rival.plane, shared.bin)
+		}
+	})
+	if errors.Is(rival.err, plane.ErrNotBuilt) {
+		t.Skip("SKIPPED, NOT TESTED: ", rival.err)
+	}
+	if rival.err != nil {
+		t.Fatal(rival.err)
+	}
+	return (&scene{world: rival.world}).under(t)
+}
+
+// stopRival stops the second control plane, if there is one.
+func stopRival() error {
+	if rival.plane == nil {
+		return nil
+	}
+	return rival.plane.Stop()
+}
+
+// switched switches the collector of the scene's world.
+func (s *scene) switched(to string) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	if err := s.plane.Collector(ctx, to); err != nil {
+		s.Errorf("switch the collector to %s: %v", to, err)
+	}
+}
+
+// settled waits until the real collector has nothing more to do: what it was
+// given last is done with, and nothing has changed since what it was given
+// before that.
+func (s *scene) settled(gs ...*building) []ending {
+	s.Helper()
+	var last []ending
+	quiet := 0
+	s.await("the collector to settle", func(ctx context.Context) (bool, error) {
+		s.afterASentinel(gs[0].spaces[0])
+		now, err := look(ctx, gs...)
+		if quiet++; !reflect.DeepEqual(last, now) {
+			quiet = 0
+		}
+		last = now
+		return quiet >= 4, err
+	})
+	return last
+}
+
+// trial is what the real collector makes of a blueprint, time and again.
+type trial struct {
+	*scene
+	*blueprint
+	copies []*building
+	ends   []ending
+}
+
+// again builds the blueprint once more, and lets the real collector begin with
+// it.
+func (t *trial) again(before ending) {
+	t.Helper()
+	g := t.build(t.scene, len(t.copies)+1)[0]
+	for role, c := range g.state() {
+		if before[role].String() != c.String() {
+			t.Fatalf("%s is not built the same: %s, and in copy %d %s", role, before[role], g.copy, c)
+		}
+	}
+	t.copies = append(t.copies, g)
+	t.switched(plane.On)
+	t.ends = append(t.ends, t.settled(g)...)
+	t.switched(plane.Absent)
+}
+
+// insist lets the real collector begin once more where it has left off, and then
+// asks again for every foreground deletion that waits for other finalizers. One
+// that begins while such a deletion is under way need not look at all of its
+// dependents (it looks at those that it happens to hear of earlier, and at those
+// that block), so this is how they come up, as they would have if it had been
+// there when the deletion was begun.
+func (t *trial) insist() {
+	t.Helper()
+	t.switched(plane.On)
+	defer t.switched(plane.Absent)
+	ends := t.settled(t.copies...)
+	t.ends = append(t.ends, ends...)
+	foreground := metav1.DeletePropagationForeground
+	for i, g := range t.copies {
+		for n, p := range g.parts {
+			now := ends[i][roleOf(n)]
+			if p.fate != inForeground || now.Gone || slices.Contains(now.Finalizers, metav1.FinalizerDeleteDependents) {
+				continue
+			}
+			at, err := g.resource(g.objects[n])
+			t.must(err)
+			t.must(at.Delete(t.Context(), g.name(n), metav1.DeleteOptions{PropagationPolicy: &foreground}))
+		}
+	}
+	t.ends = append(t.ends, t.settled(t.copies...)...)
+}
+
+// comes to the ends of the real collector: three of them, and more where ours is
+// not among them yet.
+func (t *trial) comesTo(before, ours ending) (racy int) {
+	t.Helper()
+	for range 3 {
+		t.again(before)
+	}
+	racy = t.racy()
+	for n := 0; n < 5 && len(t.unlike(ours)) > 0; n++ {
+		t.insist()
+		if len(t.unlike(ours)) > 0 {
+			t.again(before)
+		}
+	}
+	return racy
+}
+
+// racy counts the objects that the real collector has brought to different ends.
+func (t *trial) racy() int {
+	n := 0
+	for role, c := range t.ends[0] {
+		if slices.ContainsFunc(t.ends[1:], func(e ending) bool { return e[role].String() != c.String() }) {
+			n++
+		}
+	}
+	return n
+}
+
+// unlike are the roles that have ended in a way in which the real collector has
+// let none of its own end.
+func (t *trial) unlike(ours ending) []string {
+	var out []string
+	for _, role := range slices.Sorted(maps.Keys(ours)) {
+		if !slices.ContainsFunc(t.ends, func(e ending) bool {
+			return e[role].matters(e).String() == ours[role].matters(ours).String()
+		}) {
+			out = append(out, role)
+		}
+	}
+	return out
+}
+
+// story is all that is known of an object that has ended unlike the real one's.
+func (t *trial) story(role string, g *building, before, ours ending) string {
+	out := &strings.Builder{}
+	tell := func(what, role string) {
+		fmt.Fprintf(out, "%s%s %s\n  before: %s\n  ours:   %s\n", what, role, g.describe(role), before[role], ours[role])
+		told := map[string]bool{}
+		for _, e := range t.ends {
+			if end := e[role].String(); !told[end] {
+				told[end] = true
+				fmt.Fprintf(out, "  real:   %s\n", end)
+			}
+		}
+	}
+	tell("", role)
+	n := g.number(role)
+	for _, c := range g.parts[n].claims {
+		tell("owner ", roleOf(c.uid))
+	}
+	for i, p := range g.parts {
+		if slices.ContainsFunc(p.claims, func(c claim) bool { return c.uid == n }) {
+			tell("dependent ", roleOf(i))
+		}
+	}
+	return out.String()
+}
+
+// number is that of the part which plays a role. What has the name of one that
+// was replaced plays the same, with a dash.
+func (g *building) number(role string) int {
+	n, err := strconv.Atoi(strings.Trim(role, "#'"))
+	g.must(err)
+	return n
+}
+
+func (g *building) describe(role string) string {
+	n := g.number(role)
+	if n < 0 {
+		return "(nothing)"
+	}
+	return fmt.Sprintf("%s %s", g.parts[n].kind, g.name(n))
+}

@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// roundsVariable says on how many random graphs the program and the real
+// collector are compared.
+const roundsVariable = "SEEDS"
+
+func rounds(t *testing.T, usual int) int {
+	t.Helper()
+	given := os.Getenv(roundsVariable)
+	if given == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil {
+		t.Fatalf("%s: %v", roundsVariable, err)
+	}
+	return n
+}
+
+// TestDifferentialCollect is the test of the promise: from one state, the
+// program and the real collector come to one end, and the plan foretold it.
+//
+// Where the real collector itself comes to one end today and to another
+// tomorrow, the program comes to one of them, object by object.
+func TestDifferentialCollect(t *testing.T) {
+	for _, seed := range seeds(t, rounds(t, 3)) {
+		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
+			compare(t, draw(seed, 220))
+		})
+	}
+}
+
+func compare(t *testing.T, b *blueprint) {
+	t.Helper()
+	ours := set(t)
+	theirs := &trial{scene: opposite(t), blueprint: b}
+	watch := newStopwatch()
+	g := b.build(ours, 0)[0]
+	watch.lap("built in")
+
+	before := g.state()
+	plan := ours.tool().plan()
+	foretold := g.foretold(before, plan)
+	watch.lap("planned in")
+	done := ours.tool().collect("--backup-dir", t.TempDir())
+	watch.lap("collected in")
+	after := g.state()
+	for _, role := range slices.Sorted(maps.Keys(after)) {
+		if foretold[role].String() != after[role].String() {
+			t.Errorf("%s %s\n  foretold: %s\n  done:     %s", role, g.describe(role), foretold[role], after[role])
+		}
+	}
+	for _, s := range done.Steps {
+		if s.Status != "done" {
+			t.Errorf("step %s, %s of %s, is %s: %s", s.ID, s.Action, s.Object.identity, s.Status, s.Message)
+		}
+	}
+	if again := ours.tool().plan(); len(again.Steps) > 0 {
+		t.Errorf("a second run would still take %d steps, such as %+v", len(again.Steps), again.Steps[0])
+	}
+
+	racy := theirs.comesTo(before, after)
+	watch.lap("the real one ran in")
+	for _, role := range theirs.unlike(after) {
+		story := theirs.story(role, g, before, after)
+		for _, s := range plan.Steps {
+			if g.members[types.UID(s.Object.UID)] == role {
+				story += fmt.Sprintf("step %s, pass %d: %s %s%s: %s\n", s.ID, s.Pass, s.Action, s.PropagationPolicy, s.Finalizer, s.Reason)
+			}
+		}
+		t.Error(story)
+	}
+	gone, changed := moved(before, after)
+	t.Logf("%d objects in %d steps: %d went, %d changed; %d had more than one end with the real one in %d runs; %s",
+		len(before), len(plan.Steps), gone, changed, racy, len(theirs.copies), watch)
+	if gone == 0 || changed == 0 {
+		t.Error("the graph gave the collector too little to do")
+	}
+}
+
+// moved counts what has gone, and what has changed otherwise.
+func moved(before, after ending) (gone, changed int) {
+	for role, c := range after {
+		switch {
+		case c.String() == before[role].String():
+		case c.Gone:
+			gone++
+		default:
+			changed++
+		}
+	}
+	return gone, changed
+}
+
+// stopwatch tells how long things took.
+type stopwatch struct {
+	last time.Time
+	laps string
+}
+
+func newStopwatch() *stopwatch { return &stopwatch{last: time.Now()} }
+
+func (s *stopwatch) lap(what string) {
+	now := time.Now()
+	if s.laps != "" {
+		s.laps += ", "
+	}
+	s.laps += fmt.Sprintf("%s %.1fs", what, now.Sub(s.last).Seconds())
+	s.last = now
+}
+
+func (s *stopwatch) String() string { return s.laps }
