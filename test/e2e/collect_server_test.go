@@ -139,7 +139,7 @@ func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 	const refusal = "cannot set an ownerRef on a resource you can't delete"
 	begun := time.Now()
 	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
-		shows(t, "failed  unlink", "ConfigMap/shared", refusal, "The server would allow 1 of 2 steps")
+		shows(t, "failed  unlink", "ConfigMap/shared", refusal, "only who may delete an object may change its owner references", "The server would allow 1 of 2 steps")
 	if took := time.Since(begun); took > patience/3 {
 		t.Errorf("it takes %s: a refusal is for good, and asked for once", took)
 	}

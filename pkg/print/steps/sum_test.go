@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 )
@@ -26,8 +27,11 @@ func TestSum(t *testing.T) {
 		"delete 12,345; 1,000 stay blocked. Whole view.":              {Complete: true, Steps: acts(12345, collector.Remove), Blocked: make([]plan.Blocked, 1000)},
 		"unblock 2. Whole view.":                                      {Complete: true, Steps: acts(2, collector.Unblock)},
 		`delete 1, a\nb 1, relink 2. Whole view.`:                     {Complete: true, Steps: append(append(acts(2, "relink"), acts(1, "a\nb")...), acts(1, collector.Remove)...)},
-		"Nothing to do. Whole view.":                                  {Complete: true},
-		"Nothing to do; 2 stay blocked. Not the whole view.":          {Blocked: make([]plan.Blocked, 2)},
+		"delete 1; 2 more objects along with them. Whole view.": {
+			Complete: true, Steps: acts(1, collector.Remove), Summary: plan.Summary{Delete: 1}, Outcomes: []plan.Outcome{{Object: object.Identity{UID: "x"}, Follows: "1"}, {Object: object.Identity{UID: "y"}, Follows: "1"}},
+		},
+		"Nothing to do. Whole view.":                         {Complete: true},
+		"Nothing to do; 2 stay blocked. Not the whole view.": {Blocked: make([]plan.Blocked, 2)},
 	} {
 		t.Run(want, func(t *testing.T) {
 			if diff := cmp.Diff(want, steps.Sum(&p)); diff != "" {
