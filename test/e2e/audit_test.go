@@ -43,7 +43,10 @@ func TestAuditOfARandomGraphSaysWhatTheRulesSay(t *testing.T) {
 			for try := 0; try < 3 && whole.Summary.Objects != len(want.objects); try++ {
 				want, whole = s.foretell(), s.tool().audit() // the server itself creates an object now and then
 			}
-			if diff := cmp.Diff(lines(want.findings()), lines(whole.Findings)); diff != "" {
+			// Where deletions end is not told by the rules of one reference; the
+			// differential tests hold that against the real collector.
+			told := slices.DeleteFunc(slices.Clone(whole.Findings), func(f finding) bool { return f.Rule == "blocked-deletion" })
+			if diff := cmp.Diff(lines(want.findings()), lines(told)); diff != "" {
 				t.Errorf("the rules (-) and the audit (+) differ:\n%s", diff)
 			}
 			if !whole.Complete {

@@ -80,7 +80,7 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 				return live.GetUID(), live.GetResourceVersion()
 			}
 			uid, version := state()
-			s.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).shows(t, "ConfigMap/changed  refused: "+c.says, "Refused 1 of 2 steps of the plan.")
+			s.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).shows(t, "ConfigMap/changed  refused: "+c.says, "Of the saved plan, 1 of 2 steps are refused.")
 			s.gc("collect", "-n", ns, "--plan", file).exits(t, 4)
 			s.untouched(other)
 			r := s.gc("collect", "-n", ns, "--plan", file, "--yes", "-o", "json").exits(t, 1)

@@ -4,12 +4,15 @@
 // All tests share one control plane without a garbage collector, so that what a
 // test has built stays as it is. They run one after the other; each has
 // namespaces of its own and takes its objects away again. The last one switches
-// the real collector on, to see whether what was foretold is what happens.
+// the real collector on, to see whether what was foretold is what happens. The
+// differential tests build each random graph on a second control plane too, and
+// let the real collector loose on it there: collect must end where it does.
 //
-// The tests know the program by its command line, its output and its exit codes
-// only: nothing here imports a package of this module but test/plane. What an
-// audit should find in a random graph is computed a second time, straight from
-// the rules and by client-go's own means.
+// The tests know the program by its command line, its output and its exit codes.
+// Only those of its writes to a server (write_test.go) import packages of this
+// module beside test/plane. What an audit should find in a random graph is
+// computed a second time, straight from the rules and by client-go's own means.
 //
-// KUBECTL_GC_SEED repeats a random graph: a test that fails names its seed.
+// KUBECTL_GC_SEED repeats a random graph: a test that fails names its seed. SEEDS
+// says on how many graphs the differential tests run.
 package e2e
