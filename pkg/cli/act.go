@@ -29,9 +29,11 @@ type act struct {
 	stale []plan.Stale // steps of a saved plan that hold no more
 }
 
-// workers is how many writes are in flight unless --concurrency says otherwise:
-// as many as the collector has (gc-semantics 1.9).
-const workers = 20
+// workers is how many writes are in flight unless --concurrency says otherwise.
+// The collector has 20 (gc-semantics 1.9); with more, a server spends less on each
+// (docs/performance-acting.md), and what is too much for it, it queues or refuses
+// until later.
+const workers = 64
 
 func (a *act) run(ctx context.Context) error {
 	a.warn()

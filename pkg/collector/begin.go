@@ -16,7 +16,7 @@ import (
 func (s *simulation) begin() {
 	for n := range s.graph.Listed() {
 		if o := s.now[n]; o != nil && o.DeletingDependents() {
-			s.begun[graph.Node(n)] = true
+			s.underWay[graph.Node(n)] = true
 		}
 	}
 	for n := range s.graph.Listed() {
@@ -40,7 +40,7 @@ func (s *simulation) canWait(n graph.Node) bool {
 	}
 	for i, v := range s.Verdicts(n) {
 		switch {
-		case v == Solid, v == Dangling, v == Waiting && (o.Owners[i].Blocks() || !s.begun[s.graph.Find(o.Owners[i].UID)]):
+		case v == Solid, v == Dangling, v == Waiting && (o.Owners[i].Blocks() || !s.underWay[s.graph.Find(o.Owners[i].UID)]):
 			return false
 		case v == Waiting:
 			waits = true

@@ -52,13 +52,13 @@ type Course struct {
 // Simulate moves the model on, pass by pass, until a pass does nothing
 // (gc-semantics 12.2). In a pass, owners that are being orphaned let go of their
 // dependents first; all else is decided on the state thereafter, and dependents
-// are dealt with before what they depend on is released. A pass looks only at
-// what the one before may have changed, so the cost is linear in objects,
-// references and moves.
+// are dealt with before what they depend on is released, save where begin says
+// otherwise. A pass looks only at what the one before may have changed, so the cost
+// is linear in objects, references and moves.
 func (m *Model) Simulate(b Bounds) *Course {
 	s := &simulation{
 		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
-		begun: map[graph.Node]bool{}, putOff: map[graph.Node]bool{},
+		underWay: map[graph.Node]bool{}, putOff: map[graph.Node]bool{},
 		home: map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{},
 		course: &Course{Model: m, Swept: map[graph.Node]int{}, Stopped: map[int]bool{}},
 	}
@@ -93,8 +93,8 @@ type simulation struct {
 	next   []graph.Node
 	queued graph.Set
 
-	begun  map[graph.Node]bool // owners whose foreground deletion was under way before
-	putOff map[graph.Node]bool // what is looked at when there is nothing else to do
+	underWay map[graph.Node]bool // owners whose foreground deletion was under way before
+	putOff   map[graph.Node]bool // what is looked at when there is nothing else to do
 
 	contents *contents                 // nil until something takes others along
 	open     []*emptying               // namespaces and CustomResourceDefinitions, in the order of their moves
@@ -137,7 +137,7 @@ func (s *simulation) phase(n graph.Node, d Decision) phase {
 		}
 		return removing
 	case FreeFinalizer:
-		if s.begun[n] && d.Change.Release == object.ForegroundFinalizer && Patched(s.now[n], d.Change) == nil {
+		if s.underWay[n] && d.Change.Release == object.ForegroundFinalizer && Patched(s.now[n], d.Change) == nil {
 			return ending
 		}
 		return freeing

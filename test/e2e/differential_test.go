@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -16,17 +17,20 @@ import (
 // collector are compared.
 const roundsVariable = "SEEDS"
 
-func rounds(t *testing.T, usual int) int {
+// graphs are the seeds to compare on: the one that is asked for, as many fresh ones
+// as are asked for, or else always the same, so that a failure is of what was
+// changed here and not of how the dice fell.
+func graphs(t *testing.T, usual ...uint64) []uint64 {
 	t.Helper()
 	given := os.Getenv(roundsVariable)
-	if given == "" {
+	if given == "" && os.Getenv(seedVariable) == "" {
 		return usual
 	}
-	n, err := strconv.Atoi(given)
+	n, err := strconv.Atoi(cmp.Or(given, "1"))
 	if err != nil {
 		t.Fatalf("%s: %v", roundsVariable, err)
 	}
-	return n
+	return seeds(t, n)
 }
 
 // TestDifferentialCollect is the test of the promise: from one state, the
@@ -35,7 +39,7 @@ func rounds(t *testing.T, usual int) int {
 // Where the real collector itself comes to one end today and to another
 // tomorrow, the program comes to one of them, object by object.
 func TestDifferentialCollect(t *testing.T) {
-	for _, seed := range seeds(t, rounds(t, 3)) {
+	for _, seed := range graphs(t, 903133065, 1897917971, 3168210554) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			compare(t, draw(seed, 220))
 		})

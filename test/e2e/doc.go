@@ -14,5 +14,6 @@
 // computed a second time, straight from the rules and by client-go's own means.
 //
 // KUBECTL_GC_SEED repeats a random graph: a test that fails names its seed. SEEDS
-// says on how many graphs the differential tests run.
+// says on how many fresh graphs the differential tests run; without it they run on
+// some that are always the same.
 package e2e
