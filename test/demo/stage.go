@@ -74,6 +74,7 @@ func (s *stage) perform(ctx context.Context, save string) error {
 		{"What is wrong in this cluster?", []string{"audit"}},
 		{"The StatefulSet among them: who owns it, and what goes with it?", []string{"tree", "statefulset/redis-exporter", "-n", "monitoring"}},
 		{"Everything in a namespace that owns or is owned", []string{"tree", "-n", "shop"}},
+		{"What would a pass of the garbage collector do?", []string{"collect", "--dry-run"}},
 	} {
 		fmt.Fprintf(s.out, "\n── %s\n", act.heading)
 		if err := s.kubectl(ctx, append([]string{"gc"}, act.args...)...); err != nil {
@@ -143,6 +144,8 @@ kubectl gc audit --stuck-after=1s                       deletions that hang, you
 kubectl gc audit -o json                                for a program; also yaml, sarif, name
 kubectl gc tree rediscluster/redis-0826 -n kube-system  the owner that redis-exporter means, and who may have it
 kubectl gc tree -A -o mermaid                           every tree, as a diagram
+kubectl gc collect --dry-run=server                     would the API server allow each step?
+kubectl gc collect                                      do it: shows the plan, asks, saves, acts, looks again
 What was loaded, story by story: docs/demo/README.md
 Stop it: make demo-down
 `, s.kubeconfig, s.bin)
