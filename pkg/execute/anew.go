@@ -17,11 +17,21 @@ func (t *task) anew(ctx context.Context) *end {
 	case err == nil:
 		t.mirror.learn(t.node, o, judgements)
 		t.changed, t.examined = true, true
+		t.catchUp(ctx)
 		return nil
 	case ctx.Err() != nil:
 		return t.interrupted()
 	}
 	return failing("it changed, and could not be read again", err)
+}
+
+// catchUp takes the resourceVersion that the step's object has by now, if nothing
+// else is different. To ask after all its owners took time, in which a busy object
+// changes again; the write is to come right after this.
+func (t *task) catchUp(ctx context.Context) {
+	if now, err := t.server.Read(ctx, t.step.Object.Identity); err == nil && now != nil {
+		t.mirror.renew(t.node, now)
+	}
 }
 
 // examine answers an object as it is now with judgements on its references, or
