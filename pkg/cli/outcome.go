@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
+)
+
+// outcome is how a run ended.
+type outcome struct {
+	plan      *plan.Plan
+	stale     []plan.Stale
+	done      *execute.Report // nil: there was nothing to do
+	rehearsal bool
+	backup    string // the folder; empty: none
+	unclosed  bool   // the backup could not be brought to its end
+	took      time.Duration
+	timedOut  bool
+	left      *plan.Plan     // made anew after the run; nil where nobody looked
+	blocked   []plan.Blocked // what hangs, as the last look saw it
+}
+
+// interrupted says that not every step was seen to its end.
+func (o *outcome) interrupted() bool { return o.done != nil && o.done.Interrupted }
+
+// result is the plan's steps with what became of them: the machine's answer of a
+// run.
+type result struct {
+	Mode     plan.Mode      `json:"mode"`
+	DryRun   bool           `json:"dryRun"`
+	Complete bool           `json:"complete"`
+	Digest   string         `json:"digest"`
+	Backup   string         `json:"backup"` // the folder; empty: none
+	Summary  summary        `json:"summary"`
+	Steps    []resultStep   `json:"steps"`
+	Blocked  []plan.Blocked `json:"blocked"` // by a fresh look after the run
+	Left     []left         `json:"left"`    // steps that a fresh look would take
+}
+
+type summary struct {
+	Done    int `json:"done"`
+	Skipped int `json:"skipped"`
+	Failed  int `json:"failed"`
+	Blocked int `json:"blocked"`
+	Left    int `json:"left"`
+}
+
+type resultStep struct {
+	plan.Step
+	Status  event.Status `json:"status"`
+	Message string       `json:"message"`
+}
+
+type left struct {
+	Action string      `json:"action"`
+	Object plan.Object `json:"object"`
+	Reason string      `json:"reason"`
+}
+
+func (o *outcome) result() *result {
+	r := &result{
+		Mode: o.plan.Mode, DryRun: o.rehearsal, Complete: o.plan.Complete, Digest: o.plan.Digest, Backup: o.backup,
+		Steps: []resultStep{}, Blocked: append([]plan.Blocked{}, o.blocked...), Left: []left{},
+	}
+	all, results := o.whole()
+	for i, s := range all.Steps {
+		r.Steps = append(r.Steps, resultStep{s, results[i].Status, results[i].Message})
+	}
+	for _, s := range r.Steps {
+		switch s.Status {
+		case event.Done:
+			r.Summary.Done++
+		case event.Skipped:
+			r.Summary.Skipped++
+		case event.Failed:
+			r.Summary.Failed++
+		}
+	}
+	if o.left != nil {
+		for _, s := range o.left.Steps {
+			r.Left = append(r.Left, left{string(s.Action), s.Object, s.Reason})
+		}
+	}
+	r.Summary.Blocked, r.Summary.Left = len(r.Blocked), len(r.Left)
+	return r
+}
+
+// whole is the plan with the steps that were refused, and what became of each.
+func (o *outcome) whole() (*plan.Plan, []steps.Result) {
+	all := *o.plan
+	var results []steps.Result
+	if o.done != nil {
+		for _, became := range o.done.Results {
+			results = append(results, steps.Result(became))
+		}
+	}
+	for _, s := range o.stale {
+		all.Steps = append(slices.Clip(all.Steps), s.Step)
+		results = append(results, refused(s))
+	}
+	return &all, results
+}
+
+func refused(s plan.Stale) steps.Result {
+	return steps.Result{Step: s.Step.ID, Status: event.Failed, Message: "refused: " + s.Why}
+}
+
+// code is the exit code of a run.
+func (o *outcome) code(r *result, strict bool) int {
+	switch {
+	case o.interrupted() && !o.timedOut:
+		return exitInterrupted
+	case strict && !r.Complete:
+		return exitIncomplete
+	case r.Summary.Failed > 0, !o.rehearsal && r.Summary.Blocked > 0, o.timedOut, o.unclosed:
+		return exitFound
+	}
+	return exitDone
+}
