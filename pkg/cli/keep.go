@@ -50,7 +50,7 @@ func (a *act) keeper() (*keeper, error) {
 		return nil, err
 	}
 	var encoded bytes.Buffer
-	err = a.plan.Save(&encoded)
+	err = a.plan.Sealed().Save(&encoded)
 	if err == nil {
 		err = folder.SavePlan(encoded.Bytes())
 	}

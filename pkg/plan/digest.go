@@ -29,3 +29,11 @@ func digest(p *Plan) string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+// Sealed is the plan with the digest of its own steps, as Load demands it: one
+// that was renewed has the digest of the plan that it was saved as.
+func (p *Plan) Sealed() *Plan {
+	sealed := *p
+	sealed.Digest = digest(p)
+	return &sealed
+}

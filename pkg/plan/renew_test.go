@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -58,6 +59,12 @@ func TestOnlyStepsThatStillHoldAreRenewed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			renewed, stale := plan.Renew(saved, planOf(c.now...))
+			if renewed.Digest != saved.Digest {
+				t.Error("it is not the plan that was confirmed")
+			}
+			if _, err := plan.Load(bytes.NewReader(save(t, renewed.Sealed()))); err != nil {
+				t.Errorf("what is left of it cannot be read back: %v", err)
+			}
 			got := []string{}
 			for _, s := range renewed.Steps {
 				got = append(got, fmt.Sprintf("%s %s %s %v", s.ID, s.Action, s.Object.Name, s.After))
