@@ -152,6 +152,18 @@ func (t *trial) comesTo(before, ours ending) (racy int) {
 	return racy
 }
 
+// outlived counts the objects that stayed here and went in some run of the real
+// collector: by a race, where they stayed in another.
+func (t *trial) outlived(ours ending) (n int) {
+	for role, c := range ours {
+		went := slices.ContainsFunc(t.ends, func(e ending) bool { return e[role].Gone })
+		if !c.Gone && went {
+			n++
+		}
+	}
+	return n
+}
+
 // racy counts the objects that the real collector has brought to different ends.
 func (t *trial) racy() int {
 	n := 0

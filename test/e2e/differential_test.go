@@ -87,8 +87,11 @@ func compare(t *testing.T, b *blueprint) {
 		t.Error(story)
 	}
 	gone, changed := moved(before, after)
-	t.Logf("%d objects in %d steps: %d went, %d changed; %d had more than one end with the real one in %d runs; %s",
-		len(before), len(plan.Steps), gone, changed, racy, len(theirs.copies), watch)
+	t.Logf("%d objects in %d steps: %d went, %d changed; %d had more than one end with the real one in %d runs, and %d of these stayed here that went there in some; %s",
+		len(before), len(plan.Steps), gone, changed, racy, len(theirs.ends), theirs.outlived(after), watch)
+	if n := theirs.outlived(after); n > 0 {
+		t.Errorf("%d objects stayed that the real collector leaves only by a race", n)
+	}
 	if gone == 0 || changed == 0 {
 		t.Error("the graph gave the collector too little to do")
 	}
