@@ -21,7 +21,7 @@ var blockedDeletion = Rule{
 		var out []Finding
 		for _, n := range under {
 			switch left := after.Object(n); {
-			case left != nil && (left.DeletingDependents() || left.Orphaning()):
+			case left != nil && left.Finishing():
 				out = append(out, p.blocked(n, hindrances.Of(n)))
 			case before.Decide(n).Act == collector.FreeFinalizer && p.long(n):
 				out = append(out, p.blocked(n, lost.Of(n)))
@@ -35,7 +35,7 @@ var blockedDeletion = Rule{
 func (p *panorama) underWay() []graph.Node {
 	var out []graph.Node
 	for n := graph.Node(0); int(n) < p.graph.Listed(); n++ {
-		if o := p.graph.Object(n); (o.DeletingDependents() || o.Orphaning()) && p.judged(o) {
+		if o := p.graph.Object(n); o.Finishing() && p.judged(o) {
 			out = append(out, n)
 		}
 	}

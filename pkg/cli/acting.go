@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -69,3 +70,14 @@ func (a *acting) backups(context string) (string, error) {
 	}
 	return backup.Place(filepath.Join(home, ".kube", "gc-backup"), context), nil
 }
+
+// dryRuns are the values of --dry-run.
+var dryRuns = []string{dryRunNone, dryRunClient, dryRunServer}
+
+const (
+	dryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+func isDryRun(word string) bool { return slices.Contains(dryRuns, word) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -208,14 +207,3 @@ func (f *collectFlags) loadPlan() (*plan.Plan, error) {
 	}
 	return saved, nil
 }
-
-// dryRuns are the values of --dry-run.
-var dryRuns = []string{dryRunNone, dryRunClient, dryRunServer}
-
-const (
-	dryRunNone   = "none"
-	dryRunClient = "client"
-	dryRunServer = "server"
-)
-
-func isDryRun(word string) bool { return slices.Contains(dryRuns, word) }

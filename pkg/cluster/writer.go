@@ -191,5 +191,5 @@ func isStatus(result rest.Result) bool {
 // finalizers, its grace period, or that a Namespace has yet to be emptied
 // (gc-semantics 6.4, 6.7, 6.10).
 func kept(o *object.Object) bool {
-	return len(o.Finalizers) > 0 || o.Stopping() || o.APIVersion == "v1" && o.Kind == "Namespace"
+	return len(o.Finalizers) > 0 || o.Stopping() || o.IsNamespace()
 }

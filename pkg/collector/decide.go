@@ -78,7 +78,7 @@ func Decide(s Situation) Decision {
 	case len(w.bad) == 0:
 		return leave(Kept)
 	case w.Decided() == Unlink:
-		return Decision{Act: Detach, Change: object.Change{Drop: indices(s.Verdicts, Verdict.lost)}, Culprit: -1}
+		return Decision{Act: Detach, Change: object.Change{Drop: indices(s.Verdicts, Verdict.Lost)}, Culprit: -1}
 	}
 	return remove(s)
 }
@@ -135,9 +135,9 @@ func free(finalizer string) Decision {
 	return Decision{Act: FreeFinalizer, Change: object.Change{Release: finalizer}, Culprit: -1}
 }
 
-// lost says whether a reference of that verdict is one that a solid owner's
+// Lost says whether a reference of that verdict is one that a solid owner's
 // dependent loses.
-func (v Verdict) lost() bool { return v == Dangling || v == Waiting }
+func (v Verdict) Lost() bool { return v == Dangling || v == Waiting }
 
 func indices(verdicts []Verdict, want func(Verdict) bool) []int {
 	var out []int

@@ -240,7 +240,7 @@ func (m *Model) move(n graph.Node, next *object.Object) {
 // finishing says whether a node waits for its dependents.
 func (m *Model) finishing(n graph.Node) bool {
 	o := m.Object(n)
-	return o != nil && (o.DeletingDependents() || o.Orphaning())
+	return o != nil && o.Finishing()
 }
 
 func orphaning(o *object.Object) bool { return o != nil && o.Orphaning() }

@@ -128,7 +128,7 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 		return at(NotAllSeen)
 	case d.Act != Leave:
 		return at(NothingBlocks)
-	case isCRD(o) && slices.Contains(o.Finalizers, crdFinalizer):
+	case o.IsDefinition() && slices.Contains(o.Finalizers, crdFinalizer):
 		return at(StillEmptying)
 	case len(o.ForeignFinalizers()) > 0:
 		return at(HeldByFinalizers)

@@ -22,12 +22,12 @@ const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 // second DELETE of it changes nothing.
 func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
 	first := !o.Terminating()
-	if o.Stopping() || isNamespace(o) && !first { // the policy is ignored then (6.4)
+	if o.Stopping() || o.IsNamespace() && !first { // the policy is ignored then (6.4)
 		return o
 	}
 	left := *o
 	switch {
-	case isCRD(o) && first:
+	case o.IsDefinition() && first:
 		if !slices.Contains(o.Finalizers, crdFinalizer) {
 			left.Finalizers = append(slices.Clone(o.Finalizers), crdFinalizer)
 		}
@@ -42,7 +42,7 @@ func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time)
 	if first {
 		left.Deleted = &now
 	}
-	if len(left.Finalizers) == 0 && grace == 0 && !isNamespace(o) {
+	if len(left.Finalizers) == 0 && grace == 0 && !o.IsNamespace() {
 		return nil
 	}
 	return &left
@@ -57,7 +57,7 @@ const defaultGrace = 30
 // for its contents all the same.
 func Patched(o *object.Object, c object.Change) *object.Object {
 	left := c.Apply(*o)
-	if left.Terminating() && len(left.Finalizers) == 0 && !left.Stopping() && !isNamespace(o) {
+	if left.Terminating() && len(left.Finalizers) == 0 && !left.Stopping() && !o.IsNamespace() {
 		return nil
 	}
 	return &left
@@ -106,10 +106,4 @@ func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []str
 // ours says whether a finalizer is the collector's.
 func ours(finalizer string) bool {
 	return finalizer == object.ForegroundFinalizer || finalizer == object.OrphanFinalizer
-}
-
-func isNamespace(o *object.Object) bool { return o.APIVersion == "v1" && o.Kind == "Namespace" }
-
-func isCRD(o *object.Object) bool {
-	return o.Kind == "CustomResourceDefinition" && o.GroupVersionKind().Group == "apiextensions.k8s.io"
 }

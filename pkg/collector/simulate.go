@@ -82,7 +82,7 @@ func (m *Model) Simulate(b Bounds) *Course {
 
 // candidate says whether a pass looks at an object at all (gc-semantics 12.1).
 func candidate(o *object.Object) bool {
-	return o != nil && (o.DeletingDependents() || o.Orphaning() || !o.Terminating() && len(o.Owners) > 0)
+	return o != nil && (o.Finishing() || !o.Terminating() && len(o.Owners) > 0)
 }
 
 type simulation struct {
@@ -275,7 +275,7 @@ func (s *simulation) follows(m Move) int {
 	}
 	for i, v := range m.Verdicts {
 		owner := s.graph.Find(m.Before.Owners[i].UID)
-		if v.lost() && owner >= 0 && int(owner) < len(s.last) {
+		if v.Lost() && owner >= 0 && int(owner) < len(s.last) {
 			out = max(out, int(s.last[owner]))
 		}
 	}

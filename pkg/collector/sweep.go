@@ -23,7 +23,7 @@ type contents struct {
 }
 
 // takesAlong says whether the deletion of an object is that of others, too.
-func takesAlong(o *object.Object) bool { return isNamespace(o) || isCRD(o) }
+func takesAlong(o *object.Object) bool { return o.IsNamespace() || o.IsDefinition() }
 
 // inside are the objects that the deletion of n takes along: the residents of a
 // namespace, or the instances of a CustomResourceDefinition, which is named
@@ -33,7 +33,7 @@ func (s *simulation) inside(n graph.Node) []graph.Node {
 		s.contents = contentsOf(s.graph)
 	}
 	o := s.now[n]
-	if isNamespace(o) {
+	if o.IsNamespace() {
 		return s.contents.residents[o.Name]
 	}
 	return s.contents.instances[o.Name]
@@ -74,7 +74,7 @@ func (s *simulation) others(move int, n graph.Node) {
 // whatever finalizers there are (7.1).
 func (s *simulation) sweep(move int, n graph.Node) {
 	policy := metav1.DeletionPropagation("")
-	if isNamespace(s.now[n]) {
+	if s.now[n].IsNamespace() {
 		policy = metav1.DeletePropagationBackground
 	}
 	w := &emptying{node: n, left: s.inside(n)}
@@ -113,13 +113,13 @@ func (s *simulation) emptied(w *emptying) bool {
 	switch {
 	case o == nil:
 		return true
-	case len(w.left) > 0, isNamespace(o) && len(o.Finalizers) > 0:
+	case len(w.left) > 0, o.IsNamespace() && len(o.Finalizers) > 0:
 		return false
 	}
 	for _, member := range w.kept {
 		s.ends[w.node] = append(s.ends[w.node], int(s.last[member]))
 	}
-	if isNamespace(o) {
+	if o.IsNamespace() {
 		s.Become(w.node, nil)
 	} else {
 		s.Become(w.node, Patched(o, object.Change{Release: crdFinalizer}))

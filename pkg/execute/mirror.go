@@ -128,7 +128,7 @@ func (m *mirror) lingers(n graph.Node) (why collector.Why, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	left := m.model.Object(n)
-	if left == nil || !left.Terminating() || left.DeletingDependents() || left.Orphaning() {
+	if left == nil || !left.Terminating() || left.Finishing() {
 		return 0, false
 	}
 	end, ok := collector.NewObstacles(m.model).End(n)

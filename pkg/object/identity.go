@@ -25,6 +25,18 @@ func (i Identity) GroupVersionKind() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(i.APIVersion, i.Kind)
 }
 
+// IsNamespace says whether the object is a namespace, which takes along what is
+// in it (gc-semantics 7.4).
+func (i Identity) IsNamespace() bool {
+	return i.GroupVersionKind().GroupKind() == schema.GroupKind{Kind: "Namespace"}
+}
+
+// IsDefinition says whether the object is a CustomResourceDefinition, which takes
+// its instances along (gc-semantics 7.1).
+func (i Identity) IsDefinition() bool {
+	return i.GroupVersionKind().GroupKind() == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+}
+
 // String is Kind/name, the form a person pastes behind kubectl. It is not
 // escaped: see print/escape before it meets a terminal.
 func (i Identity) String() string {

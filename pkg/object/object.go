@@ -43,6 +43,10 @@ func (o *Object) Orphaning() bool {
 	return o.Terminating() && slices.Contains(o.Finalizers, OrphanFinalizer)
 }
 
+// Finishing says whether the object's deletion is the collector's to end, once
+// its dependents let it (gc-semantics 4.5, 5).
+func (o *Object) Finishing() bool { return o.DeletingDependents() || o.Orphaning() }
+
 // Stopping says whether the object waits for its grace period to end
 // (gc-semantics 6.6).
 func (o *Object) Stopping() bool {

@@ -26,7 +26,7 @@ func (m *maker) blocked() []Blocked {
 			continue
 		}
 		_, swept := m.course.Swept[node]
-		hangs := o.DeletingDependents() || o.Orphaning() || o.Terminating() && (ours.Has(node) || swept)
+		hangs := o.Finishing() || o.Terminating() && (ours.Has(node) || swept)
 		switch {
 		case hangs && m.rooted(node, ours.Has(node)):
 			by := hindrances.Of(node)
@@ -53,9 +53,8 @@ func (m *maker) undecided(hindrances *audit.Hindrances, n graph.Node) (Blocked, 
 	if d.Hold != collector.Undecidable {
 		return Blocked{}, false
 	}
-	lost := func(v collector.Verdict) bool { return v == collector.Dangling || v == collector.Waiting }
 	culprit := m.course.Model.Object(n).Owners[d.Culprit]
-	if !slices.ContainsFunc(m.course.Model.Verdicts(n), lost) && !m.judge.Of(n, culprit).Withheld() {
+	if !slices.ContainsFunc(m.course.Model.Verdicts(n), collector.Verdict.Lost) && !m.judge.Of(n, culprit).Withheld() {
 		return Blocked{}, false
 	}
 	return Blocked{

@@ -30,7 +30,7 @@ func Alarming(p *plan.Plan) []string {
 }
 
 func alarming(o object.Identity) bool {
-	if o.Namespace == "kube-system" || isNamespace(o) || isDefinition(o) {
+	if o.Namespace == "kube-system" || o.IsNamespace() || o.IsDefinition() {
 		return true
 	}
 	kind := groupKind(o)

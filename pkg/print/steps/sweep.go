@@ -44,7 +44,7 @@ func (l *layout) along(i int) (what, how string) {
 		return "", ""
 	}
 	what, how = phrase.Count(len(s.members), "object")+" in it", "go too"
-	if isDefinition(l.main(i).Object.Identity) {
+	if l.main(i).Object.IsDefinition() {
 		what = phrase.Count(len(s.members), "object") + " of its kind"
 	}
 	if len(s.members) == 1 {
@@ -57,9 +57,3 @@ func (l *layout) along(i int) (what, how string) {
 }
 
 func groupKind(o object.Identity) schema.GroupKind { return o.GroupVersionKind().GroupKind() }
-
-func isNamespace(o object.Identity) bool { return groupKind(o) == schema.GroupKind{Kind: "Namespace"} }
-
-func isDefinition(o object.Identity) bool {
-	return groupKind(o) == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-}

@@ -117,7 +117,7 @@ func waits(left *plan.Outcome) string {
 		}
 	}
 	switch others := slices.Equal(by, []string{"kubernetes"}); {
-	case others && isNamespace(left.Object):
+	case others && left.Object.IsNamespace():
 		return "then waits for what is in it"
 	case others && left.Object.Kind == "Pod":
 		return "then has yet to stop"
