@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -20,20 +19,23 @@ import (
 
 // act is one plan on its way from the preview to the report.
 type act struct {
-	*collectFlags
-	write func(kind string, value any, named []object.Identity) error // nil where the answer is for a person, or lines
-	live  *cluster.Cluster                                            // nil where the look came from a file
+	*changing
+	live  *cluster.Cluster // nil where the look came from a file
 	seen  *snapshot.Snapshot
 	graph *graph.Graph
 	plan  *plan.Plan
-	stale []plan.Stale // steps of a saved plan that hold no more
+	// stale are the steps of a saved plan that hold no more; where there was one,
+	// only what nobody changed since is done.
+	stale  []plan.Stale
+	frozen bool
+	// scope and foresee make the plan anew after the run. Where foresee is nil,
+	// the run itself saw what it left.
+	scope   scoped
+	foresee func(*graph.Graph) (*plan.Plan, error)
+	// perform carries out the plan; nil: as execute.Run does. The Keeper is nil
+	// where nothing is saved.
+	perform func(context.Context, execute.Keeper, execute.Options) *execute.Report
 }
-
-// workers is how many writes are in flight unless --concurrency says otherwise.
-// The collector has 20 (gc-semantics 1.9); with more, a server spends less on each
-// (docs/performance-acting.md), and what is too much for it, it queues or refuses
-// until later.
-const workers = 64
 
 func (a *act) run(ctx context.Context) error {
 	a.warn()
@@ -99,7 +101,7 @@ func (a *act) carryOut(ctx context.Context) error {
 		fmt.Fprintf(a.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
 	}
 	o.timedOut = ctx.Err() == nil && o.interrupted()
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && a.foresee != nil {
 		if o.left, o.blocked, err = a.lookAgain(ctx); err != nil {
 			fmt.Fprintf(a.Err, "warning: what is left could not be seen: %s\n", escape.Short(err.Error(), 2000))
 		}
@@ -119,12 +121,15 @@ func (a *act) execute(ctx context.Context, keep *keeper) *execute.Report {
 	progress := a.progressOf(a.plan)
 	defer progress.clear()
 	o := execute.Options{
-		Concurrency: cmp.Or(a.writers, a.concurrency), Frozen: a.planFile != "", DryRun: a.dryRun == dryRunServer,
+		Concurrency: cmp.Or(a.writers, a.concurrency), Frozen: a.frozen, DryRun: a.dryRun == dryRunServer,
 		Tell: a.telling(progress, keep),
 	}
 	var saving execute.Keeper
 	if keep != nil {
 		saving = keep
+	}
+	if a.perform != nil {
+		return a.perform(ctx, saving, o)
 	}
 	return execute.Run(ctx, a.plan, a.graph, a.live.Writer(a.seen, o.DryRun), saving, o)
 }
@@ -132,7 +137,7 @@ func (a *act) execute(ctx context.Context, keep *keeper) *execute.Report {
 // lookAgain makes the plan anew, of what is there now, and names what hangs: by
 // that plan, and of what this run has deleted.
 func (a *act) lookAgain(ctx context.Context) (*plan.Plan, []plan.Blocked, error) {
-	seen, _, err := a.look(ctx, a.collecting())
+	seen, _, err := a.look(ctx, a.scope)
 	if err != nil {
 		return nil, a.plan.Blocked, err
 	}

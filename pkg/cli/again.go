@@ -17,11 +17,14 @@ var passing = []string{
 	"token", "password",
 }
 
-// again is the command line of a command with the flags that were given, so that
-// it can be pasted into a shell. What comes of it is escaped.
-func again(command string, given *pflag.FlagSet, without ...string) string {
-	words := []string{called, command}
-	given.Visit(func(f *pflag.Flag) {
+// again is the command line as it was given, save for those flags, so that it can
+// be pasted into a shell. What comes of it is escaped.
+func (c *changing) again(without ...string) string {
+	words := []string{called, c.command}
+	for _, arg := range c.args {
+		words = append(words, shellWord(arg))
+	}
+	c.given.Visit(func(f *pflag.Flag) {
 		if slices.Contains(passing, f.Name) || slices.Contains(without, f.Name) {
 			return
 		}

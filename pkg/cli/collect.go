@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -16,23 +15,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
 )
 
 type collectFlags struct {
-	*source
-	acting
-	given    *pflag.FlagSet
-	writers  int // how many writes are in flight; 0: as --concurrency says
+	*changing
 	rules    []string
 	planOut  string
 	planFile string
-	output   string
-	formats  *machine.Flags
 }
 
 func newCollect(from *source) *cobra.Command {
-	f := &collectFlags{source: from, formats: machine.NewFlags()}
+	f := &collectFlags{changing: newChanging("collect", from)}
 	cmd := &cobra.Command{
 		Use:   "collect",
 		Short: "Do one pass of the garbage collector: preview, confirm, act",
@@ -69,35 +62,27 @@ kubectl gc collect -n shop --rule replaced-owner
 kubectl gc collect --dry-run --plan-out plan.json
 kubectl gc collect --plan plan.json`),
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !cmd.Flags().Changed("concurrency") {
-				f.writers = workers
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.read(cmd, args); err != nil {
+				return err
 			}
-			f.given = cmd.Flags()
+			if err := f.validate(); err != nil {
+				return err
+			}
 			return f.run(cmd.Context())
 		},
 	}
+	f.addFlags(cmd)
 	flags := cmd.Flags()
-	f.addReadingFlags(flags)
-	f.acting.addFlags(flags)
 	flags.StringSliceVar(&f.rules, "rule", nil, "begin only with objects of which these audit rules speak: "+strings.Join(audit.IDs(), ", "))
 	flags.StringVar(&f.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do no more")
 	flags.StringVar(&f.planFile, "plan", "", "carry out this saved plan: what changed since is refused, step by step")
-	addOutputFlags(cmd, &f.output, f.formats)
 	f.completeFlags(cmd)
 	return cmd
 }
 
 func (f *collectFlags) validate() error {
-	if err := f.source.validate(); err != nil {
-		return err
-	}
-	if err := f.acting.validate(); err != nil {
-		return err
-	}
 	switch {
-	case f.from != "" && f.dryRun != dryRunClient:
-		return usagef("--from is a file, of which there can only be a dry run: say --dry-run=client")
 	case f.planFile != "" && f.from != "":
 		return usagef("--plan and --from exclude each other: a plan is carried out on a cluster")
 	case f.planFile != "" && (len(f.rules) > 0 || f.planOut != ""):
@@ -110,25 +95,22 @@ func (f *collectFlags) validate() error {
 }
 
 func (f *collectFlags) run(ctx context.Context) error {
-	if err := f.validate(); err != nil {
-		return err
-	}
-	f.output = chosen("collect", f.output, f.formats)
-	write, err := f.writer()
-	if err != nil {
-		return err
-	}
 	var saved *plan.Plan
 	if f.planFile != "" {
+		var err error
 		if saved, err = f.loadPlan(); err != nil {
 			return err
 		}
 	}
-	seen, live, err := f.look(ctx, f.collecting())
+	scope := f.whole(cluster.Scope{Running: true}) // or all of one namespace, and whatever may depend on it
+	seen, live, err := f.look(ctx, scope)
 	if err != nil {
 		return err
 	}
-	a := &act{collectFlags: f, write: write, live: live, seen: seen, graph: graph.New(seen)}
+	a := &act{
+		changing: f.changing, live: live, seen: seen, graph: graph.New(seen),
+		frozen: saved != nil, scope: scope, foresee: f.foresee,
+	}
 	a.plan, err = f.foresee(a.graph)
 	if err != nil {
 		return err
@@ -142,12 +124,6 @@ func (f *collectFlags) run(ctx context.Context) error {
 		}
 	}
 	return a.run(ctx)
-}
-
-// collecting is the scope of a pass: everything, or all of one namespace and
-// whatever may depend on it.
-func (f *collectFlags) collecting() scoped {
-	return f.whole(cluster.Scope{Running: true})
 }
 
 // foresee makes the plan of a pass over what was seen.

@@ -40,14 +40,18 @@ func (a *acting) confirmed(ctx context.Context, s Streams, p *plan.Plan) error {
 	return ask(ctx, s, p)
 }
 
-// ask demands the number of objects to delete, which nobody types by accident,
-// or a yes where none is deleted.
-func ask(ctx context.Context, s Streams, p *plan.Plan) error {
+// question demands the number of objects to delete, which nobody types by
+// accident, or a yes where none is deleted.
+func question(p *plan.Plan) (prompt, want string) {
 	changes := len(p.Steps) - p.Summary.Delete
-	want, prompt := "yes", fmt.Sprintf("Change %s, delete none? Type yes: ", phrase.Count(changes, "object"))
 	if n := p.Losses(); n > 0 {
-		want, prompt = strconv.Itoa(n), fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", phrase.Count(n, "object"), changes)
+		return fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", phrase.Count(n, "object"), changes), strconv.Itoa(n)
 	}
+	return fmt.Sprintf("Change %s, delete none? Type yes: ", phrase.Count(changes, "object")), "yes"
+}
+
+func ask(ctx context.Context, s Streams, p *plan.Plan) error {
+	prompt, want := question(p)
 	fmt.Fprint(s.Err, prompt)
 	answer := make(chan string, 1)
 	go func() {

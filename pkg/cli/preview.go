@@ -5,36 +5,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 )
-
-// jsonLines is the format in which events are told as they happen.
-const jsonLines = "jsonl"
-
-// writer chooses how the answer is written, before anything is asked; nil where
-// it is for a person, or told line by line.
-func (f *collectFlags) writer() (func(kind string, value any, named []object.Identity) error, error) {
-	switch f.output {
-	case "table":
-		return nil, nil
-	case jsonLines:
-		if f.dryRun == dryRunClient {
-			return nil, usagef("-o jsonl tells of a run: with --dry-run=client there is none")
-		}
-		return nil, nil
-	}
-	format, err := f.formats.ToPrinter(f.output, own["collect"]...)
-	if err != nil {
-		return nil, &usage{err: err}
-	}
-	return func(kind string, value any, named []object.Identity) error {
-		return format.Print(f.Out, machine.NewDocument(kind, value, named...), f.OutTerm)
-	}, nil
-}
-
-// readable says whether the answer is for a person.
-func (f *collectFlags) readable() bool { return f.output == "table" }
 
 // mostShown is how many lines of a preview are for reading.
 const mostShown = 1000
@@ -78,7 +50,7 @@ func (a *act) preview() error {
 		return err
 	}
 	if a.dryRun == dryRunClient && len(a.plan.Steps) > 0 && a.from == "" {
-		fmt.Fprintf(a.Err, "Act on exactly this: %s --confirm %s\n", again("collect", a.given), a.plan.Digest)
+		fmt.Fprintf(a.Err, "Act on exactly this: %s --confirm %s\n", a.again(), a.plan.Digest)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (a *act) tellResult(o *outcome, r *result) error {
 		return err
 	}
 	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 {
-		fmt.Fprintf(a.Err, "More to do: %s\n", again("collect", a.given, "plan"))
+		fmt.Fprintf(a.Err, "More to do: %s\n", a.again("plan"))
 	}
 	return nil
 }
