@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -63,7 +64,8 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &panorama{graph: g, judge: collector.NewJudge(g), options: o}
+	judge := collector.NewJudge(g)
+	p := &panorama{graph: g, judge: judge, mender: mend.New(g, judge), options: o}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Findings: []Finding{}}
 	keep := func(rule Rule, found []Finding) {
@@ -84,6 +86,9 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 		}
 		view := sight{panorama: p, node: n, object: obj, judgements: p.judge.Object(n)}
 		view.outlook = collector.Weigh(obj, collector.Verdicts(view.judgements))
+		if slices.ContainsFunc(view.judgements, func(j collector.Judgement) bool { return j.Cause != collector.NoCause }) {
+			view.mends = p.mender.Object(n)
+		}
 		for _, rule := range rules {
 			if rule.find != nil {
 				keep(rule, rule.find(view))

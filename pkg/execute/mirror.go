@@ -114,12 +114,8 @@ func unchanged(a, b *object.Object) bool {
 
 func sameReferences(a, b []object.Reference) bool {
 	return slices.EqualFunc(a, b, func(x, y object.Reference) bool {
-		return sameCoordinates(x, y) && x.Blocks() == y.Blocks()
+		return x.SameOwner(y) && x.Blocks() == y.Blocks()
 	})
-}
-
-func sameCoordinates(a, b object.Reference) bool {
-	return a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name && a.UID == b.UID
 }
 
 // lingers says what a deletion that this run began or let go on waits for, where

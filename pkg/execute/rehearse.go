@@ -60,7 +60,7 @@ func sofar(o *object.Object, move *collector.Move) object.Change {
 	var out object.Change
 	at := 0
 	for i, r := range move.Before.Owners {
-		for at < len(o.Owners) && !sameCoordinates(o.Owners[at], r) {
+		for at < len(o.Owners) && !o.Owners[at].SameOwner(r) {
 			at++
 		}
 		if at == len(o.Owners) {
