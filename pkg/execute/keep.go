@@ -9,9 +9,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// saveAll has everything saved that the plan deletes or takes along, before
+// savedBefore says whether a step's object is saved before its write: what is
+// deleted, and what a repair changes. What the collector would change as well is not.
+func savedBefore(step *plan.Step) bool { return step.Action == collector.Remove || mends(step) }
+
+// saveAll has everything saved that the plan deletes, takes along or mends, before
 // anything is done.
 func (r *run) saveAll(ctx context.Context) {
 	nodes, leans := r.lost()
@@ -37,7 +42,11 @@ func (r *run) saveAll(ctx context.Context) {
 			r.saved(n, kept[i].Object)
 		}
 	}
-	message := fmt.Sprintf("saved %d of %d objects that are to go", saved, len(nodes))
+	what := "go"
+	if r.plan.Mode == plan.RepairMode {
+		what = "change"
+	}
+	message := fmt.Sprintf("saved %d of %d objects that are to %s", saved, len(nodes), what)
 	if err != nil {
 		message = "nothing could be saved: " + err.Error()
 	}
@@ -50,8 +59,8 @@ func (r *run) unsave(nodes []graph.Node, err error) {
 	}
 }
 
-// lost are the nodes that go, and for each those whose deletion must not be sent
-// before it is saved: itself, and what takes it along.
+// lost are the nodes that go or are mended, and for each those whose write must not
+// be sent before it is saved: itself, and what takes it along.
 func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 	leans = map[graph.Node][]graph.Node{}
 	byID := make(map[string]graph.Node, len(r.plan.Steps))
@@ -62,7 +71,7 @@ func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 		leans[n] = append(leans[n], on)
 	}
 	for i := range r.plan.Steps {
-		if step := &r.plan.Steps[i]; step.Action == collector.Remove && step.Move != nil {
+		if step := &r.plan.Steps[i]; savedBefore(step) && step.Move != nil {
 			byID[step.ID] = step.Move.Node
 			add(step.Move.Node, step.Move.Node)
 		}

@@ -37,14 +37,19 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 	move := step.Move
 	n := move.Node
 	s := standing{object: m.model.Object(n)}
-	if move.For == graph.None {
-		s.decision = m.model.Decide(n)
-	} else {
-		s.decision = m.model.Orphaned(move.For, n)
-	}
 	if s.object != nil {
 		v, ok := m.saved[n]
 		s.saved = ok && v == s.object.ResourceVersion
+	}
+	switch {
+	case mends(step):
+		s.decision, s.why, s.asks = m.mending(step, s.object)
+		s.exact = s.why == "" && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
+		return s
+	case move.For == graph.None:
+		s.decision = m.model.Decide(n)
+	default:
+		s.decision = m.model.Orphaned(move.For, n)
 	}
 	if s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer {
 		s.why = why(m.model, step, n, s.decision)
@@ -102,7 +107,7 @@ func (m *mirror) around(n graph.Node) []graph.Node {
 // meant are the references that a decision changes.
 func meant(o *object.Object, d collector.Decision) []object.Reference {
 	var out []object.Reference
-	for _, i := range slices.Concat(d.Change.Drop, d.Change.Unblock) {
+	for _, i := range d.Change.Touched() {
 		out = append(out, o.Owners[i])
 	}
 	return out

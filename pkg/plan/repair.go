@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
@@ -38,20 +39,26 @@ type RepairOptions struct {
 func Repair(g *graph.Graph, o RepairOptions) *Plan {
 	judge := collector.NewJudge(g)
 	r := &repair{
-		graph: g, judge: judge, mender: mend.New(g, judge), options: o,
-		repaired: *g.Snapshot(), blocked: map[graph.Node][]string{},
+		graph: g, judge: judge, mender: mend.New(g, judge), options: o, wanted: map[graph.Node]operation{}, blocked: map[graph.Node][]string{},
 	}
-	r.repaired.Objects = slices.Clone(r.repaired.Objects)
 	for n := range g.Listed() {
 		if node := graph.Node(n); o.Within == nil || o.Within(node) {
-			r.mend(node)
+			r.choose(node)
 		}
 	}
-	r.foretell()
+	spared, lost := r.foretell()
 	p := &Plan{
 		Mode: RepairMode, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
-		Steps: append([]Step{}, r.steps...), Outcomes: append([]Outcome{}, r.outcomes...), Blocked: r.held(),
+		Steps: []Step{}, Outcomes: []Outcome{},
 	}
+	for _, n := range r.nodes() {
+		steps, outcome := r.steps(n, len(p.Steps), spared[n])
+		p.Steps, p.Outcomes = append(p.Steps, steps...), append(p.Outcomes, outcome)
+		if why := lost[n]; why != "" {
+			r.blocked[n] = append(r.blocked[n], "would be deleted all the same: "+why)
+		}
+	}
+	p.Blocked = r.held()
 	p.finish()
 	return p
 }
@@ -62,46 +69,37 @@ type repair struct {
 	judge   *collector.Judge
 	mender  *mend.Mender
 	options RepairOptions
-
-	steps    []Step
-	outcomes []Outcome
-	mended   []graph.Node      // one per outcome
-	repaired snapshot.Snapshot // as the steps leave it
-	blocked  map[graph.Node][]string
+	wanted  map[graph.Node]operation // what is done to each object that is mended
+	blocked map[graph.Node][]string
 }
 
-// mend plans what mends the references of one object.
-func (r *repair) mend(n graph.Node) {
-	o := r.graph.Object(n)
-	if len(o.Owners) == 0 {
+// nodes are the objects that are mended, in the order of the graph.
+func (r *repair) nodes() []graph.Node { return slices.Sorted(maps.Keys(r.wanted)) }
+
+// choose says what mends the references of one object.
+func (r *repair) choose(n graph.Node) {
+	if len(r.graph.Object(n).Owners) == 0 {
 		return
 	}
 	judgements := r.judge.Object(n)
 	if !slices.ContainsFunc(judgements, func(j collector.Judgement) bool { return j.Verdict != collector.Solid }) {
 		return
 	}
-	mends := r.mender.Object(n)
 	var wanted operation
-	for i, m := range mends {
+	for i, m := range r.mender.Object(n) {
 		if !r.speaksOf(judgements[i]) {
 			continue
 		}
 		switch fix := r.fix(m); {
 		case fix != mend.None:
 			wanted.add(fix, i, m)
-		case m.Fix == mend.None || m.Asked:
+		case m.Fix == mend.None, m.Asked && r.options.Fix == "":
 			r.leave(n, i, judgements[i], m)
 		}
 	}
-	if wanted.empty() {
-		return
+	if !wanted.empty() {
+		r.wanted[n] = wanted
 	}
-	verdicts := collector.Verdicts(judgements)
-	if left := wanted.leaves(verdicts); collector.Weigh(o, verdicts).Of(collector.Dangling) != collector.Delete && doomed(left) {
-		r.blocked[n] = append(r.blocked[n], "is left as it is: mended in part, the collector would delete it, which now cannot judge it")
-		return
-	}
-	r.plan(n, judgements, mends, wanted)
 }
 
 // speaksOf says whether the repair is about references of that kind.
@@ -156,55 +154,44 @@ func (p *operation) add(fix mend.Fix, i int, m mend.Mend) {
 
 func (p *operation) empty() bool { return len(p.relink)+len(p.reversion)+len(p.drop) == 0 }
 
-// leaves are the verdicts on the references that are left.
-func (p *operation) leaves(verdicts []collector.Verdict) []collector.Verdict {
-	left := slices.Clone(verdicts)
-	for _, w := range slices.Concat(p.relink, p.reversion) {
-		left[w.Index] = collector.Solid
-	}
-	for _, i := range slices.Backward(p.drop) {
-		left = slices.Delete(left, i, i+1)
-	}
-	return left
-}
-
-// doomed says whether the collector deletes an object for such references.
-func doomed(verdicts []collector.Verdict) bool {
-	lost := false
-	for _, v := range verdicts {
-		if !v.Lost() {
-			return false
-		}
-		lost = true
-	}
-	return lost
-}
-
-// plan adds the steps on one object: first those that give it an owner that holds,
-// since a collector that is at work may come in between.
-func (r *repair) plan(n graph.Node, judgements []collector.Judgement, mends []mend.Mend, wanted operation) {
-	before, verdicts, previous := r.graph.Object(n), collector.Verdicts(judgements), -1
-	for _, of := range []struct {
-		action collector.Act
-		change object.Change
-	}{
-		{Relink, object.Change{Rewrite: wanted.relink}},
-		{Reversion, object.Change{Rewrite: wanted.reversion}},
-		{collector.Detach, object.Change{Drop: wanted.drop}},
+// parts are the changes of an operation by their action: first those that give the
+// object an owner that holds, since a collector that is at work may come in between.
+// None of them moves a reference that one after it names.
+func (p *operation) parts() []part {
+	var out []part
+	for _, of := range []part{
+		{Relink, object.Change{Rewrite: p.relink}}, {Reversion, object.Change{Rewrite: p.reversion}}, {collector.Detach, object.Change{Drop: p.drop}},
 	} {
-		if of.change.Empty() {
-			continue
+		if !of.change.Empty() {
+			out = append(out, of)
 		}
+	}
+	return out
+}
+
+type part struct {
+	action collector.Act
+	change object.Change
+}
+
+// steps are those on one object, the first of which is the at-th of the plan.
+// Spared is what the collector would do without them.
+func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]Step, Outcome) {
+	o, judgements, mends, wanted := r.graph.Object(n), r.judge.Object(n), r.mender.Object(n), r.wanted[n]
+	before, verdicts := o, collector.Verdicts(judgements)
+	var out []Step
+	for k, of := range wanted.parts() {
 		move := &collector.Move{
 			Decision: collector.Decision{Act: of.action, Change: of.change, Culprit: -1},
-			Pass:     1, Node: n, Before: before, Verdicts: slices.Clone(verdicts), For: graph.None, Follows: previous,
+			Pass:     1, Node: n, Before: before, Verdicts: slices.Clone(verdicts), For: graph.None, Follows: -1,
 		}
 		s := Step{
-			ID: id(len(r.steps)), Pass: 1, Action: of.action, After: []string{}, Move: move,
-			Object: Object{Identity: before.Identity, ResourceVersion: r.graph.Object(n).ResourceVersion},
+			ID: id(at + k), Pass: 1, Action: of.action, After: []string{}, Move: move,
+			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
 		}
-		if previous >= 0 {
-			move.After, s.After, s.Follows = []int{previous}, []string{id(previous)}, id(previous)
+		if k > 0 {
+			move.Follows, move.After = at+k-1, []int{at + k - 1}
+			s.Follows, s.After = id(at+k-1), []string{id(at + k - 1)}
 		}
 		for _, i := range of.change.Touched() {
 			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], mends[i], of.action))
@@ -212,20 +199,17 @@ func (r *repair) plan(n graph.Node, judgements []collector.Judgement, mends []me
 		}
 		s.OwnerUIDs = owners(s.References)
 		s.Reason = whyMended(move, s)
-		previous = len(r.steps)
-		r.steps = append(r.steps, s)
+		if k == 0 {
+			s.Reason += otherwise(spared)
+		}
+		out = append(out, s)
 		for _, w := range of.change.Rewrite {
 			verdicts[w.Index] = collector.Solid
 		}
 		after := of.change.Apply(*before)
 		before = &after
 	}
-	r.repaired.Objects[n] = *before
-	r.mended = append(r.mended, n)
-	r.outcomes = append(r.outcomes, Outcome{
-		Object: before.Identity, State: Changed, WaitsFor: []string{},
-		Otherwise: collector.Weigh(r.graph.Object(n), collector.Verdicts(judgements)).Of(collector.Dangling),
-	})
+	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, Otherwise: spared}
 }
 
 func referenceOf(r object.Reference, j collector.Judgement, m mend.Mend, action collector.Act) Reference {
@@ -235,52 +219,6 @@ func referenceOf(r object.Reference, j collector.Judgement, m mend.Mend, action 
 	}
 	return out
 }
-
-// foretell says of each mended object what the collector would do without the
-// repair, and which it deletes in spite of it.
-func (r *repair) foretell() {
-	if len(r.steps) == 0 {
-		return
-	}
-	now := collector.NewModel(r.graph, r.judge).Simulate(collector.Bounds{}).Model
-	g := graph.New(&r.repaired)
-	judge := collector.NewJudge(g)
-	then := maker{graph: g, judge: judge, course: collector.NewModel(g, judge).Simulate(collector.Bounds{})}
-	first := map[graph.Node]int{}
-	for i := range then.course.Moves {
-		m := &then.course.Moves[i]
-		if _, seen := first[m.Node]; !seen && m.Act == collector.Remove {
-			first[m.Node] = i
-		}
-	}
-	for i, n := range r.mended {
-		o := r.graph.Object(n)
-		if goes(now.Object(n)) && !o.Terminating() {
-			r.outcomes[i].Otherwise = collector.Delete
-		}
-		after := g.Find(o.UID)
-		if !goes(then.course.Model.Object(after)) {
-			continue
-		}
-		why := "what it is in goes"
-		if at, deleted := first[after]; deleted {
-			why = then.step(at).Reason
-		}
-		r.blocked[n] = append(r.blocked[n], "would be deleted all the same: "+why)
-	}
-	said := map[string]bool{}
-	for i := range r.steps {
-		s := &r.steps[i]
-		if uid := string(s.Object.UID); !said[uid] {
-			said[uid] = true
-			at, _ := slices.BinarySearch(r.mended, s.Move.Node)
-			s.Reason += otherwise(r.outcomes[at].Otherwise)
-		}
-	}
-}
-
-// goes says whether a model left nothing of an object, or will.
-func goes(o *object.Object) bool { return o == nil || o.Terminating() }
 
 // held are the objects that are not mended, or not enough.
 func (r *repair) held() []Blocked {

@@ -135,7 +135,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 		"the mend that is asked for leaves it without an owner": {
 			plan.RepairOptions{Causes: []collector.Cause{collector.UnknownKind}, Fix: mend.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard, To(gone)))), absent},
-			[]string{}, []string{"x: is left as it is: mended in part, the collector would delete it, which now cannot judge it"},
+			[]string{}, []string{"x: is left as it is: mended in part, the collector would delete it, which it does not do now"},
 		},
 		"an owner waits for it to go": {
 			plan.RepairOptions{}, []Part{Listing(Secret("a/x", Owned(To(web, beta), To(waiting))), waiting, web)},
