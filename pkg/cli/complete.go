@@ -77,7 +77,7 @@ const patience = 3 * time.Second
 
 // completeTargets offers types, and after a type the names of its objects. It
 // stays silent when the cluster does not answer in time.
-func (f *treeFlags) completeTargets(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (s *source) completeTargets(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
 	defer cancel()
 	word, _, slash := strings.Cut(typed, "/")
@@ -88,10 +88,10 @@ func (f *treeFlags) completeTargets(cmd *cobra.Command, args []string, typed str
 	case len(args) > 0 && !strings.Contains(args[0], "/"):
 		word = args[0]
 	default:
-		return f.completeTypes(ctx, typed), cobra.ShellCompDirectiveNoFileComp
+		return s.completeTypes(ctx, typed), cobra.ShellCompDirectiveNoFileComp
 	}
 	var out []string
-	for _, name := range f.namesOf(ctx, word) {
+	for _, name := range s.namesOf(ctx, word) {
 		if !slices.Contains(args, name) {
 			out = append(out, prefix+name)
 		}
@@ -99,8 +99,8 @@ func (f *treeFlags) completeTargets(cmd *cobra.Command, args []string, typed str
 	return starting(out, typed), cobra.ShellCompDirectiveNoFileComp
 }
 
-func (f *treeFlags) completeTypes(ctx context.Context, typed string) []string {
-	types, _ := f.listing(ctx)
+func (s *source) completeTypes(ctx context.Context, typed string) []string {
+	types, _ := s.listing(ctx)
 	var out []string
 	for _, t := range types {
 		if t.Monitored() {
@@ -111,12 +111,12 @@ func (f *treeFlags) completeTypes(ctx context.Context, typed string) []string {
 }
 
 // namesOf are the names of the objects of one type, in the namespace at hand.
-func (f *treeFlags) namesOf(ctx context.Context, word string) []string {
-	namespace, _, err := f.namespace()
+func (s *source) namesOf(ctx context.Context, word string) []string {
+	namespace, _, err := s.namespace()
 	if err != nil {
 		return nil
 	}
-	types, names := f.listing(ctx)
+	types, names := s.listing(ctx)
 	found := snapshot.Find(types, word)
 	if len(found) == 0 {
 		return nil
