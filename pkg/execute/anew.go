@@ -55,7 +55,7 @@ func (r *run) examine(ctx context.Context, at object.Identity) (examined, error)
 	}
 	judge := collector.NewJudge(g)
 	out := examined{object: g.Object(0), judgements: judge.Object(0)}
-	if r.plan.Mode == plan.RepairMode {
+	if r.plan.Mode == plan.Repair {
 		out.mends = r.mirror.mender.Anew(g, judge).Object(0)
 	}
 	return out, nil

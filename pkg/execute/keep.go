@@ -43,7 +43,7 @@ func (r *run) saveAll(ctx context.Context) {
 		}
 	}
 	what := "go"
-	if r.plan.Mode == plan.RepairMode {
+	if r.plan.Mode == plan.Repair {
 		what = "change"
 	}
 	message := fmt.Sprintf("saved %d of %d objects that are to %s", saved, len(nodes), what)

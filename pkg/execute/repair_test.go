@@ -29,7 +29,7 @@ var (
 // repairing is a scene in which everything is to be mended.
 func repairing(objects ...object.Object) *scene {
 	s := on(objects...)
-	s.plan = plan.Repair(s.graph, plan.RepairOptions{})
+	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{})
 	return s
 }
 
@@ -155,7 +155,7 @@ func TestWhatIsGoneIsNotMended(t *testing.T) {
 func TestAReferenceThatIsTakenAwayOnDemandStaysDead(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
 	s := repairing(web, x)
-	s.plan = plan.Repair(s.graph, plan.RepairOptions{Fix: mend.Unlink})
+	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{Fix: mend.Unlink})
 	s.then("patch x", 1, func() { s.edit(uid(x), func(*object.Object) {}) })
 	s.is(t, s.run(t.Context()), "unlink x: done")
 	s.has(t, x)
@@ -176,7 +176,7 @@ func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
 		f := newFake(s)
 		g := graph.New(s)
 		doomed := lost(s)
-		p := plan.Repair(g, plan.RepairOptions{})
+		p := plan.MakeRepair(g, plan.RepairOptions{})
 		report := execute.Run(t.Context(), p, g, f, &disk{fake: f}, execute.Options{Concurrency: 3})
 		for i, r := range report.Results {
 			if r.Status != event.Done {
@@ -184,7 +184,7 @@ func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
 			}
 		}
 		after := f.look()
-		if again := plan.Repair(graph.New(after), plan.RepairOptions{}); len(again.Steps) > 0 {
+		if again := plan.MakeRepair(graph.New(after), plan.RepairOptions{}); len(again.Steps) > 0 {
 			t.Fatalf("left: %s of %s: %s", again.Steps[0].Action, again.Steps[0].Object, again.Steps[0].Reason)
 		}
 		for uid := range lost(after) {

@@ -13,8 +13,8 @@ type Mode string
 
 // The modes.
 const (
-	Collect    Mode = "collect" // a pass of the collector over everything that is there
-	RepairMode Mode = "repair"  // references that lead to no owner are mended
+	Collect Mode = "collect" // a pass of the collector over everything that is there
+	Repair  Mode = "repair"  // references that lead to no owner are mended
 )
 
 // The actions of a repair, besides the collector's own unlink.

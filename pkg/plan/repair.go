@@ -28,7 +28,7 @@ type RepairOptions struct {
 	Named bool
 }
 
-// Repair plans to mend references that lead to no owner, so that the collector does
+// MakeRepair plans to mend references that lead to no owner, so that the collector does
 // not act on them. Nothing is deleted by it, and no solid reference changes. An
 // object is left alone where that would have the collector delete it which leaves
 // it alone as it is.
@@ -36,7 +36,7 @@ type RepairOptions struct {
 // Besides what the steps do it foretells, by the collector's model, what would
 // become of each object without them, and which it would delete all the same: those
 // are among the blocked.
-func Repair(g *graph.Graph, o RepairOptions) *Plan {
+func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 	judge := collector.NewJudge(g)
 	r := &repair{
 		graph: g, judge: judge, mender: mend.New(g, judge), options: o, wanted: map[graph.Node]operation{}, blocked: map[graph.Node][]string{},
@@ -48,7 +48,7 @@ func Repair(g *graph.Graph, o RepairOptions) *Plan {
 	}
 	spared, lost := r.foretell()
 	p := &Plan{
-		Mode: RepairMode, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
+		Mode: Repair, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
 		Steps: []Step{}, Outcomes: []Outcome{},
 	}
 	for _, n := range r.nodes() {

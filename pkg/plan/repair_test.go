@@ -23,7 +23,7 @@ var (
 )
 
 func repairOf(o plan.RepairOptions, parts ...Part) *plan.Plan {
-	return plan.Repair(graph.New(New(parts...)), o)
+	return plan.MakeRepair(graph.New(New(parts...)), o)
 }
 
 func blockedOf(p *plan.Plan) []string {
@@ -184,7 +184,7 @@ func TestARepairMendsWhatIsChosenAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := []string{}
-			for _, s := range plan.Repair(g, c.options).Steps {
+			for _, s := range plan.MakeRepair(g, c.options).Steps {
 				got = append(got, fmt.Sprintf("%s %s/%s", s.Action, s.Object.Namespace, s.Object.Name))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
