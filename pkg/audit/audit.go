@@ -56,6 +56,29 @@ var ruleOf = map[collector.Cause]string{
 	collector.Terminating:         terminatingOwner.ID,
 }
 
+// Mended are the ids of the rules that speak of references which package mend may
+// mend, in their order.
+func Mended() []string {
+	var out []string
+	for _, id := range IDs() {
+		if _, mends := MendedBy(id); mends {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// MendedBy is the cause of which the rule speaks, if mending it is package mend's.
+// What other rules speak of, a person has to decide, or it mends itself.
+func MendedBy(rule string) (cause collector.Cause, ok bool) {
+	for cause, id := range ruleOf {
+		if id == rule {
+			return cause, cause != collector.Unverified && cause != collector.Terminating
+		}
+	}
+	return collector.NoCause, false
+}
+
 // Run audits a graph. Only objects that a list showed are judged: an object of
 // a type that the collector does not watch is never collected (gc-semantics
 // 10.19). The only error is an *UnknownRule.

@@ -56,8 +56,8 @@ func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 	return json.Marshal(ops)
 }
 
-// rewriting tests and replaces those fields of a reference that are to be others,
-// and no more of it.
+// rewriting replaces those fields of a reference that are to be others, and no more
+// of it, once each is as it was: the UID and the name are tested already.
 func rewriting(at string, from, to object.Reference) []operation {
 	var ops []operation
 	for _, field := range []struct{ name, from, to string }{
@@ -68,7 +68,10 @@ func rewriting(at string, from, to object.Reference) []operation {
 	} {
 		if field.from != field.to {
 			path := at + "/" + field.name
-			ops = append(ops, operation{"test", path, field.from}, operation{"replace", path, field.to})
+			if field.name == "apiVersion" || field.name == "kind" {
+				ops = append(ops, operation{"test", path, field.from})
+			}
+			ops = append(ops, operation{"replace", path, field.to})
 		}
 	}
 	return ops

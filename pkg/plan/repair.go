@@ -93,7 +93,7 @@ func (r *repair) choose(n graph.Node) {
 		switch fix := r.fix(m); {
 		case fix != mend.None:
 			wanted.add(fix, i, m)
-		case m.Fix == mend.None, m.Asked && r.options.Fix == "":
+		case r.options.Fix == "" || r.options.Named && m.Fix == mend.None: // else it is left out on purpose
 			r.leave(n, i, judgements[i], m)
 		}
 	}
