@@ -194,3 +194,24 @@ func TestRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 	s.untouched(blocks, plain)
 	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 2 in ")
 }
+
+func TestRepairAtATerminalAsksForAYes(t *testing.T) {
+	for keys, code := range map[string]int{"yes\n": 0, "2\n": 4, "y\n": 4} {
+		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("typed")
+			owner := s.create(configMap(ns, "owner"))
+			o := s.create(secret(ns, "subject", ownedBy(former(to(owner)), lost())))
+			at := s.tool().atTerminal("repair", "-n", ns)
+			at.says("Change 2 references of 1 object, delete none? Type yes: ")
+			s.untouched(o)
+			at.types(keys)
+			at.ends().exits(t, code)
+			if code == 0 {
+				s.refers(o, to(owner))
+				return
+			}
+			s.untouched(o)
+		})
+	}
+}
