@@ -23,7 +23,6 @@ import (
 var (
 	web   = Deployment("a/web")
 	stale = To(Deployment("a/web", UID("before")), Controlling)
-	beta  = As("apps/v1beta1", "Deployment")
 )
 
 // repairing is a scene in which everything is to be mended.
