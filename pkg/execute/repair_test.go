@@ -144,6 +144,15 @@ func TestWhatOthersChangedIsJudgedAnew(t *testing.T) {
 	}
 }
 
+// By extensions/v1beta1 nobody can ask for a Deployment any more.
+func TestAnOwnerThatIsServedInAnotherGroupIsReadAnewThere(t *testing.T) {
+	x := Secret("a/x", Owned(To(web, As("extensions/v1beta1", "Deployment"))))
+	s := repairing(web, x)
+	s.then("patch x", 1, func() { s.edit(uid(x), func(*object.Object) {}) })
+	s.is(t, s.run(t.Context()), "reversion x: done")
+	s.has(t, x, "apps/v1 web Deployment/a/web false")
+}
+
 func TestWhatIsGoneIsNotMended(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
 	s := repairing(web, x)
