@@ -24,6 +24,10 @@ type Options struct {
 	// sent on the state that the plan was made from, in no order, and nothing is
 	// saved, counted or waited for.
 	DryRun bool
+	// Only says which steps this run does itself. The others are the cluster's,
+	// which comes to them meanwhile: they have no result, and nothing is waited for
+	// on their account. What they delete is saved all the same. Nil: all steps.
+	Only func(*plan.Step) bool
 	// Tell is told of every event, one at a time, and holds the run up meanwhile.
 	// It may be nil.
 	Tell func(event.Event)
@@ -41,8 +45,8 @@ type Report struct {
 
 // Result is how a step ended.
 type Result struct {
-	Step    string       `json:"step"` // the plan's id of it
-	Status  event.Status `json:"status"`
+	Step    string       `json:"step"`    // the plan's id of it
+	Status  event.Status `json:"status"`  // empty: not of this run, see Options.Only
 	Message string       `json:"message"` // unescaped; empty where there is nothing to say
 }
 
@@ -105,6 +109,7 @@ func (r *run) count() {
 	r.report.Interrupted = r.cut.Load()
 	for i, result := range r.report.Results {
 		switch {
+		case result.Status == "": // the cluster's
 		case result.Status == event.Skipped:
 			r.report.Skipped++
 		case result.Status == event.Failed:

@@ -10,13 +10,17 @@ import (
 // steps and in what they come after.
 func (r *run) walk(ctx context.Context) {
 	waiting, successors := r.order()
+	begun := make([]bool, len(waiting))
 	var ready []int
 	for i, n := range waiting {
-		if n == 0 {
+		switch {
+		case !r.mine(i):
+			begun[i] = true
+			r.report.Results[i].Step = r.plan.Steps[i].ID
+		case n == 0:
 			ready = append(ready, i)
 		}
 	}
-	begun := make([]bool, len(waiting))
 	over := make(chan int)
 	done := ctx.Done()
 	for flying := 0; flying > 0 || len(ready) > 0; {
@@ -69,15 +73,25 @@ func (r *run) order() (waiting []int, successors [][]int) {
 		byID[steps[i].ID] = i
 	}
 	for i := range steps {
-		waiting[i] = len(steps[i].After)
+		if !r.mine(i) {
+			continue
+		}
 		for _, id := range steps[i].After {
-			if before, known := byID[id]; known {
+			before, known := byID[id]
+			if known && !r.mine(before) {
+				continue
+			}
+			waiting[i]++
+			if known {
 				successors[before] = append(successors[before], i)
 			}
 		}
 	}
 	return waiting, successors
 }
+
+// mine says whether this run does a step itself.
+func (r *run) mine(i int) bool { return r.options.Only == nil || r.options.Only(&r.plan.Steps[i]) }
 
 // take works on a step, holding a slot.
 func (r *run) take(ctx context.Context, i int) {
