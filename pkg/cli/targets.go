@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -124,12 +125,19 @@ func notFound(g *graph.Graph, t target, namespace string) error {
 	if gap := g.View().GapAt(t.of.GroupResource(), at.Namespace); gap != nil {
 		return usagef("%s%s was not found, but %s could not be read (%s)", quoted(t.String()), where, gap, gap.Reason)
 	}
-	missing := usagef("%s%s does not exist", quoted(t.String()), where)
+	missing := &absence{usagef("%s%s does not exist", quoted(t.String()), where)}
 	if t.of.Namespaced && namespace != "" {
 		return &hinted{missing, "name another namespace with -n, or look in all with -A"}
 	}
 	return missing
 }
+
+// absence says that a target is proven not to be there.
+type absence struct{ error }
+
+func (a *absence) Unwrap() error { return a.error }
+
+func isAbsence(err error) bool { return errors.As(err, new(*absence)) }
 
 // at is where the target lives, if it does.
 func (t target) at(namespace string) snapshot.Coordinates {

@@ -14,7 +14,7 @@ func (r *run) walk(ctx context.Context) {
 	var ready []int
 	for i, n := range waiting {
 		switch {
-		case !r.mine(i):
+		case r.ignores(i):
 			begun[i] = true
 			r.report.Results[i].Step = r.plan.Steps[i].ID
 		case n == 0:
@@ -68,17 +68,13 @@ func (r *run) order() (waiting []int, successors [][]int) {
 	if r.options.DryRun {
 		return waiting, successors
 	}
-	byID := make(map[string]int, len(steps))
 	for i := range steps {
-		byID[steps[i].ID] = i
-	}
-	for i := range steps {
-		if !r.mine(i) {
+		if r.ignores(i) {
 			continue
 		}
 		for _, id := range steps[i].After {
-			before, known := byID[id]
-			if known && !r.mine(before) {
+			before, known := r.ids[id]
+			if known && r.mine(i) && !r.mine(before) {
 				continue
 			}
 			waiting[i]++
@@ -91,7 +87,13 @@ func (r *run) order() (waiting []int, successors [][]int) {
 }
 
 // mine says whether this run does a step itself.
-func (r *run) mine(i int) bool { return r.options.Only == nil || r.options.Only(&r.plan.Steps[i]) }
+func (r *run) mine(i int) bool { return !r.options.Asked || r.plan.Steps[i].Asked }
+
+// ignores says whether a step is the cluster's, and not waited for.
+func (r *run) ignores(i int) bool { return !r.mine(i) && !r.watches() }
+
+// watches says whether this run waits for what the cluster does.
+func (r *run) watches() bool { return r.options.Asked && r.options.Others != nil && !r.options.DryRun }
 
 // take works on a step, holding a slot.
 func (r *run) take(ctx context.Context, i int) {
@@ -104,7 +106,7 @@ func (r *run) take(ctx context.Context, i int) {
 		r.end(i, r.rehearse(ctx, step))
 	default:
 		t := &task{run: r, step: step, index: i, node: step.Move.Node}
-		r.end(i, t.perform(ctx))
+		r.end(i, t.take(ctx))
 	}
 }
 
