@@ -51,7 +51,6 @@ func (w *Writer) followed(objects []object.Identity) []share {
 		}
 		spaces := grouped(ofKind, kindIn)
 		if len(spaces) > mostNamespaces && w.view.Saw(m.Type.GroupResource(), "") {
-			spaces = [][]object.Identity{ofKind}
 			out = append(out, share{job{of: m.Type}, ofKind})
 			continue
 		}

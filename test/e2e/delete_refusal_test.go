@@ -32,7 +32,7 @@ func TestDeleteRefusesWithAClearWord(t *testing.T) {
 		"more would go than may":                {[]string{"configmap/there", "-n", ns, "--yes", "--max-deletes=1"}, 4, []string{"error: 2 objects would go, more than --max-deletes allows (1)"}},
 		"a file that is not there":              {[]string{"-f", "/does/not/exist.yaml", "-n", ns}, 2, []string{"error: read manifests: ", "/does/not/exist.yaml"}},
 		"a file and a name":                     {[]string{"configmap/there", "-f", "x.yaml", "-n", ns}, 2, []string{"-f says what to delete: it excludes targets"}},
-		"a file of another namespace":           {[]string{"-f", s.file("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: " + ns + "}}"), "-n", other}, 2, []string{"is in namespace", "and -n says"}},
+		"a file of another namespace":           {[]string{"-f", s.file("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+"}}"), "-n", other}, 2, []string{"is in namespace", "and -n says"}},
 		"a file of an object that was replaced": {[]string{"-f", s.file("old.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+", uid: other}}"), "--yes"}, 2, []string{"it was made anew since"}},
 		"a file of a kind that is not served":   {[]string{"-f", s.file("gizmo.yaml", "{apiVersion: example.com/v1, kind: Gizmo, metadata: {name: x}}"), "--yes"}, 2, []string{`"Gizmo" is not served here in "example.com/v1"`}},
 		"offline, without a dry run":            {[]string{"configmap/there", "--from", "x.json"}, 2, []string{"there can only be a dry run"}},
