@@ -25,9 +25,10 @@ func (d *drawing) fates() []fate {
 	var out []fate
 	for i := range d.plan.Stays {
 		switch s := &d.plan.Stays[i]; {
+		case stepped[s.Object]:
 		case s.Unsure:
 			out = append(out, fate{"unknown", s.Object, s.Reason, d.palette.Changes})
-		case !stepped[s.Object]:
+		default:
 			out = append(out, fate{"stays", s.Object, s.Reason, d.palette.Stays})
 		}
 	}
