@@ -1,0 +1,221 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+)
+
+// alive explains an object that nobody has deleted.
+func (s *subject) alive() {
+	d := s.now.Decide(s.node)
+	_, swept := s.course.Swept[s.node]
+	removed, detached := s.first(s.node, collector.Remove), s.first(s.node, collector.Detach)
+	switch {
+	case s.unwatched():
+		s.say(collector.None, fmt.Sprintf("%s stays: the collector does not watch objects of its type, and never acts on them.", s.object))
+		s.deleteIt("it goes only when somebody deletes it")
+	case removed != nil && (d.Act == collector.Remove || d.Act == collector.Unblock):
+		s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector as soon as it looks at it.", s.object))
+		s.goesNow(removed)
+	case removed != nil:
+		s.goesLater(removed)
+	case swept:
+		s.goesWith(s.course.Moves[s.course.Swept[s.node]].Node)
+	case d.Hold == collector.Undecidable && s.misspelt():
+		s.slip()
+	case d.Hold == collector.Undecidable && s.outlook.Culprit >= 0:
+		s.stuck(d.Culprit)
+	case d.Hold == collector.Undecidable:
+		s.unknown(d.Culprit)
+	case detached != nil && s.outlook.Refused(s.object):
+		s.refused()
+	case detached != nil:
+		s.loses(detached)
+	case len(s.object.Owners) == 0:
+		s.say(collector.None, fmt.Sprintf("%s stays: it has no owner, so the collector never touches it.", s.object))
+		s.deleteIt("it goes only when somebody deletes it")
+	default:
+		s.kept()
+	}
+	s.surroundings()
+}
+
+// unwatched says whether the object is of a type that the collector does not watch.
+func (s *subject) unwatched() bool {
+	m, ok := s.graph.View().Map(s.object.APIVersion, s.object.Kind)
+	t := m.Type
+	t.Preferred = true // a served version that is not the preferred one names the same objects
+	return ok && s.graph.Virtual(s.node) && !t.Monitored()
+}
+
+// goesNow says what follows from the references as they are.
+func (s *subject) goesNow(move *collector.Move) {
+	s.next(s.keeper() + ". A collector that runs acts within seconds.")
+	if s.first(s.node, collector.Unblock) != nil {
+		s.next("It waits in a circle with what depends on it, so its references stop blocking first.")
+	}
+	s.policy(move.Policy)
+	s.lingers()
+	for i, j := range s.judged {
+		if s.mend(i, j, "keep it: ") {
+			break
+		}
+	}
+	if !slices.ContainsFunc(s.WouldChange, func(r Remedy) bool { return len(r.Command) > 0 && r.Command[1] == "gc" }) {
+		s.remedy("keep it: take the reference to the owner that goes out of its metadata", append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
+	}
+	s.remedy("let it go where the cluster's own collector does not run, after a preview", "kubectl", "gc", "collect")
+}
+
+// keeper says why no owner keeps the object.
+func (s *subject) keeper() string {
+	waiting, n := 0, len(s.object.Owners)
+	for _, j := range s.judged {
+		if j.Verdict == collector.Waiting {
+			waiting++
+		}
+	}
+	switch {
+	case waiting == n && n == 1:
+		return "Its only owner is being deleted and wants its dependents gone first, so nothing keeps it"
+	case waiting == n:
+		return fmt.Sprintf("All its %d owners are being deleted and want their dependents gone first, so nothing keeps it", n)
+	case waiting > 0:
+		return fmt.Sprintf("None of its %d owners keeps it: %s being deleted and %s its dependents gone first, the others are not there", n,
+			plural(waiting, "one is", fmt.Sprintf("%d are", waiting)), plural(waiting, "wants", "want"))
+	case n == 1:
+		return "Its only owner is not there, so nothing keeps it"
+	}
+	return fmt.Sprintf("None of its %d owners is there, so nothing keeps it", n)
+}
+
+func (s *subject) policy(p metav1.DeletionPropagation) {
+	switch p {
+	case metav1.DeletePropagationForeground:
+		s.next("Its own dependents go before it (foreground deletion).")
+	case metav1.DeletePropagationOrphan:
+		s.next("Its own dependents stay, as its finalizer orphan asks for that.")
+	case metav1.DeletePropagationBackground:
+	}
+}
+
+// lingers says what is left to wait for after the collector has deleted it.
+func (s *subject) lingers() {
+	if left := s.course.Model.Object(s.node); left != nil {
+		s.next("Then it is still not gone: it " + s.after.Of(s.node).Reason + ".")
+	} else if s.object.Running {
+		s.next("Its containers get their grace period to stop.")
+	}
+}
+
+// goesLater says that an owner goes first, and with what that begins.
+func (s *subject) goesLater(move *collector.Move) {
+	var goes []string
+	for i, v := range move.Verdicts {
+		owner := s.graph.Find(move.Before.Owners[i].UID)
+		if v.Lost() && s.graph.Object(owner) != nil {
+			goes = append(goes, s.name(owner))
+		}
+	}
+	s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector, as a consequence: its %s %s first.", s.object,
+		plural(len(goes), "owner "+listed(goes), "owners "+listed(goes)), plural(len(goes), "goes", "go")))
+	root := s.root(move)
+	begins := s.course.Moves[root]
+	i := s.graph.Object(begins.Node).Identity
+	if len(s.object.Owners) > 1 {
+		s.next(fmt.Sprintf("Then none of its %d owners keeps it.", len(s.object.Owners)))
+	}
+	s.next(fmt.Sprintf("It begins with %s, which the collector %s.", name(i, s.object.Namespace), deed(begins)))
+	s.policy(move.Policy)
+	s.lingers()
+	s.remedy("see why that happens to "+name(i, s.object.Namespace), s.gc("why", i)...)
+}
+
+// deed is what the collector does to an object, behind "which the collector".
+func deed(m collector.Move) string {
+	switch m.Act {
+	case collector.Remove:
+		return "deletes"
+	case collector.FreeFinalizer:
+		return "releases from its deletion"
+	case collector.Detach, collector.Unblock, collector.Leave, collector.OrphanChildren:
+	}
+	return "changes"
+}
+
+// root is the first of the moves without which a move would not be.
+func (s *subject) root(move *collector.Move) int {
+	at := s.moves[move.Node][0]
+	for s.course.Moves[at].Follows >= 0 {
+		at = s.course.Moves[at].Follows
+	}
+	return at
+}
+
+// goesWith says that a namespace or CustomResourceDefinition takes the object along.
+func (s *subject) goesWith(container graph.Node) {
+	i := s.graph.Object(container).Identity
+	s.say(collector.Delete, fmt.Sprintf("%s goes along with %s, which the collector deletes.", s.object, i))
+	s.lingers()
+	s.remedy("see why that happens to "+i.String(), s.gc("why", i)...)
+}
+
+// loses says that the object stays, and loses references.
+func (s *subject) loses(move *collector.Move) {
+	n := len(move.Change.Drop)
+	what := plural(n, "an owner reference", fmt.Sprintf("%d owner references", n))
+	switch d := s.now.Decide(s.node); {
+	case move.For != graph.None:
+		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and lets go of its dependents (orphan).", s.object, s.name(move.For)))
+	case d.Act == collector.Detach:
+		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s that %s nowhere.", s.object, what, plural(n, "leads", "lead")))
+		if slices.ContainsFunc(s.judged, func(j collector.Judgement) bool { return j.Verdict == collector.Waiting }) {
+			s.Headline = fmt.Sprintf("%s stays, and loses %s: to what is not there, or is being deleted and wants its dependents gone first.", s.object, what)
+		}
+	default:
+		i := s.graph.Object(s.course.Moves[s.root(move)].Node).Identity
+		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s once an owner of it has gone.", s.object, what))
+		s.next(fmt.Sprintf("It begins with %s, which the collector %s.", name(i, s.object.Namespace), deed(s.course.Moves[s.root(move)])))
+		s.remedy("see why that happens to "+name(i, s.object.Namespace), s.gc("why", i)...)
+	}
+	s.remains(move)
+}
+
+// remains says what is left to an object that loses references.
+func (s *subject) remains(move *collector.Move) {
+	left := s.course.Model.Object(s.node)
+	if s.twin() {
+		s.next("The cluster's own collector removes references by their UID, so it removes the good reference together with the bad one of the same UID.")
+		if s.outlook.Left == 0 {
+			s.next("Then it has no owner left, and the collector never deletes it.")
+		}
+		s.remedy("remove the bad reference alone, before the collector comes", s.gc("repair", s.object.Identity)...)
+		return
+	}
+	switch n := len(left.Owners); {
+	case n == 0:
+		s.next("Then it has no owner left, and the collector never deletes it.")
+	default:
+		s.next(fmt.Sprintf("%s and %s it. A collector that runs does this within seconds.", count(n, "owner")+plural(n, " remains", " remain"), plural(n, "keeps", "keep")))
+	}
+	if move.For == graph.None && s.now.Decide(s.node).Act == collector.Detach {
+		for i, j := range s.judged {
+			s.mend(i, j, "")
+		}
+	}
+}
+
+// twin says whether a good reference goes with a bad one of the same UID.
+func (s *subject) twin() bool {
+	for i, j := range s.judged {
+		if j.Verdict == collector.Solid && s.outlook.Drops(s.object.Owners[i].UID) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,115 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Gone explains an object that is not there: what is known of it is in at, whose
+// UID may be empty. told are the Events about objects of that kind and name.
+func (v *View) Gone(at object.Identity, told []Event) *Answer {
+	a := newAnswer(at)
+	a.State = Gone
+	a.NamedBy = v.namedBy(at)
+	a.Events = sorted(told)
+	where := ""
+	if at.Namespace != "" {
+		where = " in namespace " + at.Namespace
+	}
+	switch n := v.namers(a.NamedBy); {
+	case !a.Traced():
+		a.say(collector.None, fmt.Sprintf("There is no %s%s, and no trace of one: no object names it as its owner, and no Event tells of it.", at, where))
+		a.next("Either it never existed, or it went without leaving anything behind. Events are kept for about an hour.")
+	case n > 0:
+		a.say(collector.None, fmt.Sprintf("%s is gone%s: %s still %s it as %s owner.", at, where, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		a.next("It existed, as nobody can name the UID of an object that never did. Who deleted it, and when, that does not tell.")
+		first := a.NamedBy[0].Object
+		a.remedy("see what becomes of "+name(first, at.Namespace), v.gc("why", first)...)
+	default:
+		a.say(collector.None, fmt.Sprintf("%s is gone%s: Events still tell of it.", at, where))
+	}
+	a.remedy("if this program deleted it, there is a backup below ~/.kube/gc-backup", "kubectl", "gc", "restore", "BACKUP")
+	v.incomplete(a, "an object that names it may not have been seen")
+	return a
+}
+
+// Traced says whether anything tells of an object that is gone.
+func (a *Answer) Traced() bool { return len(a.NamedBy) > 0 || len(a.Events) > 0 }
+
+func (v *View) namers(by []Namer) int {
+	seen := map[object.Identity]bool{}
+	for _, n := range by {
+		seen[n.Object] = true
+	}
+	return len(seen)
+}
+
+// namedBy are the references that name an object which is not there: by its UID,
+// or where that is not known by kind, name and namespace.
+func (v *View) namedBy(at object.Identity) []Namer {
+	if at.UID != "" {
+		return v.namersOf(v.graph.Dependents(v.graph.Find(at.UID)))
+	}
+	return v.namersOf(v.claims(at))
+}
+
+// claims are the references that lead to a place, and to no object.
+func (v *View) claims(at object.Identity) []graph.Edge {
+	var out []graph.Edge
+	group := at.GroupVersionKind().GroupKind()
+	for n := range v.graph.Listed() {
+		o := v.graph.Object(graph.Node(n))
+		for i, r := range o.Owners {
+			m, c, mapped := v.graph.View().CoordinatesOf(o.Namespace, r)
+			kind := r.GroupVersionKind().GroupKind()
+			if mapped {
+				kind.Group, kind.Kind = m.Type.Group, m.Type.Kind
+			}
+			if r.Name != at.Name || kind != group || mapped && c.Namespace != at.Namespace || v.graph.Object(v.graph.Find(r.UID)) != nil {
+				continue
+			}
+			out = append(out, graph.Edge{Node: graph.Node(n), Index: i})
+		}
+	}
+	return out
+}
+
+func (v *View) namersOf(edges []graph.Edge) []Namer {
+	out := []Namer{}
+	for _, e := range edges {
+		out = append(out, Namer{v.graph.Object(e.Node).Identity, *audit.ReferenceOf(v.graph.Reference(e))})
+	}
+	slices.SortStableFunc(out, func(a, b Namer) int { return a.Object.Compare(b.Object) })
+	return out
+}
+
+// predecessors tells of references to an earlier object in this one's place.
+func (s *subject) predecessors() {
+	if s.NamedBy = s.namersOf(s.claims(s.object.Identity)); len(s.NamedBy) > 0 {
+		n := s.namers(s.NamedBy)
+		s.next(fmt.Sprintf("An earlier %s is gone: %s still %s that one as %s owner, and not this.", s.object, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+	}
+}
+
+// namespaceNotice is what the collector itself reports of a reference that leads
+// into another namespace (gc-semantics 2.9).
+const namespaceNotice = "OwnerRefInvalidNamespace"
+
+// notices are what the collector itself has reported of an object that is there.
+func (s *subject) notices(told []Event) []Event {
+	return sorted(slices.DeleteFunc(slices.Clone(told), func(e Event) bool {
+		return e.Reason != namespaceNotice || e.UID != "" && e.UID != string(s.object.UID)
+	}))
+}
+
+// sorted are the Events, the latest last.
+func sorted(told []Event) []Event {
+	out := append([]Event{}, told...)
+	slices.SortStableFunc(out, func(a, b Event) int { return a.Last.Compare(b.Last) })
+	return out
+}

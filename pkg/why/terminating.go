@@ -1,0 +1,221 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// terminating explains an object that somebody has deleted and that is still there.
+func (s *subject) terminating() {
+	since := s.since(*s.object.Deleted)
+	switch {
+	case s.course.Model.Object(s.node) == nil:
+		s.ends(since)
+	case s.object.Finishing() && s.course.Model.Object(s.node).Finishing():
+		s.hangs(since)
+	default:
+		s.held(since)
+	}
+	if s.first(s.node, collector.Detach) != nil && s.Consequence == collector.None {
+		s.Consequence = collector.Unlink
+		s.next("Meanwhile it loses its reference to an owner that is being deleted and lets go of its dependents (orphan).")
+	}
+}
+
+// ends explains a deletion that the collector brings to its end.
+func (s *subject) ends(since string) {
+	_, swept := s.course.Swept[s.node]
+	switch {
+	case !s.object.Finishing() && !swept:
+		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and goes when what is in it has gone, which happens without anybody's help.", s.object, since))
+		return
+	case swept:
+		s.goesWith(s.course.Moves[s.course.Swept[s.node]].Node)
+		return
+	case s.object.Orphaning():
+		s.say(collector.Delete, fmt.Sprintf("%s is being deleted, for %s, and lets go of its dependents first (orphan): then the collector ends it.", s.object, since))
+		s.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(s.dependents(), "dependent")))
+		s.lost()
+		return
+	}
+	blocking := s.now.Blocking(s.node)
+	if len(blocking) == 0 {
+		s.say(collector.Delete, fmt.Sprintf("%s is being deleted in the foreground, for %s, and nothing blocks that any more: the collector ends it.", s.object, since))
+		s.lost()
+		return
+	}
+	s.say(collector.Delete, fmt.Sprintf("%s is being deleted in the foreground, for %s: it goes when the %s it have gone, which the collector sees to.", s.object, since,
+		plural(len(blocking), "object that blocks", fmt.Sprintf("%d objects that block", len(blocking)))))
+	for _, n := range blocking[:min(len(blocking), most)] {
+		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, "blocks it, and is deleted before it"})
+	}
+	if more := len(blocking) - most; more > 0 {
+		s.next(fmt.Sprintf("%s block it as well.", count(more, "more object")))
+	}
+	s.lost()
+}
+
+// lost says what to think of a deletion that a collector should have ended long ago.
+func (s *subject) lost() {
+	s.next("A collector that runs does this within seconds. If it stays longer, that collector is off, or has lost track of it: then this program, or a restart of the controller manager, ends it.")
+	s.remedy("end the deletion, after a preview", "kubectl", "gc", "collect")
+}
+
+func (s *subject) dependents() int {
+	seen := map[graph.Node]bool{}
+	for _, e := range s.graph.Dependents(s.node) {
+		seen[e.Node] = true
+	}
+	return len(seen)
+}
+
+// hangs explains a deletion that the collector cannot end: it says what it waits
+// for, to the end of the chain.
+func (s *subject) hangs(since string) {
+	model := s.course.Model
+	links, end, _ := model.Chain(s.node)
+	for i, n := range links[1:] {
+		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, s.link(n, i+2 == len(links) && end.Why != collector.InCircle)})
+	}
+	how := "in the foreground"
+	if model.Object(s.node).Orphaning() {
+		how = "and lets go of its dependents first (orphan)"
+	}
+	say := func(c collector.Consequence, what string) {
+		s.say(c, fmt.Sprintf("%s is being deleted %s, for %s, and %s.", s.object, how, since, what))
+	}
+	last := s.graph.Object(end.Node).Identity
+	waits := "waits for " + name(last, s.object.Namespace)
+	if len(links) == 1 {
+		waits = "is held up"
+	} else if more := len(model.Blocking(s.node)) - 1; more > 0 {
+		s.next(fmt.Sprintf("%s %s it besides the first one that is named here.", count(more, "more object"), plural(more, "blocks", "block")))
+	}
+	switch end.Why {
+	case collector.InCircle:
+		say(collector.Stuck, "waits in a circle, so that it never ends: each object in it waits for another to go first, or for itself")
+		s.remedy("end it: delete it once more, without waiting for dependents", s.gc("delete", s.object.Identity, "--cascade=background")...)
+	case collector.CannotBeJudged:
+		say(collector.Stuck, waits+", about which the collector cannot decide, so that it never ends")
+		s.next(fmt.Sprintf("About %s: %s.", last, s.after.Culprit(end.Node, end.Reference)))
+		s.remedy("see what is wrong with "+last.String(), s.gc("why", last)...)
+	case collector.NotAllSeen:
+		say(collector.Hidden, "whether anything holds it up cannot be told from here: not everything could be read that may depend on it")
+	case collector.HeldByFinalizers:
+		say(collector.None, waits+", which is held by "+s.foreign(end.Node))
+		s.owed(last, s.course.Model.Object(end.Node))
+	case collector.StillStopping:
+		say(collector.None, waits+", a Pod that has yet to stop")
+	case collector.StillEmptying, collector.OutOfBounds, collector.NothingBlocks:
+		say(collector.None, waits+", which "+s.after.Of(end.Node).Reason)
+	}
+	if end.Why == collector.HeldByFinalizers && len(links) == 1 {
+		say(collector.None, "is held by "+s.foreign(end.Node))
+	}
+}
+
+func (s *subject) foreign(n graph.Node) string {
+	held := s.course.Model.Object(n).ForeignFinalizers()
+	return plural(len(held), "the finalizer ", "the finalizers ") + listed(held)
+}
+
+// link says what it is about an object in a chain. last says that the chain ends
+// with it.
+func (s *subject) link(n graph.Node, last bool) string {
+	if last {
+		return "blocks it, and " + s.after.Of(n).Reason
+	}
+	return "blocks it, and is itself being deleted in the foreground"
+}
+
+// held explains a deletion that waits for somebody else than the collector.
+func (s *subject) held(since string) {
+	o := s.object
+	left := s.course.Model.Object(s.node)
+	switch held := left.ForeignFinalizers(); {
+	case o.IsDefinition() && len(s.members()) > 0:
+		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and with it every object of its kind: %s still there.", o, since, are(len(s.members()))))
+		s.inside()
+	case len(held) > 0:
+		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and held by %s.", o, since, s.foreign(s.node)))
+		s.owed(o.Identity, left)
+		if o.DeletingDependents() {
+			s.next("The collector takes its own finalizer away before; that is not enough.")
+		}
+	case left.Stopping():
+		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and has yet to stop: its kubelet has %ds to end its containers (grace period).", o, since, *left.GraceSeconds))
+		s.next("It goes when its kubelet says that it has stopped. If the time has long passed, its node does not answer.")
+	case o.IsNamespace():
+		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and with it everything in it: %s still there.", o, since, are(len(s.members()))))
+		s.inside()
+	default:
+		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and nothing that could be seen holds it.", o, since))
+		s.next("It should be gone at the next look.")
+	}
+}
+
+func are(n int) string { return count(n, "object") + plural(n, " is", " are") }
+
+// owed says who has to take finalizers away.
+func (s *subject) owed(i object.Identity, o *object.Object) {
+	for _, f := range o.ForeignFinalizers() {
+		s.next(fmt.Sprintf("The finalizer %s is %s.", f, whose(f)))
+	}
+	s.next("The collector never takes away a finalizer that is not its own.")
+	s.remedy("have that done by whoever set it; taking it away by hand skips what they had to do first", append([]string{"kubectl", "edit"}, s.target(i)...)...)
+}
+
+// members are what the deletion of a namespace or CustomResourceDefinition takes
+// along, as far as it is still there.
+func (s *subject) members() []graph.Node {
+	var out []graph.Node
+	for n := range s.graph.Listed() {
+		if holds(s.graph, s.object, s.graph.Object(graph.Node(n))) {
+			out = append(out, graph.Node(n))
+		}
+	}
+	return out
+}
+
+// inside tells of what has yet to go before a container does.
+func (s *subject) inside() {
+	members := s.members()
+	if len(members) == 0 {
+		s.next("Nothing that could be read is left in it, so it should be gone at the next look.")
+		return
+	}
+	var held []string
+	for _, n := range members {
+		o := s.graph.Object(n)
+		if f := o.ForeignFinalizers(); len(f) > 0 {
+			held = append(held, fmt.Sprintf("%s (%s)", o, strings.Join(f, ", ")))
+			if len(s.WaitsFor) < most {
+				s.WaitsFor = append(s.WaitsFor, Link{o.Identity, "is in it, and held by " + listed(f)})
+			}
+		}
+	}
+	if len(held) > 0 {
+		s.next("Of these, somebody has to take finalizers off: " + listed(held) + ".")
+		first := s.WaitsFor[0].Object
+		s.remedy("see about the first of them", s.gc("why", first)...)
+	} else {
+		s.next("None of these bears a finalizer that would hold it, so they should go by themselves.")
+	}
+}
+
+// holds says whether the deletion of a container takes an object along
+// (gc-semantics 7.1, 7.4).
+func holds(g *graph.Graph, container, o *object.Object) bool {
+	switch {
+	case container.IsNamespace():
+		return o.Namespace == container.Name
+	case container.IsDefinition():
+		m, ok := g.View().Map(o.APIVersion, o.Kind)
+		return ok && m.Type.String() == container.Name
+	}
+	return false
+}
