@@ -2,7 +2,7 @@ package why
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,7 +18,7 @@ func (s *subject) alive() {
 	switch {
 	case s.unwatched():
 		s.say(collector.None, fmt.Sprintf("%s stays: the collector does not watch objects of its type, and never acts on them.", s.object))
-		s.deleteIt("it goes only when somebody deletes it")
+		s.deleteIt()
 	case removed != nil && (d.Act == collector.Remove || d.Act == collector.Unblock):
 		s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector as soon as it looks at it.", s.object))
 		s.goesNow(removed)
@@ -38,7 +38,7 @@ func (s *subject) alive() {
 		s.loses(detached)
 	case len(s.object.Owners) == 0:
 		s.say(collector.None, fmt.Sprintf("%s stays: it has no owner, so the collector never touches it.", s.object))
-		s.deleteIt("it goes only when somebody deletes it")
+		s.deleteIt()
 	default:
 		s.kept()
 	}
@@ -57,19 +57,19 @@ func (s *subject) unwatched() bool {
 func (s *subject) goesNow(move *collector.Move) {
 	s.next(s.keeper() + ". A collector that runs acts within seconds.")
 	if s.first(s.node, collector.Unblock) != nil {
-		s.next("It waits in a circle with what depends on it, so its references stop blocking first.")
+		s.next("It waits in a circle with what depends on it, so its references stop blocking their owners first.")
 	}
 	s.policy(move.Policy)
 	s.lingers()
 	for i, j := range s.judged {
-		if s.mend(i, j, "keep it: ") {
+		if s.mend(i, j, "keep it by ") {
 			break
 		}
 	}
-	if !slices.ContainsFunc(s.WouldChange, func(r Remedy) bool { return len(r.Command) > 0 && r.Command[1] == "gc" }) {
-		s.remedy("keep it: take the reference to the owner that goes out of its metadata", append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
+	if len(s.WouldChange) == 0 { // what waits is no mistake, so nothing repairs it
+		s.remedy(fmt.Sprintf("keep it by taking its reference to %s out of its metadata", s.object.Owners[0]), append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
 	}
-	s.remedy("let it go where the cluster's own collector does not run, after a preview", "kubectl", "gc", "collect")
+	s.remedy("let it go, where the cluster's own collector does not run (there is a preview)", "kubectl", "gc", "collect")
 }
 
 // keeper says why no owner keeps the object.
@@ -173,10 +173,7 @@ func (s *subject) loses(move *collector.Move) {
 	case move.For != graph.None:
 		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and lets go of its dependents (orphan).", s.object, s.name(move.For)))
 	case d.Act == collector.Detach:
-		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s that %s nowhere.", s.object, what, plural(n, "leads", "lead")))
-		if slices.ContainsFunc(s.judged, func(j collector.Judgement) bool { return j.Verdict == collector.Waiting }) {
-			s.Headline = fmt.Sprintf("%s stays, and loses %s: to what is not there, or is being deleted and wants its dependents gone first.", s.object, what)
-		}
+		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s.", s.object, s.losses()))
 	default:
 		i := s.graph.Object(s.course.Moves[s.root(move)].Node).Identity
 		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s once an owner of it has gone.", s.object, what))
@@ -184,6 +181,29 @@ func (s *subject) loses(move *collector.Move) {
 		s.remedy("see why that happens to "+name(i, s.object.Namespace), s.gc("why", i)...)
 	}
 	s.remains(move)
+}
+
+// losses names the owners to which the object loses its references.
+func (s *subject) losses() string {
+	var missing, waiting []string
+	for i, j := range s.judged {
+		switch r := s.object.Owners[i].String(); j.Verdict {
+		case collector.Dangling:
+			missing = append(missing, r)
+		case collector.Waiting:
+			waiting = append(waiting, r)
+		case collector.Solid, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+		}
+	}
+	var said []string
+	if n := len(missing); n > 0 {
+		said = append(said, fmt.Sprintf("its %s to %s, which %s not there", plural(n, "reference", "references"), listed(missing), plural(n, "is", "are")))
+	}
+	if n := len(waiting); n > 0 {
+		said = append(said, fmt.Sprintf("its %s to %s, which %s being deleted and %s %s dependents gone first",
+			plural(n, "reference", "references"), listed(waiting), plural(n, "is", "are"), plural(n, "wants", "want"), plural(n, "its", "their")))
+	}
+	return strings.Join(said, ", and ")
 }
 
 // remains says what is left to an object that loses references.
@@ -194,7 +214,7 @@ func (s *subject) remains(move *collector.Move) {
 		if s.outlook.Left == 0 {
 			s.next("Then it has no owner left, and the collector never deletes it.")
 		}
-		s.remedy("remove the bad reference alone, before the collector comes", s.gc("repair", s.object.Identity)...)
+		s.remedy("keep its owner by removing the bad reference alone, before the collector comes", s.gc("repair", s.object.Identity)...)
 		return
 	}
 	switch n := len(left.Owners); {
@@ -205,7 +225,7 @@ func (s *subject) remains(move *collector.Move) {
 	}
 	if move.For == graph.None && s.now.Decide(s.node).Act == collector.Detach {
 		for i, j := range s.judged {
-			s.mend(i, j, "")
+			s.mend(i, j, "have the same now, by ")
 		}
 	}
 }

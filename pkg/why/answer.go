@@ -95,6 +95,12 @@ type Namer struct {
 	Reference audit.Reference `json:"reference"`
 }
 
+// Told is what the cluster's Events tell of an object.
+type Told struct {
+	Events []Event // in any order
+	Unread string  // why they could not be read; empty where they were
+}
+
 // Event is what an Event of the cluster says.
 type Event struct {
 	Last    time.Time `json:"last"`

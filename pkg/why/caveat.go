@@ -66,4 +66,3 @@ func (s *subject) before120(server string) {
 		}
 	}
 }
-

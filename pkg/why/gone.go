@@ -11,31 +11,59 @@ import (
 )
 
 // Gone explains an object that is not there: what is known of it is in at, whose
-// UID may be empty. told are the Events about objects of that kind and name.
-func (v *View) Gone(at object.Identity, told []Event) *Answer {
+// UID may be empty. told is what the Events say about objects of that kind and name.
+func (v *View) Gone(at object.Identity, told Told) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
 	a.NamedBy = v.namedBy(at)
-	a.Events = sorted(told)
-	where := ""
+	a.Events = sorted(told.Events)
+	where, events := "", ", and no Event tells of it"
+	if told.Unread != "" {
+		events = ""
+	}
 	if at.Namespace != "" {
 		where = " in namespace " + at.Namespace
 	}
 	switch n := v.namers(a.NamedBy); {
 	case !a.Traced():
-		a.say(collector.None, fmt.Sprintf("There is no %s%s, and no trace of one: no object names it as its owner, and no Event tells of it.", at, where))
-		a.next("Either it never existed, or it went without leaving anything behind. Events are kept for about an hour.")
+		a.say(collector.None, fmt.Sprintf("There is no %s%s, and no trace of one: no object names it as its owner%s.", at, where, events))
+		a.next("Either it never existed, or it went and left nothing behind. Events are kept for an hour, unless the cluster is told otherwise.")
+		v.elsewhere(a)
 	case n > 0:
 		a.say(collector.None, fmt.Sprintf("%s is gone%s: %s still %s it as %s owner.", at, where, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
-		a.next("It existed, as nobody can name the UID of an object that never did. Who deleted it, and when, that does not tell.")
+		a.next("So it most likely existed: what they name is a UID, which an object only gets when it is created. Who deleted it, and when, they do not tell.")
 		first := a.NamedBy[0].Object
 		a.remedy("see what becomes of "+name(first, at.Namespace), v.gc("why", first)...)
 	default:
 		a.say(collector.None, fmt.Sprintf("%s is gone%s: Events still tell of it.", at, where))
 	}
-	a.remedy("if this program deleted it, there is a backup below ~/.kube/gc-backup", "kubectl", "gc", "restore", "BACKUP")
+	if a.Traced() {
+		a.remedy("put it back, if it was this program that deleted it: backups lie below ~/.kube/gc-backup", "kubectl", "gc", "restore", "BACKUP")
+	}
+	a.unread(told)
 	v.incomplete(a, "an object that names it may not have been seen")
 	return a
+}
+
+// elsewhere names objects of the same kind and name in other namespaces.
+func (v *View) elsewhere(a *Answer) {
+	var in []string
+	for n := range v.graph.Listed() {
+		if i := v.graph.Object(graph.Node(n)).Identity; i.Kind == a.Object.Kind && i.Name == a.Object.Name && i.Namespace != a.Object.Namespace &&
+			i.GroupVersionKind().Group == a.Object.GroupVersionKind().Group {
+			in = append(in, i.Namespace)
+		}
+	}
+	if len(in) > 0 {
+		a.next(fmt.Sprintf("There is one of that name in %s %s.", plural(len(in), "namespace", "the namespaces"), listed(in)))
+	}
+}
+
+// unread says that the Events could not be read.
+func (a *Answer) unread(told Told) {
+	if told.Unread != "" {
+		a.Caveats = append(a.Caveats, "What its Events would tell is not known: "+told.Unread+".")
+	}
 }
 
 // Traced says whether anything tells of an object that is gone.
@@ -101,8 +129,8 @@ func (s *subject) predecessors() {
 const namespaceNotice = "OwnerRefInvalidNamespace"
 
 // notices are what the collector itself has reported of an object that is there.
-func (s *subject) notices(told []Event) []Event {
-	return sorted(slices.DeleteFunc(slices.Clone(told), func(e Event) bool {
+func (s *subject) notices(told Told) []Event {
+	return sorted(slices.DeleteFunc(slices.Clone(told.Events), func(e Event) bool {
 		return e.Reason != namespaceNotice || e.UID != "" && e.UID != string(s.object.UID)
 	}))
 }

@@ -19,7 +19,7 @@ func (s *subject) kept() {
 	case circle != nil:
 		s.say(collector.None, fmt.Sprintf("%s stays: it is in a circle of %d objects that own each other, so each of them has an owner that is there.", s.object, len(circle)))
 		s.next(fmt.Sprintf("The circle is %s. The collector deletes none of them, until somebody deletes one.", listed(s.names(circle))))
-		s.remedy("break the circle: remove one of its references", s.gc("repair", s.object.Identity)...)
+		s.remedy("break the circle by removing one of its references", s.gc("repair", s.object.Identity)...)
 	case n == 1:
 		s.say(collector.None, fmt.Sprintf("%s stays: its owner %s is there.", s.object, s.object.Owners[0]))
 	default:
@@ -28,7 +28,7 @@ func (s *subject) kept() {
 	if !s.leaving() {
 		s.ifOwnersGo()
 	}
-	s.deleteIt("see what goes with it, and delete it")
+	s.deleteIt()
 }
 
 // ifOwnersGo says when the object would go.
@@ -122,6 +122,6 @@ func (s *subject) surroundings() {
 }
 
 // deleteIt shows the way to delete the object.
-func (s *subject) deleteIt(sentence string) {
-	s.remedy(sentence, s.gc("delete", s.object.Identity, "--dry-run")...)
+func (s *subject) deleteIt() {
+	s.remedy("delete it; this shows first what goes with it", s.gc("delete", s.object.Identity, "--dry-run")...)
 }

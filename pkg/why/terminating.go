@@ -31,25 +31,25 @@ func (s *subject) ends(since string) {
 	_, swept := s.course.Swept[s.node]
 	switch {
 	case !s.object.Finishing() && !swept:
-		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and goes when what is in it has gone, which happens without anybody's help.", s.object, since))
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and goes when what is in it has gone, which needs nobody's help.", s.object, since))
 		return
 	case swept:
 		s.goesWith(s.course.Moves[s.course.Swept[s.node]].Node)
 		return
 	case s.object.Orphaning():
-		s.say(collector.Delete, fmt.Sprintf("%s is being deleted, for %s, and lets go of its dependents first (orphan): then the collector ends it.", s.object, since))
+		s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (orphan: its dependents stay, and lose their references to it): then the collector ends it.", s.object, since))
 		s.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(s.dependents(), "dependent")))
 		s.lost()
 		return
 	}
 	blocking := s.now.Blocking(s.node)
 	if len(blocking) == 0 {
-		s.say(collector.Delete, fmt.Sprintf("%s is being deleted in the foreground, for %s, and nothing blocks that any more: the collector ends it.", s.object, since))
+		s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it go first), and nothing blocks it any more: the collector ends it.", s.object, since))
 		s.lost()
 		return
 	}
-	s.say(collector.Delete, fmt.Sprintf("%s is being deleted in the foreground, for %s: it goes when the %s it have gone, which the collector sees to.", s.object, since,
-		plural(len(blocking), "object that blocks", fmt.Sprintf("%d objects that block", len(blocking)))))
+	s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it go first): it goes when the %s it %s gone, which the collector sees to.", s.object, since,
+		plural(len(blocking), "object that blocks", fmt.Sprintf("%d objects that block", len(blocking))), plural(len(blocking), "has", "have")))
 	for _, n := range blocking[:min(len(blocking), most)] {
 		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, "blocks it, and is deleted before it"})
 	}
@@ -81,12 +81,12 @@ func (s *subject) hangs(since string) {
 	for i, n := range links[1:] {
 		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, s.link(n, i+2 == len(links) && end.Why != collector.InCircle)})
 	}
-	how := "in the foreground"
+	how := "foreground: dependents that block it go first"
 	if model.Object(s.node).Orphaning() {
-		how = "and lets go of its dependents first (orphan)"
+		how = "orphan: its dependents lose their references to it first"
 	}
 	say := func(c collector.Consequence, what string) {
-		s.say(c, fmt.Sprintf("%s is being deleted %s, for %s, and %s.", s.object, how, since, what))
+		s.say(c, fmt.Sprintf("%s has been terminating for %s (%s), and %s.", s.object, since, how, what))
 	}
 	last := s.graph.Object(end.Node).Identity
 	waits := "waits for " + name(last, s.object.Namespace)
@@ -97,8 +97,12 @@ func (s *subject) hangs(since string) {
 	}
 	switch end.Why {
 	case collector.InCircle:
-		say(collector.Stuck, "waits in a circle, so that it never ends: each object in it waits for another to go first, or for itself")
-		s.remedy("end it: delete it once more, without waiting for dependents", s.gc("delete", s.object.Identity, "--cascade=background")...)
+		circle := "waits in a circle, so that it never ends: each object in it waits for another to go first"
+		if len(links) == 1 {
+			circle = "waits for itself to go first, so that it never ends"
+		}
+		say(collector.Stuck, circle)
+		s.remedy("end it by deleting it once more, without waiting for dependents", s.gc("delete", s.object.Identity, "--cascade=background")...)
 	case collector.CannotBeJudged:
 		say(collector.Stuck, waits+", about which the collector cannot decide, so that it never ends")
 		s.next(fmt.Sprintf("About %s: %s.", last, s.after.Culprit(end.Node, end.Reference)))
@@ -126,10 +130,13 @@ func (s *subject) foreign(n graph.Node) string {
 // link says what it is about an object in a chain. last says that the chain ends
 // with it.
 func (s *subject) link(n graph.Node, last bool) string {
-	if last {
+	switch {
+	case !last:
+		return "blocks it, and waits itself for a dependent to go first"
+	case s.course.Model.Object(n).Terminating():
 		return "blocks it, and " + s.after.Of(n).Reason
 	}
-	return "blocks it, and is itself being deleted in the foreground"
+	return "blocks it, and does not go"
 }
 
 // held explains a deletion that waits for somebody else than the collector.
@@ -138,22 +145,22 @@ func (s *subject) held(since string) {
 	left := s.course.Model.Object(s.node)
 	switch held := left.ForeignFinalizers(); {
 	case o.IsDefinition() && len(s.members()) > 0:
-		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and with it every object of its kind: %s still there.", o, since, are(len(s.members()))))
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and with it every object of its kind: %s still there.", o, since, are(len(s.members()))))
 		s.inside()
 	case len(held) > 0:
-		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and held by %s.", o, since, s.foreign(s.node)))
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, s.foreign(s.node)))
 		s.owed(o.Identity, left)
 		if o.DeletingDependents() {
 			s.next("The collector takes its own finalizer away before; that is not enough.")
 		}
 	case left.Stopping():
-		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and has yet to stop: its kubelet has %ds to end its containers (grace period).", o, since, *left.GraceSeconds))
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and has yet to stop: its kubelet was given %ds to end its containers (grace period).", o, since, *left.GraceSeconds))
 		s.next("It goes when its kubelet says that it has stopped. If the time has long passed, its node does not answer.")
 	case o.IsNamespace():
-		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and with it everything in it: %s still there.", o, since, are(len(s.members()))))
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and with it everything in it: %s still there.", o, since, are(len(s.members()))))
 		s.inside()
 	default:
-		s.say(collector.None, fmt.Sprintf("%s is being deleted, for %s, and nothing that could be seen holds it.", o, since))
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be seen holds it.", o, since))
 		s.next("It should be gone at the next look.")
 	}
 }
@@ -163,10 +170,13 @@ func are(n int) string { return count(n, "object") + plural(n, " is", " are") }
 // owed says who has to take finalizers away.
 func (s *subject) owed(i object.Identity, o *object.Object) {
 	for _, f := range o.ForeignFinalizers() {
+		if i == s.object.Identity {
+			break // said of each finalizer of its own
+		}
 		s.next(fmt.Sprintf("The finalizer %s is %s.", f, whose(f)))
 	}
 	s.next("The collector never takes away a finalizer that is not its own.")
-	s.remedy("have that done by whoever set it; taking it away by hand skips what they had to do first", append([]string{"kubectl", "edit"}, s.target(i)...)...)
+	s.remedy("have whoever set it take it away. By hand you would skip what they have to do first", append([]string{"kubectl", "edit"}, s.target(i)...)...)
 }
 
 // members are what the deletion of a namespace or CustomResourceDefinition takes

@@ -13,14 +13,14 @@ import (
 // stuck explains an object that one reference keeps from being judged at all.
 func (s *subject) stuck(culprit int) {
 	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the collector cannot decide about it, because of its reference to %s.", s.object, s.object.Owners[culprit]))
-	s.next("Nothing happens as long as that reference is as it is: one that cannot be judged keeps the collector from the whole object. It says so nowhere.")
+	s.next("Nothing happens as long as that reference is as it is: a single reference that cannot be judged keeps the collector from the whole object. It reports that nowhere.")
 	s.otherwise()
 	for i, j := range s.judged {
 		if j.Verdict == collector.Unresolvable || j.Verdict == collector.ScopeError {
-			s.mend(i, j, "")
+			s.mend(i, j, "mend it by ")
 		}
 	}
-	s.deleteIt("delete it by hand")
+	s.deleteIt()
 }
 
 // otherwise says what the collector would do without the references that cannot
@@ -49,16 +49,23 @@ func (s *subject) unknown(culprit int) {
 	s.next("The cluster's own collector may see more than you do, and act on it. If its request fails, too, it leaves the object alone and tries again.")
 	switch {
 	case j.Gap != nil && j.Gap.Reason == snapshot.Forbidden:
-		words := []string{"kubectl", "auth", "can-i", "list", resource(j)}
-		if j.Mapping.Type.Namespaced {
-			words = append(words, "-n", s.object.Namespace)
-		}
-		s.remedy("ask again with the right to list "+resource(j), words...)
+		s.need("list", j)
+	case j.Lookup != nil && j.Lookup.Reason == snapshot.Forbidden:
+		s.need("get", j)
 	case j.Gap != nil && j.Gap.Reason == snapshot.NotInFile:
 		s.remedy("ask the cluster instead of a file, or a file that kubectl gc snapshot wrote", "kubectl", "gc", "snapshot", "-o", "cluster.json.gz")
 	default:
 		s.remedy("ask again when the server can answer", s.gc("why", s.object.Identity)...)
 	}
+}
+
+// need says which right would give an answer.
+func (s *subject) need(verb string, j collector.Judgement) {
+	words := []string{"kubectl", "auth", "can-i", verb, resource(j)}
+	if j.Mapping.Type.Namespaced {
+		words = append(words, "-n", s.object.Namespace)
+	}
+	s.remedy(fmt.Sprintf("ask again with the right to %s %s", verb, resource(j)), words...)
 }
 
 func resource(j collector.Judgement) string {
@@ -92,7 +99,7 @@ func (s *subject) refused() {
 	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the collector wants to drop a reference of it, and the API server refuses that.", s.object))
 	s.next("Several of its references say that their owner is its controller. There may be one only, so the API server takes no change that leaves more than one.",
 		"The collector tries again and again, in vain.")
-	s.remedy("leave it one controller", s.gc("repair", s.object.Identity)...)
+	s.remedy("mend it by leaving it one controller", s.gc("repair", s.object.Identity)...)
 }
 
 // mend offers what repairs the i-th reference, and says whether anything does.
@@ -101,18 +108,15 @@ func (s *subject) mend(i int, j collector.Judgement, purpose string) bool {
 	fix := ""
 	switch j.Cause {
 	case collector.Replaced:
-		fix = fmt.Sprintf("point the reference at the %s that is there now", r)
+		fix = fmt.Sprintf("pointing the reference at the %s that is there now", r)
 	case collector.UnservedVersion:
-		fix = "rewrite the reference to a version that is served"
+		fix = "rewriting the reference to a version that is served"
 		if !means(j, r, s.object) {
-			fix = fmt.Sprintf("remove the reference to %s", r)
+			fix = fmt.Sprintf("removing the reference to %s", r)
 		}
 	case collector.ClusterToNamespaced, collector.UnknownKind, collector.CrossNamespace, collector.Mismatched, collector.Missing:
-		fix = fmt.Sprintf("remove the reference to %s", r)
+		fix = fmt.Sprintf("removing the reference to %s", r)
 	case collector.NoCause, collector.Unverified, collector.Terminating:
-		return false
-	}
-	if purpose != "" && j.Withheld() {
 		return false
 	}
 	s.remedy(purpose+fix, s.gc("repair", s.object.Identity, "--rule", audit.RuleOf(j.Cause))...)

@@ -44,8 +44,8 @@ func (v *View) Explain(answers []*Answer) *Explanation {
 	return &Explanation{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Answers: append([]*Answer{}, answers...)}
 }
 
-// Of explains an object that was seen. told are the Events about it, in any order.
-func (v *View) Of(n graph.Node, told []Event) *Answer {
+// Of explains an object that was seen. told is what the Events say about it.
+func (v *View) Of(n graph.Node, told Told) *Answer {
 	s := &subject{View: v, node: n, object: v.graph.Object(n), judged: v.judge.Object(n), Answer: newAnswer(v.graph.Object(n).Identity)}
 	s.outlook = collector.Weigh(s.object, collector.Verdicts(s.judged))
 	for i := range s.judged {
