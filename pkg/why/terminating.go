@@ -20,8 +20,10 @@ func (s *subject) terminating() {
 	default:
 		s.held(since)
 	}
-	if s.first(s.node, collector.Detach) != nil && s.Consequence == collector.None {
-		s.Consequence = collector.Unlink
+	if s.first(s.node, collector.Detach) != nil && s.course.Model.Object(s.node) != nil {
+		if s.Consequence == collector.None {
+			s.Consequence = collector.Unlink
+		}
 		s.next("Meanwhile it loses its reference to an owner that is being deleted and lets go of its dependents (orphan).")
 	}
 }
@@ -30,6 +32,9 @@ func (s *subject) terminating() {
 func (s *subject) ends(since string) {
 	_, swept := s.course.Swept[s.node]
 	switch {
+	case !s.object.Finishing() && !swept && !s.object.IsNamespace() && !s.object.IsDefinition():
+		s.free(since)
+		return
 	case !s.object.Finishing() && !swept:
 		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and goes when what is in it has gone, which needs nobody's help.", s.object, since))
 		return
@@ -156,13 +161,21 @@ func (s *subject) held(since string) {
 	case left.Stopping():
 		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and has yet to stop: its kubelet was given %ds to end its containers (grace period).", o, since, *left.GraceSeconds))
 		s.next("It goes when its kubelet says that it has stopped. If the time has long passed, its node does not answer.")
+	case o.IsNamespace() && len(s.members()) == 0:
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read is left in it.", o, since))
+		s.next("It should be gone at the next look.")
 	case o.IsNamespace():
 		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and with it everything in it: %s still there.", o, since, are(len(s.members()))))
 		s.inside()
 	default:
-		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be seen holds it.", o, since))
-		s.next("It should be gone at the next look.")
+		s.free(since)
 	}
+}
+
+// free explains an object that was seen in its last moment.
+func (s *subject) free(since string) {
+	s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be seen holds it.", s.object, since))
+	s.next("It should be gone at the next look.")
 }
 
 func are(n int) string { return count(n, "object") + plural(n, " is", " are") }
@@ -194,10 +207,6 @@ func (s *subject) members() []graph.Node {
 // inside tells of what has yet to go before a container does.
 func (s *subject) inside() {
 	members := s.members()
-	if len(members) == 0 {
-		s.next("Nothing that could be read is left in it, so it should be gone at the next look.")
-		return
-	}
 	var held []string
 	for _, n := range members {
 		o := s.graph.Object(n)
