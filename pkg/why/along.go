@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -22,54 +20,51 @@ func (s *subject) goesAlong() {
 	s.GoesAlong = s.along(course)
 }
 
-// deleted is the course that a deletion of the object takes, in the background
-// as kubectl deletes, with whatever it depends on left as it is.
+// deleted is the course that things take once the object has gone with what is in
+// it, whatever holds them now.
 func (s *subject) deleted() *collector.Course {
 	m := collector.NewModel(s.graph, s.judge)
-	if !s.object.Terminating() {
-		m.Become(s.node, collector.Deleted(s.object, metav1.DeletePropagationBackground, s.graph.Snapshot().Taken))
-	}
-	m.Become(s.node, nil) // whatever holds it: it is about what goes when it has gone
 	below := map[graph.Node]bool{}
-	for _, e := range s.graph.Dependents(s.node) {
-		below[e.Node] = true
+	for _, n := range append(s.members(), s.node) {
+		m.Become(n, nil)
+		for _, e := range s.graph.Dependents(n) {
+			below[e.Node] = true
+		}
 	}
 	return m.Simulate(collector.Bounds{Roots: func(n graph.Node) bool { return below[n] }})
 }
 
 // along counts what a course deletes for want of the object, directly or in turn.
 func (s *subject) along(course *collector.Course) *Along {
-	goes := graph.NewSet(s.graph)
-	goes.Add(s.node)
-	moved := map[int]bool{}
+	goes, swept := graph.NewSet(s.graph), map[int][]graph.Node{}
+	for n, by := range course.Swept {
+		swept[by] = append(swept[by], n)
+	}
+	for _, n := range append(s.members(), s.node) {
+		goes.Add(n)
+	}
 	for i := range course.Moves {
 		m := &course.Moves[i]
-		if m.Act != collector.Remove {
+		if m.Act != collector.Remove || !goes.Has(m.Node) && !s.follows(m, goes) {
 			continue
 		}
-		for k, v := range m.Verdicts {
-			if owner := s.graph.Find(m.Before.Owners[k].UID); v.Lost() && goes.Has(owner) {
-				goes.Add(m.Node)
-				moved[i] = true
-				break
-			}
-		}
-		if m.Node == s.node {
-			moved[i] = true
-		}
-	}
-	for n, by := range course.Swept {
-		if moved[by] {
-			goes.Add(n)
-		}
-	}
-	if s.object.IsNamespace() || s.object.IsDefinition() {
-		for _, n := range s.members() {
+		goes.Add(m.Node)
+		for _, n := range swept[i] {
 			goes.Add(n)
 		}
 	}
 	goes.Remove(s.node)
 	return s.counted(goes.Nodes())
+}
+
+// follows says whether an owner that a move rests on is among those that go.
+func (s *subject) follows(m *collector.Move, goes graph.Set) bool {
+	for i, v := range m.Verdicts {
+		if v.Lost() && goes.Has(s.graph.Find(m.Before.Owners[i].UID)) {
+			return true
+		}
+	}
+	return false
 }
 
 var claim = Kind{APIVersion: "v1", Kind: "PersistentVolumeClaim"}

@@ -29,8 +29,14 @@ func (s *subject) caveats() {
 // incomplete says what could not be read, and what that may mean.
 func (v *View) incomplete(a *Answer, meaning string) {
 	var names []string
+	elsewhere := false
 	for _, g := range v.graph.Snapshot().Gaps {
-		names = append(names, fmt.Sprintf("%s (%s)", g, g.Reason))
+		if elsewhere = elsewhere || g.Namespace == snapshot.All; g.Namespace != snapshot.All {
+			names = append(names, fmt.Sprintf("%s (%s)", g, g.Reason))
+		}
+	}
+	if elsewhere {
+		names = append(names, "other namespaces")
 	}
 	switch {
 	case len(names) > 0:

@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -24,19 +25,24 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 	if at.Namespace != "" {
 		where = " in namespace " + at.Namespace
 	}
+	what := at.String() + where
+	if at.Kind == "" {
+		what = "object with the UID " + string(at.UID)
+	}
 	switch n := v.namers(a.NamedBy); {
 	case !a.Traced():
-		a.say(collector.None, fmt.Sprintf("There is no %s%s, and no trace of one: no object names it as its owner%s.", at, where, events))
+		a.say(collector.None, fmt.Sprintf("There is no %s, and no trace of one: no object names it as its owner%s.", what, events))
 		a.next("Either it never existed, or it went and left nothing behind. Events are kept for an hour, unless the cluster is told otherwise.")
 		v.elsewhere(a)
 	case n > 0:
-		a.say(collector.None, fmt.Sprintf("%s is gone%s: %s still %s it as %s owner.", at, where, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
-		a.next("So it most likely existed: what they name is a UID, which an object only gets when it is created. Who deleted it, and when, they do not tell.")
+		a.say(collector.None, fmt.Sprintf("%s is gone: %s still %s it as %s owner.", upper(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		a.next("So it most likely existed: a reference names a UID, and only what was created has one. Who deleted it, and when, a reference does not tell.")
 		first := a.NamedBy[0].Object
 		a.remedy("see what becomes of "+name(first, at.Namespace), v.gc("why", first)...)
 	default:
-		a.say(collector.None, fmt.Sprintf("%s is gone%s: Events still tell of it.", at, where))
+		a.say(collector.None, fmt.Sprintf("%s is gone: Events still tell of it.", upper(what)))
 	}
+	v.successor(a)
 	if a.Traced() {
 		a.remedy("put it back, if it was this program that deleted it: backups lie below ~/.kube/gc-backup", "kubectl", "gc", "restore", "BACKUP")
 	}
@@ -44,6 +50,17 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 	v.incomplete(a, "an object that names it may not have been seen")
 	return a
 }
+
+// successor tells of an object that has the place of one with another UID.
+func (v *View) successor(a *Answer) {
+	for n := range v.graph.Listed() {
+		if o := v.graph.Object(graph.Node(n)); a.Object.UID != "" && o.At(a.Object.APIVersion, a.Object.Kind, a.Object.Namespace, a.Object.Name) {
+			a.next(fmt.Sprintf("Another %s is there now, created %s ago, with another UID.", o, v.since(o.Created)))
+		}
+	}
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // elsewhere names objects of the same kind and name in other namespaces.
 func (v *View) elsewhere(a *Answer) {
@@ -86,7 +103,8 @@ func (v *View) namedBy(at object.Identity) []Namer {
 	return v.namersOf(v.claims(at))
 }
 
-// claims are the references that lead to a place, and to no object.
+// claims are the references that lead to a place, and to no object. Where the
+// namespace is not known, it may be any.
 func (v *View) claims(at object.Identity) []graph.Edge {
 	var out []graph.Edge
 	group := at.GroupVersionKind().GroupKind()
@@ -98,7 +116,7 @@ func (v *View) claims(at object.Identity) []graph.Edge {
 			if mapped {
 				kind.Group, kind.Kind = m.Type.Group, m.Type.Kind
 			}
-			if r.Name != at.Name || kind != group || mapped && c.Namespace != at.Namespace || v.graph.Object(v.graph.Find(r.UID)) != nil {
+			if r.Name != at.Name || kind != group || mapped && at.Namespace != "" && c.Namespace != at.Namespace || v.graph.Object(v.graph.Find(r.UID)) != nil {
 				continue
 			}
 			out = append(out, graph.Edge{Node: graph.Node(n), Index: i})

@@ -195,6 +195,9 @@ func (s *subject) owed(i object.Identity, o *object.Object) {
 // members are what the deletion of a namespace or CustomResourceDefinition takes
 // along, as far as it is still there.
 func (s *subject) members() []graph.Node {
+	if !s.object.IsNamespace() && !s.object.IsDefinition() {
+		return nil
+	}
 	var out []graph.Node
 	for n := range s.graph.Listed() {
 		if holds(s.graph, s.object, s.graph.Object(graph.Node(n))) {
