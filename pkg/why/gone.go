@@ -111,12 +111,15 @@ func (v *View) claims(at object.Identity) []graph.Edge {
 	for n := range v.graph.Listed() {
 		o := v.graph.Object(graph.Node(n))
 		for i, r := range o.Owners {
+			if r.Name != at.Name {
+				continue
+			}
 			m, c, mapped := v.graph.View().CoordinatesOf(o.Namespace, r)
 			kind := r.GroupVersionKind().GroupKind()
 			if mapped {
 				kind.Group, kind.Kind = m.Type.Group, m.Type.Kind
 			}
-			if r.Name != at.Name || kind != group || mapped && at.Namespace != "" && c.Namespace != at.Namespace || v.graph.Object(v.graph.Find(r.UID)) != nil {
+			if kind != group || mapped && at.Namespace != "" && c.Namespace != at.Namespace || v.graph.Object(v.graph.Find(r.UID)) != nil {
 				continue
 			}
 			out = append(out, graph.Edge{Node: graph.Node(n), Index: i})
