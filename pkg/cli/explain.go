@@ -70,16 +70,15 @@ func (e *explaining) uid(ctx context.Context, uid types.UID) *why.Answer {
 	if e.graph.Object(n) != nil {
 		return e.there(ctx, n)
 	}
-	at := object.Identity{UID: uid}
-	for _, edge := range e.graph.Dependents(n) {
-		r, namespace := e.graph.Reference(edge), e.graph.Object(edge.Node).Namespace
-		if m, mapped := e.graph.View().Map(r.APIVersion, r.Kind); mapped && !m.Type.Namespaced {
-			namespace = ""
-		}
-		at = object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: namespace, Name: r.Name, UID: uid}
-		break
+	named := e.graph.Dependents(n)
+	if len(named) == 0 {
+		return e.gone(ctx, object.Identity{UID: uid})
 	}
-	return e.gone(ctx, at)
+	r, namespace := e.graph.Reference(named[0]), e.graph.Object(named[0].Node).Namespace
+	if m, mapped := e.graph.View().Map(r.APIVersion, r.Kind); mapped && !m.Type.Namespaced {
+		namespace = ""
+	}
+	return e.gone(ctx, object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: namespace, Name: r.Name, UID: uid})
 }
 
 func (e *explaining) there(ctx context.Context, n graph.Node) *why.Answer {

@@ -103,24 +103,6 @@ func (s *subject) circle() []graph.Node {
 	return s.View.circles[s.node]
 }
 
-// surroundings tells of what deletes the object whatever its owners are.
-func (s *subject) surroundings() {
-	for n := range s.graph.Listed() {
-		o := s.graph.Object(graph.Node(n))
-		if !o.Terminating() || !holds(s.graph, o, s.object) {
-			continue
-		}
-		s.Headline = fmt.Sprintf("%s goes with %s, which is being deleted.", s.object, o.Identity)
-		what := "the namespace controller deletes everything in it"
-		if o.IsDefinition() {
-			what = "the API server deletes all objects of its kind"
-		}
-		s.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, whatever their owners are.", o.Identity, s.since(*o.Deleted), what)}, s.Next...)
-		s.WaitsFor = []Link{}
-		return
-	}
-}
-
 // deleteIt shows the way to delete the object.
 func (s *subject) deleteIt() {
 	s.remedy("delete it; this shows first what goes with it", s.gc("delete", s.object.Identity, "--dry-run")...)

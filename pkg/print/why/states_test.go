@@ -33,7 +33,6 @@ const hold = "example.com/drain"
 var (
 	held      = st.TerminatingFor(3*time.Hour, hold)
 	claims    = snapshot.Type{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Singular: "persistentvolumeclaim", Namespaced: true, Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
-	claim     = st.Object("v1", "PersistentVolumeClaim", "shop/data-0", st.OwnedBy(old))
 	notice    = why.Event{Last: st.Taken.Add(-3 * time.Minute), Count: 2, Type: "Warning", Reason: "OwnerRefInvalidNamespace", Source: "garbage-collector-controller", Message: `ownerRef [apps/v1/Deployment, namespace: shop, name: web, uid: Deployment/far/web] does not exist in namespace "shop"`, UID: "ConfigMap/shop/flags"}
 	scheduled = why.Event{Last: st.Taken.Add(-20 * time.Minute), Count: 1, Type: "Normal", Reason: "Scheduled", Source: "default-scheduler", Message: "Successfully assigned shop/worker to node-1", UID: "Pod/shop/worker"}
 	killing   = why.Event{Last: st.Taken.Add(-4 * time.Minute), Count: 1, Type: "Normal", Reason: "Killing", Source: "kubelet", Message: "Stopping container main", UID: "Pod/shop/worker"}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -100,60 +99,6 @@ func (p *page) headline() {
 	}
 }
 
-// meanings explain the verdicts to whoever reads them for the first time.
-var meanings = map[collector.Verdict]string{
-	collector.Solid:        "it is there",
-	collector.Dangling:     "it is not there",
-	collector.Waiting:      "it goes after its dependents",
-	collector.Unresolvable: "nobody can look for it",
-	collector.ScopeError:   "it cannot be an owner of this",
-	collector.Unknown:      "nobody could find out",
-}
-
-func (p *page) reference(i int) {
-	r := &p.answer.References[i]
-	var flags []string
-	if r.Controller {
-		flags = append(flags, "controller")
-	}
-	if r.BlockOwnerDeletion {
-		flags = append(flags, "blocking")
-	}
-	said := escape.Short(r.Kind+"/"+r.Name, nameWidth)
-	if len(flags) > 0 {
-		said += " (" + strings.Join(flags, ", ") + ")"
-	}
-	p.label = ""
-	p.line(fmt.Sprintf("owner %d of %d", i+1, len(p.answer.References)), said+"   "+p.verdict(r.Verdict))
-	for _, e := range r.Evidence {
-		p.more(p.Palette.Dim(sentence(e)))
-	}
-	if !p.Wide {
-		return
-	}
-	p.more(text(r.APIVersion) + ", UID " + text(r.UID))
-	for _, other := range []struct {
-		what string
-		who  *object.Identity
-	}{{"bears that UID", r.Holder}, {"is there instead", r.Resident}} {
-		if other.who != nil && string(other.who.UID)+other.who.Name+other.who.Kind != r.UID+r.Name+r.Kind {
-			p.more(fmt.Sprintf("%s %s: %s, UID %s", identity(*other.who), other.what, text(other.who.APIVersion), text(string(other.who.UID))))
-		}
-	}
-}
-
-func (p *page) verdict(v collector.Verdict) string {
-	said := text(string(v)) + ": " + meanings[v]
-	switch v {
-	case collector.Solid:
-		return p.Palette.Stays(said)
-	case collector.Dangling:
-		return p.Palette.Goes(said)
-	case collector.Waiting, collector.Unresolvable, collector.ScopeError, collector.Unknown:
-	}
-	return p.Palette.Changes(said)
-}
-
 // chain names what the object waits for, and what that waits for. Of a very long
 // chain it shows the beginning and the end.
 func (p *page) chain() {
@@ -202,44 +147,6 @@ func (p *page) along() {
 	if len(claims) > 0 {
 		p.more(p.Palette.Goes(phrase.List(claims, mostNamed)))
 	}
-}
-
-// traces are what still tells of an object: who names it, and the Events.
-func (p *page) traces() {
-	for i, n := range p.answer.NamedBy {
-		if i == mostNamed {
-			p.line("named by", fmt.Sprintf("… and %s", phrase.Count(len(p.answer.NamedBy)-i, "more reference")))
-			break
-		}
-		said := p.place(n.Object)
-		if p.Wide {
-			said += ", as " + text(n.Reference.APIVersion) + ", UID " + text(n.Reference.UID)
-		}
-		p.line("named by", said)
-	}
-	for _, e := range p.answer.Events {
-		p.line("event", p.event(e))
-	}
-}
-
-func (p *page) event(e why.Event) string {
-	said := []string{}
-	if !e.Last.IsZero() {
-		said = append(said, age(p.Taken.Sub(e.Last))+" ago")
-	}
-	said = append(said, text(e.Type), text(e.Reason))
-	if e.Source != "" {
-		said = append(said, "from "+text(e.Source))
-	}
-	if e.Count > 1 {
-		said = append(said, phrase.Thousands(e.Count)+" times")
-	}
-	said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
-	line := strings.Join(said, ", ") + ": " + sentence(e.Message)
-	if p.Wide && e.UID != "" {
-		line += " (UID " + text(e.UID) + ")"
-	}
-	return line
 }
 
 func (p *page) remedies() {
