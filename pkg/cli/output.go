@@ -20,6 +20,7 @@ var own = map[string][]string{
 	"audit":   {"table", "wide", "sarif"},
 	"collect": {"table", "jsonl"},
 	"delete":  {"table", "jsonl"},
+	"why":     {"text", "wide"},
 }
 
 // addOutputFlags offers -o and what belongs to it.
