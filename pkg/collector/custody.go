@@ -16,6 +16,9 @@ type custody struct {
 	due    []graph.Node
 	queued graph.Set
 	mounts *mounts // nil until a claim or a volume is looked at
+
+	ended     []graph.Node          // Services that have gone, whose Endpoints have not
+	endpoints map[string]graph.Node // by namespace/name; nil until a Service has gone
 }
 
 func newCustody(s *simulation) *custody {
@@ -43,6 +46,9 @@ func (c *custody) heed(n graph.Node, old *object.Object) {
 			c.look(e.Node)
 		}
 	}
+	if now == nil && old != nil && old.GroupVersionKind().GroupKind() == serviceKind {
+		c.ended = append(c.ended, n)
+	}
 	if c.mounts != nil && old != nil {
 		c.mounts.heed(c, n, old)
 	}
@@ -66,7 +72,35 @@ func (c *custody) act() bool {
 		c.queued.Remove(n)
 		did = c.lift(n) || did
 	}
+	for len(c.ended) > 0 {
+		service := c.ended[0]
+		c.ended = c.ended[1:]
+		did = c.forget(service) || did
+	}
 	return did
+}
+
+// forget deletes the Endpoints of a Service that has gone: they bear its name, and
+// no reference (endpoints_controller.go, syncService).
+func (c *custody) forget(service graph.Node) bool {
+	if c.endpoints == nil {
+		c.endpoints = map[string]graph.Node{}
+		for n := range c.graph.Listed() {
+			if o := c.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == endpointsKind {
+				c.endpoints[o.Namespace+"/"+o.Name] = graph.Node(n)
+			}
+		}
+	}
+	at := c.graph.Object(service)
+	n, ok := c.endpoints[at.Namespace+"/"+at.Name]
+	if !ok || c.now[n] == nil || c.now[n].Terminating() {
+		return false
+	}
+	if by := c.last[service]; by >= 0 {
+		c.course.Swept[n], c.last[n] = int(by), by
+	}
+	c.Become(n, Deleted(c.now[n], "", c.taken))
+	return true
 }
 
 func (c *custody) lift(n graph.Node) bool {

@@ -10,9 +10,11 @@ import (
 )
 
 var (
-	podKind    = schema.GroupKind{Kind: "Pod"}
-	claimKind  = schema.GroupKind{Kind: "PersistentVolumeClaim"}
-	volumeKind = schema.GroupKind{Kind: "PersistentVolume"}
+	podKind       = schema.GroupKind{Kind: "Pod"}
+	claimKind     = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	volumeKind    = schema.GroupKind{Kind: "PersistentVolume"}
+	serviceKind   = schema.GroupKind{Kind: "Service"}
+	endpointsKind = schema.GroupKind{Kind: "Endpoints"}
 
 	pods   = schema.GroupResource{Resource: "pods"}
 	claims = schema.GroupResource{Resource: "persistentvolumeclaims"}

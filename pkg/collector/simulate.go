@@ -52,7 +52,8 @@ type Course struct {
 	Moves []Move
 	Model *Model // the state at the end
 	// Swept are the objects that others delete because a move deleted their
-	// namespace or their CustomResourceDefinition, with that move (gc-semantics 7).
+	// namespace or their CustomResourceDefinition, with that move (gc-semantics 7);
+	// with Theirs also the Endpoints of a Service.
 	// They may be gone before a move of their own comes.
 	Swept map[graph.Node]int
 	// Stopped are the moves that delete a Pod which a kubelet has to stop.

@@ -90,7 +90,8 @@ type Outcome struct {
 	State    State           `json:"state"`
 	WaitsFor []string        `json:"waitsFor"` // of a terminating one: the finalizers it is left with, or what else it waits for
 	// Follows is the id of the step that takes the object along, since it deletes
-	// the object's namespace or CustomResourceDefinition; empty for all others.
+	// the object's namespace or CustomResourceDefinition, or the Service of these
+	// Endpoints; empty for all others.
 	Follows string `json:"follows,omitempty"`
 	// Unsure says why it may come otherwise, by luck; empty where it may not.
 	Unsure string `json:"unsure,omitempty"`
