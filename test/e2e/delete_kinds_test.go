@@ -60,14 +60,6 @@ func TestDeleteEndsAsForetold(t *testing.T) {
 	tell(t, all, became(s, at, all))
 }
 
-// live is an object that exists as the server has it now.
-func (s *scene) live(o object) object {
-	s.Helper()
-	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
-	s.must(err)
-	return object{live}
-}
-
 // retaining is a StatefulSet with a claim for each of its two Pods.
 func retaining(ns, whenDeleted string) object {
 	set := workload("StatefulSet", ns, "set")

@@ -154,11 +154,3 @@ func TestWhyForAUserWithRightsInOneNamespace(t *testing.T) {
 	dave.gc("why", "secret/none", "-n", ns).exits(t, 2).warns(t, `"secrets/none" in namespace`, "could not be read (forbidden)")
 	dave.gc("why", "configmap/doomed", "-n", ns, "--strict").exits(t, 3)
 }
-
-// live is an object as the server has it.
-func (s *scene) live(o object) object {
-	s.Helper()
-	found, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
-	s.must(err)
-	return object{found}
-}
