@@ -31,6 +31,14 @@ func (a *act) preview() error {
 	if err := steps.Preview(out, a.plan, mostShown, a.palette()); err != nil {
 		return err
 	}
+	if a.plan.Mode == plan.Delete {
+		a.notes = append(a.notes, steps.Toll(a.plan, a.palette()))
+	}
+	for _, note := range a.notes {
+		if _, err := fmt.Fprintln(out, note); err != nil {
+			return err
+		}
+	}
 	sum := steps.Sum(a.plan)
 	if a.dryRun == dryRunClient {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.plan.Digest)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -124,7 +125,7 @@ func notFound(g *graph.Graph, t target, namespace string) error {
 	if err := unread(g, t, namespace); err != nil {
 		return err
 	}
-	missing := usagef("%s%s does not exist", quoted(t.String()), t.where(namespace))
+	missing := &absence{usagef("%s%s does not exist", quoted(t.String()), t.where(namespace))}
 	if t.of.Namespaced && namespace != "" {
 		return &hinted{missing, "name another namespace with -n, or look in all with -A"}
 	}
@@ -150,6 +151,13 @@ func (t target) where(namespace string) string {
 	}
 	return ""
 }
+
+// absence says that a target is proven not to be there.
+type absence struct{ error }
+
+func (a *absence) Unwrap() error { return a.error }
+
+func isAbsence(err error) bool { return errors.As(err, new(*absence)) }
 
 // at is where the target lives, if it does.
 func (t target) at(namespace string) snapshot.Coordinates {

@@ -10,8 +10,11 @@ import (
 // Mode is what a plan is for.
 type Mode string
 
-// Collect is a pass of the collector over everything that is there.
-const Collect Mode = "collect"
+// The modes.
+const (
+	Collect Mode = "collect" // a pass of the collector over everything that is there
+	Delete  Mode = "delete"  // what is asked to be deleted, and what comes of that
+)
 
 // Plan is everything that a run will do. Lists are empty, not nil.
 type Plan struct {
@@ -23,6 +26,9 @@ type Plan struct {
 	Steps    []Step         `json:"steps"`    // in an order in which they may be done
 	Outcomes []Outcome      `json:"outcomes"` // in the order of their objects
 	Blocked  []Blocked      `json:"blocked"`  // in the order of their objects
+	// Of Delete alone, and nil where there are none; in the order of their objects.
+	Stays []Stay  `json:"stays,omitempty"`
+	Later []Later `json:"later,omitempty"`
 }
 
 // Summary counts the steps by their action, and the blocked objects.
@@ -44,7 +50,8 @@ type Object struct {
 type Step struct {
 	ID                string        `json:"id"` // within the plan
 	Pass              int           `json:"pass"`
-	Action            collector.Act `json:"action"` // delete, unlink, unblock or remove-finalizer
+	Asked             bool          `json:"asked,omitempty"` // somebody asked for it; all else follows from such
+	Action            collector.Act `json:"action"`          // delete, unlink, unblock or remove-finalizer
 	Object            Object        `json:"object"`
 	PropagationPolicy string        `json:"propagationPolicy"` // of delete, else empty
 	OwnerUIDs         []string      `json:"ownerUIDs"`         // of References, once each
@@ -85,10 +92,13 @@ type Outcome struct {
 	// Follows is the id of the step that takes the object along, since it deletes
 	// the object's namespace or CustomResourceDefinition; empty for all others.
 	Follows string `json:"follows,omitempty"`
+	// Unsure says why it may come otherwise, by luck; empty where it may not.
+	Unsure string `json:"unsure,omitempty"`
 }
 
-// Losses counts the objects that go: those that a step deletes, and those that
-// are taken along.
+// Losses counts the objects that go: those that a step deletes, those that are
+// taken along, and those whose deletion was under way and comes to its end by what
+// is asked for.
 func (p *Plan) Losses() int {
 	n := p.Summary.Delete
 	own := map[string]bool{}
@@ -98,7 +108,7 @@ func (p *Plan) Losses() int {
 		}
 	}
 	for _, o := range p.Outcomes {
-		if o.Follows != "" && !own[string(o.Object.UID)] {
+		if (o.Follows != "" || p.Mode == Delete && o.State != Changed) && !own[string(o.Object.UID)] {
 			n++
 		}
 	}
