@@ -19,8 +19,8 @@ var own = map[string][]string{
 	"tree":    {"tree", "wide", "dot", "mermaid"},
 	"audit":   {"table", "wide", "sarif"},
 	"collect": {"table", "jsonl"},
-	"delete":  {"table", "jsonl"},
 	"why":     {"text", "wide"},
+	"delete":  {"table", "jsonl"},
 }
 
 // addOutputFlags offers -o and what belongs to it.

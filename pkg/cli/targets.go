@@ -132,13 +132,6 @@ func notFound(g *graph.Graph, t target, namespace string) error {
 	return missing
 }
 
-// absence says that a target is proven not to be there.
-type absence struct{ error }
-
-func (a *absence) Unwrap() error { return a.error }
-
-func isAbsence(err error) bool { return errors.As(err, new(*absence)) }
-
 // unread words what kept a target from being seen; nil where nothing did, so that
 // it is not there.
 func unread(g *graph.Graph, t target, namespace string) error {
@@ -158,6 +151,13 @@ func (t target) where(namespace string) string {
 	}
 	return ""
 }
+
+// absence says that a target is proven not to be there.
+type absence struct{ error }
+
+func (a *absence) Unwrap() error { return a.error }
+
+func isAbsence(err error) bool { return errors.As(err, new(*absence)) }
 
 // at is where the target lives, if it does.
 func (t target) at(namespace string) snapshot.Coordinates {

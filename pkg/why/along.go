@@ -5,43 +5,56 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// goesAlong counts what goes with the object: as things will come where it goes,
-// else as they would if it were deleted now.
+// goesAlong counts what goes with the object: what would if it were deleted now,
+// and where it goes anyway, also what goes because another owner does, too.
 func (s *subject) goesAlong() {
-	course := s.course
-	if s.Consequence != collector.Delete || s.course.Model.Object(s.node) != nil {
-		course = s.deleted()
+	goes := graph.NewSet(s.graph)
+	for _, n := range append(s.members(), s.node) {
+		goes.Add(n)
 	}
-	s.GoesAlong = s.along(course)
+	course := s.deleted()
+	s.along(course, goes)
+	s.along(&course.Afterwards().Course, goes)
+	if s.Consequence == collector.Delete {
+		s.along(s.course, goes)
+	}
+	goes.Remove(s.node)
+	s.GoesAlong = s.counted(goes.Nodes())
 }
 
-// deleted is the course that things take once the object has gone with what is in
-// it, whatever holds them now.
+// deleted is the course of a deletion of the object, as kubectl deletes, or of the
+// one that is under way.
 func (s *subject) deleted() *collector.Course {
-	m := collector.NewModel(s.graph, s.judge)
-	below := map[graph.Node]bool{}
+	b := collector.Bounds{Roots: collector.Nothing}
+	if !s.object.Terminating() {
+		b.Deletes = []collector.Deletion{{Node: s.node, Policy: metav1.DeletePropagationBackground}}
+		return collector.NewModelOf(s.graph, s.judge, collector.Theirs).Simulate(b)
+	}
 	for _, n := range append(s.members(), s.node) {
-		m.Become(n, nil)
-		for _, e := range s.graph.Dependents(n) {
+		b.Deletes = append(b.Deletes, collector.Deletion{Node: n}) // of the policy that it has
+	}
+	below := map[graph.Node]bool{s.node: true}
+	if s.object.DeletingDependents() {
+		for _, e := range s.graph.Dependents(s.node) {
 			below[e.Node] = true
 		}
 	}
-	return m.Simulate(collector.Bounds{Roots: func(n graph.Node) bool { return below[n] }})
+	b.Roots = func(n graph.Node) bool { return below[n] }
+	return collector.NewModelOf(s.graph, s.judge, collector.Theirs).Simulate(b)
 }
 
-// along counts what a course deletes for want of the object, directly or in turn.
-func (s *subject) along(course *collector.Course) *Along {
-	goes, swept := graph.NewSet(s.graph), map[int][]graph.Node{}
+// along adds what a course deletes for want of what goes, directly or in turn.
+func (s *subject) along(course *collector.Course, goes graph.Set) {
+	swept := map[int][]graph.Node{}
 	for n, by := range course.Swept {
 		swept[by] = append(swept[by], n)
-	}
-	for _, n := range append(s.members(), s.node) {
-		goes.Add(n)
 	}
 	for i := range course.Moves {
 		m := &course.Moves[i]
@@ -53,8 +66,6 @@ func (s *subject) along(course *collector.Course) *Along {
 			goes.Add(n)
 		}
 	}
-	goes.Remove(s.node)
-	return s.counted(goes.Nodes())
 }
 
 // follows says whether an owner that a move rests on is among those that go.

@@ -1,22 +1,20 @@
 package why
 
 import (
-	"strings"
+	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 )
 
-// whose says who sets a finalizer, and so who has to take it away, as far as its
-// name tells.
+// whose says who takes a finalizer off, and when, as far as its name tells.
 func whose(finalizer string) string {
-	switch finalizer {
-	case object.ForegroundFinalizer:
-		return "the garbage collector's: it takes it away when nothing blocks the deletion any more"
-	case object.OrphanFinalizer:
-		return "the garbage collector's: it takes it away when no dependent refers to the object any more"
+	switch who, when, known := collector.Custodian(finalizer); {
+	case when != "":
+		return fmt.Sprintf("%s takes it off when %s", who, when)
+	case known:
+		return fmt.Sprintf("%s has to take it off", who)
+	case who != "":
+		return fmt.Sprintf("whoever runs %s has to take it off", who)
 	}
-	if domain, _, ok := strings.Cut(finalizer, "/"); ok && domain != "" {
-		return "set under the name " + domain + ": whoever runs that has to take it away"
-	}
-	return "its name does not say whose it is"
+	return "its name does not say who has to take it off"
 }

@@ -119,7 +119,7 @@ func (s *subject) owed(i object.Identity, o *object.Object) {
 		if i == s.object.Identity {
 			break // said of each finalizer of its own
 		}
-		s.next(fmt.Sprintf("The finalizer %s is %s.", f, whose(f)))
+		s.next(fmt.Sprintf("The finalizer %s: %s.", f, whose(f)))
 	}
 	s.next("The collector never takes away a finalizer that is not its own.")
 	s.remedy("have whoever set it take it away. By hand you would skip what they have to do first", append([]string{"kubectl", "edit"}, s.target(i)...)...)

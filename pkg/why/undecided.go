@@ -13,7 +13,10 @@ import (
 // stuck explains an object that one reference keeps from being judged at all.
 func (s *subject) stuck(culprit int) {
 	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the collector cannot decide about it, because of its reference to %s.", s.object, s.object.Owners[culprit]))
-	s.next("Nothing happens as long as that reference is as it is: a single reference that cannot be judged keeps the collector from the whole object. It reports that nowhere.")
+	s.next("Nothing happens as long as that reference is as it is: a single reference that cannot be judged keeps the collector from the whole object.")
+	if s.judged[culprit].Verdict == collector.Unresolvable {
+		s.next("It tries again and again, and reports that nowhere.")
+	}
 	s.otherwise()
 	for i, j := range s.judged {
 		if j.Verdict == collector.Unresolvable || j.Verdict == collector.ScopeError {

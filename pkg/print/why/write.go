@@ -88,10 +88,7 @@ func (p *page) headline() {
 		said = p.Palette.Goes(said)
 	case collector.Unlink, collector.Stuck, collector.Hidden:
 		said = p.Palette.Changes(said)
-	case collector.None:
-		if p.answer.State == why.Alive {
-			said = p.Palette.Stays(said)
-		}
+	case collector.None: // it may go all the same, by the hand of others
 	}
 	p.out.WriteString(said + "\n")
 	if p.Wide && p.answer.Object.UID != "" {
