@@ -98,9 +98,13 @@ func (s *scene) deleted(seeds []uint64, copy int) []ended {
 	seen := s.sees(cluster.Scope{Running: true})
 	owns := map[types.UID]int{}
 	for _, o := range seen.seen.Objects {
-		owns[o.UID] += 0
+		owns[o.UID] = 0
+	}
+	for _, o := range seen.seen.Objects {
 		for _, r := range o.Owners {
-			owns[r.UID]++
+			if n, there := owns[r.UID]; there {
+				owns[r.UID] = n + 1
+			}
 		}
 	}
 	var all []*deletion
