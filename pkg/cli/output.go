@@ -20,6 +20,8 @@ var own = map[string][]string{
 	"audit":   {"table", "wide", "sarif"},
 	"collect": {"table", "jsonl"},
 	"repair":  {"table", "jsonl"},
+	"why":     {"text", "wide"},
+	"delete":  {"table", "jsonl"},
 }
 
 // addOutputFlags offers -o and what belongs to it.

@@ -60,10 +60,12 @@ func (r *run) unsave(nodes []graph.Node, err error) {
 }
 
 // lost are the nodes that go or are mended, and for each those whose write must not
-// be sent before it is saved: itself, and what takes it along.
+// be sent before it is saved: itself, and what takes it along; for what the cluster
+// does on account of a step of this run, that step.
 func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 	leans = map[graph.Node][]graph.Node{}
 	byID := make(map[string]graph.Node, len(r.plan.Steps))
+	began := make(map[string]graph.Node, len(r.plan.Steps)) // by step, what this run deletes to begin it
 	add := func(n, on graph.Node) {
 		if leans[n] == nil {
 			nodes = append(nodes, n)
@@ -71,9 +73,18 @@ func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 		leans[n] = append(leans[n], on)
 	}
 	for i := range r.plan.Steps {
-		if step := &r.plan.Steps[i]; savedBefore(step) && step.Move != nil {
-			byID[step.ID] = step.Move.Node
-			add(step.Move.Node, step.Move.Node)
+		step := &r.plan.Steps[i]
+		if step.Move == nil {
+			continue
+		}
+		on := step.Move.Node
+		if by, follows := began[step.Follows]; !r.mine(i) && follows {
+			on = by
+		}
+		began[step.ID] = on
+		if savedBefore(step) {
+			byID[step.ID] = on
+			add(step.Move.Node, on)
 		}
 	}
 	for _, o := range r.plan.Outcomes {

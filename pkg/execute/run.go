@@ -24,6 +24,13 @@ type Options struct {
 	// sent on the state that the plan was made from, in no order, and nothing is
 	// saved, counted or waited for.
 	DryRun bool
+	// Asked has this run do no steps but those that were asked for. The others are the
+	// cluster's, whose own collector comes to them meanwhile; what they delete is
+	// saved all the same.
+	Asked bool
+	// Others sees what the cluster does of that, and is waited for. Nil: those steps
+	// have no result.
+	Others Watcher
 	// Tell is told of every event, one at a time, and holds the run up meanwhile.
 	// It may be nil.
 	Tell func(event.Event)
@@ -41,8 +48,8 @@ type Report struct {
 
 // Result is how a step ended.
 type Result struct {
-	Step    string       `json:"step"` // the plan's id of it
-	Status  event.Status `json:"status"`
+	Step    string       `json:"step"`    // the plan's id of it
+	Status  event.Status `json:"status"`  // empty: not of this run, see Options.Asked
 	Message string       `json:"message"` // unescaped; empty where there is nothing to say
 }
 
@@ -63,6 +70,7 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 		slots:  make(chan struct{}, o.Concurrency),
 		tell:   teller{tell: o.Tell},
 		along:  alongOf(g, p), goes: graph.NewSet(g), unsaved: map[graph.Node]error{},
+		onlookers: onlookers{waiting: map[graph.Node][]*onlooker{}}, last: map[graph.Node]int{}, ids: map[string]int{},
 		report: &Report{Results: make([]Result, len(p.Steps))},
 	}
 	for _, o := range p.Outcomes {
@@ -70,10 +78,17 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 			r.goes.Add(n)
 		}
 	}
+	for i := range p.Steps {
+		r.ids[p.Steps[i].ID] = i
+		r.last[g.Find(p.Steps[i].Object.UID)] = i
+	}
 	r.sights = flights[graph.Node, sight]{take: r.see}
 	r.censuses = flights[struct{}, *census]{take: r.takeCensus}
 	if k != nil {
 		r.saveAll(ctx)
+	}
+	if r.watches() {
+		defer r.follow(ctx)()
 	}
 	r.walk(ctx)
 	r.count()
@@ -95,6 +110,10 @@ type run struct {
 	censuses flights[struct{}, *census]
 	along    *along
 
+	onlookers onlookers
+	last      map[graph.Node]int // per object, the last step on it
+	ids       map[string]int     // per id of a step, its place
+
 	slots  chan struct{} // one is held by every step that is worked on
 	tell   teller
 	report *Report
@@ -105,6 +124,7 @@ func (r *run) count() {
 	r.report.Interrupted = r.cut.Load()
 	for i, result := range r.report.Results {
 		switch {
+		case result.Status == "": // the cluster's
 		case result.Status == event.Skipped:
 			r.report.Skipped++
 		case result.Status == event.Failed:

@@ -46,12 +46,16 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 		s.decision, s.why, s.asks = m.mending(step, s.object)
 		s.exact = s.why == "" && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
 		return s
+	case step.Asked:
+		s.decision = move.Decision
 	case move.For == graph.None:
 		s.decision = m.model.Decide(n)
 	default:
 		s.decision = m.model.Orphaned(move.For, n)
 	}
-	if s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer {
+	if step.Asked {
+		s.why, s.exact = another(move.Before, s.object), true
+	} else if s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer {
 		s.why = why(m.model, step, n, s.decision)
 	} else {
 		s.exact = s.decision.Policy == move.Policy && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
@@ -60,7 +64,7 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 	case s.object == nil:
 	case s.why != "" && swept:
 		s.asks = m.around(n)
-	case s.why == "" && move.For == graph.None && !s.object.Terminating():
+	case s.why == "" && move.For == graph.None && !step.Asked && !s.object.Terminating():
 		s.asks, s.unknown = m.waiting(n)
 	}
 	return s

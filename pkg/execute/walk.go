@@ -10,13 +10,17 @@ import (
 // steps and in what they come after.
 func (r *run) walk(ctx context.Context) {
 	waiting, successors := r.order()
+	begun := make([]bool, len(waiting))
 	var ready []int
 	for i, n := range waiting {
-		if n == 0 {
+		switch {
+		case r.ignores(i):
+			begun[i] = true
+			r.report.Results[i].Step = r.plan.Steps[i].ID
+		case n == 0:
 			ready = append(ready, i)
 		}
 	}
-	begun := make([]bool, len(waiting))
 	over := make(chan int)
 	done := ctx.Done()
 	for flying := 0; flying > 0 || len(ready) > 0; {
@@ -64,20 +68,32 @@ func (r *run) order() (waiting []int, successors [][]int) {
 	if r.options.DryRun {
 		return waiting, successors
 	}
-	byID := make(map[string]int, len(steps))
 	for i := range steps {
-		byID[steps[i].ID] = i
-	}
-	for i := range steps {
-		waiting[i] = len(steps[i].After)
+		if r.ignores(i) {
+			continue
+		}
 		for _, id := range steps[i].After {
-			if before, known := byID[id]; known {
+			before, known := r.ids[id]
+			if known && r.mine(i) && !r.mine(before) {
+				continue
+			}
+			waiting[i]++
+			if known {
 				successors[before] = append(successors[before], i)
 			}
 		}
 	}
 	return waiting, successors
 }
+
+// mine says whether this run does a step itself.
+func (r *run) mine(i int) bool { return !r.options.Asked || r.plan.Steps[i].Asked }
+
+// ignores says whether a step is the cluster's, and not waited for.
+func (r *run) ignores(i int) bool { return !r.mine(i) && !r.watches() }
+
+// watches says whether this run waits for what the cluster does.
+func (r *run) watches() bool { return r.options.Asked && r.options.Others != nil && !r.options.DryRun }
 
 // take works on a step, holding a slot.
 func (r *run) take(ctx context.Context, i int) {
@@ -90,7 +106,7 @@ func (r *run) take(ctx context.Context, i int) {
 		r.end(i, r.rehearse(ctx, step))
 	default:
 		t := &task{run: r, step: step, index: i, node: step.Move.Node}
-		r.end(i, t.perform(ctx))
+		r.end(i, t.take(ctx))
 	}
 }
 

@@ -27,6 +27,12 @@ func digest(p *Plan) string {
 	for _, o := range p.Outcomes {
 		write(o)
 	}
+	for _, s := range p.Stays {
+		write(s)
+	}
+	for _, l := range p.Later {
+		write(l)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 

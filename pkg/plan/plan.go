@@ -14,6 +14,7 @@ type Mode string
 // The modes.
 const (
 	Collect Mode = "collect" // a pass of the collector over everything that is there
+	Delete  Mode = "delete"  // what is asked to be deleted, and what comes of that
 	Repair  Mode = "repair"  // references that lead to no owner are mended
 )
 
@@ -33,6 +34,9 @@ type Plan struct {
 	Steps    []Step         `json:"steps"`    // in an order in which they may be done
 	Outcomes []Outcome      `json:"outcomes"` // in the order of their objects
 	Blocked  []Blocked      `json:"blocked"`  // in the order of their objects
+	// Of Delete alone, and nil where there are none; in the order of their objects.
+	Stays []Stay  `json:"stays,omitempty"`
+	Later []Later `json:"later,omitempty"`
 }
 
 // Summary counts the steps by their action, and the blocked objects.
@@ -56,7 +60,8 @@ type Object struct {
 type Step struct {
 	ID                string        `json:"id"` // within the plan
 	Pass              int           `json:"pass"`
-	Action            collector.Act `json:"action"` // delete, unlink, unblock or remove-finalizer; of a repair: relink, reversion or unlink
+	Asked             bool          `json:"asked,omitempty"` // somebody asked for it; all else follows from such
+	Action            collector.Act `json:"action"`          // delete, unlink, unblock or remove-finalizer; of a repair: relink, reversion or unlink
 	Object            Object        `json:"object"`
 	PropagationPolicy string        `json:"propagationPolicy"` // of delete, else empty
 	OwnerUIDs         []string      `json:"ownerUIDs"`         // of References, once each
@@ -98,15 +103,19 @@ type Outcome struct {
 	State    State           `json:"state"`
 	WaitsFor []string        `json:"waitsFor"` // of a terminating one: the finalizers it is left with, or what else it waits for
 	// Follows is the id of the step that takes the object along, since it deletes
-	// the object's namespace or CustomResourceDefinition; empty for all others.
+	// the object's namespace or CustomResourceDefinition, or the Service of these
+	// Endpoints; empty for all others.
 	Follows string `json:"follows,omitempty"`
+	// Unsure says why it may come otherwise, by luck; empty where it may not.
+	Unsure string `json:"unsure,omitempty"`
 	// Otherwise is what the collector would do with an object that a repair mends,
 	// if it were not mended; empty in all other plans.
 	Otherwise collector.Consequence `json:"otherwise,omitempty"`
 }
 
-// Losses counts the objects that go: those that a step deletes, and those that
-// are taken along.
+// Losses counts the objects that go: those that a step deletes, those that are
+// taken along, and those whose deletion was under way and comes to its end by what
+// is asked for.
 func (p *Plan) Losses() int {
 	n := p.Summary.Delete
 	own := map[string]bool{}
@@ -116,7 +125,7 @@ func (p *Plan) Losses() int {
 		}
 	}
 	for _, o := range p.Outcomes {
-		if o.Follows != "" && !own[string(o.Object.UID)] {
+		if (o.Follows != "" || p.Mode == Delete && o.State != Changed) && !own[string(o.Object.UID)] {
 			n++
 		}
 	}

@@ -36,6 +36,7 @@ var table = map[string]struct {
 	"pkg/mend":                  {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector"}},
 	"pkg/audit":                 {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend"}},
 	"pkg/plan":                  {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit"}},
+	"pkg/why":                   {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit"}},
 	"pkg/event":                 {own: []string{"pkg/object"}},
 	"pkg/execute":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/plan", "pkg/event"}},
 	"pkg/backup":                {own: []string{"pkg/object"}},
@@ -49,9 +50,10 @@ var table = map[string]struct {
 	"pkg/print/diagram":         {own: []string{"pkg/object", "pkg/graph", "pkg/print/escape"}},
 	"pkg/print/sarif":           {own: []string{"pkg/object", "pkg/snapshot", "pkg/audit", "pkg/print/escape"}},
 	"pkg/print/findings":        {own: []string{"pkg/object", "pkg/snapshot", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
+	"pkg/print/why":             {own: []string{"pkg/object", "pkg/collector", "pkg/why", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase"}},
 	"pkg/print/tree":            {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/cli": {
-		own:   []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/plan", "pkg/event", "pkg/execute", "pkg/backup", "pkg/cluster", "pkg/print/..."},
+		own:   []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/why", "pkg/plan", "pkg/event", "pkg/execute", "pkg/backup", "pkg/cluster", "pkg/print/..."},
 		other: []string{"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/klog", "golang.org/x/term"},
 	},
 }
