@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
@@ -212,4 +213,18 @@ func lost(s *snapshot.Snapshot) map[string]bool {
 		}
 	}
 	return out
+}
+
+func TestAReferenceThatSomebodyGivesUpGoesWhetherItHoldsOrNot(t *testing.T) {
+	egg, hen := ConfigMap("a/egg", Foreground()), Secret("a/hen", Foreground())
+	Owned(To(hen, Blocking))(&egg)
+	Owned(To(egg, Blocking))(&hen)
+	s := on(egg, hen)
+	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{
+		Fix: mend.Unlink, References: []types.UID{hen.UID}, Within: func(n graph.Node) bool { return s.graph.UID(n) == egg.UID },
+	})
+	s.then("patch egg", 1, func() { s.edit(uid(egg), func(*object.Object) {}) })
+	s.is(t, s.run(t.Context()), "unlink egg: done")
+	s.has(t, egg)
+	s.has(t, hen, references(&hen)...)
 }

@@ -3,6 +3,9 @@ package plan
 import (
 	"maps"
 	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -23,13 +26,18 @@ type RepairOptions struct {
 	// be relinked, too, and one of which only a person can say that it leads
 	// nowhere. Empty: what fits each reference, save that last one.
 	Fix mend.Fix
+	// References are the UIDs of owners whose references are taken away, whether they
+	// hold or not, and then nothing else is. It is for a person who knows which
+	// reference of a circle to give up.
+	References []types.UID
 	// Named says that the objects were named one by one, so that it is told of each
 	// why it is not mended, even if nobody knows whether it has to be.
 	Named bool
 }
 
 // MakeRepair plans to mend references that lead to no owner, so that the collector does
-// not act on them. Nothing is deleted by it, and no solid reference changes. An
+// not act on them. Nothing is deleted by it, and no solid reference changes that
+// nobody named. An
 // object is left alone where that would have the collector delete it which leaves
 // it alone as it is.
 //
@@ -71,6 +79,8 @@ type repair struct {
 	options RepairOptions
 	wanted  map[graph.Node]operation // what is done to each object that is mended
 	blocked map[graph.Node][]string
+	// released are the owners whose deletion is under way and ends because of the repair.
+	released map[types.UID]bool
 }
 
 // nodes are the objects that are mended, in the order of the graph.
@@ -81,12 +91,16 @@ func (r *repair) choose(n graph.Node) {
 	if len(r.graph.Object(n).Owners) == 0 {
 		return
 	}
+	if len(r.options.References) > 0 {
+		r.give(n)
+		return
+	}
 	judgements := r.judge.Object(n)
 	if !slices.ContainsFunc(judgements, func(j collector.Judgement) bool { return j.Verdict != collector.Solid }) {
 		return
 	}
 	var wanted operation
-	for i, m := range r.mender.Object(n) {
+	for i, m := range r.mends(n) {
 		if !r.speaksOf(judgements[i]) {
 			continue
 		}
@@ -100,6 +114,30 @@ func (r *repair) choose(n graph.Node) {
 	if !wanted.empty() {
 		r.wanted[n] = wanted
 	}
+}
+
+// give takes the references of one object away that somebody named.
+func (r *repair) give(n graph.Node) {
+	var wanted operation
+	for i, m := range r.mends(n) {
+		if m.Chosen {
+			wanted.add(mend.Unlink, i, m)
+		}
+	}
+	if !wanted.empty() {
+		r.wanted[n] = wanted
+	}
+}
+
+// mends are what mends each reference of an object, or what a person said.
+func (r *repair) mends(n graph.Node) []mend.Mend {
+	out := r.mender.Object(n)
+	for i, of := range r.graph.Object(n).Owners {
+		if slices.Contains(r.options.References, of.UID) {
+			out[i] = mend.Mend{Fix: mend.Unlink, Chosen: true}
+		}
+	}
+	return out
 }
 
 // speaksOf says whether the repair is about references of that kind.
@@ -177,7 +215,7 @@ type part struct {
 // steps are those on one object, the first of which is the at-th of the plan.
 // Spared is what the collector would do without them.
 func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]Step, Outcome) {
-	o, judgements, mends, wanted := r.graph.Object(n), r.judge.Object(n), r.mender.Object(n), r.wanted[n]
+	o, judgements, mends, wanted := r.graph.Object(n), r.judge.Object(n), r.mends(n), r.wanted[n]
 	before, verdicts := o, collector.Verdicts(judgements)
 	var out []Step
 	for k, of := range wanted.parts() {
@@ -199,6 +237,9 @@ func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]St
 		}
 		s.OwnerUIDs = owners(s.References)
 		s.Reason = whyMended(move, s)
+		if owners := r.ended(s.References); len(owners) > 0 {
+			s.Reason += "; so the deletion of " + strings.Join(owners, ", ") + " can end"
+		}
 		if k == 0 {
 			s.Reason += otherwise(spared)
 		}
@@ -210,6 +251,18 @@ func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]St
 		before = &after
 	}
 	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, Otherwise: spared}
+}
+
+// ended names the owners that go because these references do not block them any
+// more.
+func (r *repair) ended(of []Reference) []string {
+	var out []string
+	for _, reference := range of {
+		if uid := types.UID(reference.UID); r.released[uid] && reference.Becomes == nil {
+			out = append(out, r.graph.Object(r.graph.Find(uid)).String())
+		}
+	}
+	return out
 }
 
 func referenceOf(r object.Reference, j collector.Judgement, m mend.Mend, action collector.Act) Reference {
