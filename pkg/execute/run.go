@@ -66,7 +66,7 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 	}
 	r := &run{
 		plan: p, graph: g, server: s, keeper: k, options: o,
-		mirror: &mirror{graph: g, model: collector.NewModel(g, collector.NewJudge(g)), saved: map[graph.Node]string{}, touched: map[graph.Node]bool{}},
+		mirror: newMirror(g),
 		slots:  make(chan struct{}, o.Concurrency),
 		tell:   teller{tell: o.Tell},
 		along:  alongOf(g, p), goes: graph.NewSet(g), unsaved: map[graph.Node]error{},
