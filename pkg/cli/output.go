@@ -19,9 +19,9 @@ var own = map[string][]string{
 	"tree":    {"tree", "wide", "dot", "mermaid"},
 	"audit":   {"table", "wide", "sarif"},
 	"collect": {"table", "jsonl"},
-	"repair":  {"table", "jsonl"},
 	"why":     {"text", "wide"},
 	"delete":  {"table", "jsonl"},
+	"repair":  {"table", "jsonl"},
 }
 
 // addOutputFlags offers -o and what belongs to it.

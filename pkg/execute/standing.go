@@ -42,22 +42,22 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 		s.saved = ok && v == s.object.ResourceVersion
 	}
 	switch {
+	case step.Asked:
+		s.decision, s.why, s.exact = move.Decision, another(move.Before, s.object), true
 	case mends(step):
 		s.decision, s.why, s.asks = m.mending(step, s.object)
 		s.exact = s.why == "" && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
 		return s
-	case step.Asked:
-		s.decision = move.Decision
 	case move.For == graph.None:
 		s.decision = m.model.Decide(n)
 	default:
 		s.decision = m.model.Orphaned(move.For, n)
 	}
-	if step.Asked {
-		s.why, s.exact = another(move.Before, s.object), true
-	} else if s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer {
+	switch {
+	case step.Asked:
+	case s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer:
 		s.why = why(m.model, step, n, s.decision)
-	} else {
+	default:
 		s.exact = s.decision.Policy == move.Policy && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
 	}
 	switch {
