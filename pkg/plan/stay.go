@@ -108,6 +108,10 @@ func (m *maker) unsure() map[graph.Node]string {
 	for i := range m.course.Moves {
 		move := &m.course.Moves[i]
 		switch {
+		case m.course.Tangled.Has(move.Node):
+			why[i] = "more than one object of a circle is asked for: they may wait for each other for ever"
+		case move.Race != graph.None && move.Act == collector.Unblock:
+			why[i] = fmt.Sprintf("it no longer blocks %s, which others hold: if the collector comes to it soon enough, it is deleted", m.graph.Object(move.Race))
 		case move.Race != graph.None && move.For != graph.None:
 			why[i] = fmt.Sprintf("if the collector comes to it for %s first, it is deleted", m.graph.Object(move.Race))
 		case move.Race != graph.None:
