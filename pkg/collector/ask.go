@@ -50,25 +50,36 @@ func changes(before, after *object.Object) bool {
 	return after == nil || !before.Terminating() || !slices.Equal(before.Finalizers, after.Finalizers)
 }
 
-// race is the owner on whose account the cluster's own collector makes a move
-// only if it comes to the object in time, or None. Two owners are such. One is
-// deleted in the foreground though nothing blocks it, or not any more, and is held
-// by others, too: it is released at once, and then its dependents see an owner that lives
-// (gc-semantics 4.6, 9L L14). And one that is gone, while another lets go of the
-// object: what is left without owners by that stays, what sees the bad one alone
-// goes.
+// race is the owner on whose account it is a matter of luck what the cluster's own
+// collector makes of an object, or None. It is so
+//
+//   - where an owner is deleted in the foreground and nothing blocks it, or not any
+//     more: it is released at once. If others hold it, dependents that are looked at
+//     after that see an owner that lives, and stay (gc-semantics 4.6, 9L L14). If
+//     not, they see none, and are not deleted in the foreground themselves.
+//   - where an owner lets go of the object and another is gone. What is left without
+//     any stays; what sees the bad one alone goes.
 func (s *simulation) race(m Move) graph.Node {
 	if s.hand == Ours || m.Before.Terminating() {
 		return graph.None
 	}
 	for i, v := range m.Verdicts {
-		r := m.Before.Owners[i]
-		owner := s.graph.Find(r.UID)
+		owner := s.graph.Find(m.Before.Owners[i].UID)
+		if m.For != graph.None {
+			if v.Lost() && owner != m.For {
+				return owner
+			}
+			continue
+		}
 		o := s.Object(owner)
+		if v != Waiting || o == nil {
+			continue
+		}
+		held := len(o.ForeignFinalizers()) > 0
 		switch {
-		case m.For != graph.None && v.Lost() && owner != m.For:
+		case m.Act == Unblock && held && s.blocksAlone(m.Before, owner):
 			return owner
-		case m.For == graph.None && v == Waiting && o != nil && len(o.ForeignFinalizers()) > 0 && (s.unblocked[owner] || m.Act == Unblock && s.blocksAlone(m.Before, owner)):
+		case s.unblocked[owner] && (held || m.Policy == metav1.DeletePropagationForeground):
 			return owner
 		}
 	}
