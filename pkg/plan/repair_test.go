@@ -195,12 +195,16 @@ func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
 		blocked []string
 	}{
 		"of a circle": {
-			named(ConfigMap("a/stays")), []object.Object{ConfigMap("a/stays", OwnedBy(Secret("a/x"))), Secret("a/x", OwnedBy(stays))},
-			[]string{"unlink x: ConfigMap/stays holds, and is given up; keeps it, and nothing will ever collect it"}, []string{},
+			named(ConfigMap("a/stays")),
+			[]object.Object{ConfigMap("a/stays", OwnedBy(Secret("a/x"))), Secret("a/x", OwnedBy(stays))},
+			[]string{"unlink x: ConfigMap/stays holds, and is given up; keeps it, and nothing will ever collect it"},
+			[]string{},
 		},
 		"of an object that owns itself": {
-			named(Secret("a/x")), []object.Object{stays, Secret("a/x", OwnedBy(stays, Secret("a/x")))},
-			[]string{"unlink x: Secret/x holds, and is given up; ConfigMap/stays remains"}, []string{},
+			named(Secret("a/x")),
+			[]object.Object{stays, Secret("a/x", OwnedBy(stays, Secret("a/x")))},
+			[]string{"unlink x: Secret/x holds, and is given up; ConfigMap/stays remains"},
+			[]string{},
 		},
 		"of a circle that is being deleted and waits for itself": {
 			named(ConfigMap("a/stays")),
@@ -211,8 +215,10 @@ func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
 			[]string{},
 		},
 		"where the other owner is gone": {
-			named(stays), []object.Object{stays, Secret("a/x", OwnedBy(stays, gone))},
-			[]string{}, []string{"x: is left as it is: mended in part, the collector would delete it, which it does not do now"},
+			named(stays),
+			[]object.Object{stays, Secret("a/x", OwnedBy(stays, gone))},
+			[]string{},
+			[]string{"x: is left as it is: mended in part, the collector would delete it, which it does not do now"},
 		},
 		"that it does not have": {
 			named(web), []object.Object{stays, Secret("a/x", OwnedBy(stays))}, []string{}, []string{},
