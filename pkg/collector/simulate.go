@@ -42,8 +42,8 @@ type Move struct {
 	After []int
 	// Follows is the move without which this one would not be, or -1.
 	Follows int
-	// Race is an owner on whose account it is a matter of luck whether the cluster's
-	// own collector makes this move: see race. Else None.
+	// Race is an owner on whose account it is a matter of luck what the cluster's own
+	// collector makes of the object: see race. Else None.
 	Race graph.Node
 }
 
@@ -80,7 +80,7 @@ type Course struct {
 func (m *Model) Simulate(b Bounds) *Course {
 	s := &simulation{
 		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
-		underWay: map[graph.Node]bool{}, putOff: map[graph.Node]bool{}, unblocked: map[graph.Node]bool{},
+		underWay: map[graph.Node]bool{}, putOff: map[graph.Node]bool{},
 		home: map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{},
 	}
 	if m.hand == Theirs {
@@ -106,6 +106,7 @@ func (s *simulation) run(start func() int) *Course {
 	for pass := start() + 1; s.more(); pass++ {
 		s.pass(pass)
 	}
+	s.undisputed()
 	return s.course
 }
 
@@ -143,9 +144,8 @@ type simulation struct {
 	underWay map[graph.Node]bool // owners whose foreground deletion was under way before
 	putOff   map[graph.Node]bool // what is looked at when there is nothing else to do
 
-	custody   *custody            // nil with Ours
-	afterward *afterward          // nil but in Afterwards
-	unblocked map[graph.Node]bool // owners that nothing blocked when their foreground deletion began
+	custody   *custody   // nil with Ours
+	afterward *afterward // nil but in Afterwards
 
 	contents *contents                 // nil until something takes others along
 	open     []*emptying               // namespaces and CustomResourceDefinitions, in the order of their moves

@@ -125,24 +125,22 @@ func (m *maker) unsure() map[graph.Node]string {
 	return out
 }
 
-// luck says what else may become of an object, on account of an owner; empty where
-// that comes to the same.
+// luck says what else may become of an object, on account of an owner.
 func (m *maker) luck(move *collector.Move) string {
-	owner, left := m.course.Model.Object(move.Race), m.course.Model.Object(move.Node)
-	held := owner != nil && len(owner.ForeignFinalizers()) > 0
-	name := "an owner that is gone"
+	owner, name := m.course.Model.Object(move.Race), "an owner that is gone"
 	if of := m.graph.Object(move.Race); of != nil {
 		name = of.String()
 	}
+	held := owner != nil && len(owner.ForeignFinalizers()) > 0
 	switch {
 	case move.For != graph.None:
 		return fmt.Sprintf("if the collector comes to it for %s first, it is deleted", name)
-	case move.Act == collector.Unblock:
+	case move.Act == collector.Unblock && held:
 		return fmt.Sprintf("it no longer blocks %s, which others hold: if the collector comes to it soon enough, it is deleted", name)
+	case move.Act == collector.Unblock:
+		return fmt.Sprintf("it no longer blocks %s: if the collector comes to it soon enough, it waits for its own dependents", name)
 	case held:
 		return fmt.Sprintf("it does not block %s, which others hold: if the collector comes to it late, it stays", name)
-	case left != nil && left.DeletingDependents():
-		return fmt.Sprintf("it does not block %s: if the collector comes to it late, it does not wait for its own dependents", name)
 	}
-	return ""
+	return fmt.Sprintf("it does not block %s: if the collector comes to it late, it does not wait for its own dependents", name)
 }
