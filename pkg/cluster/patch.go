@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -43,6 +44,13 @@ func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 	}
 	for _, i := range slices.Backward(slices.Compact(slices.Sorted(slices.Values(c.Drop)))) { // no removal moves one that is still to come
 		ops = append(ops, operation{Op: "remove", Path: owners + strconv.Itoa(i)})
+	}
+	for i, r := range c.Add {
+		if i == 0 && len(o.Owners) == 0 {
+			ops = append(ops, operation{"add", strings.TrimSuffix(owners, "/"), []object.Reference{r}})
+			continue
+		}
+		ops = append(ops, operation{"add", owners + "-", r})
 	}
 	if c.Release != "" {
 		i := slices.Index(o.Finalizers, c.Release)

@@ -9,10 +9,14 @@ type Change struct {
 	Drop    []int  // references that are taken away, ascending
 	Unblock []int  // references that no longer block their owner's deletion, ascending
 	Release string // a finalizer that is taken away; empty: none
+
+	Add []Reference // references that are added behind the others
 }
 
 // Empty says whether the change changes nothing.
-func (c Change) Empty() bool { return len(c.Drop) == 0 && len(c.Unblock) == 0 && c.Release == "" }
+func (c Change) Empty() bool {
+	return len(c.Drop) == 0 && len(c.Unblock) == 0 && c.Release == "" && len(c.Add) == 0
+}
 
 // Apply is the object after the change; o stays as it is.
 func (c Change) Apply(o Object) Object {
@@ -30,6 +34,9 @@ func (c Change) Apply(o Object) Object {
 			owners = append(owners, r)
 		}
 		o.Owners = owners
+	}
+	if len(c.Add) > 0 {
+		o.Owners = slices.Concat(o.Owners, c.Add)
 	}
 	if c.Release != "" {
 		o.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == c.Release })

@@ -27,6 +27,12 @@ func digest(p *Plan) string {
 	for _, o := range p.Outcomes {
 		write(o)
 	}
+	for _, k := range p.Kept {
+		write(k)
+	}
+	for _, l := range p.Lost {
+		write(l)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 

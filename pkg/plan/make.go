@@ -27,12 +27,17 @@ func Make(g *graph.Graph, o Options) *Plan {
 		Mode: o.Mode, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
 		Steps: m.steps(), Outcomes: m.outcomes(), Blocked: m.blocked(),
 	}
+	p.Sum()
+	p.Digest = digest(p)
+	return p
+}
+
+// Sum counts anew what the plan does.
+func (p *Plan) Sum() {
+	p.Summary = Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
 	for _, s := range p.Steps {
 		p.Summary.add(s.Action)
 	}
-	p.Summary.Blocked = len(p.Blocked)
-	p.Digest = digest(p)
-	return p
 }
 
 func (s *Summary) add(action collector.Act) {
@@ -45,6 +50,10 @@ func (s *Summary) add(action collector.Act) {
 		s.Unblock++
 	case collector.FreeFinalizer:
 		s.RemoveFinalizer++
+	case Create:
+		s.Create++
+	case Link:
+		s.Link++
 	case collector.Leave, collector.OrphanChildren:
 	}
 }

@@ -10,8 +10,19 @@ import (
 // Mode is what a plan is for.
 type Mode string
 
-// Collect is a pass of the collector over everything that is there.
-const Collect Mode = "collect"
+// The modes.
+const (
+	// Collect is a pass of the collector over everything that is there.
+	Collect Mode = "collect"
+	// Restore makes again what a run deleted.
+	Restore Mode = "restore"
+)
+
+// What is done to an object besides the collector's acts.
+const (
+	Create collector.Act = "create" // an object is made that has the manifest of one that is gone
+	Link   collector.Act = "link"   // references are added, in the place of some that lead nowhere
+)
 
 // Plan is everything that a run will do. Lists are empty, not nil.
 type Plan struct {
@@ -23,6 +34,11 @@ type Plan struct {
 	Steps    []Step         `json:"steps"`    // in an order in which they may be done
 	Outcomes []Outcome      `json:"outcomes"` // in the order of their objects
 	Blocked  []Blocked      `json:"blocked"`  // in the order of their objects
+
+	// Of a restoration: what it leaves alone, in the order of the objects, and
+	// what does not come back with what it makes.
+	Kept []Kept `json:"kept,omitempty"`
+	Lost []Lost `json:"lost,omitempty"`
 }
 
 // Summary counts the steps by their action, and the blocked objects.
@@ -32,6 +48,9 @@ type Summary struct {
 	Unblock         int `json:"unblock"`
 	RemoveFinalizer int `json:"removeFinalizer"`
 	Blocked         int `json:"blocked"`
+	Create          int `json:"create,omitempty"`
+	Link            int `json:"link,omitempty"`
+	Kept            int `json:"kept,omitempty"`
 }
 
 // Object is an object in the state that a step rests on.
@@ -54,6 +73,7 @@ type Step struct {
 	References        []Reference   `json:"references"`        // on which it rests: those that go, or all of an object that is deleted
 	Follows           string        `json:"follows"`           // id of the step without which it would not be, or empty
 	WaitsForKubelet   bool          `json:"waitsForKubelet,omitempty"`
+	Manifest          string        `json:"manifest,omitempty"` // of create: the sha256 of what is made, as it was saved
 
 	// Move is what the model made of it; nil in a plan that was read from a file.
 	Move *collector.Move `json:"-"`
@@ -111,4 +131,16 @@ type Blocked struct {
 	Object object.Identity   `json:"object"`
 	By     []object.Identity `json:"by"` // the dependents that hold it up; empty where there are none
 	Reason string            `json:"reason"`
+}
+
+// Kept is an object that a restoration leaves alone.
+type Kept struct {
+	Object object.Identity `json:"object"`
+	Reason string          `json:"reason"`
+}
+
+// Lost is what does not come back, and of which objects; none: of all.
+type Lost struct {
+	What    string            `json:"what"`
+	Objects []object.Identity `json:"objects,omitempty"`
 }

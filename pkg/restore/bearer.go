@@ -1,0 +1,137 @@
+package restore
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// bearer is an object with references that are to be put back.
+type bearer struct {
+	object object.Identity
+	made   *subject       // nil: it survived the run
+	now    *object.Object // nil: it has yet to be made
+	wants  []*want
+}
+
+// want is a reference that is to be put back.
+type want struct {
+	was   object.Reference
+	ref   object.Reference // as it is put back; with the UID of then of what has yet to be made
+	owner *subject         // nil: it is not of the backup
+	over  int              // the place of the reference in the stead of which it comes, else -1
+	found collector.Judgement
+	comes collector.Consequence // of putting it back
+	rival *object.Reference     // the controller that the object has meanwhile, where it may have but one
+	kept  bool
+	later bool // the owner is made after the object, which is linked then
+}
+
+// none is no place.
+const none = -1
+
+func (m *maker) bear(b *bearer) { m.bearers = append(m.bearers, b) }
+
+// survive finds the references that are to be put back: of what is made, all that
+// it had; of what was made before and of what survived the run, those that they
+// lack, or that still carry the UID of an object that is made anew.
+func (m *maker) survive() {
+	for _, s := range m.making {
+		s.bearer = &bearer{object: s.saved.Object, made: s}
+		for _, r := range s.owners {
+			s.bearer.want(r, none)
+		}
+		m.bear(s.bearer)
+	}
+	made := map[types.UID]*subject{}
+	for _, s := range m.before {
+		made[s.uid] = s
+	}
+	removed := m.removed()
+	for i := range m.seen.Objects {
+		now := &m.seen.Objects[i]
+		if now.Terminating() || m.options.Only != nil && !m.options.Only(now.Identity) {
+			continue
+		}
+		b := &bearer{object: now.Identity, made: made[now.UID], now: now}
+		for at, r := range now.Owners {
+			if owner := m.of[r.UID]; owner != nil && owner.uid != now.UID {
+				b.want(r, at)
+			}
+		}
+		missing := removed[now.UID]
+		if b.made != nil {
+			missing = b.made.owners
+		}
+		for _, r := range missing {
+			b.miss(r)
+		}
+		if len(b.wants) > 0 {
+			m.bear(b)
+		}
+	}
+}
+
+func (b *bearer) want(r object.Reference, over int) {
+	b.wants = append(b.wants, &want{was: r, ref: r, over: over})
+}
+
+// miss wants a reference that the run took away, or that a restoration has not
+// put back yet, in the stead of what became of it.
+func (b *bearer) miss(r object.Reference) {
+	over := none
+	for i, has := range b.now.Owners {
+		if has.UID == r.UID && has.Kind == r.Kind && has.Name == r.Name {
+			if has.APIVersion == r.APIVersion && has.Blocks() == r.Blocks() {
+				return
+			}
+			over = i
+		}
+	}
+	if !slices.ContainsFunc(b.wants, func(w *want) bool { return w.over == over && over != none }) {
+		b.want(r, over)
+	}
+}
+
+// removed are the references that the run took from objects which it did not
+// delete, or changed, by the UID of the object. Where nothing is noted of a step,
+// the cluster's own collector may have done it.
+func (m *maker) removed() map[types.UID][]object.Reference {
+	out := map[types.UID][]object.Reference{}
+	if m.backup.Plan == nil {
+		return out
+	}
+	undone := map[string]bool{}
+	for _, e := range m.backup.Ended {
+		undone[e.Step] = e.Status != event.Done
+	}
+	for i := range m.backup.Plan.Steps {
+		s := &m.backup.Plan.Steps[i]
+		if s.Action == collector.Remove || undone[s.ID] {
+			continue
+		}
+		for _, r := range s.References {
+			out[s.Object.UID] = append(out[s.Object.UID], referenceOf(r))
+		}
+	}
+	return out
+}
+
+// referenceOf is a reference of a plan, which does not tell an unset flag from a
+// false one: they mean the same.
+func referenceOf(r plan.Reference) object.Reference {
+	yes := true
+	out := object.Reference{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID)}
+	if r.Controller {
+		out.Controller = &yes
+	}
+	if r.BlockOwnerDeletion {
+		out.BlockOwnerDeletion = &yes
+	}
+	return out
+}
