@@ -4,22 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
-
-// Makes says whether a UID is that of then of an object that the plan makes.
-func (r *Restoration) Makes() map[types.UID]bool {
-	out := map[types.UID]bool{}
-	for i := range r.Plan.Steps {
-		if s := &r.Plan.Steps[i]; s.Action == plan.Create {
-			out[s.Object.UID] = true
-		}
-	}
-	return out
-}
 
 // Body is what the i-th step sends to have its object made: the manifest that was
 // saved, without what the server sets and what belonged to the object that is

@@ -13,12 +13,10 @@ import (
 )
 
 // Work is how a step of a Restoration is done. References to what has yet to be
-// made carry the UID of then: see Restoration.Makes.
+// made carry the UID of then.
 type Work struct {
 	// Add are the references that the object is made with, or that it gets.
-	Add []object.Reference
-	// Over are the references of a link that those come in the stead of.
-	Over []object.Reference
+	Add []Addition
 	// Settle says of a controller that what it adopts is made shortly before: it
 	// has to have been seen by those who watch.
 	Settle bool
@@ -29,6 +27,12 @@ type Work struct {
 	Defines []snapshot.Type
 
 	saved Saved // of a create
+}
+
+// Addition is a reference that an object gets.
+type Addition struct {
+	object.Reference
+	Over *object.Reference // of a link: the one in the stead of which it comes; nil: none
 }
 
 // Work is how the i-th step is done.
@@ -47,7 +51,7 @@ func (m *maker) steps(order []*subject, after [][]int) (steps []plan.Step, works
 		}
 		for _, w := range s.bearer.wants {
 			if w.kept && !w.later {
-				work.Add = append(work.Add, w.ref)
+				work.Add = append(work.Add, Addition{Reference: w.ref})
 				step.References = append(step.References, w.reference())
 			}
 		}
@@ -67,11 +71,12 @@ func (m *maker) steps(order []*subject, after [][]int) (steps []plan.Step, works
 			if !w.kept || b.now == nil && !w.later {
 				continue
 			}
-			work.Add = append(work.Add, w.ref)
-			step.References = append(step.References, w.reference())
+			add := Addition{Reference: w.ref}
 			if w.over != none {
-				work.Over = append(work.Over, b.now.Owners[w.over])
+				add.Over = &b.now.Owners[w.over]
 			}
+			work.Add = append(work.Add, add)
+			step.References = append(step.References, w.reference())
 			if w.owner != nil && !w.owner.made() {
 				work.Adopted = work.Adopted || adopting(w.ref) && w.ref.Controls()
 				if w.owner != b.made {

@@ -105,7 +105,7 @@ func (m *maker) lost(order []*subject) []plan.Lost {
 		out[i].Objects = append(out[i].Objects, o...)
 	}
 	if len(order) > 0 {
-		add("UIDs, times of creation and status: what is made gets new ones")
+		add("UIDs, times of creation, status, and who manages which field: what is made gets new ones")
 	}
 	for _, s := range order {
 		for _, what := range s.lost {
