@@ -19,6 +19,7 @@ var ErrBusy = errors.New("another restoration of this backup is under way")
 // noted. It is safe for concurrent use.
 type Journal struct {
 	path string
+	root *os.Root
 	mu   sync.Mutex
 	file *os.File
 	err  error // the first that a line met: what follows half a line would be unreadable
@@ -39,7 +40,7 @@ func (b *Backup) Journal() (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, errors.Join(cause(err), file.Close()))
 	}
-	return &Journal{path: path, file: file}, nil
+	return &Journal{path: path, root: b.root, file: file}, nil
 }
 
 func (b *Backup) openRestored() (*os.File, error) {
@@ -99,12 +100,17 @@ func (j *Journal) Note(r Restored) error {
 	return j.err
 }
 
-// Close makes durable what was noted, and lets others restore the backup. It
-// answers an error that Note answered before, too.
+// Close makes durable what was noted, and lets others restore the backup. Where
+// nothing was ever noted, no file stays. It answers an error that Note answered
+// before, too. It comes before the Close of the Backup.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	err := errors.Join(j.err, j.file.Sync(), j.file.Close())
+	err := errors.Join(j.err, j.file.Sync())
+	if info, failed := j.file.Stat(); failed == nil && info.Size() == 0 {
+		err = errors.Join(err, j.root.Remove(restoredFile))
+	}
+	err = errors.Join(err, j.file.Close())
 	j.err = fmt.Errorf("note what was restored in %s: %w", j.path, os.ErrClosed)
 	return err
 }

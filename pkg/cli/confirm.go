@@ -44,6 +44,9 @@ func (a *acting) confirmed(ctx context.Context, s Streams, p *plan.Plan) error {
 // accident, or a yes where none is deleted.
 func question(p *plan.Plan) (prompt, want string) {
 	changes := len(p.Steps) - p.Summary.Delete
+	if p.Mode == plan.Restore {
+		return fmt.Sprintf("Create %s, link %d? Type yes: ", phrase.Count(p.Summary.Create, "object"), p.Summary.Link), "yes"
+	}
 	if n := p.Losses(); n > 0 {
 		return fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", phrase.Count(n, "object"), changes), strconv.Itoa(n)
 	}

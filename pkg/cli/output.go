@@ -19,6 +19,7 @@ var own = map[string][]string{
 	"tree":    {"tree", "wide", "dot", "mermaid"},
 	"audit":   {"table", "wide", "sarif"},
 	"collect": {"table", "jsonl"},
+	"restore": {"table", "jsonl"},
 }
 
 // addOutputFlags offers -o and what belongs to it.

@@ -31,6 +31,9 @@ func (a *act) preview() error {
 	if err := steps.Preview(out, a.plan, mostShown, a.palette()); err != nil {
 		return err
 	}
+	if err := steps.Lost(out, a.plan, a.palette()); err != nil {
+		return err
+	}
 	sum := steps.Sum(a.plan)
 	if a.dryRun == dryRunClient {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.plan.Digest)

@@ -12,12 +12,13 @@ import (
 )
 
 // Preview writes what the plan does as a tree of consequences: what is lost
-// first, below each object what follows from it, and last what stays blocked.
+// first, below each object what follows from it, and last what stays blocked or is
+// left alone.
 // Of more than limit lines the rest is only counted; a limit of zero is none.
 // Nothing is written for a plan that does nothing and has nothing blocked.
 func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error {
 	l := lay(p)
-	total := len(l.lines) + len(p.Blocked)
+	total := len(l.lines) + len(p.Blocked) + len(p.Kept)
 	for i := range l.lines {
 		if len(l.lines[i].swept.members) > 0 {
 			total++
@@ -35,6 +36,9 @@ func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error
 	}
 	for i := range p.Blocked {
 		d.blocked(&p.Blocked[i])
+	}
+	for i := range p.Kept {
+		d.kept(&p.Kept[i])
 	}
 	if err := table.Write(w, []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}, d.rows); err != nil {
 		return err
@@ -115,5 +119,11 @@ func (d *drawing) line(i int, guide string) {
 func (d *drawing) blocked(b *plan.Blocked) {
 	if !d.full() {
 		d.add(d.palette.Changes("blocked"), namespace(b.Object), d.palette.Changes(name(b.Object)), escape.Short(b.Reason, reasonWidth))
+	}
+}
+
+func (d *drawing) kept(k *plan.Kept) {
+	if !d.full() {
+		d.add(d.palette.Dim("leave"), namespace(k.Object), name(k.Object), escape.Short(k.Reason, reasonWidth))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
 )
 
@@ -19,6 +20,8 @@ var verbs = []verb{
 	{collector.Detach, "unlink", "unlinked"},
 	{collector.Unblock, "unblock", "unblocked"},
 	{collector.FreeFinalizer, "release", "released"},
+	{plan.Create, "create", "created"},
+	{plan.Link, "link", "linked"},
 }
 
 // urgency is the place of an act among the verbs. One that they do not know
@@ -45,8 +48,11 @@ func past(act collector.Act) string {
 }
 
 func paint(act collector.Act, s string, p *color.Palette) string {
-	if act == collector.Remove {
+	switch act {
+	case collector.Remove:
 		return p.Goes(s)
+	case plan.Create:
+		return p.Stays(s)
 	}
 	return p.Changes(s)
 }
