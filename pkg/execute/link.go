@@ -87,15 +87,14 @@ func (r *restoration) sight(ctx context.Context, at object.Identity, work *resto
 // object has one controller at most: rival names the one that it has already.
 func linking(o *object.Object, add []restore.Addition) (c object.Change, rival string) {
 	for _, a := range add {
-		if slices.ContainsFunc(o.Owners, met(a)) {
-			continue
-		}
-		if a.Over != nil {
-			if i := slices.IndexFunc(o.Owners, func(x object.Reference) bool { return alike(x, *a.Over) }); i >= 0 {
+		for i, x := range o.Owners {
+			if slices.ContainsFunc(a.Over, func(over object.Reference) bool { return alike(x, over) }) && !alike(x, a.Reference) {
 				c.Drop = append(c.Drop, i)
 			}
 		}
-		c.Add = append(c.Add, a.Reference)
+		if !slices.ContainsFunc(o.Owners, met(a)) {
+			c.Add = append(c.Add, a.Reference)
+		}
 	}
 	slices.Sort(c.Drop)
 	c.Drop = slices.Compact(c.Drop)
@@ -112,7 +111,7 @@ func linking(o *object.Object, add []restore.Addition) (c object.Change, rival s
 // to come in another's stead may not.
 func met(a restore.Addition) func(object.Reference) bool {
 	return func(x object.Reference) bool {
-		return x.UID == a.UID && x.Kind == a.Kind && x.Name == a.Name && (a.Over == nil || alike(x, a.Reference))
+		return x.UID == a.UID && x.Kind == a.Kind && x.Name == a.Name && (len(a.Over) == 0 || alike(x, a.Reference))
 	}
 }
 

@@ -24,16 +24,13 @@ type want struct {
 	was   object.Reference
 	ref   object.Reference // as it is put back; with the UID of then of what has yet to be made
 	owner *subject         // nil: it is not of the backup
-	over  int              // the place of the reference in the stead of which it comes, else -1
+	over  []int            // the places of the references in the stead of which it comes
 	found collector.Judgement
 	comes collector.Consequence // of putting it back
 	rival *object.Reference     // the controller that the object has meanwhile, where it may have but one
 	kept  bool
 	later bool // the owner is made after the object, which is linked then
 }
-
-// none is no place.
-const none = -1
 
 func (m *maker) bear(b *bearer) { m.bearers = append(m.bearers, b) }
 
@@ -44,7 +41,7 @@ func (m *maker) survive() {
 	for _, s := range m.making {
 		s.bearer = &bearer{object: s.saved.Object, made: s}
 		for _, r := range s.owners {
-			s.bearer.want(r, none)
+			s.bearer.want(r)
 		}
 		m.bear(s.bearer)
 	}
@@ -64,12 +61,14 @@ func (m *maker) survive() {
 				b.want(r, at)
 			}
 		}
-		missing := removed[now.UID]
 		if b.made != nil {
-			missing = b.made.owners
-		}
-		for _, r := range missing {
-			b.miss(r)
+			for _, r := range b.made.owners {
+				b.want(r) // settle finds those that it has
+			}
+		} else {
+			for _, r := range removed[now.UID] {
+				b.miss(r)
+			}
 		}
 		if len(b.wants) > 0 {
 			m.bear(b)
@@ -77,25 +76,29 @@ func (m *maker) survive() {
 	}
 }
 
-func (b *bearer) want(r object.Reference, over int) {
+func (b *bearer) want(r object.Reference, over ...int) {
 	b.wants = append(b.wants, &want{was: r, ref: r, over: over})
 }
 
-// miss wants a reference that the run took away, or that a restoration has not
-// put back yet, in the stead of what became of it.
+// replaces says whether a reference that the object has makes way for another.
+func (b *bearer) replaces(i int) bool {
+	return slices.ContainsFunc(b.wants, func(w *want) bool { return slices.Contains(w.over, i) })
+}
+
+// miss wants a reference that the run took away, or changed, in the stead of what
+// became of it.
 func (b *bearer) miss(r object.Reference) {
-	over := none
 	for i, has := range b.now.Owners {
-		if has.UID == r.UID && has.Kind == r.Kind && has.Name == r.Name {
-			if has.APIVersion == r.APIVersion && has.Blocks() == r.Blocks() {
-				return
-			}
-			over = i
+		if has.UID != r.UID || has.Kind != r.Kind || has.Name != r.Name {
+			continue
 		}
+		if has.APIVersion == r.APIVersion && has.Blocks() == r.Blocks() || b.replaces(i) {
+			return
+		}
+		b.want(r, i)
+		return
 	}
-	if !slices.ContainsFunc(b.wants, func(w *want) bool { return w.over == over && over != none }) {
-		b.want(r, over)
-	}
+	b.want(r)
 }
 
 // removed are the references that the run took from objects which it did not

@@ -23,13 +23,14 @@ func clean(m manifest, of kind, s *surroundings) []string {
 		m.drop("metadata", field)
 	}
 	m.without([]string{object.ForegroundFinalizer, object.OrphanFinalizer}, "metadata", "finalizers")
+	var lost []string
+	if of.clean != nil {
+		lost = of.clean(m, s) // it may look at the status
+	}
 	if !custom(m) {
 		m.drop("status")
 	}
-	if of.clean == nil {
-		return nil
-	}
-	return of.clean(m, s)
+	return lost
 }
 
 // custom says whether a kind may be one that a CustomResourceDefinition defines.

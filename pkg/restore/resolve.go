@@ -128,7 +128,7 @@ func (b *bearer) owners() []object.Reference {
 	var out []object.Reference
 	if b.now != nil {
 		for i, r := range b.now.Owners {
-			if !slices.ContainsFunc(b.wants, func(w *want) bool { return w.over == i }) {
+			if !b.replaces(i) {
 				out = append(out, r)
 			}
 		}
@@ -147,10 +147,12 @@ func (b *bearer) settle(exact bool) {
 		same := func(r object.Reference) bool {
 			return r.UID == w.ref.UID && r.Kind == w.ref.Kind && r.Name == w.ref.Name
 		}
-		if slices.ContainsFunc(wants, func(x *want) bool { return same(x.ref) && x.ref.APIVersion == w.ref.APIVersion }) {
+		twin := slices.IndexFunc(wants, func(x *want) bool { return same(x.ref) && x.ref.APIVersion == w.ref.APIVersion })
+		if twin >= 0 {
+			wants[twin].over = append(wants[twin].over, w.over...)
 			continue
 		}
-		if b.now != nil && w.over == none && slices.ContainsFunc(b.now.Owners, same) {
+		if b.now != nil && len(w.over) == 0 && slices.ContainsFunc(b.now.Owners, same) {
 			continue
 		}
 		w.rival = b.rival(w)
@@ -167,8 +169,7 @@ func (b *bearer) rival(w *want) *object.Reference {
 		return nil
 	}
 	for i := range b.now.Owners {
-		replaced := slices.ContainsFunc(b.wants, func(x *want) bool { return x.over == i })
-		if r := &b.now.Owners[i]; r.Controls() && !replaced {
+		if r := &b.now.Owners[i]; r.Controls() && !b.replaces(i) {
 			return r
 		}
 	}

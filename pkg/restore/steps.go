@@ -32,7 +32,7 @@ type Work struct {
 // Addition is a reference that an object gets.
 type Addition struct {
 	object.Reference
-	Over *object.Reference // of a link: the one in the stead of which it comes; nil: none
+	Over []object.Reference // of a link: those in the stead of which it comes
 }
 
 // Work is how the i-th step is done.
@@ -72,8 +72,8 @@ func (m *maker) steps(order []*subject, after [][]int) (steps []plan.Step, works
 				continue
 			}
 			add := Addition{Reference: w.ref}
-			if w.over != none {
-				add.Over = &b.now.Owners[w.over]
+			for _, i := range w.over {
+				add.Over = append(add.Over, b.now.Owners[i])
 			}
 			work.Add = append(work.Add, add)
 			step.References = append(step.References, w.reference())
