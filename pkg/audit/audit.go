@@ -134,7 +134,10 @@ func choose(ids []string) ([]Rule, error) {
 // UID alone, so that one bad reference can take the valid dependents of the
 // same owner along: before 1.20 (gc-semantics 2.10, 10.8). An unknown version
 // is not.
-func SiblingsAtRisk(server string) bool {
+func SiblingsAtRisk(server string) bool { return Before(server, "1.20.0") }
+
+// Before says whether a server is known to be older than a release of Kubernetes.
+func Before(server, release string) bool {
 	v, err := version.ParseGeneric(server)
-	return err == nil && v.LessThan(version.MustParseGeneric("1.20.0"))
+	return err == nil && v.LessThan(version.MustParseGeneric(release))
 }

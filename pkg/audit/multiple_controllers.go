@@ -17,7 +17,7 @@ var multipleControllers = Rule{
 			return nil
 		}
 		var out []Finding
-		refused := s.refused()
+		refused := s.outlook.Refused(s.object)
 		for i, r := range s.object.Owners[first+1:] {
 			if r.Controls() {
 				out = append(out, s.secondController(first, first+1+i, refused))
@@ -40,20 +40,4 @@ func (s sight) secondController(first, i int, refused bool) Finding {
 		f.Severity = Warning
 	}
 	return f
-}
-
-// refused says whether the collector will try to drop references and be refused.
-// An update that leaves two controllers fails validation, the collector's too;
-// one that leaves a single one passes, whatever was stored before (gc-semantics
-// 6.11, 10.17).
-func (s sight) refused() bool {
-	drops, controllers := false, 0
-	for _, r := range s.object.Owners {
-		dropped := s.outlook.Drops(r.UID)
-		drops = drops || dropped
-		if r.Controls() && !dropped {
-			controllers++
-		}
-	}
-	return drops && controllers > 1
 }

@@ -28,13 +28,18 @@ type act struct {
 	// only what nobody changed since is done.
 	stale  []plan.Stale
 	frozen bool
-	// scope and foresee make the plan anew after the run. Where foresee is nil,
-	// the run itself saw what it left.
+	notes  []string // what is to be said beside the plan, a line each
+	others bool     // the cluster's own collector does all but what was asked for
+	// scope and foresee make the plan anew after the run.
 	scope   scoped
 	foresee func(*graph.Graph) (*plan.Plan, error)
 	// perform carries out the plan; nil: as execute.Run does. The Keeper is nil
 	// where nothing is saved.
-	perform func(context.Context, execute.Keeper, execute.Options) *execute.Report
+	perform func(context.Context, *cluster.Writer, execute.Keeper, execute.Options) *execute.Report
+	// after sees what a run left and adds it to the outcome. Nil: lookAgain.
+	after func(context.Context, *outcome) error
+
+	progress *progress // of the run under way
 }
 
 func (a *act) run(ctx context.Context) error {
@@ -101,8 +106,12 @@ func (a *act) carryOut(ctx context.Context) error {
 		fmt.Fprintf(a.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
 	}
 	o.timedOut = ctx.Err() == nil && o.interrupted()
-	if ctx.Err() == nil && a.foresee != nil {
-		if o.left, o.blocked, err = a.lookAgain(ctx); err != nil {
+	if ctx.Err() == nil {
+		look := a.lookAgain
+		if a.after != nil {
+			look = a.after
+		}
+		if err = look(ctx, &o); err != nil {
 			fmt.Fprintf(a.Err, "warning: what is left could not be seen: %s\n", escape.Short(err.Error(), 2000))
 		}
 	}
@@ -118,46 +127,56 @@ func (a *act) within(ctx context.Context) (context.Context, context.CancelFunc) 
 
 // execute carries out the plan and tells of it.
 func (a *act) execute(ctx context.Context, keep *keeper) *execute.Report {
-	progress := a.progressOf(a.plan)
-	defer progress.clear()
+	a.progress = a.progressOf(a.plan)
+	defer a.progress.clear()
 	o := execute.Options{
 		Concurrency: cmp.Or(a.writers, a.concurrency), Frozen: a.frozen, DryRun: a.dryRun == dryRunServer,
-		Tell: a.telling(progress, keep),
+		Tell: a.telling(keep),
 	}
 	var saving execute.Keeper
 	if keep != nil {
 		saving = keep
 	}
+	writer := a.live.Writer(a.seen, o.DryRun)
 	if a.perform != nil {
-		return a.perform(ctx, saving, o)
+		return a.perform(ctx, writer, saving, o)
 	}
-	return execute.Run(ctx, a.plan, a.graph, a.live.Writer(a.seen, o.DryRun), saving, o)
+	return execute.Run(ctx, a.plan, a.graph, writer, saving, o)
 }
 
 // lookAgain makes the plan anew, of what is there now, and names what hangs: by
 // that plan, and of what this run has deleted.
-func (a *act) lookAgain(ctx context.Context) (*plan.Plan, []plan.Blocked, error) {
+func (a *act) lookAgain(ctx context.Context, o *outcome) error {
+	o.blocked = a.plan.Blocked
 	seen, _, err := a.look(ctx, a.scope)
 	if err != nil {
-		return nil, a.plan.Blocked, err
+		return err
 	}
 	g := graph.New(seen)
 	fresh, err := a.foresee(g)
 	if err != nil {
-		return nil, a.plan.Blocked, err
+		return err
 	}
-	blocked, known := fresh.Blocked, graph.NewSet(g)
+	known := graph.NewSet(g)
 	for _, b := range fresh.Blocked {
 		known.Add(g.Find(b.Object.UID))
 	}
+	o.left, o.blocked = fresh, append(fresh.Blocked, a.hanging(g, known)...)
+	return nil
+}
+
+// hanging is what this run set going and what is still there, save for what is
+// known already.
+func (a *act) hanging(g *graph.Graph, known graph.Set) []plan.Blocked {
 	judge := collector.NewJudge(g)
 	hindrances := audit.NewHindrances(judge, collector.NewModel(g, judge))
+	var out []plan.Blocked
 	for _, o := range a.plan.Outcomes {
 		n := g.Find(o.Object.UID)
 		if now := g.Object(n); now != nil && now.Terminating() && known.Add(n) {
 			by := hindrances.Of(n)
-			blocked = append(blocked, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
+			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
 		}
 	}
-	return fresh, blocked, nil
+	return out
 }

@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 )
 
 // passing are the flags that make no difference to what a plan is of, or that
@@ -20,10 +20,7 @@ var passing = []string{
 // again is the command line as it was given, save for those flags, so that it can
 // be pasted into a shell. What comes of it is escaped.
 func (c *changing) again(without ...string) string {
-	words := []string{called, c.command}
-	for _, arg := range c.args {
-		words = append(words, shellWord(arg))
-	}
+	words := append([]string{c.command}, c.args...)
 	c.given.Visit(func(f *pflag.Flag) {
 		if slices.Contains(passing, f.Name) || slices.Contains(without, f.Name) {
 			return
@@ -36,20 +33,10 @@ func (c *changing) again(without ...string) string {
 		case f.Value.Type() == "bool" && value == "true":
 			words = append(words, "--"+f.Name)
 		case f.Shorthand != "":
-			words = append(words, "-"+f.Shorthand, shellWord(value))
+			words = append(words, "-"+f.Shorthand, value)
 		default:
-			words = append(words, "--"+f.Name, shellWord(value))
+			words = append(words, "--"+f.Name, value)
 		}
 	})
-	return escape.Terminal(strings.Join(words, " "))
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
-
-// shellWord quotes what a shell would not take for one word.
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return called + " " + escape.Terminal(phrase.Command(words...))
 }

@@ -21,6 +21,7 @@ func (s *source) completeFlags(cmd *cobra.Command) {
 		"rule":    audit.IDs(),
 		"fail-on": {"error", "warning", "never"},
 		"dry-run": dryRuns,
+		"cascade": cascades,
 	} {
 		if cmd.Flags().Lookup(flag) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

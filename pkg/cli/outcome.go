@@ -22,6 +22,7 @@ type outcome struct {
 	timedOut  bool
 	left      *plan.Plan     // made anew after the run; nil where nobody looked
 	blocked   []plan.Blocked // what hangs, as the last look saw it
+	idle      int            // what the cluster's own collector should have come to, and has not
 }
 
 // interrupted says that not every step was seen to its end.
@@ -68,7 +69,11 @@ func (o *outcome) result() *result {
 	}
 	all, results := o.whole()
 	for i, s := range all.Steps {
-		r.Steps = append(r.Steps, resultStep{s, results[i].Status, results[i].Message})
+		became := results[i]
+		if became.Status == "" {
+			became.Status, became.Message = event.Skipped, theirs
+		}
+		r.Steps = append(r.Steps, resultStep{s, became.Status, became.Message})
 	}
 	for _, s := range r.Steps {
 		switch s.Status {
@@ -87,6 +92,24 @@ func (o *outcome) result() *result {
 	}
 	r.Summary.Blocked, r.Summary.Left = len(r.Blocked), len(r.Left)
 	return r
+}
+
+// theirs is said of a step that was foretold, and that nobody waited for.
+const theirs = "left to the cluster's own collector"
+
+// told is whole without the steps that nobody waited for, and how many these are.
+func (o *outcome) told() (told *plan.Plan, results []steps.Result, others int) {
+	all, ended := o.whole()
+	kept := *all
+	kept.Steps = nil
+	for i, s := range all.Steps {
+		if ended[i].Status == "" {
+			others++
+			continue
+		}
+		kept.Steps, results = append(kept.Steps, s), append(results, ended[i])
+	}
+	return &kept, results, others
 }
 
 // whole is the plan with the steps that were refused, and what became of each.

@@ -19,6 +19,8 @@ var own = map[string][]string{
 	"tree":    {"tree", "wide", "dot", "mermaid"},
 	"audit":   {"table", "wide", "sarif"},
 	"collect": {"table", "jsonl"},
+	"why":     {"text", "wide"},
+	"delete":  {"table", "jsonl"},
 	"restore": {"table", "jsonl"},
 }
 

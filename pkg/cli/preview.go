@@ -8,6 +8,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 )
 
+// about are the objects that -o name names: those that a plan touches, and of a
+// deletion those that go.
+func about(p *plan.Plan) []object.Identity {
+	var out []object.Identity
+	if p.Mode != plan.Delete {
+		for i := range p.Steps {
+			out = append(out, p.Steps[i].Object.Identity)
+		}
+		return out
+	}
+	for i := range p.Outcomes {
+		if p.Outcomes[i].State != plan.Changed {
+			out = append(out, p.Outcomes[i].Object)
+		}
+	}
+	return out
+}
+
 // mostShown is how many lines of a preview are for reading.
 const mostShown = 1000
 
@@ -17,11 +35,7 @@ func (a *act) preview() error {
 	out := a.Out
 	switch {
 	case a.write != nil && a.dryRun == dryRunClient:
-		named := make([]object.Identity, len(a.plan.Steps))
-		for i, s := range a.plan.Steps {
-			named[i] = s.Object.Identity
-		}
-		return a.write(plan.Kind, a.plan, named)
+		return a.write(plan.Kind, a.plan, about(a.plan))
 	case a.readable():
 	case a.asks() && a.acts():
 		out = a.Err
@@ -31,8 +45,14 @@ func (a *act) preview() error {
 	if err := steps.Preview(out, a.plan, mostShown, a.palette()); err != nil {
 		return err
 	}
-	if err := steps.Lost(out, a.plan, a.palette()); err != nil {
-		return err
+	if a.plan.Mode == plan.Delete {
+		a.notes = append(a.notes, steps.Toll(a.plan, a.palette()))
+	}
+	a.notes = append(a.notes, steps.Lost(a.plan, a.palette())...)
+	for _, note := range a.notes {
+		if _, err := fmt.Fprintln(out, note); err != nil {
+			return err
+		}
 	}
 	sum := steps.Sum(a.plan)
 	if a.dryRun == dryRunClient {

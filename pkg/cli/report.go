@@ -56,21 +56,30 @@ func doneIn(r *result) []object.Identity {
 
 // tellResult says it to a person.
 func (a *act) tellResult(o *outcome, r *result) error {
-	all, results := o.whole()
+	all, results, others := o.told()
 	if err := steps.Unfinished(a.Out, all, results, a.palette()); err != nil {
 		return err
+	}
+	if o.left == nil && !o.rehearsal {
+		if err := steps.Held(a.Out, o.blocked, a.palette()); err != nil {
+			return err
+		}
 	}
 	line := steps.Ran(all, results, o.took)
 	switch {
 	case o.rehearsal:
-		line = fmt.Sprintf("The server would allow %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(r.Steps), r.Digest)
+		line = fmt.Sprintf("The server would allow %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(all.Steps), r.Digest)
+	case others > 0:
+		line += "; the rest is left to the cluster's own collector."
 	case o.left != nil:
 		line += "; a fresh look finds " + foundLeft(r.Summary.Left, o.blocked) + "."
+	case len(o.blocked) > 0:
+		line += fmt.Sprintf("; %s on the way: %s.", phrase.Count(len(o.blocked), "object"), named(o.blocked))
 	default:
 		line += "."
 	}
 	if o.backup != "" && o.plan.Summary.Delete > 0 {
-		line += " Undo: " + called + " restore " + escape.Short(shellWord(o.backup), 2000)
+		line += " Undo: " + called + " restore " + escape.Short(phrase.Command(o.backup), 2000)
 	}
 	if _, err := fmt.Fprintln(a.Out, line); err != nil {
 		return err
@@ -85,12 +94,23 @@ func (a *act) tellResult(o *outcome, r *result) error {
 func (a *act) tellCut(o *outcome, r *result) {
 	switch {
 	case o.timedOut:
-		fmt.Fprintf(a.Err, "error: not everything was over within --timeout %s%s; running again continues\n", a.patience, stillThere(r))
+		fmt.Fprintf(a.Err, "error: not everything was over within --timeout %s%s; %s\n", a.patience, stillThere(r), a.onward(o))
 	case o.interrupted() && o.rehearsal:
 		fmt.Fprintln(a.Err, "interrupted: nothing was changed")
 	case o.interrupted():
-		fmt.Fprintf(a.Err, "interrupted: what is above was done, and nothing else%s; running again continues\n", stillThere(r))
+		fmt.Fprintf(a.Err, "interrupted: what is above was done, and nothing else%s; %s\n", stillThere(r), a.onward(o))
 	}
+}
+
+// onward says who takes up what a run has left.
+func (a *act) onward(o *outcome) string {
+	switch {
+	case a.others && o.idle > 0:
+		return called + " collect does the rest"
+	case a.others:
+		return "the cluster's own collector goes on with the rest"
+	}
+	return "running again continues"
 }
 
 // stillThere names what this run has deleted, and what has yet to go.
@@ -123,9 +143,13 @@ func foundLeft(more int, blocked []plan.Blocked) string {
 	if len(blocked) == 0 {
 		return found
 	}
+	return fmt.Sprintf("%s, and %d blocked: %s", found, len(blocked), named(blocked))
+}
+
+func named(blocked []plan.Blocked) string {
 	names := make([]string, len(blocked))
 	for i, b := range blocked {
 		names[i] = escape.Short(b.Object.String(), 200)
 	}
-	return fmt.Sprintf("%s, and %d blocked: %s", found, len(blocked), phrase.List(names, mostLeft))
+	return phrase.List(names, mostLeft)
 }

@@ -181,7 +181,7 @@ func (r *reviver) run(ctx context.Context, wanted []target) error {
 			return restore.Make(r.input, g.Snapshot(), r.options).Plan, nil
 		},
 	}
-	a.perform = func(ctx context.Context, _ execute.Keeper, o execute.Options) *execute.Report {
+	a.perform = func(ctx context.Context, _ *cluster.Writer, _ execute.Keeper, o execute.Options) *execute.Report {
 		future := *seen
 		future.Types = slices.Concat(seen.Types, r.of.Types)
 		if !o.DryRun {

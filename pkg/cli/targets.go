@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -96,40 +97,67 @@ func (t target) is(o *object.Object, view *snapshot.View, namespace string) bool
 // error when it was named, and none when only its type was.
 func find(g *graph.Graph, targets []target, namespace string, into graph.Set) error {
 	for _, t := range targets {
-		found := false
-		for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
-			if t.is(g.Object(n), g.View(), namespace) {
-				into.Add(n)
-				found = true
-			}
+		found := t.among(g, namespace)
+		for _, n := range found {
+			into.Add(n)
 		}
-		if !found && t.name != "" {
+		if len(found) == 0 && t.name != "" {
 			return notFound(g, t, namespace)
 		}
 	}
 	return nil
 }
 
+// among are the objects that the target means.
+func (t target) among(g *graph.Graph, namespace string) []graph.Node {
+	var out []graph.Node
+	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
+		if t.is(g.Object(n), g.View(), namespace) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // notFound words why a target is not there: it may well exist where it could
 // not be read.
 func notFound(g *graph.Graph, t target, namespace string) error {
-	where := ""
-	if t.of.Namespaced && namespace != "" {
-		where = " in namespace " + quoted(namespace)
+	if err := unread(g, t, namespace); err != nil {
+		return err
 	}
-	at := t.at(namespace)
-	if l := g.View().Lookup(at); l != nil && l.Outcome == snapshot.Failed {
-		return usagef("%s%s could not be read (%s): %s", quoted(t.String()), where, l.Reason, l.Message)
-	}
-	if gap := g.View().GapAt(t.of.GroupResource(), at.Namespace); gap != nil {
-		return usagef("%s%s was not found, but %s could not be read (%s)", quoted(t.String()), where, gap, gap.Reason)
-	}
-	missing := usagef("%s%s does not exist", quoted(t.String()), where)
+	missing := &absence{usagef("%s%s does not exist", quoted(t.String()), t.where(namespace))}
 	if t.of.Namespaced && namespace != "" {
 		return &hinted{missing, "name another namespace with -n, or look in all with -A"}
 	}
 	return missing
 }
+
+// unread words what kept a target from being seen; nil where nothing did, so that
+// it is not there.
+func unread(g *graph.Graph, t target, namespace string) error {
+	at := t.at(namespace)
+	if l := g.View().Lookup(at); l != nil && l.Outcome == snapshot.Failed {
+		return usagef("%s%s could not be read (%s): %s", quoted(t.String()), t.where(namespace), l.Reason, l.Message)
+	}
+	if gap := g.View().GapAt(t.of.GroupResource(), at.Namespace); gap != nil {
+		return usagef("%s%s was not found, but %s could not be read (%s)", quoted(t.String()), t.where(namespace), gap, gap.Reason)
+	}
+	return nil
+}
+
+func (t target) where(namespace string) string {
+	if t.of.Namespaced && namespace != "" {
+		return " in namespace " + quoted(namespace)
+	}
+	return ""
+}
+
+// absence says that a target is proven not to be there.
+type absence struct{ error }
+
+func (a *absence) Unwrap() error { return a.error }
+
+func isAbsence(err error) bool { return errors.As(err, new(*absence)) }
 
 // at is where the target lives, if it does.
 func (t target) at(namespace string) snapshot.Coordinates {

@@ -3,16 +3,20 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 )
 
-// progress keeps the user at a terminal informed on standard error.
+// progress keeps the user at a terminal informed on standard error. It is safe for
+// concurrent use.
 type progress struct {
 	*source
+	mu    sync.Mutex
 	line  *steps.Progress
 	begun time.Time
 	drawn time.Time
@@ -27,6 +31,8 @@ func (s *source) progressOf(p *plan.Plan) *progress {
 }
 
 func (p *progress) tell(e event.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.line.Tell(e)
 	now := p.Now()
 	if !p.on || now.Sub(p.drawn) < often && e.Event != event.Waiting {
@@ -36,26 +42,31 @@ func (p *progress) tell(e event.Event) {
 	fmt.Fprint(p.Err, "\r\x1b[K"+p.line.Line(now.Sub(p.begun), p.ErrWidth()))
 }
 
-func (p *progress) clear() {
+func (p *progress) clear() { p.note("") }
+
+// note writes lines where the progress was drawn.
+func (p *progress) note(lines string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.on {
-		fmt.Fprint(p.Err, "\r\x1b[K")
+		lines = "\r\x1b[K" + lines
 	}
+	fmt.Fprint(p.Err, lines)
 }
 
 // telling is who listens to a run.
-func (a *act) telling(p *progress, k *keeper) func(event.Event) {
+func (a *act) telling(k *keeper) func(event.Event) {
 	lines := json.NewEncoder(a.Out)
 	warned := false
 	return func(e event.Event) {
-		p.tell(e)
+		a.progress.tell(e)
 		if a.output == jsonLines {
 			_ = lines.Encode(e) // a broken pipe must not stop a run halfway
 		}
 		if k != nil && e.Event == event.Ended {
 			if err := k.note(e, a.Now()); err != nil && !warned {
 				warned = true
-				p.clear()
-				fmt.Fprintf(a.Err, "warning: %v\n", err)
+				a.progress.note(fmt.Sprintf("warning: %s\n", escape.Short(err.Error(), 2000)))
 			}
 		}
 	}

@@ -28,6 +28,7 @@ type Cluster struct {
 	server    string
 	discovery discovery.DiscoveryInterfaceWithContext
 	rest      rest.Interface
+	metadata  metadata.Interface // for watches
 }
 
 // New prepares to read the server of a config; it asks nothing yet. Throttling
@@ -51,6 +52,10 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
+	m, err := metadata.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
+	}
 	o.Concurrency = max(o.Concurrency, 1)
-	return &Cluster{options: o, server: config.Host, discovery: d, rest: r}, nil
+	return &Cluster{options: o, server: config.Host, discovery: d, rest: r, metadata: m}, nil
 }

@@ -31,8 +31,9 @@ type Widening int
 
 // The widenings.
 const (
-	WidenKinds Widening = iota // list the kinds that bad references name, everywhere
-	WidenAll                   // list everything, everywhere; and where a finalizer of the collector's may wait for dependents elsewhere, too
+	WidenKinds  Widening = iota // list the kinds that bad references name, everywhere
+	WidenAll                    // list everything, everywhere; and where a finalizer of the collector's may wait for dependents elsewhere, too
+	WidenAlways                 // list everything, everywhere, whatever is seen
 )
 
 // Blind says that not a single type could be read, so that there is no answer
@@ -74,6 +75,11 @@ func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() ti
 	if len(l.listed) == 0 && len(l.gaps) > 0 {
 		return nil, &Blind{Gaps: l.gaps}
 	}
+	if l.scope.Widen == WidenAlways {
+		if err := l.list(ctx, l.everything(), true); err != nil {
+			return nil, err
+		}
+	}
 	if err := l.chase(ctx); err != nil {
 		return nil, err
 	}
@@ -91,16 +97,26 @@ func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() ti
 }
 
 func (l *look) jobs() []job {
+	if l.scope.Namespaces == nil {
+		return l.everything()
+	}
 	var jobs []job
 	for _, t := range l.world.Types {
-		switch {
-		case !t.Monitored():
-		case l.scope.Namespaces == nil:
-			jobs = append(jobs, job{of: t})
-		case t.Namespaced:
+		if t.Monitored() && t.Namespaced {
 			for _, ns := range l.scope.Namespaces {
 				jobs = append(jobs, job{of: t, namespace: ns})
 			}
+		}
+	}
+	return jobs
+}
+
+// everything are the lists of all monitored types, everywhere.
+func (l *look) everything() []job {
+	var jobs []job
+	for _, t := range l.world.Types {
+		if t.Monitored() {
+			jobs = append(jobs, job{of: t})
 		}
 	}
 	return jobs

@@ -34,15 +34,10 @@ func (l *look) wider() []job {
 			}
 		}
 	}
-	everything := l.scope.Widen == WidenAll && (homeless || l.awaiting())
-	var jobs []job
-	for _, t := range l.world.Types {
-		wanted := everything || kinds[snapshot.Listing{Group: t.Group, Resource: t.Resource}]
-		if wanted && t.Monitored() {
-			jobs = append(jobs, job{of: t})
-		}
+	if l.scope.Widen == WidenAll && (homeless || l.awaiting()) {
+		return l.everything()
 	}
-	return jobs
+	return slices.DeleteFunc(l.everything(), func(j job) bool { return !kinds[j.listing()] })
 }
 
 // awaiting says whether something seen bears a finalizer of the collector's: its

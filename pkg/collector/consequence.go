@@ -87,6 +87,22 @@ func (w Outlook) Drops(uid types.UID) bool {
 	return w.bad[uid] && w.Of(Dangling) == Unlink
 }
 
+// Refused says whether the collector will try to drop references of the object
+// and be refused. An update that leaves two controllers fails validation, the
+// collector's too; one that leaves a single one passes, whatever was stored
+// before (gc-semantics 6.11, 10.17).
+func (w Outlook) Refused(o *object.Object) bool {
+	drops, controllers := false, 0
+	for _, r := range o.Owners {
+		dropped := w.Drops(r.UID)
+		drops = drops || dropped
+		if r.Controls() && !dropped {
+			controllers++
+		}
+	}
+	return drops && controllers > 1
+}
+
 // Decided is what would become of a bad reference, or of the object because of
 // it, if every reference could be judged.
 func (w Outlook) Decided() Consequence {

@@ -46,6 +46,7 @@ type Situation struct {
 	Deleting   int // those of dependents that are in a foreground deletion themselves
 	// Whole says that all dependents there may be were seen.
 	Whole bool
+	Hand  Hand // who acts
 }
 
 // Decision is what is done with an object, or why nothing is.
@@ -78,7 +79,7 @@ func Decide(s Situation) Decision {
 	case len(w.bad) == 0:
 		return leave(Kept)
 	case w.Decided() == Unlink:
-		return Decision{Act: Detach, Change: object.Change{Drop: indices(s.Verdicts, Verdict.Lost)}, Culprit: -1}
+		return Decision{Act: Detach, Change: object.Change{Drop: s.bad(w)}, Culprit: -1}
 	}
 	return remove(s)
 }
@@ -107,7 +108,7 @@ func finish(s Situation) Decision {
 func remove(s Situation) Decision {
 	o := s.Object
 	if s.Dependents > 0 && len(indices(s.Verdicts, func(v Verdict) bool { return v == Waiting })) > 0 {
-		if blocking := blocks(o); s.Deleting > 0 && len(blocking) > 0 {
+		if blocking := s.blocking(); s.Deleting > 0 && len(blocking) > 0 {
 			return Decision{Act: Unblock, Change: object.Change{Unblock: blocking}, Culprit: -1}
 		}
 		return Decision{Act: Remove, Policy: metav1.DeletePropagationForeground, Culprit: -1}

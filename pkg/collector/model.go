@@ -14,6 +14,7 @@ import (
 type Model struct {
 	graph *graph.Graph
 	judge *Judge
+	hand  Hand
 	whole bool
 	taken time.Time
 
@@ -26,15 +27,16 @@ type Model struct {
 	// collector that is a one-way trip (2.1).
 	begun graph.Set
 
-	// touched is told of every node whose decision may have become another.
+	// touched is told of every node whose decision may have become another, and
+	// moved of every node whose state has, with what it was.
 	touched func(graph.Node)
+	moved   func(n graph.Node, old *object.Object)
 }
 
-// NewModel is the state that the graph shows.
-func NewModel(g *graph.Graph, j *Judge) *Model {
+func newModel(g *graph.Graph, j *Judge) *Model {
 	m := &Model{
 		graph: g, judge: j, whole: wholeView(g), taken: g.Snapshot().Taken,
-		touched: func(graph.Node) {},
+		touched: func(graph.Node) {}, moved: func(graph.Node, *object.Object) {},
 	}
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
 		m.now = append(m.now, g.Object(n))
@@ -117,16 +119,16 @@ func (m *Model) standing(v Verdict, owner graph.Node) Verdict {
 // learned.
 func (m *Model) judged(n graph.Node) []Verdict {
 	if m.verdicts[n] == nil {
-		m.verdicts[n] = withholding(m.judge.Object(n))
+		m.verdicts[n] = m.withholding(m.judge.Object(n))
 	}
 	return m.verdicts[n]
 }
 
-// withholding are the verdicts to act on: where the collector errs, none.
-func withholding(judgements []Judgement) []Verdict {
+// withholding are the verdicts to act on: where the collector errs, none of ours.
+func (m *Model) withholding(judgements []Judgement) []Verdict {
 	out := Verdicts(judgements)
 	for i, j := range judgements {
-		if j.Withheld() {
+		if m.hand == Ours && j.Withheld() {
 			out[i] = Unknown
 		}
 	}
@@ -136,7 +138,7 @@ func withholding(judgements []Judgement) []Verdict {
 // Decide is what the collector would do with a node now.
 func (m *Model) Decide(n graph.Node) Decision {
 	o := m.Object(n)
-	s := Situation{Object: o, Whole: m.whole}
+	s := Situation{Object: o, Whole: m.whole, Hand: m.hand}
 	if o != nil {
 		s.Dependents, s.Blockers, s.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
 		if !o.Terminating() {
@@ -192,7 +194,7 @@ func (m *Model) Become(n graph.Node, next *object.Object) {
 func (m *Model) Learn(n graph.Node, next *object.Object, judgements []Judgement) {
 	m.verdicts[n] = nil
 	if next != nil {
-		m.verdicts[n] = withholding(judgements)
+		m.verdicts[n] = m.withholding(judgements)
 	}
 	m.move(n, next)
 }
@@ -235,6 +237,7 @@ func (m *Model) move(n graph.Node, next *object.Object) {
 	if next != nil {
 		m.touched(n)
 	}
+	m.moved(n, old)
 }
 
 // finishing says whether a node waits for its dependents.

@@ -110,6 +110,28 @@ func (o *Obstacles) End(n graph.Node) (end Obstacle, ok bool) {
 	return end, true
 }
 
+// Chain is what a terminating object waits for: the first of what blocks it, the
+// first of what blocks that, and so on, with the obstacle at which it ends. The
+// object itself comes first; of a circle, every member once. ok is false where
+// the object is gone or not terminating.
+func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) {
+	if o := m.Object(n); o == nil || !o.Terminating() {
+		return nil, Obstacle{}, false
+	}
+	on := map[graph.Node]bool{}
+	for {
+		if on[n] {
+			return links, Obstacle{n, InCircle, -1}, true
+		}
+		on[n], links = true, append(links, n)
+		here, next := m.obstacle(n)
+		if next == graph.None {
+			return links, here, true
+		}
+		n = next
+	}
+}
+
 // obstacle is what keeps an object here, or the next object to ask.
 func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 	o := m.Object(n)

@@ -48,6 +48,17 @@ func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time)
 	return &left
 }
 
+// DefaultPolicy is what a DELETE without a policy means for an object: its type's
+// own default (gc-semantics 6.2).
+func DefaultPolicy(i object.Identity) metav1.DeletionPropagation {
+	switch gvk := i.GroupVersionKind(); {
+	case gvk.GroupVersion().String() == "v1" && gvk.Kind == "ReplicationController",
+		gvk.GroupVersion().String() == "batch/v1" && gvk.Kind == "Job":
+		return metav1.DeletePropagationOrphan
+	}
+	return metav1.DeletePropagationBackground
+}
+
 // defaultGrace is what a Pod that does not say otherwise has to stop, in
 // seconds: a look does not see what it says.
 const defaultGrace = 30

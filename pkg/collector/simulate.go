@@ -16,12 +16,19 @@ type Bounds struct {
 	Roots func(graph.Node) bool
 	// Within says which objects may be acted on at all. Nil: all of them.
 	Within func(graph.Node) bool
+	// Deletes are asked for before the first pass, in their order.
+	Deletes []Deletion
 }
+
+// Nothing, as Roots, looks at nothing but what follows from the deletions that
+// are asked for.
+func Nothing(graph.Node) bool { return false }
 
 // Move is one act on one object, in the order in which they may be done.
 type Move struct {
 	Decision
-	Pass     int // from 1
+	Asked    bool // somebody asked for it: no collector decides so
+	Pass     int  // from 1; what is asked for comes in the first
 	Node     graph.Node
 	Before   *object.Object // what the act finds
 	Verdicts []Verdict      // on the references of Before; nil for a terminating object
@@ -35,6 +42,9 @@ type Move struct {
 	After []int
 	// Follows is the move without which this one would not be, or -1.
 	Follows int
+	// Race is an owner on whose account it is a matter of luck whether the cluster's
+	// own collector makes this move: see race. Else None.
+	Race graph.Node
 }
 
 // Course is a simulation that has come to its end.
@@ -42,11 +52,20 @@ type Course struct {
 	Moves []Move
 	Model *Model // the state at the end
 	// Swept are the objects that others delete because a move deleted their
-	// namespace or their CustomResourceDefinition, with that move (gc-semantics 7).
+	// namespace or their CustomResourceDefinition, with that move (gc-semantics 7);
+	// with Theirs also the Endpoints of a Service.
 	// They may be gone before a move of their own comes.
 	Swept map[graph.Node]int
 	// Stopped are the moves that delete a Pod which a kubelet has to stop.
 	Stopped map[int]bool
+	// Asked are the objects whose deletion was asked for, whether or not that made
+	// a move.
+	Asked []graph.Node
+	// Lifted are the objects that others let go of, by themselves, in what followed:
+	// see Custodian.
+	Lifted graph.Set
+
+	simulation *simulation
 }
 
 // Simulate moves the model on, pass by pass, until a pass does nothing
@@ -58,25 +77,50 @@ type Course struct {
 func (m *Model) Simulate(b Bounds) *Course {
 	s := &simulation{
 		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
-		underWay: map[graph.Node]bool{}, putOff: map[graph.Node]bool{},
+		underWay: map[graph.Node]bool{}, putOff: map[graph.Node]bool{}, unblocked: map[graph.Node]bool{},
 		home: map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{},
-		course: &Course{Model: m, Swept: map[graph.Node]int{}, Stopped: map[int]bool{}},
+	}
+	if m.hand == Theirs {
+		s.custody = newCustody(s)
+	}
+	return s.run(func() int {
+		s.begin()
+		return s.ask()
+	})
+}
+
+// run is a course: what starts it, which says how many passes that was, and then
+// pass after pass.
+func (s *simulation) run(start func() int) *Course {
+	s.course = &Course{
+		Model: s.Model, Swept: map[graph.Node]int{}, Stopped: map[int]bool{}, Lifted: graph.NewSet(s.graph), simulation: s,
 	}
 	for n := range s.last {
 		s.last[n] = -1
 	}
-	m.touched = s.enqueue
-	defer func() { m.touched = func(graph.Node) {} }()
-	s.begin()
-	for pass := 1; ; pass++ {
-		s.release()
-		if len(s.next) == 0 {
-			s.takeUp()
-		}
-		if len(s.next) == 0 {
-			return s.course
-		}
+	s.touched, s.moved = s.enqueue, s.heed
+	defer func() { s.touched, s.moved = func(graph.Node) {}, func(graph.Node, *object.Object) {} }()
+	for pass := start() + 1; s.more(); pass++ {
 		s.pass(pass)
+	}
+	return s.course
+}
+
+// more says whether there is anything to look at, once others have done what they
+// do by themselves.
+func (s *simulation) more() bool {
+	for {
+		s.release()
+		switch {
+		case s.custody != nil && s.custody.act():
+			continue
+		case len(s.next) > 0:
+			return true
+		}
+		s.takeUp()
+		if len(s.next) == 0 && !s.letGo() {
+			return false
+		}
 	}
 }
 
@@ -95,6 +139,10 @@ type simulation struct {
 
 	underWay map[graph.Node]bool // owners whose foreground deletion was under way before
 	putOff   map[graph.Node]bool // what is looked at when there is nothing else to do
+
+	custody   *custody            // nil with Ours
+	afterward *afterward          // nil but in Afterwards
+	unblocked map[graph.Node]bool // owners that nothing blocked when their foreground deletion began
 
 	contents *contents                 // nil until something takes others along
 	open     []*emptying               // namespaces and CustomResourceDefinitions, in the order of their moves
@@ -219,18 +267,24 @@ func (s *simulation) orphan(pass int, owner graph.Node) {
 
 func (s *simulation) do(pass int, n graph.Node, d Decision, orphanedFrom graph.Node) {
 	before := s.now[n]
-	move := Move{Decision: d, Pass: pass, Node: n, Before: before, For: orphanedFrom, After: s.before(n, d), Follows: -1}
+	move := Move{Decision: d, Pass: pass, Node: n, Before: before, For: orphanedFrom, After: s.before(n, d)}
 	if !before.Terminating() {
 		move.Verdicts = s.Verdicts(n)
 	}
-	move.Follows = s.follows(move)
-	index := len(s.course.Moves)
-	s.course.Moves = append(s.course.Moves, move)
-	s.last[n] = int32(index)
-	s.Perform(n, d)
-	if d.Act == Remove && s.now[n] != nil {
+	move.Follows, move.Race = s.follows(move), s.race(move)
+	if index := s.make(move); d.Act == Remove && s.now[n] != nil {
 		s.others(index, n)
 	}
+}
+
+// make makes a move, as far as the API server is concerned, and answers its
+// number.
+func (s *simulation) make(m Move) int {
+	index := len(s.course.Moves)
+	s.course.Moves = append(s.course.Moves, m)
+	s.last[m.Node] = int32(index)
+	s.Perform(m.Node, m.Decision)
+	return index
 }
 
 // before are the moves whose effects a move rests on, and those that rest on

@@ -11,16 +11,17 @@ import (
 // their namespace or CustomResourceDefinition: no answer to this run tells of
 // them. It is safe for concurrent use.
 type along struct {
-	by   map[graph.Node]int   // the step that takes an object along
-	what map[int][]graph.Node // by step, what it takes along
-	last map[int]int          // by step, the last one on what it takes along
+	by   map[graph.Node]int          // the step that takes an object along
+	what map[int][]graph.Node        // by step, what it takes along
+	of   map[graph.Node][]graph.Node // by the object of that step
+	last map[int]int                 // by step, the last one on what it takes along
 
 	mu    sync.Mutex
 	begun map[int]bool // steps that are done, of those that take something along
 }
 
 func alongOf(g *graph.Graph, p *plan.Plan) *along {
-	a := &along{by: map[graph.Node]int{}, what: map[int][]graph.Node{}, last: map[int]int{}, begun: map[int]bool{}}
+	a := &along{by: map[graph.Node]int{}, what: map[int][]graph.Node{}, of: map[graph.Node][]graph.Node{}, last: map[int]int{}, begun: map[int]bool{}}
 	byID := make(map[string]int, len(p.Steps))
 	for i := range p.Steps {
 		byID[p.Steps[i].ID] = i
@@ -30,6 +31,8 @@ func alongOf(g *graph.Graph, p *plan.Plan) *along {
 			n := g.Find(o.Object.UID)
 			a.by[n], a.last[by] = by, by
 			a.what[by] = append(a.what[by], n)
+			taker := g.Find(p.Steps[by].Object.UID)
+			a.of[taker] = append(a.of[taker], n)
 		}
 	}
 	for i := range p.Steps {
@@ -39,6 +42,9 @@ func alongOf(g *graph.Graph, p *plan.Plan) *along {
 	}
 	return a
 }
+
+// within are the objects that go along with an object.
+func (a *along) within(n graph.Node) []graph.Node { return a.of[n] }
 
 // waits says whether what step i deletes cannot go before later steps are over.
 func (a *along) waits(i int) bool { return a.last[i] > i }

@@ -51,10 +51,12 @@ func (r *run) unsave(nodes []graph.Node, err error) {
 }
 
 // lost are the nodes that go, and for each those whose deletion must not be sent
-// before it is saved: itself, and what takes it along.
+// before it is saved: itself, and what takes it along; for what the cluster does
+// on account of a step of this run, that step.
 func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 	leans = map[graph.Node][]graph.Node{}
 	byID := make(map[string]graph.Node, len(r.plan.Steps))
+	began := make(map[string]graph.Node, len(r.plan.Steps)) // by step, what this run deletes to begin it
 	add := func(n, on graph.Node) {
 		if leans[n] == nil {
 			nodes = append(nodes, n)
@@ -62,9 +64,18 @@ func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 		leans[n] = append(leans[n], on)
 	}
 	for i := range r.plan.Steps {
-		if step := &r.plan.Steps[i]; step.Action == collector.Remove && step.Move != nil {
-			byID[step.ID] = step.Move.Node
-			add(step.Move.Node, step.Move.Node)
+		step := &r.plan.Steps[i]
+		if step.Move == nil {
+			continue
+		}
+		on := step.Move.Node
+		if by, follows := began[step.Follows]; !r.mine(i) && follows {
+			on = by
+		}
+		began[step.ID] = on
+		if step.Action == collector.Remove {
+			byID[step.ID] = on
+			add(step.Move.Node, on)
 		}
 	}
 	for _, o := range r.plan.Outcomes {

@@ -42,7 +42,7 @@ func (r *restoration) rehearse(ctx context.Context, i int) *end {
 func (r *restoration) untried(step *plan.Step) string {
 	kind := step.Object.GroupVersionKind()
 	for _, id := range step.After {
-		i := r.byID[id]
+		i := r.ids[id]
 		other := &r.plan.Steps[i]
 		if other.Object.IsNamespace() && other.Object.Name == step.Object.Namespace {
 			return "its namespace is there"

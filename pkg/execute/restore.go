@@ -24,12 +24,10 @@ func Restore(ctx context.Context, of *restore.Restoration, s Maker, k Recorder, 
 	o.Concurrency = max(o.Concurrency, 1)
 	r := &restoration{
 		walker: newWalker(of.Plan, o), of: of, server: s, recorder: k,
-		makes: map[types.UID]bool{}, made: map[types.UID]types.UID{}, byID: make(map[string]int, len(of.Plan.Steps)),
+		makes: map[types.UID]bool{}, made: map[types.UID]types.UID{},
 	}
 	for i := range of.Plan.Steps {
-		step := &of.Plan.Steps[i]
-		r.byID[step.ID] = i
-		if step.Action == plan.Create {
+		if step := &of.Plan.Steps[i]; step.Action == plan.Create {
 			r.makes[step.Object.UID] = true
 		}
 	}
@@ -48,7 +46,6 @@ type restoration struct {
 	server   Maker
 	recorder Recorder
 	makes    map[types.UID]bool // the UIDs of then of what the plan makes
-	byID     map[string]int     // steps
 
 	mu   sync.Mutex
 	made map[types.UID]types.UID // by the UID of then, that of what was made

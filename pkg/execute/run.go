@@ -23,6 +23,13 @@ type Options struct {
 	// sent on the state that the plan was made from, in no order, and nothing is
 	// saved, counted or waited for.
 	DryRun bool
+	// Asked has this run do no steps but those that were asked for. The others are the
+	// cluster's, whose own collector comes to them meanwhile; what they delete is
+	// saved all the same.
+	Asked bool
+	// Others sees what the cluster does of that, and is waited for. Nil: those steps
+	// have no result.
+	Others Watcher
 	// Tell is told of every event, one at a time, and holds the run up meanwhile.
 	// It may be nil.
 	Tell func(event.Event)
@@ -40,8 +47,8 @@ type Report struct {
 
 // Result is how a step ended.
 type Result struct {
-	Step    string       `json:"step"` // the plan's id of it
-	Status  event.Status `json:"status"`
+	Step    string       `json:"step"`    // the plan's id of it
+	Status  event.Status `json:"status"`  // empty: not of this run, see Options.Asked
 	Message string       `json:"message"` // unescaped; empty where there is nothing to say
 }
 
@@ -60,6 +67,7 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 		walker: newWalker(p, o), graph: g, server: s, keeper: k,
 		mirror: &mirror{graph: g, model: collector.NewModel(g, collector.NewJudge(g)), saved: map[graph.Node]string{}, touched: map[graph.Node]bool{}},
 		along:  alongOf(g, p), goes: graph.NewSet(g), unsaved: map[graph.Node]error{},
+		onlookers: onlookers{waiting: map[graph.Node][]*onlooker{}}, last: map[graph.Node]int{},
 	}
 	r.do = r.perform
 	for _, o := range p.Outcomes {
@@ -67,10 +75,16 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 			r.goes.Add(n)
 		}
 	}
+	for i := range p.Steps {
+		r.last[g.Find(p.Steps[i].Object.UID)] = i
+	}
 	r.sights = flights[graph.Node, sight]{take: r.see}
 	r.censuses = flights[struct{}, *census]{take: r.takeCensus}
 	if k != nil {
 		r.saveAll(ctx)
+	}
+	if r.watches() {
+		defer r.follow(ctx)()
 	}
 	r.walk(ctx)
 	r.count()
@@ -90,6 +104,9 @@ type run struct {
 	sights   flights[graph.Node, sight]
 	censuses flights[struct{}, *census]
 	along    *along
+
+	onlookers onlookers
+	last      map[graph.Node]int // per object, the last step on it
 }
 
 // perform does a step of what the collector does.
@@ -102,13 +119,14 @@ func (r *run) perform(ctx context.Context, i int) *end {
 		return r.rehearse(ctx, step)
 	}
 	t := &task{run: r, step: step, index: i, node: step.Move.Node}
-	return t.perform(ctx)
+	return t.take(ctx)
 }
 
 func (r *walker) count() {
 	r.report.Interrupted = r.cut.Load()
 	for i, result := range r.report.Results {
 		switch {
+		case result.Status == "": // the cluster's
 		case result.Status == event.Skipped:
 			r.report.Skipped++
 		case result.Status == event.Failed:

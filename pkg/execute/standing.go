@@ -37,16 +37,21 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 	move := step.Move
 	n := move.Node
 	s := standing{object: m.model.Object(n)}
-	if move.For == graph.None {
+	switch {
+	case step.Asked:
+		s.decision = move.Decision
+	case move.For == graph.None:
 		s.decision = m.model.Decide(n)
-	} else {
+	default:
 		s.decision = m.model.Orphaned(move.For, n)
 	}
 	if s.object != nil {
 		v, ok := m.saved[n]
 		s.saved = ok && v == s.object.ResourceVersion
 	}
-	if s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer {
+	if step.Asked {
+		s.why, s.exact = another(move.Before, s.object), true
+	} else if s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer {
 		s.why = why(m.model, step, n, s.decision)
 	} else {
 		s.exact = s.decision.Policy == move.Policy && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
@@ -55,7 +60,7 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 	case s.object == nil:
 	case s.why != "" && swept:
 		s.asks = m.around(n)
-	case s.why == "" && move.For == graph.None && !s.object.Terminating():
+	case s.why == "" && move.For == graph.None && !step.Asked && !s.object.Terminating():
 		s.asks, s.unknown = m.waiting(n)
 	}
 	return s

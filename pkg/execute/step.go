@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
@@ -25,6 +26,18 @@ type task struct {
 	examined bool                // it was read anew, with its owners, after every write but the first
 	asked    map[graph.Node]bool // what was read again since the last write
 	counted  bool                // who depends on it was seen again
+}
+
+// take does the step, or sees the cluster's own collector do it.
+func (t *task) take(ctx context.Context) *end {
+	if !t.mine(t.index) {
+		return t.await(ctx)
+	}
+	e := t.perform(ctx)
+	if e.status == event.Done && t.watches() {
+		return t.seenOff(ctx)
+	}
+	return e
 }
 
 // perform does the step, if it still is what the collector would do.

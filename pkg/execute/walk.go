@@ -14,6 +14,7 @@ type walker struct {
 	plan    *plan.Plan
 	options Options
 	do      func(ctx context.Context, i int) *end // the i-th step
+	ids     map[string]int                        // per id of a step, its place
 
 	slots  chan struct{} // one is held by every step that is worked on
 	tell   teller
@@ -22,24 +23,32 @@ type walker struct {
 }
 
 func newWalker(p *plan.Plan, o Options) *walker {
-	return &walker{
-		plan: p, options: o,
+	w := &walker{
+		plan: p, options: o, ids: make(map[string]int, len(p.Steps)),
 		slots: make(chan struct{}, o.Concurrency), tell: teller{tell: o.Tell},
 		report: &Report{Results: make([]Result, len(p.Steps))},
 	}
+	for i := range p.Steps {
+		w.ids[p.Steps[i].ID] = i
+	}
+	return w
 }
 
 // walk takes every step when all that it comes after are over. It is linear in
 // steps and in what they come after.
 func (r *walker) walk(ctx context.Context) {
 	waiting, successors := r.order()
+	begun := make([]bool, len(waiting))
 	var ready []int
 	for i, n := range waiting {
-		if n == 0 {
+		switch {
+		case r.ignores(i):
+			begun[i] = true
+			r.report.Results[i].Step = r.plan.Steps[i].ID
+		case n == 0:
 			ready = append(ready, i)
 		}
 	}
-	begun := make([]bool, len(waiting))
 	over := make(chan int)
 	done := ctx.Done()
 	for flying := 0; flying > 0 || len(ready) > 0; {
@@ -87,19 +96,33 @@ func (r *walker) order() (waiting []int, successors [][]int) {
 	if r.options.DryRun {
 		return waiting, successors
 	}
-	byID := make(map[string]int, len(steps))
 	for i := range steps {
-		byID[steps[i].ID] = i
-	}
-	for i := range steps {
-		waiting[i] = len(steps[i].After)
+		if r.ignores(i) {
+			continue
+		}
 		for _, id := range steps[i].After {
-			if before, known := byID[id]; known {
+			before, known := r.ids[id]
+			if known && r.mine(i) && !r.mine(before) {
+				continue
+			}
+			waiting[i]++
+			if known {
 				successors[before] = append(successors[before], i)
 			}
 		}
 	}
 	return waiting, successors
+}
+
+// mine says whether this run does a step itself.
+func (r *walker) mine(i int) bool { return !r.options.Asked || r.plan.Steps[i].Asked }
+
+// ignores says whether a step is the cluster's, and not waited for.
+func (r *walker) ignores(i int) bool { return !r.mine(i) && !r.watches() }
+
+// watches says whether this run waits for what the cluster does.
+func (r *walker) watches() bool {
+	return r.options.Asked && r.options.Others != nil && !r.options.DryRun
 }
 
 // take works on a step, holding a slot.

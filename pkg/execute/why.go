@@ -37,6 +37,22 @@ func why(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision
 	return "the collector would do something else with it now: " + string(d.Act)
 }
 
+// another says why what was asked for on an object, as it was shown, is not done
+// on what it is now; empty where nothing that matters is different.
+func another(shown, now *object.Object) string {
+	switch {
+	case now == nil:
+		return "already gone"
+	case now.Terminating() != shown.Terminating():
+		return "it is being deleted already"
+	case !sameReferences(now.Owners, shown.Owners):
+		return "it has other owners now than were shown"
+	case !slices.Equal(now.Finalizers, shown.Finalizers):
+		return "it has other finalizers now than were shown"
+	}
+	return ""
+}
+
 func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision) string {
 	switch d.Hold {
 	case collector.Gone:

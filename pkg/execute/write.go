@@ -72,7 +72,7 @@ func (t *task) settle(ctx context.Context, s standing, left *object.Object) *end
 // before that.
 func (t *task) linger(ctx context.Context, before *object.Object) *end {
 	why, lingers := t.mirror.lingers(t.node)
-	if !lingers || !t.goes.Has(t.node) || t.along.waits(t.index) {
+	if !lingers || t.options.Asked || !t.goes.Has(t.node) || t.along.waits(t.index) {
 		return done("")
 	}
 	message := "waits for what is in it to go"

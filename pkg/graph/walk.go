@@ -10,9 +10,9 @@ func NewSet(g *Graph) Set { return Set{make([]bool, g.Len())} }
 // Has says whether n is in the set; None never is.
 func (s Set) Has(n Node) bool { return n >= 0 && s.has[n] }
 
-// Add puts n into the set and says whether it was new.
+// Add puts n into the set and says whether it was new; None never is.
 func (s Set) Add(n Node) bool {
-	if s.has[n] {
+	if n < 0 || s.has[n] {
 		return false
 	}
 	s.has[n] = true

@@ -17,15 +17,19 @@ const (
 // collector does with it, and no more.
 type Object struct {
 	Identity        `json:",inline"`
-	ResourceVersion string            `json:"resourceVersion,omitempty"`
-	Created         time.Time         `json:"created,omitzero"`
-	Deleted         *time.Time        `json:"deleted,omitempty"` // deletionTimestamp; nil while not terminating
-	GraceSeconds    *int64            `json:"graceSeconds,omitempty"`
-	Running         bool              `json:"running,omitempty"` // a Pod that a kubelet has to stop, if the look asked for that
-	Owners          []Reference       `json:"owners,omitempty"`  // in the order of the metadata
-	Finalizers      []string          `json:"finalizers,omitempty"`
-	Labels          map[string]string `json:"labels,omitempty"`  // nil where the look did not ask for them
-	Aliases         []Identity        `json:"aliases,omitempty"` // further identities under which the same UID is served
+	ResourceVersion string     `json:"resourceVersion,omitempty"`
+	Created         time.Time  `json:"created,omitzero"`
+	Deleted         *time.Time `json:"deleted,omitempty"` // deletionTimestamp; nil while not terminating
+	GraceSeconds    *int64     `json:"graceSeconds,omitempty"`
+	Running         bool       `json:"running,omitempty"` // a Pod that a kubelet has to stop, if the look asked for that
+	// Claims are the names of the PersistentVolumeClaims that a Pod on a node mounts,
+	// and the namespace/name of the one that a PersistentVolume is bound to. Nil where
+	// nobody asked, empty where there are none.
+	Claims     []string          `json:"claims,omitzero"`
+	Owners     []Reference       `json:"owners,omitempty"` // in the order of the metadata
+	Finalizers []string          `json:"finalizers,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`  // nil where the look did not ask for them
+	Aliases    []Identity        `json:"aliases,omitempty"` // further identities under which the same UID is served
 }
 
 // Terminating says whether a DELETE has been accepted and the object is still there.

@@ -11,7 +11,9 @@ import (
 
 // blocked lists what does not come to its end: deletions that wait for
 // something at the end of the course, and objects that a reference of theirs
-// keeps from being judged while another leads nowhere.
+// keeps from being judged while another leads nowhere. In a plan that deletes,
+// only what was asked for and what follows is of interest, and what cannot be
+// judged is among what stays.
 func (m *maker) blocked() []Blocked {
 	out := []Blocked{}
 	hindrances := audit.NewHindrances(m.judge, m.course.Model)
@@ -19,19 +21,22 @@ func (m *maker) blocked() []Blocked {
 	for i := range m.course.Moves {
 		ours.Add(m.course.Moves[i].Node)
 	}
+	for _, n := range m.course.Asked {
+		ours.Add(n)
+	}
 	for n := range m.graph.Listed() {
 		node := graph.Node(n)
 		o := m.course.Model.Object(node)
-		if o == nil || m.bounds.Within != nil && !m.bounds.Within(node) {
+		if within := m.options.Bounds.Within; o == nil || within != nil && !within(node) {
 			continue
 		}
 		_, swept := m.course.Swept[node]
 		hangs := o.Finishing() || o.Terminating() && (ours.Has(node) || swept)
 		switch {
-		case hangs && m.rooted(node, ours.Has(node)):
+		case hangs && m.rooted(node, ours.Has(node) || swept && m.options.Mode == Delete):
 			by := hindrances.Of(node)
 			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason})
-		case !o.Terminating() && len(o.Owners) > 0 && m.rooted(node, false):
+		case !o.Terminating() && len(o.Owners) > 0 && m.options.Mode != Delete && m.rooted(node, false):
 			if b, stuck := m.undecided(hindrances, node); stuck {
 				out = append(out, b)
 			}
@@ -43,7 +48,7 @@ func (m *maker) blocked() []Blocked {
 
 // rooted says whether an object is one that the plan is about.
 func (m *maker) rooted(n graph.Node, ours bool) bool {
-	return ours || m.bounds.Roots == nil || m.bounds.Roots(n)
+	return ours || m.options.Bounds.Roots == nil || m.options.Bounds.Roots(n)
 }
 
 // undecided is an object that cannot be judged although a reference of it leads

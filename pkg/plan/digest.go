@@ -27,6 +27,12 @@ func digest(p *Plan) string {
 	for _, o := range p.Outcomes {
 		write(o)
 	}
+	for _, s := range p.Stays {
+		write(s)
+	}
+	for _, l := range p.Later {
+		write(l)
+	}
 	for _, k := range p.Kept {
 		write(k)
 	}

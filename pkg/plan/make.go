@@ -15,19 +15,30 @@ import (
 type Options struct {
 	Mode   Mode
 	Bounds collector.Bounds
+	Hand   collector.Hand // who carries it out, save for what is asked for
 }
 
-// Make foretells what a pass of the collector does with what the graph shows,
-// to its end. It costs time and memory linear in objects, references and steps.
+// Deletion are the options of a plan that is about those deletions and what
+// follows from them.
+func Deletion(hand collector.Hand, deletes ...collector.Deletion) Options {
+	return Options{Mode: Delete, Hand: hand, Bounds: collector.Bounds{Roots: collector.Nothing, Deletes: deletes}}
+}
+
+// Make foretells what a pass of the collector does with what the graph shows, or
+// what comes of deletions, to the end. It costs time and memory linear in objects,
+// references and steps.
 func Make(g *graph.Graph, o Options) *Plan {
 	judge := collector.NewJudge(g)
-	course := collector.NewModel(g, judge).Simulate(o.Bounds)
-	m := maker{graph: g, judge: judge, course: course, bounds: o.Bounds}
+	course := collector.NewModelOf(g, judge, o.Hand).Simulate(o.Bounds)
+	m := maker{graph: g, judge: judge, course: course, options: o}
 	p := &Plan{
 		Mode: o.Mode, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
 		Steps: m.steps(), Outcomes: m.outcomes(), Blocked: m.blocked(),
 	}
 	p.Sum()
+	if o.Mode == Delete {
+		p.Stays, p.Later = m.stays(), m.later() // later moves the model on
+	}
 	p.Digest = digest(p)
 	return p
 }
@@ -60,10 +71,10 @@ func (s *Summary) add(action collector.Act) {
 
 // maker puts one course into a plan.
 type maker struct {
-	graph  *graph.Graph
-	judge  *collector.Judge
-	course *collector.Course
-	bounds collector.Bounds
+	graph   *graph.Graph
+	judge   *collector.Judge
+	course  *collector.Course
+	options Options
 }
 
 func (m *maker) steps() []Step {
@@ -71,7 +82,7 @@ func (m *maker) steps() []Step {
 	for i := range m.course.Moves {
 		move := &m.course.Moves[i]
 		out[i] = Step{
-			ID: id(i), Pass: move.Pass, Action: move.Act, Object: m.object(move.Node),
+			ID: id(i), Pass: move.Pass, Asked: move.Asked, Action: move.Act, Object: m.object(move.Node),
 			PropagationPolicy: string(move.Policy), Finalizer: move.Change.Release,
 			After: make([]string, len(move.After)), References: m.references(move),
 			WaitsForKubelet: m.course.Stopped[i], Move: move,
@@ -148,19 +159,13 @@ func verdictOf(move *collector.Move, i int) collector.Verdict {
 
 func (m *maker) outcomes() []Outcome {
 	out := []Outcome{}
-	touched := graph.NewSet(m.graph)
-	for i := range m.course.Moves {
-		touched.Add(m.course.Moves[i].Node)
-	}
-	for n := range m.course.Swept {
-		touched.Add(n)
-	}
-	for _, n := range touched.Nodes() {
+	unsure := m.unsure()
+	for _, n := range m.touched().Nodes() {
 		if !m.course.Model.Changed(n) {
 			continue
 		}
 		left := m.course.Model.Object(n)
-		o := Outcome{Object: m.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}}
+		o := Outcome{Object: m.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}, Unsure: unsure[n]}
 		switch {
 		case left == nil:
 			o.State = Deleted
@@ -173,6 +178,22 @@ func (m *maker) outcomes() []Outcome {
 		out = append(out, o)
 	}
 	slices.SortStableFunc(out, func(a, b Outcome) int { return a.Object.Compare(b.Object) })
+	return out
+}
+
+// touched are the objects that the course moves, or that others move on its
+// account.
+func (m *maker) touched() graph.Set {
+	out := graph.NewSet(m.graph)
+	for i := range m.course.Moves {
+		out.Add(m.course.Moves[i].Node)
+	}
+	for n := range m.course.Swept {
+		out.Add(n)
+	}
+	for _, n := range m.course.Lifted.Nodes() {
+		out.Add(n)
+	}
 	return out
 }
 

@@ -12,13 +12,12 @@ type Mode string
 
 // The modes.
 const (
-	// Collect is a pass of the collector over everything that is there.
-	Collect Mode = "collect"
-	// Restore makes again what a run deleted.
-	Restore Mode = "restore"
+	Collect Mode = "collect" // a pass of the collector over everything that is there
+	Delete  Mode = "delete"  // what is asked to be deleted, and what comes of that
+	Restore Mode = "restore" // what a run deleted is made again
 )
 
-// What is done to an object besides the collector's acts.
+// What a restoration does to an object, besides the collector's acts.
 const (
 	Create collector.Act = "create" // an object is made that has the manifest of one that is gone
 	Link   collector.Act = "link"   // references are added, in the place of some that lead nowhere
@@ -34,9 +33,11 @@ type Plan struct {
 	Steps    []Step         `json:"steps"`    // in an order in which they may be done
 	Outcomes []Outcome      `json:"outcomes"` // in the order of their objects
 	Blocked  []Blocked      `json:"blocked"`  // in the order of their objects
-
-	// Of a restoration: what it leaves alone, in the order of the objects, and
-	// what does not come back with what it makes.
+	// Of Delete alone, and nil where there are none; in the order of their objects.
+	Stays []Stay  `json:"stays,omitempty"`
+	Later []Later `json:"later,omitempty"`
+	// Of Restore alone: what is left alone, in the order of the objects, and what
+	// does not come back with what is made.
 	Kept []Kept `json:"kept,omitempty"`
 	Lost []Lost `json:"lost,omitempty"`
 }
@@ -63,7 +64,8 @@ type Object struct {
 type Step struct {
 	ID                string        `json:"id"` // within the plan
 	Pass              int           `json:"pass"`
-	Action            collector.Act `json:"action"` // delete, unlink, unblock or remove-finalizer
+	Asked             bool          `json:"asked,omitempty"` // somebody asked for it; all else follows from such
+	Action            collector.Act `json:"action"`          // delete, unlink, unblock or remove-finalizer
 	Object            Object        `json:"object"`
 	PropagationPolicy string        `json:"propagationPolicy"` // of delete, else empty
 	OwnerUIDs         []string      `json:"ownerUIDs"`         // of References, once each
@@ -103,12 +105,16 @@ type Outcome struct {
 	State    State           `json:"state"`
 	WaitsFor []string        `json:"waitsFor"` // of a terminating one: the finalizers it is left with, or what else it waits for
 	// Follows is the id of the step that takes the object along, since it deletes
-	// the object's namespace or CustomResourceDefinition; empty for all others.
+	// the object's namespace or CustomResourceDefinition, or the Service of these
+	// Endpoints; empty for all others.
 	Follows string `json:"follows,omitempty"`
+	// Unsure says why it may come otherwise, by luck; empty where it may not.
+	Unsure string `json:"unsure,omitempty"`
 }
 
-// Losses counts the objects that go: those that a step deletes, and those that
-// are taken along.
+// Losses counts the objects that go: those that a step deletes, those that are
+// taken along, and those whose deletion was under way and comes to its end by what
+// is asked for.
 func (p *Plan) Losses() int {
 	n := p.Summary.Delete
 	own := map[string]bool{}
@@ -118,7 +124,7 @@ func (p *Plan) Losses() int {
 		}
 	}
 	for _, o := range p.Outcomes {
-		if o.Follows != "" && !own[string(o.Object.UID)] {
+		if (o.Follows != "" || p.Mode == Delete && o.State != Changed) && !own[string(o.Object.UID)] {
 			n++
 		}
 	}

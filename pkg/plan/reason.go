@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,9 @@ func (m *maker) reason(index int, s Step) string {
 	move := &m.course.Moves[index]
 	switch move.Act {
 	case collector.Remove:
+		if move.Asked {
+			return m.whyAsked(move)
+		}
 		return whyRemove(s.References) + how(move)
 	case collector.Detach:
 		return m.whyDetach(move, s.References)
@@ -63,7 +67,7 @@ func remaining(move *collector.Move) string {
 	var kept []object.Reference
 	twin := false
 	for i, v := range move.Verdicts {
-		if v != collector.Solid {
+		if v != collector.Solid || slices.Contains(move.Change.Drop, i) {
 			continue
 		}
 		kept = append(kept, move.Before.Owners[i])
@@ -72,7 +76,10 @@ func remaining(move *collector.Move) string {
 		}
 	}
 	text := fmt.Sprintf("%d owners remain", len(kept))
-	if len(kept) == 1 {
+	switch len(kept) {
+	case 0:
+		text = "the collector drops the good reference of the same UID too, so that no owner remains"
+	case 1:
 		text = kept[0].String() + " remains"
 	}
 	if twin {

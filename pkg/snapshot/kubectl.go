@@ -77,6 +77,7 @@ func (l *kubectlList) addItem(document []byte, of header) error {
 	if t.Monitored() { // no other object is ever collected (gc-semantics 1.3)
 		seen := object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true)
 		seen.Running = o.running()
+		seen.Claims = object.ClaimsOf(seen.Identity, o.Spec, o.Status)
 		l.objects.Add(seen)
 	}
 	return nil

@@ -282,3 +282,11 @@ func (s *scene) gone(o object) bool {
 	}
 	return err != nil || live.GetUID() != o.GetUID()
 }
+
+// live is an object that exists as the server has it now.
+func (s *scene) live(o object) object {
+	s.Helper()
+	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
+	s.must(err)
+	return object{live}
+}

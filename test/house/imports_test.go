@@ -34,6 +34,7 @@ var table = map[string]struct {
 	"pkg/graph":                 {own: []string{"pkg/object", "pkg/snapshot"}},
 	"pkg/collector":             {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph"}},
 	"pkg/audit":                 {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector"}},
+	"pkg/why":                   {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit"}},
 	"pkg/plan":                  {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit"}},
 	"pkg/event":                 {own: []string{"pkg/object"}},
 	"pkg/restore":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/event"}},
@@ -49,9 +50,10 @@ var table = map[string]struct {
 	"pkg/print/diagram":         {own: []string{"pkg/object", "pkg/graph", "pkg/print/escape"}},
 	"pkg/print/sarif":           {own: []string{"pkg/object", "pkg/snapshot", "pkg/audit", "pkg/print/escape"}},
 	"pkg/print/findings":        {own: []string{"pkg/object", "pkg/snapshot", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
+	"pkg/print/why":             {own: []string{"pkg/object", "pkg/collector", "pkg/why", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase"}},
 	"pkg/print/tree":            {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/cli": {
-		own:   []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/restore", "pkg/event", "pkg/execute", "pkg/backup", "pkg/cluster", "pkg/print/..."},
+		own:   []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/why", "pkg/plan", "pkg/restore", "pkg/event", "pkg/execute", "pkg/backup", "pkg/cluster", "pkg/print/..."},
 		other: []string{"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/klog", "golang.org/x/term"},
 	},
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -32,7 +33,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("KUBECONFIG", "no-such-kubeconfig") // nothing here may meet a cluster
 			e.Setenv("TZ", "UTC")
-			return nil
+			demo, err := filepath.Abs("../../docs/demo/cluster.json")
+			e.Setenv("DEMO", demo)
+			return err
 		},
 	})
 }

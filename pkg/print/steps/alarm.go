@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
@@ -30,11 +32,15 @@ func Alarming(p *plan.Plan) []string {
 }
 
 func alarming(o object.Identity) bool {
-	if o.Namespace == "kube-system" || o.IsNamespace() || o.IsDefinition() {
-		return true
-	}
-	kind := groupKind(o)
-	return kind.Group == "" && (kind.Kind == "PersistentVolume" || kind.Kind == "PersistentVolumeClaim")
+	return o.Namespace == "kube-system" || o.IsNamespace() || o.IsDefinition() || isStorage(o)
+}
+
+func isStorage(o object.Identity) bool {
+	return isClaim(o) || groupKind(o) == schema.GroupKind{Kind: "PersistentVolume"}
+}
+
+func isClaim(o object.Identity) bool {
+	return groupKind(o) == schema.GroupKind{Kind: "PersistentVolumeClaim"}
 }
 
 func located(o object.Identity) string {

@@ -27,12 +27,13 @@ type layout struct {
 	of    []int                             // per step, its line
 	roots []int                             // lines with none above
 	left  map[object.Identity]*plan.Outcome // terminating at the end
+	stays map[object.Identity]*plan.Stay
 }
 
 // lay folds the steps on one object into a line, and hangs each line under the
 // one that it follows.
 func lay(p *plan.Plan) *layout {
-	l := &layout{plan: p, of: make([]int, len(p.Steps)), left: map[object.Identity]*plan.Outcome{}}
+	l := &layout{plan: p, of: make([]int, len(p.Steps)), left: map[object.Identity]*plan.Outcome{}, stays: staying(p)}
 	for i := range p.Outcomes {
 		if o := &p.Outcomes[i]; o.State == plan.Terminating {
 			l.left[o.Object] = o

@@ -1,26 +1,18 @@
 package steps
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 )
 
-// Lost writes what does not come back with what a restoration makes, a line for
-// each thing with the objects that it is about. Nothing is written where there is
-// nothing.
-func Lost(w io.Writer, p *plan.Plan, palette *color.Palette) error {
-	for i, lost := range p.Lost {
-		if i == 0 {
-			if _, err := fmt.Fprintln(w, "What does not come back:"); err != nil {
-				return err
-			}
-		}
-		line := palette.Changes(escape.Short(lost.What, reasonWidth))
+// Lost says in lines, without their breaks, what does not come back with what a
+// restoration makes, and of which objects. There are none where nothing is lost.
+func Lost(p *plan.Plan, palette *color.Palette) []string {
+	var lines []string
+	for _, lost := range p.Lost {
+		line := "  " + palette.Changes(escape.Short(lost.What, reasonWidth))
 		if len(lost.Objects) > 0 {
 			names := make([]string, len(lost.Objects))
 			for n, o := range lost.Objects {
@@ -28,9 +20,10 @@ func Lost(w io.Writer, p *plan.Plan, palette *color.Palette) error {
 			}
 			line += ": " + phrase.List(names, mostNamed)
 		}
-		if _, err := fmt.Fprintln(w, "  "+line); err != nil {
-			return err
-		}
+		lines = append(lines, line)
 	}
-	return nil
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{"What does not come back:"}, lines...)
 }

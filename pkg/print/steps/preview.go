@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/table"
 )
@@ -17,30 +16,26 @@ import (
 // Of more than limit lines the rest is only counted; a limit of zero is none.
 // Nothing is written for a plan that does nothing and has nothing blocked.
 func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error {
-	l := lay(p)
-	total := len(l.lines) + len(p.Blocked) + len(p.Kept)
-	for i := range l.lines {
-		if len(l.lines[i].swept.members) > 0 {
-			total++
-		}
+	d := drawing{layout: lay(p), palette: palette, dialect: dialectOf(p.Mode)}
+	fates := d.fates()
+	total := len(d.lines) + len(fates)
+	for i := range d.lines {
+		total += d.alongside(i)
 	}
 	if total == 0 {
 		return nil
 	}
-	d := drawing{layout: l, palette: palette, room: total}
+	d.room = total
 	if limit > 0 {
 		d.room = min(limit, total)
 	}
-	for _, root := range l.roots {
+	for _, root := range d.roots {
 		d.tree(root)
 	}
-	for i := range p.Blocked {
-		d.blocked(&p.Blocked[i])
+	for _, f := range fates {
+		d.fate(f)
 	}
-	for i := range p.Kept {
-		d.kept(&p.Kept[i])
-	}
-	if err := table.Write(w, []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}, d.rows); err != nil {
+	if err := table.Write(w, d.headings, d.rows); err != nil {
 		return err
 	}
 	if more := total - len(d.rows); more > 0 {
@@ -52,6 +47,7 @@ func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error
 
 type drawing struct {
 	*layout
+	dialect
 	palette *color.Palette
 	rows    [][]string
 	room    int // how many rows there may be
@@ -93,18 +89,41 @@ func (d *drawing) tree(root int) {
 // open goes down to a line, and says first what is swept away with its object.
 func (d *drawing) open(path []branch, at branch) []branch {
 	path = append(path, at)
+	below := len(d.lines[at.line].below)
+	if d.members {
+		members := d.lines[at.line].swept.members
+		for i, o := range members {
+			if d.full() {
+				break
+			}
+			guide, _ := table.Branch(at.indent, len(path), below == 0 && i == len(members)-1)
+			d.add("", namespace(o), guide+d.palette.Goes(name(o)), d.palette.Dim(d.goesAlong(o)))
+		}
+		return path
+	}
 	if what, how := d.along(at.line); what != "" && !d.full() {
-		guide, _ := table.Branch(at.indent, len(path), len(d.lines[at.line].below) == 0)
+		guide, _ := table.Branch(at.indent, len(path), below == 0)
 		d.add("", "", guide+d.palette.Goes(what), how)
 	}
 	return path
+}
+
+// alongside is how many rows say what is swept away with a line's object.
+func (d *drawing) alongside(i int) int {
+	switch n := len(d.lines[i].swept.members); {
+	case n == 0:
+		return 0
+	case d.members:
+		return n
+	}
+	return 1
 }
 
 // line draws an object. Where it stands under another, it does not repeat what
 // both have in common.
 func (d *drawing) line(i int, guide string) {
 	s := d.main(i)
-	action, where := word(s.Action), namespace(s.Object.Identity)
+	action, where := d.word(s.Action), namespace(s.Object.Identity)
 	if above := d.lines[i].above; above != none {
 		if d.main(above).Action == s.Action {
 			action = ""
@@ -116,14 +135,15 @@ func (d *drawing) line(i int, guide string) {
 	d.add(paint(s.Action, action, d.palette), where, guide+paint(s.Action, name(s.Object.Identity), d.palette), d.why(i, d.palette))
 }
 
-func (d *drawing) blocked(b *plan.Blocked) {
-	if !d.full() {
-		d.add(d.palette.Changes("blocked"), namespace(b.Object), d.palette.Changes(name(b.Object)), escape.Short(b.Reason, reasonWidth))
+// Held writes a line for each deletion that something holds up, and why. Nothing
+// is written where nothing does.
+func Held(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error {
+	if len(blocked) == 0 {
+		return nil
 	}
-}
-
-func (d *drawing) kept(k *plan.Kept) {
-	if !d.full() {
-		d.add(d.palette.Dim("leave"), namespace(k.Object), name(k.Object), escape.Short(k.Reason, reasonWidth))
+	d := drawing{palette: palette, room: mostLines}
+	for i := range blocked {
+		d.fate(fate{"held", blocked[i].Object, blocked[i].Reason, palette.Changes})
 	}
+	return table.Write(w, []string{"", "NAMESPACE", "OBJECT", "WHY"}, d.rows)
 }

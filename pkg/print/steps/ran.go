@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 )
@@ -28,6 +29,9 @@ func Ran(p *plan.Plan, results []Result, elapsed time.Duration) string {
 	if said == "" {
 		said = "nothing was changed"
 	}
+	if n := along(p, ended); n > 0 {
+		said += " (and " + phrase.Count(n, "object") + " along with what was deleted)"
+	}
 	said += " in " + lasted(elapsed)
 	var but []string
 	for _, of := range []struct {
@@ -48,6 +52,22 @@ func Ran(p *plan.Plan, results []Result, elapsed time.Duration) string {
 		said += "; " + strings.Join(but, ", ")
 	}
 	return said
+}
+
+// along counts what others deleted because a step was done, and what has no step
+// of its own.
+func along(p *plan.Plan, ended map[string]event.Status) int {
+	own := map[object.Identity]bool{}
+	for i := range p.Steps {
+		own[p.Steps[i].Object.Identity] = true
+	}
+	n := 0
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.State == plan.Deleted && ended[o.Follows] == event.Done && !own[o.Object] {
+			n++
+		}
+	}
+	return n
 }
 
 func lasted(elapsed time.Duration) string {

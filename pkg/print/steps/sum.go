@@ -14,6 +14,9 @@ import (
 // Sum says in one line, without its line break, how much a plan does, what stays
 // blocked and whether the view was whole.
 func Sum(p *plan.Plan) string {
+	if p.Mode == plan.Delete {
+		return sumOfFates(p)
+	}
 	sum := tally(p, word, func(*plan.Step) bool { return true })
 	if sum == "" {
 		sum = "Nothing to do"
@@ -35,10 +38,14 @@ func Sum(p *plan.Plan) string {
 	default:
 		sum += "; " + phrase.Thousands(n) + " are left alone"
 	}
+	return sum + ". " + view(p)
+}
+
+func view(p *plan.Plan) string {
 	if p.Complete {
-		return sum + ". Whole view."
+		return "Whole view."
 	}
-	return sum + ". Not the whole view."
+	return "Not the whole view."
 }
 
 // tally counts steps by their acts, as in "delete 3, unlink 1". It is empty

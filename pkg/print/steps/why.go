@@ -22,6 +22,9 @@ func (l *layout) why(i int, p *color.Palette) string {
 	if short := l.follows(i); short != "" {
 		reason = p.Dim(short)
 	}
+	if stays := l.outlives(s.Object.Identity); stays != "" && s.Action == collector.Detach {
+		reason = stays
+	}
 	said := append([]string{reason}, l.further(i)...)
 	if s.WaitsForKubelet {
 		said = append(said, p.Changes("has to stop first (grace period)"))

@@ -131,6 +131,11 @@ func Stopping() Option {
 // Running marks the object as a Pod that a kubelet has to stop.
 func Running() Option { return func(o *object.Object) { o.Running = true } }
 
+// Claiming says which claims a Pod mounts, or a volume is bound to.
+func Claiming(claims ...string) Option {
+	return func(o *object.Object) { o.Claims = append([]string{}, claims...) }
+}
+
 // AlsoServedAs gives the object a further identity in its place.
 func AlsoServedAs(apiVersion, kind string) Option {
 	return func(o *object.Object) {

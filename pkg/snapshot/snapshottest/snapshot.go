@@ -155,6 +155,17 @@ func Types() []snapshot.Type {
 	}
 }
 
+// Workloads are the types that controllers beside the collector look after. They
+// are not among Types: see Serving.
+func Workloads() []snapshot.Type {
+	all := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
+	return []snapshot.Type{
+		{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Singular: "persistentvolumeclaim", ShortNames: []string{"pvc"}, Namespaced: true, Verbs: all, Preferred: true},
+		{Version: "v1", Resource: "persistentvolumes", Kind: "PersistentVolume", Singular: "persistentvolume", ShortNames: []string{"pv"}, Verbs: all, Preferred: true},
+		{Group: "batch", Version: "v1", Resource: "jobs", Kind: "Job", Singular: "job", Namespaced: true, Verbs: all, Preferred: true},
+	}
+}
+
 // Containers are the types whose objects take others along when they are
 // deleted. They are not among Types: see Serving.
 func Containers() []snapshot.Type {

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+	page "github.com/kubectl-gc/kubectl-gc/pkg/print/why"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/why"
+)
+
+// explaining is one look about which questions are answered.
+type explaining struct {
+	graph     *graph.Graph
+	view      *why.View
+	live      *cluster.Cluster // nil when the look came from a file
+	traceless bool             // an object was asked for that is not there, and of which nothing tells
+}
+
+func newExplaining(taken *snapshot.Snapshot, live *cluster.Cluster) *explaining {
+	g := graph.New(taken)
+	return &explaining{graph: g, view: why.NewView(g), live: live}
+}
+
+// all answers every question, in their order.
+func (e *explaining) all(ctx context.Context, asked *whyAsked) ([]*why.Answer, error) {
+	var out []*why.Answer
+	for _, t := range asked.targets {
+		a, err := e.target(ctx, t, asked.namespace)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	for _, uid := range asked.uids {
+		out = append(out, e.uid(ctx, uid))
+	}
+	return out, ctx.Err()
+}
+
+func (e *explaining) target(ctx context.Context, t target, namespace string) (*why.Answer, error) {
+	switch found := t.among(e.graph, namespace); len(found) {
+	case 0:
+		if err := unread(e.graph, t, namespace); err != nil {
+			return nil, err
+		}
+		at := t.at(namespace)
+		return e.gone(ctx, object.Identity{APIVersion: at.APIVersion, Kind: at.Kind, Namespace: at.Namespace, Name: at.Name}), nil
+	case 1:
+		return e.there(ctx, found[0]), nil
+	default:
+		var in []string
+		for _, n := range found {
+			in = append(in, e.graph.Object(n).Namespace)
+		}
+		return nil, &hinted{usagef("there are %d objects %s: in the namespaces %s", len(found), quoted(t.String()), quoted(strings.Join(in, ", "))), "name the namespace with -n"}
+	}
+}
+
+// uid answers about what bears a UID. Of one that nothing bears, those who name
+// it tell what it was.
+func (e *explaining) uid(ctx context.Context, uid types.UID) *why.Answer {
+	n := e.graph.Find(uid)
+	if e.graph.Object(n) != nil {
+		return e.there(ctx, n)
+	}
+	named := e.graph.Dependents(n)
+	if len(named) == 0 {
+		return e.gone(ctx, object.Identity{UID: uid})
+	}
+	r, namespace := e.graph.Reference(named[0]), e.graph.Object(named[0].Node).Namespace
+	if m, mapped := e.graph.View().Map(r.APIVersion, r.Kind); mapped && !m.Type.Namespaced {
+		namespace = ""
+	}
+	return e.gone(ctx, object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: namespace, Name: r.Name, UID: uid})
+}
+
+func (e *explaining) there(ctx context.Context, n graph.Node) *why.Answer {
+	return e.view.Of(n, e.told(ctx, e.graph.Object(n).Identity))
+}
+
+func (e *explaining) gone(ctx context.Context, at object.Identity) *why.Answer {
+	a := e.view.Gone(at, e.told(ctx, at))
+	e.traceless = e.traceless || !a.Traced()
+	return a
+}
+
+// told is what the cluster's Events tell of an object.
+func (e *explaining) told(ctx context.Context, of object.Identity) why.Told {
+	if e.live == nil {
+		return why.Told{Unread: "a file holds none"}
+	}
+	found, err := e.live.Events(ctx, of)
+	if err != nil {
+		message, _, _ := strings.Cut(err.Error(), "\n")
+		return why.Told{Unread: message}
+	}
+	var told why.Told
+	for _, event := range found {
+		told.Events = append(told.Events, why.Event(event))
+	}
+	return told
+}
+
+// printer chooses how the explanation is written, before anything is asked.
+func (f *whyFlags) printer() (func(*snapshot.Snapshot, *why.Explanation) error, error) {
+	switch f.output {
+	case "text", "wide":
+		return func(taken *snapshot.Snapshot, e *why.Explanation) error {
+			view := page.View{Palette: f.palette(), Wide: f.output == "wide", Taken: taken.Taken}
+			return view.WriteAll(f.Out, e, taken.Server)
+		}, nil
+	}
+	format, err := f.formats.ToPrinter(f.output, own["why"]...)
+	if err != nil {
+		return nil, &usage{err: err}
+	}
+	return func(_ *snapshot.Snapshot, e *why.Explanation) error {
+		named := []object.Identity{}
+		for _, a := range e.Answers {
+			if a.Object.Name != "" {
+				named = append(named, a.Object)
+			}
+		}
+		return format.Print(f.Out, machine.NewDocument("Explanation", e, named...), f.OutTerm)
+	}, nil
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+)
+
+// stalled is how long nothing may move before a person is told why. A collector
+// that is at work needs less than a second for a step, and a Pod mostly 30 to stop.
+const stalled = 15 * time.Second
+
+// watchdog looks again when nothing moves, and says what everything waits for.
+type watchdog struct {
+	moved chan struct{}
+	over  chan struct{}
+	ended chan struct{}
+}
+
+// watch has explain called when nothing has moved for a while, and then not again
+// before something has.
+func watch(ctx context.Context, explain func(context.Context)) *watchdog {
+	w := &watchdog{make(chan struct{}, 1), make(chan struct{}), make(chan struct{})}
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		<-w.over
+		cancel()
+	}()
+	go func() {
+		defer close(w.ended)
+		quiet := time.NewTimer(stalled)
+		defer quiet.Stop()
+		for {
+			select {
+			case <-w.over:
+				return
+			case <-ctx.Done():
+				return
+			case <-w.moved:
+				quiet.Reset(stalled)
+			case <-quiet.C:
+				explain(ctx)
+			}
+		}
+	}()
+	return w
+}
+
+// hear takes note that something moves.
+func (w *watchdog) hear(e event.Event) {
+	if e.Event == event.Waiting {
+		return
+	}
+	select {
+	case w.moved <- struct{}{}:
+	default:
+	}
+}
+
+// stop ends the watch and returns when nothing more is said.
+func (w *watchdog) stop() {
+	close(w.over)
+	<-w.ended
+}
+
+// explain says what a deletion hangs on that the cluster's own collector was to
+// end, and what would help.
+func (a *act) explain(ctx context.Context) {
+	idle, blocked, err := a.snagged(ctx)
+	if err != nil {
+		return // it is no more than a courtesy
+	}
+	var said []string
+	for i, b := range blocked {
+		if i == mostLeft {
+			said = append(said, fmt.Sprintf("… and %d more", len(blocked)-mostLeft))
+			break
+		}
+		said = append(said, fmt.Sprintf("%s %s", escape.Short(b.Object.String(), 200), escape.Short(b.Reason, 600)))
+	}
+	if idle > 0 {
+		said = append(said, silent(idle))
+	}
+	if len(said) > 0 {
+		a.progress.note("nothing has moved for a while:\n  " + strings.Join(said, "\n  ") + "\n")
+	}
+}
+
+// silent says that the cluster's own collector does not come to what it should.
+func silent(idle int) string {
+	return fmt.Sprintf("the cluster's own collector has yet to deal with %s: does kube-controller-manager run? Its work can be done from here: %s collect", phrase.Count(idle, "object"), called)
+}
+
+// snagged looks again: how many objects the cluster's own collector should have
+// come to by now, of those that the plan touches, and what hangs all the same.
+func (a *act) snagged(ctx context.Context) (idle int, blocked []plan.Blocked, err error) {
+	seen, _, err := a.look(ctx, a.scope)
+	if err != nil {
+		return 0, nil, err
+	}
+	g := graph.New(seen)
+	of, known := graph.NewSet(g), graph.NewSet(g)
+	for _, o := range a.plan.Outcomes {
+		of.Add(g.Find(o.Object.UID))
+	}
+	due := plan.Make(g, plan.Options{Mode: plan.Collect, Hand: collector.Theirs, Bounds: collector.Bounds{Roots: of.Has}})
+	for i := range due.Steps {
+		if of.Has(g.Find(due.Steps[i].Object.UID)) {
+			idle++
+		}
+	}
+	for _, b := range due.Blocked {
+		known.Add(g.Find(b.Object.UID))
+	}
+	return idle, append(due.Blocked, a.hanging(g, known)...), nil
+}

@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// MarkClaims answers the snapshot with the Claims of its Pods in those namespaces,
+// and of its PersistentVolumes where the empty one is among them. That is not in
+// metadata, so these are read whole. What cannot be read stays unmarked, and so do
+// the Pods of a namespace in which one uses a claim that the look did not see. The
+// error is the context's; s stays as it is.
+func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespaces []string) (*snapshot.Snapshot, error) {
+	known := map[types.UID]bool{}
+	for i := range s.Objects {
+		known[s.Objects[i].UID] = true
+	}
+	found, err := each(ctx, c.options.Concurrency, namespaces, func(namespace string) map[types.UID][]string {
+		of := snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}
+		if namespace == "" {
+			of = snapshot.Type{Version: "v1", Resource: "persistentvolumes", Kind: "PersistentVolume"}
+		}
+		claims, err := c.claims(ctx, of, namespace)
+		unseen := func(uid types.UID) bool { return !known[uid] && len(claims[uid]) > 0 }
+		if err != nil || slices.ContainsFunc(slices.Collect(maps.Keys(claims)), unseen) {
+			return nil
+		}
+		return claims
+	})
+	if err != nil {
+		return nil, err
+	}
+	marked := *s
+	marked.Objects = slices.Clone(s.Objects)
+	for _, claims := range found {
+		for i := range marked.Objects {
+			if of, ok := claims[marked.Objects[i].UID]; ok {
+				marked.Objects[i].Claims = of
+			}
+		}
+	}
+	return &marked, nil
+}
+
+// claims reads what each object of a type claims, page by page.
+func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string) (map[types.UID][]string, error) {
+	out := map[types.UID][]string{}
+	options := metav1.ListOptions{Limit: c.options.ChunkSize}
+	for {
+		result, err := c.do(ctx, func() *rest.Request {
+			return c.get(of, namespace, "", "application/json").SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+		})
+		if err != nil {
+			return nil, err
+		}
+		raw, err := result.Raw()
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			Metadata metav1.ListMeta
+			Items    []struct {
+				Metadata     struct{ Name, UID string }
+				Spec, Status json.RawMessage
+			}
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			i := object.Identity{APIVersion: of.APIVersion(), Kind: of.Kind, Name: item.Metadata.Name}
+			out[types.UID(item.Metadata.UID)] = object.ClaimsOf(i, item.Spec, item.Status)
+		}
+		if page.Metadata.Continue == "" || page.Metadata.Continue == options.Continue {
+			return out, nil
+		}
+		options.Continue = page.Metadata.Continue
+	}
+}

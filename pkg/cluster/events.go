@@ -1,0 +1,169 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	selector "k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Event is what an Event says of an object.
+type Event struct {
+	Last    time.Time // when it was last observed; zero where that is not known
+	Count   int       // how often, at least 1
+	Type    string    // Normal or Warning
+	Reason  string
+	Source  string // who reported it
+	Message string // unescaped
+	UID     string // of the object that it is about; may be empty
+}
+
+// mostEvents is how many Events about one object are answered, and eventPages how
+// many pages of a list are read to find the latest, as a list is in the order of
+// names.
+const (
+	mostEvents = 20
+	eventPages = 4
+)
+
+// eventTypes are where Events can be read, with the prefix of the fields that say
+// what an Event is about. A user may have the right to either.
+var eventTypes = []struct {
+	of    snapshot.Type
+	about string
+}{
+	{snapshot.Type{Version: "v1", Resource: "events", Kind: "Event", Namespaced: true}, "involvedObject."},
+	{snapshot.Type{Group: "events.k8s.io", Version: "v1", Resource: "events", Kind: "Event", Namespaced: true}, "regarding."},
+}
+
+// Events reads the latest Events about an object, oldest first: by kind and name,
+// or by UID where those are not known. Events about a cluster-scoped object are
+// kept in the namespace default (gc-semantics 2.9). The error is a *Failure, and
+// says nothing about whether there are any.
+func (c *Cluster) Events(ctx context.Context, of object.Identity) ([]Event, error) {
+	var first error
+	for _, t := range eventTypes {
+		found, err := c.events(ctx, t.of, t.about, of)
+		if err == nil {
+			return found, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	reason, _ := classify(first)
+	return nil, &Failure{"read the Events about", of, reason, first}
+}
+
+func (c *Cluster) events(ctx context.Context, t snapshot.Type, about string, of object.Identity) ([]Event, error) {
+	wanted, namespace := selector.Set{about + "kind": of.Kind, about + "name": of.Name}, cmp.Or(of.Namespace, metav1.NamespaceDefault)
+	if of.Kind == "" {
+		wanted, namespace = selector.Set{about + "uid": string(of.UID)}, metav1.NamespaceAll
+	}
+	options := metav1.ListOptions{FieldSelector: wanted.AsSelector().String(), Limit: 500}
+	var out []Event
+	for range eventPages {
+		result, err := c.do(ctx, func() *rest.Request {
+			return c.get(t, namespace, "", "application/json").
+				SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+		})
+		if err != nil {
+			return nil, err
+		}
+		page, err := readEvents(result)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page.Items {
+			if e.about(of) {
+				out = append(out, e.event())
+			}
+		}
+		if options.Continue = page.Metadata.Continue; options.Continue == "" {
+			break
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Event) int { return a.Last.Compare(b.Last) })
+	return out[max(len(out)-mostEvents, 0):], nil
+}
+
+// eventList is a list of Events of either group, as far as it matters here.
+type eventList struct {
+	Metadata metav1.ListMeta `json:"metadata"`
+	Items    []writtenEvent  `json:"items"`
+}
+
+type writtenEvent struct {
+	Metadata       metav1.ObjectMeta `json:"metadata"`
+	InvolvedObject aboutObject       `json:"involvedObject"`
+	Regarding      aboutObject       `json:"regarding"`
+	Type           string            `json:"type"`
+	Reason         string            `json:"reason"`
+	Message        string            `json:"message"`
+	Note           string            `json:"note"`
+	Count          int               `json:"count"`
+	OldCount       int               `json:"deprecatedCount"`
+	Source         component         `json:"source"`
+	OldSource      component         `json:"deprecatedSource"`
+	Reporting      string            `json:"reportingComponent"`
+	Controller     string            `json:"reportingController"`
+	LastTimestamp  metav1.Time       `json:"lastTimestamp"`
+	OldTimestamp   metav1.Time       `json:"deprecatedLastTimestamp"`
+	EventTime      metav1.MicroTime  `json:"eventTime"`
+	Series         struct {
+		Count int              `json:"count"`
+		Last  metav1.MicroTime `json:"lastObservedTime"`
+	} `json:"series"`
+}
+
+type aboutObject struct {
+	APIVersion string `json:"apiVersion"`
+	UID        string `json:"uid"`
+}
+
+type component struct {
+	Component string `json:"component"`
+}
+
+func readEvents(result rest.Result) (*eventList, error) {
+	raw, err := result.Raw()
+	if err != nil {
+		return nil, err
+	}
+	var list eventList
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("decode a list of Events: %w", err)
+	}
+	return &list, nil
+}
+
+// about says whether the Event is about an object of the same group: kinds of
+// several groups may share a name.
+func (e *writtenEvent) about(of object.Identity) bool {
+	apiVersion := cmp.Or(e.InvolvedObject.APIVersion, e.Regarding.APIVersion)
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	return apiVersion == "" || of.Kind == "" || err == nil && gv.Group == of.GroupVersionKind().Group
+}
+
+func (e *writtenEvent) event() Event {
+	last := e.Metadata.CreationTimestamp.Time
+	for _, t := range []time.Time{e.Series.Last.Time, e.LastTimestamp.Time, e.OldTimestamp.Time, e.EventTime.Time} {
+		if !t.IsZero() {
+			last = t
+			break
+		}
+	}
+	return Event{
+		Last: last.UTC(), Count: max(e.Series.Count, e.Count, e.OldCount, 1), Type: e.Type, Reason: e.Reason,
+		Source:  cmp.Or(e.Source.Component, e.OldSource.Component, e.Reporting, e.Controller),
+		Message: cmp.Or(e.Message, e.Note), UID: cmp.Or(e.InvolvedObject.UID, e.Regarding.UID),
+	}
+}

@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// watched is a server's list of Pods, which once it was listed streams events.
+func watched(list, events http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch q := r.URL.Query(); {
+		case q.Get("sendInitialEvents") != "":
+			answers(422, status(422, "Invalid", "sendInitialEvents is not known here", nil))(w, r)
+		case q.Get("watch") != "":
+			w.Header().Set("Content-Type", "application/json")
+			events(w, r)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		default:
+			list(w, r)
+		}
+	}
+}
+
+// listing is a list of Pods.
+func listing(items ...fields) http.HandlerFunc {
+	return answers(200, fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"resourceVersion": "7"}, "items": items})
+}
+
+func TestFollow(t *testing.T) {
+	const path = "GET /api/v1/namespaces/ns/pods"
+	said := func(kind string, o fields) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(fields{"type": kind, "object": o})
+		}
+	}
+	silence := func(http.ResponseWriter, *http.Request) {}
+	forbidden := answers(403, status(403, "Forbidden", "pods is forbidden", nil))
+	for name, test := range map[string]struct {
+		answers map[string][]http.HandlerFunc
+		want    []string
+	}{
+		"what a list lacks is gone": {
+			map[string][]http.HandlerFunc{path: {watched(listing(), silence)}},
+			[]string{"gone"},
+		},
+		"what another object of its name took the place of is gone": {
+			map[string][]http.HandlerFunc{path: {watched(listing(asMetadata("uid-of-another", "5", nil)), silence)}},
+			[]string{"gone"},
+		},
+		"what is there is told, and then that it went": {
+			map[string][]http.HandlerFunc{path: {watched(listing(asMetadata("uid-x", "5", nil)), said("DELETED", asMetadata("uid-x", "8", nil)))}},
+			[]string{"5", "gone"},
+		},
+		"where neither lists nor watches are allowed, the object is asked for": {
+			map[string][]http.HandlerFunc{
+				path:            {watched(forbidden, forbidden), watched(forbidden, forbidden), watched(listing(), silence)},
+				"GET " + onePod: {notFound()},
+			},
+			[]string{"gone"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := stage(t, false, test.answers)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			var told []string
+			w.Follow(ctx, []object.Identity{podX().Identity}, func(_ types.UID, o *object.Object) {
+				if o == nil {
+					told = append(told, "gone")
+					return
+				}
+				told = append(told, o.ResourceVersion)
+			})
+			if ctx.Err() != nil {
+				t.Error("it follows what is gone")
+			}
+			if !slices.Equal(told, test.want) {
+				t.Errorf("told %v, want %v", told, test.want)
+			}
+		})
+	}
+}

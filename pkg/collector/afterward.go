@@ -1,0 +1,89 @@
+package collector
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Aftermath is what a course would go on to, once everything lets go that holds
+// what it left terminating.
+type Aftermath struct {
+	Course
+	// Begun are the objects that are deleted only then, in the order in which that
+	// comes to them.
+	Begun []graph.Node
+	// Released are the objects that others are thought to have let go of.
+	Released map[graph.Node]bool
+}
+
+type afterward struct {
+	aftermath *Aftermath
+	held      []graph.Node // terminating, and not released yet
+}
+
+// Afterwards moves the model on from the end of the course. Foreign finalizers
+// are taken off what the course left terminating, and off what is deleted in
+// turn, until nothing more comes of that. The course itself stays as it is, but
+// its Model is at the new end.
+func (c *Course) Afterwards() *Aftermath {
+	s := c.simulation
+	s.afterward = &afterward{aftermath: &Aftermath{Released: map[graph.Node]bool{}}}
+	clear(s.ends)
+	touched := slices.Concat(c.Asked, c.Lifted.Nodes())
+	for i := range c.Moves {
+		touched = append(touched, c.Moves[i].Node)
+	}
+	for n := range c.Swept {
+		touched = append(touched, n)
+	}
+	slices.Sort(touched)
+	for _, n := range slices.Compact(touched) {
+		s.hold(n)
+	}
+	next := s.run(func() int { return 0 })
+	s.afterward.aftermath.Course = *next
+	return s.afterward.aftermath
+}
+
+// hold notes an object that somebody may hold.
+func (s *simulation) hold(n graph.Node) {
+	if o := s.Object(n); o != nil && o.Terminating() && !s.afterward.aftermath.Released[n] {
+		s.afterward.held = append(s.afterward.held, n)
+	}
+}
+
+// follow notes what a move of state means for what comes afterwards.
+func (a *afterward) follow(s *simulation, n graph.Node, old *object.Object) {
+	if now := s.now[n]; old != nil && !old.Terminating() && (now == nil || now.Terminating()) {
+		a.aftermath.Begun = append(a.aftermath.Begun, n)
+		s.hold(n)
+	}
+}
+
+// letGo takes foreign finalizers off whatever is held by now, and says whether
+// there was any.
+func (s *simulation) letGo() bool {
+	if s.afterward == nil {
+		return false
+	}
+	any := false
+	for a := s.afterward; len(a.held) > 0; {
+		n := a.held[0]
+		a.held = a.held[1:]
+		o := s.Object(n)
+		if o == nil || !o.Terminating() || a.aftermath.Released[n] {
+			continue
+		}
+		a.aftermath.Released[n], any = true, true
+		left := settled(o)
+		for _, f := range o.ForeignFinalizers() {
+			if left != nil && f != crdFinalizer {
+				left = Patched(left, object.Change{Release: f})
+			}
+		}
+		s.Become(n, left)
+	}
+	return any
+}

@@ -1,0 +1,75 @@
+package collector
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Deletion is a DELETE that somebody asks for.
+type Deletion struct {
+	Node   graph.Node
+	Policy metav1.DeletionPropagation
+}
+
+// ask begins the course with what is asked for, and says how many passes that
+// was. A DELETE which changes nothing is no move. Others come to what it deletes
+// only when everything was asked for.
+func (s *simulation) ask() int {
+	for _, d := range s.bounds.Deletes {
+		before := s.Object(d.Node)
+		s.course.Asked = append(s.course.Asked, d.Node)
+		if before == nil || int(d.Node) >= s.graph.Listed() || !changes(before, Deleted(before, d.Policy, s.taken)) {
+			continue
+		}
+		decision := Decision{Act: Remove, Policy: d.Policy, Culprit: -1}
+		move := Move{
+			Decision: decision, Asked: true, Pass: 1, Node: d.Node, Before: before, For: graph.None,
+			After: s.before(d.Node, decision), Follows: -1, Race: graph.None,
+		}
+		if !before.Terminating() {
+			move.Verdicts = s.Verdicts(d.Node)
+		}
+		s.make(move)
+	}
+	asked := len(s.course.Moves)
+	for i := range asked {
+		if n := s.course.Moves[i].Node; s.now[n] != nil && s.last[n] == int32(i) {
+			s.others(i, n)
+		}
+	}
+	return min(asked, 1)
+}
+
+// changes says whether a DELETE makes anything of an object but what it was.
+func changes(before, after *object.Object) bool {
+	return after == nil || !before.Terminating() || !slices.Equal(before.Finalizers, after.Finalizers)
+}
+
+// race is the owner on whose account the cluster's own collector makes a move
+// only if it comes to the object in time, or None. Two owners are such. One is
+// deleted in the foreground though nothing blocks it, and is held by others, too:
+// it is released at once, and then its dependents see an owner that lives
+// (gc-semantics 4.6, 9L L14). And one that is gone, while another lets go of the
+// object: what is left without owners by that stays, what sees the bad one alone
+// goes.
+func (s *simulation) race(m Move) graph.Node {
+	if s.hand == Ours || m.Before.Terminating() {
+		return graph.None
+	}
+	for i, v := range m.Verdicts {
+		r := m.Before.Owners[i]
+		owner := s.graph.Find(r.UID)
+		o := s.Object(owner)
+		switch {
+		case m.For != graph.None && v.Lost() && owner != m.For:
+			return owner
+		case m.For == graph.None && v == Waiting && o != nil && len(o.ForeignFinalizers()) > 0 && s.unblocked[owner]:
+			return owner
+		}
+	}
+	return graph.None
+}

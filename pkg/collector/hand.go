@@ -1,0 +1,65 @@
+package collector
+
+import "github.com/kubectl-gc/kubectl-gc/pkg/graph"
+
+// Hand is whose acts a model foretells.
+type Hand int
+
+// The hands.
+const (
+	// Ours acts as this program does: with the care, and as far, as
+	// docs/differences.md says.
+	Ours Hand = iota
+	// Theirs is the cluster's own collector, which has been running all along, with
+	// the other controllers of Kubernetes beside it. It errs where it errs, it sees
+	// what a look could not read, and it is there when a deletion begins.
+	Theirs
+)
+
+// NewModelOf is the state that the graph shows, to be moved on by that hand.
+func NewModelOf(g *graph.Graph, j *Judge, hand Hand) *Model {
+	m := newModel(g, j)
+	m.hand = hand
+	m.whole = m.whole || hand == Theirs
+	return m
+}
+
+// NewModel is the state that the graph shows, to be moved on by Ours.
+func NewModel(g *graph.Graph, j *Judge) *Model { return NewModelOf(g, j, Ours) }
+
+// bad are the references that a dependent with a solid owner loses. The cluster's
+// own collector names UIDs in its patch, so a good one goes with its bad double
+// (gc-semantics 4.2, 10.2).
+func (s Situation) bad(w Outlook) []int {
+	if s.Hand == Ours {
+		return indices(s.Verdicts, Verdict.Lost)
+	}
+	var out []int
+	for i, r := range s.Object.Owners {
+		if w.bad[r.UID] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// blocking are the references that stop blocking to break a circle. Of two with
+// one UID the cluster's own collector merges both into the first, so that the
+// second blocks for ever (10.2).
+func (s Situation) blocking() []int {
+	all := blocks(s.Object)
+	if s.Hand == Ours {
+		return all
+	}
+	var out []int
+	for _, i := range all {
+		first := true
+		for _, r := range s.Object.Owners[:i] {
+			first = first && r.UID != s.Object.Owners[i].UID
+		}
+		if first {
+			out = append(out, i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package execute_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// feed is a Watcher that sees what a test says.
+type feed chan sighting
+
+type sighting struct {
+	uid types.UID
+	now *object.Object // nil: gone
+}
+
+func (f feed) Follow(ctx context.Context, _ []object.Identity, tell func(types.UID, *object.Object)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-f:
+			tell(s.uid, s.now)
+		}
+	}
+}
+
+// asking is a scene in which somebody deletes the first of the objects, and the
+// cluster's own collector is to do the rest.
+func asking(policy metav1.DeletionPropagation, objects ...object.Object) (*scene, feed) {
+	s := on(objects...)
+	first := s.graph.Find(objects[0].UID)
+	s.plan = plan.Make(s.graph, plan.Deletion(collector.Theirs, collector.Deletion{Node: first, Policy: policy}))
+	f := make(feed)
+	s.options.Asked, s.options.Others = true, f
+	return s, f
+}
+
+func TestWhatTheClusterDoesIsSeenToItsEnd(t *testing.T) {
+	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
+	s, f := asking(metav1.DeletePropagationBackground, web, pod)
+	s.listen = func(kind string) {
+		if kind == "waiting" {
+			stopping := pod
+			now := metav1.Now().Time
+			stopping.Deleted = &now
+			go func() { // first it is terminating, which is not its end
+				f <- sighting{uid(pod), &stopping}
+				f <- sighting{uid(pod), nil}
+			}()
+		}
+	}
+	r := s.run(t.Context())
+	s.is(t, r, "delete web: done", "delete pod: done")
+	s.sends(t, writes, "delete web")
+}
+
+func TestNothingIsWaitedForThatDoesNotFollow(t *testing.T) {
+	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
+	s, _ := asking(metav1.DeletePropagationBackground, web, pod)
+	s.always("delete web", errors.New("not today"))
+	r := s.run(t.Context())
+	s.is(t, r, "delete web: failed not today", "delete pod: skipped not waited for")
+}
+
+func TestARunThatEndsBeforeTheClusterDidItsPartSaysSo(t *testing.T) {
+	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
+	s, _ := asking(metav1.DeletePropagationBackground, web, pod)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.listen = func(kind string) {
+		if kind == "waiting" {
+			cancel()
+		}
+	}
+	r := s.run(ctx)
+	s.is(t, r, "delete web: done", "delete pod: skipped the cluster's own collector did not come to it")
+	if !r.Interrupted {
+		t.Error("it is called complete")
+	}
+}
+
+func TestWhatNobodyWaitsForHasNoResult(t *testing.T) {
+	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
+	s, _ := asking(metav1.DeletePropagationBackground, web, pod)
+	s.options.Others = nil
+	r := s.run(t.Context())
+	s.is(t, r, "delete web: done", "delete pod:")
+	if r.Deleted != 1 || r.Skipped != 0 || r.Interrupted {
+		t.Errorf("%+v", r)
+	}
+	if len(s.disk.kept) != 2 {
+		t.Errorf("saved %v, want what goes along as well", s.disk.kept)
+	}
+}
+
+func TestWhatIsInANamespaceIsGoneWithIt(t *testing.T) {
+	space := Namespace("a")
+	inside := ConfigMap("a/inside")
+	below := ConfigMap("b/below", OwnedBy(space))
+	s, f := asking(metav1.DeletePropagationBackground, space, inside, below)
+	s.listen = func(kind string) {
+		if kind == "waiting" {
+			go func() { f <- sighting{uid(below), nil} }()
+		}
+	}
+	go func() { f <- sighting{uid(space), nil} }()
+	r := s.run(t.Context())
+	s.is(t, r, "delete a: done", "delete below: done")
+}
+
+var _ execute.Watcher = feed(nil)

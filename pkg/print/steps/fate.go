@@ -1,0 +1,78 @@
+package steps
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+)
+
+// fate is what becomes of an object on which there is no step.
+type fate struct {
+	word   string
+	object object.Identity
+	reason string // unescaped
+	paint  func(string) string
+}
+
+// fates are those of what stays, of what is held, of what goes later and of what
+// is left alone, each in the order of the plan. What stays after a step on it has a line already.
+func (d *drawing) fates() []fate {
+	stepped := map[object.Identity]bool{}
+	for i := range d.lines {
+		stepped[d.main(i).Object.Identity] = true
+	}
+	var out []fate
+	for i := range d.plan.Stays {
+		switch s := &d.plan.Stays[i]; {
+		case stepped[s.Object]:
+		case s.Unsure:
+			out = append(out, fate{"unknown", s.Object, s.Reason, d.palette.Changes})
+		default:
+			out = append(out, fate{"stays", s.Object, s.Reason, d.palette.Stays})
+		}
+	}
+	for _, b := range d.plan.Blocked {
+		out = append(out, fate{d.blocked, b.Object, b.Reason, d.palette.Changes})
+	}
+	for _, l := range d.plan.Later {
+		out = append(out, fate{"later", l.Object, l.Reason, d.palette.Changes})
+	}
+	for _, k := range d.plan.Kept {
+		out = append(out, fate{"leave", k.Object, k.Reason, d.palette.Dim})
+	}
+	return out
+}
+
+func (d *drawing) fate(f fate) {
+	if !d.full() {
+		d.add(f.paint(f.word), namespace(f.object), f.paint(name(f.object)), escape.Short(f.reason, reasonWidth))
+	}
+}
+
+// outlives says why an object stays that loses references.
+func (l *layout) outlives(o object.Identity) string {
+	s, stays := l.stays[o]
+	if !stays || s.Loses == 0 {
+		return ""
+	}
+	return escape.Short(s.Reason, reasonWidth) + "; loses " + phrase.Count(s.Loses, "reference")
+}
+
+// goesAlong says how something goes that is in a namespace, or of a kind, which
+// goes.
+func (d *drawing) goesAlong(o object.Identity) string {
+	if left := d.left[o]; left != nil {
+		return waits(left)
+	}
+	return "goes along"
+}
+
+// staying are the objects that outlive what they depend on.
+func staying(p *plan.Plan) map[object.Identity]*plan.Stay {
+	out := make(map[object.Identity]*plan.Stay, len(p.Stays))
+	for i := range p.Stays {
+		out[p.Stays[i].Object] = &p.Stays[i]
+	}
+	return out
+}

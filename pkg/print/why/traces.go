@@ -1,0 +1,48 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/why"
+)
+
+// traces are what still tells of an object: who names it, and the Events.
+func (p *page) traces() {
+	for i, n := range p.answer.NamedBy {
+		if i == mostNamed {
+			p.line("named by", fmt.Sprintf("… and %s", phrase.Count(len(p.answer.NamedBy)-i, "more reference")))
+			break
+		}
+		said := p.place(n.Object)
+		if p.Wide {
+			said += ", as " + text(n.Reference.APIVersion) + ", UID " + text(n.Reference.UID)
+		}
+		p.line("named by", said)
+	}
+	for _, e := range p.answer.Events {
+		p.line("event", p.event(e))
+	}
+}
+
+func (p *page) event(e why.Event) string {
+	said := []string{}
+	if !e.Last.IsZero() {
+		said = append(said, age(p.Taken.Sub(e.Last))+" ago")
+	}
+	said = append(said, text(e.Type), text(e.Reason))
+	if e.Source != "" {
+		said = append(said, "from "+text(e.Source))
+	}
+	if e.Count > 1 {
+		said = append(said, phrase.Thousands(e.Count)+" times")
+	}
+	said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
+	line := strings.Join(said, ", ") + ": " + sentence(e.Message)
+	if p.Wide && e.UID != "" {
+		line += " (UID " + text(e.UID) + ")"
+	}
+	return line
+}

@@ -1,0 +1,70 @@
+package why_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+	print "github.com/kubectl-gc/kubectl-gc/pkg/print/why"
+	"github.com/kubectl-gc/kubectl-gc/pkg/why"
+
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden file")
+
+const golden = "testdata/states.txt"
+
+// answer is what is to be said in a state.
+func (s state) answer() *why.Answer {
+	g := graph.New(st.New(s.seen...))
+	view := why.NewView(g)
+	if n := g.Find(s.asked.UID); g.Object(n) != nil {
+		return view.Of(n, s.told)
+	}
+	gone := s.asked.Identity
+	gone.UID = ""
+	return view.Gone(gone, s.told)
+}
+
+func (s state) written(wide bool) string {
+	var out bytes.Buffer
+	v := print.View{Palette: color.New(color.Never, false, false), Wide: wide, Taken: st.Taken}
+	if err := v.Write(&out, s.answer()); err != nil {
+		return err.Error()
+	}
+	return out.String()
+}
+
+// Each answer is to be read aloud: would somebody who meets owner references for
+// the first time understand every sentence?
+func TestStates(t *testing.T) {
+	var got strings.Builder
+	names := map[string]bool{}
+	for _, s := range states {
+		if names[s.name] {
+			t.Errorf("two states are called %q", s.name)
+		}
+		names[s.name] = true
+		fmt.Fprintf(&got, "### %s\n%s\n", s.name, s.written(false))
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+		t.Errorf("(-want +got; go test ./pkg/print/why -update)\n%s", diff)
+	}
+}

@@ -1,0 +1,74 @@
+package why
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+)
+
+// hangs explains a deletion that the collector cannot end: it says what it waits
+// for, to the end of the chain.
+func (s *subject) hangs(since string) {
+	model := s.course.Model
+	links, end, _ := model.Chain(s.node)
+	for i, n := range links[1:] {
+		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, s.link(n, i+2 == len(links) && end.Why != collector.InCircle)})
+	}
+	how := "foreground: dependents that block it go first"
+	if model.Object(s.node).Orphaning() {
+		how = "orphan: its dependents lose their references to it first"
+	}
+	say := func(c collector.Consequence, what string) {
+		s.say(c, fmt.Sprintf("%s has been terminating for %s (%s), and %s.", s.object, since, how, what))
+	}
+	last := s.graph.Object(end.Node).Identity
+	waits := "waits for " + name(last, s.object.Namespace)
+	if len(links) == 1 {
+		waits = "is held up"
+	} else if more := len(model.Blocking(s.node)) - 1; more > 0 {
+		s.next(fmt.Sprintf("%s %s it besides the first one that is named here.", count(more, "more object"), plural(more, "blocks", "block")))
+	}
+	switch end.Why {
+	case collector.InCircle:
+		circle := "waits in a circle, so that it never ends: each object in it waits for another to go first"
+		if len(links) == 1 {
+			circle = "waits for itself to go first, so that it never ends"
+		}
+		say(collector.Stuck, circle)
+		s.remedy("end it by deleting it once more, without waiting for dependents", s.gc("delete", s.object.Identity, "--cascade=background")...)
+	case collector.CannotBeJudged:
+		say(collector.Stuck, waits+", about which the collector cannot decide, so that it never ends")
+		s.next(fmt.Sprintf("About %s: %s.", last, s.after.Culprit(end.Node, end.Reference)))
+		s.remedy("see what is wrong with "+last.String(), s.gc("why", last)...)
+	case collector.NotAllSeen:
+		say(collector.Hidden, "whether anything holds it up cannot be told from here: not everything could be read that may depend on it")
+	case collector.HeldByFinalizers:
+		say(collector.None, waits+", which is held by "+s.foreign(end.Node))
+		s.owed(last, s.course.Model.Object(end.Node))
+	case collector.StillStopping:
+		say(collector.None, waits+", a Pod that has yet to stop")
+	case collector.StillEmptying, collector.OutOfBounds, collector.NothingBlocks:
+		say(collector.None, waits+", which "+s.after.Of(end.Node).Reason)
+	}
+	if end.Why == collector.HeldByFinalizers && len(links) == 1 {
+		say(collector.None, "is held by "+s.foreign(end.Node))
+	}
+}
+
+func (s *subject) foreign(n graph.Node) string {
+	held := s.course.Model.Object(n).ForeignFinalizers()
+	return plural(len(held), "the finalizer ", "the finalizers ") + listed(held)
+}
+
+// link says what it is about an object in a chain. last says that the chain ends
+// with it.
+func (s *subject) link(n graph.Node, last bool) string {
+	switch {
+	case !last:
+		return "blocks it, and waits itself for a dependent to go first"
+	case s.course.Model.Object(n).Terminating():
+		return "blocks it, and " + s.after.Of(n).Reason
+	}
+	return "blocks it, and does not go"
+}

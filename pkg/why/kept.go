@@ -1,0 +1,109 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+)
+
+// kept explains an object of which every owner is there.
+func (s *subject) kept() {
+	n := len(s.object.Owners)
+	switch circle := s.circle(); {
+	case s.selfish() && n == 1:
+		s.say(collector.None, fmt.Sprintf("%s stays: it names itself as its owner, so its owner is always there.", s.object))
+		s.next("The collector never deletes it.")
+		s.remedy("remove the reference to itself", s.gc("repair", s.object.Identity)...)
+	case circle != nil:
+		s.say(collector.None, fmt.Sprintf("%s stays: it is in a circle of %d objects that own each other, so each of them has an owner that is there.", s.object, len(circle)))
+		s.next(fmt.Sprintf("The circle is %s. The collector deletes none of them, until somebody deletes one.", listed(s.names(circle))))
+		s.remedy("break the circle by removing one of its references", s.gc("repair", s.object.Identity)...)
+	case n == 1:
+		s.say(collector.None, fmt.Sprintf("%s stays: its owner %s is there.", s.object, s.object.Owners[0]))
+	default:
+		s.say(collector.None, fmt.Sprintf("%s stays: its %d owners are there.", s.object, n))
+	}
+	if !s.leaving() {
+		s.ifOwnersGo()
+	}
+	s.deleteIt()
+}
+
+// ifOwnersGo says when the object would go.
+func (s *subject) ifOwnersGo() {
+	owners := map[graph.Node]bool{}
+	for _, owner := range s.graph.Owners(s.node) {
+		if owner != s.node {
+			owners[owner] = true
+		}
+	}
+	switch n := len(owners); {
+	case n == 0 || s.selfish() || s.circle() != nil:
+	case n == 1:
+		s.next(fmt.Sprintf("The collector deletes it when %s has gone.", s.object.Owners[0]))
+	default:
+		s.next(fmt.Sprintf("The collector deletes it when the last of its %d owners has gone. Until then, it only loses the references to those that went.", n))
+	}
+}
+
+// leaving tells of owners that are being deleted, which count until they are
+// gone. It is false where there are none.
+func (s *subject) leaving() bool {
+	then := collector.Verdicts(s.judged)
+	var going []graph.Node
+	for i, j := range s.judged {
+		if o := j.Holder; o.Terminating() && !o.Orphaning() && !s.circular(i) {
+			then[i] = collector.Dangling
+			going = append(going, s.graph.Owners(s.node)[i])
+		}
+	}
+	if len(going) == 0 {
+		return false
+	}
+	first := s.graph.Object(going[0])
+	link := Link{first.Identity, "is being deleted, and " + s.after.Of(going[0]).Reason}
+	s.WaitsFor = append(s.WaitsFor, link)
+	if collector.Weigh(s.object, then).Decided() == collector.Delete {
+		s.next(fmt.Sprintf("When %s has gone, no owner is left, and the collector deletes it.", listed(s.names(going))))
+	} else {
+		s.next(fmt.Sprintf("When %s has gone, it loses the reference and stays, as another owner is there.", listed(s.names(going))))
+	}
+	s.remedy("see what its owner waits for", s.gc("why", first.Identity)...)
+	return true
+}
+
+func (s *subject) names(nodes []graph.Node) []string {
+	var out []string
+	for _, n := range nodes {
+		out = append(out, s.name(n))
+	}
+	return out
+}
+
+func (s *subject) circular(i int) bool { return s.graph.Owners(s.node)[i] == s.node }
+
+func (s *subject) selfish() bool { return slices.Contains(s.graph.Owners(s.node), s.node) }
+
+// circle are the objects, this one among them, that own each other; nil where
+// there are none.
+func (s *subject) circle() []graph.Node {
+	if s.circles == nil {
+		s.circles = map[graph.Node][]graph.Node{}
+		for _, circle := range s.graph.Cycles(func(e graph.Edge) bool {
+			v := s.judge.Reference(e).Verdict
+			return v == collector.Solid || v == collector.Waiting
+		}) {
+			for _, n := range circle {
+				s.circles[n] = circle
+			}
+		}
+	}
+	return s.View.circles[s.node]
+}
+
+// deleteIt shows the way to delete the object.
+func (s *subject) deleteIt() {
+	s.remedy("delete it; this shows first what goes with it", s.gc("delete", s.object.Identity, "--dry-run")...)
+}

@@ -1,0 +1,126 @@
+package why
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// terminating explains an object that somebody has deleted and that is still there.
+func (s *subject) terminating() {
+	since := s.since(*s.object.Deleted)
+	switch {
+	case s.course.Model.Object(s.node) == nil:
+		s.ends(since)
+	case s.object.Finishing() && s.course.Model.Object(s.node).Finishing():
+		s.hangs(since)
+	default:
+		s.held(since)
+	}
+	if s.first(s.node, collector.Detach) != nil && s.course.Model.Object(s.node) != nil {
+		if s.Consequence == collector.None {
+			s.Consequence = collector.Unlink
+		}
+		s.next("Meanwhile it loses its reference to an owner that is being deleted and lets go of its dependents (orphan).")
+	}
+}
+
+// ends explains a deletion that the collector brings to its end.
+func (s *subject) ends(since string) {
+	_, swept := s.course.Swept[s.node]
+	switch {
+	case !s.object.Finishing() && !swept && !s.object.IsNamespace() && !s.object.IsDefinition():
+		s.free(since)
+		return
+	case !s.object.Finishing() && !swept:
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and goes when what is in it has gone, which needs nobody's help.", s.object, since))
+		return
+	case swept:
+		s.goesWith(s.course.Moves[s.course.Swept[s.node]].Node)
+		return
+	case s.object.Orphaning():
+		s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (orphan: its dependents stay, and lose their references to it): then the collector ends it.", s.object, since))
+		s.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(s.dependents(), "dependent")))
+		s.lost()
+		return
+	}
+	blocking := s.now.Blocking(s.node)
+	if len(blocking) == 0 {
+		s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it go first), and nothing blocks it any more: the collector ends it.", s.object, since))
+		s.lost()
+		return
+	}
+	s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it go first): it goes when the %s it %s gone, which the collector sees to.", s.object, since,
+		plural(len(blocking), "object that blocks", fmt.Sprintf("%d objects that block", len(blocking))), plural(len(blocking), "has", "have")))
+	for _, n := range blocking[:min(len(blocking), most)] {
+		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, "blocks it, and is deleted before it"})
+	}
+	if more := len(blocking) - most; more > 0 {
+		s.next(fmt.Sprintf("%s block it as well.", count(more, "more object")))
+	}
+	s.lost()
+}
+
+// lost says what to think of a deletion that a collector should have ended long ago.
+func (s *subject) lost() {
+	s.next("A collector that runs does this within seconds. If it stays longer, that collector is off, or has lost track of it: then this program, or a restart of the controller manager, ends it.")
+	s.remedy("end the deletion, after a preview", "kubectl", "gc", "collect")
+}
+
+func (s *subject) dependents() int {
+	seen := map[graph.Node]bool{}
+	for _, e := range s.graph.Dependents(s.node) {
+		seen[e.Node] = true
+	}
+	return len(seen)
+}
+
+// held explains a deletion that waits for somebody else than the collector.
+func (s *subject) held(since string) {
+	o := s.object
+	left := s.course.Model.Object(s.node)
+	switch held := left.ForeignFinalizers(); {
+	case o.IsDefinition() && len(s.members()) > 0:
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and with it every object of its kind: %s still there.", o, since, are(len(s.members()))))
+		s.inside()
+	case len(held) > 0:
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, s.foreign(s.node)))
+		s.owed(o.Identity, left)
+		if o.DeletingDependents() {
+			s.next("The collector takes its own finalizer away before; that is not enough.")
+		}
+	case left.Stopping():
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and has yet to stop: its kubelet was given %ds to end its containers (grace period).", o, since, *left.GraceSeconds))
+		s.next("It goes when its kubelet says that it has stopped. If the time has long passed, its node does not answer.")
+	case o.IsNamespace() && len(s.members()) == 0:
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read is left in it.", o, since))
+		s.next("It should be gone at the next look.")
+	case o.IsNamespace():
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and with it everything in it: %s still there.", o, since, are(len(s.members()))))
+		s.inside()
+	default:
+		s.free(since)
+	}
+}
+
+// free explains an object that was seen in its last moment.
+func (s *subject) free(since string) {
+	s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be seen holds it.", s.object, since))
+	s.next("It should be gone at the next look.")
+}
+
+func are(n int) string { return count(n, "object") + plural(n, " is", " are") }
+
+// owed says who has to take finalizers away.
+func (s *subject) owed(i object.Identity, o *object.Object) {
+	for _, f := range o.ForeignFinalizers() {
+		if i == s.object.Identity {
+			break // said of each finalizer of its own
+		}
+		s.next(fmt.Sprintf("The finalizer %s: %s.", f, whose(f)))
+	}
+	s.next("The collector never takes away a finalizer that is not its own.")
+	s.remedy("have whoever set it take it away. By hand you would skip what they have to do first", append([]string{"kubectl", "edit"}, s.target(i)...)...)
+}

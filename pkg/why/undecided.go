@@ -1,0 +1,133 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// stuck explains an object that one reference keeps from being judged at all.
+func (s *subject) stuck(culprit int) {
+	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the collector cannot decide about it, because of its reference to %s.", s.object, s.object.Owners[culprit]))
+	s.next("Nothing happens as long as that reference is as it is: a single reference that cannot be judged keeps the collector from the whole object.")
+	if s.judged[culprit].Verdict == collector.Unresolvable {
+		s.next("It tries again and again, and reports that nowhere.")
+	}
+	s.otherwise()
+	for i, j := range s.judged {
+		if j.Verdict == collector.Unresolvable || j.Verdict == collector.ScopeError {
+			s.mend(i, j, "mend it by ")
+		}
+	}
+	s.deleteIt()
+}
+
+// otherwise says what the collector would do without the references that cannot
+// be judged.
+func (s *subject) otherwise() {
+	lost := 0
+	for _, j := range s.judged {
+		if j.Verdict.Lost() {
+			lost++
+		}
+	}
+	switch {
+	case lost == 0:
+	case s.outlook.Decided() == collector.Unlink:
+		s.next(fmt.Sprintf("Once that can be judged, it may lose %s that %s nowhere.", plural(lost, "another reference", fmt.Sprintf("%d other references", lost)), plural(lost, "leads", "lead")))
+	default:
+		s.next(fmt.Sprintf("Take care: %s, so once that can be judged, the collector may delete it.", plural(lost, "its other owner is not there", fmt.Sprintf("%d other owners are not there", lost))))
+	}
+}
+
+// unknown explains an object about which nobody here can tell.
+func (s *subject) unknown(culprit int) {
+	r, j := s.object.Owners[culprit], s.judged[culprit]
+	s.say(collector.Hidden, fmt.Sprintf("What becomes of %s cannot be told from here: whether its owner %s is there could not be found out.", s.object, r))
+	s.otherwise()
+	s.next("The cluster's own collector may see more than you do, and act on it. If its request fails, too, it leaves the object alone and tries again.")
+	switch {
+	case j.Gap != nil && j.Gap.Reason == snapshot.Forbidden:
+		s.need("list", j)
+	case j.Lookup != nil && j.Lookup.Reason == snapshot.Forbidden:
+		s.need("get", j)
+	case j.Gap != nil && j.Gap.Reason == snapshot.NotInFile:
+		s.remedy("ask the cluster instead of a file, or a file that kubectl gc snapshot wrote", "kubectl", "gc", "snapshot", "-o", "cluster.json.gz")
+	default:
+		s.remedy("ask again when the server can answer", s.gc("why", s.object.Identity)...)
+	}
+}
+
+// need says which right would give an answer.
+func (s *subject) need(verb string, j collector.Judgement) {
+	words := []string{"kubectl", "auth", "can-i", verb, resource(j)}
+	if j.Mapping.Type.Namespaced {
+		words = append(words, "-n", s.object.Namespace)
+	}
+	s.remedy(fmt.Sprintf("ask again with the right to %s %s", verb, resource(j)), words...)
+}
+
+func resource(j collector.Judgement) string {
+	if j.Mapping.Type.Resource != "" {
+		return j.Mapping.Type.String()
+	}
+	return j.Gap.String()
+}
+
+// misspelt says whether nothing but references to kinds of lists keeps this
+// program from deciding, as the collector would.
+func (s *subject) misspelt() bool {
+	return s.outlook.Culprit < 0 && !slices.ContainsFunc(s.judged, func(j collector.Judgement) bool { return j.Verdict == collector.Unknown })
+}
+
+// slip explains an object with a reference to the kind of a list.
+func (s *subject) slip() {
+	what := "deletes it"
+	if s.outlook.Decided() == collector.Unlink {
+		what = "drops that reference"
+	}
+	i := slices.IndexFunc(s.judged, collector.Judgement.Withheld)
+	s.say(s.outlook.Decided(), fmt.Sprintf("%s names %s as its owner, the kind of a list, most likely by mistake: the cluster's own collector %s because of that.", s.object, s.object.Owners[i], what))
+	s.next("A collector that runs acts within seconds. kubectl gc collect does not: it leaves the object alone.")
+	s.remedy("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
+}
+
+// refused explains an object of which the API server refuses every change that
+// the collector tries.
+func (s *subject) refused() {
+	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the collector wants to drop a reference of it, and the API server refuses that.", s.object))
+	s.next("Several of its references say that their owner is its controller. There may be one only, so the API server takes no change that leaves more than one.",
+		"The collector tries again and again, in vain.")
+	s.remedy("mend it by leaving it one controller", s.gc("repair", s.object.Identity)...)
+}
+
+// mend offers what repairs the i-th reference, and says whether anything does.
+func (s *subject) mend(i int, j collector.Judgement, purpose string) bool {
+	r := s.object.Owners[i]
+	fix := ""
+	switch j.Cause {
+	case collector.Replaced:
+		fix = fmt.Sprintf("pointing the reference at the %s that is there now", r)
+	case collector.UnservedVersion:
+		fix = "rewriting the reference to a version that is served"
+		if !means(j, r, s.object) {
+			fix = fmt.Sprintf("removing the reference to %s", r)
+		}
+	case collector.ClusterToNamespaced, collector.UnknownKind, collector.CrossNamespace, collector.Mismatched, collector.Missing:
+		fix = fmt.Sprintf("removing the reference to %s", r)
+	case collector.NoCause, collector.Unverified, collector.Terminating:
+		return false
+	}
+	s.remedy(purpose+fix, s.gc("repair", s.object.Identity, "--rule", audit.RuleOf(j.Cause))...)
+	return true
+}
+
+// means says whether a served version would lead the reference to its owner.
+func means(j collector.Judgement, r object.Reference, dependent *object.Object) bool {
+	h := j.Holder
+	return h == nil || h.Kind == r.Kind && h.Name == r.Name && (h.Namespace == "" || h.Namespace == dependent.Namespace)
+}

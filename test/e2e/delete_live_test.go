@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// attended is a scene in a world whose own collector is at work.
+func attended(t *testing.T) *scene {
+	t.Helper()
+	s := opposite(t)
+	s.switched(plane.On)
+	t.Cleanup(func() { s.switched(plane.Absent) })
+	return s
+}
+
+func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
+	s := attended(t)
+	ns := s.namespace("follow")
+	family := func(name string) (owner, dependent, shared object) {
+		owner = s.create(configMap(ns, name))
+		dependent = s.create(secret(ns, name+"-below", ownedBy(to(owner, blocking))))
+		shared = s.create(secret(ns, name+"-shared", ownedBy(to(owner), to(s.create(configMap(ns, name+"-other"))))))
+		return owner, dependent, shared
+	}
+
+	t.Run("to its end", func(t *testing.T) {
+		s := s.under(t)
+		owner, dependent, shared := family("end")
+		s.gc("delete", "configmap/end", "-n", ns, "--yes").exits(t, 0).shows(t, "deleted 2, unlinked 1 in ")
+		s.goes(owner, dependent)
+		if refs := s.live(shared).GetOwnerReferences(); len(refs) != 1 || refs[0].Name != "end-other" {
+			t.Errorf("the shared one has %v", refs)
+		}
+	})
+	t.Run("dependents first", func(t *testing.T) {
+		s := s.under(t)
+		owner, dependent, _ := family("first")
+		r := s.gc("delete", "configmap/first", "-n", ns, "--cascade=foreground", "--yes", "-o", "json").exits(t, 0)
+		var result struct {
+			Steps []struct{ Action, Status string }
+		}
+		s.must(json.Unmarshal([]byte(r.Stdout), &result))
+		for _, step := range result.Steps {
+			if step.Status != "done" {
+				t.Errorf("%s: %s", step.Action, step.Status)
+			}
+		}
+		if len(result.Steps) != 4 { // two deletions, a reference and a finalizer
+			t.Errorf("%d steps", len(result.Steps))
+		}
+		s.goes(owner, dependent)
+	})
+	t.Run("not at all, where nobody waits", func(t *testing.T) {
+		s := s.under(t)
+		owner, dependent, _ := family("unwatched")
+		s.gc("delete", "configmap/unwatched", "-n", ns, "--yes", "--wait=false").exits(t, 0).
+			shows(t, "deleted 1 in ", "; the rest is left to the cluster's own collector.")
+		s.await("the collector", func(context.Context) (bool, error) { return s.gone(owner) && s.gone(dependent), nil })
+	})
+	t.Run("and says what it hangs on", func(t *testing.T) {
+		s := s.under(t)
+		owner := s.create(configMap(ns, "hangs"))
+		held := s.create(secret(ns, "hangs-below", ownedBy(to(owner, blocking)), heldBy("example.com/hold")))
+		s.gc("delete", "configmap/hangs", "-n", ns, "--cascade=foreground", "--yes").exits(t, 1).
+			shows(t, "held", "waits for Secret/hangs-below, which is held by example.com/hold", "deleted 2", "2 objects on the way: ConfigMap/hangs, Secret/hangs-below.")
+		if s.gone(held) || s.gone(owner) {
+			t.Error("what was held is gone")
+		}
+	})
+	t.Run("line by line, for a machine", func(t *testing.T) {
+		s := s.under(t)
+		family("lines")
+		s.gc("delete", "configmap/lines", "-n", ns, "--yes", "-o", "jsonl").exits(t, 0).
+			shows(t, `{"event":"backup"`, `"event":"started"`, `"event":"ended"`, `"status":"done"`, `{"event":"finished","done":3`)
+	})
+	t.Run("at a terminal, after the number", func(t *testing.T) {
+		s := s.under(t)
+		owner, dependent, _ := family("typed")
+		at := s.tool().atTerminal("delete", "configmap/typed", "-n", ns)
+		at.says("Delete 2 objects, change 1? Type the number of objects to delete: ")
+		s.untouched(owner, dependent)
+		at.types("2\n")
+		at.ends().exits(t, 0).inOrder(t, "goes", "stays", "2 go, 1 stays. Whole view.", "Type the number", "delete █", "deleted 2, unlinked 1")
+		s.goes(owner, dependent)
+	})
+}
+
+// Where no collector runs, the run says so, and what would help.
+func TestDeleteSaysThatNoCollectorComes(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("alone")
+	owner := s.create(configMap(ns, "owner"))
+	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
+	s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--timeout=2s").exits(t, 1).
+		shows(t, "skipped", "Secret/dependent", "the cluster's own collector did not come to it before the run ended").
+		warns(t, "warning: the cluster's own collector has yet to deal with 1 object: does kube-controller-manager run? Its work can be done from here: kubectl gc collect",
+			"error: not everything was over within --timeout 2s; kubectl gc collect does the rest")
+	s.goes(owner)
+	s.untouched(dependent)
+	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "deleted 1")
+	s.goes(dependent)
+}
+
+func TestDeleteDoesTheWorkOfAMissingCollector(t *testing.T) {
+	for _, policy := range []string{"background", "foreground", "orphan"} {
+		t.Run(policy, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("client-side")
+			owner := s.create(configMap(ns, "owner"))
+			dependent := s.create(secret(ns, "dependent", ownedBy(to(owner, blocking))))
+			below := s.create(of("rbac.authorization.k8s.io/v1", "Role", ns, "below", ownedBy(to(dependent))))
+			s.gc("delete", "configmap/owner", "-n", ns, "--cascade", policy, "--client-side", "--yes").exits(t, 0)
+			s.goes(owner)
+			if policy == "orphan" {
+				s.untouched(below)
+				if refs := s.live(dependent).GetOwnerReferences(); len(refs) > 0 {
+					t.Errorf("it has %v", refs)
+				}
+				return
+			}
+			s.goes(dependent, below)
+		})
+	}
+}
+
+func TestDeleteThroughKubectl(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("kubectl")
+	owner := s.create(configMap(ns, "owner"))
+	digest := s.shown(s.kubectl("gc", "delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
+	s.untouched(owner)
+	s.kubectl("gc", "delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 0).shows(t, "deleted 1 in ")
+	s.goes(owner)
+}
+
+// shown is the digest that a preview ends with.
+func (s *scene) shown(r result) string {
+	s.Helper()
+	_, rest, found := strings.Cut(r.Stdout, "digest ")
+	if !found || len(rest) < 16 {
+		s.Fatalf("no digest: %s", r.Stdout)
+	}
+	return rest[:16]
+}
+
+func TestDeleteDoesNotTouchWhatChangedSinceItWasShown(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("changed")
+	owner := s.create(configMap(ns, "owner"))
+	digest := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
+	dependent := s.create(secret(ns, "new", ownedBy(to(owner))))
+	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 4).warns(t, "the plan is another than the one that was confirmed")
+	s.untouched(owner, dependent)
+}

@@ -1,0 +1,78 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each refusal says in a line of its own what is wrong, and nothing is deleted.
+func TestDeleteRefusesWithAClearWord(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("refuse")
+	there := s.create(configMap(ns, "there", labelled("app", "web")))
+	s.create(secret(ns, "below", ownedBy(to(there))))
+	other := s.namespace("refuse-other")
+	for name, c := range map[string]struct {
+		args  []string
+		code  int
+		words []string
+	}{
+		"nothing is named":                      {[]string{"-n", ns}, 2, []string{"error: nothing to delete was named", "hint: say TYPE/NAME"}},
+		"a type alone":                          {[]string{"configmaps", "-n", ns}, 2, []string{`error: "configmaps" is a type: say which of its objects`, "hint: name them as TYPE/NAME, or say -l SELECTOR, or --all"}},
+		"a name in all namespaces":              {[]string{"configmap/there", "-A"}, 2, []string{`error: "configmap/there" is one object, in one namespace: it cannot be deleted by name in all of them`, "hint: name its namespace with -n"}},
+		"a name with a selector":                {[]string{"configmap/there", "-l", "app=web", "-n", ns}, 2, []string{"-l and --all go with types, not with names"}},
+		"a selector and all":                    {[]string{"configmap", "-l", "app=web", "--all", "-n", ns}, 2, []string{"-l and --all exclude each other"}},
+		"nothing has those labels":              {[]string{"configmap,secret", "-l", "app=none", "-n", ns}, 2, []string{`error: nothing matches: there is no "configmap", "secret" with labels "app=none" in namespace "` + ns + `"`}},
+		"it is gone already":                    {[]string{"configmap/gone", "-n", ns, "--yes"}, 2, []string{`error: "configmaps/gone" in namespace "` + ns + `" does not exist`, "kubectl gc why", "--ignore-not-found"}},
+		"it lives elsewhere":                    {[]string{"configmap/there", "-n", other, "--yes"}, 2, []string{"does not exist"}},
+		"a type that there is not":              {[]string{"gizmo/x", "-n", ns}, 2, []string{`there is no resource type "gizmo"`}},
+		"a policy that there is not":            {[]string{"configmap/there", "-n", ns, "--cascade=true"}, 2, []string{`error: --cascade "true": say background, foreground or orphan`}},
+		"nobody confirms":                       {[]string{"configmap/there", "-n", ns}, 4, []string{"error: not confirmed: there is no terminal to ask at", "hint: say --yes, or --confirm "}},
+		"something else was confirmed":          {[]string{"configmap/there", "-n", ns, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan is another than the one that was confirmed: its digest is ", "not 0123456789abcdef"}},
+		"more would go than may":                {[]string{"configmap/there", "-n", ns, "--yes", "--max-deletes=1"}, 4, []string{"error: 2 objects would go, more than --max-deletes allows (1)"}},
+		"a file that is not there":              {[]string{"-f", "/does/not/exist.yaml", "-n", ns}, 2, []string{"error: read manifests: ", "/does/not/exist.yaml"}},
+		"a file and a name":                     {[]string{"configmap/there", "-f", "x.yaml", "-n", ns}, 2, []string{"-f says what to delete: it excludes targets"}},
+		"a file of another namespace":           {[]string{"-f", s.file("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+"}}"), "-n", other}, 2, []string{"is in namespace", "and -n says"}},
+		"a file of an object that was replaced": {[]string{"-f", s.file("old.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+", uid: other}}"), "--yes"}, 2, []string{"it was made anew since"}},
+		"a file of a kind that is not served":   {[]string{"-f", s.file("gizmo.yaml", "{apiVersion: example.com/v1, kind: Gizmo, metadata: {name: x}}"), "--yes"}, 2, []string{`"Gizmo" is not served here in "example.com/v1"`}},
+		"offline, without a dry run":            {[]string{"configmap/there", "--from", "x.json"}, 2, []string{"there can only be a dry run"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.under(t)
+			r := s.gc(append([]string{"delete"}, c.args...)...).exits(t, c.code).warns(t, c.words...)
+			if c.code == 2 && (r.Stdout != "" || !strings.HasPrefix(r.Stderr, "error: ")) {
+				t.Errorf("not an error alone: %s%s", r.Stdout, r.Stderr)
+			}
+			s.untouched(there)
+		})
+	}
+}
+
+func TestDeleteIgnoresWhatIsNotThereOnDemand(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("ignore")
+	s.gc("delete", "configmap/gone", "-n", ns, "--ignore-not-found", "--yes").exits(t, 0).shows(t, "Nothing to do.")
+}
+
+func TestDeleteSaysWhoForbadeIt(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("forbidden")
+	doomed := s.create(configMap(ns, "doomed"))
+	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "watch"})
+	alice := s.as("alice")
+	const word = `User "alice" cannot delete resource "configmaps"`
+	alice.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The server would allow 0 of 1 steps")
+	alice.gc("delete", "configmap/doomed", "-n", ns, "--yes").exits(t, 1).shows(t, "ConfigMap/doomed", word)
+	s.untouched(doomed)
+}
+
+func TestDeleteSaysThatAdmissionRefusedIt(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("admission")
+	doomed := s.create(configMap(ns, "doomed"))
+	s.forbid(ns, "doomed")
+	const word = "this one is under protection"
+	s.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The server would allow 0 of 1 steps")
+	s.gc("delete", "configmap/doomed", "-n", ns, "--yes").exits(t, 1).shows(t, "ConfigMap/doomed", word)
+	s.untouched(doomed)
+}

@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// noticed waits until the collector has reported a reference into another
+// namespace.
+func (s *scene) noticed(o object) {
+	s.Helper()
+	events := s.at(of("v1", "Event", o.GetNamespace(), ""))
+	s.await("an Event about "+o.GetName(), func(ctx context.Context) (bool, error) {
+		list, err := events.List(ctx, metav1.ListOptions{FieldSelector: "reason=OwnerRefInvalidNamespace,involvedObject.name=" + o.GetName()})
+		return err == nil && len(list.Items) > 0, err
+	})
+}
+
+// The collector's own word on a reference into another namespace is shown, of the
+// object that it has left alone and of the one that it has deleted.
+func TestWhyShowsWhatTheRealCollectorReported(t *testing.T) {
+	s := opposite(t)
+	home, far := s.namespace("why-home"), s.namespace("why-far")
+	stranger, friend := s.create(configMap(far, "stranger")), s.create(configMap(home, "friend"))
+	s.switched(plane.On)
+	defer s.switched(plane.Absent)
+	s.afterASentinel(home)
+	kept := s.create(configMap(home, "kept", ownedBy(to(stranger), to(friend))))
+	lost := s.create(configMap(home, "lost", ownedBy(to(stranger))))
+	s.noticed(kept)
+	s.noticed(lost)
+	s.await("the collector to act", func(context.Context) (bool, error) { return s.gone(lost), nil })
+
+	s.gc("why", "configmap/kept", "-n", home).exits(t, 0).
+		shows(t, "ConfigMap/kept stays", "OwnerRefInvalidNamespace, from garbage-collector-controller", "does not exist in namespace")
+	s.gc("why", "configmap/lost", "-n", home).exits(t, 0).
+		shows(t, "ConfigMap/lost in namespace "+home+" is gone: Events still tell of it.", "OwnerRefInvalidNamespace")
+	got := decode[struct {
+		APIVersion, Kind string
+		Complete         bool
+		Gaps             []any
+		Answers          []map[string]any
+	}](t, s.gc("why", "configmap/lost", "configmap/kept", "-n", home, "-o", "json").exits(t, 0))
+	if got.Kind != "Explanation" || !got.Complete || len(got.Answers) != 2 || got.Answers[0]["state"] != "gone" || got.Answers[1]["state"] != "alive" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// What is said beforehand is what the real collector then does.
+func TestWhyForetellsWhatTheRealCollectorDoes(t *testing.T) {
+	s := opposite(t)
+	ns, far := s.namespace("why-foretells"), s.namespace("why-away")
+	owner, stranger := s.create(configMap(ns, "owner")), s.create(configMap(far, "stranger"))
+	gone := reference("v1", "ConfigMap", "gone", "00000000-0000-0000-0000-00000000000a")
+	for name, refs := range map[string][]metav1.OwnerReference{
+		"alone": nil, "good": {to(owner)}, "missing": {gone}, "shared": {gone, to(owner)}, "cross": {to(stranger)},
+		"unserved": {to(owner, versioned("v9")), gone}, "misnamed": {to(owner, named("else"))},
+	} {
+		s.create(configMap(ns, name, ownedBy(refs...)))
+	}
+	below := s.create(secret(ns, "below", ownedBy(to(s.live(configMap(ns, "missing"))))))
+	held := s.create(configMap(ns, "held", heldBy(hold), ownedBy(to(owner))))
+	s.remove(held, metav1.DeletePropagationBackground)
+
+	names := []string{"alone", "good", "missing", "shared", "cross", "unserved", "misnamed", "held"}
+	targets := []string{"why", "-n", ns, "-o", "jsonpath={range .answers[*]}{.object.name} {.consequence}{\"\\n\"}{end}", "secret/below"}
+	for _, name := range names {
+		targets = append(targets, "configmap/"+name)
+	}
+	foretold := map[string]string{}
+	for line := range strings.Lines(s.gc(targets...).exits(t, 0).Stdout) {
+		name, consequence, _ := strings.Cut(strings.TrimSpace(line), " ")
+		foretold[name] = consequence
+	}
+	s.switched(plane.On)
+	defer s.switched(plane.Absent)
+	s.await("the collector to come to the end", func(context.Context) (bool, error) { return s.gone(below), nil })
+	for range 3 {
+		s.afterASentinel(ns)
+	}
+	for _, name := range append(names, "below") {
+		o := configMap(ns, name)
+		if name == "below" {
+			o = below
+		}
+		live, err := s.at(o).Get(t.Context(), name, metav1.GetOptions{})
+		became := "none"
+		switch {
+		case err != nil:
+			became = "delete"
+		case name == "shared" && len(live.GetOwnerReferences()) == 1:
+			became = "unlink"
+		case name == "unserved" && len(live.GetOwnerReferences()) == 2:
+			became = "stuck"
+		}
+		if foretold[name] != became {
+			t.Errorf("%s: foretold %q, and it became %q", name, foretold[name], became)
+		}
+	}
+}
+
+func TestWhyOfWhatIsNotThere(t *testing.T) {
+	s := set(t)
+	ns, other := s.namespace("why-gone"), s.namespace("why-other")
+	s.create(configMap(other, "typo"))
+	owner := s.create(configMap(ns, "owner"))
+	s.create(secret(ns, "orphan", ownedBy(to(owner))))
+	s.remove(owner, metav1.DeletePropagationBackground) // there is no collector, so its dependent stays
+	s.create(of("v1", "Event", ns, "told.1", with("involvedObject", map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "namespace": ns, "name": "worker", "uid": "u1",
+	}), with("reason", "Evicted"), with("type", "Warning"), with("message", "The node was low on \x1b[31mmemory"), with("source", map[string]any{"component": "kubelet"}),
+		with("lastTimestamp", time.Now().UTC().Format(time.RFC3339)), with("count", int64(3))))
+
+	t.Run("dependents still name it", func(t *testing.T) {
+		s.gc("why", "configmap/owner", "-n", ns).exits(t, 0).shows(t, "ConfigMap/owner in namespace "+ns+" is gone: 1 object still names it as its owner.", "Secret/orphan")
+		s.gc("why", "--uid", string(owner.GetUID())).exits(t, 0).shows(t, "is gone", "Secret/orphan")
+	})
+	t.Run("Events tell of it", func(t *testing.T) {
+		r := s.gc("why", "pod/worker", "-n", ns).exits(t, 0).shows(t, "Pod/worker in namespace "+ns+" is gone: Events still tell of it.", "Evicted, from kubelet, 3 times", `\x1b[31m`)
+		if err := wellBehaved(r.Stdout); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("nothing tells of it", func(t *testing.T) {
+		s.gc("why", "configmap/typo", "-n", ns).exits(t, 1).
+			shows(t, "There is no ConfigMap/typo in namespace "+ns+", and no trace of one", "no Event tells of it", "There is one of that name in namespace "+other)
+	})
+	t.Run("an admin need not say where", func(t *testing.T) {
+		s.gc("why", "configmap/typo", "-A").exits(t, 2).warns(t, "may be in any namespace", "-n")
+	})
+}
+
+// Who may read one namespace only has an answer about it, and is told what is
+// missing from that.
+func TestWhyForAUserWithRightsInOneNamespace(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("why-mine")
+	s.create(configMap(ns, "doomed", ownedBy(reference("v1", "ConfigMap", "gone", "00000000-0000-0000-0000-00000000000b"))))
+	s.create(configMap(ns, "unsure", ownedBy(reference("v1", "Secret", "token", "00000000-0000-0000-0000-00000000000c"))))
+	s.grant("dave", ns, []any{""}, []any{"configmaps"}, []any{"list", "get"})
+	dave := s.as("dave")
+	dave.gc("why", "configmap/doomed", "-n", ns).exits(t, 0).
+		shows(t, "ConfigMap/doomed will be deleted by the collector", "Not everything could be read", "Not the whole view.")
+	dave.gc("why", "configmap/unsure", "-n", ns).exits(t, 0).
+		shows(t, "What becomes of ConfigMap/unsure cannot be told from here", "kubectl auth can-i")
+	dave.gc("why", "configmap/none", "-n", ns).exits(t, 1).
+		shows(t, "There is no ConfigMap/none", "What its Events would tell is not known: read the Events about ConfigMap/none in namespace "+ns, "forbidden")
+	dave.gc("why", "secret/none", "-n", ns).exits(t, 2).warns(t, `"secrets/none" in namespace`, "could not be read (forbidden)")
+	dave.gc("why", "configmap/doomed", "-n", ns, "--strict").exits(t, 3)
+}
