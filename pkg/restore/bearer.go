@@ -52,9 +52,10 @@ func (m *maker) survive() {
 	removed := m.removed()
 	for i := range m.seen.Objects {
 		now := &m.seen.Objects[i]
-		if now.Terminating() || m.options.Only != nil && !m.options.Only(now.Identity) {
+		if now.Terminating() {
 			continue
 		}
+		wanted := m.options.Only == nil || m.options.Only(now.Identity)
 		b := &bearer{object: now.Identity, made: made[now.UID], now: now}
 		for at, r := range now.Owners {
 			if owner := m.of[r.UID]; owner != nil && owner.uid != now.UID {
@@ -67,7 +68,9 @@ func (m *maker) survive() {
 			}
 		} else {
 			for _, r := range removed[now.UID] {
-				b.miss(r)
+				if wanted || m.of[r.UID] != nil { // what is made gets its dependents back
+					b.miss(r)
+				}
 			}
 		}
 		if len(b.wants) > 0 {

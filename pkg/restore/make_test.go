@@ -336,6 +336,17 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 			},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is gone"},
 		},
+		"and gets back what survived": {
+			scene{
+				gone: []object.Object{cache, flags}, there: []object.Object{ConfigMap("shop/survivor"), web},
+				run:     unlinked(ConfigMap("shop/survivor"), To(cache), To(web)),
+				options: restore.Options{Only: func(o object.Identity) bool { return o.Kind == "Widget" }},
+			},
+			[]string{
+				"create Widget/cache to ",
+				"link ConfigMap/survivor to Widget/shop/cache: owned by Widget/cache, which is made again",
+			},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
