@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -55,6 +56,29 @@ var ruleOf = map[collector.Cause]string{
 	collector.Terminating:         terminatingOwner.ID,
 }
 
+// Mended are the ids of the rules that speak of references which package mend may
+// mend, in their order.
+func Mended() []string {
+	var out []string
+	for _, id := range IDs() {
+		if _, mends := MendedBy(id); mends {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// MendedBy is the cause of which the rule speaks, if mending it is package mend's.
+// What other rules speak of, a person has to decide, or it mends itself.
+func MendedBy(rule string) (cause collector.Cause, ok bool) {
+	for cause, id := range ruleOf {
+		if id == rule {
+			return cause, cause != collector.Unverified && cause != collector.Terminating
+		}
+	}
+	return collector.NoCause, false
+}
+
 // Run audits a graph. Only objects that a list showed are judged: an object of
 // a type that the collector does not watch is never collected (gc-semantics
 // 10.19). The only error is an *UnknownRule.
@@ -63,7 +87,8 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &panorama{graph: g, judge: collector.NewJudge(g), options: o}
+	judge := collector.NewJudge(g)
+	p := &panorama{graph: g, judge: judge, mender: mend.New(g, judge), options: o}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Findings: []Finding{}}
 	keep := func(rule Rule, found []Finding) {
@@ -84,6 +109,9 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 		}
 		view := sight{panorama: p, node: n, object: obj, judgements: p.judge.Object(n)}
 		view.outlook = collector.Weigh(obj, collector.Verdicts(view.judgements))
+		if slices.ContainsFunc(view.judgements, func(j collector.Judgement) bool { return j.Cause != collector.NoCause }) {
+			view.mends = p.mender.Object(n)
+		}
 		for _, rule := range rules {
 			if rule.find != nil {
 				keep(rule, rule.find(view))

@@ -15,9 +15,8 @@ var clusterToNamespacedOwner = Rule{
 		if holder := s.judgements[i].Holder; holder != nil && holder.Namespace != "" {
 			where = ", which lives in " + holder.Namespace
 		}
-		return s.on(i,
+		return s.mended(i,
 			fmt.Sprintf("%s is namespaced, this is not", r),
-			fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since 1.20 the collector never acts on such an object", r, where),
-			Unlink)
+			fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since 1.20 the collector never acts on such an object", r, where))
 	}),
 }

@@ -15,9 +15,8 @@ var crossNamespaceOwner = Rule{
 		if r.Kind != holder.Kind || r.Name != holder.Name {
 			brief = fmt.Sprintf("%s has the UID of %s in %s", r, holder.Identity, holder.Namespace)
 		}
-		return s.on(i, brief,
+		return s.mended(i, brief,
 			fmt.Sprintf("its owner %s lives in %s, but an owner must be in the dependent's own namespace or cluster-scoped; this object lives in %s",
-				holder.Identity, place(holder.Identity), place(s.object.Identity)),
-			Unlink)
+				holder.Identity, place(holder.Identity), place(s.object.Identity)))
 	}),
 }

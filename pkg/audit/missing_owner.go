@@ -11,10 +11,9 @@ var missingOwner = Rule{
 	Summary: "No object has the owner's UID, and none has its name.",
 	find: eachCause(collector.Missing, func(s sight, i int) Finding {
 		r := s.object.Owners[i]
-		return s.on(i,
+		return s.mended(i,
 			fmt.Sprintf("%s is gone", r),
-			fmt.Sprintf("its owner %s does not exist, and %s", r, s.nobody()),
-			Unlink)
+			fmt.Sprintf("its owner %s does not exist, and %s", r, s.nobody()))
 	}),
 }
 

@@ -24,7 +24,8 @@ import (
 // and the design, by looking at everything for everything.
 type naive struct{ *snapshot.Snapshot }
 
-// opinion is what naive thinks of one reference.
+// opinion is what naive thinks of one reference. What would mend one that may lead
+// to an owner after all is package mend's to say: "?".
 type opinion struct {
 	verdict, rule, spelling, fix string
 	watched                      bool
@@ -44,11 +45,7 @@ func (v naive) opinion(o object.Object, r object.Reference) opinion {
 		case known && kind.Namespaced && o.Namespace == "":
 			return out.is("unresolvable", "cluster-to-namespaced-owner", "unlink")
 		case known, borne && !v.serves(r.APIVersion, version):
-			fix := "reversion"
-			if borne && (bearer.Kind != r.Kind || bearer.Name != r.Name || bearer.Namespace != "" && bearer.Namespace != o.Namespace) {
-				fix = "unlink"
-			}
-			return out.is("unresolvable", "unserved-owner-version", fix)
+			return out.is("unresolvable", "unserved-owner-version", "?")
 		}
 		return out.is("unresolvable", "unknown-owner-kind", "unlink")
 	case o.Namespace == "" && t.Namespaced:
@@ -90,7 +87,7 @@ func (v naive) opinion(o object.Object, r object.Reference) opinion {
 	case borne && !v.of(bearer, t, r.Name):
 		return out.is("dangling", "mismatched-owner", "unlink")
 	case resides:
-		return out.is("dangling", "replaced-owner", "relink")
+		return out.is("dangling", "replaced-owner", "?")
 	}
 	return out.is("dangling", "missing-owner", "unlink")
 }
@@ -304,6 +301,9 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 			c := consequence(o, all, p.verdict)
 			grade := severity(p.verdict, c)
 			if p.rule != "" {
+				if o.Deleted != nil && p.fix != "?" {
+					p.fix = "none"
+				}
 				say(p.rule, o, i, grade, p.verdict, c, p.fix)
 			}
 			if p.spelling != "" {
@@ -408,7 +408,11 @@ func told(r *audit.Report) []string {
 		if r := f.Reference; r != nil {
 			about = fmt.Sprintf("%s %s/%s %s controls %v blocks %v", r.APIVersion, r.Kind, r.Name, r.UID, r.Controller, r.BlockOwnerDeletion)
 		}
-		out = append(out, fmt.Sprintf("%s: %s %s %s %s %s %s", f.Object.UID, f.Rule, about, f.Severity, f.Verdict, f.Consequence, f.Fix))
+		fix := f.Fix
+		if f.Rule == "replaced-owner" || f.Rule == "unserved-owner-version" {
+			fix = "?"
+		}
+		out = append(out, fmt.Sprintf("%s: %s %s %s %s %s %s", f.Object.UID, f.Rule, about, f.Severity, f.Verdict, f.Consequence, fix))
 	}
 	slices.Sort(out)
 	return out

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -100,15 +101,16 @@ func severityOf(v collector.Verdict, c collector.Consequence) Severity {
 	return Info
 }
 
-// Fix is the repair that would mend a finding.
-type Fix string
+// Fix is what would mend a finding: for a reference that leads to no owner, what
+// package mend says.
+type Fix = mend.Fix
 
 // The fixes.
 const (
-	Unlink    Fix = "unlink"    // drop the reference
-	Relink    Fix = "relink"    // point it at the owner's successor of the same name
-	Reversion Fix = "reversion" // rewrite its apiVersion to a served one
-	NoFix     Fix = "none"
+	Unlink    = mend.Unlink
+	Relink    = mend.Relink
+	Reversion = mend.Reversion
+	NoFix     = mend.None
 )
 
 // Worst is the gravest severity found, false when nothing was.

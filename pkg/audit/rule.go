@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -50,6 +51,7 @@ var (
 type panorama struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
+	mender  *mend.Mender
 	options Options
 }
 
@@ -59,6 +61,7 @@ type sight struct {
 	node       graph.Node
 	object     *object.Object
 	judgements []collector.Judgement // one per reference
+	mends      []mend.Mend           // one per reference; nil where every owner holds
 	outlook    collector.Outlook
 }
 
@@ -76,6 +79,11 @@ func (s sight) on(i int, brief, detail string, fix Fix) Finding {
 		Effect:      s.effect(consequence),
 		Message:     detail + "; " + s.foretell(i, consequence),
 	}
+}
+
+// mended is on for a reference that leads to no owner, with what mends it.
+func (s sight) mended(i int, brief, detail string) Finding {
+	return s.on(i, brief, detail, s.mends[i].Fix)
 }
 
 // eachCause is the find of a rule that speaks once for every reference of one cause.

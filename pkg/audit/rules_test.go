@@ -105,7 +105,7 @@ func TestMissingOwner(t *testing.T) {
 		{
 			"the object is terminating",
 			[]st.Part{st.Listing(st.ConfigMap("ns/child", st.Owned(gone), st.Terminating("x/y")))},
-			[]string{"ConfigMap/ns/child: Pod/gone info dangling none unlink"},
+			[]string{"ConfigMap/ns/child: Pod/gone info dangling none none"},
 		},
 		{"the owner exists", []st.Part{st.Listing(child(st.To(pod)), pod)}, nil},
 	})
@@ -123,6 +123,11 @@ func TestReplacedOwner(t *testing.T) {
 			"a successor answers a GET",
 			[]st.Part{st.Listing(child(st.To(pod))), st.Found(successor)},
 			[]string{"ConfigMap/ns/child: Pod/pod error dangling delete relink"},
+		},
+		{
+			"the successor is its owner already",
+			[]st.Part{st.Listing(child(st.To(pod), st.To(successor)), successor)},
+			[]string{"ConfigMap/ns/child: Pod/pod warning dangling unlink unlink"},
 		},
 		{
 			"another owner remains",
@@ -202,7 +207,7 @@ func TestClusterToNamespacedOwner(t *testing.T) {
 		{
 			"while it is terminating",
 			[]st.Part{st.Listing(st.Node("n", st.OwnedBy(pod), st.Terminating("x/y")))},
-			[]string{"Node/n: Pod/pod info scope-error none unlink"},
+			[]string{"Node/n: Pod/pod info scope-error none none"},
 		},
 	})
 }
@@ -212,8 +217,13 @@ func TestUnservedOwnerVersion(t *testing.T) {
 	rule(t, "unserved-owner-version", []ruleCase{
 		{
 			"another version of the kind is served",
-			[]st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment"))))},
+			[]st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment"))), deployment)},
 			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"},
+		},
+		{
+			"another version of the kind is served, and the owner is not there in that one",
+			[]st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment"))))},
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck unlink"},
 		},
 		{
 			"the UID exists in a group that is served",
@@ -222,7 +232,7 @@ func TestUnservedOwnerVersion(t *testing.T) {
 		},
 		{
 			"beside a good owner",
-			[]st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment")), st.To(pod)), pod)},
+			[]st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment")), st.To(pod)), pod, deployment)},
 			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"},
 		},
 		{

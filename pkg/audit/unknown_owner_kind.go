@@ -11,9 +11,8 @@ var unknownOwnerKind = Rule{
 	Summary: "The server knows no such kind, in any version.",
 	find: eachCause(collector.UnknownKind, func(s sight, i int) Finding {
 		r := s.object.Owners[i]
-		return s.on(i,
+		return s.mended(i,
 			fmt.Sprintf("%s %s: no such kind", r.APIVersion, r),
-			fmt.Sprintf("its reference names %s %s, a kind that the server does not know", r.APIVersion, r),
-			Unlink)
+			fmt.Sprintf("its reference names %s %s, a kind that the server does not know", r.APIVersion, r))
 	}),
 }

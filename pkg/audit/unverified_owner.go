@@ -13,10 +13,9 @@ var unverifiedOwner = Rule{
 	find: eachCause(collector.Unverified, func(s sight, i int) Finding {
 		r := s.object.Owners[i]
 		brief, why := Obstacle(s.judgements[i])
-		return s.on(i,
+		return s.mended(i,
 			fmt.Sprintf("%s: %s", r, brief),
-			fmt.Sprintf("whether its owner %s exists is not known: %s", r, why),
-			NoFix)
+			fmt.Sprintf("whether its owner %s exists is not known: %s", r, why))
 	}),
 }
 

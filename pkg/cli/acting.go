@@ -27,8 +27,8 @@ type acting struct {
 func (a *acting) addFlags(flags *pflag.FlagSet) {
 	a.addAskingFlags(flags)
 	flags.IntVar(&a.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless the number was typed at the prompt")
-	flags.StringVar(&a.backupDir, "backup-dir", "", "where to save what is deleted (default ~/.kube/gc-backup/CONTEXT)")
-	flags.BoolVar(&a.noBackup, "no-backup", false, "delete without saving anything")
+	flags.StringVar(&a.backupDir, "backup-dir", "", "where to save what is deleted or mended (default ~/.kube/gc-backup/CONTEXT)")
+	flags.BoolVar(&a.noBackup, "no-backup", false, "save nothing before it is deleted or mended")
 }
 
 // addAskingFlags offers what also a command takes that deletes nothing.

@@ -185,7 +185,10 @@ func (f *auditFlags) warn(seen *snapshot.Snapshot, r *audit.Report) {
 	if audit.SiblingsAtRisk(seen.Server) && len(r.Findings) > 0 {
 		fmt.Fprintf(f.Err, "warning: this server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", quoted(seen.Server))
 	}
-	if hints := findings.Hints(r, findings.Commands{Foresee: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE"}); hints != "" && f.readable() {
+	commands := findings.Commands{
+		Mend: called + " repair --dry-run", Foresee: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
+	}
+	if hints := findings.Hints(r, commands); hints != "" && f.readable() {
 		fmt.Fprintln(f.Err, hints)
 	}
 }

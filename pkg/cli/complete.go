@@ -22,6 +22,7 @@ func (s *source) completeFlags(cmd *cobra.Command) {
 		"fail-on": {"error", "warning", "never"},
 		"dry-run": dryRuns,
 		"cascade": cascades,
+		"fix":     fixes,
 	} {
 		if cmd.Flags().Lookup(flag) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

@@ -43,6 +43,13 @@ func (a *acting) confirmed(ctx context.Context, s Streams, p *plan.Plan) error {
 // question demands the number of objects to delete, which nobody types by
 // accident, or a yes where none is deleted.
 func question(p *plan.Plan) (prompt, want string) {
+	if p.Mode == plan.Repair {
+		references := 0
+		for _, s := range p.Steps {
+			references += len(s.References)
+		}
+		return fmt.Sprintf("Change %s of %s, delete none? Type yes: ", phrase.Count(references, "reference"), phrase.Count(len(p.Outcomes), "object")), "yes"
+	}
 	changes := len(p.Steps) - p.Summary.Delete
 	if p.Mode == plan.Restore {
 		return fmt.Sprintf("Create %s, link %d? Type yes: ", phrase.Count(p.Summary.Create, "object"), p.Summary.Link), "yes"

@@ -30,7 +30,8 @@ func NewRoot(s Streams) *cobra.Command {
 		Long: `See what the Kubernetes garbage collector sees: owners and dependents through
 metadata.ownerReferences, and what it will do because of them.
 
-Of these commands, collect alone changes the cluster: after a preview, and a yes.`,
+Of these commands, collect and repair alone change the cluster: after a preview, and
+a yes.`,
 		Example: examples(`
 # Who owns a Deployment, and what depends on it
 kubectl gc tree deployment/web
@@ -41,6 +42,9 @@ kubectl gc audit
 # What a pass of the collector would do, and doing it
 kubectl gc collect --dry-run
 kubectl gc collect
+
+# Mend references instead, and lose nothing
+kubectl gc repair --dry-run
 
 # Look now, and ask later without the cluster
 kubectl gc snapshot -o cluster.json.gz
@@ -69,7 +73,7 @@ kubectl gc audit --from cluster.json.gz`),
 	addVerbosity(root.PersistentFlags(), s)
 	root.SetUsageFunc(printUsage)
 	root.AddCommand(
-		newTree(from), newAudit(from), newWhy(from), newCollect(from), newDelete(from), newRestore(from), newSnapshot(from),
+		newTree(from), newAudit(from), newWhy(from), newCollect(from), newDelete(from), newRepair(from), newRestore(from), newSnapshot(from),
 		newVersion(from), newCompletion(s), newOptions(),
 	)
 	return root

@@ -21,6 +21,7 @@ var own = map[string][]string{
 	"collect": {"table", "jsonl"},
 	"why":     {"text", "wide"},
 	"delete":  {"table", "jsonl"},
+	"repair":  {"table", "jsonl"},
 	"restore": {"table", "jsonl"},
 }
 

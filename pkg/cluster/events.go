@@ -64,11 +64,12 @@ func (c *Cluster) Events(ctx context.Context, of object.Identity) ([]Event, erro
 }
 
 func (c *Cluster) events(ctx context.Context, t snapshot.Type, about string, of object.Identity) ([]Event, error) {
-	wanted, namespace := selector.Set{about + "kind": of.Kind, about + "name": of.Name}, cmp.Or(of.Namespace, metav1.NamespaceDefault)
+	is := func(field, value string) selector.Selector { return selector.OneTermEqualSelector(about+field, value) }
+	wanted, namespace := selector.AndSelectors(is("kind", of.Kind), is("name", of.Name)), cmp.Or(of.Namespace, metav1.NamespaceDefault)
 	if of.Kind == "" {
-		wanted, namespace = selector.Set{about + "uid": string(of.UID)}, metav1.NamespaceAll
+		wanted, namespace = is("uid", string(of.UID)), metav1.NamespaceAll
 	}
-	options := metav1.ListOptions{FieldSelector: wanted.AsSelector().String(), Limit: 500}
+	options := metav1.ListOptions{FieldSelector: wanted.String(), Limit: 500}
 	var out []Event
 	for range eventPages {
 		result, err := c.do(ctx, func() *rest.Request {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -17,7 +16,8 @@ type operation struct {
 	Value any    `json:"value,omitempty"`
 }
 
-const owners = "/metadata/ownerReferences/"
+// at is where a reference of that place is in a patch.
+func at(i int) string { return "/metadata/ownerReferences/" + strconv.Itoa(i) }
 
 // patchOf is the change as a JSON patch that fits o alone: another UID fails
 // its test, another resourceVersion is a conflict. It touches single references
@@ -28,29 +28,29 @@ func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 		{"test", "/metadata/uid", o.UID},
 		{"replace", "/metadata/resourceVersion", o.ResourceVersion},
 	}
-	touched := slices.Concat(c.Unblock, c.Drop)
-	slices.Sort(touched)
-	for _, i := range slices.Compact(touched) {
+	for _, i := range c.Touched() {
 		if i < 0 || i >= len(o.Owners) {
 			return nil, fmt.Errorf("it has no owner reference %d", i)
 		}
-		at := owners + strconv.Itoa(i)
 		ops = append(ops,
-			operation{"test", at + "/uid", o.Owners[i].UID},
-			operation{"test", at + "/name", o.Owners[i].Name})
+			operation{"test", at(i) + "/uid", o.Owners[i].UID},
+			operation{"test", at(i) + "/name", o.Owners[i].Name})
 	}
-	for _, i := range c.Unblock { // before a removal moves them
-		ops = append(ops, operation{"add", owners + strconv.Itoa(i) + "/blockOwnerDeletion", false})
+	for _, w := range c.Rewrite { // before a removal moves them
+		ops = append(ops, rewriting(at(w.Index), o.Owners[w.Index], w.Reference)...)
+	}
+	for _, i := range c.Unblock { // before a removal, too
+		ops = append(ops, operation{"add", at(i) + "/blockOwnerDeletion", false})
 	}
 	for _, i := range slices.Backward(slices.Compact(slices.Sorted(slices.Values(c.Drop)))) { // no removal moves one that is still to come
-		ops = append(ops, operation{Op: "remove", Path: owners + strconv.Itoa(i)})
+		ops = append(ops, operation{Op: "remove", Path: at(i)})
 	}
 	for i, r := range c.Add {
 		if i == 0 && len(o.Owners) == 0 {
-			ops = append(ops, operation{"add", strings.TrimSuffix(owners, "/"), []object.Reference{r}})
+			ops = append(ops, operation{"add", "/metadata/ownerReferences", []object.Reference{r}})
 			continue
 		}
-		ops = append(ops, operation{"add", owners + "-", r})
+		ops = append(ops, operation{"add", "/metadata/ownerReferences/-", r})
 	}
 	if c.Release != "" {
 		i := slices.Index(o.Finalizers, c.Release)
@@ -61,4 +61,25 @@ func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 		ops = append(ops, operation{"test", at, c.Release}, operation{Op: "remove", Path: at})
 	}
 	return json.Marshal(ops)
+}
+
+// rewriting replaces those fields of a reference that are to be others, and no more
+// of it, once each is as it was: the UID and the name are tested already.
+func rewriting(at string, from, to object.Reference) []operation {
+	var ops []operation
+	for _, field := range []struct{ name, from, to string }{
+		{"apiVersion", from.APIVersion, to.APIVersion},
+		{"kind", from.Kind, to.Kind},
+		{"name", from.Name, to.Name},
+		{"uid", string(from.UID), string(to.UID)},
+	} {
+		if field.from != field.to {
+			path := at + "/" + field.name
+			if field.name == "apiVersion" || field.name == "kind" {
+				ops = append(ops, operation{"test", path, field.from})
+			}
+			ops = append(ops, operation{"replace", path, field.to})
+		}
+	}
+	return ops
 }

@@ -247,6 +247,20 @@ func TestWhatIsSent(t *testing.T) {
 				`{"op":"remove","path":"/metadata/ownerReferences/1"},{"op":"remove","path":"/metadata/ownerReferences/0"},` +
 				`{"op":"test","path":"/metadata/finalizers/1","value":"orphan"},{"op":"remove","path":"/metadata/finalizers/1"}]`,
 		},
+		"a rewrite of the UID, and of nothing else": {
+			change: &object.Change{Rewrite: []object.Rewrite{{Index: 1, Reference: object.Reference{APIVersion: "v1", Kind: "Secret", Name: "b<", UID: "2", Controller: new(bool)}}}},
+			want: `[{"op":"test","path":"/metadata/uid","value":"uid-x"},{"op":"replace","path":"/metadata/resourceVersion","value":"7"},` +
+				`{"op":"test","path":"/metadata/ownerReferences/1/uid","value":"1"},{"op":"test","path":"/metadata/ownerReferences/1/name","value":"b\u003c"},` +
+				`{"op":"replace","path":"/metadata/ownerReferences/1/uid","value":"2"}]`,
+		},
+		"a rewrite of the version, and a drop before it": {
+			change: &object.Change{Drop: []int{0}, Rewrite: []object.Rewrite{{Index: 1, Reference: object.Reference{APIVersion: "v2", Kind: "Secret", Name: "b<", UID: "1"}}}},
+			want: `[{"op":"test","path":"/metadata/uid","value":"uid-x"},{"op":"replace","path":"/metadata/resourceVersion","value":"7"},` +
+				`{"op":"test","path":"/metadata/ownerReferences/0/uid","value":"1"},{"op":"test","path":"/metadata/ownerReferences/0/name","value":"a"},` +
+				`{"op":"test","path":"/metadata/ownerReferences/1/uid","value":"1"},{"op":"test","path":"/metadata/ownerReferences/1/name","value":"b\u003c"},` +
+				`{"op":"test","path":"/metadata/ownerReferences/1/apiVersion","value":"v1"},{"op":"replace","path":"/metadata/ownerReferences/1/apiVersion","value":"v2"},` +
+				`{"op":"remove","path":"/metadata/ownerReferences/0"}]`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			there := func(w http.ResponseWriter, r *http.Request) {
@@ -271,7 +285,7 @@ func TestWhatIsSent(t *testing.T) {
 		})
 	}
 	w, _ := stage(t, false, nil)
-	for _, c := range []object.Change{{Drop: []int{2}}, {Unblock: []int{-1}}, {Release: "none"}} {
+	for _, c := range []object.Change{{Drop: []int{2}}, {Unblock: []int{-1}}, {Rewrite: []object.Rewrite{{Index: 2}}}, {Release: "none"}} {
 		if _, err := w.Patch(t.Context(), podX(), c); err == nil {
 			t.Errorf("%+v does not fit and was sent", c)
 		}

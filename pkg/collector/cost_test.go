@@ -2,6 +2,7 @@ package collector_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -126,7 +127,7 @@ func chainOf(first ...st.Option) func(int) *snapshot.Snapshot {
 
 func whole(s *snapshot.Snapshot) *snapshot.Snapshot {
 	s.Types, s.Listed, s.Taken = nil, nil, st.Taken
-	st.Serving(append(st.Types(), st.Containers()...)...)(s)
+	st.Serving(slices.Concat(st.Types(), st.Containers(), st.Workloads())...)(s)
 	s.Sort()
 	return s
 }

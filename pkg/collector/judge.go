@@ -14,8 +14,18 @@ import (
 // everything that only its absence would prove. What the lookup of another
 // reference found yields to this reference's own (2.8).
 func (j *Judge) Reference(e graph.Edge) Judgement {
-	dependent, r := j.graph.Object(e.Node), j.graph.Reference(e)
-	owner := j.graph.Owners(e.Node)[e.Index]
+	return j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
+}
+
+// Would judges a reference as if n had it. It must lead to where one that n has
+// leads, in the same version or in the one that View.Reversioned names: no look was
+// had elsewhere.
+func (j *Judge) Would(n graph.Node, r object.Reference) Judgement {
+	return j.judge(j.graph.Object(n), r, j.graph.Find(r.UID))
+}
+
+// judge judges a reference whose UID is that of owner, which may be None.
+func (j *Judge) judge(dependent *object.Object, r object.Reference, owner graph.Node) Judgement {
 	holder := j.graph.Object(owner)
 	m, c, mapped := j.view.CoordinatesOf(dependent.Namespace, r)
 	out := Judgement{Mapping: m, Holder: holder}
@@ -44,7 +54,7 @@ func (j *Judge) Object(n graph.Node) []Judgement {
 // among its references; the zero value where it had none such.
 func (j *Judge) Of(n graph.Node, r object.Reference) Judgement {
 	for i, of := range j.graph.Object(n).Owners {
-		if same(of, r) {
+		if of.SameOwner(r) {
 			return j.Reference(graph.Edge{Node: n, Index: i})
 		}
 	}

@@ -204,17 +204,12 @@ func remaining(before, after *object.Object, verdicts []Verdict) []Verdict {
 	out := make([]Verdict, 0, len(after.Owners)) // nil would mean: not judged
 	next := 0
 	for i, r := range before.Owners {
-		if next < len(after.Owners) && same(r, after.Owners[next]) {
+		if next < len(after.Owners) && r.SameOwner(after.Owners[next]) {
 			out = append(out, verdicts[i])
 			next++
 		}
 	}
 	return out
-}
-
-// same compares what a patch of ours never changes in a reference.
-func same(a, b object.Reference) bool {
-	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion
 }
 
 func (m *Model) move(n graph.Node, next *object.Object) {

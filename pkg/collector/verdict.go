@@ -110,13 +110,15 @@ func NewJudge(g *graph.Graph) *Judge {
 }
 
 // homes indexes the listed objects by coordinates: only those that a reference
-// leads to which neither the list nor a lookup proves, so mostly none.
+// leads to, or would in a served version, which neither the list nor a lookup
+// proves, so mostly none.
 func homes(g *graph.Graph) map[home]*object.Object {
 	out := map[home]*object.Object{}
 	view := g.View()
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
 		o := g.Object(n)
 		for i, r := range o.Owners {
+			r, _ = view.Reversioned(r)
 			if owner := g.Object(g.Owners(n)[i]); owner != nil && owner.Proves(r, o.Namespace) {
 				continue
 			}

@@ -5,17 +5,19 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // anew reads the step's object again, with everything that its references lead
 // to, so that the collector can decide on what is there now. Nil: it was read.
 func (t *task) anew(ctx context.Context) *end {
 	at := t.step.Object.Identity
-	o, judgements, err := t.examine(ctx, at)
+	now, err := t.examine(ctx, at)
 	switch {
 	case err == nil:
-		t.mirror.learn(t.node, o, judgements)
+		t.mirror.learn(t.node, now)
 		t.changed, t.examined = true, true
 		t.catchUp(ctx)
 		return nil
@@ -34,25 +36,40 @@ func (t *task) catchUp(ctx context.Context) {
 	}
 }
 
-// examine answers an object as it is now with judgements on its references, or
-// nil where it is gone.
-func (r *run) examine(ctx context.Context, at object.Identity) (*object.Object, []collector.Judgement, error) {
+// examined is an object as it was read with everything that its references lead
+// to.
+type examined struct {
+	object     *object.Object // nil where it is gone
+	judgements []collector.Judgement
+	mends      []mend.Mend // nil unless the run is a repair
+}
+
+func (r *run) examine(ctx context.Context, at object.Identity) (examined, error) {
 	s, err := r.server.Examine(ctx, at)
 	if err != nil {
-		return nil, nil, err
+		return examined{}, err
 	}
 	g := graph.New(s)
 	if g.Listed() == 0 || g.Object(0).UID != at.UID {
-		return nil, nil, nil
+		return examined{}, nil
 	}
-	return g.Object(0), collector.NewJudge(g).Object(0), nil
+	judge := collector.NewJudge(g)
+	out := examined{object: g.Object(0), judgements: judge.Object(0)}
+	if r.plan.Mode == plan.Repair {
+		out.mends = r.mirror.mender.Anew(g, judge).Object(0)
+	}
+	return out, nil
 }
 
-// undecided are judgements on references of which nothing is known.
-func undecided(o *object.Object) []collector.Judgement {
-	out := make([]collector.Judgement, len(o.Owners))
-	for i := range out {
-		out[i] = collector.Judgement{Verdict: collector.Unknown, Cause: collector.Unverified}
+// unexamined is an object of whose references nothing is known.
+func unexamined(o *object.Object) examined {
+	out := examined{object: o, judgements: make([]collector.Judgement, len(o.Owners))}
+	for i := range out.judgements {
+		out.judgements[i] = collector.Judgement{Verdict: collector.Unknown, Cause: collector.Unverified}
+	}
+	out.mends = make([]mend.Mend, len(o.Owners))
+	for i := range out.mends {
+		out.mends[i] = unknownMend
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func (t *task) consult(ctx context.Context) *end {
 	case why != "":
 		return skipped(why)
 	case !t.frozen(t.node) && !t.mirror.renew(t.node, o):
-		t.mirror.learn(t.node, o, judgements)
+		t.mirror.learn(t.node, examined{object: o, judgements: judgements})
 		t.changed = true
 	}
 	t.counted = true

@@ -10,8 +10,8 @@
 // Every write is bound to the UID and the resourceVersion of the state that the
 // decision rests on. What changed in between is read again and decided again;
 // what cannot be read is unknown, and nothing is done on it. An object is
-// deleted only after it was saved as it is.
+// deleted, or its references mended, only after it was saved as it is.
 //
-// The package decides nothing about garbage: collector does. It knows no
-// client, clock, disk or terminal.
+// The package decides nothing about garbage: collector does, and mend about what
+// mends a reference. It knows no client, clock, disk or terminal.
 package execute

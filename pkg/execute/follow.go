@@ -148,7 +148,7 @@ func did(step *plan.Step) func(*object.Object) bool {
 	before := step.Move.Before
 	meant := func(o *object.Object, indices []int, still func(object.Reference) bool) bool {
 		for _, i := range indices {
-			if slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return sameCoordinates(r, before.Owners[i]) && still(r) }) {
+			if slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.SameOwner(before.Owners[i]) && still(r) }) {
 				return true
 			}
 		}
@@ -186,7 +186,7 @@ func (m *mirror) witness(n graph.Node, now *object.Object) bool {
 	case fewer(known.Owners, now.Owners):
 		m.model.Become(n, m.alike(n, now))
 	default:
-		m.take(n, now, undecided(now))
+		m.take(n, unexamined(now))
 	}
 	return true
 }
@@ -194,7 +194,7 @@ func (m *mirror) witness(n graph.Node, now *object.Object) bool {
 // fewer says whether the later references are the earlier ones, without some.
 func fewer(earlier, later []object.Reference) bool {
 	for _, r := range earlier {
-		if len(later) > 0 && sameCoordinates(r, later[0]) {
+		if len(later) > 0 && r.SameOwner(later[0]) {
 			later = later[1:]
 		}
 	}

@@ -9,9 +9,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// saveAll has everything saved that the plan deletes or takes along, before
+// savedBefore says whether a step's object is saved before its write: what is
+// deleted, and what a repair changes. What the collector would change as well is not.
+func savedBefore(step *plan.Step) bool { return step.Action == collector.Remove || mends(step) }
+
+// saveAll has everything saved that the plan deletes, takes along or mends, before
 // anything is done.
 func (r *run) saveAll(ctx context.Context) {
 	nodes, leans := r.lost()
@@ -37,7 +42,11 @@ func (r *run) saveAll(ctx context.Context) {
 			r.saved(n, kept[i].Object)
 		}
 	}
-	message := fmt.Sprintf("saved %d of %d objects that are to go", saved, len(nodes))
+	what := "go"
+	if r.plan.Mode == plan.Repair {
+		what = "change"
+	}
+	message := fmt.Sprintf("saved %d of %d objects that are to %s", saved, len(nodes), what)
 	if err != nil {
 		message = "nothing could be saved: " + err.Error()
 	}
@@ -50,9 +59,9 @@ func (r *run) unsave(nodes []graph.Node, err error) {
 	}
 }
 
-// lost are the nodes that go, and for each those whose deletion must not be sent
-// before it is saved: itself, and what takes it along; for what the cluster does
-// on account of a step of this run, that step.
+// lost are the nodes that go or are mended, and for each those whose write must not
+// be sent before it is saved: itself, and what takes it along; for what the cluster
+// does on account of a step of this run, that step.
 func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 	leans = map[graph.Node][]graph.Node{}
 	byID := make(map[string]graph.Node, len(r.plan.Steps))
@@ -73,7 +82,7 @@ func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 			on = by
 		}
 		began[step.ID] = on
-		if step.Action == collector.Remove {
+		if savedBefore(step) {
 			byID[step.ID] = on
 			add(step.Move.Node, on)
 		}

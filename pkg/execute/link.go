@@ -115,4 +115,4 @@ func met(a restore.Addition) func(object.Reference) bool {
 	}
 }
 
-func alike(a, b object.Reference) bool { return sameCoordinates(a, b) && a.Blocks() == b.Blocks() }
+func alike(a, b object.Reference) bool { return a.SameOwner(b) && a.Blocks() == b.Blocks() }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -19,9 +20,21 @@ type mirror struct {
 	// saved is the resourceVersion in which an object is known to be as it was
 	// saved: the one that was saved, or what writes of this run made of it.
 	saved map[graph.Node]string
+	// mended are references as they were read anew; those of all other objects are as
+	// the graph shows them.
+	mended map[graph.Node]mended
+	mender *mend.Mender
 	// touched are the objects that this run wrote: what becomes of them thereafter
 	// it has set in motion itself.
 	touched map[graph.Node]bool
+}
+
+func newMirror(g *graph.Graph) *mirror {
+	judge := collector.NewJudge(g)
+	return &mirror{
+		graph: g, model: collector.NewModel(g, judge), mender: mend.New(g, judge),
+		saved: map[graph.Node]string{}, mended: map[graph.Node]mended{}, touched: map[graph.Node]bool{},
+	}
 }
 
 func (m *mirror) object(n graph.Node) *object.Object {
@@ -59,18 +72,20 @@ func (m *mirror) wroteTo(n graph.Node) bool {
 	return m.touched[n]
 }
 
-// learn takes what was read of an object, with judgements on its references.
-func (m *mirror) learn(n graph.Node, o *object.Object, judgements []collector.Judgement) {
+// learn takes what was read of an object and found out about its references.
+func (m *mirror) learn(n graph.Node, now examined) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.take(n, o, judgements)
+	m.take(n, now)
 }
 
-func (m *mirror) take(n graph.Node, o *object.Object, judgements []collector.Judgement) {
+func (m *mirror) take(n graph.Node, now examined) {
+	o := now.object
 	if o != nil {
+		m.mended[n] = mended{o.Owners, now.mends}
 		o = m.alike(n, o)
 	}
-	m.model.Learn(n, o, judgements)
+	m.model.Learn(n, o, now.judgements)
 }
 
 // renew takes the resourceVersion of what was read of an object if nothing else
@@ -114,12 +129,8 @@ func unchanged(a, b *object.Object) bool {
 
 func sameReferences(a, b []object.Reference) bool {
 	return slices.EqualFunc(a, b, func(x, y object.Reference) bool {
-		return sameCoordinates(x, y) && x.Blocks() == y.Blocks()
+		return x.SameOwner(y) && x.Blocks() == y.Blocks()
 	})
-}
-
-func sameCoordinates(a, b object.Reference) bool {
-	return a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name && a.UID == b.UID
 }
 
 // lingers says what a deletion that this run began or let go on waits for, where

@@ -20,6 +20,9 @@ func (r *run) rehearse(ctx context.Context, step *plan.Step) *end {
 	d := collector.Decision{
 		Act: step.Action, Policy: metav1.DeletionPropagation(step.PropagationPolicy), Change: sofar(o, step.Move),
 	}
+	if mends(step) { // each step on an object leaves the places of the references as they are, save the last
+		d.Change = step.Move.Change
+	}
 	for range attempts {
 		if ctx.Err() != nil {
 			return r.interrupted()
@@ -60,7 +63,7 @@ func sofar(o *object.Object, move *collector.Move) object.Change {
 	var out object.Change
 	at := 0
 	for i, r := range move.Before.Owners {
-		for at < len(o.Owners) && !sameCoordinates(o.Owners[at], r) {
+		for at < len(o.Owners) && !o.Owners[at].SameOwner(r) {
 			at++
 		}
 		if at == len(o.Owners) {

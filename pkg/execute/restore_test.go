@@ -130,7 +130,9 @@ func (m *maker) Read(_ context.Context, at object.Identity) (*object.Object, err
 	return nil, nil
 }
 
-func (m *maker) Serve(context.Context, []snapshot.Type) error { return m.begin("serve", object.Identity{}) }
+func (m *maker) Serve(context.Context, []snapshot.Type) error {
+	return m.begin("serve", object.Identity{})
+}
 
 func (m *maker) Settle(ctx context.Context) error {
 	return cmp.Or(m.begin("settle", object.Identity{}), ctx.Err())

@@ -65,7 +65,7 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 	}
 	r := &run{
 		walker: newWalker(p, o), graph: g, server: s, keeper: k,
-		mirror: &mirror{graph: g, model: collector.NewModel(g, collector.NewJudge(g)), saved: map[graph.Node]string{}, touched: map[graph.Node]bool{}},
+		mirror: newMirror(g),
 		along:  alongOf(g, p), goes: graph.NewSet(g), unsaved: map[graph.Node]error{},
 		onlookers: onlookers{waiting: map[graph.Node][]*onlooker{}}, last: map[graph.Node]int{},
 	}

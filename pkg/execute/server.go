@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Server is what a run needs of an API server. It is safe for concurrent use.
-// An error whose
-// cause is known is or wraps a Refusal; Conflict and Gone are told apart by it.
+// Server is what a run needs of an API server. It is safe for concurrent use. An
+// error whose cause is known is or wraps a Refusal; Conflict and Gone are told apart by it.
 type Server interface {
 	// Delete asks for the deletion of the very object it is given, bound to its
 	// UID and resourceVersion, and answers what is left of it: nil when it is gone.
@@ -40,7 +39,7 @@ type Refusal interface {
 	Refusal() snapshot.Reason
 }
 
-// Keeper saves whole objects before they are deleted. It is called once at a
+// Keeper saves whole objects before they are deleted or mended. It is called once at a
 // time, and again for an object that changed since it was saved.
 type Keeper interface {
 	// Keep answers for each object what was saved of it. When it returns, that is

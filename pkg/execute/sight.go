@@ -3,18 +3,13 @@ package execute
 import (
 	"context"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // sight is what was read of an object that a step rests on but does not write:
 // no precondition would notice that it is another by now.
 type sight struct {
-	object *object.Object // nil: gone
-	// judgements are on its own references, and nil where these are those that
-	// the mirror knew.
-	judgements []collector.Judgement
+	examined // the judgements are nil where its references are those that the mirror knew
 }
 
 // see reads an object as it is now.
@@ -28,10 +23,10 @@ func (r *run) see(ctx context.Context, n graph.Node) (sight, error) {
 		return sight{}, err
 	}
 	if sameReferences(now.Owners, known.Owners) {
-		return sight{object: now}, nil
+		return sight{examined{object: now}}, nil
 	}
-	now, judgements, err := r.examine(ctx, known.Identity)
-	return sight{now, judgements}, err
+	whole, err := r.examine(ctx, known.Identity)
+	return sight{whole}, err
 }
 
 // look reads objects again and answers where the step stands thereafter. No
@@ -72,8 +67,8 @@ func (m *mirror) meet(n graph.Node, a sight) {
 	case a.judgements == nil && sameReferences(a.object.Owners, now.Owners):
 		m.model.Become(n, m.alike(n, a.object))
 	case a.judgements == nil:
-		m.take(n, a.object, undecided(a.object))
+		m.take(n, unexamined(a.object))
 	default:
-		m.take(n, a.object, a.judgements)
+		m.take(n, a.examined)
 	}
 }

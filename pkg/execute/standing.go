@@ -37,23 +37,27 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 	move := step.Move
 	n := move.Node
 	s := standing{object: m.model.Object(n)}
+	if s.object != nil {
+		v, ok := m.saved[n]
+		s.saved = ok && v == s.object.ResourceVersion
+	}
 	switch {
 	case step.Asked:
-		s.decision = move.Decision
+		s.decision, s.why, s.exact = move.Decision, another(move.Before, s.object), true
+	case mends(step):
+		s.decision, s.why, s.asks = m.mending(step, s.object)
+		s.exact = s.why == "" && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
+		return s
 	case move.For == graph.None:
 		s.decision = m.model.Decide(n)
 	default:
 		s.decision = m.model.Orphaned(move.For, n)
 	}
-	if s.object != nil {
-		v, ok := m.saved[n]
-		s.saved = ok && v == s.object.ResourceVersion
-	}
-	if step.Asked {
-		s.why, s.exact = another(move.Before, s.object), true
-	} else if s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer {
+	switch {
+	case step.Asked:
+	case s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer:
 		s.why = why(m.model, step, n, s.decision)
-	} else {
+	default:
 		s.exact = s.decision.Policy == move.Policy && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
 	}
 	switch {
@@ -107,7 +111,7 @@ func (m *mirror) around(n graph.Node) []graph.Node {
 // meant are the references that a decision changes.
 func meant(o *object.Object, d collector.Decision) []object.Reference {
 	var out []object.Reference
-	for _, i := range slices.Concat(d.Change.Drop, d.Change.Unblock) {
+	for _, i := range d.Change.Touched() {
 		out = append(out, o.Owners[i])
 	}
 	return out

@@ -104,7 +104,7 @@ func (t *task) try(ctx context.Context, s standing) *end {
 	switch {
 	case t.tries == attempts:
 		return failed(fmt.Sprintf("it keeps changing: given up after %d attempts", attempts))
-	case s.decision.Act == collector.Remove && t.keeper != nil && !s.saved:
+	case t.keeper != nil && !s.saved && savedBefore(t.step):
 		return t.save(ctx, s.object)
 	case s.decision.Act == collector.FreeFinalizer && !t.counted:
 		return t.consult(ctx)

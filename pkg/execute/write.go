@@ -50,11 +50,11 @@ func (t *task) settle(ctx context.Context, s standing, left *object.Object) *end
 		wanted = s.decision.Change.Apply(*s.object).Owners
 	}
 	if left != nil && !sameReferences(left.Owners, wanted) { // an admission webhook's doing
-		o, judgements, err := t.examine(context.WithoutCancel(ctx), s.object.Identity)
+		now, err := t.examine(context.WithoutCancel(ctx), s.object.Identity)
 		if err != nil {
-			o, judgements = left, undecided(left)
+			now = unexamined(left)
 		}
-		t.mirror.learn(t.node, o, judgements)
+		t.mirror.learn(t.node, now)
 	} else {
 		t.mirror.wrote(t.node, s.object, left)
 	}

@@ -5,12 +5,23 @@ import "slices"
 // Cycles are the strongly connected components of more than one node, along
 // those references for which follow answers true: members ascending, cycles in
 // the order of their first member. An object that owns itself is not a cycle.
+func (g *Graph) Cycles(follow func(Edge) bool) [][]Node {
+	return g.CyclesOf(func(e Edge) Node {
+		if follow(e) {
+			return g.Owners(e.Node)[e.Index]
+		}
+		return None
+	})
+}
+
+// CyclesOf are the cycles of references that lead elsewhere than their UIDs say:
+// lead answers the node of each, or None for one that does not count.
 //
 // It is Tarjan's algorithm with a stack of its own, since a chain of owners may
 // be as long as the cluster is large.
-func (g *Graph) Cycles(follow func(Edge) bool) [][]Node {
+func (g *Graph) CyclesOf(lead func(Edge) Node) [][]Node {
 	t := tarjan{
-		g: g, follow: follow,
+		g: g, lead: lead,
 		index: make([]int32, g.Len()), low: make([]int32, g.Len()), onStack: make([]bool, g.Len()),
 	}
 	for n := range g.objects {
@@ -24,7 +35,7 @@ func (g *Graph) Cycles(follow func(Edge) bool) [][]Node {
 
 type tarjan struct {
 	g       *Graph
-	follow  func(Edge) bool
+	lead    func(Edge) Node
 	index   []int32 // 1 + order of discovery; 0: undiscovered
 	low     []int32
 	onStack []bool
@@ -43,12 +54,11 @@ func (t *tarjan) run(root Node) {
 	work := []frame{t.enter(root)}
 	for len(work) > 0 {
 		top := &work[len(work)-1]
-		owners := t.g.Owners(top.n)
-		if top.done < len(owners) {
-			owner, edge := owners[top.done], Edge{top.n, top.done}
+		if top.done < len(t.g.Owners(top.n)) {
+			owner := t.lead(Edge{top.n, top.done})
 			top.done++
 			switch {
-			case t.g.Object(owner) == nil || !t.follow(edge):
+			case t.g.Object(owner) == nil:
 			case t.index[owner] == 0:
 				work = append(work, t.enter(owner))
 			case t.onStack[owner]:

@@ -39,6 +39,18 @@ func (r Reference) Blocks() bool {
 	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
 }
 
+// LeadingTo is the reference with its flags as they are, and the owner of another.
+func (r Reference) LeadingTo(other Reference) Reference {
+	other.Controller, other.BlockOwnerDeletion = r.Controller, r.BlockOwnerDeletion
+	return other
+}
+
+// SameOwner says whether two references name one owner, in the same words: the
+// flags do not count.
+func (r Reference) SameOwner(o Reference) bool {
+	return r.UID == o.UID && r.Name == o.Name && r.Kind == o.Kind && r.APIVersion == o.APIVersion
+}
+
 // ReferencesOf copies the owner references of a metadata, in their order, which
 // the collector honours. It answers nil when there are none.
 func ReferencesOf(refs []metav1.OwnerReference) []Reference {

@@ -35,20 +35,20 @@ func Make(g *graph.Graph, o Options) *Plan {
 		Mode: o.Mode, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
 		Steps: m.steps(), Outcomes: m.outcomes(), Blocked: m.blocked(),
 	}
-	p.Sum()
 	if o.Mode == Delete {
 		p.Stays, p.Later = m.stays(), m.later() // later moves the model on
 	}
-	p.Digest = digest(p)
+	p.Seal()
 	return p
 }
 
-// Sum counts anew what the plan does.
-func (p *Plan) Sum() {
+// Seal counts what the plan does, and gives it the digest of that.
+func (p *Plan) Seal() {
 	p.Summary = Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
 	for _, s := range p.Steps {
 		p.Summary.add(s.Action)
 	}
+	p.Digest = digest(p)
 }
 
 func (s *Summary) add(action collector.Act) {
@@ -61,6 +61,10 @@ func (s *Summary) add(action collector.Act) {
 		s.Unblock++
 	case collector.FreeFinalizer:
 		s.RemoveFinalizer++
+	case Relink:
+		s.Relink++
+	case Reversion:
+		s.Reversion++
 	case Create:
 		s.Create++
 	case Link:
@@ -80,22 +84,28 @@ type maker struct {
 func (m *maker) steps() []Step {
 	out := make([]Step, len(m.course.Moves))
 	for i := range m.course.Moves {
-		move := &m.course.Moves[i]
-		out[i] = Step{
-			ID: id(i), Pass: move.Pass, Asked: move.Asked, Action: move.Act, Object: m.object(move.Node),
-			PropagationPolicy: string(move.Policy), Finalizer: move.Change.Release,
-			After: make([]string, len(move.After)), References: m.references(move),
-			WaitsForKubelet: m.course.Stopped[i], Move: move,
-		}
-		for k, before := range move.After {
-			out[i].After[k] = id(before)
-		}
-		if move.Follows >= 0 {
-			out[i].Follows = id(move.Follows)
-		}
-		out[i].OwnerUIDs = owners(out[i].References)
-		out[i].Reason = m.reason(i, out[i])
+		out[i] = m.step(i)
 	}
+	return out
+}
+
+// step puts one move into words.
+func (m *maker) step(i int) Step {
+	move := &m.course.Moves[i]
+	out := Step{
+		ID: id(i), Pass: move.Pass, Asked: move.Asked, Action: move.Act, Object: m.object(move.Node),
+		PropagationPolicy: string(move.Policy), Finalizer: move.Change.Release,
+		After: make([]string, len(move.After)), References: m.references(move),
+		WaitsForKubelet: m.course.Stopped[i], Move: move,
+	}
+	for k, before := range move.After {
+		out.After[k] = id(before)
+	}
+	if move.Follows >= 0 {
+		out.Follows = id(move.Follows)
+	}
+	out.OwnerUIDs = owners(out.References)
+	out.Reason = m.reason(i, out)
 	return out
 }
 

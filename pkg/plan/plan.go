@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -14,7 +15,14 @@ type Mode string
 const (
 	Collect Mode = "collect" // a pass of the collector over everything that is there
 	Delete  Mode = "delete"  // what is asked to be deleted, and what comes of that
+	Repair  Mode = "repair"  // references that lead to no owner are mended
 	Restore Mode = "restore" // what a run deleted is made again
+)
+
+// The actions of a repair, besides the collector's own unlink.
+const (
+	Relink    = collector.Act(mend.Relink)
+	Reversion = collector.Act(mend.Reversion)
 )
 
 // What a restoration does to an object, besides the collector's acts.
@@ -48,6 +56,8 @@ type Summary struct {
 	Unlink          int `json:"unlink"`
 	Unblock         int `json:"unblock"`
 	RemoveFinalizer int `json:"removeFinalizer"`
+	Relink          int `json:"relink,omitempty"`
+	Reversion       int `json:"reversion,omitempty"`
 	Blocked         int `json:"blocked"`
 	Create          int `json:"create,omitempty"`
 	Link            int `json:"link,omitempty"`
@@ -65,20 +75,22 @@ type Step struct {
 	ID                string        `json:"id"` // within the plan
 	Pass              int           `json:"pass"`
 	Asked             bool          `json:"asked,omitempty"` // somebody asked for it; all else follows from such
-	Action            collector.Act `json:"action"`          // delete, unlink, unblock or remove-finalizer
+	Action            collector.Act `json:"action"`          // delete, unlink, unblock or remove-finalizer; of a repair: relink, reversion or unlink
 	Object            Object        `json:"object"`
 	PropagationPolicy string        `json:"propagationPolicy"` // of delete, else empty
 	OwnerUIDs         []string      `json:"ownerUIDs"`         // of References, once each
 	Finalizer         string        `json:"finalizer"`         // of remove-finalizer, else empty
 	Reason            string        `json:"reason"`            // unescaped
 	After             []string      `json:"after"`             // ids of the steps that must be over before
-	References        []Reference   `json:"references"`        // on which it rests: those that go, or all of an object that is deleted
+	References        []Reference   `json:"references"`        // on which it rests: those that go or change, or all of an object that is deleted
 	Follows           string        `json:"follows"`           // id of the step without which it would not be, or empty
 	WaitsForKubelet   bool          `json:"waitsForKubelet,omitempty"`
 	Manifest          string        `json:"manifest,omitempty"` // of create: the sha256 of what is made, as it was saved
 
 	// Move is what the model made of it; nil in a plan that was read from a file.
 	Move *collector.Move `json:"-"`
+	// Mends are what mends each of References, in a repair; nil like Move.
+	Mends []mend.Mend `json:"-"`
 }
 
 // Reference is an owner reference with what was found of it.
@@ -86,6 +98,7 @@ type Reference struct {
 	audit.Reference
 	Verdict  collector.Verdict `json:"verdict"`
 	Evidence string            `json:"evidence"`
+	Becomes  *audit.Reference  `json:"becomes,omitempty"` // what a repair makes of it; nil where it goes
 }
 
 // State is what a run leaves of an object. The words are part of the JSON
@@ -110,6 +123,9 @@ type Outcome struct {
 	Follows string `json:"follows,omitempty"`
 	// Unsure says why it may come otherwise, by luck; empty where it may not.
 	Unsure string `json:"unsure,omitempty"`
+	// Otherwise is what the collector would do with an object that a repair mends,
+	// if it were not mended; empty in all other plans.
+	Otherwise collector.Consequence `json:"otherwise,omitempty"`
 }
 
 // Losses counts the objects that go: those that a step deletes, those that are
@@ -132,7 +148,8 @@ func (p *Plan) Losses() int {
 }
 
 // Blocked is a deletion that does not come to its end, or an object that would
-// go if a reference could be judged.
+// go if a reference could be judged; of a repair, an object that is not mended, or
+// not enough to be kept.
 type Blocked struct {
 	Object object.Identity   `json:"object"`
 	By     []object.Identity `json:"by"` // the dependents that hold it up; empty where there are none

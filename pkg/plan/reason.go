@@ -116,19 +116,30 @@ func (m *maker) evidence(move *collector.Move, i int) string {
 	if m.course.Model.Changed(owner) && m.graph.Object(owner) != nil && m.proved(move, r) {
 		return byThisRun(move, i)
 	}
-	j := m.judge.Of(move.Node, r)
-	switch j.Cause {
-	case collector.Missing:
+	return found(m.judge.Of(move.Node, r))
+}
+
+// found says what was found of an owner.
+func found(j collector.Judgement) string {
+	switch {
+	case j.Withheld():
+		return "names a kind of lists, which nothing serves"
+	case j.Cause == collector.Missing:
 		return isGone
-	case collector.Replaced:
+	case j.Cause == collector.Replaced:
 		return "was replaced: another object has its name now"
-	case collector.Mismatched:
+	case j.Cause == collector.Mismatched:
 		return fmt.Sprintf("is not whose UID it names: that is %s", j.Holder)
-	case collector.CrossNamespace:
+	case j.Cause == collector.CrossNamespace:
 		return fmt.Sprintf("is not in this namespace: it lives in %s", j.Holder.Namespace)
-	case collector.Terminating:
+	case j.Cause == collector.Terminating:
 		return "is being deleted in the foreground and waits for it"
-	case collector.NoCause, collector.Unverified, collector.ClusterToNamespaced, collector.UnservedVersion, collector.UnknownKind:
+	case j.Cause == collector.ClusterToNamespaced:
+		return "is of a namespaced kind, and this object is cluster-scoped"
+	case j.Cause == collector.UnservedVersion:
+		return "is named in a version that is not served"
+	case j.Cause == collector.UnknownKind:
+		return "is of a kind that is not served"
 	}
 	return "holds"
 }

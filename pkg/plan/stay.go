@@ -115,7 +115,7 @@ func (m *maker) unsure() map[graph.Node]string {
 		case move.Follows >= 0 && why[move.Follows] != "":
 			why[i] = "it hangs on what becomes of " + m.graph.Object(m.course.Moves[move.Follows].Node).String()
 		}
-		if why[i] != "" {
+		if _, said := out[move.Node]; why[i] != "" && !said {
 			out[move.Node] = why[i]
 		}
 	}

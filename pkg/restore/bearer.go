@@ -5,10 +5,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // bearer is an object with references that are to be put back.
@@ -28,6 +28,7 @@ type want struct {
 	found collector.Judgement
 	comes collector.Consequence // of putting it back
 	rival *object.Reference     // the controller that the object has meanwhile, where it may have but one
+	stays bool                  // it was led to the successor of its owner, and stays there
 	kept  bool
 	later bool // the owner is made after the object, which is linked then
 }
@@ -68,7 +69,7 @@ func (m *maker) survive() {
 			}
 		} else {
 			for _, r := range removed[now.UID] {
-				if wanted || m.of[r.UID] != nil { // what is made gets its dependents back
+				if wanted || m.of[r.before.UID] != nil { // what is made gets its dependents back
 					b.miss(r)
 				}
 			}
@@ -88,27 +89,40 @@ func (b *bearer) replaces(i int) bool {
 	return slices.ContainsFunc(b.wants, func(w *want) bool { return slices.Contains(w.over, i) })
 }
 
+// change is what a run made of a reference.
+type change struct {
+	before object.Reference
+	after  *object.Reference // nil: it went, or no longer blocks
+}
+
 // miss wants a reference that the run took away, or changed, in the stead of what
-// became of it.
-func (b *bearer) miss(r object.Reference) {
+// became of it. What somebody has changed since stays as it is.
+func (b *bearer) miss(c change) {
+	r := c.before
 	for i, has := range b.now.Owners {
-		if has.UID != r.UID || has.Kind != r.Kind || has.Name != r.Name {
-			continue
-		}
-		if has.APIVersion == r.APIVersion && has.Blocks() == r.Blocks() || b.replaces(i) {
+		switch {
+		case c.after != nil && has.SameOwner(*c.after):
+			if !b.replaces(i) {
+				b.want(r, i)
+			}
+			return
+		case has.SameOwner(r):
+			if has.Blocks() != r.Blocks() && !b.replaces(i) {
+				b.want(r, i)
+			}
 			return
 		}
-		b.want(r, i)
-		return
 	}
-	b.want(r)
+	if c.after == nil {
+		b.want(r)
+	}
 }
 
 // removed are the references that the run took from objects which it did not
 // delete, or changed, by the UID of the object. Where nothing is noted of a step,
 // the cluster's own collector may have done it.
-func (m *maker) removed() map[types.UID][]object.Reference {
-	out := map[types.UID][]object.Reference{}
+func (m *maker) removed() map[types.UID][]change {
+	out := map[types.UID][]change{}
 	if m.backup.Plan == nil {
 		return out
 	}
@@ -122,7 +136,12 @@ func (m *maker) removed() map[types.UID][]object.Reference {
 			continue
 		}
 		for _, r := range s.References {
-			out[s.Object.UID] = append(out[s.Object.UID], referenceOf(r))
+			c := change{before: referenceOf(r.Reference)}
+			if r.Becomes != nil {
+				after := referenceOf(*r.Becomes)
+				c.after = &after
+			}
+			out[s.Object.UID] = append(out[s.Object.UID], c)
 		}
 	}
 	return out
@@ -130,7 +149,7 @@ func (m *maker) removed() map[types.UID][]object.Reference {
 
 // referenceOf is a reference of a plan, which does not tell an unset flag from a
 // false one: they mean the same.
-func referenceOf(r plan.Reference) object.Reference {
+func referenceOf(r audit.Reference) object.Reference {
 	yes := true
 	out := object.Reference{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID)}
 	if r.Controller {

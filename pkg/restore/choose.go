@@ -20,7 +20,7 @@ import (
 // types there will be, volumes what a claim may name, controllers which Pods are
 // theirs to make.
 func (m *maker) choose() {
-	untried := m.untried()
+	untried, mended := m.untried(), m.mended()
 	ranks := make([][]Saved, lastRank+1)
 	for _, saved := range m.backup.Saved {
 		if m.options.Only == nil || m.options.Only(saved.Object) {
@@ -32,7 +32,7 @@ func (m *maker) choose() {
 		m.surroundings.volumes[name] = o
 	}
 	for _, saved := range slices.Concat(ranks...) {
-		if why := m.consider(saved, untried); why != "" {
+		if why := m.consider(saved, untried, mended); why != "" {
 			m.kept = append(m.kept, plan.Kept{Object: saved.Object, Reason: why})
 		}
 	}
@@ -76,13 +76,27 @@ func (m *maker) untried() map[types.UID]bool {
 	return out
 }
 
-// consider takes an object up, or answers why it is left alone.
-func (m *maker) consider(saved Saved, untried map[types.UID]bool) (why string) {
-	o := saved.Object
-	if now := m.live.byUID[o.UID]; now != nil {
-		if now.Terminating() {
-			return "it is still being deleted: restore it when it is gone"
+// mended are the objects that a repair has changed.
+func (m *maker) mended() map[types.UID]bool {
+	out := map[types.UID]bool{}
+	if m.backup.Plan != nil && m.backup.Plan.Mode == plan.Repair {
+		for i := range m.backup.Plan.Steps {
+			out[m.backup.Plan.Steps[i].Object.UID] = true
 		}
+	}
+	return out
+}
+
+// consider takes an object up, or answers why it is left alone.
+func (m *maker) consider(saved Saved, untried, mended map[types.UID]bool) (why string) {
+	o := saved.Object
+	switch now := m.live.byUID[o.UID]; {
+	case now == nil:
+	case now.Terminating():
+		return "it is still being deleted: restore it when it is gone"
+	case mended[o.UID]: // it was saved as it was to be changed
+		return ""
+	default:
 		return "it is still there"
 	}
 	t, why := m.typeOf(o)

@@ -44,8 +44,8 @@ func Make(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 	p.Steps, r.works = m.steps(order, after)
 	p.Kept, p.Lost = m.kept, m.lost(order)
 	slices.SortStableFunc(p.Kept, func(x, y plan.Kept) int { return x.Object.Compare(y.Object) })
-	p.Sum()
-	r.Plan = p.Sealed()
+	p.Seal()
+	r.Plan = p
 	return r
 }
 

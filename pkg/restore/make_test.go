@@ -58,6 +58,14 @@ func unlinked(o object.Object, refs ...object.Reference) *plan.Plan {
 	return &plan.Plan{Mode: plan.Collect, Steps: []plan.Step{s}}
 }
 
+// relinked is the plan of a repair that led a reference elsewhere.
+func relinked(o object.Object, from, to object.Reference) *plan.Plan {
+	p := unlinked(o, from)
+	p.Mode, p.Steps[0].Action, p.Steps[0].Object.UID = plan.Repair, plan.Relink, o.UID
+	p.Steps[0].References[0].Becomes = audit.ReferenceOf(to)
+	return p
+}
+
 func TestWhatBecomesOfABackup(t *testing.T) {
 	web := Deployment("shop/web")
 	set := replicaSet("shop/web-1", Owned(To(web, Controlling)))
@@ -291,6 +299,27 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 			scene{
 				there: []object.Object{ConfigMap("shop/flags"), cache}, run: unlinked(flags, To(cache)),
 				ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "unlink", Status: event.Skipped}},
+			},
+			nil,
+		},
+		"nor what a repair led to the successor of an owner": {
+			scene{
+				gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", OwnedBy(successor(cache))), successor(cache)},
+				run: relinked(flags, To(cache), To(successor(cache))),
+			},
+			nil,
+		},
+		"unless that is wanted as it was": {
+			scene{
+				gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", OwnedBy(successor(cache))), successor(cache)},
+				run: relinked(flags, To(cache), To(successor(cache))), options: restore.Options{Exact: true},
+			},
+			[]string{"link ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which was replaced by another of that name: the collector will delete the object for it"},
+		},
+		"a reference that somebody changed after a repair stays as it is": {
+			scene{
+				gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", OwnedBy(web)), web},
+				run: relinked(flags, To(cache), To(successor(cache))), options: restore.Options{Exact: true},
 			},
 			nil,
 		},

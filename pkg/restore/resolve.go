@@ -13,7 +13,8 @@ import (
 
 // resolve finds for each reference where it leads from now on, and whether it may
 // be put back. First it leads to what was made of its owner. If the collector
-// then finds another object in the owner's place, it leads there. What the
+// then finds another object in the owner's place, it leads there, unless it is to
+// be as it was. What the
 // collector finds solid is put back, all else only if that was asked for.
 func (m *maker) resolve() {
 	for _, b := range m.bearers {
@@ -22,7 +23,7 @@ func (m *maker) resolve() {
 		}
 	}
 	m.judge()
-	if m.succeed() {
+	if !m.options.Exact && m.succeed() {
 		m.judge()
 	}
 	for _, b := range m.bearers {
@@ -155,11 +156,19 @@ func (b *bearer) settle(exact bool) {
 		if b.now != nil && len(w.over) == 0 && slices.ContainsFunc(b.now.Owners, same) {
 			continue
 		}
-		w.rival = b.rival(w)
-		w.kept = w.rival == nil && (exact || w.found.Verdict == collector.Solid)
+		w.rival, w.stays = b.rival(w), b.stays(w)
+		w.kept = w.rival == nil && !w.stays && (exact || w.found.Verdict == collector.Solid)
 		wants = append(wants, w)
 	}
 	b.wants = wants
+}
+
+// stays says whether what became of a reference is what it would become again.
+func (b *bearer) stays(w *want) bool {
+	made := w.owner == nil || w.owner.made() // else it gets another UID
+	return made && len(w.over) > 0 && !slices.ContainsFunc(w.over, func(i int) bool {
+		return !b.now.Owners[i].SameOwner(w.ref) || b.now.Owners[i].Blocks() != w.ref.Blocks()
+	})
 }
 
 // rival is the controller that the object has already, other than the one that a

@@ -51,8 +51,11 @@ func (w *want) warning() string {
 
 // evidence says what was found of the owner that a reference leads to.
 func (w *want) evidence() string {
-	if w.rival != nil {
+	switch {
+	case w.rival != nil:
 		return "is not its controller any more: " + w.rival.String() + " is"
+	case w.stays:
+		return "was replaced by another of that name, to which they lead now"
 	}
 	switch w.found.Cause {
 	case collector.NoCause:
@@ -60,7 +63,7 @@ func (w *want) evidence() string {
 	case collector.Missing:
 		return "is gone"
 	case collector.Replaced:
-		return "was replaced by another, which is being deleted"
+		return "was replaced by another of that name"
 	case collector.Mismatched:
 		return fmt.Sprintf("is not whose UID it names: that is %s", w.found.Holder)
 	case collector.CrossNamespace:

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // Spelling says by what accident an apiVersion and kind were understood.
@@ -117,6 +119,21 @@ func (m *Mapper) anyVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
 // Versions are the types served for a kind in a group, the preferred one first.
 func (m *Mapper) Versions(group, kind string) []Type {
 	return m.versions[schema.GroupKind{Group: group, Kind: kind}]
+}
+
+// Reversioned is a reference in the version in which its kind is served, the
+// preferred one of several. ok is false where its own version is served, or none.
+func (m *Mapper) Reversioned(r object.Reference) (out object.Reference, ok bool) {
+	if _, mapped := m.Map(r.APIVersion, r.Kind); mapped {
+		return r, false
+	}
+	gvk := r.GroupVersionKind()
+	versions := m.Versions(gvk.Group, gvk.Kind)
+	if len(versions) == 0 {
+		return r, false
+	}
+	r.APIVersion = versions[0].APIVersion()
+	return r, true
 }
 
 // Serves says whether any type is served in that group and version.

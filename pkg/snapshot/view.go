@@ -86,7 +86,8 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 // Unproven lists, once each, the coordinates of references that what was seen
 // does not prove and one GET could: the kind maps, the scope fits, the name can
 // be a path segment, the type has no gap, and no object with the reference's
-// UID was seen there. known answers the object of a UID or nil; objects are
+// UID was seen there. Where the version is not served, that is asked of the one
+// that is: what mends the reference depends on it. known answers the object of a UID or nil; objects are
 // those whose references matter.
 func (v *View) Unproven(objects []object.Object, known func(types.UID) *object.Object) []Coordinates {
 	var out []Coordinates
@@ -94,6 +95,7 @@ func (v *View) Unproven(objects []object.Object, known func(types.UID) *object.O
 	for i := range objects {
 		o := &objects[i]
 		for _, r := range o.Owners {
+			r, _ = v.Reversioned(r)
 			if owner := known(r.UID); owner != nil && owner.Proves(r, o.Namespace) {
 				continue
 			}

@@ -145,8 +145,12 @@ func TestOneGETIsAskedForEveryOwnerThatNothingProves(t *testing.T) {
 		"the owner's kind is unknown": {
 			[]st.Part{st.Listing(st.ConfigMap("shop/a", st.Owned(st.To(owner, st.As("v1", "Foo")))))}, nil,
 		},
-		"the owner's version is not served": {
-			[]st.Part{st.Listing(st.ConfigMap("shop/a", st.Owned(st.To(st.Deployment("shop/d"), st.As("apps/v1beta1", "Deployment")))))}, nil,
+		"the owner's version is not served: the one that is": {
+			[]st.Part{st.Listing(st.ConfigMap("shop/a", st.Owned(st.To(st.Deployment("shop/d"), st.As("apps/v1beta1", "Deployment")))))},
+			[]string{"apps/v1 Deployment shop/d"},
+		},
+		"the owner's version is not served, and its UID was seen in the one that is": {
+			[]st.Part{st.Listing(st.Deployment("shop/d"), st.ConfigMap("shop/a", st.Owned(st.To(st.Deployment("shop/d"), st.As("apps/v1beta1", "Deployment")))))}, nil,
 		},
 		"the owner's kind is a guessed list": {
 			[]st.Part{st.Listing(st.ConfigMap("shop/a", st.Owned(st.To(owner, st.As("v1", "PodList")))))}, nil,

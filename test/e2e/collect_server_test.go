@@ -69,7 +69,8 @@ func TestCollectServerDryRunChangesNothing(t *testing.T) {
 	}
 }
 
-// forbid has an admission policy refuse the deletion of ConfigMaps of a name.
+// forbid has an admission policy refuse that ConfigMaps of a name are changed or
+// deleted.
 func (s *scene) forbid(ns, name string) {
 	s.Helper()
 	const admission = "admissionregistration.k8s.io/v1"
@@ -78,7 +79,7 @@ func (s *scene) forbid(ns, name string) {
 	its.create(of(admission, "ValidatingAdmissionPolicy", "", policy, with("spec", map[string]any{
 		"failurePolicy": "Fail",
 		"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
-			"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"DELETE"}, "resources": []any{"configmaps"},
+			"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"DELETE", "UPDATE"}, "resources": []any{"configmaps"},
 		}}},
 		"validations": []any{map[string]any{"expression": "oldObject.metadata.name != '" + name + "'", "message": "this one is under protection"}},
 	})))

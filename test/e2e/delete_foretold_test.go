@@ -36,6 +36,7 @@ type deletion struct {
 	foretold map[types.UID]string // every object that counts, as it will be
 	before   map[types.UID]string
 	names    map[types.UID]string
+	seen     map[types.UID]bool // everything that there was
 }
 
 func (d *deletion) policyOf(i int) metav1.DeletionPropagation {
@@ -44,15 +45,18 @@ func (d *deletion) policyOf(i int) metav1.DeletionPropagation {
 
 // stateOf is every object of the cluster in words, as far as a deletion may change
 // it: by UID. Owners that somebody made since are left out.
-func stateOf(objects []subject.Object, known func(types.UID) bool) map[types.UID]string {
-	out := map[types.UID]string{}
+func stateOf(objects []subject.Object, seen map[types.UID]bool) map[types.UID]string {
+	out, fresh := map[types.UID]string{}, map[types.UID]bool{}
 	for i := range objects {
-		out[objects[i].UID] = words(&objects[i], known)
+		fresh[objects[i].UID] = seen != nil && !seen[objects[i].UID]
+	}
+	for i := range objects {
+		out[objects[i].UID] = words(&objects[i], fresh)
 	}
 	return out
 }
 
-func words(o *subject.Object, known func(types.UID) bool) string {
+func words(o *subject.Object, fresh map[types.UID]bool) string {
 	if o == nil {
 		return "gone"
 	}
@@ -64,7 +68,7 @@ func words(o *subject.Object, known func(types.UID) bool) string {
 		out += ", held by " + strings.Join(slices.Sorted(slices.Values(o.Finalizers)), " ")
 	}
 	for _, r := range o.Owners {
-		if o.Terminating() || !known(r.UID) { // nothing comes of the references of what is terminating
+		if o.Terminating() || fresh[r.UID] { // nothing comes of the references of what is terminating
 			continue
 		}
 		out += fmt.Sprintf("; owned by %s/%s (%s)", r.Kind, r.Name, r.UID)
@@ -89,15 +93,15 @@ func (d *deletion) foretell(s sight) {
 		d.plan = plan.Make(g, options)
 	}
 	end := collector.NewModelOf(g, collector.NewJudge(g), collector.Theirs).Simulate(options.Bounds).Model
-	known := func(uid types.UID) bool { return g.Find(uid) != graph.None }
-	d.before, d.foretold, d.names = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}
+	d.before, d.foretold, d.names, d.seen = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))
+		d.seen[o.UID] = true
 		if !slices.Contains(d.spaces, o.Namespace) && !slices.ContainsFunc(d.also, func(a object) bool { return a.GetUID() == o.UID }) {
 			continue
 		}
-		d.before[o.UID], d.names[o.UID] = words(o, known), o.String()
-		d.foretold[o.UID] = words(end.Object(graph.Node(n)), known)
+		d.before[o.UID], d.names[o.UID] = words(o, nil), o.String()
+		d.foretold[o.UID] = words(end.Object(graph.Node(n)), nil)
 	}
 	for _, outcome := range d.plan.Outcomes { // what is printed is what the model says
 		want := map[plan.State]string{plan.Deleted: "gone", plan.Terminating: "terminating", plan.Changed: "there"}[outcome.State]
@@ -180,31 +184,31 @@ func (d *deletion) unsure() map[types.UID]bool {
 	return out
 }
 
+// restful is how long nothing may have changed before everything counts as at
+// rest: longer than what the API server waits before it looks again whether a
+// CustomResourceDefinition is empty.
+const restful = 7 * time.Second
+
 // became returns when everything is as it was foretold, or has come to rest
-// otherwise: some time after that, nothing has changed any more.
+// otherwise: after that the collector has had its turn, and nothing has changed.
 func became(s *scene, sentinels string, all []*deletion) map[types.UID]string {
 	s.Helper()
-	known := map[types.UID]bool{}
-	for _, d := range all {
-		for uid := range d.before {
-			known[uid] = true
-		}
-	}
-	now := func() map[types.UID]string {
-		return stateOf(s.sees(cluster.Scope{}).seen.Objects, func(uid types.UID) bool { return known[uid] })
-	}
-	ctx, cancel := context.WithTimeout(s.Context(), 75*time.Second)
-	defer cancel()
+	now := func() map[types.UID]string { return stateOf(s.sees(cluster.Scope{}).seen.Objects, all[0].seen) }
 	var last map[types.UID]string
-	_ = wait.PollUntilContextCancel(ctx, 250*time.Millisecond, true, func(context.Context) (bool, error) {
-		last = now()
+	changed := time.Now()
+	_ = wait.PollUntilContextTimeout(s.Context(), 250*time.Millisecond, 2*patience, true, func(context.Context) (bool, error) {
 		for _, d := range all {
 			if d.stops {
 				s.stopPods(d.spaces)
 			}
 		}
-		return !slices.ContainsFunc(all, func(d *deletion) bool { return len(d.unlike(last)) > 0 }), nil
-	}) // those that are not as foretold then are told of by the caller
+		next := now()
+		if !maps.Equal(last, next) {
+			last, changed = next, time.Now()
+		}
+		wrong := slices.ContainsFunc(all, func(d *deletion) bool { return len(d.unlike(last)) > 0 })
+		return !wrong || time.Since(changed) > restful, nil
+	}) // those that are not as foretold are the caller's to tell of
 	for range 3 {
 		s.afterASentinel(sentinels)
 	}
@@ -246,7 +250,7 @@ func settle(s *scene, all []*deletion) {
 				}
 			}
 		}
-		now := stateOf(seen, func(types.UID) bool { return true })
+		now := stateOf(seen, nil)
 		if quiet++; !maps.Equal(last, now) {
 			quiet = 0
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,130 +13,150 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/plane"
 )
 
-// copiesOfAGraph is how often each random graph is built, and its targets deleted.
-const copiesOfAGraph = 3
+// moreCopies is how many more copies of a random graph are built where one did not end
+// as foretold.
+const moreCopies = 2
 
 // TestDeleteInRandomGraphsEndsAsForetold lets somebody delete targets of any sort,
 // each with a policy of its own, in random graphs in which the real collector has
 // come to rest.
 //
-// Where it comes to one end in one copy of a graph and to another in another, what
-// was foretold is the end in one of them, object by object. What the preview itself
-// calls a matter of luck may end as it likes.
+// Where it does not come to the end that was foretold, it gets further copies of
+// that graph: in one of them it does, object by object, or the preview is wrong.
+// What the preview itself calls a matter of luck may end as it likes.
 func TestDeleteInRandomGraphsEndsAsForetold(t *testing.T) {
 	usual := make([]uint64, 20)
 	for i := range usual {
 		usual[i] = uint64(7001 + i)
 	}
-	seeds := graphs(t, usual...)
 	s := opposite(t)
 	s.custom()
-	var all []*deletion
-	built := map[uint64][]*building{}
-	for _, seed := range seeds {
-		copies := make([]int, copiesOfAGraph)
-		for i := range copies {
-			copies[i] = i
+	defer s.switched(plane.Absent)
+	watch := newStopwatch()
+	objects, racy, lucky := 0, 0, 0
+	became := map[string]int{}
+	first := s.deleted(graphs(t, usual...), 0)
+	watch.lap("the first copies in")
+	var unlike []uint64
+	for _, e := range first {
+		objects, lucky = objects+len(e.foretold), lucky+e.lucky
+		for _, o := range e.plan.Outcomes {
+			became[string(o.State)]++
+			if o.Unsure != "" {
+				became["a matter of luck"]++
+			}
 		}
-		built[seed] = draw(seed, 70).share().build(s, copies...)
+		if len(e.wrong) > 0 {
+			unlike = append(unlike, e.seed)
+		}
+	}
+	more := map[uint64][]ended{}
+	if len(unlike) > 0 {
+		for copy := 1; copy <= moreCopies; copy++ {
+			for _, e := range s.deleted(unlike, copy) {
+				more[e.seed] = append(more[e.seed], e)
+			}
+		}
+		watch.lap("others in")
+	}
+	for _, e := range first {
+		t.Run(fmt.Sprintf("%s=%d", seedVariable, e.seed), func(t *testing.T) {
+			for role, story := range e.wrong {
+				if slices.ContainsFunc(more[e.seed], func(other ended) bool { return other.wrong[role] == "" }) {
+					racy++
+					t.Logf("%s ended as foretold only in another copy: %s", role, story)
+					continue
+				}
+				t.Errorf("%s: %s", role, story)
+			}
+		})
+	}
+	t.Logf("%d objects in %d graphs, of which become %v; %d that were said to be a matter of luck ended otherwise, and %d more did so in the first copy but not in another; %s",
+		objects, len(first), became, lucky, racy, watch)
+}
+
+// ended is what has become of one copy of a graph.
+type ended struct {
+	*deletion
+	seed  uint64
+	wrong map[string]string // by role, what did not end as foretold
+	lucky int
+}
+
+// deleted builds a copy of every graph, lets the collector come to rest, asks for
+// deletions and answers what came of them.
+func (s *scene) deleted(seeds []uint64, copy int) []ended {
+	s.Helper()
+	s.switched(plane.Absent)
+	var built []*building
+	for _, seed := range seeds {
+		built = append(built, drawSound(seed, 90).share().build(s, copy)...)
 	}
 	s.switched(plane.On)
-	defer s.switched(plane.Absent)
-	var every []*building
-	for _, seed := range seeds {
-		every = append(every, built[seed]...)
-	}
-	s.settled(every...)
+	s.settled(built...)
 
 	seen := s.sees(cluster.Scope{Running: true})
-	there := map[types.UID]bool{}
+	owns := map[types.UID]int{}
 	for _, o := range seen.seen.Objects {
-		there[o.UID] = true
+		owns[o.UID] = 0
 	}
-	of := map[*building]*deletion{}
-	for _, seed := range seeds {
-		chosen := aim(seed, built[seed], there)
-		for _, g := range built[seed] {
-			d := &deletion{name: fmt.Sprintf("%s=%d, copy %d", seedVariable, seed, g.copy), spaces: g.spaces, policy: chosen.policy}
-			for _, n := range chosen.parts {
-				d.targets = append(d.targets, g.objects[n])
+	for _, o := range seen.seen.Objects {
+		for _, r := range o.Owners {
+			if n, there := owns[r.UID]; there {
+				owns[r.UID] = n + 1
 			}
-			for _, o := range slices.Concat(g.objects, g.others) {
-				if o.Unstructured != nil && o.GetNamespace() == "" {
-					d.also = append(d.also, o)
-				}
-			}
-			d.foretell(seen)
-			of[g] = d
-			all = append(all, d)
 		}
+	}
+	var all []*deletion
+	for i, g := range built {
+		d := aim(seeds[i], g, owns)
+		d.foretell(seen)
+		all = append(all, d)
 	}
 	for _, d := range all {
 		d.begin(s)
 	}
-	now := became(s, every[0].spaces[0], all)
-
-	racy, lucky := 0, 0
-	for _, seed := range seeds {
-		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
-			wrong := map[string][]string{}
-			for _, g := range built[seed] {
-				d := of[g]
-				unsure := d.unsure()
-				for _, uid := range d.unlike(now) {
-					if unsure[uid] {
-						lucky++
-						continue
-					}
-					role := g.members[uid]
-					wrong[role] = append(wrong[role], d.story(uid, now))
-				}
+	now := became(s, built[0].spaces[0], all)
+	var out []ended
+	for i, d := range all {
+		e := ended{d, seeds[i], map[string]string{}, 0}
+		unsure := d.unsure()
+		for _, uid := range d.unlike(now) {
+			if unsure[uid] {
+				e.lucky++
+			} else {
+				e.wrong[built[i].members[uid]] = d.story(uid, now)
 			}
-			for role, stories := range wrong {
-				if len(stories) < copiesOfAGraph {
-					racy++
-					t.Logf("%s came to another end in %d of %d copies: %s", role, len(stories), copiesOfAGraph, stories[0])
-					continue
-				}
-				t.Errorf("%s: %s", role, strings.Join(stories, "\n"))
-			}
-		})
-	}
-	objects, gone := 0, 0
-	for _, d := range all {
-		objects += len(d.foretold)
-		gone += countOf(d.foretold, "gone")
-	}
-	t.Logf("%d objects in %d graphs, of which %d were to go; %d were foretold as a matter of luck and were lucky, %d came to another end in some copy", objects, len(all), gone, lucky, racy)
-}
-
-// aimed are parts of a graph that somebody asks to delete.
-type aimed struct {
-	parts  []int
-	policy []metav1.DeletionPropagation
-}
-
-// aim chooses targets that are there in every copy.
-//
-// Left out is what the real collector is known to bring to different ends (see
-// docs/differences.md): a dependent of two owners of which one lets go of it and
-// the other is gone. So all targets of a graph that orphan are of one graph, and
-// those that do not of another.
-func aim(seed uint64, copies []*building, there map[types.UID]bool) aimed {
-	dice := rand.New(rand.NewPCG(seed, 2*seed))
-	var out aimed
-	orphans := dice.IntN(3) == 0
-	for len(out.parts) < 6 {
-		n := dice.IntN(len(copies[0].parts))
-		missing := slices.ContainsFunc(copies, func(g *building) bool { return !there[g.objects[n].GetUID()] })
-		if missing || slices.Contains(out.parts, n) {
-			continue
 		}
-		policy := metav1.DeletePropagationOrphan
-		if !orphans {
-			policy = []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground}[dice.IntN(2)]
-		}
-		out.parts, out.policy = append(out.parts, n), append(out.policy, policy)
+		out = append(out, e)
 	}
 	return out
+}
+
+// aim chooses what somebody asks to delete, most of it owners: the same in every
+// copy, as far as it is still there.
+//
+// Left out is what the real collector is known to bring to different ends: a
+// dependent of two owners of which one lets go of it and the other is gone. So in
+// one graph either all targets orphan, or none.
+func aim(seed uint64, g *building, owns map[types.UID]int) *deletion {
+	dice := rand.New(rand.NewPCG(seed, 2*seed))
+	d := &deletion{name: fmt.Sprintf("%s=%d", seedVariable, seed), spaces: g.spaces}
+	policies := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground}
+	if dice.IntN(3) == 0 {
+		policies = []metav1.DeletionPropagation{metav1.DeletePropagationOrphan}
+	}
+	for _, n := range dice.Perm(len(g.parts)) {
+		policy := policies[dice.IntN(len(policies))]
+		dependents, there := owns[g.objects[n].GetUID()]
+		if there && len(d.targets) < 16 && (dependents > 0 || len(d.targets) >= 12) && g.parts[n].kind != "Event" {
+			d.targets, d.policy = append(d.targets, g.objects[n]), append(d.policy, policy)
+		}
+	}
+	for _, o := range slices.Concat(g.objects, g.others) {
+		if o.Unstructured != nil && o.GetNamespace() == "" {
+			d.also = append(d.also, o)
+		}
+	}
+	return d
 }

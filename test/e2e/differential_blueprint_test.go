@@ -16,6 +16,7 @@ type blueprint struct {
 	parts  []part
 	closed map[int]bool // parts that nothing random may be owned by
 	unreal int          // how many names and UIDs are claimed that nothing has
+	sound  int          // how many claims of a hundred are good
 }
 
 // part is one object.
@@ -66,9 +67,24 @@ func (f fate) policy() metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
 
-// draw makes the blueprint of a seed, with about n parts.
+// draw makes the blueprint of a seed, with about n parts, half of them garbage.
 func draw(seed uint64, n int) *blueprint {
-	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), closed: map[int]bool{}}
+	b := begin(seed, n, 55)
+	b.fates()
+	return b
+}
+
+// drawSound makes one in which little is garbage, and nothing but circles is being
+// deleted.
+func drawSound(seed uint64, n int) *blueprint {
+	b := begin(seed, n, 92)
+	b.press()
+	b.settle()
+	return b
+}
+
+func begin(seed uint64, n, sound int) *blueprint {
+	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), closed: map[int]bool{}, sound: sound}
 	for space := range spacesOfABlueprint {
 		for range 7 {
 			b.add(space)
@@ -84,7 +100,6 @@ func draw(seed uint64, n int) *blueprint {
 	for len(b.parts) < n {
 		b.dependent()
 	}
-	b.fates()
 	return b
 }
 
@@ -224,7 +239,7 @@ func (b *blueprint) dependent() {
 
 // claim is one of a random sort, of a part in a namespace or nowhere.
 func (b *blueprint) claim(space int) claim {
-	if b.chance(55) {
+	if b.chance(b.sound) {
 		return b.good(space)
 	}
 	sorts := []func(space int) claim{

@@ -314,6 +314,12 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 			"unblock": {subject.Change{Unblock: []int{0, 1, 2}}, []string{
 				"ConfigMap/one 1 controls false blocks false", "ConfigMap/other~1name 1 controls false blocks false", "Secret/two 2 controls true blocks false",
 			}, []string{"example.com/a", "orphan", "example.com/b"}},
+			"relink one of two with one uid": {subject.Change{Rewrite: []subject.Rewrite{{Index: 1, Reference: subject.Reference{APIVersion: "v1", Kind: "ConfigMap", Name: "other~1name", UID: "9"}}}}, []string{
+				"ConfigMap/one 1 controls false blocks true", "ConfigMap/other~1name 9 controls false blocks unset", "Secret/two 2 controls true blocks true",
+			}, []string{"example.com/a", "orphan", "example.com/b"}},
+			"relink the last and drop the first": {subject.Change{Drop: []int{0}, Rewrite: []subject.Rewrite{{Index: 2, Reference: subject.Reference{APIVersion: "v9", Kind: "Secret", Name: "two", UID: "9"}}}}, []string{
+				"ConfigMap/other~1name 1 controls false blocks unset", "Secret/two 9 controls true blocks true",
+			}, []string{"example.com/a", "orphan", "example.com/b"}},
 			"unblock, drop and release": {subject.Change{Unblock: []int{0, 2}, Drop: []int{0, 1}, Release: "orphan"}, []string{
 				"Secret/two 2 controls true blocks false",
 			}, []string{"example.com/a", "example.com/b"}},

@@ -22,7 +22,8 @@ func Hints(r *audit.Report, c Commands) string {
 	var mend, foresee bool
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		mend = mend || f.Fix != audit.NoFix
+		_, mended := audit.MendedBy(f.Rule)
+		mend = mend || mended && f.Fix != audit.NoFix
 		foresee = foresee || f.Consequence == collector.Delete || f.Consequence == collector.Unlink
 	}
 	var hints []string

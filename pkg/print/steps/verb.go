@@ -17,6 +17,8 @@ type verb struct {
 // verbs are in the order of urgency: what is lost comes first.
 var verbs = []verb{
 	{collector.Remove, "delete", "deleted"},
+	{plan.Relink, "relink", "relinked"},
+	{plan.Reversion, "reversion", "reversioned"},
 	{collector.Detach, "unlink", "unlinked"},
 	{collector.Unblock, "unblock", "unblocked"},
 	{collector.FreeFinalizer, "release", "released"},

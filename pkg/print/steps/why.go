@@ -70,6 +70,9 @@ func (l *layout) follows(i int) string {
 
 // further says what the other steps on a line's object do.
 func (l *layout) further(i int) []string {
+	if l.plan.Mode == plan.Repair {
+		return l.alsoMended(i)
+	}
 	var out []string
 	add := func(n int, said string) {
 		if n > 0 {
@@ -96,6 +99,16 @@ func (l *layout) further(i int) []string {
 	add(unblocked, "first its references stop blocking, to break a circle")
 	add(after, "then loses "+phrase.Count(after, "more reference"))
 	add(released, "released at the end")
+	return out
+}
+
+// alsoMended says what else mends the references of a line's object.
+func (l *layout) alsoMended(i int) []string {
+	var out []string
+	for _, other := range l.lines[i].others {
+		s := l.step(other)
+		out = append(out, word(s.Action)+": "+escape.Short(s.Reason, reasonWidth))
+	}
 	return out
 }
 

@@ -247,7 +247,8 @@ func claimedUIDs(s *snapshot.Snapshot, view *snapshot.View, c snapshot.Coordinat
 	var out []types.UID
 	for _, o := range s.Objects {
 		for _, r := range o.Owners {
-			if _, at, ok := view.CoordinatesOf(o.Namespace, r); ok && at == c {
+			as, _ := view.Reversioned(r)
+			if _, at, ok := view.CoordinatesOf(o.Namespace, as); ok && at == c {
 				out = append(out, r.UID)
 			}
 		}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// repairAsked is what a person wants to have mended.
+type repairAsked struct {
+	targets   []target        // none: everything
+	selector  labels.Selector // nil: whatever its labels
+	given     string          // the selector as it was typed
+	namespace string          // empty: all
+	bound     bool            // -n names the namespace
+	options   plan.RepairOptions
+}
+
+// ask refuses what is no clear word about what to mend.
+func (f *repairFlags) ask(args []string) (*repairAsked, error) {
+	a := &repairAsked{given: f.selector}
+	var err error
+	if a.options.Causes, err = f.causes(); err != nil {
+		return nil, err
+	}
+	if a.options.Fix, err = f.how(); err != nil {
+		return nil, err
+	}
+	if a.targets, err = parseTargets(args); err != nil {
+		return nil, err
+	}
+	named := slices.IndexFunc(a.targets, func(t target) bool { return t.name != "" })
+	switch {
+	case named >= 0 && f.selector != "":
+		return nil, usagef("-l goes with types, not with names")
+	case named >= 0 && f.allNamespaces:
+		return nil, &hinted{
+			usagef("%s is one object, in one namespace: it cannot be mended by name in all of them", quoted(a.targets[named].word+"/"+a.targets[named].name)),
+			"name its namespace with -n",
+		}
+	}
+	a.options.Named = named >= 0
+	if f.selector != "" {
+		if a.selector, err = selecting(f.selector); err != nil {
+			return nil, err
+		}
+	}
+	if a.namespace, a.bound, err = f.namespace(); err != nil {
+		return nil, err
+	}
+	if len(a.targets) == 0 && !a.bound {
+		a.namespace = "" // the context's is not meant, as with audit and collect
+	}
+	return a, nil
+}
+
+// scope is everything, as an object may depend on what is to be mended from
+// anywhere; or the one namespace that -n names, where that holds all that was asked
+// for.
+func (a *repairAsked) scope(types []snapshot.Type) (cluster.Scope, error) {
+	scope := cluster.Scope{Running: true, Labels: a.selector != nil, Widen: cluster.WidenAll}
+	var err error
+	if a.targets, err = resolve(a.targets, types); err != nil {
+		return scope, err
+	}
+	if a.bound && !slices.ContainsFunc(a.targets, func(t target) bool { return !t.of.Namespaced }) {
+		scope.Namespaces = []string{a.namespace}
+	}
+	for _, t := range a.targets {
+		if t.name != "" {
+			scope.Targets = append(scope.Targets, t.at(a.namespace))
+		}
+	}
+	return scope, nil
+}
+
+// plan is that of a repair of what a look showed. First says that what was asked for
+// must be there.
+func (a *repairAsked) plan(g *graph.Graph, first bool) (*plan.Plan, error) {
+	chosen := graph.NewSet(g)
+	if err := find(g, a.targets, a.namespace, chosen); err != nil && first {
+		return nil, err
+	}
+	found := false
+	options := a.options
+	options.Within = func(n graph.Node) bool { return a.means(g.Object(n), n, chosen) }
+	for n := range g.Len() {
+		node := graph.Node(n)
+		if g.Object(node) == nil || !options.Within(node) {
+			continue
+		}
+		found = true
+		if first && a.options.Named && g.Virtual(node) {
+			return nil, &hinted{
+				usagef("%s could not be listed with all of its type, so nothing can be said of its references", quoted(g.Object(node).String())),
+				"nothing is ever collected of a type that the collector does not watch; else you may lack the right to list it",
+			}
+		}
+	}
+	if first && !found && (a.selector != nil || len(a.targets) > 0) {
+		return nil, a.nothing()
+	}
+	return plan.MakeRepair(g, options), nil
+}
+
+// means says whether an object is one that was asked for.
+func (a *repairAsked) means(o *object.Object, n graph.Node, chosen graph.Set) bool {
+	switch {
+	case len(a.targets) > 0 && !chosen.Has(n):
+		return false
+	case len(a.targets) == 0 && a.namespace != "" && o.Namespace != a.namespace:
+		return false
+	}
+	return a.selector == nil || a.selector.Matches(labels.Set(o.Labels))
+}
+
+func (a *repairAsked) nothing() error {
+	where := ""
+	if a.namespace != "" {
+		where = " in namespace " + quoted(a.namespace)
+	}
+	if a.selector != nil {
+		return &hinted{usagef("nothing matched: no object%s has the labels %s", where, quoted(a.given)), "nothing was changed"}
+	}
+	return &hinted{usagef("nothing matched: there is no %s%s", a.targets[0].of, where), "nothing was changed"}
+}

@@ -1,0 +1,106 @@
+package execute
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// mended are references of an object as they were last judged, and what mends
+// each.
+type mended struct {
+	owners []object.Reference
+	mends  []mend.Mend
+}
+
+// unknownMend is that of a reference on which nobody can say anything.
+var unknownMend = mend.Mend{Fix: mend.None, Why: "may hold or not: nobody could find out"}
+
+// mends says whether a step is one of a repair, which package mend decides on and
+// not the collector.
+func mends(step *plan.Step) bool { return len(step.Mends) > 0 }
+
+// mending is where a step of a repair stands: it is done while the same mends its
+// references as when it was planned. An owner that a reference is to lead to must
+// have been read again.
+func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decision, why string, asks []graph.Node) {
+	d = collector.Decision{Act: step.Action, Culprit: -1}
+	switch {
+	case o == nil:
+		return d, "gone meanwhile", nil
+	case o.Terminating():
+		return d, "it is being deleted already", nil
+	}
+	touched, left := step.Move.Change.Touched(), slices.Clone(o.Owners)
+	for k, planned := range step.Mends {
+		was := step.Move.Before.Owners[touched[k]]
+		i := slices.IndexFunc(left, was.SameOwner)
+		if i < 0 {
+			continue // somebody else mended it, or took it away
+		}
+		left[i] = object.Reference{} // a double of it is another
+		now, same := m.mendOf(step.Move.Node, was, func(now mend.Mend) bool { return stands(step.Action, planned, now) })
+		if !same {
+			return d, changedMend(was, now), nil
+		}
+		if step.Action == collector.Detach {
+			d.Change.Drop = append(d.Change.Drop, i)
+			continue
+		}
+		owner := m.graph.Find(now.Becomes.UID)
+		switch to := m.model.Object(owner); {
+		case to == nil:
+			return d, fmt.Sprintf("%s, to which its reference was to lead, is gone", now.Becomes), nil
+		case to.Terminating():
+			return d, fmt.Sprintf("%s, to which its reference was to lead, is being deleted", now.Becomes), nil
+		}
+		d.Change.Rewrite = append(d.Change.Rewrite, object.Rewrite{Index: i, Reference: now.Becomes})
+		asks = append(asks, owner)
+	}
+	if d.Change.Empty() {
+		return d, soAlready, nil
+	}
+	slices.Sort(d.Change.Drop)
+	slices.SortFunc(d.Change.Rewrite, func(a, b object.Rewrite) int { return a.Index - b.Index })
+	return d, "", asks
+}
+
+// mendOf is what mends a reference by the last judgement on it: of several that are
+// the same, one that fits, if there is one.
+func (m *mirror) mendOf(n graph.Node, r object.Reference, fits func(mend.Mend) bool) (now mend.Mend, found bool) {
+	known, read := m.mended[n]
+	if !read {
+		known = mended{m.graph.Object(n).Owners, m.mender.Object(n)}
+		m.mended[n] = known
+	}
+	now = unknownMend
+	for i, owner := range known.owners {
+		if owner.SameOwner(r) {
+			if now = known.mends[i]; fits(now) {
+				return now, true
+			}
+		}
+	}
+	return now, false
+}
+
+// stands says whether a step still does what it was planned for. A reference is
+// as dead as before if its owner was replaced once more.
+func stands(action collector.Act, planned, now mend.Mend) bool {
+	if action == collector.Detach {
+		return now.Fix == mend.Unlink || now.Fix == mend.Relink && planned.Fix == mend.Relink
+	}
+	return planned.Same(now)
+}
+
+func changedMend(r object.Reference, now mend.Mend) string {
+	if now.Fix == mend.None {
+		return fmt.Sprintf("its owner %s %s", r, now.Why)
+	}
+	return fmt.Sprintf("something else mends its reference to %s now: %s", r, now.Fix)
+}

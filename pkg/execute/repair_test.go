@@ -1,0 +1,207 @@
+package execute_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+var (
+	web   = Deployment("a/web")
+	stale = To(Deployment("a/web", UID("before")), Controlling)
+	beta  = As("apps/v1beta1", "Deployment")
+)
+
+// repairing is a scene in which everything is to be mended.
+func repairing(objects ...object.Object) *scene {
+	s := on(objects...)
+	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{})
+	return s
+}
+
+func references(o *object.Object) []string {
+	out := []string{}
+	for _, r := range o.Owners {
+		out = append(out, fmt.Sprintf("%s %s %s %v", r.APIVersion, r.Name, r.UID, r.Controls()))
+	}
+	return out
+}
+
+func (s *scene) has(t *testing.T, o object.Object, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, references(s.state(o.UID)), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("references of %s (-want +got):\n%s", o, diff)
+	}
+}
+
+func TestARepairChangesTheReferencesMeantAndNoOther(t *testing.T) {
+	stays := ConfigMap("a/stays")
+	x := Secret("a/x", Owned(To(stays, Named("gone")), stale, To(stays), To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role"))))
+	s := repairing(web, stays, Role("a/r"), x)
+	s.is(t, s.run(t.Context()), "relink x: done", "reversion x: done", "unlink x: done")
+	s.has(t, x, "apps/v1 web Deployment/a/web true", "v1 stays ConfigMap/a/stays false", "rbac.authorization.k8s.io/v1 r Role/a/r false")
+}
+
+func TestWhatIsMendedIsSavedBefore(t *testing.T) {
+	x := Secret("a/x", Owned(stale, To(gone)))
+	s := repairing(web, x)
+	first := s.state(uid(x)).ResourceVersion
+	s.run(t.Context())
+	s.sends(t, []string{"keep", "patch"}, "keep x", "patch x", "patch x")
+	if !slices.Equal(s.disk.kept[uid(x)], []string{first}) {
+		t.Errorf("saved as %q, it was %s", s.disk.kept[uid(x)], first)
+	}
+}
+
+func TestWhatCannotBeSavedIsNotMended(t *testing.T) {
+	x := Secret("a/x", Owned(stale))
+	s := repairing(web, x)
+	s.disk.fails = map[string]error{"x": errors.New("disk full")}
+	s.is(t, s.run(t.Context()), "relink x: failed not saved: save x: disk full")
+	s.sends(t, writes)
+}
+
+func TestTheNewOwnerIsReadRightBeforeTheWrite(t *testing.T) {
+	x := Secret("a/x", Owned(stale))
+	for name, c := range map[string]struct {
+		meanwhile func(*scene)
+		want      string
+	}{
+		"it is gone": {
+			func(s *scene) { s.edit(uid(web), nil) },
+			"relink x: skipped Deployment/web, to which its reference was to lead, is gone",
+		},
+		"it is being deleted": {
+			func(s *scene) { s.edit(uid(web), func(o *object.Object) { Terminating("x/y")(o) }) },
+			"relink x: skipped Deployment/web, to which its reference was to lead, is being deleted",
+		},
+		"it cannot be read": {
+			func(s *scene) { s.always("read web", forbidden) },
+			"relink x: failed read Deployment/web again, on which it rests: refused: forbidden",
+		},
+		"it changed in what does not matter": {
+			func(s *scene) { s.edit(uid(web), func(*object.Object) {}) },
+			"relink x: done",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := repairing(web, x)
+			c.meanwhile(s)
+			s.is(t, s.run(t.Context()), c.want)
+		})
+	}
+}
+
+func TestWhatOthersChangedIsJudgedAnew(t *testing.T) {
+	x := Secret("a/x", Owned(stale, To(gone)))
+	for name, c := range map[string]struct {
+		change func(*object.Object)
+		want   []string
+	}{
+		"nothing that matters": {
+			func(*object.Object) {},
+			[]string{"relink x: done", "unlink x: done"},
+		},
+		"the references stand in another order": {
+			func(o *object.Object) { o.Owners = Reversed(o.Owners) },
+			[]string{"relink x: done", "unlink x: done"},
+		},
+		"somebody relinked it": {
+			func(o *object.Object) { o.Owners = []object.Reference{To(web), To(gone)} },
+			[]string{"relink x: skipped it changed: nothing left to do", "unlink x: done"},
+		},
+		"somebody added the successor": {
+			func(o *object.Object) { o.Owners = append(slices.Clone(o.Owners), To(web)) },
+			[]string{"relink x: skipped it changed: something else mends its reference to Deployment/web now: unlink", "unlink x: done"},
+		},
+		"somebody took all references away": {
+			func(o *object.Object) { o.Owners = nil },
+			[]string{"relink x: skipped it changed: nothing left to do", "unlink x: skipped nothing left to do"},
+		},
+		"somebody deleted it": {
+			func(o *object.Object) { Terminating("x/y")(o) },
+			[]string{"relink x: skipped it changed: it is being deleted already", "unlink x: skipped it is being deleted already"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := repairing(web, x)
+			s.then("patch x", 1, func() { s.edit(uid(x), c.change) })
+			s.is(t, s.run(t.Context()), c.want...)
+		})
+	}
+}
+
+func TestWhatIsGoneIsNotMended(t *testing.T) {
+	x := Secret("a/x", Owned(stale))
+	s := repairing(web, x)
+	s.then("patch x", 1, func() { s.edit(uid(x), nil) })
+	s.is(t, s.run(t.Context()), "relink x: skipped gone meanwhile")
+}
+
+func TestAReferenceThatIsTakenAwayOnDemandStaysDead(t *testing.T) {
+	x := Secret("a/x", Owned(stale))
+	s := repairing(web, x)
+	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{Fix: mend.Unlink})
+	s.then("patch x", 1, func() { s.edit(uid(x), func(*object.Object) {}) })
+	s.is(t, s.run(t.Context()), "unlink x: done")
+	s.has(t, x)
+}
+
+func TestARehearsalOfARepairSendsEveryStep(t *testing.T) {
+	x := Secret("a/x", Owned(To(gone), stale, To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role"))))
+	s := repairing(web, x, Role("a/r"))
+	s.dry, s.options.DryRun = true, true
+	s.is(t, s.run(t.Context()), "relink x: done", "reversion x: done", "unlink x: done")
+	s.sends(t, []string{"patch", "keep"}, "patch x", "patch x", "patch x")
+	s.has(t, x, references(&x)...)
+}
+
+func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := draw(t)
+		f := newFake(s)
+		g := graph.New(s)
+		doomed := lost(s)
+		p := plan.MakeRepair(g, plan.RepairOptions{})
+		report := execute.Run(t.Context(), p, g, f, &disk{fake: f}, execute.Options{Concurrency: 3})
+		for i, r := range report.Results {
+			if r.Status != event.Done {
+				t.Fatalf("%s of %s: %s %s", p.Steps[i].Action, p.Steps[i].Object, r.Status, r.Message)
+			}
+		}
+		after := f.look()
+		if again := plan.MakeRepair(graph.New(after), plan.RepairOptions{}); len(again.Steps) > 0 {
+			t.Fatalf("left: %s of %s: %s", again.Steps[0].Action, again.Steps[0].Object, again.Steps[0].Reason)
+		}
+		for uid := range lost(after) {
+			if !doomed[uid] {
+				t.Fatalf("%s is garbage by the repair", uid)
+			}
+		}
+	})
+}
+
+// lost are the objects that a pass of the collector would delete, and nobody has yet.
+func lost(s *snapshot.Snapshot) map[string]bool {
+	out, g := map[string]bool{}, graph.New(s)
+	for _, o := range plan.Make(g, plan.Options{}).Outcomes {
+		if o.State != plan.Changed && !g.Object(g.Find(o.Object.UID)).Terminating() {
+			out[string(o.Object.UID)] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,262 @@
+package plan_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+const (
+	inBackground = metav1.DeletePropagationBackground
+	inForeground = metav1.DeletePropagationForeground
+	orphaning    = metav1.DeletePropagationOrphan
+)
+
+// deleting is the plan to delete those objects with one policy.
+func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets ...object.Object) *plan.Plan {
+	g := graph.New(s)
+	var deletes []collector.Deletion
+	for _, t := range targets {
+		deletes = append(deletes, collector.Deletion{Node: g.Find(t.UID), Policy: policy})
+	}
+	return plan.Make(g, plan.Deletion(collector.Theirs, deletes...))
+}
+
+// foretold is what a plan says beside its steps, each in a line.
+func foretold(p *plan.Plan) []string {
+	out := []string{}
+	for _, o := range p.Outcomes {
+		line := fmt.Sprintf("%s %s", o.Object.Name, o.State)
+		if len(o.WaitsFor) > 0 {
+			line += " " + strings.Join(o.WaitsFor, ",")
+		}
+		if o.Unsure != "" {
+			line += "; unsure: " + o.Unsure
+		}
+		out = append(out, line)
+	}
+	for _, s := range p.Stays {
+		line := fmt.Sprintf("%s stays, loses %d: %s", s.Object.Name, s.Loses, s.Reason)
+		if s.Unsure {
+			line += "; unsure"
+		}
+		out = append(out, line)
+	}
+	for _, l := range p.Later {
+		out = append(out, fmt.Sprintf("%s later: %s", l.Object.Name, l.Reason))
+	}
+	for _, b := range p.Blocked {
+		out = append(out, fmt.Sprintf("%s blocked: %s", b.Object.Name, b.Reason))
+	}
+	return out
+}
+
+func TestADeletionIsForetold(t *testing.T) {
+	owner, other := Secret("a/owner"), Secret("a/other")
+	lost := Secret("a/lost", OwnedBy(ConfigMap("a/nothing")))
+	set := Deployment("a/set")
+	for name, c := range map[string]struct {
+		seen    []Part
+		policy  metav1.DeletionPropagation
+		targets []object.Object
+		steps   []string
+		rest    []string
+	}{
+		"in the background, and nothing else is looked at": {
+			[]Part{Listing(owner, lost, ConfigMap("a/x", OwnedBy(owner)))}, inBackground, []object.Object{owner},
+			[]string{"delete owner: asked for; its dependents follow (background)", "delete x: its only owner, Secret/owner, goes before it"},
+			[]string{"x deleted", "owner deleted"},
+		},
+		"in the foreground, as far as what blocks lets it": {
+			[]Part{Listing(owner, ConfigMap("a/x", Owned(To(owner, Blocking)), Held("x/y")))}, inForeground, []object.Object{owner},
+			[]string{"delete owner: asked for; its dependents go first (foreground)", "delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it"},
+			[]string{"x terminating x/y", "owner terminating foregroundDeletion", "x blocked: is held by x/y", "owner blocked: waits for ConfigMap/x, which is held by x/y"},
+		},
+		"what is let go of stays": {
+			[]Part{Listing(owner, other, ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(owner, other)))}, orphaning, []object.Object{owner},
+			[]string{
+				"delete owner: asked for; its dependents stay (orphan)",
+				"unlink x: its owner Secret/owner is being deleted and lets go of its dependents (orphan)",
+				"unlink y: its owner Secret/owner is being deleted and lets go of its dependents (orphan)",
+				"remove-finalizer owner: no dependent refers to it any more: its deletion may end",
+			},
+			[]string{
+				"x changed", "y changed", "owner deleted",
+				"x stays, loses 1: Secret/owner lets go of it (orphan), and nothing owns it then",
+				"y stays, loses 1: Secret/owner lets go of it (orphan), and Secret/other remains",
+			},
+		},
+		"what another owns stays": {
+			[]Part{Listing(owner, other, ConfigMap("a/x", OwnedBy(owner, other)))}, inBackground, []object.Object{owner},
+			[]string{"delete owner: asked for; its dependents follow (background)", "unlink x: Secret/owner goes before it; Secret/other remains"},
+			[]string{"x changed", "owner deleted", "x stays, loses 1: is also owned by Secret/other"},
+		},
+		"what is held keeps its dependents, which go later": {
+			[]Part{Listing(Secret("a/owner", Held("x/y")), ConfigMap("a/x", OwnedBy(owner)))}, inBackground, []object.Object{owner},
+			[]string{"delete owner: asked for; its dependents follow (background)"},
+			[]string{
+				"owner terminating x/y", "x stays, loses 0: Secret/owner is not gone until it is let go of, and keeps it until then",
+				"x later: goes once Secret/owner is gone, which x/y holds", "owner blocked: is held by x/y",
+			},
+		},
+		"what nobody can judge stays, as far as can be said": {
+			[]Part{Listing(owner, ConfigMap("a/x", OwnedBy(owner, Role("a/hidden")))), Unreadable("roles.rbac.authorization.k8s.io", snapshot.Forbidden)}, inBackground, []object.Object{owner},
+			[]string{"delete owner: asked for; its dependents follow (background)"},
+			[]string{"owner deleted", "x stays, loses 0: cannot be judged: nobody can say whether its owner Role/hidden is there; unsure"},
+		},
+		"what cannot be judged at all stays for sure": {
+			[]Part{Listing(owner, ConfigMap("a/x", OwnedBy(owner), Owned(To(other, As("v1", "Foo")))))}, inBackground, []object.Object{owner},
+			[]string{"delete owner: asked for; its dependents follow (background)"},
+			[]string{"owner deleted", "x stays, loses 0: cannot be judged: its reference to Foo/other names a kind that is not served in v1"},
+		},
+		"what is a matter of luck is called so, and what hangs on it": {
+			[]Part{Listing(Secret("a/owner", Held("x/y")), ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(ConfigMap("a/x"))))}, inForeground, []object.Object{owner},
+			[]string{
+				"delete owner: asked for; its dependents go first (foreground)",
+				"delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it; its own dependents go first (foreground)",
+				"remove-finalizer owner: foreground deletion, and nothing blocks it any more",
+				"delete y: its only owner, ConfigMap/x, is being deleted in the foreground and waits for it",
+				"remove-finalizer x: foreground deletion, and nothing blocks it any more",
+			},
+			[]string{
+				"x deleted; unsure: it does not block Secret/owner, which others hold: if the collector comes to it late, it stays",
+				"y deleted; unsure: it hangs on what becomes of ConfigMap/x",
+				"owner terminating x/y", "owner blocked: is held by x/y",
+			},
+		},
+		"what has a controller is made anew": {
+			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))}, inBackground, []object.Object{Pod("a/pod")},
+			[]string{"delete pod: asked for; its controller Deployment/set stays, and will likely make another"}, []string{"pod deleted"},
+		},
+		"unless that goes, too": {
+			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))}, inBackground, []object.Object{set, Pod("a/pod")},
+			[]string{"delete set: asked for; its dependents follow (background)", "delete pod: asked for"}, []string{"set deleted", "pod deleted"},
+		},
+		"what is being deleted already": {
+			[]Part{Listing(Secret("a/owner", Terminating("x/y")), ConfigMap("a/x", Owned(To(owner, Blocking))))}, inForeground, []object.Object{owner},
+			[]string{
+				"delete owner: asked for, though it is being deleted already; its dependents go first (foreground)",
+				"delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it",
+				"remove-finalizer owner: foreground deletion, and nothing blocks it any more",
+			},
+			[]string{"x deleted", "owner terminating x/y", "owner blocked: is held by x/y for 60s"},
+		},
+		"to ask for the same again says what it waits for": {
+			[]Part{Listing(Secret("a/owner", Terminating("x/y")), ConfigMap("a/x", OwnedBy(owner)))}, inBackground, []object.Object{owner}, []string{},
+			[]string{
+				"x stays, loses 0: Secret/owner is not gone until it is let go of, and keeps it until then",
+				"x later: goes once Secret/owner is gone, which x/y holds", "owner blocked: is held by x/y for 60s",
+			},
+		},
+		"a definition does not care for the policy": {
+			[]Part{Listing(Definition("widgets.example.com"), Object("example.com/v1", "Widget", "a/w"))}, orphaning, []object.Object{Definition("widgets.example.com")},
+			[]string{"delete widgets.example.com: asked for: every object of its kind goes along; of this kind the API server ignores the policy"},
+			[]string{"widgets.example.com deleted", "w deleted"},
+		},
+		"a namespace takes along what is in it": {
+			[]Part{Listing(Namespace("a"), owner, ConfigMap("a/x", Held("x/y")))}, inBackground, []object.Object{Namespace("a")},
+			[]string{"delete a: asked for: everything in it goes along"},
+			[]string{"x terminating x/y", "a terminating kubernetes", "owner deleted", "x blocked: is held by x/y", "a blocked: waits for what is in it to go"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := deleting(New(append([]Part{Serving(slices.Concat(Containers(), Workloads())...)}, c.seen...)...), c.policy, c.targets...)
+			if diff := cmp.Diff(c.steps, told(p)); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.rest, foretold(p)); diff != "" {
+				t.Errorf("the rest (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestThePlanNamesTheNamespacesOfGuardedClaims(t *testing.T) {
+	claim := Object("v1", "PersistentVolumeClaim", "a/claim", Held(collector.ClaimProtection))
+	volume := Object("v1", "PersistentVolume", "volume", Held(collector.VolumeProtection))
+	seen := New(Serving(Workloads()...), Listing(claim, volume, Pod("a/pod")))
+	if diff := cmp.Diff([]string{"", "a"}, deleting(seen, inBackground, claim, volume).Guarded()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	free := New(Serving(Workloads()...), Listing(claim, Pod("a/pod", Claiming())))
+	if got := deleting(free, inBackground, claim).Guarded(); len(got) > 0 {
+		t.Errorf("nobody uses the claim, and yet %q", got)
+	}
+}
+
+// What a plan shows is what it is confirmed by.
+func TestTheDigestIsOfWhatStaysAndWhatComesLater(t *testing.T) {
+	owner := Secret("a/owner", Held("x/y"))
+	p := deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
+	p.Stays[0].Reason = "another"
+	if p.Sealed().Digest == p.Digest {
+		t.Error("another reason to stay, and the same digest")
+	}
+	p = deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
+	p.Later = nil
+	if p.Sealed().Digest == p.Digest {
+		t.Error("nothing comes later, and the digest is the same")
+	}
+}
+
+func TestAnyDeletionIsForetold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := DrawBusy(t)
+		if rapid.Bool().Draw(t, "odd") {
+			s = Draw(t)
+		}
+		if len(s.Objects) == 0 {
+			return
+		}
+		policy := rapid.SampledFrom([]metav1.DeletionPropagation{inBackground, inForeground, orphaning}).Draw(t, "policy")
+		targets := rapid.SliceOfN(rapid.SampledFrom(s.Objects), 1, 3).Draw(t, "targets")
+		p := deleting(s, policy, targets...)
+		state := map[string]plan.State{}
+		for _, o := range p.Outcomes {
+			state[string(o.Object.UID)] = o.State
+		}
+		for _, target := range targets {
+			if _, goes := state[string(target.UID)]; !goes && target.Deleted == nil {
+				t.Errorf("%s is asked for, and nothing becomes of it", target)
+			}
+		}
+		for _, stay := range p.Stays {
+			if at := state[string(stay.Object.UID)]; at == plan.Deleted || at == plan.Terminating {
+				t.Errorf("%s stays, and is %s", stay.Object, at)
+			}
+		}
+		for _, later := range p.Later {
+			if at := state[string(later.Object.UID)]; at == plan.Deleted || at == plan.Terminating {
+				t.Errorf("%s goes later, and is %s", later.Object, at)
+			}
+			if len(later.After) == 0 {
+				t.Errorf("%s goes later, after nothing", later.Object)
+			}
+		}
+		for _, b := range p.Blocked {
+			if at := state[string(b.Object.UID)]; at == plan.Deleted || at == plan.Changed {
+				t.Errorf("%s is blocked, and %s", b.Object, at)
+			}
+		}
+		var file bytes.Buffer
+		if err := p.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := plan.Load(&file); err != nil || again.Digest != p.Digest {
+			t.Errorf("read again: %v", err)
+		}
+	})
+}

@@ -1,0 +1,239 @@
+package plan_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+var (
+	web     = Deployment("a/web")
+	stale   = To(Deployment("a/web", UID("before")))
+	beta    = As("apps/v1beta1", "Deployment")
+	unheard = To(web, As("example.com/v9", "Gadget"))
+)
+
+func repairOf(o plan.RepairOptions, parts ...Part) *plan.Plan {
+	return plan.MakeRepair(graph.New(New(parts...)), o)
+}
+
+func blockedOf(p *plan.Plan) []string {
+	out := []string{}
+	for _, b := range p.Blocked {
+		out = append(out, b.Object.Name+": "+b.Reason)
+	}
+	return out
+}
+
+func TestARepairSaysWhatItMendsAndWhatWouldComeOfItOtherwise(t *testing.T) {
+	for name, c := range map[string]struct {
+		seen []Part
+		want []string
+	}{
+		"a successor has the owner's name": {
+			[]Part{Listing(Secret("a/x", Owned(stale)), web)},
+			[]string{"relink x: Deployment/web has another UID now: points at that one (the collector would delete it otherwise)"},
+		},
+		"the version is of the past": {
+			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web)},
+			[]string{"reversion x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
+		},
+		"the version is of the past, and the owner too": {
+			[]Part{Listing(Secret("a/x", Owned(To(web, beta, WithUID("before")))), web)},
+			[]string{"relink x: Deployment/web has another UID now, and is served in apps/v1: points at that one (the collector cannot decide on it otherwise)"},
+		},
+		"the only owner is gone": {
+			[]Part{Listing(Secret("a/x", OwnedBy(gone))), absent},
+			[]string{"unlink x: ConfigMap/gone is gone; keeps it, and nothing will ever collect it (the collector would delete it otherwise)"},
+		},
+		"one of several owners is gone": {
+			[]Part{Listing(Secret("a/x", OwnedBy(gone, stays)), stays), absent},
+			[]string{"unlink x: ConfigMap/gone is gone; ConfigMap/stays remains (the collector would drop the reference otherwise)"},
+		},
+		"the only owner lives in another namespace": {
+			[]Part{Listing(Secret("b/x", OwnedBy(stays)), stays), Absent("v1", "ConfigMap", "b/stays")},
+			[]string{"unlink x: ConfigMap/stays is not in this namespace: it lives in a; keeps it, and nothing will ever collect it (the collector would delete it otherwise)"},
+		},
+		"the object is cluster-scoped, and its owner is not": {
+			[]Part{Listing(Node("x", OwnedBy(stays)), stays)},
+			[]string{"unlink x: ConfigMap/stays is of a namespaced kind, and this object is cluster-scoped; keeps it, and nothing will ever collect it (the collector cannot decide on it otherwise)"},
+		},
+		"several references are bad, each in its way": {
+			[]Part{Listing(Secret("a/x", Owned(To(gone), stale, To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role")))), web, Role("a/r")), absent},
+			[]string{
+				"relink x: Deployment/web has another UID now: points at that one (the collector cannot decide on it otherwise)",
+				"reversion x: Role/r is named in rbac.authorization.k8s.io/v1alpha1, which is not served: in rbac.authorization.k8s.io/v1 from now on",
+				"unlink x: ConfigMap/gone is gone; 2 owners remain",
+			},
+		},
+		"another owner could not be verified": {
+			[]Part{Listing(Secret("a/x", OwnedBy(gone, web))), absent, Unreadable("deployments.apps", snapshot.Forbidden)},
+			[]string{"unlink x: ConfigMap/gone is gone; its other references stay as they are"},
+		},
+		"it goes because its owner would": {
+			[]Part{Listing(ConfigMap("a/stays", Owned(stale)), web, Secret("a/x", OwnedBy(stays, gone))), absent},
+			[]string{
+				"relink stays: Deployment/web has another UID now: points at that one (the collector would delete it otherwise)",
+				"unlink x: ConfigMap/gone is gone; ConfigMap/stays remains (the collector would delete it otherwise)",
+			},
+		},
+		"a circle whose references hold": {
+			[]Part{Listing(Secret("a/x", OwnedBy(stays)), ConfigMap("a/stays", OwnedBy(Secret("a/x"))))},
+			[]string{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := repairOf(plan.RepairOptions{}, c.seen...)
+			if diff := cmp.Diff(c.want, told(p)); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			if len(p.Blocked) > 0 {
+				t.Errorf("blocked: %q", blockedOf(p))
+			}
+		})
+	}
+}
+
+func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
+	going := Deployment("a/web", Terminating("x/y"))
+	for name, c := range map[string]struct {
+		options plan.RepairOptions
+		seen    []Part
+		steps   []string
+		blocked []string
+	}{
+		"the successor is being deleted": {
+			plan.RepairOptions{},
+			[]Part{Listing(Secret("a/x", Owned(stale)), going)},
+			[]string{},
+			[]string{"x: Deployment/web has another UID now, and the object that has its name is being deleted, too"},
+		},
+		"nobody can say whether a kind that is not served is there": {
+			plan.RepairOptions{},
+			[]Part{Listing(Secret("a/x", Owned(unheard)))},
+			[]string{},
+			[]string{"x: Gadget/web is of a kind that is not served, so nobody can say whether it is there (to drop the reference all the same: --fix unlink)"},
+		},
+		"somebody says that it is not": {
+			plan.RepairOptions{Fix: mend.Unlink},
+			[]Part{Listing(Secret("a/x", Owned(unheard)))},
+			[]string{"unlink x: Gadget/web is of a kind that is not served, so nobody can say whether it is there; keeps it, and nothing will ever collect it (the collector cannot decide on it otherwise)"},
+			[]string{},
+		},
+		"nobody knows whether a reference is bad, and nobody asks": {
+			plan.RepairOptions{},
+			[]Part{Listing(Secret("a/x", OwnedBy(web))), Unreadable("deployments.apps", snapshot.Forbidden)},
+			[]string{},
+			[]string{},
+		},
+		"nobody knows whether a reference is bad, and somebody asks": {
+			plan.RepairOptions{Named: true},
+			[]Part{Listing(Secret("a/x", OwnedBy(web))), Unreadable("deployments.apps", snapshot.Forbidden)},
+			[]string{},
+			[]string{"x: Deployment/web may hold or not: nobody could find out"},
+		},
+		"the mend that is asked for leaves it without an owner": {
+			plan.RepairOptions{Causes: []collector.Cause{collector.UnknownKind}, Fix: mend.Unlink},
+			[]Part{Listing(Secret("a/x", Owned(unheard, To(gone)))), absent},
+			[]string{},
+			[]string{"x: is left as it is: mended in part, the collector would delete it, which it does not do now"},
+		},
+		"an owner waits for it to go": {
+			plan.RepairOptions{},
+			[]Part{Listing(Secret("a/x", Owned(To(web, beta), To(waiting))), waiting, web)},
+			[]string{"reversion x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
+			[]string{},
+		},
+		"the other bad reference cannot be mended": {
+			plan.RepairOptions{},
+			[]Part{Listing(Secret("a/x", Owned(stale, To(gone))), going), absent},
+			[]string{"unlink x: ConfigMap/gone is gone; its other references stay as they are (the collector would delete it otherwise)"},
+			[]string{"x: Deployment/web has another UID now, and the object that has its name is being deleted, too; would be deleted all the same: its only owner, Deployment/web, was replaced: another object has its name now"},
+		},
+		"the new owner goes, which is not to be mended": {
+			plan.RepairOptions{Causes: []collector.Cause{collector.Replaced}},
+			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(gone))), absent},
+			[]string{"relink x: Deployment/web has another UID now: points at that one (the collector would delete it otherwise)"},
+			[]string{"x: would be deleted all the same: its only owner, Deployment/web, goes before it"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := repairOf(c.options, c.seen...)
+			if diff := cmp.Diff(c.steps, told(p)); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.blocked, blockedOf(p)); diff != "" {
+				t.Errorf("blocked (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestARepairMendsWhatIsChosenAlone(t *testing.T) {
+	seen := []Part{Listing(
+		Secret("a/dead", OwnedBy(gone)), Secret("a/old", Owned(To(web, beta))), Secret("a/stale", Owned(stale)), Secret("b/dead", OwnedBy(ConfigMap("b/gone"))), web,
+	), absent, Absent("v1", "ConfigMap", "b/gone")}
+	g := graph.New(New(seen...))
+	for name, c := range map[string]struct {
+		options plan.RepairOptions
+		want    []string
+	}{
+		"everything":        {plan.RepairOptions{}, []string{"unlink a/dead", "reversion a/old", "relink a/stale", "unlink b/dead"}},
+		"only relink":       {plan.RepairOptions{Fix: mend.Relink}, []string{"relink a/stale"}},
+		"only reversion":    {plan.RepairOptions{Fix: mend.Reversion}, []string{"reversion a/old"}},
+		"only unlink":       {plan.RepairOptions{Fix: mend.Unlink}, []string{"unlink a/dead", "unlink a/stale", "unlink b/dead"}},
+		"only one cause":    {plan.RepairOptions{Causes: []collector.Cause{collector.Missing}}, []string{"unlink a/dead", "unlink b/dead"}},
+		"only some objects": {plan.RepairOptions{Within: func(n graph.Node) bool { return g.Object(n).Namespace == "b" }}, []string{"unlink b/dead"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := []string{}
+			for _, s := range plan.MakeRepair(g, c.options).Steps {
+				got = append(got, fmt.Sprintf("%s %s/%s", s.Action, s.Object.Namespace, s.Object.Name))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPlanOfARepairNamesTheOldReferencesAndTheNew(t *testing.T) {
+	p := repairOf(plan.RepairOptions{}, absent, Listing(Secret("a/x", Owned(To(gone), To(web, WithUID("before"), Controlling))), web))
+	var file bytes.Buffer
+	if err := p.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	read, err := plan.Load(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range read.Steps {
+		for _, r := range s.References {
+			line := fmt.Sprintf("%s after %v: %s %s controls %v", s.Action, s.After, r.Name, r.UID, r.Controller)
+			if r.Becomes != nil {
+				line += fmt.Sprintf(", becomes %s controls %v", r.Becomes.UID, r.Becomes.Controller)
+			}
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		"relink after []: web before controls true, becomes Deployment/a/web controls true",
+		"unlink after [1]: gone ConfigMap/a/gone controls false",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("references (-want +got):\n%s", diff)
+	}
+	if s := read.Summary; s.Relink != 1 || s.Unlink != 1 || len(read.Outcomes) != 1 || read.Outcomes[0].Otherwise != collector.Delete {
+		t.Errorf("summary %+v, outcomes %+v", s, read.Outcomes)
+	}
+}

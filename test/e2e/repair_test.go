@@ -1,0 +1,217 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// Of two references of one UID only the bad one goes, and one that is rewritten
+// keeps its place and its flags, on built-in and custom kinds alike.
+func TestRepairChangesTheReferencesMeantAndNoOther(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("exact")
+	owner := s.create(secret(ns, "owner"))
+	deployment := s.create(workload("Deployment", ns, "web"))
+	for kind, make := range map[string]func(string, string, ...func(object)) object{"built-in": configMap, "custom": widget} {
+		t.Run(kind, func(t *testing.T) {
+			s := s.under(t)
+			o := s.create(make(ns, "subject", ownedBy(
+				to(owner, named("misspelled"), blocking), former(to(deployment, controlling)), to(owner),
+				to(deployment, versioned("apps/v1beta1")),
+			)))
+			s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relink", "unlink")
+			s.refers(o, to(deployment, controlling), to(owner))
+			s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "Nothing to do")
+		})
+	}
+}
+
+func TestRepairRewritesAVersionThatIsNotServed(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("reversion")
+	deployment := s.create(workload("Deployment", ns, "web"))
+	alive := s.create(configMap(ns, "alive", ownedBy(to(deployment, versioned("apps/v1beta1"), blocking))))
+	elsewhere := s.create(configMap(ns, "elsewhere", ownedBy(to(deployment, versioned("extensions/v1beta1")))))
+	replaced := s.create(configMap(ns, "replaced", ownedBy(former(to(deployment, versioned("apps/v1beta1"))))))
+	orphan := s.create(configMap(ns, "orphan", ownedBy(reference("apps/v1beta1", "Deployment", "gone", "gone"))))
+	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 1, reversioned 2, unlinked 1 in ")
+	s.refers(alive, to(deployment, blocking))
+	s.refers(elsewhere, to(deployment))
+	s.refers(replaced, to(deployment))
+	s.refers(orphan)
+}
+
+func TestRepairSavesEveryObjectBeforeTheFirstChange(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("saved")
+	owner := s.create(secret(ns, "owner"))
+	objects := []object{
+		s.create(configMap(ns, "one", ownedBy(former(to(owner, blocking)), lost()))),
+		s.create(widget(ns, "two", ownedBy(lost()), with("spec", map[string]any{"size": int64(3)}))),
+	}
+	root := t.TempDir()
+	f := s.meanwhile(writing(anything), func() {
+		folders, err := filepath.Glob(filepath.Join(root, "*", "objects.jsonl"))
+		if err != nil || len(folders) != 1 || len(s.saved(filepath.Dir(folders[0]))) != len(objects) {
+			t.Errorf("the first change comes, and the backups are %q, %v", folders, err)
+		}
+	})
+	f.gc("repair", "-n", ns, "--yes", "--backup-dir", root).exits(t, 0).shows(t, "Saved in "+root)
+	folders, _ := filepath.Glob(filepath.Join(root, "*"))
+	saved := s.saved(folders[0])
+	for _, o := range objects {
+		if differs := sameObject(o, saved[string(o.GetUID())]); differs != "" {
+			t.Errorf("%s: %s", o.GetName(), differs)
+		}
+	}
+	s.private(folders[0])
+	plan, err := os.ReadFile(filepath.Join(folders[0], "plan.json"))
+	if err != nil || !strings.Contains(string(plan), `"becomes"`) {
+		t.Errorf("the plan does not name the new references: %v", err)
+	}
+}
+
+func TestRepairJudgesAnewWhatOthersChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(s *scene, o, owner object)
+		shows     []string
+		refers    func(owner object) []metav1.OwnerReference
+	}{
+		"nothing that matters": {
+			func(s *scene, o, _ object) { s.patch(o, `{"metadata":{"labels":{"beat":"1"}}}`) },
+			[]string{"relinked 1 in "},
+			func(owner object) []metav1.OwnerReference { return []metav1.OwnerReference{to(owner)} },
+		},
+		"somebody else is its owner now, too": {
+			func(s *scene, o, owner object) { s.own(o, lost(), former(to(owner))) },
+			[]string{"relinked 1 in ", "a fresh look finds 1 more to do"},
+			func(owner object) []metav1.OwnerReference { return []metav1.OwnerReference{lost(), to(owner)} },
+		},
+		"somebody mended it": {
+			func(s *scene, o, owner object) { s.own(o, to(owner, blocking)) },
+			[]string{"skipped", "it changed: nothing left to do: it is so already", "nothing was changed"},
+			func(owner object) []metav1.OwnerReference { return []metav1.OwnerReference{to(owner, blocking)} },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("meanwhile")
+			owner := s.create(secret(ns, "owner"))
+			o := s.create(configMap(ns, "subject", ownedBy(former(to(owner)))))
+			f := s.meanwhile(writing(single("configmaps", "subject")), func() { c.meanwhile(s, o, owner) })
+			f.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, c.shows...)
+			s.refers(o, c.refers(owner)...)
+		})
+	}
+}
+
+func TestRepairPointsNothingAtAnOwnerThatIsGoneByThen(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("late")
+	owner := s.create(secret(ns, "owner"))
+	o := s.create(configMap(ns, "subject", ownedBy(former(to(owner)))))
+	f := s.behind(func(through http.Handler) []fault {
+		// The look reads it first, and the run right before the write.
+		return []fault{{once(again(reading(single("secrets", "owner")))), before(through, func() { s.remove(owner, metav1.DeletePropagationBackground) })}}
+	}).acting()
+	f.gc("repair", "configmap/subject", "-n", ns, "--fix", "relink", "--yes", "--no-backup").shows(t, "skipped", "Secret/owner, to which its reference was to lead, is gone", "nothing was changed")
+	s.untouched(o)
+}
+
+func TestRepairRefusesEachInItsOwnWords(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("refusals")
+	owner := s.create(secret(ns, "owner"))
+	o := s.create(configMap(ns, "subject", ownedBy(former(to(owner)))))
+	protected := s.create(configMap(ns, "protected", ownedBy(former(to(owner)))))
+	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
+	alice := s.as("alice")
+	for _, c := range []struct {
+		tool  tool
+		args  []string
+		code  int
+		words []string
+	}{
+		{s.tool(), nil, 4, []string{"error: not confirmed: there is no terminal to ask at", "hint: say --yes, or --confirm "}},
+		{s.tool(), []string{"--confirm", "0123456789abcdef"}, 4, []string{"the plan is another than the one that was confirmed: its digest is ", ", not 0123456789abcdef"}},
+		{s.tool(), []string{"configmap/gone", "--yes"}, 2, []string{fmt.Sprintf(`"configmaps/gone" in namespace %q does not exist`, ns)}},
+		{s.tool(), []string{"-l", "no=such", "--yes"}, 2, []string{fmt.Sprintf(`nothing matched: no object in namespace %q has the labels "no=such"`, ns)}},
+		{alice, []string{"--yes", "--no-backup"}, 1, []string{"failed", `User "alice" cannot patch resource "configmaps"`, "2 failed"}},
+		{alice, []string{"--dry-run=server"}, 1, []string{`User "alice" cannot patch resource "configmaps"`, "The server would allow 0 of 2 steps"}},
+	} {
+		r := c.tool.gc(append([]string{"repair", "-n", ns}, c.args...)...).exits(t, c.code)
+		for _, w := range c.words {
+			if !strings.Contains(r.Stdout+r.Stderr, w) {
+				t.Errorf("repair %q does not say %q: %s%s", c.args, w, r.Stdout, r.Stderr)
+			}
+		}
+	}
+	s.gc("repair", "configmap/subject", "-A", "--yes").exits(t, 2).warns(t, "it cannot be mended by name in all of them", "hint: name its namespace with -n")
+	s.untouched(o, protected)
+
+	s.forbid(ns, "protected")
+	s.gc("repair", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/protected", "this one is under protection", "The server would allow 1 of 2 steps")
+	s.untouched(o, protected)
+	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 1).shows(t, "ConfigMap/protected", "this one is under protection", "relinked 1", "1 failed")
+	s.untouched(protected)
+	s.refers(o, to(owner))
+	digest := s.gc("repair", "configmap/subject", "-n", ns, "--dry-run", "-o", "jsonpath={.digest}").exits(t, 0).Stdout
+	s.remove(o, metav1.DeletePropagationBackground)
+	s.gc("repair", "configmap/subject", "-n", ns, "--confirm", digest).exits(t, 2).warns(t, "does not exist")
+}
+
+// A controller that relinked what it had restored met this in operator-sdk#4020 and
+// kserve#2838.
+func TestRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
+	set(t)
+	p := plane.New(t, plane.Options{Collector: plane.Absent, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
+	w, err := newWorld(p, shared.bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := (&scene{world: w}).under(t)
+	ns := s.namespace("enforced")
+	deployment := s.create(workload("Deployment", ns, "web"))
+	blocks := s.create(configMap(ns, "blocks", ownedBy(former(to(deployment, blocking)))))
+	plain := s.create(secret(ns, "plain", ownedBy(former(to(deployment)))))
+	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "patch"})
+	s.grant("alice", ns, []any{""}, []any{"configmaps"}, []any{"delete"})
+	for _, how := range []string{"--dry-run=server", "--yes"} {
+		s.as("alice").gc("repair", "-n", ns, "--no-backup", how).exits(t, 1).shows(t,
+			"cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on", "only who may update the finalizers of an owner may let an object block its deletion",
+			"cannot set an ownerRef on a resource you can't delete", "only who may delete an object may change its owner references")
+	}
+	s.untouched(blocks, plain)
+	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 2 in ")
+}
+
+func TestRepairAtATerminalAsksForAYes(t *testing.T) {
+	for keys, code := range map[string]int{"yes\n": 0, "2\n": 4, "y\n": 4} {
+		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("typed")
+			owner := s.create(configMap(ns, "owner"))
+			o := s.create(secret(ns, "subject", ownedBy(former(to(owner)), lost())))
+			at := s.tool().atTerminal("repair", "-n", ns)
+			at.says("Change 2 references of 1 object, delete none? Type yes: ")
+			s.untouched(o)
+			at.types(keys)
+			at.ends().exits(t, code)
+			if code == 0 {
+				s.refers(o, to(owner))
+				return
+			}
+			s.untouched(o)
+		})
+	}
+}
