@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,10 +20,15 @@ func (t tool) saving(args ...string) (folder string) {
 	t.Helper()
 	dir := t.TempDir()
 	t.gc(append(args, "--yes", "--backup-dir", dir)...).exits(t, 0).shows(t, "Undo: kubectl gc restore "+dir)
+	return onlyFolder(t, dir)
+}
+
+// onlyFolder is the one backup below a folder.
+func onlyFolder(t testing.TB, dir string) string {
+	t.Helper()
 	folders, err := os.ReadDir(dir)
-	t.must(err)
-	if len(folders) != 1 {
-		t.Fatalf("there are %d backups", len(folders))
+	if err != nil || len(folders) != 1 {
+		t.Fatalf("there are %d backups: %v", len(folders), err)
 	}
 	return filepath.Join(dir, folders[0].Name())
 }

@@ -231,3 +231,32 @@ func (s *scene) patchStatus(o object, body string) {
 	_, err := s.at(o).Patch(s.Context(), o.GetName(), types.MergePatchType, []byte(body), metav1.PatchOptions{}, "status")
 	s.must(err)
 }
+
+// A repair keeps the references that it mends, and what it did can be undone: as
+// it was, where somebody insists.
+func TestRestoreOfARepair(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("mended")
+	owner, kept := s.create(widget(ns, "owner")), s.create(widget(ns, "kept"))
+	stale := s.create(secret(ns, "stale", ownedBy(to(owner, blocking))))
+	shared := s.create(configMap(ns, "shared", ownedBy(to(kept), lost())))
+	s.replace(owner)
+	dir := t.TempDir()
+	s.gc("repair", "-n", ns, "--yes", "--backup-dir", dir).exits(t, 0).shows(t, "Undo: kubectl gc restore ")
+	folder := onlyFolder(t, dir)
+	mended := s.links(ns)
+	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "Nothing to do",
+		"references to Widget/owner, which was replaced by another of that name, to which they lead now: Secret/stale",
+		"references to Secret/gone, which is gone: ConfigMap/shared")
+	if diff := cmp.Diff(mended, s.links(ns)); diff != "" {
+		t.Errorf("(-before +after)\n%s", diff)
+	}
+	s.gc("restore", folder, "--exact", "--yes").exits(t, 0).shows(t, "linked 2 in ", "the collector will delete the object for it", "the collector will drop it again")
+	for _, o := range []object{stale, shared} {
+		got, want := s.live(o).GetOwnerReferences(), o.GetOwnerReferences()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-before +after)\n%s", o.GetName(), diff)
+		}
+	}
+}
