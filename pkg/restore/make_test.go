@@ -38,6 +38,7 @@ func told(p *plan.Plan) []string {
 func widget(at string, with ...Option) object.Object {
 	return Object("example.com/v1", "Widget", at, with...)
 }
+
 func replicaSet(at string, with ...Option) object.Object {
 	return Object("apps/v1", "ReplicaSet", at, with...)
 }
