@@ -8,6 +8,7 @@
 //	<Kind.group>.json  manifests of one type, a line each, as the server sent them
 //	objects.jsonl      where each manifest is, and its sha256
 //	done.jsonl         what was done, in the order in which it ended
+//	restored.jsonl     what restorations made of it; absent until there was one
 //
 // The contract: what was saved before Folder.Sync returned nil outlives a kill
 // and a power cut, in as far as the disk keeps its word. So a DELETE belongs

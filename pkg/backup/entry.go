@@ -19,11 +19,12 @@ const (
 
 // The files of a folder beside its manifests.
 const (
-	indexFile   = "index.json"
-	planFile    = "plan.json"
-	objectsFile = "objects.jsonl"
-	doneFile    = "done.jsonl"
-	ending      = ".json" // of a file with manifests
+	indexFile    = "index.json"
+	planFile     = "plan.json"
+	objectsFile  = "objects.jsonl"
+	doneFile     = "done.jsonl"
+	restoredFile = "restored.jsonl"
+	ending       = ".json" // of a file with manifests
 )
 
 // limit is the longest line that is written or read, and what index.json may

@@ -26,6 +26,8 @@ type Backup struct {
 	Header  Header
 	Entries []Entry  // the latest of each UID, in the order of their identities
 	Done    []Result // in the order in which they were noted
+	// Restored is what restorations of this backup have noted, in their order.
+	Restored []Restored
 	// Torn is what a run that was cut off left behind: for a run that is whole it
 	// is empty. Nothing that is torn is among Entries and Done. Where a file was
 	// shortened afterwards, the latest manifest of a UID that is still whole is.
@@ -85,7 +87,10 @@ func (b *Backup) read() error {
 		return r.check()
 	})
 	b.Torn = append(b.Torn, torn...)
-	return err
+	if err != nil {
+		return err
+	}
+	return b.readRestored()
 }
 
 func (b *Backup) readHeader() error {

@@ -25,14 +25,19 @@ type acting struct {
 }
 
 func (a *acting) addFlags(flags *pflag.FlagSet) {
+	a.addAskingFlags(flags)
+	flags.IntVar(&a.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless the number was typed at the prompt")
+	flags.StringVar(&a.backupDir, "backup-dir", "", "where to save what is deleted or mended (default ~/.kube/gc-backup/CONTEXT)")
+	flags.BoolVar(&a.noBackup, "no-backup", false, "save nothing before it is deleted or mended")
+}
+
+// addAskingFlags offers what also a command takes that deletes nothing.
+func (a *acting) addAskingFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.dryRun, "dry-run", dryRunNone, "change nothing: client shows the plan, server also asks the API server whether it would allow each step")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
 	flags.BoolVarP(&a.yes, "yes", "y", false, "do not ask")
 	flags.StringVar(&a.confirm, "confirm", "", "do not ask if the plan has this digest, and do nothing if it has another")
-	flags.IntVar(&a.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless the number was typed at the prompt")
-	flags.StringVar(&a.backupDir, "backup-dir", "", "where to save what is deleted or mended (default ~/.kube/gc-backup/CONTEXT)")
-	flags.BoolVar(&a.noBackup, "no-backup", false, "save nothing before it is deleted or mended")
-	flags.DurationVar(&a.patience, "timeout", 10*time.Minute, "how long the run may take, waiting for what it deleted included; 0 is for ever")
+	flags.DurationVar(&a.patience, "timeout", 10*time.Minute, "how long the run may take, all waiting included; 0 is for ever")
 }
 
 var digests = regexp.MustCompile(`^[0-9a-f]{16}$`)

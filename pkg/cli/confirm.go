@@ -51,6 +51,9 @@ func question(p *plan.Plan) (prompt, want string) {
 		return fmt.Sprintf("Change %s of %s, delete none? Type yes: ", phrase.Count(references, "reference"), phrase.Count(len(p.Outcomes), "object")), "yes"
 	}
 	changes := len(p.Steps) - p.Summary.Delete
+	if p.Mode == plan.Restore {
+		return fmt.Sprintf("Create %s, link %d? Type yes: ", phrase.Count(p.Summary.Create, "object"), p.Summary.Link), "yes"
+	}
 	if n := p.Losses(); n > 0 {
 		return fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", phrase.Count(n, "object"), changes), strconv.Itoa(n)
 	}

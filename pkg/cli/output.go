@@ -22,6 +22,7 @@ var own = map[string][]string{
 	"why":     {"text", "wide"},
 	"delete":  {"table", "jsonl"},
 	"repair":  {"table", "jsonl"},
+	"restore": {"table", "jsonl"},
 }
 
 // addOutputFlags offers -o and what belongs to it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -15,7 +16,7 @@ import (
 // Failure is a request about one object that was not granted, or of which it is
 // not known whether it was.
 type Failure struct {
-	Verb   string // delete, patch, read, wait for
+	Verb   string // delete, patch, create, read, wait for
 	Object object.Identity
 	Reason snapshot.Reason
 	Err    error // as the server or the connection put it: unescaped
@@ -47,9 +48,17 @@ func (f *Failure) Hint() string {
 		return "here, only who may delete an object may change its owner references"
 	case strings.Contains(message, "a resource you can't set finalizers on"):
 		return "here, only who may update the finalizers of an owner may let an object block its deletion"
+	case strings.Contains(message, "exceeded quota"):
+		return "raise that quota or make room, and run it again"
+	case apierrors.HasStatusCause(f.Err, namespaceTerminating):
+		return "run it again when its namespace is gone, and made again"
 	}
 	return ""
 }
+
+// namespaceTerminating is the cause of a refusal to make something in a namespace
+// that is being deleted (corev1.NamespaceTerminatingCause).
+const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
 
 // refused classes what stood in the way of a request about a single object. A
 // 404 proves nothing yet.

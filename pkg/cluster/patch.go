@@ -45,6 +45,13 @@ func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 	for _, i := range slices.Backward(slices.Compact(slices.Sorted(slices.Values(c.Drop)))) { // no removal moves one that is still to come
 		ops = append(ops, operation{Op: "remove", Path: at(i)})
 	}
+	for i, r := range c.Add {
+		if i == 0 && len(o.Owners) == 0 {
+			ops = append(ops, operation{"add", "/metadata/ownerReferences", []object.Reference{r}})
+			continue
+		}
+		ops = append(ops, operation{"add", "/metadata/ownerReferences/-", r})
+	}
 	if c.Release != "" {
 		i := slices.Index(o.Finalizers, c.Release)
 		if i < 0 {

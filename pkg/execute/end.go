@@ -22,7 +22,7 @@ func failed(message string) *end  { return &end{event.Failed, message} }
 const changedSince = "it changed since the plan was made"
 
 // interrupted ends a step whose write was not begun before the context ended.
-func (r *run) interrupted() *end {
+func (r *walker) interrupted() *end {
 	r.cut.Store(true)
 	return skipped("the run ended before it")
 }

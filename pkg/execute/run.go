@@ -3,7 +3,6 @@ package execute
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
@@ -65,21 +64,18 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 		k = nil
 	}
 	r := &run{
-		plan: p, graph: g, server: s, keeper: k, options: o,
+		walker: newWalker(p, o), graph: g, server: s, keeper: k,
 		mirror: newMirror(g),
-		slots:  make(chan struct{}, o.Concurrency),
-		tell:   teller{tell: o.Tell},
 		along:  alongOf(g, p), goes: graph.NewSet(g), unsaved: map[graph.Node]error{},
-		onlookers: onlookers{waiting: map[graph.Node][]*onlooker{}}, last: map[graph.Node]int{}, ids: map[string]int{},
-		report: &Report{Results: make([]Result, len(p.Steps))},
+		onlookers: onlookers{waiting: map[graph.Node][]*onlooker{}}, last: map[graph.Node]int{},
 	}
+	r.do = r.perform
 	for _, o := range p.Outcomes {
 		if n := g.Find(o.Object.UID); n != graph.None && o.State == plan.Deleted {
 			r.goes.Add(n)
 		}
 	}
 	for i := range p.Steps {
-		r.ids[p.Steps[i].ID] = i
 		r.last[g.Find(p.Steps[i].Object.UID)] = i
 	}
 	r.sights = flights[graph.Node, sight]{take: r.see}
@@ -96,11 +92,10 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 }
 
 type run struct {
-	plan    *plan.Plan
-	graph   *graph.Graph
-	server  Server
-	keeper  Keeper
-	options Options
+	*walker
+	graph  *graph.Graph
+	server Server
+	keeper Keeper
 
 	mirror   *mirror
 	goes     graph.Set // the nodes that are foretold to be gone in the end
@@ -112,15 +107,22 @@ type run struct {
 
 	onlookers onlookers
 	last      map[graph.Node]int // per object, the last step on it
-	ids       map[string]int     // per id of a step, its place
-
-	slots  chan struct{} // one is held by every step that is worked on
-	tell   teller
-	report *Report
-	cut    atomic.Bool // the context ended before a step was over
 }
 
-func (r *run) count() {
+// perform does a step of what the collector does.
+func (r *run) perform(ctx context.Context, i int) *end {
+	step := &r.plan.Steps[i]
+	switch {
+	case step.Move == nil:
+		return failed("the plan has to be renewed before it is executed")
+	case r.options.DryRun:
+		return r.rehearse(ctx, step)
+	}
+	t := &task{run: r, step: step, index: i, node: step.Move.Node}
+	return t.take(ctx)
+}
+
+func (r *walker) count() {
 	r.report.Interrupted = r.cut.Load()
 	for i, result := range r.report.Results {
 		switch {

@@ -2,13 +2,41 @@ package execute
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
+
+// walker takes the steps of a plan in their order, several at once, and notes how
+// each ended. What a step is, it does not know.
+type walker struct {
+	plan    *plan.Plan
+	options Options
+	do      func(ctx context.Context, i int) *end // the i-th step
+	ids     map[string]int                        // per id of a step, its place
+
+	slots  chan struct{} // one is held by every step that is worked on
+	tell   teller
+	report *Report
+	cut    atomic.Bool // the context ended before a step was over
+}
+
+func newWalker(p *plan.Plan, o Options) *walker {
+	w := &walker{
+		plan: p, options: o, ids: make(map[string]int, len(p.Steps)),
+		slots: make(chan struct{}, o.Concurrency), tell: teller{tell: o.Tell},
+		report: &Report{Results: make([]Result, len(p.Steps))},
+	}
+	for i := range p.Steps {
+		w.ids[p.Steps[i].ID] = i
+	}
+	return w
+}
 
 // walk takes every step when all that it comes after are over. It is linear in
 // steps and in what they come after.
-func (r *run) walk(ctx context.Context) {
+func (r *walker) walk(ctx context.Context) {
 	waiting, successors := r.order()
 	begun := make([]bool, len(waiting))
 	var ready []int
@@ -62,7 +90,7 @@ func (r *run) walk(ctx context.Context) {
 
 // order counts for each step what it comes after, and lists what comes after it.
 // A rehearsal has no order.
-func (r *run) order() (waiting []int, successors [][]int) {
+func (r *walker) order() (waiting []int, successors [][]int) {
 	steps := r.plan.Steps
 	waiting, successors = make([]int, len(steps)), make([][]int, len(steps))
 	if r.options.DryRun {
@@ -87,44 +115,38 @@ func (r *run) order() (waiting []int, successors [][]int) {
 }
 
 // mine says whether this run does a step itself.
-func (r *run) mine(i int) bool { return !r.options.Asked || r.plan.Steps[i].Asked }
+func (r *walker) mine(i int) bool { return !r.options.Asked || r.plan.Steps[i].Asked }
 
 // ignores says whether a step is the cluster's, and not waited for.
-func (r *run) ignores(i int) bool { return !r.mine(i) && !r.watches() }
+func (r *walker) ignores(i int) bool { return !r.mine(i) && !r.watches() }
 
 // watches says whether this run waits for what the cluster does.
-func (r *run) watches() bool { return r.options.Asked && r.options.Others != nil && !r.options.DryRun }
-
-// take works on a step, holding a slot.
-func (r *run) take(ctx context.Context, i int) {
-	step := &r.plan.Steps[i]
-	r.tell.of(step, event.Started, "", "")
-	switch {
-	case step.Move == nil:
-		r.end(i, failed("the plan has to be renewed before it is executed"))
-	case r.options.DryRun:
-		r.end(i, r.rehearse(ctx, step))
-	default:
-		t := &task{run: r, step: step, index: i, node: step.Move.Node}
-		r.end(i, t.take(ctx))
-	}
+func (r *walker) watches() bool {
+	return r.options.Asked && r.options.Others != nil && !r.options.DryRun
 }
 
-func (r *run) unbegun(ctx context.Context) *end {
+// take works on a step, holding a slot.
+func (r *walker) take(ctx context.Context, i int) {
+	step := &r.plan.Steps[i]
+	r.tell.of(step, event.Started, "", "")
+	r.end(i, r.do(ctx, i))
+}
+
+func (r *walker) unbegun(ctx context.Context) *end {
 	if ctx.Err() != nil {
 		return r.interrupted()
 	}
 	return failed("it comes after a step that is never over")
 }
 
-func (r *run) end(i int, e *end) {
+func (r *walker) end(i int, e *end) {
 	step := &r.plan.Steps[i]
 	r.report.Results[i] = Result{Step: step.ID, Status: e.status, Message: e.message}
 	r.tell.of(step, event.Ended, e.status, e.message)
 }
 
 // unslotted lets another step be worked on while this one waits.
-func (r *run) unslotted(wait func()) {
+func (r *walker) unslotted(wait func()) {
 	<-r.slots
 	wait()
 	r.slots <- struct{}{}

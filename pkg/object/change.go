@@ -10,6 +10,8 @@ type Change struct {
 	Drop    []int     // references that are taken away, ascending
 	Unblock []int     // references that no longer block their owner's deletion, ascending
 	Release string    // a finalizer that is taken away; empty: none
+
+	Add []Reference // references that are added behind the others
 }
 
 // Rewrite is where one reference leads from now on: to the apiVersion, kind, name
@@ -21,7 +23,7 @@ type Rewrite struct {
 
 // Empty says whether the change changes nothing.
 func (c Change) Empty() bool {
-	return len(c.Rewrite) == 0 && len(c.Drop) == 0 && len(c.Unblock) == 0 && c.Release == ""
+	return len(c.Rewrite) == 0 && len(c.Drop) == 0 && len(c.Unblock) == 0 && c.Release == "" && len(c.Add) == 0
 }
 
 // Touched are the places of the references that the change rewrites, drops or
@@ -55,6 +57,9 @@ func (c Change) Apply(o Object) Object {
 			owners = append(owners, r)
 		}
 		o.Owners = owners
+	}
+	if len(c.Add) > 0 {
+		o.Owners = slices.Concat(o.Owners, c.Add)
 	}
 	if c.Release != "" {
 		o.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == c.Release })

@@ -33,6 +33,12 @@ func digest(p *Plan) string {
 	for _, l := range p.Later {
 		write(l)
 	}
+	for _, k := range p.Kept {
+		write(k)
+	}
+	for _, l := range p.Lost {
+		write(l)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 

@@ -38,16 +38,16 @@ func Make(g *graph.Graph, o Options) *Plan {
 	if o.Mode == Delete {
 		p.Stays, p.Later = m.stays(), m.later() // later moves the model on
 	}
-	p.finish()
+	p.Seal()
 	return p
 }
 
-// finish counts what a plan does, and seals it.
-func (p *Plan) finish() {
+// Seal counts what the plan does, and gives it the digest of that.
+func (p *Plan) Seal() {
+	p.Summary = Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
 	for _, s := range p.Steps {
 		p.Summary.add(s.Action)
 	}
-	p.Summary.Blocked = len(p.Blocked)
 	p.Digest = digest(p)
 }
 
@@ -65,6 +65,10 @@ func (s *Summary) add(action collector.Act) {
 		s.Relink++
 	case Reversion:
 		s.Reversion++
+	case Create:
+		s.Create++
+	case Link:
+		s.Link++
 	case collector.Leave, collector.OrphanChildren:
 	}
 }

@@ -16,12 +16,19 @@ const (
 	Collect Mode = "collect" // a pass of the collector over everything that is there
 	Delete  Mode = "delete"  // what is asked to be deleted, and what comes of that
 	Repair  Mode = "repair"  // references that lead to no owner are mended
+	Restore Mode = "restore" // what a run deleted is made again
 )
 
 // The actions of a repair, besides the collector's own unlink.
 const (
 	Relink    = collector.Act(mend.Relink)
 	Reversion = collector.Act(mend.Reversion)
+)
+
+// What a restoration does to an object, besides the collector's acts.
+const (
+	Create collector.Act = "create" // an object is made that has the manifest of one that is gone
+	Link   collector.Act = "link"   // references are added, in the place of some that lead nowhere
 )
 
 // Plan is everything that a run will do. Lists are empty, not nil.
@@ -37,6 +44,10 @@ type Plan struct {
 	// Of Delete alone, and nil where there are none; in the order of their objects.
 	Stays []Stay  `json:"stays,omitempty"`
 	Later []Later `json:"later,omitempty"`
+	// Of Restore alone: what is left alone, in the order of the objects, and what
+	// does not come back with what is made.
+	Kept []Kept `json:"kept,omitempty"`
+	Lost []Lost `json:"lost,omitempty"`
 }
 
 // Summary counts the steps by their action, and the blocked objects.
@@ -48,6 +59,9 @@ type Summary struct {
 	Relink          int `json:"relink,omitempty"`
 	Reversion       int `json:"reversion,omitempty"`
 	Blocked         int `json:"blocked"`
+	Create          int `json:"create,omitempty"`
+	Link            int `json:"link,omitempty"`
+	Kept            int `json:"kept,omitempty"`
 }
 
 // Object is an object in the state that a step rests on.
@@ -71,6 +85,7 @@ type Step struct {
 	References        []Reference   `json:"references"`        // on which it rests: those that go or change, or all of an object that is deleted
 	Follows           string        `json:"follows"`           // id of the step without which it would not be, or empty
 	WaitsForKubelet   bool          `json:"waitsForKubelet,omitempty"`
+	Manifest          string        `json:"manifest,omitempty"` // of create: the sha256 of what is made, as it was saved
 
 	// Move is what the model made of it; nil in a plan that was read from a file.
 	Move *collector.Move `json:"-"`
@@ -139,4 +154,16 @@ type Blocked struct {
 	Object object.Identity   `json:"object"`
 	By     []object.Identity `json:"by"` // the dependents that hold it up; empty where there are none
 	Reason string            `json:"reason"`
+}
+
+// Kept is an object that a restoration leaves alone.
+type Kept struct {
+	Object object.Identity `json:"object"`
+	Reason string          `json:"reason"`
+}
+
+// Lost is what does not come back, and of which objects; none: of all.
+type Lost struct {
+	What    string            `json:"what"`
+	Objects []object.Identity `json:"objects,omitempty"`
 }

@@ -64,7 +64,7 @@ func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 		}
 	}
 	p.Blocked = r.held()
-	p.finish()
+	p.Seal()
 	return p
 }
 

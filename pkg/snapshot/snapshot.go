@@ -69,6 +69,7 @@ const (
 	Gone     Reason = "gone"     // the very object is gone, or replaced by another of its name
 	Invalid  Reason = "invalid"  // the server refuses the object as it would be (422)
 	Refused  Reason = "refused"  // any other 4xx
+	Exists   Reason = "exists"   // another object is there already under the name of one that was to be made
 )
 
 // String names the gap as kubectl names types: resource.group.

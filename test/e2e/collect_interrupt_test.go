@@ -87,7 +87,7 @@ func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
 	s.many(ns, 60)
 	_, run := s.interrupts(1)
 	run("collect", "-n", ns, "--yes", "--concurrency=1").ends().exits(t, 130).
-		shows(t, "skipped", "the run ended before it", "and 5", "deleted ", "Saved in ").
+		shows(t, "skipped", "the run ended before it", "and 5", "deleted ", "Undo: kubectl gc restore ").
 		warns(t, "interrupted: what is above was done, and nothing else; running again continues")
 }
 

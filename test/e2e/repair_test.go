@@ -66,7 +66,7 @@ func TestRepairSavesEveryObjectBeforeTheFirstChange(t *testing.T) {
 			t.Errorf("the first change comes, and the backups are %q, %v", folders, err)
 		}
 	})
-	f.gc("repair", "-n", ns, "--yes", "--backup-dir", root).exits(t, 0).shows(t, "Saved in "+root)
+	f.gc("repair", "-n", ns, "--yes", "--backup-dir", root).exits(t, 0).shows(t, "Undo: kubectl gc restore "+root)
 	folders, _ := filepath.Glob(filepath.Join(root, "*"))
 	saved := s.saved(folders[0])
 	for _, o := range objects {

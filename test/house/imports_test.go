@@ -38,7 +38,8 @@ var table = map[string]struct {
 	"pkg/why":                   {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit"}},
 	"pkg/plan":                  {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit"}},
 	"pkg/event":                 {own: []string{"pkg/object"}},
-	"pkg/execute":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/plan", "pkg/event"}},
+	"pkg/restore":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/event"}},
+	"pkg/execute":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/plan", "pkg/restore", "pkg/event"}},
 	"pkg/backup":                {own: []string{"pkg/object"}},
 	"pkg/print/steps":           {own: []string{"pkg/object", "pkg/snapshot", "pkg/collector", "pkg/plan", "pkg/event", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/cluster":               {own: []string{"pkg/object", "pkg/snapshot"}, other: []string{"k8s.io/client-go", "golang.org/x/sync"}},
@@ -53,7 +54,7 @@ var table = map[string]struct {
 	"pkg/print/why":             {own: []string{"pkg/object", "pkg/collector", "pkg/why", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase"}},
 	"pkg/print/tree":            {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/cli": {
-		own:   []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/why", "pkg/plan", "pkg/event", "pkg/execute", "pkg/backup", "pkg/cluster", "pkg/print/..."},
+		own:   []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/why", "pkg/plan", "pkg/restore", "pkg/event", "pkg/execute", "pkg/backup", "pkg/cluster", "pkg/print/..."},
 		other: []string{"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/klog", "golang.org/x/term"},
 	},
 }

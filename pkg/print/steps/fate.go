@@ -15,8 +15,8 @@ type fate struct {
 	paint  func(string) string
 }
 
-// fates are those of what stays, of what is held, and of what goes later, each in
-// the order of the plan. What stays after a step on it has a line already.
+// fates are those of what stays, of what is held, of what goes later and of what
+// is left alone, each in the order of the plan. What stays after a step on it has a line already.
 func (d *drawing) fates() []fate {
 	stepped := map[object.Identity]bool{}
 	for i := range d.lines {
@@ -37,6 +37,9 @@ func (d *drawing) fates() []fate {
 	}
 	for _, l := range d.plan.Later {
 		out = append(out, fate{"later", l.Object, l.Reason, d.palette.Changes})
+	}
+	for _, k := range d.plan.Kept {
+		out = append(out, fate{"leave", k.Object, k.Reason, d.palette.Dim})
 	}
 	return out
 }

@@ -80,13 +80,19 @@ func (l *layout) fold() {
 	}
 }
 
-// hang finds what each line follows. A line hangs only under one whose main step
-// comes before its own, so there are no circles, whatever a file says.
+// hang finds what each line follows. Where lines follow each other in a circle,
+// which only a file can say, one of them follows none.
 func (l *layout) hang(byID map[string]int) {
 	for i := range l.lines {
-		above := l.followed(i, byID)
-		if above != none && l.lines[above].main < l.lines[i].main {
-			l.lines[i].above = above
+		l.lines[i].above = l.followed(i, byID)
+	}
+	met := make([]int, len(l.lines)) // by which walk
+	for i := range l.lines {
+		for at := i; at != none && met[at] == 0; at = l.lines[at].above {
+			met[at] = i + 1
+			if above := l.lines[at].above; above != none && met[above] == i+1 {
+				l.lines[at].above = none
+			}
 		}
 	}
 }
@@ -96,10 +102,12 @@ func (l *layout) followed(i int, byID map[string]int) int {
 	for at := l.lines[i].main; ; {
 		before, known := byID[l.step(at).Follows]
 		switch {
-		case !known || before >= at:
+		case !known:
 			return none
 		case l.of[before] != i:
 			return l.of[before]
+		case before >= at:
+			return none
 		}
 		at = before
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // Preview writes what the plan does as a tree of consequences: what is lost
-// first, below each object what follows from it, and last what stays blocked.
+// first, below each object what follows from it, and last what stays blocked or is
+// left alone.
 // Of more than limit lines the rest is only counted; a limit of zero is none.
 // Nothing is written for a plan that does nothing and has nothing blocked.
 func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error {

@@ -31,6 +31,13 @@ func Sum(p *plan.Plan) string {
 	default:
 		sum += "; " + phrase.Thousands(n) + " stay blocked"
 	}
+	switch n := len(p.Kept); n {
+	case 0:
+	case 1:
+		sum += "; 1 is left alone"
+	default:
+		sum += "; " + phrase.Thousands(n) + " are left alone"
+	}
 	return sum + ". " + view(p)
 }
 

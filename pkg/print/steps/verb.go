@@ -22,6 +22,8 @@ var verbs = []verb{
 	{collector.Detach, "unlink", "unlinked"},
 	{collector.Unblock, "unblock", "unblocked"},
 	{collector.FreeFinalizer, "release", "released"},
+	{plan.Create, "create", "created"},
+	{plan.Link, "link", "linked"},
 }
 
 // urgency is the place of an act among the verbs. One that they do not know
@@ -48,8 +50,11 @@ func past(act collector.Act) string {
 }
 
 func paint(act collector.Act, s string, p *color.Palette) string {
-	if act == collector.Remove {
+	switch act {
+	case collector.Remove:
 		return p.Goes(s)
+	case plan.Create:
+		return p.Stays(s)
 	}
 	return p.Changes(s)
 }

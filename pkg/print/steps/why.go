@@ -32,7 +32,7 @@ func (l *layout) why(i int, p *color.Palette) string {
 	if held := l.held(i); held != "" {
 		said = append(said, p.Changes(held))
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "; ")
 }
 
 // follows is the reason of a deletion whose one owner is the line above, in
@@ -90,6 +90,7 @@ func (l *layout) further(i int) []string {
 			unblocked++
 		case s.Action == collector.FreeFinalizer:
 			released++
+		case s.Action == plan.Link: // the reason of what is made names its owners
 		default:
 			add(1, "also: "+word(s.Action))
 		}

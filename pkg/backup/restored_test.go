@@ -1,0 +1,136 @@
+package backup_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+func restored(name string, uid types.UID) backup.Restored {
+	return backup.Restored{
+		Action: "create", Object: object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: name, UID: "u-" + uid},
+		UID: uid, Status: "done", Time: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
+	}
+}
+
+// notes opens the journal of a backup, and notes lines in it.
+func notes(t *testing.T, path string, lines ...backup.Restored) {
+	t.Helper()
+	b := open(t, path)
+	defer b.Close()
+	j, err := b.Journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lines {
+		if err := j.Note(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestARestorationGoesOnBehindTheLast(t *testing.T) {
+	one, two, three := restored("a", "1"), restored("b", "2"), restored("c", "3")
+	path := whole(t)
+	notes(t, path, one)
+	file := filepath.Join(path, "restored.jsonl")
+	line := text(t, path, "restored.jsonl")
+	for name, test := range map[string]struct {
+		before string
+		torn   int
+		want   []backup.Restored
+	}{
+		"where that came to its end":               {line, 0, []backup.Restored{one, two, three}},
+		"where that was cut off in a line":         {line + line[:30], 1, []backup.Restored{one, two, three}},
+		"where that was cut off before its break":  {strings.TrimSuffix(line, "\n"), 0, []backup.Restored{one, two, three}},
+		"where a power cut left a hole in the end": {line + "\x00\x00\x00", 1, []backup.Restored{one, two, three}},
+		"where nothing was noted":                  {"", 0, []backup.Restored{two, three}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, file, test.before)
+			b := open(t, path)
+			if len(b.Torn) != test.torn {
+				t.Errorf("torn: %v", b.Torn)
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			notes(t, path, two, three)
+			b = open(t, path)
+			defer b.Close()
+			if diff := cmp.Diff(test.want, b.Restored); diff != "" || len(b.Torn) > 0 {
+				t.Errorf("torn: %v, (-want +got)\n%s", b.Torn, diff)
+			}
+		})
+	}
+}
+
+func TestAJournalIsForOneAtATime(t *testing.T) {
+	path := whole(t)
+	first, second := open(t, path), open(t, path)
+	defer first.Close()
+	defer second.Close()
+	j, err := first.Journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Journal(); !errors.Is(err, backup.ErrBusy) {
+		t.Errorf("the second one gets %v", err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Note(restored("a", "1")); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("after its end: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(path, "restored.jsonl")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("nothing was noted, and there is a file: %v", err)
+	}
+	j, err = second.Journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatNobodyNotedIsRefused(t *testing.T) {
+	for name, test := range map[string]struct{ line, want string }{
+		"no JSON":   {"hello\n", "restored.jsonl line 1: malformed JSON"},
+		"no action": {`{"object":{"apiVersion":"v1","kind":"Secret","name":"a","uid":"u"},"status":"done"}` + "\n", "restored.jsonl line 1: it lacks an action or a status"},
+		"no object": {`{"action":"create","status":"done","uid":"x"}` + "\n", "restored.jsonl line 1: it lacks the object's"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := whole(t)
+			write(t, filepath.Join(path, "restored.jsonl"), test.line)
+			_, err := backup.Open(path)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %s", err, test.want)
+			}
+		})
+	}
+	t.Run("a link that leads elsewhere", func(t *testing.T) {
+		path := whole(t)
+		outside := filepath.Join(t.TempDir(), "outside")
+		write(t, outside, "")
+		if err := os.Symlink(outside, filepath.Join(path, "restored.jsonl")); err != nil {
+			t.Skip(err)
+		}
+		if _, err := backup.Open(path); err == nil || !strings.Contains(err.Error(), "it is not a regular file") {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/table"
+)
+
+// backupsHere is the folder of the backups of the context at hand.
+func (f *restoreFlags) backupsHere() (string, error) {
+	name, _, err := f.whereabouts()
+	if err != nil {
+		return "", err
+	}
+	return f.backups(name)
+}
+
+// list names the backups of the context at hand.
+func (f *restoreFlags) list() error {
+	if !f.readable() || f.from != "" {
+		return &usage{err: errors.New("say which backup to restore"), command: called + " restore"}
+	}
+	root, err := f.backupsHere()
+	if err != nil {
+		return err
+	}
+	names, err := backupNames(root)
+	if err != nil {
+		return fmt.Errorf("list backups: %w", err)
+	}
+	if len(names) == 0 {
+		fmt.Fprintf(f.Err, "There is no backup in %s.\n", escape.Terminal(root))
+		return nil
+	}
+	rows := make([][]string, len(names))
+	for i, name := range names {
+		rows[i] = overview(root, name)
+	}
+	return table.Write(f.Out, []string{"BACKUP", "COMMAND", "SAVED", "RESTORED", "STATE"}, rows)
+}
+
+func backupNames(root string) ([]string, error) {
+	folders, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, folder := range folders {
+		if folder.IsDir() {
+			names = append(names, folder.Name())
+		}
+	}
+	return names, err
+}
+
+// overview is a line about a folder, whatever is in it.
+func overview(root, name string) []string {
+	b, err := backup.Open(filepath.Join(root, name))
+	if err != nil {
+		return []string{escape.Terminal(name), "", "", "", escape.Short(err.Error(), 200)}
+	}
+	defer b.Close()
+	state := "complete"
+	if b.Header.Finished.IsZero() {
+		state = "cut off, or under way"
+	}
+	restored := map[string]bool{}
+	for _, r := range b.Restored {
+		if r.Action == string(plan.Create) && r.Status == string(event.Done) {
+			restored[string(r.Object.UID)] = true
+		}
+	}
+	return []string{
+		escape.Terminal(name), escape.Short(b.Header.Command, 20), phrase.Count(len(b.Entries), "object"),
+		strconv.Itoa(len(restored)), state,
+	}
+}
+
+// completeBackups offers the names of backups, or else files.
+func (f *restoreFlags) completeBackups(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	root, err := f.backupsHere()
+	if err != nil || strings.ContainsRune(typed, filepath.Separator) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	names, _ := backupNames(root)
+	return starting(names, typed), cobra.ShellCompDirectiveDefault
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

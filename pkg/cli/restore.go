@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+type restoreFlags struct {
+	*changing
+	exact     bool
+	elsewhere bool
+}
+
+func newRestore(from *source) *cobra.Command {
+	f := &restoreFlags{changing: newChanging("restore", from)}
+	cmd := &cobra.Command{
+		Use:   "restore BACKUP [TYPE/NAME ...]",
+		Short: "Make again what a run deleted, from its backup",
+		Long: `Make again what a run deleted, from the backup that it has left: owners first, and
+every owner reference led to what its owner is now. References that the run took
+from objects which are still there are put back, too.
+
+BACKUP is a folder, or the name of one below ~/.kube/gc-backup/CONTEXT. Without
+it, those that are there are listed.
+
+First it shows the plan, and what does not come back. What is there already is
+left alone, and named. No object gets a reference for which the collector would
+delete it: such references are left out, and named. A restoration that was cut
+off goes on where it was when it is run again.
+
+Exit codes: 0 done, 1 a step failed, 2 no answer, 3 an incomplete view with
+--strict, 4 not confirmed, 130 interrupted.`,
+		Example: examples(`
+# Which backups are there?
+kubectl gc restore
+
+# What would come back, and what would not?
+kubectl gc restore 2026-11-20T08-31-07Z --dry-run
+
+# Would the server let us?
+kubectl gc restore 2026-11-20T08-31-07Z --dry-run=server
+
+# Do it, after a look at the preview
+kubectl gc restore 2026-11-20T08-31-07Z
+
+# Only a part of it
+kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`),
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.read(cmd, args); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return f.list()
+			}
+			return f.run(cmd.Context(), args[0], args[1:])
+		},
+		ValidArgsFunction: f.completeBackups,
+	}
+	flags := cmd.Flags()
+	f.addReadingFlags(flags)
+	f.addAskingFlags(flags)
+	flags.BoolVar(&f.exact, "exact", false, "put every reference back as it was, even where the collector will delete the object for it")
+	flags.BoolVar(&f.elsewhere, "to-another-cluster", false, "restore the backup of another cluster here")
+	addOutputFlags(cmd, &f.output, f.formats)
+	f.completeFlags(cmd)
+	return cmd
+}
+
+func (f *restoreFlags) run(ctx context.Context, name string, words []string) error {
+	wanted, err := parseTargets(words)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(wanted, func(t target) bool { return t.name == "" }) {
+		return usagef("name every part of a backup as TYPE/NAME")
+	}
+	f.noBackup = true // nothing is deleted
+	saved, err := f.open(name)
+	if err != nil {
+		return err
+	}
+	defer saved.Close()
+	if err := f.sameCluster(saved.Header); err != nil {
+		return err
+	}
+	r := &reviver{restoreFlags: f, saved: saved}
+	if f.acts() {
+		if r.journal, err = saved.Journal(); err != nil {
+			return err
+		}
+		defer r.journal.Close()
+	}
+	return r.run(ctx, wanted)
+}
+
+// open finds the folder that a word means.
+func (f *restoreFlags) open(name string) (*backup.Backup, error) {
+	if filepath.Base(name) != name || isFolder(name) {
+		return backup.Open(name)
+	}
+	root, err := f.backupsHere()
+	if err != nil {
+		return nil, err
+	}
+	saved, err := backup.Open(filepath.Join(root, name))
+	if err != nil {
+		return nil, &hinted{err, "name a folder, or one of those that are listed by: " + called + " restore"}
+	}
+	return saved, nil
+}
+
+// sameCluster refuses the backup of a cluster that is not the one at hand.
+func (f *restoreFlags) sameCluster(h backup.Header) error {
+	if f.from != "" || f.elsewhere {
+		return nil
+	}
+	_, host, err := f.whereabouts()
+	if err != nil {
+		return err
+	}
+	if host == h.Server {
+		return nil
+	}
+	return &hinted{
+		usagef("the backup is of another cluster: %s (context %s), and this is %s", quoted(h.Server), quoted(h.Context), quoted(host)),
+		"choose its context with --context; if it is meant for this cluster, or the server has moved, say --to-another-cluster",
+	}
+}
+
+// reviver is one restoration on its way.
+type reviver struct {
+	*restoreFlags
+	saved   *backup.Backup
+	journal *backup.Journal // nil in a dry run
+	input   restore.Backup
+	options restore.Options
+	of      *restore.Restoration
+	maker   string
+}
+
+func (r *reviver) run(ctx context.Context, wanted []target) error {
+	r.read()
+	scope := func(served []snapshot.Type) (cluster.Scope, error) {
+		var err error
+		if r.options.Only, err = r.only(wanted, served); err != nil {
+			return cluster.Scope{}, err
+		}
+		whole, err := r.whole(cluster.Scope{Targets: r.input.Targets(served, *r.config.Namespace)})(served)
+		return whole, err
+	}
+	seen, live, err := r.look(ctx, scope)
+	if err != nil {
+		return err
+	}
+	if live != nil {
+		if err := r.recognise(ctx, live, seen); err != nil {
+			return err
+		}
+	}
+	r.of = restore.Make(r.input, seen, r.options)
+	r.warnOfExact()
+	a := &act{
+		changing: r.changing, live: live, seen: seen, graph: graph.New(seen), plan: r.of.Plan, scope: scope,
+		foresee: func(g *graph.Graph) (*plan.Plan, error) {
+			return restore.Make(r.input, g.Snapshot(), r.options).Plan, nil
+		},
+	}
+	a.perform = func(ctx context.Context, _ *cluster.Writer, _ execute.Keeper, o execute.Options) *execute.Report {
+		future := *seen
+		future.Types = slices.Concat(seen.Types, r.of.Types)
+		if !o.DryRun {
+			o.Tell = r.noting(o.Tell)
+		}
+		return execute.Restore(ctx, r.of, live.Writer(&future, o.DryRun).Maker(r.maker), r, o)
+	}
+	if n := r.of.Before; n > 0 && r.readable() {
+		fmt.Fprintf(r.Err, "An earlier restoration has made %d of the objects.\n", n)
+	}
+	return a.run(ctx)
+}
+
+// only limits a restoration to the namespace that -n names, and to what was named.
+func (f *restoreFlags) only(wanted []target, served []snapshot.Type) (func(object.Identity) bool, error) {
+	namespace := *f.config.Namespace
+	if namespace == "" && len(wanted) == 0 {
+		return nil, nil
+	}
+	kinds := map[string]target{}
+	for _, t := range wanted {
+		found := snapshot.Find(served, t.word)
+		if len(found) == 0 { // its definition may be what is restored
+			return nil, &hinted{usagef("there is no resource type %s here", quoted(t.word)), "a type whose definition is in the backup is there once that is restored"}
+		}
+		t.of = found[0]
+		kinds[t.String()] = t
+	}
+	mapper := snapshot.NewMapper(served)
+	return func(o object.Identity) bool {
+		if namespace != "" && o.Namespace != namespace {
+			return false
+		}
+		if len(wanted) == 0 {
+			return true
+		}
+		m, ok := mapper.Map(o.APIVersion, o.Kind)
+		t, named := kinds[m.Type.GroupResource().String()+"/"+o.Name]
+		return ok && named && t.of.GroupResource() == m.Type.GroupResource()
+	}, nil
+}
+
+// recognise finds what an earlier restoration made and was cut off before it could
+// note that.
+func (r *reviver) recognise(ctx context.Context, live *cluster.Cluster, seen *snapshot.Snapshot) error {
+	strangers := r.input.Strangers(seen)
+	at := make([]object.Identity, 0, len(strangers))
+	for _, now := range strangers {
+		at = append(at, now)
+	}
+	made, err := live.Writer(seen, false).Maker(r.maker).Made(ctx, at)
+	for then, now := range strangers {
+		if made[now] == now.UID {
+			r.input.Made[then] = now.UID
+		}
+	}
+	return err
+}
+
+// warnOfExact says what --exact costs.
+func (r *reviver) warnOfExact() {
+	doomed := map[types.UID]bool{}
+	for i := range r.of.Plan.Steps {
+		s := &r.of.Plan.Steps[i]
+		for _, ref := range s.References {
+			if ref.Verdict != collector.Solid {
+				doomed[s.Object.UID] = true
+			}
+		}
+	}
+	if len(doomed) > 0 {
+		fmt.Fprintf(r.Err, "warning: --exact puts back references that lead to no owner: the collector will act on %d of these objects as soon as it looks at them\n", len(doomed))
+	}
+}

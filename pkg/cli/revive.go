@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
+)
+
+// read takes from the folder what a restoration is planned by, and warns of what
+// the folder lacks.
+func (r *reviver) read() {
+	for _, torn := range r.saved.Torn {
+		fmt.Fprintf(r.Err, "warning: the backup was cut off: %s\n", escape.Short(torn.String(), 2000))
+	}
+	entries := make(map[types.UID]backup.Entry, len(r.saved.Entries))
+	in := restore.Backup{Made: map[types.UID]types.UID{}}
+	for _, e := range r.saved.Entries {
+		entries[e.Object.UID] = e
+		in.Saved = append(in.Saved, restore.Saved{Object: e.Object, ResourceVersion: e.ResourceVersion, SHA256: e.SHA256})
+	}
+	for _, d := range r.saved.Done {
+		in.Ended = append(in.Ended, restore.Ended{Step: d.Step, Object: d.Object.UID, Action: d.Action, Status: event.Status(d.Status)})
+	}
+	for _, made := range r.saved.Restored {
+		if made.UID != "" {
+			in.Made[made.Object.UID] = made.UID
+		}
+	}
+	in.Manifest = func(s restore.Saved) (json.RawMessage, error) { return r.saved.Manifest(entries[s.Object.UID]) }
+	encoded, err := r.saved.Plan()
+	if err == nil && encoded != nil {
+		in.Plan, err = plan.Load(bytes.NewReader(encoded))
+	}
+	if err != nil || encoded == nil {
+		if err == nil {
+			err = fmt.Errorf("there is none")
+		}
+		fmt.Fprintf(r.Err, "warning: without the plan of the run, references that it took from what is still there are not put back: %s\n", escape.Short(err.Error(), 2000))
+	}
+	r.input, r.options = in, restore.Options{Exact: r.exact}
+	r.maker = makerOf(r.saved.Header)
+}
+
+// makerOf is the name under which a backup is restored: the same each time, and
+// that of no other.
+func makerOf(h backup.Header) string {
+	sum := sha256.Sum256([]byte(h.Server + "\n" + h.Digest + "\n" + h.Started.UTC().String()))
+	return "kubectl-gc-restore-" + hex.EncodeToString(sum[:8])
+}
+
+// Made is execute.Recorder.
+func (r *reviver) Made(of object.Identity, uid types.UID) error {
+	return r.journal.Note(backup.Restored{
+		Action: string(plan.Create), Object: of, UID: uid, Status: string(event.Done), Time: r.Now().UTC(),
+	})
+}
+
+var _ execute.Recorder = (*reviver)(nil)
+
+// noting passes events on, and notes how steps ended of which Made was not told.
+func (r *reviver) noting(tell func(event.Event)) func(event.Event) {
+	return func(e event.Event) {
+		if e.Event == event.Ended && (e.Action != string(plan.Create) || e.Status != event.Done) {
+			_ = r.journal.Note(backup.Restored{ // a journal that is broken was said to be by Made, or nothing was made
+				Action: e.Action, Object: *e.Object, Status: string(e.Status), Message: e.Message, Time: r.Now().UTC(),
+			})
+		}
+		tell(e)
+	}
+}

@@ -1,0 +1,153 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Maker makes objects under a name of its own, by which those that it made before
+// are known again: a server notes who wrote an object. It is safe for concurrent
+// use.
+type Maker struct {
+	*Writer
+	manager string
+}
+
+// Maker prepares to make objects. The name is part of their metadata from then on:
+// at most 128 printable characters.
+func (w *Writer) Maker(name string) *Maker { return &Maker{w, name} }
+
+// Create makes an object of that kind, place and name, whatever its UID was, and
+// answers it as it is then. Where there is one that this Maker has made, it
+// answers that: a request may be done although its answer was lost. Another is a
+// *Failure with the reason Exists.
+func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
+	mapped, ok := m.view.Map(at.APIVersion, at.Kind)
+	if !ok || !mapped.Served || !snapshot.ValidName(at.Name) {
+		return nil, &Failure{"create", at, snapshot.Unproven, errNowhere}
+	}
+	result, err := m.cluster.write(ctx, func() *rest.Request {
+		r := on(m.cluster.rest.Post(), mapped.Type, at.Namespace, "").SetHeader("Content-Type", "application/json").
+			Param("fieldManager", m.manager).Body([]byte(body))
+		if m.dryRun {
+			r = r.Param("dryRun", metav1.DryRunAll)
+		}
+		return r
+	})
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil, ctx.Err()
+	case apierrors.IsAlreadyExists(err):
+		if o := m.ours(ctx, at); o != nil {
+			return o, nil
+		}
+		return nil, &Failure{"create", at, snapshot.Exists, err}
+	case err != nil:
+		return nil, &Failure{"create", at, refused(err), err}
+	}
+	var made metav1.PartialObjectMetadata
+	if err = decode(result, &made); err == nil {
+		err = whole(&made)
+	}
+	if err != nil { // it was done, all the same
+		if o := m.ours(ctx, at); o != nil {
+			return o, nil
+		}
+		return nil, &Failure{"create", at, snapshot.Unreadable, err}
+	}
+	o := object.FromMeta(at.APIVersion, at.Kind, &made, false)
+	return &o, nil
+}
+
+// ours is what lives there, if this Maker made it and it is not going again.
+func (m *Maker) ours(ctx context.Context, at object.Identity) *object.Object {
+	mapped, _ := m.view.Map(at.APIVersion, at.Kind)
+	result, err := m.cluster.do(ctx, func() *rest.Request { return m.cluster.get(mapped.Type, at.Namespace, at.Name, acceptObject) })
+	var found metav1.PartialObjectMetadata
+	if err == nil {
+		err = decode(result, &found)
+	}
+	if err != nil || found.DeletionTimestamp != nil || !slices.ContainsFunc(found.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == m.manager
+	}) {
+		return nil
+	}
+	o := object.FromMeta(at.APIVersion, at.Kind, &found, false)
+	return &o
+}
+
+// Made answers which of the objects this Maker has made, by where they live: those
+// whose making was not noted, as that was cut off.
+func (m *Maker) Made(ctx context.Context, at []object.Identity) (map[object.Identity]types.UID, error) {
+	answers, err := each(ctx, m.cluster.options.Concurrency, at, func(i object.Identity) *object.Object { return m.ours(ctx, i) })
+	out := map[object.Identity]types.UID{}
+	for i, o := range answers {
+		if o != nil {
+			out[at[i]] = o.UID
+		}
+	}
+	return out, err
+}
+
+// Serve returns when the server lists the types, whose definition was just made.
+func (m *Maker) Serve(ctx context.Context, served []snapshot.Type) error {
+	for _, t := range served {
+		for pause := firstPause; m.look().listable(ctx, t, "") != nil; pause = min(pause*2, longestPause) {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(pause):
+			}
+		}
+	}
+	return nil
+}
+
+// settling is how long Settle waits. A controller hears of an object through a
+// watch, which nobody else can look into: it is some milliseconds behind on a
+// server at rest, and should not be a second behind on a busy one (the latency
+// that Kubernetes promises for a request). If a controller comes too early all the
+// same, it makes what it misses, and deletes what is too many then.
+const settling = 2 * time.Second
+
+// Settle returns when what was made before the call may be taken for seen by all
+// who watch it.
+func (m *Maker) Settle(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(settling):
+		return nil
+	}
+}
+
+// adopting is how long a controller has to adopt an object.
+const adopting = 5 * time.Second
+
+// Adopted waits, but not long, for an object to get an owner of that UID, and
+// answers the object as it is then, or nil where it is gone.
+func (m *Maker) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
+	enough, cancel := context.WithTimeout(ctx, adopting)
+	defer cancel()
+	for {
+		o, err := m.Read(ctx, at)
+		if err != nil || o == nil || slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == owner }) {
+			return o, err
+		}
+		select {
+		case <-enough.Done():
+			return o, nil
+		case <-time.After(firstPause):
+		}
+	}
+}

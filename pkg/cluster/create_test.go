@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+const allPods = "/api/v1/namespaces/ns/pods"
+
+var podThen = object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: "x", UID: "then"}
+
+// madeBy is a Pod that somebody made.
+func madeBy(manager string) fields {
+	return fields{"apiVersion": "v1", "kind": "Pod", "metadata": fields{
+		"namespace": "ns", "name": "x", "uid": "now", "resourceVersion": "7", "managedFields": []fields{{"manager": manager, "operation": "Update"}},
+	}}
+}
+
+func taken() http.HandlerFunc {
+	return answers(409, status(409, "AlreadyExists", `pods "x" already exists`, fields{"name": "x", "kind": "pods"}))
+}
+
+func TestWhatIsMadeIsKnownAgain(t *testing.T) {
+	tests := map[string]struct {
+		post, get []http.HandlerFunc
+		reason    snapshot.Reason // empty: it is made
+		requests  int
+	}{
+		"it is made":                      {[]http.HandlerFunc{answers(201, madeBy("us"))}, nil, "", 1},
+		"the answer is lost":              {[]http.HandlerFunc{breaks, taken()}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 3},
+		"the answer is no object":         {[]http.HandlerFunc{answers(201, fields{"kind": "Pod"})}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 2},
+		"we have made it before":          {[]http.HandlerFunc{taken()}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 2},
+		"somebody else has":               {[]http.HandlerFunc{taken()}, []http.HandlerFunc{answers(200, madeBy("them"))}, snapshot.Exists, 2},
+		"it has gone again":               {[]http.HandlerFunc{taken()}, []http.HandlerFunc{notFound()}, snapshot.Exists, 2},
+		"the server refuses it":           {[]http.HandlerFunc{answers(422, status(422, "Invalid", "spec is wrong", nil))}, nil, snapshot.Invalid, 1},
+		"a user may not":                  {[]http.HandlerFunc{answers(403, status(403, "Forbidden", "you may not", nil))}, nil, snapshot.Forbidden, 1},
+		"its namespace is not there":      {[]http.HandlerFunc{answers(404, status(404, "NotFound", `namespaces "ns" not found`, fields{"name": "ns", "kind": "namespaces"}))}, nil, snapshot.Unproven, 1},
+		"the server is busy for a moment": {[]http.HandlerFunc{answers(500, status(500, "InternalError", "not now", nil)), answers(201, madeBy("us"))}, nil, "", 2},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			script := map[string][]http.HandlerFunc{"POST " + allPods: test.post}
+			if test.get != nil {
+				script["GET "+onePod] = test.get
+			}
+			w, s := stage(t, false, script)
+			o, err := w.Maker("us").Create(t.Context(), podThen, json.RawMessage(`{"kind":"Pod"}`))
+			switch {
+			case test.reason == "" && (err != nil || o == nil || o.UID != "now" || o.ResourceVersion != "7"):
+				t.Errorf("%+v, %v", o, err)
+			case test.reason != "" && (o != nil || reasonIn(err) != test.reason):
+				t.Errorf("%+v, %v: want %s", o, err, test.reason)
+			}
+			if len(s.asked) != test.requests {
+				t.Errorf("it asked %q", s.asked)
+			}
+		})
+	}
+}
+
+func reasonIn(err error) snapshot.Reason {
+	failed, ok := err.(*Failure)
+	if !ok {
+		return snapshot.Reason("no failure")
+	}
+	return failed.Reason
+}
+
+func TestATrialOfMakingSaysSo(t *testing.T) {
+	for _, dry := range []bool{true, false} {
+		query := ""
+		w, _ := stage(t, dry, map[string][]http.HandlerFunc{"POST " + allPods: {func(w http.ResponseWriter, r *http.Request) {
+			query = r.URL.RawQuery
+			answers(201, madeBy("us"))(w, r)
+		}}})
+		if _, err := w.Maker("us").Create(t.Context(), podThen, json.RawMessage(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(query, "dryRun=All"); got != dry || !strings.Contains(query, "fieldManager=us") {
+			t.Errorf("dry run %t: %s", dry, query)
+		}
+	}
+}
+
+func TestARefusalToMakeSaysWhatHelps(t *testing.T) {
+	for name, test := range map[string]struct{ body, want any }{
+		"a quota":                 {status(403, "Forbidden", "exceeded quota: q", nil), "raise that quota or make room, and run it again"},
+		"a namespace that goes":   {status(403, "Forbidden", "it is being terminated", fields{"causes": []fields{{"reason": "NamespaceTerminating"}}}), "run it again when its namespace is gone, and made again"},
+		"an admission of no hint": {status(403, "Forbidden", "admission webhook denied the request", nil), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := stage(t, false, map[string][]http.HandlerFunc{"POST " + allPods: {answers(403, test.body)}})
+			_, err := w.Maker("us").Create(t.Context(), podThen, json.RawMessage(`{}`))
+			failed, ok := err.(*Failure)
+			if !ok || failed.Hint() != test.want {
+				t.Errorf("%v: %q, want %q", err, failed.Hint(), test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package execute
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// create makes an object, with references to owners that are there.
+//
+// A controller that adopts makes at once what it does not see. It sees with the
+// eyes of a watch of its own, which may be behind: so what it is to adopt is not
+// only made before, but given time to be seen.
+func (r *restoration) create(ctx context.Context, i int) *end {
+	step, work := &r.plan.Steps[i], r.of.Work(i)
+	add, missing := r.lead(work.Add)
+	if missing != "" {
+		return skipped("its owner " + missing + " was not made")
+	}
+	if work.Settle {
+		r.tell.of(step, event.Waiting, "", "lets what it adopts be seen")
+		var err error
+		r.unslotted(func() { err = r.server.Settle(ctx) })
+		if err != nil {
+			return r.interrupted()
+		}
+	}
+	if e := r.standing(ctx, step); e != nil {
+		return e
+	}
+	body, err := r.of.Body(i, references(add))
+	if err != nil {
+		return failing("read what was saved", err)
+	}
+	o, different, err := r.send(context.WithoutCancel(ctx), step.Object.Identity, body)
+	switch {
+	case reasonOf(err) == snapshot.Exists:
+		return skipped("another is there by now")
+	case err != nil:
+		return failedBy(err)
+	}
+	return r.keep(ctx, step, work, o, different)
+}
+
+// send has the server make an object, with less where it refuses it as it is.
+func (r *restoration) send(ctx context.Context, at object.Identity, body json.RawMessage) (o *object.Object, different bool, err error) {
+	o, err = r.server.Create(ctx, at, body)
+	if reasonOf(err) != snapshot.Invalid {
+		return o, false, err
+	}
+	plainer, ok := restore.Plainer(at, body)
+	if !ok {
+		return nil, false, err
+	}
+	o, err = r.server.Create(ctx, at, plainer)
+	return o, true, err
+}
+
+// keep notes what was made, and waits where others cannot be made before it works.
+func (r *restoration) keep(ctx context.Context, step *plan.Step, work *restore.Work, o *object.Object, different bool) *end {
+	r.mu.Lock()
+	r.made[step.Object.UID] = o.UID
+	r.mu.Unlock()
+	message := ""
+	if different {
+		message = "with another address, as the old one is taken"
+	}
+	if err := r.recorder.Made(step.Object.Identity, o.UID); err != nil {
+		message = "made, but not noted: " + err.Error()
+	}
+	if len(work.Defines) == 0 {
+		return done(message)
+	}
+	r.tell.of(step, event.Waiting, "", "waits until what it defines is served")
+	var err error
+	r.unslotted(func() { err = r.server.Serve(ctx, work.Defines) })
+	if err != nil {
+		if ctx.Err() != nil {
+			r.cut.Store(true)
+		}
+		return done("made, but what it defines is not served yet")
+	}
+	return done(message)
+}

@@ -1,0 +1,29 @@
+package steps
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+)
+
+// Lost says in lines, without their breaks, what does not come back with what a
+// restoration makes, and of which objects. There are none where nothing is lost.
+func Lost(p *plan.Plan, palette *color.Palette) []string {
+	var lines []string
+	for _, lost := range p.Lost {
+		line := "  " + palette.Changes(escape.Short(lost.What, reasonWidth))
+		if len(lost.Objects) > 0 {
+			names := make([]string, len(lost.Objects))
+			for n, o := range lost.Objects {
+				names[n] = located(o)
+			}
+			line += ": " + phrase.List(names, mostNamed)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{"What does not come back:"}, lines...)
+}

@@ -1,0 +1,38 @@
+package restore
+
+import "fmt"
+
+// cleanVolume has a PersistentVolume keep the name of its claim and forget which
+// one of that name it was. With the UID of a claim that is gone, the volume
+// controller would take it for released, and delete what is on it where its
+// reclaim policy says so.
+func cleanVolume(m manifest, _ *surroundings) []string {
+	unprotected(m)
+	m.drop("spec", "claimRef", "uid")
+	m.drop("spec", "claimRef", "resourceVersion")
+	m.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
+	return []string{"a PersistentVolume is made again, not what is on it: that is there if its storage still is"}
+}
+
+// cleanClaim has a PersistentVolumeClaim bound anew. It keeps the name of its
+// volume only where there is one: a claim that names another waits for ever.
+func cleanClaim(m manifest, s *surroundings) []string {
+	unprotected(m)
+	for _, key := range []string{"bind-completed", "bound-by-controller"} {
+		m.drop("metadata", "annotations", "pv.kubernetes.io/"+key)
+	}
+	m.drop("metadata", "annotations", "volume.kubernetes.io/selected-node")
+	name := m.text("spec", "volumeName")
+	if name == "" {
+		return nil
+	}
+	switch s.volumes[name] {
+	case made:
+		return nil // it names its claim, and no UID
+	case there:
+		return []string{fmt.Sprintf("PersistentVolume/%s still names the UID of its claim of then, which waits until somebody lets it go: kubectl patch pv %s --type=json -p '[{\"op\":\"remove\",\"path\":\"/spec/claimRef/uid\"}]'", name, name)}
+	case gone:
+	}
+	m.drop("spec", "volumeName")
+	return []string{"what was on volumes that are gone: their PersistentVolumeClaims ask for new, empty ones"}
+}

@@ -1,0 +1,262 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// deletes is saving, in a world without a collector.
+func (s *scene) deletes(ns string, targets ...string) (folder string) {
+	s.Helper()
+	return s.tool().saving(append([]string{"delete", "--client-side", "-n", ns}, targets...)...)
+}
+
+func TestRestoreKilledGoesOn(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("revived")
+	top := s.create(widget(ns, "top"))
+	for i := range 20 {
+		middle := s.create(configMap(ns, "middle-"+string(rune('a'+i)), ownedBy(to(top, controlling, blocking))))
+		s.create(secret(ns, "below-"+string(rune('a'+i)), ownedBy(to(middle), to(top))))
+	}
+	names, links := s.names(ns), s.links(ns)
+	folder := s.deletes(ns, "widget/top")
+	for _, after := range []int64{1, 9, 17} { // requests, each time
+		var n atomic.Int64
+		full := make(chan struct{})
+		f := s.behind(func(through http.Handler) []fault {
+			return []fault{{
+				about: func(r *http.Request) bool { return r.Method == http.MethodPost },
+				answer: func(w http.ResponseWriter, r *http.Request) {
+					switch seen := n.Add(1); {
+					case seen < after:
+						through.ServeHTTP(w, r)
+					case seen == after: // it is done, and nobody hears of it
+						through.ServeHTTP(discarded{}, r)
+						close(full)
+						fallthrough
+					default:
+						stalls(w, r)
+					}
+				},
+			}}
+		}).acting()
+		p := f.starts("restore", folder, "--yes", "--to-another-cluster", "--concurrency=4")
+		<-full
+		s.gc("restore", folder, "--yes").exits(t, 2).warns(t, "another restoration of this backup is under way")
+		s.must(p.cmd.Process.Kill())
+		p.ends().exits(t, -1)
+	}
+	if cmp.Equal(names, s.names(ns)) {
+		t.Fatal("it was not killed in the middle")
+	}
+	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration has made ").
+		shows(t, "created ", "a fresh look finds nothing left to do.")
+	if diff := cmp.Diff(names, s.names(ns)); diff != "" {
+		t.Errorf("the tree is another (-before +after)\n%s", diff)
+	}
+	if diff := cmp.Diff(links, s.links(ns)); diff != "" {
+		t.Errorf("the references are others (-before +after)\n%s", diff)
+	}
+	s.sound(ns)
+}
+
+// discarded is an answer that nobody reads.
+type discarded struct{}
+
+func (discarded) Header() http.Header         { return http.Header{} }
+func (discarded) Write(p []byte) (int, error) { return len(p), nil }
+func (discarded) WriteHeader(int)             {}
+
+func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("beside")
+	owner, other := s.create(widget(ns, "owner")), s.create(secret(ns, "other"))
+	shared := s.create(configMap(ns, "shared", ownedBy(to(owner, blocking), to(other))))
+	s.create(configMap(ns, "taken", ownedBy(to(owner)), with("data", map[string]any{"made": "before"})))
+	s.create(configMap(ns, "free", ownedBy(to(owner))))
+	links := s.links(ns)
+	folder := s.deletes(ns, "widget/owner")
+	taken := s.create(configMap(ns, "taken", with("data", map[string]any{"made": "since"})))
+	if refs := s.live(shared).GetOwnerReferences(); len(refs) != 1 {
+		t.Fatalf("the shared one has %v", refs)
+	}
+	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
+		"leave   "+ns, "ConfigMap/taken", "another is there, made 20", "ConfigMap/shared", "create 2, link 1; 1 is left alone. Whole view.", "created 2, linked 1 in ")
+	s.untouched(taken)
+	taken = s.live(taken)
+	s.must(s.at(taken).Delete(t.Context(), "taken", metav1.DeleteOptions{}))
+	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration has made 2 of the objects.").shows(t, "created 1 in ")
+	if got := s.live(taken).Object["data"]; !cmp.Equal(got, map[string]any{"made": "before"}) {
+		t.Errorf("it holds %v", got)
+	}
+	if diff := cmp.Diff(links, s.links(ns)); diff != "" {
+		t.Errorf("the references are others (-before +after)\n%s", diff)
+	}
+	s.sound(ns)
+}
+
+func TestRestoreOfAPart(t *testing.T) {
+	s := set(t)
+	ns, elsewhere := s.namespace("part"), s.namespace("part")
+	s.create(secret(ns, "one", ownedBy(lost())))
+	s.create(secret(ns, "two", ownedBy(lost())))
+	s.create(secret(elsewhere, "one", ownedBy(lost())))
+	first := s.tool().saving("collect", "-n", ns)
+	s.gc("restore", first, "secret/one", "--yes").exits(t, 0).shows(t, "without its reference to Secret/gone, which is gone", "created 1 in ")
+	s.gc("restore", first, "-n", elsewhere, "--yes").exits(t, 0).shows(t, "Nothing to do")
+	if n := s.count(secret(ns, "")); n != 1 {
+		t.Errorf("%d were made", n)
+	}
+	s.gc("restore", first, "secret", "--dry-run").exits(t, 2).warns(t, "name every part of a backup as TYPE/NAME")
+	s.gc("restore", first, "gizmo/x", "--dry-run").exits(t, 2).warns(t, `there is no resource type "gizmo" here`)
+}
+
+// Velero restored objects with the UIDs of owners that were gone, and the collector
+// deleted them at once (velero#10556, #4707).
+func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("velero")
+	owner := s.create(widget(ns, "owner"))
+	s.create(secret(ns, "stale", ownedBy(to(owner))))
+	s.create(secret(ns, "lost", ownedBy(lost())))
+	s.replace(owner)
+	folder := s.tool().saving("collect", "-n", ns)
+	if n := s.count(secret(ns, "")); n != 0 {
+		t.Fatalf("%d Secrets are left", n)
+	}
+	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "owned by Widget/owner, which is another of that name", "references to Secret/gone, which is gone")
+	s.sound(ns)
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Nothing to do")
+
+	// Unless somebody insists.
+	folder = s.deletes(ns, "secret/stale", "secret/lost")
+	s.must(s.at(owner).Delete(t.Context(), "owner", metav1.DeleteOptions{}))
+	s.gc("restore", folder, "--exact", "--yes").exits(t, 0).
+		warns(t, "warning: --exact puts back references that lead to no owner: the collector will act on 1 of these objects").
+		shows(t, "the collector will delete the object for it")
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "delete 1.")
+}
+
+func TestRestoreOfAServiceWhoseAddressIsTaken(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("service")
+	spec := map[string]any{"ports": []any{map[string]any{"port": int64(80), "protocol": "TCP"}}}
+	before := s.create(of("v1", "Service", ns, "web", with("spec", spec)))
+	ip := before.Object["spec"].(map[string]any)["clusterIP"]
+	folder := s.deletes(ns, "service/web")
+	spec["clusterIP"] = ip
+	s.create(of("v1", "Service", ns, "thief", with("spec", spec)))
+	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "a Service whose clusterIP or nodePort is taken by now gets another", "created 1 in ")
+	if now := s.live(before).Object["spec"].(map[string]any)["clusterIP"]; now == ip || now == "" {
+		t.Errorf("it has %v, and had %v", now, ip)
+	}
+	notes := s.noted(folder)
+	if len(notes) != 1 || notes[0].UID != s.live(before).GetUID() || notes[0].Object.UID != before.GetUID() {
+		t.Errorf("noted: %+v", notes)
+	}
+}
+
+// Each refusal says in a line of its own what is wrong, and nothing is made.
+func TestRestoreRefusesWithAClearWord(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("refused")
+	s.create(configMap(ns, "doomed"))
+	folder := s.deletes(ns, "configmap/doomed")
+	empty := t.TempDir()
+	s.must(os.WriteFile(filepath.Join(empty, "index.json"), []byte(`{"apiVersion":"v1","kind":"ConfigMap"}`), 0o600))
+	for name, c := range map[string]struct {
+		args  []string
+		code  int
+		words []string
+	}{
+		"nobody confirms":              {[]string{folder}, 4, []string{"error: not confirmed: there is no terminal to ask at", "hint: say --yes, or --confirm "}},
+		"something else was confirmed": {[]string{folder, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan is another than the one that was confirmed"}},
+		"there is no such backup":      {[]string{"2026-01-01T00-00-00Z"}, 2, []string{"error: open backup ", "no such file or directory", "hint: name a folder, or one of those that are listed by: kubectl gc restore"}},
+		"it is no backup":              {[]string{empty, "--yes"}, 2, []string{`it holds a "ConfigMap" of "v1", not a backup`}},
+		"offline, without a dry run":   {[]string{folder, "--from", "x.json"}, 2, []string{"there can only be a dry run"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.under(t)
+			s.gc(append([]string{"restore"}, c.args...)...).exits(t, c.code).warns(t, c.words...)
+			if n := s.count(configMap(ns, "")); n != 0 {
+				t.Errorf("%d were made", n)
+			}
+		})
+	}
+	t.Run("it is of another cluster", func(t *testing.T) {
+		s := s.under(t)
+		s.behind(nil).gc("restore", folder, "--yes").exits(t, 2).
+			warns(t, "error: the backup is of another cluster: ", "hint: choose its context with --context", "--to-another-cluster")
+	})
+	t.Run("a user may not", func(t *testing.T) {
+		s := s.under(t)
+		s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
+		for _, how := range []string{"--dry-run=server", "--yes"} {
+			s.as("alice").gc("restore", folder, how).exits(t, 1).shows(t, `failed  create  `+ns, `User "alice" cannot create resource "configmaps"`)
+		}
+	})
+	t.Run("admission denies it", func(t *testing.T) {
+		s := s.under(t)
+		quota := s.create(of("v1", "ResourceQuota", ns, "none", with("spec", map[string]any{"hard": map[string]any{"count/configmaps": "0"}})))
+		s.patchStatus(quota, `{"status":{"hard":{"count/configmaps":"0"},"used":{"count/configmaps":"0"}}}`)
+		s.gc("restore", folder, "--yes").exits(t, 1).shows(t, "exceeded quota: none", "(raise that quota or make room, and run it again)")
+	})
+	if r := s.gc("restore", folder, "--confirm", s.digest("restore", folder)).exits(t, 0); !strings.Contains(r.Stdout, "created 1 in ") {
+		t.Error(r.Stdout)
+	}
+}
+
+// digest is that of a dry run.
+func (s *scene) digest(args ...string) string {
+	s.Helper()
+	r := s.gc(append(args, "--dry-run", "-o", "jsonpath={.digest}")...).exits(s, 0)
+	return strings.TrimSpace(r.Stdout)
+}
+
+// patchStatus changes the status of an object.
+func (s *scene) patchStatus(o object, body string) {
+	s.Helper()
+	_, err := s.at(o).Patch(s.Context(), o.GetName(), types.MergePatchType, []byte(body), metav1.PatchOptions{}, "status")
+	s.must(err)
+}
+
+// A repair keeps the references that it mends, and what it did can be undone: as
+// it was, where somebody insists.
+func TestRestoreOfARepair(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("mended")
+	owner, kept := s.create(widget(ns, "owner")), s.create(widget(ns, "kept"))
+	stale := s.create(secret(ns, "stale", ownedBy(to(owner, blocking))))
+	shared := s.create(configMap(ns, "shared", ownedBy(to(kept), lost())))
+	s.replace(owner)
+	dir := t.TempDir()
+	s.gc("repair", "-n", ns, "--yes", "--backup-dir", dir).exits(t, 0).shows(t, "Undo: kubectl gc restore ")
+	folder := onlyFolder(t, dir)
+	mended := s.links(ns)
+	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "Nothing to do",
+		"references to Widget/owner, which was replaced by another of that name, to which they lead now: Secret/stale",
+		"references to Secret/gone, which is gone: ConfigMap/shared")
+	if diff := cmp.Diff(mended, s.links(ns)); diff != "" {
+		t.Errorf("(-before +after)\n%s", diff)
+	}
+	s.gc("restore", folder, "--exact", "--yes").exits(t, 0).shows(t, "linked 2 in ", "the collector will delete the object for it", "the collector will drop it again")
+	for _, o := range []object{stale, shared} {
+		got, want := s.live(o).GetOwnerReferences(), o.GetOwnerReferences()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-before +after)\n%s", o.GetName(), diff)
+		}
+	}
+}

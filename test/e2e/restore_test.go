@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// TestDeleteThenRestoreMakesTheSameTree deletes one of each kind that controllers
+// deal with, and puts all of it back: each object is there again under its name,
+// every controller has taken over what was its own, and made nothing besides.
+func TestDeleteThenRestoreMakesTheSameTree(t *testing.T) {
+	s := opposite(t)
+	s.custom()
+	crd := definition("restored.example.com", "Thing", "Namespaced", version("v1", true))
+	s.define(crd) // before the collector starts, which hears of new kinds twice a minute only
+	s.switched(plane.On)
+	defer s.switched(plane.Absent)
+
+	t.Run("of workloads", func(t *testing.T) { s.under(t).workloads(t) })
+	t.Run("of custom resources, with their definition", func(t *testing.T) {
+		s := s.under(t)
+		ns := s.namespace("defined")
+		s.things(ns, crd, &deletion{})
+		s.sameAgain(ns, []string{"customresourcedefinition/things.restored.example.com"}, "created 10 in ", "Thing/thing-0")
+	})
+	t.Run("of a namespace", func(t *testing.T) {
+		s := s.under(t)
+		ns := s.namespace("space")
+		deployment := s.create(workload("Deployment", ns, "web"))
+		s.create(configMap(ns, "web", ownedBy(to(deployment))))
+		s.create(of("v1", "ServiceAccount", ns, "robot"))
+		s.create(secret(ns, "robot", with("type", "kubernetes.io/service-account-token"),
+			func(o object) { o.SetAnnotations(map[string]string{"kubernetes.io/service-account.name": "robot"}) }))
+		s.attains(deployment, 2, "status", "replicas")
+		s.sameAgain(ns, []string{"namespace/" + ns}, "ServiceAccount/default", "it comes with its namespace", "tokens of service accounts")
+		if s.live(secret(ns, "robot")).GetAnnotations()["kubernetes.io/service-account.uid"] != string(s.live(of("v1", "ServiceAccount", ns, "robot")).GetUID()) {
+			t.Error("the Secret of a token is not that of the account")
+		}
+	})
+}
+
+// sameAgain deletes, restores, and holds what is there against what was.
+func (s *scene) sameAgain(ns string, targets []string, words ...string) {
+	s.Helper()
+	names, links := s.names(ns), s.links(ns)
+	folder := s.tool().saving(append([]string{"delete", "-n", ns}, targets...)...)
+	s.gc("restore", folder, "--dry-run").exits(s, 0)
+	s.gc("restore", folder, "--dry-run=server").exits(s, 0)
+	if left := s.links(ns); len(left) > 0 || len(s.noted(folder)) > 0 {
+		s.Fatalf("a dry run made %s", left)
+	}
+	r := s.gc("restore", folder, "--yes").exits(s, 0).shows(s, "a fresh look finds nothing left to do.")
+	r.shows(s, words...)
+	s.Logf("%s\nin %s", r.Stdout, r.Took)
+	s.await("controllers to settle", func(context.Context) (bool, error) { return cmp.Equal(links, s.links(ns)), nil })
+	if diff := cmp.Diff(names, s.names(ns)); diff != "" {
+		s.Errorf("the tree is another (-before +after)\n%s", diff)
+	}
+	if diff := cmp.Diff(links, s.links(ns)); diff != "" {
+		s.Errorf("the references are others (-before +after)\n%s", diff)
+	}
+	s.sound(ns)
+	s.gc("restore", folder, "--yes").exits(s, 0).shows(s, "Nothing to do")
+}
+
+func (s *scene) workloads(t *testing.T) {
+	ns := s.namespace("workloads")
+	deployment := s.create(workload("Deployment", ns, "web"))
+	set, importing, cron := s.create(retaining(ns, "Delete")), s.create(job(ns, "import")), s.create(cronJob(ns, "nightly"))
+	replicated := s.create(of("v1", "ReplicationController", ns, "old", with("spec", map[string]any{
+		"replicas": int64(2), "selector": map[string]any{"app": "old"}, "template": template("old"),
+	})))
+	daemon := s.create(workload("DaemonSet", ns, "agent"))
+	cache := s.create(widget(ns, "cache"))
+	s.attains(deployment, 2, "status", "replicas")
+	s.patch(deployment, `{"spec":{"template":{"metadata":{"annotations":{"revision":"two"}}}}}`)
+	running := s.create(job(ns, "nightly-1", ownedBy(to(cron, controlling, blocking))))
+	below := s.create(configMap(ns, "cache", ownedBy(to(cache, controlling, blocking))))
+	s.create(secret(ns, "cache", ownedBy(to(below), to(cache))))
+	s.attains(deployment, 3, "status", "replicas")
+	for _, o := range []object{importing, running} {
+		s.attains(o, 2, "status", "active")
+	}
+	s.attains(set, 2, "status", "currentReplicas")
+	s.attains(replicated, 2, "status", "replicas")
+	s.attains(daemon, 1, "status", "observedGeneration")
+	s.await("claims to belong to their set", func(context.Context) (bool, error) {
+		return strings.Count(strings.Join(s.links(ns), "\n"), "PersistentVolumeClaim/data-set-") == 2, nil
+	})
+	pods := s.count(pod(ns, ""))
+	s.sameAgain(ns, []string{
+		"deployment/web", "statefulset/set", "job/import", "cronjob/nightly", "replicationcontroller/old", "daemonset/agent", "widget/cache",
+	}, "adopted by Deployment/web", "adopted by StatefulSet/set", "adopted by Job/import", "owned by Widget/cache, which is made again",
+		"What does not come back:", "Jobs that had not finished count from zero")
+	for _, o := range []object{deployment, set, replicated, daemon} {
+		s.attains(o, s.live(o).GetGeneration(), "status", "observedGeneration")
+	}
+	s.attains(importing, 2, "status", "active")
+	if now := s.count(pod(ns, "")); now != pods {
+		t.Errorf("there are %d Pods, and there were %d", now, pods)
+	}
+}
+
+// count counts the objects of a kind and namespace.
+func (s *scene) count(o object) int {
+	s.Helper()
+	list, err := s.at(o).List(s.Context(), metav1.ListOptions{})
+	s.must(err)
+	return len(list.Items)
+}
+
+// TestRestoreOfWhatHadFinishedDoesNotRunItAgain: neither a Job that is complete, nor
+// its Pods.
+func TestRestoreOfWhatHadFinishedDoesNotRunItAgain(t *testing.T) {
+	s := attended(t)
+	ns := s.namespace("finished")
+	done := s.create(job(ns, "done"))
+	s.attains(done, 2, "status", "active")
+	list, err := s.at(pod(ns, "")).List(t.Context(), metav1.ListOptions{})
+	s.must(err)
+	for _, p := range list.Items {
+		p.Object["status"] = map[string]any{"phase": "Succeeded"}
+		_, err := s.at(pod(ns, "")).UpdateStatus(t.Context(), &p, metav1.UpdateOptions{})
+		s.must(err)
+	}
+	s.attains(done, 2, "status", "succeeded")
+	s.await("the end of the Job", func(context.Context) (bool, error) {
+		return strings.Contains(fmt.Sprint(s.live(done).Object["status"]), "Complete"), nil
+	})
+	folder := s.tool().saving("delete", "-n", ns, "job/done")
+	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
+		"it had finished: made again, it would run again", "Jobs that had finished are made suspended", "created 1 in ", "2 are left alone")
+	s.attains(done, true, "spec", "suspend")
+	s.await("the controller to see it", func(context.Context) (bool, error) {
+		return strings.Contains(fmt.Sprint(s.live(done).Object["status"]), "Suspended"), nil
+	})
+	if n := s.count(pod(ns, "")); n > 0 {
+		t.Errorf("%d Pods run again", n)
+	}
+}
