@@ -112,6 +112,34 @@ func (m *mirror) keep(n graph.Node, o *object.Object) bool {
 	return true
 }
 
+// witness takes what a watch showed of an object, and says whether that is news.
+func (m *mirror) witness(n graph.Node, now *object.Object) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.model.Object(n)
+	switch {
+	case known == nil: // a UID never comes back
+		return false
+	case now == nil:
+		m.model.Learn(n, nil, nil)
+	case fewer(known.Owners, now.Owners):
+		m.model.Become(n, m.alike(n, now))
+	default:
+		m.take(n, unexamined(now))
+	}
+	return true
+}
+
+// fewer says whether the later references are the earlier ones, without some.
+func fewer(earlier, later []object.Reference) bool {
+	for _, r := range earlier {
+		if len(later) > 0 && r.SameOwner(later[0]) {
+			later = later[1:]
+		}
+	}
+	return len(later) == 0
+}
+
 // alike is an object as it was read, under the names by which the mirror knows
 // it.
 func (m *mirror) alike(n graph.Node, o *object.Object) *object.Object {

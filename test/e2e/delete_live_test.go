@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -104,6 +105,19 @@ func TestDeleteSaysThatNoCollectorComes(t *testing.T) {
 	s.untouched(dependent)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "deleted 1")
 	s.goes(dependent)
+}
+
+func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("cut")
+	owner := s.create(configMap(ns, "owner"))
+	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
+	p := s.tool().starts("delete", "configmap/owner", "-n", ns, "--yes", "-o", "jsonl")
+	p.says(`"event":"waiting"`)
+	s.must(p.cmd.Process.Signal(os.Interrupt))
+	p.ends().exits(t, 130).warns(t, "interrupted: what is above was done, and nothing else; the cluster's own collector goes on with the rest")
+	s.goes(owner)
+	s.untouched(dependent)
 }
 
 func TestDeleteDoesTheWorkOfAMissingCollector(t *testing.T) {

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// choice is what a person wants to have deleted.
+type choice struct {
+	targets   []target
+	selector  labels.Selector // nil: by name, or all of a type
+	namespace string          // empty: all
+	bound     bool            // -n names the namespace
+	files     []manifest
+}
+
+// choose refuses what is no clear word about what to delete.
+func (f *deleteFlags) choose(args []string) (*choice, error) {
+	if !slices.Contains(cascades, f.cascade) {
+		return nil, usagef("--cascade %s: say background, foreground or orphan", quoted(f.cascade))
+	}
+	c := &choice{}
+	var err error
+	if c.targets, err = parseTargets(args); err != nil {
+		return nil, err
+	}
+	named := slices.IndexFunc(c.targets, func(t target) bool { return t.name != "" })
+	switch {
+	case len(c.targets) == 0 && !f.files.any():
+		return nil, &hinted{usagef("nothing to delete was named"), "say TYPE/NAME, TYPE -l SELECTOR, or -f FILE"}
+	case len(c.targets) > 0 && f.files.any(), f.files.any() && (f.selector != "" || f.all):
+		return nil, usagef("-f says what to delete: it excludes targets, -l and --all")
+	case f.selector != "" && f.all:
+		return nil, usagef("-l and --all exclude each other")
+	case named >= 0 && (f.selector != "" || f.all):
+		return nil, usagef("-l and --all go with types, not with names")
+	case named >= 0 && f.allNamespaces:
+		return nil, &hinted{usagef("%s is one object, in one namespace: it cannot be deleted by name in all of them", quoted(c.targets[named].word+"/"+c.targets[named].name)), "name its namespace with -n"}
+	case len(c.targets) > 0 && named < 0 && f.selector == "" && !f.all:
+		return nil, &hinted{usagef("%s is a type: say which of its objects", quoted(c.targets[0].word)), "name them as TYPE/NAME, or say -l SELECTOR, or --all"}
+	}
+	if f.selector != "" {
+		if c.selector, err = selecting(f.selector); err != nil {
+			return nil, err
+		}
+	}
+	if c.namespace, c.bound, err = f.namespace(); err != nil {
+		return nil, err
+	}
+	c.files, err = f.files.read()
+	return c, err
+}
+
+// scope is the whole cluster, as a dependent may be anywhere, and what was named,
+// so that a type which cannot be listed is found too.
+func (f *deleteFlags) scope(c *choice) scoped {
+	return func(types []snapshot.Type) (cluster.Scope, error) {
+		scope := cluster.Scope{Running: true, Labels: c.selector != nil, Widen: cluster.WidenAll}
+		targets, err := resolve(c.targets, types)
+		if err != nil {
+			return scope, err
+		}
+		for _, t := range targets {
+			if t.name != "" {
+				scope.Targets = append(scope.Targets, t.at(c.namespace))
+			}
+		}
+		return scope, nil
+	}
+}
+
+// seek finds what is to be deleted in what was seen.
+func (f *deleteFlags) seek(g *graph.Graph, c *choice) ([]graph.Node, error) {
+	targets, err := resolve(c.targets, g.Snapshot().Types)
+	if err != nil {
+		return nil, err
+	}
+	found := graph.NewSet(g)
+	for _, t := range targets {
+		if err := find(g, []target{t}, c.namespace, found); err != nil && !(f.ignoreMissing && isAbsence(err)) {
+			return nil, gone(err)
+		}
+	}
+	for _, m := range c.files {
+		if err := m.find(g, c.namespace, c.bound, found); err != nil && !(f.ignoreMissing && isAbsence(err)) {
+			return nil, gone(err)
+		}
+	}
+	var out []graph.Node
+	for _, n := range found.Nodes() {
+		o := g.Object(n)
+		switch {
+		case c.selector != nil && !c.selector.Matches(labels.Set(o.Labels)):
+		case int(n) >= g.Listed():
+			return nil, &hinted{usagef("%s is of a type that the collector does not watch: there is nothing to foresee", quoted(o.String())), "delete it with kubectl delete"}
+		default:
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+// gone adds where to ask after what is not there.
+func gone(err error) error {
+	if isAbsence(err) {
+		return &hinted{err, "what is known of it: " + called + " why TYPE/NAME; to take what is not there for deleted, say --ignore-not-found"}
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+)
+
+// foresee makes the plan of a deletion: by the cluster's own collector, or by us.
+// Where claims go, it first asks which Pods use them.
+func (f *deleteFlags) foresee(ctx context.Context, a *act, targets []graph.Node) error {
+	hand := collector.Theirs
+	if f.clientSide {
+		hand = collector.Ours
+	}
+	deletes := make([]collector.Deletion, len(targets))
+	for i, n := range targets {
+		deletes[i] = collector.Deletion{Node: n, Policy: f.policy()}
+	}
+	a.plan = plan.Make(a.graph, plan.Deletion(hand, deletes...))
+	guarded := a.plan.Guarded()
+	if a.live == nil || len(guarded) == 0 {
+		return nil
+	}
+	seen, err := a.live.MarkClaims(ctx, a.seen, guarded)
+	if err != nil {
+		return err
+	}
+	a.seen, a.graph = seen, graph.New(seen) // of the same objects in the same order
+	a.plan = plan.Make(a.graph, plan.Deletion(hand, deletes...))
+	return nil
+}
+
+// defaults names the types of targets whose own default is another than the policy
+// that is sent (gc-semantics 6.2).
+func (f *deleteFlags) defaults(g *graph.Graph, targets []graph.Node) []string {
+	var out []string
+	for _, n := range targets {
+		o := g.Object(n)
+		of := collector.DefaultPolicy(o.Identity)
+		if of == f.policy() || of != metav1.DeletePropagationOrphan {
+			continue
+		}
+		said := fmt.Sprintf("A DELETE of a %s that names no policy orphans its dependents; this one says %s.", escape.Short(o.Kind, 200), f.cascade)
+		if !slices.Contains(out, said) {
+			out = append(out, said)
+		}
+	}
+	return out
+}
+
+// perform deletes what was asked for, and watches the cluster's own collector do
+// the rest; or does all of it.
+func (f *deleteFlags) perform(a *act) func(context.Context, *cluster.Writer, execute.Keeper, execute.Options) *execute.Report {
+	return func(ctx context.Context, w *cluster.Writer, k execute.Keeper, o execute.Options) *execute.Report {
+		o.Asked = !f.clientSide
+		if o.Asked && f.wait && !o.DryRun {
+			o.Others = w
+			dog := watch(ctx, a.explain)
+			defer dog.stop()
+			tell := o.Tell
+			o.Tell = func(e event.Event) {
+				dog.hear(e)
+				tell(e)
+			}
+		}
+		return execute.Run(ctx, a.plan, a.graph, w, k, o)
+	}
+}
+
+// after looks again where not everything was seen to its end.
+func (f *deleteFlags) after(a *act) func(context.Context, *outcome) error {
+	return func(ctx context.Context, o *outcome) (err error) {
+		if !f.wait || !o.done.Interrupted && o.done.Failed == 0 && len(a.plan.Blocked) == 0 {
+			return nil
+		}
+		o.idle, o.blocked, err = a.snagged(ctx)
+		if o.idle > 0 {
+			fmt.Fprintln(a.Err, "warning: "+silent(o.idle))
+		}
+		return err
+	}
+}

@@ -1,0 +1,78 @@
+package collector
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+)
+
+func (s *simulation) do(pass int, n graph.Node, d Decision, orphanedFrom graph.Node) {
+	before := s.now[n]
+	move := Move{Decision: d, Pass: pass, Node: n, Before: before, For: orphanedFrom, After: s.before(n, d)}
+	if !before.Terminating() {
+		move.Verdicts = s.Verdicts(n)
+	}
+	move.Follows, move.Race = s.follows(move), s.race(move)
+	if index := s.make(move); d.Act == Remove && s.now[n] != nil {
+		s.others(index, n)
+	}
+}
+
+// make makes a move, as far as the API server is concerned, and answers its
+// number.
+func (s *simulation) make(m Move) int {
+	index := len(s.course.Moves)
+	s.course.Moves = append(s.course.Moves, m)
+	s.last[m.Node] = int32(index)
+	s.Perform(m.Node, m.Decision)
+	return index
+}
+
+// before are the moves whose effects a move rests on, and those that rest on
+// what it changes.
+func (s *simulation) before(n graph.Node, d Decision) []int {
+	out := s.around(nil, n)
+	if home, ok := s.home[n]; ok {
+		out = s.around(out, home)
+	}
+	if d.Act == Remove && takesAlong(s.now[n]) {
+		for _, member := range s.inside(n) {
+			out = s.around(out, member)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// around appends the last moves on a node, its owners and its dependents.
+func (s *simulation) around(out []int, n graph.Node) []int {
+	add := func(of graph.Node) {
+		if of >= 0 && int(of) < len(s.last) && s.last[of] >= 0 {
+			out = append(append(out, int(s.last[of])), s.ends[of]...)
+		}
+	}
+	add(n)
+	for _, owner := range s.graph.Owners(n) {
+		add(owner)
+	}
+	for _, e := range s.graph.Dependents(n) {
+		add(e.Node)
+	}
+	return out
+}
+
+// follows is the last move on the object, or on an owner that a bad reference
+// leads to.
+func (s *simulation) follows(m Move) int {
+	out := int(s.last[m.Node])
+	if m.For != graph.None {
+		return max(out, int(s.last[m.For]))
+	}
+	for i, v := range m.Verdicts {
+		owner := s.graph.Find(m.Before.Owners[i].UID)
+		if v.Lost() && owner >= 0 && int(owner) < len(s.last) {
+			out = max(out, int(s.last[owner]))
+		}
+	}
+	return out
+}

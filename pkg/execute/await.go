@@ -1,0 +1,97 @@
+package execute
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// until answers when an object is as it is to be, and false if the context ends
+// before.
+func (r *run) until(ctx context.Context, n graph.Node, satisfied func(*object.Object) bool) bool {
+	w := &onlooker{satisfied, make(chan struct{})}
+	r.onlookers.mu.Lock()
+	if satisfied(r.mirror.object(n)) { // witnessed before the onlookers are told, so nothing is missed
+		r.onlookers.mu.Unlock()
+		return true
+	}
+	r.onlookers.waiting[n] = append(r.onlookers.waiting[n], w)
+	r.onlookers.mu.Unlock()
+	over := false
+	r.unslotted(func() {
+		select {
+		case <-w.over:
+			over = true
+		case <-ctx.Done():
+		}
+	})
+	return over
+}
+
+// await sees a step done by the cluster's own collector.
+func (t *task) await(ctx context.Context) *end {
+	if !t.begun() {
+		return skipped("not waited for: what it follows was not done")
+	}
+	t.tell.of(t.step, event.Waiting, "", "for the cluster's own collector")
+	if !t.until(ctx, t.node, did(t.step)) {
+		t.cut.Store(true)
+		return skipped("the cluster's own collector did not come to it before the run ended")
+	}
+	return t.seenOff(ctx)
+}
+
+// begun says whether the step that this one follows was done: without it, it is
+// not to be.
+func (t *task) begun() bool {
+	before, known := t.ids[t.step.Follows]
+	return !known || before >= t.index || t.report.Results[before].Status == event.Done
+}
+
+// seenOff waits until an object is gone that is foretold to go, once the last
+// step on it was taken.
+func (t *task) seenOff(ctx context.Context) *end {
+	if !t.goes.Has(t.node) || t.last[t.node] != t.index {
+		return done("")
+	}
+	if !t.until(ctx, t.node, func(o *object.Object) bool { return o == nil }) {
+		t.cut.Store(true)
+		return done("still there")
+	}
+	return done("")
+}
+
+// did says by an object whether a step on it was taken.
+func did(step *plan.Step) func(*object.Object) bool {
+	before := step.Move.Before
+	meant := func(o *object.Object, indices []int, still func(object.Reference) bool) bool {
+		for _, i := range indices {
+			if slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.SameOwner(before.Owners[i]) && still(r) }) {
+				return true
+			}
+		}
+		return false
+	}
+	return func(o *object.Object) bool {
+		if o == nil {
+			return true
+		}
+		switch step.Action {
+		case collector.Remove:
+			return o.Terminating()
+		case collector.Detach:
+			return !meant(o, step.Move.Change.Drop, func(object.Reference) bool { return true })
+		case collector.Unblock:
+			return o.Terminating() || !meant(o, step.Move.Change.Unblock, object.Reference.Blocks)
+		case collector.FreeFinalizer:
+			return !slices.Contains(o.Finalizers, step.Move.Change.Release)
+		case collector.Leave, collector.OrphanChildren:
+		}
+		return true
+	}
+}
