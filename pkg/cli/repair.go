@@ -16,9 +16,10 @@ import (
 
 type repairFlags struct {
 	*changing
-	selector string
-	rules    []string
-	fix      string
+	selector   string
+	rules      []string
+	fix        string
+	references []string // UIDs of owners whose references are given up
 }
 
 func newRepair(from *source) *cobra.Command {
@@ -34,8 +35,9 @@ have them. Three things mend a reference:
   reversion  rewrites an apiVersion that is not served to the one that is
 
 What fits each is found out reference by reference; "kubectl gc audit" names it. A
-reference that holds is never changed, one that nobody could verify is not touched,
-and one that is rewritten leads to an owner that was seen. Nothing is deleted.
+reference that holds is not changed unless --reference names it, one that nobody
+could verify is not touched, and one that is rewritten leads to an owner that was
+seen. Nothing is deleted.
 
 Without targets, everything is mended in the whole cluster, or in the namespace that
 -n names. First it shows what it would change, and what the collector would do
@@ -63,6 +65,9 @@ kubectl gc repair -l app=web
 # A reference of a kind that is gone for good
 kubectl gc repair configmap/flags -n shop --fix unlink
 
+# Break a circle at one reference that holds
+kubectl gc repair configmap/egg -n shop --fix unlink --reference 6ba7b810-9dad-11d1-80b4-00c04fd430c8
+
 # Exactly what a preview has shown, without a terminal
 kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 		Args:              cobra.ArbitraryArgs,
@@ -84,6 +89,7 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	flags.StringVarP(&f.selector, "selector", "l", "", "mend only objects with these labels")
 	flags.StringSliceVar(&f.rules, "rule", nil, "mend only references of which these audit rules speak: "+strings.Join(audit.Mended(), ", "))
 	flags.StringVar(&f.fix, "fix", fixAuto, "how: what fits each reference (auto), or only "+strings.Join(fixes[1:], ", "))
+	flags.StringSliceVar(&f.references, "reference", nil, "with --fix unlink, of one object: give up the references to the owner with this UID, even if they hold, and nothing else")
 	f.completeFlags(cmd)
 	return cmd
 }

@@ -4,9 +4,11 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -46,6 +48,14 @@ func (f *repairFlags) ask(args []string) (*repairAsked, error) {
 		}
 	}
 	a.options.Named = named >= 0
+	for _, uid := range f.references {
+		a.options.References = append(a.options.References, types.UID(uid))
+	}
+	switch one := len(a.targets) == 1 && named == 0; {
+	case len(f.references) == 0:
+	case !one || a.options.Fix != mend.Unlink || len(f.rules) > 0:
+		return nil, usagef("--reference is for a person who knows: it goes with one TYPE/NAME and --fix unlink, and without --rule")
+	}
 	if f.selector != "" {
 		if a.selector, err = selecting(f.selector); err != nil {
 			return nil, err
@@ -106,7 +116,25 @@ func (a *repairAsked) plan(g *graph.Graph, first bool) (*plan.Plan, error) {
 	if first && !found && (a.selector != nil || len(a.targets) > 0) {
 		return nil, a.nothing()
 	}
+	if first {
+		if err := a.carried(g, chosen); err != nil {
+			return nil, err
+		}
+	}
 	return plan.MakeRepair(g, options), nil
+}
+
+// carried refuses a reference that the object does not have.
+func (a *repairAsked) carried(g *graph.Graph, chosen graph.Set) error {
+	for _, uid := range a.options.References {
+		for _, n := range chosen.Nodes() {
+			o := g.Object(n)
+			if !slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid }) {
+				return &hinted{usagef("%s has no reference to the UID %s", quoted(o.String()), quoted(string(uid))), "kubectl get -o yaml shows its ownerReferences"}
+			}
+		}
+	}
+	return nil
 }
 
 // means says whether an object is one that was asked for.

@@ -35,6 +35,7 @@ func (s *simulation) ask() int {
 		}
 		s.make(move)
 	}
+	s.course.Tangled = s.tangled()
 	asked := len(s.course.Moves)
 	for i := range asked {
 		if n := s.course.Moves[i].Node; s.now[n] != nil && s.last[n] == int32(i) {
@@ -47,29 +48,4 @@ func (s *simulation) ask() int {
 // changes says whether a DELETE makes anything of an object but what it was.
 func changes(before, after *object.Object) bool {
 	return after == nil || !before.Terminating() || !slices.Equal(before.Finalizers, after.Finalizers)
-}
-
-// race is the owner on whose account the cluster's own collector makes a move
-// only if it comes to the object in time, or None. Two owners are such. One is
-// deleted in the foreground though nothing blocks it, and is held by others, too:
-// it is released at once, and then its dependents see an owner that lives
-// (gc-semantics 4.6, 9L L14). And one that is gone, while another lets go of the
-// object: what is left without owners by that stays, what sees the bad one alone
-// goes.
-func (s *simulation) race(m Move) graph.Node {
-	if s.hand == Ours || m.Before.Terminating() {
-		return graph.None
-	}
-	for i, v := range m.Verdicts {
-		r := m.Before.Owners[i]
-		owner := s.graph.Find(r.UID)
-		o := s.Object(owner)
-		switch {
-		case m.For != graph.None && v.Lost() && owner != m.For:
-			return owner
-		case m.For == graph.None && v == Waiting && o != nil && len(o.ForeignFinalizers()) > 0 && s.unblocked[owner]:
-			return owner
-		}
-	}
-	return graph.None
 }

@@ -27,9 +27,6 @@ func newCustody(s *simulation) *custody {
 
 // heed is told of every node whose state is another.
 func (s *simulation) heed(n graph.Node, old *object.Object) {
-	if sight(s.now[n]) == Waiting && sight(old) != Waiting && s.blockers[n] == 0 {
-		s.unblocked[n] = true
-	}
 	if s.afterward != nil {
 		s.afterward.follow(s, n, old)
 	}

@@ -42,8 +42,8 @@ type Move struct {
 	After []int
 	// Follows is the move without which this one would not be, or -1.
 	Follows int
-	// Race is an owner on whose account it is a matter of luck whether the cluster's
-	// own collector makes this move: see race. Else None.
+	// Race is an owner on whose account it is a matter of luck what the cluster's own
+	// collector makes of the object: see race. Else None.
 	Race graph.Node
 }
 
@@ -61,6 +61,9 @@ type Course struct {
 	// Asked are the objects whose deletion was asked for, whether or not that made
 	// a move.
 	Asked []graph.Node
+	// Tangled are the members of circles which more than one target is in, so that
+	// what becomes of them is a matter of luck; with Theirs alone.
+	Tangled graph.Set
 	// Lifted are the objects that others let go of, by themselves, in what followed:
 	// see Custodian.
 	Lifted graph.Set
@@ -77,7 +80,7 @@ type Course struct {
 func (m *Model) Simulate(b Bounds) *Course {
 	s := &simulation{
 		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
-		underWay: map[graph.Node]bool{}, putOff: map[graph.Node]bool{}, unblocked: map[graph.Node]bool{},
+		underWay: map[graph.Node]bool{}, putOff: map[graph.Node]bool{},
 		home: map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{},
 	}
 	if m.hand == Theirs {
@@ -93,7 +96,7 @@ func (m *Model) Simulate(b Bounds) *Course {
 // pass after pass.
 func (s *simulation) run(start func() int) *Course {
 	s.course = &Course{
-		Model: s.Model, Swept: map[graph.Node]int{}, Stopped: map[int]bool{}, Lifted: graph.NewSet(s.graph), simulation: s,
+		Model: s.Model, Swept: map[graph.Node]int{}, Stopped: map[int]bool{}, Lifted: graph.NewSet(s.graph), Tangled: graph.NewSet(s.graph), simulation: s,
 	}
 	for n := range s.last {
 		s.last[n] = -1
@@ -103,6 +106,7 @@ func (s *simulation) run(start func() int) *Course {
 	for pass := start() + 1; s.more(); pass++ {
 		s.pass(pass)
 	}
+	s.undisputed()
 	return s.course
 }
 
@@ -140,9 +144,8 @@ type simulation struct {
 	underWay map[graph.Node]bool // owners whose foreground deletion was under way before
 	putOff   map[graph.Node]bool // what is looked at when there is nothing else to do
 
-	custody   *custody            // nil with Ours
-	afterward *afterward          // nil but in Afterwards
-	unblocked map[graph.Node]bool // owners that nothing blocked when their foreground deletion began
+	custody   *custody   // nil with Ours
+	afterward *afterward // nil but in Afterwards
 
 	contents *contents                 // nil until something takes others along
 	open     []*emptying               // namespaces and CustomResourceDefinitions, in the order of their moves
@@ -212,6 +215,8 @@ func (s *simulation) pass(pass int) {
 			d := s.Decide(n)
 			switch now := s.phase(n, d); {
 			case now == nothing:
+			case now == removing && s.refused(n) && s.course.Moves[s.last[n]].Pass == pass-1:
+				s.enqueue(n)
 			case now == freeing && s.owesALook(n):
 				s.putOff[n] = true
 			case now != phase(at), now == freeing && s.awaited(n):
@@ -227,7 +232,7 @@ func (s *simulation) pass(pass int) {
 // owners, so that none of them must change before.
 func (s *simulation) awaited(owner graph.Node) bool {
 	return slices.ContainsFunc(s.graph.Dependents(owner), func(e graph.Edge) bool {
-		return s.queued.Has(e.Node) && s.now[e.Node] != nil && !s.now[e.Node].Terminating() && s.Decide(e.Node).Act != Leave
+		return s.queued.Has(e.Node) && s.now[e.Node] != nil && !s.now[e.Node].Terminating() && !s.refused(e.Node) && s.Decide(e.Node).Act != Leave
 	})
 }
 

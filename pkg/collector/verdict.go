@@ -118,10 +118,10 @@ func homes(g *graph.Graph) map[home]*object.Object {
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
 		o := g.Object(n)
 		for i, r := range o.Owners {
-			r, _ = view.Reversioned(r)
 			if owner := g.Object(g.Owners(n)[i]); owner != nil && owner.Proves(r, o.Namespace) {
 				continue
 			}
+			r, _ = view.Reversioned(r)
 			if m, c, ok := view.CoordinatesOf(o.Namespace, r); ok && view.Lookup(c) == nil {
 				out[homeOf(m, c)] = nil
 			}

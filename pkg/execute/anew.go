@@ -46,6 +46,9 @@ type examined struct {
 
 func (r *run) examine(ctx context.Context, at object.Identity) (examined, error) {
 	s, err := r.server.Examine(ctx, at)
+	if err == nil && r.plan.Mode == plan.Repair {
+		err = r.moved(ctx, s)
+	}
 	if err != nil {
 		return examined{}, err
 	}

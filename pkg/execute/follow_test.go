@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -34,20 +33,17 @@ func (f feed) Follow(ctx context.Context, _ []object.Identity, tell func(types.U
 	}
 }
 
-// asking is a scene in which somebody deletes the first of the objects, and the
+// followed is a scene in which somebody deletes the first of the objects, and the
 // cluster's own collector is to do the rest.
-func asking(policy metav1.DeletionPropagation, objects ...object.Object) (*scene, feed) {
-	s := on(objects...)
-	first := s.graph.Find(objects[0].UID)
-	s.plan = plan.Make(s.graph, plan.Deletion(collector.Theirs, collector.Deletion{Node: first, Policy: policy}))
-	f := make(feed)
+func followed(policy metav1.DeletionPropagation, objects ...object.Object) (*scene, feed) {
+	s, f := asking(collector.Theirs, policy, objects...), make(feed)
 	s.options.Asked, s.options.Others = true, f
 	return s, f
 }
 
 func TestWhatTheClusterDoesIsSeenToItsEnd(t *testing.T) {
 	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
-	s, f := asking(metav1.DeletePropagationBackground, web, pod)
+	s, f := followed(metav1.DeletePropagationBackground, web, pod)
 	s.listen = func(kind string) {
 		if kind == "waiting" {
 			stopping := pod
@@ -66,7 +62,7 @@ func TestWhatTheClusterDoesIsSeenToItsEnd(t *testing.T) {
 
 func TestNothingIsWaitedForThatDoesNotFollow(t *testing.T) {
 	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
-	s, _ := asking(metav1.DeletePropagationBackground, web, pod)
+	s, _ := followed(metav1.DeletePropagationBackground, web, pod)
 	s.always("delete web", errors.New("not today"))
 	r := s.run(t.Context())
 	s.is(t, r, "delete web: failed not today", "delete pod: skipped not waited for")
@@ -74,7 +70,7 @@ func TestNothingIsWaitedForThatDoesNotFollow(t *testing.T) {
 
 func TestARunThatEndsBeforeTheClusterDidItsPartSaysSo(t *testing.T) {
 	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
-	s, _ := asking(metav1.DeletePropagationBackground, web, pod)
+	s, _ := followed(metav1.DeletePropagationBackground, web, pod)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.listen = func(kind string) {
 		if kind == "waiting" {
@@ -88,25 +84,11 @@ func TestARunThatEndsBeforeTheClusterDidItsPartSaysSo(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyWaitsForHasNoResult(t *testing.T) {
-	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
-	s, _ := asking(metav1.DeletePropagationBackground, web, pod)
-	s.options.Others = nil
-	r := s.run(t.Context())
-	s.is(t, r, "delete web: done", "delete pod:")
-	if r.Deleted != 1 || r.Skipped != 0 || r.Interrupted {
-		t.Errorf("%+v", r)
-	}
-	if len(s.disk.kept) != 2 {
-		t.Errorf("saved %v, want what goes along as well", s.disk.kept)
-	}
-}
-
 func TestWhatIsInANamespaceIsGoneWithIt(t *testing.T) {
 	space := Namespace("a")
 	inside := ConfigMap("a/inside")
 	below := ConfigMap("b/below", OwnedBy(space))
-	s, f := asking(metav1.DeletePropagationBackground, space, inside, below)
+	s, f := followed(metav1.DeletePropagationBackground, space, inside, below)
 	s.listen = func(kind string) {
 		if kind == "waiting" {
 			go func() { f <- sighting{uid(below), nil} }()

@@ -61,34 +61,38 @@ func (r *run) unsave(nodes []graph.Node, err error) {
 
 // lost are the nodes that go or are mended, and for each those whose write must not
 // be sent before it is saved: itself, and what takes it along; for what the cluster
-// does on account of a step of this run, that step.
+// does on account of steps of this run, these.
 func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 	leans = map[graph.Node][]graph.Node{}
-	byID := make(map[string]graph.Node, len(r.plan.Steps))
-	began := make(map[string]graph.Node, len(r.plan.Steps)) // by step, what this run deletes to begin it
-	add := func(n, on graph.Node) {
+	by := make(map[string][]graph.Node, len(r.plan.Steps)) // by step, what this run deletes for it
+	var own []graph.Node                                   // what this run deletes at all
+	add := func(n graph.Node, on []graph.Node) {
 		if leans[n] == nil {
 			nodes = append(nodes, n)
 		}
-		leans[n] = append(leans[n], on)
+		leans[n] = append(leans[n], on...)
 	}
 	for i := range r.plan.Steps {
 		step := &r.plan.Steps[i]
 		if step.Move == nil {
 			continue
 		}
-		on := step.Move.Node
-		if by, follows := began[step.Follows]; !r.mine(i) && follows {
-			on = by
+		on := []graph.Node{step.Move.Node}
+		if !r.mine(i) {
+			on = by[step.Follows]
+			if on == nil {
+				on = own
+			}
+		} else if step.Action == collector.Remove {
+			own = append(own, step.Move.Node)
 		}
-		began[step.ID] = on
+		by[step.ID] = on
 		if savedBefore(step) {
-			byID[step.ID] = on
 			add(step.Move.Node, on)
 		}
 	}
 	for _, o := range r.plan.Outcomes {
-		on, taken := byID[o.Follows]
+		on, taken := by[o.Follows]
 		if n := r.graph.Find(o.Object.UID); taken && r.graph.Object(n) != nil {
 			add(n, on)
 		}

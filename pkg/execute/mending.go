@@ -33,7 +33,7 @@ func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decisio
 	switch {
 	case o == nil:
 		return d, "gone meanwhile", nil
-	case o.Terminating():
+	case o.Terminating() && !step.Mends[0].Chosen:
 		return d, "it is being deleted already", nil
 	}
 	touched, left := step.Move.Change.Touched(), slices.Clone(o.Owners)
@@ -92,6 +92,9 @@ func (m *mirror) mendOf(n graph.Node, r object.Reference, fits func(mend.Mend) b
 // stands says whether a step still does what it was planned for. A reference is
 // as dead as before if its owner was replaced once more.
 func stands(action collector.Act, planned, now mend.Mend) bool {
+	if planned.Chosen {
+		return true
+	}
 	if action == collector.Detach {
 		return now.Fix == mend.Unlink || now.Fix == mend.Relink && planned.Fix == mend.Relink
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
@@ -23,7 +24,6 @@ import (
 var (
 	web   = Deployment("a/web")
 	stale = To(Deployment("a/web", UID("before")), Controlling)
-	beta  = As("apps/v1beta1", "Deployment")
 )
 
 // repairing is a scene in which everything is to be mended.
@@ -145,6 +145,15 @@ func TestWhatOthersChangedIsJudgedAnew(t *testing.T) {
 	}
 }
 
+// By extensions/v1beta1 nobody can ask for a Deployment any more.
+func TestAnOwnerThatIsServedInAnotherGroupIsReadAnewThere(t *testing.T) {
+	x := Secret("a/x", Owned(To(web, As("extensions/v1beta1", "Deployment"))))
+	s := repairing(web, x)
+	s.then("patch x", 1, func() { s.edit(uid(x), func(*object.Object) {}) })
+	s.is(t, s.run(t.Context()), "reversion x: done")
+	s.has(t, x, "apps/v1 web Deployment/a/web false")
+}
+
 func TestWhatIsGoneIsNotMended(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
 	s := repairing(web, x)
@@ -204,4 +213,18 @@ func lost(s *snapshot.Snapshot) map[string]bool {
 		}
 	}
 	return out
+}
+
+func TestAReferenceThatSomebodyGivesUpGoesWhetherItHoldsOrNot(t *testing.T) {
+	egg, hen := ConfigMap("a/egg", Foreground()), Secret("a/hen", Foreground())
+	Owned(To(hen, Blocking))(&egg)
+	Owned(To(egg, Blocking))(&hen)
+	s := on(egg, hen)
+	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{
+		Fix: mend.Unlink, References: []types.UID{hen.UID}, Within: func(n graph.Node) bool { return s.graph.UID(n) == egg.UID },
+	})
+	s.then("patch egg", 1, func() { s.edit(uid(egg), func(*object.Object) {}) })
+	s.is(t, s.run(t.Context()), "unlink egg: done")
+	s.has(t, egg)
+	s.has(t, hen, references(&hen)...)
 }

@@ -25,6 +25,9 @@ type Mend struct {
 	// Asked says that nobody can prove the owner absent, though it can never be
 	// found in that way: so it is for a person to say, reference by reference.
 	Asked bool
+	// Chosen says that a person named this very reference: it goes, whether it holds
+	// or not. A Mender never answers that.
+	Chosen bool
 	// Why says why there is None, or why Unlink where another fix would be expected,
 	// to be put behind the reference. Unescaped; empty where the cause says it all.
 	Why string

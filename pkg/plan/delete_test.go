@@ -76,17 +76,23 @@ func TestADeletionIsForetold(t *testing.T) {
 		rest    []string
 	}{
 		"in the background, and nothing else is looked at": {
-			[]Part{Listing(owner, lost, ConfigMap("a/x", OwnedBy(owner)))}, inBackground, []object.Object{owner},
+			[]Part{Listing(owner, lost, ConfigMap("a/x", OwnedBy(owner)))},
+			inBackground,
+			[]object.Object{owner},
 			[]string{"delete owner: asked for; its dependents follow (background)", "delete x: its only owner, Secret/owner, goes before it"},
 			[]string{"x deleted", "owner deleted"},
 		},
 		"in the foreground, as far as what blocks lets it": {
-			[]Part{Listing(owner, ConfigMap("a/x", Owned(To(owner, Blocking)), Held("x/y")))}, inForeground, []object.Object{owner},
+			[]Part{Listing(owner, ConfigMap("a/x", Owned(To(owner, Blocking)), Held("x/y")))},
+			inForeground,
+			[]object.Object{owner},
 			[]string{"delete owner: asked for; its dependents go first (foreground)", "delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it"},
 			[]string{"x terminating x/y", "owner terminating foregroundDeletion", "x blocked: is held by x/y", "owner blocked: waits for ConfigMap/x, which is held by x/y"},
 		},
 		"what is let go of stays": {
-			[]Part{Listing(owner, other, ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(owner, other)))}, orphaning, []object.Object{owner},
+			[]Part{Listing(owner, other, ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(owner, other)))},
+			orphaning,
+			[]object.Object{owner},
 			[]string{
 				"delete owner: asked for; its dependents stay (orphan)",
 				"unlink x: its owner Secret/owner is being deleted and lets go of its dependents (orphan)",
@@ -100,12 +106,16 @@ func TestADeletionIsForetold(t *testing.T) {
 			},
 		},
 		"what another owns stays": {
-			[]Part{Listing(owner, other, ConfigMap("a/x", OwnedBy(owner, other)))}, inBackground, []object.Object{owner},
+			[]Part{Listing(owner, other, ConfigMap("a/x", OwnedBy(owner, other)))},
+			inBackground,
+			[]object.Object{owner},
 			[]string{"delete owner: asked for; its dependents follow (background)", "unlink x: Secret/owner goes before it; Secret/other remains"},
 			[]string{"x changed", "owner deleted", "x stays, loses 1: is also owned by Secret/other"},
 		},
 		"what is held keeps its dependents, which go later": {
-			[]Part{Listing(Secret("a/owner", Held("x/y")), ConfigMap("a/x", OwnedBy(owner)))}, inBackground, []object.Object{owner},
+			[]Part{Listing(Secret("a/owner", Held("x/y")), ConfigMap("a/x", OwnedBy(owner)))},
+			inBackground,
+			[]object.Object{owner},
 			[]string{"delete owner: asked for; its dependents follow (background)"},
 			[]string{
 				"owner terminating x/y", "x stays, loses 0: Secret/owner is not gone until it is let go of, and keeps it until then",
@@ -113,17 +123,23 @@ func TestADeletionIsForetold(t *testing.T) {
 			},
 		},
 		"what nobody can judge stays, as far as can be said": {
-			[]Part{Listing(owner, ConfigMap("a/x", OwnedBy(owner, Role("a/hidden")))), Unreadable("roles.rbac.authorization.k8s.io", snapshot.Forbidden)}, inBackground, []object.Object{owner},
+			[]Part{Listing(owner, ConfigMap("a/x", OwnedBy(owner, Role("a/hidden")))), Unreadable("roles.rbac.authorization.k8s.io", snapshot.Forbidden)},
+			inBackground,
+			[]object.Object{owner},
 			[]string{"delete owner: asked for; its dependents follow (background)"},
 			[]string{"owner deleted", "x stays, loses 0: cannot be judged: nobody can say whether its owner Role/hidden is there; unsure"},
 		},
 		"what cannot be judged at all stays for sure": {
-			[]Part{Listing(owner, ConfigMap("a/x", OwnedBy(owner), Owned(To(other, As("v1", "Foo")))))}, inBackground, []object.Object{owner},
+			[]Part{Listing(owner, ConfigMap("a/x", OwnedBy(owner), Owned(To(other, As("v1", "Foo")))))},
+			inBackground,
+			[]object.Object{owner},
 			[]string{"delete owner: asked for; its dependents follow (background)"},
 			[]string{"owner deleted", "x stays, loses 0: cannot be judged: its reference to Foo/other names a kind that is not served in v1"},
 		},
 		"what is a matter of luck is called so, and what hangs on it": {
-			[]Part{Listing(Secret("a/owner", Held("x/y")), ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(ConfigMap("a/x"))))}, inForeground, []object.Object{owner},
+			[]Part{Listing(Secret("a/owner", Held("x/y")), ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(ConfigMap("a/x"))))},
+			inForeground,
+			[]object.Object{owner},
 			[]string{
 				"delete owner: asked for; its dependents go first (foreground)",
 				"delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it; its own dependents go first (foreground)",
@@ -138,15 +154,23 @@ func TestADeletionIsForetold(t *testing.T) {
 			},
 		},
 		"what has a controller is made anew": {
-			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))}, inBackground, []object.Object{Pod("a/pod")},
-			[]string{"delete pod: asked for; its controller Deployment/set stays, and will likely make another"}, []string{"pod deleted"},
+			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))},
+			inBackground,
+			[]object.Object{Pod("a/pod")},
+			[]string{"delete pod: asked for; its controller Deployment/set stays, and will likely make another"},
+			[]string{"pod deleted"},
 		},
 		"unless that goes, too": {
-			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))}, inBackground, []object.Object{set, Pod("a/pod")},
-			[]string{"delete set: asked for; its dependents follow (background)", "delete pod: asked for"}, []string{"set deleted", "pod deleted"},
+			[]Part{Listing(set, Pod("a/pod", Owned(To(set, Controlling))))},
+			inBackground,
+			[]object.Object{set, Pod("a/pod")},
+			[]string{"delete set: asked for; its dependents follow (background)", "delete pod: asked for"},
+			[]string{"set deleted", "pod deleted"},
 		},
 		"what is being deleted already": {
-			[]Part{Listing(Secret("a/owner", Terminating("x/y")), ConfigMap("a/x", Owned(To(owner, Blocking))))}, inForeground, []object.Object{owner},
+			[]Part{Listing(Secret("a/owner", Terminating("x/y")), ConfigMap("a/x", Owned(To(owner, Blocking))))},
+			inForeground,
+			[]object.Object{owner},
 			[]string{
 				"delete owner: asked for, though it is being deleted already; its dependents go first (foreground)",
 				"delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it",
@@ -155,19 +179,26 @@ func TestADeletionIsForetold(t *testing.T) {
 			[]string{"x deleted", "owner terminating x/y", "owner blocked: is held by x/y for 60s"},
 		},
 		"to ask for the same again says what it waits for": {
-			[]Part{Listing(Secret("a/owner", Terminating("x/y")), ConfigMap("a/x", OwnedBy(owner)))}, inBackground, []object.Object{owner}, []string{},
+			[]Part{Listing(Secret("a/owner", Terminating("x/y")), ConfigMap("a/x", OwnedBy(owner)))},
+			inBackground,
+			[]object.Object{owner},
+			[]string{},
 			[]string{
 				"x stays, loses 0: Secret/owner is not gone until it is let go of, and keeps it until then",
 				"x later: goes once Secret/owner is gone, which x/y holds", "owner blocked: is held by x/y for 60s",
 			},
 		},
 		"a definition does not care for the policy": {
-			[]Part{Listing(Definition("widgets.example.com"), Object("example.com/v1", "Widget", "a/w"))}, orphaning, []object.Object{Definition("widgets.example.com")},
+			[]Part{Listing(Definition("widgets.example.com"), Object("example.com/v1", "Widget", "a/w"))},
+			orphaning,
+			[]object.Object{Definition("widgets.example.com")},
 			[]string{"delete widgets.example.com: asked for: every object of its kind goes along; of this kind the API server ignores the policy"},
 			[]string{"widgets.example.com deleted", "w deleted"},
 		},
 		"a namespace takes along what is in it": {
-			[]Part{Listing(Namespace("a"), owner, ConfigMap("a/x", Held("x/y")))}, inBackground, []object.Object{Namespace("a")},
+			[]Part{Listing(Namespace("a"), owner, ConfigMap("a/x", Held("x/y")))},
+			inBackground,
+			[]object.Object{Namespace("a")},
 			[]string{"delete a: asked for: everything in it goes along"},
 			[]string{"x terminating x/y", "a terminating kubernetes", "owner deleted", "x blocked: is held by x/y", "a blocked: waits for what is in it to go"},
 		},

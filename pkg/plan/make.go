@@ -169,7 +169,7 @@ func verdictOf(move *collector.Move, i int) collector.Verdict {
 
 func (m *maker) outcomes() []Outcome {
 	out := []Outcome{}
-	unsure := m.unsure()
+	unsure, obstacles := m.unsure(), collector.NewObstacles(m.course.Model)
 	for _, n := range m.touched().Nodes() {
 		if !m.course.Model.Changed(n) {
 			continue
@@ -181,6 +181,9 @@ func (m *maker) outcomes() []Outcome {
 			o.State = Deleted
 		case left.Terminating():
 			o.State, o.WaitsFor = Terminating, waitsFor(left)
+			if end, _ := obstacles.End(n); o.Unsure == "" && unsure[end.Node] != "" {
+				o.Unsure = hangsOn(m.graph.Object(end.Node))
+			}
 		}
 		if by, swept := m.course.Swept[n]; swept {
 			o.Follows = id(by)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -32,7 +33,10 @@ func unlinks(s Step) []string {
 	out := make([]string, len(s.References))
 	for i, r := range s.References {
 		why := r.Evidence
-		if m := s.Mends[i]; m.Fix == mend.Unlink && m.Why != "" {
+		switch m := s.Mends[i]; {
+		case m.Chosen:
+			why += ", and is given up"
+		case m.Fix == mend.Unlink && m.Why != "":
 			why = m.Why
 		}
 		out[i] = fmt.Sprintf("%s/%s %s", r.Kind, r.Name, why)
@@ -43,6 +47,8 @@ func unlinks(s Step) []string {
 // keeps says what keeps an object that loses references.
 func keeps(move *collector.Move) string {
 	switch left := len(move.Before.Owners) - len(move.Change.Drop); {
+	case move.Before.Terminating():
+		return "its own deletion goes on"
 	case left == 0:
 		return "keeps it, and nothing will ever collect it"
 	case holding(move) == 0:
@@ -52,8 +58,8 @@ func keeps(move *collector.Move) string {
 }
 
 func holding(move *collector.Move) (n int) {
-	for _, v := range move.Verdicts {
-		if v == collector.Solid {
+	for i, v := range move.Verdicts {
+		if v == collector.Solid && !slices.Contains(move.Change.Drop, i) {
 			n++
 		}
 	}

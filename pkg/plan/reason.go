@@ -138,6 +138,8 @@ func found(j collector.Judgement) string {
 		return "is of a namespaced kind, and this object is cluster-scoped"
 	case j.Cause == collector.UnservedVersion:
 		return "is named in a version that is not served"
+	case j.Cause == collector.Unverified:
+		return "could not be verified"
 	case j.Cause == collector.UnknownKind:
 		return "is of a kind that is not served"
 	}

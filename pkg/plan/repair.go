@@ -4,7 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
@@ -23,15 +24,19 @@ type RepairOptions struct {
 	// be relinked, too, and one of which only a person can say that it leads
 	// nowhere. Empty: what fits each reference, save that last one.
 	Fix mend.Fix
+	// References are the UIDs of owners whose references are taken away, whether they
+	// hold or not, and then nothing else is. It is for a person who knows which
+	// reference of a circle to give up.
+	References []types.UID
 	// Named says that the objects were named one by one, so that it is told of each
 	// why it is not mended, even if nobody knows whether it has to be.
 	Named bool
 }
 
 // MakeRepair plans to mend references that lead to no owner, so that the collector does
-// not act on them. Nothing is deleted by it, and no solid reference changes. An
-// object is left alone where that would have the collector delete it which leaves
-// it alone as it is.
+// not act on them. Nothing is deleted by it, and no solid reference changes that
+// nobody named. An object is left as it is where the collector would delete it only
+// because of the repair.
 //
 // Besides what the steps do it foretells, by the collector's model, what would
 // become of each object without them, and which it would delete all the same: those
@@ -71,6 +76,8 @@ type repair struct {
 	options RepairOptions
 	wanted  map[graph.Node]operation // what is done to each object that is mended
 	blocked map[graph.Node][]string
+	// released are the owners whose deletion is under way and ends because of the repair.
+	released map[types.UID]bool
 }
 
 // nodes are the objects that are mended, in the order of the graph.
@@ -81,12 +88,16 @@ func (r *repair) choose(n graph.Node) {
 	if len(r.graph.Object(n).Owners) == 0 {
 		return
 	}
+	if len(r.options.References) > 0 {
+		r.give(n)
+		return
+	}
 	judgements := r.judge.Object(n)
 	if !slices.ContainsFunc(judgements, func(j collector.Judgement) bool { return j.Verdict != collector.Solid }) {
 		return
 	}
 	var wanted operation
-	for i, m := range r.mender.Object(n) {
+	for i, m := range r.mends(n) {
 		if !r.speaksOf(judgements[i]) {
 			continue
 		}
@@ -100,6 +111,30 @@ func (r *repair) choose(n graph.Node) {
 	if !wanted.empty() {
 		r.wanted[n] = wanted
 	}
+}
+
+// give takes the references of one object away that somebody named.
+func (r *repair) give(n graph.Node) {
+	var wanted operation
+	for i, m := range r.mends(n) {
+		if m.Chosen {
+			wanted.add(mend.Unlink, i, m)
+		}
+	}
+	if !wanted.empty() {
+		r.wanted[n] = wanted
+	}
+}
+
+// mends are what mends each reference of an object, or what a person said.
+func (r *repair) mends(n graph.Node) []mend.Mend {
+	out := r.mender.Object(n)
+	for i, of := range r.graph.Object(n).Owners {
+		if slices.Contains(r.options.References, of.UID) {
+			out[i] = mend.Mend{Fix: mend.Unlink, Chosen: true}
+		}
+	}
+	return out
 }
 
 // speaksOf says whether the repair is about references of that kind.
@@ -132,92 +167,6 @@ func (r *repair) leave(n graph.Node, i int, j collector.Judgement, m mend.Mend) 
 		said += " (to drop the reference all the same: --fix unlink)"
 	}
 	r.blocked[n] = append(r.blocked[n], said)
-}
-
-// operation is all that is done to the references of one object.
-type operation struct {
-	relink, reversion []object.Rewrite
-	drop              []int
-}
-
-func (p *operation) add(fix mend.Fix, i int, m mend.Mend) {
-	switch fix {
-	case mend.Relink:
-		p.relink = append(p.relink, object.Rewrite{Index: i, Reference: m.Becomes})
-	case mend.Reversion:
-		p.reversion = append(p.reversion, object.Rewrite{Index: i, Reference: m.Becomes})
-	case mend.Unlink:
-		p.drop = append(p.drop, i)
-	case mend.None:
-	}
-}
-
-func (p *operation) empty() bool { return len(p.relink)+len(p.reversion)+len(p.drop) == 0 }
-
-// parts are the changes of an operation by their action: first those that give the
-// object an owner that holds, since a collector that is at work may come in between.
-// None of them moves a reference that one after it names.
-func (p *operation) parts() []part {
-	var out []part
-	for _, of := range []part{
-		{Relink, object.Change{Rewrite: p.relink}}, {Reversion, object.Change{Rewrite: p.reversion}}, {collector.Detach, object.Change{Drop: p.drop}},
-	} {
-		if !of.change.Empty() {
-			out = append(out, of)
-		}
-	}
-	return out
-}
-
-type part struct {
-	action collector.Act
-	change object.Change
-}
-
-// steps are those on one object, the first of which is the at-th of the plan.
-// Spared is what the collector would do without them.
-func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]Step, Outcome) {
-	o, judgements, mends, wanted := r.graph.Object(n), r.judge.Object(n), r.mender.Object(n), r.wanted[n]
-	before, verdicts := o, collector.Verdicts(judgements)
-	var out []Step
-	for k, of := range wanted.parts() {
-		move := &collector.Move{
-			Decision: collector.Decision{Act: of.action, Change: of.change, Culprit: -1},
-			Pass:     1, Node: n, Before: before, Verdicts: slices.Clone(verdicts), For: graph.None, Follows: -1,
-		}
-		s := Step{
-			ID: id(at + k), Pass: 1, Action: of.action, After: []string{}, Move: move,
-			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
-		}
-		if k > 0 {
-			move.Follows, move.After = at+k-1, []int{at + k - 1}
-			s.Follows, s.After = id(at+k-1), []string{id(at + k - 1)}
-		}
-		for _, i := range of.change.Touched() {
-			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], mends[i], of.action))
-			s.Mends = append(s.Mends, mends[i])
-		}
-		s.OwnerUIDs = owners(s.References)
-		s.Reason = whyMended(move, s)
-		if k == 0 {
-			s.Reason += otherwise(spared)
-		}
-		out = append(out, s)
-		for _, w := range of.change.Rewrite {
-			verdicts[w.Index] = collector.Solid
-		}
-		after := of.change.Apply(*before)
-		before = &after
-	}
-	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, Otherwise: spared}
-}
-
-func referenceOf(r object.Reference, j collector.Judgement, m mend.Mend, action collector.Act) Reference {
-	out := Reference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Evidence: found(j)}
-	if action != collector.Detach {
-		out.Becomes = audit.ReferenceOf(m.Becomes)
-	}
-	return out
 }
 
 // held are the objects that are not mended, or not enough.

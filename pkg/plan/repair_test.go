@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
@@ -168,6 +169,63 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := repairOf(c.options, c.seen...)
+			if diff := cmp.Diff(c.steps, told(p)); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.blocked, blockedOf(p)); diff != "" {
+				t.Errorf("blocked (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
+	named := func(owners ...object.Object) plan.RepairOptions {
+		o := plan.RepairOptions{Named: true, Fix: mend.Unlink, Within: func(n graph.Node) bool { return n == 1 }}
+		for _, owner := range owners {
+			o.References = append(o.References, owner.UID)
+		}
+		return o
+	}
+	// What is listed second is what is mended.
+	for name, c := range map[string]struct {
+		options plan.RepairOptions
+		seen    []object.Object
+		steps   []string
+		blocked []string
+	}{
+		"of a circle": {
+			named(ConfigMap("a/stays")),
+			[]object.Object{ConfigMap("a/stays", OwnedBy(Secret("a/x"))), Secret("a/x", OwnedBy(stays))},
+			[]string{"unlink x: ConfigMap/stays holds, and is given up; keeps it, and nothing will ever collect it"},
+			[]string{},
+		},
+		"of an object that owns itself": {
+			named(Secret("a/x")),
+			[]object.Object{stays, Secret("a/x", OwnedBy(stays, Secret("a/x")))},
+			[]string{"unlink x: Secret/x holds, and is given up; ConfigMap/stays remains"},
+			[]string{},
+		},
+		"of a circle that is being deleted and waits for itself": {
+			named(ConfigMap("a/stays")),
+			[]object.Object{
+				ConfigMap("a/stays", Owned(To(Secret("a/x"), Blocking)), Foreground()), Secret("a/x", Owned(To(stays, Blocking)), Foreground()),
+			},
+			[]string{"unlink x: ConfigMap/stays is being deleted in the foreground and waits for it, and is given up; its own deletion goes on; so the deletion of ConfigMap/stays can end"},
+			[]string{},
+		},
+		"where the other owner is gone": {
+			named(stays),
+			[]object.Object{stays, Secret("a/x", OwnedBy(stays, gone))},
+			[]string{},
+			[]string{"x: is left as it is: mended in part, the collector would delete it, which it does not do now"},
+		},
+		"that it does not have": {
+			named(web), []object.Object{stays, Secret("a/x", OwnedBy(stays))}, []string{}, []string{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := repairOf(c.options, Listing(c.seen...), absent)
 			if diff := cmp.Diff(c.steps, told(p)); diff != "" {
 				t.Errorf("steps (-want +got):\n%s", diff)
 			}

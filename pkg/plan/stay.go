@@ -100,6 +100,8 @@ func named(of []object.Identity) string {
 	return fmt.Sprintf("%s and %d more", of[0], len(of)-1)
 }
 
+func hangsOn(o *object.Object) string { return "it hangs on what becomes of " + o.String() }
+
 // unsure says of which objects it is a matter of luck what becomes of them, and
 // why. What follows from a move that may not be made may not come either.
 func (m *maker) unsure() map[graph.Node]string {
@@ -108,16 +110,37 @@ func (m *maker) unsure() map[graph.Node]string {
 	for i := range m.course.Moves {
 		move := &m.course.Moves[i]
 		switch {
-		case move.Race != graph.None && move.For != graph.None:
-			why[i] = fmt.Sprintf("if the collector comes to it for %s first, it is deleted", m.graph.Object(move.Race))
+		case m.course.Tangled.Has(move.Node):
+			why[i] = "more than one object of a circle is asked for: they may wait for each other for ever"
 		case move.Race != graph.None:
-			why[i] = fmt.Sprintf("it does not block %s, which others hold: if the collector comes to it late, it stays", m.graph.Object(move.Race))
-		case move.Follows >= 0 && why[move.Follows] != "":
-			why[i] = "it hangs on what becomes of " + m.graph.Object(m.course.Moves[move.Follows].Node).String()
+			why[i] = m.luck(move)
+		}
+		if move.Follows >= 0 && why[i] == "" && why[move.Follows] != "" {
+			why[i] = hangsOn(m.graph.Object(m.course.Moves[move.Follows].Node))
 		}
 		if _, said := out[move.Node]; why[i] != "" && !said {
 			out[move.Node] = why[i]
 		}
 	}
 	return out
+}
+
+// luck says what else may become of an object, on account of an owner.
+func (m *maker) luck(move *collector.Move) string {
+	owner, name := m.course.Model.Object(move.Race), "an owner that is gone"
+	if of := m.graph.Object(move.Race); of != nil {
+		name = of.String()
+	}
+	held := owner != nil && len(owner.ForeignFinalizers()) > 0
+	switch {
+	case move.For != graph.None:
+		return fmt.Sprintf("if the collector comes to it for %s first, it is deleted", name)
+	case move.Act == collector.Unblock && held:
+		return fmt.Sprintf("it no longer blocks %s, which others hold: if the collector comes to it soon enough, it is deleted", name)
+	case move.Act == collector.Unblock:
+		return fmt.Sprintf("it no longer blocks %s: if the collector comes to it soon enough, it waits for its own dependents", name)
+	case held:
+		return fmt.Sprintf("it does not block %s, which others hold: if the collector comes to it late, it stays", name)
+	}
+	return fmt.Sprintf("it does not block %s: if the collector comes to it late, it does not wait for its own dependents", name)
 }

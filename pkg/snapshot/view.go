@@ -95,8 +95,12 @@ func (v *View) Unproven(objects []object.Object, known func(types.UID) *object.O
 	for i := range objects {
 		o := &objects[i]
 		for _, r := range o.Owners {
-			r, _ = v.Reversioned(r)
-			if owner := known(r.UID); owner != nil && owner.Proves(r, o.Namespace) {
+			owner := known(r.UID)
+			if owner != nil && owner.Proves(r, o.Namespace) {
+				continue
+			}
+			r, other := v.Reversioned(r)
+			if other && owner != nil && owner.Proves(r, o.Namespace) {
 				continue
 			}
 			m, c, ok := v.CoordinatesOf(o.Namespace, r)

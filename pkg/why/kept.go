@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // kept explains an object of which every owner is there.
@@ -15,11 +16,11 @@ func (s *subject) kept() {
 	case s.selfish() && n == 1:
 		s.say(collector.None, fmt.Sprintf("%s stays: it names itself as its owner, so its owner is always there.", s.object))
 		s.next("The collector never deletes it.")
-		s.remedy("remove the reference to itself", s.gc("repair", s.object.Identity)...)
+		s.give("remove the reference to itself", string(s.object.UID))
 	case circle != nil:
 		s.say(collector.None, fmt.Sprintf("%s stays: it is in a circle of %d objects that own each other, so each of them has an owner that is there.", s.object, len(circle)))
 		s.next(fmt.Sprintf("The circle is %s. The collector deletes none of them, until somebody deletes one.", listed(s.names(circle))))
-		s.remedy("break the circle by removing one of its references", s.gc("repair", s.object.Identity)...)
+		s.give("break the circle by removing its reference to "+s.within(circle).String(), string(s.within(circle).UID))
 	case n == 1:
 		s.say(collector.None, fmt.Sprintf("%s stays: its owner %s is there.", s.object, s.object.Owners[0]))
 	default:
@@ -72,6 +73,12 @@ func (s *subject) leaving() bool {
 	}
 	s.remedy("see what its owner waits for", s.gc("why", first.Identity)...)
 	return true
+}
+
+// within is the first reference that leads to another object of a circle.
+func (s *subject) within(circle []graph.Node) object.Reference {
+	i := slices.IndexFunc(s.graph.Owners(s.node), func(owner graph.Node) bool { return owner != s.node && slices.Contains(circle, owner) })
+	return s.object.Owners[i]
 }
 
 func (s *subject) names(nodes []graph.Node) []string {

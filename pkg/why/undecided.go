@@ -3,9 +3,11 @@ package why
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -102,32 +104,41 @@ func (s *subject) refused() {
 	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the collector wants to drop a reference of it, and the API server refuses that.", s.object))
 	s.next("Several of its references say that their owner is its controller. There may be one only, so the API server takes no change that leaves more than one.",
 		"The collector tries again and again, in vain.")
-	s.remedy("mend it by leaving it one controller", s.gc("repair", s.object.Identity)...)
+	first := slices.IndexFunc(s.object.Owners, object.Reference.Controls)
+	var more []string
+	for _, r := range s.object.Owners[first+1:] {
+		if r.Controls() && r.UID != s.object.Owners[first].UID {
+			more = append(more, string(r.UID))
+		}
+	}
+	if len(more) > 0 {
+		s.give("mend it by leaving it one controller, here the first one", more...)
+	}
 }
 
 // mend offers what repairs the i-th reference, and says whether anything does.
 func (s *subject) mend(i int, j collector.Judgement, purpose string) bool {
-	r := s.object.Owners[i]
+	r, m := s.object.Owners[i], s.mends[i]
 	fix := ""
-	switch j.Cause {
-	case collector.Replaced:
+	switch m.Fix {
+	case mend.Relink:
 		fix = fmt.Sprintf("pointing the reference at the %s that is there now", r)
-	case collector.UnservedVersion:
+	case mend.Reversion:
 		fix = "rewriting the reference to a version that is served"
-		if !means(j, r, s.object) {
-			fix = fmt.Sprintf("removing the reference to %s", r)
-		}
-	case collector.ClusterToNamespaced, collector.UnknownKind, collector.CrossNamespace, collector.Mismatched, collector.Missing:
+	case mend.Unlink:
 		fix = fmt.Sprintf("removing the reference to %s", r)
-	case collector.NoCause, collector.Unverified, collector.Terminating:
+	case mend.None:
 		return false
 	}
-	s.remedy(purpose+fix, s.gc("repair", s.object.Identity, "--rule", audit.RuleOf(j.Cause))...)
+	flags := []string{"--rule", audit.RuleOf(j.Cause)}
+	if m.Asked { // nobody but a person can say that the owner is not there
+		flags = append(flags, "--fix", string(mend.Unlink))
+	}
+	s.remedy(purpose+fix, s.gc("repair", s.object.Identity, flags...)...)
 	return true
 }
 
-// means says whether a served version would lead the reference to its owner.
-func means(j collector.Judgement, r object.Reference, dependent *object.Object) bool {
-	h := j.Holder
-	return h == nil || h.Kind == r.Kind && h.Name == r.Name && (h.Namespace == "" || h.Namespace == dependent.Namespace)
+// give offers to give up references that hold.
+func (s *subject) give(purpose string, uids ...string) {
+	s.remedy(purpose, s.gc("repair", s.object.Identity, "--fix", string(mend.Unlink), "--reference", strings.Join(uids, ","))...)
 }

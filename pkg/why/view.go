@@ -4,6 +4,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -13,6 +14,7 @@ import (
 type View struct {
 	graph  *graph.Graph
 	judge  *collector.Judge
+	mender *mend.Mender
 	now    *collector.Model  // as the look saw things
 	course *collector.Course // what the collector makes of that
 	moves  map[graph.Node][]int
@@ -25,7 +27,7 @@ type View struct {
 func NewView(g *graph.Graph) *View {
 	judge := collector.NewJudge(g)
 	v := &View{
-		graph: g, judge: judge,
+		graph: g, judge: judge, mender: mend.New(g, judge),
 		now: collector.NewModel(g, judge), course: collector.NewModel(g, judge).Simulate(collector.Bounds{}),
 		moves: map[graph.Node][]int{},
 	}
@@ -46,7 +48,7 @@ func (v *View) Explain(answers []*Answer) *Explanation {
 
 // Of explains an object that was seen. told is what the Events say about it.
 func (v *View) Of(n graph.Node, told Told) *Answer {
-	s := &subject{View: v, node: n, object: v.graph.Object(n), judged: v.judge.Object(n), Answer: newAnswer(v.graph.Object(n).Identity)}
+	s := &subject{View: v, node: n, object: v.graph.Object(n), judged: v.judge.Object(n), mends: v.mender.Object(n), Answer: newAnswer(v.graph.Object(n).Identity)}
 	s.outlook = collector.Weigh(s.object, collector.Verdicts(s.judged))
 	for i := range s.judged {
 		s.References = append(s.References, s.reference(i))
@@ -75,6 +77,7 @@ type subject struct {
 	node    graph.Node
 	object  *object.Object
 	judged  []collector.Judgement
+	mends   []mend.Mend
 	outlook collector.Outlook
 }
 

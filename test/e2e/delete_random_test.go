@@ -136,9 +136,10 @@ func (s *scene) deleted(seeds []uint64, copy int) []ended {
 // aim chooses what somebody asks to delete, most of it owners: the same in every
 // copy, as far as it is still there.
 //
-// Left out is what the real collector is known to bring to different ends: a
-// dependent of two owners of which one lets go of it and the other is gone. So in
-// one graph either all targets orphan, or none.
+// Left out is what the real collector is known to bring to different ends, since
+// the preview says no more of it than that: a dependent of two owners of which one
+// lets go of it and the other is gone, so in one graph either all targets orphan,
+// or none; and circles of which two members are asked for.
 func aim(seed uint64, g *building, owns map[types.UID]int) *deletion {
 	dice := rand.New(rand.NewPCG(seed, 2*seed))
 	d := &deletion{name: fmt.Sprintf("%s=%d", seedVariable, seed), spaces: g.spaces}
@@ -146,10 +147,15 @@ func aim(seed uint64, g *building, owns map[types.UID]int) *deletion {
 	if dice.IntN(3) == 0 {
 		policies = []metav1.DeletionPropagation{metav1.DeletePropagationOrphan}
 	}
+	var chosen []int
 	for _, n := range dice.Perm(len(g.parts)) {
 		policy := policies[dice.IntN(len(policies))]
 		dependents, there := owns[g.objects[n].GetUID()]
+		if slices.ContainsFunc(chosen, func(other int) bool { return g.reaches(n, other) && g.reaches(other, n) }) {
+			continue
+		}
 		if there && len(d.targets) < 16 && (dependents > 0 || len(d.targets) >= 12) && g.parts[n].kind != "Event" {
+			chosen = append(chosen, n)
 			d.targets, d.policy = append(d.targets, g.objects[n]), append(d.policy, policy)
 		}
 	}
@@ -159,4 +165,23 @@ func aim(seed uint64, g *building, owns map[types.UID]int) *deletion {
 		}
 	}
 	return d
+}
+
+// reaches says whether a part is owned by another, or by what that owns.
+func (b *blueprint) reaches(from, to int) bool {
+	seen := map[int]bool{from: true}
+	for next := []int{from}; len(next) > 0; {
+		n := next[0]
+		next = next[1:]
+		for _, c := range b.parts[n].claims {
+			if c.uid == to {
+				return true
+			}
+			if c.uid >= 0 && !seen[c.uid] {
+				seen[c.uid] = true
+				next = append(next, c.uid)
+			}
+		}
+	}
+	return false
 }

@@ -9,8 +9,9 @@
 // let the real collector loose on it there: collect must end where it does.
 //
 // The tests know the program by its command line, its output and its exit codes.
-// Only those of its writes to a server (write_test.go) import packages of this
-// module beside test/plane. What an audit should find in a random graph is
+// Only those of its writes to a server (write_test.go), and of what a deletion is
+// foretold to come to (delete_foretold_test.go), import packages of this module
+// beside test/plane. What an audit should find in a random graph is
 // computed a second time, straight from the rules and by client-go's own means.
 //
 // KUBECTL_GC_SEED repeats a random graph: a test that fails names its seed. SEEDS

@@ -215,3 +215,21 @@ func TestRepairAtATerminalAsksForAYes(t *testing.T) {
 		})
 	}
 }
+
+// All members of the circle are being deleted in the foreground, and each waits for
+// the other: somebody has to say which reference to give up.
+func TestRepairBreaksACircleWhereItIsTold(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("circle")
+	egg := s.create(configMap(ns, "egg"))
+	hen := s.create(secret(ns, "hen", ownedBy(to(egg, blocking))))
+	egg = s.own(egg, to(hen, blocking))
+	for _, o := range []object{egg, hen} {
+		s.remove(o, metav1.DeletePropagationForeground)
+	}
+	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "Nothing to do")
+	s.gc("repair", "configmap/egg", "-n", ns, "--fix", "unlink", "--reference", string(hen.GetUID()), "--yes", "--no-backup").exits(t, 1).
+		shows(t, "Secret/hen is being deleted in the foreground and waits for it, and is given up; its own deletion goes on; so the deletion of Secret/hen can end", "unlinked 1 in ")
+	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0)
+	s.goes(egg, hen)
+}

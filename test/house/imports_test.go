@@ -35,7 +35,7 @@ var table = map[string]struct {
 	"pkg/collector":             {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph"}},
 	"pkg/mend":                  {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector"}},
 	"pkg/audit":                 {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend"}},
-	"pkg/why":                   {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit"}},
+	"pkg/why":                   {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit"}},
 	"pkg/plan":                  {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit"}},
 	"pkg/event":                 {own: []string{"pkg/object"}},
 	"pkg/restore":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/event"}},

@@ -1,0 +1,105 @@
+package collector
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// race is the owner on whose account it may be a matter of luck what the cluster's
+// own collector makes of an object, or None. It may be so
+//
+//   - where an owner waits which the object does not block, or not any more. If the
+//     owner is released before the object is looked at, and others hold it, it lives
+//     to the object, which stays (gc-semantics 4.6, 9L L14). If nobody does, it is
+//     gone, and the object is not deleted in the foreground.
+//   - where an owner lets go of the object and another is gone. What is left without
+//     any stays; what sees the bad one alone goes.
+func (s *simulation) race(m Move) graph.Node {
+	if s.hand == Ours || m.Before.Terminating() {
+		return graph.None
+	}
+	for i, v := range m.Verdicts {
+		owner := s.graph.Find(m.Before.Owners[i].UID)
+		switch {
+		case m.For != graph.None:
+			if v.Lost() && owner != m.For {
+				return owner
+			}
+		case v == Waiting && (m.Act == Unblock || !blocksOwner(m.Before, m.Before.Owners[i])):
+			return owner
+		}
+	}
+	return graph.None
+}
+
+// blocksOwner says whether any reference with that one's UID blocks.
+func blocksOwner(o *object.Object, to object.Reference) bool {
+	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == to.UID && r.Blocks() })
+}
+
+// undisputed takes back the races of which all ends are the same, now that the end
+// is known.
+func (s *simulation) undisputed() {
+	for i := range s.course.Moves {
+		if m := &s.course.Moves[i]; m.Race != graph.None && m.For == graph.None && !s.disputed(m) {
+			m.Race = graph.None
+		}
+	}
+}
+
+// disputed says whether the object of a move might have ended otherwise, had its
+// owner been released earlier or later.
+func (s *simulation) disputed(m *Move) bool {
+	owner, left := s.Object(m.Race), s.now[m.Node]
+	switch {
+	case owner != nil && owner.DeletingDependents(): // it was not released at all
+		return false
+	case owner != nil: // it lives, as others hold it
+		return true
+	case m.Act == Unblock:
+		return s.blockers[m.Node] > 0
+	}
+	return left != nil && left.DeletingDependents()
+}
+
+// refused says whether the cluster's own collector is about to delete an object
+// whose references it has just unblocked: since 1.34 the first DELETE names the
+// resourceVersion from before and is refused, and meanwhile the owners are
+// released that nothing else blocks (gc-semantics 4.4).
+func (s *simulation) refused(n graph.Node) bool {
+	return s.hand == Theirs && s.last[n] >= 0 && s.course.Moves[s.last[n]].Act == Unblock
+}
+
+// tangled are the members of circles of which more than one is asked for, and not
+// all in the background: whether such a circle is broken in time, or waits for
+// itself for ever, is between the collector and who asks (10.1b).
+func (s *simulation) tangled() graph.Set {
+	out, asked, foreground := graph.NewSet(s.graph), graph.NewSet(s.graph), false
+	for _, d := range s.bounds.Deletes {
+		if d.Node != graph.None {
+			asked.Add(d.Node)
+		}
+		foreground = foreground || d.Policy == metav1.DeletePropagationForeground
+	}
+	if s.hand == Ours || !foreground || len(s.bounds.Deletes) < 2 {
+		return out
+	}
+	for _, circle := range s.graph.Cycles(func(graph.Edge) bool { return true }) {
+		n := 0
+		for _, member := range circle {
+			if asked.Has(member) {
+				n++
+			}
+		}
+		for _, member := range circle {
+			if n > 1 {
+				out.Add(member)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// steps are those on one object, the first of which is the at-th of the plan.
+// Spared is what the collector would do without them.
+func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]Step, Outcome) {
+	o, judgements, mends, wanted := r.graph.Object(n), r.judge.Object(n), r.mends(n), r.wanted[n]
+	before, verdicts := o, collector.Verdicts(judgements)
+	var out []Step
+	for k, of := range wanted.parts() {
+		move := &collector.Move{
+			Decision: collector.Decision{Act: of.action, Change: of.change, Culprit: -1},
+			Pass:     1, Node: n, Before: before, Verdicts: slices.Clone(verdicts), For: graph.None, Follows: -1,
+		}
+		s := Step{
+			ID: id(at + k), Pass: 1, Action: of.action, After: []string{}, Move: move,
+			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
+		}
+		if k > 0 {
+			move.Follows, move.After = at+k-1, []int{at + k - 1}
+			s.Follows, s.After = id(at+k-1), []string{id(at + k - 1)}
+		}
+		for _, i := range of.change.Touched() {
+			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], mends[i], of.action))
+			s.Mends = append(s.Mends, mends[i])
+		}
+		s.OwnerUIDs = owners(s.References)
+		s.Reason = whyMended(move, s)
+		if owners := r.ended(s.References); len(owners) > 0 {
+			s.Reason += "; so the deletion of " + strings.Join(owners, ", ") + " can end"
+		}
+		if k == 0 {
+			s.Reason += otherwise(spared)
+		}
+		out = append(out, s)
+		for _, w := range of.change.Rewrite {
+			verdicts[w.Index] = collector.Solid
+		}
+		after := of.change.Apply(*before)
+		before = &after
+	}
+	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, Otherwise: spared}
+}
+
+// ended names the owners that go because these references do not block them any
+// more.
+func (r *repair) ended(of []Reference) []string {
+	var out []string
+	for _, reference := range of {
+		if uid := types.UID(reference.UID); r.released[uid] && reference.Becomes == nil {
+			out = append(out, r.graph.Object(r.graph.Find(uid)).String())
+		}
+	}
+	return out
+}
+
+func referenceOf(r object.Reference, j collector.Judgement, m mend.Mend, action collector.Act) Reference {
+	out := Reference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Evidence: found(j)}
+	if action != collector.Detach {
+		out.Becomes = audit.ReferenceOf(m.Becomes)
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// TestDifferentialRepair: what was mended is kept by the real collector, unless the
+// plan foretold that it goes all the same.
+func TestDifferentialRepair(t *testing.T) {
+	for _, seed := range graphs(t, 1897917971) {
+		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
+			s := opposite(t)
+			g := draw(seed, 220).build(s, 0)[0]
+			var plan struct {
+				Outcomes []struct{ Object identity }
+				Blocked  []struct{ Object identity }
+			}
+			s.must(json.Unmarshal([]byte(s.gc("repair", "--dry-run", "-o", "json").exits(t, 0).Stdout), &plan))
+			kept := map[string]bool{}
+			for _, o := range plan.Outcomes {
+				kept[o.Object.UID] = true
+			}
+			for _, b := range plan.Blocked {
+				delete(kept, b.Object.UID)
+			}
+			if len(kept) < 10 {
+				t.Fatalf("only %d objects are to be mended and kept", len(kept))
+			}
+			r := s.gc("repair", "--yes", "--no-backup")
+			if r.Code > 1 {
+				t.Fatalf("repair exits with %d: %s%s", r.Code, r.Stdout, r.Stderr)
+			}
+			r.lacks(t, "failed", "skipped")
+			s.gc("repair", "--dry-run").exits(t, 0).shows(t, "Nothing to do")
+			mended := g.state()
+			s.switched(plane.On)
+			defer s.switched(plane.Absent)
+			left := s.settled(g)[0]
+			for uid, role := range g.members {
+				if now := left[role]; kept[string(uid)] && (now.Gone || now.Terminating) {
+					t.Errorf("%s %s\n  mended:     %s\n  in the end: %s", role, g.describe(role), mended[role], now)
+				}
+			}
+			t.Logf("%d objects mended and kept, %d blocked", len(kept), len(plan.Blocked))
+		})
+	}
+}
