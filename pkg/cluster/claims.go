@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -51,7 +52,7 @@ func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespac
 	return &marked, nil
 }
 
-// claims reads what each object of a type claims, page by page.
+// claims reads what each object of a type claims, page by page, as list does.
 func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string) (map[types.UID][]string, error) {
 	out := map[types.UID][]string{}
 	options := metav1.ListOptions{Limit: c.options.ChunkSize}
@@ -59,6 +60,11 @@ func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string
 		result, err := c.do(ctx, func() *rest.Request {
 			return c.get(of, namespace, "", "application/json").SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 		})
+		if apierrors.IsResourceExpired(err) && options.Continue != "" {
+			clear(out)
+			options = metav1.ListOptions{}
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

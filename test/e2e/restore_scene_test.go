@@ -75,8 +75,8 @@ func (s *scene) sound(ns string) {
 	}
 }
 
-// comesTo waits until a field of an object has a value.
-func (s *scene) comesTo(o object, want any, path ...string) {
+// attains waits until a field of an object has a value.
+func (s *scene) attains(o object, want any, path ...string) {
 	s.Helper()
 	s.await(fmt.Sprintf("%s of %s to be %v", strings.Join(path, "."), o.GetName(), want), func(ctx context.Context) (bool, error) {
 		live, err := s.at(o).Get(ctx, o.GetName(), metav1.GetOptions{})

@@ -38,7 +38,7 @@ func TestDeleteThenRestoreMakesTheSameTree(t *testing.T) {
 		s.create(of("v1", "ServiceAccount", ns, "robot"))
 		s.create(secret(ns, "robot", with("type", "kubernetes.io/service-account-token"),
 			func(o object) { o.SetAnnotations(map[string]string{"kubernetes.io/service-account.name": "robot"}) }))
-		s.comesTo(deployment, 2, "status", "replicas")
+		s.attains(deployment, 2, "status", "replicas")
 		s.sameAgain(ns, []string{"namespace/" + ns}, "ServiceAccount/default", "it comes with its namespace", "tokens of service accounts")
 		if s.live(secret(ns, "robot")).GetAnnotations()["kubernetes.io/service-account.uid"] != string(s.live(of("v1", "ServiceAccount", ns, "robot")).GetUID()) {
 			t.Error("the Secret of a token is not that of the account")
@@ -79,18 +79,18 @@ func (s *scene) workloads(t *testing.T) {
 	})))
 	daemon := s.create(workload("DaemonSet", ns, "agent"))
 	cache := s.create(widget(ns, "cache"))
-	s.comesTo(deployment, 2, "status", "replicas")
+	s.attains(deployment, 2, "status", "replicas")
 	s.patch(deployment, `{"spec":{"template":{"metadata":{"annotations":{"revision":"two"}}}}}`)
 	running := s.create(job(ns, "nightly-1", ownedBy(to(cron, controlling, blocking))))
 	below := s.create(configMap(ns, "cache", ownedBy(to(cache, controlling, blocking))))
 	s.create(secret(ns, "cache", ownedBy(to(below), to(cache))))
-	s.comesTo(deployment, 3, "status", "replicas")
+	s.attains(deployment, 3, "status", "replicas")
 	for _, o := range []object{importing, running} {
-		s.comesTo(o, 2, "status", "active")
+		s.attains(o, 2, "status", "active")
 	}
-	s.comesTo(set, 2, "status", "currentReplicas")
-	s.comesTo(replicated, 2, "status", "replicas")
-	s.comesTo(daemon, 1, "status", "observedGeneration")
+	s.attains(set, 2, "status", "currentReplicas")
+	s.attains(replicated, 2, "status", "replicas")
+	s.attains(daemon, 1, "status", "observedGeneration")
 	s.await("claims to belong to their set", func(context.Context) (bool, error) {
 		return strings.Count(strings.Join(s.links(ns), "\n"), "PersistentVolumeClaim/data-set-") == 2, nil
 	})
@@ -100,9 +100,9 @@ func (s *scene) workloads(t *testing.T) {
 	}, "adopted by Deployment/web", "adopted by StatefulSet/set", "adopted by Job/import", "owned by Widget/cache, which is made again",
 		"What does not come back:", "Jobs that had not finished count from zero")
 	for _, o := range []object{deployment, set, replicated, daemon} {
-		s.comesTo(o, s.live(o).GetGeneration(), "status", "observedGeneration")
+		s.attains(o, s.live(o).GetGeneration(), "status", "observedGeneration")
 	}
-	s.comesTo(importing, 2, "status", "active")
+	s.attains(importing, 2, "status", "active")
 	if now := s.count(pod(ns, "")); now != pods {
 		t.Errorf("there are %d Pods, and there were %d", now, pods)
 	}
@@ -122,7 +122,7 @@ func TestRestoreOfWhatHadFinishedDoesNotRunItAgain(t *testing.T) {
 	s := attended(t)
 	ns := s.namespace("finished")
 	done := s.create(job(ns, "done"))
-	s.comesTo(done, 2, "status", "active")
+	s.attains(done, 2, "status", "active")
 	list, err := s.at(pod(ns, "")).List(t.Context(), metav1.ListOptions{})
 	s.must(err)
 	for _, p := range list.Items {
@@ -130,14 +130,14 @@ func TestRestoreOfWhatHadFinishedDoesNotRunItAgain(t *testing.T) {
 		_, err := s.at(pod(ns, "")).UpdateStatus(t.Context(), &p, metav1.UpdateOptions{})
 		s.must(err)
 	}
-	s.comesTo(done, 2, "status", "succeeded")
+	s.attains(done, 2, "status", "succeeded")
 	s.await("the end of the Job", func(context.Context) (bool, error) {
 		return strings.Contains(fmt.Sprint(s.live(done).Object["status"]), "Complete"), nil
 	})
 	folder := s.tool().saving("delete", "-n", ns, "job/done")
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
 		"it had finished: made again, it would run again", "Jobs that had finished are made suspended", "created 1 in ", "2 are left alone")
-	s.comesTo(done, true, "spec", "suspend")
+	s.attains(done, true, "spec", "suspend")
 	s.await("the controller to see it", func(context.Context) (bool, error) {
 		return strings.Contains(fmt.Sprint(s.live(done).Object["status"]), "Suspended"), nil
 	})
@@ -156,20 +156,20 @@ func TestRestoreOfAClaimWhoseVolumeIsThere(t *testing.T) {
 		"hostPath": map[string]any{"path": "/none"}, "storageClassName": ns,
 	})))
 	claim := s.create(claimOf(ns, "data", func(o object) { o.Object["spec"].(map[string]any)["storageClassName"] = ns }))
-	s.comesTo(claim, "Bound", "status", "phase")
+	s.attains(claim, "Bound", "status", "phase")
 	folder := s.tool().saving("delete", "-n", ns, "persistentvolumeclaim/data")
-	s.comesTo(volume, "Released", "status", "phase")
+	s.attains(volume, "Released", "status", "phase")
 	r := s.gc("restore", folder, "--yes").exits(t, 0)
 	_, command, found := strings.Cut(r.Stdout, "until somebody lets it go: kubectl ")
 	command, _, _ = strings.Cut(command, "': ")
 	if !found {
 		t.Fatal(r.Stdout)
 	}
-	s.comesTo(claim, "Pending", "status", "phase")
+	s.attains(claim, "Pending", "status", "phase")
 	words := strings.SplitN(strings.TrimSpace(command), " ", 6)
 	s.kubectl(append(words[:5], strings.Trim(words[5], "'"))...).exits(t, 0)
-	s.comesTo(claim, "Bound", "status", "phase")
-	s.comesTo(volume, "Bound", "status", "phase")
+	s.attains(claim, "Bound", "status", "phase")
+	s.attains(volume, "Bound", "status", "phase")
 }
 
 // TestRestoreBindsAClaimToAVolumeThatItMade: neither is taken for another's.
@@ -181,9 +181,9 @@ func TestRestoreBindsAClaimToAVolumeThatItMade(t *testing.T) {
 		"hostPath": map[string]any{"path": "/none"}, "storageClassName": ns,
 	})))
 	claim := s.create(claimOf(ns, "data", func(o object) { o.Object["spec"].(map[string]any)["storageClassName"] = ns }))
-	s.comesTo(claim, "Bound", "status", "phase")
+	s.attains(claim, "Bound", "status", "phase")
 	folder := s.tool().saving("delete", "-n", ns, "persistentvolumeclaim/data", "persistentvolume/"+volume.GetName())
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "created 2 in ", "a PersistentVolume is made again, not what is on it")
-	s.comesTo(claim, "Bound", "status", "phase")
-	s.comesTo(volume, "Bound", "status", "phase")
+	s.attains(claim, "Bound", "status", "phase")
+	s.attains(volume, "Bound", "status", "phase")
 }

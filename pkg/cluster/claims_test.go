@@ -1,0 +1,63 @@
+package cluster
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// podOf is a whole Pod on a node that mounts a claim.
+func podOf(uid, claim string) fields {
+	return fields{"metadata": fields{"name": "p", "uid": uid}, "spec": fields{
+		"nodeName": "n", "volumes": []fields{{"name": "data", "persistentVolumeClaim": fields{"claimName": claim}}},
+	}}
+}
+
+func TestMarkClaims(t *testing.T) {
+	seen := st.New(st.Listing(
+		st.Pod("a/p", st.UID("1")), st.Pod("a/q", st.UID("2")), st.Pod("b/p", st.UID("3")), st.Pod("c/p", st.UID("4")), st.Pod("d/p", st.UID("5")),
+		st.Object("v1", "PersistentVolume", "v", st.UID("6")),
+	))
+	expired := false
+	c, _ := serve(t, map[string]func(*http.Request) any{
+		"/api/v1/namespaces/a/pods": func(r *http.Request) any {
+			switch {
+			case r.URL.Query().Get("continue") == "more":
+				expired = true
+				return failure{http.StatusGone, "Expired"}
+			case !expired:
+				return fields{"metadata": fields{"continue": "more"}, "items": []fields{podOf("1", "old")}}
+			}
+			return fields{"items": []fields{podOf("1", "data"), {"metadata": fields{"name": "q", "uid": "2"}, "spec": fields{}}}}
+		},
+		"/api/v1/namespaces/b/pods": say(failure{http.StatusForbidden, "Forbidden"}),
+		"/api/v1/namespaces/c/pods": say(fields{"items": []fields{podOf("4", "data"), podOf("came since", "other")}}),
+		"/api/v1/persistentvolumes": say(fields{"items": []fields{{"metadata": fields{"name": "v", "uid": "6"}, "spec": fields{"claimRef": fields{"namespace": "a", "name": "data"}}, "status": fields{"phase": "Bound"}}}}),
+	})
+	marked, err := c.MarkClaims(t.Context(), seen, []string{"", "a", "b", "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{}
+	for _, o := range marked.Objects {
+		got[string(o.UID)] = o.Claims
+	}
+	want := map[string][]string{
+		"1": {"data"}, "2": {}, // read again from the start, as the first pages had expired
+		"3": nil,        // forbidden
+		"4": nil,        // a Pod that nobody saw uses a claim
+		"5": nil,        // not asked for
+		"6": {"a/data"}, // bound
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, o := range seen.Objects {
+		if o.Claims != nil {
+			t.Errorf("%s was marked in the look itself", o)
+		}
+	}
+}

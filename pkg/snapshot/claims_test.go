@@ -1,0 +1,43 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// That nobody asked is not the same as that there are none.
+func TestClaimsOutliveAFile(t *testing.T) {
+	s := st.New(st.Listing(st.Pod("a/none", st.Claiming()), st.Pod("a/one", st.Claiming("data")), st.Pod("a/unasked")))
+	var file bytes.Buffer
+	if err := s.Save(&file, false); err != nil {
+		t.Fatal(err)
+	}
+	again, err := snapshot.Load(&file, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Objects {
+		if diff := cmp.Diff(s.Objects[i].Claims, again.Objects[i].Claims); diff != "" {
+			t.Errorf("%s (-saved +loaded)\n%s", s.Objects[i], diff)
+		}
+	}
+}
+
+func TestAKubectlListTellsWhichClaimsAPodUses(t *testing.T) {
+	const list = `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"a","name":"p","uid":"u"},
+		"spec":{"nodeName":"n","volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"c"}}]}}]}`
+	s, err := snapshot.Load(strings.NewReader(list), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"c"}, s.Objects[0].Claims); diff != "" {
+		t.Error(diff)
+	}
+}
