@@ -80,3 +80,10 @@ func (r *reviver) noting(tell func(event.Event)) func(event.Event) {
 		tell(e)
 	}
 }
+
+// close brings the journal to its end.
+func (r *reviver) close() {
+	if err := r.journal.Close(); err != nil {
+		fmt.Fprintf(r.Err, "warning: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000))
+	}
+}

@@ -8,8 +8,8 @@ import (
 )
 
 // Targets are what a look has to ask for by name, as its lists will not show it:
-// owners of types that it does not list, and namespaces where it is to see one
-// only. What cannot be read of the backup is left out here, and named by Make.
+// owners of types that it does not list; and where it is to see one namespace only,
+// that namespace, and the volumes of claims. What cannot be read of the backup is left out here, and named by Make.
 func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coordinates {
 	mapper := snapshot.NewMapper(served)
 	var out []snapshot.Coordinates
@@ -41,6 +41,9 @@ func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coo
 			continue
 		}
 		if m, err := parse(raw); err == nil {
+			if o.Kind == "PersistentVolumeClaim" {
+				ask(snapshot.Coordinates{APIVersion: "v1", Kind: "PersistentVolume", Name: m.text("spec", "volumeName")})
+			}
 			for _, r := range m.owners() {
 				ask(snapshot.Coordinates{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: o.Namespace, Name: r.Name})
 			}

@@ -11,14 +11,14 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// cleaned is what is sent to have an object made of a manifest that is given as
-// YAML, and what is lost besides what everything loses.
-func cleaned(t *testing.T, manifest string, more ...object.Object) (map[string]any, []string) {
+// cleaned is what is sent to have the one object of a backup made, and what is lost besides what everything loses.
+func cleaned(t *testing.T, s scene) (map[string]any, []string) {
 	t.Helper()
-	r := planned(t, scene{saved: []string{manifest}, there: more})
+	r := planned(t, s)
 	if len(r.Plan.Steps) == 0 {
 		t.Fatalf("nothing is made: %+v", r.Plan.Kept)
 	}
@@ -54,6 +54,7 @@ func TestWhatIsMadeOfAManifest(t *testing.T) {
 	tests := map[string]struct {
 		saved, made string
 		there       []object.Object
+		parts       []Part
 		lost        string // a part of it; empty: nothing
 	}{
 		"what the server sets goes, the finalizers of others stay": {
@@ -169,6 +170,12 @@ spec: {storageClassName: fast}`,
 			there: []object.Object{Object("v1", "PersistentVolume", "pv-1")},
 			lost:  "kubectl patch pv pv-1",
 		},
+		"a claim whose volume nobody could ask for still names it": {
+			saved: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop, uid: u}, spec: {volumeName: pv-1}}`,
+			made:  `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop}, spec: {volumeName: pv-1}}`,
+			parts: []Part{Unreadable("persistentvolumes", snapshot.Forbidden)},
+			lost:  "could not be found out",
+		},
 		"a volume forgets which claim of that name it was bound to, so that it is not reclaimed": {
 			saved: `
 apiVersion: v1
@@ -214,7 +221,7 @@ data: {extra: bWluZQ==}`,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, lost := cleaned(t, test.saved, test.there...)
+			got, lost := cleaned(t, scene{saved: []string{test.saved}, there: test.there, parts: test.parts})
 			if diff := cmp.Diff(fields(t, test.made), got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -82,20 +82,6 @@ func kindOf(o object.Identity) kind { return kinds[o.GroupVersionKind().GroupKin
 // adopting says whether a reference leads to a controller that adopts.
 func adopting(r object.Reference) bool { return kinds[r.GroupVersionKind().GroupKind()].adopts }
 
-// surroundings are what the cleaning of a manifest may depend on.
-type surroundings struct {
-	// volumes are the PersistentVolumes that are there, or will be.
-	volumes map[string]volume
-}
-
-type volume int
-
-const (
-	gone volume = iota
-	there
-	made // by this restoration, or by an earlier one
-)
-
 // protection are finalizers that the server or a controller of Kubernetes sets
 // by itself.
 var protection = []string{"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection", "batch.kubernetes.io/job-tracking"}

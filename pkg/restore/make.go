@@ -30,8 +30,8 @@ type Restoration struct {
 func Make(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 	m := &maker{
 		backup: b, seen: seen, options: o, live: index(seen), of: map[types.UID]*subject{}, namespaces: map[string]bool{},
-		surroundings: &surroundings{volumes: map[string]volume{}},
 	}
+	m.surroundings = surroundingsOf(m.live, seen)
 	m.choose()
 	m.survive()
 	m.resolve()

@@ -1,6 +1,52 @@
 package restore
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// surroundings are what the cleaning of a manifest may depend on: which
+// PersistentVolumes there are, or will be.
+type surroundings struct {
+	volumes map[string]volume
+	whole   bool // all that are there were seen
+}
+
+type volume int
+
+const (
+	unseen volume = iota // nobody knows
+	gone
+	there
+	made // by this restoration, or by an earlier one
+)
+
+func (s *surroundings) volume(name string) volume {
+	if v := s.volumes[name]; v != unseen || !s.whole {
+		return v
+	}
+	return gone
+}
+
+// surroundingsOf is what a look shows of volumes.
+func surroundingsOf(l *live, seen *snapshot.Snapshot) *surroundings {
+	s := &surroundings{volumes: map[string]volume{}}
+	if m, ok := l.Map("v1", "PersistentVolume"); ok {
+		s.whole = l.Saw(m.Type.GroupResource(), "")
+	}
+	for _, asked := range seen.Lookups {
+		if asked.APIVersion == "v1" && asked.Kind == "PersistentVolume" && asked.Outcome == snapshot.Absent {
+			s.volumes[asked.Name] = gone
+		}
+	}
+	for at := range l.at {
+		if at.group == "" && at.resource == "persistentvolumes" {
+			s.volumes[at.name] = there
+		}
+	}
+	return s
+}
 
 // cleanVolume has a PersistentVolume keep the name of its claim and forget which
 // one of that name it was. With the UID of a claim that is gone, the volume
@@ -26,9 +72,11 @@ func cleanClaim(m manifest, s *surroundings) []string {
 	if name == "" {
 		return nil
 	}
-	switch s.volumes[name] {
+	switch s.volume(name) {
 	case made:
 		return nil // it names its claim, and no UID
+	case unseen:
+		return []string{fmt.Sprintf("whether PersistentVolume/%s is still there could not be found out: its claim names it, and waits for ever if it is not", name)}
 	case there:
 		return []string{fmt.Sprintf("PersistentVolume/%s still names the UID of its claim of then, which waits until somebody lets it go: kubectl patch pv %s --type=json -p '[{\"op\":\"remove\",\"path\":\"/spec/claimRef/uid\"}]'", name, name)}
 	case gone:

@@ -260,3 +260,32 @@ func TestRestoreOfARepair(t *testing.T) {
 		}
 	}
 }
+
+func TestRestoreByTheNameOfABackup(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("named")
+	home := t.TempDir()
+	at := s.tool()
+	at.env = append(at.env, "HOME="+home)
+	at.gc("restore").exits(t, 0).warns(t, "There is no backup in "+home)
+	doomed := s.create(configMap(ns, "doomed"))
+	at.gc("delete", "--client-side", "configmap/doomed", "-n", ns, "--yes").exits(t, 0)
+	r := at.gc("restore").exits(t, 0).shows(t, "BACKUP", "delete", "1 object", "complete")
+	name := strings.Fields(strings.Split(r.Stdout, "\n")[1])[0]
+
+	asked := at.atTerminal("restore", name)
+	asked.says("Create 1 object, link 0? Type yes: ")
+	asked.types("no\n")
+	asked.ends().exits(t, 4)
+	if !s.gone(doomed) || s.count(configMap(ns, "")) != 0 {
+		t.Error("it was made all the same")
+	}
+	asked = at.atTerminal("restore", name)
+	asked.says("Create 1 object, link 0? Type yes: ")
+	asked.types("yes\n")
+	asked.ends().exits(t, 0).shows(t, "created 1 in ")
+	at.gc("restore").exits(t, 0).shows(t, "1 object  1         complete")
+	if n := s.count(configMap(ns, "")); n != 1 {
+		t.Errorf("%d were made", n)
+	}
+}
