@@ -30,8 +30,8 @@ func NewRoot(s Streams) *cobra.Command {
 		Long: `See what the Kubernetes garbage collector sees: owners and dependents through
 metadata.ownerReferences, and what it will do because of them.
 
-Of these commands, collect and repair alone change the cluster: after a preview, and
-a yes.`,
+Of these commands, collect, delete, repair and restore alone change the cluster:
+after a preview, and a yes.`,
 		Example: examples(`
 # Who owns a Deployment, and what depends on it
 kubectl gc tree deployment/web
@@ -43,8 +43,15 @@ kubectl gc audit
 kubectl gc collect --dry-run
 kubectl gc collect
 
-# Mend references instead, and lose nothing
+# What becomes of one object, and why
+kubectl gc why secret/restored -n shop
+
+# What would go with a Deployment, if somebody deleted it
+kubectl gc delete deployment/web -n shop --dry-run
+
+# Mend references instead of losing objects, and put back what a run took
 kubectl gc repair --dry-run
+kubectl gc restore
 
 # Look now, and ask later without the cluster
 kubectl gc snapshot -o cluster.json.gz
