@@ -146,44 +146,37 @@ func TestRestoreOfWhatHadFinishedDoesNotRunItAgain(t *testing.T) {
 	}
 }
 
-// TestRestoreOfAClaimWhoseVolumeIsThere: it waits until somebody lets go of the old
-// claim, by the very command that the preview shows, and then has its data again.
-func TestRestoreOfAClaimWhoseVolumeIsThere(t *testing.T) {
+// TestRestoreOfClaims: one whose volume is there waits until somebody lets go of
+// the old claim, by the very command that the preview shows, and then has its data
+// again; one whose volume is made again is bound to that.
+func TestRestoreOfClaims(t *testing.T) {
 	s := attended(t)
-	ns := s.namespace("claim")
-	volume := s.create(of("v1", "PersistentVolume", "", "volume-"+ns, with("spec", map[string]any{
-		"capacity": map[string]any{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"}, "persistentVolumeReclaimPolicy": "Retain",
-		"hostPath": map[string]any{"path": "/none"}, "storageClassName": ns,
-	})))
-	claim := s.create(claimOf(ns, "data", func(o object) { o.Object["spec"].(map[string]any)["storageClassName"] = ns }))
-	s.attains(claim, "Bound", "status", "phase")
-	folder := s.tool().saving("delete", "-n", ns, "persistentvolumeclaim/data")
-	s.attains(volume, "Released", "status", "phase")
-	r := s.gc("restore", folder, "--yes").exits(t, 0)
+	ns := s.namespace("claims")
+	volume, claim := map[string]object{}, map[string]object{}
+	for _, name := range []string{"kept", "gone"} {
+		class := name + "-" + ns
+		volume[name] = s.create(of("v1", "PersistentVolume", "", class, with("spec", map[string]any{
+			"capacity": map[string]any{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"}, "persistentVolumeReclaimPolicy": "Retain",
+			"hostPath": map[string]any{"path": "/none"}, "storageClassName": class,
+		})))
+		claim[name] = s.create(claimOf(ns, name, func(o object) { o.Object["spec"].(map[string]any)["storageClassName"] = class }))
+	}
+	for name := range claim {
+		s.attains(claim[name], "Bound", "status", "phase")
+	}
+	folder := s.tool().saving("delete", "-n", ns, "persistentvolumeclaim/kept", "persistentvolumeclaim/gone", "persistentvolume/"+volume["gone"].GetName())
+	s.attains(volume["kept"], "Released", "status", "phase")
+	r := s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "created 3 in ", "a PersistentVolume is made again, not what is on it")
 	_, command, found := strings.Cut(r.Stdout, "until somebody lets it go: kubectl ")
 	command, _, _ = strings.Cut(command, "': ")
 	if !found {
 		t.Fatal(r.Stdout)
 	}
-	s.attains(claim, "Pending", "status", "phase")
+	s.attains(claim["kept"], "Pending", "status", "phase")
 	words := strings.SplitN(strings.TrimSpace(command), " ", 6)
 	s.kubectl(append(words[:5], strings.Trim(words[5], "'"))...).exits(t, 0)
-	s.attains(claim, "Bound", "status", "phase")
-	s.attains(volume, "Bound", "status", "phase")
-}
-
-// TestRestoreBindsAClaimToAVolumeThatItMade: neither is taken for another's.
-func TestRestoreBindsAClaimToAVolumeThatItMade(t *testing.T) {
-	s := attended(t)
-	ns := s.namespace("volume")
-	volume := s.create(of("v1", "PersistentVolume", "", "volume-"+ns, with("spec", map[string]any{
-		"capacity": map[string]any{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"}, "persistentVolumeReclaimPolicy": "Retain",
-		"hostPath": map[string]any{"path": "/none"}, "storageClassName": ns,
-	})))
-	claim := s.create(claimOf(ns, "data", func(o object) { o.Object["spec"].(map[string]any)["storageClassName"] = ns }))
-	s.attains(claim, "Bound", "status", "phase")
-	folder := s.tool().saving("delete", "-n", ns, "persistentvolumeclaim/data", "persistentvolume/"+volume.GetName())
-	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "created 2 in ", "a PersistentVolume is made again, not what is on it")
-	s.attains(claim, "Bound", "status", "phase")
-	s.attains(volume, "Bound", "status", "phase")
+	for name := range claim {
+		s.attains(claim[name], "Bound", "status", "phase")
+		s.attains(volume[name], "Bound", "status", "phase")
+	}
 }
