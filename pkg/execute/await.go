@@ -46,11 +46,12 @@ func (t *task) await(ctx context.Context) *end {
 	return t.seenOff(ctx)
 }
 
-// begun says whether the step that this one follows was done: without it, it is
-// not to be.
+// begun says whether what this step follows has come about, by this run or without
+// it: else it is not to be.
 func (t *task) begun() bool {
 	before, known := t.ids[t.step.Follows]
-	return !known || before >= t.index || t.report.Results[before].Status == event.Done
+	return !known || before >= t.index || t.report.Results[before].Status == event.Done ||
+		t.mirror.object(t.plan.Steps[before].Move.Node) == nil
 }
 
 // seenOff waits until an object is gone that is foretold to go, once the last

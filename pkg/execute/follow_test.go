@@ -85,18 +85,29 @@ func TestARunThatEndsBeforeTheClusterDidItsPartSaysSo(t *testing.T) {
 }
 
 func TestWhatIsInANamespaceIsGoneWithIt(t *testing.T) {
-	space := Namespace("a")
-	inside := ConfigMap("a/inside")
-	below := ConfigMap("b/below", OwnedBy(space))
-	s, f := followed(metav1.DeletePropagationBackground, space, inside, below)
+	space, outside := Namespace("a"), ConfigMap("b/outside", OwnedBy(Namespace("a")))
+	inside := ConfigMap("a/inside", OwnedBy(space))
+	s, f := followed(metav1.DeletePropagationBackground, space, inside, outside)
 	s.listen = func(kind string) {
-		if kind == "waiting" {
-			go func() { f <- sighting{uid(below), nil} }()
+		if kind == "waiting" { // for what follows the namespace
+			go func() { f <- sighting{uid(outside), nil} }()
 		}
 	}
-	go func() { f <- sighting{uid(space), nil} }()
+	s.then("delete a", 1, func() { f <- sighting{uid(space), nil} }) // a watch may be faster than the answer
 	r := s.run(t.Context())
-	s.is(t, r, "delete a: done", "delete below: done")
+	s.is(t, r, "delete a: done", "delete outside: done")
+}
+
+func TestWhatWentOfItselfIsFollowedAllTheSame(t *testing.T) {
+	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
+	s, f := followed(metav1.DeletePropagationBackground, web, pod)
+	s.edit(uid(web), nil)
+	s.listen = func(kind string) {
+		if kind == "waiting" {
+			go func() { f <- sighting{uid(pod), nil} }()
+		}
+	}
+	s.is(t, s.run(t.Context()), "delete web: skipped already gone", "delete pod: done")
 }
 
 var _ execute.Watcher = feed(nil)

@@ -56,7 +56,10 @@ func (m *mirror) wrote(n graph.Node, before, left *object.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.touched[n] = true
-	if left == nil {
+	switch {
+	case m.model.Object(n) == nil: // a watch was faster: a UID never comes back
+		return
+	case left == nil:
 		m.model.Become(n, nil)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	diff "github.com/google/go-cmp/cmp"
@@ -267,9 +268,9 @@ func TestRestoreCutOffAtAnyRequestIsContinued(t *testing.T) {
 	for cut := range len(whole.calls) {
 		m := newMaker(t, survivor)
 		ctx, cancel := context.WithCancel(t.Context())
-		n := 0
+		var n atomic.Int64
 		m.before = func(string) error {
-			if n++; n > cut {
+			if n.Add(1) > int64(cut) {
 				cancel()
 			}
 			return nil
