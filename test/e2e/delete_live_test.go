@@ -115,9 +115,19 @@ func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
 	p := s.tool().starts("delete", "configmap/owner", "-n", ns, "--yes", "-o", "jsonl")
 	p.says(`"event":"waiting"`)
 	s.must(p.cmd.Process.Signal(os.Interrupt))
-	p.ends().exits(t, 130).warns(t, "interrupted: what is above was done, and nothing else; the cluster's own collector goes on with the rest")
+	r := p.ends().exits(t, 130).warns(t, "interrupted: what is above was done, and nothing else; the cluster's own collector goes on with the rest")
 	s.goes(owner)
 	s.untouched(dependent)
+	// What goes after that goes on its account all the same, and is put back with it.
+	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0)
+	s.goes(dependent)
+	var last struct{ Backup string }
+	lines := strings.Split(strings.TrimSpace(r.Stdout), "\n")
+	s.must(json.Unmarshal([]byte(lines[len(lines)-1]), &last))
+	s.gc("restore", last.Backup, "--yes").exits(t, 0).shows(t, "created 2")
+	if refs := s.live(dependent).GetOwnerReferences(); len(refs) != 1 || refs[0].UID != s.live(owner).GetUID() {
+		t.Errorf("the dependent comes back with %v", refs)
+	}
 }
 
 func TestDeleteDoesTheWorkOfAMissingCollector(t *testing.T) {
