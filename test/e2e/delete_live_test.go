@@ -162,6 +162,31 @@ func TestDeleteThroughKubectl(t *testing.T) {
 	s.goes(owner)
 }
 
+func TestDeleteAsksAgainWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("reading")
+	owner := s.create(configMap(ns, "owner"))
+	at := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
+	at.says("Type the number of objects to delete: ")
+	dependent := s.create(secret(ns, "new", ownedBy(to(owner))))
+	at.types("1\n")
+	at.ends().exits(t, 4).shows(t, "while you were reading, the cluster has changed", "hint: look again: kubectl gc delete configmap/owner -n "+ns)
+	s.untouched(owner, dependent)
+}
+
+func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("mine")
+	owner := s.create(configMap(ns, "owner"))
+	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
+	s.grant("dave", ns, []any{"*"}, []any{"*"}, []any{"get", "list", "watch", "delete", "patch"})
+	dave := s.as("dave")
+	dave.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).
+		shows(t, "ConfigMap/owner", "Secret/dependent", "2 go. Not the whole view.", "Not everything could be read: ").warns(t, "could not be searched in the other namespaces")
+	dave.gc("delete", "configmap/owner", "-n", ns, "--yes", "--client-side").exits(t, 0)
+	s.goes(owner, dependent)
+}
+
 // shown is the digest that a preview ends with.
 func (s *scene) shown(r result) string {
 	s.Helper()
