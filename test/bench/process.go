@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,30 +34,32 @@ type cost struct {
 	Servers time.Duration
 }
 
-// run measures one run; out is what it wrote to stdout.
-func (p program) run(ctx context.Context) (c cost, out []byte, err error) {
-	cmd := exec.CommandContext(ctx, p.path, p.args...)
+// run has launch measure one run; out is what p wrote to stdout.
+func (w *workshop) run(ctx context.Context, p program) (c cost, out []byte, err error) {
+	file := filepath.Join(w.dir, "figures")
+	cmd := exec.CommandContext(ctx, w.launch, append([]string{file, p.path}, p.args...)...)
 	cmd.Env = p.env
-	cmd.Stdin = strings.NewReader(p.in)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	stdout := &head{most: 1 << 16}
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = stdout, &stderr
-	if p.in == "" {
-		cmd.Stdin = nil
+	if p.in != "" {
+		cmd.Stdin = strings.NewReader(p.in)
 	}
-	begun := time.Now()
 	err = cmd.Run()
-	c.Wall = time.Since(begun)
-	if state := cmd.ProcessState; state != nil {
-		c.CPU, c.Memory = state.UserTime()+state.SystemTime(), peak(state)
-		if p.found && state.ExitCode() == 1 {
-			err = nil
-		}
+	if p.found && cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 1 {
+		err = nil
 	}
 	if err != nil {
 		return c, nil, fmt.Errorf("%s: %w\n%s", p.name, err, &stderr)
+	}
+	figures, err := os.ReadFile(file)
+	if err == nil {
+		_, err = fmt.Sscan(string(figures), &c.Wall, &c.CPU, &c.Memory)
+	}
+	if err != nil {
+		return c, nil, fmt.Errorf("read what %s cost: %w", p.name, err)
 	}
 	return c, stdout.kept, nil
 }

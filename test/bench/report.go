@@ -26,7 +26,6 @@ type report struct {
 	Moved      transferred // by the floor
 	Busy       float64     // which part of the machine others kept busy at the median start
 	Busiest    float64     // and at one in ten
-	Own        int64       // the most memory that bench itself had: it hides what had less
 	Entries    []entry     // the floor first
 	Ways       []entry     // the best first
 }
@@ -78,26 +77,6 @@ func (r *report) Mix() string {
 	return fmt.Sprintf("%d pods, %d configmaps, %d secrets and 2 replicasets to each deployment", podsEach, configMapsEach, secretsEach)
 }
 
-// AtMost is the peak, in MiB, up to which peaks can't be told apart; 0 if none is so low.
-func (r *report) AtMost() int64 {
-	for _, e := range r.Entries {
-		if e.Median().Memory <= r.Own {
-			return r.Own >> 20
-		}
-	}
-	return 0
-}
-
-func (r *report) memory(n int64) string {
-	switch {
-	case n == 0:
-		return "?"
-	case n <= r.Own:
-		return fmt.Sprintf("≤ %d MiB", r.Own>>20)
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
-}
-
 func (r *report) print(out io.Writer) error {
 	fmt.Fprintf(out, "\n%s objects, %d types, %.1f MB of metadata; %d runs each, medians\n", thousands(r.Objects), r.Types, megabytes(r.Moved.Bytes), r.Runs)
 	fmt.Fprintf(out, "floor: %s\nat half of the starts others kept %.0f %% of the machine busy or more\n\n", r.Ways[0].Name, 100*r.Busy)
@@ -106,7 +85,7 @@ func (r *report) print(out io.Writer) error {
 	for _, e := range r.Entries {
 		m := e.Median()
 		fmt.Fprintln(table, strings.Join([]string{
-			e.Name, seconds(m.Wall), e.Spread(), seconds(m.CPU), r.memory(m.Memory),
+			e.Name, seconds(m.Wall), e.Spread(), seconds(m.CPU), memory(m.Memory),
 			ratio(m.Wall, r.Floor().Wall), ratio(m.CPU, r.Floor().CPU), fmt.Sprint(e.Lists),
 		}, "\t"))
 	}
@@ -117,9 +96,9 @@ func (r *report) print(out io.Writer) error {
 var page string
 
 // write writes the report as a page of the documentation.
-func (r *report) write(path string) error { return render(path, page, r, r.memory) }
+func (r *report) write(path string) error { return render(path, page, r) }
 
-func render(path, page string, data any, memory func(int64) string) error {
+func render(path, page string, data any) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"seconds": seconds, "memory": memory, "megabytes": megabytes, "ratio": ratio, "thousands": thousands, "known": known,
 		"percent": func(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) },
@@ -138,6 +117,14 @@ func render(path, page string, data any, memory func(int64) string) error {
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
+
+// memory is empty where it is not known.
+func memory(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}
 
 func megabytes(n int64) float64 { return float64(n) / 1e6 }
 

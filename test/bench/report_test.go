@@ -41,7 +41,7 @@ func TestReport(t *testing.T) {
 	r := &report{
 		Line: "go run ./test/bench -objects 1", Date: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
 		Machine: machine{Cores: 2, CPU: "a processor", Memory: "24 GiB", System: "Linux", Go: "go1"}, Kubernetes: "v1.36.3",
-		Runs: 3, Types: 57, Objects: 50_234, Seeded: 50 * time.Second, Moved: transferred{Bytes: 48_000_000}, Own: 150 << 20,
+		Runs: 3, Types: 57, Objects: 50_234, Seeded: 50 * time.Second, Moved: transferred{Bytes: 48_000_000},
 		Entries: []entry{
 			{Name: "the transfer floor", Runs: ms(200, 210, 190), Lists: 57},
 			{Name: "kubectl gc audit", Runs: ms(600, 610, 590), Lists: 63},
@@ -72,18 +72,6 @@ func TestReport(t *testing.T) {
 		if !strings.Contains(string(written), want) {
 			t.Errorf("the page lacks %q:\n%s", want, written)
 		}
-	}
-}
-
-func TestMemoryThatIsHidden(t *testing.T) {
-	r := &report{Own: 40 << 20, Entries: []entry{{Runs: ms(100)}, {Runs: ms(30)}}}
-	for n, want := range map[int64]string{0: "?", 30 << 20: "≤ 40 MiB", 41 << 20: "41 MiB"} {
-		if got := r.memory(n); got != want {
-			t.Errorf("%d bytes: got %q, want %q", n, got, want)
-		}
-	}
-	if got := r.AtMost(); got != 40 {
-		t.Errorf("got %d, want 40", got)
 	}
 }
 
