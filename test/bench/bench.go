@@ -188,23 +188,23 @@ func (w *workshop) measure(ctx context.Context) (*report, error) {
 			return nil, err
 		}
 	}
-	fmt.Fprintf(w.progress, "looking for the floor: %d ways, %d runs each\n", len(ways()), r.Tries)
+	fmt.Fprintf(w.progress, "looking for the floor: %d ways, %d runs each\n", len(ways(w.objects)), r.Tries)
 	var attempts []program
-	for _, by := range ways() {
+	for _, by := range ways(w.objects) {
 		attempts = append(attempts, w.floor(by))
 	}
 	tried, _, err := w.turns(ctx, attempts, r.Tries)
 	if err != nil {
 		return nil, err
 	}
-	for i, by := range ways() {
+	for i, by := range ways(w.objects) {
 		r.Ways = append(r.Ways, entry{Name: by.String(), Runs: tried[i]})
 	}
 	slices.SortStableFunc(r.Ways, func(a, b entry) int { return int(a.Median().Wall - b.Median().Wall) })
-	best := slices.IndexFunc(ways(), func(by way) bool { return by.String() == r.Ways[0].Name })
+	best := slices.IndexFunc(ways(w.objects), func(by way) bool { return by.String() == r.Ways[0].Name })
 
-	fmt.Fprintf(w.progress, "comparing, %d runs each; the floor is: %s\n", r.Runs, ways()[best])
-	contest := append([]program{w.floor(ways()[best])}, w.programs()...)
+	fmt.Fprintf(w.progress, "comparing, %d runs each; the floor is: %s\n", r.Runs, ways(w.objects)[best])
+	contest := append([]program{w.floor(ways(w.objects)[best])}, w.programs()...)
 	samples, outputs, err := w.turns(ctx, contest, r.Runs)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"maps"
 	"os"
 	"path/filepath"
@@ -72,26 +71,6 @@ func TestReport(t *testing.T) {
 		if !strings.Contains(string(written), want) {
 			t.Errorf("the page lacks %q:\n%s", want, written)
 		}
-	}
-}
-
-func TestWaysSurviveTheCommandLine(t *testing.T) {
-	seen, audits := map[string]bool{}, false
-	for _, w := range ways() {
-		var got way
-		flags := flag.NewFlagSet("", flag.ContinueOnError)
-		got.register(flags)
-		if err := flags.Parse(w.args()); err != nil || got != w {
-			t.Errorf("got %v, %v, want %v", got, err, w)
-		}
-		if seen[w.String()] {
-			t.Errorf("two ways are called %q", w)
-		}
-		seen[w.String()] = true
-		audits = audits || w == auditsWay
-	}
-	if !audits {
-		t.Error("audit's own way is not tried")
 	}
 }
 
