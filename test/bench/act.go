@@ -89,7 +89,9 @@ func (w *workshop) turn(ctx context.Context, d deed, row *actRow) error {
 	if err != nil {
 		return err
 	}
-	w.busy = append(w.busy, settle(ctx))
+	if err := w.settle(ctx); err != nil {
+		return err
+	}
 	servers := w.spent("kube-apiserver", "etcd")
 	before, err := c.requests(ctx, d.only...)
 	if err != nil {

@@ -31,10 +31,10 @@ type actRow struct {
 }
 
 // Median is of each figure by itself.
-func (a actRow) Median() cost { return a.Runs.median() }
+func (a actRow) Median() cost { return a.Runs.Median() }
 
 // Spread is from the fastest run to the slowest.
-func (a actRow) Spread() string { return entry{Runs: a.Runs}.Spread() }
+func (a actRow) Spread() string { return a.Runs.Spread() }
 
 // Floor is what everything is compared with: the faster of the bare DELETEs.
 func (r *actReport) Floor() cost {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// crossing is how long it takes until all bytes are there, each sender with its own
+// timeToCross is how long it takes until all bytes are there, each sender with its own
 // connection over the same lane.
-func crossing(t *testing.T, l link, senders, bytesEach int) (took time.Duration) {
+func timeToCross(t *testing.T, l link, senders, bytesEach int) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var over lane
 		begun, done := time.Now(), make(chan int64)
@@ -55,7 +55,7 @@ func TestBytesCrossALinkInTime(t *testing.T) {
 		"connections at the same time share the rate": {3, 1_000_000, 3025 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := crossing(t, l, c.senders, c.bytesEach); got != c.want {
+			if got := timeToCross(t, l, c.senders, c.bytesEach); got != c.want {
 				t.Errorf("it took %s, want %s", got, c.want)
 			}
 		})

@@ -80,8 +80,8 @@ func (h *head) Write(b []byte) (int, error) {
 // sample is what all runs of one thing cost.
 type sample []cost
 
-// median is of each figure by itself.
-func (s sample) median() cost {
+// Median is of each figure by itself.
+func (s sample) Median() cost {
 	return cost{
 		Wall:   medianOf(s, func(c cost) time.Duration { return c.Wall }),
 		CPU:    medianOf(s, func(c cost) time.Duration { return c.CPU }),
@@ -94,6 +94,9 @@ func (s sample) median() cost {
 // fastest and slowest are wall times.
 func (s sample) fastest() time.Duration { return slices.Min(s.walls()) }
 func (s sample) slowest() time.Duration { return slices.Max(s.walls()) }
+
+// Spread is from the fastest to the slowest.
+func (s sample) Spread() string { return seconds(s.fastest()) + " to " + seconds(s.slowest()) }
 
 func (s sample) walls() []time.Duration {
 	out := make([]time.Duration, len(s))
