@@ -114,10 +114,11 @@ func memoryMark(objects int, reached int64) mark {
 	return mark{Goal: "≤ " + memory(limit), Reached: verdict(memory(reached), reached <= limit)}
 }
 
-// serverMark is a goal with the most objects only, and reported with fewer.
+// serverMark is a goal with the most objects only, and reported with fewer. A server that
+// hardly grew, by a twentieth of what it held, says nothing.
 func (s *stage) serverMark(bound bool) mark {
 	part := float64(unknown)
-	if len(s.Growths) > 1 && s.Growths[1].Median() > 0 {
+	if len(s.Growths) > 1 && s.Growths[1].Median() > s.Growths[1].Start()/20 {
 		part = float64(s.Growths[0].Median()) / float64(s.Growths[1].Median())
 	}
 	m := atMost(goalServer, part)
