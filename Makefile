@@ -66,9 +66,12 @@ lint: ## go vet, staticcheck, gofumpt, tidy modules
 	cd test/controlplane && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/lint && $(GO) mod tidy -diff
 
+# One run with few objects and with many, so that what an object costs can be compared.
+OBJECTS ?= 50000,500000
+
 .PHONY: bench
-bench: ## measure audit beside the transfer floor on 50,000 objects; writes docs/performance.md
-	$(GO) run ./test/bench -write docs/performance.md
+bench: ## measure audit and tree beside the transfer floor, half an hour (OBJECTS=50000,500000); writes docs/performance.md
+	$(GO) run ./test/bench -objects $(OBJECTS) -write docs/performance.md
 
 .PHONY: bench-act
 bench-act: ## measure collect beside bare deletes and the real collector; writes docs/performance-acting.md

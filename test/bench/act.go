@@ -74,7 +74,7 @@ func (w *workshop) compete(ctx context.Context) (*actReport, error) {
 	last := len(rows) - 1
 	r.Rows = append(append(r.Rows, rows[:last]...),
 		actRow{Name: "of that: backup and deletes", Runs: acting}, actRow{Name: "of that: the backup", Runs: saving}, rows[last])
-	r.Busy, r.Own = middle(w.busy), ownPeak()
+	r.Busy = middle(w.busy)
 	return r, nil
 }
 
@@ -89,7 +89,9 @@ func (w *workshop) turn(ctx context.Context, d deed, row *actRow) error {
 	if err != nil {
 		return err
 	}
-	w.busy = append(w.busy, settle(ctx))
+	if err := w.settle(ctx); err != nil {
+		return err
+	}
 	servers := w.spent("kube-apiserver", "etcd")
 	before, err := c.requests(ctx, d.only...)
 	if err != nil {
@@ -131,10 +133,10 @@ func (w *workshop) spent(names ...string) time.Duration {
 
 // bare measures the DELETEs alone, but for CPU and memory, which are the whole process's.
 func (w *workshop) bare(ctx context.Context, streams int) (cost, error) {
-	c, out, err := program{
+	c, out, err := w.run(ctx, program{
 		name: "bench " + deletesCommand, path: w.self, env: w.plane.Env(),
 		args: []string{deletesCommand, "-streams", strconv.Itoa(streams), "-kubeconfig", w.plane.Kubeconfig},
-	}.run(ctx)
+	})
 	if err != nil {
 		return c, err
 	}
@@ -154,7 +156,7 @@ func (w *workshop) bare(ctx context.Context, streams int) (cost, error) {
 func (w *workshop) collect(ctx context.Context) (whole, acting, saving cost, err error) {
 	root := filepath.Join(w.dir, "backups")
 	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
-	if whole, _, err = w.command(false, "collect", "--yes", "--max-deletes", strconv.Itoa(w.objects), "--backup-dir", root).run(ctx); err != nil {
+	if whole, _, err = w.run(ctx, w.command(false, "collect", "--yes", "--max-deletes", strconv.Itoa(w.objects), "--backup-dir", root)); err != nil {
 		return whole, acting, saving, err
 	}
 	folders, err := filepath.Glob(filepath.Join(root, "*"))

@@ -19,7 +19,6 @@ type actReport struct {
 	Rounds     int
 	Objects    int
 	Busy       float64  // which part of the machine others kept busy at the median start
-	Own        int64    // the most memory that bench itself had: it hides what had less
 	Bare       int      // how many of the rows, the first ones, are bare DELETEs
 	Rows       []actRow // the last but two are parts of the one before them
 }
@@ -32,10 +31,10 @@ type actRow struct {
 }
 
 // Median is of each figure by itself.
-func (a actRow) Median() cost { return a.Runs.median() }
+func (a actRow) Median() cost { return a.Runs.Median() }
 
 // Spread is from the fastest run to the slowest.
-func (a actRow) Spread() string { return entry{Runs: a.Runs}.Spread() }
+func (a actRow) Spread() string { return a.Runs.Spread() }
 
 // Floor is what everything is compared with: the faster of the bare DELETEs.
 func (r *actReport) Floor() cost {
@@ -78,14 +77,6 @@ func (r *actReport) Asked(row actRow) string {
 	return fmt.Sprintf("%.2f (%s)", float64(sum)/float64(r.Objects), strings.Join(said, ", "))
 }
 
-// memory is empty for what was not measured.
-func (r *actReport) memory(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return (&report{Own: r.Own}).memory(n)
-}
-
 func (r *actReport) print(out io.Writer) error {
 	fmt.Fprintf(out, "\n%s objects of garbage; %d runs each, medians\nat half of the starts others kept %.0f %% of the machine busy or more\n\n", thousands(r.Objects), r.Rounds, 100*r.Busy)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -93,7 +84,7 @@ func (r *actReport) print(out io.Writer) error {
 	for _, row := range r.Rows {
 		m := row.Median()
 		fmt.Fprintln(table, strings.Join([]string{
-			row.Name, seconds(m.Wall), row.Spread(), known(m.CPU), known(m.Servers), r.memory(m.Memory), ratio(m.Wall, r.Floor().Wall), r.Asked(row),
+			row.Name, seconds(m.Wall), row.Spread(), known(m.CPU), known(m.Servers), memory(m.Memory), ratio(m.Wall, r.Floor().Wall), r.Asked(row),
 		}, "\t"))
 	}
 	return table.Flush()
@@ -120,5 +111,5 @@ func (r *actReport) Glance() time.Duration { return glance }
 
 // write writes the report as a page of the documentation.
 func (r *actReport) write(path string) error {
-	return render(path, actPage, r, r.memory)
+	return render(path, actPage, r)
 }

@@ -21,8 +21,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/plane"
 )
 
-// acceptMetadata asks for what audit asks for.
-const acceptMetadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+// What is asked for, as audit asks for it.
+const (
+	acceptMetadata  = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	acceptEvents    = "application/vnd.kubernetes.protobuf;stream=watch;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	acceptDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+)
+
+// discoveryPaths are what a client has to ask for to know what there is to list.
+var discoveryPaths = []string{"/api", "/apis", "/version"}
 
 // transferred is what a floor process says of itself.
 type transferred struct {
@@ -31,11 +38,14 @@ type transferred struct {
 }
 
 // floor lists the paths that stdin names, one a line, and throws the answers away: it reads
-// no more of them than where the next page begins.
+// no more of them than where the next page begins. It may ask for discovery before, which
+// it throws away too, and come to the server by another address.
 func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	var w way
 	flags := flag.NewFlagSet(floorCommand, flag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "")
+	server := flags.String("server", "", "")
+	discover := flags.Bool("discover", false, "")
 	w.register(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -46,6 +56,9 @@ func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	if err != nil {
 		return fmt.Errorf("read kubeconfig: %w", err)
+	}
+	if *server != "" {
+		config.Host = *server
 	}
 	config.DisableCompression = !w.Gzip
 	client, err := rest.HTTPClientFor(config)
@@ -58,12 +71,12 @@ func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	}
 
 	d := &drain{client: client, server: config.Host, way: w}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(w.Streams)
-	for path := range strings.FieldsSeq(string(in)) {
-		group.Go(func() error { return d.list(ctx, path) })
+	if *discover {
+		if err := d.all(ctx, discoveryPaths, d.get); err != nil {
+			return err
+		}
 	}
-	if err := group.Wait(); err != nil {
+	if err := d.all(ctx, strings.Fields(string(in)), d.list); err != nil {
 		return err
 	}
 	return json.NewEncoder(stdout).Encode(transferred{Requests: d.requests.Load(), Bytes: d.bytes.Load()})
@@ -76,7 +89,32 @@ type drain struct {
 	requests, bytes atomic.Int64
 }
 
+// all asks for paths, several at once.
+func (d *drain) all(ctx context.Context, paths []string, ask func(context.Context, string) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(d.way.Streams)
+	for _, path := range paths {
+		group.Go(func() error {
+			if err := ask(ctx, path); err != nil {
+				return fmt.Errorf("get %s: %w", path, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// get asks for something other than a list.
+func (d *drain) get(ctx context.Context, path string) error {
+	return d.answer(ctx, path, acceptDiscovery, func(reader) (bool, error) { return false, nil })
+}
+
 func (d *drain) list(ctx context.Context, path string) error {
+	if d.way.Watch {
+		return d.answer(ctx, path+"?"+watchQuery, acceptEvents, func(r reader) (endless bool, err error) {
+			return true, initialEvents(r)
+		})
+	}
 	next := ""
 	for {
 		query := url.Values{}
@@ -89,40 +127,43 @@ func (d *drain) list(ctx context.Context, path string) error {
 		if next != "" {
 			query.Set("continue", next)
 		}
-		var err error
-		if next, err = d.page(ctx, path+"?"+query.Encode()); err != nil {
-			return fmt.Errorf("list %s: %w", path, err)
-		}
-		if next == "" {
-			return nil
+		err := d.answer(ctx, path+"?"+query.Encode(), acceptMetadata, func(r reader) (endless bool, err error) {
+			next, err = continuation(r)
+			return false, err
+		})
+		if err != nil || next == "" {
+			return err
 		}
 	}
 }
 
-func (d *drain) page(ctx context.Context, path string) (next string, err error) {
+// watchQuery makes a watch begin with everything there is.
+const watchQuery = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+
+// answer has the beginning of an answer read, and throws the rest away; if that is
+// endless, it ends the request.
+func (d *drain) answer(ctx context.Context, path, accept string, read func(reader) (endless bool, err error)) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.server+path, nil)
 	if err != nil {
-		return "", err
+		return err
 	}
-	request.Header.Set("Accept", acceptMetadata)
+	request.Header.Set("Accept", accept)
 	response, err := d.client.Do(request)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer response.Body.Close() // read only
 	if response.StatusCode != http.StatusOK {
-		return "", errors.New(response.Status)
+		return errors.New(response.Status)
 	}
 	d.requests.Add(1)
 	body := &counted{from: response.Body}
-	if next, err = continuation(bufio.NewReader(body)); err != nil {
-		return "", err
+	defer func() { d.bytes.Add(body.n) }()
+	if endless, err := read(bufio.NewReader(body)); err != nil || endless {
+		return err
 	}
-	if _, err := io.Copy(io.Discard, body); err != nil {
-		return "", err
-	}
-	d.bytes.Add(body.n)
-	return next, nil
+	_, err = io.Copy(io.Discard, body)
+	return err
 }
 
 // counted counts what is read through it.

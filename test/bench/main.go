@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const (
@@ -30,8 +32,10 @@ const (
 
 type options struct {
 	act     bool
-	objects int
+	objects int    // of act
+	stages  counts // of the others, growing
 	runs    int
+	rest    time.Duration
 	peer    string
 	write   string
 }
@@ -95,10 +99,12 @@ func parse(args []string, stdout io.Writer) (options, error) {
 		flags.IntVar(&o.objects, "objects", 10_000, "how many objects to create for each run")
 		flags.IntVar(&o.runs, "runs", 3, "how often to measure each way to get rid of them")
 	} else {
-		flags.IntVar(&o.objects, "objects", 50_000, "how many objects to create")
-		flags.IntVar(&o.runs, "runs", 5, "how often to try each way to find the floor; programs are compared three times as often")
+		o.stages = counts{50_000}
+		flags.Var(&o.stages, "objects", "how many objects to create; several `numbers`, as 50000,500000, are measured one after the other")
+		flags.IntVar(&o.runs, "runs", 5, "how often to try each way to find the floor; programs are compared three times as often, up to 200,000 objects")
 		flags.StringVar(&o.peer, "peer", "", "another `program`, with its arguments, to run beside audit; it is given KUBECONFIG")
 	}
+	flags.DurationVar(&o.rest, "rest", 10*time.Second, "how long to wait, before each run, for the machine to be quiet")
 	flags.StringVar(&o.write, "write", "", "write the figures to this `file`, as Markdown")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -111,8 +117,10 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	case err != nil:
 	case flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case o.objects < 1 || o.runs < 1:
+	case o.act && o.objects < 1 || o.runs < 1:
 		err = errors.New("-objects and -runs must be at least 1")
+	case !o.act:
+		err = o.stages.check()
 	}
 	if err != nil {
 		return o, &usageError{err}
@@ -126,7 +134,11 @@ func (o options) line() string {
 	if o.act {
 		words = append(words, actCommand)
 	}
-	words = append(words, fmt.Sprintf("-objects %d -runs %d", o.objects, o.runs))
+	objects := o.stages.String()
+	if o.act {
+		objects = strconv.Itoa(o.objects)
+	}
+	words = append(words, fmt.Sprintf("-objects %s -runs %d", objects, o.runs))
 	if o.peer != "" {
 		words = append(words, "-peer …")
 	}

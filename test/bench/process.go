@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,30 +34,32 @@ type cost struct {
 	Servers time.Duration
 }
 
-// run measures one run; out is what it wrote to stdout.
-func (p program) run(ctx context.Context) (c cost, out []byte, err error) {
-	cmd := exec.CommandContext(ctx, p.path, p.args...)
+// run has launch measure one run; out is what p wrote to stdout.
+func (w *workshop) run(ctx context.Context, p program) (c cost, out []byte, err error) {
+	file := filepath.Join(w.dir, "figures")
+	cmd := exec.CommandContext(ctx, w.launch, append([]string{file, p.path}, p.args...)...)
 	cmd.Env = p.env
-	cmd.Stdin = strings.NewReader(p.in)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	stdout := &head{most: 1 << 16}
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = stdout, &stderr
-	if p.in == "" {
-		cmd.Stdin = nil
+	if p.in != "" {
+		cmd.Stdin = strings.NewReader(p.in)
 	}
-	begun := time.Now()
 	err = cmd.Run()
-	c.Wall = time.Since(begun)
-	if state := cmd.ProcessState; state != nil {
-		c.CPU, c.Memory = state.UserTime()+state.SystemTime(), peak(state)
-		if p.found && state.ExitCode() == 1 {
-			err = nil
-		}
+	if p.found && cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 1 {
+		err = nil
 	}
 	if err != nil {
 		return c, nil, fmt.Errorf("%s: %w\n%s", p.name, err, &stderr)
+	}
+	figures, err := os.ReadFile(file)
+	if err == nil {
+		_, err = fmt.Sscan(string(figures), &c.Wall, &c.CPU, &c.Memory)
+	}
+	if err != nil {
+		return c, nil, fmt.Errorf("read what %s cost: %w", p.name, err)
 	}
 	return c, stdout.kept, nil
 }
@@ -77,8 +80,8 @@ func (h *head) Write(b []byte) (int, error) {
 // sample is what all runs of one thing cost.
 type sample []cost
 
-// median is of each figure by itself.
-func (s sample) median() cost {
+// Median is of each figure by itself.
+func (s sample) Median() cost {
 	return cost{
 		Wall:   medianOf(s, func(c cost) time.Duration { return c.Wall }),
 		CPU:    medianOf(s, func(c cost) time.Duration { return c.CPU }),
@@ -91,6 +94,9 @@ func (s sample) median() cost {
 // fastest and slowest are wall times.
 func (s sample) fastest() time.Duration { return slices.Min(s.walls()) }
 func (s sample) slowest() time.Duration { return slices.Max(s.walls()) }
+
+// Spread is from the fastest to the slowest.
+func (s sample) Spread() string { return seconds(s.fastest()) + " to " + seconds(s.slowest()) }
 
 func (s sample) walls() []time.Duration {
 	out := make([]time.Duration, len(s))

@@ -12,65 +12,89 @@ import (
 	"time"
 )
 
-// report is everything that was measured.
+// report is everything that was measured of looking.
 type report struct {
 	Line       string
 	Date       time.Time
 	Machine    machine
 	Kubernetes string
-	Runs       int // of each program
-	Tries      int // of each way to find the floor
-	Types      int // lists that a look takes
-	Objects    int
-	Seeded     time.Duration
-	Moved      transferred // by the floor
-	Busy       float64     // which part of the machine others kept busy at the median start
-	Busiest    float64     // and at one in ten
-	Own        int64       // the most memory that bench itself had: it hides what had less
-	Entries    []entry     // the floor first
-	Ways       []entry     // the best first
+	Tries      int           // of each way to find a floor
+	Types      int           // lists that a look takes
+	Busy       float64       // which part of the machine others kept busy at the median start
+	Busiest    float64       // and at one in ten
+	Rest       time.Duration // how long was waited for less, before each
+	Stages     []*stage      // growing
+	Crossing   *crossing
 }
 
-// entry is one row.
+// entry is one row. Against is what it is compared with, nothing where that is zero.
 type entry struct {
-	Name  string
-	Runs  sample
-	Lists int
+	Name     string
+	Floor    bool // no command, but what one is compared with
+	Runs     sample
+	Requests int
+	Against  cost
 }
 
 // Median is of each figure by itself.
-func (e entry) Median() cost { return e.Runs.median() }
+func (e entry) Median() cost { return e.Runs.Median() }
 
 // Spread is from the fastest run to the slowest.
-func (e entry) Spread() string {
-	return seconds(e.Runs.fastest()) + " to " + seconds(e.Runs.slowest())
+func (e entry) Spread() string { return e.Runs.Spread() }
+
+// Wall and CPU are how many times as much it took as what it is compared with.
+func (e entry) Wall() string { return ratio(e.Median().Wall, e.Against.Wall) }
+func (e entry) CPU() string  { return ratio(e.Median().CPU, e.Against.CPU) }
+
+// Asked is how many requests it took; empty where that is none or was not counted.
+func (e entry) Asked() string {
+	if e.Requests == 0 {
+		return ""
+	}
+	return strconv.Itoa(e.Requests)
 }
 
-// Floor is what everything is compared with.
-func (r *report) Floor() cost { return r.Entries[0].Median() }
+// Title is the name as Markdown.
+func (e entry) Title() string { return title(e.Name, e.Floor) }
 
-// Of is the row of kubectl gc COMMAND.
-func (r *report) Of(command string) cost {
-	for _, e := range r.Entries {
-		if e.Name == "kubectl gc "+command {
-			return e.Median()
-		}
+// Title is the name as Markdown.
+func (g growth) Title() string { return title(g.Name, g.Name != auditRow) }
+
+func title(name string, plain bool) string {
+	if plain {
+		return name
 	}
-	return cost{}
+	return "`" + name + "`"
 }
 
 // Shown are the ways worth a look: the five best, audit's own, and the worst.
-func (r *report) Shown() []entry {
-	var out []entry
-	for i, e := range r.Ways {
-		if i < 5 || i == len(r.Ways)-1 {
-			out = append(out, e)
-		} else if e.Name == auditsWay.String() {
-			e.Name += " (audit's)"
-			out = append(out, e)
+func (s *stage) Shown() []attempt {
+	var out []attempt
+	for i, a := range s.Ways {
+		if i < 5 || i == len(s.Ways)-1 || a.way == auditsWay {
+			out = append(out, a)
 		}
 	}
 	return out
+}
+
+// Note says which way is audit's.
+func (a attempt) Note() string {
+	if a.way == auditsWay {
+		return " (audit's)"
+	}
+	return ""
+}
+
+// Smallest is the fewest objects a page that were tried.
+func (s *stage) Smallest() int {
+	smallest := 0
+	for _, a := range s.Ways {
+		if a.Page > 0 && (smallest == 0 || a.Page < smallest) {
+			smallest = a.Page
+		}
+	}
+	return smallest
 }
 
 // Mix says what was created.
@@ -78,36 +102,51 @@ func (r *report) Mix() string {
 	return fmt.Sprintf("%d pods, %d configmaps, %d secrets and 2 replicasets to each deployment", podsEach, configMapsEach, secretsEach)
 }
 
-// AtMost is the peak, in MiB, up to which peaks can't be told apart; 0 if none is so low.
-func (r *report) AtMost() int64 {
-	for _, e := range r.Entries {
-		if e.Median().Memory <= r.Own {
-			return r.Own >> 20
-		}
-	}
-	return 0
-}
-
-func (r *report) memory(n int64) string {
-	switch {
-	case n == 0:
-		return "?"
-	case n <= r.Own:
-		return fmt.Sprintf("≤ %d MiB", r.Own>>20)
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
+// AuditsFlags are what makes audit ask as it does by default.
+func (r *report) AuditsFlags() string {
+	return fmt.Sprintf("--chunk-size %d --concurrency %d", auditsWay.Page, auditsWay.Streams)
 }
 
 func (r *report) print(out io.Writer) error {
-	fmt.Fprintf(out, "\n%s objects, %d types, %.1f MB of metadata; %d runs each, medians\n", thousands(r.Objects), r.Types, megabytes(r.Moved.Bytes), r.Runs)
-	fmt.Fprintf(out, "floor: %s\nat half of the starts others kept %.0f %% of the machine busy or more\n\n", r.Ways[0].Name, 100*r.Busy)
+	for _, s := range r.Stages {
+		fmt.Fprintf(out, "\n%s objects, %d types, %.1f MB of metadata; %d runs each, medians\nfloor: %s; of one namespace: %s\n\n", thousands(s.Objects), r.Types, megabytes(s.Moved.Bytes), s.Runs, s.Ways[0], s.Near)
+		if err := printEntries(out, s.Entries); err != nil {
+			return err
+		}
+		for _, g := range s.Growths {
+			fmt.Fprintf(out, "API server during %s: %s more (%s to %s)\n", g.Name, memory(g.Median()), memory(g.Start()), memory(g.Top()))
+		}
+	}
+	if c := r.Crossing; c != nil {
+		fmt.Fprintf(out, "\n%s objects over a link of %s; %d runs each, medians\nfloor: %s\n\n", thousands(c.Objects), c.Link, c.Runs, c.Ways[0])
+		if err := printEntries(out, c.Entries); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "\nat half of the starts others kept %.0f %% of the machine busy or more\n\n", 100*r.Busy)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "WHAT\tWALL\tFROM, TO\tCPU\tMEMORY\tWALL/FLOOR\tCPU/FLOOR\tLISTS")
-	for _, e := range r.Entries {
+	fmt.Fprint(table, "GOAL")
+	for _, s := range r.Stages {
+		fmt.Fprintf(table, "\tAT %s\tREACHED", thousands(s.Wanted))
+	}
+	fmt.Fprintln(table)
+	for _, g := range r.Goals() {
+		fmt.Fprint(table, g.What)
+		for _, m := range g.Marks {
+			fmt.Fprintf(table, "\t%s\t%s", m.Goal, m.Reached)
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
+}
+
+func printEntries(out io.Writer, entries []entry) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "WHAT\tWALL\tFROM, TO\tCPU\tMEMORY\tWALL/FLOOR\tCPU/FLOOR\tREQUESTS")
+	for _, e := range entries {
 		m := e.Median()
 		fmt.Fprintln(table, strings.Join([]string{
-			e.Name, seconds(m.Wall), e.Spread(), seconds(m.CPU), r.memory(m.Memory),
-			ratio(m.Wall, r.Floor().Wall), ratio(m.CPU, r.Floor().CPU), fmt.Sprint(e.Lists),
+			e.Name, seconds(m.Wall), e.Spread(), seconds(m.CPU), memory(m.Memory), e.Wall(), e.CPU(), e.Asked(),
 		}, "\t"))
 	}
 	return table.Flush()
@@ -117,9 +156,9 @@ func (r *report) print(out io.Writer) error {
 var page string
 
 // write writes the report as a page of the documentation.
-func (r *report) write(path string) error { return render(path, page, r, r.memory) }
+func (r *report) write(path string) error { return render(path, page, r) }
 
-func render(path, page string, data any, memory func(int64) string) error {
+func render(path, page string, data any) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"seconds": seconds, "memory": memory, "megabytes": megabytes, "ratio": ratio, "thousands": thousands, "known": known,
 		"percent": func(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) },
@@ -135,24 +174,4 @@ func render(path, page string, data any, memory func(int64) string) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
-}
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
-
-func megabytes(n int64) float64 { return float64(n) / 1e6 }
-
-func ratio(a, b time.Duration) string {
-	if b == 0 {
-		return "?"
-	}
-	return fmt.Sprintf("%.2f", float64(a)/float64(b))
-}
-
-// thousands writes 50234 as 50,234.
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,23 +30,40 @@ func TestMedian(t *testing.T) {
 		"of nothing":         {nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.of.median(); got.Wall != c.want || got.CPU != c.want {
+			if got := c.of.Median(); got.Wall != c.want || got.CPU != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
 	}
 }
 
-func TestReport(t *testing.T) {
-	r := &report{
-		Line: "go run ./test/bench -objects 1", Date: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
-		Machine: machine{Cores: 2, CPU: "a processor", Memory: "24 GiB", System: "Linux", Go: "go1"}, Kubernetes: "v1.36.3",
-		Runs: 3, Types: 57, Objects: 50_234, Seeded: 50 * time.Second, Moved: transferred{Bytes: 48_000_000}, Own: 150 << 20,
+// compared is a stage on which audit took so many milliseconds, three times its floor's.
+func compared(objects, audit int) *stage {
+	floor := entry{Name: wholeFloor, Floor: true, Runs: ms(audit / 3), Requests: 57}
+	near := entry{Name: namespaceFloor, Floor: true, Runs: ms(100)}
+	return &stage{
+		Wanted: objects, Objects: objects + 234, Runs: 3, Moved: transferred{Bytes: 48_000_000}, Near: way{Streams: 8},
+		Ways: []attempt{{way{Streams: 2}, ms(200, 210, 190)}, {auditsWay, ms(300)}},
 		Entries: []entry{
-			{Name: "the transfer floor", Runs: ms(200, 210, 190), Lists: 57},
-			{Name: "kubectl gc audit", Runs: ms(600, 610, 590), Lists: 63},
+			floor,
+			{Name: auditRow, Runs: ms(audit, audit+10, audit-10), Requests: 63, Against: floor.Median()},
+			near,
+			{Name: treeRow, Runs: ms(140), Against: near.Median()},
 		},
-		Ways: []entry{{Name: auditsWay.String(), Runs: ms(200, 210, 190)}},
+		Growths: []growth{{auditRow, []int64{500 << 20}, []int64{600 << 20}}, {unpagedRow, []int64{500 << 20}, []int64{750 << 20}}},
+	}
+}
+
+func TestReport(t *testing.T) {
+	floor := ms(2000)
+	r := &report{
+		Line: "go run ./test/bench -objects 1", Date: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Rest: 10 * time.Second,
+		Machine: machine{Cores: 2, CPU: "a processor", Memory: "24 GiB", System: "Linux", Go: "go1"}, Kubernetes: "v1.36.3",
+		Types: 57, Tries: 3, Stages: []*stage{compared(50_000, 600), compared(500_000, 6600)},
+		Crossing: &crossing{
+			Link: slow.String(), Objects: 50_000, Runs: 3, Ways: []attempt{{way{Streams: 8, Gzip: true}, floor}},
+			Entries: []entry{{Name: packedFloor, Runs: floor, Against: floor.Median(), Floor: true}, {Name: auditRow, Runs: ms(2400), Against: floor.Median()}},
+		},
 	}
 	var out bytes.Buffer
 	if err := r.print(&out); err != nil {
@@ -60,50 +77,25 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"50,234 objects", "48.0 MB", "3.00", "0.590 s to 0.610 s", "600 MiB"} {
+	for _, want := range []string{"50,234 objects", "500,234 objects", "48.0 MB", "3.00", "0.590 s to 0.610 s", "600 MiB", "3.00, missed"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the table lacks %q:\n%s", want, &out)
+			t.Errorf("the tables lack %q:\n%s", want, &out)
 		}
 	}
 	for _, want := range []string{
+		"| | goal, 50,000 objects | reached | goal, 500,000 objects | reached |",
+		"| `audit`, wall time / the floor's | ≤ 1.3 | 3.00, missed | ≤ 1.3 | 3.00, missed |",
+		"| `tree` of one object, wall time / that of its namespace's floor | ≤ 1.5 | 1.40 | ≤ 1.5 | 1.40 |",
+		"| `audit`, wall time per object / that of the fewest |  |  | ≤ 1.15 | 1.10 |",
+		"| `audit` over a slow link, wall time / the floor's, compressed | ≤ 1.3 | 1.20 |  |  |",
 		"| `kubectl gc audit` | 0.600 s | 0.590 s to 0.610 s | 0.600 s | 600 MiB | 3.00 | 3.00 | 63 |",
-		"50,234 objects of 57 types", "takes 3.00 times the floor's time", "2 cores, a processor", "| date | 2026-01-02 |", r.Line,
+		"| the floor of one namespace | 0.100 s |", "| pages of 5000, 8 streams, gzip (audit's) | 1 |",
+		"| `kubectl gc audit` | 500 MiB | 600 MiB | 100 MiB |", "50ms round trip and 20 Mbit/s",
+		"2 cores, a processor", "| date | 2026-01-02 |", r.Line,
 	} {
 		if !strings.Contains(string(written), want) {
 			t.Errorf("the page lacks %q:\n%s", want, written)
 		}
-	}
-}
-
-func TestMemoryThatIsHidden(t *testing.T) {
-	r := &report{Own: 40 << 20, Entries: []entry{{Runs: ms(100)}, {Runs: ms(30)}}}
-	for n, want := range map[int64]string{0: "?", 30 << 20: "≤ 40 MiB", 41 << 20: "41 MiB"} {
-		if got := r.memory(n); got != want {
-			t.Errorf("%d bytes: got %q, want %q", n, got, want)
-		}
-	}
-	if got := r.AtMost(); got != 40 {
-		t.Errorf("got %d, want 40", got)
-	}
-}
-
-func TestWaysSurviveTheCommandLine(t *testing.T) {
-	seen, audits := map[string]bool{}, false
-	for _, w := range ways() {
-		var got way
-		flags := flag.NewFlagSet("", flag.ContinueOnError)
-		got.register(flags)
-		if err := flags.Parse(w.args()); err != nil || got != w {
-			t.Errorf("got %v, %v, want %v", got, err, w)
-		}
-		if seen[w.String()] {
-			t.Errorf("two ways are called %q", w)
-		}
-		seen[w.String()] = true
-		audits = audits || w == auditsWay
-	}
-	if !audits {
-		t.Error("audit's own way is not tried")
 	}
 }
 
@@ -132,15 +124,19 @@ apiserver_request_duration_seconds_count{resource="pods",verb="LIST"} 7
 }
 
 func TestParse(t *testing.T) {
-	o, err := parse([]string{"-objects", "5000", "-peer", "other -A"}, &bytes.Buffer{})
-	if err != nil || o.objects != 5000 || o.runs != 5 || o.line() != "go run ./test/bench -objects 5000 -runs 5 -peer …" {
+	o, err := parse([]string{"-objects", "5000,20000", "-peer", "other -A"}, &bytes.Buffer{})
+	if err != nil || !slices.Equal(o.stages, counts{5000, 20_000}) || o.line() != "go run ./test/bench -objects 5000,20000 -runs 5 -peer …" {
 		t.Errorf("got %+v, %v, which says %q", o, err, o.line())
+	}
+	o, err = parse(nil, &bytes.Buffer{})
+	if err != nil || !slices.Equal(o.stages, counts{50_000}) {
+		t.Errorf("got %+v, %v, want 50000 objects", o, err)
 	}
 	o, err = parse([]string{"act", "-runs", "2"}, &bytes.Buffer{})
 	if err != nil || !o.act || o.objects != 10_000 || o.line() != "go run ./test/bench act -objects 10000 -runs 2" {
 		t.Errorf("got %+v, %v, which says %q", o, err, o.line())
 	}
-	for _, args := range [][]string{{"act", "-peer", "other"}, {"-objects", "0"}, {"-runs=0"}, {"-bogus"}, {"extra"}} {
+	for _, args := range [][]string{{"act", "-peer", "other"}, {"-objects", "0"}, {"-objects", "20000,5000"}, {"-objects", "5000,5000"}, {"-objects", "100,5000"}, {"-objects", "5000,"}, {"act", "-objects", "5000,20000"}, {"-runs=0"}, {"-bogus"}, {"extra"}} {
 		if code := dispatch(t.Context(), args); code != exitUsage {
 			t.Errorf("bench %s: exit code %d, want %d", strings.Join(args, " "), code, exitUsage)
 		}

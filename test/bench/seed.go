@@ -41,6 +41,7 @@ const (
 func seed(ctx context.Context, args []string, progress io.Writer) error {
 	flags := flag.NewFlagSet(seedCommand, flag.ContinueOnError)
 	objects := flags.Int("objects", 0, "")
+	before := flags.Int("before", 0, "") // so many were asked for before
 	kubeconfig := flags.String("kubeconfig", "", "")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -59,8 +60,11 @@ func seed(ctx context.Context, args []string, progress io.Writer) error {
 		return fmt.Errorf("prepare client: %w", err)
 	}
 	s := &seeder{client: client, progress: progress}
-	return s.fill(ctx, (*objects+applicationIs-1)/applicationIs)
+	return s.fill(ctx, applications(*before), applications(*objects))
 }
+
+// applications are how many it takes to have so many objects.
+func applications(objects int) int { return (objects + applicationIs - 1) / applicationIs }
 
 type seeder struct {
 	client   kubernetes.Interface
@@ -68,9 +72,13 @@ type seeder struct {
 	created  atomic.Int64
 }
 
-func (s *seeder) fill(ctx context.Context, applications int) error {
-	for i := 0; i*applicationsInNamespace < applications; i++ {
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespaceName(i * applicationsInNamespace)}}
+// fill creates applications up to a number, but for the first ones.
+func (s *seeder) fill(ctx context.Context, before, applications int) error {
+	for i := before; i < applications; i++ {
+		if i%applicationsInNamespace > 0 {
+			continue
+		}
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespaceName(i)}}
 		if _, err := s.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create namespace: %w", err)
 		}
@@ -79,7 +87,7 @@ func (s *seeder) fill(ctx context.Context, applications int) error {
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
-	for i := range applications {
+	for i := before; i < applications; i++ {
 		group.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()

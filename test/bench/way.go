@@ -10,6 +10,7 @@ import (
 type way struct {
 	Page    int  // objects a page; 0: no pages
 	Cached  bool // resourceVersion=0: as the server's cache has it, which knows no pages
+	Watch   bool // a watch that begins with everything there is (sendInitialEvents), which is never compressed
 	Streams int  // lists in flight
 	Gzip    bool // whether the answers may be compressed
 }
@@ -17,23 +18,57 @@ type way struct {
 // auditsWay is how audit asks unless told otherwise.
 var auditsWay = way{Page: 5000, Streams: 8, Gzip: true}
 
-// ways are all that are tried.
-func ways() []way {
+// most is how many pages the largest list may take: the server pays for every page, so
+// that smaller ones lose by far, and take half a minute each.
+const most = 100
+
+// ways are those to try on so many objects.
+func ways(objects int) []way {
+	largest := objects * podsEach / applicationIs
 	var out []way
-	for _, gzip := range []bool{false, true} {
-		for _, streams := range []int{2, 4, 8} {
-			for _, page := range []int{0, 500, 1000, 5000, 20_000} {
-				out = append(out, way{Page: page, Streams: streams, Gzip: gzip})
+	for _, streams := range []int{2, 4, 8} {
+		out = append(out, way{Watch: true, Streams: streams})
+		for _, gzip := range []bool{false, true} {
+			out = append(out, way{Streams: streams, Gzip: gzip}, way{Cached: true, Streams: streams, Gzip: gzip})
+			for _, page := range []int{500, 1000, 2000, 5000, 10_000, 20_000} {
+				if page*most >= largest {
+					out = append(out, way{Page: page, Streams: streams, Gzip: gzip})
+				}
 			}
-			out = append(out, way{Cached: true, Streams: streams, Gzip: gzip})
 		}
 	}
 	return out
 }
 
+// namespaceWays are those to try on one namespace, where no list has more than one page.
+func namespaceWays() []way {
+	var out []way
+	for _, streams := range []int{2, 4, 8, 16} {
+		for _, gzip := range []bool{false, true} {
+			out = append(out, way{Streams: streams, Gzip: gzip}, way{Cached: true, Streams: streams, Gzip: gzip})
+		}
+	}
+	return out
+}
+
+// slowWays are those to try over a slow link. The last is not compressed.
+func slowWays() []way {
+	return []way{
+		{Streams: 8, Gzip: true},
+		{Streams: 16, Gzip: true},
+		{Cached: true, Streams: 8, Gzip: true},
+		{Page: 5000, Streams: 8, Gzip: true},
+		{Page: 5000, Streams: 16, Gzip: true},
+		{Page: 10_000, Streams: 8, Gzip: true},
+		{Streams: 8},
+	}
+}
+
 func (w way) String() string {
 	pages := "no pages"
 	switch {
+	case w.Watch:
+		pages = "watch-list"
 	case w.Cached:
 		pages = "no pages, resourceVersion=0"
 	case w.Page > 0:
@@ -49,13 +84,14 @@ func (w way) String() string {
 func (w *way) register(flags *flag.FlagSet) {
 	flags.IntVar(&w.Page, "page", 0, "")
 	flags.BoolVar(&w.Cached, "cached", false, "")
+	flags.BoolVar(&w.Watch, "watch", false, "")
 	flags.IntVar(&w.Streams, "streams", 1, "")
 	flags.BoolVar(&w.Gzip, "gzip", false, "")
 }
 
 func (w way) args() []string {
 	return []string{
-		"-page=" + strconv.Itoa(w.Page), "-cached=" + strconv.FormatBool(w.Cached),
+		"-page=" + strconv.Itoa(w.Page), "-cached=" + strconv.FormatBool(w.Cached), "-watch=" + strconv.FormatBool(w.Watch),
 		"-streams=" + strconv.Itoa(w.Streams), "-gzip=" + strconv.FormatBool(w.Gzip),
 	}
 }

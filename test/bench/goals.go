@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// The goals: ratios, but for memory, which is in bytes.
+const (
+	goalWall     = 1.3
+	goalCPU      = 3
+	goalTree     = 1.5
+	goalEach     = 1.15
+	goalServer   = 0.5
+	goalCrossing = 1.3
+)
+
+// goalMemory is what audit may take of memory on so many objects; 0 where there is no goal.
+func goalMemory(objects int) int64 {
+	switch {
+	case objects <= 50_000:
+		return 64 << 20
+	case objects <= 500_000:
+		return 300 << 20
+	}
+	return 0
+}
+
+// goal is a row: what was wanted and what was reached, at each stage.
+type goal struct {
+	What  string
+	Marks []mark
+}
+
+// mark is empty where a stage was not measured for it.
+type mark struct{ Goal, Reached string }
+
+// unknown is a ratio of which nothing is known.
+const unknown = -1
+
+// atMost marks a ratio.
+func atMost(limit, reached float64) mark {
+	m := mark{Goal: fmt.Sprintf("≤ %.4g", limit), Reached: "not known"}
+	if reached != unknown {
+		m.Reached = verdict(fmt.Sprintf("%.2f", reached), reached <= limit)
+	}
+	return m
+}
+
+func verdict(reached string, kept bool) string {
+	if kept {
+		return reached
+	}
+	return reached + ", missed"
+}
+
+// Goals are all of them, each with a mark for each stage.
+func (r *report) Goals() []goal {
+	out := []goal{
+		{What: "`audit`, wall time / the floor's"},
+		{What: "`audit`, CPU / the floor's"},
+		{What: "`audit`, peak memory"},
+		{What: "`tree` of one object, wall time / that of its namespace's floor"},
+		{What: "`tree`, wall time / that with the fewest objects elsewhere"},
+		{What: "`audit`, wall time per object / that of the fewest"},
+		{What: "`audit`, CPU per object / that of the fewest"},
+		{What: "growth of the API server during `audit` / during lists without pages"},
+		{What: "`audit` over a slow link, wall time / the floor's, compressed"},
+	}
+	for i, s := range r.Stages {
+		for at, m := range r.marks(i, s) {
+			out[at].Marks = append(out[at].Marks, m)
+		}
+	}
+	return out
+}
+
+// marks are in the order of the goals.
+func (r *report) marks(i int, s *stage) []mark {
+	first := r.Stages[0]
+	audit, tree := s.Of(auditRow), s.Of(treeRow)
+	out := []mark{
+		atMost(goalWall, times(audit.Median().Wall, audit.Against.Wall)),
+		atMost(goalCPU, times(audit.Median().CPU, audit.Against.CPU)),
+		memoryMark(s.Wanted, audit.Median().Memory),
+		atMost(goalTree, times(tree.Median().Wall, tree.Against.Wall)),
+		{},
+		{},
+		{},
+		s.serverMark(i > 0 && i == len(r.Stages)-1),
+		{},
+	}
+	if i > 0 {
+		before, each := first.Of(auditRow).Median(), float64(first.Objects)/float64(s.Objects)
+		out[4] = mark{Goal: "no growth", Reached: fmt.Sprintf("%.2f", times(tree.Median().Wall, first.Of(treeRow).Median().Wall))}
+		out[5] = atMost(goalEach, each*times(audit.Median().Wall, before.Wall))
+		out[6] = atMost(goalEach, each*times(audit.Median().CPU, before.CPU))
+	}
+	if i == 0 && r.Crossing != nil {
+		slow := r.Crossing.Audit()
+		out[8] = atMost(goalCrossing, times(slow.Median().Wall, slow.Against.Wall))
+	}
+	return out
+}
+
+func memoryMark(objects int, reached int64) mark {
+	limit := goalMemory(objects)
+	switch {
+	case reached == 0:
+		return mark{Goal: "≤ " + memory(limit), Reached: "not known"}
+	case limit == 0:
+		return mark{Goal: "reported", Reached: memory(reached)}
+	}
+	return mark{Goal: "≤ " + memory(limit), Reached: verdict(memory(reached), reached <= limit)}
+}
+
+// serverMark is a goal with the most objects only, and reported with fewer. A server that
+// hardly grew, by a twentieth of what it held, says nothing.
+func (s *stage) serverMark(bound bool) mark {
+	part := float64(unknown)
+	if len(s.Growths) > 1 && s.Growths[1].Median() > s.Growths[1].Start()/20 {
+		part = float64(s.Growths[0].Median()) / float64(s.Growths[1].Median())
+	}
+	m := atMost(goalServer, part)
+	if !bound {
+		m.Goal = "reported"
+		if part != unknown {
+			m.Reached = fmt.Sprintf("%.2f", part)
+		}
+	}
+	return m
+}
+
+// times is how often b is in a.
+func times(a, b time.Duration) float64 {
+	if b == 0 {
+		return unknown
+	}
+	return float64(a) / float64(b)
+}

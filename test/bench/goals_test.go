@@ -1,0 +1,72 @@
+package main
+
+import "testing"
+
+func TestMarks(t *testing.T) {
+	for name, c := range map[string]struct {
+		got, want mark
+	}{
+		"a ratio that is reached":           {atMost(1.3, 1.25), mark{"≤ 1.3", "1.25"}},
+		"a ratio that is missed":            {atMost(1.3, 2.65), mark{"≤ 1.3", "2.65, missed"}},
+		"a ratio that nobody knows":         {atMost(1.3, unknown), mark{"≤ 1.3", "not known"}},
+		"memory for few objects":            {memoryMark(50_000, 60<<20), mark{"≤ 64 MiB", "60 MiB"}},
+		"memory for many":                   {memoryMark(500_000, 301<<20), mark{"≤ 300 MiB", "301 MiB, missed"}},
+		"memory for more than the goals do": {memoryMark(1_000_000, 700<<20), mark{"reported", "700 MiB"}},
+		"the server, reported":              {compared(1, 600).serverMark(false), mark{"reported", "0.40"}},
+		"the server, bound":                 {compared(1, 600).serverMark(true), mark{"≤ 0.5", "0.40"}},
+		"the server, hardly grown":          {(&stage{Growths: []growth{{auditRow, []int64{100}, []int64{104}}, {unpagedRow, []int64{100}, []int64{105}}}}).serverMark(true), mark{"≤ 0.5", "not known"}},
+		"the server, not seen":              {(&stage{}).serverMark(true), mark{"≤ 0.5", "not known"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.got != c.want {
+				t.Errorf("got %+v, want %+v", c.got, c.want)
+			}
+		})
+	}
+}
+
+func TestStaying(t *testing.T) {
+	fast, slower, lost := &attempt{way{Streams: 2}, ms(100, 900)}, &attempt{way{Streams: 4}, ms(250)}, &attempt{way{Streams: 8}, ms(301)}
+	for name, c := range map[string]struct {
+		kept  way
+		slack float64
+		want  []*attempt
+	}{
+		"the best by far is alone":      {way{}, 1.5, []*attempt{fast}},
+		"others that are not too far":   {way{}, 3, []*attempt{fast, slower}},
+		"the one that is always wanted": {lost.way, 1.5, []*attempt{fast, lost}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := staying([]*attempt{slower, fast, lost}, c.kept, c.slack)
+			if len(got) != len(c.want) {
+				t.Fatalf("%d stay, want %d", len(got), len(c.want))
+			}
+			for _, want := range c.want {
+				if got[0] != want && got[len(got)-1] != want {
+					t.Errorf("%s does not stay", want)
+				}
+			}
+		})
+	}
+}
+
+func TestMemoryIsEnough(t *testing.T) {
+	for name, c := range map[string]struct {
+		err error
+		ok  bool
+	}{
+		"for few objects":           {enoughOf(8<<30, 50_000), true},
+		"for many, on a large one":  {enoughOf(20<<30, 500_000), true},
+		"not for many, on a small":  {enoughOf(8<<30, 500_000), false},
+		"where nobody knows":        {enoughOf(0, 500_000), true},
+		"for the next run":          {spareOf(2 << 30), true},
+		"not for the next run":      {spareOf(reserve - 1), false},
+		"where nobody knows, again": {spareOf(0), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if ok := c.err == nil; ok != c.ok {
+				t.Errorf("got %v", c.err)
+			}
+		})
+	}
+}

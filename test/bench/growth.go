@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// growth is how much memory the API server took while something ran.
+type growth struct {
+	Name         string
+	Before, Peak []int64 // resident bytes, by run
+}
+
+// Median is of what was taken; 0 where that is not known.
+func (g growth) Median() int64 {
+	took := make([]int64, len(g.Before))
+	for i := range took {
+		took[i] = g.Peak[i] - g.Before[i]
+	}
+	return middle(took)
+}
+
+// Start and Top are the medians of what there was before, and at most.
+func (g growth) Start() int64 { return middle(g.Before) }
+func (g growth) Top() int64   { return middle(g.Peak) }
+
+const (
+	glimpse     = 10 * time.Millisecond
+	growthRuns  = 3
+	serverName  = "kube-apiserver"
+	longestCalm = 30 * time.Second
+)
+
+// unpaged is what audit's cost to the server is compared with: as few streams as are
+// tried, since each costs the server more.
+var unpaged = way{Streams: 2}
+
+// unpagedRow is its row.
+var unpagedRow = "the floor: " + unpaged.String()
+
+// growths watches the server's memory while audit runs, and lists without pages, and two
+// other ways. Where it can't be seen there are none. They come before many streams without
+// pages have made the server large: what it holds since then would hide its growth.
+func (w *workshop) growths(ctx context.Context) ([]growth, error) {
+	out := []growth{{Name: auditRow}, {Name: unpagedRow}}
+	programs := []program{w.command(true, "audit"), w.floor(unpaged, w.all)}
+	for _, by := range []way{auditsWay, {Watch: true, Streams: 2}} {
+		out, programs = append(out, growth{Name: "the floor: " + by.String()}), append(programs, w.floor(by, w.all))
+	}
+	pid := w.plane.PIDs[serverName]
+	if residentOf(pid) == 0 {
+		return nil, nil
+	}
+	for round := range min(growthRuns, w.runs) {
+		for i := range programs {
+			at := (i + round) % len(programs)
+			if err := w.calm(ctx, pid); err != nil {
+				return nil, err
+			}
+			before := residentOf(pid)
+			peak, err := watched(pid, func() error {
+				_, _, err := w.run(ctx, programs[at])
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			out[at].Before, out[at].Peak = append(out[at].Before, before), append(out[at].Peak, peak)
+		}
+	}
+	return out, nil
+}
+
+// watched has something done and tells the most memory that a process had meanwhile.
+func watched(pid int, do func() error) (peak int64, err error) {
+	done, top := make(chan struct{}), make(chan int64)
+	go func() {
+		most := residentOf(pid)
+		tick := time.NewTicker(glimpse)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				most = max(most, residentOf(pid))
+			case <-done:
+				top <- max(most, residentOf(pid))
+				return
+			}
+		}
+	}()
+	err = do()
+	close(done)
+	return <-top, err
+}
+
+// calm has the server collect its own garbage, and waits until it gives no more memory
+// back: what it still holds from before would not be seen to grow.
+func (w *workshop) calm(ctx context.Context, pid int) error {
+	if err := w.settle(ctx); err != nil {
+		return err
+	}
+	last := residentOf(pid)
+	for begun := time.Now(); time.Since(begun) < longestCalm; {
+		if err := w.sweep(ctx); err != nil {
+			return err
+		}
+		time.Sleep(2 * time.Second)
+		held := residentOf(pid)
+		if held*100 >= last*99 { // no more than one in a hundred went
+			return nil
+		}
+		last = held
+	}
+	return nil
+}
+
+// sweep asks for a profile of the server's memory, which has it collect garbage first.
+func (w *workshop) sweep(ctx context.Context) error {
+	c, err := newCounter(w.plane.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.plane.Server+"/debug/pprof/heap?gc=1", nil)
+	if err != nil {
+		return fmt.Errorf("have the server collect its garbage: %w", err)
+	}
+	response, err := c.client.Do(request)
+	if err != nil {
+		return fmt.Errorf("have the server collect its garbage: %w", err)
+	}
+	defer response.Body.Close() // read only
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("have the server collect its garbage: %s", response.Status)
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
+
+// residentOf is how much memory a running process has; 0 where that is not known.
+func residentOf(pid int) int64 { return kibibytes("/proc/"+strconv.Itoa(pid)+"/status", "VmRSS") }
+
+// kibibytes is a size, in bytes, from a file of "name: n kB" lines; 0 where that is not known.
+func kibibytes(path, name string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSuffix(procField(path, name), " kB"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n << 10
+}

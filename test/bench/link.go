@@ -1,0 +1,186 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// slow is the link of the goal: 50 ms there and back, 20 Mbit/s each way.
+var slow = link{roundTrip: 50 * time.Millisecond, rate: 20_000_000 / 8}
+
+// link is what bytes have to cross between a client and a server.
+type link struct {
+	roundTrip time.Duration
+	rate      int // bytes a second, each way, shared by all connections
+}
+
+const (
+	parcel = 4 << 10 // bytes that cross together
+	// queued is how many parcels a direction of a connection holds: those on their way
+	// and a queue as a router has it. What does not fit waits at the sender.
+	queued     = 64
+	bufferSize = 64 << 10
+)
+
+func (l link) String() string {
+	return fmt.Sprintf("%s round trip and %g Mbit/s", l.roundTrip, float64(l.rate)*8/1e6)
+}
+
+// lane is one direction of a link. Its zero value is free.
+type lane struct {
+	mu   sync.Mutex
+	free time.Time // when what was sent so far has left
+}
+
+// arrival reserves the lane for n bytes and tells when the last of them is there.
+func (l link) arrival(of *lane, n int) time.Time {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	if now := time.Now(); of.free.Before(now) {
+		of.free = now
+	}
+	of.free = of.free.Add(time.Duration(n) * time.Second / time.Duration(l.rate))
+	return of.free.Add(l.roundTrip / 2)
+}
+
+// carry takes bytes from one end to the other until there are no more, or until either
+// end is closed.
+func (l link) carry(to io.Writer, from io.Reader, over *lane) error {
+	type sent struct {
+		bytes []byte
+		due   time.Time
+	}
+	under, read := make(chan sent, queued), make(chan error, 1)
+	lost := make(chan struct{})
+	go func() {
+		defer close(under)
+		for {
+			bytes := make([]byte, parcel)
+			n, err := from.Read(bytes)
+			if n > 0 {
+				select {
+				case under <- sent{bytes[:n], l.arrival(over, n)}:
+				case <-lost:
+				}
+			}
+			if err != nil {
+				read <- err
+				return
+			}
+		}
+	}()
+	for s := range under {
+		time.Sleep(time.Until(s.due))
+		if _, err := to.Write(s.bytes); err != nil {
+			close(lost) // the caller closes from, which ends the reading
+			return err
+		}
+	}
+	if err := <-read; !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// proxy is a link to a server, for those who connect to Address.
+type proxy struct {
+	link
+	Address  string
+	server   string
+	listener net.Listener
+	up, down lane
+
+	mu    sync.Mutex
+	ends  map[net.Conn]bool // nil once it is closed
+	tasks sync.WaitGroup
+}
+
+// newProxy listens on loopback, for connections to a server's host:port.
+func newProxy(server string, over link) (*proxy, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for a slow link: %w", err)
+	}
+	p := &proxy{link: over, Address: listener.Addr().String(), server: server, listener: listener, ends: map[net.Conn]bool{}}
+	p.tasks.Go(p.accept)
+	return p, nil
+}
+
+// close ends all connections, and returns when nothing is under way any more.
+func (p *proxy) close() {
+	_ = p.listener.Close()
+	p.mu.Lock()
+	for end := range p.ends {
+		_ = end.Close()
+	}
+	p.ends = nil
+	p.mu.Unlock()
+	p.tasks.Wait()
+}
+
+func (p *proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.tasks.Go(func() { p.connect(client) })
+	}
+}
+
+// connect serves a connection until it ends. What the two ends do to it is theirs to
+// notice.
+func (p *proxy) connect(client net.Conn) {
+	if !p.hold(client) {
+		return
+	}
+	defer p.drop(client)
+	time.Sleep(p.roundTrip) // the handshake, which a listener on loopback gives away
+	server, err := net.Dial("tcp", p.server)
+	if err != nil || !p.hold(server) {
+		return
+	}
+	defer p.drop(server)
+	if tcp, ok := server.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(bufferSize)
+	}
+	var both sync.WaitGroup
+	both.Go(func() { p.pass(server, client, &p.up) })
+	both.Go(func() { p.pass(client, server, &p.down) })
+	both.Wait()
+}
+
+// pass carries one direction and then closes it, or everything after an error.
+func (p *proxy) pass(to, from net.Conn, over *lane) {
+	tcp, ok := to.(*net.TCPConn)
+	if err := p.carry(to, from, over); err != nil || !ok {
+		_ = to.Close()
+		_ = from.Close()
+		return
+	}
+	_ = tcp.CloseWrite()
+}
+
+// hold remembers a connection, to close it with the proxy; if that is closed already, hold
+// closes it and is false.
+func (p *proxy) hold(end net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ends == nil {
+		_ = end.Close()
+		return false
+	}
+	p.ends[end] = true
+	return true
+}
+
+func (p *proxy) drop(end net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = end.Close()
+	delete(p.ends, end)
+}
