@@ -61,6 +61,21 @@ func TestSimulate(t *testing.T) {
 			moves: []string{"1 delete child Background", "1 delete o Orphan", "2 remove-finalizer o orphan"}, left: []string{"child gone", "o gone"},
 		},
 		{
+			name: "a circle that a dependent in foreground deletion may have closed is broken, though somebody else holds that one by then",
+			seen: listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.Held(fg)), st.Secret("a/child", block(st.ConfigMap("a/o"))), st.Pod("a/grandchild", st.OwnedBy(child), st.Terminating("x/y", fg))),
+			moves: []string{
+				"1 delete o Foreground", "1 remove-finalizer grandchild foregroundDeletion", "2 unblock child o",
+				"3 delete child Foreground", "3 remove-finalizer o foregroundDeletion", "4 remove-finalizer child foregroundDeletion",
+			},
+			left: []string{"child gone", "grandchild terminating x/y", "o gone"}, stuck: []string{"grandchild: grandchild held"},
+		},
+		{
+			name:  "who begins after that knows of no foreground deletion, and breaks nothing",
+			seen:  listing(waiting, st.Secret("a/child", block(waiting)), st.Pod("a/grandchild", st.OwnedBy(child), st.Terminating("x/y"))),
+			moves: []string{"1 delete child Foreground", "2 remove-finalizer child foregroundDeletion", "3 remove-finalizer waiting foregroundDeletion"},
+			left:  []string{"child gone", "grandchild terminating x/y", "waiting gone"}, stuck: []string{"grandchild: grandchild held"},
+		},
+		{
 			name: "a terminating dependent is orphaned too", seen: listing(orphaning, st.Secret("a/child", st.OwnedBy(orphaning), st.Terminating("x/y"))),
 			moves: []string{"1 unlink child orphaning", "1 remove-finalizer orphaning orphan"}, left: []string{"child terminating x/y", "orphaning gone"}, stuck: []string{"child: child held"},
 		},
