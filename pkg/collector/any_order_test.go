@@ -6,13 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
 // What carries a plan out relies on this: in whatever order its moves are done,
@@ -74,121 +71,4 @@ func comparable(w *world, m collector.Move, d collector.Decision) string {
 		return fmt.Sprint("leave: ", d.Hold)
 	}
 	return act(string(o.UID), o, d)
-}
-
-// world is a model in which everybody else does his part as soon as he can: the
-// kubelet stops Pods, the namespace controller empties namespaces, the API
-// server deletes the instances of CustomResourceDefinitions (gc-semantics 6.6, 7).
-type world struct {
-	*collector.Model
-	opened map[graph.Node][]graph.Node // what was deleted here and goes once its contents are gone
-	pods   map[graph.Node]bool
-}
-
-func newWorld(m *collector.Model) *world {
-	return &world{m, map[graph.Node][]graph.Node{}, map[graph.Node]bool{}}
-}
-
-func (w *world) decide(m collector.Move) collector.Decision {
-	if m.For != graph.None {
-		return w.Orphaned(m.For, m.Node)
-	}
-	return w.Decide(m.Node)
-}
-
-// compareWithALook holds a decision against what somebody would decide who looks
-// at everything anew. He may know less: see TestTheModelKnowsWhatALookAtItsStateWouldShow.
-func (w *world) compareWithALook(t *rapid.T, m collector.Move, d collector.Decision) {
-	if w.Object(m.Node) == nil {
-		return
-	}
-	look := newWorld(modelOf(seen(w.Model)))
-	there := func(n graph.Node) graph.Node {
-		if n == graph.None {
-			return n
-		}
-		return look.Graph().Find(w.Graph().UID(n))
-	}
-	m.Node, m.For = there(m.Node), there(m.For)
-	if want := look.decide(m); want.Hold != collector.Undecidable {
-		if diff := cmp.Diff(want, d); diff != "" {
-			t.Fatalf("%s (-look +model):\n%s", m.Before, diff)
-		}
-	}
-}
-
-func (w *world) do(n graph.Node, d collector.Decision) {
-	before := w.Object(n)
-	w.Perform(n, d)
-	if now := w.Object(n); d.Act == collector.Remove && now != nil {
-		switch before.Kind {
-		case "Pod":
-			w.pods[n] = true
-		case "Namespace", "CustomResourceDefinition":
-			w.open(n, before)
-		}
-	}
-	for w.others() {
-	}
-}
-
-func (w *world) open(n graph.Node, container *object.Object) {
-	w.opened[n] = nil
-	for m := range w.Graph().Listed() {
-		o := w.Object(graph.Node(m))
-		switch {
-		case o == nil:
-		case container.Kind == "Namespace" && o.Namespace == container.Name,
-			container.Kind != "Namespace" && o.APIVersion == "example.com/v1" && o.Kind == "Widget":
-			w.opened[n] = append(w.opened[n], graph.Node(m))
-			policy := metav1.DeletionPropagation("")
-			if container.Kind == "Namespace" {
-				policy = metav1.DeletePropagationBackground
-			}
-			if next := stopped(o); next != nil {
-				w.Become(graph.Node(m), stopped(collector.Deleted(next, policy, st.Taken)))
-			} else {
-				w.Become(graph.Node(m), nil)
-			}
-		}
-	}
-}
-
-// others does one thing that is due, and says whether there was one.
-func (w *world) others() bool {
-	for n := range w.pods {
-		if o := w.Object(n); o != nil && o.Stopping() {
-			w.Become(n, stopped(o))
-			return true
-		}
-	}
-	for n, members := range w.opened {
-		o := w.Object(n)
-		full := slices.ContainsFunc(members, func(m graph.Node) bool { return w.Object(m) != nil })
-		if o == nil || full || !w.Whole() {
-			continue
-		}
-		if o.Kind == "Namespace" && len(o.Finalizers) == 0 {
-			w.Become(n, nil)
-			return true
-		}
-		if slices.Contains(o.Finalizers, cleanup) {
-			w.Become(n, collector.Patched(o, object.Change{Release: cleanup}))
-			return true
-		}
-	}
-	return false
-}
-
-// stopped is a Pod when its kubelet is done with it.
-func stopped(o *object.Object) *object.Object {
-	if o == nil || !o.Stopping() {
-		return o
-	}
-	left, none := *o, int64(0)
-	left.GraceSeconds, left.Running = &none, false
-	if len(left.Finalizers) == 0 {
-		return nil
-	}
-	return &left
 }

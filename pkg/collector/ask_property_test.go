@@ -105,7 +105,8 @@ func TestAfterwardsNothingIsHeldAnyMore(t *testing.T) {
 }
 
 // What goes after nothing is what the collector would come to if everything stayed
-// held. What has no owner left is such a thing, unless its namespace goes first.
+// held, unless that is a matter of luck. What has no owner left is such a thing,
+// unless its namespace goes first.
 func TestWhatGoesAfterwardsHangsOnSomethingOrGoesAnyway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
@@ -118,9 +119,10 @@ func TestWhatGoesAfterwardsHangsOnSomethingOrGoesAnyway(t *testing.T) {
 		end := graph.New(seen(c.Model))
 		anyway := collector.NewModelOf(end, collector.NewJudge(end), collector.Theirs).Simulate(collector.Bounds{}).Model
 		a := c.Afterwards()
+		lucky := disputed(&a.Course)
 		for _, n := range a.Begun {
 			o, after := anyway.Object(end.Find(g.UID(n))), a.After[n]
-			if len(after) == 0 && o != nil && !o.Terminating() {
+			if len(after) == 0 && o != nil && !o.Terminating() && !lucky[n] {
 				t.Errorf("%s goes only afterwards, and after nothing", g.Object(n))
 			}
 			if _, swept := a.Swept[n]; len(after) > 0 && lost[n] && !swept {

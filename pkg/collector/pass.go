@@ -60,6 +60,7 @@ func (s *simulation) pass(pass int) {
 			agenda[at] = append(agenda[at], n)
 		}
 	}
+	agenda[removingLate] = s.dependentsFirst(agenda[removingLate])
 	for at, nodes := range agenda {
 		for _, n := range nodes {
 			d := s.Decide(n)
@@ -69,7 +70,7 @@ func (s *simulation) pass(pass int) {
 				s.enqueue(n)
 			case now == freeing && s.owesALook(n):
 				s.putOff[n] = true
-			case now != phase(at), now == freeing && s.awaited(n):
+			case now != phase(at), now == freeing && s.awaited(n), now == removingLate && s.outlived(n, d):
 				s.enqueue(n) // an act of this pass made it another, or too early
 			default:
 				s.do(pass, n, d, graph.None)
@@ -84,6 +85,39 @@ func (s *simulation) awaited(owner graph.Node) bool {
 	return slices.ContainsFunc(s.graph.Dependents(owner), func(e graph.Edge) bool {
 		return s.queued.Has(e.Node) && s.now[e.Node] != nil && !s.now[e.Node].Terminating() && !s.refused(e.Node) && s.Decide(e.Node).Act != Leave
 	})
+}
+
+// outlived says whether an owner that is to orphan its dependents would be deleted
+// before one which this pass unblocked, and the next deletes: to that one it would
+// be solid, whatever the reference says, until it lets go of it.
+func (s *simulation) outlived(owner graph.Node, d Decision) bool {
+	return d.Policy == metav1.DeletePropagationOrphan && slices.ContainsFunc(s.graph.Dependents(owner), func(e graph.Edge) bool {
+		return s.queued.Has(e.Node) && !s.refused(e.Node) && s.phase(e.Node, s.Decide(e.Node)) == removing
+	})
+}
+
+// dependentsFirst puts those of the nodes that depend on another before it. Where
+// they depend on each other, one goes first.
+func (s *simulation) dependentsFirst(nodes []graph.Node) []graph.Node {
+	out, ahead := make([]graph.Node, 0, len(nodes)), make(map[graph.Node]bool, len(nodes))
+	for _, n := range nodes {
+		ahead[n] = true
+	}
+	var place func(graph.Node)
+	place = func(n graph.Node) {
+		if !ahead[n] {
+			return
+		}
+		delete(ahead, n)
+		for _, e := range s.graph.Dependents(n) {
+			place(e.Node)
+		}
+		out = append(out, n)
+	}
+	for _, n := range nodes {
+		place(n)
+	}
+	return out
 }
 
 // take empties the queue. The order of nodes is that of their identities, so a

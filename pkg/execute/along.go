@@ -12,16 +12,16 @@ import (
 // them. It is safe for concurrent use.
 type along struct {
 	by   map[graph.Node]int          // the step that takes an object along
-	what map[int][]graph.Node        // by step, what it takes along
-	of   map[graph.Node][]graph.Node // by the object of that step
-	last map[int]int                 // by step, the last one on what it takes along
+	does map[int]bool                // the steps that take any along
+	of   map[graph.Node][]graph.Node // by the object of such a step, what goes along with it
+	last map[graph.Node]int          // by that object, the last step on what goes along with it
 
 	mu    sync.Mutex
 	begun map[int]bool // steps that are done, of those that take something along
 }
 
 func alongOf(g *graph.Graph, p *plan.Plan) *along {
-	a := &along{by: map[graph.Node]int{}, what: map[int][]graph.Node{}, of: map[graph.Node][]graph.Node{}, last: map[int]int{}, begun: map[int]bool{}}
+	a := &along{by: map[graph.Node]int{}, does: map[int]bool{}, of: map[graph.Node][]graph.Node{}, last: map[graph.Node]int{}, begun: map[int]bool{}}
 	byID := make(map[string]int, len(p.Steps))
 	for i := range p.Steps {
 		byID[p.Steps[i].ID] = i
@@ -29,15 +29,14 @@ func alongOf(g *graph.Graph, p *plan.Plan) *along {
 	for _, o := range p.Outcomes {
 		if by, ok := byID[o.Follows]; ok {
 			n := g.Find(o.Object.UID)
-			a.by[n], a.last[by] = by, by
-			a.what[by] = append(a.what[by], n)
+			a.by[n], a.does[by] = by, true
 			taker := g.Find(p.Steps[by].Object.UID)
 			a.of[taker] = append(a.of[taker], n)
 		}
 	}
 	for i := range p.Steps {
 		if by, ok := a.by[g.Find(p.Steps[i].Object.UID)]; ok {
-			a.last[by] = max(a.last[by], i)
+			a.last[g.Find(p.Steps[by].Object.UID)] = i
 		}
 	}
 	return a
@@ -46,12 +45,13 @@ func alongOf(g *graph.Graph, p *plan.Plan) *along {
 // within are the objects that go along with an object.
 func (a *along) within(n graph.Node) []graph.Node { return a.of[n] }
 
-// waits says whether what step i deletes cannot go before later steps are over.
-func (a *along) waits(i int) bool { return a.last[i] > i }
+// waits says whether an object cannot go before steps are over that come after
+// step i, since they let go of what is in it.
+func (a *along) waits(n graph.Node, i int) bool { return a.last[n] > i }
 
 // begin notes that step i is done.
 func (a *along) begin(i int) {
-	if _, takes := a.last[i]; takes {
+	if a.does[i] {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.begun[i] = true

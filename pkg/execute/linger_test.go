@@ -122,6 +122,16 @@ func TestANamespaceThatSomethingHoldsIsNotWaitedFor(t *testing.T) {
 	s.sends(t, []string{"await"})
 }
 
+func TestADefinitionIsNotWaitedForBeforeItsInstancesAreReleased(t *testing.T) {
+	s := on(
+		Definition("widgets.example.com", Owned(To(Node("gone"))), Held(object.OrphanFinalizer)),
+		Object("example.com/v1", "Widget", "a/widget", Held(object.OrphanFinalizer)),
+	)
+	s.plan, s.graph = planOf(New(Serving(Containers()...), Listing(s.base.Objects...), Absent("v1", "Node", "gone")))
+	s.is(t, s.run(t.Context()), "delete widgets.example.com: done", "remove-finalizer widgets.example.com: done", "remove-finalizer widget: done")
+	s.sends(t, []string{"await"})
+}
+
 // What the end of a definition takes along is not known here, so it is asked for.
 func TestDependentsOfWhatWentWithItsDefinitionGo(t *testing.T) {
 	crd := Definition("widgets.example.com", Owned(To(Node("gone"))))

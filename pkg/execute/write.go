@@ -72,7 +72,7 @@ func (t *task) settle(ctx context.Context, s standing, left *object.Object) *end
 // before that.
 func (t *task) linger(ctx context.Context, before *object.Object) *end {
 	why, lingers := t.mirror.lingers(t.node)
-	if !lingers || t.options.Asked || !t.goes.Has(t.node) || t.along.waits(t.index) {
+	if !lingers || t.options.Asked || !t.goes.Has(t.node) || t.along.waits(t.node, t.index) {
 		return done("")
 	}
 	message := "waits for what is in it to go"
@@ -90,7 +90,7 @@ func (t *task) linger(ctx context.Context, before *object.Object) *end {
 		return done("still there: " + message + "; " + err.Error())
 	}
 	t.mirror.gone(t.node)
-	for _, n := range t.along.what[t.index] { // a namespace or definition goes only when nothing is left in it (7.1, 7.4)
+	for _, n := range t.along.within(t.node) { // a namespace or definition goes only when nothing is left in it (7.1, 7.4)
 		t.mirror.gone(n)
 	}
 	return done("")

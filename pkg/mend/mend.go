@@ -107,9 +107,11 @@ func (s *situation) reversion() Mend {
 }
 
 // toward rewrites the reference so that it leads to that owner, unless that
-// would not leave the object with one more owner that holds.
+// would not leave the object with one more owner that holds. A list and a lookup
+// may have seen the owner in two states: one in which it is being deleted is enough.
 func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Mend {
 	r.UID = owner.UID
+	going := owner.Terminating() || s.would(r).Verdict != collector.Solid
 	switch {
 	case owner.UID == s.object.UID:
 		return Mend{Fix: Unlink, Why: "is the object itself, which cannot own itself"}
@@ -117,9 +119,9 @@ func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Me
 		return Mend{Fix: Unlink, Why: "is its owner by another reference"}
 	case s.closes(owner):
 		return Mend{Fix: Unlink, Why: "belongs to this object itself, so they would own each other"}
-	case owner.Terminating() && fix == Relink:
+	case going && fix == Relink:
 		return none("has another UID now, and the object that has its name is being deleted, too")
-	case owner.Terminating():
+	case going:
 		return none("is being deleted")
 	}
 	return Mend{Fix: fix, Becomes: r}

@@ -87,6 +87,10 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 			[]Part{Listing(dependent(before), Deployment("a/web", Terminating("x/y")))},
 			[]string{"none has another UID now, and the object that has its name is being deleted, too"},
 		},
+		"an owner that was replaced by one that a list, but no GET, shows being deleted": {
+			[]Part{Listing(dependent(before), Deployment("a/web", Foreground())), Found(web)},
+			[]string{"none has another UID now, and the object that has its name is being deleted, too"},
+		},
 		"an owner that was replaced by one that owns the object already": {
 			[]Part{Listing(dependent(before, To(web)), web)},
 			[]string{"unlink is its owner by another reference", "none holds"},

@@ -36,7 +36,7 @@ type RepairOptions struct {
 // MakeRepair plans to mend references that lead to no owner, so that the collector does
 // not act on them. Nothing is deleted by it, and no solid reference changes that
 // nobody named. An object is left as it is where the collector would delete it only
-// because of the repair.
+// because it is mended.
 //
 // Besides what the steps do it foretells, by the collector's model, what would
 // become of each object without them, and which it would delete all the same: those
@@ -51,7 +51,7 @@ func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 			r.choose(node)
 		}
 	}
-	spared, lost := r.foretell()
+	spared := r.foretell()
 	p := &Plan{
 		Mode: Repair, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
 		Steps: []Step{}, Outcomes: []Outcome{},
@@ -59,9 +59,6 @@ func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 	for _, n := range r.nodes() {
 		steps, outcome := r.steps(n, len(p.Steps), spared[n])
 		p.Steps, p.Outcomes = append(p.Steps, steps...), append(p.Outcomes, outcome)
-		if why := lost[n]; why != "" {
-			r.blocked[n] = append(r.blocked[n], "would be deleted all the same: "+why)
-		}
 	}
 	p.Blocked = r.held()
 	p.Seal()

@@ -160,6 +160,33 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			[]string{"unlink x: ConfigMap/gone is gone; its other references stay as they are (the collector would delete it otherwise)"},
 			[]string{"x: Deployment/web has another UID now, and the object that has its name is being deleted, too; would be deleted all the same: its only owner, Deployment/web, was replaced: another object has its name now"},
 		},
+		"it waits in a circle, and an owner that would let go of it stays": {
+			plan.RepairOptions{},
+			[]Part{
+				Listing(
+					Deployment("a/web", OwnedBy(gone), Held("orphan")), ConfigMap("b/waiting", Foreground(), OwnedBy(Secret("b/x"))),
+					Secret("b/x", OwnedBy(ConfigMap("b/waiting")), Owned(To(web, Blocking))),
+				),
+				absent, Absent("apps/v1", "Deployment", "b/web"), Unlisted("pods"),
+			},
+			[]string{
+				"unlink web: ConfigMap/gone is gone; keeps it, and nothing will ever collect it (the collector would delete it otherwise)",
+				"unlink x: Deployment/web is not in this namespace: it lives in a; its other references stay as they are (the collector would delete it otherwise)",
+			},
+			[]string{"x: would be deleted all the same: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it"},
+		},
+		"two would let go of each other, one of which goes only if the other stays": {
+			plan.RepairOptions{},
+			[]Part{
+				Listing(Deployment("a/web", OwnedBy(Secret("b/x"), waiting), Held("orphan")), Secret("b/x", OwnedBy(web), Held("orphan")), waiting),
+				Absent("v1", "Secret", "a/x"), Absent("apps/v1", "Deployment", "b/web"), Unlisted("pods"),
+			},
+			[]string{
+				"unlink web: Secret/x is not in this namespace: it lives in b; its other references stay as they are (the collector would delete it otherwise)",
+				"unlink x: Deployment/web is not in this namespace: it lives in a; keeps it, and nothing will ever collect it (the collector would delete it otherwise)",
+			},
+			[]string{"web: would be deleted because others are mended, whether it is or not: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it; its own dependents stay (orphan), as its finalizer asks"},
+		},
 		"the new owner goes, which is not to be mended": {
 			plan.RepairOptions{Causes: []collector.Cause{collector.Replaced}},
 			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(gone))), absent},

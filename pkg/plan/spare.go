@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -15,12 +16,13 @@ import (
 const rounds = 5
 
 // foretell says what the collector would do with each mended object without the
-// repair, and why it deletes some in spite of it. An object that it would delete
-// because of the repair alone is left as it is.
-func (r *repair) foretell() (spared map[graph.Node]collector.Consequence, lost map[graph.Node]string) {
-	spared, lost = map[graph.Node]collector.Consequence{}, map[graph.Node]string{}
+// repair, and blocks those that it deletes in spite of it. An object that it would
+// delete only because that one is mended is left as it is. One that goes on account
+// of what else is mended is not spared by that, so it is mended as far as it can be.
+func (r *repair) foretell() map[graph.Node]collector.Consequence {
+	spared := map[graph.Node]collector.Consequence{}
 	if len(r.wanted) == 0 {
-		return spared, lost
+		return spared
 	}
 	model := collector.NewModel(r.graph, r.judge)
 	for n := range r.wanted {
@@ -32,18 +34,39 @@ func (r *repair) foretell() (spared map[graph.Node]collector.Consequence, lost m
 			spared[n] = collector.Delete
 		}
 	}
+	left, vain := map[graph.Node]operation{}, map[graph.Node]bool{}
 	for round := 1; ; round++ {
 		then := r.afterwards()
-		lost = r.lost(then)
-		worse := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool { return lost[n] == "" || goes(now.Object(n)) })
-		if len(worse) == 0 || round == rounds {
+		lost := r.lost(then)
+		worse := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool { return lost[n] == "" || goes(now.Object(n)) || vain[n] })
+		unspared := slices.DeleteFunc(slices.Sorted(maps.Keys(left)), func(n graph.Node) bool { return !r.goesAfter(n, then) })
+		if len(worse)+len(unspared) == 0 || round == rounds {
 			r.released = r.ends(now, then)
-			return spared, lost
+			r.tell(left, lost, vain)
+			return spared
 		}
 		for _, n := range worse {
+			left[n] = r.wanted[n]
 			delete(r.wanted, n)
-			r.blocked[n] = append(r.blocked[n], "is left as it is: mended in part, the collector would delete it, which it does not do now")
 		}
+		for _, n := range unspared {
+			r.wanted[n], vain[n] = left[n], true
+			delete(left, n)
+		}
+	}
+}
+
+// tell says why objects are left as they are, or lost in spite of the repair.
+func (r *repair) tell(left map[graph.Node]operation, lost map[graph.Node]string, vain map[graph.Node]bool) {
+	for n := range left {
+		r.blocked[n] = append(r.blocked[n], "is left as it is: mended in part, the collector would delete it, which it does not do now")
+	}
+	for n, why := range lost {
+		said := "would be deleted all the same: "
+		if vain[n] {
+			said = "would be deleted because others are mended, whether it is or not: "
+		}
+		r.blocked[n] = append(r.blocked[n], said+why)
 	}
 }
 
@@ -60,6 +83,11 @@ func consequence(o *object.Object, verdicts []collector.Verdict) collector.Conse
 
 // goes says whether a model left nothing of an object, or will.
 func goes(o *object.Object) bool { return o == nil || o.Terminating() }
+
+// goesAfter says whether an object goes after a repair.
+func (r *repair) goesAfter(n graph.Node, then maker) bool {
+	return goes(then.course.Model.Object(then.graph.Find(r.graph.UID(n))))
+}
 
 // ends are the owners whose deletion is under way and comes to its end because of
 // the repair alone.
@@ -92,7 +120,7 @@ func (r *repair) afterwards() maker {
 func (r *repair) lost(then maker) map[graph.Node]string {
 	out := map[graph.Node]string{}
 	for n := range r.wanted {
-		if goes(then.course.Model.Object(then.graph.Find(r.graph.UID(n)))) && !r.graph.Object(n).Terminating() {
+		if r.goesAfter(n, then) && !r.graph.Object(n).Terminating() {
 			out[n] = "what it is in goes"
 		}
 	}

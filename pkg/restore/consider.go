@@ -130,13 +130,13 @@ func (m *maker) replaced(s *subject) string {
 		if !r.Controls() || !adopting(r) {
 			continue
 		}
-		var now *object.Object
-		if owner := m.of[r.UID]; owner != nil {
-			now = owner.now
-		} else if mapped, at, ok := m.live.CoordinatesOf(s.saved.Object.Namespace, r); ok {
-			now = m.live.at[place{mapped.Type.Group, mapped.Type.Resource, at.Namespace, at.Name}]
+		mapped, at, ok := m.live.CoordinatesOf(s.saved.Object.Namespace, r)
+		if !ok {
+			continue
 		}
-		if now != nil && !now.Terminating() {
+		now := m.live.at[place{mapped.Type.Group, mapped.Type.Resource, at.Namespace, at.Name}]
+		owner := m.of[r.UID]
+		if mine := owner == nil || owner.now == now; mine && now != nil && !now.Terminating() { // else it is what has the UID, elsewhere
 			return fmt.Sprintf("its controller %s is there, and makes the Pods that it needs", r)
 		}
 	}

@@ -226,6 +226,13 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				"leave ReplicaSet/web-1: another is there, made 2026-11-19 08:00:00",
 			},
 		},
+		"a Pod whose reference leads to a controller in another namespace has none": {
+			scene{
+				gone:  []object.Object{Pod("other/a", Owned(To(set, Controlling))), set},
+				there: []object.Object{Namespace("other"), successor(set)}, made: map[types.UID]types.UID{set.UID: successor(set).UID},
+			},
+			[]string{"create Pod/a to : without its reference to ReplicaSet/web-1, which is not in its namespace: it is in shop"},
+		},
 		"an old ReplicaSet belongs again to a Deployment that is there": {
 			scene{gone: []object.Object{set}, there: []object.Object{web}},
 			[]string{"create ReplicaSet/web-1 to Deployment/shop/web: owned by Deployment/web, which is there"},
