@@ -26,7 +26,7 @@ func (j job) listing() snapshot.Listing {
 
 // answer is what a list brought. err leaves the objects true but not all.
 type answer struct {
-	objects []object.Object
+	objects []*object.Object
 	err     error
 }
 
@@ -48,8 +48,8 @@ const mostObjects = 10_000_000
 // list reads a type page by page. When the server forgets the point from which
 // the pages are cut (410), it starts over without pages. What was read before
 // an error is answered with it.
-func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]object.Object, error) {
-	var objects []object.Object
+func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]*object.Object, error) {
+	var objects []*object.Object
 	pages := c.paging(j, labels)
 	options := metav1.ListOptions{Limit: c.options.ChunkSize, FieldSelector: j.fields}
 	for left := mostObjects; ; {
@@ -61,7 +61,7 @@ func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]object.Object
 		if err != nil {
 			return objects, err
 		}
-		if n := slices.IndexFunc(all[len(objects):], func(o object.Object) bool { return o.Name == "" || o.UID == "" }); n >= 0 {
+		if n := slices.IndexFunc(all[len(objects):], func(o *object.Object) bool { return o.Name == "" || o.UID == "" }); n >= 0 {
 			return all[:len(objects)+n], errNoMetadata
 		}
 		left -= max(len(all)-len(objects), 1) // or pages that hold nothing would never end

@@ -33,7 +33,7 @@ func (c *Cluster) paging(j job, labels bool) *paging {
 
 // page reads one page and appends its objects, up to most. A page that breaks off is
 // asked for again; nothing of it stays in what is answered.
-func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []object.Object, most int) (all []object.Object, page metav1.ListMeta, err error) {
+func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
 	err = p.persist(ctx, func(ctx context.Context) error {
 		request := p.get(p.of, p.namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 		body, err := request.Stream(ctx)
@@ -54,7 +54,7 @@ func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []object.O
 
 // whole reads an answer of another encoding, which has to be there as a whole
 // before anything can be read of it.
-func (p *paging) whole(into []object.Object, in io.Reader, most int) ([]object.Object, metav1.ListMeta, error) {
+func (p *paging) whole(into []*object.Object, in io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
 	raw, err := io.ReadAll(io.LimitReader(in, mostRead+1))
 	if err != nil {
 		return into, metav1.ListMeta{}, fmt.Errorf("read list: %w", err)
@@ -70,7 +70,8 @@ func (p *paging) whole(into []object.Object, in io.Reader, most int) ([]object.O
 		return into, metav1.ListMeta{}, wire.ErrTooMany
 	}
 	for i := range list.Items {
-		into = append(into, object.FromMeta(p.of.APIVersion(), p.of.Kind, &list.Items[i], p.labels))
+		o := object.FromMeta(p.of.APIVersion(), p.of.Kind, &list.Items[i], p.labels)
+		into = append(into, &o)
 	}
 	return into, list.ListMeta, nil
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -18,9 +17,9 @@ func workloads(count int) *snapshot.Snapshot {
 	for i := 0; len(s.Objects) < count; i++ {
 		deployment := st.Deployment(fmt.Sprintf("shop/web-%d", i))
 		set := st.Object("apps/v1", "ReplicaSet", fmt.Sprintf("shop/web-%d-a", i), st.OwnedBy(deployment))
-		s.Objects = append(s.Objects, deployment, set)
+		st.Listing(deployment, set)(s)
 		for k := range 8 {
-			s.Objects = append(s.Objects, st.Pod(fmt.Sprintf("shop/web-%d-a-%d", i, k), st.OwnedBy(set)))
+			st.Listing(st.Pod(fmt.Sprintf("shop/web-%d-a-%d", i, k), st.OwnedBy(set)))(s)
 		}
 	}
 	return s
@@ -60,9 +59,10 @@ func BenchmarkComponent(b *testing.B) {
 
 func BenchmarkBelow(b *testing.B) {
 	root := st.Node("root")
-	s := &snapshot.Snapshot{Objects: []object.Object{root}}
+	s := &snapshot.Snapshot{}
+	st.Listing(root)(s)
 	for i := range benchObjects {
-		s.Objects = append(s.Objects, st.Pod(fmt.Sprintf("shop/%d", i), st.OwnedBy(root)))
+		st.Listing(st.Pod(fmt.Sprintf("shop/%d", i), st.OwnedBy(root)))(s)
 	}
 	g := graph.New(s)
 	b.ReportAllocs()

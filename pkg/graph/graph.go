@@ -54,8 +54,8 @@ func (g *Graph) observe(s *snapshot.Snapshot) {
 			g.objects = append(g.objects, o)
 		}
 	}
-	for i := range s.Objects {
-		see(&s.Objects[i])
+	for _, o := range s.Objects {
+		see(o)
 	}
 	g.listed = len(g.objects)
 	for i := range s.Lookups {

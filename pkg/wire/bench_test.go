@@ -54,9 +54,10 @@ func BenchmarkClientGo(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		var out []object.Object
+		var out []*object.Object
 		for i := range list.Items {
-			out = append(out, object.FromMeta("v1", "Pod", &list.Items[i], false))
+			o := object.FromMeta("v1", "Pod", &list.Items[i], false)
+			out = append(out, &o)
 		}
 	}
 }

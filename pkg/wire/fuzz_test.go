@@ -36,7 +36,7 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-func same(t *testing.T, list *metav1.PartialObjectMetadataList, labels bool, got []object.Object, meta metav1.ListMeta) {
+func same(t *testing.T, list *metav1.PartialObjectMetadataList, labels bool, got []*object.Object, meta metav1.ListMeta) {
 	t.Helper()
 	if diff := cmp.Diff(expected(list, labels), got); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)

@@ -46,6 +46,7 @@ type Reader struct {
 	apiVersion, kind string
 	labels           bool
 	words            words
+	slab             []object.Object // room for objects, of which len are taken
 	siblings         siblings
 	owners           [][]byte // of the item under way
 }
@@ -63,7 +64,7 @@ func NewReader(apiVersion, kind string, labels bool) *Reader {
 // Three things that client-go reads are refused, since no server writes them: an
 // encoding that protobuf knows no more (groups, numbers that are too long), two
 // lists in one answer, and more than the limits.
-func (r *Reader) Append(into []object.Object, in *bufio.Reader, most int) ([]object.Object, metav1.ListMeta, error) {
+func (r *Reader) Append(into []*object.Object, in *bufio.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
 	into, meta, err := r.answer(into, in, most)
 	if err != nil {
 		err = fmt.Errorf("read list: %w", err)
@@ -71,7 +72,7 @@ func (r *Reader) Append(into []object.Object, in *bufio.Reader, most int) ([]obj
 	return into, meta, err
 }
 
-func (r *Reader) answer(into []object.Object, in *bufio.Reader, most int) (out []object.Object, meta metav1.ListMeta, err error) {
+func (r *Reader) answer(into []*object.Object, in *bufio.Reader, most int) (out []*object.Object, meta metav1.ListMeta, err error) {
 	head, err := in.Peek(len(Head))
 	if err != nil {
 		return into, meta, midway(err)
@@ -108,8 +109,17 @@ func (r *Reader) answer(into []object.Object, in *bufio.Reader, most int) (out [
 	return into, meta, nil
 }
 
+// room is where an object goes: many have one piece of memory together.
+func (r *Reader) room() *object.Object {
+	if len(r.slab) == cap(r.slab) {
+		r.slab = make([]object.Object, 0, min(max(8, 2*cap(r.slab)), 128))
+	}
+	r.slab = append(r.slab, object.Object{})
+	return &r.slab[len(r.slab)-1]
+}
+
 // list reads the PartialObjectMetadataList.
-func (r *Reader) list(into []object.Object, meta *metav1.ListMeta, s *stream, most int) ([]object.Object, error) {
+func (r *Reader) list(into []*object.Object, meta *metav1.ListMeta, s *stream, most int) ([]*object.Object, error) {
 	n, err := s.size(mostBytes)
 	if err != nil {
 		return into, err
@@ -142,10 +152,11 @@ func (r *Reader) list(into []object.Object, meta *metav1.ListMeta, s *stream, mo
 		if most--; most < 0 {
 			return into, ErrTooMany
 		}
-		into = append(into, object.Object{})
-		if err := r.item(&into[len(into)-1], message); err != nil {
+		o := r.room()
+		if err := r.item(o, message); err != nil {
 			return into, err
 		}
+		into = append(into, o)
 	}
 	s.left = behind
 	return into, nil

@@ -43,15 +43,16 @@ func encoded(t interface{ Fatal(...any) }, list *metav1.PartialObjectMetadataLis
 }
 
 // expected is what the list means: what object.FromMeta makes of its items.
-func expected(list *metav1.PartialObjectMetadataList, labels bool) []object.Object {
-	var out []object.Object
+func expected(list *metav1.PartialObjectMetadataList, labels bool) []*object.Object {
+	var out []*object.Object
 	for i := range list.Items {
-		out = append(out, object.FromMeta("apps/v1", "Deployment", &list.Items[i], labels))
+		o := object.FromMeta("apps/v1", "Deployment", &list.Items[i], labels)
+		out = append(out, &o)
 	}
 	return out
 }
 
-func read(body io.Reader, labels bool) ([]object.Object, metav1.ListMeta, error) {
+func read(body io.Reader, labels bool) ([]*object.Object, metav1.ListMeta, error) {
 	return wire.NewReader("apps/v1", "Deployment", labels).Append(nil, bufio.NewReaderSize(body, 64), plenty)
 }
 

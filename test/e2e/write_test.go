@@ -47,7 +47,7 @@ func in(namespace string) cluster.Scope { return cluster.Scope{Namespaces: []str
 func (s sight) of(o object) *subject.Object {
 	for i := range s.seen.Objects {
 		if s.seen.Objects[i].UID == o.GetUID() {
-			return &s.seen.Objects[i]
+			return s.seen.Objects[i]
 		}
 	}
 	return nil
@@ -496,7 +496,7 @@ func TestWriteExamine(t *testing.T) {
 			}
 			e, err := look.cluster.Writer(look.seen, false).Examine(t.Context(), look.of(o).Identity)
 			s.must(err)
-			if diff := cmp.Diff([]subject.Object{*look.of(o)}, e.Objects); diff != "" {
+			if diff := cmp.Diff([]*subject.Object{look.of(o)}, e.Objects); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
 			}
 			g := graph.New(e)
