@@ -13,7 +13,7 @@ import (
 // The zero value is ready. It is not safe for concurrent use.
 type Collection struct {
 	objects []*object.Object
-	byUID   map[types.UID]int
+	byUID   *Index
 }
 
 // Add keeps the objects it has not seen yet, and changes none of them. Of two
@@ -21,21 +21,24 @@ type Collection struct {
 // result does not depend on the order of arrival.
 func (c *Collection) Add(objects ...*object.Object) {
 	if c.byUID == nil {
-		c.byUID = make(map[types.UID]int, len(objects))
+		c.byUID = NewIndex(len(objects), func(place int) types.UID { return c.objects[place].UID })
 	}
 	for _, o := range objects {
-		if i, seen := c.byUID[o.UID]; seen {
+		if i := c.byUID.Find(o.UID); i >= 0 {
 			c.objects[i] = merged(c.objects[i], o)
 			continue
 		}
-		c.byUID[o.UID] = len(c.objects)
 		c.objects = append(c.objects, o)
+		c.byUID.Add(len(c.objects) - 1)
 	}
 }
 
 // Object is what was seen of a UID, or nil.
 func (c *Collection) Object(uid types.UID) *object.Object {
-	if i, ok := c.byUID[uid]; ok {
+	if c.byUID == nil {
+		return nil
+	}
+	if i := c.byUID.Find(uid); i >= 0 {
 		return c.objects[i]
 	}
 	return nil
