@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,6 +15,8 @@ import (
 
 // window is how much of an answer is in memory at once, beside one item.
 const window = 64 << 10
+
+var windows = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, window) }}
 
 // mostRead is the size up to which an answer is read that is not in the encoding
 // which can be read as it arrives.
@@ -41,7 +44,12 @@ func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.
 			return err
 		}
 		defer body.Close() // read only
-		in := bufio.NewReaderSize(body, window)
+		in := windows.Get().(*bufio.Reader)
+		in.Reset(body)
+		defer func() {
+			in.Reset(nil)
+			windows.Put(in)
+		}()
 		if head, _ := in.Peek(len(wire.Head)); string(head) == wire.Head {
 			all, page, err = p.reader.Append(into, in, most)
 			return err
