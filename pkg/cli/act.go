@@ -36,6 +36,9 @@ type act struct {
 	// perform carries out the plan; nil: as execute.Run does. The Keeper is nil
 	// where nothing is saved.
 	perform func(context.Context, *cluster.Writer, execute.Keeper, execute.Options) *execute.Report
+	// renew makes the plan anew after somebody has read it, and refuses where it is
+	// another by then. Nil: each step of the run asks again by itself.
+	renew func(context.Context) error
 	// after sees what a run left and adds it to the outcome. Nil: lookAgain.
 	after func(context.Context, *outcome) error
 
@@ -59,6 +62,11 @@ func (a *act) run(ctx context.Context) error {
 	}
 	if err := a.confirmed(ctx, a.Streams, a.plan); err != nil {
 		return err
+	}
+	if a.asks() && a.renew != nil { // reading takes time
+		if err := a.renew(ctx); err != nil {
+			return err
+		}
 	}
 	return a.carryOut(ctx)
 }

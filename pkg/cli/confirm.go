@@ -43,21 +43,36 @@ func (a *acting) confirmed(ctx context.Context, s Streams, p *plan.Plan) error {
 // question demands the number of objects to delete, which nobody types by
 // accident, or a yes where none is deleted.
 func question(p *plan.Plan) (prompt, want string) {
-	if p.Mode == plan.Repair {
+	switch p.Mode {
+	case plan.Repair:
 		references := 0
 		for _, s := range p.Steps {
 			references += len(s.References)
 		}
 		return fmt.Sprintf("Change %s of %s, delete none? Type yes: ", phrase.Count(references, "reference"), phrase.Count(len(p.Outcomes), "object")), "yes"
-	}
-	changes := len(p.Steps) - p.Summary.Delete
-	if p.Mode == plan.Restore {
+	case plan.Restore:
 		return fmt.Sprintf("Create %s, link %d? Type yes: ", phrase.Count(p.Summary.Create, "object"), p.Summary.Link), "yes"
+	case plan.Collect, plan.Delete:
 	}
+	changes := changed(p)
 	if n := p.Losses(); n > 0 {
 		return fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", phrase.Count(n, "object"), changes), strconv.Itoa(n)
 	}
 	return fmt.Sprintf("Change %s, delete none? Type yes: ", phrase.Count(changes, "object")), "yes"
+}
+
+// changed counts what a pass changes besides, and what a deletion leaves changed.
+func changed(p *plan.Plan) int {
+	if p.Mode == plan.Collect {
+		return len(p.Steps) - p.Summary.Delete
+	}
+	n := 0
+	for i := range p.Outcomes {
+		if p.Outcomes[i].State == plan.Changed {
+			n++
+		}
+	}
+	return n
 }
 
 func ask(ctx context.Context, s Streams, p *plan.Plan) error {

@@ -108,24 +108,45 @@ func (f *deleteFlags) policy() metav1.DeletionPropagation {
 // run shows what would go, asks, and deletes it.
 func (f *deleteFlags) run(ctx context.Context, c *choice) error {
 	a := &act{changing: f.changing, scope: f.scope(c), others: !f.clientSide}
-	var err error
-	if a.seen, a.live, err = f.look(ctx, a.scope); err != nil {
-		return err
-	}
-	a.graph = graph.New(a.seen)
-	targets, err := f.seek(a.graph, c)
+	targets, err := f.plan(ctx, a, c)
 	if err != nil {
 		return err
 	}
-	if len(targets) == 0 && !f.ignoreMissing {
-		return &hinted{usagef("nothing matches: there is no %s", f.wanted(c)), "kubectl gc tree shows what is there"}
+	a.notes = f.defaults(a.graph, targets)
+	if !a.plan.Complete {
+		a.notes = append(a.notes, "Not everything could be read: what depends on these objects from there is not foretold, and goes all the same.")
 	}
-	if err := f.foresee(ctx, a, targets); err != nil {
+	a.perform, a.after = f.perform(a), f.after(a)
+	a.renew = func(ctx context.Context) error { return f.renew(ctx, a, c) }
+	return a.run(ctx)
+}
+
+// plan looks, finds what is to be deleted, and foresees what comes of that.
+func (f *deleteFlags) plan(ctx context.Context, a *act, c *choice) (targets []graph.Node, err error) {
+	if a.seen, a.live, err = f.look(ctx, a.scope); err != nil {
+		return nil, err
+	}
+	a.graph = graph.New(a.seen)
+	if targets, err = f.seek(a.graph, c); err != nil {
+		return nil, err
+	}
+	if len(targets) == 0 && !f.ignoreMissing {
+		return nil, &hinted{usagef("nothing matches: there is no %s", f.wanted(c)), "kubectl gc tree shows what is there"}
+	}
+	return targets, f.foresee(ctx, a, targets)
+}
+
+// renew looks again after the question was answered: what the cluster's own collector
+// takes along it does not ask us about.
+func (f *deleteFlags) renew(ctx context.Context, a *act, c *choice) error {
+	shown := a.plan.Digest
+	if _, err := f.plan(ctx, a, c); err != nil {
 		return err
 	}
-	a.notes = f.defaults(a.graph, targets)
-	a.perform, a.after = f.perform(a), f.after(a)
-	return a.run(ctx)
+	if a.plan.Digest != shown {
+		return refuse(a.Streams, exitUnconfirmed, "while you were reading, the cluster has changed: something else would come of it now. Nothing was changed", "look again: "+a.again())
+	}
+	return nil
 }
 
 // wanted names what nothing was found of.

@@ -56,19 +56,25 @@ func (f *deleteFlags) choose(args []string) (*choice, error) {
 	return c, err
 }
 
-// scope is the whole cluster, as a dependent may be anywhere, and what was named,
-// so that a type which cannot be listed is found too.
+// scope is the whole cluster, as a dependent may be anywhere, and what was named, so
+// that a type which cannot be listed is found too. Of one namespace it begins there,
+// for those who may read no more.
 func (f *deleteFlags) scope(c *choice) scoped {
 	return func(types []snapshot.Type) (cluster.Scope, error) {
-		scope := cluster.Scope{Running: true, Labels: c.selector != nil, Widen: cluster.WidenAll}
+		scope := cluster.Scope{Running: true, Labels: c.selector != nil}
 		targets, err := resolve(c.targets, types)
 		if err != nil {
 			return scope, err
 		}
+		local := len(c.files) == 0 && c.namespace != ""
 		for _, t := range targets {
+			local = local && t.of.Namespaced
 			if t.name != "" {
 				scope.Targets = append(scope.Targets, t.at(c.namespace))
 			}
+		}
+		if local {
+			scope.Namespaces, scope.Widen = []string{c.namespace}, cluster.WidenAlways
 		}
 		return scope, nil
 	}

@@ -14,13 +14,17 @@ type Aftermath struct {
 	// Begun are the objects that are deleted only then, in the order in which that
 	// comes to them.
 	Begun []graph.Node
-	// Released are the objects that others are thought to have let go of.
-	Released map[graph.Node]bool
+	// After says of those which others had to be let go of first, in the order of their
+	// identities. What has no entry hangs on none of them: the collector deletes it all
+	// the same, once it comes to it.
+	After map[graph.Node][]graph.Node
 }
 
 type afterward struct {
 	aftermath *Aftermath
-	held      []graph.Node // terminating, and not released yet
+	held      []graph.Node                // terminating, and not released yet
+	released  map[graph.Node]bool         // what others are thought to have let go of
+	owed      map[graph.Node][]graph.Node // as After, of all that moved on; see because
 }
 
 // Afterwards moves the model on from the end of the course. Foreign finalizers
@@ -29,7 +33,10 @@ type afterward struct {
 // its Model is at the new end.
 func (c *Course) Afterwards() *Aftermath {
 	s := c.simulation
-	s.afterward = &afterward{aftermath: &Aftermath{Released: map[graph.Node]bool{}}}
+	s.afterward = &afterward{
+		aftermath: &Aftermath{After: map[graph.Node][]graph.Node{}},
+		released:  map[graph.Node]bool{}, owed: map[graph.Node][]graph.Node{},
+	}
 	clear(s.ends)
 	touched := slices.Concat(c.Asked, c.Lifted.Nodes())
 	for i := range c.Moves {
@@ -49,7 +56,7 @@ func (c *Course) Afterwards() *Aftermath {
 
 // hold notes an object that somebody may hold.
 func (s *simulation) hold(n graph.Node) {
-	if o := s.Object(n); o != nil && o.Terminating() && !s.afterward.aftermath.Released[n] {
+	if o := s.Object(n); o != nil && o.Terminating() && !s.afterward.released[n] {
 		s.afterward.held = append(s.afterward.held, n)
 	}
 }
@@ -58,6 +65,9 @@ func (s *simulation) hold(n graph.Node) {
 func (a *afterward) follow(s *simulation, n graph.Node, old *object.Object) {
 	if now := s.now[n]; old != nil && !old.Terminating() && (now == nil || now.Terminating()) {
 		a.aftermath.Begun = append(a.aftermath.Begun, n)
+		if after := a.owed[n]; len(after) > 0 {
+			a.aftermath.After[n] = after
+		}
 		s.hold(n)
 	}
 }
@@ -73,10 +83,10 @@ func (s *simulation) letGo() bool {
 		n := a.held[0]
 		a.held = a.held[1:]
 		o := s.Object(n)
-		if o == nil || !o.Terminating() || a.aftermath.Released[n] {
+		if o == nil || !o.Terminating() || a.released[n] {
 			continue
 		}
-		a.aftermath.Released[n], any = true, true
+		a.released[n], any = true, true
 		left := settled(o)
 		for _, f := range o.ForeignFinalizers() {
 			if left != nil && f != crdFinalizer {

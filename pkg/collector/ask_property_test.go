@@ -104,6 +104,32 @@ func TestAfterwardsNothingIsHeldAnyMore(t *testing.T) {
 	})
 }
 
+// What goes after nothing is what the collector would come to if everything stayed
+// held. What has no owner left is such a thing, unless its namespace goes first.
+func TestWhatGoesAfterwardsHangsOnSomethingOrGoesAnyway(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		c := ask(s, collector.Theirs, drawDeletions(t, s))
+		g, lost := c.Model.Graph(), map[graph.Node]bool{}
+		for n := range g.Listed() {
+			node := graph.Node(n)
+			lost[node] = c.Model.Decide(node).Act == collector.Remove && !slices.Contains(c.Model.Verdicts(node), collector.Waiting)
+		}
+		end := graph.New(seen(c.Model))
+		anyway := collector.NewModelOf(end, collector.NewJudge(end), collector.Theirs).Simulate(collector.Bounds{}).Model
+		a := c.Afterwards()
+		for _, n := range a.Begun {
+			o, after := anyway.Object(end.Find(g.UID(n))), a.After[n]
+			if len(after) == 0 && o != nil && !o.Terminating() {
+				t.Errorf("%s goes only afterwards, and after nothing", g.Object(n))
+			}
+			if _, swept := a.Swept[n]; len(after) > 0 && lost[n] && !swept {
+				t.Errorf("%s goes anyway, and after %v", g.Object(n), after)
+			}
+		}
+	})
+}
+
 // In which order one asks for the same makes no difference.
 func TestTheOrderOfTargetsDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -96,6 +96,7 @@ func (c *custody) forget(service graph.Node) bool {
 	if by := c.last[service]; by >= 0 {
 		c.course.Swept[n], c.last[n] = int(by), by
 	}
+	c.owe(n, service)
 	c.Become(n, Deleted(c.now[n], "", c.taken))
 	return true
 }

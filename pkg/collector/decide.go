@@ -111,7 +111,9 @@ func remove(s Situation) Decision {
 		if blocking := s.blocking(); s.Deleting > 0 && len(blocking) > 0 {
 			return Decision{Act: Unblock, Change: object.Change{Unblock: blocking}, Culprit: -1}
 		}
-		return Decision{Act: Remove, Policy: metav1.DeletePropagationForeground, Culprit: -1}
+		if s.Whole { // else its owner is not released, and what it has itself is not to go on that account
+			return Decision{Act: Remove, Policy: metav1.DeletePropagationForeground, Culprit: -1}
+		}
 	}
 	return Decision{Act: Remove, Policy: ownPolicy(o), Culprit: -1}
 }

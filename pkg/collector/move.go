@@ -13,6 +13,9 @@ func (s *simulation) do(pass int, n graph.Node, d Decision, orphanedFrom graph.N
 		move.Verdicts = s.Verdicts(n)
 	}
 	move.Follows, move.Race = s.follows(move), s.race(move)
+	if s.afterward != nil {
+		s.afterward.because(s, &move)
+	}
 	if index := s.make(move); d.Act == Remove && s.now[n] != nil {
 		s.others(index, n)
 	}

@@ -84,6 +84,7 @@ func (s *simulation) sweep(move int, n graph.Node) {
 			continue
 		}
 		s.course.Swept[member] = move
+		s.owe(member, n)
 		s.last[member] = int32(move)
 		if now = settled(now); now != nil {
 			now = settled(Deleted(now, policy, s.taken))

@@ -188,6 +188,56 @@ func TestADeletionIsForetold(t *testing.T) {
 				"x later: goes once Secret/owner is gone, which x/y holds", "owner blocked: is held by x/y for 60s",
 			},
 		},
+		"what goes anyway, once the collector comes to it, does not go later": {
+			[]Part{Listing(
+				Pod("a/lost", Foreground()), ConfigMap("a/x", OwnedBy(Pod("a/lost"))), ConfigMap("b/x", OwnedBy(Pod("a/lost"))),
+				Role("a/role", Foreground(), OwnedBy(Pod("a/lost"))),
+			)},
+			inForeground,
+			[]object.Object{Role("a/role")},
+			[]string{},
+			[]string{"role blocked: is blocked by nothing: the collector has not come to it, or has lost it"},
+		},
+		"what goes with an owner that waits for the target goes later, and not what goes anyway": {
+			[]Part{Listing(
+				Pod("a/waiting", Foreground()), ConfigMap("a/x", OwnedBy(Pod("a/waiting"))), ConfigMap("b/elsewhere", OwnedBy(Pod("a/waiting"))),
+				Role("a/role", Terminating("x/y"), Owned(To(Pod("a/waiting"), Blocking))),
+			)},
+			inBackground,
+			[]object.Object{Role("a/role")},
+			[]string{},
+			[]string{"x later: goes once Role/role is gone, which x/y holds", "role blocked: is held by x/y for 60s"},
+		},
+		"what several hold goes later, after all of them": {
+			[]Part{Listing(
+				Secret("a/owner", Held("x/y")), Secret("a/other", Held("x/y")), ConfigMap("a/between", OwnedBy(other)),
+				ConfigMap("a/x", OwnedBy(owner, ConfigMap("a/between"))),
+			)},
+			inBackground,
+			[]object.Object{owner, other},
+			[]string{"delete owner: asked for; its dependents follow (background)", "delete other: asked for; its dependents follow (background)"},
+			[]string{
+				"other terminating x/y", "owner terminating x/y",
+				"between stays, loses 0: Secret/other is not gone until it is let go of, and keeps it until then",
+				"x stays, loses 0: is also owned by ConfigMap/between and 1 more",
+				"between later: goes once Secret/other is gone, which x/y holds",
+				"x later: goes once Secret/other and 1 more are gone",
+				"other blocked: is held by x/y", "owner blocked: is held by x/y",
+			},
+		},
+		"the Endpoints of a Service that is held go later": {
+			[]Part{Listing(
+				Object("v1", "Service", "a/web", Held("service.kubernetes.io/load-balancer-cleanup")), Object("v1", "Endpoints", "a/web"),
+			)},
+			inBackground,
+			[]object.Object{Object("v1", "Service", "a/web")},
+			[]string{"delete web: asked for"},
+			[]string{
+				"web terminating service.kubernetes.io/load-balancer-cleanup",
+				"web later: goes once Service/web is gone, which service.kubernetes.io/load-balancer-cleanup holds",
+				"web blocked: is held by service.kubernetes.io/load-balancer-cleanup",
+			},
+		},
 		"a definition does not care for the policy": {
 			[]Part{Listing(Definition("widgets.example.com"), Object("example.com/v1", "Widget", "a/w"))},
 			orphaning,
@@ -278,6 +328,9 @@ func TestAnyDeletionIsForetold(t *testing.T) {
 			}
 			if len(later.After) == 0 {
 				t.Errorf("%s goes later, after nothing", later.Object)
+			}
+			if slices.Contains(later.After, later.Object) {
+				t.Errorf("%s goes later, after itself", later.Object)
 			}
 		}
 		for _, b := range p.Blocked {

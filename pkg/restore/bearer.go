@@ -118,16 +118,16 @@ func (b *bearer) miss(c change) {
 }
 
 // removed are the references that the run took from objects which it did not
-// delete, or changed, by the UID of the object. Where nothing is noted of a step,
-// the cluster's own collector may have done it.
+// delete, or changed, by the UID of the object. Where nothing is noted of a step, or
+// a step that is theirs was skipped, the cluster's own collector may have done it.
 func (m *maker) removed() map[types.UID][]change {
 	out := map[types.UID][]change{}
 	if m.backup.Plan == nil {
 		return out
 	}
-	undone := map[string]bool{}
+	undone, theirs := map[string]bool{}, m.theirs()
 	for _, e := range m.backup.Ended {
-		undone[e.Step] = e.Status != event.Done
+		undone[e.Step] = e.Status == event.Failed || e.Status == event.Skipped && !theirs[e.Step]
 	}
 	for i := range m.backup.Plan.Steps {
 		s := &m.backup.Plan.Steps[i]

@@ -50,10 +50,23 @@ func rank(o object.Identity) int {
 
 // untried are the objects that the run was to delete, and did not even try to.
 func (m *maker) untried() map[types.UID]bool {
+	theirs := m.theirs()
 	out := map[types.UID]bool{}
 	for _, e := range m.backup.Ended {
 		if e.Action == string(collector.Remove) {
-			out[e.Object] = e.Status == event.Skipped
+			out[e.Object] = e.Status == event.Skipped && !theirs[e.Step]
+		}
+	}
+	return out
+}
+
+// theirs are the steps of a deletion that nobody asked for: they are the cluster's
+// own collector's to do, and that the run did not see them done says nothing.
+func (m *maker) theirs() map[string]bool {
+	out := map[string]bool{}
+	if p := m.backup.Plan; p != nil && p.Mode == plan.Delete {
+		for i := range p.Steps {
+			out[p.Steps[i].ID] = !p.Steps[i].Asked
 		}
 	}
 	return out

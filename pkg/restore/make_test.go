@@ -160,6 +160,14 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 			scene{gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", Terminating("example.com/hold"))}},
 			[]string{"leave ConfigMap/flags: it is still being deleted: restore it when it is gone"},
 		},
+		"what a run did not see the collector do, it may have done all the same": {
+			scene{
+				gone:  []object.Object{flags},
+				run:   &plan.Plan{Mode: plan.Delete, Steps: []plan.Step{{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: flags.Identity}}}},
+				ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}},
+			},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is gone"},
+		},
 		"what the run left alone, somebody else deleted": {
 			scene{gone: []object.Object{flags}, ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}}},
 			[]string{"leave ConfigMap/flags: the run did not delete it"},

@@ -115,9 +115,19 @@ func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
 	p := s.tool().starts("delete", "configmap/owner", "-n", ns, "--yes", "-o", "jsonl")
 	p.says(`"event":"waiting"`)
 	s.must(p.cmd.Process.Signal(os.Interrupt))
-	p.ends().exits(t, 130).warns(t, "interrupted: what is above was done, and nothing else; the cluster's own collector goes on with the rest")
+	r := p.ends().exits(t, 130).warns(t, "interrupted: what is above was done, and nothing else; the cluster's own collector goes on with the rest")
 	s.goes(owner)
 	s.untouched(dependent)
+	// What goes after that goes on its account all the same, and is put back with it.
+	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0)
+	s.goes(dependent)
+	var last struct{ Backup string }
+	lines := strings.Split(strings.TrimSpace(r.Stdout), "\n")
+	s.must(json.Unmarshal([]byte(lines[len(lines)-1]), &last))
+	s.gc("restore", last.Backup, "--yes").exits(t, 0).shows(t, "created 2")
+	if refs := s.live(dependent).GetOwnerReferences(); len(refs) != 1 || refs[0].UID != s.live(owner).GetUID() {
+		t.Errorf("the dependent comes back with %v", refs)
+	}
 }
 
 func TestDeleteDoesTheWorkOfAMissingCollector(t *testing.T) {
@@ -150,6 +160,31 @@ func TestDeleteThroughKubectl(t *testing.T) {
 	s.untouched(owner)
 	s.kubectl("gc", "delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 0).shows(t, "deleted 1 in ")
 	s.goes(owner)
+}
+
+func TestDeleteAsksAgainWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("reading")
+	owner := s.create(configMap(ns, "owner"))
+	at := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
+	at.says("Type the number of objects to delete: ")
+	dependent := s.create(secret(ns, "new", ownedBy(to(owner))))
+	at.types("1\n")
+	at.ends().exits(t, 4).shows(t, "while you were reading, the cluster has changed", "hint: look again: kubectl gc delete configmap/owner -n "+ns)
+	s.untouched(owner, dependent)
+}
+
+func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("mine")
+	owner := s.create(configMap(ns, "owner"))
+	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
+	s.grant("dave", ns, []any{"*"}, []any{"*"}, []any{"get", "list", "watch", "delete", "patch"})
+	dave := s.as("dave")
+	dave.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).
+		shows(t, "ConfigMap/owner", "Secret/dependent", "2 go. Not the whole view.", "Not everything could be read: ").warns(t, "could not be searched in the other namespaces")
+	dave.gc("delete", "configmap/owner", "-n", ns, "--yes", "--client-side").exits(t, 0)
+	s.goes(owner, dependent)
 }
 
 // shown is the digest that a preview ends with.

@@ -75,13 +75,16 @@ func sumOfFates(p *plan.Plan) string {
 	if gone+held+stay+unsure+later+len(p.Blocked) == 0 {
 		return "Nothing to do. " + view(p)
 	}
-	said := []string{phrase.Thousands(gone) + verbOf(gone, " goes", " go")}
+	first := phrase.Thousands(gone+held) + verbOf(gone+held, " goes", " go")
+	if held > 0 {
+		first += " (" + phrase.Thousands(held) + " held up on the way)"
+	}
+	said := []string{first}
 	add := func(n int, one, many string) {
 		if n > 0 {
 			said = append(said, phrase.Thousands(n)+verbOf(n, one, many))
 		}
 	}
-	add(held, " is deleted and held up on the way", " are deleted and held up on the way")
 	add(later, " more goes once that is let go of", " more go once that is let go of")
 	add(stay, " stays", " stay")
 	add(unsure, " cannot be told for sure", " cannot be told for sure")
