@@ -6,14 +6,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Index finds places in a list by UID. A map would do, for six times the memory: it
+// Index finds places in a list by UID. A map would do, for three times the memory: it
 // would hold every UID a second time. It is not safe for concurrent use while
 // something is added.
 type Index struct {
 	at    func(place int) types.UID
 	seed  maphash.Seed
-	slots []int32 // place + 1, where the UID's hash says or as near behind it as was free; 0: free
+	slots []slot // each where its hash says, or as near behind it as was free
 	taken int
+}
+
+// slot is a place by the hash of its UID, so that few UIDs are looked at in vain.
+type slot struct {
+	hash uint32
+	next int32 // the place behind it, so that 0 is a free slot
 }
 
 // NewIndex is for about that many places; at answers the UID of each that was added.
@@ -25,7 +31,13 @@ func NewIndex(places int, at func(place int) types.UID) *Index {
 
 // Find answers the place of a UID, or -1.
 func (x *Index) Find(uid types.UID) int {
-	return int(x.slots[x.slot(uid)]) - 1
+	hash := x.hash(uid)
+	for i := int(hash); ; i++ {
+		s := x.slots[i&(len(x.slots)-1)]
+		if s.next == 0 || s.hash == hash && x.at(int(s.next-1)) == uid {
+			return int(s.next) - 1
+		}
+	}
 }
 
 // Add enters a place whose UID is not in the index yet.
@@ -33,18 +45,18 @@ func (x *Index) Add(place int) {
 	if 4*x.taken >= 3*len(x.slots) {
 		x.resize(2 * x.taken)
 	}
-	x.slots[x.slot(x.at(place))] = int32(place + 1)
+	x.put(slot{x.hash(x.at(place)), int32(place + 1)})
 	x.taken++
 }
 
-// slot is where a UID stands, or where it would.
-func (x *Index) slot(uid types.UID) int {
-	last := len(x.slots) - 1
-	for i := int(maphash.String(x.seed, string(uid))) & last; ; i = (i + 1) & last {
-		if held := x.slots[i]; held == 0 || x.at(int(held-1)) == uid {
-			return i
-		}
+func (x *Index) hash(uid types.UID) uint32 { return uint32(maphash.String(x.seed, string(uid))) }
+
+func (x *Index) put(s slot) {
+	i := int(s.hash)
+	for x.slots[i&(len(x.slots)-1)].next != 0 {
+		i++
 	}
+	x.slots[i&(len(x.slots)-1)] = s
 }
 
 // resize makes room for that many places, two thirds full at most.
@@ -54,10 +66,10 @@ func (x *Index) resize(places int) {
 		size *= 2
 	}
 	before := x.slots
-	x.slots = make([]int32, size)
-	for _, held := range before {
-		if held != 0 {
-			x.slots[x.slot(x.at(int(held-1)))] = held
+	x.slots = make([]slot, size)
+	for _, s := range before {
+		if s.next != 0 {
+			x.put(s)
 		}
 	}
 }
