@@ -11,22 +11,8 @@ import (
 
 const benchObjects = 50_000
 
-// workloads are deployments of one replica set of eight pods each.
-func workloads(count int) *snapshot.Snapshot {
-	s := &snapshot.Snapshot{}
-	for i := 0; len(s.Objects) < count; i++ {
-		deployment := st.Deployment(fmt.Sprintf("shop/web-%d", i))
-		set := st.Object("apps/v1", "ReplicaSet", fmt.Sprintf("shop/web-%d-a", i), st.OwnedBy(deployment))
-		st.Listing(deployment, set)(s)
-		for k := range 8 {
-			st.Listing(st.Pod(fmt.Sprintf("shop/web-%d-a-%d", i, k), st.OwnedBy(set)))(s)
-		}
-	}
-	return s
-}
-
 func BenchmarkNew(b *testing.B) {
-	s := workloads(benchObjects)
+	s := st.Replicated(benchObjects)
 	b.ReportAllocs()
 	for b.Loop() {
 		graph.New(s)
@@ -34,7 +20,7 @@ func BenchmarkNew(b *testing.B) {
 }
 
 func BenchmarkCycles(b *testing.B) {
-	g := graph.New(workloads(benchObjects))
+	g := graph.New(st.Replicated(benchObjects))
 	b.ReportAllocs()
 	for b.Loop() {
 		g.Cycles(every)
@@ -43,7 +29,7 @@ func BenchmarkCycles(b *testing.B) {
 
 func BenchmarkComponent(b *testing.B) {
 	shapes := map[string]*snapshot.Snapshot{
-		"of ten":             workloads(benchObjects),
+		"of ten":             st.Replicated(benchObjects),
 		"of the whole chain": chain(benchObjects),
 	}
 	for name, s := range shapes {

@@ -23,6 +23,7 @@ func (c *Collection) Add(objects ...*object.Object) {
 	if c.byUID == nil {
 		c.byUID = NewIndex(len(objects), func(place int) types.UID { return c.objects[place].UID })
 	}
+	c.objects = slices.Grow(c.objects, len(objects))
 	for _, o := range objects {
 		if i := c.byUID.Find(o.UID); i >= 0 {
 			c.objects[i] = merged(c.objects[i], o)

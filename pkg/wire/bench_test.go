@@ -27,7 +27,7 @@ func pods(b *testing.B) []byte {
 				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: fmt.Sprintf("web-%d", i/3), UID: types.UID(fmt.Sprintf("11111111-0000-4000-8000-%012d", i/3)),
 				Controller: &yes, BlockOwnerDeletion: &yes,
 			}},
-			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubelet", Operation: "Update", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: managed}}},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubelet", Operation: "Update", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(managed))}},
 		}})
 	}
 	return encoded(b, list)
@@ -54,10 +54,9 @@ func BenchmarkClientGo(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		var out []*object.Object
+		out := make([]object.Object, len(list.Items))
 		for i := range list.Items {
-			o := object.FromMeta("v1", "Pod", &list.Items[i], false)
-			out = append(out, &o)
+			out[i] = object.FromMeta("v1", "Pod", &list.Items[i], false)
 		}
 	}
 }

@@ -156,7 +156,7 @@ func drawItem(t *rapid.T) metav1.PartialObjectMetadata {
 		m.DeletionTimestamp = &deleted
 	}
 	if rapid.Bool().Draw(t, "managed") {
-		m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: words.Draw(t, "manager"), FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}}}
+		m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: words.Draw(t, "manager"), FieldsV1: metav1.NewFieldsV1("{}")}}
 	}
 	return metav1.PartialObjectMetadata{ObjectMeta: m}
 }
