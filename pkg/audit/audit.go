@@ -97,6 +97,7 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 			report.add(f)
 		}
 	}
+	var judgements []collector.Judgement // of one object; findings keep none
 	for n := graph.Node(0); int(n) < g.Listed(); n++ {
 		obj := g.Object(n)
 		if !p.judged(obj) {
@@ -107,7 +108,8 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 		if len(obj.Owners) == 0 && !obj.Terminating() {
 			continue
 		}
-		view := sight{panorama: p, node: n, object: obj, judgements: p.judge.Object(n)}
+		judgements = p.judge.Append(judgements[:0], n)
+		view := sight{panorama: p, node: n, object: obj, judgements: judgements}
 		view.outlook = collector.Weigh(obj, collector.Verdicts(view.judgements))
 		if slices.ContainsFunc(view.judgements, func(j collector.Judgement) bool { return j.Cause != collector.NoCause }) {
 			view.mends = p.mender.Object(n)

@@ -60,8 +60,8 @@ func (s *source) namespaces(ctx context.Context) []string {
 		return nil
 	}
 	var out []string
-	for i := range saved.Objects {
-		out = append(out, saved.Objects[i].Namespace)
+	for _, o := range saved.Objects {
+		out = append(out, o.Namespace)
 	}
 	return out
 }
@@ -136,8 +136,8 @@ func (s *source) listing(ctx context.Context) ([]snapshot.Type, func(snapshot.Ty
 		}
 		view := snapshot.NewView(saved)
 		return saved.Types, func(t snapshot.Type, namespace string) (names []string) {
-			for i := range saved.Objects {
-				if o := &saved.Objects[i]; (target{of: t}).is(o, view, namespace) {
+			for _, o := range saved.Objects {
+				if (target{of: t}).is(o, view, namespace) {
 					names = append(names, o.Name)
 				}
 			}

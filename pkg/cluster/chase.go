@@ -29,12 +29,12 @@ func (l *look) chase(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var fresh []object.Object
+		var fresh []*object.Object
 		for _, a := range answers {
 			l.lookups = append(l.lookups, a)
 			if a.Object != nil && known(a.Object.UID) == nil {
 				found[a.Object.UID] = a.Object
-				fresh = append(fresh, *a.Object)
+				fresh = append(fresh, a.Object)
 			}
 		}
 		next = l.view().Unproven(fresh, known)
@@ -68,8 +68,7 @@ func (l *look) unseenTargets() []snapshot.Coordinates {
 	}
 	var out []snapshot.Coordinates
 	at := map[snapshot.Coordinates]bool{}
-	for i := range l.seen.Objects() {
-		o := &l.seen.Objects()[i]
+	for _, o := range l.seen.Objects() {
 		for _, id := range append([]object.Identity{o.Identity}, o.Aliases...) {
 			at[snapshot.Coordinates{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}] = true
 		}

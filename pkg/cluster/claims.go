@@ -22,8 +22,8 @@ import (
 // error is the context's; s stays as it is.
 func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespaces []string) (*snapshot.Snapshot, error) {
 	known := map[types.UID]bool{}
-	for i := range s.Objects {
-		known[s.Objects[i].UID] = true
+	for _, o := range s.Objects {
+		known[o.UID] = true
 	}
 	found, err := each(ctx, c.options.Concurrency, namespaces, func(namespace string) map[types.UID][]string {
 		of := snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}
@@ -43,9 +43,11 @@ func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespac
 	marked := *s
 	marked.Objects = slices.Clone(s.Objects)
 	for _, claims := range found {
-		for i := range marked.Objects {
-			if of, ok := claims[marked.Objects[i].UID]; ok {
-				marked.Objects[i].Claims = of
+		for i, o := range marked.Objects {
+			if of, ok := claims[o.UID]; ok {
+				bearing := *o
+				bearing.Claims = of
+				marked.Objects[i] = &bearing
 			}
 		}
 	}

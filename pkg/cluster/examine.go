@@ -39,7 +39,7 @@ func (w *Writer) Examine(ctx context.Context, at object.Identity) (*snapshot.Sna
 	}
 	s := &snapshot.Snapshot{Server: w.seen.Server, Types: w.seen.Types, Listed: w.seen.Listed, Gaps: w.seen.Gaps}
 	if o != nil {
-		s.Objects = []object.Object{*o}
+		s.Objects = []*object.Object{o}
 		l := w.look()
 		unknown := func(types.UID) *object.Object { return nil }
 		s.Lookups, err = each(ctx, w.cluster.options.Concurrency, w.view.Unproven(s.Objects, unknown), func(c snapshot.Coordinates) snapshot.Lookup {

@@ -3,11 +3,11 @@ package cluster
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -26,7 +26,7 @@ func (j job) listing() snapshot.Listing {
 
 // answer is what a list brought. err leaves the objects true but not all.
 type answer struct {
-	objects []object.Object
+	objects []*object.Object
 	err     error
 }
 
@@ -41,14 +41,19 @@ func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answe
 	})
 }
 
+// mostObjects is how much of a list is read: more than etcd holds, and less than
+// the memory that a server which sends no end of them would take.
+const mostObjects = 10_000_000
+
 // list reads a type page by page. When the server forgets the point from which
 // the pages are cut (410), it starts over without pages. What was read before
 // an error is answered with it.
-func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]object.Object, error) {
-	var objects []object.Object
+func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]*object.Object, error) {
+	var objects []*object.Object
+	pages := c.paging(j, labels)
 	options := metav1.ListOptions{Limit: c.options.ChunkSize, FieldSelector: j.fields}
-	for {
-		page, err := c.page(ctx, j, options)
+	for left := mostObjects; ; {
+		all, page, err := pages.page(ctx, options, objects, left)
 		if apierrors.IsResourceExpired(err) && options.Continue != "" {
 			objects, options = nil, metav1.ListOptions{FieldSelector: j.fields}
 			continue
@@ -56,16 +61,15 @@ func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]object.Object
 		if err != nil {
 			return objects, err
 		}
-		for i := range page.Items {
-			if err := whole(&page.Items[i]); err != nil {
-				return objects, err
-			}
-			objects = append(objects, object.FromMeta(j.of.APIVersion(), j.of.Kind, &page.Items[i], labels))
+		if n := slices.IndexFunc(all[len(objects):], func(o *object.Object) bool { return o.Name == "" || o.UID == "" }); n >= 0 {
+			return all[:len(objects)+n], errNoMetadata
 		}
-		if page.Continue == "" {
+		left -= max(len(all)-len(objects), 1) // or pages that hold nothing would never end
+		objects = all
+		switch page.Continue {
+		case "":
 			return objects, nil
-		}
-		if page.Continue == options.Continue {
+		case options.Continue:
 			return objects, errors.New("the server sends the same page again and again")
 		}
 		options.Continue = page.Continue
@@ -81,17 +85,6 @@ func (c *Cluster) Names(ctx context.Context, t snapshot.Type, namespace string) 
 		names[i] = o.Name
 	}
 	return names
-}
-
-func (c *Cluster) page(ctx context.Context, j job, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	result, err := c.do(ctx, func() *rest.Request {
-		return c.get(j.of, j.namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
-	})
-	if err != nil {
-		return nil, err
-	}
-	var page metav1.PartialObjectMetadataList
-	return &page, decode(result, &page)
 }
 
 // counter adds up progress from many goroutines.

@@ -69,7 +69,7 @@ func (l *look) listable(ctx context.Context, t snapshot.Type, namespace string) 
 			if !t.Can("list") {
 				return fmt.Errorf("the server does not offer it")
 			}
-			_, err := l.page(ctx, job{of: t, namespace: namespace}, metav1.ListOptions{Limit: 1})
+			_, _, err := l.paging(job{of: t, namespace: namespace}, false).page(ctx, metav1.ListOptions{Limit: 1}, nil, mostObjects)
 			return err
 		})
 		l.probes[key] = probe

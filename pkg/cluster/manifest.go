@@ -68,8 +68,8 @@ type share struct {
 // namespaces. A list that the look did not make is not made here either.
 func (m *manifests) divide(seen *snapshot.Snapshot, wanted []object.Identity) (lists []share, one []object.Identity) {
 	total := map[object.Identity]int{}
-	for i := range seen.Objects {
-		o := seen.Objects[i].Identity
+	for _, object := range seen.Objects {
+		o := object.Identity
 		total[kindOf(o)]++
 		if o.Namespace != "" {
 			total[kindIn(o)]++

@@ -1,12 +1,15 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -20,6 +23,9 @@ const (
 	acceptList   = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 	acceptTable  = "application/json;as=Table;g=meta.k8s.io;v=v1"
 )
+
+// protobuf is how every answer begins that is in Kubernetes' protobuf.
+const protobuf = "k8s\x00"
 
 // retryAfter bounds how often client-go itself honours a Retry-After.
 const retryAfter = 2
@@ -51,40 +57,59 @@ func on(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request 
 }
 
 // do sends the request, again where that may help, within the time of one request.
-func (c *Cluster) do(ctx context.Context, request func() *rest.Request) (rest.Result, error) {
+func (c *Cluster) do(ctx context.Context, request func() *rest.Request) (result rest.Result, err error) {
+	err = c.persist(ctx, func(ctx context.Context) error {
+		result = request().Do(ctx)
+		return result.Error()
+	})
+	return result, err
+}
+
+// persist asks, again where that may help, within the time of one request.
+func (c *Cluster) persist(ctx context.Context, ask func(context.Context) error) error {
 	if c.options.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.options.Timeout)
 		defer cancel()
 	}
-	var result rest.Result
+	var failed error
 	err := wait.ExponentialBackoffWithContext(ctx, again, func(ctx context.Context) (bool, error) {
-		result = request().Do(ctx)
-		return result.Error() == nil || !transient(result.Error()), nil
+		failed = ask(ctx)
+		return failed == nil || !transient(failed), nil
 	})
-	if result.Error() != nil {
-		return result, result.Error()
+	if failed == nil && wait.Interrupted(err) {
+		return ctx.Err()
 	}
-	if wait.Interrupted(err) && ctx.Err() != nil {
-		return result, ctx.Err()
-	}
-	return result, nil
+	return failed
 }
 
 // decode reads a metadata answer of either encoding. A server that knows
 // neither PartialObjectMetadata nor protobuf sends whole objects as JSON; their
-// metadata is read all the same (gc-semantics 1.5).
+// metadata is read all the same (gc-semantics 1.5). An answer that is a failure
+// is the error that it tells of.
 func decode[T any](result rest.Result, into *T) error {
-	obj, err := result.Get()
+	raw, err := result.Raw()
+	if err != nil {
+		return err
+	}
+	return decodeRaw(raw, into)
+}
+
+func decodeRaw[T any](raw []byte, into *T) error {
+	encoding := runtime.ContentTypeJSON
+	if bytes.HasPrefix(raw, []byte(protobuf)) {
+		encoding = runtime.ContentTypeProtobuf
+	}
+	codec, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), encoding)
+	obj, _, err := codec.Serializer.Decode(raw, nil, nil)
 	if runtime.IsNotRegisteredError(err) {
-		raw, err := result.Raw()
-		if err != nil {
-			return err
-		}
 		return json.Unmarshal(raw, into)
 	}
 	if err != nil {
 		return err
+	}
+	if status, ok := obj.(*metav1.Status); ok && status.Status != metav1.StatusSuccess {
+		return apierrors.FromObject(status)
 	}
 	got, ok := obj.(any).(*T)
 	if !ok {

@@ -16,7 +16,7 @@ const runningPods = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Faile
 // markRunning asks once, where Pods were listed, which of them a kubelet has to
 // stop. Metadata does not tell, so the server selects.
 func (l *look) markRunning(ctx context.Context) error {
-	if !l.scope.Running || !slices.ContainsFunc(l.seen.Objects(), func(o object.Object) bool { return mayRun(&o) }) {
+	if !l.scope.Running || !slices.ContainsFunc(l.seen.Objects(), mayRun) {
 		return nil
 	}
 	jobs := l.podLists()
@@ -34,8 +34,8 @@ func (l *look) markRunning(ctx context.Context) error {
 			running[o.UID] = true
 		}
 	}
-	for i := range l.seen.Objects() {
-		if o := &l.seen.Objects()[i]; mayRun(o) {
+	for _, o := range l.seen.Objects() {
+		if mayRun(o) {
 			o.Running = running[o.UID] || !told[""] && !told[o.Namespace]
 		}
 	}

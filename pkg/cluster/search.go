@@ -15,8 +15,7 @@ func (l *look) wider() []job {
 		return nil
 	}
 	view, kinds, homeless := l.view(), map[snapshot.Listing]bool{}, false
-	for i := range l.seen.Objects() {
-		o := &l.seen.Objects()[i]
+	for _, o := range l.seen.Objects() {
 		for _, r := range o.Owners {
 			if l.seen.Object(r.UID) != nil {
 				continue
@@ -47,10 +46,5 @@ func (l *look) awaiting() bool {
 	bears := func(o *object.Object) bool {
 		return slices.Contains(o.Finalizers, object.ForegroundFinalizer) || slices.Contains(o.Finalizers, object.OrphanFinalizer)
 	}
-	for i := range l.seen.Objects() {
-		if bears(&l.seen.Objects()[i]) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(l.lookups, func(a snapshot.Lookup) bool { return a.Object != nil && bears(a.Object) })
+	return slices.ContainsFunc(l.seen.Objects(), bears) || slices.ContainsFunc(l.lookups, func(a snapshot.Lookup) bool { return a.Object != nil && bears(a.Object) })
 }

@@ -537,7 +537,7 @@ func TestManifests(t *testing.T) {
 			w, s := stage(t, false, test.answers)
 			seen := *w.seen
 			for i := range test.seen {
-				seen.Objects = append(seen.Objects, object.Object{Identity: object.Identity{
+				seen.Objects = append(seen.Objects, &object.Object{Identity: object.Identity{
 					APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: fmt.Sprintf("p%d", i), UID: types.UID(fmt.Sprintf("u%d", i)),
 				}})
 			}

@@ -41,7 +41,7 @@ func grant(t *testing.T, requests []request) {
 	for _, r := range requests {
 		t.Run(r.name, func(t *testing.T) {
 			whole := st.New(append([]st.Part{st.Serving(slices.Concat(st.Containers(), st.Workloads())...)}, r.seen...)...)
-			permute(whole.Objects, func(order []object.Object) {
+			permute(whole.Objects, func(order []*object.Object) {
 				shuffled := *whole
 				shuffled.Objects = order
 				shuffled.Sort()

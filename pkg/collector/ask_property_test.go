@@ -151,11 +151,11 @@ func TestTheCostOfADeletionIsLinear(t *testing.T) {
 	big := map[string]func(int) *snapshot.Snapshot{
 		"claims that as many Pods use": func(n int) *snapshot.Snapshot {
 			s := &snapshot.Snapshot{Types: nil}
-			s.Objects = append(s.Objects, nth(0))
+			st.Listing(nth(0))(s)
 			for i := range n / 2 {
-				s.Objects = append(s.Objects,
+				st.Listing(
 					st.Object("v1", "PersistentVolumeClaim", fmt.Sprintf("ns/c%d", i), st.Owned(to(nth(0), true)), st.Held(collector.ClaimProtection)),
-					st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(to(nth(0), true)), st.Claiming("c0", fmt.Sprintf("c%d", i))))
+					st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(to(nth(0), true)), st.Claiming("c0", fmt.Sprintf("c%d", i))))(s)
 			}
 			return whole(s)
 		},
@@ -163,9 +163,9 @@ func TestTheCostOfADeletionIsLinear(t *testing.T) {
 			job := st.Object("batch/v1", "Job", "ns/job")
 			s := &snapshot.Snapshot{}
 			for i := range n {
-				s.Objects = append(s.Objects, st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(st.To(job, st.Controlling, st.Blocking)), st.Held("batch.kubernetes.io/job-tracking")))
+				st.Listing(st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(st.To(job, st.Controlling, st.Blocking)), st.Held("batch.kubernetes.io/job-tracking")))(s)
 			}
-			s.Objects = append(s.Objects, job)
+			st.Listing(job)(s)
 			return whole(s)
 		},
 		"owners that are held, each owned by the one before": func(n int) *snapshot.Snapshot {
@@ -183,7 +183,7 @@ func TestTheCostOfADeletionIsLinear(t *testing.T) {
 		for _, policy := range []metav1.DeletionPropagation{inBackground, inForeground, orphaning} {
 			cost := func(n int) float64 {
 				s := shape(n)
-				target := s.Objects[slices.IndexFunc(s.Objects, func(o object.Object) bool { return len(o.Owners) == 0 })].UID
+				target := s.Objects[slices.IndexFunc(s.Objects, func(o *object.Object) bool { return len(o.Owners) == 0 })].UID
 				return testing.AllocsPerRun(1, func() { ask(s, collector.Theirs, []deletion{{target, policy}}).Afterwards() })
 			}
 			if once, twice := cost(n), cost(2*n); twice > 2.3*once {

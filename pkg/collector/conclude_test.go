@@ -61,7 +61,7 @@ func (s stage) check(t *testing.T) {
 	t.Helper()
 	whole := st.New(s.seen...)
 	want := slices.Sorted(slices.Values(s.want))
-	permute(whole.Objects, func(order []object.Object) {
+	permute(whole.Objects, func(order []*object.Object) {
 		for _, lookups := range [][]snapshot.Lookup{whole.Lookups, st.Reversed(whole.Lookups)} {
 			shuffled := *whole
 			shuffled.Objects, shuffled.Lookups = order, lookups
@@ -74,14 +74,14 @@ func (s stage) check(t *testing.T) {
 }
 
 // permute visits every order of a short list.
-func permute(list []object.Object, visit func([]object.Object)) {
+func permute(list []*object.Object, visit func([]*object.Object)) {
 	if len(list) > 6 {
 		visit(list)
 		visit(st.Reversed(list))
 		return
 	}
-	var fill func(done, left []object.Object)
-	fill = func(done, left []object.Object) {
+	var fill func(done, left []*object.Object)
+	fill = func(done, left []*object.Object) {
 		if len(left) == 0 {
 			visit(slices.Clone(done))
 			return

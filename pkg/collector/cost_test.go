@@ -45,10 +45,10 @@ var shapes = map[string]func(n int) *snapshot.Snapshot{
 		for i := range n {
 			o := nth(i)
 			st.Foreground()(&o)
-			s.Objects = append(s.Objects, o)
+			st.Listing(o)(s)
 			hub.Owners = append(hub.Owners, to(o, true))
 		}
-		s.Objects = append(s.Objects, hub)
+		st.Listing(hub)(s)
 		return whole(s)
 	},
 	"layers, each object owned by ten of the one above": func(n int) *snapshot.Snapshot {
@@ -75,15 +75,15 @@ var shapes = map[string]func(n int) *snapshot.Snapshot{
 		s := chainOf(st.Owned(to(lost, false)))(n / 2)
 		for i := range n / 4 {
 			name := fmt.Sprintf("ns-%d", i)
-			s.Objects = append(s.Objects, st.Namespace(name, st.Owned(to(st.Node("gone"), false))), st.Secret(name+"/s"))
+			st.Listing(st.Namespace(name, st.Owned(to(st.Node("gone"), false))), st.Secret(name+"/s"))(s)
 		}
 		return whole(s)
 	},
 	"a namespace full of held objects, beside a chain": func(n int) *snapshot.Snapshot {
 		s := chainOf(st.Owned(to(lost, false)))(n / 2)
-		s.Objects = append(s.Objects, st.Namespace("full", st.Owned(to(st.Node("gone"), false))))
+		st.Listing(st.Namespace("full", st.Owned(to(st.Node("gone"), false))))(s)
 		for i := range n / 2 {
-			s.Objects = append(s.Objects, st.Secret(fmt.Sprintf("full/s%d", i), st.Held("x/y")))
+			st.Listing(st.Secret(fmt.Sprintf("full/s%d", i), st.Held("x/y")))(s)
 		}
 		return whole(s)
 	},
@@ -106,10 +106,10 @@ func linked(n int, owners func(int) []object.Reference, first ...st.Option) *sna
 	for i := range n {
 		o := nth(i)
 		o.Owners = owners(i)
-		s.Objects = append(s.Objects, o)
+		st.Listing(o)(s)
 	}
 	for _, change := range first {
-		change(&s.Objects[0])
+		change(s.Objects[0])
 	}
 	return whole(s)
 }

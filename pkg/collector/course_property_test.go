@@ -229,8 +229,8 @@ func drawGap(t *rapid.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	gap(&out)
 	out.Objects, out.Lookups = nil, nil
 	for _, o := range s.Objects {
-		if o, visible := under(o, sees); visible {
-			out.Objects = append(out.Objects, o)
+		if o, visible := under(*o, sees); visible {
+			st.Listing(o)(&out)
 		}
 	}
 	for _, l := range s.Lookups {

@@ -43,11 +43,15 @@ func (j *Judge) judge(dependent *object.Object, r object.Reference, owner graph.
 
 // Object judges every reference of n, in their order.
 func (j *Judge) Object(n graph.Node) []Judgement {
-	out := make([]Judgement, len(j.graph.Owners(n)))
-	for i := range out {
-		out[i] = j.Reference(graph.Edge{Node: n, Index: i})
+	return j.Append(make([]Judgement, 0, len(j.graph.Owners(n))), n)
+}
+
+// Append is Object for who judges many and keeps no judgement.
+func (j *Judge) Append(to []Judgement, n graph.Node) []Judgement {
+	for i := range j.graph.Owners(n) {
+		to = append(to, j.Reference(graph.Edge{Node: n, Index: i}))
 	}
-	return out
+	return to
 }
 
 // Of judges a reference that n had when the snapshot was taken, wherever it stood

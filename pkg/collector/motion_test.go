@@ -23,8 +23,8 @@ func drawCoherent(t *rapid.T) *snapshot.Snapshot {
 	}
 	s := st.Draw(t)
 	known := map[types.UID]*object.Object{}
-	for i := range s.Objects {
-		known[s.Objects[i].UID] = &s.Objects[i]
+	for _, o := range s.Objects {
+		known[o.UID] = o
 	}
 	view := snapshot.NewView(s)
 	for i, l := range s.Lookups {
@@ -71,7 +71,7 @@ func seen(m *collector.Model) *snapshot.Snapshot {
 	now.Objects, now.Lookups = nil, nil
 	for n := range g.Listed() {
 		if o := m.Object(graph.Node(n)); o != nil {
-			now.Objects = append(now.Objects, *o)
+			now.Objects = append(now.Objects, o)
 		}
 	}
 	for _, l := range g.Snapshot().Lookups {

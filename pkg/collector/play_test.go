@@ -36,7 +36,7 @@ func perform(t *testing.T, plays []play) {
 	for _, p := range plays {
 		t.Run(p.name, func(t *testing.T) {
 			whole := st.New(p.seen...)
-			permute(whole.Objects, func(order []object.Object) {
+			permute(whole.Objects, func(order []*object.Object) {
 				shuffled := *whole
 				shuffled.Objects = order
 				shuffled.Sort()

@@ -38,7 +38,8 @@ func TestAClaimByOneDependentNeverAffectsAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		more := *s
-		more.Objects = slices.Concat(s.Objects, []object.Object{drawIntruder(t, s)})
+		more.Objects = slices.Clone(s.Objects)
+		st.Listing(drawIntruder(t, s))(&more)
 		got := slices.DeleteFunc(conclusions(&more), func(line string) bool { return strings.HasPrefix(line, "intruder:") })
 		if diff := cmp.Diff(conclusions(s), got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
@@ -55,7 +56,7 @@ func drawIntruder(t *rapid.T, s *snapshot.Snapshot) object.Object {
 	}
 	intruder := rapid.SampledFrom(kinds).Draw(t, "kind")(st.UID("intruder"))
 	for _, o := range s.Objects {
-		for _, r := range append(slices.Clone(o.Owners), st.To(o)) {
+		for _, r := range append(slices.Clone(o.Owners), st.To(*o)) {
 			switch rapid.IntRange(0, 4).Draw(t, "claim") {
 			case 0:
 				st.Owned(r)(&intruder)
@@ -112,7 +113,7 @@ func TestNoTextInAReferencePanics(t *testing.T) {
 					APIVersion: text.Draw(t, "apiVersion"), Kind: text.Draw(t, "kind"), Name: text.Draw(t, "name"), UID: types.UID(text.Draw(t, "uid")),
 				})(&child)
 			}
-			s.Objects = append(s.Objects, child)
+			st.Listing(child)(s)
 		}
 		nothing := func(types.UID) *object.Object { return nil }
 		for _, c := range snapshot.NewView(s).Unproven(s.Objects, nothing) {

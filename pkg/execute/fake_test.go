@@ -91,9 +91,9 @@ func newFake(s *snapshot.Snapshot) *fake {
 		copied := *o
 		f.objects[o.UID], f.first[o.UID] = &copied, o.ResourceVersion
 	}
-	for i := range s.Objects {
-		see(&s.Objects[i])
-		f.listed[s.Objects[i].UID] = true
+	for _, o := range s.Objects {
+		see(o)
+		f.listed[o.UID] = true
 	}
 	for i := range s.Lookups {
 		if o := s.Lookups[i].Object; o != nil {
@@ -234,7 +234,7 @@ func (f *fake) Examine(_ context.Context, at object.Identity) (*snapshot.Snapsho
 	defer f.mu.Unlock()
 	s := &snapshot.Snapshot{Taken: now, Types: f.base.Types, Gaps: f.base.Gaps}
 	if o := f.copy(at.UID); o != nil {
-		s.Objects = []object.Object{*o}
+		s.Objects = []*object.Object{o}
 		s.Lookups = f.lookups(s.Objects)
 	}
 	return s, nil
@@ -348,7 +348,7 @@ func (f *fake) look() *snapshot.Snapshot {
 	s := &snapshot.Snapshot{Taken: now, Types: f.base.Types, Listed: f.base.Listed, Gaps: f.base.Gaps}
 	for uid := range f.listed {
 		if o := f.copy(uid); o != nil {
-			s.Objects = append(s.Objects, *o)
+			s.Objects = append(s.Objects, o)
 		}
 	}
 	s.Lookups = f.lookups(s.Objects)
@@ -358,7 +358,7 @@ func (f *fake) look() *snapshot.Snapshot {
 
 // lookups answer the references of objects as those of the first look did, as
 // far as the objects that they found did not change.
-func (f *fake) lookups(objects []object.Object) []snapshot.Lookup {
+func (f *fake) lookups(objects []*object.Object) []snapshot.Lookup {
 	var out []snapshot.Lookup
 	bare := snapshot.NewView(&snapshot.Snapshot{Types: f.base.Types})
 	for _, c := range bare.Unproven(objects, func(types.UID) *object.Object { return nil }) {

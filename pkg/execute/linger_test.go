@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -104,7 +105,7 @@ func TestAPodThatIsHeldIsNotWaitedFor(t *testing.T) {
 func TestANamespaceIsWaitedFor(t *testing.T) {
 	ns := Namespace("a", Owned(To(Node("gone"))))
 	s := on(ns, ConfigMap("a/inside"), Node("child", Owned(To(ns))))
-	s.plan, s.graph = planOf(New(Serving(Containers()...), Listing(s.base.Objects...), Absent("v1", "Node", "gone")))
+	s.plan, s.graph = planOf(New(Serving(Containers()...), seeing(s.base), Absent("v1", "Node", "gone")))
 	s.prompt = false
 	s.await = func(context.Context, object.Identity) error {
 		for s.others() {
@@ -117,7 +118,7 @@ func TestANamespaceIsWaitedFor(t *testing.T) {
 
 func TestANamespaceThatSomethingHoldsIsNotWaitedFor(t *testing.T) {
 	s := on(Namespace("a", Owned(To(Node("gone")))), ConfigMap("a/inside", Held("x/y")))
-	s.plan, s.graph = planOf(New(Serving(Containers()...), Listing(s.base.Objects...), Absent("v1", "Node", "gone")))
+	s.plan, s.graph = planOf(New(Serving(Containers()...), seeing(s.base), Absent("v1", "Node", "gone")))
 	s.is(t, s.run(t.Context()), "delete a: done")
 	s.sends(t, []string{"await"})
 }
@@ -141,12 +142,21 @@ func TestDependentsOfWhatWentWithItsDefinitionGo(t *testing.T) {
 	child := Secret("a/child", OwnedBy(widget))
 	for _, frozen := range []bool{false, true} {
 		s := on(crd, Secret("a/owner"), widget, held, released, child, Secret("a/blocks", Owned(To(released, Blocking))))
-		s.plan, s.graph = planOf(New(Serving(Containers()...), Listing(s.base.Objects...), Absent("v1", "Node", "gone")))
+		s.plan, s.graph = planOf(New(Serving(Containers()...), seeing(s.base), Absent("v1", "Node", "gone")))
 		s.options.Frozen = frozen
 		report := s.run(t.Context())
 		if report.Failed+report.Skipped > 0 || s.state(uid(child)) != nil || s.state(uid(released)) != nil {
 			t.Errorf("%+v", report.Results)
 		}
 		s.sends(t, []string{"await"}) // another's finalizer holds an instance
+	}
+}
+
+// seeing shows what another snapshot shows, in objects of its own.
+func seeing(other *snapshot.Snapshot) Part {
+	return func(s *snapshot.Snapshot) {
+		for _, o := range other.Objects {
+			Listing(*o)(s)
+		}
 	}
 }

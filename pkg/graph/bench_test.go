@@ -5,29 +5,14 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
 const benchObjects = 50_000
 
-// workloads are deployments of one replica set of eight pods each.
-func workloads(count int) *snapshot.Snapshot {
-	s := &snapshot.Snapshot{}
-	for i := 0; len(s.Objects) < count; i++ {
-		deployment := st.Deployment(fmt.Sprintf("shop/web-%d", i))
-		set := st.Object("apps/v1", "ReplicaSet", fmt.Sprintf("shop/web-%d-a", i), st.OwnedBy(deployment))
-		s.Objects = append(s.Objects, deployment, set)
-		for k := range 8 {
-			s.Objects = append(s.Objects, st.Pod(fmt.Sprintf("shop/web-%d-a-%d", i, k), st.OwnedBy(set)))
-		}
-	}
-	return s
-}
-
 func BenchmarkNew(b *testing.B) {
-	s := workloads(benchObjects)
+	s := st.Replicated(benchObjects)
 	b.ReportAllocs()
 	for b.Loop() {
 		graph.New(s)
@@ -35,7 +20,7 @@ func BenchmarkNew(b *testing.B) {
 }
 
 func BenchmarkCycles(b *testing.B) {
-	g := graph.New(workloads(benchObjects))
+	g := graph.New(st.Replicated(benchObjects))
 	b.ReportAllocs()
 	for b.Loop() {
 		g.Cycles(every)
@@ -44,7 +29,7 @@ func BenchmarkCycles(b *testing.B) {
 
 func BenchmarkComponent(b *testing.B) {
 	shapes := map[string]*snapshot.Snapshot{
-		"of ten":             workloads(benchObjects),
+		"of ten":             st.Replicated(benchObjects),
 		"of the whole chain": chain(benchObjects),
 	}
 	for name, s := range shapes {
@@ -60,9 +45,10 @@ func BenchmarkComponent(b *testing.B) {
 
 func BenchmarkBelow(b *testing.B) {
 	root := st.Node("root")
-	s := &snapshot.Snapshot{Objects: []object.Object{root}}
+	s := &snapshot.Snapshot{}
+	st.Listing(root)(s)
 	for i := range benchObjects {
-		s.Objects = append(s.Objects, st.Pod(fmt.Sprintf("shop/%d", i), st.OwnedBy(root)))
+		st.Listing(st.Pod(fmt.Sprintf("shop/%d", i), st.OwnedBy(root)))(s)
 	}
 	g := graph.New(s)
 	b.ReportAllocs()

@@ -29,7 +29,7 @@ type Graph struct {
 	objects []*object.Object // observed nodes: listed, then looked up
 	listed  int
 	absent  []types.UID
-	byUID   map[types.UID]Node
+	byUID   *snapshot.Index
 
 	ownerStart []int // per observed node, into owners; one longer than objects
 	owners     []Node
@@ -46,16 +46,16 @@ func New(s *snapshot.Snapshot) *Graph {
 }
 
 func (g *Graph) observe(s *snapshot.Snapshot) {
-	g.byUID = make(map[types.UID]Node, len(s.Objects))
+	g.byUID = snapshot.NewIndex(len(s.Objects), func(place int) types.UID { return g.UID(Node(place)) })
 	g.objects = make([]*object.Object, 0, len(s.Objects))
 	see := func(o *object.Object) {
-		if _, seen := g.byUID[o.UID]; !seen {
-			g.byUID[o.UID] = Node(len(g.objects))
+		if g.byUID.Find(o.UID) < 0 {
 			g.objects = append(g.objects, o)
+			g.byUID.Add(len(g.objects) - 1)
 		}
 	}
-	for i := range s.Objects {
-		see(&s.Objects[i])
+	for _, o := range s.Objects {
+		see(o)
 	}
 	g.listed = len(g.objects)
 	for i := range s.Lookups {
@@ -73,13 +73,13 @@ func (g *Graph) link() {
 	g.owners = make([]Node, 0, g.ownerStart[len(g.objects)])
 	for _, o := range g.objects {
 		for _, r := range o.Owners {
-			owner, seen := g.byUID[r.UID]
-			if !seen {
-				owner = Node(len(g.objects) + len(g.absent))
-				g.byUID[r.UID] = owner
+			owner := g.byUID.Find(r.UID)
+			if owner < 0 {
+				owner = len(g.objects) + len(g.absent)
 				g.absent = append(g.absent, r.UID)
+				g.byUID.Add(owner)
 			}
-			g.owners = append(g.owners, owner)
+			g.owners = append(g.owners, Node(owner))
 		}
 	}
 	g.edgeStart = make([]int, g.Len()+1)
@@ -114,10 +114,7 @@ func (g *Graph) Listed() int { return g.listed }
 
 // Find is the node of a UID, or None where neither an object nor a reference has it.
 func (g *Graph) Find(uid types.UID) Node {
-	if n, ok := g.byUID[uid]; ok {
-		return n
-	}
-	return None
+	return Node(g.byUID.Find(uid)) // None is -1, too
 }
 
 // Object is what was seen of a node, or nil for an absent one.

@@ -129,7 +129,7 @@ func TestAComponentIsWhatADebugGraphOfUIDsShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, order := range [][]object.Object{objects, st.Reversed(objects)} {
 				s := st.New()
-				s.Objects = order
+				s.Objects = st.Pointers(order)
 				g := graph.New(s)
 				var from []graph.Node
 				for _, uid := range test.from {
@@ -301,7 +301,7 @@ func TestAChainOfAWholeClusterEnds(t *testing.T) {
 func TestARingOfAWholeClusterIsOneCycle(t *testing.T) {
 	const length = 200_000
 	s := chain(length)
-	st.OwnedBy(s.Objects[length-1])(&s.Objects[0])
+	st.OwnedBy(*s.Objects[length-1])(s.Objects[0])
 	got := graph.New(s).Cycles(every)
 	if len(got) != 1 || len(got[0]) != length || !slices.IsSorted(got[0]) {
 		t.Errorf("%d cycles", len(got))
@@ -317,7 +317,7 @@ func TestADiamondOfManyLevelsEnds(t *testing.T) {
 		left := st.Pod(fmt.Sprintf("ns/%d-left", level), st.OwnedBy(above...))
 		right := st.Pod(fmt.Sprintf("ns/%d-right", level), st.OwnedBy(above...))
 		above = []object.Object{left, right}
-		s.Objects = append(s.Objects, above...)
+		st.Listing(above...)(&s)
 	}
 	g := graph.New(&s)
 	set := graph.NewSet(g)
@@ -335,13 +335,13 @@ func TestADiamondOfManyLevelsEnds(t *testing.T) {
 
 // chain is that many objects, each owned by the one before.
 func chain(length int) *snapshot.Snapshot {
-	s := &snapshot.Snapshot{Objects: make([]object.Object, 0, length)}
+	s := &snapshot.Snapshot{}
 	for i := range length {
 		o := st.Pod(fmt.Sprintf("ns/%d", i))
 		if i > 0 {
-			st.OwnedBy(s.Objects[i-1])(&o)
+			st.OwnedBy(*s.Objects[i-1])(&o)
 		}
-		s.Objects = append(s.Objects, o)
+		st.Listing(o)(s)
 	}
 	return s
 }
@@ -351,9 +351,9 @@ func chain(length int) *snapshot.Snapshot {
 func drawGraph(t *rapid.T) *graph.Graph {
 	s := st.Draw(t)
 	s.Objects = rapid.Permutation(s.Objects).Draw(t, "order")
-	for i := range s.Objects {
+	for _, o := range s.Objects {
 		for _, to := range rapid.SliceOfN(rapid.IntRange(0, len(s.Objects)-1), 0, 3).Draw(t, "owners") {
-			st.OwnedBy(s.Objects[to])(&s.Objects[i])
+			st.OwnedBy(*s.Objects[to])(o)
 		}
 	}
 	return graph.New(s)

@@ -33,7 +33,8 @@ func mended(s *snapshot.Snapshot) *snapshot.Snapshot {
 			case mend.None:
 			}
 		}
-		out.Objects[n] = change.Apply(out.Objects[n])
+		after := change.Apply(*s.Objects[n])
+		out.Objects[n] = &after
 	}
 	return &out
 }

@@ -72,12 +72,17 @@ var yes, no = true, false
 // shared swaps a decoded flag for one of two constants, so that a snapshot does
 // not keep an allocation per flag alive. Nobody may write through them.
 func shared(b *bool) *bool {
-	switch {
-	case b == nil:
+	if b == nil {
 		return nil
-	case *b:
-		return &yes
-	default:
-		return &no
 	}
+	return Flag(*b)
+}
+
+// Flag is a set flag of a reference, as one of two constants: nobody may write
+// through it.
+func Flag(set bool) *bool {
+	if set {
+		return &yes
+	}
+	return &no
 }

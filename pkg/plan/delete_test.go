@@ -303,7 +303,10 @@ func TestAnyDeletionIsForetold(t *testing.T) {
 			return
 		}
 		policy := rapid.SampledFrom([]metav1.DeletionPropagation{inBackground, inForeground, orphaning}).Draw(t, "policy")
-		targets := rapid.SliceOfN(rapid.SampledFrom(s.Objects), 1, 3).Draw(t, "targets")
+		var targets []object.Object
+		for _, o := range rapid.SliceOfN(rapid.SampledFrom(s.Objects), 1, 3).Draw(t, "targets") {
+			targets = append(targets, *o)
+		}
 		p := deleting(s, policy, targets...)
 		state := map[string]plan.State{}
 		for _, o := range p.Outcomes {

@@ -108,7 +108,8 @@ func (r *repair) afterwards() maker {
 	repaired.Objects = slices.Clone(repaired.Objects)
 	for n, wanted := range r.wanted {
 		for _, part := range wanted.parts() {
-			repaired.Objects[n] = part.change.Apply(repaired.Objects[n])
+			changed := part.change.Apply(*repaired.Objects[n])
+			repaired.Objects[n] = &changed
 		}
 	}
 	g := graph.New(&repaired)

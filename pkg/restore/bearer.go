@@ -51,8 +51,7 @@ func (m *maker) survive() {
 		made[s.uid] = s
 	}
 	removed := m.removed()
-	for i := range m.seen.Objects {
-		now := &m.seen.Objects[i]
+	for _, now := range m.seen.Objects {
 		if now.Terminating() {
 			continue
 		}

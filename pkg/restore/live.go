@@ -36,8 +36,8 @@ func index(s *snapshot.Snapshot) *live {
 			see(o)
 		}
 	}
-	for i := range s.Objects {
-		see(&s.Objects[i])
+	for _, o := range s.Objects {
+		see(o)
 	}
 	return l
 }

@@ -31,8 +31,7 @@ func lost(t *rapid.T, s *snapshot.Snapshot) (world, restore.Backup) {
 	w := world{look: *s, objects: map[types.UID]object.Object{}, made: map[types.UID]types.UID{}}
 	var b restore.Backup
 	manifests := map[types.UID]json.RawMessage{}
-	for i := range s.Objects {
-		o := &s.Objects[i]
+	for _, o := range s.Objects {
 		if o.Terminating() || rapid.Bool().Draw(t, "survives "+o.String()) {
 			w.objects[o.UID] = *o
 			continue
@@ -47,7 +46,7 @@ func lost(t *rapid.T, s *snapshot.Snapshot) (world, restore.Backup) {
 
 func (w *world) seen() *snapshot.Snapshot {
 	s := w.look
-	s.Objects = slices.Collect(maps.Values(w.objects))
+	s.Objects = Pointers(slices.Collect(maps.Values(w.objects)))
 	s.Sort()
 	return &s
 }

@@ -91,15 +91,17 @@ func (m *maker) future() *snapshot.Snapshot {
 	for _, t := range m.types {
 		s.Listed = append(s.Listed, snapshot.Listing{Group: t.Group, Resource: t.Resource})
 	}
-	s.Objects = make([]object.Object, 0, len(m.seen.Objects)+len(m.making))
+	s.Objects = make([]*object.Object, 0, len(m.seen.Objects)+len(m.making))
 	for _, o := range m.seen.Objects {
 		if b := bearers[o.UID]; b != nil {
-			o.Owners = b.owners()
+			linked := *o
+			linked.Owners = b.owners()
+			o = &linked
 		}
 		s.Objects = append(s.Objects, o)
 	}
 	for _, made := range m.making {
-		s.Objects = append(s.Objects, object.Object{Identity: made.saved.Object, Owners: made.bearer.owners()})
+		s.Objects = append(s.Objects, &object.Object{Identity: made.saved.Object, Owners: made.bearer.owners()})
 	}
 	// What was looked up and was not there may be made now; what was there, lists
 	// show or a lookup still does.

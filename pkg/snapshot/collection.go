@@ -12,50 +12,56 @@ import (
 // versions is kept once, its further identities as aliases (gc-semantics 1.10).
 // The zero value is ready. It is not safe for concurrent use.
 type Collection struct {
-	objects []object.Object
-	byUID   map[types.UID]int
+	objects []*object.Object
+	byUID   *Index
 }
 
-// Add keeps the objects it has not seen yet. Of two sights of one UID the
-// smaller identity stays the object's own, so that the result does not depend
-// on the order of arrival.
-func (c *Collection) Add(objects ...object.Object) {
+// Add keeps the objects it has not seen yet, and changes none of them. Of two
+// sights of one UID the smaller identity stays the object's own, so that the
+// result does not depend on the order of arrival.
+func (c *Collection) Add(objects ...*object.Object) {
 	if c.byUID == nil {
-		c.byUID = make(map[types.UID]int, len(objects))
+		c.byUID = NewIndex(len(objects), func(place int) types.UID { return c.objects[place].UID })
 	}
+	c.objects = slices.Grow(c.objects, len(objects))
 	for _, o := range objects {
-		i, seen := c.byUID[o.UID]
-		if !seen {
-			c.byUID[o.UID] = len(c.objects)
-			c.objects = append(c.objects, o)
+		if i := c.byUID.Find(o.UID); i >= 0 {
+			c.objects[i] = merged(c.objects[i], o)
 			continue
 		}
-		merge(&c.objects[i], o)
+		c.objects = append(c.objects, o)
+		c.byUID.Add(len(c.objects) - 1)
 	}
 }
 
-// Object is what was seen of a UID, or nil. It is valid until the next Add.
+// Object is what was seen of a UID, or nil.
 func (c *Collection) Object(uid types.UID) *object.Object {
-	if i, ok := c.byUID[uid]; ok {
-		return &c.objects[i]
+	if c.byUID == nil {
+		return nil
+	}
+	if i := c.byUID.Find(uid); i >= 0 {
+		return c.objects[i]
 	}
 	return nil
 }
 
 // Objects are all objects gathered so far, in no documented order. The slice is
 // the collection's own.
-func (c *Collection) Objects() []object.Object { return c.objects }
+func (c *Collection) Objects() []*object.Object { return c.objects }
 
-func merge(into *object.Object, o object.Object) {
-	known := slices.Concat(into.Aliases, o.Aliases, []object.Identity{into.Identity, o.Identity})
-	if o.Identity.Compare(into.Identity) < 0 {
-		*into = o
+// merged is a new object of two sights.
+func merged(a, b *object.Object) *object.Object {
+	known := slices.Concat(a.Aliases, b.Aliases, []object.Identity{a.Identity, b.Identity})
+	out := *a
+	if b.Identity.Compare(a.Identity) < 0 {
+		out = *b
 	}
 	slices.SortFunc(known, object.Identity.Compare)
-	into.Aliases = nil
+	out.Aliases = nil
 	for _, i := range slices.Compact(known) {
-		if i != into.Identity {
-			into.Aliases = append(into.Aliases, i)
+		if i != out.Identity {
+			out.Aliases = append(out.Aliases, i)
 		}
 	}
+	return &out
 }

@@ -26,7 +26,7 @@ func TestACollectionKeepsOneObjectPerUID(t *testing.T) {
 		arrivals = append(arrivals[1:], arrivals[0])
 		for _, order := range [][]object.Object{arrivals, st.Reversed(arrivals)} {
 			var c snapshot.Collection
-			c.Add(order...)
+			c.Add(st.Pointers(order)...)
 			if len(c.Objects()) != 2 {
 				t.Fatalf("got %d objects, want 2", len(c.Objects()))
 			}
@@ -59,10 +59,10 @@ func TestTheOrderOfArrivalDoesNotMatter(t *testing.T) {
 			arrivals = append(arrivals, o)
 		}
 		var one, other snapshot.Collection
-		one.Add(arrivals...)
+		one.Add(st.Pointers(arrivals)...)
 		shuffled := rapid.Permutation(arrivals).Draw(t, "shuffled")
 		for _, o := range shuffled {
-			other.Add(o)
+			other.Add(&o)
 		}
 		got := one.Object("u")
 		if len(arrivals) > 1 && slices.Contains(got.Aliases, got.Identity) {
@@ -93,7 +93,12 @@ func TestMergingSightsLeavesTheCallersObjectsAlone(t *testing.T) {
 	one.Aliases = append(spare, object.Identity{APIVersion: "z/v1", Kind: "Thing", Namespace: "n", Name: "x", UID: "u"})
 	before := slices.Clone(one.Aliases[:4])
 	var c snapshot.Collection
-	c.Add(one, st.Object("a/v1", "Thing", "n/x", st.UID("u")))
+	as := one.Identity
+	another := st.Object("a/v1", "Thing", "n/x", st.UID("u"))
+	c.Add(&one, &another)
+	if one.Identity != as || another.Aliases != nil {
+		t.Errorf("now %v, and %v", one, another)
+	}
 	if diff := cmp.Diff(before, one.Aliases[:4]); diff != "" {
 		t.Error(diff)
 	}

@@ -78,7 +78,7 @@ func (l *kubectlList) addItem(document []byte, of header) error {
 		seen := object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true)
 		seen.Running = o.running()
 		seen.Claims = object.ClaimsOf(seen.Identity, o.Spec, o.Status)
-		l.objects.Add(seen)
+		l.objects.Add(&seen)
 	}
 	return nil
 }

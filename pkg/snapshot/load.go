@@ -89,7 +89,7 @@ func decodeSnapshot(data []byte) (*Snapshot, error) {
 	}
 	var seen Collection
 	for i, o := range f.Objects {
-		if nameless(o.Identity) {
+		if o == nil || nameless(o.Identity) {
 			return nil, fmt.Errorf("object %d of the snapshot lacks its kind, name or uid", i+1)
 		}
 		seen.Add(o)

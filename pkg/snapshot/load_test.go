@@ -47,6 +47,7 @@ func TestAFileThatIsNoSnapshotSaysWhyInOneLine(t *testing.T) {
 		"an object without a kind":       {head + `"objects":[{"name":"x","uid":"u"}]}`, "object 1 of the snapshot lacks"},
 		"an object without a name":       {head + `"objects":[{"kind":"Pod","uid":"u"}]}`, "object 1 of the snapshot lacks"},
 		"objects of another shape":       {head + `"objects":"none"}`, "malformed JSON"},
+		"an object is null":              {head + `"objects":[null]}`, "object 1 of the snapshot lacks its kind, name or uid"},
 		"a lookup found nothing":         {head + `"lookups":[{"kind":"Pod","name":"x","outcome":"found"}]}`, `the lookup of "Pod/x" says "found" and lacks an object`},
 		"a lookup found what is absent":  {head + `"lookups":[{"kind":"Pod","name":"x","outcome":"absent","object":{"kind":"Pod","name":"x","uid":"u"}}]}`, `says "absent" and holds an object`},
 		"a lookup found a nameless":      {head + `"lookups":[{"kind":"Pod","name":"x","outcome":"found","object":{"kind":"Pod","name":"x"}}]}`, `lacks its kind, name or uid`},
@@ -110,7 +111,7 @@ func TestASavedObjectOfTwoIdentitiesIsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []object.Object{st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"), st.AlsoServedAs("networking.k8s.io/v1", "Ingress"))}
+	want := st.Pointers([]object.Object{st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"), st.AlsoServedAs("networking.k8s.io/v1", "Ingress"))})
 	if diff := cmp.Diff(want, loaded.Objects); diff != "" {
 		t.Error(diff)
 	}
@@ -201,7 +202,7 @@ func TestAKubectlListHoldsItsTypesAndNoOther(t *testing.T) {
 		},
 		Listed: []snapshot.Listing{{Resource: "nodes"}, {Group: "apps", Resource: "replicasets"}},
 		Gaps:   []snapshot.Gap{{Group: "*", Resource: "*", Reason: snapshot.NotInFile, Message: "a kubectl list holds only what was asked for"}},
-		Objects: []object.Object{
+		Objects: []*object.Object{
 			{
 				Identity: object.Identity{APIVersion: "v1", Kind: "Node", Name: "n", UID: "n"},
 				Created:  st.Taken.Add(-24 * time.Hour),

@@ -23,15 +23,15 @@ const (
 // file is the saved form. Every entry of a list stands on a line of its own, so
 // that files can be compared line by line.
 type file struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Taken      time.Time       `json:"taken"`
-	Server     string          `json:"server,omitempty"`
-	Types      []Type          `json:"types"`
-	Listed     []Listing       `json:"listed"`
-	Gaps       []Gap           `json:"gaps"`
-	Lookups    []Lookup        `json:"lookups"`
-	Objects    []object.Object `json:"objects"`
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Taken      time.Time        `json:"taken"`
+	Server     string           `json:"server,omitempty"`
+	Types      []Type           `json:"types"`
+	Listed     []Listing        `json:"listed"`
+	Gaps       []Gap            `json:"gaps"`
+	Lookups    []Lookup         `json:"lookups"`
+	Objects    []*object.Object `json:"objects"`
 }
 
 // Save writes the snapshot as JSON. compress wraps it in gzip.

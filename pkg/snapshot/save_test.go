@@ -108,8 +108,7 @@ func drawAnything(t *rapid.T) *snapshot.Snapshot {
 	s := st.Draw(t)
 	text := rapid.String()
 	s.Server = text.Draw(t, "server")
-	for i := range s.Objects {
-		o := &s.Objects[i]
+	for _, o := range s.Objects {
 		o.ResourceVersion = text.Draw(t, "resourceVersion")
 		o.Name += text.Draw(t, "name")
 		o.Finalizers = append(o.Finalizers, text.Draw(t, "finalizer"))

@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Snapshot is one look at a cluster.
+// Snapshot is one look at a cluster. Once it is made, nobody writes to its objects.
 type Snapshot struct {
-	Taken   time.Time       // when the look ended; every age is measured from here
-	Server  string          // the server's git version, empty when unknown
-	Types   []Type          // what discovery served, every version
-	Listed  []Listing       // what was listed to its end
-	Gaps    []Gap           // what could not be read
-	Objects []object.Object // one per UID, in the order of Identity.Compare
-	Lookups []Lookup        // one per coordinates, in the order of Coordinates.Compare
+	Taken   time.Time        // when the look ended; every age is measured from here
+	Server  string           // the server's git version, empty when unknown
+	Types   []Type           // what discovery served, every version
+	Listed  []Listing        // what was listed to its end
+	Gaps    []Gap            // what could not be read
+	Objects []*object.Object // one per UID, in the order of Identity.Compare; a snapshot made of another shares them
+	Lookups []Lookup         // one per coordinates, in the order of Coordinates.Compare
 }
 
 // Listing says that all objects of a type were seen: in one namespace, or in
@@ -117,6 +117,6 @@ func (s *Snapshot) Sort() {
 		return strings.Compare(a.Group+"\x00"+a.Resource+"\x00"+a.Namespace, b.Group+"\x00"+b.Resource+"\x00"+b.Namespace)
 	})
 	slices.SortFunc(s.Gaps, Gap.Compare)
-	slices.SortFunc(s.Objects, func(a, b object.Object) int { return a.Compare(b.Identity) })
+	slices.SortFunc(s.Objects, func(a, b *object.Object) int { return a.Compare(b.Identity) })
 	slices.SortFunc(s.Lookups, func(a, b Lookup) int { return a.Coordinates.Compare(b.Coordinates) })
 }

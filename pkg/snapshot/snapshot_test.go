@@ -45,11 +45,11 @@ func TestListsAreSortedAsDocumented(t *testing.T) {
 		Gaps:    []snapshot.Gap{{Resource: "b"}, {Resource: "a", Reason: "y"}, {Resource: "a", Reason: "x", Message: "z"}, {Resource: "a", Reason: "x"}},
 		Lookups: []snapshot.Lookup{{Coordinates: snapshot.Coordinates{Kind: "Pod", Name: "b"}}, {Coordinates: snapshot.Coordinates{Kind: "Pod", Name: "a"}}, {Coordinates: snapshot.Coordinates{Kind: "Node", Name: "z"}}},
 	}
-	s.Objects = append(s.Objects, st.Pod("shop/b"), st.Pod("shop/a"), st.Node("z"), st.Pod("a/z"))
+	st.Listing(st.Pod("shop/b"), st.Pod("shop/a"), st.Node("z"), st.Pod("a/z"))(s)
 	want := &snapshot.Snapshot{
 		Types: st.Reversed(s.Types), Listed: st.Reversed(s.Listed), Gaps: st.Reversed(s.Gaps), Lookups: st.Reversed(s.Lookups),
 	}
-	want.Objects = append(want.Objects, st.Node("z"), st.Pod("a/z"), st.Pod("shop/a"), st.Pod("shop/b"))
+	st.Listing(st.Node("z"), st.Pod("a/z"), st.Pod("shop/a"), st.Pod("shop/b"))(want)
 	s.Sort()
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)

@@ -89,11 +89,10 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 // UID was seen there. Where the version is not served, that is asked of the one
 // that is: what mends the reference depends on it. known answers the object of a UID or nil; objects are
 // those whose references matter.
-func (v *View) Unproven(objects []object.Object, known func(types.UID) *object.Object) []Coordinates {
+func (v *View) Unproven(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
 	var out []Coordinates
 	asked := map[Coordinates]bool{}
-	for i := range objects {
-		o := &objects[i]
+	for _, o := range objects {
 		for _, r := range o.Owners {
 			owner := known(r.UID)
 			if owner != nil && owner.Proves(r, o.Namespace) {

@@ -45,13 +45,13 @@ func (d *deletion) policyOf(i int) metav1.DeletionPropagation {
 
 // stateOf is every object of the cluster in words, as far as a deletion may change
 // it: by UID. Owners that somebody made since are left out.
-func stateOf(objects []subject.Object, seen map[types.UID]bool) map[types.UID]string {
+func stateOf(objects []*subject.Object, seen map[types.UID]bool) map[types.UID]string {
 	out, fresh := map[types.UID]string{}, map[types.UID]bool{}
 	for i := range objects {
 		fresh[objects[i].UID] = seen != nil && !seen[objects[i].UID]
 	}
 	for i := range objects {
-		out[objects[i].UID] = words(&objects[i], fresh)
+		out[objects[i].UID] = words(objects[i], fresh)
 	}
 	return out
 }

@@ -53,8 +53,7 @@ func (s *scene) links(ns string) []string {
 		}
 	}
 	var out []string
-	for i := range seen.Objects {
-		o := &seen.Objects[i]
+	for _, o := range seen.Objects {
 		for _, r := range o.Owners {
 			owner, found := known[r.UID]
 			if !found {

@@ -211,9 +211,9 @@ func TestDOTOfNothing(t *testing.T) {
 }
 
 func TestDOTMarksAnOwnerThatWasOnlyLookedUp(t *testing.T) {
-	owner := of("v1", "Node", "n")
+	owner, pod := of("v1", "Node", "n"), of("v1", "Pod", "p", by("v1", "Node", "n"))
 	g := graph.New(&snapshot.Snapshot{
-		Objects: []object.Object{of("v1", "Pod", "p", by("v1", "Node", "n"))},
+		Objects: []*object.Object{&pod},
 		Lookups: []snapshot.Lookup{{Outcome: snapshot.Found, Object: &owner}},
 	})
 	vertices, _ := parseDOT(t, dot(t, g, everything(g)))

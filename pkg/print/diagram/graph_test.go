@@ -36,7 +36,11 @@ func terminating(o object.Object, finalizers ...string) object.Object {
 }
 
 func graphOf(objects ...object.Object) *graph.Graph {
-	return graph.New(&snapshot.Snapshot{Objects: objects})
+	s := &snapshot.Snapshot{}
+	for _, o := range objects {
+		s.Objects = append(s.Objects, &o)
+	}
+	return graph.New(s)
 }
 
 // everything is the set of all nodes.

@@ -201,7 +201,7 @@ func drawObstacle(t *rapid.T, s *snapshot.Snapshot, resource string) {
 // keepListed drops the objects that the lists could not have shown.
 func keepListed(s *snapshot.Snapshot) {
 	view := snapshot.NewView(s)
-	s.Objects = slices.DeleteFunc(s.Objects, func(o object.Object) bool {
+	s.Objects = slices.DeleteFunc(s.Objects, func(o *object.Object) bool {
 		m, ok := view.Map(o.APIVersion, o.Kind)
 		return !ok || !view.Saw(m.Type.GroupResource(), o.Namespace)
 	})

@@ -33,7 +33,16 @@ func New(parts ...Part) *snapshot.Snapshot {
 
 // Listing shows objects in the lists.
 func Listing(objects ...object.Object) Part {
-	return func(s *snapshot.Snapshot) { s.Objects = append(s.Objects, objects...) }
+	return func(s *snapshot.Snapshot) { s.Objects = append(s.Objects, Pointers(objects)...) }
+}
+
+// Pointers leads to a copy of each object.
+func Pointers(objects []object.Object) []*object.Object {
+	out := make([]*object.Object, len(objects))
+	for i, o := range objects {
+		out[i] = &o
+	}
+	return out
 }
 
 // Serving adds types, and lists the monitored ones everywhere.

@@ -1,0 +1,20 @@
+package audit_test
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func BenchmarkRun(b *testing.B) {
+	g := graph.New(st.Replicated(50_000))
+	b.ReportAllocs()
+	for b.Loop() {
+		report, err := audit.Run(g, audit.Options{})
+		if err != nil || len(report.Findings) > 0 {
+			b.Fatal(report, err)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package snapshot_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+func TestAnIndexFindsWhatAMapDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var list []types.UID
+		want := map[types.UID]int{}
+		x := snapshot.NewIndex(rapid.IntRange(0, 40).Draw(t, "expected"), func(place int) types.UID { return list[place] })
+		uids := rapid.Custom(func(t *rapid.T) types.UID { return types.UID(rapid.StringN(0, 2, 2).Draw(t, "uid")) })
+		for _, uid := range rapid.SliceOfN(uids, 0, 200).Draw(t, "uids") {
+			if _, known := want[uid]; !known {
+				want[uid] = len(list)
+				list = append(list, uid)
+				x.Add(len(list) - 1)
+			}
+		}
+		for _, uid := range append(list, uids.Draw(t, "another"), "nobody's") {
+			place, known := want[uid]
+			if !known {
+				place = -1
+			}
+			if got := x.Find(uid); got != place {
+				t.Fatalf("%q stands at %d, found at %d", uid, place, got)
+			}
+		}
+	})
+}
