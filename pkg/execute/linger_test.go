@@ -128,7 +128,7 @@ func TestADefinitionIsNotWaitedForBeforeItsInstancesAreReleased(t *testing.T) {
 		Definition("widgets.example.com", Owned(To(Node("gone"))), Held(object.OrphanFinalizer)),
 		Object("example.com/v1", "Widget", "a/widget", Held(object.OrphanFinalizer)),
 	)
-	s.plan, s.graph = planOf(New(Serving(Containers()...), Listing(s.base.Objects...), Absent("v1", "Node", "gone")))
+	s.plan, s.graph = planOf(New(Serving(Containers()...), seeing(s.base), Absent("v1", "Node", "gone")))
 	s.is(t, s.run(t.Context()), "delete widgets.example.com: done", "remove-finalizer widgets.example.com: done", "remove-finalizer widget: done")
 	s.sends(t, []string{"await"})
 }
