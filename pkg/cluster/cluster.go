@@ -29,7 +29,6 @@ type Cluster struct {
 	discovery discovery.DiscoveryInterfaceWithContext
 	rest      rest.Interface
 	metadata  metadata.Interface // for watches
-	link      *link
 }
 
 // New prepares to read the server of a config; it asks nothing yet. Throttling
@@ -58,5 +57,5 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
 	o.Concurrency = max(o.Concurrency, 1)
-	return &Cluster{options: o, server: config.Host, discovery: d, rest: r, metadata: m, link: &link{}}, nil
+	return &Cluster{options: o, server: config.Host, discovery: d, rest: r, metadata: m}, nil
 }

@@ -38,7 +38,7 @@ func (e *Unreachable) Unwrap() error { return e.Err }
 // Discover asks for every type in every version. Groups that fail become gaps;
 // the error is an *Unreachable when nothing at all is known.
 func (c *Cluster) Discover(ctx context.Context) (*World, error) {
-	groups, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(c.link.measured(ctx))
+	groups, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -39,9 +39,6 @@ func (c *Cluster) paging(j job, labels bool) *paging {
 func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
 	err = p.persist(ctx, func(ctx context.Context) error {
 		request := p.get(p.of, p.namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
-		if p.link.near.Load() {
-			request.SetHeader("Accept-Encoding", "identity")
-		}
 		body, err := request.Stream(ctx)
 		if err != nil {
 			return err
