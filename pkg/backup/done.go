@@ -9,14 +9,7 @@ import (
 // that a kill does not lose it; it is durable after Finish or Close. Once a line could
 // not be written nothing more is noted, and Done answers the same error.
 func (f *Folder) Done(r Result) error {
-	line, err := json.Marshal(r)
-	switch {
-	case err != nil:
-	case len(line) > limit:
-		err = fmt.Errorf("%d bytes are more than the %d that a backup takes", len(line), limit)
-	default:
-		err = r.check()
-	}
+	line, err := lineOf(r)
 	if err != nil {
 		return f.failed("note a step in", doneFile, err)
 	}
@@ -25,10 +18,22 @@ func (f *Folder) Done(r Result) error {
 	if f.logErr != nil {
 		return f.logErr
 	}
-	if _, err := f.done.Write(append(line, '\n')); err != nil {
+	if _, err := f.done.Write(line); err != nil {
 		f.logErr = f.failed("note a step in", doneFile, err)
 	}
 	return f.logErr
+}
+
+// lineOf encodes what is noted as a line, which a reader will take.
+func lineOf(noted interface{ check() error }) ([]byte, error) {
+	line, err := json.Marshal(noted)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(line) > limit:
+		return nil, fmt.Errorf("%d bytes are more than the %d that a backup takes", len(line), limit)
+	}
+	return append(line, '\n'), noted.check()
 }
 
 func (f *Folder) syncDone() error {

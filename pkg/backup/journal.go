@@ -78,14 +78,7 @@ func mendEnd(file *os.File) error {
 // not lose it; it is durable after Close. Once a line could not be written nothing
 // more is noted, and Note answers the same error.
 func (j *Journal) Note(r Restored) error {
-	line, err := json.Marshal(r)
-	switch {
-	case err != nil:
-	case len(line) > limit:
-		err = fmt.Errorf("%d bytes are more than the %d that a backup takes", len(line), limit)
-	default:
-		err = r.check()
-	}
+	line, err := lineOf(r)
 	if err != nil {
 		return fmt.Errorf("note what was restored in %s: %w", j.path, err)
 	}
@@ -94,7 +87,7 @@ func (j *Journal) Note(r Restored) error {
 	if j.err != nil {
 		return j.err
 	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
+	if _, err := j.file.Write(line); err != nil {
 		j.err = fmt.Errorf("note what was restored in %s: %w", j.path, cause(err))
 	}
 	return j.err

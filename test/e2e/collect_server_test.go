@@ -120,16 +120,23 @@ func TestCollectServerDryRunShowsWhatAdmissionRefuses(t *testing.T) {
 	s.goes(plain)
 }
 
-// Where only those who may delete an object may change its references, which is
-// what a controller met in operator-sdk#4020 and kserve#2838.
-func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
+// enforcing is a scene where only those who may delete an object may change its
+// references.
+func enforcing(t *testing.T) *scene {
+	t.Helper()
 	set(t)
 	p := plane.New(t, plane.Options{Collector: plane.Absent, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
 	w, err := newWorld(p, shared.bin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := (&scene{world: w}).under(t)
+	return (&scene{world: w}).under(t)
+}
+
+// Where only those who may delete an object may change its references, which is
+// what a controller met in operator-sdk#4020 and kserve#2838.
+func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
+	s := enforcing(t)
 	ns := s.namespace("enforced")
 	owner := s.create(secret(ns, "owner"))
 	shared := s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
 )
 
 // Of two references of one UID only the bad one goes, and one that is rewritten
@@ -173,13 +171,7 @@ func TestRepairRefusesEachInItsOwnWords(t *testing.T) {
 // A controller that relinked what it had restored met this in operator-sdk#4020 and
 // kserve#2838.
 func TestRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
-	set(t)
-	p := plane.New(t, plane.Options{Collector: plane.Absent, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
-	w, err := newWorld(p, shared.bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := (&scene{world: w}).under(t)
+	s := enforcing(t)
 	ns := s.namespace("enforced")
 	deployment := s.create(workload("Deployment", ns, "web"))
 	blocks := s.create(configMap(ns, "blocks", ownedBy(former(to(deployment, blocking)))))
