@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -28,7 +29,8 @@ type Cluster struct {
 	server    string
 	discovery discovery.DiscoveryInterfaceWithContext
 	rest      rest.Interface
-	metadata  metadata.Interface // for watches
+	metadata  metadata.Interface  // for watches
+	flights   *semaphore.Weighted // of lists
 }
 
 // New prepares to read the server of a config; it asks nothing yet. Throttling
@@ -57,5 +59,5 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
 	o.Concurrency = max(o.Concurrency, 1)
-	return &Cluster{options: o, server: config.Host, discovery: d, rest: r, metadata: m}, nil
+	return &Cluster{options: o, server: config.Host, discovery: d, rest: r, metadata: m, flights: semaphore.NewWeighted(int64(o.Concurrency))}, nil
 }

@@ -46,16 +46,21 @@ func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answe
 const mostObjects = 10_000_000
 
 // list reads a type page by page. When the server forgets the point from which
-// the pages are cut (410), it starts over without pages. What was read before
+// the pages are cut (410), it starts over once, without pages. What was read before
 // an error is answered with it.
 func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]*object.Object, error) {
+	if err := c.flights.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer c.flights.Release(1)
 	var objects []*object.Object
 	pages := c.paging(j, labels)
+	defer pages.close()
 	options := metav1.ListOptions{Limit: c.options.ChunkSize, FieldSelector: j.fields}
-	for left := mostObjects; ; {
+	for left, over := mostObjects, false; ; {
 		all, page, err := pages.page(ctx, options, objects, left)
-		if apierrors.IsResourceExpired(err) && options.Continue != "" {
-			objects, options = nil, metav1.ListOptions{FieldSelector: j.fields}
+		if apierrors.IsResourceExpired(err) && options.Continue != "" && !over {
+			objects, options, over = nil, metav1.ListOptions{FieldSelector: j.fields}, true
 			continue
 		}
 		if err != nil {

@@ -22,42 +22,56 @@ var windows = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, window
 // which can be read as it arrives.
 const mostRead = 1 << 30
 
-// paging is a list that is read page by page.
+// paging is a list that is read page by page. It is to be closed.
 type paging struct {
 	*Cluster
 	job
 	labels bool
 	reader *wire.Reader
+	next   *ahead // nil unless it is under way
 }
 
 func (c *Cluster) paging(j job, labels bool) *paging {
-	return &paging{c, j, labels, wire.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
+	return &paging{Cluster: c, job: j, labels: labels, reader: wire.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
 }
 
 // page reads one page and appends its objects, up to most. A page that breaks off is
 // asked for again; nothing of it stays in what is answered.
 func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
+	p.reader.Begun = func(m metav1.ListMeta) { p.askAhead(ctx, o, m.Continue) }
 	err = p.persist(ctx, func(ctx context.Context) error {
-		request := p.get(p.of, p.namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
-		body, err := request.Stream(ctx)
+		read := func(body io.Reader) (err error) {
+			all, page, err = p.read(into, body, most)
+			return err
+		}
+		if taken, err := p.taken(ctx, o.Continue, read); taken {
+			return err
+		}
+		body, err := p.ask(ctx, o)
 		if err != nil {
 			return err
 		}
 		defer body.Close() // read only
-		in := windows.Get().(*bufio.Reader)
-		in.Reset(body)
-		defer func() {
-			in.Reset(nil)
-			windows.Put(in)
-		}()
-		if head, _ := in.Peek(len(wire.Head)); string(head) == wire.Head {
-			all, page, err = p.reader.Append(into, in, most)
-			return err
-		}
-		all, page, err = p.whole(into, in, most)
-		return err
+		return read(body)
 	})
 	return all, page, err
+}
+
+func (p *paging) ask(ctx context.Context, o metav1.ListOptions) (io.ReadCloser, error) {
+	return p.get(p.of, p.namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion).Stream(ctx)
+}
+
+func (p *paging) read(into []*object.Object, body io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
+	in := windows.Get().(*bufio.Reader)
+	in.Reset(body)
+	defer func() {
+		in.Reset(nil)
+		windows.Put(in)
+	}()
+	if head, _ := in.Peek(len(wire.Head)); string(head) == wire.Head {
+		return p.reader.Append(into, in, most)
+	}
+	return p.whole(into, in, most)
 }
 
 // whole reads an answer of another encoding, which has to be there as a whole

@@ -43,6 +43,10 @@ var ErrTooMany = errors.New("it holds more objects than are read")
 // Reader reads the pages of one list, and shares among all of them the strings
 // that repeat. It is not safe for concurrent use.
 type Reader struct {
+	// Begun, unless it is nil, is told what a list says of itself before its items are
+	// read, if it says so first, as servers do.
+	Begun func(metav1.ListMeta)
+
 	apiVersion, kind string
 	labels           bool
 	words            words
@@ -146,6 +150,9 @@ func (r *Reader) list(into []*object.Object, meta *metav1.ListMeta, s *stream, m
 		if number == listMetadata {
 			if err := readListMeta(meta, message); err != nil {
 				return into, err
+			}
+			if r.Begun != nil {
+				r.Begun(*meta)
 			}
 			continue
 		}

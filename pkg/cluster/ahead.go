@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ahead is a page that was asked for while the one before it still arrived: a page
+// begins with where the next one does, and a server takes about as long to make one
+// ready as to send it.
+type ahead struct {
+	at   string // the continue token
+	end  context.CancelFunc
+	done chan struct{}
+	body io.ReadCloser // once done
+	err  error
+}
+
+// askAhead asks for the page behind the one that is arriving, if another request may
+// be in flight.
+func (p *paging) askAhead(ctx context.Context, o metav1.ListOptions, next string) {
+	if p.next != nil && p.next.at == next { // the one before is arriving again
+		return
+	}
+	p.close()
+	if next == "" || next == o.Continue || !p.flights.TryAcquire(1) {
+		return
+	}
+	ctx, end := context.WithCancel(ctx)
+	a := &ahead{at: next, end: end, done: make(chan struct{})}
+	p.next, o.Continue = a, next
+	go func() {
+		defer close(a.done)
+		a.body, a.err = p.ask(ctx, o)
+	}()
+}
+
+// taken reads the page that was asked for ahead, if that is the one; false where it has
+// to be asked for now. Its time began before anybody waited for it, so that one which
+// took too long is asked for again.
+func (p *paging) taken(ctx context.Context, at string, read func(io.Reader) error) (bool, error) {
+	a := p.next
+	if a == nil || a.at != at {
+		return false, nil
+	}
+	p.next = nil // reading it asks for the next
+	defer p.over(a)
+	defer context.AfterFunc(ctx, a.end)()
+	<-a.done
+	err := a.err
+	if err == nil {
+		err = read(a.body)
+	}
+	var network net.Error
+	return !errors.As(err, &network) || !network.Timeout() || ctx.Err() != nil, err
+}
+
+// close ends what was asked for ahead and is not wanted.
+func (p *paging) close() {
+	if p.next != nil {
+		p.over(p.next)
+		p.next = nil
+	}
+}
+
+func (p *paging) over(a *ahead) {
+	a.end()
+	<-a.done
+	if a.body != nil {
+		_ = a.body.Close() // read only
+	}
+	p.flights.Release(1)
+}

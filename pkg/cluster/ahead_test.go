@@ -1,0 +1,210 @@
+package cluster
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// paged starts a server that answers for each continue token as it is told, and a
+// cluster that may have two requests in flight.
+func paged(t *testing.T, answer func(w http.ResponseWriter, at string), change func(*rest.Config, *Options)) *Cluster {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
+		answer(w, r.URL.Query().Get("continue"))
+	}))
+	t.Cleanup(server.Close)
+	config, o := &rest.Config{Host: server.URL}, Options{Timeout: 10 * time.Second, Concurrency: 2}
+	change(config, &o)
+	c, err := New(config, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
+	return c
+}
+
+func asTheyCome(*rest.Config, *Options) {}
+
+func namesOf(t *testing.T, c *Cluster) ([]string, error) {
+	t.Helper()
+	objects, err := c.list(t.Context(), job{of: pods}, false)
+	var names []string
+	for _, o := range objects {
+		names = append(names, o.Name)
+	}
+	return names, err
+}
+
+// begin sends as much of a page as tells where the next begins.
+func begin(w http.ResponseWriter, page []byte) (rest []byte) {
+	const enough = 100
+	_, _ = w.Write(page[:enough])
+	w.(http.Flusher).Flush()
+	return page[enough:]
+}
+
+func TestTheNextPageIsAskedForWhileOneArrives(t *testing.T) {
+	asked := make(chan struct{})
+	c := paged(t, func(w http.ResponseWriter, at string) {
+		if at == "more" {
+			close(asked)
+			_, _ = w.Write(pageOf(t, "", "c"))
+			return
+		}
+		rest := begin(w, pageOf(t, "more", "a", "b"))
+		<-asked
+		_, _ = w.Write(rest)
+	}, asTheyCome)
+	got, err := namesOf(t, c)
+	if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// counting knows how many answers were not read to their end at once.
+type counting struct {
+	http.RoundTripper
+	now, most atomic.Int32
+}
+
+type counted struct {
+	io.ReadCloser
+	of *counting
+}
+
+func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	n := c.now.Add(1)
+	for most := c.most.Load(); n > most && !c.most.CompareAndSwap(most, n); most = c.most.Load() {
+	}
+	answer, err := c.RoundTripper.RoundTrip(r)
+	if err != nil {
+		c.now.Add(-1)
+		return nil, err
+	}
+	answer.Body = &counted{answer.Body, c}
+	return answer, nil
+}
+
+func (c *counted) Close() error {
+	c.of.now.Add(-1)
+	return c.ReadCloser.Close()
+}
+
+func TestNoMoreListsAreInFlightThanAllowed(t *testing.T) {
+	next := map[string]string{"": "2", "2": "3", "3": "4"}
+	for allowed := 1; allowed <= 4; allowed++ {
+		var flying *counting
+		c := paged(t, func(w http.ResponseWriter, at string) {
+			_, _ = w.Write(pageOf(t, next[at], "a"+at, "b"+at))
+		}, func(config *rest.Config, o *Options) {
+			o.Concurrency = allowed
+			config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+				flying = &counting{RoundTripper: rt}
+				return flying
+			})
+		})
+		answers, err := c.listAll(t.Context(), []job{{of: pods}, {of: pods}, {of: pods}}, false)
+		if err != nil || int(flying.most.Load()) > allowed {
+			t.Errorf("%d in flight, %d allowed (%v)", flying.most.Load(), allowed, err)
+		}
+		for _, a := range answers {
+			if len(a.objects) != 8 || a.err != nil {
+				t.Errorf("%d objects, %v", len(a.objects), a.err)
+			}
+		}
+	}
+}
+
+// A list that ends early leaves nothing behind: goleak looks, at the end of all tests.
+func TestWhatWasAskedForAheadEndsWithTheList(t *testing.T) {
+	asked := make(chan struct{})
+	ended := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	c := paged(t, func(w http.ResponseWriter, at string) {
+		if at == "more" {
+			close(asked)
+			<-ended
+			return
+		}
+		begin(w, pageOf(t, "more", "a"))
+		<-asked
+		cancel()
+		<-ended
+	}, asTheyCome)
+	_, err := c.list(ctx, job{of: pods}, false)
+	close(ended)
+	if err == nil {
+		t.Error("a list that was cut off is no error")
+	}
+	if !c.flights.TryAcquire(2) {
+		t.Error("requests are in flight after the list")
+	}
+}
+
+func TestAPageThatWasForgottenWhileOneArrivedStartsTheListOver(t *testing.T) {
+	c := paged(t, func(w http.ResponseWriter, at string) {
+		if at == "more" {
+			w.WriteHeader(http.StatusGone)
+			_, _ = w.Write(proto(t, &metav1.Status{
+				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+				Status:   metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired,
+			}))
+			return
+		}
+		_, _ = w.Write(pageOf(t, "more", "a"))
+	}, asTheyCome)
+	_, err := namesOf(t, c)
+	if !apierrors.IsResourceExpired(err) { // of the page behind the second start, too
+		t.Errorf("got %v", err)
+	}
+}
+
+// late fails the first request for a page behind another, as one does whose time is over.
+type late struct {
+	http.RoundTripper
+	asked atomic.Int32
+}
+
+func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Query().Get("continue") != "" && l.asked.Add(1) == 1 {
+		return nil, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}
+	}
+	return l.RoundTripper.RoundTrip(r)
+}
+
+func TestAPageThatWasAskedForTooEarlyIsAskedForAgain(t *testing.T) {
+	answer := func(w http.ResponseWriter, at string) {
+		_, _ = w.Write(pageOf(t, map[string]string{"": "more"}[at], "a"+at))
+	}
+	for name, test := range map[string]struct {
+		concurrency int
+		want        []string
+	}{
+		"while the one before arrived":                {2, []string{"a", "amore"}},
+		"but one that was waited for is over in time": {1, []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := paged(t, answer, func(config *rest.Config, o *Options) {
+				o.Concurrency = test.concurrency
+				config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &late{RoundTripper: rt} })
+			})
+			got, _ := namesOf(t, c)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
