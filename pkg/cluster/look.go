@@ -1,8 +1,11 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -136,7 +139,8 @@ func (l *look) list(ctx context.Context, jobs []job, search bool) error {
 	if err != nil {
 		return err
 	}
-	for i, a := range answers {
+	for _, i := range byKind(fresh) {
+		a := answers[i]
 		l.seen.Add(a.objects...)
 		if a.err == nil {
 			l.listed = append(l.listed, fresh[i].listing())
@@ -151,6 +155,19 @@ func (l *look) list(ctx context.Context, jobs []job, search bool) error {
 		l.gaps = append(l.gaps, gap)
 	}
 	return nil
+}
+
+// byKind are the places of jobs in the order of their objects (object.Identity.Compare):
+// a server sends a list nearly in that order, so that little is left to sort.
+func byKind(jobs []job) []int {
+	places := make([]int, len(jobs))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int {
+		return cmp.Or(strings.Compare(jobs[a].of.Kind, jobs[b].of.Kind), strings.Compare(jobs[a].namespace, jobs[b].namespace))
+	})
+	return places
 }
 
 // view is of what is known so far.
