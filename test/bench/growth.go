@@ -56,9 +56,8 @@ func (w *workshop) growths(ctx context.Context) ([]growth, error) {
 	if residentOf(pid) == 0 {
 		return nil, nil
 	}
-	for round := range min(growthRuns, w.runs) {
-		for i := range programs {
-			at := (i + round) % len(programs)
+	for range min(growthRuns, w.runs) {
+		for _, at := range w.order.Perm(len(programs)) {
 			if err := w.calm(ctx, pid); err != nil {
 				return nil, err
 			}
@@ -101,6 +100,9 @@ func watched(pid int, do func() error) (peak int64, err error) {
 // calm has the server collect its own garbage, and waits until it gives no more memory
 // back: what it still holds from before would not be seen to grow.
 func (w *workshop) calm(ctx context.Context, pid int) error {
+	if err := w.stir(ctx); err != nil {
+		return err
+	}
 	if err := w.settle(ctx); err != nil {
 		return err
 	}

@@ -34,7 +34,14 @@ const (
 const (
 	firstNamespace   = "bench-000"
 	firstApplication = "app-00000"
+	currentRevision  = "7c9d8"
 )
+
+func podName(replicaSet string, i int) string { return fmt.Sprintf("%s-%05d", replicaSet, i) }
+func configMapName(application string, i int) string {
+	return fmt.Sprintf("%s-settings-%d", application, i)
+}
+func secretName(application string, i int) string { return fmt.Sprintf("%s-token-%d", application, i) }
 
 // seed fills a control plane of ours with applications. It is a process of its own, so
 // that its memory is not accounted to the processes that are measured.
@@ -132,7 +139,7 @@ type application struct {
 
 func (a application) create(ctx context.Context) error {
 	apps, core := a.client.AppsV1(), a.client.CoreV1()
-	template := a.template("7c9d8")
+	template := a.template(currentRevision)
 	deployment, err := apps.Deployments(a.namespace).Create(ctx, &appsv1.Deployment{
 		ObjectMeta: a.meta(a.name, nil),
 		Spec:       appsv1.DeploymentSpec{Replicas: count(podsEach), Selector: &metav1.LabelSelector{MatchLabels: a.labels()}, Template: template},
@@ -145,7 +152,7 @@ func (a application) create(ctx context.Context) error {
 	if _, err := a.createReplicaSet(ctx, "5f6b4", 0, owner); err != nil { // of the revision before
 		return err
 	}
-	current, err := a.createReplicaSet(ctx, "7c9d8", podsEach, owner)
+	current, err := a.createReplicaSet(ctx, currentRevision, podsEach, owner)
 	if err != nil {
 		return err
 	}
@@ -154,7 +161,7 @@ func (a application) create(ctx context.Context) error {
 	}
 	for i := range configMapsEach {
 		_, err := core.ConfigMaps(a.namespace).Create(ctx, &corev1.ConfigMap{
-			ObjectMeta: a.meta(fmt.Sprintf("%s-settings-%d", a.name, i), owner), Data: map[string]string{"level": "info"},
+			ObjectMeta: a.meta(configMapName(a.name, i), owner), Data: map[string]string{"level": "info"},
 		}, metav1.CreateOptions{})
 		if err := a.count(err); err != nil {
 			return err
@@ -162,7 +169,7 @@ func (a application) create(ctx context.Context) error {
 	}
 	for i := range secretsEach {
 		_, err := core.Secrets(a.namespace).Create(ctx, &corev1.Secret{
-			ObjectMeta: a.meta(fmt.Sprintf("%s-token-%d", a.name, i), owner), StringData: map[string]string{"token": "not-a-secret"},
+			ObjectMeta: a.meta(secretName(a.name, i), owner), StringData: map[string]string{"token": "not-a-secret"},
 		}, metav1.CreateOptions{})
 		if err := a.count(err); err != nil {
 			return err
@@ -185,7 +192,7 @@ func (a application) createReplicaSet(ctx context.Context, hash string, replicas
 func (a application) createPods(ctx context.Context, set *appsv1.ReplicaSet) error {
 	owner := []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
 	for i := range podsEach {
-		meta := a.meta(fmt.Sprintf("%s-%05d", set.Name, i), owner)
+		meta := a.meta(podName(set.Name, i), owner)
 		meta.Labels = set.Spec.Template.Labels
 		_, err := a.client.CoreV1().Pods(a.namespace).Create(ctx, &corev1.Pod{ObjectMeta: meta, Spec: set.Spec.Template.Spec}, metav1.CreateOptions{})
 		if err := a.count(err); err != nil {

@@ -12,13 +12,15 @@ const (
 	quiet = 0.1
 )
 
-// turns runs every program in turn, each round beginning with another one. outputs are of
-// the last round.
+// turns runs every program once a round, each round in another order: what ran before is
+// felt by what runs next. outputs are of the last round.
 func (w *workshop) turns(ctx context.Context, programs []program, rounds int) (samples []sample, outputs [][]byte, err error) {
 	samples, outputs = make([]sample, len(programs)), make([][]byte, len(programs))
-	for round := range rounds {
-		for i := range programs {
-			at := (i + round) % len(programs)
+	for range rounds {
+		for _, at := range w.order.Perm(len(programs)) {
+			if err := w.stir(ctx); err != nil {
+				return nil, nil, err
+			}
 			if err := w.settle(ctx); err != nil {
 				return nil, nil, err
 			}

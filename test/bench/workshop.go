@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,18 +23,19 @@ type workshop struct {
 	progress   io.Writer
 	dir        string // for programs and what they leave
 	plane      *plane.Plane
-	self       string    // this program
-	plugin     string    // kubectl-gc, as released
-	launch     string    // the program that runs others
-	kubernetes string    // the version
-	all        []string  // paths of all lists
-	first      []string  // and of those of the first namespace
+	self       string   // this program
+	plugin     string   // kubectl-gc, as released
+	launch     string   // the program that runs others
+	kubernetes string   // the version
+	all        []string // paths of all lists
+	first      []string // and of those of the first namespace
+	order      *rand.Rand
 	busy       []float64 // which part of the machine others kept busy at every start
 }
 
 // inWorkshop has the work done with what is built and started for it, and clears up.
 func inWorkshop(ctx context.Context, o options, progress io.Writer, p plane.Options, work func(*workshop) error) (err error) {
-	w := &workshop{options: o, progress: progress}
+	w := &workshop{options: o, progress: progress, order: rand.New(rand.NewPCG(1, 2))}
 	if w.dir, err = os.MkdirTemp("", "kubectl-gc-bench-"); err != nil {
 		return fmt.Errorf("make folder for programs: %w", err)
 	}
