@@ -70,7 +70,7 @@ func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]*object.Objec
 			return all[:len(objects)+n], errNoMetadata
 		}
 		left -= max(len(all)-len(objects), 1) // or pages that hold nothing would never end
-		objects = all
+		objects = slices.Grow(all, remaining(page))
 		switch page.Continue {
 		case "":
 			return objects, nil
@@ -79,6 +79,18 @@ func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]*object.Objec
 		}
 		options.Continue = page.Continue
 	}
+}
+
+// believed is up to how many objects to come there is room made for: no more memory than
+// a server's word is worth.
+const believed = 1 << 20
+
+// remaining is how many objects the pages behind this one hold, as far as it says so.
+func remaining(page metav1.ListMeta) int {
+	if page.RemainingItemCount == nil {
+		return 0
+	}
+	return int(max(0, min(*page.RemainingItemCount, believed)))
 }
 
 // Names are the names of a type's objects in a namespace, or everywhere where

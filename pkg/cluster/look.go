@@ -139,6 +139,11 @@ func (l *look) list(ctx context.Context, jobs []job, search bool) error {
 	if err != nil {
 		return err
 	}
+	found := 0
+	for _, a := range answers {
+		found += len(a.objects)
+	}
+	l.seen.Grow(found)
 	for _, i := range byKind(fresh) {
 		a := answers[i]
 		l.seen.Add(a.objects...)

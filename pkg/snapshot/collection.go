@@ -16,14 +16,20 @@ type Collection struct {
 	byUID   *Index
 }
 
+// Grow makes room for so many more objects, which spares that what is there is moved
+// again and again.
+func (c *Collection) Grow(more int) {
+	if c.byUID == nil {
+		c.byUID = NewIndex(more, func(place int) types.UID { return c.objects[place].UID })
+	}
+	c.objects = slices.Grow(c.objects, more)
+}
+
 // Add keeps the objects it has not seen yet, and changes none of them. Of two
 // sights of one UID the smaller identity stays the object's own, so that the
 // result does not depend on the order of arrival.
 func (c *Collection) Add(objects ...*object.Object) {
-	if c.byUID == nil {
-		c.byUID = NewIndex(len(objects), func(place int) types.UID { return c.objects[place].UID })
-	}
-	c.objects = slices.Grow(c.objects, len(objects))
+	c.Grow(len(objects))
 	for _, o := range objects {
 		if i := c.byUID.Find(o.UID); i >= 0 {
 			c.objects[i] = merged(c.objects[i], o)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -113,10 +114,14 @@ func (r *Reader) answer(into []*object.Object, in *bufio.Reader, most int) (out 
 	return into, meta, nil
 }
 
-// room is where an object goes: many have one piece of memory together.
+// slab is how many objects have one piece of memory together: as many as fill one of
+// the sizes that the runtime has.
+var slab = (32 << 10) / int(reflect.TypeFor[object.Object]().Size())
+
+// room is where an object goes.
 func (r *Reader) room() *object.Object {
 	if len(r.slab) == cap(r.slab) {
-		r.slab = make([]object.Object, 0, min(max(8, 2*cap(r.slab)), 128))
+		r.slab = make([]object.Object, 0, min(max(8, 2*cap(r.slab)), slab))
 	}
 	r.slab = append(r.slab, object.Object{})
 	return &r.slab[len(r.slab)-1]
