@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -17,4 +18,15 @@ func BenchmarkRun(b *testing.B) {
 			b.Fatal(report, err)
 		}
 	}
+}
+
+func BenchmarkShapes(b *testing.B) {
+	st.Bench(b, func(s *snapshot.Snapshot) func() {
+		g := graph.New(s)
+		return func() {
+			if _, err := audit.Run(g, audit.Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
