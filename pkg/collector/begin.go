@@ -1,6 +1,10 @@
 package collector
 
-import "github.com/kubectl-gc/kubectl-gc/pkg/graph"
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+)
 
 // begin queues what the first pass looks at.
 //
@@ -31,7 +35,7 @@ func (s *simulation) begin() {
 // block, and whose deletion was under way before.
 func (s *simulation) canWait(n graph.Node) bool {
 	o, waits := s.now[n], false
-	if o.Terminating() {
+	if o.Terminating() || !slices.ContainsFunc(s.graph.Owners(n), func(owner graph.Node) bool { return s.underWay[owner] }) {
 		return false
 	}
 	for i, v := range s.Verdicts(n) {
