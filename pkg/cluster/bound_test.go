@@ -226,6 +226,18 @@ func TestATypeWithoutEndIsAGap(t *testing.T) {
 	}
 }
 
+// What comes behind a page that is sent again is not known, so nobody may say that no
+// Pod uses a claim.
+func TestPodsThatAreNotReadToTheirEndAreNoAnswer(t *testing.T) {
+	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"metadata":{"continue":"again"},"items":[{"metadata":{"name":"a","uid":"u"}}]}`)
+	})
+	if got, err := c.claims(context.Background(), pods, "shop"); err != errRepeated || got != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestPagesEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		token func(int) string
