@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -17,4 +18,28 @@ func BenchmarkRun(b *testing.B) {
 			b.Fatal(report, err)
 		}
 	}
+}
+
+// One deletion that is under way has the collector's model run over everything.
+func BenchmarkRunWithADeletion(b *testing.B) {
+	s := st.Replicated(50_000)
+	st.Foreground()(s.Objects[0])
+	g := graph.New(s)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := audit.Run(g, audit.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkShapes(b *testing.B) {
+	st.Bench(b, func(s *snapshot.Snapshot) func() {
+		g := graph.New(s)
+		return func() {
+			if _, err := audit.Run(g, audit.Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

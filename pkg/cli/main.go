@@ -3,12 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"flag"
-	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"k8s.io/klog/v2"
 )
 
 // called is how people call the program: every usage line, example and hint
@@ -17,13 +13,17 @@ const called = "kubectl gc"
 
 // Main runs one command line and answers the exit code.
 func Main(ctx context.Context, args []string, s Streams) int {
-	root := NewRoot(s)
+	from := newSource(s)
+	root := newRoot(from)
 	root.SetArgs(args)
-	return finish(ctx, s, root.ExecuteContext(ctx))
+	code := finish(ctx, s, root.ExecuteContext(ctx))
+	from.sum()
+	return code
 }
 
-// NewRoot builds the command tree. It asks nothing of a cluster.
-func NewRoot(s Streams) *cobra.Command {
+// newRoot builds the command tree. It asks nothing of a cluster.
+func newRoot(from *source) *cobra.Command {
+	s := from.Streams
 	root := &cobra.Command{
 		Use:   "kubectl-gc",
 		Short: "See what the Kubernetes garbage collector sees",
@@ -74,7 +74,6 @@ kubectl gc audit --from cluster.json.gz`),
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usage{err: err, command: cmd.CommandPath()}
 	})
-	from := newSource(s)
 	from.addConnectionFlags(root.PersistentFlags())
 	from.completeConnection(root)
 	addVerbosity(root.PersistentFlags(), s)
@@ -84,30 +83,6 @@ kubectl gc audit --from cluster.json.gz`),
 		newVersion(from), newCompletion(s), newOptions(),
 	)
 	return root
-}
-
-// addVerbosity offers klog's level, with which client-go logs its requests.
-func addVerbosity(flags *pflag.FlagSet, s Streams) {
-	set := flag.NewFlagSet("klog", flag.ContinueOnError)
-	klog.InitFlags(set)
-	klog.LogToStderr(false)
-	klog.SetOutput(verbose{s.Err})
-	_ = set.Set("stderrthreshold", "FATAL") // else errors are written twice
-	_ = set.Set("one_output", "true")       // and once more for each severity below
-	level := set.Lookup("v")
-	level.Usage = "log requests: 6 names them, 8 shows answers"
-	flags.AddGoFlag(level)
-}
-
-// verbose passes a log on when the user asked for one. What client-go has to say
-// of its own accord, ours or a gap's message says better.
-type verbose struct{ io.Writer }
-
-func (v verbose) Write(p []byte) (int, error) {
-	if !klog.V(1).Enabled() {
-		return len(p), nil
-	}
-	return v.Writer.Write(p)
 }
 
 // newOptions lists the flags that every command takes, which their help leaves out.

@@ -26,6 +26,7 @@ type source struct {
 	chunkSize     int64
 	concurrency   int
 	color         color.Mode
+	traffic       cluster.Traffic
 }
 
 func newSource(s Streams) *source {
@@ -159,7 +160,7 @@ func (s *source) connect() (*cluster.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout}
+	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: &s.traffic}
 	if s.ErrTerm {
 		options.Progress = s.progress
 	}

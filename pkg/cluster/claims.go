@@ -42,13 +42,15 @@ func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespac
 	}
 	marked := *s
 	marked.Objects = slices.Clone(s.Objects)
-	for _, claims := range found {
-		for i, o := range marked.Objects {
-			if of, ok := claims[o.UID]; ok {
-				bearing := *o
-				bearing.Claims = of
-				marked.Objects[i] = &bearing
-			}
+	claims := map[types.UID][]string{}
+	for _, some := range found {
+		maps.Copy(claims, some)
+	}
+	for i, o := range marked.Objects {
+		if of, ok := claims[o.UID]; ok {
+			bearing := *o
+			bearing.Claims = of
+			marked.Objects[i] = &bearing
 		}
 	}
 	return &marked, nil
@@ -58,13 +60,13 @@ func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespac
 func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string) (map[types.UID][]string, error) {
 	out := map[types.UID][]string{}
 	options := metav1.ListOptions{Limit: c.options.ChunkSize}
-	for {
+	for list := (pages{}); ; options.Continue = list.at {
 		result, err := c.do(ctx, func() *rest.Request {
 			return c.get(of, namespace, "", "application/json").SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 		})
 		if apierrors.IsResourceExpired(err) && options.Continue != "" {
 			clear(out)
-			options = metav1.ListOptions{}
+			options, list.at = metav1.ListOptions{}, ""
 			continue
 		}
 		if err != nil {
@@ -88,9 +90,11 @@ func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string
 			i := object.Identity{APIVersion: of.APIVersion(), Kind: of.Kind, Name: item.Metadata.Name}
 			out[types.UID(item.Metadata.UID)] = object.ClaimsOf(i, item.Spec, item.Status)
 		}
-		if page.Metadata.Continue == "" || page.Metadata.Continue == options.Continue {
+		switch more, err := list.next(page.Metadata.Continue, len(page.Items)); {
+		case err != nil:
+			return nil, err
+		case !more:
 			return out, nil
 		}
-		options.Continue = page.Metadata.Continue
 	}
 }

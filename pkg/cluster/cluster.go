@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -18,6 +19,8 @@ type Options struct {
 	// Progress is told of every list that ended. It may be nil, and is never
 	// called concurrently.
 	Progress func(Progress)
+	// Traffic counts every request. It may be nil.
+	Traffic *Traffic
 }
 
 // Progress counts the lists of a look.
@@ -40,6 +43,9 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	config.QPS, config.Burst = -1, -1
 	config.RateLimiter = nil
 	config.WarningHandler = rest.NoWarnings{}
+	if err := wrap(config, o.Traffic); err != nil {
+		return nil, err
+	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
@@ -60,4 +66,19 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	}
 	o.Concurrency = max(o.Concurrency, 1)
 	return &Cluster{options: o, server: config.Host, discovery: d, rest: r, metadata: m, flights: semaphore.NewWeighted(int64(o.Concurrency))}, nil
+}
+
+// wrap has every answer bounded and, unless traffic is nil, every request counted.
+func wrap(config *rest.Config, traffic *Traffic) error {
+	at, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return fmt.Errorf("prepare a client for %s: %w", config.Host, err)
+	}
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		if traffic != nil {
+			rt = &counting{rt, at.Path, traffic}
+		}
+		return &bounding{rt, at.Path}
+	})
+	return nil
 }

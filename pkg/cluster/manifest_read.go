@@ -26,27 +26,30 @@ const acceptWhole = "application/json"
 func (m *manifests) list(ctx context.Context, l share) (rest []object.Identity, err error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	at := ""
-	coming := m.request(reading, l.job, at)
+	var at pages
+	coming := m.request(reading, l.job, at.at)
 	for {
 		got := <-coming
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if apierrors.IsResourceExpired(got.err) && at != "" {
+		if apierrors.IsResourceExpired(got.err) && at.at != "" {
 			var status apierrors.APIStatus
-			if !errors.As(got.err, &status) || status.Status().Continue == "" || status.Status().Continue == at {
+			if !errors.As(got.err, &status) || status.Status().Continue == "" || status.Status().Continue == at.at {
 				return m.missing(l.wanted), nil
 			}
-			at = status.Status().Continue
-			coming = m.request(reading, l.job, at)
+			at.at = status.Status().Continue
+			coming = m.request(reading, l.job, at.at)
 			continue
 		}
-		endless := got.next != "" && got.next == at
-		if at = got.next; got.err == nil && at != "" && !endless {
-			coming = m.request(reading, l.job, at)
+		more, err := false, got.err
+		var endless error
+		if err == nil {
+			more, endless = at.next(got.next, len(got.items))
 		}
-		err := got.err
+		if more {
+			coming = m.request(reading, l.job, at.at)
+		}
 		for _, item := range got.items {
 			if err == nil {
 				err = m.take(l.of, item)
@@ -56,8 +59,8 @@ func (m *manifests) list(ctx context.Context, l share) (rest []object.Identity, 
 		switch {
 		case errors.As(err, &stop):
 			return nil, stop.error
-		case err == nil && endless:
-			err = errors.New("the server sends the same page again and again")
+		case err == nil:
+			err = endless
 		}
 		if err != nil {
 			for _, o := range m.missing(l.wanted) {
@@ -65,7 +68,7 @@ func (m *manifests) list(ctx context.Context, l share) (rest []object.Identity, 
 			}
 			return nil, nil
 		}
-		if at == "" {
+		if !more {
 			return nil, nil
 		}
 	}

@@ -87,7 +87,7 @@ func renderings(view *snapshot.View, objects []object.Identity) []rendering {
 func (c *Cluster) render(ctx context.Context, r rendering) map[types.UID]Cells {
 	out := map[types.UID]Cells{}
 	options := metav1.ListOptions{Limit: c.options.ChunkSize}
-	for {
+	for list := (pages{}); ; options.Continue = list.at {
 		result, err := c.do(ctx, func() *rest.Request {
 			request := c.get(r.at.of, r.at.namespace, r.name, acceptTable)
 			if r.name == "" {
@@ -107,10 +107,9 @@ func (c *Cluster) render(ctx context.Context, r rendering) map[types.UID]Cells {
 			return out
 		}
 		readTable(&table, out)
-		if table.Continue == "" || table.Continue == options.Continue || r.name != "" {
+		if more, err := list.next(table.Continue, len(table.Rows)); !more || err != nil || r.name != "" {
 			return out
 		}
-		options.Continue = table.Continue
 	}
 }
 

@@ -15,7 +15,7 @@ type Aftermath struct {
 	// comes to them.
 	Begun []graph.Node
 	// After says of those which others had to be let go of first, in the order of their
-	// identities. What has no entry hangs on none of them: the collector deletes it all
+	// identities: the very same list where that is the same. What has no entry hangs on none of them: the collector deletes it all
 	// the same, once it comes to it.
 	After map[graph.Node][]graph.Node
 }
@@ -25,6 +25,7 @@ type afterward struct {
 	held      []graph.Node                // terminating, and not released yet
 	released  map[graph.Node]bool         // what others are thought to have let go of
 	owed      map[graph.Node][]graph.Node // as After, of all that moved on; see because
+	lists     map[uint64][][]graph.Node   // what owed holds, each list once, by a hash
 }
 
 // Afterwards moves the model on from the end of the course. Foreign finalizers
@@ -35,7 +36,7 @@ func (c *Course) Afterwards() *Aftermath {
 	s := c.simulation
 	s.afterward = &afterward{
 		aftermath: &Aftermath{After: map[graph.Node][]graph.Node{}},
-		released:  map[graph.Node]bool{}, owed: map[graph.Node][]graph.Node{},
+		released:  map[graph.Node]bool{}, owed: map[graph.Node][]graph.Node{}, lists: map[uint64][][]graph.Node{},
 	}
 	clear(s.ends)
 	touched := slices.Concat(c.Asked, c.Lifted.Nodes())

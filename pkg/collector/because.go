@@ -35,13 +35,14 @@ func (a *afterward) because(s *simulation, m *Move) {
 // owe notes that an object moves on because others did.
 func (a *afterward) owe(n graph.Node, by ...graph.Node) {
 	var all [][]graph.Node
-	if before := a.owed[n]; len(before) > 0 {
-		all = append(all, before)
-	}
-	for _, other := range by {
-		if after := a.holders(other); len(after) > 0 {
-			all = append(all, after)
+	add := func(some []graph.Node) {
+		if last := len(all) - 1; len(some) > 0 && (last < 0 || !same(all[last], some)) {
+			all = append(all, some)
 		}
+	}
+	add(a.owed[n])
+	for _, other := range by {
+		add(a.holders(other))
 	}
 	switch len(all) {
 	case 0:
@@ -50,8 +51,28 @@ func (a *afterward) owe(n graph.Node, by ...graph.Node) {
 	default:
 		after := slices.Concat(all...)
 		slices.Sort(after)
-		a.owed[n] = slices.Compact(after)
+		a.owed[n] = a.known(slices.Compact(after))
 	}
+}
+
+// same says whether two lists are one.
+func same(a, b []graph.Node) bool { return len(a) == len(b) && &a[0] == &b[0] }
+
+// known is a list of holders as it was answered before: where all hang on the same, one
+// list is enough.
+func (a *afterward) known(after []graph.Node) []graph.Node {
+	const prime = 1099511628211 // of FNV-1a
+	key := uint64(len(after))
+	for _, n := range after {
+		key = (key ^ uint64(n)) * prime
+	}
+	for _, have := range a.lists[key] {
+		if slices.Equal(have, after) {
+			return have
+		}
+	}
+	a.lists[key] = append(a.lists[key], after)
+	return after
 }
 
 // holders are what had to be let go of before an object moved on: the object

@@ -24,7 +24,7 @@ func (s *simulation) begin() {
 		switch {
 		case !candidate(s.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node):
 		case s.canWait(node):
-			s.putOff[node] = true
+			s.putOff.add(s.graph, node)
 		default:
 			s.enqueue(node)
 		}
@@ -35,7 +35,7 @@ func (s *simulation) begin() {
 // block, and whose deletion was under way before.
 func (s *simulation) canWait(n graph.Node) bool {
 	o, waits := s.now[n], false
-	if o.Terminating() {
+	if o.Terminating() || !slices.ContainsFunc(s.graph.Owners(n), func(owner graph.Node) bool { return s.underWay[owner] }) {
 		return false
 	}
 	for i, v := range s.Verdicts(n) {
@@ -49,18 +49,35 @@ func (s *simulation) canWait(n graph.Node) bool {
 	return waits
 }
 
+// delay is what is put off, and the owners of that. The zero value is empty.
+type delay struct {
+	nodes  map[graph.Node]bool
+	owners map[graph.Node]bool
+}
+
+func (d *delay) add(g *graph.Graph, n graph.Node) {
+	if d.nodes == nil {
+		d.nodes, d.owners = map[graph.Node]bool{}, map[graph.Node]bool{}
+	}
+	if d.nodes[n] {
+		return
+	}
+	d.nodes[n] = true
+	for _, owner := range g.Owners(n) {
+		d.owners[owner] = true
+	}
+}
+
 // takeUp queues what was put off and is still to be done.
 func (s *simulation) takeUp() {
-	for n := range s.putOff {
+	for n := range s.putOff.nodes {
 		if s.Decide(n).Act != Leave {
 			s.enqueue(n)
 		}
 	}
-	clear(s.putOff)
+	s.putOff = delay{}
 }
 
 // owesALook says whether a dependent was put off, so that an owner which stays
 // when it is released must not be released before.
-func (s *simulation) owesALook(owner graph.Node) bool {
-	return slices.ContainsFunc(s.graph.Dependents(owner), func(e graph.Edge) bool { return s.putOff[e.Node] })
-}
+func (s *simulation) owesALook(owner graph.Node) bool { return s.putOff.owners[owner] }

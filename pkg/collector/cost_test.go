@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -17,15 +19,14 @@ var shapes = map[string]func(n int) *snapshot.Snapshot{
 	"a chain whose head has lost its owner": chainOf(st.Owned(to(lost, false))),
 	"a chain deleted in the foreground":     chainOf(st.Foreground()),
 	"a ring, one member deleted in the foreground": func(n int) *snapshot.Snapshot {
-		return linked(n, func(i int) []object.Reference { return []object.Reference{to(nth((i+n-1)%n), true)} }, st.Foreground())
+		s := &snapshot.Snapshot{}
+		st.Ring(n, st.Foreground())(s)
+		return whole(s)
 	},
 	"a star, its hub owning all": func(n int) *snapshot.Snapshot {
-		return linked(n, func(i int) []object.Reference {
-			if i == 0 {
-				return nil
-			}
-			return []object.Reference{to(nth(0), true)}
-		}, st.Foreground())
+		s := &snapshot.Snapshot{}
+		st.Star(n, st.Foreground())(s)
+		return whole(s)
 	},
 	"a star, its hub owned by all": func(n int) *snapshot.Snapshot {
 		return linked(n, func(i int) []object.Reference {
@@ -64,18 +65,23 @@ var shapes = map[string]func(n int) *snapshot.Snapshot{
 		})
 	},
 	"an orphaning of all": func(n int) *snapshot.Snapshot {
-		return linked(n, func(i int) []object.Reference {
-			if i == 0 {
-				return nil
-			}
-			return []object.Reference{to(nth(0), true)}
-		}, st.Terminating(orphan))
+		s := &snapshot.Snapshot{}
+		st.Star(n, st.Terminating(orphan))(s)
+		return whole(s)
 	},
 	"namespaces of one object each, beside a chain": func(n int) *snapshot.Snapshot {
 		s := chainOf(st.Owned(to(lost, false)))(n / 2)
 		for i := range n / 4 {
 			name := fmt.Sprintf("ns-%d", i)
 			st.Listing(st.Namespace(name, st.Owned(to(st.Node("gone"), false))), st.Secret(name+"/s"))(s)
+		}
+		return whole(s)
+	},
+	"namespaces of one held object each, beside a chain": func(n int) *snapshot.Snapshot {
+		s := chainOf(st.Owned(to(lost, false)))(n / 2)
+		for i := range n / 4 {
+			name := fmt.Sprintf("ns-%d", i)
+			st.Listing(st.Namespace(name, st.Owned(to(st.Node("gone"), false))), st.Secret(name+"/s", st.Held("x/y")))(s)
 		}
 		return whole(s)
 	},
@@ -91,7 +97,7 @@ var shapes = map[string]func(n int) *snapshot.Snapshot{
 
 var lost = st.ConfigMap("ns/lost")
 
-func nth(i int) object.Object { return st.ConfigMap(fmt.Sprintf("ns/o%07d", i)) }
+var nth = st.Nth
 
 func to(owner object.Object, blocking bool) object.Reference {
 	if blocking {
@@ -103,25 +109,15 @@ func to(owner object.Object, blocking bool) object.Reference {
 // linked are n objects with those owners, the first changed by the options.
 func linked(n int, owners func(int) []object.Reference, first ...st.Option) *snapshot.Snapshot {
 	s := &snapshot.Snapshot{}
-	for i := range n {
-		o := nth(i)
-		o.Owners = owners(i)
-		st.Listing(o)(s)
-	}
-	for _, change := range first {
-		change(s.Objects[0])
-	}
+	st.Linked(n, owners, first...)(s)
 	return whole(s)
 }
 
 func chainOf(first ...st.Option) func(int) *snapshot.Snapshot {
 	return func(n int) *snapshot.Snapshot {
-		return linked(n, func(i int) []object.Reference {
-			if i == 0 {
-				return nil
-			}
-			return []object.Reference{to(nth(i-1), true)}
-		}, first...)
+		s := &snapshot.Snapshot{}
+		st.Chain(n, first...)(s)
+		return whole(s)
 	}
 }
 
@@ -174,14 +170,44 @@ func ends(c *collector.Course) {
 func BenchmarkSimulate(b *testing.B) {
 	for name, shape := range shapes {
 		for _, n := range []int{20_000, 40_000} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				g := graph.New(shape(n))
-				judge := collector.NewJudge(g)
-				b.ReportAllocs()
-				for b.Loop() {
-					ends(collector.NewModel(g, judge).Simulate(collector.Bounds{}))
-				}
-			})
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) { simulated(b, shape(n), collector.Bounds{}) })
 		}
 	}
+}
+
+// An owner that orphaned is asked, in every pass of a chain that it owns, too,
+// whether anything of it is still to come.
+func BenchmarkSimulateADeletion(b *testing.B) {
+	for _, n := range []int{20_000, 40_000} {
+		s := linked(n, func(i int) []object.Reference {
+			switch i {
+			case 0:
+				return nil
+			case 1:
+				return []object.Reference{to(nth(0), false)}
+			}
+			return []object.Reference{to(nth(i-1), true), to(nth(0), false)}
+		}, st.Terminating(orphan))
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			simulated(b, s, collector.Bounds{Roots: collector.Nothing, Deletes: []collector.Deletion{{Node: 0, Policy: metav1.DeletePropagationForeground}}})
+		})
+	}
+}
+
+func simulated(b *testing.B, s *snapshot.Snapshot, bounds collector.Bounds) {
+	g := graph.New(s)
+	judge := collector.NewJudge(g)
+	b.ReportAllocs()
+	for b.Loop() {
+		ends(collector.NewModel(g, judge).Simulate(bounds))
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Objects)), "ns/object")
+}
+
+func BenchmarkShapes(b *testing.B) {
+	st.Bench(b, func(s *snapshot.Snapshot) func() {
+		g := graph.New(s)
+		judge := collector.NewJudge(g)
+		return func() { ends(collector.NewModel(g, judge).Simulate(collector.Bounds{})) }
+	})
 }

@@ -27,6 +27,7 @@ func newCustody(s *simulation) *custody {
 
 // heed is told of every node whose state is another.
 func (s *simulation) heed(n graph.Node, old *object.Object) {
+	s.open.heed(n, s.now[n] == nil)
 	if s.afterward != nil {
 		s.afterward.follow(s, n, old)
 	}

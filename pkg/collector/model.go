@@ -27,6 +27,10 @@ type Model struct {
 	// collector that is a one-way trip (2.1).
 	begun graph.Set
 
+	// What one decision rests on, and no longer than until the next.
+	judgements []Judgement
+	weighed    []Verdict
+
 	// touched is told of every node whose decision may have become another, and
 	// moved of every node whose state has, with what it was.
 	touched func(graph.Node)
@@ -94,11 +98,14 @@ func (m *Model) Verdicts(n graph.Node) []Verdict {
 	if o == nil {
 		return nil
 	}
-	out := make([]Verdict, len(o.Owners))
+	return m.appendVerdicts(make([]Verdict, 0, len(o.Owners)), n)
+}
+
+func (m *Model) appendVerdicts(to []Verdict, n graph.Node) []Verdict {
 	for i, v := range m.judged(n) {
-		out[i] = m.standing(v, m.graph.Find(o.Owners[i].UID))
+		to = append(to, m.standing(v, m.graph.Find(m.now[n].Owners[i].UID)))
 	}
-	return out
+	return to
 }
 
 // standing is what has become of a verdict on a reference to that owner.
@@ -119,7 +126,8 @@ func (m *Model) standing(v Verdict, owner graph.Node) Verdict {
 // learned.
 func (m *Model) judged(n graph.Node) []Verdict {
 	if m.verdicts[n] == nil {
-		m.verdicts[n] = m.withholding(m.judge.Object(n))
+		m.judgements = m.judge.Append(m.judgements[:0], n)
+		m.verdicts[n] = m.withholding(m.judgements)
 	}
 	return m.verdicts[n]
 }
@@ -142,7 +150,8 @@ func (m *Model) Decide(n graph.Node) Decision {
 	if o != nil {
 		s.Dependents, s.Blockers, s.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
 		if !o.Terminating() {
-			s.Verdicts = m.Verdicts(n)
+			m.weighed = m.appendVerdicts(m.weighed[:0], n)
+			s.Verdicts = m.weighed
 		}
 	}
 	return Decide(s)

@@ -69,7 +69,7 @@ func (s *simulation) pass(pass int) {
 			case now == removing && s.refused(n) && s.course.Moves[s.last[n]].Pass == pass-1:
 				s.enqueue(n)
 			case now == freeing && s.owesALook(n):
-				s.putOff[n] = true
+				s.putOff.add(s.graph, n)
 			case now != phase(at), now == freeing && s.awaited(n), now == removingLate && s.outlived(n, d):
 				s.enqueue(n) // an act of this pass made it another, or too early
 			default:
@@ -82,8 +82,8 @@ func (s *simulation) pass(pass int) {
 // awaited says whether the next pass still deals with a dependent because of its
 // owners, so that none of them must change before.
 func (s *simulation) awaited(owner graph.Node) bool {
-	return slices.ContainsFunc(s.graph.Dependents(owner), func(e graph.Edge) bool {
-		return s.queued.Has(e.Node) && s.now[e.Node] != nil && !s.now[e.Node].Terminating() && !s.refused(e.Node) && s.Decide(e.Node).Act != Leave
+	return slices.ContainsFunc(s.coming.under(s, owner), func(n graph.Node) bool {
+		return s.now[n] != nil && !s.now[n].Terminating() && !s.refused(n) && s.Decide(n).Act != Leave
 	})
 }
 
@@ -91,31 +91,63 @@ func (s *simulation) awaited(owner graph.Node) bool {
 // before one which this pass unblocked, and the next deletes: to that one it would
 // be solid, whatever the reference says, until it lets go of it.
 func (s *simulation) outlived(owner graph.Node, d Decision) bool {
-	return d.Policy == metav1.DeletePropagationOrphan && slices.ContainsFunc(s.graph.Dependents(owner), func(e graph.Edge) bool {
-		return s.queued.Has(e.Node) && !s.refused(e.Node) && s.phase(e.Node, s.Decide(e.Node)) == removing
+	return d.Policy == metav1.DeletePropagationOrphan && slices.ContainsFunc(s.coming.under(s, owner), func(n graph.Node) bool {
+		return !s.refused(n) && s.phase(n, s.Decide(n)) == removing
 	})
 }
 
+// coming is what the next pass looks at, by owner. It is made when somebody asks: an
+// owner may be asked about in every pass, and have any number of dependents, few of
+// which are queued. The zero value knows of nothing.
+type coming struct {
+	of   map[graph.Node][]graph.Node
+	seen int // how many of the queue are in it
+}
+
+// under are the queued dependents of an owner, one that names it twice twice.
+func (c *coming) under(s *simulation, owner graph.Node) []graph.Node {
+	if c.of == nil {
+		c.of = map[graph.Node][]graph.Node{}
+	}
+	for ; c.seen < len(s.next); c.seen++ {
+		n := s.next[c.seen]
+		for _, of := range s.graph.Owners(n) {
+			c.of[of] = append(c.of[of], n)
+		}
+	}
+	return c.of[owner]
+}
+
 // dependentsFirst puts those of the nodes that depend on another before it. Where
-// they depend on each other, one goes first.
+// they depend on each other, one goes first. It has a stack of its own, as a chain of
+// them may be as long as the cluster is large.
 func (s *simulation) dependentsFirst(nodes []graph.Node) []graph.Node {
 	out, ahead := make([]graph.Node, 0, len(nodes)), make(map[graph.Node]bool, len(nodes))
 	for _, n := range nodes {
 		ahead[n] = true
 	}
-	var place func(graph.Node)
-	place = func(n graph.Node) {
-		if !ahead[n] {
-			return
+	type visit struct {
+		n    graph.Node
+		left []graph.Edge
+	}
+	var path []visit
+	enter := func(n graph.Node) {
+		if ahead[n] {
+			delete(ahead, n)
+			path = append(path, visit{n, s.graph.Dependents(n)})
 		}
-		delete(ahead, n)
-		for _, e := range s.graph.Dependents(n) {
-			place(e.Node)
-		}
-		out = append(out, n)
 	}
 	for _, n := range nodes {
-		place(n)
+		for enter(n); len(path) > 0; {
+			at := &path[len(path)-1]
+			if len(at.left) == 0 {
+				out, path = append(out, at.n), path[:len(path)-1]
+				continue
+			}
+			next := at.left[0].Node
+			at.left = at.left[1:]
+			enter(next)
+		}
 	}
 	return out
 }
@@ -124,7 +156,7 @@ func (s *simulation) dependentsFirst(nodes []graph.Node) []graph.Node {
 // plan does not depend on the order in which things were seen.
 func (s *simulation) take() []graph.Node {
 	work := s.next
-	s.next = nil
+	s.next, s.coming = nil, coming{}
 	for _, n := range work {
 		s.queued.Remove(n)
 	}

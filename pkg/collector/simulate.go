@@ -14,8 +14,8 @@ import (
 func (m *Model) Simulate(b Bounds) *Course {
 	s := &simulation{
 		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
-		underWay: map[graph.Node]bool{}, putOff: map[graph.Node]bool{},
-		home: map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{},
+		underWay: map[graph.Node]bool{},
+		home:     map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{}, open: newEmptyings(),
 	}
 	if m.hand == Theirs {
 		s.custody = newCustody(s)
@@ -76,13 +76,14 @@ type simulation struct {
 	queued graph.Set
 
 	underWay map[graph.Node]bool // owners whose foreground deletion was under way before
-	putOff   map[graph.Node]bool // what is looked at when there is nothing else to do
+	putOff   delay               // what is looked at when there is nothing else to do
+	coming   coming              // what is queued, by owner
 
 	custody   *custody   // nil with Ours
 	afterward *afterward // nil but in Afterwards
 
 	contents *contents                 // nil until something takes others along
-	open     []*emptying               // namespaces and CustomResourceDefinitions, in the order of their moves
+	open     emptyings                 // namespaces and CustomResourceDefinitions
 	home     map[graph.Node]graph.Node // where what outlasts the deletion of those is
 	ends     map[graph.Node][]int      // the moves that emptied those
 }

@@ -13,8 +13,49 @@ import (
 // that goes when everything in it has gone.
 type emptying struct {
 	node graph.Node
-	left []graph.Node // what is in it; what is gone is dropped from the front
+	move int          // that deleted it
 	kept []graph.Node // what its deletion alone did not let go
+	left int          // how many of those are not gone
+	over bool
+}
+
+// emptyings are all of them. Each is looked at when what it waits for has changed, and
+// not in every pass.
+type emptyings struct {
+	of      map[graph.Node][]*emptying // by what is emptied
+	holding map[graph.Node][]*emptying // by what keeps it from being empty
+	ripe    []*emptying                // nothing is left in them
+}
+
+func newEmptyings() emptyings {
+	return emptyings{of: map[graph.Node][]*emptying{}, holding: map[graph.Node][]*emptying{}}
+}
+
+func (e *emptyings) add(w *emptying) {
+	e.of[w.node] = append(e.of[w.node], w)
+	for _, member := range w.kept {
+		e.holding[member] = append(e.holding[member], w)
+	}
+	if w.left = len(w.kept); w.left == 0 {
+		e.ripe = append(e.ripe, w)
+	}
+}
+
+// heed is told of every node whose state is another.
+func (e *emptyings) heed(n graph.Node, gone bool) {
+	if gone {
+		for _, w := range e.holding[n] {
+			if w.left--; w.left == 0 {
+				e.ripe = append(e.ripe, w)
+			}
+		}
+		delete(e.holding, n)
+	}
+	for _, w := range e.of[n] { // it may be rid of what else held it
+		if w.left == 0 {
+			e.ripe = append(e.ripe, w)
+		}
+	}
 }
 
 // contents answers what is in namespaces, and which objects are of which type.
@@ -77,8 +118,8 @@ func (s *simulation) sweep(move int, n graph.Node) {
 	if s.now[n].IsNamespace() {
 		policy = metav1.DeletePropagationBackground
 	}
-	w := &emptying{node: n, left: s.inside(n)}
-	for _, member := range w.left {
+	w := &emptying{node: n, move: move}
+	for _, member := range s.inside(n) {
 		now := s.now[member]
 		if now == nil {
 			continue
@@ -95,26 +136,29 @@ func (s *simulation) sweep(move int, n graph.Node) {
 			s.home[member] = n
 		}
 	}
-	s.open = append(s.open, w)
+	s.open.add(w)
 }
 
-// release lets go of what has become empty. Where not everything was seen, who
-// can say what has?
+// release lets go of what has become empty, in the order of their moves. Where not
+// everything was seen, who can say what has?
 func (s *simulation) release() {
-	if s.whole {
-		s.open = slices.DeleteFunc(s.open, s.emptied)
+	ripe := s.open.ripe
+	s.open.ripe = nil
+	if !s.whole {
+		return
+	}
+	slices.SortStableFunc(ripe, func(a, b *emptying) int { return a.move - b.move })
+	for _, w := range ripe {
+		w.over = w.over || s.emptied(w)
 	}
 }
 
 func (s *simulation) emptied(w *emptying) bool {
-	for len(w.left) > 0 && s.now[w.left[0]] == nil {
-		w.left = w.left[1:]
-	}
 	o := s.now[w.node]
 	switch {
 	case o == nil:
 		return true
-	case len(w.left) > 0, o.IsNamespace() && len(o.Finalizers) > 0:
+	case o.IsNamespace() && len(o.Finalizers) > 0:
 		return false
 	}
 	for _, member := range w.kept {

@@ -27,6 +27,18 @@ func BenchmarkCycles(b *testing.B) {
 	}
 }
 
+func BenchmarkShapes(b *testing.B) {
+	b.Run("new", func(b *testing.B) {
+		st.Bench(b, func(s *snapshot.Snapshot) func() { return func() { graph.New(s) } })
+	})
+	b.Run("cycles", func(b *testing.B) {
+		st.Bench(b, func(s *snapshot.Snapshot) func() {
+			g := graph.New(s)
+			return func() { g.Cycles(every) }
+		})
+	})
+}
+
 func BenchmarkComponent(b *testing.B) {
 	shapes := map[string]*snapshot.Snapshot{
 		"of ten":             st.Replicated(benchObjects),

@@ -6,12 +6,12 @@ import "slices"
 // those references for which follow answers true: members ascending, cycles in
 // the order of their first member. An object that owns itself is not a cycle.
 func (g *Graph) Cycles(follow func(Edge) bool) [][]Node {
-	return g.CyclesOf(func(e Edge) Node {
+	return g.cycles(func(e Edge) Node {
 		if follow(e) {
 			return g.Owners(e.Node)[e.Index]
 		}
 		return None
-	})
+	}, func(n Node) bool { return len(g.Dependents(n)) > 0 }) // most have none, and whoever is in a cycle has one
 }
 
 // CyclesOf are the cycles of references that lead elsewhere than their UIDs say:
@@ -20,12 +20,17 @@ func (g *Graph) Cycles(follow func(Edge) bool) [][]Node {
 // It is Tarjan's algorithm with a stack of its own, since a chain of owners may
 // be as long as the cluster is large.
 func (g *Graph) CyclesOf(lead func(Edge) Node) [][]Node {
+	return g.cycles(lead, func(Node) bool { return true })
+}
+
+// cycles looks only from those nodes that may be in one.
+func (g *Graph) cycles(lead func(Edge) Node, may func(Node) bool) [][]Node {
 	t := tarjan{
 		g: g, lead: lead,
 		index: make([]int32, g.Len()), low: make([]int32, g.Len()), onStack: make([]bool, g.Len()),
 	}
 	for n := range g.objects {
-		if t.index[n] == 0 {
+		if t.index[n] == 0 && len(g.Owners(Node(n))) > 0 && may(Node(n)) {
 			t.run(Node(n))
 		}
 	}
@@ -42,6 +47,7 @@ type tarjan struct {
 	stack   []Node
 	next    int32
 	found   [][]Node
+	work    []frame // empty, and as large as it ever was
 }
 
 // frame is a node under visit and how many of its owners were looked at.
@@ -51,7 +57,8 @@ type frame struct {
 }
 
 func (t *tarjan) run(root Node) {
-	work := []frame{t.enter(root)}
+	work := append(t.work[:0], t.enter(root))
+	defer func() { t.work = work }()
 	for len(work) > 0 {
 		top := &work[len(work)-1]
 		if top.done < len(t.g.Owners(top.n)) {

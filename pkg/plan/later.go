@@ -29,20 +29,27 @@ func (m *maker) later() []Later {
 	}
 	a := m.course.Afterwards()
 	var out []Later
+	lists := map[*graph.Node][]object.Identity{} // by list, which many objects have in common
 	for _, n := range a.Begun {
-		if after := a.After[n]; len(after) > 0 {
-			out = append(out, m.laterOne(n, after, holds))
+		after := a.After[n]
+		if len(after) == 0 {
+			continue
 		}
+		names, known := lists[&after[0]]
+		if !known {
+			for _, holder := range after {
+				names = append(names, m.graph.Object(holder).Identity)
+			}
+			lists[&after[0]] = names
+		}
+		out = append(out, m.laterOne(n, after, names, holds))
 	}
 	slices.SortStableFunc(out, func(a, b Later) int { return a.Object.Compare(b.Object) })
 	return out
 }
 
-func (m *maker) laterOne(n graph.Node, after []graph.Node, holds map[graph.Node]string) Later {
-	l := Later{Object: m.graph.Object(n).Identity}
-	for _, holder := range after {
-		l.After = append(l.After, m.graph.Object(holder).Identity)
-	}
+func (m *maker) laterOne(n graph.Node, after []graph.Node, names []object.Identity, holds map[graph.Node]string) Later {
+	l := Later{Object: m.graph.Object(n).Identity, After: names}
 	l.Reason = fmt.Sprintf("goes once %s is gone", l.After[0])
 	if len(after) > 1 {
 		l.Reason = fmt.Sprintf("goes once %s are gone", named(l.After))

@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// How many bytes are read of one answer, unpacked: a server whose answers have no end
+// must not take all memory. Lists that are read as they arrive take none for their
+// length, all others have to be there as a whole.
+const (
+	mostStreamed = 4 << 30
+	mostListed   = mostRead
+	mostSingle   = 64 << 20 // one object, what is served, a refusal
+	mostWatched  = 16 << 20 // one event, as client-go reads those in protobuf
+)
+
+// tooLong says that an answer was not read to its end.
+type tooLong struct {
+	what string
+	most int64
+}
+
+func (e *tooLong) Error() string {
+	return fmt.Sprintf("%s of the server has more than the %d MiB that are read: it may have no end", e.what, e.most>>20)
+}
+
+// bounding bounds every answer, whoever reads it.
+type bounding struct {
+	http.RoundTripper
+	base string
+}
+
+// RoundTrip lets a body that is too long fail while it is read, since before that there
+// is no body: what stands in the way would be taken for the connection.
+func (b *bounding) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := b.RoundTripper.RoundTrip(r)
+	if err != nil || response.Body == nil {
+		return response, err
+	}
+	body := &bounded{ReadCloser: response.Body, what: "an answer", most: mostSingle}
+	ok := response.StatusCode >= 200 && response.StatusCode < 300
+	switch inProtobuf := strings.Contains(response.Header.Get("Content-Type"), "protobuf"); {
+	case !ok:
+	case verbOf(r, b.base) == toWatch && inProtobuf: // client-go bounds each
+		return response, nil
+	case verbOf(r, b.base) == toWatch:
+		body.what, body.most, body.lines = "an event", mostWatched, true
+	case verbOf(r, b.base) == toList && inProtobuf && r.Header.Get("Accept") == acceptList:
+		body.what, body.most = "a list", mostStreamed
+	case verbOf(r, b.base) == toList:
+		body.what, body.most = "a list", mostListed
+	}
+	response.Body = body
+	return response, nil
+}
+
+// bounded is a body up to its bound.
+type bounded struct {
+	io.ReadCloser
+	what  string
+	most  int64
+	lines bool // the bound is on each line: the server ends every event with one
+	read  int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	if b.lines {
+		if end := bytes.LastIndexByte(p[:n], '\n'); end >= 0 {
+			b.read = int64(n - end - 1)
+		}
+	}
+	if b.read > b.most {
+		return n, &tooLong{b.what, b.most}
+	}
+	return n, err
+}

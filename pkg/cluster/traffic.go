@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Traffic counts what is asked of a server, and what comes back. The zero value has
+// counted nothing. It is safe for concurrent use.
+type Traffic struct {
+	mu           sync.Mutex
+	asked        map[verb]int
+	refused      int // answers other than 2xx
+	broken       int // no answer, or one that broke off
+	again        int // asked once more after one of those
+	bytes        int64
+	begun, ended time.Time
+	failed       map[string]bool // methods and URLs of what failed
+}
+
+// counting counts into a Traffic.
+type counting struct {
+	http.RoundTripper
+	base string
+	into *Traffic
+}
+
+func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	key := r.Method + " " + r.URL.String()
+	c.into.ask(verbOf(r, c.base), key)
+	response, err := c.RoundTripper.RoundTrip(r)
+	c.into.answer(response, err, key)
+	if err == nil && response.Body != nil {
+		response.Body = &counted{response.Body, key, c.into}
+	}
+	return response, err
+}
+
+func (t *Traffic) ask(v verb, key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.asked == nil {
+		t.asked, t.failed, t.begun = map[verb]int{}, map[string]bool{}, time.Now()
+	}
+	t.asked[v]++
+	if t.failed[key] {
+		t.again++
+		delete(t.failed, key)
+	}
+}
+
+func (t *Traffic) answer(response *http.Response, err error, key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = time.Now()
+	switch {
+	case err != nil:
+		t.broken++
+	case response.StatusCode < 200 || response.StatusCode > 299:
+		t.refused++
+	default:
+		return
+	}
+	t.failed[key] = true
+}
+
+// counted is a body that is counted while it is read.
+type counted struct {
+	io.ReadCloser
+	key  string
+	into *Traffic
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	t := c.into
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bytes += int64(n)
+	t.ended = time.Now()
+	if err != nil && err != io.EOF { // of a body io.EOF is never wrapped
+		t.broken++
+		t.failed[c.key] = true
+	}
+	return n, err
+}
+
+// String is one line: how many requests there were, of which verbs, what came of them,
+// and how long it was from the first of them to the end of the last answer. Bytes are
+// those of bodies as they are read: a server that packs them sends fewer.
+func (t *Traffic) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var verbs []string
+	total := 0
+	for _, v := range slices.Sorted(maps.Keys(t.asked)) {
+		verbs = append(verbs, fmt.Sprintf("%s %d", v, t.asked[v]))
+		total += t.asked[v]
+	}
+	if total == 0 {
+		return "requests: 0"
+	}
+	return fmt.Sprintf("requests: %d (%s), not 2xx: %d, broken off: %d, asked again: %d, bytes unpacked: %d, seconds: %.3f",
+		total, strings.Join(verbs, ", "), t.refused, t.broken, t.again, t.bytes, t.ended.Sub(t.begun).Seconds())
+}
