@@ -74,18 +74,18 @@ func TestTheNextPageIsAskedForWhileOneArrives(t *testing.T) {
 	}
 }
 
-// counting knows how many answers were not read to their end at once.
-type counting struct {
+// flying knows how many answers were not read to their end at once.
+type flying struct {
 	http.RoundTripper
 	now, most atomic.Int32
 }
 
-type counted struct {
+type landing struct {
 	io.ReadCloser
-	of *counting
+	of *flying
 }
 
-func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *flying) RoundTrip(r *http.Request) (*http.Response, error) {
 	n := c.now.Add(1)
 	for most := c.most.Load(); n > most && !c.most.CompareAndSwap(most, n); most = c.most.Load() {
 	}
@@ -94,11 +94,11 @@ func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
 		c.now.Add(-1)
 		return nil, err
 	}
-	answer.Body = &counted{answer.Body, c}
+	answer.Body = &landing{answer.Body, c}
 	return answer, nil
 }
 
-func (c *counted) Close() error {
+func (c *landing) Close() error {
 	c.of.now.Add(-1)
 	return c.ReadCloser.Close()
 }
@@ -106,19 +106,19 @@ func (c *counted) Close() error {
 func TestNoMoreListsAreInFlightThanAllowed(t *testing.T) {
 	next := map[string]string{"": "2", "2": "3", "3": "4"}
 	for allowed := 1; allowed <= 4; allowed++ {
-		var flying *counting
+		var all *flying
 		c := paged(t, func(w http.ResponseWriter, at string) {
 			_, _ = w.Write(pageOf(t, next[at], "a"+at, "b"+at))
 		}, func(config *rest.Config, o *Options) {
 			o.Concurrency = allowed
 			config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-				flying = &counting{RoundTripper: rt}
-				return flying
+				all = &flying{RoundTripper: rt}
+				return all
 			})
 		})
 		answers, err := c.listAll(t.Context(), []job{{of: pods}, {of: pods}, {of: pods}}, false)
-		if err != nil || int(flying.most.Load()) > allowed {
-			t.Errorf("%d in flight, %d allowed (%v)", flying.most.Load(), allowed, err)
+		if err != nil || int(all.most.Load()) > allowed {
+			t.Errorf("%d in flight, %d allowed (%v)", all.most.Load(), allowed, err)
 		}
 		for _, a := range answers {
 			if len(a.objects) != 8 || a.err != nil {

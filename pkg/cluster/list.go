@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -54,30 +53,28 @@ func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]*object.Objec
 	}
 	defer c.flights.Release(1)
 	var objects []*object.Object
-	pages := c.paging(j, labels)
-	defer pages.close()
+	reading := c.paging(j, labels)
+	defer reading.close()
 	options := metav1.ListOptions{Limit: c.options.ChunkSize, FieldSelector: j.fields}
-	for left, over := mostObjects, false; ; {
-		all, page, err := pages.page(ctx, options, objects, left)
+	for at, over := (pages{}), false; ; options.Continue = at.at {
+		all, page, err := reading.page(ctx, options, objects, mostObjects-at.read)
 		if apierrors.IsResourceExpired(err) && options.Continue != "" && !over {
-			objects, options, over = nil, metav1.ListOptions{FieldSelector: j.fields}, true
+			objects, at, over = nil, pages{}, true
+			options.Limit = 0
 			continue
 		}
 		if err != nil {
 			return objects, err
 		}
-		if n := slices.IndexFunc(all[len(objects):], func(o *object.Object) bool { return o.Name == "" || o.UID == "" }); n >= 0 {
+		fresh := all[len(objects):]
+		if n := slices.IndexFunc(fresh, func(o *object.Object) bool { return o.Name == "" || o.UID == "" }); n >= 0 {
 			return all[:len(objects)+n], errNoMetadata
 		}
-		left -= max(len(all)-len(objects), 1) // or pages that hold nothing would never end
-		objects = slices.Grow(all, remaining(page))
-		switch page.Continue {
-		case "":
-			return objects, nil
-		case options.Continue:
-			return objects, errors.New("the server sends the same page again and again")
+		objects = all
+		if more, err := at.next(page.Continue, len(fresh)); !more || err != nil {
+			return objects, err
 		}
-		options.Continue = page.Continue
+		objects = slices.Grow(objects, remaining(page))
 	}
 }
 

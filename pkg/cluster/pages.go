@@ -8,8 +8,8 @@ var errEndless = errors.New("the server sends more and more pages, of more objec
 // errRepeated says that no page is offered but the one that was read.
 var errRepeated = errors.New("the server sends the same page again and again")
 
-// emptyPage is for how many objects a page counts that holds none, or few: a server may
-// send some such, but not without end.
+// emptyPage is for how many objects a page counts that holds none: a server may send some
+// such, but not without end.
 const emptyPage = 1000
 
 // pages is how far a list has been read. The zero value is before the first page.
@@ -21,7 +21,10 @@ type pages struct {
 // next moves on behind a page of so many objects to the one that it offers; more is
 // false behind the last.
 func (p *pages) next(token string, objects int) (more bool, err error) {
-	p.read += max(objects, emptyPage)
+	p.read += objects
+	if objects == 0 {
+		p.read += emptyPage
+	}
 	switch {
 	case token == "":
 		return false, nil
