@@ -227,7 +227,7 @@ func (f *treeFlags) cells(ctx context.Context, seen sight, family tree.Family) (
 			shown = append(shown, o.Identity)
 		}
 	}
-	rendered, err := seen.live.Tables(ctx, seen.graph.View(), shown)
+	rendered, err := seen.live.Tables(ctx, seen.graph.Snapshot(), shown)
 	if err != nil {
 		return nil, errors.Join(errors.New("ask the server for READY, STATUS and AGE"), err)
 	}
