@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 )
@@ -24,11 +23,10 @@ type Progress struct{ Done, Total, Objects int }
 
 // Cluster talks to one API server.
 type Cluster struct {
-	options   Options
-	server    string
-	discovery discovery.DiscoveryInterfaceWithContext
-	rest      rest.Interface
-	metadata  metadata.Interface // for watches
+	options  Options
+	server   string
+	rest     rest.Interface
+	metadata metadata.Interface // for watches
 }
 
 // New prepares to read the server of a config; it asks nothing yet. Throttling
@@ -42,10 +40,6 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
-	d, err := discovery.NewDiscoveryClientForConfigAndClient(config, client)
-	if err != nil {
-		return nil, fmt.Errorf("prepare discovery of %s: %w", config.Host, err)
-	}
 	raw := rest.CopyConfig(config)
 	raw.GroupVersion = nil
 	r, err := rest.UnversionedRESTClientForConfigAndClient(raw, client)
@@ -57,5 +51,5 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
 	o.Concurrency = max(o.Concurrency, 1)
-	return &Cluster{options: o, server: config.Host, discovery: d, rest: r, metadata: m}, nil
+	return &Cluster{options: o, server: config.Host, rest: r, metadata: m}, nil
 }
