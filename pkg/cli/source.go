@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -25,6 +26,7 @@ type source struct {
 	strict        bool
 	chunkSize     int64
 	concurrency   int
+	said          *pflag.Flag // --concurrency
 	color         color.Mode
 }
 
@@ -32,13 +34,19 @@ func newSource(s Streams) *source {
 	return &source{Streams: s, config: kubeconfig.New("30s"), color: color.Auto}
 }
 
+// small is how many requests for one object, or in one namespace, are in flight unless
+// --concurrency says otherwise: the server has little to do for one, and what they take
+// is the way there and back.
+const small = 32
+
 // addConnectionFlags offers the flags that every command takes.
 func (s *source) addConnectionFlags(flags *pflag.FlagSet) {
 	s.config.Add(flags)
 	flags.Lookup("namespace").Usage = "the namespace to look at"
 	flags.Lookup("request-timeout").Usage = "how long one request to the server may take; 0 waits for ever"
 	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to ask for at once; 0 asks for all of a type")
-	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to have in flight")
+	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to have in flight; unless it is said, "+strconv.Itoa(small)+" where each is for one object or in one namespace")
+	s.said = flags.Lookup("concurrency")
 	flags.Var(&s.color, "color", "colour the answer: auto, always or never")
 }
 
@@ -157,6 +165,9 @@ func (s *source) connect() (*cluster.Cluster, error) {
 		return nil, err
 	}
 	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout}
+	if !s.said.Changed {
+		options.Small = small
+	}
 	if s.ErrTerm {
 		options.Progress = s.progress
 	}

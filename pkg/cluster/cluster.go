@@ -12,6 +12,7 @@ import (
 type Options struct {
 	ChunkSize   int64         // objects a page; 0: one page holds all
 	Concurrency int           // requests in flight; below 1: one
+	Small       int           // the same of requests for one object, or in one namespace; 0: as Concurrency
 	Timeout     time.Duration // of one request, retries and waiting included; 0: none
 	// Progress is told of every list that ended. It may be nil, and is never
 	// called concurrently.
@@ -51,5 +52,8 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
 	o.Concurrency = max(o.Concurrency, 1)
+	if o.Small < 1 {
+		o.Small = o.Concurrency
+	}
 	return &Cluster{options: o, server: config.Host, rest: r, metadata: m}, nil
 }

@@ -34,11 +34,19 @@ type answer struct {
 // the jobs. A failed list fails alone. The error is the context's.
 func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answer, error) {
 	progress := counter{total: len(jobs), tell: c.options.Progress}
-	return each(ctx, c.options.Concurrency, jobs, func(j job) answer {
+	return each(ctx, c.atOnce(jobs), jobs, func(j job) answer {
 		objects, err := c.list(ctx, j, labels)
 		progress.add(len(objects))
 		return answer{objects, err}
 	})
+}
+
+// atOnce is how many of the jobs are run at a time.
+func (c *Cluster) atOnce(jobs []job) int {
+	if slices.ContainsFunc(jobs, func(j job) bool { return j.namespace == "" }) {
+		return c.options.Concurrency
+	}
+	return c.options.Small
 }
 
 // mostObjects is how much of a list is read: more than etcd holds, and less than

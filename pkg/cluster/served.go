@@ -120,7 +120,7 @@ func (c *Cluster) types(ctx context.Context, root string, groups []metav1.APIGro
 		resources []apidiscovery.APIResourceDiscovery
 		err       error
 	}
-	answers, err := each(ctx, c.options.Concurrency, versions, func(gv schema.GroupVersion) (a answer) {
+	answers, err := each(ctx, c.options.Small, versions, func(gv schema.GroupVersion) (a answer) {
 		a.resources, a.err = c.resources(ctx, root+"/"+gv.String())
 		return a
 	})

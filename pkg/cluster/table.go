@@ -30,7 +30,12 @@ type rendering struct {
 // and answers the cells by UID. Objects the server did not render are left out. The
 // error is the context's.
 func (c *Cluster) Tables(ctx context.Context, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
-	answers, err := each(ctx, c.options.Concurrency, renderings(seen, objects), func(r rendering) map[types.UID]Cells {
+	asked := renderings(seen, objects)
+	limit := c.options.Small
+	if slices.ContainsFunc(asked, func(r rendering) bool { return r.name == "" }) {
+		limit = c.options.Concurrency // a list of tables is large, and held as a whole
+	}
+	answers, err := each(ctx, limit, asked, func(r rendering) map[types.UID]Cells {
 		return c.render(ctx, r)
 	})
 	shown := make(map[types.UID]bool, len(objects))
