@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -38,5 +37,5 @@ func download(ctx context.Context, url string, into *[]Named) error {
 	if wait.Interrupted(err) && ctx.Err() == nil {
 		return failed
 	}
-	return errors.Join(err)
+	return err
 }
