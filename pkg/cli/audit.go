@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ type auditFlags struct {
 }
 
 func newAudit(from *source) *cobra.Command {
-	f := &auditFlags{source: from, formats: machine.NewFlags()}
+	f := &auditFlags{source: from, formats: machine.NewFlags(os.ReadFile)}
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find every bad owner reference and every stuck deletion",
@@ -78,7 +79,7 @@ kubectl gc audit -o sarif > audit.sarif`),
 
 // options turns the flags into what audit.Run takes.
 func (f *auditFlags) options() (audit.Options, error) {
-	o := audit.Options{Rules: slices.Clone(f.rules), StuckAfter: f.stuckAfter, Namespace: *f.config.Namespace}
+	o := audit.Options{Rules: slices.Clone(f.rules), StuckAfter: f.stuckAfter, Namespace: f.config.Namespace()}
 	for _, family := range []struct {
 		on  bool
 		ids []string

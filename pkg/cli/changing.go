@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,7 +26,7 @@ type changing struct {
 }
 
 func newChanging(command string, from *source) *changing {
-	return &changing{source: from, command: command, formats: machine.NewFlags()}
+	return &changing{source: from, command: command, formats: machine.NewFlags(os.ReadFile)}
 }
 
 // workers is how many writes are in flight unless --concurrency says otherwise.

@@ -141,7 +141,7 @@ func (f *collectFlags) foresee(g *graph.Graph) (*plan.Plan, error) {
 
 // within keeps a pass to the namespace that -n names.
 func (f *collectFlags) within(g *graph.Graph) func(graph.Node) bool {
-	namespace := *f.config.Namespace
+	namespace := f.config.Namespace()
 	if namespace == "" {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (f *collectFlags) within(g *graph.Graph) func(graph.Node) bool {
 // doomed are the objects of which the chosen rules have something to say.
 func (f *collectFlags) doomed(g *graph.Graph) (func(graph.Node) bool, error) {
 	// No deletion is too young for a pass, nor one that by our clock has yet to come.
-	report, err := audit.Run(g, audit.Options{Rules: f.rules, Namespace: *f.config.Namespace, StuckAfter: math.MinInt64})
+	report, err := audit.Run(g, audit.Options{Rules: f.rules, Namespace: f.config.Namespace(), StuckAfter: math.MinInt64})
 	if err != nil {
 		return nil, err
 	}

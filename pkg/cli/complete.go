@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,11 +37,11 @@ func (s *source) completeConnection(root *cobra.Command) {
 		return starting(s.namespaces(ctx), typed), cobra.ShellCompDirectiveNoFileComp
 	})
 	_ = root.RegisterFlagCompletionFunc("context", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		config, err := s.config.ToRawKubeConfigLoader().RawConfig()
+		contexts, _, err := s.config.Contexts()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return starting(slices.Collect(maps.Keys(config.Contexts)), typed), cobra.ShellCompDirectiveNoFileComp
+		return starting(contexts, typed), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 

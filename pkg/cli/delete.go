@@ -72,7 +72,7 @@ kubectl gc delete deployment/web -n shop --client-side`),
 			if err := f.read(cmd, args); err != nil {
 				return err
 			}
-			chosen, err := f.choose(args)
+			chosen, err := f.choose(cmd.Context(), args)
 			if err != nil {
 				return err
 			}

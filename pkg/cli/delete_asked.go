@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -16,11 +18,11 @@ type choice struct {
 	selector  labels.Selector // nil: by name, or all of a type
 	namespace string          // empty: all
 	bound     bool            // -n names the namespace
-	files     []manifest
+	files     []object.Identity
 }
 
 // choose refuses what is no clear word about what to delete.
-func (f *deleteFlags) choose(args []string) (*choice, error) {
+func (f *deleteFlags) choose(ctx context.Context, args []string) (*choice, error) {
 	if !slices.Contains(cascades, f.cascade) {
 		return nil, usagef("--cascade %s: say background, foreground or orphan", quoted(f.cascade))
 	}
@@ -31,9 +33,9 @@ func (f *deleteFlags) choose(args []string) (*choice, error) {
 	}
 	named := slices.IndexFunc(c.targets, func(t target) bool { return t.name != "" })
 	switch {
-	case len(c.targets) == 0 && !f.files.any():
+	case len(c.targets) == 0 && !f.files.Any():
 		return nil, &hinted{usagef("nothing to delete was named"), "say TYPE/NAME, TYPE -l SELECTOR, or -f FILE"}
-	case len(c.targets) > 0 && f.files.any(), f.files.any() && (f.selector != "" || f.all):
+	case len(c.targets) > 0 && f.files.Any(), f.files.Any() && (f.selector != "" || f.all):
 		return nil, usagef("-f says what to delete: it excludes targets, -l and --all")
 	case f.selector != "" && f.all:
 		return nil, usagef("-l and --all exclude each other")
@@ -52,7 +54,7 @@ func (f *deleteFlags) choose(args []string) (*choice, error) {
 	if c.namespace, c.bound, err = f.namespace(); err != nil {
 		return nil, err
 	}
-	c.files, err = f.files.read()
+	c.files, err = f.files.read(ctx, f.In)
 	return c, err
 }
 
@@ -93,7 +95,7 @@ func (f *deleteFlags) seek(g *graph.Graph, c *choice) ([]graph.Node, error) {
 		}
 	}
 	for _, m := range c.files {
-		if err := m.find(g, c.namespace, c.bound, found); err != nil && !(f.ignoreMissing && isAbsence(err)) {
+		if err := locate(g, m, c.namespace, c.bound, found); err != nil && !(f.ignoreMissing && isAbsence(err)) {
 			return nil, gone(err)
 		}
 	}

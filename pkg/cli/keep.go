@@ -106,18 +106,13 @@ func (k *keeper) close(ended bool, at time.Time) error {
 
 // whereabouts are the context in use and the server that it leads to.
 func (s *source) whereabouts() (name, host string, err error) {
-	loader := s.config.ToRawKubeConfigLoader()
-	raw, err := loader.RawConfig()
+	_, name, err = s.config.Contexts()
 	if err != nil {
 		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	config, err := loader.ClientConfig()
+	config, err := s.config.Config()
 	if err != nil {
 		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	name = raw.CurrentContext
-	if said := s.config.Context; said != nil && *said != "" {
-		name = *said
 	}
 	return name, bare(config.Host), nil
 }

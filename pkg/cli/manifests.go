@@ -1,62 +1,47 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/resource"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/manifest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // manifests are files that name objects: what -f, -R and -k say, as to kubectl.
-type manifests struct {
-	resource.FilenameOptions
-}
+type manifests struct{ manifest.Files }
 
 func (m *manifests) addFlags(flags *pflag.FlagSet) {
-	flags.StringSliceVarP(&m.Filenames, "filename", "f", nil, "delete what these files, folders or URLs hold; - is standard input")
+	flags.StringSliceVarP(&m.Names, "filename", "f", nil, "delete what these files, folders or URLs hold; - is standard input")
 	flags.BoolVarP(&m.Recursive, "recursive", "R", false, "look for -f in folders of folders, too")
 	flags.StringVarP(&m.Kustomize, "kustomize", "k", "", "delete what this kustomization makes; it excludes -f")
 }
 
-// any says whether there are such files.
-func (m *manifests) any() bool { return len(m.Filenames) > 0 || m.Kustomize != "" }
-
-// manifest is an object as a file names it.
-type manifest struct {
-	apiVersion, kind, namespace, name string
-	uid                               types.UID // mostly empty
-}
-
-func (m manifest) String() string { return m.kind + "/" + m.name }
-
 // read answers what the files hold, in their order.
-func (m *manifests) read() ([]manifest, error) {
-	if !m.any() {
+func (m *manifests) read(ctx context.Context, stdin io.Reader) ([]object.Identity, error) {
+	switch {
+	case !m.Any():
 		return nil, nil
-	}
-	if len(m.Filenames) > 0 && m.Kustomize != "" {
+	case len(m.Names) > 0 && m.Kustomize != "":
 		return nil, usagef("-f and -k exclude each other")
+	case m.Recursive && m.Kustomize != "":
+		return nil, usagef("-R goes with -f, not with -k")
 	}
-	infos, err := resource.NewLocalBuilder().Unstructured().FilenameParam(false, &m.FilenameOptions).Flatten().Do().Infos()
+	named, err := m.Read(ctx, stdin)
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
-	var out []manifest
-	for _, i := range infos {
-		gvk := i.Object.GetObjectKind().GroupVersionKind()
-		version, _ := gvk.ToAPIVersionAndKind()
-		of := manifest{apiVersion: version, kind: gvk.Kind, namespace: i.Namespace, name: i.Name}
-		if has, ok := i.Object.(interface{ GetUID() types.UID }); ok {
-			of.uid = has.GetUID()
+	var out []object.Identity
+	for _, n := range named {
+		if !snapshot.ValidName(n.Name) {
+			return nil, usagef("%s: %s has no name that an object could have", quoted(n.Source), quoted(n.Kind))
 		}
-		if !snapshot.ValidName(of.name) {
-			return nil, usagef("%s: %s has no name that an object could have", quoted(i.Source), quoted(of.kind))
-		}
-		out = append(out, of)
+		out = append(out, n.Identity)
 	}
 	if len(out) == 0 {
 		return nil, usagef("the files hold no object")
@@ -64,28 +49,28 @@ func (m *manifests) read() ([]manifest, error) {
 	return out, nil
 }
 
-// find adds what the manifest names, which without a namespace of its own is in
+// locate adds what a manifest names, which without a namespace of its own is in
 // the one at hand; bound says that it must be in that one. A manifest with a UID
 // means that very object.
-func (m manifest) find(g *graph.Graph, namespace string, bound bool, into graph.Set) error {
-	mapping, ok := g.View().Map(m.apiVersion, m.kind)
+func locate(g *graph.Graph, m object.Identity, namespace string, bound bool, into graph.Set) error {
+	mapping, ok := g.View().Map(m.APIVersion, m.Kind)
 	if !ok || !mapping.Served {
-		return usagef("%s: %s is not served here in %s", quoted(m.String()), quoted(m.kind), quoted(m.apiVersion))
+		return usagef("%s: %s is not served here in %s", quoted(m.String()), quoted(m.Kind), quoted(m.APIVersion))
 	}
-	if m.namespace != "" {
-		if bound && namespace != m.namespace {
-			return usagef("%s is in namespace %s, and -n says %s", quoted(m.String()), quoted(m.namespace), quoted(namespace))
+	if m.Namespace != "" {
+		if bound && namespace != m.Namespace {
+			return usagef("%s is in namespace %s, and -n says %s", quoted(m.String()), quoted(m.Namespace), quoted(namespace))
 		}
-		namespace = m.namespace
+		namespace = m.Namespace
 	}
-	of := target{word: m.kind, name: m.name, of: mapping.Type}
+	of := target{word: m.Kind, name: m.Name, of: mapping.Type}
 	found := graph.NewSet(g)
 	if err := find(g, []target{of}, namespace, found); err != nil {
 		return err
 	}
 	for _, n := range found.Nodes() {
-		if m.uid != "" && g.UID(n) != m.uid {
-			return &absence{usagef("%s is not the object of the manifest, which has UID %s: it was made anew since", quoted(m.String()), quoted(string(m.uid)))}
+		if m.UID != "" && g.UID(n) != m.UID {
+			return &absence{usagef("%s is not the object of the manifest, which has UID %s: it was made anew since", quoted(m.String()), quoted(string(m.UID)))}
 		}
 		into.Add(n)
 	}

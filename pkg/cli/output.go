@@ -29,13 +29,14 @@ var own = map[string][]string{
 func addOutputFlags(cmd *cobra.Command, output *string, formats *machine.Flags) {
 	words := strings.Join(slices.Concat(own[cmd.Name()], machine.Formats()), ", ")
 	cmd.Flags().StringVarP(output, "output", "o", "", "the format: "+words+" (default "+own[cmd.Name()][0]+")")
-	formats.AddFlags(cmd)
+	formats.Add(cmd.Flags())
+	_ = cmd.MarkFlagFilename("template")
 }
 
 // chosen is the format of a command: what -o says, else its own default, unless
 // a template was given, which chooses for itself.
 func chosen(command, output string, formats *machine.Flags) string {
-	if output == "" && *formats.TemplateArgument == "" {
+	if output == "" && formats.Template() == "" {
 		return own[command][0]
 	}
 	return output

@@ -137,7 +137,7 @@ func (f *restoreFlags) sameCluster(h backup.Header) error {
 
 // only limits a restoration to the namespace that -n names, and to what was named.
 func (f *restoreFlags) only(wanted []target, served []snapshot.Type) (func(object.Identity) bool, error) {
-	namespace := *f.config.Namespace
+	namespace := f.config.Namespace()
 	if namespace == "" && len(wanted) == 0 {
 		return nil, nil
 	}

@@ -36,7 +36,7 @@ func (r *reviver) run(ctx context.Context, wanted []target) error {
 		if r.options.Only, err = r.only(wanted, served); err != nil {
 			return cluster.Scope{}, err
 		}
-		whole, err := r.whole(cluster.Scope{Targets: r.input.Targets(served, *r.config.Namespace)})(served)
+		whole, err := r.whole(cluster.Scope{Targets: r.input.Targets(served, r.config.Namespace())})(served)
 		return whole, err
 	}
 	seen, live, err := r.look(ctx, scope)

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/kubeconfig"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -19,30 +20,34 @@ import (
 // source is where a command's one look comes from: a cluster, or a file.
 type source struct {
 	Streams
-	config        *genericclioptions.ConfigFlags
+	config        *kubeconfig.Flags
 	from          string
 	allNamespaces bool
 	strict        bool
 	chunkSize     int64
 	concurrency   int
+	said          *pflag.Flag // --concurrency
 	color         color.Mode
 	traffic       cluster.Traffic
 }
 
 func newSource(s Streams) *source {
-	from := &source{Streams: s, config: genericclioptions.NewConfigFlags(true), color: color.Auto}
-	timeout := "30s"
-	from.config.Timeout = &timeout
-	return from
+	return &source{Streams: s, config: kubeconfig.New("30s"), color: color.Auto}
 }
+
+// small is how many requests for one object, or in one namespace, are in flight unless
+// --concurrency says otherwise: the server has little to do for one, and what they take
+// is the way there and back.
+const small = 32
 
 // addConnectionFlags offers the flags that every command takes.
 func (s *source) addConnectionFlags(flags *pflag.FlagSet) {
-	s.config.AddFlags(flags)
+	s.config.Add(flags)
 	flags.Lookup("namespace").Usage = "the namespace to look at"
 	flags.Lookup("request-timeout").Usage = "how long one request to the server may take; 0 waits for ever"
 	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to ask for at once; 0 asks for all of a type")
-	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to have in flight")
+	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to have in flight; unless it is said, "+strconv.Itoa(small)+" where each is for one object or in one namespace")
+	s.said = flags.Lookup("concurrency")
 	flags.Var(&s.color, "color", "colour the answer: auto, always or never")
 }
 
@@ -60,7 +65,7 @@ func (s *source) validate() error {
 		return usagef("--chunk-size must not be negative")
 	case s.concurrency < 1:
 		return usagef("--concurrency must be at least 1")
-	case s.allNamespaces && *s.config.Namespace != "":
+	case s.allNamespaces && s.config.Namespace() != "":
 		return usagef("-n and -A exclude each other")
 	}
 	_, err := s.timeout()
@@ -68,7 +73,7 @@ func (s *source) validate() error {
 }
 
 func (s *source) timeout() (time.Duration, error) {
-	given := *s.config.Timeout
+	given := s.config.Timeout()
 	if given == "0" || given == "" {
 		return 0, nil
 	}
@@ -115,7 +120,7 @@ func (s *source) whole(more cluster.Scope) scoped {
 	return func([]snapshot.Type) (cluster.Scope, error) {
 		scope := more
 		scope.Widen = cluster.WidenAll
-		if ns := *s.config.Namespace; ns != "" {
+		if ns := s.config.Namespace(); ns != "" {
 			scope.Namespaces = []string{ns}
 		}
 		return scope, nil
@@ -152,7 +157,7 @@ func (s *source) load() (*snapshot.Snapshot, error) {
 
 // connect prepares a client; it asks nothing of the server yet.
 func (s *source) connect() (*cluster.Cluster, error) {
-	config, err := s.config.ToRESTConfig()
+	config, err := s.config.Config()
 	if err != nil {
 		return nil, &hinted{fmt.Errorf("read the kubeconfig: %w", err), "name a cluster with --kubeconfig, --context or KUBECONFIG, or read a file with --from"}
 	}
@@ -161,6 +166,9 @@ func (s *source) connect() (*cluster.Cluster, error) {
 		return nil, err
 	}
 	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: &s.traffic}
+	if !s.said.Changed {
+		options.Small = small
+	}
 	if s.ErrTerm {
 		options.Progress = s.progress
 	}
@@ -191,13 +199,13 @@ func (s *source) clearProgress() {
 // namespace is the one that -n names, else the context's, and whether -n did.
 // A file knows no context: without -n, it is looked at whole.
 func (s *source) namespace() (name string, named bool, err error) {
-	if *s.config.Namespace != "" {
-		return *s.config.Namespace, true, nil
+	if s.config.Namespace() != "" {
+		return s.config.Namespace(), true, nil
 	}
 	if s.from != "" || s.allNamespaces {
 		return "", false, nil
 	}
-	name, _, err = s.config.ToRawKubeConfigLoader().Namespace()
+	name, err = s.config.HomeNamespace()
 	if err != nil {
 		err = fmt.Errorf("read the kubeconfig: %w", err)
 	}

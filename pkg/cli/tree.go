@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ type treeFlags struct {
 }
 
 func newTree(from *source) *cobra.Command {
-	f := &treeFlags{source: from, formats: machine.NewFlags()}
+	f := &treeFlags{source: from, formats: machine.NewFlags(os.ReadFile)}
 	cmd := &cobra.Command{
 		Use:   "tree [TYPE NAME | TYPE/NAME ...]",
 		Short: "Show owners above an object and dependents below it",
@@ -227,7 +228,7 @@ func (f *treeFlags) cells(ctx context.Context, seen sight, family tree.Family) (
 			shown = append(shown, o.Identity)
 		}
 	}
-	rendered, err := seen.live.Tables(ctx, seen.graph.View(), shown)
+	rendered, err := seen.live.Tables(ctx, seen.graph.Snapshot(), shown)
 	if err != nil {
 		return nil, errors.Join(errors.New("ask the server for READY, STATUS and AGE"), err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ type whyFlags struct {
 }
 
 func newWhy(from *source) *cobra.Command {
-	f := &whyFlags{source: from, formats: machine.NewFlags()}
+	f := &whyFlags{source: from, formats: machine.NewFlags(os.ReadFile)}
 	cmd := &cobra.Command{
 		Use:   "why TYPE/NAME ...",
 		Short: "Explain what becomes of an object, and why",

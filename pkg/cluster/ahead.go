@@ -27,7 +27,7 @@ func (p *paging) askAhead(ctx context.Context, o metav1.ListOptions, next string
 		return
 	}
 	p.close()
-	if next == "" || next == o.Continue || !p.flights.TryAcquire(1) {
+	if next == "" || next == o.Continue || p.flights == nil || !p.flights.TryAcquire(1) {
 		return
 	}
 	ctx, end := context.WithCancel(ctx)

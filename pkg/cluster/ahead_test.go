@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -144,12 +145,13 @@ func TestWhatWasAskedForAheadEndsWithTheList(t *testing.T) {
 		cancel()
 		<-ended
 	}, asTheyCome)
-	_, err := c.list(ctx, job{of: pods}, false)
+	flights := semaphore.NewWeighted(2)
+	_, err := c.listAmong(ctx, flights, job{of: pods}, false)
 	close(ended)
 	if err == nil {
 		t.Error("a list that was cut off is no error")
 	}
-	if !c.flights.TryAcquire(2) {
+	if !flights.TryAcquire(2) {
 		t.Error("requests are in flight after the list")
 	}
 }

@@ -23,7 +23,7 @@ func (l *look) chase(ctx context.Context) error {
 	next = append(next, l.view().Unproven(l.seen.Objects(), known)...)
 	for len(next) > 0 {
 		view := l.view()
-		answers, err := each(ctx, l.options.Concurrency, unique(next), func(at snapshot.Coordinates) snapshot.Lookup {
+		answers, err := each(ctx, l.options.Small, unique(next), func(at snapshot.Coordinates) snapshot.Lookup {
 			return l.lookup(ctx, view, at)
 		})
 		if err != nil {

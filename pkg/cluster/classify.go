@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/discovery"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -18,7 +17,7 @@ import (
 func classify(err error) (snapshot.Reason, string) {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	var status apierrors.APIStatus
-	var stale discovery.StaleGroupVersionError
+	var stale staleGroup
 	var network net.Error
 	switch {
 	case errors.As(err, &status):

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 )
@@ -15,6 +13,7 @@ import (
 type Options struct {
 	ChunkSize   int64         // objects a page; 0: one page holds all
 	Concurrency int           // requests in flight; below 1: one
+	Small       int           // the same of requests for one object, or in one namespace; 0: as Concurrency
 	Timeout     time.Duration // of one request, retries and waiting included; 0: none
 	// Progress is told of every list that ended. It may be nil, and is never
 	// called concurrently.
@@ -28,12 +27,10 @@ type Progress struct{ Done, Total, Objects int }
 
 // Cluster talks to one API server.
 type Cluster struct {
-	options   Options
-	server    string
-	discovery discovery.DiscoveryInterfaceWithContext
-	rest      rest.Interface
-	metadata  metadata.Interface  // for watches
-	flights   *semaphore.Weighted // of lists
+	options  Options
+	server   string
+	rest     rest.Interface
+	metadata metadata.Interface // for watches
 }
 
 // New prepares to read the server of a config; it asks nothing yet. Throttling
@@ -50,10 +47,6 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
-	d, err := discovery.NewDiscoveryClientForConfigAndClient(config, client)
-	if err != nil {
-		return nil, fmt.Errorf("prepare discovery of %s: %w", config.Host, err)
-	}
 	raw := rest.CopyConfig(config)
 	raw.GroupVersion = nil
 	r, err := rest.UnversionedRESTClientForConfigAndClient(raw, client)
@@ -65,7 +58,10 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
 	o.Concurrency = max(o.Concurrency, 1)
-	return &Cluster{options: o, server: config.Host, discovery: d, rest: r, metadata: m, flights: semaphore.NewWeighted(int64(o.Concurrency))}, nil
+	if o.Small < 1 {
+		o.Small = o.Concurrency
+	}
+	return &Cluster{options: o, server: config.Host, rest: r, metadata: m}, nil
 }
 
 // wrap has every answer bounded and, unless traffic is nil, every request counted.

@@ -2,14 +2,19 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http/httptrace"
 	"slices"
 	"strings"
+	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apidiscovery "k8s.io/api/apidiscovery/v2"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
+	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -38,57 +43,98 @@ func (e *Unreachable) Unwrap() error { return e.Err }
 // Discover asks for every type in every version. Groups that fail become gaps;
 // the error is an *Unreachable when nothing at all is known.
 func (c *Cluster) Discover(ctx context.Context) (*World, error) {
-	groups, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
+	w, err := c.world(ctx)
+	if err == nil && len(w.Gaps) > 0 && ctx.Err() == nil {
+		w, err = c.world(ctx) // a group that was just removed fails once, as client-go knows
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	var failed *discovery.ErrGroupDiscoveryFailed
-	if err != nil && !errors.As(err, &failed) || len(lists) == 0 {
-		return nil, &Unreachable{Server: c.server, Err: orNothingServed(err)}
+	if err != nil {
+		return nil, &Unreachable{Server: c.server, Err: err}
 	}
-	w := &World{Types: typesOf(groups, lists)}
-	if failed != nil {
-		w.Gaps = groupGaps(failed)
-	}
-	if info, err := c.discovery.ServerVersionWithContext(ctx); err == nil {
-		w.Server = info.GitVersion
-	}
-	return w, ctx.Err()
+	return w, nil
 }
 
-func orNothingServed(err error) error {
+func (c *Cluster) world(ctx context.Context) (*World, error) {
+	w := &World{}
+	var core, others *served
+	var othersErr error
+	err := connecting(ctx,
+		func(ctx context.Context) (err error) { core, err = c.under(ctx, "/api"); return err },
+		func() { others, othersErr = c.under(ctx, "/apis") },
+		func() { w.Server = c.version(ctx) },
+	)
 	if err == nil {
-		return errors.New("it serves no types")
+		err = othersErr
 	}
+	if err != nil {
+		return nil, err
+	}
+	failed := map[schema.GroupVersion]error{}
+	maps.Copy(failed, core.failed)
+	maps.Copy(failed, others.failed)
+	w.Types, w.Gaps = typesOf(append(core.groups, others.groups...)), groupGaps(failed)
+	if len(w.Types) == 0 {
+		return nil, errors.New("it serves no types")
+	}
+	return w, nil
+}
+
+// connecting asks first, and the rest once there is a connection that they can
+// share: else each would shake hands with the server for itself. The error is
+// first's; when there is no connection, the rest is not asked.
+func connecting(ctx context.Context, first func(context.Context) error, rest ...func()) (err error) {
+	connected, ended := make(chan struct{}), make(chan struct{})
+	connect := sync.OnceFunc(func() { close(connected) })
+	go func() {
+		defer close(ended)
+		err = first(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connect() }}))
+	}()
+	select {
+	case <-connected:
+	case <-ended:
+		if err != nil {
+			return err
+		}
+	}
+	var all sync.WaitGroup
+	for _, ask := range rest {
+		all.Go(ask)
+	}
+	all.Wait()
+	<-ended
 	return err
+}
+
+// version is the server's, or empty where it does not tell.
+func (c *Cluster) version(ctx context.Context) string {
+	raw, err := c.raw(ctx, "/version", runtime.ContentTypeJSON)
+	var info version.Info
+	if err != nil || json.Unmarshal(raw, &info) != nil {
+		return ""
+	}
+	return info.GitVersion
 }
 
 // typesOf flattens discovery and marks the preferred version of each resource:
 // the group's preferred version where it has the resource, else the first in
 // the group's order that does (discovery.ServerPreferredResources).
-func typesOf(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []snapshot.Type {
-	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
-	for _, l := range lists {
-		byVersion[l.GroupVersion] = l
-	}
+func typesOf(groups []apidiscovery.APIGroupDiscovery) []snapshot.Type {
 	var out []snapshot.Type
 	for _, g := range groups {
 		chosen := map[string]bool{}
-		for _, v := range preferredFirst(g) {
-			list := byVersion[v.GroupVersion]
-			if list == nil {
-				continue
-			}
-			for _, r := range list.APIResources {
-				if strings.Contains(r.Name, "/") || r.Kind == "" {
+		for _, v := range g.Versions {
+			for _, r := range v.Resources {
+				if r.ResponseKind == nil || r.ResponseKind.Kind == "" {
 					continue
 				}
 				out = append(out, snapshot.Type{
-					Group: g.Name, Version: v.Version, Resource: r.Name, Kind: r.Kind,
-					Singular: r.SingularName, ShortNames: r.ShortNames, Categories: r.Categories,
-					Namespaced: r.Namespaced, Verbs: r.Verbs, Preferred: !chosen[r.Name],
+					Group: g.Name, Version: v.Version, Resource: r.Resource, Kind: r.ResponseKind.Kind,
+					Singular: r.SingularResource, ShortNames: r.ShortNames, Categories: r.Categories,
+					Namespaced: r.Scope == apidiscovery.ScopeNamespace, Verbs: r.Verbs, Preferred: !chosen[r.Resource],
 				})
-				chosen[r.Name] = true
+				chosen[r.Resource] = true
 			}
 		}
 	}
@@ -96,31 +142,13 @@ func typesOf(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []snaps
 	return out
 }
 
-func preferredFirst(g *metav1.APIGroup) []metav1.GroupVersionForDiscovery {
-	versions := slices.Clone(g.Versions)
-	slices.SortStableFunc(versions, func(a, b metav1.GroupVersionForDiscovery) int {
-		switch g.PreferredVersion.GroupVersion {
-		case a.GroupVersion:
-			return -1
-		case b.GroupVersion:
-			return 1
-		}
-		return 0
-	})
-	return versions
-}
-
 // groupGaps names each group once, with the APIService behind the version that
 // failed, since that is where an operator has to look.
-func groupGaps(failed *discovery.ErrGroupDiscoveryFailed) []snapshot.Gap {
-	versions := make([]schema.GroupVersion, 0, len(failed.Groups))
-	for gv := range failed.Groups {
-		versions = append(versions, gv)
-	}
-	slices.SortFunc(versions, func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) })
+func groupGaps(failed map[schema.GroupVersion]error) []snapshot.Gap {
+	versions := slices.SortedFunc(maps.Keys(failed), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) })
 	var gaps []snapshot.Gap
 	for _, gv := range versions {
-		reason, message := classify(failed.Groups[gv])
+		reason, message := classify(failed[gv])
 		message = fmt.Sprintf("%s (APIService %s.%s)", message, gv.Version, gv.Group)
 		if last := len(gaps) - 1; last >= 0 && gaps[last].Group == gv.Group {
 			gaps[last].Message += "; " + message

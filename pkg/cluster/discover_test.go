@@ -2,66 +2,215 @@ package cluster
 
 import (
 	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apidiscovery "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-func group(name, preferred string, versions ...string) *metav1.APIGroup {
-	g := &metav1.APIGroup{Name: name, PreferredVersion: metav1.GroupVersionForDiscovery{GroupVersion: name + "/" + preferred, Version: preferred}}
-	for _, v := range versions {
-		g.Versions = append(g.Versions, metav1.GroupVersionForDiscovery{GroupVersion: name + "/" + v, Version: v})
-	}
-	return g
+// aggregated is a group with its types as a server tells of them since 1.30, the
+// preferred version first.
+func aggregated(name string, versions ...apidiscovery.APIVersionDiscovery) apidiscovery.APIGroupDiscovery {
+	return apidiscovery.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: name}, Versions: versions}
 }
 
-func served(groupVersion string, resources ...string) *metav1.APIResourceList {
-	l := &metav1.APIResourceList{GroupVersion: groupVersion}
+func versionOf(version string, resources ...string) apidiscovery.APIVersionDiscovery {
+	v := apidiscovery.APIVersionDiscovery{Version: version}
 	for _, r := range resources {
-		l.APIResources = append(l.APIResources, metav1.APIResource{Name: r, Kind: "K" + r})
+		v.Resources = append(v.Resources, apidiscovery.APIResourceDiscovery{
+			Resource: r, ResponseKind: &metav1.GroupVersionKind{Kind: "K" + r}, Scope: apidiscovery.ScopeNamespace, Verbs: []string{"list"},
+			Subresources: []apidiscovery.APISubresourceDiscovery{{Subresource: "status", ResponseKind: &metav1.GroupVersionKind{Kind: "K" + r}}},
+		})
 	}
-	return l
+	return v
+}
+
+// resourcesOf is the same as servers before that tell of it.
+func resourcesOf(resources ...string) func(*http.Request) any {
+	list := fields{"kind": "APIResourceList"}
+	for _, r := range resources {
+		all, _ := list["resources"].([]fields)
+		list["resources"] = append(all,
+			fields{"name": r, "kind": "K" + r, "namespaced": true, "verbs": []string{"list"}},
+			fields{"name": r + "/status", "kind": "K" + r, "namespaced": true})
+	}
+	return say(list)
+}
+
+// inProtobuf is an object as a server sends it that was asked for protobuf.
+func inProtobuf(t *testing.T, list *apidiscovery.APIGroupDiscoveryList) []byte {
+	t.Helper()
+	raw, err := list.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := (&runtime.Unknown{Raw: raw}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]byte(protobuf), envelope...)
 }
 
 // TestPreferredVersions: the group's preferred version where it has the
-// resource, else the first in the group's order (gc-semantics 1.1).
+// resource, else the first in the group's order that does (gc-semantics 1.1).
 func TestPreferredVersions(t *testing.T) {
-	types := typesOf(
-		[]*metav1.APIGroup{group("g", "v1", "v2beta1", "v1", "v1beta1")},
-		[]*metav1.APIResourceList{
-			served("g/v2beta1", "both", "older", "newest"),
-			served("g/v1", "both", "both/status"),
-			served("g/v1beta1", "both", "older", "oldest"),
+	core := &apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
+	others := &apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{aggregated("g",
+		versionOf("v1", "both"), versionOf("v2beta1", "both", "older", "newest"), versionOf("v1beta1", "both", "older", "oldest"),
+	)}}
+	version := func(v string) fields { return fields{"groupVersion": "g/" + v, "version": v} }
+	for name, answers := range map[string]map[string]func(*http.Request) any{
+		"of all groups in one answer, in protobuf": {"/api": say(inProtobuf(t, core)), "/apis": say(inProtobuf(t, others))},
+		"of all groups in one answer, in JSON":     {"/api": say(core), "/apis": say(others)},
+		"of each group in an answer of its own": {
+			"/api": say(fields{"kind": "APIVersions", "versions": []string{"v1"}}),
+			"/apis": say(fields{"kind": "APIGroupList", "groups": []fields{
+				{"name": "g", "versions": []fields{version("v2beta1"), version("v1"), version("v1beta1")}, "preferredVersion": version("v1")},
+			}}),
+			"/api/v1":         resourcesOf("pods"),
+			"/apis/g/v2beta1": resourcesOf("both", "older", "newest"),
+			"/apis/g/v1":      resourcesOf("both"),
+			"/apis/g/v1beta1": resourcesOf("both", "older", "oldest"),
 		},
-	)
-	got := map[string]string{}
-	for _, ty := range types {
-		if ty.Preferred {
-			got[ty.Resource] += ty.Version
-		}
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := serve(t, answers)
+			w, err := c.Discover(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]string{}
+			for _, of := range w.Types {
+				if !of.Namespaced || !of.Can("list") || of.Kind != "K"+of.Resource {
+					t.Errorf("got %+v", of)
+				}
+				if of.Preferred {
+					got[of.Resource] += of.Version
+				}
+			}
+			want := map[string]string{"pods": "v1", "both": "v1", "older": "v2beta1", "newest": "v2beta1", "oldest": "v1beta1"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(w.Types) != 8 || len(w.Gaps) != 0 || w.Server != "v1.36.3" {
+				t.Errorf("got %+v", w)
+			}
+		})
 	}
-	want := map[string]string{"both": "v1", "older": "v2beta1", "newest": "v2beta1", "oldest": "v1beta1"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+}
+
+func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
+	pods := &apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
+	stale := aggregated("metrics.k8s.io", apidiscovery.APIVersionDiscovery{Version: "v1", Freshness: apidiscovery.DiscoveryFreshnessStale})
+	only := fields{"groupVersion": "metrics.k8s.io/v1", "version": "v1"}
+	for name, test := range map[string]struct {
+		answers map[string]func(*http.Request) any
+		message string
+	}{
+		"in the answer that tells of all": {
+			answers: map[string]func(*http.Request) any{
+				"/api": say(pods), "/apis": say(&apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{stale}}),
+			},
+			message: "stale GroupVersion discovery: metrics.k8s.io/v1 (APIService v1.metrics.k8s.io)",
+		},
+		"when it is asked itself": {
+			answers: map[string]func(*http.Request) any{
+				"/api": say(pods), "/apis": say(fields{"groups": []fields{{"name": "metrics.k8s.io", "versions": []fields{only}, "preferredVersion": only}}}),
+				"/apis/metrics.k8s.io/v1": say(failure{http.StatusServiceUnavailable, "ServiceUnavailable"}),
+			},
+			message: "ServiceUnavailable (APIService v1.metrics.k8s.io)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := serve(t, test.answers)
+			w, err := c.Discover(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []snapshot.Gap{{Group: "metrics.k8s.io", Resource: snapshot.All, Reason: snapshot.Unavailable, Message: test.message}}
+			if diff := cmp.Diff(want, w.Gaps); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(w.Types) != 1 {
+				t.Errorf("got %+v", w.Types)
+			}
+		})
 	}
 }
 
 func TestGroupGapsNameTheAPIService(t *testing.T) {
 	down := errors.New("the server is currently unable to handle the request")
-	got := groupGaps(&discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{
+	got := groupGaps(map[schema.GroupVersion]error{
 		{Group: "metrics.k8s.io", Version: "v1beta1"}: down,
 		{Group: "metrics.k8s.io", Version: "v1"}:      down,
-	}})
+	})
 	want := []snapshot.Gap{{
 		Group: "metrics.k8s.io", Resource: snapshot.All, Reason: snapshot.Unreadable,
 		Message: down.Error() + " (APIService v1.metrics.k8s.io); " + down.Error() + " (APIService v1beta1.metrics.k8s.io)",
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestNoCluster is where nothing is known at all, which is no cluster without types.
+func TestNoCluster(t *testing.T) {
+	for name, answers := range map[string]map[string]func(*http.Request) any{
+		"the core is refused":    {"/api": say(failure{http.StatusForbidden, "Forbidden"})},
+		"the groups are refused": {"/apis": say(failure{http.StatusForbidden, "Forbidden"})},
+		"a page for people":      {"/apis": say([]byte("<html>sign in</html>"))},
+		"protobuf that is cut":   {"/apis": say([]byte(protobuf + "\x0a\xff"))},
+		"nothing is served":      {"/api": say(fields{}), "/apis": say(fields{})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := serve(t, answers)
+			w, err := c.Discover(t.Context())
+			var unreachable *Unreachable
+			if !errors.As(err, &unreachable) {
+				t.Errorf("got %+v, %v", w, err)
+			}
+		})
+	}
+}
+
+// TestDiscoveryShakesHandsOnce, though it asks for three things at a time.
+func TestDiscoveryShakesHandsOnce(t *testing.T) {
+	var opened atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/version" {
+			_, _ = w.Write([]byte(`{"gitVersion": "v1.36.3"}`))
+			return
+		}
+		_, _ = w.Write(inProtobuf(t, &apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{aggregated("g", versionOf("v1", "pods"))}}))
+	}))
+	server.EnableHTTP2 = true
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	c, err := New(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, Options{Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
+	if _, err := c.Discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := opened.Load(); n != 1 {
+		t.Errorf("%d connections were opened", n)
 	}
 }

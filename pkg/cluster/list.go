@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -33,27 +34,42 @@ type answer struct {
 // the jobs. A failed list fails alone. The error is the context's.
 func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answer, error) {
 	progress := counter{total: len(jobs), tell: c.options.Progress}
-	return each(ctx, c.options.Concurrency, jobs, func(j job) answer {
-		objects, err := c.list(ctx, j, labels)
+	flights := semaphore.NewWeighted(int64(c.atOnce(jobs)))
+	return each(ctx, c.atOnce(jobs), jobs, func(j job) answer {
+		objects, err := c.listAmong(ctx, flights, j, labels)
 		progress.add(len(objects))
 		return answer{objects, err}
 	})
+}
+
+// atOnce is how many of the jobs are run at a time.
+func (c *Cluster) atOnce(jobs []job) int {
+	if slices.ContainsFunc(jobs, func(j job) bool { return j.namespace == "" }) {
+		return c.options.Concurrency
+	}
+	return c.options.Small
 }
 
 // mostObjects is how much of a list is read: more than etcd holds, and less than
 // the memory that a server which sends no end of them would take.
 const mostObjects = 10_000_000
 
-// list reads a type page by page. When the server forgets the point from which
-// the pages are cut (410), it starts over once, without pages. What was read before
-// an error is answered with it.
+// list reads a type by itself.
 func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]*object.Object, error) {
-	if err := c.flights.Acquire(ctx, 1); err != nil {
+	return c.listAmong(ctx, semaphore.NewWeighted(int64(c.options.Concurrency)), j, labels)
+}
+
+// listAmong reads a type page by page. When the server forgets the point from which
+// the pages are cut (410), it starts over once, without pages. What was read before
+// an error is answered with it. flights bounds the
+// requests in flight, those of other lists among them.
+func (c *Cluster) listAmong(ctx context.Context, flights *semaphore.Weighted, j job, labels bool) ([]*object.Object, error) {
+	if err := flights.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer c.flights.Release(1)
+	defer flights.Release(1)
 	var objects []*object.Object
-	reading := c.paging(j, labels)
+	reading := c.paging(j, labels, flights)
 	defer reading.close()
 	options := metav1.ListOptions{Limit: c.options.ChunkSize, FieldSelector: j.fields}
 	for at, over := (pages{}), false; ; options.Continue = at.at {

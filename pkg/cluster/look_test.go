@@ -47,6 +47,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status.code)
 		body = map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status.code, "reason": status.reason, "message": status.reason}
 	}
+	if raw, ok := body.([]byte); ok {
+		_, _ = w.Write(raw)
+		return
+	}
 	_ = json.NewEncoder(w).Encode(body)
 }
 

@@ -69,7 +69,7 @@ func (l *look) listable(ctx context.Context, t snapshot.Type, namespace string) 
 			if !t.Can("list") {
 				return fmt.Errorf("the server does not offer it")
 			}
-			_, _, err := l.paging(job{of: t, namespace: namespace}, false).page(ctx, metav1.ListOptions{Limit: 1}, nil, mostObjects)
+			_, _, err := l.paging(job{of: t, namespace: namespace}, false, nil).page(ctx, metav1.ListOptions{Limit: 1}, nil, mostObjects)
 			return err
 		})
 		l.probes[key] = probe

@@ -16,8 +16,6 @@ const (
 	// manifestPage is how many whole objects are asked for at a time; twice as many
 	// are held.
 	manifestPage = 500
-	// worthwhile: a list is read where one in so many of its objects is wanted.
-	worthwhile = 10
 )
 
 // Manifests reads whole objects and passes them on, one after the other, with
@@ -36,7 +34,7 @@ func (c *Cluster) Manifests(ctx context.Context, seen *snapshot.Snapshot, wanted
 	for _, o := range wanted {
 		m.wanted[o.UID] = o
 	}
-	lists, single := m.divide(seen, wanted)
+	lists, single := divide(m.view, seen, wanted, kindOf, kindIn)
 	for _, l := range lists {
 		rest, err := m.list(ctx, l)
 		if err != nil {
@@ -55,66 +53,4 @@ type manifests struct {
 	pass   func(object.Object, json.RawMessage) error
 	wanted map[types.UID]object.Identity // what was not passed on yet
 	failed map[types.UID]error
-}
-
-// share is a list, and the objects that are wanted of it.
-type share struct {
-	job
-	wanted []object.Identity
-}
-
-// divide says which lists are worthwhile, and what is asked for one by one: a
-// list of everything where much of the type is wanted, else lists of single
-// namespaces. A list that the look did not make is not made here either.
-func (m *manifests) divide(seen *snapshot.Snapshot, wanted []object.Identity) (lists []share, one []object.Identity) {
-	total := map[object.Identity]int{}
-	for _, object := range seen.Objects {
-		o := object.Identity
-		total[kindOf(o)]++
-		if o.Namespace != "" {
-			total[kindIn(o)]++
-		}
-	}
-	left := wanted
-	for _, of := range []func(object.Identity) object.Identity{kindOf, kindIn} {
-		var next []object.Identity
-		for _, group := range grouped(left, of) {
-			at := of(group[0])
-			mapping, ok := m.view.Map(at.APIVersion, at.Kind)
-			t := mapping.Type
-			known := ok && mapping.Served && t.Can("list") && m.view.Saw(t.GroupResource(), at.Namespace)
-			much := len(group) > single && len(group)*worthwhile >= total[at]
-			if known && (much || !t.Can("get")) {
-				lists = append(lists, share{job{of: t, namespace: at.Namespace}, group})
-			} else {
-				next = append(next, group...)
-			}
-		}
-		left = next
-	}
-	return lists, left
-}
-
-func kindOf(o object.Identity) object.Identity {
-	return object.Identity{APIVersion: o.APIVersion, Kind: o.Kind}
-}
-
-func kindIn(o object.Identity) object.Identity {
-	return object.Identity{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace}
-}
-
-// grouped gathers what shares a key, in the order of the first of each.
-func grouped(objects []object.Identity, key func(object.Identity) object.Identity) [][]object.Identity {
-	var groups [][]object.Identity
-	at := map[object.Identity]int{}
-	for _, o := range objects {
-		i, ok := at[key(o)]
-		if !ok {
-			i = len(groups)
-			at[key(o)] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], o)
-	}
-	return groups
 }

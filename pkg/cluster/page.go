@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -26,13 +27,14 @@ const mostRead = 1 << 30
 type paging struct {
 	*Cluster
 	job
-	labels bool
-	reader *wire.Reader
-	next   *ahead // nil unless it is under way
+	labels  bool
+	reader  *wire.Reader
+	flights *semaphore.Weighted // nil: no page is asked for ahead
+	next    *ahead              // nil unless it is under way
 }
 
-func (c *Cluster) paging(j job, labels bool) *paging {
-	return &paging{Cluster: c, job: j, labels: labels, reader: wire.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
+func (c *Cluster) paging(j job, labels bool, flights *semaphore.Weighted) *paging {
+	return &paging{Cluster: c, job: j, labels: labels, flights: flights, reader: wire.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
 }
 
 // page reads one page and appends its objects, up to most. A page that breaks off is

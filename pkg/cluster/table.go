@@ -20,21 +20,22 @@ import (
 // not every type has every column.
 type Cells struct{ Ready, Status, Age string }
 
-// single is up to how many objects of one type and namespace are asked for one
-// by one; where more are shown, their list is read.
-const single = 8
-
 // rendering is one request for tables: a list, or one object where name is set.
 type rendering struct {
 	at   job
 	name string
 }
 
-// Tables asks the server to render the objects as kubectl get shows them, and
-// answers the cells by UID. Objects the server did not render are left out. The
+// Tables asks the server to render objects of a look as kubectl get shows them,
+// and answers the cells by UID. Objects the server did not render are left out. The
 // error is the context's.
-func (c *Cluster) Tables(ctx context.Context, view *snapshot.View, objects []object.Identity) (map[types.UID]Cells, error) {
-	answers, err := each(ctx, c.options.Concurrency, renderings(view, objects), func(r rendering) map[types.UID]Cells {
+func (c *Cluster) Tables(ctx context.Context, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
+	asked := renderings(seen, objects)
+	limit := c.options.Small
+	if slices.ContainsFunc(asked, func(r rendering) bool { return r.name == "" }) {
+		limit = c.options.Concurrency // a list of tables is large, and held as a whole
+	}
+	answers, err := each(ctx, limit, asked, func(r rendering) map[types.UID]Cells {
 		return c.render(ctx, r)
 	})
 	shown := make(map[types.UID]bool, len(objects))
@@ -52,31 +53,19 @@ func (c *Cluster) Tables(ctx context.Context, view *snapshot.View, objects []obj
 	return out, err
 }
 
-// renderings groups the objects by type and namespace, in a stable order.
-func renderings(view *snapshot.View, objects []object.Identity) []rendering {
-	names := map[snapshot.Listing][]string{}
-	of := map[snapshot.Listing]job{}
-	var order []snapshot.Listing
-	for _, o := range objects {
-		m, ok := view.Map(o.APIVersion, o.Kind)
-		if !ok || !m.Served || !m.Type.Can("get") || !snapshot.ValidName(o.Name) {
-			continue
-		}
-		j := job{of: m.Type, namespace: o.Namespace}
-		if _, seen := of[j.listing()]; !seen {
-			of[j.listing()] = j
-			order = append(order, j.listing())
-		}
-		names[j.listing()] = append(names[j.listing()], o.Name)
+// renderings are the requests for the objects, in a stable order, the long ones
+// first.
+func renderings(seen *snapshot.Snapshot, objects []object.Identity) []rendering {
+	view := snapshot.NewView(seen)
+	lists, single := divide(view, seen, objects, kindIn)
+	out := make([]rendering, 0, len(lists)+len(single))
+	for _, l := range lists {
+		out = append(out, rendering{at: l.job})
 	}
-	var out []rendering
-	for _, l := range order {
-		if len(names[l]) > single && of[l].of.Can("list") {
-			out = append(out, rendering{at: of[l]})
-			continue
-		}
-		for _, name := range names[l] {
-			out = append(out, rendering{at: of[l], name: name})
+	for _, o := range single {
+		m, ok := view.Map(o.APIVersion, o.Kind)
+		if ok && m.Served && m.Type.Can("get") && snapshot.ValidName(o.Name) {
+			out = append(out, rendering{at: job{of: m.Type, namespace: o.Namespace}, name: o.Name})
 		}
 	}
 	return out

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -50,7 +50,7 @@ func document(owners ...string) *machine.Document {
 
 func printed(t *testing.T, format string, d *machine.Document, terminal bool) string {
 	t.Helper()
-	p, err := machine.NewFlags().ToPrinter(format)
+	p, err := machine.NewFlags(os.ReadFile).ToPrinter(format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,9 +198,9 @@ func TestTemplateFlag(t *testing.T) {
 		"a template may be given beside its format":    {[]string{"--template={.kind}"}, "jsonpath", "AuditReport"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			flags, command := machine.NewFlags(), &cobra.Command{}
-			flags.AddFlags(command)
-			if err := command.ParseFlags(c.arguments); err != nil {
+			flags, line := machine.NewFlags(os.ReadFile), pflag.NewFlagSet("", pflag.ContinueOnError)
+			flags.Add(line)
+			if err := line.Parse(c.arguments); err != nil {
 				t.Fatal(err)
 			}
 			p, err := flags.ToPrinter(c.format)
@@ -237,7 +237,7 @@ func TestUnusableFormats(t *testing.T) {
 		"jsonpath-file=/-": "read -o jsonpath-file: error reading --template /-, open /-: no such file or directory",
 	} {
 		t.Run(format, func(t *testing.T) {
-			_, err := machine.NewFlags().ToPrinter(format, "table", "wide")
+			_, err := machine.NewFlags(os.ReadFile).ToPrinter(format, "table", "wide")
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -259,7 +259,7 @@ func TestAFailingTemplateWritesNothingAndIsBrief(t *testing.T) {
 		"go-template={{template \"\u202emiss\"}}": "",
 	} {
 		t.Run(format, func(t *testing.T) {
-			p, err := machine.NewFlags().ToPrinter(format)
+			p, err := machine.NewFlags(os.ReadFile).ToPrinter(format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,7 +279,7 @@ func TestAFailingTemplateWritesNothingAndIsBrief(t *testing.T) {
 }
 
 func TestAValueThatIsNoObjectIsRefused(t *testing.T) {
-	p, err := machine.NewFlags().ToPrinter("json")
+	p, err := machine.NewFlags(os.ReadFile).ToPrinter("json")
 	if err != nil {
 		t.Fatal(err)
 	}
