@@ -55,7 +55,7 @@ func inProtobuf(t *testing.T, list *apidiscovery.APIGroupDiscoveryList) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	envelope, err := (&runtime.Unknown{Raw: raw}).Marshal()
+	envelope, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{Kind: kindServed}, Raw: raw}).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,8 @@ func inProtobuf(t *testing.T, list *apidiscovery.APIGroupDiscoveryList) []byte {
 // TestPreferredVersions: the group's preferred version where it has the
 // resource, else the first in the group's order that does (gc-semantics 1.1).
 func TestPreferredVersions(t *testing.T) {
-	core := &apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
-	others := &apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{aggregated("g",
+	core := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
+	others := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g",
 		versionOf("v1", "both"), versionOf("v2beta1", "both", "older", "newest"), versionOf("v1beta1", "both", "older", "oldest"),
 	)}}
 	version := func(v string) fields { return fields{"groupVersion": "g/" + v, "version": v} }
@@ -111,7 +111,7 @@ func TestPreferredVersions(t *testing.T) {
 }
 
 func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
-	pods := &apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
+	pods := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
 	stale := aggregated("metrics.k8s.io", apidiscovery.APIVersionDiscovery{Version: "v1", Freshness: apidiscovery.DiscoveryFreshnessStale})
 	only := fields{"groupVersion": "metrics.k8s.io/v1", "version": "v1"}
 	for name, test := range map[string]struct {
@@ -120,13 +120,13 @@ func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
 	}{
 		"in the answer that tells of all": {
 			answers: map[string]func(*http.Request) any{
-				"/api": say(pods), "/apis": say(&apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{stale}}),
+				"/api": say(pods), "/apis": say(&apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{stale}}),
 			},
 			message: "stale GroupVersion discovery: metrics.k8s.io/v1 (APIService v1.metrics.k8s.io)",
 		},
 		"when it is asked itself": {
 			answers: map[string]func(*http.Request) any{
-				"/api": say(pods), "/apis": say(fields{"groups": []fields{{"name": "metrics.k8s.io", "versions": []fields{only}, "preferredVersion": only}}}),
+				"/api": say(pods), "/apis": say(fields{"kind": kindGroups, "groups": []fields{{"name": "metrics.k8s.io", "versions": []fields{only}, "preferredVersion": only}}}),
 				"/apis/metrics.k8s.io/v1": say(failure{http.StatusServiceUnavailable, "ServiceUnavailable"}),
 			},
 			message: "ServiceUnavailable (APIService v1.metrics.k8s.io)",
@@ -171,7 +171,9 @@ func TestNoCluster(t *testing.T) {
 		"the groups are refused": {"/apis": say(failure{http.StatusForbidden, "Forbidden"})},
 		"a page for people":      {"/apis": say([]byte("<html>sign in</html>"))},
 		"protobuf that is cut":   {"/apis": say([]byte(protobuf + "\x0a\xff"))},
-		"nothing is served":      {"/api": say(fields{}), "/apis": say(fields{})},
+		"nothing is served":      {"/api": say(fields{"kind": kindVersions}), "/apis": say(fields{"kind": kindGroups})},
+		"another document":       {"/apis": say(fields{"kind": "Status", "status": "Success"})},
+		"an empty document":      {"/apis": say(fields{})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := serve(t, answers)
@@ -192,7 +194,7 @@ func TestDiscoveryShakesHandsOnce(t *testing.T) {
 			_, _ = w.Write([]byte(`{"gitVersion": "v1.36.3"}`))
 			return
 		}
-		_, _ = w.Write(inProtobuf(t, &apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{aggregated("g", versionOf("v1", "pods"))}}))
+		_, _ = w.Write(inProtobuf(t, &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g", versionOf("v1", "pods"))}}))
 	}))
 	server.EnableHTTP2 = true
 	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {

@@ -34,8 +34,17 @@ type staleGroup struct{ schema.GroupVersion }
 
 func (e staleGroup) Error() string { return "stale GroupVersion discovery: " + e.String() }
 
-// named is an answer of any server about a root, of which one field is set.
+// The kinds of answers about a root, and about a version of a group.
+const (
+	kindServed    = "APIGroupDiscoveryList"
+	kindVersions  = "APIVersions"
+	kindGroups    = "APIGroupList"
+	kindResources = "APIResourceList"
+)
+
+// named is an answer of any server about a root, of which the field of its kind is set.
 type named struct {
+	Kind     string                           `json:"kind"`
 	Items    []apidiscovery.APIGroupDiscovery `json:"items"`    // APIGroupDiscoveryList
 	Versions []string                         `json:"versions"` // APIVersions, of the group without a name
 	Groups   []metav1.APIGroup                `json:"groups"`   // APIGroupList
@@ -79,17 +88,32 @@ func (c *Cluster) raw(ctx context.Context, path, accept string) ([]byte, error) 
 	return result.Raw()
 }
 
+// readNamed refuses what is no such answer: a document of another kind would be taken
+// for one that names nothing, and no type of it would be missed.
 func readNamed(raw []byte) (answer named, err error) {
 	if !bytes.HasPrefix(raw, []byte(protobuf)) {
-		return answer, json.Unmarshal(raw, &answer)
+		if err := json.Unmarshal(raw, &answer); err != nil {
+			return answer, err
+		}
+		return answer, ofKind(answer.Kind, kindServed, kindVersions, kindGroups)
 	}
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(raw[len(protobuf):]); err != nil {
 		return answer, err
 	}
+	if err := ofKind(envelope.Kind, kindServed); err != nil {
+		return answer, err
+	}
 	var list apidiscovery.APIGroupDiscoveryList
 	err = list.Unmarshal(envelope.Raw)
 	return named{Items: list.Items}, err
+}
+
+func ofKind(kind string, wanted ...string) error {
+	if slices.Contains(wanted, kind) {
+		return nil
+	}
+	return fmt.Errorf("it is of kind %q, not %s", kind, strings.Join(wanted, " or "))
 }
 
 // withoutStale takes out the versions that the server did not hear of lately.
@@ -147,6 +171,9 @@ func (c *Cluster) resources(ctx context.Context, path string) ([]apidiscovery.AP
 	}
 	var list metav1.APIResourceList
 	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, err
+	}
+	if err := ofKind(list.Kind, kindResources); err != nil {
 		return nil, err
 	}
 	var out []apidiscovery.APIResourceDiscovery

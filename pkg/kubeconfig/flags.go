@@ -37,7 +37,7 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	clientcmd.BindOverrideFlags(&f.overrides, flags, named)
 	flags.StringArrayVar(&f.userExtra, "as-user-extra", nil, "User extras to impersonate for the operation, this flag can be repeated to specify multiple values for the same key.")
 	flags.StringVar(&f.file, clientcmd.RecommendedConfigPathFlag, "", "Path to the kubeconfig file to use for CLI requests.")
-	flags.StringVar(&f.cache, "cache-dir", cacheDir(), "Default cache directory")
+	flags.StringVar(&f.cache, "cache-dir", cacheDir(), "taken as kubectl takes it; nothing is cached here")
 }
 
 // cacheDir is kubectl's.
