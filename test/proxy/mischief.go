@@ -37,7 +37,7 @@ type badType struct {
 }
 
 // levels are the odds that a run may have, of a thousand requests.
-var levels = []int{0, 10, 30, 80, 200, 400}
+var levels = []int{0, 30, 100, 200, 300, 450}
 
 // NewMischief draws how much goes wrong for readers and for writers, and whether
 // the lists of one of the types do so all the time. same answers what is to count
