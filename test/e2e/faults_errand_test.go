@@ -33,7 +33,7 @@ var errands = []errand{
 		command: "collect",
 		// What one run orphans while another drops its bad references stays, where a
 		// single run deletes it: see share.
-		draw:   func(seed uint64) *blueprint { return drawGarbage(seed, objectsUnderFaults, small).share() },
+		draw:   func(seed uint64) *blueprint { return drawGarbage(seed, objectsUnderFaults, small).share().tie() },
 		begin:  func(o *ordeal) []string { return o.changing("collect") },
 		finish: func(o *ordeal) [][]string { return [][]string{o.args} },
 		saves:  wasDeletedNow,
@@ -76,8 +76,22 @@ func wasDeletedNow(before, after condition) bool {
 // drawCalm makes a blueprint in which all claims of dependents are good.
 func drawCalm(seed uint64) *blueprint {
 	b := begin(seed, objectsUnderFaults, 100, calm)
-	b.press()
 	b.settle()
+	return b.tie()
+}
+
+// tie lets everything block its owners that somebody else holds. What cannot be
+// judged when such an owner goes must keep it waiting: else it is on its way, but
+// held, by the next run, and an owner like any other until it is gone.
+func (b *blueprint) tie() *blueprint {
+	for i := range b.parts {
+		for k := range b.parts[i].claims {
+			c := &b.parts[i].claims[k]
+			if c.uid >= 0 && slices.Contains(b.parts[c.uid].finalizers, hold) {
+				c.blocks = true
+			}
+		}
+	}
 	return b
 }
 
