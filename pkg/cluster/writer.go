@@ -149,7 +149,10 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	}
 	var left metav1.PartialObjectMetadata
 	if err = decode(result, &left); err == nil {
-		err = whole(&left)
+		err = about(&left, m.Type, o.Namespace, o.Name)
+	}
+	if err == nil && left.UID != o.UID {
+		err = errors.New("the answer is of another object of its name")
 	}
 	switch {
 	case w.dryRun && verb == "delete" && errors.Is(err, errNoMetadata):

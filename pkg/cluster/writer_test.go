@@ -331,6 +331,37 @@ func TestADeletionWithoutAReadableAnswerIsReadAgain(t *testing.T) {
 	}
 }
 
+// TestAnAnswerThatIsNotOfTheObjectProvesNothing: from the UID in it would follow
+// that the object was replaced, and that what it owns may go.
+func TestAnAnswerThatIsNotOfTheObjectProvesNothing(t *testing.T) {
+	for name, answer := range map[string]fields{
+		"it is of another name":                        asMetadata("uid-y", "8", fields{"name": "y"}),
+		"it is of another namespace":                   asMetadata("uid-y", "8", fields{"namespace": "other"}),
+		"its uid got broken, and is no text any more":  asMetadata("uid-\uFFFD", "8", nil),
+		"its name got broken, and is no text any more": asMetadata("uid-x", "8", fields{"name": "\uFFFD"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := stage(t, false, map[string][]http.HandlerFunc{"GET " + onePod: {answers(200, answer)}})
+			if now, err := w.Read(t.Context(), podX().Identity); reasonIn(err) != snapshot.Unreadable {
+				t.Errorf("read: %v, %v", now, err)
+			}
+			w, s := stage(t, false, map[string][]http.HandlerFunc{
+				"DELETE " + onePod: {answers(200, answer)}, "PATCH " + onePod: {answers(200, answer)},
+				"GET " + onePod: {answers(200, asMetadata("uid-x", "9", nil))},
+			})
+			if left, err := w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground); err != nil || left == nil || left.ResourceVersion != "9" {
+				t.Errorf("delete: %v, %v", left, err)
+			}
+			if left, err := w.Patch(t.Context(), podX(), object.Change{Drop: []int{0}}); err != nil || left == nil || left.ResourceVersion != "9" {
+				t.Errorf("patch: %v, %v", left, err)
+			}
+			if n := s.count("GET " + onePod); n != 2 {
+				t.Errorf("it was read again %d times, want 2", n)
+			}
+		})
+	}
+}
+
 // TestADeletionThatWouldEmptyTheFinalizers is done in two steps where the server
 // cannot do it in one, and no other conflict is taken for that.
 func TestADeletionThatWouldEmptyTheFinalizers(t *testing.T) {
