@@ -63,7 +63,7 @@ func TestDeleteFromHereBesideTheRealCollector(t *testing.T) {
 	r := s.besides("delete", "--client-side", "configmap/owner", "-n", ns, "--yes", "-o", "json", "--backup-dir", backups).exits(t, 0)
 	for _, step := range s.ends(r) {
 		if step.Status == "failed" {
-			t.Errorf("%s of %s: %s", step.Action, step.Object.identity, step.Message)
+			t.Errorf("%s of %s: %s", step.Action, step.Object, step.Message)
 		}
 	}
 	s.goes(goes...)
