@@ -115,6 +115,15 @@ func TestWhatNobodyCanTellIsLeftToTheRun(t *testing.T) {
 	}
 }
 
+// A server that is there is not said to be silent.
+func TestAUserWhoMayNotEvenAskIsToldSo(t *testing.T) {
+	s := set(t)
+	for _, command := range []string{"audit", "collect"} {
+		s.gc(command, "--as", "system:anonymous").exits(t, 2).
+			warns(t, "error: the server at https://", " does not tell you what it serves: ", "forbidden", "hint: log in, ", "system:discovery")
+	}
+}
+
 // What is cluster-scoped has no rules of a namespace.
 func TestARightToWhatIsClusterScopedIsAskedForToo(t *testing.T) {
 	s := set(t)
