@@ -55,7 +55,7 @@ func deleting(about func(*http.Request) bool) func(*http.Request) bool {
 
 // writing is about everything that changes something.
 func writing(about func(*http.Request) bool) func(*http.Request) bool {
-	return func(r *http.Request) bool { return r.Method != http.MethodGet && about(r) }
+	return func(r *http.Request) bool { return changing(r) && about(r) }
 }
 
 // single is about one object of a type.
