@@ -61,6 +61,10 @@ soak: controlplane ## act under random faults, 500 times, most of an hour (RUNS=
 	KUBECTL_GC_E2E=1 RUNS=$(or $(RUNS),500) RELIABILITY=$(CURDIR)/docs/reliability.md \
 		$(GO) test -count=1 -timeout 4h -v -run TestUnderFaults ./test/e2e
 
+.PHONY: fuzz
+fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the inputs
+	$(GO) run ./test/fuzz -time $(or $(FUZZTIME),30s) ./pkg/...
+
 .PHONY: lint
 lint: ## go vet, staticcheck, gofumpt, tidy modules
 	$(GO) vet ./...

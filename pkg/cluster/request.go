@@ -47,6 +47,11 @@ func on(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request 
 	if t.Group == "" {
 		root = []string{"api", t.Version}
 	}
+	for _, segment := range append(root, t.Resource) {
+		if !snapshot.ValidName(segment) {
+			return r.Name(segment) // which makes it fail: joined, such a path would lead elsewhere
+		}
+	}
 	r = r.AbsPath(root...)
 	if t.Namespaced && namespace != "" {
 		r = r.Namespace(namespace)

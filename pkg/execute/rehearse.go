@@ -69,10 +69,10 @@ func sofar(o *object.Object, move *collector.Move) object.Change {
 		if at == len(o.Owners) {
 			break
 		}
-		if slices.Contains(move.Change.Drop, i) {
+		if _, drops := slices.BinarySearch(move.Change.Drop, i); drops {
 			out.Drop = append(out.Drop, at)
 		}
-		if slices.Contains(move.Change.Unblock, i) {
+		if _, unblocks := slices.BinarySearch(move.Change.Unblock, i); unblocks {
 			out.Unblock = append(out.Unblock, at)
 		}
 		at++

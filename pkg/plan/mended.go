@@ -59,7 +59,7 @@ func keeps(move *collector.Move) string {
 
 func holding(move *collector.Move) (n int) {
 	for i, v := range move.Verdicts {
-		if v == collector.Solid && !slices.Contains(move.Change.Drop, i) {
+		if _, drops := slices.BinarySearch(move.Change.Drop, i); v == collector.Solid && !drops {
 			n++
 		}
 	}
