@@ -331,6 +331,37 @@ func TestADeletionWithoutAReadableAnswerIsReadAgain(t *testing.T) {
 	}
 }
 
+// TestADeletionThatWasCutShortIsEnded: the connection broke off when the server had
+// marked the object, and not yet removed it.
+func TestADeletionThatWasCutShortIsEnded(t *testing.T) {
+	conflict := answers(409, status(409, "Conflict", "the object has been modified", nil))
+	marked := fields{"deletionTimestamp": "2026-01-02T03:04:05Z", "deletionGracePeriodSeconds": 0}
+	done := answers(200, fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+	for name, test := range map[string]struct {
+		deletes []http.HandlerFunc
+		now     fields
+		ended   bool
+		sent    int
+	}{
+		"it is marked, and nothing keeps it":            {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", marked), true, 3},
+		"it is marked, and held":                        {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", fields{"deletionTimestamp": "2026-01-02T03:04:05Z", "finalizers": []string{"hold"}}), false, 2},
+		"it is marked, and has to stop":                 {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", fields{"deletionTimestamp": "2026-01-02T03:04:05Z", "deletionGracePeriodSeconds": 30}), false, 2},
+		"somebody else changed it":                      {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", nil), false, 2},
+		"it is another of its name":                     {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-y", "8", marked), false, 2},
+		"no answer was lost, so somebody else began it": {[]http.HandlerFunc{conflict, done}, asMetadata("uid-x", "8", marked), false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: test.deletes, "GET " + onePod: {answers(200, test.now)}})
+			o := podX()
+			o.Finalizers = nil
+			left, err := w.Delete(t.Context(), o, metav1.DeletePropagationBackground)
+			if ended := left == nil && err == nil; ended != test.ended || s.count("DELETE "+onePod) != test.sent {
+				t.Errorf("%v, %v after %d DELETEs, want %d", left, err, s.count("DELETE "+onePod), test.sent)
+			}
+		})
+	}
+}
+
 // TestAnAnswerThatIsNotOfTheObjectProvesNothing: from the UID in it would follow
 // that the object was replaced, and that what it owns may go.
 func TestAnAnswerThatIsNotOfTheObjectProvesNothing(t *testing.T) {

@@ -18,6 +18,7 @@ type blueprint struct {
 	unreal int          // how many names and UIDs are claimed that nothing has
 	sound  int          // how many claims of a hundred are good; with 100, those of circles are, too
 	spaces []string     // in which namespaces it is built; nil: in new ones
+	named  bool         // every object has a label
 }
 
 // measure says of how many parts a blueprint is made before dependents are added.

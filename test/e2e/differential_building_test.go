@@ -159,6 +159,9 @@ func (g *building) new(i int, more ...func(object)) (object, error) {
 	if p.space != nowhere {
 		namespace = g.spaces[p.space]
 	}
+	if g.named {
+		more = append(more, labelled("graph", g.prefix()))
+	}
 	o := p.make(namespace, g.name(i), more...)
 	at, err := g.resource(o)
 	if err != nil {

@@ -69,7 +69,7 @@ func (o *ordeal) judge(v *verdict, undisturbed *passage) {
 		o.Error("it did not end in time")
 	}
 	if o.Failed() {
-		o.Logf("it said: %s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):])
+		o.Logf("it said: %s\n%s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):], o.finishing)
 	}
 }
 

@@ -72,6 +72,8 @@ type ordeal struct {
 	wrong   atomic.Pointer[http.Handler] // nil while nothing goes wrong
 	backups string
 	args    []string
+
+	finishing string // what the runs said that finished it
 }
 
 // canary is a token that opens nothing, and must not be seen anywhere.
@@ -142,7 +144,8 @@ func (o *ordeal) runs(args ...string) result {
 func (o *ordeal) finish() ending {
 	o.Helper()
 	for _, args := range o.errand.finish(o) {
-		o.runs(args...)
+		r := o.runs(args...)
+		o.finishing += fmt.Sprintf("then %s: %s%s\n", r.said(), short(r.Stdout), short(r.Stderr))
 	}
 	return o.now()
 }
