@@ -57,7 +57,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 		},
 		"L28 another object has its name before it could be saved": {
 			make: orphan, before: reading(func(r *http.Request) bool {
-				return strings.Contains(r.URL.Path, "/widgets") && r.Header.Get("Accept") == "application/json"
+				return single("widgets", "subject")(r) && r.Header.Get("Accept") == "application/json"
 			}), status: "skipped", message: "already gone",
 			do: func(s *scene, o object) { s.own(s.replace(o), lost()) },
 		},

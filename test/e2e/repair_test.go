@@ -58,7 +58,7 @@ func TestRepairSavesEveryObjectBeforeTheFirstChange(t *testing.T) {
 		s.create(widget(ns, "two", ownedBy(lost()), with("spec", map[string]any{"size": int64(3)}))),
 	}
 	root := t.TempDir()
-	f := s.meanwhile(writing(anything), func() {
+	f := s.meanwhile(earnest(writing(anything)), func() {
 		folders, err := filepath.Glob(filepath.Join(root, "*", "objects.jsonl"))
 		if err != nil || len(folders) != 1 || len(s.saved(filepath.Dir(folders[0]))) != len(objects) {
 			t.Errorf("the first change comes, and the backups are %q, %v", folders, err)
