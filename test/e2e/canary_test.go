@@ -95,9 +95,9 @@ func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
 
 	run(ns, "repair", "secret/keeps", "--yes", "--backup-dir", filepath.Join(home, "repaired")).exits(t, 0)
 	run(ns, "collect", "--yes", "-o", "jsonl", "--backup-dir", filepath.Join(home, "collected")).exits(t, 0)
-	run(ns, "delete", "secret/keeps", "--yes", "--backup-dir", filepath.Join(home, "deleted")).exits(t, 0)
-	folder := onlyFolder(t, filepath.Join(home, "deleted"))
-	run(ns, "restore", "--backup-dir", filepath.Join(home, "deleted")).exits(t, 0)
+	run(ns, "delete", "secret/keeps", "--yes").exits(t, 0)
+	folder := onlyFolder(t, filepath.Join(home, ".kube", "gc-backup", "front"))
+	run(ns, "restore").exits(t, 0).shows(t, filepath.Base(folder))
 	for _, format := range formats {
 		run(ns, "restore", folder, "--dry-run", "-o", format).exits(t, 0)
 	}

@@ -91,6 +91,10 @@ func targets(ctx context.Context, packages []string) ([]target, error) {
 	}
 }
 
+// cut is what go test says, and fails with, where its time is up while a worker still
+// runs an input: that nothing broke, but for the clock. A failing input is always named.
+var cut = regexp.MustCompile(`(?m)^\s+context deadline exceeded$`)
+
 // executed is how go test counts, every three seconds and at the end.
 var executed = regexp.MustCompile(`execs: (\d+) `)
 
@@ -101,6 +105,9 @@ func (t target) fuzz(ctx context.Context, long time.Duration) (inputs int, said 
 	cmd.Stdout, cmd.Stderr = &all, &all
 	err = cmd.Run()
 	said = all.Bytes()
+	if cut.Match(said) && !bytes.Contains(said, []byte("ailing input")) {
+		err = nil
+	}
 	for lines := bufio.NewScanner(bytes.NewReader(said)); lines.Scan(); {
 		if m := executed.FindStringSubmatch(lines.Text()); m != nil {
 			inputs, _ = strconv.Atoi(m[1]) // digits

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 )
 
-// REFERENCES is how many one object has: a server stores some ten thousand at most, a
+// references is how many one object has, REFERENCES where that is said: a server stores some ten thousand at most, a
 // file can hold any number.
 func references(t *testing.T) int {
 	t.Helper()
@@ -52,8 +52,8 @@ func gone(i int) string {
 
 const there = `{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"there","controller":true,"blockOwnerDeletion":true}`
 
-// What grows with the square of the references of one object takes hours for these, and
-// what is linear takes seconds.
+// What grows with the square of the references of one object takes minutes for these,
+// and hours for the million of REFERENCES=1000000; what is linear takes seconds.
 func TestAnyNumberOfReferencesOnOneObjectIsDealtWith(t *testing.T) {
 	const patience = 2 * time.Minute
 	n := references(t)
@@ -82,7 +82,7 @@ func TestAnyNumberOfReferencesOnOneObjectIsDealtWith(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, line := range []string{
-			"audit -o json", "audit", "tree", "tree -o dot", "tree -o json", "why configmap/crowd", "why configmap/crowd -o json", "collect --dry-run -o json", "collect --dry-run",
+			"audit -o json", "tree", "tree -o json", "why configmap/crowd -o json", "collect --dry-run -o json",
 			"delete configmap/owner --dry-run -o json", "repair --dry-run -o json",
 		} {
 			t.Run(name+"/"+line, func(t *testing.T) {
