@@ -74,10 +74,24 @@ func (o *ordeal) judge(v *verdict, undisturbed *passage) {
 }
 
 // inTheEnd is what has become of an object, in whatever order it got its owners
-// back.
+// back. One that waits for nothing but its dependents counts as gone: who cannot
+// see that it has any deletes it at once, and not before them.
 func inTheEnd(e ending, role string) string {
-	c := e[role].matters(e)
+	goes := func(c condition) bool {
+		foreign := slices.ContainsFunc(c.Finalizers, func(f string) bool { return f != metav1.FinalizerDeleteDependents })
+		return c.Gone || c.Terminating && len(c.Finalizers) > 0 && !foreign
+	}
+	c := e[role]
+	if goes(c) {
+		return "gone"
+	}
 	c.Owners = slices.SortedFunc(slices.Values(c.Owners), func(a, b owned) int { return strings.Compare(a.line, b.line) })
+	if c.Terminating { // it is judged no more
+		c.Owners = slices.DeleteFunc(c.Owners, func(o owned) bool {
+			owner, known := e[o.uid]
+			return !known || goes(owner)
+		})
+	}
 	return c.String()
 }
 
