@@ -80,10 +80,10 @@ func TestTheSameSeedDoesTheSameInWhateverOrder(t *testing.T) {
 }
 
 func TestALostAnswerIsOfAWriteThatHappened(t *testing.T) {
-	lost := 0
-	url, client, reached := behind(t, func(through http.Handler) http.Handler { return Loses(through, func() { lost++ }) })
-	if got := send(t, client, "PATCH", url+some); got != "no answer" || reached.Load() != 1 || lost != 1 {
-		t.Errorf("%s; the server was reached %d times, %d answers are lost", got, reached.Load(), lost)
+	var lost atomic.Int32
+	url, client, reached := behind(t, func(through http.Handler) http.Handler { return Loses(through, func() { lost.Add(1) }) })
+	if got := send(t, client, "PATCH", url+some); got != "no answer" || reached.Load() != 1 || lost.Load() != 1 {
+		t.Errorf("%s; the server was reached %d times, %d answers are lost", got, reached.Load(), lost.Load())
 	}
 }
 
