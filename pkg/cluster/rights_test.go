@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -108,6 +109,18 @@ func verbs(of ...string) rule {
 	return rule{Verbs: of, APIGroups: []string{""}, Resources: []string{"*"}}
 }
 
+// reviewed answers each kind of question in its kind, with the same besides.
+func reviewed(besides fields) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		answer := maps.Clone(besides)
+		answer["kind"] = "SelfSubjectRulesReview"
+		if strings.HasSuffix(r.URL.Path, "accessreviews") {
+			answer["kind"] = "SelfSubjectAccessReview"
+		}
+		answers(201, answer)(w, r)
+	}
+}
+
 func TestRightsAreAskedForInFewRequests(t *testing.T) {
 	named := rule{Verbs: []string{"delete"}, APIGroups: []string{"*"}, Resources: []string{"pods", "namespaces"}, ResourceNames: []string{"x"}}
 	many := func(verb string) (out []Right) {
@@ -188,25 +201,13 @@ func TestRightsAreAskedForInFewRequests(t *testing.T) {
 			2,
 		},
 		"and one that says nothing": {
-			&authority{says: func(w http.ResponseWriter, r *http.Request) {
-				kind := "SelfSubjectRulesReview"
-				if strings.HasSuffix(r.URL.Path, "accessreviews") {
-					kind = "SelfSubjectAccessReview"
-				}
-				answers(201, fields{"kind": kind})(w, r)
-			}},
+			&authority{says: reviewed(fields{})},
 			[]Right{to("delete", "Pod", "a", "x")},
 			[]string{"untold"},
 			2,
 		},
 		"and one that could not be thought through": {
-			&authority{says: func(w http.ResponseWriter, r *http.Request) {
-				kind := "SelfSubjectRulesReview"
-				if strings.HasSuffix(r.URL.Path, "accessreviews") {
-					kind = "SelfSubjectAccessReview"
-				}
-				answers(201, fields{"kind": kind, "status": fields{"allowed": false, "incomplete": false, "resourceRules": []rule{}, "evaluationError": "no role"}})(w, r)
-			}},
+			&authority{says: reviewed(fields{"status": fields{"allowed": false, "incomplete": false, "resourceRules": []rule{}, "evaluationError": "no role"}})},
 			[]Right{to("delete", "Pod", "a", "x")},
 			[]string{"untold"},
 			2,

@@ -69,10 +69,10 @@ func sofar(o *object.Object, move *collector.Move) object.Change {
 		if at == len(o.Owners) {
 			break
 		}
-		if _, drops := slices.BinarySearch(move.Change.Drop, i); drops {
+		if move.Change.Drops(i) {
 			out.Drop = append(out.Drop, at)
 		}
-		if _, unblocks := slices.BinarySearch(move.Change.Unblock, i); unblocks {
+		if move.Change.Unblocks(i) {
 			out.Unblock = append(out.Unblock, at)
 		}
 		at++

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,7 +70,7 @@ func remaining(move *collector.Move) string {
 		dropped[move.Before.Owners[i].UID] = true
 	}
 	for i, v := range move.Verdicts {
-		if _, drops := slices.BinarySearch(move.Change.Drop, i); v != collector.Solid || drops {
+		if v != collector.Solid || move.Change.Drops(i) {
 			continue
 		}
 		kept = append(kept, move.Before.Owners[i])
