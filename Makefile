@@ -56,6 +56,15 @@ test: lint controlplane ## everything: lint, unit tests, and end to end on a rea
 differential: controlplane ## compare collect with the real collector on 20 random graphs (SEEDS=n)
 	KUBECTL_GC_E2E=1 SEEDS=$(or $(SEEDS),20) $(GO) test -count=1 -timeout 60m -v -run 'TestDifferential|TestCollectBesideTheRealCollector' ./test/e2e
 
+.PHONY: soak
+soak: controlplane ## act under random faults, 500 times, most of an hour (RUNS=n); writes docs/reliability.md
+	KUBECTL_GC_E2E=1 RUNS=$(or $(RUNS),500) RELIABILITY=$(CURDIR)/docs/reliability.md \
+		$(GO) test -count=1 -timeout 4h -v -run TestUnderFaults ./test/e2e
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the inputs
+	$(GO) run ./test/fuzz -time $(or $(FUZZTIME),30s) ./pkg/...
+
 .PHONY: lint
 lint: ## go vet, staticcheck, gofumpt, tidy modules
 	$(GO) vet ./...

@@ -56,6 +56,8 @@ func open(path string) (*Backup, error) {
 		return nil, cause(err)
 	} else if !info.IsDir() {
 		return nil, syscall.ENOTDIR
+	} else if err := exposed(info); err != nil {
+		return nil, err
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {

@@ -301,7 +301,10 @@ func FuzzOpen(f *testing.F) {
 	f.Add(index, strings.ReplaceAll(objects, "Deployment.apps.json", "Secret.json"), done, strings.ReplaceAll(secrets, "kind", "Kind"))
 	f.Add(index, objects+"\x00\x00", "null\n", "")
 	f.Add("{}", "", "", "")
-	path = f.TempDir() // one for all: they run one after the other
+	path = filepath.Join(f.TempDir(), "backup") // one for all: they run one after the other
+	if err := os.Mkdir(path, 0o700); err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, index, objects, done, secrets string) {
 		for name, data := range map[string]string{"index.json": index, "objects.jsonl": objects, "done.jsonl": done, "Secret.json": secrets} {
 			write(t, filepath.Join(path, name), data)

@@ -14,7 +14,8 @@ import (
 )
 
 // regular is for files that somebody else may have put there: a link would lead
-// elsewhere, and a pipe would be waited for.
+// elsewhere, and a pipe would be waited for. What others may write they may have
+// written.
 func regular(root *os.Root, name string) (fs.FileInfo, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
@@ -23,7 +24,7 @@ func regular(root *os.Root, name string) (fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a regular file")
 	}
-	return info, nil
+	return info, exposed(info)
 }
 
 // readWhole reads a file that is written as a whole.

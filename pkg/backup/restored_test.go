@@ -23,7 +23,7 @@ func restored(name string, uid types.UID) backup.Restored {
 }
 
 // notes opens the journal of a backup, and notes lines in it.
-func notes(t *testing.T, path string, lines ...backup.Restored) {
+func notes(t testing.TB, path string, lines ...backup.Restored) {
 	t.Helper()
 	b := open(t, path)
 	defer b.Close()
@@ -131,6 +131,35 @@ func TestWhatNobodyNotedIsRefused(t *testing.T) {
 		}
 		if _, err := backup.Open(path); err == nil || !strings.Contains(err.Error(), "it is not a regular file") {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// FuzzRestored: whatever is in the journal of a restoration, it is refused, or what is
+// noted behind it is read back behind it.
+func FuzzRestored(f *testing.F) {
+	path := whole(f)
+	notes(f, path, restored("a", "1"), restored("b", "2"))
+	line := text(f, path, "restored.jsonl")
+	for _, s := range []string{"", line, line[:30], line + line[:30], strings.TrimSuffix(line, "\n"), line + "\x00\x00", "\x00\n" + line, "null", "{}\n", "\n", line + "\r\n", "[]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, journal string) {
+		write(t, filepath.Join(path, "restored.jsonl"), journal)
+		b, err := backup.Open(path)
+		if err != nil {
+			oneLine(t, err, path, "restored.jsonl")
+			return
+		}
+		want := append(b.Restored, restored("c", "3"))
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		notes(t, path, restored("c", "3"))
+		b = open(t, path)
+		defer b.Close()
+		if diff := cmp.Diff(want, b.Restored); diff != "" {
+			t.Errorf("behind %q (-want +got)\n%s", journal, diff)
 		}
 	})
 }

@@ -50,6 +50,10 @@ func (a *act) run(ctx context.Context) error {
 	if err := a.preview(); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
+	lacks := a.preflight(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	switch {
 	case a.dryRun == dryRunClient:
 		return a.foretold()
@@ -59,6 +63,8 @@ func (a *act) run(ctx context.Context) error {
 		return a.rehearsed(ctx)
 	case len(a.plan.Steps) == 0:
 		return a.report(outcome{plan: a.plan, stale: a.stale, blocked: a.plan.Blocked})
+	case len(lacks) > 0:
+		return a.unsent(lacks)
 	}
 	if err := a.confirmed(ctx, a.Streams, a.plan); err != nil {
 		return err

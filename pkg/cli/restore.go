@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 
@@ -103,6 +104,14 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 
 // open finds the folder that a word means.
 func (f *restoreFlags) open(name string) (*backup.Backup, error) {
+	saved, err := f.find(name)
+	if errors.As(err, new(*backup.Exposed)) {
+		return nil, &hinted{err, "whoever may write there decides what you restore: if you trust it, take that right away with chmod -R go-w, or copy it to a folder of your own and restore that"}
+	}
+	return saved, err
+}
+
+func (f *restoreFlags) find(name string) (*backup.Backup, error) {
 	if filepath.Base(name) != name || isFolder(name) {
 		return backup.Open(name)
 	}

@@ -185,8 +185,11 @@ func (s *source) connect() (*cluster.Cluster, error) {
 
 // explained adds to an error of a look what the user can do about it.
 func explained(err error) error {
-	switch err.(type) {
+	switch err := err.(type) {
 	case *cluster.Unreachable:
+		if err.Refused() {
+			return &hinted{err, "log in, or have your rights looked at: whoever is logged in may ask, by the ClusterRole system:discovery"}
+		}
 		return &hinted{err, "check the context with: kubectl config current-context; or read a file with --from"}
 	case *cluster.Blind:
 		return &hinted{err, "with rights in one namespace only, name it with -n; kubectl auth can-i --list shows what you may read"}

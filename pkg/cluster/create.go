@@ -48,19 +48,23 @@ func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 	case ctx.Err() != nil && err != nil:
 		return nil, ctx.Err()
 	case apierrors.IsAlreadyExists(err):
-		if o := m.ours(ctx, at); o != nil {
-			return o, nil
+		o, unread := m.ours(ctx, at)
+		switch {
+		case unread != nil:
+			return nil, &Failure{"create", at, refused(unread), unread}
+		case o == nil:
+			return nil, &Failure{"create", at, snapshot.Exists, err}
 		}
-		return nil, &Failure{"create", at, snapshot.Exists, err}
+		return o, nil
 	case err != nil:
 		return nil, &Failure{"create", at, refused(err), err}
 	}
 	var made metav1.PartialObjectMetadata
 	if err = decode(result, &made); err == nil {
-		err = whole(&made)
+		err = about(&made, mapped.Type, at.Namespace, at.Name)
 	}
 	if err != nil { // it was done, all the same
-		if o := m.ours(ctx, at); o != nil {
+		if o, unread := m.ours(ctx, at); unread == nil && o != nil {
 			return o, nil
 		}
 		return nil, &Failure{"create", at, snapshot.Unreadable, err}
@@ -69,27 +73,37 @@ func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 	return &o, nil
 }
 
-// ours is what lives there, if this Maker made it and it is not going again.
-func (m *Maker) ours(ctx context.Context, at object.Identity) *object.Object {
+// ours is what lives there, if this Maker made it and it is not going again; else
+// nil. The error says that it could not be found out.
+func (m *Maker) ours(ctx context.Context, at object.Identity) (*object.Object, error) {
 	mapped, _ := m.view.Map(at.APIVersion, at.Kind)
 	result, err := m.cluster.do(ctx, func() *rest.Request { return m.cluster.get(mapped.Type, at.Namespace, at.Name, acceptObject) })
 	var found metav1.PartialObjectMetadata
 	if err == nil {
-		err = decode(result, &found)
+		if err = decode(result, &found); err == nil {
+			err = about(&found, mapped.Type, at.Namespace, at.Name)
+		}
 	}
-	if err != nil || found.DeletionTimestamp != nil || !slices.ContainsFunc(found.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
-		return f.Manager == m.manager
-	}) {
-		return nil
+	switch {
+	case err != nil && namesObject(err, mapped.Type.Resource, at.Name):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case found.DeletionTimestamp != nil, !slices.ContainsFunc(found.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == m.manager }):
+		return nil, nil
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, &found, false)
-	return &o
+	return &o, nil
 }
 
 // Made answers which of the objects this Maker has made, by where they live: those
-// whose making was not noted, as that was cut off.
+// whose making was not noted, as that was cut off. What cannot be read counts as
+// somebody else's.
 func (m *Maker) Made(ctx context.Context, at []object.Identity) (map[object.Identity]types.UID, error) {
-	answers, err := each(ctx, m.cluster.options.Concurrency, at, func(i object.Identity) *object.Object { return m.ours(ctx, i) })
+	answers, err := each(ctx, m.cluster.options.Concurrency, at, func(i object.Identity) *object.Object {
+		o, _ := m.ours(ctx, i)
+		return o
+	})
 	out := map[object.Identity]types.UID{}
 	for i, o := range answers {
 		if o != nil {

@@ -37,6 +37,7 @@ func TestWhatIsMadeIsKnownAgain(t *testing.T) {
 		"we have made it before":          {[]http.HandlerFunc{taken()}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 2},
 		"somebody else has":               {[]http.HandlerFunc{taken()}, []http.HandlerFunc{answers(200, madeBy("them"))}, snapshot.Exists, 2},
 		"it has gone again":               {[]http.HandlerFunc{taken()}, []http.HandlerFunc{notFound()}, snapshot.Exists, 2},
+		"who has cannot be found out":     {[]http.HandlerFunc{breaks, taken()}, []http.HandlerFunc{answers(403, status(403, "Forbidden", "you may not", nil))}, snapshot.Forbidden, 3},
 		"the server refuses it":           {[]http.HandlerFunc{answers(422, status(422, "Invalid", "spec is wrong", nil))}, nil, snapshot.Invalid, 1},
 		"a user may not":                  {[]http.HandlerFunc{answers(403, status(403, "Forbidden", "you may not", nil))}, nil, snapshot.Forbidden, 1},
 		"its namespace is not there":      {[]http.HandlerFunc{answers(404, status(404, "NotFound", `namespaces "ns" not found`, fields{"name": "ns", "kind": "namespaces"}))}, nil, snapshot.Unproven, 1},

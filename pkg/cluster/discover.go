@@ -35,10 +35,16 @@ type Unreachable struct {
 }
 
 func (e *Unreachable) Error() string {
+	if e.Refused() {
+		return fmt.Sprintf("the server at %s does not tell you what it serves: %v", e.Server, e.Err)
+	}
 	return fmt.Sprintf("no cluster answers at %s: %v", e.Server, e.Err)
 }
 
 func (e *Unreachable) Unwrap() error { return e.Err }
+
+// Refused says that the server is there, and lets this user not even ask.
+func (e *Unreachable) Refused() bool { return refused(e.Err) == snapshot.Forbidden }
 
 // Discover asks for every type in every version. Groups that fail become gaps;
 // the error is an *Unreachable when nothing at all is known.

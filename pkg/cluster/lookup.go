@@ -25,7 +25,7 @@ func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 	var found metav1.PartialObjectMetadata
 	if err == nil {
 		if err = decode(result, &found); err == nil {
-			err = whole(&found)
+			err = about(&found, m.Type, at.Namespace, at.Name)
 		}
 	}
 	switch {

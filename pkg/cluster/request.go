@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
@@ -44,6 +46,11 @@ func on(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request 
 	root := []string{"apis", t.Group, t.Version}
 	if t.Group == "" {
 		root = []string{"api", t.Version}
+	}
+	for _, segment := range append(root, t.Resource) {
+		if !snapshot.ValidName(segment) {
+			return r.Name(segment) // which makes it fail: joined, such a path would lead elsewhere
+		}
 	}
 	r = r.AbsPath(root...)
 	if t.Namespaced && namespace != "" {
@@ -119,12 +126,30 @@ func decodeRaw[T any](raw []byte, into *T) error {
 	return nil
 }
 
-var errNoMetadata = errors.New("the answer holds no object metadata")
+var (
+	errNoMetadata = errors.New("the answer holds no object metadata")
+	errBroken     = errors.New("the answer is broken: it holds what is no text")
+)
 
-// whole says whether a metadata can be told apart from an answer of another shape.
+// whole says whether a metadata can be told apart from an answer of another shape,
+// and from one that was broken on its way: no server names an object by what is no
+// text, for which a decoder of JSON puts U+FFFD.
 func whole(m *metav1.PartialObjectMetadata) error {
 	if m.Name == "" || m.UID == "" {
 		return errNoMetadata
 	}
+	if id := string(m.UID) + m.Name + m.Namespace; !utf8.ValidString(id) || strings.ContainsRune(id, utf8.RuneError) {
+		return errBroken
+	}
 	return nil
+}
+
+// about is whole, of the very object that was asked for: what a UID is compared
+// with must not be the answer to somebody else's question.
+func about(m *metav1.PartialObjectMetadata, t snapshot.Type, namespace, name string) error {
+	err := whole(m)
+	if err == nil && (m.Name != name || t.Namespaced && m.Namespace != namespace) {
+		return fmt.Errorf("the answer is of another object, %q", m.Name)
+	}
+	return err
 }

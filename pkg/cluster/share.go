@@ -73,3 +73,10 @@ func grouped(objects []object.Identity, key func(object.Identity) object.Identit
 	}
 	return groups
 }
+
+// Singly are those of the objects that Manifests asks for one by one, which takes the
+// right to get them.
+func Singly(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity {
+	_, one := divide(snapshot.NewView(seen), seen, wanted, kindOf, kindIn)
+	return one
+}

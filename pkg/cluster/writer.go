@@ -76,9 +76,30 @@ func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.Del
 	if err != nil {
 		return nil, &Failure{"delete", o.Identity, snapshot.Refused, err}
 	}
-	return w.send(ctx, "delete", o, func(t snapshot.Type) *rest.Request {
+	sent := 0
+	left, err := w.send(ctx, "delete", o, func(t snapshot.Type) *rest.Request {
+		sent++
 		return on(w.cluster.rest.Delete(), t, o.Namespace, o.Name).SetHeader("Content-Type", "application/json").Body(body)
 	})
+	var failed *Failure
+	if sent > 1 && !w.dryRun && errors.As(err, &failed) && failed.Reason == snapshot.Conflict {
+		if half := w.half(ctx, o); half != nil {
+			return w.delete(ctx, half, policy)
+		}
+	}
+	return left, err
+}
+
+// half answers an object that is on its way with nothing to keep it. A server
+// removes a Pod in two writes, marking it first; where the connection breaks off
+// between them it stays marked, for nobody comes back to it. Another DELETE then
+// ends what the first one began (rest.BeforeDelete).
+func (w *Writer) half(ctx context.Context, o *object.Object) *object.Object {
+	now, err := w.Read(ctx, o.Identity)
+	if err != nil || now == nil || !now.Terminating() || kept(now) || now.ResourceVersion == o.ResourceVersion {
+		return nil
+	}
+	return now
 }
 
 // Patch makes the change on the very object it is given, and answers what is
@@ -149,7 +170,10 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	}
 	var left metav1.PartialObjectMetadata
 	if err = decode(result, &left); err == nil {
-		err = whole(&left)
+		err = about(&left, m.Type, o.Namespace, o.Name)
+	}
+	if err == nil && left.UID != o.UID {
+		err = errors.New("the answer is of another object of its name")
 	}
 	switch {
 	case w.dryRun && verb == "delete" && errors.Is(err, errNoMetadata):

@@ -331,6 +331,68 @@ func TestADeletionWithoutAReadableAnswerIsReadAgain(t *testing.T) {
 	}
 }
 
+// TestADeletionThatWasCutShortIsEnded: the connection broke off when the server had
+// marked the object, and not yet removed it.
+func TestADeletionThatWasCutShortIsEnded(t *testing.T) {
+	conflict := answers(409, status(409, "Conflict", "the object has been modified", nil))
+	marked := fields{"deletionTimestamp": "2026-01-02T03:04:05Z", "deletionGracePeriodSeconds": 0}
+	done := answers(200, fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+	for name, test := range map[string]struct {
+		deletes []http.HandlerFunc
+		now     fields
+		ended   bool
+		sent    int
+	}{
+		"it is marked, and nothing keeps it":            {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", marked), true, 3},
+		"it is marked, and held":                        {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", fields{"deletionTimestamp": "2026-01-02T03:04:05Z", "finalizers": []string{"hold"}}), false, 2},
+		"it is marked, and has to stop":                 {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", fields{"deletionTimestamp": "2026-01-02T03:04:05Z", "deletionGracePeriodSeconds": 30}), false, 2},
+		"somebody else changed it":                      {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", nil), false, 2},
+		"it is another of its name":                     {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-y", "8", marked), false, 2},
+		"no answer was lost, so somebody else began it": {[]http.HandlerFunc{conflict, done}, asMetadata("uid-x", "8", marked), false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: test.deletes, "GET " + onePod: {answers(200, test.now)}})
+			o := podX()
+			o.Finalizers = nil
+			left, err := w.Delete(t.Context(), o, metav1.DeletePropagationBackground)
+			if ended := left == nil && err == nil; ended != test.ended || s.count("DELETE "+onePod) != test.sent {
+				t.Errorf("%v, %v after %d DELETEs, want %d", left, err, s.count("DELETE "+onePod), test.sent)
+			}
+		})
+	}
+}
+
+// TestAnAnswerThatIsNotOfTheObjectProvesNothing: from the UID in it would follow
+// that the object was replaced, and that what it owns may go.
+func TestAnAnswerThatIsNotOfTheObjectProvesNothing(t *testing.T) {
+	for name, answer := range map[string]fields{
+		"it is of another name":                        asMetadata("uid-y", "8", fields{"name": "y"}),
+		"it is of another namespace":                   asMetadata("uid-y", "8", fields{"namespace": "other"}),
+		"its uid got broken, and is no text any more":  asMetadata("uid-\uFFFD", "8", nil),
+		"its name got broken, and is no text any more": asMetadata("uid-x", "8", fields{"name": "\uFFFD"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := stage(t, false, map[string][]http.HandlerFunc{"GET " + onePod: {answers(200, answer)}})
+			if now, err := w.Read(t.Context(), podX().Identity); reasonIn(err) != snapshot.Unreadable {
+				t.Errorf("read: %v, %v", now, err)
+			}
+			w, s := stage(t, false, map[string][]http.HandlerFunc{
+				"DELETE " + onePod: {answers(200, answer)}, "PATCH " + onePod: {answers(200, answer)},
+				"GET " + onePod: {answers(200, asMetadata("uid-x", "9", nil))},
+			})
+			if left, err := w.Delete(t.Context(), podX(), metav1.DeletePropagationBackground); err != nil || left == nil || left.ResourceVersion != "9" {
+				t.Errorf("delete: %v, %v", left, err)
+			}
+			if left, err := w.Patch(t.Context(), podX(), object.Change{Drop: []int{0}}); err != nil || left == nil || left.ResourceVersion != "9" {
+				t.Errorf("patch: %v, %v", left, err)
+			}
+			if n := s.count("GET " + onePod); n != 2 {
+				t.Errorf("it was read again %d times, want 2", n)
+			}
+		})
+	}
+}
+
 // TestADeletionThatWouldEmptyTheFinalizers is done in two steps where the server
 // cannot do it in one, and no other conflict is taken for that.
 func TestADeletionThatWouldEmptyTheFinalizers(t *testing.T) {

@@ -1,6 +1,12 @@
 package collector
 
-import "github.com/kubectl-gc/kubectl-gc/pkg/graph"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+)
 
 // Hand is whose acts a model foretells.
 type Hand int
@@ -51,15 +57,11 @@ func (s Situation) blocking() []int {
 	if s.Hand == Ours {
 		return all
 	}
-	var out []int
-	for _, i := range all {
-		first := true
-		for _, r := range s.Object.Owners[:i] {
-			first = first && r.UID != s.Object.Owners[i].UID
-		}
-		if first {
-			out = append(out, i)
+	first := map[types.UID]int{}
+	for i, r := range s.Object.Owners {
+		if _, seen := first[r.UID]; !seen {
+			first[r.UID] = i
 		}
 	}
-	return out
+	return slices.DeleteFunc(all, func(i int) bool { return first[s.Object.Owners[i].UID] != i })
 }

@@ -56,13 +56,34 @@ func (j *Judge) Append(to []Judgement, n graph.Node) []Judgement {
 
 // Of judges a reference that n had when the snapshot was taken, wherever it stood
 // among its references; the zero value where it had none such.
-func (j *Judge) Of(n graph.Node, r object.Reference) Judgement {
-	for i, of := range j.graph.Object(n).Owners {
-		if of.SameOwner(r) {
-			return j.Reference(graph.Edge{Node: n, Index: i})
+func (j *Judge) Of(n graph.Node, r object.Reference) Judgement { return j.Each(n)(r) }
+
+// few are so few references that looking through them is quicker than an index.
+const few = 16
+
+// Each is Of for who asks about many references of one object, which may have any
+// number.
+func (j *Judge) Each(n graph.Node) func(object.Reference) Judgement {
+	owners := j.graph.Object(n).Owners
+	find := func(r object.Reference) int { return slices.IndexFunc(owners, r.SameOwner) }
+	if len(owners) > few {
+		first := make(map[object.Reference]int, len(owners))
+		for i, r := range slices.Backward(owners) {
+			first[r.Flagless()] = i
+		}
+		find = func(r object.Reference) int {
+			if i, ok := first[r.Flagless()]; ok {
+				return i
+			}
+			return -1
 		}
 	}
-	return Judgement{}
+	return func(r object.Reference) Judgement {
+		if i := find(r); i >= 0 {
+			return j.Reference(graph.Edge{Node: n, Index: i})
+		}
+		return Judgement{}
+	}
 }
 
 // unmapped judges a reference whose kind leads nowhere (row 3). Where the group

@@ -12,10 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// savedBefore says whether a step's object is saved before its write: what is
-// deleted, and what a repair changes. What the collector would change as well is not.
-func savedBefore(step *plan.Step) bool { return step.Action == collector.Remove || mends(step) }
-
 // saveAll has everything saved that the plan deletes, takes along or mends, before
 // anything is done.
 func (r *run) saveAll(ctx context.Context) {
@@ -87,7 +83,7 @@ func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 			own = append(own, step.Move.Node)
 		}
 		by[step.ID] = on
-		if savedBefore(step) {
+		if step.Loses() {
 			add(step.Move.Node, on)
 		}
 	}

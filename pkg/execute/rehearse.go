@@ -69,10 +69,10 @@ func sofar(o *object.Object, move *collector.Move) object.Change {
 		if at == len(o.Owners) {
 			break
 		}
-		if slices.Contains(move.Change.Drop, i) {
+		if move.Change.Drops(i) {
 			out.Drop = append(out.Drop, at)
 		}
-		if slices.Contains(move.Change.Unblock, i) {
+		if move.Change.Unblocks(i) {
 			out.Unblock = append(out.Unblock, at)
 		}
 		at++

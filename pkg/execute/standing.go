@@ -1,8 +1,6 @@
 package execute
 
 import (
-	"slices"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -73,6 +71,7 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 // waiting are the owners of an object that wait for their dependents: any of
 // them may have become solid. Unknown says that one of them is not in the graph.
 func (m *mirror) waiting(n graph.Node) (owners []graph.Node, unknown bool) {
+	seen := map[graph.Node]bool{}
 	for i, v := range m.model.Verdicts(n) {
 		if v != collector.Waiting {
 			continue
@@ -80,7 +79,8 @@ func (m *mirror) waiting(n graph.Node) (owners []graph.Node, unknown bool) {
 		owner := m.graph.Find(m.model.Object(n).Owners[i].UID)
 		if m.model.Object(owner) == nil {
 			unknown = true
-		} else if !slices.Contains(owners, owner) {
+		} else if !seen[owner] {
+			seen[owner] = true
 			owners = append(owners, owner)
 		}
 	}

@@ -54,8 +54,14 @@ func (f *Flags) Namespace() string { return f.overrides.Context.Namespace }
 // Timeout is what --request-timeout says.
 func (f *Flags) Timeout() string { return f.overrides.Timeout }
 
-// Config leads to the cluster.
-func (f *Flags) Config() (*rest.Config, error) { return f.load().ClientConfig() }
+// Config leads to the cluster. Its Host holds no credentials.
+func (f *Flags) Config() (*rest.Config, error) {
+	config, err := f.load().ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	return config, bare(config)
+}
 
 // HomeNamespace is the one that -n names, else that of the context, else default.
 func (f *Flags) HomeNamespace() (string, error) {

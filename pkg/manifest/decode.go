@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -22,9 +23,23 @@ type Named struct {
 	Source string // the file
 }
 
-// decode reads one document after the other, and the items of lists.
+// longest is how many bytes are read of one source: an API server takes no more than
+// three million of one object.
+const longest = 256 << 20
+
+// decode reads one document after the other, and the items of lists. No error quotes
+// what it could not decode, as that may be a Secret.
 func decode(in io.Reader, source string, into *[]Named) error {
-	documents := yaml.NewYAMLOrJSONDecoder(in, 4096)
+	text, err := input.Bytes(in, longest)
+	if err != nil {
+		return fmt.Errorf("error reading %s: %w", source, err)
+	}
+	for document := range input.Documents(text) {
+		if err := input.Bounded(document); err != nil {
+			return fmt.Errorf("error parsing %s: %w", source, err)
+		}
+	}
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
 	for {
 		var document runtime.RawExtension
 		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
@@ -37,7 +52,10 @@ func decode(in io.Reader, source string, into *[]Named) error {
 			continue
 		}
 		o, _, err := unstructured.UnstructuredJSONScheme.Decode(raw, nil, nil)
-		if err == nil {
+		switch {
+		case runtime.IsMissingKind(err):
+			err = errKindless
+		case err == nil:
 			err = flatten(o, source, into)
 		}
 		if err != nil {
@@ -46,6 +64,9 @@ func decode(in io.Reader, source string, into *[]Named) error {
 	}
 }
 
+// errKindless says what kubectl does, but for the object.
+var errKindless = errors.New("an object in it lacks its kind")
+
 func flatten(o runtime.Object, source string, into *[]Named) error {
 	switch of := o.(type) {
 	case *unstructured.UnstructuredList:
@@ -53,6 +74,9 @@ func flatten(o runtime.Object, source string, into *[]Named) error {
 	case *unstructured.Unstructured:
 		if of.IsList() {
 			return of.EachListItem(func(o runtime.Object) error { return flatten(o, source, into) })
+		}
+		if of.GetKind() == "" { // in a list, where nothing else looks
+			return errKindless
 		}
 		*into = append(*into, Named{object.Identity{
 			APIVersion: of.GetAPIVersion(), Kind: of.GetKind(), Namespace: of.GetNamespace(), Name: of.GetName(), UID: of.GetUID(),

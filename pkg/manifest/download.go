@@ -2,8 +2,11 @@ package manifest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -13,29 +16,51 @@ import (
 var again = wait.Backoff{Duration: time.Second, Factor: 1, Steps: 3}
 
 // download reads what a URL leads to.
-func download(ctx context.Context, url string, into *[]Named) error {
+func download(ctx context.Context, address string, into *[]Named) error {
 	var failed error
+	source := public(address)
 	err := wait.ExponentialBackoffWithContext(ctx, again, func(ctx context.Context) (done bool, err error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
-			return false, fmt.Errorf("the URL %q is not valid: %w", url, err)
+			return false, fmt.Errorf("the URL %q is not valid", source)
 		}
 		response, err := http.DefaultClient.Do(request)
-		if failed = err; err != nil {
+		if err != nil {
+			failed = fmt.Errorf("unable to read URL %q: %w", source, cause(err))
 			return false, nil
 		}
 		defer response.Body.Close() // read only
 		if response.StatusCode != http.StatusOK {
-			failed = fmt.Errorf("unable to read URL %q, server reported %s, status code=%d", url, response.Status, response.StatusCode)
+			failed = fmt.Errorf("unable to read URL %q, server reported %s, status code=%d", source, response.Status, response.StatusCode)
 			if response.StatusCode < http.StatusInternalServerError {
 				return false, failed
 			}
 			return false, nil
 		}
-		return true, decode(response.Body, url, into)
+		return true, decode(response.Body, source, into)
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
 		return failed
+	}
+	return err
+}
+
+// public is a URL without what proves who asks: a user with a password, or a query,
+// which may hold a token.
+func public(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	}
+	scheme, rest, _ := strings.Cut(address, "://")
+	rest, _, _ = strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "?")
+	return scheme + "://" + rest
+}
+
+// cause leaves the URL out of an error.
+func cause(err error) error {
+	var of *url.Error
+	if errors.As(err, &of) {
+		return of.Err
 	}
 	return err
 }

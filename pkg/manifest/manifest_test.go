@@ -121,7 +121,7 @@ func TestUnreadable(t *testing.T) {
 		"a folder without manifests":     {manifest.Files{Names: []string{dir + "/none"}}, "recognized file extensions are [.json .yaml .yml]"},
 		"no YAML":                        {manifest.Files{Names: []string{dir + "/bad.yaml"}}, "error parsing DIR/bad.yaml"},
 		"a file that ends early":         {manifest.Files{Names: []string{dir + "/cut.json"}}, "error parsing DIR/cut.json"},
-		"a document of no kind":          {manifest.Files{Names: []string{dir + "/kindless.yaml"}}, `unable to decode "DIR/kindless.yaml": Object 'Kind' is missing`},
+		"a document of no kind":          {manifest.Files{Names: []string{dir + "/kindless.yaml"}}, `unable to decode "DIR/kindless.yaml": an object in it lacks its kind`},
 		"standard input twice":           {manifest.Files{Names: []string{"-", "-"}}, "standard input cannot be used"},
 		"a folder without kustomization": {manifest.Files{Kustomize: dir + "/none"}, "unable to find one of 'kustomization.yaml'"},
 	} {

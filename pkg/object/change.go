@@ -26,6 +26,18 @@ func (c Change) Empty() bool {
 	return len(c.Rewrite) == 0 && len(c.Drop) == 0 && len(c.Unblock) == 0 && c.Release == "" && len(c.Add) == 0
 }
 
+// Drops says whether the change takes the reference at a place away.
+func (c Change) Drops(place int) bool {
+	_, drops := slices.BinarySearch(c.Drop, place)
+	return drops
+}
+
+// Unblocks says whether the reference at a place no longer blocks.
+func (c Change) Unblocks(place int) bool {
+	_, unblocks := slices.BinarySearch(c.Unblock, place)
+	return unblocks
+}
+
 // Touched are the places of the references that the change rewrites, drops or
 // unblocks, ascending.
 func (c Change) Touched() []int {

@@ -51,6 +51,13 @@ func (r Reference) SameOwner(o Reference) bool {
 	return r.UID == o.UID && r.Name == o.Name && r.Kind == o.Kind && r.APIVersion == o.APIVersion
 }
 
+// Flagless is the reference with no flag set. Of two that are SameOwner, it is equal:
+// that is for maps.
+func (r Reference) Flagless() Reference {
+	r.Controller, r.BlockOwnerDeletion = nil, nil
+	return r
+}
+
 // ReferencesOf copies the owner references of a metadata, in their order, which
 // the collector honours. It answers nil when there are none.
 func ReferencesOf(refs []metav1.OwnerReference) []Reference {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 )
 
 // The apiVersion and kind of a saved plan. Another apiVersion in a file means
@@ -14,6 +16,9 @@ const (
 	APIVersion = "kubectl-gc.dev/v1alpha1"
 	Kind       = "Plan"
 )
+
+// longest is how many bytes are read of a plan: about a million steps.
+const longest = 1 << 30
 
 type file struct {
 	APIVersion string `json:"apiVersion"`
@@ -35,7 +40,7 @@ func (p *Plan) Save(w io.Writer) error {
 // digest must be that of its steps. Errors are one line and say what is wrong
 // with the file, not which file.
 func Load(r io.Reader) (*Plan, error) {
-	data, err := io.ReadAll(r)
+	data, err := input.Bytes(r, longest)
 	if err != nil {
 		return nil, err
 	}

@@ -134,9 +134,10 @@ func owners(references []Reference) []string {
 // an object that is deleted.
 func (m *maker) references(move *collector.Move) []Reference {
 	out := []Reference{}
+	judged := m.judge.Each(move.Node)
 	add := func(i int) {
 		out = append(out, Reference{
-			Reference: *audit.ReferenceOf(move.Before.Owners[i]), Verdict: verdictOf(move, i), Evidence: m.evidence(move, i),
+			Reference: *audit.ReferenceOf(move.Before.Owners[i]), Verdict: verdictOf(move, i), Evidence: m.evidence(move, i, judged(move.Before.Owners[i])),
 		})
 	}
 	switch move.Act {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -59,7 +58,7 @@ func keeps(move *collector.Move) string {
 
 func holding(move *collector.Move) (n int) {
 	for i, v := range move.Verdicts {
-		if v == collector.Solid && !slices.Contains(move.Change.Drop, i) {
+		if v == collector.Solid && !move.Change.Drops(i) {
 			n++
 		}
 	}

@@ -2,10 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -65,15 +65,16 @@ func (m *maker) whyDetach(move *collector.Move, of []Reference) string {
 // remaining names what keeps an object that loses references.
 func remaining(move *collector.Move) string {
 	var kept []object.Reference
-	twin := false
+	dropped, twin := map[types.UID]bool{}, false
+	for _, i := range move.Change.Drop {
+		dropped[move.Before.Owners[i].UID] = true
+	}
 	for i, v := range move.Verdicts {
-		if v != collector.Solid || slices.Contains(move.Change.Drop, i) {
+		if v != collector.Solid || move.Change.Drops(i) {
 			continue
 		}
 		kept = append(kept, move.Before.Owners[i])
-		for _, dropped := range move.Change.Drop {
-			twin = twin || move.Before.Owners[dropped].UID == move.Before.Owners[i].UID
-		}
+		twin = twin || dropped[move.Before.Owners[i].UID]
 	}
 	text := fmt.Sprintf("%d owners remain", len(kept))
 	switch len(kept) {
@@ -109,14 +110,14 @@ const (
 	goesBefore = "goes before it"
 )
 
-// evidence says what was found of the owner that a reference names.
-func (m *maker) evidence(move *collector.Move, i int) string {
-	r := move.Before.Owners[i]
-	owner := m.graph.Find(r.UID)
-	if m.course.Model.Changed(owner) && m.graph.Object(owner) != nil && m.proved(move, r) {
+// evidence says what was found of the owner that a reference names, which was judged
+// before the run.
+func (m *maker) evidence(move *collector.Move, i int, judged collector.Judgement) string {
+	owner := m.graph.Find(move.Before.Owners[i].UID)
+	if m.course.Model.Changed(owner) && m.graph.Object(owner) != nil && proved(judged.Verdict) {
 		return byThisRun(move, i)
 	}
-	return found(m.judge.Of(move.Node, r))
+	return found(judged)
 }
 
 // found says what was found of an owner.
@@ -146,9 +147,9 @@ func found(j collector.Judgement) string {
 	return "holds"
 }
 
-// proved says whether the reference was good before the run changed its owner.
-func (m *maker) proved(move *collector.Move, r object.Reference) bool {
-	switch m.judge.Of(move.Node, r).Verdict {
+// proved says whether a reference was good before the run changed its owner.
+func proved(before collector.Verdict) bool {
+	switch before {
 	case collector.Solid, collector.Waiting:
 		return true
 	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:

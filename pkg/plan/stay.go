@@ -55,16 +55,17 @@ func (m *maker) stay(hindrances *audit.Hindrances, n graph.Node, orphaned map[gr
 	before, now := m.graph.Object(n), m.course.Model.Object(n)
 	s := Stay{Object: before.Identity, KeptBy: []object.Identity{}, Loses: len(before.Owners) - len(now.Owners)}
 	var held *object.Object
+	seen := map[object.Identity]bool{}
 	for i, v := range m.course.Model.Verdicts(n) {
 		owner := m.course.Model.Object(m.graph.Find(now.Owners[i].UID))
 		switch {
-		case v != collector.Solid || owner == nil || slices.Contains(s.KeptBy, owner.Identity):
+		case v != collector.Solid || owner == nil || seen[owner.Identity]:
+			continue
 		case owner.Terminating():
 			held = owner
-			s.KeptBy = append(s.KeptBy, owner.Identity)
-		default:
-			s.KeptBy = slices.Insert(s.KeptBy, 0, owner.Identity)
 		}
+		seen[owner.Identity] = true
+		s.KeptBy = append(s.KeptBy, owner.Identity)
 	}
 	slices.SortStableFunc(s.KeptBy, object.Identity.Compare)
 	s.Reason, s.Unsure = m.whyStays(hindrances, n, s, held, orphaned)

@@ -14,6 +14,9 @@ import (
 type Collection struct {
 	objects []*object.Object
 	byUID   *Index
+	// twins are the identities of objects that came several times, by their place, as
+	// long as those objects lack them: there may be any number, in any order.
+	twins map[int][]object.Identity
 }
 
 // Grow makes room for so many more objects, which spares that what is there is moved
@@ -32,7 +35,7 @@ func (c *Collection) Add(objects ...*object.Object) {
 	c.Grow(len(objects))
 	for _, o := range objects {
 		if i := c.byUID.Find(o.UID); i >= 0 {
-			c.objects[i] = merged(c.objects[i], o)
+			c.merge(i, o)
 			continue
 		}
 		c.objects = append(c.objects, o)
@@ -46,6 +49,7 @@ func (c *Collection) Object(uid types.UID) *object.Object {
 		return nil
 	}
 	if i := c.byUID.Find(uid); i >= 0 {
+		c.settle(i)
 		return c.objects[i]
 	}
 	return nil
@@ -53,21 +57,43 @@ func (c *Collection) Object(uid types.UID) *object.Object {
 
 // Objects are all objects gathered so far, in no documented order. The slice is
 // the collection's own.
-func (c *Collection) Objects() []*object.Object { return c.objects }
-
-// merged is a new object of two sights.
-func merged(a, b *object.Object) *object.Object {
-	known := slices.Concat(a.Aliases, b.Aliases, []object.Identity{a.Identity, b.Identity})
-	out := *a
-	if b.Identity.Compare(a.Identity) < 0 {
-		out = *b
+func (c *Collection) Objects() []*object.Object {
+	for i := range c.twins {
+		c.settle(i)
 	}
+	return c.objects
+}
+
+// merge takes note of another sight of an object.
+func (c *Collection) merge(i int, o *object.Object) {
+	if c.twins == nil {
+		c.twins = map[int][]object.Identity{}
+	}
+	known, seen := c.twins[i]
+	if !seen {
+		known = append([]object.Identity{c.objects[i].Identity}, c.objects[i].Aliases...)
+	}
+	c.twins[i] = append(append(known, o.Identity), o.Aliases...)
+	if o.Identity.Compare(c.objects[i].Identity) < 0 {
+		c.objects[i] = o
+	}
+}
+
+// settle puts a new object with all its aliases in the place of one that was seen
+// several times.
+func (c *Collection) settle(i int) {
+	known, ok := c.twins[i]
+	if !ok {
+		return
+	}
+	delete(c.twins, i)
 	slices.SortFunc(known, object.Identity.Compare)
+	out := *c.objects[i]
 	out.Aliases = nil
 	for _, i := range slices.Compact(known) {
 		if i != out.Identity {
 			out.Aliases = append(out.Aliases, i)
 		}
 	}
-	return &out
+	c.objects[i] = &out
 }

@@ -35,10 +35,16 @@ type kubectlObject struct {
 }
 
 func (l *kubectlList) add(document []byte) error {
-	return l.addItem(document, header{})
+	return l.addItem(document, header{}, 0)
 }
 
-func (l *kubectlList) addItem(document []byte, of header) error {
+// deepest is how many lists may be in each other: each is read once more than the one
+// that it is in, and kubectl writes none.
+const deepest = 4
+
+// addItem adds an object, or the items of a list. Of is what a typed list says its
+// items are; deep is how many lists it is in.
+func (l *kubectlList) addItem(document []byte, of header, deep int) error {
 	var o kubectlObject
 	if err := json.Unmarshal(document, &o); err != nil {
 		return explain(document, err)
@@ -47,7 +53,10 @@ func (l *kubectlList) addItem(document []byte, of header) error {
 		o.header = of
 	}
 	if item, isList := strings.CutSuffix(o.Kind, "List"); isList && o.Metadata.Name == "" {
-		return l.addItems(o.Items, header{APIVersion: o.APIVersion, Kind: item})
+		if deep == deepest {
+			return fmt.Errorf("there are more than %d lists in each other", deepest)
+		}
+		return l.addItems(o.Items, header{APIVersion: o.APIVersion, Kind: item}, deep+1)
 	}
 	if o.Kind == "" || o.APIVersion == "" || o.Metadata.Name == "" {
 		return fmt.Errorf("an item of the list lacks its apiVersion, kind or name")
@@ -95,7 +104,7 @@ func (o *kubectlObject) running() bool {
 	return spec.NodeName != "" && status.Phase != "Succeeded" && status.Phase != "Failed"
 }
 
-func (l *kubectlList) addItems(list json.RawMessage, of header) error {
+func (l *kubectlList) addItems(list json.RawMessage, of header, deep int) error {
 	if list == nil {
 		return nil
 	}
@@ -104,7 +113,7 @@ func (l *kubectlList) addItems(list json.RawMessage, of header) error {
 		return explain(list, err)
 	}
 	for _, item := range items {
-		if err := l.addItem(item, of); err != nil {
+		if err := l.addItem(item, of, deep); err != nil {
 			return err
 		}
 	}

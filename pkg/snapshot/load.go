@@ -1,9 +1,7 @@
 package snapshot
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -21,15 +18,11 @@ import (
 // which does not carry its own. Errors are one line and name what is wrong with
 // the file, not the file.
 func Load(r io.Reader, now time.Time) (*Snapshot, error) {
-	in := bufio.NewReader(r)
-	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		unzip, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, fmt.Errorf("unreadable gzip: %w", err)
-		}
-		in = bufio.NewReader(unzip)
+	in, err := input.Unpacked(r)
+	if err != nil {
+		return nil, err
 	}
-	data, err := io.ReadAll(in)
+	data, err := input.Bytes(in, longest)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("truncated gzip after %d bytes", len(data))
 	}
@@ -45,6 +38,9 @@ func Load(r io.Reader, now time.Time) (*Snapshot, error) {
 	}
 	return decode(documents, now)
 }
+
+// longest is how many bytes are read of a file, unpacked: some millions of objects.
+const longest = 4 << 30
 
 type header struct {
 	APIVersion string `json:"apiVersion"`
@@ -142,11 +138,8 @@ func split(data []byte) ([][]byte, error) {
 		}
 	}
 	var documents [][]byte
-	for d := range bytes.SplitSeq(append([]byte("\n"), data...), []byte("\n---")) {
-		if len(bytes.TrimSpace(d)) == 0 {
-			continue
-		}
-		converted, err := yaml.YAMLToJSON(d)
+	for d := range input.Documents(data) {
+		converted, err := input.JSON(d)
 		if err != nil {
 			return nil, fmt.Errorf("neither JSON nor YAML: %s", firstLine(err))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -56,15 +57,18 @@ func (s *subject) before120(server string) {
 			return
 		}
 	}
+	seen := map[graph.Node]bool{}
 	for i, j := range s.judged {
 		if j.Cause == collector.CrossNamespace {
 			s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.20 it depends on luck when the collector notices, often at the next restart of the controller manager; and then it may take the valid dependents of %s along.", server, s.object.Owners[i]))
 			return
 		}
-		if j.Verdict != collector.Solid {
+		owner := s.graph.Owners(s.node)[i]
+		if j.Verdict != collector.Solid || seen[owner] {
 			continue
 		}
-		for _, e := range s.graph.Dependents(s.graph.Owners(s.node)[i]) {
+		seen[owner] = true
+		for _, e := range s.graph.Dependents(owner) {
 			if e.Node != s.node && s.judge.Reference(e).Cause == collector.CrossNamespace {
 				s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and %s names %s from another namespace.", server, s.name(e.Node), s.object.Owners[i]))
 				return

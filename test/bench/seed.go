@@ -41,6 +41,7 @@ func podName(replicaSet string, i int) string { return fmt.Sprintf("%s-%05d", re
 func configMapName(application string, i int) string {
 	return fmt.Sprintf("%s-settings-%d", application, i)
 }
+
 func secretName(application string, i int) string { return fmt.Sprintf("%s-token-%d", application, i) }
 
 // seed fills a control plane of ours with applications. It is a process of its own, so

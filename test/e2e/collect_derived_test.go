@@ -56,7 +56,9 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 			do: func(s *scene, o object) { s.own(s.replace(o), lost()) },
 		},
 		"L28 another object has its name before it could be saved": {
-			make: orphan, before: reading(func(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }), status: "skipped", message: "already gone",
+			make: orphan, before: reading(func(r *http.Request) bool {
+				return single("widgets", "subject")(r) && r.Header.Get("Accept") == "application/json"
+			}), status: "skipped", message: "already gone",
 			do: func(s *scene, o object) { s.own(s.replace(o), lost()) },
 		},
 		"L29 it has another owner now, that is there": {

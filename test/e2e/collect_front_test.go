@@ -55,7 +55,13 @@ func deleting(about func(*http.Request) bool) func(*http.Request) bool {
 
 // writing is about everything that changes something.
 func writing(about func(*http.Request) bool) func(*http.Request) bool {
-	return func(r *http.Request) bool { return r.Method != http.MethodGet && about(r) }
+	return func(r *http.Request) bool { return changing(r) && about(r) }
+}
+
+// earnest is about what is no trial of a patch or of something made; a DELETE says that in
+// its body.
+func earnest(about func(*http.Request) bool) func(*http.Request) bool {
+	return func(r *http.Request) bool { return about(r) && !r.URL.Query().Has("dryRun") }
 }
 
 // single is about one object of a type.

@@ -187,6 +187,18 @@ func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
 	s.goes(owner, dependent)
 }
 
+// What may not be watched is asked for again and again.
+func TestDeleteFollowsTheCollectorWithoutTheRightToWatch(t *testing.T) {
+	s := attended(t)
+	ns := s.namespace("unwatched")
+	owner := s.create(configMap(ns, "owner"))
+	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
+	verbs, roles := rightsPage(t)
+	user := s.entitled("", verbs[roles["delete"]])
+	s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--as", user).exits(t, 0).shows(t, "deleted 2 in ")
+	s.goes(owner, dependent)
+}
+
 // shown is the digest that a preview ends with.
 func (s *scene) shown(r result) string {
 	s.Helper()

@@ -62,7 +62,7 @@ func TestDeleteSaysWhoForbadeIt(t *testing.T) {
 	alice := s.as("alice")
 	const word = `User "alice" cannot delete resource "configmaps"`
 	alice.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The server would allow 0 of 1 steps")
-	alice.gc("delete", "configmap/doomed", "-n", ns, "--yes").exits(t, 1).shows(t, "ConfigMap/doomed", word)
+	alice.gc("delete", "configmap/doomed", "-n", ns, "--yes").exits(t, 1).shows(t, "ConfigMap/doomed", "you may not delete configmaps in namespace "+ns)
 	s.untouched(doomed)
 }
 

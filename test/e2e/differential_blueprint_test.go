@@ -16,8 +16,26 @@ type blueprint struct {
 	parts  []part
 	closed map[int]bool // parts that nothing random may be owned by
 	unreal int          // how many names and UIDs are claimed that nothing has
-	sound  int          // how many claims of a hundred are good
+	sound  int          // how many claims of a hundred are good; with 100, those of circles are, too
+	spaces []string     // in which namespaces it is built; nil: in new ones
+	named  bool         // every object has a label
 }
+
+// measure says of how many parts a blueprint is made before dependents are added.
+type measure struct {
+	roots        int // in each namespace
+	clusterRoots int
+	circle       int // the largest circle that nobody deletes
+	dying        int // the largest of which a member is being deleted; none of them if it is 0
+	fates        int // how many parts are deleted, and as many replaced
+}
+
+var (
+	large = measure{roots: 7, clusterRoots: 6, circle: 4, dying: 3, fates: 6}
+	small = measure{roots: 3, clusterRoots: 3, circle: 2, dying: 2, fates: 3}
+	// calm is small, without circles that somebody has begun to delete.
+	calm = measure{roots: 3, clusterRoots: 3, circle: 4}
+)
 
 // part is one object.
 type part struct {
@@ -69,34 +87,38 @@ func (f fate) policy() metav1.DeletionPropagation {
 
 // draw makes the blueprint of a seed, with about n parts, half of them garbage.
 func draw(seed uint64, n int) *blueprint {
-	b := begin(seed, n, 55)
-	b.fates()
+	return drawGarbage(seed, n, large)
+}
+
+func drawGarbage(seed uint64, n int, m measure) *blueprint {
+	b := begin(seed, n, 55, m)
+	b.fates(m.fates)
 	return b
 }
 
 // drawSound makes one in which little is garbage, and nothing but circles is being
 // deleted.
 func drawSound(seed uint64, n int) *blueprint {
-	b := begin(seed, n, 92)
+	b := begin(seed, n, 92, large)
 	b.press()
 	b.settle()
 	return b
 }
 
-func begin(seed uint64, n, sound int) *blueprint {
+func begin(seed uint64, n, sound int, m measure) *blueprint {
 	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), closed: map[int]bool{}, sound: sound}
 	for space := range spacesOfABlueprint {
-		for range 7 {
+		for range m.roots {
 			b.add(space)
 		}
 		e := b.addAs(event, space)
 		b.parts[e].apiVersion = "events.k8s.io/v1" // as core events they may not own anything
 		b.add(space, b.to(e))
 	}
-	for range 6 {
+	for range m.clusterRoots {
 		b.add(nowhere)
 	}
-	b.circles()
+	b.circles(m)
 	for len(b.parts) < n {
 		b.dependent()
 	}
@@ -155,11 +177,14 @@ func (b *blueprint) to(i int) claim {
 }
 
 // circles adds parts that own each other, or themselves.
-func (b *blueprint) circles() {
-	for size := 1; size <= 4; size++ {
+func (b *blueprint) circles(m measure) {
+	for size := 1; size <= m.circle; size++ {
 		b.circle(b.space(), size)
 	}
 	b.circle(nowhere, 2)
+	if b.sound == 100 {
+		return
+	}
 	// One that a bad reference leaves open, and one that somebody else holds.
 	open := b.circle(b.space(), 3)
 	b.parts[open[0]].claims[0].name = b.nothing()
@@ -169,7 +194,7 @@ func (b *blueprint) circles() {
 	// or wait for what they own is anybody's guess, so what they own must not be
 	// held: it has to be all the same in the end.
 	for _, f := range []fate{inBackground, inForeground, isOrphaning} {
-		for size := 1; size <= 3; size++ {
+		for size := 1; size <= m.dying; size++ {
 			members := b.closedCircle(size)
 			i := members[b.dice.IntN(size)]
 			b.parts[i].fate = f
@@ -179,7 +204,7 @@ func (b *blueprint) circles() {
 		}
 	}
 	// All of them: these wait for each other for ever, if they block.
-	for size := 1; size <= 3; size++ {
+	for size := 1; size <= m.dying; size++ {
 		for _, i := range b.closedCircle(size) {
 			b.parts[i].fate = inForeground
 		}
@@ -358,7 +383,7 @@ func (b *blueprint) lowerCase(space int) claim {
 }
 
 // fates settles what has become of some of the parts.
-func (b *blueprint) fates() {
+func (b *blueprint) fates(n int) {
 	var free []int
 	for i, p := range b.parts {
 		if p.fate == lives && len(p.finalizers) == 0 && p.kind != "Event" && !b.closed[i] {
@@ -372,15 +397,15 @@ func (b *blueprint) fates() {
 		b.parts[i].fate, b.parts[i].finalizers = f, finalizers
 		return i
 	}
-	for range 6 {
+	for range n {
 		next(wasDeleted)
 		next(wasReplaced)
 	}
-	for range 5 {
+	for range n - 1 {
 		next(inForeground)
 		next(isOrphaning)
 	}
-	for range 2 {
+	for range n / 3 {
 		next(inForeground, hold)
 		next(isOrphaning, hold)
 		next(inBackground, hold)

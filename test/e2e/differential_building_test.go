@@ -39,7 +39,8 @@ func (b *blueprint) build(s *scene, copies ...int) []*building {
 			blueprint: b, scene: s, copy: copy, objects: make([]object, len(b.parts)), others: make([]object, len(b.parts)),
 			roles: map[string]string{}, members: map[types.UID]string{},
 		}
-		for space := range spacesOfABlueprint {
+		out[i].spaces = b.spaces
+		for space := len(b.spaces); space < spacesOfABlueprint; space++ {
 			out[i].spaces = append(out[i].spaces, s.namespace(fmt.Sprintf("%s-%c", out[i].prefix(), 'a'+space)))
 		}
 		group.Go(out[i].erect)
@@ -110,6 +111,7 @@ func (g *building) erect() error {
 		g.members[g.uid(n)] = roleOf(n)
 		if g.others[n].Unstructured != nil {
 			g.members[g.others[n].GetUID()] = roleOf(n) + "'"
+			g.roles[string(g.others[n].GetUID())] = roleOf(n) + "'"
 		}
 	}
 	return nil
@@ -156,6 +158,9 @@ func (g *building) new(i int, more ...func(object)) (object, error) {
 	namespace := ""
 	if p.space != nowhere {
 		namespace = g.spaces[p.space]
+	}
+	if g.named {
+		more = append(more, labelled("graph", g.prefix()))
 	}
 	o := p.make(namespace, g.name(i), more...)
 	at, err := g.resource(o)

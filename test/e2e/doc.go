@@ -8,13 +8,16 @@
 // differential tests build each random graph on a second control plane too, and
 // let the real collector loose on it there: collect must end where it does.
 //
+// TestUnderFaults lets the commands that change something run while a proxy
+// (test/proxy) lets what they ask and are answered go wrong.
+//
 // The tests know the program by its command line, its output and its exit codes.
 // Only those of its writes to a server (write_test.go), and of what a deletion is
 // foretold to come to (delete_foretold_test.go), import packages of this module
-// beside test/plane. What an audit should find in a random graph is
+// beside those below test, and those that read a backup pkg/backup. What an audit should find in a random graph is
 // computed a second time, straight from the rules and by client-go's own means.
 //
 // KUBECTL_GC_SEED repeats a random graph: a test that fails names its seed. SEEDS
 // says on how many fresh graphs the differential tests run; without it they run on
-// some that are always the same.
+// some that are always the same. RUNS does the same for runs under faults.
 package e2e

@@ -58,7 +58,7 @@ func TestRepairSavesEveryObjectBeforeTheFirstChange(t *testing.T) {
 		s.create(widget(ns, "two", ownedBy(lost()), with("spec", map[string]any{"size": int64(3)}))),
 	}
 	root := t.TempDir()
-	f := s.meanwhile(writing(anything), func() {
+	f := s.meanwhile(earnest(writing(anything)), func() {
 		folders, err := filepath.Glob(filepath.Join(root, "*", "objects.jsonl"))
 		if err != nil || len(folders) != 1 || len(s.saved(filepath.Dir(folders[0]))) != len(objects) {
 			t.Errorf("the first change comes, and the backups are %q, %v", folders, err)
@@ -144,7 +144,7 @@ func TestRepairRefusesEachInItsOwnWords(t *testing.T) {
 		{s.tool(), []string{"--confirm", "0123456789abcdef"}, 4, []string{"the plan is another than the one that was confirmed: its digest is ", ", not 0123456789abcdef"}},
 		{s.tool(), []string{"configmap/gone", "--yes"}, 2, []string{fmt.Sprintf(`"configmaps/gone" in namespace %q does not exist`, ns)}},
 		{s.tool(), []string{"-l", "no=such", "--yes"}, 2, []string{fmt.Sprintf(`nothing matched: no object in namespace %q has the labels "no=such"`, ns)}},
-		{alice, []string{"--yes", "--no-backup"}, 1, []string{"failed", `User "alice" cannot patch resource "configmaps"`, "2 failed"}},
+		{alice, []string{"--yes", "--no-backup"}, 1, []string{"failed", "you may not patch configmaps in namespace " + ns, "2 failed"}},
 		{alice, []string{"--dry-run=server"}, 1, []string{`User "alice" cannot patch resource "configmaps"`, "The server would allow 0 of 2 steps"}},
 	} {
 		r := c.tool.gc(append([]string{"repair", "-n", ns}, c.args...)...).exits(t, c.code)
@@ -179,7 +179,7 @@ func TestRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "patch"})
 	s.grant("alice", ns, []any{""}, []any{"configmaps"}, []any{"delete"})
 	for _, how := range []string{"--dry-run=server", "--yes"} {
-		s.as("alice").gc("repair", "-n", ns, "--no-backup", how).exits(t, 1).shows(t,
+		tells(t, s.as("alice").gc("repair", "-n", ns, "--no-backup", how).exits(t, 1),
 			"cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on", "only who may update the finalizers of an owner may let an object block its deletion",
 			"cannot set an ownerRef on a resource you can't delete", "only who may delete an object may change its owner references")
 	}

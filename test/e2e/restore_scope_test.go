@@ -35,7 +35,7 @@ func TestRestoreKilledGoesOn(t *testing.T) {
 		full := make(chan struct{})
 		f := s.behind(func(through http.Handler) []fault {
 			return []fault{{
-				about: func(r *http.Request) bool { return r.Method == http.MethodPost },
+				about: writing(anything),
 				answer: func(w http.ResponseWriter, r *http.Request) {
 					switch seen := n.Add(1); {
 					case seen < after:
@@ -203,8 +203,10 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 	t.Run("a user may not", func(t *testing.T) {
 		s := s.under(t)
 		s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
-		for _, how := range []string{"--dry-run=server", "--yes"} {
-			s.as("alice").gc("restore", folder, how).exits(t, 1).shows(t, `failed  create  `+ns, `User "alice" cannot create resource "configmaps"`)
+		for how, word := range map[string]string{
+			"--dry-run=server": `User "alice" cannot create resource "configmaps"`, "--yes": "you may not create configmaps in namespace " + ns,
+		} {
+			s.as("alice").gc("restore", folder, how).exits(t, 1).shows(t, `failed  create  `+ns, word)
 		}
 	})
 	t.Run("admission denies it", func(t *testing.T) {

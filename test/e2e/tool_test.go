@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,6 +68,17 @@ func (s *scene) kubectl(args ...string) result {
 
 func (t tool) exec(program string, args ...string) result {
 	t.Helper()
+	r, ended := t.attempt(program, args...)
+	if !ended {
+		t.Fatalf("kubectl gc %s does not end\n%s", r.said(), r.Stderr)
+	}
+	return r
+}
+
+// attempt runs a program, and says whether it ended in time. One that did not is
+// asked what it was doing.
+func (t tool) attempt(program string, args ...string) (r result, ended bool) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if t.user != "" {
@@ -75,19 +87,21 @@ func (t tool) exec(program string, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.env, strings.NewReader(t.stdin), &stdout, &stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
+	cmd.WaitDelay = patience / 6
 	begun := time.Now()
 	err := cmd.Run()
-	r := result{Stdout: stdout.String(), Stderr: stderr.String(), Took: time.Since(begun), line: args}
+	r = result{Stdout: stdout.String(), Stderr: stderr.String(), Took: time.Since(begun), line: args}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		t.Fatalf("kubectl gc %s does not end\n%s", r.said(), r.Stderr)
+		return r, false
 	case errors.As(err, &exit):
 		r.Code = exit.ExitCode()
 	case err != nil:
 		t.Fatal(err)
 	}
-	return r
+	return r, true
 }
 
 func (r result) said() string {

@@ -7,6 +7,7 @@ package script
 import (
 	"context"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,6 +25,21 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// narrow leaves what was unpacked to its owner, whatever the umask is here: no backup is
+// read that others may write to.
+func narrow(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.Chmod(path, info.Mode().Perm()&^0o022)
+	})
+}
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -33,6 +49,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("KUBECONFIG", "no-such-kubeconfig") // nothing here may meet a cluster
 			e.Setenv("TZ", "UTC")
+			if err := narrow(e.WorkDir); err != nil {
+				return err
+			}
 			demo, err := filepath.Abs("../../docs/demo/cluster.json")
 			e.Setenv("DEMO", demo)
 			return err

@@ -1,0 +1,22 @@
+//go:build unix
+
+package backup
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// exposed answers an *Exposed where others than this user and root may write.
+func exposed(info fs.FileInfo) error {
+	const byOthers = 0o022
+	if info.Mode().Perm()&byOthers != 0 {
+		return &Exposed{fmt.Sprintf("others may write to it (%s)", info.Mode())}
+	}
+	if of, ok := info.Sys().(*syscall.Stat_t); ok && int(of.Uid) != os.Geteuid() && of.Uid != 0 {
+		return &Exposed{fmt.Sprintf("it belongs to another user (uid %d)", of.Uid)}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// mostTried is how many steps are tried before any is done.
+const mostTried = 20
+
+// try has the server rehearse steps that change references, where it may refuse them to
+// who has the right to patch: to those who may not delete the object, or where an owner is
+// to be blocked (the admission plugin OwnerReferencesPermissionEnforcement). The
+// grants are those to delete each.
+func (a *act) try(ctx context.Context, samples []*plan.Step, grants []cluster.Grant) []lacking {
+	trial := a.live.Writer(a.seen, true)
+	var all sync.WaitGroup
+	lacks := make([]*lacking, len(samples))
+	tried := 0
+	for i, s := range samples {
+		if len(grants[i].Refused) == 0 && !blocks(s) || tried == mostTried {
+			continue
+		}
+		tried++
+		all.Go(func() {
+			_, err := trial.Patch(ctx, a.graph.Object(s.Move.Node), s.Move.Change)
+			var failed *cluster.Failure
+			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
+				return // the run finds out
+			}
+			said := failed.Err.Error()
+			if hint := failed.Hint(); hint != "" {
+				said += " (" + hint + ")"
+			}
+			lacks[i] = &lacking{"patch", located(grants[i].Type, s.Object.Identity), []object.Identity{s.Object.Identity}, escape.Short(said, 2000)}
+		})
+	}
+	all.Wait()
+	var out []lacking
+	for _, l := range lacks {
+		if l != nil {
+			out = append(out, *l)
+		}
+	}
+	return out
+}
+
+// blocks says whether a reference that blocks its owner's deletion is led to another owner.
+func blocks(s *plan.Step) bool {
+	return slices.ContainsFunc(s.References, func(r plan.Reference) bool { return r.Becomes != nil && r.BlockOwnerDeletion })
+}

@@ -1,0 +1,3 @@
+// Package input reads text that nobody vouches for: what that takes of memory is
+// bounded by the text, whatever it would expand to.
+package input

@@ -1,0 +1,218 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/test/proxy"
+)
+
+// passage is what one copy of a graph went through.
+type passage struct {
+	before, after ending // the command
+	end           ending // after what finishes it
+	result        result
+	mischief      *proxy.Mischief // nil: undisturbed
+}
+
+// verdict is what there is to say of a passage under faults.
+type verdict struct {
+	*passage
+	seed    uint64
+	command string
+	objects int
+	ended   bool // in its time
+
+	deleted int // objects that went, or began to go
+	// What must not be: each a line.
+	wrong, unsaved, panics, unlike, other []string
+}
+
+// judge says what is wrong with what was done under faults, by what is done
+// without any and by what the graph was built to be.
+func (o *ordeal) judge(v *verdict, undisturbed *passage) {
+	o.Helper()
+	saved := o.kept()
+	for _, role := range slices.Sorted(maps.Keys(v.before)) {
+		was, is := v.before[role], v.after[role]
+		if wasDeletedNow(was, is) {
+			v.deleted++
+			if !wasDeletedNow(was, undisturbed.after[role]) {
+				v.wrong = append(v.wrong, fmt.Sprintf("%s %s is %s, and undisturbed %s", role, o.describe(role), is, undisturbed.after[role]))
+			}
+			if owner := o.held(role, v.end); owner != "" {
+				v.wrong = append(v.wrong, fmt.Sprintf("%s %s is %s, and has %s", role, o.describe(role), is, owner))
+			}
+		}
+		if o.saves(was, is) && !saved[role] {
+			v.unsaved = append(v.unsaved, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
+		}
+		if got, want := inTheEnd(v.end, role), inTheEnd(undisturbed.end, role); got != want {
+			v.unlike = append(v.unlike, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  undisturbed: %s", role, o.describe(role), was, is, got, want))
+		}
+	}
+	o.manners(v)
+	for _, line := range slices.Concat(v.wrong, v.unsaved, v.panics, v.unlike, v.other) {
+		o.Error(line)
+	}
+	if !v.ended {
+		o.Error("it did not end in time")
+	}
+	if o.Failed() {
+		o.Logf("it said: %s\n%s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):], o.finishing)
+	}
+}
+
+// inTheEnd is what has become of an object, in whatever order it got its owners
+// back. One that waits for nothing but its dependents counts as gone: who cannot
+// see that it has any deletes it at once, and not before them.
+func inTheEnd(e ending, role string) string {
+	goes := func(c condition) bool {
+		foreign := slices.ContainsFunc(c.Finalizers, func(f string) bool { return f != metav1.FinalizerDeleteDependents })
+		return c.Gone || c.Terminating && len(c.Finalizers) > 0 && !foreign
+	}
+	c := e[role]
+	if goes(c) {
+		return "gone"
+	}
+	c.Owners = slices.SortedFunc(slices.Values(c.Owners), func(a, b owned) int { return strings.Compare(a.line, b.line) })
+	if c.Terminating { // it is judged no more
+		c.Owners = slices.DeleteFunc(c.Owners, func(o owned) bool {
+			owner, known := e[o.uid]
+			return !known || goes(owner)
+		})
+	}
+	return c.String()
+}
+
+// held says what must have kept an object from going: an owner that is still
+// there in the end, or one of which nobody can tell. Empty: nothing.
+func (o *ordeal) held(role string, end ending) string {
+	n := o.number(role)
+	if strings.HasSuffix(role, "'") || slices.Contains(o.args, o.plural(n)+"/"+o.name(n)) {
+		return ""
+	}
+	for _, c := range o.parts[n].claims {
+		if _, err := o.mapper.RESTMapping(schema.FromAPIVersionAndKind(c.apiVersion, c.kind).GroupKind(), schema.FromAPIVersionAndKind(c.apiVersion, c.kind).Version); meta.IsNoMatchError(err) {
+			return fmt.Sprintf("an owner of a kind that is not known, %s %s", c.apiVersion, c.kind)
+		}
+		if owner := end[roleOf(c.uid)]; o.solid(n, c) && !owner.Gone && !owner.Terminating {
+			return fmt.Sprintf("an owner that is there, %s %s", roleOf(c.uid), owner)
+		}
+	}
+	return ""
+}
+
+// solid says whether a claim of a part is good: to what is there, under its own
+// name and kind, from where it may be owned.
+func (b *blueprint) solid(n int, c claim) bool {
+	if c.uid < 0 || c.name != c.uid {
+		return false
+	}
+	owner := b.parts[c.uid]
+	group := func(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
+	return owner.fate != wasDeleted && owner.fate != wasReplaced && (owner.space == nowhere || owner.space == b.parts[n].space) &&
+		owner.kind == c.kind && group(owner.apiVersion) == group(c.apiVersion)
+}
+
+// manners are how a program behaves, whatever is done to it.
+func (o *ordeal) manners(v *verdict) {
+	r := v.result
+	for _, sign := range []string{"panic:", "goroutine ", "fatal error:", "DATA RACE"} {
+		if v.ended && strings.Contains(r.Stderr, sign) {
+			v.panics = append(v.panics, fmt.Sprintf("standard error holds %q", sign))
+		}
+	}
+	if v.ended && (r.Code < 0 || r.Code > 2) {
+		v.other = append(v.other, fmt.Sprintf("it exits with %d", r.Code))
+	}
+	if r.Code == 2 {
+		for role, was := range v.before {
+			if was.String() != v.after[role].String() {
+				v.other = append(v.other, fmt.Sprintf("it exits with 2, but %s is %s, and was %s", role, v.after[role], was))
+			}
+		}
+	}
+	if strings.Contains(r.Stdout+r.Stderr, canary) {
+		v.other = append(v.other, "its token is in what it says")
+	}
+	err := filepath.WalkDir(o.backups, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if strings.Contains(string(content), canary) {
+			v.other = append(v.other, "its token is in "+path)
+		}
+		return err
+	})
+	o.must(err)
+}
+
+// kept are the roles of what is in the backups, each as whole as it was built.
+func (o *ordeal) kept() map[string]bool {
+	o.Helper()
+	out := map[string]bool{}
+	for _, folder := range o.folders() {
+		b, err := backup.Open(folder)
+		o.must(err)
+		for _, e := range b.Entries {
+			manifest, err := b.Manifest(e)
+			if err == nil {
+				_, err = backup.ObjectOf(manifest)
+			}
+			if err != nil {
+				o.Errorf("%s in %s: %v", e.Object, folder, err)
+				continue
+			}
+			if role, ours := o.members[e.Object.UID]; ours {
+				out[role] = true
+			}
+		}
+		o.must(b.Close())
+	}
+	return out
+}
+
+// now is the state of the building, in which what has the name of a part and was
+// made by a restoration has its role.
+func (o *ordeal) now() ending {
+	o.Helper()
+	listed := map[schema.GroupVersionResource]bool{}
+	for n := range o.parts {
+		m, err := o.mapping(o.objects[n])
+		o.must(err)
+		if o.command != "restore" || listed[m.Resource] {
+			continue
+		}
+		listed[m.Resource] = true
+		items, err := o.metadata.Resource(m.Resource).List(o.Context(), metav1.ListOptions{})
+		o.must(err)
+		for _, item := range items.Items {
+			if role, ours := o.roles[item.Name]; ours && o.members[item.UID] == "" {
+				o.recognise(role, item.UID)
+			}
+		}
+	}
+	return o.state()
+}
+
+func (o *ordeal) recognise(role string, uid types.UID) {
+	for old, other := range o.members {
+		if other == role {
+			delete(o.members, old)
+			o.roles[string(old)] = role + ", as it was before,"
+		}
+	}
+	o.members[uid], o.roles[string(uid)] = role, role
+}

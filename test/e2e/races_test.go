@@ -1,0 +1,290 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// savedIn are the manifests of all backups below a folder, by UID.
+func (s *scene) savedIn(backups string) map[string]map[string]any {
+	s.Helper()
+	folders, err := os.ReadDir(backups)
+	s.must(err)
+	out := map[string]map[string]any{}
+	for _, folder := range folders {
+		maps.Copy(out, s.saved(filepath.Join(backups, folder.Name())))
+	}
+	return out
+}
+
+// savedAll demands that what is gone was saved, as it was.
+func (s *scene) savedAll(backups string, objects ...object) {
+	s.Helper()
+	saved := s.savedIn(backups)
+	for _, o := range objects {
+		if !s.gone(o) {
+			continue
+		}
+		manifest, ok := saved[string(o.GetUID())]
+		if !ok {
+			s.Errorf("%s/%s is gone, and in no backup", o.GetKind(), o.GetName())
+			continue
+		}
+		if diff := sameObject(o, manifest); diff != "" {
+			s.Errorf("%s/%s was saved as another: %s", o.GetKind(), o.GetName(), diff)
+		}
+	}
+}
+
+// meeting is where as many as are awaited have to be before any of them goes on.
+type meeting struct {
+	mu      sync.Mutex
+	awaited int
+	all     chan struct{}
+}
+
+func meetingOf(n int) *meeting { return &meeting{awaited: n, all: make(chan struct{})} }
+
+// join holds a request up until all are there, or its sender gives up.
+func (m *meeting) join(through http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		m.mu.Lock()
+		if m.awaited--; m.awaited == 0 {
+			close(m.all)
+		}
+		m.mu.Unlock()
+		select {
+		case <-m.all:
+		case <-r.Context().Done():
+		}
+		through.ServeHTTP(w, r)
+	}
+}
+
+// Both have seen the same garbage and saved it before either deletes any of it.
+func TestTwoCollectsAtOnceDoTheWorkOnce(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("both")
+	objects := s.many(ns, 60)
+	owner := s.create(secret(ns, "owner"))
+	shared := s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))
+	backups, met := t.TempDir(), meetingOf(2)
+	var runs []*process
+	for range 2 {
+		f := s.behind(func(through http.Handler) []fault { return []fault{{once(writing(anything)), met.join(through)}} }).acting()
+		runs = append(runs, f.starts("collect", "-n", ns, "--yes", "-o", "json", "--backup-dir", backups))
+	}
+	done := map[string]int{}
+	for _, p := range runs {
+		r := p.ends().exits(t, 0)
+		got := decode[collected](t, r)
+		for _, step := range got.Steps {
+			if step.Status == "done" {
+				done[step.Object.UID]++
+			}
+			if step.Status == "failed" {
+				t.Errorf("%s of %s: %s", step.Action, step.Object.identity, step.Message)
+			}
+		}
+	}
+	for _, o := range append(objects, shared) {
+		if n := done[string(o.GetUID())]; n != 1 {
+			t.Errorf("%s was done %d times", o.GetName(), n)
+		}
+	}
+	s.goes(objects...)
+	s.savedAll(backups, objects...)
+	s.refers(shared, to(owner))
+}
+
+// What a restoration has made so far is no garbage to a pass that comes in between.
+func TestACollectWithinARestorationTakesNothingOfIt(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("between")
+	top := s.create(widget(ns, "top"))
+	for i := range 5 {
+		middle := s.create(configMap(ns, fmt.Sprint("middle-", i), ownedBy(to(top, controlling, blocking))))
+		s.create(secret(ns, fmt.Sprint("below-", i), ownedBy(to(middle), to(top))))
+	}
+	names, links := s.names(ns), s.links(ns)
+	folder := s.deletes(ns, "widget/top")
+	var n atomic.Int64
+	f := s.behind(func(through http.Handler) []fault {
+		return []fault{{writing(anything), before(through, func() {
+			if got := s.tool().plan("-n", ns); len(got.Steps) > 0 {
+				t.Errorf("after %d writes there is garbage: %+v", n.Load(), got.Steps[0])
+			}
+			s.tool().collect("-n", ns, "--no-backup")
+			n.Add(1)
+		})}}
+	}).acting()
+	f.gc("restore", folder, "--yes", "--to-another-cluster", "--concurrency=1").exits(t, 0).shows(t, "created 11 in ")
+	if n.Load() != 11 {
+		t.Errorf("a pass came in between %d times", n.Load())
+	}
+	if got := s.names(ns); strings.Join(got, "") != strings.Join(names, "") {
+		t.Errorf("the tree is %v, and was %v", got, names)
+	}
+	if got := s.links(ns); strings.Join(got, "\n") != strings.Join(links, "\n") {
+		t.Errorf("the references are %v, and were %v", got, links)
+	}
+	s.sound(ns)
+}
+
+// The owner of what a pass is about to delete is made again, and a repair leads its
+// dependent there.
+func TestARepairWithinACollectKeepsWhatItMends(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("within")
+	owner := s.create(secret(ns, "owner"))
+	kept := s.create(configMap(ns, "kept", ownedBy(to(owner))))
+	doomed := s.create(configMap(ns, "doomed", ownedBy(lost())))
+	s.remove(owner, metav1.DeletePropagationBackground)
+	backups := t.TempDir()
+	f := s.meanwhile(deleting(anything), func() {
+		owner = s.create(secret(ns, "owner"))
+		s.gc("repair", "configmap/kept", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 1 in ")
+	})
+	f.gc("collect", "-n", ns, "--yes", "--concurrency=1", "--backup-dir", backups).exits(t, 0).
+		shows(t, "deleted 1 in ", "skipped", "ConfigMap/kept", "its owner Secret/owner is there")
+	s.refers(kept, to(owner))
+	s.goes(doomed)
+	s.savedAll(backups, doomed)
+}
+
+// vanishing is a definition of a kind of its own.
+func vanishing(n int) object {
+	return definition(fmt.Sprintf("vanishing-%d.example.com", n), "Ghost", "Namespaced", version("v1", true))
+}
+
+// ghost is an object of a kind that vanishes.
+func ghost(crd object, ns, name string, more ...func(object)) object {
+	group := strings.TrimPrefix(crd.GetName(), "ghosts.")
+	return of(group+"/v1", "Ghost", ns, name, more...)
+}
+
+// The definition of a kind goes, with all of its objects, right before the first write to
+// one of them. A path that is not known any more proves nothing: that step fails, and
+// the others are done.
+func TestADefinitionVanishesInTheMiddleOfARun(t *testing.T) {
+	type part struct {
+		args        []string
+		goes, stays []object // what does not hang on the kind; what nobody may touch
+		saved       []object
+	}
+	for i, c := range []struct {
+		name string
+		make func(s *scene, crd object, ns, backups string) part
+	}{
+		{"collect", func(s *scene, crd object, ns, backups string) part {
+			others := s.many(ns, 5)
+			orphan := s.create(ghost(crd, ns, "orphan", ownedBy(lost())))
+			return part{
+				args: []string{"collect", "-n", ns, "--backup-dir", backups}, goes: others, saved: append(others, orphan),
+				stays: []object{s.create(secret(ns, "bystander"))},
+			}
+		}},
+		{"delete from here", func(s *scene, crd object, ns, backups string) part {
+			top := s.create(secret(ns, "top"))
+			other := s.create(ghost(crd, ns, "other", ownedBy(to(top))))
+			below := s.create(configMap(ns, "below", ownedBy(to(other))))
+			return part{
+				args: []string{"delete", "--client-side", "secret/top", "-n", ns, "--backup-dir", backups},
+				goes: []object{top}, stays: []object{below}, saved: []object{top, other, below},
+			}
+		}},
+		{"repair", func(s *scene, crd object, ns, backups string) part {
+			owner := s.create(secret(ns, "owner"))
+			subject := s.create(ghost(crd, ns, "subject", ownedBy(former(to(owner)))))
+			return part{args: []string{"repair", "-n", ns, "--backup-dir", backups}, stays: []object{owner}, saved: []object{subject}}
+		}},
+		{"restore", func(s *scene, crd object, ns, _ string) part {
+			top := s.create(ghost(crd, ns, "top"))
+			s.create(secret(ns, "below", ownedBy(to(top))))
+			return part{args: []string{"restore", s.deletes(ns, "ghost/top"), "--to-another-cluster"}}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := set(t)
+			ns, backups := s.namespace("vanishes"), t.TempDir()
+			crd := vanishing(i)
+			s.define(crd)
+			crd = s.live(crd)
+			p := c.make(s, crd, ns, backups)
+			f := s.meanwhile(writing(either(getOf("ghosts"), listOf("ghosts"))), func() {
+				s.remove(crd, metav1.DeletePropagationBackground)
+				s.await("the definition to go", func(context.Context) (bool, error) { return s.gone(crd), nil })
+			})
+			f.gc(append(p.args, "--yes")...).exits(t, 1).shows(t, "failed", "Ghost/", "the server could not find the requested resource", "1 failed")
+			s.goes(p.goes...)
+			s.untouched(p.stays...)
+			saved := s.savedIn(backups)
+			for _, o := range p.saved {
+				if saved[string(o.GetUID())] == nil {
+					t.Errorf("%s/%s is in no backup", o.GetKind(), o.GetName())
+				}
+			}
+		})
+	}
+}
+
+// Another object has the name of one that was looked at. No write may meet it.
+func TestAnObjectIsReplacedBetweenLookAndAct(t *testing.T) {
+	follower := func(s *scene, ns string) (o object, args []string) {
+		owner := s.create(secret(ns, "owner"))
+		return s.create(configMap(ns, "subject", ownedBy(to(owner)))), []string{"delete", "--client-side", "secret/owner", "-n", ns, "--no-backup"}
+	}
+	for name, c := range map[string]struct {
+		make  func(s *scene, ns string) (o object, args []string)
+		code  int
+		shows string
+	}{
+		"what was asked to be deleted": {func(s *scene, ns string) (object, []string) {
+			return s.create(configMap(ns, "subject")), []string{"delete", "configmap/subject", "-n", ns, "--no-backup"}
+		}, 0, "already gone"},
+		"what follows from a deletion": {follower, 0, "already gone"},
+		"what a repair is to mend": {func(s *scene, ns string) (object, []string) {
+			owner := s.create(secret(ns, "owner"))
+			return s.create(configMap(ns, "subject", ownedBy(former(to(owner))))), []string{"repair", "-n", ns, "--no-backup"}
+		}, 0, "gone meanwhile"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("replaced")
+			o, args := c.make(s, ns)
+			var fresh object
+			f := s.meanwhile(writing(single("configmaps", "subject")), func() { fresh = s.replace(o) })
+			f.gc(append(args, "--yes")...).exits(t, c.code).shows(t, "skipped", c.shows)
+			s.untouched(fresh)
+		})
+	}
+}
+
+// Somebody makes what a restoration is about to make.
+func TestARestorationMeetsAnotherOfTheSameName(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("taken")
+	owner := s.create(configMap(ns, "owner"))
+	s.create(secret(ns, "below", ownedBy(to(owner))))
+	folder := s.deletes(ns, "configmap/owner")
+	var other object
+	f := s.meanwhile(writing(listOf("configmaps")), func() { other = s.create(configMap(ns, "owner")) })
+	f.gc("restore", folder, "--yes", "--to-another-cluster").shows(t, "another is there by now")
+	s.untouched(other)
+	for _, link := range s.links(ns) {
+		if strings.Contains(link, "ConfigMap/owner") {
+			t.Errorf("it leads to a stranger: %s", link)
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// rightsPage is what docs/rbac.md says: the rules of each role, and the role for each
+// command.
+func rightsPage(t *testing.T) (verbs map[string][]string, roles map[string]string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "rbac.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verbs, roles = map[string][]string{}, map[string]string{}
+	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		var role struct {
+			APIVersion, Kind string
+			Metadata         struct{ Name string }
+			Rules            []struct{ APIGroups, Resources, Verbs []string }
+		}
+		if err := yaml.UnmarshalStrict([]byte(block[1]), &role); err != nil || role.Kind != "ClusterRole" {
+			t.Fatalf("%v: %s", err, block[1])
+		}
+		if r := role.Rules; len(r) != 1 || !slices.Equal(r[0].APIGroups, []string{"*"}) || !slices.Equal(r[0].Resources, []string{"*"}) {
+			t.Fatalf("%s is not for all types: %+v", role.Metadata.Name, r)
+		}
+		verbs[role.Metadata.Name] = role.Rules[0].Verbs
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (gc-[a-z-]+) \\|$").FindAllStringSubmatch(string(page), -1) {
+		roles[row[1]] = row[2]
+	}
+	return verbs, roles
+}
+
+// attempt is a command line for a user with some rights, and what it comes to.
+type attempt struct {
+	args  []string
+	code  int      // with all of the rights
+	shows []string // on either stream, then
+	goes  []object
+	spare []object // what must be as it was where a right is lacking
+}
+
+// shortfall is how a command ends where a verb is lacking.
+type shortfall struct {
+	code  int
+	words []string // on either stream
+}
+
+const blind = "error: nothing could be read"
+
+// limited is every command that needs rights: how it is tried, and what a verb less comes
+// to. Whole says that the rights are in the whole cluster; words have the namespace for %s.
+var limited = map[string]struct {
+	try  func(s *scene, ns string, whole bool) attempt
+	less map[string]shortfall // by verb; of a verb "of the whole cluster" where that is another
+}{
+	"tree": {
+		func(s *scene, ns string, _ bool) attempt {
+			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			return attempt{args: []string{"tree", "-n", ns}, shows: []string{"ConfigMap/orphan"}}
+		},
+		map[string]shortfall{
+			"list": {2, []string{blind, "forbidden"}},
+			"get":  {0, []string{"ConfigMap/orphan", "could not be read", "forbidden"}},
+		},
+	},
+	"audit": {
+		func(s *scene, ns string, _ bool) attempt {
+			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			return attempt{args: []string{"audit", "-n", ns}, code: 1, shows: []string{"missing-owner"}}
+		},
+		map[string]shortfall{
+			"list": {2, []string{blind, "forbidden"}},
+			"get":  {0, []string{"unverified-owner", "could not be read", "forbidden"}},
+		},
+	},
+	"why": {
+		func(s *scene, ns string, _ bool) attempt {
+			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			return attempt{args: []string{"why", "configmap/orphan", "-n", ns}, shows: []string{"ConfigMap/orphan will be deleted by the collector"}}
+		},
+		map[string]shortfall{
+			"list": {2, []string{"forbidden"}},
+			"get":  {0, []string{"What becomes of ConfigMap/orphan cannot be told from here"}},
+		},
+	},
+	"snapshot": {
+		func(s *scene, ns string, whole bool) attempt {
+			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			a := attempt{args: []string{"snapshot", "-n", ns, "-o", filepath.Join(s.TempDir(), "snapshot.json")}}
+			if whole {
+				a.args = append(a.args, "--strict")
+			}
+			return a
+		},
+		map[string]shortfall{
+			"list": {2, []string{blind, "forbidden"}},
+			"get":  {0, []string{"could not be read", "forbidden"}},
+			// With --strict, as the whole cluster is there to be seen.
+			"get of the whole cluster": {3, []string{"could not be read", "forbidden"}},
+		},
+	},
+	"collect": {
+		func(s *scene, ns string, whole bool) attempt {
+			owner := s.create(secret(ns, "owner"))
+			orphan := s.create(configMap(ns, "orphan", ownedBy(former(to(owner)))))
+			shared := s.create(configMap(ns, "shared", ownedBy(to(owner), former(to(owner)))))
+			a := attempt{goes: []object{orphan}, spare: []object{orphan, shared}, shows: []string{"deleted 1, unlinked 1 in "}}
+			if whole { // else a dependent may be elsewhere
+				waiting := s.create(secret(ns, "waiting"))
+				below := s.create(configMap(ns, "below", ownedBy(to(waiting, blocking))))
+				s.remove(waiting, metav1.DeletePropagationForeground)
+				a.goes, a.spare = append(a.goes, waiting, below), append(a.spare, below)
+				a.shows = []string{"deleted 2, unlinked 1, released 1 in "}
+			}
+			a.args = []string{"collect", "-n", ns, "--yes", "--backup-dir", s.TempDir()}
+			return a
+		},
+		map[string]shortfall{
+			"list":                     {2, []string{blind, "forbidden"}},
+			"get":                      {0, []string{"could not be read", "forbidden", "Nothing to do. Not the whole view."}},
+			"get of the whole cluster": {1, []string{"could not be read", "you may not get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
+			"delete":                   {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/", "nothing was changed"}},
+			"patch":                    {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/shared", "nothing was changed"}},
+		},
+	},
+	"delete": {
+		func(s *scene, ns string, _ bool) attempt {
+			owner := s.create(configMap(ns, "owner"))
+			return attempt{
+				args: []string{"delete", "configmap/owner", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
+				goes: []object{owner}, spare: []object{owner}, shows: []string{"deleted 1 in "},
+			}
+		},
+		map[string]shortfall{
+			"list":   {2, []string{"forbidden"}},
+			"get":    {1, []string{"you may not get configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
+			"delete": {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
+		},
+	},
+	"delete --client-side": {
+		func(s *scene, ns string, _ bool) attempt {
+			owner, keeper := s.create(configMap(ns, "owner")), s.create(secret(ns, "keeper"))
+			below := s.create(secret(ns, "below", ownedBy(to(owner))))
+			shared := s.create(secret(ns, "shared", ownedBy(to(owner), to(keeper))))
+			return attempt{
+				args: []string{"delete", "--client-side", "configmap/owner", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
+				goes: []object{owner, below}, spare: []object{owner, below, shared}, shows: []string{"deleted 2, unlinked 1 in "},
+			}
+		},
+		map[string]shortfall{
+			"list":   {2, []string{"forbidden"}},
+			"get":    {1, []string{"you may not get secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
+			"delete": {1, []string{"you may not delete secrets in namespace %s, which is needed for Secret/below", "nothing was changed"}},
+			"patch":  {1, []string{"you may not patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
+		},
+	},
+	"repair": {
+		func(s *scene, ns string, _ bool) attempt {
+			owner := s.create(secret(ns, "owner"))
+			o := s.create(configMap(ns, "subject", ownedBy(former(to(owner)))))
+			return attempt{
+				args:  []string{"repair", "-n", ns, "--yes", "--backup-dir", s.TempDir()},
+				spare: []object{o}, shows: []string{"relinked 1 in "},
+			}
+		},
+		map[string]shortfall{
+			"list":  {2, []string{blind, "forbidden"}},
+			"get":   {0, []string{"could not be read", "forbidden", "Nothing to do. Not the whole view."}},
+			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
+		},
+	},
+	"restore": {
+		func(s *scene, ns string, _ bool) attempt {
+			owner, keeper := s.create(configMap(ns, "owner")), s.create(secret(ns, "keeper"))
+			s.create(secret(ns, "below", ownedBy(to(owner))))
+			shared := s.create(secret(ns, "shared", ownedBy(to(owner), to(keeper))))
+			folder := s.deletes(ns, "configmap/owner")
+			return attempt{
+				args:  []string{"restore", folder, "-n", ns, "--yes"},
+				spare: []object{s.live(shared)}, shows: []string{"created 2, linked 1 in "},
+			}
+		},
+		map[string]shortfall{
+			"list":   {2, []string{blind, "forbidden"}},
+			"get":    {1, []string{"you may not get secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
+			"create": {1, []string{"you may not create configmaps in namespace %s, which is needed for ConfigMap/owner", "nothing was changed"}},
+			"patch":  {1, []string{"you may not patch secrets in namespace %s, which is needed for Secret/shared", "nothing was changed"}},
+		},
+	},
+}
+
+var users atomic.Int64
+
+// entitled gives some verbs on all types to a user who had no right before: in one
+// namespace, or everywhere where that is empty.
+func (s *scene) entitled(namespace string, verbs []string) (user string) {
+	s.Helper()
+	user = fmt.Sprintf("limited-%d", users.Add(1))
+	var given []any
+	for _, v := range verbs {
+		given = append(given, v)
+	}
+	s.grant(user, namespace, []any{"*"}, []any{"*"}, given)
+	return user
+}
+
+func TestTheRolesOfThePageAreEnoughAndNoVerbIsTooMany(t *testing.T) {
+	verbs, roles := rightsPage(t)
+	if len(roles) != len(limited) {
+		t.Errorf("the page has %d commands, and %d are tried", len(roles), len(limited))
+	}
+	for command, role := range roles {
+		for _, scope := range []string{"whole cluster", "one namespace"} {
+			t.Run(command+"/"+scope, func(t *testing.T) { tryRole(t, command, verbs[role], scope == "whole cluster") })
+		}
+	}
+}
+
+func tryRole(t *testing.T, command string, verbs []string, whole bool) {
+	c := limited[command]
+	run := func(t *testing.T, verbs []string) (*scene, string, attempt, result) {
+		s := set(t)
+		ns := s.namespace("limited")
+		a := c.try(s, ns, whole)
+		bound := ns
+		if whole {
+			bound = ""
+		}
+		return s, ns, a, s.gc(append(a.args, "--as", s.entitled(bound, verbs))...)
+	}
+	t.Run("is enough", func(t *testing.T) {
+		s, _, a, r := run(t, verbs)
+		tells(t, r.exits(t, a.code), a.shows...)
+		s.goes(a.goes...)
+	})
+	for _, verb := range verbs {
+		t.Run("without "+verb, func(t *testing.T) {
+			s, ns, a, r := run(t, slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return v == verb }))
+			less, known := c.less[verb]
+			if other, differs := c.less[verb+" of the whole cluster"]; differs && whole {
+				less = other
+			}
+			if !known {
+				t.Fatalf("nobody says what comes of it: %s%s", r.Stdout, r.Stderr)
+			}
+			r.exits(t, less.code)
+			for _, w := range less.words {
+				tells(t, r, strings.ReplaceAll(w, "%s", ns))
+			}
+			s.untouched(a.spare...)
+		})
+	}
+}
+
+// tells demands words, on whichever stream.
+func tells(t *testing.T, r result, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(r.Stdout+r.Stderr, w) {
+			t.Errorf("kubectl gc %s does not say %q\nstdout: %s\nstderr: %s", r.said(), w, short(r.Stdout), short(r.Stderr))
+		}
+	}
+}
