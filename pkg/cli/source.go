@@ -27,6 +27,7 @@ type source struct {
 	chunkSize     int64
 	concurrency   int
 	said          *pflag.Flag // --concurrency
+	paged         *pflag.Flag // --chunk-size
 	color         color.Mode
 	traffic       cluster.Traffic
 }
@@ -40,12 +41,16 @@ func newSource(s Streams) *source {
 // is the way there and back.
 const small = 32
 
+// large is up to how many objects are asked for at once, of a type that has many.
+const large = 50_000
+
 // addConnectionFlags offers the flags that every command takes.
 func (s *source) addConnectionFlags(flags *pflag.FlagSet) {
 	s.config.Add(flags)
 	flags.Lookup("namespace").Usage = "the namespace to look at"
 	flags.Lookup("request-timeout").Usage = "how long one request to the server may take; 0 waits for ever"
-	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to ask for at once; 0 asks for all of a type")
+	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to ask for at once; 0 asks for all of a type; unless it is said, up to "+strconv.Itoa(large)+" where they come quickly")
+	s.paged = flags.Lookup("chunk-size")
 	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to have in flight; unless it is said, "+strconv.Itoa(small)+" where each is for one object or in one namespace")
 	s.said = flags.Lookup("concurrency")
 	flags.Var(&s.color, "color", "colour the answer: auto, always or never")
@@ -168,6 +173,9 @@ func (s *source) connect() (*cluster.Cluster, error) {
 	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: &s.traffic}
 	if !s.said.Changed {
 		options.Small = small
+	}
+	if !s.paged.Changed {
+		options.Large = large
 	}
 	if s.ErrTerm {
 		options.Progress = s.progress

@@ -14,6 +14,7 @@ import (
 // ready as to send it.
 type ahead struct {
 	at   string // the continue token
+	size int64
 	end  context.CancelFunc
 	done chan struct{}
 	body io.ReadCloser // once done
@@ -26,12 +27,18 @@ func (p *paging) askAhead(ctx context.Context, o metav1.ListOptions, next string
 	if p.next != nil && p.next.at == next { // the one before is arriving again
 		return
 	}
-	p.close()
-	if next == "" || next == o.Continue || p.flights == nil || !p.flights.TryAcquire(1) {
+	p.dismiss()
+	if next == "" || next == o.Continue || p.pace == nil {
 		return
 	}
+	if claimed, _ := p.claim(ctx, false); !claimed || !p.flights.TryAcquire(1) {
+		return
+	}
+	if o.Limit > 0 {
+		o.Limit = p.size
+	}
 	ctx, end := context.WithCancel(ctx)
-	a := &ahead{at: next, end: end, done: make(chan struct{})}
+	a := &ahead{at: next, size: o.Limit, end: end, done: make(chan struct{})}
 	p.next, o.Continue = a, next
 	go func() {
 		defer close(a.done)
@@ -47,7 +54,7 @@ func (p *paging) taken(ctx context.Context, at string, read func(io.Reader) erro
 	if a == nil || a.at != at {
 		return false, nil
 	}
-	p.next = nil // reading it asks for the next
+	p.next, p.asked = nil, a.size // reading it asks for the next
 	defer p.over(a)
 	defer context.AfterFunc(ctx, a.end)()
 	<-a.done
@@ -59,11 +66,20 @@ func (p *paging) taken(ctx context.Context, at string, read func(io.Reader) erro
 	return !errors.As(err, &network) || !network.Timeout() || ctx.Err() != nil, err
 }
 
-// close ends what was asked for ahead and is not wanted.
-func (p *paging) close() {
+// dismiss ends what was asked for ahead and is not wanted.
+func (p *paging) dismiss() {
 	if p.next != nil {
 		p.over(p.next)
 		p.next = nil
+	}
+}
+
+// close ends the list.
+func (p *paging) close() {
+	p.dismiss()
+	if p.claimed {
+		p.long.Release(1)
+		p.claimed = false
 	}
 }
 

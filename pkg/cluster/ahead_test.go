@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -145,13 +144,13 @@ func TestWhatWasAskedForAheadEndsWithTheList(t *testing.T) {
 		cancel()
 		<-ended
 	}, asTheyCome)
-	flights := semaphore.NewWeighted(2)
-	_, err := c.listAmong(ctx, flights, job{of: pods}, false)
+	at := newPace(2)
+	_, err := c.listAmong(ctx, at, job{of: pods}, false)
 	close(ended)
 	if err == nil {
 		t.Error("a list that was cut off is no error")
 	}
-	if !flights.TryAcquire(2) {
+	if !at.flights.TryAcquire(2) || !at.long.TryAcquire(longLists) {
 		t.Error("requests are in flight after the list")
 	}
 }

@@ -12,6 +12,7 @@ import (
 // Options tunes how a cluster is read. The zero value is usable.
 type Options struct {
 	ChunkSize   int64         // objects a page; 0: one page holds all
+	Large       int64         // up to how many objects a page where they come quickly, behind the first; 0: as ChunkSize
 	Concurrency int           // requests in flight; below 1: one
 	Small       int           // the same of requests for one object, or in one namespace; 0: as Concurrency
 	Timeout     time.Duration // of one request, retries and waiting included; 0: none
@@ -31,6 +32,7 @@ type Cluster struct {
 	server   string
 	rest     rest.Interface
 	metadata metadata.Interface // for watches
+	link     *link
 }
 
 // New prepares to read the server of a config; it asks nothing yet. Throttling
@@ -61,7 +63,7 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	if o.Small < 1 {
 		o.Small = o.Concurrency
 	}
-	return &Cluster{options: o, server: config.Host, rest: r, metadata: m}, nil
+	return &Cluster{options: o, server: config.Host, rest: r, metadata: m, link: &link{}}, nil
 }
 
 // wrap has every answer bounded and, unless traffic is nil, every request counted.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -34,9 +33,9 @@ type answer struct {
 // the jobs. A failed list fails alone. The error is the context's.
 func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answer, error) {
 	progress := counter{total: len(jobs), tell: c.options.Progress}
-	flights := semaphore.NewWeighted(int64(c.atOnce(jobs)))
+	pace := newPace(c.atOnce(jobs))
 	return each(ctx, c.atOnce(jobs), jobs, func(j job) answer {
-		objects, err := c.listAmong(ctx, flights, j, labels)
+		objects, err := c.listAmong(ctx, pace, j, labels)
 		progress.add(len(objects))
 		return answer{objects, err}
 	})
@@ -56,26 +55,29 @@ const mostObjects = 10_000_000
 
 // list reads a type by itself.
 func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]*object.Object, error) {
-	return c.listAmong(ctx, semaphore.NewWeighted(int64(c.options.Concurrency)), j, labels)
+	return c.listAmong(ctx, newPace(c.options.Concurrency), j, labels)
 }
 
 // listAmong reads a type page by page. When the server forgets the point from which
 // the pages are cut (410), it starts over once, without pages. What was read before
-// an error is answered with it. flights bounds the
+// an error is answered with it. at bounds the
 // requests in flight, those of other lists among them.
-func (c *Cluster) listAmong(ctx context.Context, flights *semaphore.Weighted, j job, labels bool) ([]*object.Object, error) {
-	if err := flights.Acquire(ctx, 1); err != nil {
+func (c *Cluster) listAmong(ctx context.Context, at *pace, j job, labels bool) ([]*object.Object, error) {
+	if err := at.flights.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer flights.Release(1)
+	defer at.flights.Release(1)
 	var objects []*object.Object
-	reading := c.paging(j, labels, flights)
+	reading := c.paging(j, labels, at)
 	defer reading.close()
 	options := metav1.ListOptions{Limit: c.options.ChunkSize, FieldSelector: j.fields}
-	for at, over := (pages{}), false; ; options.Continue = at.at {
-		all, page, err := reading.page(ctx, options, objects, mostObjects-at.read)
+	for read, over := (pages{}), false; ; options.Continue = read.at {
+		if options.Continue != "" && options.Limit > 0 {
+			options.Limit = reading.size
+		}
+		all, page, err := reading.page(ctx, options, objects, mostObjects-read.read)
 		if apierrors.IsResourceExpired(err) && options.Continue != "" && !over {
-			objects, at, over = nil, pages{}, true
+			objects, read, over = nil, pages{}, true
 			options.Limit = 0
 			continue
 		}
@@ -87,7 +89,7 @@ func (c *Cluster) listAmong(ctx context.Context, flights *semaphore.Weighted, j 
 			return all[:len(objects)+n], errNoMetadata
 		}
 		objects = all
-		if more, err := at.next(page.Continue, len(fresh)); !more || err != nil {
+		if more, err := read.next(page.Continue, len(fresh)); !more || err != nil {
 			return objects, err
 		}
 		objects = slices.Grow(objects, remaining(page))

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
-	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -27,20 +27,29 @@ const mostRead = 1 << 30
 type paging struct {
 	*Cluster
 	job
+	*pace
 	labels  bool
 	reader  *wire.Reader
-	flights *semaphore.Weighted // nil: no page is asked for ahead
-	next    *ahead              // nil unless it is under way
+	size    int64  // of the pages to be asked for
+	asked   int64  // of the one that is read; 0: of all
+	next    *ahead // nil unless it is under way
+	claimed bool   // one of the places of long lists
 }
 
-func (c *Cluster) paging(j job, labels bool, flights *semaphore.Weighted) *paging {
-	return &paging{Cluster: c, job: j, labels: labels, flights: flights, reader: wire.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
+func (c *Cluster) paging(j job, labels bool, at *pace) *paging {
+	return &paging{Cluster: c, job: j, pace: at, labels: labels, size: c.options.ChunkSize, reader: wire.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
 }
 
 // page reads one page and appends its objects, up to most. A page that breaks off is
 // asked for again; nothing of it stays in what is answered.
 func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
 	p.reader.Begun = func(m metav1.ListMeta) { p.askAhead(ctx, o, m.Continue) }
+	if o.Continue != "" {
+		if _, err := p.claim(ctx, true); err != nil {
+			return into, page, err
+		}
+	}
+	begun := time.Now()
 	err = p.persist(ctx, func(ctx context.Context) error {
 		read := func(body io.Reader) (err error) {
 			all, page, err = p.read(into, body, most)
@@ -49,6 +58,7 @@ func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.
 		if taken, err := p.taken(ctx, o.Continue, read); taken {
 			return err
 		}
+		p.asked = o.Limit
 		body, err := p.ask(ctx, o)
 		if err != nil {
 			return err
@@ -56,11 +66,22 @@ func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.
 		defer body.Close() // read only
 		return read(body)
 	})
+	if p.asked > 0 {
+		p.size = larger(p.asked, max(p.options.ChunkSize, p.options.Large), time.Since(begun))
+	}
 	return all, page, err
 }
 
 func (p *paging) ask(ctx context.Context, o metav1.ListOptions) (io.ReadCloser, error) {
-	return p.get(p.of, p.namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion).Stream(ctx)
+	request := p.get(p.of, p.namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+	if !p.link.near.Load() {
+		return request.Stream(ctx)
+	}
+	body, err := request.SetHeader("Accept-Encoding", "identity").Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &weighed{ReadCloser: body, on: p.link}, nil
 }
 
 func (p *paging) read(into []*object.Object, body io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {

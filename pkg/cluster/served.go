@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 
@@ -79,6 +80,7 @@ func (c *Cluster) under(ctx context.Context, root string) (*served, error) {
 
 // raw asks for something that is no object.
 func (c *Cluster) raw(ctx context.Context, path, accept string) ([]byte, error) {
+	ctx = httptrace.WithClientTrace(ctx, c.link.timing())
 	result, err := c.do(ctx, func() *rest.Request {
 		return c.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(retryAfter)
 	})

@@ -102,11 +102,6 @@ func (r *report) Mix() string {
 	return fmt.Sprintf("%d pods, %d configmaps, %d secrets and 2 replicasets to each deployment", podsEach, configMapsEach, secretsEach)
 }
 
-// AuditsFlags are what makes audit ask as it does by default.
-func (r *report) AuditsFlags() string {
-	return fmt.Sprintf("--chunk-size %d --concurrency %d", auditsWay.Page, auditsWay.Streams)
-}
-
 func (r *report) print(out io.Writer) error {
 	for _, s := range r.Stages {
 		fmt.Fprintf(out, "\n%s objects, %d types, %.1f MB of metadata; %d runs each, medians\nfloor: %s; of one namespace: %s\n\n", thousands(s.Objects), r.Types, megabytes(s.Moved.Bytes), s.Runs, s.Ways[0], s.Near)

@@ -21,6 +21,9 @@ func (w *workshop) turns(ctx context.Context, programs []program, rounds int) (s
 			if err := w.stir(ctx); err != nil {
 				return nil, nil, err
 			}
+			if err := w.sweep(ctx); err != nil {
+				return nil, nil, err
+			}
 			if err := w.settle(ctx); err != nil {
 				return nil, nil, err
 			}

@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"net/http"
+	"net/http/httptrace"
+	"testing"
+	"time"
+)
+
+func TestAServerIsNearWhoseAnswersComeAtOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		wait time.Duration
+		near bool
+	}{
+		"at once":       {0, true},
+		"after a while": {2 * nearby, false},
+	} {
+		l := &link{}
+		trace := l.timing()
+		trace.WroteRequest(httptrace.WroteRequestInfo{})
+		time.Sleep(test.wait) // what a far server takes
+		trace.GotFirstResponseByte()
+		if l.near.Load() != test.near {
+			t.Errorf("%s: near is %t", name, !test.near)
+		}
+	}
+}
+
+func TestALinkIsNarrowOverWhichMuchTakesLong(t *testing.T) {
+	for name, test := range map[string]struct {
+		bytes int64
+		took  time.Duration
+		near  bool
+	}{
+		"much in little time":     {100 << 20, time.Second, true},
+		"much in much time":       {2 << 20, time.Second, false},
+		"little, which says less": {weighty - 1, time.Hour, true},
+	} {
+		l := &link{}
+		l.near.Store(true)
+		l.carried(test.bytes, test.took)
+		if l.near.Load() != test.near {
+			t.Errorf("%s: near is %t", name, !test.near)
+		}
+	}
+}
+
+func TestListsAreCompressedUnlessTheServerIsNear(t *testing.T) {
+	for near, want := range map[bool]string{true: "identity", false: "gzip"} {
+		var got string
+		c, _ := serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(r *http.Request) any {
+			got = r.Header.Get("Accept-Encoding")
+			return list()
+		}})
+		c.link.near.Store(near)
+		if _, err := c.list(t.Context(), job{of: pods}, false); err != nil || got != want {
+			t.Errorf("near %t: %q, %v, want %q", near, got, err, want)
+		}
+	}
+}
