@@ -63,7 +63,7 @@ COUNTED = $(CURDIR)/bin/soak.json
 .PHONY: soak
 soak: controlplane ## act under random faults, 500 times, and fuzz (RUNS=n FUZZTIME=t); writes docs/reliability.md
 	@mkdir -p bin$(if $(RESUME),, && rm -f $(COUNTED))
-	KUBECTL_GC_E2E=1 KUBECTL_GC_SEED=$(FROM) RUNS=$(or $(RUNS),500) ABREAST=$(or $(ABREAST),2) \
+	KUBECTL_GC_E2E=1 KUBECTL_GC_SEED=$(FROM) RUNS=$(or $(RUNS),500) ABREAST=$(or $(ABREAST),3) \
 	TALLY=$(COUNTED) RELIABILITY=$(CURDIR)/docs/reliability.md \
 		$(GO) test -count=1 -timeout 4h -v -run TestUnderFaults ./test/e2e; faults=$$?; \
 	$(FUZZ) -write docs/reliability.md ./pkg/...; fuzz=$$?; \

@@ -51,7 +51,7 @@ var errands = []errand{
 	},
 	{
 		command: "repair",
-		draw:    func(seed uint64) *blueprint { return drawGarbage(seed, objectsUnderFaults, small) },
+		draw:    func(seed uint64) *blueprint { return drawGarbage(seed, objectsUnderFaults, small).distinguish() },
 		begin:   func(o *ordeal) []string { return o.changing("repair") },
 		finish:  func(o *ordeal) [][]string { return [][]string{o.args} },
 		saves:   func(before, after condition) bool { return before.String() != after.String() },
@@ -97,6 +97,20 @@ func (b *blueprint) tie() *blueprint {
 			c := &b.parts[i].claims[k]
 			if c.uid >= 0 && (held(b.parts[i]) || held(b.parts[c.uid])) {
 				c.blocks = true
+			}
+		}
+	}
+	return b
+}
+
+// distinguish lets no reference have the name of one object and the UID of another.
+// Where the other cannot be seen, the first one counts as its successor, and the
+// reference is led to it, instead of away: see docs/repair.md.
+func (b *blueprint) distinguish() *blueprint {
+	for i := range b.parts {
+		for k := range b.parts[i].claims {
+			if c := &b.parts[i].claims[k]; c.uid >= 0 && c.name != c.uid {
+				c.name = b.nothing()
 			}
 		}
 	}
