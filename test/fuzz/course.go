@@ -19,7 +19,7 @@ const (
 	panicked verdict = "PANICKED"
 	hung     verdict = "HUNG"
 	failed   verdict = "FAILED"
-	idle     verdict = "EXECUTED NOTHING"
+	idle     verdict = "EXECUTED NOTHING NEW: those that were there before took all the time"
 )
 
 // hang is for how long no input has to have ended for one to count as hanging. go
@@ -30,7 +30,7 @@ const hang = 10 * time.Second
 // course is how one target went.
 type course struct {
 	Target  target
-	Inputs  int // executed, beside those that were there before
+	Inputs  int // executed, with those that were there before
 	Verdict verdict
 	said    []byte // by go test
 }
