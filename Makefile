@@ -73,6 +73,10 @@ soak: controlplane ## act under random faults, 500 times, and fuzz (RUNS=n FUZZT
 fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the inputs
 	$(FUZZ) ./pkg/...
 
+.PHONY: references
+references: ## a million references on one object, with every command, most of an hour (REFERENCES=n)
+	REFERENCES=$(or $(REFERENCES),1000000) $(GO) test -count=1 -timeout 4h -v -run TestAnyNumberOfReferences ./test/script
+
 .PHONY: lint
 lint: ## go vet, staticcheck, gofumpt, tidy modules
 	$(GO) vet ./...

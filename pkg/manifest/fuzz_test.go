@@ -49,7 +49,11 @@ func FuzzKustomize(f *testing.F) {
 		{"resources: [a.yaml]\npatches: [{path: a.yaml}]\n", configMap("a")},
 		{"resources: [a.yaml]\nreplicas: [{name: a, count: 3}]\n", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 1}\n"},
 		{"configMapGenerator: [{name: a, files: [a.yaml]}]\n", "\x00"},
-		{"resources: [a.yaml]\n", "kind: &a A\nname: *a\n"}, {"a: &a [*a]\n", "a: &a [*a]\n"}, {"", ""}, {"null", "null"}, {"[]", "[]"},
+		{"resources: [a.yaml]\n", "kind: &a A\nname: *a\n"},
+		{"a: &a [*a]\n", "a: &a [*a]\n"},
+		{"", ""},
+		{"null", "null"},
+		{"[]", "[]"},
 	} {
 		f.Add([]byte(both[0]), []byte(both[1]))
 	}
