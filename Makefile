@@ -14,6 +14,7 @@ RACE ?= $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo -race)
 
 LINT         = $(GO) tool -modfile=test/lint/go.mod
 CONTROLPLANE = $(GO) run -C test/controlplane .
+FUZZ         = $(GO) run ./test/fuzz -time $(or $(FUZZTIME),30s)
 
 .PHONY: help
 help: ## list the targets
@@ -56,14 +57,25 @@ test: lint controlplane ## everything: lint, unit tests, and end to end on a rea
 differential: controlplane ## compare collect with the real collector on 20 random graphs (SEEDS=n)
 	KUBECTL_GC_E2E=1 SEEDS=$(or $(SEEDS),20) $(GO) test -count=1 -timeout 60m -v -run 'TestDifferential|TestCollectBesideTheRealCollector' ./test/e2e
 
+# What soak has counted so far: RESUME=1 goes on with it.
+COUNTED = $(CURDIR)/bin/soak.json
+
 .PHONY: soak
-soak: controlplane ## act under random faults, 500 times, most of an hour (RUNS=n); writes docs/reliability.md
-	KUBECTL_GC_E2E=1 RUNS=$(or $(RUNS),500) RELIABILITY=$(CURDIR)/docs/reliability.md \
-		$(GO) test -count=1 -timeout 4h -v -run TestUnderFaults ./test/e2e
+soak: controlplane ## act under random faults, 500 times, and fuzz (RUNS=n FUZZTIME=t); writes docs/reliability.md
+	@mkdir -p bin$(if $(RESUME),, && rm -f $(COUNTED))
+	KUBECTL_GC_E2E=1 KUBECTL_GC_SEED=$(FROM) RUNS=$(or $(RUNS),500) ABREAST=$(or $(ABREAST),3) \
+	TALLY=$(COUNTED) RELIABILITY=$(CURDIR)/docs/reliability.md \
+		$(GO) test -count=1 -timeout 4h -v -run TestUnderFaults ./test/e2e; faults=$$?; \
+	$(FUZZ) -write docs/reliability.md ./pkg/...; fuzz=$$?; \
+	cat docs/reliability.md; exit $$((faults + fuzz))
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the inputs
-	$(GO) run ./test/fuzz -time $(or $(FUZZTIME),30s) ./pkg/...
+	$(FUZZ) ./pkg/...
+
+.PHONY: references
+references: ## a million references on one object, with every command, most of an hour (REFERENCES=n)
+	REFERENCES=$(or $(REFERENCES),1000000) $(GO) test -count=1 -timeout 4h -v -run TestAnyNumberOfReferences ./test/script
 
 .PHONY: lint
 lint: ## go vet, staticcheck, gofumpt, tidy modules

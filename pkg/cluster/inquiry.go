@@ -112,29 +112,78 @@ func (q *inquiry) uncovered(right int, rules []rule) []object.Identity {
 	return out
 }
 
-// oneByOne asks of each right whether it is granted on the first of its objects.
+// question is whether a right is granted on one object, or on any in its place.
+type question struct {
+	right int
+	of    object.Identity // zero where it is about any
+	attributes
+}
+
+// oneByOne asks of each right whether it is granted on any object, and where it is not,
+// on which of those that it is about: it may be limited to names, and one to change
+// namespaces may come from each of them.
 func (q *inquiry) oneByOne(ctx context.Context, rights []int) {
-	for _, i := range rights[min(len(rights), mostReviews):] {
-		q.grants[i].Untold = errTooMany
+	var general []question
+	for _, i := range rights {
+		at := q.about(i, q.rights[i].Objects[0])
+		if at.Name = ""; q.rights[i].Objects[0].IsNamespace() {
+			at.Namespace = ""
+		}
+		general = append(general, question{i, object.Identity{}, at})
 	}
-	rights = rights[:min(len(rights), mostReviews)]
+	refused := q.put(ctx, general)
+	for _, no := range q.put(ctx, q.single(refused)) {
+		g := &q.grants[no.right]
+		g.Refused, g.Untold = append(g.Refused, no.of), nil
+	}
+}
+
+// single are the questions about single objects that follow from a refusal, the first
+// ones of each right before the second ones.
+func (q *inquiry) single(refused []question) []question {
+	var out []question
+	for k, more := 0, true; more; k++ {
+		more = false
+		for _, no := range refused {
+			objects := q.rights[no.right].Objects
+			switch {
+			case k >= len(objects):
+			case q.rights[no.right].Verb == "create": // what is made has no name yet
+				q.grants[no.right].Refused = objects
+			case len(out) == mostReviews:
+				q.grants[no.right].Untold = errTooMany
+			default:
+				out, more = append(out, question{no.right, objects[k], q.about(no.right, objects[k])}), true
+			}
+		}
+	}
+	return out
+}
+
+// put asks the questions, as many as may be, and answers those whose answer is no.
+func (q *inquiry) put(ctx context.Context, questions []question) (refused []question) {
+	for _, one := range questions[min(len(questions), mostReviews):] {
+		q.grants[one.right].Untold = errTooMany
+	}
+	questions = questions[:min(len(questions), mostReviews)]
 	type answer struct {
 		may, asked bool
 		err        error
 	}
-	answers, err := each(ctx, q.options.Small, rights, func(i int) (a answer) {
+	answers, err := each(ctx, q.options.Small, questions, func(one question) (a answer) {
 		a.asked = true
-		a.may, a.err = q.may(ctx, q.about(i, q.rights[i].Objects[0]))
+		a.may, a.err = q.may(ctx, one.attributes)
 		return a
 	})
-	for k, i := range rights {
+	for k, one := range questions {
 		switch a := answers[k]; {
 		case !a.asked:
-			q.grants[i].Untold = err
+			q.grants[one.right].Untold = err
 		case a.err != nil:
-			q.grants[i].Untold = a.err
+			q.grants[one.right].Untold = a.err
 		case !a.may:
-			q.grants[i].Refused = q.rights[i].Objects[:1]
+			refused = append(refused, one)
 		}
 	}
+	return refused
 }

@@ -20,7 +20,7 @@ type Right struct {
 type Grant struct {
 	Type snapshot.Type // as it is served; zero where it is not
 	// Refused are objects about which such a request is sure to be refused: all of them,
-	// or the first where that is all that was asked.
+	// or those of the first hundred, where the rules of a namespace do not tell.
 	Refused []object.Identity
 	Untold  error // why it is not known whether it is granted
 }
@@ -33,8 +33,8 @@ const mostReviews = 100
 
 var errTooMany = errors.New("it would take too many requests to find out")
 
-// Rights asks which of the rights the server grants, and answers for each. It takes two
-// or three round trips and few requests, however many objects there are. What is refused
+// Rights asks which of the rights the server grants, and answers for each. It takes up
+// to four round trips and few requests, however many objects there are. What is refused
 // is certain as of now; what is granted may be refused all the same, by admission.
 func (c *Cluster) Rights(ctx context.Context, seen *snapshot.Snapshot, rights []Right) []Grant {
 	ctx, cancel := context.WithTimeout(ctx, reviewing)

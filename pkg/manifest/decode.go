@@ -9,8 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -83,19 +81,4 @@ func flatten(o runtime.Object, source string, into *[]Named) error {
 		}, source})
 	}
 	return nil
-}
-
-// kustomize reads what a kustomization makes, in the order in which kubectl applies it.
-func kustomize(folder string, into *[]Named) error {
-	options := krusty.MakeDefaultOptions()
-	options.Reorder = krusty.ReorderOptionLegacy
-	made, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), folder)
-	if err != nil {
-		return err
-	}
-	text, err := made.AsYaml()
-	if err != nil {
-		return err
-	}
-	return decode(bytes.NewReader(text), folder, into)
 }

@@ -51,7 +51,7 @@ func (f Files) Read(ctx context.Context, stdin io.Reader) ([]Named, error) {
 		}
 	}
 	if f.Kustomize != "" {
-		if err := kustomize(f.Kustomize, &out); err != nil {
+		if err := kustomize(ctx, f.Kustomize, &out); err != nil {
 			return nil, err
 		}
 	}

@@ -105,10 +105,13 @@ func (s *subject) held(since string) {
 	}
 }
 
-// free explains an object that was seen in its last moment.
+// free explains an object that was seen in its last moment, or whose deletion was
+// cut short between the server's two writes (Store.Delete): the collector passes by
+// what is terminating without its finalizers (attemptToDeleteItem).
 func (s *subject) free(since string) {
 	s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be seen holds it.", s.object, since))
-	s.next("It should be gone at the next look.")
+	s.next("It should be gone at the next look. If it stays, its deletion was cut short: the server had marked it, and not removed it yet. The collector does not come back to it.")
+	s.remedy("if it stays, delete it again, which ends that", append([]string{"kubectl", "delete"}, s.target(s.object.Identity)...)...)
 }
 
 func are(n int) string { return count(n, "object") + plural(n, " is", " are") }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -117,4 +118,35 @@ func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
 		t.Errorf("with a whole view: %+v", got)
 	}
 	s.goes(owner, orphaning)
+}
+
+// A server that is asked for each group by itself, as those before 1.30 are, may tell
+// a user of some only. What is in the others may own, and may depend.
+func TestCollectWithoutTheDiscoveryOfAGroupLeavesWhatItMayHold(t *testing.T) {
+	s := set(t)
+	s.custom()
+	ns := s.namespace("undiscovered")
+	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+	doubtful := s.create(configMap(ns, "doubtful", ownedBy(reference(customGroup+"/v1", "Widget", "gone", "gone"))))
+	waiting := s.create(secret(ns, "waiting"))
+	hidden := s.create(widget(ns, "hidden", ownedBy(to(waiting, blocking))))
+	s.remove(waiting, metav1.DeletePropagationForeground)
+	waiting = s.live(waiting)
+	f := s.behind(func(through http.Handler) []fault {
+		root := func(r *http.Request) bool { return r.URL.Path == "/api" || r.URL.Path == "/apis" }
+		return []fault{
+			{root, func(w http.ResponseWriter, r *http.Request) {
+				r.Header.Set("Accept", "application/json")
+				through.ServeHTTP(w, r)
+			}},
+			{func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/apis/"+customGroup+"/") }, says(403, "Forbidden", "you may not")},
+		}
+	}).acting()
+	f.gc("collect", "-n", ns, "--strict", "--yes", "--no-backup").exits(t, 3).warns(t, customGroup, "forbidden")
+	s.untouched(orphan, doubtful, waiting, hidden)
+	f.gc("collect", "-n", ns, "--yes", "--no-backup").warns(t, customGroup, "forbidden").shows(t, "deleted 1 in ")
+	s.goes(orphan)
+	s.untouched(doubtful, waiting, hidden)
+	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "deleted 2, released 1 in ")
+	s.goes(doubtful, waiting, hidden)
 }

@@ -44,7 +44,7 @@ func opposite(t *testing.T) *scene {
 	if rival.err != nil {
 		t.Fatal(rival.err)
 	}
-	return (&scene{world: rival.world}).under(t)
+	return rival.world.set(t)
 }
 
 // stopRival stops the second control plane, if there is one.

@@ -4,19 +4,23 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	texts "text/template"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/test/page"
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
 // tally sums up what happened in all runs under faults.
 type tally struct {
-	Runs      int
+	From    uint64   // the first seed
+	Done    []uint64 // the seeds of those that are over
+	Failing []uint64 // and of those of them that failed
+	Took    time.Duration
+
+	Runs      int // that came to a verdict
 	ByCommand map[string]int
 	Objects   int
 	Deleted   int // under faults, in the end or on their way
@@ -28,11 +32,19 @@ type tally struct {
 	Wrong, Unsaved, Panics, Hangs, Unlike, Other int
 }
 
-func newTally() *tally {
-	return &tally{ByCommand: map[string]int{}, Codes: map[int]int{}, Kinds: map[proxy.Kind]int{}}
+func newTally(from uint64) *tally {
+	return &tally{From: from, ByCommand: map[string]int{}, Codes: map[int]int{}, Kinds: map[proxy.Kind]int{}}
 }
 
-func (t *tally) add(v verdict) {
+// add counts a run. v is nil where something stood in the way of a verdict.
+func (t *tally) add(seed uint64, v *verdict, passed bool) {
+	t.Done = append(t.Done, seed)
+	if !passed {
+		t.Failing = append(t.Failing, seed)
+	}
+	if v == nil {
+		return
+	}
 	t.Runs++
 	t.ByCommand[v.command]++
 	t.Objects += v.objects
@@ -89,6 +101,7 @@ func (t *tally) Found() []figure {
 		{"hangs", t.Hangs},
 		{"objects that ended otherwise than undisturbed", t.Unlike},
 		{"other breaches: an exit code that is not documented, a change with exit code 2, a token in sight", t.Other},
+		{"runs that could not be judged", len(t.Done) - t.Runs},
 	}
 }
 
@@ -120,11 +133,15 @@ func (t *tally) String() string {
 		fmt.Fprintln(table)
 	}
 	_ = table.Flush() // to memory
+	fmt.Fprintf(&out, "in %s, from %s=%d on", t.Took.Round(time.Second), seedVariable, t.From)
+	for _, seed := range t.Failing {
+		fmt.Fprintf(&out, "\nFAILED: %s=%d", seedVariable, seed)
+	}
 	return out.String()
 }
 
 // counts are those of one run on a line.
-func (v verdict) counts() string {
+func (v *verdict) counts() string {
 	var out []string
 	for _, k := range proxy.Kinds() {
 		if n := v.mischief.Counts()[k]; n > 0 {
@@ -135,25 +152,7 @@ func (v verdict) counts() string {
 }
 
 //go:embed reliability.md.tmpl
-var page string
-
-// The lines between which the page is this test's. What is outside is others'.
-const pageBegins, pageEnds = "<!-- faults: written by make soak -->\n", "<!-- end of faults -->\n"
+var section string
 
 // write puts the figures into a page of the documentation.
-func (t *tally) write(path string) error {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	head, rest, found := strings.Cut(string(content), pageBegins)
-	_, tail, ends := strings.Cut(rest, pageEnds)
-	if !found || !ends {
-		return fmt.Errorf("write %s: it lacks the lines between which the figures belong", path)
-	}
-	var out strings.Builder
-	if err := texts.Must(texts.New("page").Parse(page)).Execute(&out, t); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return os.WriteFile(path, []byte(head+pageBegins+out.String()+pageEnds+tail), 0o644) // a page for everybody
-}
+func (t *tally) write(path string) error { return page.Fill(path, "faults", section, t) }

@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,53 +11,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-const (
-	// runsVariable says how many runs under faults there are.
-	runsVariable = "RUNS"
-	// pageVariable names the page that is to tell of them.
-	pageVariable = "RELIABILITY"
-)
-
-// usualRuns is how many there are where nobody says.
-const usualRuns = 20
-
 // TestUnderFaults lets commands that change a cluster run on random graphs while
 // what they ask and are answered goes wrong, at random: nothing goes that would not
 // go otherwise, nothing goes unsaved, every run ends, and another run, without
 // faults, comes to the end to which one comes that never met any.
 func TestUnderFaults(t *testing.T) {
-	set(t).custom()
-	tally := newTally()
-	for _, seed := range underFaults(t) {
-		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
-			tally.add(endure(t, seed))
-		})
-	}
-	t.Logf("\n%s", tally)
+	set(t)
+	c, seeds := newCampaign(t)
+	c.march(t, shared.grounds(t, number(t, abreastVariable)), seeds)
+	t.Logf("\n%s", c.tally)
 	if page := os.Getenv(pageVariable); page != "" {
-		if err := tally.write(page); err != nil {
+		if err := c.tally.write(page); err != nil {
 			t.Fatal(err)
 		}
 	}
-}
-
-// underFaults are the seeds: the one that is asked for, as many fresh ones as are
-// asked for, or else always the same.
-func underFaults(t *testing.T) []uint64 {
-	t.Helper()
-	given := os.Getenv(runsVariable)
-	if given == "" && os.Getenv(seedVariable) == "" {
-		out := make([]uint64, usualRuns)
-		for i := range out {
-			out[i] = uint64(1 + i)
-		}
-		return out
-	}
-	n, err := strconv.Atoi(cmp.Or(given, "1"))
-	if err != nil {
-		t.Fatalf("%s: %v", runsVariable, err)
-	}
-	return seeds(t, n)
 }
 
 // ordeal is one copy of a graph, with one way from the program to it, on which
@@ -81,41 +46,40 @@ const canary = "canary-4f1c9b7e2d"
 
 // endure lets one errand be done undisturbed on a copy of a graph and with faults on
 // another, and judges.
-func endure(t *testing.T, seed uint64) verdict {
+func endure(t *testing.T, ground *world, seed uint64) *verdict {
 	e := errands[seed%uint64(len(errands))]
-	twin := prepare(t, seed, e, 0)
+	twin := prepare(ground.set(t), seed, e, 0)
 	before := twin.state()
 	undisturbed := &passage{before: before, result: twin.runs(twin.args...)}
 	undisturbed.after = twin.now()
 	undisturbed.end = twin.finish()
 	twin.clear()
 
-	o := prepare(t, seed, e, 1)
+	o := prepare(ground.set(t), seed, e, 1)
 	for role, c := range o.state() {
 		if before[role].String() != c.String() {
 			t.Fatalf("%s is not built the same: %s and %s", role, before[role], c)
 		}
 	}
 	m := proxy.NewMischief(seed, o.plurals(), nil)
-	v := verdict{seed: seed, command: e.command, objects: len(before), passage: &passage{before: before, mischief: m}}
+	v := &verdict{seed: seed, command: e.command, objects: len(before), passage: &passage{before: before, mischief: m}}
 	wrong := m.Before(o.through)
 	o.wrong.Store(&wrong)
 	v.result, v.ended = o.way.attempt(o.program(), o.disturbed(seed)...)
 	o.wrong.Store(nil)
 	v.after = o.now()
 	v.end = o.finish()
-	o.judge(&v, undisturbed)
+	o.judge(v, undisturbed)
 	t.Logf("%s\n%s: exit %d after %.1fs; %s\n%s", strings.Join(o.disturbed(seed), " "), e.command, v.result.Code, v.result.Took.Seconds(), m, v.counts())
 	return v
 }
 
 // prepare builds a copy of the graph and the way to it.
-func prepare(t *testing.T, seed uint64, e errand, copy int) *ordeal {
-	t.Helper()
-	s := set(t)
+func prepare(s *scene, seed uint64, e errand, copy int) *ordeal {
+	s.Helper()
 	b := e.draw(seed)
-	b.spaces = s.grounds()
-	o := &ordeal{building: b.build(s, copy)[0], errand: e, backups: t.TempDir()}
+	b.spaces = s.fixedSpaces()
+	o := &ordeal{building: b.build(s, copy)[0], errand: e, backups: s.TempDir()}
 	o.way = s.by(canary, func(through http.Handler) http.Handler {
 		o.through = through
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -124,6 +124,29 @@ func TestAUserWhoMayNotEvenAskIsToldSo(t *testing.T) {
 	}
 }
 
+// The first of them tells nothing of the second.
+func TestARightToSomeClusterScopedNamesIsOneToThese(t *testing.T) {
+	s := set(t)
+	s.custom()
+	mine, other := s.create(gadget("e2e-mine")), s.create(gadget("e2e-other"))
+	user := s.entitled("", []string{"get", "list"})
+	s.create(of("rbac.authorization.k8s.io/v1", "ClusterRole", "", user+"-names", with("rules", []any{map[string]any{
+		"apiGroups": []any{customGroup}, "resources": []any{"gadgets"}, "verbs": []any{"delete"}, "resourceNames": []any{"e2e-mine"},
+	}})))
+	s.create(of("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", user+"-names",
+		with("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": user + "-names"}),
+		with("subjects", []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}})))
+	s.await("the right to one name", func(context.Context) (bool, error) {
+		r := s.gc("delete", "gadget/e2e-mine", "--dry-run", "--as", user)
+		return !strings.Contains(r.Stderr, "you may not"), nil
+	})
+	s.gc("delete", "gadget/e2e-mine", "gadget/e2e-other", "--yes", "--no-backup", "--as", user).exits(t, 1).
+		warns(t, "you may not delete gadgets."+customGroup+", which is needed for Gadget/e2e-other\n")
+	s.untouched(mine, other)
+	s.gc("delete", "gadget/e2e-mine", "--yes", "--no-backup", "--as", user).exits(t, 0)
+	s.goes(mine)
+}
+
 // What is cluster-scoped has no rules of a namespace.
 func TestARightToWhatIsClusterScopedIsAskedForToo(t *testing.T) {
 	s := set(t)

@@ -38,15 +38,18 @@ func set(t *testing.T) *scene {
 	if shared == nil {
 		t.Skip("SKIPPED, NOT TESTED: ", plane.ErrNotBuilt)
 	}
-	return (&scene{world: shared}).under(t)
+	return shared.set(t)
+}
+
+// set prepares a scene in a world that is there.
+func (w *world) set(t *testing.T) *scene {
+	s := &scene{T: t, world: w}
+	t.Cleanup(s.clear)
+	return s
 }
 
 // under is a scene of a subtest: what is created there goes away with it.
-func (s *scene) under(t *testing.T) *scene {
-	sub := &scene{T: t, world: s.world}
-	t.Cleanup(sub.clear)
-	return sub
-}
+func (s *scene) under(t *testing.T) *scene { return s.world.set(t) }
 
 // patience bounds everything that is waited for.
 const patience = 30 * time.Second

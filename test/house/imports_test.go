@@ -71,13 +71,13 @@ var silent = []string{"os", "os/exec", "os/signal", "net", "net/http"}
 var worldly = []string{"pkg/cluster", "pkg/kubeconfig", "pkg/manifest", "pkg/backup", "pkg/cli"}
 
 type listed struct {
-	ImportPath string
-	Imports    []string
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
 }
 
 func list(t *testing.T) []listed {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"cmd/...", module+"pkg/...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", module+"cmd/...", module+"pkg/...").Output()
 	if err != nil {
 		var failed *exec.ExitError
 		if errors.As(err, &failed) {
@@ -147,6 +147,17 @@ func matches(patterns []string, room string) bool {
 
 func under(modules []string, i string) bool {
 	return slices.ContainsFunc(modules, func(m string) bool { return i == m || strings.HasPrefix(i, m+"/") })
+}
+
+// What reads without end, or begins what goes on by itself, must end it.
+func TestPackagesThatKnowTheWorldLookForLeaks(t *testing.T) {
+	look := append([]string{"pkg/execute", "pkg/input", "pkg/wire"}, worldly...)
+	for _, p := range list(t) {
+		room := strings.TrimPrefix(p.ImportPath, module)
+		if slices.Contains(look, room) && !slices.Contains(append(p.TestImports, p.XTestImports...), "go.uber.org/goleak") {
+			t.Errorf("no test of %s imports goleak", room)
+		}
+	}
 }
 
 // TestPurePackagesReadNoClock looks for what an import does not show.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // shared is the one control plane of this package's tests; nil if there are no binaries.
@@ -21,6 +23,12 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (code int) {
+	defer func() {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}()
 	if testing.Short() {
 		return m.Run()
 	}

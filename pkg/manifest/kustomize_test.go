@@ -1,0 +1,57 @@
+package manifest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// TestAKustomizationReadsNoMoreThanItMay is about bounds that are far away, and so are
+// drawn nearer here.
+func TestAKustomizationReadsNoMoreThanItMay(t *testing.T) {
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	files := map[string]string{"0/kustomization.yaml": "resources: [a.yaml]\n", "0/a.yaml": object}
+	for i := 1; i <= 30; i++ { // each names the one below under two names
+		for _, half := range []string{"l", "r"} {
+			files[fmt.Sprintf("%d/%s/kustomization.yaml", i, half)] = fmt.Sprintf("namePrefix: %s\nresources: [../../%d]\n", half, i-1)
+		}
+		files[fmt.Sprintf("%d/kustomization.yaml", i)] = "resources: [l, r]\n"
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		bytes  int64
+		files  int
+		folder string
+		says   string // empty: it is made
+	}{
+		"folders that name each other a billion times":       {longest, 200, "30", "read too many files before"},
+		"and to fewer bytes than files":                      {2000, mostFiles, "30", "longer than what is read"},
+		"one file that is too long":                          {30, mostFiles, "0", "a.yaml: with all that the kustomization reads before"},
+		"folders that name each other a few times":           {longest, mostFiles, "3", ""},
+		"one that is as long as it may be, and no file more": {int64(len("resources: [a.yaml]\n" + object)), 2, "0", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := &boundedDisk{FileSystem: filesys.MakeFsOnDisk(), ctx: t.Context(), bytes: c.bytes, files: c.files}
+			_, err := disk.kustomize(filepath.Join(dir, c.folder))
+			switch {
+			case c.says == "" && err != nil:
+				t.Error(err)
+			case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package e2e
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+const (
+	// runsVariable says how many runs under faults there are.
+	runsVariable = "RUNS"
+	// abreastVariable says how many are under way at once.
+	abreastVariable = "ABREAST"
+	// pageVariable names the page that is to tell of them.
+	pageVariable = "RELIABILITY"
+	// tallyVariable names a file that keeps what was counted so far. What is in it
+	// is gone on with.
+	tallyVariable = "TALLY"
+)
+
+// usualRuns is how many there are where nobody says, always with the same seeds.
+const usualRuns = 20
+
+// campaign is a number of runs under faults, with one seed after the other.
+type campaign struct {
+	path string // of the file that keeps the tally; empty: none does
+
+	mu    sync.Mutex
+	tally *tally
+	begun time.Time
+	took  time.Duration // earlier, by those that this one goes on with
+}
+
+// newCampaign goes on with the campaign that was kept, or begins one with the seed
+// that is asked for, or with a fresh one. The seeds are those to come.
+func newCampaign(t *testing.T) (c *campaign, seeds []uint64) {
+	t.Helper()
+	from, n := extent(t)
+	c = &campaign{path: os.Getenv(tallyVariable), tally: newTally(from), begun: time.Now()}
+	if c.path != "" {
+		kept, err := os.ReadFile(c.path)
+		if err == nil {
+			err = json.Unmarshal(kept, c.tally)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("go on with %s: %v", c.path, err)
+		}
+		c.took = c.tally.Took
+	}
+	for i := range n {
+		if seed := c.tally.From + uint64(i); !slices.Contains(c.tally.Done, seed) {
+			seeds = append(seeds, seed)
+		}
+	}
+	t.Logf("%d runs are done, %d to do: %s=%d %s=%d", len(c.tally.Done), len(seeds), seedVariable, c.tally.From, runsVariable, n)
+	return c, seeds
+}
+
+func extent(t *testing.T) (from uint64, n int) {
+	t.Helper()
+	if os.Getenv(runsVariable) == "" && os.Getenv(seedVariable) == "" {
+		return 1, usualRuns
+	}
+	return seeds(t, 1)[0], number(t, runsVariable)
+}
+
+// number is that of a variable, or 1.
+func number(t *testing.T, variable string) int {
+	t.Helper()
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(variable), "1"))
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%s is no number of runs", variable, os.Getenv(variable))
+	}
+	return n
+}
+
+// grounds are worlds, in each of which one run after the other can take place: a
+// command sees all of a cluster, so two would see each other's objects.
+func (w *world) grounds(t *testing.T, n int) []*world {
+	t.Helper()
+	out := []*world{w}
+	for len(out) < n {
+		another, err := newWorld(plane.New(t, plane.Options{Collector: plane.Absent}), w.bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, another)
+	}
+	for _, w := range out {
+		w.set(t).custom()
+	}
+	return out
+}
+
+// march lets the runs of the seeds take place, one at a time on each ground. One that
+// fails ends no other.
+func (c *campaign) march(t *testing.T, grounds []*world, seeds []uint64) {
+	next := make(chan uint64)
+	var workers sync.WaitGroup
+	for _, ground := range grounds {
+		workers.Go(func() {
+			for seed := range next {
+				var v *verdict
+				passed := t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) { v = endure(t, ground, seed) })
+				if err := c.note(seed, v, passed); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for _, seed := range seeds {
+		next <- seed
+	}
+	close(next)
+	workers.Wait()
+}
+
+// note counts a run, and keeps the counts. v is nil where there was no verdict.
+func (c *campaign) note(seed uint64, v *verdict, passed bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tally.add(seed, v, passed)
+	c.tally.Took = c.took + time.Since(c.begun)
+	if c.path == "" {
+		return nil
+	}
+	content, err := json.Marshal(c.tally)
+	if err != nil {
+		return fmt.Errorf("keep the counts: %w", err)
+	}
+	fresh := c.path + ".new"
+	if err := os.WriteFile(fresh, content, 0o644); err != nil {
+		return fmt.Errorf("keep the counts: %w", err)
+	}
+	return os.Rename(fresh, c.path)
+}
