@@ -52,8 +52,9 @@ func TestScripts(t *testing.T) {
 			if err := narrow(e.WorkDir); err != nil {
 				return err
 			}
-			demo, err := filepath.Abs("../../docs/demo/cluster.json")
-			e.Setenv("DEMO", demo)
+			root, err := filepath.Abs("../..")
+			e.Setenv("DEMO", filepath.Join(root, "docs", "demo", "cluster.json"))
+			e.Setenv("PLUGINS", filepath.Join(root, "plugins"))
 			return err
 		},
 	})
