@@ -35,11 +35,20 @@ func completeOne(words ...string) cobra.CompletionFunc {
 	}
 }
 
-// completeSome offers words for the last of a list that commas divide.
+// completeSome offers words for the last of a list that commas divide. What they mean is
+// left out from the second on: where words are described, bash's script does not find one
+// again that it writes with a backslash, as it does a comma.
 func completeSome(words ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		said, last := cutLast(typed)
-		return behind(said, without(starting(words, last), strings.Split(said, ","))), cobra.ShellCompDirectiveNoFileComp
+		if said == "" {
+			return starting(words, typed), cobra.ShellCompDirectiveNoFileComp
+		}
+		out := without(starting(words, last), strings.Split(said, ","))
+		for i, word := range out {
+			out[i], _, _ = strings.Cut(word, "\t")
+		}
+		return behind(said, out), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -42,8 +42,10 @@ func (c *Cluster) leap(ctx context.Context, j job, typed string) ([]string, erro
 	reading := c.paging(j, false, nil)
 	defer reading.close()
 	names := roll{typed: typed}
+	options := metav1.ListOptions{Limit: enough}
 	for from := typed; ; from = names.common + behind {
-		objects, page, err := reading.page(ctx, metav1.ListOptions{Limit: enough, Continue: placeOf(from)}, nil, mostObjects)
+		options.Continue = placeOf(from)
+		objects, page, err := reading.page(ctx, options, nil, mostObjects)
 		if err != nil {
 			return nil, err
 		}
@@ -55,6 +57,7 @@ func (c *Cluster) leap(ctx context.Context, j job, typed string) ([]string, erro
 		if page.Continue == "" || beyond || names.common == typed {
 			return names.names, nil
 		}
+		options.Limit = 1 // one that begins otherwise shows where
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
@@ -102,7 +103,7 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 			in.scene = s.under(t)
 			words, directive := in.offers(c.typed...)
 			if c.exactly {
-				if diff := cmp.Diff(c.offered, words); diff != "" {
+				if diff := cmp.Diff(strings.Join(c.offered, "\n"), strings.Join(words, "\n")); diff != "" {
 					t.Errorf("(-want +offered):\n%s", diff)
 				}
 			}
@@ -154,7 +155,7 @@ func TestBashCompletesThePlugin(t *testing.T) {
 				__start_%s
 				for word in "${COMPREPLY[@]}"; do echo ${word%%%% *}; done`,
 				c.script, c.line, len(words)-1, c.line, len(c.line), c.program)).exits(t, 0)
-			if got := strings.Join(strings.Fields(r.Stdout), " "); got != c.want || r.Stderr != "" {
+			if got := strings.ReplaceAll(strings.Join(strings.Fields(r.Stdout), " "), `\`, ""); got != c.want || r.Stderr != "" {
 				t.Errorf("bash offers %q, want %q; stderr: %s", got, c.want, r.Stderr)
 			}
 		})
@@ -162,32 +163,36 @@ func TestBashCompletesThePlugin(t *testing.T) {
 }
 
 // TestCompletionAsksForLittleAmongMany: however many objects there are, a page of names is
-// read, and one more where those begin alike longer than all do. OBJECTS says how many;
-// what it takes with them is in the log.
+// read, and some single ones where those begin alike longer than all do. OBJECTS says how
+// many; how long it takes with them, run after run, is then in the log.
 func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 	s := set(t)
-	objects := 1200
+	objects, runs := 1200, 1
 	if given := os.Getenv("OBJECTS"); given != "" {
 		var err error
 		objects, err = strconv.Atoi(given)
 		s.must(err)
+		runs = 21
 	}
 	ns := s.namespace("many")
-	var all errgroup.Group
-	all.SetLimit(24)
-	for i := range objects {
-		o := configMap(ns, fmt.Sprintf("settings-%06d", i), labelled("app", "many"))
-		all.Go(func() error {
-			_, err := s.at(o).Create(s.Context(), o.Unstructured, metav1.CreateOptions{})
-			return err
-		})
+	of := func(i int) object { return configMap(ns, fmt.Sprintf("settings-%06d", i), labelled("app", "many")) }
+	together := func(do func(o object) error) error {
+		var all errgroup.Group
+		all.SetLimit(24)
+		for i := range objects {
+			all.Go(func() error { return do(of(i)) })
+		}
+		return all.Wait()
 	}
 	t.Cleanup(func() {
-		if err := s.at(configMap(ns, "")).DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		if err := together(func(o object) error { return s.erase(context.Background(), o) }); err != nil {
 			t.Error(err)
 		}
 	})
-	s.must(all.Wait())
+	s.must(together(func(o object) error {
+		_, err := s.at(o).Create(t.Context(), o.Unstructured, metav1.CreateOptions{})
+		return err
+	}))
 	s.create(configMap(ns, "zebra"))
 	in := s.completing()
 	const discovery = 3 // /api, /apis and /version
@@ -211,19 +216,23 @@ func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 			if !slices.Contains(words, c.offered) {
 				t.Errorf("%q is not offered among %d: %q", c.offered, len(words), words[:min(3, len(words))])
 			}
-			direct := in.gc(append([]string{"__complete", "-v=6"}, c.typed...)...).exits(t, 0)
-			_, requests, _ := strings.Cut(direct.Stderr, "requests: ")
-			if !between(requests, c.requests) {
-				t.Errorf("it asks more than %d times: %s", c.requests, requests)
+			r := in.gc(append([]string{"__complete", "-v=6"}, c.typed...)...).exits(t, 0)
+			_, requests, _ := strings.Cut(r.Stderr, "requests: ")
+			number, _, _ := strings.Cut(requests, " ")
+			if n, err := strconv.Atoi(number); err != nil || n == 0 || n > c.requests {
+				t.Errorf("%q requests, want at most %d", requests, c.requests)
 			}
-			t.Logf("%d objects: %s, %d offered, requests: %s", objects, direct.Took, len(words), requests)
+			var direct, through []time.Duration
+			for range runs {
+				direct = append(direct, in.gc(append([]string{"__complete"}, c.typed...)...).Took)
+				through = append(through, in.exec(in.plane.KubectlPath, append([]string{"__complete", "gc"}, c.typed...)...).Took)
+			}
+			slices.Sort(direct)
+			slices.Sort(through)
+			t.Logf("%d objects, %d offered, %s requests: the program takes %s, at best %s; kubectl, which runs it, %s, at best %s",
+				objects, len(words), number, ms(direct[runs/2]), ms(direct[0]), ms(through[runs/2]), ms(through[0]))
 		})
 	}
 }
 
-// between says whether a number comes first, which is more than none and not too many.
-func between(said string, most int) bool {
-	number, _, _ := strings.Cut(said, " ")
-	n, err := strconv.Atoi(number)
-	return err == nil && n > 0 && n <= most
-}
+func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
