@@ -136,7 +136,7 @@ func escape(text string) string {
 
 // guard keeps a line from being read as a macro.
 func guard(line string) string {
-	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+	if strings.HasPrefix(line, ".") { // an apostrophe, which is no other, has been escaped
 		return `\&` + line
 	}
 	return line

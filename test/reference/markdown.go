@@ -120,9 +120,9 @@ func texts(b *strings.Builder, text []paragraph) {
 func cell(text string) string { return strings.ReplaceAll(inline(text), "|", `\|`) }
 
 var (
-	special = regexp.MustCompile(`[\\*<>` + "`" + `]`)
+	special = regexp.MustCompile(`[\\*<>~` + "`" + `]`)
 	quoted  = regexp.MustCompile(`"(kubectl[^"]*)"`)
-	flagged = regexp.MustCompile(`(^|[\s(])(--?[a-z][a-z-]*(?:=[a-z-]+)?)`)
+	flagged = regexp.MustCompile(`(^|[\s(])(--?[a-zA-Z][a-z-]*(?:=[a-z-]+)?)`)
 )
 
 // inline is text in which flags and commands look like what they are.

@@ -132,8 +132,7 @@ var listed = regexp.MustCompile(`^  (\S+)\s{2,}(\S.*)$`)
 
 // exitsOf reads "0 done, 1 a step failed, 2 no answer.", and what follows the full stop.
 func exitsOf(said string) (exits []exit, rest string) {
-	said = strings.Join(strings.Fields(said), " ")
-	codes, rest, _ := strings.Cut(said+" ", ". ")
+	codes, rest, _ := strings.Cut(strings.Join(strings.Fields(said), " ")+" ", ". ")
 	for _, part := range code.Split(", "+codes, -1)[1:] {
 		exits = append(exits, exit{meaning: part})
 	}

@@ -52,9 +52,8 @@ func TestScripts(t *testing.T) {
 			if err := narrow(e.WorkDir); err != nil {
 				return err
 			}
-			root, err := filepath.Abs("../..")
-			e.Setenv("DEMO", filepath.Join(root, "docs", "demo", "cluster.json"))
-			e.Setenv("PLUGINS", filepath.Join(root, "plugins"))
+			demo, err := filepath.Abs("../../docs/demo/cluster.json")
+			e.Setenv("DEMO", demo)
 			return err
 		},
 	})
