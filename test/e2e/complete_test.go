@@ -163,12 +163,12 @@ func TestBashCompletesThePlugin(t *testing.T) {
 }
 
 // TestCompletionAsksForLittleAmongMany: however many objects there are, a page of names is
-// read, and some single ones where those begin alike longer than all do. OBJECTS says how
+// read, and some single ones where those begin alike longer than all do. NAMES says how
 // many; how long it takes with them, run after run, is then in the log.
 func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 	s := set(t)
 	objects, runs := 1200, 1
-	if given := os.Getenv("OBJECTS"); given != "" {
+	if given := os.Getenv("NAMES"); given != "" {
 		var err error
 		objects, err = strconv.Atoi(given)
 		s.must(err)
@@ -208,6 +208,7 @@ func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 		"the last name":     {[]string{"tree", "-n", ns, "configmap", "z"}, discovery + 1, "zebra"},
 		"one among many":    {[]string{"tree", "-n", ns, "configmap/settings-00102"}, discovery + 1, "configmap/settings-001020"},
 		"what begins alike": {[]string{"tree", "-n", ns, "configmap/set"}, discovery + 5, "configmap/settings-001000"},
+		"in all namespaces": {[]string{"tree", "-A", "configmap", "z"}, discovery + 2 + objects/5000, "zebra"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := in

@@ -11,7 +11,7 @@ import (
 var more = map[string][]link{
 	"audit":      {{"the rules", "../rules/README.md"}, {"output formats", "../output.md"}},
 	"collect":    {{"how to collect", "../collect.md"}, {"backups", "../backup.md"}, {"where it differs from the cluster's own collector", "../differences.md"}, {"output formats", "../output.md"}},
-	"completion": {{"the plugin and its shim", "../../plugins/README.md"}},
+	"completion": {{"how to set it up, and what it asks", "../completion.md"}},
 	"delete":     {{"what a deletion takes along", "../delete.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
 	"repair":     {{"how to mend references", "../repair.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
 	"restore":    {{"how to restore", "../restore.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
