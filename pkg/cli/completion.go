@@ -23,12 +23,7 @@ The name of a shell prints a script for calling ` + program + ` directly.`,
 ` + called + ` completion --install-shim ~/.local/bin
 
 # Complete "` + program + `" in this bash
-source <(` + called + ` completion bash)
-
-# The same in this zsh, fish and PowerShell
-source <(` + called + ` completion zsh)
-` + called + ` completion fish | source
-` + called + ` completion powershell | Out-String | Invoke-Expression`),
+source <(` + called + ` completion bash)`),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if directory != "" && len(args) == 0 {

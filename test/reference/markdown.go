@@ -64,7 +64,7 @@ func markdown(p page) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n", written, p.path)
 	if p.name != options {
-		fmt.Fprintf(&b, "```\n%s\n```\n\n", p.usage)
+		fmt.Fprintf(&b, "`%s`\n\n", p.usage)
 	}
 	texts(&b, p.text)
 	if p.examples != "" {
