@@ -98,6 +98,14 @@ bench: ## measure audit and tree beside the transfer floor, half an hour (OBJECT
 bench-act: ## measure collect beside bare deletes and the real collector; writes docs/performance-acting.md
 	$(GO) run ./test/bench act -write docs/performance-acting.md
 
+.PHONY: docs
+docs: ## write docs/commands anew, from what the commands say of themselves
+	$(GO) run ./test/reference -markdown docs/commands
+
+.PHONY: man
+man: ## write man pages into dist/man
+	$(GO) run ./test/reference -man dist/man
+
 .PHONY: clean
 clean: ## remove what was built here; the control plane stays in the user's cache
 	rm -rf bin dist

@@ -7,9 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
@@ -87,19 +84,6 @@ func overview(root, name string) []string {
 		escape.Terminal(name), escape.Short(b.Header.Command, 20), phrase.Count(len(b.Entries), "object"),
 		strconv.Itoa(len(restored)), state,
 	}
-}
-
-// completeBackups offers the names of backups, or else files.
-func (f *restoreFlags) completeBackups(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	root, err := f.backupsHere()
-	if err != nil || strings.ContainsRune(typed, filepath.Separator) {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	names, _ := backupNames(root)
-	return starting(names, typed), cobra.ShellCompDirectiveDefault
 }
 
 func isFolder(name string) bool {

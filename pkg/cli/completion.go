@@ -4,46 +4,39 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 )
 
-// shim is what kubectl (1.26 and newer) runs to complete `kubectl gc …`: a
-// program of this name in the PATH, given the words typed.
-const (
-	shimName = "kubectl_complete-gc"
-	shim     = "#!/bin/sh\n# Lets kubectl complete `kubectl gc`.\nexec kubectl gc __complete \"$@\"\n"
-)
-
-func newCompletion(s Streams) *cobra.Command {
+func newCompletion(from *source) *cobra.Command {
 	var directory string
 	cmd := &cobra.Command{
 		Use:   "completion --install-shim DIR | bash | zsh | fish | powershell",
 		Short: "Set up completion",
 		Long: `Set up completion. kubectl completes its plugins itself (since 1.26) when it finds
-a program called ` + shimName + ` in the PATH: --install-shim writes it.
+a program called ` + shimName + ` in the PATH: --install-shim writes it. The
+completion of kubectl has to be set up, too: see "kubectl completion --help".
 
-The name of a shell prints a script for calling kubectl-gc directly.`,
+The name of a shell prints a script for calling ` + program + ` directly.`,
 		Example: examples(`
-# Complete "kubectl gc": write the shim into a directory of the PATH
-kubectl gc completion --install-shim ~/.local/bin
+# Complete "` + called + `": write the shim into a directory of the PATH
+` + called + ` completion --install-shim ~/.local/bin
 
-# Complete "kubectl-gc" in this bash
-source <(kubectl gc completion bash)`),
+# Complete "` + program + `" in this bash
+source <(` + called + ` completion bash)`),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if directory != "" && len(args) == 0 {
-				return installShim(s, directory)
+				return installShim(from.Streams, directory)
 			}
 			if len(args) != 1 || directory != "" {
 				return &usage{err: errors.New("say --install-shim DIR, or one shell: bash, zsh, fish or powershell"), command: called + " completion"}
 			}
-			return script(cmd.Root(), args[0], s.Out)
+			return script(cmd.Root(), args[0], from.Out)
 		},
 	}
 	cmd.Flags().StringVar(&directory, "install-shim", "", "write "+shimName+" into this directory")
+	from.completeFlags(cmd)
 	return cmd
 }
 
@@ -59,13 +52,4 @@ func script(root *cobra.Command, shell string, w io.Writer) error {
 		return root.GenPowerShellCompletionWithDesc(w)
 	}
 	return &usage{err: fmt.Errorf("there is no completion for shell %s", quoted(shell)), command: called + " completion"}
-}
-
-func installShim(s Streams, directory string) error {
-	path := filepath.Join(directory, shimName)
-	if err := os.WriteFile(path, []byte(shim), 0o755); err != nil {
-		return fmt.Errorf("write the completion shim: %w", err)
-	}
-	fmt.Fprintf(s.Err, "wrote %s; kubectl finds it when that directory is in the PATH\n", quoted(path))
-	return nil
 }

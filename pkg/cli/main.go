@@ -21,11 +21,15 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	return code
 }
 
+// Commands is the tree of all commands, for who describes it. Built once, it asks nothing
+// of a cluster.
+func Commands(s Streams) *cobra.Command { return newRoot(newSource(s)) }
+
 // newRoot builds the command tree. It asks nothing of a cluster.
 func newRoot(from *source) *cobra.Command {
 	s := from.Streams
 	root := &cobra.Command{
-		Use:   "kubectl-gc",
+		Use:   program,
 		Short: "See what the Kubernetes garbage collector sees",
 		Long: `See what the Kubernetes garbage collector sees: owners and dependents through
 metadata.ownerReferences, and what it will do because of them.
@@ -68,6 +72,7 @@ kubectl gc audit --from cluster.json.gz`),
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
@@ -75,12 +80,12 @@ kubectl gc audit --from cluster.json.gz`),
 		return &usage{err: err, command: cmd.CommandPath()}
 	})
 	from.addConnectionFlags(root.PersistentFlags())
-	from.completeConnection(root)
 	addVerbosity(root.PersistentFlags(), s)
+	from.completeFlags(root)
 	root.SetUsageFunc(printUsage)
 	root.AddCommand(
 		newTree(from), newAudit(from), newWhy(from), newCollect(from), newDelete(from), newRepair(from), newRestore(from), newSnapshot(from),
-		newVersion(from), newCompletion(s), newOptions(),
+		newVersion(from), newCompletion(from), newOptions(),
 	)
 	return root
 }

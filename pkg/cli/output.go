@@ -30,7 +30,6 @@ func addOutputFlags(cmd *cobra.Command, output *string, formats *machine.Flags) 
 	words := strings.Join(slices.Concat(own[cmd.Name()], machine.Formats()), ", ")
 	cmd.Flags().StringVarP(output, "output", "o", "", "the format: "+words+" (default "+own[cmd.Name()][0]+")")
 	formats.Add(cmd.Flags())
-	_ = cmd.MarkFlagFilename("template")
 }
 
 // chosen is the format of a command: what -o says, else its own default, unless

@@ -63,7 +63,7 @@ kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`)
 			}
 			return f.run(cmd.Context(), args[0], args[1:])
 		},
-		ValidArgsFunction: f.completeBackups,
+		ValidArgsFunction: f.completeBackup,
 	}
 	flags := cmd.Flags()
 	f.addReadingFlags(flags)

@@ -46,6 +46,7 @@ kubectl gc snapshot -n shop -o -`),
 	flags.StringVarP(&f.output, "output", "o", "", "the file to write; - is standard output")
 	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, which is the default")
 	flags.BoolVar(&f.strict, "strict", false, "exit with 3 when anything could not be read")
+	f.completeFlags(cmd)
 	return cmd
 }
 

@@ -108,17 +108,6 @@ func remaining(page metav1.ListMeta) int {
 	return int(max(0, min(*page.RemainingItemCount, believed)))
 }
 
-// Names are the names of a type's objects in a namespace, or everywhere where
-// that is empty: what could be read of them.
-func (c *Cluster) Names(ctx context.Context, t snapshot.Type, namespace string) []string {
-	objects, _ := c.list(ctx, job{of: t, namespace: namespace}, false) // some names are better than none
-	names := make([]string, len(objects))
-	for i, o := range objects {
-		names[i] = o.Name
-	}
-	return names
-}
-
 // counter adds up progress from many goroutines.
 type counter struct {
 	mu                   sync.Mutex

@@ -31,10 +31,12 @@ func newPace(flights int) *pace {
 }
 
 // claim takes a place among the long lists, for the rest of the list; wait says whether
-// to wait for one.
+// to wait for one. A list that asks for no page ahead needs none.
 func (p *paging) claim(ctx context.Context, wait bool) (bool, error) {
 	switch {
 	case p.claimed:
+	case p.pace == nil:
+		return true, nil
 	case wait:
 		if err := p.long.Acquire(ctx, 1); err != nil {
 			return false, err

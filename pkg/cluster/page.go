@@ -27,7 +27,7 @@ const mostRead = 1 << 30
 type paging struct {
 	*Cluster
 	job
-	*pace
+	*pace   // nil: no page is asked for ahead
 	labels  bool
 	reader  *wire.Reader
 	size    int64  // of the pages to be asked for

@@ -1,8 +1,10 @@
 package kubeconfig
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,6 +19,7 @@ import (
 type Flags struct {
 	file, cache string
 	userExtra   []string
+	unattended  bool
 	overrides   clientcmd.ConfigOverrides
 	load        func() clientcmd.ClientConfig
 }
@@ -54,11 +57,18 @@ func (f *Flags) Namespace() string { return f.overrides.Context.Namespace }
 // Timeout is what --request-timeout says.
 func (f *Flags) Timeout() string { return f.overrides.Timeout }
 
+// Unattended says that nobody is there whom a credential plugin could ask.
+func (f *Flags) Unattended() { f.unattended = true }
+
 // Config leads to the cluster. Its Host holds no credentials.
 func (f *Flags) Config() (*rest.Config, error) {
 	config, err := f.load().ClientConfig()
 	if err != nil {
 		return nil, err
+	}
+	if config.ExecProvider != nil && f.unattended {
+		config.ExecProvider.StdinUnavailable = true
+		config.ExecProvider.StdinUnavailableMessage = "nobody can be asked now"
 	}
 	return config, bare(config)
 }
@@ -75,13 +85,23 @@ func (f *Flags) Contexts() (all []string, current string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	for name := range raw.Contexts {
-		all = append(all, name)
-	}
+	all = slices.Collect(maps.Keys(raw.Contexts))
 	if f.overrides.CurrentContext != "" {
 		return all, f.overrides.CurrentContext, nil
 	}
 	return all, raw.CurrentContext, nil
+}
+
+// Clusters are the names of all clusters that the files know.
+func (f *Flags) Clusters() ([]string, error) {
+	raw, err := f.load().RawConfig()
+	return slices.Collect(maps.Keys(raw.Clusters)), err
+}
+
+// Users are the names of all users that the files know.
+func (f *Flags) Users() ([]string, error) {
+	raw, err := f.load().RawConfig()
+	return slices.Collect(maps.Keys(raw.AuthInfos)), err
 }
 
 func (f *Flags) loader() clientcmd.ClientConfig {

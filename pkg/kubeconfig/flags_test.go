@@ -73,7 +73,40 @@ func TestFlags(t *testing.T) {
 			if diff := cmp.Diff([]string{"dev", "prod"}, all); diff != "" {
 				t.Errorf("contexts (-want +got):\n%s", diff)
 			}
+			clusters, err := flags.Clusters()
+			slices.Sort(clusters)
+			if diff := cmp.Diff([]string{"one", "two"}, clusters); diff != "" || err != nil {
+				t.Errorf("clusters: %v (-want +got):\n%s", err, diff)
+			}
+			if users, err := flags.Users(); err != nil || len(users) != 1 || users[0] != "me" {
+				t.Errorf("users %q: %v", users, err)
+			}
 		})
+	}
+}
+
+func TestNobodyIsAskedWhereNobodyIsThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config")
+	plugin := strings.Replace(file, "{token: mine}", "{exec: {apiVersion: client.authentication.k8s.io/v1, command: ask, interactiveMode: IfAvailable}}", 1)
+	if err := os.WriteFile(path, []byte(plugin), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, unattended := range []bool{false, true} {
+		flags, line := kubeconfig.New("30s"), pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.Add(line)
+		if err := line.Parse([]string{"--kubeconfig", path}); err != nil {
+			t.Fatal(err)
+		}
+		if unattended {
+			flags.Unattended()
+		}
+		config, err := flags.Config()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if config.ExecProvider.StdinUnavailable != unattended {
+			t.Errorf("unattended %t: the plugin may ask", unattended)
+		}
 	}
 }
 

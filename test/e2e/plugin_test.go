@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,51 +48,6 @@ func TestThroughKubectlItSaysAndExitsTheSame(t *testing.T) {
 			}
 			if diff := cmp.Diff(direct.Stderr, plugin.Stderr); diff != "" {
 				t.Errorf("run directly (-) and by kubectl (+), on stderr:\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestKubectlCompletesThePlugin(t *testing.T) {
-	s := set(t)
-	ns := s.namespace("complete")
-	s.create(configMap(ns, "alpha"))
-	s.create(configMap(ns, "beta"))
-	shims := t.TempDir()
-	s.kubectl("gc", "completion", "--install-shim", shims).exits(t, 0)
-	if info, err := os.Stat(filepath.Join(shims, "kubectl_complete-gc")); err != nil || info.Mode()&0o111 == 0 {
-		t.Fatalf("no shim that can run: %v %v", info, err)
-	}
-	withShim := s.tool()
-	withShim.env = append(withShim.env, "PATH="+strings.Join([]string{shims, s.bin, filepath.Dir(s.plane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
-	for name, c := range map[string]struct {
-		typed []string
-		want  []string
-	}{
-		"commands":          {[]string{""}, []string{"audit", "tree", "snapshot"}},
-		"types":             {[]string{"tree", ""}, []string{"configmaps", "deployments.apps"}},
-		"types, by a start": {[]string{"tree", "configm"}, []string{"configmaps"}},
-		"names of a type":   {[]string{"tree", "-n", ns, "configmap", ""}, []string{"alpha", "beta"}},
-		"TYPE/NAME":         {[]string{"tree", "--namespace=" + ns, "cm/a"}, []string{"cm/alpha"}},
-		"rules":             {[]string{"audit", "--rule", ""}, []string{"missing-owner", "owner-cycle"}},
-		"formats":           {[]string{"tree", "-o", ""}, []string{"mermaid", "json"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			withShim := withShim
-			withShim.scene = s.under(t)
-			r := withShim.exec(s.plane.KubectlPath, append([]string{"__complete", "gc"}, c.typed...)...).exits(t, 0)
-			offered := map[string]bool{}
-			for line := range strings.Lines(r.Stdout) {
-				word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
-				offered[word] = true
-			}
-			for _, w := range c.want {
-				if !offered[w] {
-					t.Errorf("%q is not offered: %s", w, short(r.Stdout))
-				}
-			}
-			if name == "types, by a start" && offered["secrets"] {
-				t.Error("secrets is offered for configm")
 			}
 		})
 	}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// surroundings are a process's, in which nobody is there and nothing is known.
+func surroundings(out, err io.Writer) Streams {
+	return Streams{In: strings.NewReader(""), Out: out, Err: err, Getenv: func(string) string { return "" }, Now: time.Now}
+}
+
+// TestEveryFlagSaysWhatItTakes: a flag is completed, or here among those of which nobody
+// can know the value.
+func TestEveryFlagSaysWhatItTakes(t *testing.T) {
+	free := []string{
+		"as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "depth", "max-deletes", "proxy-url",
+		"reference", "request-timeout", "selector", "server", "stuck-after", "timeout", "tls-server-name", "token", "uid",
+	}
+	root := Commands(surroundings(io.Discard, io.Discard))
+	for _, cmd := range append(root.Commands(), root) {
+		if cmd.Name() == "help" {
+			continue
+		}
+		check := func(f *pflag.Flag) {
+			_, completed := cmd.GetFlagCompletionFunc(f.Name)
+			if known := !slices.Contains(free, f.Name) && f.Name != "help"; completed != known {
+				t.Errorf("%s --%s: completed is %t", cmd.CommandPath(), f.Name, completed)
+			}
+		}
+		cmd.LocalFlags().VisitAll(check)
+		cmd.PersistentFlags().VisitAll(check)
+	}
+}
+
+// TestWhatIsOfferedIsTaken: the words for a flag are words that it takes.
+func TestWhatIsOfferedIsTaken(t *testing.T) {
+	root := Commands(surroundings(io.Discard, io.Discard))
+	for flag, words := range choices {
+		var of []*cobra.Command
+		for _, cmd := range append(root.Commands(), root) {
+			if cmd.LocalFlags().Lookup(flag) != nil || cmd.PersistentFlags().Lookup(flag) != nil {
+				of = append(of, cmd)
+			}
+		}
+		if len(of) == 0 {
+			t.Errorf("no command has --%s", flag)
+		}
+		for _, word := range words {
+			word, _, _ = strings.Cut(word, "\t")
+			for known, all := range map[string][]string{"cascade": cascades, "dry-run": dryRuns, "fix": fixes} {
+				if flag == known && (!slices.Contains(all, word) || len(words) != len(all)) {
+					t.Errorf("--%s offers %q; it takes %q", flag, word, all)
+				}
+			}
+			for _, cmd := range of {
+				if err := cmd.Flag(flag).Value.Set(word); err != nil {
+					t.Errorf("--%s=%s: %v", flag, word, err)
+				}
+			}
+		}
+	}
+}
+
+// TestAServerThatHangsDoesNotHangTheShell waits for as long as a person does.
+func TestAServerThatHangsDoesNotHangTheShell(t *testing.T) {
+	deaf, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	var out, said bytes.Buffer
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	ended := make(chan int, 1)
+	go func() {
+		line := []string{"__complete", "tree", "--server=http://" + deaf.Addr().String(), "--request-timeout=0", ""}
+		ended <- Main(context.Background(), line, surroundings(&out, &said))
+	}()
+	select {
+	case code := <-ended:
+		if code != exitDone || out.String() != ":4\n" {
+			t.Errorf("exits with %d and offers %q", code, &out)
+		}
+	case <-time.After(10 * patience):
+		t.Fatal("it hangs")
+	}
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// starting are those of the words that a person may be typing: sorted, once each. Behind
+// a tab is what a word means.
+func starting(words []string, typed string) []string {
+	out := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !strings.HasPrefix(word, typed) })
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// harmless are words in which no shell finds anything to do, nor cobra's protocol, which
+// has a word a line and what it means behind a tab.
+var harmless = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:@/+=,-]*$`)
+
+// foreign are those that a person may be typing of words that others have chosen. Only
+// harmless ones are offered: a ClusterRole may be called $(reboot), and scripts of older
+// shells evaluate candidates.
+func foreign(words []string, typed string) []string {
+	return slices.DeleteFunc(starting(words, typed), func(word string) bool { return !harmless.MatchString(word) })
+}
+
+func completeOne(words ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return starting(words, typed), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeSome offers words for the last of a list that commas divide. What they mean is
+// left out from the second on: where words are described, bash's script does not find one
+// again that it writes with a backslash, as it does a comma.
+func completeSome(words ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		said, last := cutLast(typed)
+		if said == "" {
+			return starting(words, typed), cobra.ShellCompDirectiveNoFileComp
+		}
+		out := without(starting(words, last), strings.Split(said, ","))
+		for i, word := range out {
+			out[i], _, _ = strings.Cut(word, "\t")
+		}
+		return behind(said, out), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeKnown offers what the kubeconfig knows.
+func completeKnown(known func() ([]string, error)) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		words, _ := known() // a completion is silent
+		return foreign(words, typed), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeFiles has the shell offer files with these endings, or any.
+func completeFiles(endings ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		if len(endings) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return endings, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// patience is how long a completion may keep a person waiting.
+const patience = 3 * time.Second
+
+// completeAsking offers what a cluster or a file tells, if it does so in time. It does
+// not wait for what cannot be stopped either, such as a credential plugin or a pipe.
+func (s *source) completeAsking(ask func(ctx context.Context, typed string) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+		defer cancel()
+		s.config.Unattended()
+		told := make(chan []string, 1)
+		go func() { told <- ask(ctx, typed) }()
+		select {
+		case words := <-told:
+			return foreign(words, typed), cobra.ShellCompDirectiveNoFileComp
+		case <-ctx.Done():
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+}
+
+// cutLast divides a list at its last comma, which stays with what was said before.
+func cutLast(typed string) (said, last string) {
+	at := strings.LastIndexByte(typed, ',') + 1
+	return typed[:at], typed[at:]
+}
+
+// behind puts what was said already before each word.
+func behind(said string, words []string) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = said + word
+	}
+	return out
+}
+
+// without leaves out the words that were said.
+func without(words, said []string) []string {
+	return slices.DeleteFunc(words, func(word string) bool {
+		word, _, _ = strings.Cut(word, "\t")
+		return slices.Contains(said, word)
+	})
+}

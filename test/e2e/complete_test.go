@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// completing is kubectl with the shim that the program installs in its PATH.
+func (s *scene) completing() tool {
+	s.Helper()
+	shims := s.TempDir()
+	s.kubectl("gc", "completion", "--install-shim", shims).exits(s, 0)
+	t := s.tool()
+	t.env = append(t.env, "PATH="+strings.Join([]string{shims, s.bin, filepath.Dir(s.plane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
+	return t
+}
+
+// offers are the words that kubectl offers behind `kubectl gc …`, without what they
+// mean. On standard error is nothing but what kubectl says of itself.
+func (t tool) offers(typed ...string) (words []string, directive string) {
+	t.Helper()
+	r := t.exec(t.plane.KubectlPath, append([]string{"__complete", "gc"}, typed...)...).exits(t, 0)
+	ended := 0
+	for line := range strings.Lines(r.Stderr) {
+		if strings.HasPrefix(line, "Completion ended with directive: ") {
+			ended++
+		} else if !strings.HasPrefix(line, "[Debug] ") {
+			t.Errorf("kubectl gc %s is not silent: %s", strings.Join(typed, " "), line)
+		}
+	}
+	if ended != 1 {
+		t.Errorf("kubectl gc %s: %d completions have ended", strings.Join(typed, " "), ended)
+	}
+	for line := range strings.Lines(r.Stdout) {
+		word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		words = append(words, word)
+	}
+	last := len(words) - 1
+	return words[:last], words[last]
+}
+
+func TestKubectlCompletesThePlugin(t *testing.T) {
+	s := set(t)
+	ns, other := s.namespace("complete"), s.namespace("complete-other")
+	s.create(configMap(ns, "alpha"))
+	s.create(configMap(ns, "beta"))
+	s.create(configMap(other, "gamma"))
+	s.create(secret(ns, "token"))
+	role := s.create(of("rbac.authorization.k8s.io/v1", "ClusterRole", "", ns+":reader"))
+	s.create(of("rbac.authorization.k8s.io/v1", "ClusterRole", "", ns+"$(touch pwned)"))
+	s.grant("alice", ns, []any{""}, []any{"secrets"}, []any{"list"})
+	in := s.completing()
+	for name, c := range map[string]struct {
+		typed     []string
+		offered   []string
+		lacks     []string
+		exactly   bool
+		directive string
+	}{
+		"commands":                 {typed: []string{""}, offered: []string{"audit", "collect", "delete", "repair", "restore", "snapshot", "tree", "why"}, directive: ":4"},
+		"commands, by a start":     {typed: []string{"re"}, offered: []string{"repair", "restore"}, lacks: []string{"audit"}, directive: ":4"},
+		"flags":                    {typed: []string{"audit", "--f"}, offered: []string{"--fail-on", "--from"}, exactly: true, directive: ":4"},
+		"types":                    {typed: []string{"tree", ""}, offered: []string{"configmaps", "deployments.apps"}, lacks: []string{"events"}, directive: ":4"},
+		"types, by a start":        {typed: []string{"tree", "dep"}, offered: []string{"deployments.apps"}, exactly: true, directive: ":4"},
+		"a list of types":          {typed: []string{"delete", "secrets,configm"}, offered: []string{"secrets,configmaps"}, exactly: true, directive: ":4"},
+		"names of a type":          {typed: []string{"tree", "-n", ns, "configmap", ""}, offered: []string{"alpha", "beta"}, exactly: true, directive: ":4"},
+		"names, by a start":        {typed: []string{"tree", "-n", ns, "configmap", "be"}, offered: []string{"beta"}, exactly: true, directive: ":4"},
+		"names not said yet":       {typed: []string{"tree", "-n", ns, "configmap", "alpha", ""}, offered: []string{"beta"}, exactly: true, directive: ":4"},
+		"names of two types":       {typed: []string{"why", "-n", ns, "cm,secrets", ""}, offered: []string{"alpha", "beta", "token"}, exactly: true, directive: ":4"},
+		"TYPE/NAME":                {typed: []string{"tree", "--namespace=" + ns, "cm/a"}, offered: []string{"cm/alpha"}, exactly: true, directive: ":4"},
+		"another TYPE/":            {typed: []string{"why", "-n", ns, "cm/alpha", "configm"}, offered: []string{"configmaps/"}, exactly: true, directive: ":6"},
+		"another TYPE/NAME":        {typed: []string{"why", "-n", ns, "cm/alpha", "cm/"}, offered: []string{"cm/beta"}, exactly: true, directive: ":4"},
+		"a short name":             {typed: []string{"delete", "-n", other, "cm/g"}, offered: []string{"cm/gamma"}, exactly: true, directive: ":4"},
+		"a type that nobody knows": {typed: []string{"tree", "nonsense", ""}, exactly: true, directive: ":4"},
+		"names that no shell can hurt itself with": {typed: []string{"why", "clusterrole/" + ns}, offered: []string{"clusterrole/" + role.GetName()}, exactly: true, directive: ":4"},
+		"namespaces":                            {typed: []string{"tree", "-n", ns[:len(ns)-1]}, offered: []string{ns}, lacks: []string{"default"}, directive: ":4"},
+		"contexts":                              {typed: []string{"audit", "--context", s.plane.Context("alice")[:5]}, offered: []string{s.plane.Context("alice")}, directive: ":4"},
+		"of another context, what that may see": {typed: []string{"tree", "--context", s.plane.Context("alice"), "-n", ns, "secret", ""}, offered: []string{"token"}, exactly: true, directive: ":4"},
+		"of another context, what that may not see": {typed: []string{"tree", "--context", s.plane.Context("alice"), "-n", ns, "configmap", ""}, exactly: true, directive: ":4"},
+		"nobody answers":            {typed: []string{"tree", "--server=https://127.0.0.1:1", ""}, exactly: true, directive: ":4"},
+		"a kubeconfig that is none": {typed: []string{"tree", "--kubeconfig=/no/such/file", ""}, exactly: true, directive: ":4"},
+		"rules":                     {typed: []string{"audit", "--rule", "missing-owner,owner"}, offered: []string{"missing-owner,owner-cycle"}, exactly: true, directive: ":4"},
+		"formats":                   {typed: []string{"tree", "-o", ""}, offered: []string{"mermaid", "json"}, directive: ":4"},
+		"how to delete":             {typed: []string{"delete", "--cascade="}, offered: []string{"background", "foreground", "orphan"}, exactly: true, directive: ":4"},
+		"files":                     {typed: []string{"collect", "--plan", ""}, offered: []string{"json", "yaml", "yml", "gz"}, exactly: true, directive: ":8"},
+		"folders":                   {typed: []string{"collect", "--backup-dir", ""}, exactly: true, directive: ":16"},
+		"what nobody knows":         {typed: []string{"tree", "--uid", ""}, exactly: true, directive: ":4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := in
+			in.scene = s.under(t)
+			words, directive := in.offers(c.typed...)
+			if c.exactly {
+				if diff := cmp.Diff(strings.Join(c.offered, "\n"), strings.Join(words, "\n")); diff != "" {
+					t.Errorf("(-want +offered):\n%s", diff)
+				}
+			}
+			for _, w := range c.offered {
+				if !slices.Contains(words, w) {
+					t.Errorf("%q is not offered: %q", w, words)
+				}
+			}
+			for _, w := range c.lacks {
+				if slices.Contains(words, w) {
+					t.Errorf("%q is offered", w)
+				}
+			}
+			if directive != c.directive {
+				t.Errorf("the shell is told %s, want %s", directive, c.directive)
+			}
+		})
+	}
+}
+
+// TestBashCompletesThePlugin asks the functions that kubectl and the program print, as
+// bash does when somebody presses Tab.
+func TestBashCompletesThePlugin(t *testing.T) {
+	s := set(t)
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("SKIPPED, NOT TESTED: there is no bash")
+	}
+	ns := s.namespace("bash")
+	s.create(configMap(ns, "alpha"))
+	s.create(configMap(ns, "alpine"))
+	in := s.completing()
+	for name, c := range map[string]struct{ script, program, line, want string }{
+		"through kubectl": {"kubectl", "kubectl", "kubectl gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
+		"one is left":     {"kubectl", "kubectl", "kubectl gc tree -n " + ns + " configmap alph", "alpha"},
+		"by itself":       {"kubectl-gc", "kubectl-gc", "kubectl-gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
+		"rules":           {"kubectl", "kubectl", "kubectl gc audit --rule missing-owner,self", "missing-owner,self-owner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := in
+			in.scene = s.under(t)
+			words := strings.Fields(c.line)
+			r := in.exec(bash, "--noprofile", "--norc", "-c", fmt.Sprintf(`
+				compopt() { :; } # there is no line that is edited
+				_get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD; }
+				__ltrim_colon_completions() { :; }
+				source <(%s completion bash)
+				COMP_WORDS=(%s) COMP_CWORD=%d COMP_LINE=%q COMP_POINT=%d COMP_TYPE=9
+				__start_%s
+				for word in "${COMPREPLY[@]}"; do echo ${word%%%% *}; done`,
+				c.script, c.line, len(words)-1, c.line, len(c.line), c.program)).exits(t, 0)
+			if got := strings.ReplaceAll(strings.Join(strings.Fields(r.Stdout), " "), `\`, ""); got != c.want || r.Stderr != "" {
+				t.Errorf("bash offers %q, want %q; stderr: %s", got, c.want, r.Stderr)
+			}
+		})
+	}
+}
+
+// TestCompletionAsksForLittleAmongMany: however many objects there are, a page of names is
+// read, and some single ones where those begin alike longer than all do. NAMES says how
+// many; how long it takes with them, run after run, is then in the log.
+func TestCompletionAsksForLittleAmongMany(t *testing.T) {
+	s := set(t)
+	objects, runs := 1200, 1
+	if given := os.Getenv("NAMES"); given != "" {
+		var err error
+		objects, err = strconv.Atoi(given)
+		s.must(err)
+		runs = 21
+	}
+	ns := s.namespace("many")
+	of := func(i int) object { return configMap(ns, fmt.Sprintf("settings-%06d", i), labelled("app", "many")) }
+	together := func(do func(o object) error) error {
+		var all errgroup.Group
+		all.SetLimit(24)
+		for i := range objects {
+			all.Go(func() error { return do(of(i)) })
+		}
+		return all.Wait()
+	}
+	t.Cleanup(func() {
+		if err := together(func(o object) error { return s.erase(context.Background(), o) }); err != nil {
+			t.Error(err)
+		}
+	})
+	s.must(together(func(o object) error {
+		_, err := s.at(o).Create(t.Context(), o.Unstructured, metav1.CreateOptions{})
+		return err
+	}))
+	s.create(configMap(ns, "zebra"))
+	in := s.completing()
+	const discovery = 3 // /api, /apis and /version
+	for name, c := range map[string]struct {
+		typed    []string
+		requests int // at most
+		offered  string
+	}{
+		"types":             {[]string{"tree", "-n", ns, "config"}, discovery, "configmaps"},
+		"namespaces":        {[]string{"tree", "-n", ns}, 1, ns},
+		"any name":          {[]string{"tree", "-n", ns, "configmap", ""}, discovery + 5, "settings-000000"},
+		"the first name":    {[]string{"tree", "-n", ns, "configmap", "settings-000000"}, discovery + 1, "settings-000000"},
+		"the last name":     {[]string{"tree", "-n", ns, "configmap", "z"}, discovery + 1, "zebra"},
+		"one among many":    {[]string{"tree", "-n", ns, "configmap/settings-00102"}, discovery + 1, "configmap/settings-001020"},
+		"what begins alike": {[]string{"tree", "-n", ns, "configmap/set"}, discovery + 5, "configmap/settings-001000"},
+		"in all namespaces": {[]string{"tree", "-A", "configmap", "z"}, discovery + 2 + objects/5000, "zebra"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := in
+			in.scene = s.under(t)
+			words, _ := in.offers(c.typed...)
+			if !slices.Contains(words, c.offered) {
+				t.Errorf("%q is not offered among %d: %q", c.offered, len(words), words[:min(3, len(words))])
+			}
+			r := in.gc(append([]string{"__complete", "-v=6"}, c.typed...)...).exits(t, 0)
+			_, requests, _ := strings.Cut(r.Stderr, "requests: ")
+			number, _, _ := strings.Cut(requests, " ")
+			if n, err := strconv.Atoi(number); err != nil || n == 0 || n > c.requests {
+				t.Errorf("%q requests, want at most %d", requests, c.requests)
+			}
+			var direct, through []time.Duration
+			for range runs {
+				direct = append(direct, in.gc(append([]string{"__complete"}, c.typed...)...).Took)
+				through = append(through, in.exec(in.plane.KubectlPath, append([]string{"__complete", "gc"}, c.typed...)...).Took)
+			}
+			slices.Sort(direct)
+			slices.Sort(through)
+			t.Logf("%d objects, %d offered, %s requests: the program takes %s, at best %s; kubectl, which runs it, %s, at best %s",
+				objects, len(words), number, ms(direct[runs/2]), ms(direct[0]), ms(through[runs/2]), ms(through[0]))
+		})
+	}
+}
+
+func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

@@ -1,0 +1,89 @@
+// Command reference writes what the commands say of themselves: the command reference in
+// Markdown, and man pages.
+//
+//	go run ./test/reference -markdown docs/commands
+//	go run ./test/reference -man dist/man
+//
+// It is no part of the program that is shipped, which therefore knows nothing of roff.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+)
+
+func main() {
+	markdown := flag.String("markdown", "", "write the command reference into this folder")
+	man := flag.String("man", "", "write man pages into this folder")
+	flag.Parse()
+	if err := run(*markdown, *man); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(markdown, man string) error {
+	root, err := commands()
+	if err != nil {
+		return err
+	}
+	pages := read(root)
+	if markdown != "" {
+		if err := write(markdown, asMarkdown(pages)); err != nil {
+			return err
+		}
+	}
+	if man != "" {
+		return write(man, asMan(pages))
+	}
+	return nil
+}
+
+// commands are those of the program where nothing is known of who runs it.
+func commands() (*cobra.Command, error) {
+	for _, err := range []error{os.Setenv("HOME", "~"), os.Unsetenv("KUBECACHEDIR")} { // of which a default is made
+		if err != nil {
+			return nil, err
+		}
+	}
+	return cli.Commands(cli.Streams{
+		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
+		Getenv: func(string) string { return "" }, Now: time.Now,
+	}), nil
+}
+
+// write makes a folder hold these files, and none that was written for a command which is
+// gone.
+func write(folder string, files map[string]string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	there, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, f := range there {
+		if _, wanted := files[f.Name()]; !wanted && ours(f.Name()) {
+			if err := os.Remove(filepath.Join(folder, f.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ours(name string) bool { return strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".1") }
