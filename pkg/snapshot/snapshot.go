@@ -66,7 +66,7 @@ const (
 
 // GapReasons are those that a gap can have.
 var GapReasons = []Reason{
-	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, NotInFile, Unproven, BadName, BadConfig,
+	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, NotInFile, Unproven, BadConfig,
 }
 
 // The reasons for which a write was not done, besides those above.
