@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -101,14 +102,67 @@ func TestThePodsOfTheAuditAreRestricted(t *testing.T) {
 		s.must(yaml.Unmarshal([]byte(spoil.value), &value))
 		s.must(unstructured.SetNestedField(containers[0].(map[string]any), value, "securityContext", spoil.path))
 		s.must(unstructured.SetNestedSlice(pod.Object, containers, "spec", "containers"))
-		t1 := s.tool()
 		text, err := pod.MarshalJSON()
 		s.must(err)
-		t1.stdin = string(text)
-		if r := t1.exec(s.plane.KubectlPath, "create", "-f", "-"); r.Code == 0 || !strings.Contains(r.Stderr, "violates PodSecurity") {
+		kubectl := s.tool()
+		kubectl.stdin = string(text)
+		if r := kubectl.exec(s.plane.KubectlPath, "create", "-f", "-"); r.Code == 0 || !strings.Contains(r.Stderr, "violates PodSecurity") {
 			t.Errorf("the namespace lets %s be %s: %s%s", spoil.path, spoil.value, r.Stdout, r.Stderr)
 		}
 	}
+}
+
+func TestTheJobEndsAsTheAuditDoes(t *testing.T) {
+	s := guarded(t)
+	s.apply("audit")
+	for name, c := range map[string]struct {
+		code int64
+		ends string // the condition of the Job; empty where it goes on
+	}{
+		"nothing is wrong":         {0, "Complete"},
+		"findings":                 {1, "Failed"},
+		"the view was not whole":   {3, "Failed"},
+		"no answer is tried again": {2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.under(t)
+			job := fmt.Sprintf("ends-%d", c.code)
+			s.kubectl("create", "job", "--from=cronjob/gc-audit", job, "-n", "gc-audit").exits(t, 0)
+			first := s.podsOf(job, 1)[0]
+			s.ended(first, c.code)
+			if c.ends == "" {
+				s.podsOf(job, 2)
+				return
+			}
+			s.kubectl("wait", "--for=condition="+c.ends, "--timeout=25s", "job/"+job, "-n", "gc-audit").exits(t, 0)
+			s.podsOf(job, 1)
+		})
+	}
+}
+
+// podsOf waits until a Job has made so many Pods.
+func (s *scene) podsOf(job string, n int) (names []string) {
+	s.Helper()
+	s.await(fmt.Sprintf("%d Pods of %s", n, job), func(context.Context) (bool, error) {
+		names = strings.Fields(s.kubectl("get", "pods", "-n", "gc-audit", "-l", "job-name="+job, "-o", "jsonpath={.items[*].metadata.name}").Stdout)
+		return len(names) >= n, nil
+	})
+	if len(names) != n {
+		s.Errorf("%s has the Pods %q, want %d", job, names, n)
+	}
+	return names
+}
+
+// ended writes what a kubelet writes when the one container of a Pod has ended.
+func (s *scene) ended(pod string, code int64) {
+	s.Helper()
+	phase := "Failed"
+	if code == 0 {
+		phase = "Succeeded"
+	}
+	s.kubectl("patch", "pod", pod, "-n", "gc-audit", "--subresource=status", "-p", fmt.Sprintf(
+		`{"status":{"phase":%q,"containerStatuses":[{"name":"audit","image":"i","imageID":"i","ready":false,"restartCount":0,`+
+			`"state":{"terminated":{"exitCode":%d,"reason":"Ended","startedAt":"2026-11-20T08:00:00Z","finishedAt":"2026-11-20T08:00:01Z"}}}]}}`, phase, code)).exits(s, 0)
 }
 
 // TestTheAuditRunsInAnEmptyImage is the Pod without a kubelet: the program alone in a root
@@ -139,8 +193,9 @@ func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
 	if r := run(t, "audit", "-o", "prometheus=/gc.prom"); r.Code != 2 || !strings.Contains(r.Stderr, "read-only file system") {
 		t.Errorf("the root can be written to: %d %s", r.Code, r.Stderr)
 	}
-	// The namespace of the Pod, as kubectl takes it. The context has no other name for a person.
-	run(t, "tree").exits(t, 0)
+	// Whose namespace it is, what the cluster is called, and that no flag is dropped.
+	s.create(configMap("gc-audit", "dependent", ownedBy(to(s.create(secret("gc-audit", "owner"))))))
+	run(t, "tree").exits(t, 0).shows(t, "gc-audit ", "ConfigMap/dependent")
 	run(t, "audit", "--contexts", "in-cluster", "-o", "jsonpath={.clusters[*].name}").exits(t, 1).shows(t, "in-cluster")
 	run(t, "tree", "configmap/orphan", "-n", ns, "--as", "system:serviceaccount:default:default").exits(t, 2).warns(t, "cannot impersonate")
 

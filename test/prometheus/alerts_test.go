@@ -151,10 +151,10 @@ func scraped(t *testing.T, script *strings.Builder, before, last string) {
 	}
 	for _, series := range order {
 		v := values[series]
-		past := "_"
+		past := "_x24"
 		if v[0] != "_" {
-			past = v[0] + "+0"
+			past = v[0] + "+0x23"
 		}
-		script.WriteString("  " + series + " " + past + "x23 " + v[1] + "\n")
+		script.WriteString("  " + series + " " + past + " " + v[1] + "\n")
 	}
 }
