@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,9 @@ func New(timeout string) *Flags {
 }
 
 // In are the same flags for another context, as one of several that are used at once: a
-// plugin that would have to ask a person for credentials fails.
+// plugin that would have to ask a person for credentials fails, and so does a context
+// that leads to no server: for the only one, kubectl asks localhost then, but here what is
+// there would go by another name.
 func (f *Flags) In(context string) *Flags {
 	other := &Flags{file: f.file, userExtra: f.userExtra, overrides: f.overrides, mounted: f.mounted, alone: true}
 	other.overrides.CurrentContext = context
@@ -123,6 +126,11 @@ func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 	if api.IsConfigEmpty(config) && f.overrides.ClusterInfo.Server == "" {
 		if pod := f.pod(); pod != nil {
 			config = pod
+		}
+	}
+	if context := config.Contexts[f.overrides.CurrentContext]; f.alone && context != nil {
+		if to := config.Clusters[context.Cluster]; to == nil || to.Server == "" {
+			return nil, fmt.Errorf("its cluster %q is not there, or has no server", context.Cluster)
 		}
 	}
 	overrides := f.overrides

@@ -138,7 +138,7 @@ func TestAnotherContext(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(kubeconfig, []byte(`{
 		"clusters":[{"name":"a","cluster":{"server":"https://a:1"}},{"name":"b","cluster":{"server":"https://b:1"}}],
-		"contexts":[{"name":"a","context":{"cluster":"a"}},{"name":"b","context":{"cluster":"b","user":"asks"}}],"current-context":"a",
+		"contexts":[{"name":"a","context":{"cluster":"a"}},{"name":"b","context":{"cluster":"b","user":"asks"}},{"name":"nowhere","context":{"cluster":"gone"}}],"current-context":"a",
 		"users":[{"name":"asks","user":{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"asks","interactiveMode":"IfAvailable"}}}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -161,6 +161,9 @@ func TestAnotherContext(t *testing.T) {
 	}
 	if config, err := parsed(t, "", "--context=b --kubeconfig "+kubeconfig).Config(); err != nil || config.ExecProvider.StdinUnavailable {
 		t.Errorf("a plugin must not ask for its one cluster: %v", err)
+	}
+	if config, err := flags.In("nowhere").Config(); err == nil {
+		t.Errorf("a context without a cluster leads to %s", config.Host)
 	}
 	if _, err := flags.In("no-such").Config(); err == nil || !strings.Contains(err.Error(), "no-such") {
 		t.Errorf("a context that is not there: %v", err)
