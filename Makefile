@@ -52,6 +52,7 @@ controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
 test: lint controlplane ## everything: lint, unit tests, and end to end on a real control plane
 	KUBECTL_GC_E2E=1 $(GO) test $(RACE) -count=1 -timeout 15m ./...
 	cd test/controlplane && $(GO) test -count=1 -timeout 10m ./...
+	cd test/prometheus && $(GO) test -count=1 ./...
 
 .PHONY: differential
 differential: controlplane ## compare collect with the real collector on 20 random graphs (SEEDS=n)
@@ -85,6 +86,7 @@ lint: ## go vet, staticcheck, gofumpt, tidy modules
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(GO) mod tidy -diff
 	cd test/controlplane && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd test/prometheus && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/lint && $(GO) mod tidy -diff
 
 # One run with few objects and with many, so that what an object costs can be compared.

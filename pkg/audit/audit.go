@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Options says what to judge and by which rules. The zero value judges
@@ -90,7 +89,7 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 	judge := collector.NewJudge(g)
 	p := &panorama{graph: g, judge: judge, mender: mend.New(g, judge), options: o}
 	s := g.Snapshot()
-	report := &Report{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Findings: []Finding{}}
+	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
 	keep := func(rule Rule, found []Finding) {
 		for _, f := range found {
 			f.Rule = rule.ID

@@ -7,14 +7,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Report is the answer of one audit.
 type Report struct {
-	Complete bool           `json:"complete"`
-	Gaps     []snapshot.Gap `json:"gaps"`
-	Summary  Summary        `json:"summary"`
+	Complete bool    `json:"complete"`
+	Gaps     []Gap   `json:"gaps"`
+	Summary  Summary `json:"summary"`
+	// Clusters are those that a report is joined from, by name; nil where it is of one.
+	Clusters []Tally `json:"clusters,omitempty"`
 	// Findings are in the order of their object, then of Rules, then of the
 	// reference. Empty, not nil, when there are none.
 	Findings []Finding `json:"findings"`
@@ -31,6 +32,7 @@ type Summary struct {
 
 // Finding is one thing that one rule has to say of one object or cycle.
 type Finding struct {
+	Cluster     string                `json:"cluster,omitempty"` // where the report is joined from several
 	Rule        string                `json:"rule"`
 	Severity    Severity              `json:"severity"`
 	Object      object.Identity       `json:"object"`    // of a cycle, its first member

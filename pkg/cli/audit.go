@@ -9,18 +9,14 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/sarif"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/spf13/cobra"
 )
 
 type auditFlags struct {
 	*source
+	said                             func(flag string) bool // on the command line
+	contexts                         []string
 	selector                         string
 	dangling, crossNamespace, cyclic bool
 	rules                            []string
@@ -59,12 +55,20 @@ kubectl get deployments,replicasets,pods -A -o json > dump.json
 kubectl gc audit --from dump.json
 
 # For a code scanner
-kubectl gc audit -o sarif > audit.sarif`),
+kubectl gc audit -o sarif > audit.sarif
+
+# Several clusters at once
+kubectl gc audit --contexts staging,prod
+
+# For Prometheus, by a file that node_exporter reads
+kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
+	f.said = flags.Changed
 	f.addReadingFlags(flags)
+	flags.StringSliceVar(&f.contexts, "contexts", nil, "audit the clusters of these contexts at once, in one report; all means every context of the kubeconfig")
 	flags.StringVarP(&f.selector, "selector", "l", "", "judge only objects with these labels")
 	flags.BoolVar(&f.dangling, "dangling", false, "only references that lead to no owner: "+strings.Join(audit.Dangling, ", "))
 	flags.BoolVar(&f.crossNamespace, "cross-namespace", false, "only references that cross a namespace border: "+strings.Join(audit.CrossNamespace, ", "))
@@ -119,25 +123,26 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return err
 	}
 	f.output = chosen("audit", f.output, f.formats)
-	printer, err := f.printer()
+	printer, err := f.printer(options.Rules)
 	if err != nil {
 		return err
 	}
 	if err := audit.Check(options.Rules); err != nil {
 		return &usage{err: err}
 	}
-	seen, _, err := f.look(ctx, f.whole(cluster.Scope{Labels: options.Selector != nil}))
+	views, err := f.views()
 	if err != nil {
 		return err
 	}
-	report, err := audit.Run(graph.New(seen), options)
+	clusters, err := f.survey(ctx, views, options)
 	if err != nil {
 		return err
 	}
-	if err := printer(report); err != nil {
+	report := audit.Join(clusters)
+	if err := printer(clusters, report); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	f.warn(seen, report)
+	f.warn(clusters, report)
 	worst, any := report.Worst()
 	switch {
 	case f.strict && !report.Complete:
@@ -146,50 +151,4 @@ func (f *auditFlags) run(ctx context.Context) error {
 		return status(exitFound)
 	}
 	return nil
-}
-
-// printer chooses how the report is written, before anything is asked.
-func (f *auditFlags) printer() (func(*audit.Report) error, error) {
-	switch f.output {
-	case "table", "wide":
-		return f.printTable, nil
-	case "sarif":
-		return func(r *audit.Report) error { return sarif.Write(f.Out, r, audit.Rules, version()) }, nil
-	}
-	format, err := f.formats.ToPrinter(f.output, own["audit"]...)
-	if err != nil {
-		return nil, &usage{err: err}
-	}
-	return func(r *audit.Report) error {
-		found := make([]object.Identity, len(r.Findings))
-		for i, finding := range r.Findings {
-			found[i] = finding.Object
-		}
-		return format.Print(f.Out, machine.NewDocument("AuditReport", r, found...), f.OutTerm)
-	}, nil
-}
-
-// readable says whether the answer is for a person.
-func (f *auditFlags) readable() bool { return f.output == "table" || f.output == "wide" }
-
-func (f *auditFlags) printTable(r *audit.Report) error {
-	if err := findings.Table(f.Out, r, f.output == "wide", f.palette()); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(f.Out, findings.Sum(r))
-	return err
-}
-
-// warn says on standard error what weakens the answer, and what to do next.
-func (f *auditFlags) warn(seen *snapshot.Snapshot, r *audit.Report) {
-	f.warnOfGaps(seen)
-	if audit.SiblingsAtRisk(seen.Server) && len(r.Findings) > 0 {
-		fmt.Fprintf(f.Err, "warning: this server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", quoted(seen.Server))
-	}
-	commands := findings.Commands{
-		Mend: called + " repair --dry-run", Foresee: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
-	}
-	if hints := findings.Hints(r, commands); hints != "" && f.readable() {
-		fmt.Fprintln(f.Err, hints)
-	}
 }

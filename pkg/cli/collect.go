@@ -119,7 +119,7 @@ func (f *collectFlags) run(ctx context.Context) error {
 		a.plan, a.stale = plan.Renew(saved, a.plan)
 	}
 	if f.planOut != "" {
-		if err := replace(f.planOut, a.plan.Save); err != nil {
+		if err := replace(f.planOut, private, a.plan.Save); err != nil {
 			return fmt.Errorf("write plan: %w", err)
 		}
 	}

@@ -28,11 +28,16 @@ func (s *source) completing(command string, f *pflag.Flag) cobra.CompletionFunc 
 	if command == "snapshot" && f.Name == "output" {
 		return completeFiles("json", "gz")
 	}
+	if f.Value.Type() == "bool" {
+		return completeOne("true", "false")
+	}
 	switch f.Name {
 	case "namespace":
 		return s.completeAsking(s.namespaces)
 	case "context":
 		return completeKnown(func() ([]string, error) { all, _, err := s.config.Contexts(); return all, err })
+	case "contexts":
+		return s.completeContexts
 	case "cluster":
 		return completeKnown(s.config.Clusters)
 	case "user":
@@ -50,9 +55,6 @@ func (s *source) completing(command string, f *pflag.Flag) cobra.CompletionFunc 
 	}
 	if words, few := choices[f.Name]; few {
 		return completeOne(words...)
-	}
-	if f.Value.Type() == "bool" {
-		return completeOne("true", "false")
 	}
 	return nil
 }

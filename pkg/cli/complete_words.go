@@ -60,6 +60,12 @@ func completeKnown(known func() ([]string, error)) cobra.CompletionFunc {
 	}
 }
 
+// completeContexts offers contexts as a list, and the word for all.
+func (s *source) completeContexts(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	known, _, _ := s.config.Contexts() // a completion is silent
+	return completeSome(append(foreign(known, ""), everyContext)...)(cmd, args, typed)
+}
+
 // completeFiles has the shell offer files with these endings, or any.
 func completeFiles(endings ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -17,7 +17,7 @@ import (
 // default first.
 var own = map[string][]string{
 	"tree":    {"tree", "wide", "dot", "mermaid"},
-	"audit":   {"table", "wide", "sarif"},
+	"audit":   {"table", "wide", "sarif", "prometheus"},
 	"collect": {"table", "jsonl"},
 	"why":     {"text", "wide"},
 	"delete":  {"table", "jsonl"},
@@ -52,8 +52,13 @@ const namedGaps = 6
 
 // warnOfGaps names on standard error what could not be read.
 func (s *source) warnOfGaps(seen *snapshot.Snapshot) {
-	gaps := seen.Gaps
-	if warning := findings.Gaps(gaps, monitored(seen), namedGaps); warning != "" {
+	s.warnOfUnread("", seen.Gaps, monitored(seen))
+}
+
+// warnOfUnread is warnOfGaps of one of several clusters, or of the only one, which has
+// no name, that serves so many types.
+func (s *source) warnOfUnread(cluster string, gaps []snapshot.Gap, types int) {
+	if warning := findings.Gaps(cluster, gaps, types, namedGaps); warning != "" {
 		fmt.Fprintln(s.Err, warning)
 	}
 	for _, cause := range findings.Causes(gaps, namedGaps) {

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,37 +76,8 @@ func (f *snapshotFlags) write(s *snapshot.Snapshot) error {
 		return s.Save(f.Out, false)
 	}
 	save := func(w io.Writer) error { return s.Save(w, strings.HasSuffix(f.output, ".gz")) }
-	if err := replace(f.output, save); err != nil {
+	if err := replace(f.output, private, save); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	return nil
-}
-
-// replace writes a file under a temporary name beside it and renames it when it
-// is whole, so that a failure leaves no half file. Only the owner may read it.
-func replace(name string, write func(io.Writer) error) (err error) {
-	if info, statErr := os.Stat(name); statErr == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			path.Op, path.Path = "create", name // the user knows of no temporary name
-		}
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temporary.Name()))
-		}
-	}()
-	if err := errors.Join(write(temporary), temporary.Sync(), temporary.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), name)
 }

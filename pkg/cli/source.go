@@ -29,11 +29,20 @@ type source struct {
 	said          *pflag.Flag // --concurrency
 	paged         *pflag.Flag // --chunk-size
 	color         color.Mode
-	traffic       cluster.Traffic
+	traffic       *cluster.Traffic
 }
 
 func newSource(s Streams) *source {
-	return &source{Streams: s, config: kubeconfig.New("30s"), color: color.Auto}
+	return &source{Streams: s, config: kubeconfig.New("30s"), color: color.Auto, traffic: &cluster.Traffic{}}
+}
+
+// in is the same for another context, as one of several that are asked at once: it draws
+// no progress of its own.
+func (s *source) in(context string) *source {
+	other := *s
+	other.config = s.config.In(context)
+	other.ErrTerm = false
+	return &other
 }
 
 // small is how many requests for one object, or in one namespace, are in flight unless
@@ -170,7 +179,7 @@ func (s *source) connect() (*cluster.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: &s.traffic}
+	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: s.traffic}
 	if !s.said.Changed {
 		options.Small = small
 	}

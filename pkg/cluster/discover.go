@@ -46,6 +46,12 @@ func (e *Unreachable) Unwrap() error { return e.Err }
 // Refused says that the server is there, and lets this user not even ask.
 func (e *Unreachable) Refused() bool { return refused(e.Err) == snapshot.Forbidden }
 
+// Reason classes what stood in the way.
+func (e *Unreachable) Reason() snapshot.Reason {
+	reason, _ := classify(e.Err)
+	return reason
+}
+
 // Discover asks for every type in every version. Groups that fail become gaps;
 // the error is an *Unreachable when nothing at all is known.
 func (c *Cluster) Discover(ctx context.Context) (*World, error) {

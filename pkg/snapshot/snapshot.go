@@ -61,7 +61,13 @@ const (
 	NotInFile   Reason = "not-in-file"        // a kubectl list does not hold it
 	Unproven    Reason = "unproven"           // a 404 that does not prove absence
 	BadName     Reason = "bad-name"           // a name that no object can have, so none was asked for
+	BadConfig   Reason = "bad-config"         // the kubeconfig does not lead to the cluster, so it was not asked
 )
+
+// GapReasons are those that a gap can have.
+var GapReasons = []Reason{
+	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, NotInFile, Unproven, BadConfig,
+}
 
 // The reasons for which a write was not done, besides those above.
 const (

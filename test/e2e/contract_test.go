@@ -20,6 +20,7 @@ type (
 		Findings   []finding `json:"findings"`
 	}
 	gap struct {
+		Cluster   string `json:"cluster"`
 		Group     string `json:"group"`
 		Resource  string `json:"resource"`
 		Namespace string `json:"namespace"`
@@ -35,6 +36,7 @@ type (
 		Infos      int `json:"infos"`
 	}
 	finding struct {
+		Cluster     string     `json:"cluster"`
 		Rule        string     `json:"rule"`
 		Severity    string     `json:"severity"`
 		Object      identity   `json:"object"`

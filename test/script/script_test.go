@@ -46,6 +46,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"serve": serve, "context": addContext},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("KUBECONFIG", "no-such-kubeconfig") // nothing here may meet a cluster
 			e.Setenv("TZ", "UTC")

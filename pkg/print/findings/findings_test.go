@@ -236,10 +236,34 @@ func TestGaps(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, findings.Gaps(c.gaps, 68, c.limit)); diff != "" {
+			if diff := cmp.Diff(c.want, findings.Gaps("", c.gaps, 68, c.limit)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestOfSeveralClustersEachIsNamed(t *testing.T) {
+	r := report()
+	r.Clusters = []audit.Tally{{Name: "edge\x1b"}, {Name: "prod", Answered: true}, {Name: "staging", Answered: true}}
+	for i := range r.Findings {
+		r.Findings[i].Cluster = []string{"prod", "staging"}[i%2]
+	}
+	lines := strings.Split(written(t, r, false, color.Never), "\n")
+	if !strings.HasPrefix(lines[0], "CLUSTER  ") {
+		t.Errorf("the header is %q", lines[0])
+	}
+	for _, line := range lines[1 : len(lines)-1] {
+		if !strings.HasPrefix(line, "prod  ") && !strings.HasPrefix(line, "staging  ") {
+			t.Errorf("of which cluster is %q?", line)
+		}
+	}
+	if want := ` of 2 clusters; no answer from edge\x1b. `; !strings.Contains(findings.Sum(r), want) {
+		t.Errorf("the sum is %q, want%q in it", findings.Sum(r), want)
+	}
+	gaps := []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
+	if got, want := findings.Gaps("prod\n", gaps, 68, 3), `warning: cluster prod\n: 1 of 68 types`; !strings.HasPrefix(got, want) {
+		t.Errorf("the warning is %q, want %q", got, want)
 	}
 }
 

@@ -12,18 +12,30 @@ import (
 
 // Gaps warns in one line, without its line break, of what could not be read.
 // types is how many types were to be read. At most limit of the gaps are named,
-// all of them where limit is zero. It is empty when there are no gaps.
+// all of them where limit is zero. It is empty when there are no gaps. cluster
+// is which of several it was; empty for the only one.
 //
 // A type that could not be read in several namespaces, for one reason, is
 // named once.
-func Gaps(gaps []snapshot.Gap, types, limit int) string {
+func Gaps(cluster string, gaps []snapshot.Gap, types, limit int) string {
+	what := unread(gaps, types, limit)
+	switch {
+	case what == "":
+		return ""
+	case cluster == "":
+		return "warning: " + what
+	}
+	return "warning: cluster " + escape.Short(cluster, textWidth) + ": " + what
+}
+
+func unread(gaps []snapshot.Gap, types, limit int) string {
 	searched := func(g snapshot.Gap) bool { return g.Namespace == snapshot.All }
 	unread := merge(slices.DeleteFunc(slices.Clone(gaps), searched))
 	if len(unread) == 0 {
 		return unsearched(len(gaps))
 	}
 	if len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile {
-		return fmt.Sprintf("warning: the file holds %s only. Dependents of objects of other types are not judged.", phrase.Count(types, "type"))
+		return fmt.Sprintf("the file holds %s only. Dependents of objects of other types are not judged.", phrase.Count(types, "type"))
 	}
 	common, name := "", unreadable.String
 	if alike(unread) {
@@ -39,7 +51,7 @@ func Gaps(gaps []snapshot.Gap, types, limit int) string {
 	if more := len(unread) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("and %s more", phrase.Thousands(more)))
 	}
-	return fmt.Sprintf("warning: %s could not be read%s: %s. Their dependents are not judged.", counted(unread, types), common, strings.Join(named, ", "))
+	return fmt.Sprintf("%s could not be read%s: %s. Their dependents are not judged.", counted(unread, types), common, strings.Join(named, ", "))
 }
 
 // alike says whether several types could not be read in one namespace for one
@@ -56,7 +68,7 @@ func unsearched(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("warning: %s could not be searched in the other namespaces, so an owner that is called missing may live there.", phrase.Count(n, "type"))
+	return fmt.Sprintf("%s could not be searched in the other namespaces, so an owner that is called missing may live there.", phrase.Count(n, "type"))
 }
 
 // Causes are what the server said of the gaps, a line each and at most limit of

@@ -22,7 +22,7 @@ const (
 
 // Table writes a row per finding: the gravest first, within a severity what is
 // about to be lost, then in the report's order. wide adds the object's UID, the verdict and the fix.
-// Without findings nothing is written.
+// A report that is joined from several clusters begins each row with the one. Without findings nothing is written.
 func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	if len(r.Findings) == 0 {
 		return nil
@@ -31,9 +31,16 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	if wide {
 		header = append(header, "UID", "VERDICT", "FIX")
 	}
+	several := r.Clusters != nil
+	if several {
+		header = slices.Insert(header, 0, "CLUSTER")
+	}
 	rows := make([][]string, len(r.Findings))
 	for i, f := range gravestFirst(r.Findings) {
 		rows[i] = row(f, wide, p)
+		if several {
+			rows[i] = slices.Insert(rows[i], 0, escape.Short(f.Cluster, textWidth))
+		}
 	}
 	return table.Write(w, header, rows)
 }

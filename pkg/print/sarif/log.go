@@ -84,6 +84,7 @@ type logicalLocation struct {
 
 // properties are what SARIF has no element for, as in the JSON report.
 type properties struct {
+	Cluster     string `json:"cluster,omitempty"`
 	APIVersion  string `json:"apiVersion"`
 	UID         string `json:"uid"`
 	Verdict     string `json:"verdict,omitempty"`

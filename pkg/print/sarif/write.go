@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 const (
@@ -64,7 +63,7 @@ func descriptors(rules []audit.Rule) []descriptor {
 
 // invoked counts a run with gaps as successful: it did answer, and what it
 // could not see is told as warnings.
-func invoked(gaps []snapshot.Gap) invocation {
+func invoked(gaps []audit.Gap) invocation {
 	i := invocation{ExecutionSuccessful: true}
 	for _, g := range gaps {
 		text := fmt.Sprintf("could not read %s (%s); dependents of what is there are not judged", g, g.Reason)
@@ -80,16 +79,16 @@ func resultOf(f audit.Finding, rule int) result {
 	out := result{
 		RuleID: f.Rule, RuleIndex: rule, Level: levelOf(f.Severity),
 		Message:             messageOf(f.Object.String() + ": " + f.Message),
-		Locations:           []location{locationOf(f.Object)},
+		Locations:           []location{locationOf(f.Cluster, f.Object)},
 		PartialFingerprints: fingerprints(f),
 		Properties: properties{
-			APIVersion: f.Object.APIVersion, UID: string(f.Object.UID),
+			Cluster: f.Cluster, APIVersion: f.Object.APIVersion, UID: string(f.Object.UID),
 			Verdict: string(f.Verdict), Consequence: string(f.Consequence), Fix: string(f.Fix),
 		},
 	}
 	for _, m := range f.Members {
 		if m != f.Object {
-			out.RelatedLocations = append(out.RelatedLocations, locationOf(m))
+			out.RelatedLocations = append(out.RelatedLocations, locationOf(f.Cluster, m))
 		}
 	}
 	return out
@@ -124,6 +123,9 @@ func fingerprints(f audit.Finding) map[string]string {
 	about := []string{f.Rule, string(f.Object.UID), ""}
 	if f.Reference != nil {
 		about[2] = f.Reference.UID
+	}
+	if f.Cluster != "" { // that of one cluster has been without it
+		about = append(about, f.Cluster)
 	}
 	sum := sha256.Sum256([]byte(strings.Join(about, "\x00")))
 	mark := hex.EncodeToString(sum[:16])

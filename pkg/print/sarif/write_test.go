@@ -49,7 +49,7 @@ func report() *audit.Report {
 	info := finding(cluster, "harmless")
 	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "odd-owner-kind", audit.Info, collector.Solid, collector.None, audit.NoFix
 	return &audit.Report{
-		Gaps:     []snapshot.Gap{{Group: "billing.example.com", Resource: "invoices", Reason: snapshot.Forbidden, Message: "no {0} for \u202eyou"}},
+		Gaps:     []audit.Gap{{Gap: snapshot.Gap{Group: "billing.example.com", Resource: "invoices", Reason: snapshot.Forbidden, Message: "no {0} for \u202eyou"}}},
 		Findings: []audit.Finding{finding(secret("restored"), "its owner was replaced"), cycle, info},
 	}
 }
@@ -303,4 +303,40 @@ func FuzzWrite(f *testing.F) {
 			t.Errorf("uri %q leads to %s", uri, at)
 		}
 	})
+}
+
+func TestOfSeveralClustersTheSameObjectIsNotTheSame(t *testing.T) {
+	marks, paths := map[string]bool{}, map[string]bool{}
+	for _, cluster := range []string{"", "prod", "arn:aws:eks:eu-west-1:1:cluster/prod", "..", "a b"} {
+		f := finding(secret("restored"), "its owner was replaced")
+		f.Cluster = cluster
+		var got struct {
+			Runs []struct {
+				Results []struct {
+					Locations []struct {
+						PhysicalLocation struct{ ArtifactLocation struct{ URI string } }
+						LogicalLocations []struct{ FullyQualifiedName string }
+					}
+					PartialFingerprints map[string]string
+					Properties          struct{ Cluster string }
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(written(t, &audit.Report{Findings: []audit.Finding{f}})), &got); err != nil {
+			t.Fatal(err)
+		}
+		r := got.Runs[0].Results[0]
+		uri, name := r.Locations[0].PhysicalLocation.ArtifactLocation.URI, r.Locations[0].LogicalLocations[0].FullyQualifiedName
+		marks[r.PartialFingerprints["ruleObjectOwner/v1"]], paths[uri] = true, true
+		segments := 3
+		if cluster != "" {
+			segments = 4
+		}
+		if strings.Count(uri, "/") != segments-1 || strings.HasPrefix(uri, "../") || r.Properties.Cluster != cluster || !strings.HasSuffix(name, "shop/Secret/restored") {
+			t.Errorf("%q is at %s, called %s, in %q", cluster, uri, name, r.Properties.Cluster)
+		}
+	}
+	if len(marks) != 5 || len(paths) != 5 {
+		t.Errorf("some are taken for others: %v, %v", marks, paths)
+	}
 }

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// together is how many clusters are asked at once, and so how many looks are held in
+// memory.
+const together = 4
+
+// everyContext, alone, stands for all contexts of the kubeconfig.
+const everyContext = "all"
+
+// view is the way to one of the clusters that are to be audited.
+type view struct {
+	name string // of its context; empty where it is not one of several
+	*source
+}
+
+// ofOne are the flags that lead to one cluster, or say who asks there. Meant for several,
+// they would show the credentials of one to the others.
+var ofOne = []string{
+	"from", "context", "cluster", "user", "server", "token", "client-certificate", "client-key", "certificate-authority", "tls-server-name",
+}
+
+// views are the clusters that the command line names, by the names of their contexts,
+// each once. Nothing is asked of any.
+func (f *auditFlags) views() ([]view, error) {
+	if !f.said("contexts") {
+		return []view{{source: f.source}}, nil
+	}
+	for _, flag := range ofOne {
+		if f.said(flag) {
+			return nil, usagef("--contexts and --%s exclude each other", flag)
+		}
+	}
+	known, _, err := f.config.Contexts()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	slices.Sort(known)
+	names := f.contexts
+	if slices.Equal(names, []string{everyContext}) {
+		names = known
+	}
+	if len(names) == 0 || len(known) == 0 {
+		return nil, &hinted{usagef("--contexts: there is no context"), "name a kubeconfig with --kubeconfig or KUBECONFIG"}
+	}
+	var out []view
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if !slices.Contains(known, name) {
+			return nil, &hinted{usagef("--contexts: there is no context %s", quoted(name)), "contexts are: " + strings.Join(known, ", ")}
+		}
+		out = append(out, view{name, f.in(name)})
+	}
+	f.warnOfTwins(out)
+	return out, nil
+}
+
+// warnOfTwins says which contexts lead to the same server.
+func (f *auditFlags) warnOfTwins(views []view) {
+	at := map[string][]string{}
+	var servers []string
+	for _, v := range views {
+		config, err := v.config.Config()
+		if err != nil {
+			continue // said when it is to be asked
+		}
+		if at[config.Host] == nil {
+			servers = append(servers, config.Host)
+		}
+		at[config.Host] = append(at[config.Host], escape.Short(v.name, 200))
+	}
+	for _, server := range servers {
+		if names := at[server]; len(names) > 1 {
+			fmt.Fprintf(f.Err, "warning: contexts %s lead to the same server: what is there counts more than once\n", phrase.List(names, namedGaps))
+		}
+	}
+}
+
+// survey audits all clusters, some at once. One that gives no answer is a gap, unless
+// none does. The answers are in the order of the views.
+func (f *auditFlags) survey(ctx context.Context, views []view, options audit.Options) ([]audit.Cluster, error) {
+	out, failures := make([]audit.Cluster, len(views)), make([]error, len(views))
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	done, slots := 0, make(chan struct{}, together)
+	for i, v := range views {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			out[i], failures[i] = f.judge(ctx, v, options)
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; f.ErrTerm && v.name != "" {
+				fmt.Fprintf(f.Err, "\r\x1b[Kasked %d of %d clusters", done, len(views))
+			}
+		})
+	}
+	all.Wait()
+	if f.ErrTerm && views[0].name != "" {
+		fmt.Fprint(f.Err, "\r\x1b[K")
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if len(views) == 1 {
+		return out, failures[0]
+	}
+	for i, err := range failures {
+		if err != nil {
+			out[i] = unanswered(views[i].name, err)
+		}
+	}
+	if !slices.ContainsFunc(out, func(c audit.Cluster) bool { return c.Answered }) {
+		for _, c := range out {
+			f.warnOf(c)
+		}
+		return nil, fmt.Errorf("none of %d clusters gave an answer", len(out))
+	}
+	return out, nil
+}
+
+// judge looks at one cluster, or a file, and audits it.
+func (f *auditFlags) judge(ctx context.Context, v view, options audit.Options) (audit.Cluster, error) {
+	begun := v.Now()
+	seen, live, err := v.look(ctx, v.whole(cluster.Scope{Labels: options.Selector != nil}))
+	if err != nil {
+		return audit.Cluster{}, err
+	}
+	out := audit.Cluster{Name: v.name, Answered: true, Server: seen.Server, Types: monitored(seen), Taken: seen.Taken}
+	if live != nil {
+		out.Took = v.Now().Sub(begun)
+	}
+	out.Report, err = audit.Run(graph.New(seen), options)
+	return out, err
+}
+
+// unanswered is a cluster that could not be asked, or did not answer.
+func unanswered(name string, err error) audit.Cluster {
+	reason := snapshot.BadConfig
+	var unreachable *cluster.Unreachable
+	var blind *cluster.Blind
+	switch {
+	case errors.As(err, &unreachable):
+		reason = unreachable.Reason()
+	case errors.As(err, &blind):
+		reason = blind.Gaps[0].Reason
+	}
+	return audit.Silent(name, reason, err.Error())
+}
+
+// warnOf says what weakens the answer about one cluster.
+func (f *auditFlags) warnOf(c audit.Cluster) {
+	where := ""
+	if c.Name != "" {
+		where = "cluster " + escape.Short(c.Name, 200) + ": "
+	}
+	var gaps []snapshot.Gap
+	for _, g := range c.Gaps {
+		gaps = append(gaps, g.Gap)
+	}
+	if !c.Answered {
+		fmt.Fprintf(f.Err, "warning: %sno answer: %s\n", where, escape.Short(gaps[0].Message, 2000))
+		return
+	}
+	f.warnOfUnread(c.Name, gaps, c.Types)
+	if audit.SiblingsAtRisk(c.Server) && len(c.Findings) > 0 {
+		fmt.Fprintf(f.Err, "warning: %sthis server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", where, quoted(c.Server))
+	}
+}

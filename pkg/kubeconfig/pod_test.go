@@ -1,0 +1,171 @@
+package kubeconfig
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+)
+
+// aPod is a folder such as a kubelet mounts, and the variables of a Pod.
+func aPod(t *testing.T) (mounted string) {
+	t.Helper()
+	mounted = t.TempDir()
+	for name, content := range map[string]string{"token": "of-the-pod", "ca.crt": "", "namespace": "monitoring\n"} {
+		if err := os.WriteFile(filepath.Join(mounted, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, value := range map[string]string{
+		"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443", "POD_NAMESPACE": "",
+		"KUBECONFIG": filepath.Join(mounted, "no-kubeconfig"),
+	} {
+		t.Setenv(name, value)
+	}
+	return mounted
+}
+
+func parsed(t *testing.T, mounted, line string) *Flags {
+	t.Helper()
+	flags, set := New("30s"), pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.mounted = mounted
+	flags.Add(set)
+	if err := set.Parse(strings.Fields(line)); err != nil {
+		t.Fatal(err)
+	}
+	return flags
+}
+
+func TestInAPod(t *testing.T) {
+	type answers struct{ Host, Token, User, Context, Namespace, Timeout string }
+	pod := answers{"https://10.0.0.1:443", "of-the-pod", "", "in-cluster", "monitoring", "30s"}
+	for name, test := range map[string]struct {
+		line string
+		env  []string
+		want func(*answers)
+	}{
+		"its own cluster, as its service account": {"", nil, func(*answers) {}},
+		"an address of version 6":                 {"", []string{"KUBERNETES_SERVICE_HOST", "fd00::1"}, func(a *answers) { a.Host = "https://[fd00::1]:443" }},
+		"the namespace that the Pod is told":      {"", []string{"POD_NAMESPACE", "told"}, func(a *answers) { a.Namespace = "told" }},
+		"the namespace that is said":              {"-n said", []string{"POD_NAMESPACE", "told"}, func(a *answers) { a.Namespace = "said" }},
+		"as somebody else":                        {"--as=eve", nil, func(a *answers) { a.User = "eve" }},
+		"a longer patience":                       {"--request-timeout=5m", nil, func(a *answers) { a.Timeout = "5m0s" }},
+		"another token":                           {"--token=other", nil, func(a *answers) { a.Token = "other" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mounted := aPod(t)
+			if test.env != nil {
+				t.Setenv(test.env[0], test.env[1])
+			}
+			flags := parsed(t, mounted, test.line)
+			config, err := flags.Config()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := answers{Host: config.Host, Token: config.BearerToken, User: config.Impersonate.UserName, Timeout: config.Timeout.String()}
+			if got.Namespace, err = flags.HomeNamespace(); err != nil {
+				t.Fatal(err)
+			}
+			if _, got.Context, err = flags.Contexts(); err != nil {
+				t.Fatal(err)
+			}
+			want := pod
+			test.want(&want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if config.CAFile != filepath.Join(mounted, "ca.crt") {
+				t.Errorf("it trusts %q", config.CAFile)
+			}
+			file := filepath.Join(mounted, "token")
+			if config.BearerToken != "of-the-pod" {
+				file = ""
+			}
+			if config.BearerTokenFile != file { // client-go reads it again before the token expires
+				t.Errorf("the token is read from %q", config.BearerTokenFile)
+			}
+		})
+	}
+}
+
+func TestAPodsTokenGoesNowhereElse(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(kubeconfig, []byte(`{"clusters":[{"name":"c","cluster":{"server":"https://one:1"}}],"contexts":[{"name":"c","context":{"cluster":"c"}}],"current-context":"c"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, line := range map[string]string{
+		"a kubeconfig leads elsewhere": "--kubeconfig " + kubeconfig,
+		"--server does":                "--server https://two:1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			config, err := parsed(t, aPod(t), line).Config()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if config.BearerToken+config.BearerTokenFile != "" || strings.Contains(config.Host, "10.0.0.1") {
+				t.Errorf("%s gets the token %q of %q", config.Host, config.BearerToken, config.BearerTokenFile)
+			}
+		})
+	}
+}
+
+func TestOutsideOfAPodNothingIsTakenForOne(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, mounted string){
+		"no address": func(t *testing.T, _ string) { t.Setenv("KUBERNETES_SERVICE_HOST", "") },
+		"no port":    func(t *testing.T, _ string) { t.Setenv("KUBERNETES_SERVICE_PORT", "") },
+		"no token": func(t *testing.T, mounted string) {
+			if err := os.Remove(filepath.Join(mounted, "token")); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mounted := aPod(t)
+			spoil(t, mounted)
+			all, current, err := parsed(t, mounted, "").Contexts()
+			if err != nil || len(all) > 0 || current != "" {
+				t.Errorf("contexts %q, in use %q, %v", all, current, err)
+			}
+		})
+	}
+}
+
+func TestAnotherContext(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(kubeconfig, []byte(`{
+		"clusters":[{"name":"a","cluster":{"server":"https://a:1"}},{"name":"b","cluster":{"server":"https://b:1"}}],
+		"contexts":[{"name":"a","context":{"cluster":"a"}},{"name":"b","context":{"cluster":"b","user":"asks"}},{"name":"nowhere","context":{"cluster":"gone"}}],"current-context":"a",
+		"users":[{"name":"asks","user":{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"asks","interactiveMode":"IfAvailable"}}}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := parsed(t, "", "--as=eve --as-user-extra=k=v --kubeconfig "+kubeconfig)
+	for _, context := range []string{"b", "a", "b"} { // in any order, and again
+		config, err := flags.In(context).Config()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := rest.ImpersonationConfig{UserName: "eve", Extra: map[string][]string{"k": {"v"}}}
+		if diff := cmp.Diff(want, config.Impersonate); diff != "" {
+			t.Errorf("impersonation (-want +got):\n%s", diff)
+		}
+		if config.Host != "https://"+context+":1" {
+			t.Errorf("context %s leads to %s", context, config.Host)
+		}
+		if context == "b" && !config.ExecProvider.StdinUnavailable {
+			t.Error("a plugin may ask a person in the middle of several clusters")
+		}
+	}
+	if config, err := parsed(t, "", "--context=b --kubeconfig "+kubeconfig).Config(); err != nil || config.ExecProvider.StdinUnavailable {
+		t.Errorf("a plugin must not ask for its one cluster: %v", err)
+	}
+	if config, err := flags.In("nowhere").Config(); err == nil {
+		t.Errorf("a context without a cluster leads to %s", config.Host)
+	}
+	if _, err := flags.In("no-such").Config(); err == nil || !strings.Contains(err.Error(), "no-such") {
+		t.Errorf("a context that is not there: %v", err)
+	}
+}

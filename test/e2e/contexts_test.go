@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// both is a tool with a kubeconfig of several clusters: "first" and "second" are the
+// admins of two, and "limited" is a user of the first.
+func (s *scene) both(other *scene, user string) tool {
+	s.Helper()
+	config := clientcmdapi.NewConfig()
+	for name, from := range map[string]struct {
+		world   *world
+		context string
+	}{
+		"first":   {s.world, s.plane.Context("admin")},
+		"second":  {other.world, other.plane.Context("admin")},
+		"limited": {s.world, s.plane.Context(user)},
+	} {
+		its, err := clientcmd.LoadFromFile(from.world.plane.Kubeconfig)
+		s.must(err)
+		context := its.Contexts[from.context]
+		config.Clusters[name], config.AuthInfos[name] = its.Clusters[context.Cluster], its.AuthInfos[context.AuthInfo]
+		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	}
+	path := filepath.Join(s.TempDir(), "kubeconfig")
+	s.must(clientcmd.WriteToFile(*config, path))
+	t := s.tool()
+	t.env = append(t.env, "KUBECONFIG="+path)
+	return t
+}
+
+// several is a report of several clusters.
+type several struct {
+	report
+	Clusters []struct {
+		Name, Server       string
+		Answered, Complete bool
+		Summary            summary
+	} `json:"clusters"`
+}
+
+func TestSeveralClustersAtOnce(t *testing.T) {
+	s, other := set(t), opposite(t)
+	ns, far := s.namespace("contexts"), other.namespace("contexts")
+	s.create(configMap(ns, "here", ownedBy(lost())))
+	other.create(configMap(far, "there", ownedBy(lost())))
+	tool := s.both(other, "dave")
+
+	t.Run("both answer", func(t *testing.T) {
+		r := tool.gc("audit", "--contexts", "second,first", "--rule", "missing-owner").exits(t, 1).shows(t, " of 2 clusters. Whole view.")
+		var got []string
+		for line := range strings.Lines(r.Stdout) {
+			if f := strings.Fields(line); len(f) > 4 && (f[3] == ns || f[3] == far) {
+				got = append(got, f[0]+" "+f[4])
+			}
+		}
+		if diff := cmp.Diff([]string{"first ConfigMap/here", "second ConfigMap/there"}, got); diff != "" {
+			t.Errorf("(-want +got)\n%s\n%s", diff, r.Stdout)
+		}
+	})
+	t.Run("each is what it is alone", func(t *testing.T) {
+		joined := tool.gc("audit", "--contexts", "first,second", "-o", "json", "--fail-on=never").exits(t, 0)
+		r := decode[several](t, joined)
+		for _, c := range r.Clusters {
+			alone := decode[report](t, tool.gc("audit", "--context", c.Name, "-o", "json", "--fail-on=never").exits(t, 0))
+			if diff := cmp.Diff(alone.Summary, c.Summary); diff != "" || !c.Answered || c.Complete != alone.Complete {
+				t.Errorf("%s: (-alone +joined)\n%s", c.Name, diff)
+			}
+			var got []finding
+			for _, f := range r.Findings {
+				if f.Cluster == c.Name {
+					f.Cluster = ""
+					got = append(got, f)
+				}
+			}
+			if diff := cmp.Diff(alone.Findings, got); diff != "" {
+				t.Errorf("%s: (-alone +joined)\n%s", c.Name, diff)
+			}
+		}
+	})
+	t.Run("one may not look", func(t *testing.T) {
+		r := tool.gc("audit", "--contexts", "all", "-o", "json", "--fail-on=never").exits(t, 0)
+		r.warns(t, "warning: contexts first, limited lead to the same server", "warning: cluster limited: no answer: nothing could be read")
+		got := decode[several](t, r)
+		if got.Complete || len(got.Clusters) != 3 || got.Clusters[1].Name != "limited" || got.Clusters[1].Answered {
+			t.Errorf("got %+v", got.Clusters)
+		}
+		if diff := cmp.Diff([]gap{{Cluster: "limited", Group: "*", Resource: "*", Reason: "forbidden", Message: got.Gaps[0].Message}}, got.Gaps); diff != "" {
+			t.Errorf("gaps (-want +got)\n%s", diff)
+		}
+		tool.gc("audit", "--contexts", "first,limited", "--strict", "--fail-on=never").exits(t, 3)
+		tool.gc("audit", "--contexts", "limited").exits(t, 2).warns(t, "error: nothing could be read", "hint: ")
+	})
+}

@@ -1,0 +1,277 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// variants are the folders of docs/in-cluster, each a kustomization.
+var variants = []string{"audit", "push", "textfile"}
+
+func variantPath(name string) string { return filepath.Join("..", "..", "docs", "in-cluster", name) }
+
+// guarded is a scene on a control plane of its own, with the admission of a usual cluster:
+// service accounts have to be there, and are mounted.
+func guarded(t *testing.T) *scene {
+	t.Helper()
+	set(t)
+	p := plane.New(t, plane.Options{Collector: plane.Off, AdmissionPlugins: []string{"ServiceAccount"}})
+	w, err := newWorld(p, shared.bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &scene{T: t, world: w}
+}
+
+// apply applies a variant as the page says, and as strictly as the server can.
+func (s *scene) apply(variant string) {
+	s.Helper()
+	s.kubectl("apply", "--server-side", "--force-conflicts", "--validate=strict", "-k", variantPath(variant)).exits(s, 0)
+}
+
+// rendered are the objects of a variant by their kinds.
+func (s *scene) rendered(variant string) map[string]object {
+	s.Helper()
+	out := map[string]object{}
+	for _, text := range strings.Split(s.kubectl("kustomize", variantPath(variant)).exits(s, 0).Stdout, "\n---\n") {
+		o := object{&unstructured.Unstructured{}}
+		s.must(yaml.UnmarshalStrict([]byte(text), &o.Object))
+		out[o.GetKind()] = o
+	}
+	return out
+}
+
+// pod is one as the CronJob of a variant makes it.
+func (s *scene) pod(variant string) object {
+	s.Helper()
+	cronJob := s.rendered(variant)["CronJob"]
+	spec, found, err := unstructured.NestedMap(cronJob.Object, "spec", "jobTemplate", "spec", "template", "spec")
+	if err != nil || !found {
+		s.Fatalf("no Pod in the CronJob of %s: %v", variant, err)
+	}
+	return of("v1", "Pod", cronJob.GetNamespace(), "of-"+variant, with("spec", spec))
+}
+
+func TestTheManifestsOfTheAuditAreTakenAsTheyAre(t *testing.T) {
+	s := guarded(t)
+	for _, variant := range variants {
+		t.Run(variant, func(t *testing.T) {
+			s := s.under(t)
+			s.apply(variant)
+			// Pod Security and the service account's admission judge the Pod itself.
+			pod := s.create(s.pod(variant))
+			volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
+			if !strings.Contains(fmt.Sprint(volumes), "serviceAccountToken") {
+				t.Errorf("the Pod is given no token: %v", volumes)
+			}
+			s.kubectl("create", "job", "--from=cronjob/gc-audit", "now-"+variant, "-n", "gc-audit", "--dry-run=server").exits(t, 0)
+		})
+	}
+}
+
+func TestThePodsOfTheAuditAreRestricted(t *testing.T) {
+	s := guarded(t)
+	for _, variant := range variants {
+		level := s.rendered(variant)["Namespace"].GetLabels()["pod-security.kubernetes.io/enforce"]
+		if want := map[string]string{"textfile": "privileged"}[variant]; want == "" && level != "restricted" || want != "" && level != want {
+			t.Errorf("%s: the namespace enforces %q", variant, level)
+		}
+	}
+	s.apply("audit")
+	for _, spoil := range []struct{ path, value string }{
+		{"allowPrivilegeEscalation", "true"}, {"capabilities", `{"drop":[]}`},
+	} {
+		pod := s.pod("audit")
+		containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
+		var value any
+		s.must(yaml.Unmarshal([]byte(spoil.value), &value))
+		s.must(unstructured.SetNestedField(containers[0].(map[string]any), value, "securityContext", spoil.path))
+		s.must(unstructured.SetNestedSlice(pod.Object, containers, "spec", "containers"))
+		text, err := pod.MarshalJSON()
+		s.must(err)
+		kubectl := s.tool()
+		kubectl.stdin = string(text)
+		if r := kubectl.exec(s.plane.KubectlPath, "create", "-f", "-"); r.Code == 0 || !strings.Contains(r.Stderr, "violates PodSecurity") {
+			t.Errorf("the namespace lets %s be %s: %s%s", spoil.path, spoil.value, r.Stdout, r.Stderr)
+		}
+	}
+}
+
+func TestTheJobEndsAsTheAuditDoes(t *testing.T) {
+	s := guarded(t)
+	s.apply("audit")
+	for name, c := range map[string]struct {
+		code int64
+		ends string // the condition of the Job; empty where it goes on
+	}{
+		"nothing is wrong":         {0, "Complete"},
+		"findings":                 {1, "Failed"},
+		"the view was not whole":   {3, "Failed"},
+		"no answer is tried again": {2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.under(t)
+			job := fmt.Sprintf("ends-%d", c.code)
+			s.kubectl("create", "job", "--from=cronjob/gc-audit", job, "-n", "gc-audit").exits(t, 0)
+			first := s.podsOf(job, 1)[0]
+			s.ended(first, c.code)
+			if c.ends == "" {
+				s.podsOf(job, 2)
+				return
+			}
+			s.kubectl("wait", "--for=condition="+c.ends, "--timeout=25s", "job/"+job, "-n", "gc-audit").exits(t, 0)
+			s.podsOf(job, 1)
+		})
+	}
+}
+
+// podsOf waits until a Job has made so many Pods.
+func (s *scene) podsOf(job string, n int) (names []string) {
+	s.Helper()
+	s.await(fmt.Sprintf("%d Pods of %s", n, job), func(context.Context) (bool, error) {
+		names = strings.Fields(s.kubectl("get", "pods", "-n", "gc-audit", "-l", "job-name="+job, "-o", "jsonpath={.items[*].metadata.name}").Stdout)
+		return len(names) >= n, nil
+	})
+	if len(names) != n {
+		s.Errorf("%s has the Pods %q, want %d", job, names, n)
+	}
+	return names
+}
+
+// ended writes what a kubelet writes when the one container of a Pod has ended.
+func (s *scene) ended(pod string, code int64) {
+	s.Helper()
+	phase := "Failed"
+	if code == 0 {
+		phase = "Succeeded"
+	}
+	s.kubectl("patch", "pod", pod, "-n", "gc-audit", "--subresource=status", "-p", fmt.Sprintf(
+		`{"status":{"phase":%q,"containerStatuses":[{"name":"audit","image":"i","imageID":"i","ready":false,"restartCount":0,`+
+			`"state":{"terminated":{"exitCode":%d,"reason":"Ended","startedAt":"2026-11-20T08:00:00Z","finishedAt":"2026-11-20T08:00:01Z"}}}]}}`, phase, code)).exits(s, 0)
+}
+
+// TestTheAuditRunsInAnEmptyImage is the Pod without a kubelet: the program alone in a root
+// that can't be written to, with the service account where a kubelet mounts it, and with
+// what a Pod is told of its cluster. The token is the server's, for that very account.
+func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
+	s := guarded(t)
+	s.apply("audit")
+	ns := s.namespace("watched")
+	image := s.image()
+	run := func(t *testing.T, args ...string) result {
+		t.Helper()
+		return s.under(t).contained(image, args...)
+	}
+
+	clean := run(t, "audit", "--strict", "-o", "json").exits(t, 0)
+	if r := decode[report](t, clean); !r.Complete || r.Summary.Objects == 0 {
+		t.Errorf("the view is not whole: %+v", r)
+	}
+	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+	run(t, "audit", "--strict").exits(t, 1).shows(t, "missing-owner", ns+" ConfigMap/orphan", "Whole view.")
+
+	metrics := filepath.Join(image, "metrics", "gc.prom")
+	run(t, "audit", "--fail-on=never", "-o", "prometheus=/metrics/gc.prom").exits(t, 0)
+	if text, err := os.ReadFile(metrics); err != nil || !strings.Contains(string(text), `kubectl_gc_audit_findings{rule="missing-owner",severity="error"} 1`) {
+		t.Errorf("%v: %s", err, short(string(text)))
+	}
+	if r := run(t, "audit", "-o", "prometheus=/gc.prom"); r.Code != 2 || !strings.Contains(r.Stderr, "read-only file system") {
+		t.Errorf("the root can be written to: %d %s", r.Code, r.Stderr)
+	}
+	// Whose namespace it is, what the cluster is called, and that no flag is dropped.
+	s.create(configMap("gc-audit", "dependent", ownedBy(to(s.create(secret("gc-audit", "owner"))))))
+	run(t, "tree").exits(t, 0).shows(t, "gc-audit ", "ConfigMap/dependent")
+	run(t, "audit", "--contexts", "in-cluster", "-o", "jsonpath={.clusters[*].name}").exits(t, 1).shows(t, "in-cluster")
+	run(t, "tree", "configmap/orphan", "-n", ns, "--as", "system:serviceaccount:default:default").exits(t, 2).warns(t, "cannot impersonate")
+
+	// A verb less is not enough.
+	for verb, want := range map[string]struct {
+		code  int
+		words string
+	}{"get": {3, "could not be read"}, "list": {2, "nothing could be read"}} {
+		left := slices.DeleteFunc([]string{"get", "list"}, func(v string) bool { return v == verb })
+		s.kubectl("patch", "clusterrole", "gc-look", "--type=json", "-p", `[{"op":"replace","path":"/rules/0/verbs","value":["`+left[0]+`"]}]`).exits(t, 0)
+		s.eventually(func() bool {
+			r := run(t, "audit", "--strict")
+			return r.Code == want.code && strings.Contains(r.Stderr, want.words)
+		})
+		run(t, "audit", "--strict").exits(t, want.code).warns(t, want.words)
+	}
+	s.untouched(orphan)
+
+	// Somebody else's token, and none.
+	s.must(os.WriteFile(filepath.Join(image, mountedAt, "token"), []byte("expired"), 0o600))
+	run(t, "audit").exits(t, 2).warns(t, "does not tell you what it serves", "log in")
+}
+
+// mountedAt is where a kubelet mounts the credentials of a service account.
+const mountedAt = "var/run/secrets/kubernetes.io/serviceaccount"
+
+// image is the root of a container of the image that docs/in-cluster defines, with what a
+// kubelet mounts into it. It skips the test, loudly, where no such root can be entered.
+func (s *scene) image() string {
+	s.Helper()
+	if out, err := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").CombinedOutput(); runtime.GOOS != "linux" || err != nil {
+		s.Skipf("SKIPPED, NOT TESTED: no root of its own can be made for a process here: %v %s", err, out)
+	}
+	root := s.TempDir()
+	program := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(root, "kubectl-gc"), "github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc")
+	program.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := program.CombinedOutput(); err != nil {
+		s.Fatalf("%v\n%s", err, out)
+	}
+	for name, content := range map[string]string{
+		"token":     s.kubectl("create", "token", "gc-audit", "-n", "gc-audit").exits(s, 0).Stdout,
+		"ca.crt":    string(s.config.CAData),
+		"namespace": "gc-audit",
+	} {
+		path := filepath.Join(root, mountedAt, name)
+		s.must(errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(strings.TrimSpace(content)), 0o600)))
+	}
+	s.must(os.Mkdir(filepath.Join(root, "metrics"), 0o755))
+	return root
+}
+
+// enter makes the first argument the root of the second, read-only but for /metrics. Proc
+// and dev are not there.
+const enter = `set -e
+root=$1; shift
+mount --bind "$root" "$root"
+mount --bind "$root/metrics" "$root/metrics"
+mount -o remount,bind,ro "$root"
+exec chroot "$root" "$@"`
+
+// contained runs the program in its image.
+func (s *scene) contained(root string, args ...string) result {
+	s.Helper()
+	server, err := url.Parse(s.plane.Server)
+	s.must(err)
+	cmd := exec.CommandContext(s.Context(), "unshare", append([]string{"--user", "--map-root-user", "--mount", "sh", "-c", enter, "sh", root, "/kubectl-gc"}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/sbin", "KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port()}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	r := result{Stdout: stdout.String(), Stderr: stderr.String(), line: args}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		r.Code = exit.ExitCode()
+	} else {
+		s.must(err)
+	}
+	return r
+}

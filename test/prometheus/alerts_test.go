@@ -1,0 +1,160 @@
+package prometheus
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/promqltest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+func alerts(t *testing.T) []rulefmt.Rule {
+	t.Helper()
+	groups, errs := rulefmt.ParseFile(filepath.Join("..", "..", "docs", "in-cluster", "alerts.yaml"), false, model.UTF8Validation)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var out []rulefmt.Rule
+	for _, g := range groups.Groups {
+		out = append(out, g.Rules...)
+	}
+	return out
+}
+
+func TestAlertsAskForWhatIsWritten(t *testing.T) {
+	there := parsed(t, written(t, seen("")))
+	for _, alert := range alerts(t) {
+		expression, err := parser.ParseExpr(alert.Expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parser.Inspect(expression, func(n parser.Node, _ []parser.Node) error {
+			if s, ok := n.(*parser.VectorSelector); ok && there[s.Name] == nil {
+				t.Errorf("%s asks for %s, which nobody writes", alert.Alert, s.Name)
+			}
+			return nil
+		})
+	}
+}
+
+// day is how many hours are scraped before the last.
+const day = 24
+
+// TestAlertsFire has the audit of each hour scraped, and the expressions of the alerts
+// evaluated at the end: how long they have to hold is left out.
+func TestAlertsFire(t *testing.T) {
+	broken := finds(2, "missing-owner", audit.Error)
+	for name, test := range map[string]struct {
+		before, last []audit.Cluster // nil: nothing is scraped
+		late         time.Duration   // since the last look
+		want         []string
+	}{
+		"all is well": {
+			before: []audit.Cluster{seen("")}, last: []audit.Cluster{seen("")},
+		},
+		"warnings alone": {
+			before: []audit.Cluster{seen("", finds(5, "unverified-owner", audit.Warning))}, last: []audit.Cluster{seen("", finds(5, "unverified-owner", audit.Warning))},
+		},
+		"broken for long": {
+			before: []audit.Cluster{seen("", broken)}, last: []audit.Cluster{seen("", broken)},
+			want: []string{"OwnerReferencesBroken"},
+		},
+		"broken since yesterday": {
+			before: []audit.Cluster{seen("")}, last: []audit.Cluster{seen("", broken)},
+			want: []string{"OwnerReferencesBreaking", "OwnerReferencesBroken"},
+		},
+		"broken since yesterday in one of two": {
+			before: []audit.Cluster{seen("a"), seen("b", broken)}, last: []audit.Cluster{seen("a", broken), seen("b", broken)},
+			want: []string{"OwnerReferencesBreaking a", "OwnerReferencesBroken a", "OwnerReferencesBroken b"},
+		},
+		"mended": {
+			before: []audit.Cluster{seen("", broken)}, last: []audit.Cluster{seen("")},
+		},
+		"something may not be read": {
+			before: []audit.Cluster{seen("")}, last: []audit.Cluster{seen("", lacks(snapshot.Forbidden))},
+			want: []string{"OwnerReferencesNotAllSeen"},
+		},
+		"one of two clusters is silent": {
+			before: []audit.Cluster{seen("a"), seen("b")}, last: []audit.Cluster{seen("a"), silent("b")},
+			want: []string{"OwnerReferencesClusterSilent b"},
+		},
+		"no audit for four hours": {
+			before: []audit.Cluster{seen("")}, last: []audit.Cluster{seen("")}, late: 4 * time.Hour,
+			want: []string{"OwnerReferencesNotAudited"},
+		},
+		"nothing was ever written": {
+			want: []string{"OwnerReferencesNotAudited"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var script strings.Builder
+			script.WriteString("load 1h\n")
+			if test.last != nil {
+				scraped(t, &script, written(t, test.before...), written(t, test.last...))
+			}
+			storage := promqltest.LoadedStorage(t, script.String())
+			defer storage.Close()
+			engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
+			// Looks are as old as the samples say; the clock of the storage begins at 0.
+			since := now.Add(test.late).Unix()
+			var got []string
+			for _, alert := range alerts(t) {
+				expression := strings.ReplaceAll(alert.Expr, "time()", model.SampleValue(since).String())
+				query, err := engine.NewInstantQuery(context.Background(), storage, nil, expression, time.Unix(0, 0).Add(day*time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				vector, err := query.Exec(context.Background()).Vector()
+				if err != nil {
+					t.Fatalf("%s: %v", alert.Alert, err)
+				}
+				for _, s := range vector {
+					got = append(got, strings.TrimSpace(alert.Alert+" "+s.Metric.Get("cluster")))
+				}
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// scraped loads a day of one page, and another at its end.
+func scraped(t *testing.T, script *strings.Builder, before, last string) {
+	t.Helper()
+	values := map[string][2]string{}
+	var order []string
+	for i, page := range []string{before, last} {
+		for line := range strings.Lines(page) {
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			at := strings.LastIndexByte(line, ' ')
+			v, known := values[line[:at]]
+			if !known {
+				order = append(order, line[:at])
+				v = [2]string{"_", "stale"}
+			}
+			v[i] = strings.TrimSpace(line[at:])
+			values[line[:at]] = v
+		}
+	}
+	for _, series := range order {
+		v := values[series]
+		past := "_x24"
+		if v[0] != "_" {
+			past = v[0] + "+0x23"
+		}
+		script.WriteString("  " + series + " " + past + " " + v[1] + "\n")
+	}
+}

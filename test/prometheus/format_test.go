@@ -1,0 +1,98 @@
+package prometheus
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+func parsed(t *testing.T, text string) map[string]*dto.MetricFamily {
+	t.Helper()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return families
+}
+
+// hostile are names that a kubeconfig may have for a context.
+var hostile = []string{`a"} 1`, "b\nkubectl_gc_audit_complete 1", `c\`, "d\xff", "e\x1b[31m", "arn:aws:eks:eu-west-1:1:cluster/prod"}
+
+func TestPrometheusReadsWhatIsWritten(t *testing.T) {
+	of := func(names ...string) (out []audit.Cluster) {
+		for _, name := range names {
+			out = append(out, seen(name, finds(2, "missing-owner", audit.Error)))
+		}
+		return out
+	}
+	for name, clusters := range map[string][]audit.Cluster{
+		"one cluster":                    of(""),
+		"one that was not seen whole":    {seen("", lacks(snapshot.Forbidden), lacks("of-tomorrow"))},
+		"several, one without an answer": append(of("prod", "staging"), silent("edge")),
+		"names that nobody should give":  of(hostile...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := written(t, clusters...)
+			families := parsed(t, text)
+			problems, err := promlint.New(strings.NewReader(text)).Lint()
+			if err != nil || len(problems) > 0 {
+				t.Errorf("%v %v", problems, err)
+			}
+			answered := 0
+			for _, c := range clusters {
+				if c.Answered {
+					answered++
+				}
+			}
+			for metric, series := range map[string]int{
+				"kubectl_gc_audit_findings": answered * len(audit.IDs()) * 3,
+				"kubectl_gc_audit_objects":  answered,
+				"kubectl_gc_audit_answered": len(clusters),
+				"kubectl_gc_audit_complete": len(clusters),
+				"kubectl_gc_audit_gaps":     len(clusters) * (len(snapshot.GapReasons) + 1),
+				"kubectl_gc_build_info":     1,
+			} {
+				family := families[metric]
+				if family == nil || family.GetType() != dto.MetricType_GAUGE || family.GetHelp() == "" || len(family.GetMetric()) != series {
+					t.Errorf("%s: want %d gauges, got %v", metric, series, family)
+				}
+			}
+			distinct(t, families)
+		})
+	}
+}
+
+// distinct demands that no series is there twice: Prometheus and the Pushgateway refuse
+// such a page as a whole.
+func distinct(t *testing.T, families map[string]*dto.MetricFamily) {
+	t.Helper()
+	for name, family := range families {
+		there := map[string]bool{}
+		for _, m := range family.GetMetric() {
+			labels := ""
+			for _, l := range m.GetLabel() {
+				labels += l.GetName() + "=" + l.GetValue() + "\x00"
+			}
+			if there[labels] {
+				t.Errorf("%s is there twice with %q", name, labels)
+			}
+			there[labels] = true
+		}
+	}
+}
+
+func TestAHostileNameIsALabelAndNothingElse(t *testing.T) {
+	families := parsed(t, written(t, seen(hostile[1], lacks(snapshot.Forbidden))))
+	complete := families["kubectl_gc_audit_complete"].GetMetric()
+	if len(complete) != 1 || complete[0].GetGauge().GetValue() != 0 || complete[0].GetLabel()[0].GetValue() != `b\nkubectl_gc_audit_complete 1` {
+		t.Errorf("got %v", complete)
+	}
+}
