@@ -32,7 +32,7 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 		header = append(header, "UID", "VERDICT", "FIX")
 	}
 	rows := make([][]string, len(r.Findings))
-	for i, f := range gravestFirst(r.Findings) {
+	for i, f := range GravestFirst(r.Findings) {
 		rows[i] = row(f, wide, p)
 	}
 	return table.Write(w, header, rows)
@@ -87,8 +87,9 @@ func dash(s string) string {
 // about to be lost comes first.
 var urgency = []collector.Consequence{collector.Delete, collector.Stuck, collector.Unlink, collector.Hidden, collector.None}
 
-// gravestFirst keeps the order of findings that are as grave and as urgent.
-func gravestFirst(findings []audit.Finding) []*audit.Finding {
+// GravestFirst is the order in which a person reads findings. It keeps that of those
+// that are as grave and as urgent.
+func GravestFirst(findings []audit.Finding) []*audit.Finding {
 	out := make([]*audit.Finding, len(findings))
 	for i := range findings {
 		out[i] = &findings[i]
