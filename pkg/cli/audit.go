@@ -183,8 +183,8 @@ func (f *auditFlags) printTable(r *audit.Report) error {
 // warn says on standard error what weakens the answer, and what to do next.
 func (f *auditFlags) warn(seen *snapshot.Snapshot, r *audit.Report) {
 	f.warnOfGaps(seen)
-	if audit.SiblingsAtRisk(seen.Server) && len(r.Findings) > 0 {
-		fmt.Fprintf(f.Err, "warning: this server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", quoted(seen.Server))
+	if warning := oldServer(seen, r); warning != "" {
+		fmt.Fprintln(f.Err, "warning: "+warning)
 	}
 	commands := findings.Commands{
 		Mend: called + " repair --dry-run", Foresee: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
