@@ -25,6 +25,12 @@ function furnish(node, attributes, children) {
 	return node;
 }
 
+// refill gives a node these children and no others.
+function refill(node, ...children) {
+	node.replaceChildren();
+	return furnish(node, null, children);
+}
+
 const byID = (id) => document.getElementById(id);
 
 // thousands sets a number apart by commas.

@@ -33,7 +33,7 @@ function tally(n, of) {
 function furnishFilters(view) {
 	search.setAttribute("aria-label", view.asks);
 	search.placeholder = view.asks;
-	byID("filters").replaceChildren(
+	refill(byID("filters"),
 		element("div", {class: "searching"}, search, element("kbd", {"aria-hidden": "true"}, "/")),
 		element("div", {class: "choices"}, view.filters()));
 }

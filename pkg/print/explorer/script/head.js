@@ -5,7 +5,7 @@ function showHead() {
 	const where = a.context || a.address || a.file || "standard input";
 	document.title = where + " · kubectl gc report";
 	const fact = (label, said) => said && element("span", {class: "fact"}, element("span", {class: "dim"}, label + " "), said);
-	byID("head").replaceChildren(
+	refill(byID("head"),
 		element("div", {class: "brand"}, mark(), element("span", {}, element("b", {}, "kubectl gc"), " report")),
 		element("div", {class: "source"},
 			element("span", {class: "cluster"}, where),
@@ -30,7 +30,7 @@ function mark() {
 function showGaps() {
 	const {gaps, about} = data, box = byID("gaps");
 	box.hidden = !gaps.warning && about.warnings.length === 0;
-	box.replaceChildren(
+	refill(box,
 		gaps.warning && element("p", {class: "loud"}, element("strong", {}, "Not the whole view. "), gaps.warning.replace(/^warning: /, "").replace(/^./, (c) => c.toUpperCase()),
 			" What is not known is never taken for absent."),
 		gaps.causes.map((cause) => element("p", {class: "cause"}, cause)),

@@ -14,7 +14,7 @@ const keys = [
 
 function showHelp() {
 	const help = byID("help");
-	help.replaceChildren(
+	refill(help,
 		element("h2", {id: "help-title"}, "Keys"),
 		element("dl", {}, keys.map(([key, what]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, what)])),
 		element("p", {class: "dim"}, "A search finds what holds every word: a name, kind/name, a namespace, a UID."),

@@ -8,7 +8,7 @@ let chosen = []; // what of the view passes its filters
 let list = null;
 
 function showTabs() {
-	byID("tabs").replaceChildren(...Object.entries(views).map(([name, view]) =>
+	refill(byID("tabs"), Object.entries(views).map(([name, view]) =>
 		element("button", {
 			type: "button", role: "tab", id: "tab-" + name, "aria-selected": name === route.view, "aria-controls": "list",
 			tabindex: name === route.view ? "0" : "-1", onclick: () => go({view: name}),
@@ -80,4 +80,5 @@ byID("tabs").addEventListener("keydown", (e) => {
 		byID("tabs").querySelector("[aria-selected=true]")?.focus();
 	}
 });
-travelled();
+travel(readRoute());
+performance.mark("shown");

@@ -3,7 +3,7 @@ function showOverview() {
 	const {summary} = data.about;
 	kin?.leave();
 	kin = null;
-	byID("panel").replaceChildren(element("article", {class: "overview", "aria-labelledby": "overview-title"},
+	refill(byID("panel"), element("article", {class: "overview", "aria-labelledby": "overview-title"},
 		element("h1", {id: "overview-title", tabindex: "-1"}, headline(summary)),
 		element("p", {class: "dim"}, counted(summary.objects, "object") + " with " + counted(summary.references, "owner reference") +
 			" judged. Open a row to see who owns an object, what depends on it, and what becomes of it."),

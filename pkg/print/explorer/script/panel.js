@@ -4,7 +4,7 @@ let kin = null; // the list of the family's lines
 
 function showObject(n) {
 	const [kind, name] = titleOf(n);
-	byID("panel").replaceChildren(element("article", {class: "object", "aria-labelledby": "object-title"},
+	refill(byID("panel"), element("article", {class: "object", "aria-labelledby": "object-title"},
 		element("header", {},
 			element("p", {class: "trail"}, [isSeen(n) ? kindOf(n).apiVersion : "not seen", isSeen(n) && (namespaceOf(n) ? "namespace " + namespaceOf(n) : "cluster-scoped"), isSeen(n) && ageOf(n) && "age " + ageOf(n)].filter(Boolean).join("  ·  ")),
 			element("h1", {id: "object-title", tabindex: "-1"}, nameNodes(kind, name)),

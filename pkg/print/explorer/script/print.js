@@ -5,7 +5,7 @@ const mostPrinted = 1000;
 function fillPaper() {
 	const paper = byID("paper"), shown = chosen.slice(0, mostPrinted);
 	paper.hidden = false;
-	paper.replaceChildren(
+	refill(paper,
 		element("h2", {}, views[route.view].title + ": " + thousands(chosen.length)),
 		shown.map((i) => views[route.view].row(i)),
 		chosen.length > shown.length && element("p", {}, "and " + thousands(chosen.length - shown.length) + " more, which are not printed"));

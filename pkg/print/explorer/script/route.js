@@ -26,24 +26,29 @@ function hashOf(r) {
 // go shows something else. It is a step for the back button, unless it is a refinement of
 // what is shown.
 function go(change, refine) {
-	const next = hashOf({...route, ...change});
-	if (next === hashOf(route)) {
+	const next = {...route, ...change};
+	if (hashOf(next) === hashOf(route)) {
 		return;
 	}
 	if (refine) {
-		location.replace(next);
+		location.replace(hashOf(next));
 	} else {
-		location.hash = next;
+		location.hash = hashOf(next);
 	}
+	travel(next); // now, and not when the browser says so: somebody may be typing
 }
 
 // openObject shows an object beside the list.
 const openObject = (n) => go({object: uidOf(n)});
 
-function travelled() {
+function travel(to) {
 	const before = route;
-	route = readRoute();
+	route = to;
 	travellers.forEach((tell) => tell(route, before));
 }
 
-addEventListener("hashchange", travelled);
+addEventListener("hashchange", () => {
+	if (hashOf(readRoute()) !== hashOf(route)) {
+		travel(readRoute());
+	}
+});
