@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	table "github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
 	words "github.com/kubectl-gc/kubectl-gc/pkg/print/why"
 )
@@ -66,12 +67,21 @@ type builder struct {
 	kinds map[[2]string]int
 	fates map[fate]int
 	doc   *document
+
+	emptying   []*object.Object // namespaces and definitions that are being deleted
+	containers map[[3]string]*object.Object
 }
 
 func documentOf(p Page) *document {
 	b := &builder{
 		Page: p, texts: newTexts(), judge: collector.NewJudge(p.Graph),
 		kinds: map[[2]string]int{}, fates: map[fate]int{}, doc: &document{Kinds: []kind{}, Fates: []fate{}},
+		containers: map[[3]string]*object.Object{},
+	}
+	for _, o := range p.Graph.Snapshot().Objects {
+		if o.Terminating() && (o.IsNamespace() || o.IsDefinition()) {
+			b.emptying = append(b.emptying, o)
+		}
 	}
 	b.doc.About, b.doc.Gaps = b.about(), b.gaps()
 	for _, r := range audit.Rules {

@@ -34,8 +34,8 @@ type kind struct {
 
 // fate is what a pass of the collector makes of an object.
 type fate struct {
-	Tone   string `json:"tone"` // goes, changes, waits or stays
-	Action string `json:"action"`
+	Tone   string `json:"tone"`   // goes, changes, waits or stays
+	Action string `json:"action"` // of the collector; empty where others do it
 	Why    string `json:"why"`
 }
 
@@ -69,7 +69,7 @@ func (b *builder) objects() objects {
 			}
 			all.Finalizers = append(all.Finalizers, held)
 		}
-		all.Fate[i] = b.kept(graph.Node(i), o)
+		all.Fate[i] = b.unmoved(graph.Node(i), o)
 	}
 	for i := seen; i < b.Graph.Len(); i++ {
 		all.UID[i] = name(string(b.Graph.UID(graph.Node(i))))
@@ -104,11 +104,14 @@ func (b *builder) fate(f fate) int {
 	return at
 }
 
-// kept is the fate of an object on which there is no step, and that every owner keeps.
-// Of another one the findings tell.
-func (b *builder) kept(n graph.Node, o *object.Object) int {
+// unmoved is the fate of an object on which there is no step: it goes with what holds it,
+// or every owner keeps it. Of others the findings tell.
+func (b *builder) unmoved(n graph.Node, o *object.Object) int {
 	if int(n) >= b.Graph.Listed() || o.Terminating() {
 		return none
+	}
+	if c := b.container(o); c != nil {
+		return b.fate(fate{"goes", "", sentence(why.GoesWith(c))})
 	}
 	for i := range o.Owners {
 		if j := b.judge.Reference(graph.Edge{Node: n, Index: i}); !plain(j) {
@@ -116,4 +119,20 @@ func (b *builder) kept(n graph.Node, o *object.Object) int {
 		}
 	}
 	return b.fate(fate{"stays", "stays", sentence(why.Keeper(o.Owners))})
+}
+
+// container is the namespace or definition of an object that is being deleted, or nil.
+func (b *builder) container(o *object.Object) *object.Object {
+	key := [3]string{o.Namespace, o.APIVersion, o.Kind} // one answer for all of a kind in a namespace
+	found, known := b.containers[key]
+	if !known {
+		for _, c := range b.emptying {
+			if why.Holds(b.Graph, c, o) {
+				found = c
+				break
+			}
+		}
+		b.containers[key] = found
+	}
+	return found
 }

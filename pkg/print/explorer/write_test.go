@@ -166,6 +166,22 @@ func TestWhatBecomesOfEachObjectIsTold(t *testing.T) {
 	}
 }
 
+// Nothing stays in a namespace that is being deleted, whatever its owners are.
+func TestWhatIsInANamespaceThatGoesGoes(t *testing.T) {
+	owner := st.Deployment("shop/web")
+	look := st.New(st.Serving(st.Containers()...), st.Listing(st.Namespace("shop", st.Terminating()), owner, st.ConfigMap("shop/a", st.OwnedBy(owner)), st.Secret("other/b")))
+	c := contentOf(t, written(t, look, explorer.Source{}))
+	for name, want := range map[string]string{
+		"web": ": with Namespace/shop, which is being deleted",
+		"a":   ": with Namespace/shop, which is being deleted",
+		"b":   "stays: it has no owner, so the collector never touches it",
+	} {
+		if got := c.fate(t, name); got != want {
+			t.Errorf("of %s it says %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestWhatIsNotKnownIsNotToldAsGone(t *testing.T) {
 	look := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(st.Secret("shop/owner")))), st.Unreadable("secrets", snapshot.Forbidden))
 	c := contentOf(t, written(t, look, explorer.Source{}))

@@ -24,7 +24,7 @@ function lot(n) {
 		out.push(callout("waits", "It is being deleted.", ending));
 	}
 	if (fate) {
-		out.push(callout(fate.tone, fate.tone === "stays" ? "It stays." : ["A pass of the collector: ", pill(fate.action, fate.tone)], fate.why));
+		out.push(callout(fate.tone, fate.tone === "stays" ? "It stays." : fate.action === "" ? "It goes." : ["A pass of the collector: ", pill(fate.action, fate.tone)], fate.why));
 	} else if (n >= objects.listed) {
 		out.push(callout("plain", "Only looked up as an owner.", "No list showed it, so what becomes of it is not foretold."));
 	}

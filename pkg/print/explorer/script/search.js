@@ -21,7 +21,7 @@ const objectsView = {
 		const worst = findingsOn(n)[0], fate = fateOf(n);
 		return element("div", {class: "row object" + (worst === undefined ? "" : " " + gradeOf(worst)) + (uidOf(n) === route.object ? " open" : "")},
 			element("div", {class: "line"}, element("span", {class: "dot"}), element("span", {class: "title"}, nameNodes(...titleOf(n))),
-				fate && fate.tone !== "stays" && pill(fate.action, fate.tone)),
+				fate && fate.tone !== "stays" && pill(fate.action || "goes", fate.tone)),
 			element("div", {class: "line small"}, element("span", {class: "where"}, namespaceOf(n) || "cluster-scoped"),
 				element("span", {class: "dim"}, [ageOf(n) && "age " + ageOf(n), endingOf(n)].filter(Boolean).join(" · "))));
 	},

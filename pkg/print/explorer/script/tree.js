@@ -86,7 +86,7 @@ function remarks(line, root) {
 	}
 	const fate = fateOf(n);
 	if (fate && fate.tone !== "stays" && !line.again) {
-		out.push(pill(fate.action, fate.tone));
+		out.push(pill(fate.action || "goes", fate.tone));
 	}
 	if (endingOf(n)) {
 		out.push(element("span", {class: "note waits"}, endingOf(n)));
