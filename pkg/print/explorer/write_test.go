@@ -120,7 +120,8 @@ func (c *content) fate(t *testing.T, name string) string {
 
 func TestEqualLooksGiveEqualPages(t *testing.T) {
 	look := func() *snapshot.Snapshot { return st.New(st.Layers(200), st.Without(st.Nth(0))) }
-	if written(t, look(), explorer.Source{}) != written(t, look(), explorer.Source{}) {
+	first, second := written(t, look(), explorer.Source{}), written(t, look(), explorer.Source{})
+	if first != second {
 		t.Error("two pages of one look differ")
 	}
 }
