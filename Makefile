@@ -49,10 +49,27 @@ controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
 	$(CONTROLPLANE) build
 
 .PHONY: test
-test: lint controlplane ## everything: lint, unit tests, and end to end on a real control plane
+test: lint controlplane chromium ## everything: lint, unit tests, and end to end on a real control plane
 	KUBECTL_GC_E2E=1 $(GO) test $(RACE) -count=1 -timeout 15m ./...
 	cd test/controlplane && $(GO) test -count=1 -timeout 10m ./...
 	cd test/prometheus && $(GO) test -count=1 ./...
+	cd test/explorer && $(GO) test -count=1 -timeout 5m ./...
+
+# The page of kubectl gc report is tested in Chromium. Where there is none, and none may be
+# installed, those tests say so and are skipped.
+.PHONY: chromium
+chromium: ## install Chromium from Debian's package, where it is missing and this is root
+	@for c in "$$CHROMIUM" chromium chromium-browser google-chrome chrome; do \
+		test -n "$$c" && command -v "$$c" >/dev/null && exit 0; \
+	done; \
+	if test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	then exit 0; fi; \
+	echo "SKIPPED, NOT TESTED: no Chromium for the page of kubectl gc report: install one, or name it in CHROMIUM" >&2
+
+.PHONY: screenshots
+screenshots: chromium ## show the page of kubectl gc report, made from the demo, in docs/images
+	cd test/explorer && $(GO) run ./screenshots -root ../.. -out ../../docs/images
 
 .PHONY: differential
 differential: controlplane ## compare collect with the real collector on 20 random graphs (SEEDS=n)
@@ -87,6 +104,7 @@ lint: ## go vet, staticcheck, gofumpt, tidy modules
 	$(GO) mod tidy -diff
 	cd test/controlplane && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/prometheus && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd test/explorer && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/lint && $(GO) mod tidy -diff
 
 # One run with few objects and with many, so that what an object costs can be compared.

@@ -177,7 +177,16 @@ func (f *auditFlags) warnOf(c audit.Cluster) {
 		return
 	}
 	f.warnOfUnread(c.Name, gaps, c.Types)
-	if audit.SiblingsAtRisk(c.Server) && len(c.Findings) > 0 {
-		fmt.Fprintf(f.Err, "warning: %sthis server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted\n", where, quoted(c.Server))
+	if warning := oldServer(c.Server, len(c.Findings)); warning != "" {
+		fmt.Fprintf(f.Err, "warning: %s%s\n", where, warning)
 	}
+}
+
+// oldServer warns of a server whose own collector takes more along than the findings say;
+// it is empty for others.
+func oldServer(server string, findings int) string {
+	if !audit.SiblingsAtRisk(server) || findings == 0 {
+		return ""
+	}
+	return "this server is " + quoted(server) + ": before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted"
 }

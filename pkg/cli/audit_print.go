@@ -70,14 +70,19 @@ func (f *auditFlags) printMetrics(rules []string, file string) writing {
 	}
 }
 
+// advised are the commands that go on from findings.
+func advised() findings.Commands {
+	return findings.Commands{
+		Mend: called + " repair --dry-run", Foresee: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
+	}
+}
+
 // warn says on standard error what weakens the answer, and what to do next.
 func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	for _, c := range clusters {
 		f.warnOf(c)
 	}
-	commands := findings.Commands{
-		Mend: called + " repair --dry-run", Foresee: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
-	}
+	commands := advised()
 	if r.Clusters != nil {
 		for _, command := range []*string{&commands.Mend, &commands.Foresee, &commands.Explain} {
 			*command += " --context CLUSTER"

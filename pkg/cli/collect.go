@@ -128,7 +128,7 @@ func (f *collectFlags) run(ctx context.Context) error {
 
 // foresee makes the plan of a pass over what was seen.
 func (f *collectFlags) foresee(g *graph.Graph) (*plan.Plan, error) {
-	o := plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: f.within(g)}}
+	o := plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: f.inside(g)}}
 	if len(f.rules) > 0 {
 		roots, err := f.doomed(g)
 		if err != nil {
@@ -137,18 +137,6 @@ func (f *collectFlags) foresee(g *graph.Graph) (*plan.Plan, error) {
 		o.Bounds.Roots = roots
 	}
 	return plan.Make(g, o), nil
-}
-
-// within keeps a pass to the namespace that -n names.
-func (f *collectFlags) within(g *graph.Graph) func(graph.Node) bool {
-	namespace := f.config.Namespace()
-	if namespace == "" {
-		return nil
-	}
-	return func(n graph.Node) bool {
-		o := g.Object(n)
-		return o != nil && o.Namespace == namespace
-	}
 }
 
 // doomed are the objects of which the chosen rules have something to say.

@@ -31,6 +31,9 @@ func (s *source) completing(command string, f *pflag.Flag) cobra.CompletionFunc 
 	if f.Value.Type() == "bool" {
 		return completeOne("true", "false")
 	}
+	if command == "report" && f.Name == "output" {
+		return completeOne(html)
+	}
 	switch f.Name {
 	case "namespace":
 		return s.completeAsking(s.namespaces)
@@ -48,7 +51,7 @@ func (s *source) completing(command string, f *pflag.Flag) cobra.CompletionFunc 
 		return completeSome(rulesOf(command)...)
 	case "from", "filename", "plan", "plan-out":
 		return completeFiles("json", "yaml", "yml", "gz")
-	case "template", "kubeconfig", "certificate-authority", "client-certificate", "client-key":
+	case "template", "output-file", "kubeconfig", "certificate-authority", "client-certificate", "client-key":
 		return completeFiles()
 	case "backup-dir", "kustomize", "cache-dir", "install-shim":
 		return completeFolders

@@ -84,7 +84,7 @@ kubectl gc audit --from cluster.json.gz`),
 	from.completeFlags(root)
 	root.SetUsageFunc(printUsage)
 	root.AddCommand(
-		newTree(from), newAudit(from), newWhy(from), newCollect(from), newDelete(from), newRepair(from), newRestore(from), newSnapshot(from),
+		newTree(from), newAudit(from), newReport(from), newWhy(from), newCollect(from), newDelete(from), newRepair(from), newRestore(from), newSnapshot(from),
 		newVersion(from), newCompletion(from), newOptions(),
 	)
 	return root

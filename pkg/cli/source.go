@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/kubeconfig"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
@@ -138,6 +139,18 @@ func (s *source) whole(more cluster.Scope) scoped {
 			scope.Namespaces = []string{ns}
 		}
 		return scope, nil
+	}
+}
+
+// inside keeps a pass to the namespace that -n names.
+func (s *source) inside(g *graph.Graph) func(graph.Node) bool {
+	namespace := s.config.Namespace()
+	if namespace == "" {
+		return nil
+	}
+	return func(n graph.Node) bool {
+		o := g.Object(n)
+		return o != nil && o.Namespace == namespace
 	}
 }
 

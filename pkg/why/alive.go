@@ -38,7 +38,7 @@ func (s *subject) alive() {
 	case detached != nil:
 		s.loses(detached)
 	case len(s.object.Owners) == 0:
-		s.say(collector.None, fmt.Sprintf("%s stays: it has no owner, so the collector never touches it.", s.object))
+		s.say(collector.None, fmt.Sprintf("%s stays: %s.", s.object, Keeper(nil)))
 		s.deleteIt()
 	default:
 		s.kept()

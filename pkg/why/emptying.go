@@ -12,10 +12,10 @@ import (
 func (s *subject) surroundings() {
 	for n := range s.graph.Listed() {
 		o := s.graph.Object(graph.Node(n))
-		if !o.Terminating() || !holds(s.graph, o, s.object) {
+		if !o.Terminating() || !Holds(s.graph, o, s.object) {
 			continue
 		}
-		s.Headline = fmt.Sprintf("%s goes with %s, which is being deleted.", s.object, o.Identity)
+		s.Headline = fmt.Sprintf("%s goes %s.", s.object, GoesWith(o))
 		what := "the namespace controller deletes everything in it"
 		if o.IsDefinition() {
 			what = "the API server deletes all objects of its kind"
@@ -26,6 +26,11 @@ func (s *subject) surroundings() {
 	}
 }
 
+// GoesWith says with what an object goes, whose namespace or definition is being deleted.
+func GoesWith(container *object.Object) string {
+	return fmt.Sprintf("with %s, which is being deleted", container.Identity)
+}
+
 // members are what the deletion of a namespace or CustomResourceDefinition takes
 // along, as far as it is still there.
 func (s *subject) members() []graph.Node {
@@ -34,7 +39,7 @@ func (s *subject) members() []graph.Node {
 	}
 	var out []graph.Node
 	for n := range s.graph.Listed() {
-		if holds(s.graph, s.object, s.graph.Object(graph.Node(n))) {
+		if Holds(s.graph, s.object, s.graph.Object(graph.Node(n))) {
 			out = append(out, graph.Node(n))
 		}
 	}
@@ -63,9 +68,9 @@ func (s *subject) inside() {
 	}
 }
 
-// holds says whether the deletion of a container takes an object along
+// Holds says whether the deletion of a container takes an object along
 // (gc-semantics 7.1, 7.4).
-func holds(g *graph.Graph, container, o *object.Object) bool {
+func Holds(g *graph.Graph, container, o *object.Object) bool {
 	switch {
 	case container.IsNamespace():
 		return o.Namespace == container.Name

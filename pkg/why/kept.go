@@ -21,15 +21,25 @@ func (s *subject) kept() {
 		s.say(collector.None, fmt.Sprintf("%s stays: it is in a circle of %d objects that own each other, so each of them has an owner that is there.", s.object, len(circle)))
 		s.next(fmt.Sprintf("The circle is %s. The collector deletes none of them, until somebody deletes one.", listed(s.names(circle))))
 		s.give("break the circle by removing its reference to "+s.within(circle).String(), string(s.within(circle).UID))
-	case n == 1:
-		s.say(collector.None, fmt.Sprintf("%s stays: its owner %s is there.", s.object, s.object.Owners[0]))
 	default:
-		s.say(collector.None, fmt.Sprintf("%s stays: its %d owners are there.", s.object, n))
+		s.say(collector.None, fmt.Sprintf("%s stays: %s.", s.object, Keeper(s.object.Owners)))
 	}
 	if !s.leaving() {
 		s.ifOwnersGo()
 	}
 	s.deleteIt()
+}
+
+// Keeper says why an object stays of which every owner is there.
+func Keeper(owners []object.Reference) string {
+	switch n := len(owners); n {
+	case 0:
+		return "it has no owner, so the collector never touches it"
+	case 1:
+		return fmt.Sprintf("its owner %s is there", owners[0])
+	default:
+		return fmt.Sprintf("its %d owners are there", n)
+	}
 }
 
 // ifOwnersGo says when the object would go.

@@ -62,17 +62,22 @@ func plural(n int, one, many string) string {
 
 // target names an object as a command line does: its flags, too.
 func (v *View) target(i object.Identity) []string {
-	word := strings.ToLower(i.Kind)
-	if m, ok := v.graph.View().Map(i.APIVersion, i.Kind); ok {
-		if found := snapshot.Find(v.graph.Snapshot().Types, word); len(found) == 0 || found[0].GroupResource() != m.Type.GroupResource() {
-			word = m.Type.String()
-		}
-	}
-	words := []string{word + "/" + i.Name}
+	words := []string{Word(v.graph, i.APIVersion, i.Kind) + "/" + i.Name}
 	if i.Namespace != "" {
 		words = append(words, "-n", i.Namespace)
 	}
 	return words
+}
+
+// Word is what a command line calls a type: its kind, where that means no other one.
+func Word(g *graph.Graph, apiVersion, kind string) string {
+	word := strings.ToLower(kind)
+	if m, ok := g.View().Map(apiVersion, kind); ok {
+		if found := snapshot.Find(g.Snapshot().Types, word); len(found) == 0 || found[0].GroupResource() != m.Type.GroupResource() {
+			return m.Type.String()
+		}
+	}
+	return word
 }
 
 // gc is a command line of this program about an object.

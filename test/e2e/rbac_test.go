@@ -86,6 +86,16 @@ var limited = map[string]struct {
 			"get":  {0, []string{"unverified-owner", "could not be read", "forbidden"}},
 		},
 	},
+	"report": {
+		func(s *scene, ns string, _ bool) attempt {
+			s.create(configMap(ns, "orphan", ownedBy(lost())))
+			return attempt{args: []string{"report", "-n", ns, "--plan"}, shows: []string{"does not exist, and no object", `"address":"https://`}}
+		},
+		map[string]shortfall{
+			"list": {2, []string{blind, "forbidden"}},
+			"get":  {0, []string{"whether its owner", "could not be read", "forbidden"}},
+		},
+	},
 	"why": {
 		func(s *scene, ns string, _ bool) attempt {
 			s.create(configMap(ns, "orphan", ownedBy(lost())))

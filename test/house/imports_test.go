@@ -53,6 +53,7 @@ var table = map[string]struct {
 	"pkg/print/table":           {other: []string{"github.com/olekukonko/tablewriter"}},
 	"pkg/print/machine":         {own: []string{"pkg/object", "pkg/print/escape"}, other: []string{"k8s.io/cli-runtime/pkg/printers", "github.com/spf13/pflag"}},
 	"pkg/print/diagram":         {own: []string{"pkg/object", "pkg/graph", "pkg/print/escape"}},
+	"pkg/print/explorer":        {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/why", "pkg/print/escape", "pkg/print/findings", "pkg/print/steps", "pkg/print/tree", "pkg/print/why"}},
 	"pkg/print/sarif":           {own: []string{"pkg/object", "pkg/snapshot", "pkg/audit", "pkg/print/escape"}},
 	"pkg/print/prometheus":      {own: []string{"pkg/snapshot", "pkg/audit", "pkg/print/escape"}},
 	"pkg/print/findings":        {own: []string{"pkg/object", "pkg/snapshot", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},

@@ -36,7 +36,7 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 		header = slices.Insert(header, 0, "CLUSTER")
 	}
 	rows := make([][]string, len(r.Findings))
-	for i, f := range gravestFirst(r.Findings) {
+	for i, f := range GravestFirst(r.Findings) {
 		rows[i] = row(f, wide, p)
 		if several {
 			rows[i] = slices.Insert(rows[i], 0, escape.Short(f.Cluster, textWidth))
@@ -94,8 +94,9 @@ func dash(s string) string {
 // about to be lost comes first.
 var urgency = []collector.Consequence{collector.Delete, collector.Stuck, collector.Unlink, collector.Hidden, collector.None}
 
-// gravestFirst keeps the order of findings that are as grave and as urgent.
-func gravestFirst(findings []audit.Finding) []*audit.Finding {
+// GravestFirst is the order in which a person reads findings. It keeps that of those
+// that are as grave and as urgent.
+func GravestFirst(findings []audit.Finding) []*audit.Finding {
 	out := make([]*audit.Finding, len(findings))
 	for i := range findings {
 		out[i] = &findings[i]

@@ -46,7 +46,7 @@ func (d *drawing) fates() []fate {
 
 func (d *drawing) fate(f fate) {
 	if !d.full() {
-		d.add(f.paint(f.word), namespace(f.object), f.paint(name(f.object)), escape.Short(f.reason, reasonWidth))
+		d.add(Row{Action: f.paint(f.word), Object: f.object, Name: f.paint(name(f.object)), Why: escape.Short(f.reason, reasonWidth)})
 	}
 }
 

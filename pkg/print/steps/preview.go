@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
@@ -17,13 +18,27 @@ import (
 // Nothing is written for a plan that does nothing and has nothing blocked.
 func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error {
 	d := drawing{layout: lay(p), palette: palette, dialect: dialectOf(p.Mode)}
+	total := d.draw(limit)
+	if total == 0 {
+		return nil
+	}
+	if err := table.Write(w, d.headings, cells(d.rows)); err != nil {
+		return err
+	}
+	if more := total - len(d.rows); more > 0 {
+		_, err := fmt.Fprintf(w, "… and %s; -o json names all\n", phrase.Count(more, "more line"))
+		return err
+	}
+	return nil
+}
+
+// draw fills the rows, at most limit of them unless that is zero, and answers how
+// many there are in all.
+func (d *drawing) draw(limit int) int {
 	fates := d.fates()
 	total := len(d.lines) + len(fates)
 	for i := range d.lines {
 		total += d.alongside(i)
-	}
-	if total == 0 {
-		return nil
 	}
 	d.room = total
 	if limit > 0 {
@@ -35,27 +50,20 @@ func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error
 	for _, f := range fates {
 		d.fate(f)
 	}
-	if err := table.Write(w, d.headings, d.rows); err != nil {
-		return err
-	}
-	if more := total - len(d.rows); more > 0 {
-		_, err := fmt.Fprintf(w, "… and %s; -o json names all\n", phrase.Count(more, "more line"))
-		return err
-	}
-	return nil
+	return total
 }
 
 type drawing struct {
 	*layout
 	dialect
 	palette *color.Palette
-	rows    [][]string
+	rows    []Row
 	room    int // how many rows there may be
 }
 
 func (d *drawing) full() bool { return len(d.rows) == d.room }
 
-func (d *drawing) add(row ...string) { d.rows = append(d.rows, row) }
+func (d *drawing) add(r Row) { d.rows = append(d.rows, r) }
 
 // branch is a drawn line with what hangs under it.
 type branch struct {
@@ -69,7 +77,7 @@ func (d *drawing) tree(root int) {
 	if d.full() {
 		return
 	}
-	d.line(root, "")
+	d.line(root, "", 0)
 	path := d.open(nil, branch{line: root})
 	for len(path) > 0 && !d.full() {
 		at := &path[len(path)-1]
@@ -81,7 +89,7 @@ func (d *drawing) tree(root int) {
 		child := below[at.drawn]
 		at.drawn++
 		guide, indent := table.Branch(at.indent, len(path), at.drawn == len(below))
-		d.line(child, guide)
+		d.line(child, guide, len(path))
 		path = d.open(path, branch{line: child, indent: indent})
 	}
 }
@@ -97,13 +105,16 @@ func (d *drawing) open(path []branch, at branch) []branch {
 				break
 			}
 			guide, _ := table.Branch(at.indent, len(path), below == 0 && i == len(members)-1)
-			d.add("", namespace(o), guide+d.palette.Goes(name(o)), d.palette.Dim(d.goesAlong(o)))
+			d.add(Row{
+				Act: collector.Remove, Action: d.word(collector.Remove), said: true, Object: o, Depth: len(path), guide: guide,
+				Name: d.palette.Goes(name(o)), Why: d.palette.Dim(d.goesAlong(o)),
+			})
 		}
 		return path
 	}
 	if what, how := d.along(at.line); what != "" && !d.full() {
 		guide, _ := table.Branch(at.indent, len(path), below == 0)
-		d.add("", "", guide+d.palette.Goes(what), how)
+		d.add(Row{said: true, near: true, Depth: len(path), guide: guide, Name: d.palette.Goes(what), Why: how})
 	}
 	return path
 }
@@ -121,18 +132,17 @@ func (d *drawing) alongside(i int) int {
 
 // line draws an object. Where it stands under another, it does not repeat what
 // both have in common.
-func (d *drawing) line(i int, guide string) {
+func (d *drawing) line(i int, guide string, depth int) {
 	s := d.main(i)
-	action, where := d.word(s.Action), namespace(s.Object.Identity)
-	if above := d.lines[i].above; above != none {
-		if d.main(above).Action == s.Action {
-			action = ""
-		}
-		if d.main(above).Object.Namespace == s.Object.Namespace {
-			where = ""
-		}
+	row := Row{
+		Act: s.Action, Action: paint(s.Action, d.word(s.Action), d.palette), Object: s.Object.Identity, Depth: depth, guide: guide,
+		Name: paint(s.Action, name(s.Object.Identity), d.palette), Why: d.why(i, d.palette),
 	}
-	d.add(paint(s.Action, action, d.palette), where, guide+paint(s.Action, name(s.Object.Identity), d.palette), d.why(i, d.palette))
+	if above := d.lines[i].above; above != none {
+		row.said = d.main(above).Action == s.Action
+		row.near = d.main(above).Object.Namespace == s.Object.Namespace
+	}
+	d.add(row)
 }
 
 // Held writes a line for each deletion that something holds up, and why. Nothing
@@ -145,5 +155,5 @@ func Held(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error {
 	for i := range blocked {
 		d.fate(fate{"held", blocked[i].Object, blocked[i].Reason, palette.Changes})
 	}
-	return table.Write(w, []string{"", "NAMESPACE", "OBJECT", "WHY"}, d.rows)
+	return table.Write(w, []string{"", "NAMESPACE", "OBJECT", "WHY"}, cells(d.rows))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -20,15 +21,17 @@ func (l *layout) notes(n graph.Node, e graph.Edge) []Note {
 	var out []Note
 	switch held := o.ForeignFinalizers(); {
 	case o.Terminating():
-		out = append(out, Note{l.terminating(o), Bad})
+		out = append(out, Note{Terminating(o, l.now), Bad})
 	case len(held) > 0:
 		out = append(out, Note{"finalizer " + phrase.List(held, most), Waits})
 	}
 	return append(out, l.furtherOwners(n, e)...)
 }
 
-func (l *layout) terminating(o *object.Object) string {
-	text := "terminating " + duration.HumanDuration(l.now.Sub(*o.Deleted))
+// Terminating says how long an object has been, and what is known to hold it. It is
+// unescaped.
+func Terminating(o *object.Object, now time.Time) string {
+	text := "terminating " + duration.HumanDuration(now.Sub(*o.Deleted))
 	if o.DeletingDependents() {
 		text += ", foreground: waits for its dependents"
 	}

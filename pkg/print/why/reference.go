@@ -9,6 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 )
 
+// Meaning explains a verdict in a few words.
+func Meaning(v collector.Verdict) string { return meanings[v] }
+
 // meanings explain the verdicts to whoever reads them for the first time.
 var meanings = map[collector.Verdict]string{
 	collector.Solid:        "it is there",
@@ -52,7 +55,7 @@ func (p *page) reference(i int) {
 }
 
 func (p *page) verdict(v collector.Verdict) string {
-	said := text(string(v)) + ": " + meanings[v]
+	said := text(string(v)) + ": " + Meaning(v)
 	switch v {
 	case collector.Solid:
 		return p.Palette.Stays(said)

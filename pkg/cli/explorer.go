@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/explorer"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
+)
+
+// html is the one format of a report.
+const html = "html"
+
+type reportFlags struct {
+	*source
+	selector   string
+	stuckAfter time.Duration
+	plan       bool
+	output     string
+	file       string
+}
+
+func newReport(from *source) *cobra.Command {
+	f := &reportFlags{source: from}
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Write a page to explore in a browser: findings, owners, dependents",
+		Long: `Write a page to explore in a browser: every finding of the audit, every object
+with its owners and dependents, what a pass of the collector would make of each,
+and what could not be read. With --plan also the steps of that pass.
+
+It is one file, which a browser opens from the disk. It needs no server and no
+network, and sends nothing. It holds metadata only, of everything that was seen:
+names, owner references and finalizers. Give it to whom you would give those.
+
+Exit codes: 0 the page is written, whatever it says, 2 no answer, 3 an incomplete
+view with --strict. To fail on findings, use audit.`,
+		Example: examples(`
+# The whole cluster
+kubectl gc report -o html > report.html
+
+# One namespace, with what collect would do in it
+kubectl gc report -n shop --plan --output-file shop.html
+
+# Of a saved look, without a cluster
+kubectl gc report --from cluster.json.gz > report.html`),
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	f.addReadingFlags(flags)
+	flags.StringVarP(&f.selector, "selector", "l", "", "judge only objects with these labels")
+	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a foreign finalizer")
+	flags.BoolVar(&f.plan, "plan", false, "show the steps of a pass of the collector, too, as collect --dry-run does")
+	flags.StringVarP(&f.output, "output", "o", html, "the format: "+html)
+	flags.StringVar(&f.file, "output-file", "-", "the file to write, whole or not at all; - is standard output")
+	f.completeFlags(cmd)
+	return cmd
+}
+
+// validate refuses what cannot be answered, before anything is asked.
+func (f *reportFlags) validate() error {
+	if f.output != html {
+		return &hinted{
+			usagef("-o %s: a report is %s and nothing else", quoted(f.output), html),
+			"for a table, JSON, YAML or SARIF: " + called + " audit -o FORMAT",
+		}
+	}
+	if f.file == "" {
+		return &usage{err: errors.New("say with --output-file which file to write"), command: called + " report"}
+	}
+	if f.file == "-" && f.OutTerm {
+		return &hinted{usagef("a page is for a browser, and standard output is a terminal"), called + " report > report.html"}
+	}
+	return f.source.validate()
+}
+
+func (f *reportFlags) run(ctx context.Context) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	options := audit.Options{StuckAfter: f.stuckAfter, Namespace: f.config.Namespace()}
+	if f.selector != "" {
+		var err error
+		if options.Selector, err = selecting(f.selector); err != nil {
+			return err
+		}
+	}
+	seen, live, err := f.look(ctx, f.whole(cluster.Scope{Labels: options.Selector != nil, Running: true}))
+	if err != nil {
+		return err
+	}
+	g := graph.New(seen)
+	found, err := audit.Run(g, options)
+	if err != nil {
+		return err
+	}
+	page := f.page(g, found)
+	page.Source.Address, page.Source.Context = f.place(live)
+	if err := f.write(page); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	f.warnOfGaps(seen)
+	if f.file != "-" {
+		fmt.Fprintf(f.Err, "wrote %s: open it in a browser\n", quoted(f.file))
+	}
+	if f.strict && !seen.Complete() {
+		return status(exitIncomplete)
+	}
+	return nil
+}
+
+// page is what is shown of a look. What becomes of each object is foretold for a pass
+// over everything, the steps only for what collect would be bound to.
+func (f *reportFlags) page(g *graph.Graph, found *audit.Report) explorer.Page {
+	p := explorer.Page{
+		Graph: g, Report: found, Pass: plan.Make(g, plan.Options{Mode: plan.Collect}), Version: version(),
+		Source: explorer.Source{Namespace: f.config.Namespace(), Selector: f.selector},
+		Hints:  findings.Hints(found, advised()),
+	}
+	if f.from != "" && f.from != "-" {
+		p.Source.File = filepath.Base(f.from)
+	}
+	if f.plan {
+		p.Plan = p.Pass
+		if within := f.inside(g); within != nil {
+			p.Plan = plan.Make(g, plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: within}})
+		}
+	}
+	if warning := oldServer(g.Snapshot().Server, len(found.Findings)); warning != "" {
+		p.Warnings = append(p.Warnings, warning)
+	}
+	return p
+}
+
+// place is the server's address and the name of the context, of a look at a cluster.
+func (f *reportFlags) place(live *cluster.Cluster) (address, context string) {
+	if live == nil {
+		return "", ""
+	}
+	if config, err := f.config.Config(); err == nil {
+		address = config.Host
+	}
+	_, context, _ = f.config.Contexts() // none within a cluster
+	return address, context
+}
+
+func (f *reportFlags) write(p explorer.Page) error {
+	if f.file == "-" {
+		return explorer.Write(f.Out, p)
+	}
+	return replace(f.file, private, func(w io.Writer) error { return explorer.Write(w, p) })
+}

@@ -1,0 +1,48 @@
+package explorer
+
+import (
+	table "github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// gaps are what could not be read.
+type gaps struct {
+	Warning string   `json:"warning"` // in one line; empty where there are none
+	Causes  []string `json:"causes"`
+	All     []gap    `json:"all"`
+}
+
+type gap struct {
+	What    string `json:"what"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// How many gaps the first line names, and how many have a line of their own below.
+const (
+	namedGaps = 6
+	mostGaps  = 2000
+)
+
+func (b *builder) gaps() gaps {
+	s := b.Graph.Snapshot()
+	out := gaps{Warning: table.Gaps("", s.Gaps, monitored(s), namedGaps), Causes: append([]string{}, table.Causes(s.Gaps, namedGaps)...), All: []gap{}}
+	for i, g := range s.Gaps {
+		if i == mostGaps {
+			break
+		}
+		out.All = append(out.All, gap{name(g.String()), name(string(g.Reason)), sentence(g.Message)})
+	}
+	return out
+}
+
+// monitored counts the types that the collector watches.
+func monitored(s *snapshot.Snapshot) int {
+	n := 0
+	for _, t := range s.Types {
+		if t.Monitored() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,67 @@
+// The overview is what the panel shows while no object is open.
+function showOverview() {
+	const {summary} = data.about;
+	kin?.leave();
+	kin = null;
+	refill(byID("panel"), element("article", {class: "overview", "aria-labelledby": "overview-title"},
+		element("h1", {id: "overview-title", tabindex: "-1"}, headline(summary)),
+		element("p", {class: "dim"}, counted(summary.objects, "object") + " with " + counted(summary.references, "owner reference") +
+			" judged. Open a row to see who owns an object, what depends on it, and what becomes of it."),
+		element("div", {class: "figures"},
+			figure(summary.errors, "error", "lost, or stuck for ever", () => go({view: "findings", severity: "error", object: ""})),
+			figure(summary.warnings, "warning", "dropped, waiting, or unknown", () => go({view: "findings", severity: "warning", object: ""})),
+			figure(summary.infos, "info", "odd, but harmless", () => go({view: "findings", severity: "info", object: ""})),
+			figure(seen, "object", "that were seen", () => go({view: "objects", object: ""}))),
+		bars("By rule", tally(findings.rule.length, (f) => ruleOf(f).id), (id) => go({view: "findings", rule: ":" + id}), worstBy((f) => ruleOf(f).id),
+			(id) => data.rules.find((r) => r.id === id).summary),
+		bars("By namespace", tally(findings.rule.length, (f) => namespaceOf(objectOf(f))), (ns) => go({view: "findings", ns: ":" + ns}), worstBy((f) => namespaceOf(objectOf(f))), () => ""),
+		next()));
+}
+
+function headline({errors, warnings, infos}) {
+	if (errors + warnings + infos === 0) {
+		return data.about.complete ? "Nothing to report" : "Nothing to report in what could be read";
+	}
+	return [errors && counted(errors, "error"), warnings && counted(warnings, "warning"), infos && counted(infos, "info")].filter(Boolean).join(", ");
+}
+
+function figure(n, noun, what, open) {
+	return element("button", {type: "button", class: "figure " + noun, onclick: open},
+		element("span", {class: "amount"}, thousands(n)), element("span", {class: "noun"}, noun + (n === 1 ? "" : "s")), element("span", {class: "dim"}, what));
+}
+
+// worstBy is the gravest severity of each value.
+function worstBy(of) {
+	const out = new Map();
+	for (let f = 0; f < findings.rule.length; f++) {
+		const value = of(f);
+		if (!out.has(value) || findings.severity[f] < out.get(value)) {
+			out.set(value, findings.severity[f]);
+		}
+	}
+	return out;
+}
+
+const mostBars = 12;
+
+function bars(title, counts, open, worst, hint) {
+	if (counts.size === 0) {
+		return null;
+	}
+	const sorted = [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)), most = sorted[0][1];
+	return element("section", {class: "bars"}, element("h2", {}, title), sorted.slice(0, mostBars).map(([value, n]) =>
+		element("button", {type: "button", class: "bar", onclick: () => open(value)},
+			element("span", {class: "label"}, value || "cluster-scoped", hint(value) && element("span", {class: "dim"}, hint(value))),
+			svg("svg", {class: "measure " + grades[worst.get(value)], viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true"},
+				svg("rect", {class: "ground", width: 100, height: 8, rx: 1}), svg("rect", {width: Math.max(2, 100 * n / most), height: 8, rx: 1})),
+			element("span", {class: "number"}, thousands(n)))),
+		sorted.length > mostBars && element("p", {class: "dim"}, "and " + thousands(sorted.length - mostBars) + " more"));
+}
+
+function next() {
+	const hints = data.about.hints.split(/ {4}/).filter(Boolean);
+	return hints.length > 0 && element("section", {class: "further"}, element("h2", {}, "What to do next"), hints.map((hint) => {
+		const [what, line] = hint.split(/: (.*)/);
+		return element("div", {class: "command"}, element("code", {}, line ?? ""), copier(line ?? ""), element("span", {class: "dim"}, what));
+	}));
+}

@@ -1,0 +1,27 @@
+package browser
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+)
+
+// Build builds the program of this repository into a folder. It is called from a package
+// of this module, so that the repository is two folders up, or as said.
+func Build(root, folder string) (program string, err error) {
+	program = filepath.Join(folder, "kubectl-gc")
+	cmd := exec.Command("go", "build", "-C", root, "-o", program, "./cmd/kubectl-gc")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build kubectl-gc: %w\n%s", err, said)
+	}
+	return program, nil
+}
+
+// Report writes the page of a saved look.
+func Report(program, snapshot, page string, flags ...string) error {
+	args := append([]string{"report", "--from", snapshot, "--output-file", page}, flags...)
+	if said, err := exec.Command(program, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("write the report: %w\n%s", err, said)
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package explorer tests the page of kubectl gc report in a real browser.
+package explorer
