@@ -6,15 +6,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// shim is what kubectl (1.26 and newer) runs to complete `kubectl gc …`: a
+// shim is what kubectl (1.26 and newer) runs to complete the plugin: a
 // program of this name in the PATH, given the words typed.
-const (
-	shimName = "kubectl_complete-gc"
-	shim     = "#!/bin/sh\n# Lets kubectl complete `kubectl gc`.\nexec kubectl gc __complete \"$@\"\n"
+var (
+	shimName = strings.Replace(plugin.File(), "-", "_complete-", 1)
+	shim     = "#!/bin/sh\n# Lets kubectl complete `" + called + "`.\nexec " + called + " __complete \"$@\"\n"
 )
 
 func newCompletion(s Streams) *cobra.Command {
@@ -25,7 +28,7 @@ func newCompletion(s Streams) *cobra.Command {
 		Long: `Set up completion. kubectl completes its plugins itself (since 1.26) when it finds
 a program called ` + shimName + ` in the PATH: --install-shim writes it.
 
-The name of a shell prints a script for calling kubectl-gc directly.`,
+The name of a shell prints a script for calling ` + plugin.File() + ` directly.`,
 		Example: examples(`
 # Complete "kubectl gc": write the shim into a directory of the PATH
 kubectl gc completion --install-shim ~/.local/bin

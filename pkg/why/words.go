@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -77,5 +78,5 @@ func (v *View) target(i object.Identity) []string {
 
 // gc is a command line of this program about an object.
 func (v *View) gc(command string, i object.Identity, flags ...string) []string {
-	return append(append([]string{"kubectl", "gc", command}, v.target(i)...), flags...)
+	return append(append(plugin.Line(command), v.target(i)...), flags...)
 }

@@ -29,6 +29,7 @@ var table = map[string]struct {
 }{
 	"cmd/kubectl-gc":            {own: []string{"pkg/cli"}, other: []string{"k8s.io/client-go/plugin"}},
 	"pkg/object":                {},
+	"pkg/plugin":                {},
 	"pkg/input":                 {other: []string{"go.yaml.in/yaml/v3"}},
 	"pkg/snapshot":              {own: []string{"pkg/input", "pkg/object"}},
 	"pkg/snapshot/snapshottest": {own: []string{"pkg/object", "pkg/snapshot"}, other: []string{"pgregory.net/rapid"}},
@@ -36,7 +37,7 @@ var table = map[string]struct {
 	"pkg/collector":             {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph"}},
 	"pkg/mend":                  {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector"}},
 	"pkg/audit":                 {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend"}},
-	"pkg/why":                   {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit"}},
+	"pkg/why":                   {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/plugin"}},
 	"pkg/plan":                  {own: []string{"pkg/input", "pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit"}},
 	"pkg/event":                 {own: []string{"pkg/object"}},
 	"pkg/restore":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/event"}},
@@ -58,7 +59,7 @@ var table = map[string]struct {
 	"pkg/print/why":             {own: []string{"pkg/object", "pkg/collector", "pkg/why", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase"}},
 	"pkg/print/tree":            {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/cli": {
-		own:   []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/why", "pkg/plan", "pkg/restore", "pkg/event", "pkg/execute", "pkg/backup", "pkg/kubeconfig", "pkg/manifest", "pkg/cluster", "pkg/print/..."},
+		own:   []string{"pkg/object", "pkg/plugin", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/why", "pkg/plan", "pkg/restore", "pkg/event", "pkg/execute", "pkg/backup", "pkg/kubeconfig", "pkg/manifest", "pkg/cluster", "pkg/print/..."},
 		other: []string{"github.com/spf13", "k8s.io/klog", "golang.org/x/term"},
 	},
 }
