@@ -3,8 +3,20 @@
 .DELETE_ON_ERROR:
 
 GO      ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
-LDFLAGS  = -s -w -X github.com/kubectl-gc/kubectl-gc/pkg/cli.release=$(VERSION)
+
+# The name by which kubectl finds the plugin: kubectl gc. NAME=owner-gc makes everything
+# here, help and manifest too, for kubectl owner-gc.
+NAME    ?= gc
+FILE     = kubectl-$(subst -,_,$(NAME))
+
+# The tag of this commit, what comes since one, or the commit where there is no tag yet.
+VERSION ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || \
+	git describe --always --dirty --exclude '*' 2>/dev/null | sed 's/^/v0.0.0-g/')
+MODULE   = github.com/kubectl-gc/kubectl-gc
+LDFLAGS  = -s -w -buildid= -X $(MODULE)/pkg/cli.release=$(VERSION) -X $(MODULE)/pkg/plugin.name=$(NAME)
+
+# Everything in an archive has the time of the commit.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 
 # Tests that run a built program are not rerun by go test when that changes, so
 # nothing is taken from its cache: -count=1.
@@ -21,7 +33,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/kubectl-gc
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/kubectl-gc ./cmd/kubectl-gc
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/$(FILE) ./cmd/kubectl-gc
 
 .PHONY: demo
 demo: ## show the tool at work on a real control plane, then stop it
@@ -85,6 +97,13 @@ bench: ## measure audit and tree beside the transfer floor, half an hour (OBJECT
 .PHONY: bench-act
 bench-act: ## measure collect beside bare deletes and the real collector; writes docs/performance-acting.md
 	$(GO) run ./test/bench act -write docs/performance-acting.md
+
+DIST ?= dist
+
+.PHONY: dist
+dist: ## build the archives of a release, their bills of materials and sums (NAME=owner-gc, PLATFORMS=linux/amd64)
+	$(GO) run ./test/dist archives -file $(FILE) -version "$(VERSION)" -ldflags "$(LDFLAGS)" \
+		-time "$(or $(SOURCE_DATE_EPOCH),0)" -out $(DIST) $(if $(PLATFORMS),-platforms $(PLATFORMS))
 
 .PHONY: clean
 clean: ## remove what was built here; the control plane stays in the user's cache
