@@ -26,6 +26,9 @@ RACE ?= $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo -race)
 
 LINT         = $(GO) tool -modfile=test/lint/go.mod
 CONTROLPLANE = $(GO) run -C test/controlplane .
+GORELEASER   = $(GO) tool -modfile=test/goreleaser/go.mod goreleaser
+# krew is a plugin, too: the kubectl that was built for the tests runs it.
+KREW         = cd test/krew && PATH="$$($(CONTROLPLANE) build):$$PATH"
 
 .PHONY: help
 help: ## list the targets
@@ -104,6 +107,28 @@ DIST ?= dist
 dist: ## build the archives of a release, their bills of materials and sums (NAME=owner-gc, PLATFORMS=linux/amd64)
 	$(GO) run ./test/dist archives -file $(FILE) -version "$(VERSION)" -ldflags "$(LDFLAGS)" \
 		-time "$(or $(SOURCE_DATE_EPOCH),0)" -out $(DIST) $(if $(PLATFORMS),-platforms $(PLATFORMS))
+
+.PHONY: dist-twice
+dist-twice: ## build the archives twice, in two folders and with an empty build cache, and compare: long
+	DIST_TWICE=all $(GO) test -count=1 -timeout 90m -v -run TestTwoBuildsAreTheSameBytes ./test/dist
+
+.PHONY: krew-manifest
+krew-manifest: dist ## render plugins/gc.yaml from what dist built, and have the real krew validate and install it
+	$(GO) run ./test/dist manifest -name $(NAME) -file $(FILE) -version "$(VERSION)" -from $(DIST) -o plugins/$(NAME).yaml
+	$(KREW) DIST=$(abspath $(DIST)) MANIFEST=$(CURDIR)/plugins/$(NAME).yaml $(GO) test -count=1 -timeout 30m -v -run TestEveryPlatform .
+
+# What .goreleaser.yaml takes from here.
+RELEASE = NAME=$(NAME) FILE=$(FILE) VERSION="$(VERSION)" LDFLAGS="$(LDFLAGS)" SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH)
+
+.PHONY: release-check
+release-check: dist ## check .goreleaser.yaml, build a snapshot by it and compare with dist: long, publishes nothing
+	$(RELEASE) $(GORELEASER) check
+	$(RELEASE) $(GORELEASER) release --snapshot --clean --skip=sign
+	cmp $(DIST)/checksums.txt dist/release/checksums.txt
+
+.PHONY: release
+release: ## publish the tag of this commit; .github/workflows/release.yml does
+	$(RELEASE) $(GORELEASER) release --clean
 
 .PHONY: clean
 clean: ## remove what was built here; the control plane stays in the user's cache
