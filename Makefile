@@ -28,7 +28,7 @@ LINT         = $(GO) tool -modfile=test/lint/go.mod
 CONTROLPLANE = $(GO) run -C test/controlplane .
 GORELEASER   = $(GO) tool -modfile=test/goreleaser/go.mod goreleaser
 # krew is a plugin, too: the kubectl that was built for the tests runs it.
-KREW         = cd test/krew && PATH="$$($(CONTROLPLANE) build):$$PATH"
+KREW         = PATH="$$($(CONTROLPLANE) build):$$PATH"
 
 .PHONY: help
 help: ## list the targets
@@ -66,6 +66,7 @@ controlplane: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
 test: lint controlplane ## everything: lint, unit tests, and end to end on a real control plane
 	KUBECTL_GC_E2E=1 $(GO) test $(RACE) -count=1 -timeout 15m ./...
 	cd test/controlplane && $(GO) test -count=1 -timeout 10m ./...
+	$(KREW) $(GO) test -C test/krew -count=1 -timeout 10m ./...
 
 .PHONY: differential
 differential: controlplane ## compare collect with the real collector on 20 random graphs (SEEDS=n)
@@ -81,13 +82,16 @@ fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the in
 	$(GO) run ./test/fuzz -time $(or $(FUZZTIME),30s) ./pkg/...
 
 .PHONY: lint
-lint: ## go vet, staticcheck, gofumpt, tidy modules
+lint: ## go vet, also for Windows and macOS, staticcheck, gofumpt, tidy modules
 	$(GO) vet ./...
+	GOOS=windows $(GO) vet ./cmd/... ./pkg/...
+	GOOS=darwin $(GO) vet ./cmd/... ./pkg/...
 	$(LINT) staticcheck ./...
 	@unformatted=$$($(LINT) gofumpt -l cmd pkg test); \
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(GO) mod tidy -diff
 	cd test/controlplane && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd test/krew && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/lint && $(GO) mod tidy -diff
 
 # One run with few objects and with many, so that what an object costs can be compared.
@@ -115,7 +119,8 @@ dist-twice: ## build the archives twice, in two folders and with an empty build 
 .PHONY: krew-manifest
 krew-manifest: dist ## render plugins/gc.yaml from what dist built, and have the real krew validate and install it
 	$(GO) run ./test/dist manifest -name $(NAME) -file $(FILE) -version "$(VERSION)" -from $(DIST) -o plugins/$(NAME).yaml
-	$(KREW) DIST=$(abspath $(DIST)) MANIFEST=$(CURDIR)/plugins/$(NAME).yaml $(GO) test -count=1 -timeout 30m -v -run TestEveryPlatform .
+	$(KREW) DIST=$(abspath $(DIST)) MANIFEST=$(CURDIR)/plugins/$(NAME).yaml \
+		$(GO) test -C test/krew -count=1 -timeout 30m -v -run TestEveryPlatform .
 
 # What .goreleaser.yaml takes from here.
 RELEASE = NAME=$(NAME) FILE=$(FILE) VERSION="$(VERSION)" LDFLAGS="$(LDFLAGS)" SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH)

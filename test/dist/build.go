@@ -24,7 +24,7 @@ func (b build) all(ctx context.Context, platforms []platform, out string) error 
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return fmt.Errorf("make folder for archives: %w", err)
 	}
-	if err := clear(out); err != nil {
+	if err := removeEarlier(out); err != nil {
 		return err
 	}
 	var made []string

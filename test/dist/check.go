@@ -68,13 +68,13 @@ func check(rendered []byte, r rendering) error {
 }
 
 func checkWords(short string) error {
-	if len(short) > longest || strings.ContainsAny(short, "\r\n") {
-		return fmt.Errorf("the short description %q is no line of %d characters", short, longest)
-	}
 	for word := range strings.FieldsSeq(strings.ToLower(short)) {
 		if slices.Contains(generic, strings.Trim(word, ".,;:")) {
 			return fmt.Errorf("the short description %q says %q, which every entry of the list could", short, word)
 		}
+	}
+	if len(short) > longest || strings.ContainsAny(short, "\r\n") {
+		return fmt.Errorf("the short description %q is no line of %d characters", short, longest)
 	}
 	return nil
 }

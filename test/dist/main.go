@@ -94,7 +94,7 @@ func runManifest(args []string) error {
 	flags.StringVar(&r.name, "name", "gc", "the name of the plugin")
 	flags.StringVar(&r.file, "file", "kubectl-gc", "what the program is called")
 	flags.StringVar(&r.version, "version", "", "the version, as v1.2.3")
-	flags.BoolVar(&r.partial, "partial", false, "give a platform that was not built a sum of zeros, which nothing has")
+	flags.BoolVar(&r.partial, "partial", false, "give a platform that was not built a sum that nothing has")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -17,7 +17,8 @@ type rendering struct {
 	partial             bool
 }
 
-const unbuilt = "0000000000000000000000000000000000000000000000000000000000000000"
+// unbuilt is a sum that nothing has. Digits alone would be a number in YAML.
+var unbuilt = strings.Repeat("f", 64)
 
 // head stands above a manifest that is rendered here. One of a release has none.
 const head = `# Rendered from .krew.yaml by "make krew-manifest", with the sums of what "make dist"

@@ -12,9 +12,12 @@ type platform struct{ os, arch string }
 
 // platforms are those of a release. .goreleaser.yaml and .krew.yaml list the same.
 var platforms = []platform{
-	{"linux", "amd64"}, {"linux", "arm64"},
-	{"darwin", "amd64"}, {"darwin", "arm64"},
-	{"windows", "amd64"}, {"windows", "arm64"},
+	{"linux", "amd64"},
+	{"linux", "arm64"},
+	{"darwin", "amd64"},
+	{"darwin", "arm64"},
+	{"windows", "amd64"},
+	{"windows", "arm64"},
 }
 
 func (p platform) String() string { return p.os + "/" + p.arch }

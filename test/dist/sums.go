@@ -47,8 +47,8 @@ func readSums(folder string) (map[string]string, error) {
 	return sums, nil
 }
 
-// clear removes what an earlier run made in a folder, by its sums, and nothing else.
-func clear(folder string) error {
+// removeEarlier removes what an earlier run made in a folder, by its sums, and nothing else.
+func removeEarlier(folder string) error {
 	sums, err := readSums(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
