@@ -95,7 +95,7 @@ func (s *subject) slip() {
 	}
 	i := slices.IndexFunc(s.judged, collector.Judgement.Withheld)
 	s.say(s.outlook.Decided(), fmt.Sprintf("%s names %s as its owner, the kind of a list, most likely by mistake: the cluster's own collector %s because of that.", s.object, s.object.Owners[i], what))
-	s.next("A collector that runs acts within seconds. "+plugin.Command()+" collect does not: it leaves the object alone.")
+	s.next("A collector that runs acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
 	s.remedy("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
 }
 

@@ -136,3 +136,16 @@ func TestGoreleaserBuildsTheSamePlatforms(t *testing.T) {
 		}
 	}
 }
+
+// TestTheNameIsTheSameEverywhere compares the places at which it can be changed.
+func TestTheNameIsTheSameEverywhere(t *testing.T) {
+	for file, line := range map[string]string{
+		"Makefile":             `NAME\s+\?= (\S+)`,
+		".krew.yaml":           `\$name := "([^"]+)"`,
+		"pkg/plugin/plugin.go": `var name = "([^"]+)"`,
+	} {
+		if m := regexp.MustCompile(line).FindStringSubmatch(read(t, file)); m == nil || m[1] != "gc" {
+			t.Errorf("%s: the name is %q, want gc", file, m)
+		}
+	}
+}
