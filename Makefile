@@ -10,8 +10,11 @@ NAME    ?= gc
 FILE     = kubectl-$(subst -,_,$(NAME))
 
 # The tag of this commit, what comes since one, or the commit where there is no tag yet.
-VERSION ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || \
-	git describe --always --dirty --exclude '*' 2>/dev/null | sed 's/^/v0.0.0-g/')
+# It is asked for once: a target that writes a file must not change it for the next.
+ifndef VERSION
+VERSION := $(shell git describe --tags --match 'v[0-9]*' --abbrev=12 --dirty 2>/dev/null || \
+	git describe --always --abbrev=12 --dirty --exclude '*' 2>/dev/null | sed 's/^/v0.0.0-g/')
+endif
 MODULE   = github.com/kubectl-gc/kubectl-gc
 LDFLAGS  = -s -w -buildid= -X $(MODULE)/pkg/cli.release=$(VERSION) -X $(MODULE)/pkg/plugin.name=$(NAME)
 
