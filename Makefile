@@ -3,8 +3,23 @@
 .DELETE_ON_ERROR:
 
 GO      ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
-LDFLAGS  = -s -w -X github.com/kubectl-gc/kubectl-gc/pkg/cli.release=$(VERSION)
+
+# The name by which kubectl finds the plugin: kubectl gc. NAME=owner-gc makes everything
+# here, help and manifest too, for kubectl owner-gc.
+NAME    ?= gc
+FILE     = kubectl-$(subst -,_,$(NAME))
+
+# The tag of this commit, what comes since one, or the commit where there is no tag yet.
+# It is asked for once: a target that writes a file must not change it for the next.
+ifndef VERSION
+VERSION := $(shell git describe --tags --match 'v[0-9]*' --abbrev=12 --dirty 2>/dev/null || \
+	git describe --always --abbrev=12 --dirty --exclude '*' 2>/dev/null | sed 's/^/v0.0.0-g/')
+endif
+MODULE   = github.com/kubectl-gc/kubectl-gc
+LDFLAGS  = -s -w -buildid= -X $(MODULE)/pkg/cli.release=$(VERSION) -X $(MODULE)/pkg/plugin.name=$(NAME)
+
+# Everything in an archive has the time of the commit.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 
 # Tests that run a built program are not rerun by go test when that changes, so
 # nothing is taken from its cache: -count=1.
@@ -15,6 +30,9 @@ RACE ?= $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo -race)
 LINT         = $(GO) tool -modfile=test/lint/go.mod
 CONTROLPLANE = $(GO) run -C test/controlplane .
 FUZZ         = $(GO) run ./test/fuzz -time $(or $(FUZZTIME),30s)
+GORELEASER   = $(GO) tool -modfile=test/goreleaser/go.mod goreleaser
+# krew is a plugin, too: the kubectl that was built for the tests runs it.
+KREW         = PATH="$$($(CONTROLPLANE) build):$$PATH"
 
 .PHONY: help
 help: ## list the targets
@@ -22,7 +40,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/kubectl-gc
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/kubectl-gc ./cmd/kubectl-gc
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/$(FILE) ./cmd/kubectl-gc
 
 .PHONY: demo
 demo: ## show the tool at work on a real control plane, then stop it
@@ -70,6 +88,7 @@ chromium: ## install Chromium from Debian's package, where it is missing and thi
 .PHONY: screenshots
 screenshots: chromium ## show the page of kubectl gc report, made from the demo, in docs/images
 	cd test/explorer && $(GO) run ./screenshots -root ../.. -out ../../docs/images
+	$(KREW) $(GO) test -C test/krew -count=1 -timeout 10m ./...
 
 .PHONY: differential
 differential: controlplane ## compare collect with the real collector on 20 random graphs (SEEDS=n)
@@ -96,8 +115,10 @@ references: ## a million references on one object, with every command, most of a
 	REFERENCES=$(or $(REFERENCES),1000000) $(GO) test -count=1 -timeout 4h -v -run TestAnyNumberOfReferences ./test/script
 
 .PHONY: lint
-lint: ## go vet, staticcheck, gofumpt, tidy modules
+lint: ## go vet, also for Windows and macOS, staticcheck, gofumpt, tidy modules
 	$(GO) vet ./...
+	GOOS=windows $(GO) vet ./cmd/... ./pkg/...
+	GOOS=darwin $(GO) vet ./cmd/... ./pkg/...
 	$(LINT) staticcheck ./...
 	@unformatted=$$($(LINT) gofumpt -l cmd pkg test); \
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:" >&2; echo "$$unformatted" >&2; exit 1; fi
@@ -105,6 +126,7 @@ lint: ## go vet, staticcheck, gofumpt, tidy modules
 	cd test/controlplane && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/prometheus && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/explorer && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd test/krew && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/lint && $(GO) mod tidy -diff
 
 # One run with few objects and with many, so that what an object costs can be compared.
@@ -118,6 +140,35 @@ bench: ## measure audit and tree beside the transfer floor, half an hour (OBJECT
 bench-act: ## measure collect beside bare deletes and the real collector; writes docs/performance-acting.md
 	$(GO) run ./test/bench act -write docs/performance-acting.md
 
+DIST ?= dist
+
+.PHONY: dist
+dist: ## build the archives of a release, their bills of materials and sums (NAME=owner-gc, PLATFORMS=linux/amd64)
+	$(GO) run ./test/dist archives -file $(FILE) -version "$(VERSION)" -ldflags "$(LDFLAGS)" \
+		-time "$(or $(SOURCE_DATE_EPOCH),0)" -out $(DIST) $(if $(PLATFORMS),-platforms $(PLATFORMS))
+
+.PHONY: dist-twice
+dist-twice: ## build the archives twice, in two folders and with an empty build cache, and compare: long
+	DIST_TWICE=all $(GO) test -count=1 -timeout 90m -v -run TestTwoBuildsAreTheSameBytes ./test/dist
+
+.PHONY: krew-manifest
+krew-manifest: dist ## render plugins/gc.yaml from what dist built, and have the real krew validate and install it
+	$(GO) run ./test/dist manifest -name $(NAME) -file $(FILE) -version "$(VERSION)" -from $(DIST) -o plugins/$(NAME).yaml
+	$(KREW) DIST=$(abspath $(DIST)) MANIFEST=$(CURDIR)/plugins/$(NAME).yaml \
+		$(GO) test -C test/krew -count=1 -timeout 30m -v -run TestEveryPlatform .
+
+# What .goreleaser.yaml takes from here.
+RELEASE = NAME=$(NAME) FILE=$(FILE) VERSION="$(VERSION)" LDFLAGS="$(LDFLAGS)" SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH)
+
+.PHONY: release-check
+release-check: dist ## check .goreleaser.yaml, build a snapshot by it and compare with dist: long, publishes nothing
+	$(RELEASE) $(GORELEASER) check
+	$(RELEASE) $(GORELEASER) release --snapshot --clean --skip=sign
+	cmp $(DIST)/checksums.txt dist/release/checksums.txt
+
+.PHONY: release
+release: ## publish the tag of this commit; .github/workflows/release.yml does
+	$(RELEASE) $(GORELEASER) release --clean
 .PHONY: docs
 docs: ## write docs/commands anew, from what the commands say of themselves
 	$(GO) run ./test/reference -markdown docs/commands

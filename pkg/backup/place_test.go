@@ -1,6 +1,7 @@
 package backup_test
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
@@ -27,6 +28,12 @@ func TestAContextHasAFolderThatCanBeTypedAndRead(t *testing.T) {
 		"a way out on Windows":            {`..\..\etc`, "%2e.%5c..%5cetc"},
 		"an absolute path":                {"/etc", "%2fetc"},
 		"a drive":                         {`c:\x`, "c%3a%5cx"},
+		"the folder that a drive is at":   {"c:x", "c%3ax"},
+		"another machine":                 {`\\server\share`, "%5c%5cserver%5cshare"},
+		"a path as it is":                 {`\\?\c:\x`, "%5c%5c%3f%5cc%3a%5cx"},
+		"a second stream of a file":       {"prod::$DATA", "prod%3a%3a%24DATA%-" + sum("prod::$DATA")},
+		"what the old name of a file was": {"PROGRA~1", "PROGRA%7e1%-" + sum("PROGRA~1")},
+		"a pattern":                       {`<*?|">`, "%3c%2a%3f%7c%22%3e"},
 		"a hidden file":                   {".ssh", "%2essh"},
 		"a dot at the end":                {"prod.", "prod%2e"},
 		"a blank at the end":              {"prod ", "prod%20"},
@@ -36,6 +43,13 @@ func TestAContextHasAFolderThatCanBeTypedAndRead(t *testing.T) {
 		"a device":                        {"con", "%63on"},
 		"a device with an extension":      {"nul.tar.gz", "%6eul.tar.gz"},
 		"a port":                          {"lpt1", "%6cpt1"},
+		"a device in capitals":            {"AUX", "%41UX%-" + sum("AUX")},
+		"a device with a blank behind it": {"con .x", "con%20.x"},
+		"a device with a dot behind it":   {"prn.", "%70rn%2e"},
+		"a console's input":               {"conin$", "conin%24"},
+		"a port that is no ASCII":         {"com¹", "com%c2%b9"},
+		"port zero":                       {"com0", "%63om0"},
+		"no port":                         {"com10", "com10"},
 		"a device in a longer word":       {"console", "console"},
 		"a device behind a dot":           {"x.con", "x.con"},
 		"a line break and an escape":      {"a\n\x1b[31m", "a%0a%1b%5b31m"},
@@ -56,6 +70,12 @@ func TestAContextHasAFolderThatCanBeTypedAndRead(t *testing.T) {
 	}
 }
 
+// sum is what stands behind a name that had to be told from others.
+func sum(context string) string {
+	full := sha256.Sum256([]byte(context))
+	return hex.EncodeToString(full[:8])
+}
+
 // safe says what is wrong with a name on any file system, Windows included.
 func safe(name string) error {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
@@ -63,6 +83,7 @@ func safe(name string) error {
 	for n := range 10 {
 		devices = append(devices, fmt.Sprintf("COM%d", n), fmt.Sprintf("LPT%d", n))
 	}
+	devices = append(devices, "COM¹", "COM²", "COM³", "LPT¹", "LPT²", "LPT³")
 	switch {
 	case name == "" || len(name) > 140:
 		return fmt.Errorf("%d bytes", len(name))

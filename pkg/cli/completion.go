@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 func newCompletion(from *source) *cobra.Command {
@@ -17,12 +19,12 @@ func newCompletion(from *source) *cobra.Command {
 a program called ` + shimName + ` in the PATH: --install-shim writes it. The
 completion of kubectl has to be set up, too: see "kubectl completion --help".
 
-The name of a shell prints a script for calling ` + program + ` directly.`,
+The name of a shell prints a script for calling ` + plugin.File() + ` directly.`,
 		Example: examples(`
 # Complete "` + called + `": write the shim into a directory of the PATH
 ` + called + ` completion --install-shim ~/.local/bin
 
-# Complete "` + program + `" in this bash
+# Complete "` + plugin.File() + `" in this bash
 source <(` + called + ` completion bash)`),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -131,7 +131,7 @@ func (f *deleteFlags) plan(ctx context.Context, a *act, c *choice) (targets []gr
 		return nil, err
 	}
 	if len(targets) == 0 && !f.ignoreMissing {
-		return nil, &hinted{usagef("nothing matches: there is no %s", f.wanted(c)), "kubectl gc tree shows what is there"}
+		return nil, &hinted{usagef("nothing matches: there is no %s", f.wanted(c)), called + " tree shows what is there"}
 	}
 	return targets, f.foresee(ctx, a, targets)
 }

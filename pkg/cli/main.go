@@ -5,11 +5,13 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 // called is how people call the program: every usage line, example and hint
 // says it so.
-const called = "kubectl gc"
+var called = plugin.Command()
 
 // Main runs one command line and answers the exit code.
 func Main(ctx context.Context, args []string, s Streams) int {
@@ -29,7 +31,7 @@ func Commands(s Streams) *cobra.Command { return newRoot(newSource(s)) }
 func newRoot(from *source) *cobra.Command {
 	s := from.Streams
 	root := &cobra.Command{
-		Use:   program,
+		Use:   plugin.File(),
 		Short: "See what the Kubernetes garbage collector sees",
 		Long: `See what the Kubernetes garbage collector sees: owners and dependents through
 metadata.ownerReferences, and what it will do because of them.

@@ -34,7 +34,7 @@ have them. Three things mend a reference:
   relink     points one at the object that has its owner's name now
   reversion  rewrites an apiVersion that is not served to the one that is
 
-What fits each is found out reference by reference; "kubectl gc audit" names it. A
+What fits each is found out reference by reference; "` + called + ` audit" names it. A
 reference that holds is not changed unless --reference names it, one that nobody
 could verify is not touched, and one that is rewritten leads to an owner that was
 seen. Nothing is deleted.

@@ -7,22 +7,21 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// program is the file by which kubectl finds the plugin in the PATH, and shimName the
-// one that it runs to complete it (since 1.26), with the words that are typed.
-var (
-	program  = strings.ReplaceAll(strings.ReplaceAll(called, "-", "_"), " ", "-")
-	shimName = strings.Replace(program, "-", "_complete-", 1)
-)
+// shimName is the program that kubectl runs to complete the plugin (since 1.26), with the
+// words that are typed.
+var shimName = strings.Replace(plugin.File(), "-", "_complete-", 1)
 
 // shim is that file on an operating system. It passes by kubectl, which would take
 // another start, and is silent: what is said while a person types is in the way.
 func shim(system string) (name, text string) {
 	if system == "windows" {
-		return shimName + ".cmd", "@echo off\r\nrem Lets kubectl complete \"" + called + "\".\r\n" + program + " __complete %* 2>nul\r\n"
+		return shimName + ".cmd", "@echo off\r\nrem Lets kubectl complete \"" + called + "\".\r\n" + plugin.File() + " __complete %* 2>nul\r\n"
 	}
-	return shimName, "#!/bin/sh\n# Lets kubectl complete \"" + called + "\".\nexec " + program + " __complete \"$@\" 2>/dev/null\n"
+	return shimName, "#!/bin/sh\n# Lets kubectl complete \"" + called + "\".\nexec " + plugin.File() + " __complete \"$@\" 2>/dev/null\n"
 }
 
 func installShim(s Streams, directory string) error {

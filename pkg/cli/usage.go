@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 // printUsage writes how a command is called, with its own flags and, of those
@@ -45,9 +47,10 @@ func shownFlags(cmd *cobra.Command) *pflag.FlagSet {
 	return shown
 }
 
-// examples indents a block of examples as help shows it.
+// examples indents a block of examples as help shows it, under the name that the
+// program has.
 func examples(block string) string {
-	lines := strings.Split(strings.Trim(block, "\n"), "\n")
+	lines := strings.Split(strings.Trim(plugin.Named(block), "\n"), "\n")
 	for i, line := range lines {
 		if line != "" {
 			lines[i] = "  " + line

@@ -51,7 +51,7 @@ func Load(r io.Reader) (*Plan, error) {
 	case f.Kind != "" && f.Kind != Kind:
 		return nil, fmt.Errorf("it holds a %q, not a plan", f.Kind)
 	case f.APIVersion != "" && f.APIVersion != APIVersion:
-		return nil, fmt.Errorf("the plan has format %q, which this kubectl-gc does not read (%s): make a new one", f.APIVersion, APIVersion)
+		return nil, fmt.Errorf("the plan has format %q, which this version of the program does not read (%s): make a new one", f.APIVersion, APIVersion)
 	case err != nil:
 		return nil, fmt.Errorf("not a plan: %w", err)
 	case f.Kind == "" || f.Plan == nil:

@@ -63,7 +63,7 @@ func decode(documents [][]byte, now time.Time) (*Snapshot, error) {
 		case group == ours && h.Kind != Kind:
 			return nil, fmt.Errorf("it holds a %q, not a snapshot", h.Kind)
 		case group == ours && h.APIVersion != APIVersion:
-			return nil, fmt.Errorf("the snapshot has format %q, newer than this kubectl-gc reads (%s): update kubectl-gc", version, APIVersion)
+			return nil, fmt.Errorf("the snapshot has format %q, newer than this version of the program reads (%s): update it", version, APIVersion)
 		case group == ours && len(documents) > 1:
 			return nil, fmt.Errorf("a snapshot stands alone, but the file holds %d documents", len(documents))
 		case group == ours:

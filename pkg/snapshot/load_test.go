@@ -39,7 +39,7 @@ func TestAFileThatIsNoSnapshotSaysWhyInOneLine(t *testing.T) {
 		"binary":                         {"\x00\x01\x02", "neither JSON nor YAML"},
 		"malformed JSON":                 {`{"apiVersion": v1}`, "malformed JSON at byte 16"},
 		"something behind the JSON":      {`{"apiVersion":"v1","kind":"List","items":[]} x`, "malformed JSON"},
-		"a newer format":                 {`{"apiVersion":"kubectl-gc.dev/v1","kind":"Snapshot"}`, "newer than this kubectl-gc reads"},
+		"a newer format":                 {`{"apiVersion":"kubectl-gc.dev/v1","kind":"Snapshot"}`, "newer than this version of the program reads"},
 		"a plan":                         {`{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Plan"}`, `it holds a "Plan", not a snapshot`},
 		"two snapshots":                  {head + `"objects":[]}` + head + `"objects":[]}`, "a snapshot stands alone"},
 		"a snapshot among others":        {`{"apiVersion":"v1","kind":"List","items":[]}` + head + `"objects":[]}`, "a snapshot stands alone"},

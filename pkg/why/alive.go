@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 // alive explains an object that nobody has deleted.
@@ -70,7 +71,7 @@ func (s *subject) goesNow(move *collector.Move) {
 	if len(s.WouldChange) == 0 { // what waits is no mistake, so nothing repairs it
 		s.remedy(fmt.Sprintf("keep it by taking its reference to %s out of its metadata", s.object.Owners[0]), append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
 	}
-	s.remedy("let it go, where the cluster's own collector does not run (there is a preview)", "kubectl", "gc", "collect")
+	s.remedy("let it go, where the cluster's own collector does not run (there is a preview)", plugin.Line("collect")...)
 }
 
 // keeper says why no owner keeps the object.

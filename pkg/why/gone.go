@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 // Gone explains an object that is not there: what is known of it is in at, whose
@@ -44,7 +45,7 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 	}
 	v.successor(a)
 	if a.Traced() {
-		a.remedy("put it back, if it was this program that deleted it: backups lie below ~/.kube/gc-backup", "kubectl", "gc", "restore", "BACKUP")
+		a.remedy("put it back, if it was this program that deleted it: backups lie below ~/.kube/gc-backup", plugin.Line("restore", "BACKUP")...)
 	}
 	a.unread(told)
 	v.incomplete(a, "an object that names it may not have been seen")

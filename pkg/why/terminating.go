@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 // terminating explains an object that somebody has deleted and that is still there.
@@ -66,7 +67,7 @@ func (s *subject) ends(since string) {
 // lost says what to think of a deletion that a collector should have ended long ago.
 func (s *subject) lost() {
 	s.next("A collector that runs does this within seconds. If it stays longer, that collector is off, or has lost track of it: then this program, or a restart of the controller manager, ends it.")
-	s.remedy("end the deletion, after a preview", "kubectl", "gc", "collect")
+	s.remedy("end the deletion, after a preview", plugin.Line("collect")...)
 }
 
 func (s *subject) dependents() int {

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -58,7 +59,7 @@ func (s *subject) unknown(culprit int) {
 	case j.Lookup != nil && j.Lookup.Reason == snapshot.Forbidden:
 		s.need("get", j)
 	case j.Gap != nil && j.Gap.Reason == snapshot.NotInFile:
-		s.remedy("ask the cluster instead of a file, or a file that kubectl gc snapshot wrote", "kubectl", "gc", "snapshot", "-o", "cluster.json.gz")
+		s.remedy("ask the cluster instead of a file, or a file that "+plugin.Command()+" snapshot wrote", plugin.Line("snapshot", "-o", "cluster.json.gz")...)
 	default:
 		s.remedy("ask again when the server can answer", s.gc("why", s.object.Identity)...)
 	}
@@ -94,7 +95,7 @@ func (s *subject) slip() {
 	}
 	i := slices.IndexFunc(s.judged, collector.Judgement.Withheld)
 	s.say(s.outlook.Decided(), fmt.Sprintf("%s names %s as its owner, the kind of a list, most likely by mistake: the cluster's own collector %s because of that.", s.object, s.object.Owners[i], what))
-	s.next("A collector that runs acts within seconds. kubectl gc collect does not: it leaves the object alone.")
+	s.next("A collector that runs acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
 	s.remedy("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -82,5 +83,5 @@ func Word(g *graph.Graph, apiVersion, kind string) string {
 
 // gc is a command line of this program about an object.
 func (v *View) gc(command string, i object.Identity, flags ...string) []string {
-	return append(append([]string{"kubectl", "gc", command}, v.target(i)...), flags...)
+	return append(append(plugin.Line(command), v.target(i)...), flags...)
 }

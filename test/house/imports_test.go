@@ -29,6 +29,7 @@ var table = map[string]struct {
 }{
 	"cmd/kubectl-gc":            {own: []string{"pkg/cli"}, other: []string{"k8s.io/client-go/plugin"}},
 	"pkg/object":                {},
+	"pkg/plugin":                {},
 	"pkg/input":                 {other: []string{"go.yaml.in/yaml/v3"}},
 	"pkg/snapshot":              {own: []string{"pkg/input", "pkg/object"}},
 	"pkg/snapshot/snapshottest": {own: []string{"pkg/object", "pkg/snapshot"}, other: []string{"pgregory.net/rapid"}},
@@ -36,7 +37,7 @@ var table = map[string]struct {
 	"pkg/collector":             {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph"}},
 	"pkg/mend":                  {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector"}},
 	"pkg/audit":                 {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend"}},
-	"pkg/why":                   {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit"}},
+	"pkg/why":                   {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/plugin"}},
 	"pkg/plan":                  {own: []string{"pkg/input", "pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit"}},
 	"pkg/event":                 {own: []string{"pkg/object"}},
 	"pkg/restore":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/event"}},
@@ -53,14 +54,14 @@ var table = map[string]struct {
 	"pkg/print/table":           {other: []string{"github.com/olekukonko/tablewriter"}},
 	"pkg/print/machine":         {own: []string{"pkg/object", "pkg/print/escape"}, other: []string{"k8s.io/cli-runtime/pkg/printers", "github.com/spf13/pflag"}},
 	"pkg/print/diagram":         {own: []string{"pkg/object", "pkg/graph", "pkg/print/escape"}},
-	"pkg/print/explorer":        {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/why", "pkg/print/escape", "pkg/print/findings", "pkg/print/steps", "pkg/print/tree", "pkg/print/why"}},
+	"pkg/print/explorer":        {own: []string{"pkg/object", "pkg/plugin", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/why", "pkg/print/escape", "pkg/print/findings", "pkg/print/steps", "pkg/print/tree", "pkg/print/why"}},
 	"pkg/print/sarif":           {own: []string{"pkg/object", "pkg/snapshot", "pkg/audit", "pkg/print/escape"}},
 	"pkg/print/prometheus":      {own: []string{"pkg/snapshot", "pkg/audit", "pkg/print/escape"}},
 	"pkg/print/findings":        {own: []string{"pkg/object", "pkg/snapshot", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/print/why":             {own: []string{"pkg/object", "pkg/collector", "pkg/why", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase"}},
 	"pkg/print/tree":            {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/cli": {
-		own:   []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/why", "pkg/plan", "pkg/restore", "pkg/event", "pkg/execute", "pkg/backup", "pkg/kubeconfig", "pkg/manifest", "pkg/cluster", "pkg/print/..."},
+		own:   []string{"pkg/object", "pkg/plugin", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/why", "pkg/plan", "pkg/restore", "pkg/event", "pkg/execute", "pkg/backup", "pkg/kubeconfig", "pkg/manifest", "pkg/cluster", "pkg/print/..."},
 		other: []string{"github.com/spf13", "k8s.io/klog", "golang.org/x/term"},
 	},
 }

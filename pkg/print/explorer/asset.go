@@ -5,6 +5,8 @@ import (
 	"embed"
 	"encoding/base64"
 	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 //go:embed style script
@@ -34,7 +36,7 @@ func joined(folder string, parts []string, ending string) string {
 		}
 		out.Write(text)
 	}
-	return out.String()
+	return plugin.Named(out.String())
 }
 
 // policy lets the page run its own script and use its own style sheet. It loads nothing
@@ -50,5 +52,5 @@ func hash(text string) string {
 
 // furnished puts policy, style and script into a part of the skeleton.
 func furnished(part string) string {
-	return strings.NewReplacer("{{policy}}", policy(), "{{style}}", style, "{{script}}", script).Replace(part)
+	return strings.NewReplacer("{{policy}}", policy(), "{{style}}", style, "{{script}}", script).Replace(plugin.Named(part))
 }

@@ -51,7 +51,7 @@ func Write(w io.Writer, clusters []audit.Cluster, rules []string, version string
 			out.Write(lines.Bytes())
 		}
 	}
-	head(&out, buildInfo, "Which kubectl gc wrote this; always 1.")
+	head(&out, buildInfo, "Which version wrote this; always 1.")
 	series{[]label{{"version", version}}, "1"}.write(&out, buildInfo)
 	_, err := w.Write(out.Bytes())
 	return err

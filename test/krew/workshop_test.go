@@ -1,0 +1,126 @@
+package krew
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const top = "../.."
+
+// bin has krew, called as kubectl looks for it, and its validator.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if bin, err = os.MkdirTemp("", "kubectl-gc-krew-"); err == nil {
+		defer os.RemoveAll(bin)
+		err = build()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+func build() error {
+	for program, path := range map[string]string{
+		"kubectl-krew":           "sigs.k8s.io/krew/cmd/krew",
+		"validate-krew-manifest": "sigs.k8s.io/krew/cmd/validate-krew-manifest",
+	} {
+		if said, err := exec.Command("go", "build", "-o", filepath.Join(bin, program), path).CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", program, err, said)
+		}
+	}
+	return nil
+}
+
+// user is somebody with kubectl and krew, and with no way out of this machine.
+type user struct {
+	*testing.T
+	root string // krew's
+	env  []string
+}
+
+func newUser(t *testing.T) user {
+	t.Helper()
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Skip("SKIPPED, NOT TESTED: there is no kubectl in the PATH; make test puts the one there that it has built")
+	}
+	root := t.TempDir()
+	// krew takes an index for fetched that has a .git. It fetches it for nothing done here.
+	if err := os.MkdirAll(filepath.Join(root, "index", "default", ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := []string{bin, filepath.Join(root, "bin"), filepath.Dir(kubectl), os.Getenv("PATH")}
+	return user{t, root, []string{
+		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(),
+		"KREW_ROOT=" + root, "KREW_NO_UPGRADE_CHECK=1", "KUBECONFIG=/does/not/exist",
+		"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", // asks nobody but loopback
+	}}
+}
+
+// result is what one command left.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// does runs a command, which has to exit with a code.
+func (u user) does(code int, line ...string) result {
+	u.Helper()
+	var stdout, stderr bytes.Buffer
+	path := filepath.Join(bin, line[0])
+	if _, err := os.Stat(path); err != nil {
+		path, _ = exec.LookPath(line[0])
+	}
+	cmd := exec.CommandContext(u.Context(), path, line[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = u.env, &stdout, &stderr
+	err := cmd.Run()
+	r := result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) || r.code != code {
+		u.Fatalf("%s exits with %d, want %d: %v\nstdout: %s\nstderr: %s", strings.Join(line, " "), r.code, code, err, r.stdout, r.stderr)
+	}
+	return r
+}
+
+// ships builds the archive for this machine, under a name, and the manifest for it.
+func ships(t *testing.T, name string) (archive, manifest string) {
+	t.Helper()
+	file, folder := "kubectl-"+strings.ReplaceAll(name, "-", "_"), t.TempDir()
+	manifest = filepath.Join(folder, name+".yaml")
+	for _, args := range [][]string{
+		{"archives", "-platforms", runtime.GOOS + "/" + runtime.GOARCH, "-time", "1", "-out", folder, "-ldflags", "-s -w -X " + module + "pkg/cli.release=" + version + " -X " + module + "pkg/plugin.name=" + name},
+		{"manifest", "-name", name, "-from", folder, "-partial", "-o", manifest},
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./test/dist", args[0], "-file", file, "-version", version}, args[1:]...)...)
+		cmd.Dir = top
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("dist %s: %v\n%s", args[0], err, said)
+		}
+	}
+	sums, err := os.ReadFile(filepath.Join(folder, "checksums.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, archive, _ = strings.Cut(strings.SplitN(string(sums), "\n", 2)[0], "  ") // its bill of materials is behind it
+	return filepath.Join(folder, archive), manifest
+}
+
+const (
+	module  = "github.com/kubectl-gc/kubectl-gc/"
+	version = "v0.0.0-test"
+)
