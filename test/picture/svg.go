@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,7 +31,7 @@ const (
 	baseline              = 14
 )
 
-// render draws lines. Every run is told its length, so that columns stand below each other in
+// render draws lines. Every piece of text is told its place and its length, so that columns stand below each other in
 // whatever font there is.
 func render(lines []line, t theme) []byte {
 	columns := 0
@@ -42,24 +43,41 @@ func render(lines []line, t theme) []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.1f %d" width="%.1f" height="%d" role="img">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(strings.Join(shown, ", then ")))
 	fmt.Fprintf(&b, `<rect x="0.5" y="0.5" width="%.1f" height="%d" rx="8" fill="%s" stroke="%s"/>`+"\n", width-1, height-1, t.ground, t.frame)
-	fmt.Fprintln(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13" xml:space="preserve">`)
+	fmt.Fprintln(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13">`)
 	for i, l := range lines {
 		at := 0
 		for _, r := range l {
-			wide := utf8.RuneCountInString(r.text)
-			if strings.TrimSpace(r.text) != "" {
+			for _, p := range r.pieces() {
 				weight := ""
 				if r.style == bold {
 					weight = ` font-weight="600"`
 				}
 				fmt.Fprintf(&b, `<text x="%.1f" y="%d" fill="%s"%s textLength="%.1f" lengthAdjust="spacingAndGlyphs">%s</text>`+"\n",
-					edge+float64(at)*cellWidth, edge+i*cellHeight+baseline, t.styles[r.style], weight, float64(wide)*cellWidth, html.EscapeString(r.text))
+					edge+float64(at+p.at)*cellWidth, edge+i*cellHeight+baseline, t.styles[r.style], weight,
+					float64(utf8.RuneCountInString(p.text))*cellWidth, html.EscapeString(p.text))
 			}
-			at += wide
+			at += utf8.RuneCountInString(r.text)
 		}
 	}
 	fmt.Fprintln(&b, "</g>\n</svg>")
 	return b.Bytes()
+}
+
+// piece is text with no blank at its ends and no two within, and the cell of its run in which
+// it begins: some renderers make one blank of many.
+type piece struct {
+	text string
+	at   int
+}
+
+var solid = regexp.MustCompile(`[^ ]+(?: [^ ]+)*`)
+
+func (r run) pieces() []piece {
+	var out []piece
+	for _, at := range solid.FindAllStringIndex(r.text, -1) {
+		out = append(out, piece{r.text[at[0]:at[1]], utf8.RuneCountInString(r.text[:at[0]])})
+	}
+	return out
 }
 
 func (l line) width() int {
