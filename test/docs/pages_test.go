@@ -43,7 +43,7 @@ cd ~/.kube/gc-backup/prod && rm -rf 2026-11-20T08-31-07Z && mv "$(ls | tail -1)"
 )
 
 var pages = map[string]page{
-	"docs/delete.md": {collector: plane.On},
+	"docs/delete.md": {collector: plane.On, apart: true},
 	"docs/backup.md": {
 		before: "kubectl gc collect --yes -n monitoring" + name,
 		apart:  true, words: map[string]string{"CONTEXT": contextName},
@@ -59,6 +59,9 @@ var pages = map[string]page{
 	"docs/rules/duplicate-owner.md":        {uids: map[string]string{web: "Deployment shop/web"}},
 	"docs/rules/mismatched-owner.md":       {uids: map[string]string{web: "Deployment shop/web"}},
 	"docs/rules/self-owner.md":             {uids: map[string]string{"a0fdf989-2180-4211-8fff-58f92e4a4507": "ConfigMap shop/me"}},
+	"docs/rules/stuck-finalizer.md": {
+		before: "until kubectl gc audit --rule stuck-finalizer --stuck-after=0s | grep Pod/drain > /dev/null; do :; done", // times are in whole seconds
+	},
 	"docs/rules/terminating-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
 	"docs/rules/unmonitored-owner.md":      {uids: map[string]string{"d393317f-25df-45f1-a718-fe64a1235194": "Event shop/ev1"}},
 	"docs/rules/unserved-owner-version.md": {uids: map[string]string{web: "Deployment shop/web"}},
@@ -72,6 +75,10 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/broken-collector.md", "kubectl logs", "the control plane of the test has no Pods"},
 	{"CONTRIBUTING.md", "make", "these are the targets that run this, and take minutes"},
 	{"CONTRIBUTING.md", "go test", "the same"},
+	{"docs/adding-a-rule.md", "go test", "there is no such rule"},
+	{"docs/debugging.md", "go test", "these are tests themselves"},
+	{"docs/debugging.md", "KUBECTL_GC_SEED", "the same"},
+	{"docs/debugging.md", "make cluster", "it starts a control plane of its own; test/controlplane tests it"},
 	{"docs/demo/README.md", "make build", "the program of this test is in bin already"},
 	{"docs/demo/README.md", "go run", "it starts a control plane of its own; test/demo does it"},
 	{"docs/performance.md", "go run", "it measures for half an hour"},
