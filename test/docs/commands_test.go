@@ -11,10 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
 )
 
 var update = flag.Bool("update", false, "write into the pages what the commands said")
@@ -56,108 +52,8 @@ func TestEveryCommandRunsAndSaysWhatThePageShows(t *testing.T) {
 	all := read(t)
 	for _, file := range order(all) {
 		t.Run(file, func(t *testing.T) {
-			w.try(t, file, all[file])
+			w.visited(t, file, all[file])
 		})
-	}
-}
-
-// try runs the commands of a page.
-func (w *world) try(t *testing.T, file, text string) {
-	var tried [][]command
-	for _, b := range blocks(text) {
-		commands, err := b.commands()
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if commands = slices.DeleteFunc(commands, func(c command) bool { return spared(t, file, c) }); len(commands) > 0 {
-			tried = append(tried, commands)
-		}
-	}
-	if len(tried) == 0 {
-		return
-	}
-	p := pages[file]
-	if p.collector == plane.On {
-		must(t, w.loader.Clear(t.Context(), w.empty))
-		must(t, w.plane.Collector(t.Context(), plane.On))
-		w.loaded = nil
-	}
-	dir, home, env := w.seat(t)
-	names := map[string]string{"/home/you": home}
-	maps.Copy(names, p.words)
-	prepare := func() {
-		w.tell(t, told(file))
-		for uid, of := range p.uids {
-			if names[uid] = w.uids[of]; names[uid] == "" {
-				t.Fatalf("%s is the UID of %q, which is in no manifest", uid, of)
-			}
-		}
-		if p.before == "" {
-			return
-		}
-		if got, err := shell(t.Context(), dir, env, []string{p.before}); err != nil || len(got) == 0 || got[0].code != 0 {
-			t.Fatalf("before: %v %v", got, err)
-		}
-	}
-	prepare()
-	lines := strings.Split(text, "\n")
-	shift := 0 // lines that were added so far
-	for i, commands := range tried {
-		if i > 0 && p.afresh(file) {
-			prepare()
-		}
-		typed := make([]string, len(commands))
-		for i, c := range commands {
-			typed[i] = swapped(c.text, names)
-		}
-		// What a block shows can be spoken of in the next block, or by the next command: a
-		// console block is run command by command.
-		var answers []answer
-		if !commands[0].shows {
-			got, err := shell(t.Context(), dir, env, typed)
-			if err != nil {
-				t.Fatalf("%s:%d: %v", file, commands[0].line, err)
-			}
-			answers = got
-		}
-		for i, c := range commands {
-			if c.shows {
-				got, err := shell(t.Context(), dir, env, []string{swapped(c.text, names)})
-				if err != nil {
-					t.Fatalf("%s:%d: %v", file, c.line, err)
-				}
-				answers = append(answers, got...)
-			}
-			if i >= len(answers) {
-				t.Errorf("%s:%d: an earlier command ends the shell before %q", file, c.line, c.text)
-				break
-			}
-			a := answers[i]
-			if !fine(file, c, a) {
-				t.Errorf("%s:%d: %q ends with %d:\n%s", file, c.line, c.text, a.code, strings.Join(a.said, "\n"))
-			}
-			if !c.shows {
-				continue
-			}
-			said := strings.Split(swapped(strings.Join(a.said, "\n"), map[string]string{home: "/home/you"}), "\n")
-			pairs := paired(c.output, said)
-			meant(names, c.output, said, pairs)
-			switch cut := slices.ContainsFunc(c.output, func(l string) bool { return strings.Contains(l, anything) }); {
-			case pairs != nil:
-			case *update && !cut:
-				fresh := make([]string, len(said))
-				for j, l := range said {
-					fresh[j] = strings.TrimRight(c.indent+l, " ")
-				}
-				lines = slices.Replace(lines, c.from+shift, c.from+shift+len(c.output), fresh...)
-				shift += len(said) - len(c.output)
-			default:
-				t.Errorf("%s:%d: %q says otherwise than the page (-) shows (+):\n%s", file, c.line, c.text, cmp.Diff(trimmed(c.output), said))
-			}
-		}
-	}
-	if fresh := strings.Join(lines, "\n"); *update && fresh != text {
-		must(t, os.WriteFile(filepath.Join(root, filepath.FromSlash(file)), []byte(fresh), 0o644))
 	}
 }
 
