@@ -32,7 +32,13 @@ func told(file string) string {
 
 // afresh tells if its blocks are ways to choose from, as on the page of a rule: each of them
 // begins with what was loaded.
-func (p page) afresh(file string) bool { return p.apart || strings.HasPrefix(file, "docs/rules/") }
+func (p page) afresh(file string) bool {
+	return p.apart || examples(file) || strings.HasPrefix(file, "docs/rules/")
+}
+
+// examples tells if the page is about a command: what is to be typed are examples then, and each
+// begins with what was loaded.
+func examples(file string) bool { return strings.HasPrefix(file, "docs/commands/") }
 
 const (
 	web = "7b0c5a3e-58b1-4f0e-9d3a-6a8c1e4f2b90" // what the pages of the rules call the UID of Deployment/web

@@ -31,7 +31,10 @@ func (w *world) visited(t *testing.T, file, text string) {
 	for _, b := range blocks(text) {
 		commands, err := b.commands()
 		must(t, err)
-		if commands = slices.DeleteFunc(commands, func(c command) bool { return spared(t, file, c) }); len(commands) > 0 {
+		commands = slices.DeleteFunc(commands, func(c command) bool { return spared(t, file, c) })
+		if examples(file) {
+			all = slices.AppendSeq(all, slices.Chunk(commands, 1))
+		} else if len(commands) > 0 {
 			all = append(all, commands)
 		}
 	}
