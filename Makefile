@@ -46,6 +46,10 @@ build: ## build bin/kubectl-gc
 demo: ## show the tool at work on a real control plane, then stop it
 	$(GO) run ./test/demo
 
+.PHONY: picture
+picture: ## draw docs/picture, the terminal of the README, from a run on the demo
+	$(GO) run ./test/picture
+
 .PHONY: demo-up
 demo-up: ## the same, and leave the control plane running
 	$(GO) run ./test/demo -keep

@@ -15,7 +15,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/stories"
 )
+
+const folder = "../../docs/demo"
 
 // told are the findings of docs/demo: the rule, then the object as namespace and
 // kind/name. A deletion that hangs needs --stuck-after, as it is seconds old.
@@ -32,7 +35,7 @@ var told = []string{
 }
 
 func TestTheSnapshotTellsEveryStory(t *testing.T) {
-	found := auditOf(t, filepath.Join(stories, "cluster.json"))
+	found := auditOf(t, filepath.Join(folder, "cluster.json"))
 	for _, want := range told {
 		if !slices.Contains(found, want) {
 			t.Errorf("nothing found: %s", want)
@@ -46,19 +49,19 @@ func TestTheSnapshotTellsEveryStory(t *testing.T) {
 }
 
 func TestTheSnapshotIsSmallAndOfTheManifests(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(stories, "cluster.json"))
+	data, err := os.ReadFile(filepath.Join(folder, "cluster.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if most := 150_000; len(data) > most {
 		t.Errorf("it has %d bytes, more than %d", len(data), most)
 	}
-	manifests, err := readManifests(os.DirFS(stories))
+	manifests, err := stories.Read(os.DirFS(folder))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range manifests {
-		if line := `"kind":"` + m.object.GetKind() + `"`; !bytes.Contains(data, []byte(line)) || !bytes.Contains(data, []byte(`"name":"`+m.object.GetName()+`"`)) {
+		if line := `"kind":"` + m.Object.GetKind() + `"`; !bytes.Contains(data, []byte(line)) || !bytes.Contains(data, []byte(`"name":"`+m.Object.GetName()+`"`)) {
 			t.Errorf("it lacks %s", m)
 		}
 	}

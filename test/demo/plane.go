@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/stories"
 )
 
 // keptDir, in the repository, is where a control plane that is kept has its kubeconfig,
@@ -118,8 +119,8 @@ func (s *stage) answers(ctx context.Context) bool {
 	if plane.RequireOurs(s.kubeconfig) != nil {
 		return false
 	}
-	l, err := newLoader(s.kubeconfig)
-	return err == nil && l.ready(ctx)
+	l, err := stories.NewLoader(s.kubeconfig)
+	return err == nil && l.Ready(ctx)
 }
 
 // offer puts a kubectl beside the plugin.

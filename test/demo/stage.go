@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/test/stories"
 )
 
 // stage is where the demo takes place.
@@ -50,19 +52,19 @@ func (s *stage) took(begun time.Time) {
 
 // populate loads docs/demo and waits until the controllers are done with it.
 func (s *stage) populate(ctx context.Context, root string) error {
-	manifests, err := readManifests(os.DirFS(filepath.Join(root, "docs", "demo")))
+	manifests, err := stories.Read(os.DirFS(filepath.Join(root, "docs", "demo")))
 	if err != nil {
 		return err
 	}
-	l, err := newLoader(s.kubeconfig)
+	l, err := stories.NewLoader(s.kubeconfig)
 	if err != nil {
 		return err
 	}
 	task := fmt.Sprintf("load the %d objects of docs/demo", len(manifests))
-	if err := s.timed(task, func() error { return l.load(ctx, manifests) }); err != nil {
+	if err := s.timed(task, func() error { _, err := l.Load(ctx, manifests); return err }); err != nil {
 		return err
 	}
-	return s.timed("wait for the Deployment, StatefulSet and Job controllers", func() error { return l.settle(ctx, manifests) })
+	return s.timed("wait for the Deployment, StatefulSet and Job controllers", func() error { return l.Settle(ctx, manifests) })
 }
 
 // perform runs the plugin as a user would.

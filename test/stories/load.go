@@ -1,4 +1,4 @@
-package main
+package stories
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -29,15 +30,15 @@ const (
 	patience = time.Minute
 )
 
-// loader writes manifests to a control plane of ours.
-type loader struct {
+// Loader writes manifests to a control plane of ours.
+type Loader struct {
 	client    dynamic.Interface
 	discovery discovery.DiscoveryInterface
 	mapper    *restmapper.DeferredDiscoveryRESTMapper
 }
 
-// newLoader refuses a kubeconfig that leads anywhere but to a control plane of ours.
-func newLoader(kubeconfig string) (*loader, error) {
+// NewLoader refuses a kubeconfig that leads anywhere but to a control plane of ours.
+func NewLoader(kubeconfig string) (*Loader, error) {
 	if err := plane.RequireOurs(kubeconfig); err != nil {
 		return nil, err
 	}
@@ -46,6 +47,7 @@ func newLoader(kubeconfig string) (*loader, error) {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
 	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("prepare client: %w", err)
@@ -54,42 +56,42 @@ func newLoader(kubeconfig string) (*loader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare client: %w", err)
 	}
-	return &loader{client, d, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(d))}, nil
+	return &Loader{client, d, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(d))}, nil
 }
 
-// ready tells if the API server answers.
-func (l *loader) ready(ctx context.Context) bool {
+// Ready tells if the API server answers.
+func (l *Loader) Ready(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	return l.discovery.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error() == nil
 }
 
-// load creates every object without its owners, then, since all UIDs are known now, links
+// Load creates every object without its owners, then, since all UIDs are known now, links
 // them, and last deletes those that are to be deleted: so owners may be named in any order,
-// in circles too.
-func (l *loader) load(ctx context.Context, manifests []manifest) error {
+// in circles too. What it returns are the UIDs, by what String says of a manifest.
+func (l *Loader) Load(ctx context.Context, manifests []Manifest) (map[string]string, error) {
 	uids := make(map[string]string, len(manifests))
 	for _, m := range manifests {
 		uid, err := l.create(ctx, m)
 		if err != nil {
-			return fmt.Errorf("create %s: %w", m, err)
+			return nil, fmt.Errorf("create %s: %w", m, err)
 		}
 		uids[m.String()] = uid
 	}
 	for _, m := range manifests {
 		if err := l.link(ctx, m, uids); err != nil {
-			return fmt.Errorf("link %s: %w", m, err)
+			return nil, fmt.Errorf("link %s: %w", m, err)
 		}
 	}
 	for _, m := range manifests {
 		if err := l.remove(ctx, m); err != nil {
-			return fmt.Errorf("delete %s: %w", m, err)
+			return nil, fmt.Errorf("delete %s: %w", m, err)
 		}
 	}
-	return nil
+	return uids, nil
 }
 
-func (l *loader) create(ctx context.Context, m manifest) (uid string, err error) {
+func (l *Loader) create(ctx context.Context, m Manifest) (uid string, err error) {
 	at, err := l.at(ctx, m)
 	if err != nil {
 		return "", err
@@ -97,7 +99,11 @@ func (l *loader) create(ctx context.Context, m manifest) (uid string, err error)
 	var last error
 	err = wait.PollUntilContextTimeout(ctx, pace, patience, true, func(ctx context.Context) (bool, error) {
 		var created *unstructured.Unstructured
-		if created, last = at.Create(ctx, m.object, metav1.CreateOptions{}); apierrors.IsNotFound(last) {
+		created, last = at.Create(ctx, m.Object, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(last) && m.stays() {
+			created, last = at.Get(ctx, m.Object.GetName(), metav1.GetOptions{})
+		}
+		if apierrors.IsNotFound(last) {
 			return false, nil // a type can be known some time before it is served
 		} else if last != nil {
 			return false, last
@@ -108,7 +114,7 @@ func (l *loader) create(ctx context.Context, m manifest) (uid string, err error)
 	return uid, orWhy(err, last)
 }
 
-func (l *loader) link(ctx context.Context, m manifest, uids map[string]string) error {
+func (l *Loader) link(ctx context.Context, m Manifest, uids map[string]string) error {
 	if len(m.owners) == 0 {
 		return nil
 	}
@@ -124,11 +130,11 @@ func (l *loader) link(ctx context.Context, m manifest, uids map[string]string) e
 	if err != nil {
 		return err
 	}
-	_, err = at.Patch(ctx, m.object.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err = at.Patch(ctx, m.Object.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 	return err
 }
 
-func (l *loader) remove(ctx context.Context, m manifest) error {
+func (l *Loader) remove(ctx context.Context, m Manifest) error {
 	if m.delete == "" {
 		return nil
 	}
@@ -137,12 +143,12 @@ func (l *loader) remove(ctx context.Context, m manifest) error {
 		return err
 	}
 	policy := metav1.DeletionPropagation(m.delete)
-	return at.Delete(ctx, m.object.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy})
+	return at.Delete(ctx, m.Object.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy})
 }
 
 // at is where the object of a manifest lives. It waits for a type that was just defined.
-func (l *loader) at(ctx context.Context, m manifest) (dynamic.ResourceInterface, error) {
-	gvk := m.object.GroupVersionKind()
+func (l *Loader) at(ctx context.Context, m Manifest) (dynamic.ResourceInterface, error) {
+	gvk := m.Object.GroupVersionKind()
 	var mapping *meta.RESTMapping
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, pace, patience, true, func(context.Context) (bool, error) {
@@ -156,13 +162,13 @@ func (l *loader) at(ctx context.Context, m manifest) (dynamic.ResourceInterface,
 		return nil, fmt.Errorf("find out where it is served: %w", orWhy(err, last))
 	}
 	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
-		return l.client.Resource(mapping.Resource).Namespace(m.object.GetNamespace()), nil
+		return l.client.Resource(mapping.Resource).Namespace(m.Object.GetNamespace()), nil
 	}
 	return l.client.Resource(mapping.Resource), nil
 }
 
-// settle returns when the controllers have made of every manifest what they make of it.
-func (l *loader) settle(ctx context.Context, manifests []manifest) error {
+// Settle returns when the controllers have made of every manifest what they make of it.
+func (l *Loader) Settle(ctx context.Context, manifests []Manifest) error {
 	for _, m := range manifests {
 		at, err := l.at(ctx, m)
 		if err != nil {
@@ -170,7 +176,7 @@ func (l *loader) settle(ctx context.Context, manifests []manifest) error {
 		}
 		var missing error
 		err = wait.PollUntilContextTimeout(ctx, pace, patience, true, func(ctx context.Context) (bool, error) {
-			live, err := at.Get(ctx, m.object.GetName(), metav1.GetOptions{})
+			live, err := at.Get(ctx, m.Object.GetName(), metav1.GetOptions{})
 			if err != nil {
 				return false, err
 			}
@@ -185,7 +191,7 @@ func (l *loader) settle(ctx context.Context, manifests []manifest) error {
 }
 
 // unsettled says what a controller has yet to do for an object; nil for nothing.
-func (m manifest) unsettled(live *unstructured.Unstructured) error {
+func (m Manifest) unsettled(live *unstructured.Unstructured) error {
 	want, scales, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
 	if have, _, _ := unstructured.NestedInt64(live.Object, "status", "replicas"); scales && have != want {
 		return fmt.Errorf("it has %d of %d replicas", have, want)
@@ -197,7 +203,7 @@ func (m manifest) unsettled(live *unstructured.Unstructured) error {
 		return fmt.Errorf("it is not terminating")
 	}
 	for _, finalizer := range live.GetFinalizers() {
-		if finalizer != metav1.FinalizerDeleteDependents && !slices.Contains(m.object.GetFinalizers(), finalizer) {
+		if finalizer != metav1.FinalizerDeleteDependents && !slices.Contains(m.Object.GetFinalizers(), finalizer) {
 			return fmt.Errorf("it still has finalizer %s", finalizer)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package stories
 
 import (
 	"bytes"
@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifest is one document of docs/demo.
-type manifest struct {
+// Manifest is one document of docs/demo, or of another folder in its form.
+type Manifest struct {
+	Object *unstructured.Unstructured // without its owners and the annotation
 	file   string
-	object *unstructured.Unstructured // without its owners and the annotation
-	owners []any                      // metadata.ownerReferences, with placeholders
-	delete string                     // the propagation policy with which to delete it once it is linked; empty: don't
+	owners []any  // metadata.ownerReferences, with placeholders
+	delete string // the propagation policy with which to delete it once it is linked; empty: don't
 }
 
 // deleteAnnotation says that an object is to be deleted, and how. It is the loader's and
@@ -27,22 +27,22 @@ type manifest struct {
 const deleteAnnotation = "demo.kubectl-gc.dev/delete"
 
 // String is what a placeholder calls the object: "Deployment shop/web", "ClusterRole reader".
-func (m manifest) String() string {
-	name := m.object.GetName()
-	if ns := m.object.GetNamespace(); ns != "" {
+func (m Manifest) String() string {
+	name := m.Object.GetName()
+	if ns := m.Object.GetNamespace(); ns != "" {
 		name = ns + "/" + name
 	}
-	return m.object.GetKind() + " " + name
+	return m.Object.GetKind() + " " + name
 }
 
-// readManifests reads every *.yaml of a folder: Namespaces first, then
+// Read reads every *.yaml of a folder: Namespaces first, then
 // CustomResourceDefinitions, then the rest, each in the order of the files.
-func readManifests(dir fs.FS) ([]manifest, error) {
+func Read(dir fs.FS) ([]Manifest, error) {
 	files, err := fs.Glob(dir, "*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
-	var all []manifest
+	var all []Manifest
 	for _, file := range files {
 		data, err := fs.ReadFile(dir, file)
 		if err != nil {
@@ -58,32 +58,32 @@ func readManifests(dir fs.FS) ([]manifest, error) {
 		}
 	}
 	order := []string{"Namespace", "CustomResourceDefinition"}
-	rank := func(m manifest) int {
-		if i := slices.Index(order, m.object.GetKind()); i >= 0 {
+	rank := func(m Manifest) int {
+		if i := slices.Index(order, m.Object.GetKind()); i >= 0 {
 			return i
 		}
 		return len(order)
 	}
-	slices.SortStableFunc(all, func(a, b manifest) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(all, func(a, b Manifest) int { return rank(a) - rank(b) })
 	return all, nil
 }
 
-func parseManifest(document []byte) (manifest, error) {
+func parseManifest(document []byte) (Manifest, error) {
 	converted, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
-		return manifest{}, err
+		return Manifest{}, err
 	}
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(converted); err != nil {
-		return manifest{}, err
+		return Manifest{}, err
 	}
 	if object.GetName() == "" {
-		return manifest{}, errors.New("a document without a name")
+		return Manifest{}, errors.New("a document without a name")
 	}
-	m := manifest{object: object}
+	m := Manifest{Object: object}
 	owners, _, err := unstructured.NestedSlice(object.Object, "metadata", "ownerReferences")
 	if err != nil {
-		return manifest{}, fmt.Errorf("%s: %w", m, err)
+		return Manifest{}, fmt.Errorf("%s: %w", m, err)
 	}
 	m.owners = owners
 	unstructured.RemoveNestedField(object.Object, "metadata", "ownerReferences")
@@ -98,7 +98,7 @@ var placeholder = regexp.MustCompile(`^\$\{(.+)\}$`)
 
 // resolved is the manifest's owners with UIDs in place of placeholders. uids are by what
 // String says.
-func (m manifest) resolved(uids map[string]string) ([]any, error) {
+func (m Manifest) resolved(uids map[string]string) ([]any, error) {
 	var out []any
 	for _, owner := range m.owners {
 		reference, ok := owner.(map[string]any)

@@ -1,4 +1,4 @@
-package main
+package stories
 
 import (
 	"os"
@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-const stories = "../../docs/demo"
+const folder = "../../docs/demo"
 
 func TestEveryPlaceholderNamesAManifest(t *testing.T) {
-	manifests, err := readManifests(os.DirFS(stories))
+	manifests, err := Read(os.DirFS(folder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +37,11 @@ func TestEveryPlaceholderNamesAManifest(t *testing.T) {
 }
 
 func TestTheReadmeTellsEveryStory(t *testing.T) {
-	manifests, err := readManifests(os.DirFS(stories))
+	manifests, err := Read(os.DirFS(folder))
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile(stories + "/README.md")
+	readme, err := os.ReadFile(folder + "/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ metadata:
 `
 
 func TestReadManifests(t *testing.T) {
-	manifests, err := readManifests(fstest.MapFS{"couple.yaml": {Data: []byte(couple)}})
+	manifests, err := Read(fstest.MapFS{"couple.yaml": {Data: []byte(couple)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +78,8 @@ func TestReadManifests(t *testing.T) {
 		t.Fatalf("got %v, want the Namespace before what lives in it", manifests)
 	}
 	b := manifests[1]
-	if b.delete != "Foreground" || len(b.object.GetAnnotations()) > 0 || b.object.GetOwnerReferences() != nil {
-		t.Errorf("the annotation or the owners would be created too: %v, to be deleted %q", b.object, b.delete)
+	if b.delete != "Foreground" || len(b.Object.GetAnnotations()) > 0 || b.Object.GetOwnerReferences() != nil {
+		t.Errorf("the annotation or the owners would be created too: %v, to be deleted %q", b.Object, b.delete)
 	}
 
 	owners, err := b.resolved(map[string]string{"ConfigMap x/a": "A"})
@@ -103,12 +103,12 @@ func TestUnsettled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.object
+		return m.Object
 	}
-	kept := manifest{object: object("metadata: {name: a}")}
-	deleted := manifest{object: object("metadata: {name: a, finalizers: [example.com/hold]}"), delete: "Foreground"}
+	kept := Manifest{Object: object("metadata: {name: a}")}
+	deleted := Manifest{Object: object("metadata: {name: a, finalizers: [example.com/hold]}"), delete: "Foreground"}
 	for name, c := range map[string]struct {
-		of      manifest
+		of      Manifest
 		live    string
 		settled bool
 	}{

@@ -1,0 +1,219 @@
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// page is what a page takes for granted.
+type page struct {
+	collector string            // plane.On where the cluster's own is to be at work
+	before    string            // what the reader has done
+	apart     bool              // whether its blocks are ways to choose from: each begins anew
+	words     map[string]string // what a reader is to put in other words, and in which
+	uids      map[string]string // a UID on the page, and whose it is, as stories.Manifest calls it
+}
+
+// told is the file of the stories that a page is about, which is called as it is; empty: the
+// demo.
+func told(file string) string {
+	own := filepath.Join("testdata", filepath.FromSlash(strings.TrimSuffix(strings.TrimPrefix(file, "docs/"), ".md"))+".yaml")
+	if _, err := os.Stat(own); err != nil {
+		return ""
+	}
+	return own
+}
+
+// afresh tells if its blocks are ways to choose from, as on the page of a rule: each of them
+// begins with what was loaded.
+func (p page) afresh(file string) bool {
+	return p.apart || examples(file) || strings.HasPrefix(file, "docs/rules/")
+}
+
+// examples tells if the page is about a command: what is to be typed are examples then, and each
+// begins with what was loaded.
+func examples(file string) bool { return strings.HasPrefix(file, "docs/commands/") }
+
+const (
+	web = "7b0c5a3e-58b1-4f0e-9d3a-6a8c1e4f2b90" // what the pages of the rules call the UID of Deployment/web
+
+	// inShop is where the examples of the commands are typed.
+	inShop = "kubectl config set-context --current --namespace shop > /dev/null"
+
+	// name gives the last backup that was made the name of which the pages speak.
+	name = `
+cd ~/.kube/gc-backup/prod && rm -rf 2026-11-20T08-31-07Z && mv "$(ls | tail -1)" 2026-11-20T08-31-07Z`
+)
+
+var pages = map[string]page{
+	"docs/commands/README.md":     {before: inShop},
+	"docs/commands/completion.md": {before: "mkdir -p ~/.local/bin"},
+	"docs/commands/delete.md":     {collector: plane.On, before: inShop},
+	"docs/commands/repair.md":     {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
+	"docs/commands/report.md":     {before: "kubectl gc snapshot -o cluster.json.gz"},
+	"docs/commands/restore.md":    {before: inShop + "; kubectl gc delete deployment/web -n shop --client-side --yes" + name},
+	"docs/commands/tree.md":       {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
+	"docs/commands/why.md":        {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
+	"docs/delete.md":              {collector: plane.On, apart: true},
+	"docs/backup.md": {
+		before: "kubectl gc collect --yes -n monitoring" + name,
+		apart:  true, words: map[string]string{"CONTEXT": contextName},
+	},
+	"docs/repair.md":  {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
+	"docs/restore.md": {before: "kubectl gc delete deployment/web -n shop --client-side --yes" + name},
+	"docs/why.md":     {uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
+	"docs/rules/README.md": {words: map[string]string{
+		"TYPE": "configmap", "NAME": "flags", "NAMESPACE": "shop", "INDEX": "0", "UID-YOU-MEAN": "11111111-1111-1111-1111-111111111111",
+	}},
+	"docs/rules/blocked-deletion.md":      {uids: map[string]string{web: "ConfigMap shop/ring-b"}},
+	"docs/rules/cross-namespace-owner.md": {uids: map[string]string{"2c1f0b7a-93d2-4c57-8a43-1f1c9c2d6e55": "RedisCluster kube-system/redis-0826"}},
+	"docs/rules/duplicate-owner.md":       {uids: map[string]string{web: "Deployment shop/web"}},
+	"docs/rules/mismatched-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
+	"docs/rules/self-owner.md":            {uids: map[string]string{"a0fdf989-2180-4211-8fff-58f92e4a4507": "ConfigMap shop/me"}},
+	"docs/rules/stuck-finalizer.md": {
+		before: "until kubectl gc audit --rule stuck-finalizer --stuck-after=0s | grep Pod/drain > /dev/null; do :; done", // times are in whole seconds
+	},
+	"docs/rules/terminating-owner.md":      {uids: map[string]string{web: "Deployment shop/web"}},
+	"docs/rules/unmonitored-owner.md":      {uids: map[string]string{"d393317f-25df-45f1-a718-fe64a1235194": "Event shop/ev1"}},
+	"docs/rules/unserved-owner-version.md": {uids: map[string]string{web: "Deployment shop/web"}},
+}
+
+// untried are the commands that are not run, by how they begin.
+var untried = []struct{ page, begins, why string }{
+	{"README.md", "make demo", "test/demo runs it"},
+	{"README.md", "make test", "is what runs this"},
+	{"README.md", "make build", "the program of this test is in bin already"},
+	{"docs/broken-collector.md", "kubectl logs", "the control plane of the test has no Pods"},
+	{"CONTRIBUTING.md", "make", "these are the targets that run this, and take minutes"},
+	{"CONTRIBUTING.md", "go test", "the same"},
+	{"docs/adding-a-rule.md", "go test", "there is no such rule"},
+	{"docs/debugging.md", "go test", "these are tests themselves"},
+	{"docs/debugging.md", "KUBECTL_GC_SEED", "the same"},
+	{"docs/debugging.md", "make cluster", "it starts a control plane of its own; test/controlplane tests it"},
+	{"docs/demo/README.md", "make build", "the program of this test is in bin already"},
+	{"docs/demo/README.md", "go run", "it starts a control plane of its own; test/demo does it"},
+	{"docs/performance.md", "go run", "it measures for half an hour"},
+	{"docs/performance-acting.md", "go run", "it measures for minutes"},
+	{"docs/reliability.md", "make soak", "it takes most of an hour"},
+	{"docs/reliability.md", "KUBECTL_GC_E2E=1", "it is a test itself"},
+	{"docs/rules/odd-owner-kind.md", "kubectl patch configmap old", "a server of today stores no such object any more"},
+	{"docs/commands/audit.md", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
+	{"docs/commands/audit.md", "kubectl gc audit -o prometheus=", "there is no such folder; test/script writes such a file"},
+	{"docs/in-cluster/README.md", "podman", "it pushes an image to a registry"},
+	{"docs/in-cluster/README.md", "kubectl apply", "test/e2e applies them; this control plane has no controllers"},
+	{"docs/in-cluster/README.md", "kubectl create job", "the same"},
+	{"docs/in-cluster/README.md", "kubectl logs", "the same"},
+	{"docs/in-cluster/README.md", "kubectl label node", "the control plane of the test has no nodes"},
+	{"docs/in-cluster/README.md", "install", "it is for a node"},
+	{"docs/in-cluster/README.md", "kubectl gc audit --contexts prod", "the same as of docs/commands/audit.md"},
+	{"docs/releasing.md", "make", "test/dist and test/krew do the same, for one platform"},
+	{"docs/releasing.md", "git", "it publishes"},
+	{"docs/releasing.md", "kubectl krew", "needs krew; test/krew runs it"},
+	{"docs/releasing.md", "cosign", "nothing was signed yet"},
+	{"docs/releasing.md", "sha256sum", "nothing was published yet; test/dist checks the sums"},
+	{"plugins/README.md", "make krew-manifest", "it builds for every platform; test/dist does it for one"},
+	{"plugins/README.md", "kubectl krew", "needs krew; test/krew runs it"},
+}
+
+// endings are those of commands that end with another code than 0, by how they begin.
+var endings = []struct {
+	page, begins string
+	code         int
+	why          string
+}{
+	{"docs/commands/collect.md", "kubectl gc collect --confirm", 4, "it is the digest of another plan"},
+	{"docs/commands/delete.md", "kubectl gc delete deployment/web -n shop --confirm", 4, "it is the digest of another plan"},
+	{"docs/commands/repair.md", "kubectl gc repair --confirm", 4, "it is the digest of another plan"},
+	{"docs/exit-codes.md", "case", 1, "the demo has broken references"},
+	{"docs/rules/unknown-owner-kind.md", "kubectl get crd | grep", 1, "there is no such kind: that is the point"},
+}
+
+// typed are all commands of all pages.
+func typed(t *testing.T) map[string][]command {
+	t.Helper()
+	out := map[string][]command{}
+	for file, text := range read(t) {
+		for _, b := range blocks(text) {
+			commands, err := b.commands()
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			out[file] = append(out[file], commands...)
+		}
+	}
+	return out
+}
+
+func TestEveryExceptionIsInUse(t *testing.T) {
+	all := typed(t)
+	used := func(file, begins, why string) {
+		for _, c := range all[file] {
+			if strings.HasPrefix(c.text, begins) {
+				return
+			}
+		}
+		t.Errorf("%s has no command that begins with %q: %s", file, begins, why)
+	}
+	for _, u := range untried {
+		used(u.page, u.begins, u.why)
+	}
+	for _, e := range endings {
+		used(e.page, e.begins, e.why)
+	}
+	read := read(t)
+	for file, p := range pages {
+		text, there := read[file]
+		if !there {
+			t.Errorf("there is no %s", file)
+		}
+		for word := range p.words {
+			if !strings.Contains(text, word) {
+				t.Errorf("%s has no %q", file, word)
+			}
+		}
+		for uid := range p.uids {
+			if !strings.Contains(text, uid) {
+				t.Errorf("%s has no UID %s", file, uid)
+			}
+		}
+	}
+}
+
+// TestMakeHasWhatThePagesHaveItDo is about the commands that take too long to be run.
+func TestMakeHasWhatThePagesHaveItDo(t *testing.T) {
+	target := regexp.MustCompile(`^make( [A-Za-z0-9=_-]+)+`)
+	for file, commands := range typed(t) {
+		for _, c := range commands {
+			words := strings.Fields(target.FindString(c.text))
+			if len(words) == 0 {
+				continue
+			}
+			if out, err := exec.CommandContext(t.Context(), "make", append([]string{"-C", root, "-n"}, words[1:]...)...).CombinedOutput(); err != nil {
+				t.Errorf("%s:%d: %s: %v\n%s", file, c.line, c.text, err, out)
+			}
+		}
+	}
+}
+
+// TestABlockOfCommandsSaysSo: what is to be typed must not hide from this test.
+func TestABlockOfCommandsSaysSo(t *testing.T) {
+	looks := regexp.MustCompile(`^(\$ |kubectl |kubectl-gc |bin/kubectl-gc |make |go (run|test|build) |KUBECTL_GC_)`)
+	for file, text := range read(t) {
+		for _, b := range blocks(text) {
+			if b.language != "" && b.language != "text" && b.language != "bash" && b.language != "shell" {
+				continue
+			}
+			for i, line := range b.lines {
+				if looks.MatchString(line) {
+					t.Errorf("%s:%d: a block with a command is sh, or console if it shows the answer", file, b.line+i)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package docs
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+)
+
+// visit is a reader who does what a page says.
+type visit struct {
+	*world
+	file, text string
+	page       page
+	dir, home  string
+	env        []string
+	names      map[string]string // what the page calls otherwise than this run
+	lines      []string          // the page as it would be if it showed what was said
+	added      int               // how many lines more than the page that is so far
+}
+
+// visited has a reader do what is to be typed on a page, block by block.
+func (w *world) visited(t *testing.T, file, text string) {
+	var all [][]command
+	for _, b := range blocks(text) {
+		commands, err := b.commands()
+		must(t, err)
+		commands = slices.DeleteFunc(commands, func(c command) bool { return spared(t, file, c) })
+		if examples(file) {
+			all = slices.AppendSeq(all, slices.Chunk(commands, 1))
+		} else if len(commands) > 0 {
+			all = append(all, commands)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	v := &visit{world: w, file: file, text: text, page: pages[file], lines: strings.Split(text, "\n")}
+	v.arrive(t)
+	for i, commands := range all {
+		if i > 0 && v.page.afresh(file) {
+			v.prepare(t)
+		}
+		// A console block is run command by command, as its answers name what comes after.
+		if commands[0].shows {
+			for _, c := range commands {
+				v.follow(t, []command{c})
+			}
+		} else {
+			v.follow(t, commands)
+		}
+	}
+	if fresh := strings.Join(v.lines, "\n"); *update && fresh != text {
+		must(t, os.WriteFile(filepath.Join(root, filepath.FromSlash(file)), []byte(fresh), 0o644))
+	}
+}
+
+func (v *visit) arrive(t *testing.T) {
+	t.Helper()
+	if v.page.collector == plane.On {
+		must(t, v.loader.Clear(t.Context(), v.empty))
+		must(t, v.plane.Collector(t.Context(), plane.On))
+		v.loaded = nil
+	}
+	v.dir, v.home, v.env = v.seat(t)
+	v.names = map[string]string{"/home/you": v.home}
+	maps.Copy(v.names, v.page.words)
+	v.prepare(t)
+}
+
+// prepare brings about what the page takes for granted.
+func (v *visit) prepare(t *testing.T) {
+	t.Helper()
+	v.tell(t, told(v.file))
+	for uid, of := range v.page.uids {
+		if v.names[uid] = v.uids[of]; v.names[uid] == "" {
+			t.Fatalf("%s is the UID of %q, which is in no manifest", uid, of)
+		}
+	}
+	if v.page.before == "" {
+		return
+	}
+	if got, err := shell(t.Context(), v.dir, v.env, []string{v.page.before}); err != nil || len(got) == 0 || got[0].code != 0 {
+		t.Fatalf("before: %v %v", got, err)
+	}
+}
+
+// follow types commands into one shell.
+func (v *visit) follow(t *testing.T, commands []command) {
+	t.Helper()
+	typed := make([]string, len(commands))
+	for i, c := range commands {
+		typed[i] = swapped(c.text, v.names)
+	}
+	answers, err := shell(t.Context(), v.dir, v.env, typed)
+	if err != nil {
+		t.Fatalf("%s:%d: %v", v.file, commands[0].line, err)
+	}
+	for i, c := range commands {
+		if i >= len(answers) {
+			t.Errorf("%s:%d: a command before it ends the shell: %q", v.file, c.line, c.text)
+			return
+		}
+		if !fine(v.file, c, answers[i]) {
+			t.Errorf("%s:%d: %q ends with %d:\n%s", v.file, c.line, c.text, answers[i].code, strings.Join(answers[i].said, "\n"))
+		}
+		if c.shows {
+			v.compare(t, c, answers[i])
+		}
+	}
+}
+
+// compare holds what the page shows against what was said.
+func (v *visit) compare(t *testing.T, c command, a answer) {
+	t.Helper()
+	said := strings.Split(strings.ReplaceAll(strings.Join(a.said, "\n"), v.home, "/home/you"), "\n")
+	pairs := paired(c.output, said)
+	meant(v.names, c.output, said, pairs)
+	cut := slices.ContainsFunc(c.output, func(l string) bool { return strings.Contains(l, anything) })
+	switch {
+	case pairs != nil:
+	case *update && !cut:
+		fresh := make([]string, len(said))
+		for i, l := range said {
+			fresh[i] = strings.TrimRight(c.indent+l, " ")
+		}
+		v.lines = slices.Replace(v.lines, c.from+v.added, c.from+v.added+len(c.output), fresh...)
+		v.added += len(said) - len(c.output)
+	default:
+		t.Errorf("%s:%d: %q says otherwise (+) than the page shows (-):\n%s", v.file, c.line, c.text, cmp.Diff(trimmed(c.output), said))
+	}
+}

@@ -1,0 +1,120 @@
+package docs
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/stories"
+)
+
+// root is the checkout.
+const root = "../.."
+
+// world is the cluster that the pages speak of.
+type world struct {
+	plane  *plane.Plane
+	loader *stories.Loader
+	bin    string        // a folder with kubectl and the plugin
+	empty  stories.State // before anything was loaded
+	told   string        // which stories are loaded
+	loaded stories.State // as they were loaded
+	uids   map[string]string
+}
+
+// begin starts the cluster, its collector off, so that what is wrong stays to be seen.
+func begin(t *testing.T) *world {
+	t.Helper()
+	w := &world{plane: plane.New(t, plane.Options{Collector: plane.Off}), bin: t.TempDir()}
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(w.bin, "kubectl-gc"), "github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc").CombinedOutput()
+	if err != nil {
+		t.Fatalf("build the program: %v\n%s", err, out)
+	}
+	must(t, os.Symlink(w.plane.KubectlPath, filepath.Join(w.bin, "kubectl")))
+	w.loader, err = stories.NewLoader(w.plane.Kubeconfig)
+	must(t, err)
+	w.empty, err = w.loader.State(t.Context())
+	must(t, err)
+	return w
+}
+
+// tell has the cluster hold the stories of a file or, without a name, the demo; as they were
+// loaded, and nothing else.
+func (w *world) tell(t *testing.T, file string) {
+	t.Helper()
+	now, err := w.loader.State(t.Context())
+	must(t, err)
+	if w.loaded != nil && w.told == file && now.Equal(w.loaded) {
+		return
+	}
+	folder := os.DirFS(filepath.Join(root, "docs", "demo"))
+	if file != "" {
+		data, err := os.ReadFile(file)
+		must(t, err)
+		folder = fstest.MapFS{"stories.yaml": {Data: data}}
+	}
+	manifests, err := stories.Read(folder)
+	must(t, err)
+	must(t, w.loader.Clear(t.Context(), w.empty))
+	w.uids, err = w.loader.Load(t.Context(), manifests)
+	must(t, err)
+	must(t, w.loader.Settle(t.Context(), manifests))
+	w.told = file
+	w.loaded, err = w.loader.State(t.Context())
+	must(t, err)
+}
+
+// seat is a new user's place: a folder that looks like a checkout, a home with a kubeconfig
+// in it, and the environment.
+func (w *world) seat(t *testing.T) (dir, home string, env []string) {
+	t.Helper()
+	dir, home = t.TempDir(), t.TempDir()
+	for _, name := range []string{"docs", "plugins"} {
+		at, err := filepath.Abs(filepath.Join(root, name))
+		must(t, err)
+		must(t, os.Symlink(at, filepath.Join(dir, name)))
+	}
+	must(t, os.Symlink(w.bin, filepath.Join(dir, "bin")))
+	must(t, os.Mkdir(filepath.Join(home, ".kube"), 0o700))
+	must(t, os.WriteFile(filepath.Join(home, ".kube", "config"), w.kubeconfig(t), 0o600))
+	for _, entry := range w.plane.Env() {
+		if name, _, _ := strings.Cut(entry, "="); name != "KUBECONFIG" && name != "HOME" && name != "PATH" {
+			env = append(env, entry)
+		}
+	}
+	return dir, home, append(env, "HOME="+home, "TZ=UTC", "PATH="+w.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// contextName is what the pages call theirs.
+const contextName = "prod"
+
+// kubeconfig is the control plane's own, with its admin's context as the only one.
+func (w *world) kubeconfig(t *testing.T) []byte {
+	t.Helper()
+	must(t, plane.RequireOurs(w.plane.Kubeconfig))
+	data, err := os.ReadFile(w.plane.Kubeconfig)
+	must(t, err)
+	var config map[string]any
+	must(t, json.Unmarshal(data, &config))
+	for _, entry := range config["contexts"].([]any) {
+		if c := entry.(map[string]any); c["name"] == w.plane.Context("admin") {
+			c["name"] = contextName
+			config["contexts"], config["current-context"] = []any{c}, contextName
+		}
+	}
+	data, err = json.Marshal(config)
+	must(t, err)
+	return data
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
