@@ -21,6 +21,7 @@ var (
 	stale   = To(Deployment("a/web", UID("before")))
 	beta    = As("apps/v1beta1", "Deployment")
 	unheard = To(web, As("example.com/v9", "Gadget"))
+	owned   = Deployment("a/web", OwnedBy(Pod("a/unseen")))
 )
 
 func repairOf(o plan.RepairOptions, parts ...Part) *plan.Plan {
@@ -141,6 +142,24 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			[]Part{Listing(Secret("a/x", OwnedBy(web))), Unreadable("deployments.apps", snapshot.Forbidden)},
 			[]string{},
 			[]string{"x: Deployment/web may hold or not: nobody could find out"},
+		},
+		"its owner may go, for all that is known, and it would go along": {
+			plan.RepairOptions{},
+			[]Part{Listing(Secret("a/x", Owned(To(owned, beta))), owned), Unreadable("pods", snapshot.Forbidden)},
+			[]string{},
+			[]string{"x: is left as it is: mended, the collector may delete it, which it does not do now, as not everything could be read on which that depends"},
+		},
+		"its owner may go, but the collector decides on it as it is": {
+			plan.RepairOptions{},
+			[]Part{Listing(Secret("a/x", OwnedBy(gone, owned)), owned), absent, Unreadable("pods", snapshot.Forbidden)},
+			[]string{"unlink x: ConfigMap/gone is gone; Deployment/web remains (the collector would drop the reference otherwise)"},
+			[]string{},
+		},
+		"its owner stays, whatever could not be read": {
+			plan.RepairOptions{},
+			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web), Unreadable("pods", snapshot.Forbidden)},
+			[]string{"reversion x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
+			[]string{},
 		},
 		"the mend that is asked for leaves it without an owner": {
 			plan.RepairOptions{Causes: []collector.Cause{collector.UnknownKind}, Fix: mend.Unlink},

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // rounds bounds how often a repair is foretold anew because something is left out
@@ -17,8 +18,9 @@ const rounds = 5
 
 // foretell says what the collector would do with each mended object without the
 // repair, and blocks those that it deletes in spite of it. An object that it would
-// delete only because that one is mended is left as it is. One that goes on account
-// of what else is mended is not spared by that, so it is mended as far as it can be.
+// delete only because that one is mended is left as it is, and so is one that it may
+// delete then, for all that is known. One that goes on account of what else is mended
+// is not spared by that, so it is mended as far as it can be.
 func (r *repair) foretell() map[graph.Node]collector.Consequence {
 	spared := map[graph.Node]collector.Consequence{}
 	if len(r.wanted) == 0 {
@@ -34,15 +36,19 @@ func (r *repair) foretell() map[graph.Node]collector.Consequence {
 			spared[n] = collector.Delete
 		}
 	}
+	doubt := r.doubt()
 	left, vain := map[graph.Node]operation{}, map[graph.Node]bool{}
 	for round := 1; ; round++ {
-		then := r.afterwards()
+		then := r.afterwards(r.graph.Snapshot())
 		lost := r.lost(then)
-		worse := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool { return lost[n] == "" || goes(now.Object(n)) || vain[n] })
+		doubt.heed(r)
+		worse := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool {
+			return lost[n] == "" && !doubt.about[n] || goes(now.Object(n)) || vain[n]
+		})
 		unspared := slices.DeleteFunc(slices.Sorted(maps.Keys(left)), func(n graph.Node) bool { return !r.goesAfter(n, then) })
 		if len(worse)+len(unspared) == 0 || round == rounds {
 			r.released = r.ends(now, then)
-			r.tell(left, lost, vain)
+			r.tell(left, lost, vain, doubt.about)
 			return spared
 		}
 		for _, n := range worse {
@@ -57,9 +63,13 @@ func (r *repair) foretell() map[graph.Node]collector.Consequence {
 }
 
 // tell says why objects are left as they are, or lost in spite of the repair.
-func (r *repair) tell(left map[graph.Node]operation, lost map[graph.Node]string, vain map[graph.Node]bool) {
+func (r *repair) tell(left map[graph.Node]operation, lost map[graph.Node]string, vain, doubted map[graph.Node]bool) {
 	for n := range left {
-		r.blocked[n] = append(r.blocked[n], "is left as it is: mended in part, the collector would delete it, which it does not do now")
+		said := "is left as it is: mended in part, the collector would delete it, which it does not do now"
+		if doubted[n] {
+			said = "is left as it is: mended, the collector may delete it, which it does not do now, as not everything could be read on which that depends"
+		}
+		r.blocked[n] = append(r.blocked[n], said)
 	}
 	for n, why := range lost {
 		said := "would be deleted all the same: "
@@ -102,9 +112,10 @@ func (r *repair) ends(now *collector.Model, then maker) map[types.UID]bool {
 	return out
 }
 
-// afterwards is what the collector does after the repair.
-func (r *repair) afterwards() maker {
-	repaired := *r.graph.Snapshot()
+// afterwards is what the collector does after the repair of what was seen, or of the
+// same objects in another light.
+func (r *repair) afterwards(seen *snapshot.Snapshot) maker {
+	repaired := *seen
 	repaired.Objects = slices.Clone(repaired.Objects)
 	for n, wanted := range r.wanted {
 		for _, part := range wanted.parts() {

@@ -20,6 +20,9 @@ func TestUnderFaults(t *testing.T) {
 	c, seeds := newCampaign(t)
 	c.march(t, shared.grounds(t, number(t, abreastVariable)), seeds)
 	t.Logf("\n%s", c.tally)
+	if n := len(c.tally.Failing); n > 0 { // of a campaign that is gone on with, too
+		t.Errorf("%d runs failed", n)
+	}
 	if page := os.Getenv(pageVariable); page != "" {
 		if err := c.tally.write(page); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// doubt is what a repair may bring about in a view that is not whole. The collector's
+// model lets stay what nobody could verify; a repair must not rely on that, where it
+// lets the collector decide on an object on which it cannot now.
+type doubt struct {
+	worst *snapshot.Snapshot // nil where the view is whole
+	now   *collector.Model   // the end without the repair, at worst
+	about map[graph.Node]bool
+}
+
+func (r *repair) doubt() *doubt {
+	d := &doubt{about: map[graph.Node]bool{}}
+	if s := r.graph.Snapshot(); !s.Complete() {
+		d.worst = atWorst(s)
+		g := graph.New(d.worst)
+		d.now = collector.NewModel(g, collector.NewJudge(g)).Simulate(collector.Bounds{}).Model
+	}
+	return d
+}
+
+// heed adds the objects that go at worst if the repair is made, and not if it is not.
+func (d *doubt) heed(r *repair) {
+	if d.worst == nil {
+		return
+	}
+	then := r.afterwards(d.worst)
+	for n := range r.wanted {
+		if r.goesAfter(n, then) && !goes(d.now.Object(n)) {
+			d.about[n] = true
+		}
+	}
+}
+
+// atWorst is a look that shows no more, and leaves nothing open: what could not be read
+// is not there. Of groups that could not be discovered it knows no more either. The
+// objects are the same, so that the nodes of what was listed are.
+func atWorst(s *snapshot.Snapshot) *snapshot.Snapshot {
+	worst := *s
+	worst.Gaps, worst.Listed = nil, nil
+	worst.Lookups = slices.DeleteFunc(slices.Clone(s.Lookups), func(l snapshot.Lookup) bool { return l.Outcome == snapshot.Failed })
+	for _, t := range s.Types {
+		worst.Listed = append(worst.Listed, snapshot.Listing{Group: t.Group, Resource: t.Resource})
+	}
+	return &worst
+}
