@@ -161,8 +161,11 @@ krew-manifest: dist ## render plugins/gc.yaml from what dist built, and have the
 	$(KREW) DIST=$(abspath $(DIST)) MANIFEST=$(CURDIR)/plugins/$(NAME).yaml \
 		$(GO) test -C test/krew -count=1 -timeout 30m -v -run TestEveryPlatform .
 
-# What .goreleaser.yaml takes from here.
-RELEASE = NAME=$(NAME) FILE=$(FILE) VERSION="$(VERSION)" LDFLAGS="$(LDFLAGS)" SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH)
+# What .goreleaser.yaml takes from here. The time, which GNU and BSD spell differently, is
+# not left to goreleaser: it asks git for nothing where there is no remote.
+SPELLED = +%Y-%m-%dT%H:%M:%SZ
+TIME    = $(shell date -u -d @$(SOURCE_DATE_EPOCH) $(SPELLED) 2>/dev/null || date -u -r $(SOURCE_DATE_EPOCH) $(SPELLED))
+RELEASE = FILE=$(FILE) VERSION="$(VERSION)" LDFLAGS="$(LDFLAGS)" TIME=$(TIME) SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH)
 
 .PHONY: release-check
 release-check: dist ## check .goreleaser.yaml, build a snapshot by it and compare with dist: long, publishes nothing
