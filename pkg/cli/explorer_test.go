@@ -10,7 +10,7 @@ import (
 
 func TestAPageIsNotWrittenToATerminal(t *testing.T) {
 	var out, said bytes.Buffer
-	code := Main(context.Background(), []string{"report", "-v=0", "--from", "../../docs/demo/cluster.json"}, Streams{
+	code := Main(context.Background(), []string{"report", "--from", "../../docs/demo/cluster.json"}, Streams{
 		In: strings.NewReader(""), Out: &out, Err: &said, OutTerm: true, Getenv: func(string) string { return "" }, Now: time.Now,
 	})
 	if want := "error: a page is for a browser, and standard output is a terminal\nhint: kubectl gc report > report.html\n"; code != exitUsage || said.String() != want {

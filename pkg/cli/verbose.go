@@ -27,6 +27,7 @@ func addVerbosity(flags *pflag.FlagSet, s Streams) {
 	_ = set.Set("stderrthreshold", "FATAL") // else errors are written twice
 	_ = set.Set("one_output", "true")       // and once more for each severity below
 	level := set.Lookup("v")
+	_ = level.Value.Set("0") // klog keeps it from one command line of a process to the next
 	level.Value = Level{level.Value}
 	level.Usage = "log requests: 6 names and counts them, 7 shows their headers; what is in them is never shown, as it may be Secrets"
 	flags.AddGoFlag(level)
