@@ -24,11 +24,12 @@ func (f *front) acting() *front {
 	return f
 }
 
-// note remembers a write, with its body.
+// note remembers a write, with its body. One that does not come whole, as of a program that
+// is killed, goes no further: half a DELETE names no UID.
 func (f *front) note(r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		f.Errorf("read the body of %s %s: %v", r.Method, r.URL, err)
+		panic(http.ErrAbortHandler)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	f.mu.Lock()
