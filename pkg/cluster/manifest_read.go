@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -171,8 +172,12 @@ func (m *manifests) ask(ctx context.Context, o object.Identity) (json.RawMessage
 // stopped is an error of the receiver.
 type stopped struct{ error }
 
-// take passes an object on, once, if it is wanted.
+// take passes an object on, once, if it is wanted. What a decoder would take for text,
+// and put U+FFFD into, was broken on its way: no server sends that.
 func (m *manifests) take(t snapshot.Type, raw json.RawMessage) error {
+	if !utf8.Valid(raw) {
+		return errBroken
+	}
 	var read struct {
 		metav1.TypeMeta
 		Metadata struct {

@@ -575,6 +575,12 @@ func TestManifests(t *testing.T) {
 				pod(4): {manifest("?").ServeHTTP},
 			},
 		},
+		"what was broken on its way is not passed on": {
+			seen: 121, wanted: 2, passed: 1, asked: 2, failed: []types.UID{"u1"},
+			answers: map[string][]http.HandlerFunc{
+				pod(0): {manifest(body(0)).ServeHTTP}, pod(1): {manifest(strings.Replace(body(1), "12345", `1, "time": "20\xff6"`+", \"m\": ", 1)).ServeHTTP},
+			},
+		},
 		"a list that fails fails those it did not show yet": {
 			seen: 10, wanted: 10, passed: 7, asked: 2, failed: []types.UID{"u7", "u8", "u9"},
 			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...), forbidden}},

@@ -279,6 +279,17 @@ func TestWhatFollowsFromAFailureIsNotDone(t *testing.T) {
 	}
 }
 
+// To what is still to go because it waits, it would be an owner like any other.
+func TestAnOwnerThatIsHeldIsNotReleasedBeforeADependentThatCouldNotGo(t *testing.T) {
+	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
+	s := on(one, Secret("a/two", Owned(To(one, Blocking))))
+	s.always("delete two", forbidden)
+	s.is(t, s.run(t.Context()),
+		"unblock two: done", "delete two: failed refused: forbidden",
+		"remove-finalizer one: skipped delete Secret/two comes first, and was not done",
+		"remove-finalizer two: skipped the collector would do something else with it now: delete")
+}
+
 func TestAnAnswerThatIsNotUnderstoodIsAFailure(t *testing.T) {
 	s := on(ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))))
 	s.always("delete parent", errors.New("unexpected EOF"))

@@ -73,6 +73,9 @@ func (t *task) stand(ctx context.Context) (standing, *end) {
 		case t.options.Frozen && !s.exact:
 			e = failed(changedSince)
 		default:
+			if why := t.owed(s); why != "" {
+				return s, skipped(why)
+			}
 			return s, nil
 		}
 		if e != nil {

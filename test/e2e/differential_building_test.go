@@ -252,7 +252,10 @@ type condition struct {
 }
 
 // owned is an owner reference in terms of roles.
-type owned struct{ line, uid string }
+type owned struct {
+	line, uid string
+	blocks    bool
+}
 
 func (c condition) String() string {
 	if c.Gone {
@@ -296,7 +299,7 @@ func (g *building) owner(r metav1.OwnerReference) owned {
 	if isTrue(r.BlockOwnerDeletion) {
 		line += ", blocking"
 	}
-	return owned{line, g.as(string(r.UID))}
+	return owned{line, g.as(string(r.UID)), isTrue(r.BlockOwnerDeletion)}
 }
 
 func (g *building) as(nameOrUID string) string {

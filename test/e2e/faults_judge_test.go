@@ -19,8 +19,9 @@ import (
 
 // passage is what one copy of a graph went through.
 type passage struct {
-	before, after ending // the command
-	end           ending // after what finishes it
+	before, after ending          // the command
+	end           ending          // after what finishes it
+	saved         map[string]bool // the roles of what is in the backups of the command
 	result        result
 	mischief      *proxy.Mischief // nil: undisturbed
 }
@@ -42,7 +43,6 @@ type verdict struct {
 // without any and by what the graph was built to be.
 func (o *ordeal) judge(v *verdict, undisturbed *passage) {
 	o.Helper()
-	saved := o.kept()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
 		was, is := v.before[role], v.after[role]
 		if wasDeletedNow(was, is) {
@@ -54,10 +54,10 @@ func (o *ordeal) judge(v *verdict, undisturbed *passage) {
 				v.wrong = append(v.wrong, fmt.Sprintf("%s %s is %s, and has %s", role, o.describe(role), is, owner))
 			}
 		}
-		if o.saves(was, is) && !saved[role] {
+		if o.saves(was, is) && !v.saved[role] {
 			v.unsaved = append(v.unsaved, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
 		}
-		if got, want := inTheEnd(v.end, role), inTheEnd(undisturbed.end, role); got != want {
+		if got, want := inTheEnd(v.end, role, was), inTheEnd(undisturbed.end, role, was); got != want {
 			v.unlike = append(v.unlike, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  undisturbed: %s", role, o.describe(role), was, is, got, want))
 		}
 	}
@@ -70,20 +70,22 @@ func (o *ordeal) judge(v *verdict, undisturbed *passage) {
 	}
 	if o.Failed() {
 		o.Logf("it said: %s\n%s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):], o.finishing)
+		o.Logf("undisturbed it said: %s", short(undisturbed.result.Stdout))
 	}
 }
 
 // inTheEnd is what has become of an object, in whatever order it got its owners
 // back. One that waits for nothing but its dependents counts as gone: who cannot
 // see that it has any deletes it at once, and not before them.
-func inTheEnd(e ending, role string) string {
-	goes := func(c condition) bool {
-		foreign := slices.ContainsFunc(c.Finalizers, func(f string) bool { return f != metav1.FinalizerDeleteDependents })
-		return c.Gone || c.Terminating && len(c.Finalizers) > 0 && !foreign
-	}
+func inTheEnd(e ending, role string, before condition) string {
 	c := e[role]
 	if goes(c) {
 		return "gone"
+	}
+	// The same of what somebody else holds, too: whether it waits beside that is of no
+	// account where its deletion began only now, nor where nothing stays that blocks it.
+	if c.Terminating && (!before.Terminating || !e.blocked(role)) {
+		c.Finalizers = slices.DeleteFunc(slices.Clone(c.Finalizers), func(f string) bool { return f == metav1.FinalizerDeleteDependents })
 	}
 	c.Owners = slices.SortedFunc(slices.Values(c.Owners), func(a, b owned) int { return strings.Compare(a.line, b.line) })
 	if c.Terminating { // it is judged no more
@@ -93,6 +95,22 @@ func inTheEnd(e ending, role string) string {
 		})
 	}
 	return c.String()
+}
+
+// goes says whether an object is gone, or waits for its dependents alone.
+func goes(c condition) bool {
+	foreign := slices.ContainsFunc(c.Finalizers, func(f string) bool { return f != metav1.FinalizerDeleteDependents })
+	return c.Gone || c.Terminating && len(c.Finalizers) > 0 && !foreign
+}
+
+// blocked says whether anything that stays blocks the deletion of an object.
+func (e ending) blocked(role string) bool {
+	for _, c := range e {
+		if !goes(c) && slices.ContainsFunc(c.Owners, func(o owned) bool { return o.uid == role && o.blocks }) {
+			return true
+		}
+	}
+	return false
 }
 
 // held says what must have kept an object from going: an owner that is still
@@ -165,7 +183,10 @@ func (o *ordeal) kept() map[string]bool {
 	out := map[string]bool{}
 	for _, folder := range o.folders() {
 		b, err := backup.Open(folder)
-		o.must(err)
+		if err != nil {
+			o.Error(err)
+			continue
+		}
 		for _, e := range b.Entries {
 			manifest, err := b.Manifest(e)
 			if err == nil {

@@ -71,6 +71,7 @@ func endure(t *testing.T, ground *world, seed uint64) *verdict {
 	v.result, v.ended = o.way.attempt(o.program(), o.disturbed(seed)...)
 	o.wrong.Store(nil)
 	v.after = o.now()
+	v.saved = o.kept() // before the runs that finish it save anything
 	v.end = o.finish()
 	o.judge(v, undisturbed)
 	t.Logf("%s\n%s: exit %d after %.1fs; %s\n%s", strings.Join(o.disturbed(seed), " "), e.command, v.result.Code, v.result.Took.Seconds(), m, v.counts())
@@ -101,7 +102,7 @@ func prepare(s *scene, seed uint64, e errand, copy int) *ordeal {
 func (o *ordeal) runs(args ...string) result {
 	o.Helper()
 	r := o.way.gc(args...)
-	if r.Code > 1 {
+	if r.Code < 0 || r.Code > 1 {
 		o.Fatalf("undisturbed, kubectl gc %s exits with %d: %s%s", r.said(), r.Code, short(r.Stdout), short(r.Stderr))
 	}
 	return r
