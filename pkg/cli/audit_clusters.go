@@ -140,7 +140,7 @@ func (f *auditFlags) judge(ctx context.Context, v view, options audit.Options) (
 	if err != nil {
 		return audit.Cluster{}, err
 	}
-	out := audit.Cluster{Name: v.name, Answered: true, Server: seen.Server, Types: monitored(seen), Taken: seen.Taken}
+	out := audit.Cluster{Name: v.name, Answered: true, Server: seen.Server, Types: seen.Monitored(), Taken: seen.Taken}
 	if live != nil {
 		out.Took = v.Now().Sub(begun)
 	}

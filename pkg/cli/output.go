@@ -52,7 +52,7 @@ const namedGaps = 6
 
 // warnOfGaps names on standard error what could not be read.
 func (s *source) warnOfGaps(seen *snapshot.Snapshot) {
-	s.warnOfUnread("", seen.Gaps, monitored(seen))
+	s.warnOfUnread("", seen.Gaps, seen.Monitored())
 }
 
 // warnOfUnread is warnOfGaps of one of several clusters, or of the only one, which has
@@ -64,15 +64,4 @@ func (s *source) warnOfUnread(cluster string, gaps []snapshot.Gap, types int) {
 	for _, cause := range findings.Causes(gaps, namedGaps) {
 		fmt.Fprintln(s.Err, "  "+cause)
 	}
-}
-
-// monitored counts the types that the collector watches.
-func monitored(seen *snapshot.Snapshot) int {
-	n := 0
-	for _, t := range seen.Types {
-		if t.Monitored() {
-			n++
-		}
-	}
-	return n
 }

@@ -115,6 +115,17 @@ func (g Gap) Compare(o Gap) int {
 // Complete says that nothing which was asked for stayed unread.
 func (s *Snapshot) Complete() bool { return len(s.Gaps) == 0 }
 
+// Monitored counts the types that the collector watches.
+func (s *Snapshot) Monitored() int {
+	n := 0
+	for _, t := range s.Types {
+		if t.Monitored() {
+			n++
+		}
+	}
+	return n
+}
+
 // Sort brings every list into its documented order, so that equal looks are
 // equal to the byte.
 func (s *Snapshot) Sort() {

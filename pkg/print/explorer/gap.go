@@ -1,9 +1,6 @@
 package explorer
 
-import (
-	table "github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
-)
+import table "github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
 
 // gaps are what could not be read.
 type gaps struct {
@@ -26,7 +23,7 @@ const (
 
 func (b *builder) gaps() gaps {
 	s := b.Graph.Snapshot()
-	out := gaps{Warning: table.Gaps("", s.Gaps, monitored(s), namedGaps), Causes: append([]string{}, table.Causes(s.Gaps, namedGaps)...), All: []gap{}}
+	out := gaps{Warning: table.Gaps("", s.Gaps, s.Monitored(), namedGaps), Causes: append([]string{}, table.Causes(s.Gaps, namedGaps)...), All: []gap{}}
 	for i, g := range s.Gaps {
 		if i == mostGaps {
 			break
@@ -34,15 +31,4 @@ func (b *builder) gaps() gaps {
 		out.All = append(out.All, gap{name(g.String()), name(string(g.Reason)), sentence(g.Message)})
 	}
 	return out
-}
-
-// monitored counts the types that the collector watches.
-func monitored(s *snapshot.Snapshot) int {
-	n := 0
-	for _, t := range s.Types {
-		if t.Monitored() {
-			n++
-		}
-	}
-	return n
 }
