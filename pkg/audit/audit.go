@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Options says what to judge and by which rules. The zero value judges
@@ -90,15 +91,24 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 	p := &panorama{graph: g, judge: judge, mender: mend.New(g, judge), options: o}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
-	keep := func(rule Rule, found []Finding) {
-		for _, f := range found {
-			f.Rule = rule.ID
-			report.add(f)
+	for _, part := range snapshot.InParts(g.Listed(), func(from, to int) Report { return p.part(rules, from, to) }) {
+		report.join(part)
+	}
+	for _, rule := range rules {
+		if rule.group != nil {
+			report.keep(rule, rule.group(p))
 		}
 	}
+	report.sort()
+	return report, nil
+}
+
+// part is what the rules have to say of the objects from..to-1, one by one.
+func (p *panorama) part(rules []Rule, from, to int) Report {
+	var report Report
 	var judgements []collector.Judgement // of one object; findings keep none
-	for n := graph.Node(0); int(n) < g.Listed(); n++ {
-		obj := g.Object(n)
+	for n := graph.Node(from); int(n) < to; n++ {
+		obj := p.graph.Object(n)
 		if !p.judged(obj) {
 			continue
 		}
@@ -115,17 +125,11 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 		}
 		for _, rule := range rules {
 			if rule.find != nil {
-				keep(rule, rule.find(view))
+				report.keep(rule, rule.find(view))
 			}
 		}
 	}
-	for _, rule := range rules {
-		if rule.group != nil {
-			keep(rule, rule.group(p))
-		}
-	}
-	report.sort()
-	return report, nil
+	return report
 }
 
 func (p *panorama) judged(o *object.Object) bool {

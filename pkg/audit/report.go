@@ -128,6 +128,20 @@ func (r *Report) Worst() (Severity, bool) {
 	return "", false
 }
 
+// keep takes in what a rule found.
+func (r *Report) keep(rule Rule, found []Finding) {
+	for _, f := range found {
+		f.Rule = rule.ID
+		r.add(f)
+	}
+}
+
+// join takes in the findings and counts of a part.
+func (r *Report) join(part Report) {
+	r.Findings = append(r.Findings, part.Findings...)
+	r.Summary.add(part.Summary)
+}
+
 func (r *Report) add(f Finding) {
 	if f.Members == nil {
 		f.Members = []object.Identity{}

@@ -118,9 +118,8 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 	if !out.Mapping.Served {
 		return absent(out, dependent, r)
 	}
-	gr := out.Mapping.Type.GroupResource()
 	lookup := j.view.Lookup(c)
-	resident := j.home[homeOf(out.Mapping, c)]
+	var resident *object.Object
 	switch {
 	case !snapshot.ValidName(r.Name):
 		out.Lookup = &snapshot.Lookup{Coordinates: c, Outcome: snapshot.Failed, Reason: snapshot.BadName, Message: "no object can have such a name"}
@@ -130,11 +129,12 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 	case lookup != nil && lookup.Outcome != snapshot.Absent:
 		out.Lookup = lookup
 		return unverified(out)
-	case lookup == nil && resident == nil && !j.view.Saw(gr, c.Namespace):
-		out.Gap = j.view.GapAt(gr, c.Namespace)
-		return unverified(out)
-	case lookup != nil: // absent: fresher than any list
-		resident = nil
+	case lookup == nil: // one that is absent is fresher than any list
+		resident = j.homes()[homeOf(out.Mapping, c)]
+		if gr := out.Mapping.Type.GroupResource(); resident == nil && !j.view.Saw(gr, c.Namespace) {
+			out.Gap = j.view.GapAt(gr, c.Namespace)
+			return unverified(out)
+		}
 	}
 	if resident != nil && resident.UID == r.UID {
 		out.Holder = resident

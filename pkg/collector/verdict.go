@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"sync"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -94,11 +96,11 @@ func (j Judgement) monitored() bool {
 	return t.Monitored()
 }
 
-// Judge judges the references of one graph.
+// Judge judges the references of one graph. It is safe for concurrent use.
 type Judge struct {
 	graph *graph.Graph
 	view  *snapshot.View
-	home  map[home]*object.Object // by coordinates; nil where lookups carry the evidence
+	homes func() map[home]*object.Object // by coordinates; made when something is asked for that no lookup tells
 }
 
 // home is where an object lives, whatever the version.
@@ -106,7 +108,7 @@ type home struct{ group, resource, namespace, name string }
 
 // NewJudge prepares to judge the references of g.
 func NewJudge(g *graph.Graph) *Judge {
-	return &Judge{graph: g, view: g.View(), home: homes(g)}
+	return &Judge{graph: g, view: g.View(), homes: sync.OnceValue(func() map[home]*object.Object { return homes(g) })}
 }
 
 // homes indexes the listed objects by coordinates: only those that a reference

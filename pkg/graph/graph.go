@@ -49,9 +49,8 @@ func (g *Graph) observe(s *snapshot.Snapshot) {
 	g.byUID = snapshot.NewIndex(len(s.Objects), func(place int) types.UID { return g.UID(Node(place)) })
 	g.objects = make([]*object.Object, 0, len(s.Objects))
 	see := func(o *object.Object) {
-		if g.byUID.Find(o.UID) < 0 {
+		if g.byUID.Enter(o.UID, len(g.objects)) == len(g.objects) {
 			g.objects = append(g.objects, o)
-			g.byUID.Add(len(g.objects) - 1)
 		}
 	}
 	for _, o := range s.Objects {
@@ -70,16 +69,15 @@ func (g *Graph) link() {
 	for n, o := range g.objects {
 		g.ownerStart[n+1] = g.ownerStart[n] + len(o.Owners)
 	}
-	g.owners = make([]Node, 0, g.ownerStart[len(g.objects)])
-	for _, o := range g.objects {
-		for _, r := range o.Owners {
-			owner := g.byUID.Find(r.UID)
-			if owner < 0 {
-				owner = len(g.objects) + len(g.absent)
-				g.absent = append(g.absent, r.UID)
-				g.byUID.Add(owner)
+	g.owners = make([]Node, g.ownerStart[len(g.objects)])
+	for _, absent := range snapshot.InParts(len(g.objects), g.linkSeen) {
+		for _, e := range absent {
+			uid := g.Reference(e).UID
+			owner := g.byUID.Enter(uid, g.Len())
+			if owner == g.Len() {
+				g.absent = append(g.absent, uid)
 			}
-			g.owners = append(g.owners, Node(owner))
+			g.owners[g.ownerStart[e.Node]+e.Index] = Node(owner)
 		}
 	}
 	g.edgeStart = make([]int, g.Len()+1)
@@ -97,6 +95,21 @@ func (g *Graph) link() {
 			next[owner]++
 		}
 	}
+}
+
+// linkSeen links the nodes from..to-1 to the owners that were observed, and answers
+// the references to others.
+func (g *Graph) linkSeen(from, to int) (absent []Edge) {
+	for n := from; n < to; n++ {
+		for i, r := range g.objects[n].Owners {
+			owner := g.byUID.Find(r.UID)
+			g.owners[g.ownerStart[n]+i] = Node(owner)
+			if owner < 0 {
+				absent = append(absent, Edge{Node(n), i})
+			}
+		}
+	}
+	return absent
 }
 
 // Snapshot is what the graph was built on.

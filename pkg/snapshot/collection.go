@@ -34,12 +34,11 @@ func (c *Collection) Grow(more int) {
 func (c *Collection) Add(objects ...*object.Object) {
 	c.Grow(len(objects))
 	for _, o := range objects {
-		if i := c.byUID.Find(o.UID); i >= 0 {
+		if i := c.byUID.Enter(o.UID, len(c.objects)); i < len(c.objects) {
 			c.merge(i, o)
 			continue
 		}
 		c.objects = append(c.objects, o)
-		c.byUID.Add(len(c.objects) - 1)
 	}
 }
 

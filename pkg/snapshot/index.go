@@ -31,22 +31,35 @@ func NewIndex(places int, at func(place int) types.UID) *Index {
 
 // Find answers the place of a UID, or -1.
 func (x *Index) Find(uid types.UID) int {
-	hash := x.hash(uid)
+	_, place := x.find(uid, x.hash(uid))
+	return place
+}
+
+// find answers the slot of a UID and its place, or the slot that is free for it and -1.
+func (x *Index) find(uid types.UID, hash uint32) (at, place int) {
 	for i := int(hash); ; i++ {
-		s := x.slots[i&(len(x.slots)-1)]
+		i &= len(x.slots) - 1
+		s := x.slots[i]
 		if s.next == 0 || s.hash == hash && x.at(int(s.next-1)) == uid {
-			return int(s.next) - 1
+			return i, int(s.next) - 1
 		}
 	}
 }
 
-// Add enters a place whose UID is not in the index yet.
-func (x *Index) Add(place int) {
+// Enter adds a UID that is to stand at place, and answers that. If the UID is there
+// already it changes nothing, and answers where it stands.
+func (x *Index) Enter(uid types.UID, place int) int {
 	if 4*x.taken >= 3*len(x.slots) {
 		x.resize(2 * x.taken)
 	}
-	x.put(slot{x.hash(x.at(place)), int32(place + 1)})
+	hash := x.hash(uid)
+	i, known := x.find(uid, hash)
+	if known >= 0 {
+		return known
+	}
+	x.slots[i] = slot{hash, int32(place + 1)}
 	x.taken++
+	return place
 }
 
 func (x *Index) hash(uid types.UID) uint32 { return uint32(maphash.String(x.seed, string(uid))) }

@@ -16,10 +16,16 @@ func TestAnIndexFindsWhatAMapDoes(t *testing.T) {
 		x := snapshot.NewIndex(rapid.IntRange(0, 40).Draw(t, "expected"), func(place int) types.UID { return list[place] })
 		uids := rapid.Custom(func(t *rapid.T) types.UID { return types.UID(rapid.StringN(0, 2, 2).Draw(t, "uid")) })
 		for _, uid := range rapid.SliceOfN(uids, 0, 200).Draw(t, "uids") {
-			if _, known := want[uid]; !known {
-				want[uid] = len(list)
+			place, known := want[uid]
+			if !known {
+				place = len(list)
+				want[uid] = place
+			}
+			if got := x.Enter(uid, len(list)); got != place {
+				t.Fatalf("%q stands at %d, entered at %d", uid, place, got)
+			}
+			if !known {
 				list = append(list, uid)
-				x.Add(len(list) - 1)
 			}
 		}
 		for _, uid := range append(list, uids.Draw(t, "another"), "nobody's") {

@@ -87,9 +87,23 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 // does not prove and one GET could: the kind maps, the scope fits, the name can
 // be a path segment, the type has no gap, and no object with the reference's
 // UID was seen there. Where the version is not served, that is asked of the one
-// that is: what mends the reference depends on it. known answers the object of a UID or nil; objects are
-// those whose references matter.
+// that is: what mends the reference depends on it. known answers the object of a UID
+// or nil, to several at a time; objects are those whose references matter.
 func (v *View) Unproven(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
+	var out []Coordinates
+	asked := map[Coordinates]bool{}
+	for _, part := range InParts(len(objects), func(from, to int) []Coordinates { return v.unproven(objects[from:to], known) }) {
+		for _, c := range part {
+			if !asked[c] {
+				asked[c] = true
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+func (v *View) unproven(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
 	var out []Coordinates
 	asked := map[Coordinates]bool{}
 	for _, o := range objects {
