@@ -21,11 +21,12 @@ var (
 	}
 )
 
-// style and script are the very text of their elements: its hash is in the policy.
-var (
-	style  = "\n" + joined("style/", styleParts, ".css")
-	script = "\n(() => {\n\"use strict\";\n" + joined("script/", scriptParts, ".js") + "})();\n"
-)
+// style and script answer the very text of their elements: its hash is in the policy.
+func style() string { return "\n" + joined("style/", styleParts, ".css") }
+
+func script() string {
+	return "\n(() => {\n\"use strict\";\n" + joined("script/", scriptParts, ".js") + "})();\n"
+}
 
 func joined(folder string, parts []string, ending string) string {
 	var out strings.Builder
@@ -41,7 +42,7 @@ func joined(folder string, parts []string, ending string) string {
 
 // policy lets the page run its own script and use its own style sheet. It loads nothing
 // and sends nothing.
-func policy() string {
+func policy(style, script string) string {
 	return "default-src 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'"
 }
 
@@ -52,5 +53,6 @@ func hash(text string) string {
 
 // furnished puts policy, style and script into a part of the skeleton.
 func furnished(part string) string {
-	return strings.NewReplacer("{{policy}}", policy(), "{{style}}", style, "{{script}}", script).Replace(plugin.Named(part))
+	style, script := style(), script()
+	return strings.NewReplacer("{{policy}}", policy(style, script), "{{style}}", style, "{{script}}", script).Replace(plugin.Named(part))
 }
