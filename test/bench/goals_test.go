@@ -14,7 +14,7 @@ func TestMarks(t *testing.T) {
 		"memory for more than the goals do": {memoryMark(1_000_000, 700<<20), mark{"reported", "700 MiB"}},
 		"the server, reported":              {compared(1, 600).serverMark(false), mark{"reported", "0.40"}},
 		"the server, bound":                 {compared(1, 600).serverMark(true), mark{"≤ 0.5", "0.40"}},
-		"the server, hardly grown":          {(&stage{Growths: []growth{{auditRow, []int64{100}, []int64{104}}, {unpagedRow, []int64{100}, []int64{105}}}}).serverMark(true), mark{"≤ 0.5", "not known"}},
+		"the server, hardly grown":          {(&stage{Growths: []growth{{Name: auditRow, Before: []int64{100}, Peak: []int64{104}}, {Name: unpagedRow, Before: []int64{100}, Peak: []int64{105}}}}).serverMark(true), mark{"≤ 0.5", "not known"}},
 		"the server, not seen":              {(&stage{}).serverMark(true), mark{"≤ 0.5", "not known"}},
 	} {
 		t.Run(name, func(t *testing.T) {

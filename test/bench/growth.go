@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +12,8 @@ import (
 type growth struct {
 	Name         string
 	Before, Peak []int64 // resident bytes, by run
+	Made         []int64 // bytes that the server asked its runtime for, by run, whether it holds them still or not
+	Collected    []int64 // how often it collected garbage, by run
 }
 
 // Median is of what was taken; 0 where that is not known.
@@ -28,6 +28,10 @@ func (g growth) Median() int64 {
 // Start and Top are the medians of what there was before, and at most.
 func (g growth) Start() int64 { return middle(g.Before) }
 func (g growth) Top() int64   { return middle(g.Peak) }
+
+// Asked and Collections are medians, too.
+func (g growth) Asked() int64       { return middle(g.Made) }
+func (g growth) Collections() int64 { return middle(g.Collected) }
 
 const (
 	glimpse     = 10 * time.Millisecond
@@ -52,6 +56,10 @@ func (w *workshop) growths(ctx context.Context) ([]growth, error) {
 	for _, by := range []way{auditsWay, {Watch: true, Streams: 2}} {
 		out, programs = append(out, growth{Name: "the floor: " + by.String()}), append(programs, w.floor(by, w.all))
 	}
+	c, err := newCounter(w.plane.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
 	pid := w.plane.PIDs[serverName]
 	if residentOf(pid) == 0 {
 		return nil, nil
@@ -59,6 +67,10 @@ func (w *workshop) growths(ctx context.Context) ([]growth, error) {
 	for range min(growthRuns, w.runs) {
 		for _, at := range w.order.Perm(len(programs)) {
 			if err := w.calm(ctx, pid); err != nil {
+				return nil, err
+			}
+			had, err := c.heap(ctx)
+			if err != nil {
 				return nil, err
 			}
 			before := residentOf(pid)
@@ -69,7 +81,13 @@ func (w *workshop) growths(ctx context.Context) ([]growth, error) {
 			if err != nil {
 				return nil, err
 			}
-			out[at].Before, out[at].Peak = append(out[at].Before, before), append(out[at].Peak, peak)
+			has, err := c.heap(ctx)
+			if err != nil {
+				return nil, err
+			}
+			g := &out[at]
+			g.Before, g.Peak = append(g.Before, before), append(g.Peak, peak)
+			g.Made, g.Collected = append(g.Made, has.made-had.made), append(g.Collected, has.collections-had.collections)
 		}
 	}
 	return out, nil
@@ -127,20 +145,10 @@ func (w *workshop) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.plane.Server+"/debug/pprof/heap?gc=1", nil)
-	if err != nil {
+	if _, err := c.read(ctx, "/debug/pprof/heap?gc=1"); err != nil {
 		return fmt.Errorf("have the server collect its garbage: %w", err)
 	}
-	response, err := c.client.Do(request)
-	if err != nil {
-		return fmt.Errorf("have the server collect its garbage: %w", err)
-	}
-	defer response.Body.Close() // read only
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("have the server collect its garbage: %s", response.Status)
-	}
-	_, err = io.Copy(io.Discard, response.Body)
-	return err
+	return nil
 }
 
 // residentOf is how much memory a running process has; 0 where that is not known.

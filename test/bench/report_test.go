@@ -50,7 +50,7 @@ func compared(objects, audit int) *stage {
 			near,
 			{Name: treeRow, Runs: ms(140), Against: near.Median()},
 		},
-		Growths: []growth{{auditRow, []int64{500 << 20}, []int64{600 << 20}}, {unpagedRow, []int64{500 << 20}, []int64{750 << 20}}},
+		Growths: []growth{{Name: auditRow, Before: []int64{500 << 20}, Peak: []int64{600 << 20}}, {Name: unpagedRow, Before: []int64{500 << 20}, Peak: []int64{750 << 20}}},
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// counter asks an API server how many requests it has answered.
+// counter asks an API server what it counts of itself.
 type counter struct {
 	client *http.Client
-	url    string
+	server string
 }
 
 func newCounter(kubeconfig string) (*counter, error) {
@@ -28,8 +28,32 @@ func newCounter(kubeconfig string) (*counter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare client: %w", err)
 	}
-	return &counter{client, config.Host + "/metrics"}, nil
+	return &counter{client, config.Host}, nil
 }
+
+// read answers what the server has at a path.
+func (c *counter) read(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server+path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask for %s: %w", path, err)
+	}
+	response, err := c.client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask for %s: %w", path, err)
+	}
+	defer response.Body.Close() // read only
+	data, err := io.ReadAll(response.Body)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("ask for %s: %w", path, err)
+	case response.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("ask for %s: %s", path, response.Status)
+	}
+	return data, nil
+}
+
+// metrics are all that it counts, a line each.
+func (c *counter) metrics(ctx context.Context) ([]byte, error) { return c.read(ctx, "/metrics") }
 
 // requests are how many were answered, by verb. Watches and what is about no resource are
 // not among them.
@@ -50,21 +74,9 @@ func (r requests) less(before requests) requests {
 // resources alone, if any are named. The server does ask itself something now and then,
 // but only once in a while.
 func (c *counter) requests(ctx context.Context, of ...string) (requests, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
+	data, err := c.metrics(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("count requests: %w", err)
-	}
-	response, err := c.client.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("count requests: %w", err)
-	}
-	defer response.Body.Close() // read only
-	data, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil, fmt.Errorf("count requests: %w", err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("count requests: %s", response.Status)
 	}
 	return tally(data, of)
 }
