@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,6 +34,8 @@ type verdict struct {
 	ended   bool // in its time
 
 	deleted int // objects that went, or began to go
+	// lucky are those of them that could as well have stayed: each a line.
+	lucky []string
 	// What must not be: each a line.
 	wrong, unsaved, panics, unlike, other []string
 }
@@ -43,25 +44,11 @@ type verdict struct {
 // without any and by what the graph was built to be.
 func (o *ordeal) judge(v *verdict, undisturbed *passage) {
 	o.Helper()
-	for _, role := range slices.Sorted(maps.Keys(v.before)) {
-		was, is := v.before[role], v.after[role]
-		if wasDeletedNow(was, is) {
-			v.deleted++
-			if !wasDeletedNow(was, undisturbed.after[role]) {
-				v.wrong = append(v.wrong, fmt.Sprintf("%s %s is %s, and undisturbed %s", role, o.describe(role), is, undisturbed.after[role]))
-			}
-			if owner := o.held(role, v.end); owner != "" {
-				v.wrong = append(v.wrong, fmt.Sprintf("%s %s is %s, and has %s", role, o.describe(role), is, owner))
-			}
-		}
-		if o.saves(was, is) && !v.saved[role] {
-			v.unsaved = append(v.unsaved, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
-		}
-		if got, want := inTheEnd(v.end, role, was), inTheEnd(undisturbed.end, role, was); got != want {
-			v.unlike = append(v.unlike, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  undisturbed: %s", role, o.describe(role), was, is, got, want))
-		}
-	}
+	o.compare(v, undisturbed)
 	o.manners(v)
+	for _, line := range v.lucky {
+		o.Log(line)
+	}
 	for _, line := range slices.Concat(v.wrong, v.unsaved, v.panics, v.unlike, v.other) {
 		o.Error(line)
 	}
@@ -71,6 +58,37 @@ func (o *ordeal) judge(v *verdict, undisturbed *passage) {
 	if o.Failed() {
 		o.Logf("it said: %s\n%s\n%s", short(v.result.Stdout), v.result.Stderr[max(0, len(v.result.Stderr)-8000):], o.finishing)
 		o.Logf("undisturbed it said: %s", short(undisturbed.result.Stdout))
+	}
+}
+
+// compare holds what became of each object under faults against what became of it
+// without any.
+func (o *ordeal) compare(v *verdict, undisturbed *passage) {
+	o.Helper()
+	for _, role := range slices.Sorted(maps.Keys(v.before)) {
+		was, is := v.before[role], v.after[role]
+		lucky := false
+		if wasDeletedNow(was, is) {
+			v.deleted++
+			owner := o.held(role, v.end)
+			if owner != "" {
+				v.wrong = append(v.wrong, fmt.Sprintf("%s %s is %s, and has %s", role, o.describe(role), is, owner))
+			}
+			if !wasDeletedNow(was, undisturbed.after[role]) {
+				line := fmt.Sprintf("%s %s is %s, and undisturbed %s", role, o.describe(role), is, undisturbed.after[role])
+				if lucky = owner == "" && o.lucky(role, v.before, undisturbed.end); lucky {
+					v.lucky = append(v.lucky, line+": a matter of luck")
+				} else {
+					v.wrong = append(v.wrong, line)
+				}
+			}
+		}
+		if o.saves(was, is) && !v.saved[role] {
+			v.unsaved = append(v.unsaved, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
+		}
+		if got, want := inTheEnd(v.end, role, was), inTheEnd(undisturbed.end, role, was); got != want && !lucky {
+			v.unlike = append(v.unlike, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  undisturbed: %s", role, o.describe(role), was, is, got, want))
+		}
 	}
 }
 
@@ -117,11 +135,11 @@ func (e ending) blocked(role string) bool {
 // there in the end, or one of which nobody can tell. Empty: nothing.
 func (o *ordeal) held(role string, end ending) string {
 	n := o.number(role)
-	if strings.HasSuffix(role, "'") || slices.Contains(o.args, o.plural(n)+"/"+o.name(n)) {
+	if strings.HasSuffix(role, "'") || slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasSuffix(arg, "/"+o.name(n)) }) {
 		return ""
 	}
 	for _, c := range o.parts[n].claims {
-		if _, err := o.mapper.RESTMapping(schema.FromAPIVersionAndKind(c.apiVersion, c.kind).GroupKind(), schema.FromAPIVersionAndKind(c.apiVersion, c.kind).Version); meta.IsNoMatchError(err) {
+		if _, known := o.kinds(c); !known {
 			return fmt.Sprintf("an owner of a kind that is not known, %s %s", c.apiVersion, c.kind)
 		}
 		if owner := end[roleOf(c.uid)]; o.solid(n, c) && !owner.Gone && !owner.Terminating {
@@ -184,7 +202,8 @@ func (o *ordeal) kept() map[string]bool {
 	for _, folder := range o.folders() {
 		b, err := backup.Open(folder)
 		if err != nil {
-			o.Error(err)
+			files, _ := filepath.Glob(filepath.Join(folder, "*")) // the pattern is none that is malformed
+			o.Errorf("%v: it holds %q", err, files)
 			continue
 		}
 		for _, e := range b.Entries {

@@ -19,6 +19,7 @@ func TestThePageHasTheFiguresOfAllRuns(t *testing.T) {
 	figures := newTally(1)
 	figures.Runs, figures.Kinds[proxy.Lost] = 7, 12
 	figures.Done = make([]uint64, 9)
+	figures.add(1, &verdict{passage: &passage{mischief: proxy.NewMischief(1, nil, nil)}, lucky: []string{"one", "two"}}, true)
 	if err := figures.write(path); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestThePageHasTheFiguresOfAllRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"| runs under faults | 7 |", "| answer of a write lost | 12 |", "| runs that could not be judged | 2 |"} {
+	for _, line := range []string{"| runs under faults | 8 |", "| answer of a write lost | 12 |", "| runs that could not be judged | 2 |", "as luck has it | 2 |", "wrong deletes | 0 |"} {
 		if !strings.Contains(string(got), line) {
 			t.Errorf("the page lacks %q", line)
 		}

@@ -30,6 +30,7 @@ type tally struct {
 	Longest   time.Duration
 
 	Wrong, Unsaved, Panics, Hangs, Unlike, Other int
+	Lucky                                        int // objects that went, and might as well have stayed
 }
 
 func newTally(from uint64) *tally {
@@ -60,6 +61,7 @@ func (t *tally) add(seed uint64, v *verdict, passed bool) {
 	}
 	t.Lost += v.mischief.LostWrites()
 	t.Wrong += len(v.wrong)
+	t.Lucky += len(v.lucky)
 	t.Unsaved += len(v.unsaved)
 	t.Panics += len(v.panics)
 	t.Unlike += len(v.unlike)
@@ -92,7 +94,7 @@ func (t *tally) Injected() []figure {
 // Most is how many faults a run has at most of a kind that costs time.
 func (t *tally) Most(k proxy.Kind) int { return proxy.Limits()[k] }
 
-// Found is what must be nought.
+// Found is what must be nought, and last what need not be.
 func (t *tally) Found() []figure {
 	return []figure{
 		{"wrong deletes", t.Wrong},
@@ -102,6 +104,7 @@ func (t *tally) Found() []figure {
 		{"objects that ended otherwise than undisturbed", t.Unlike},
 		{"other breaches: an exit code that is not documented, a change with exit code 2, a token in sight", t.Other},
 		{"runs that could not be judged", len(t.Done) - t.Runs},
+		{"objects that went where the cluster's own collector comes to either end, as luck has it", t.Lucky},
 	}
 }
 
@@ -148,7 +151,7 @@ func (v *verdict) counts() string {
 			out = append(out, fmt.Sprintf("%d × %s", n, k))
 		}
 	}
-	return fmt.Sprintf("%d deleted; %s", v.deleted, strings.Join(out, "; "))
+	return fmt.Sprintf("%d deleted, %d of them by luck; %s", v.deleted, len(v.lucky), strings.Join(out, "; "))
 }
 
 //go:embed reliability.md.tmpl

@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
@@ -40,6 +43,10 @@ type ordeal struct {
 	wrong   atomic.Pointer[http.Handler] // nil while nothing goes wrong
 	backups string
 	args    []string
+	// kinds says whether the kind of a claim is known, and is of namespaces.
+	kinds func(claim) (namespaced, known bool)
+	// hidden says whether a fault may have kept the program from seeing a part.
+	hidden func(part int) bool
 
 	finishing string // what the runs said that finished it
 }
@@ -68,6 +75,11 @@ func endure(t *testing.T, ground *world, seed uint64) *verdict {
 	v := &verdict{seed: seed, command: e.command, objects: len(before), passage: &passage{before: before, mischief: m}}
 	wrong := m.Before(o.through)
 	o.wrong.Store(&wrong)
+	o.hidden = func(n int) bool {
+		of, err := o.mapping(o.objects[n])
+		o.must(err)
+		return m.Hid(of.Resource.GroupResource())
+	}
 	v.result, v.ended = o.way.attempt(o.program(), o.disturbed(seed)...)
 	o.wrong.Store(nil)
 	v.after = o.now()
@@ -83,7 +95,7 @@ func prepare(s *scene, seed uint64, e errand, copy int) *ordeal {
 	s.Helper()
 	b := e.draw(seed)
 	b.spaces = s.fixedSpaces()
-	o := &ordeal{building: b.build(s, copy)[0], errand: e, backups: s.TempDir()}
+	o := &ordeal{building: b.build(s, copy)[0], errand: e, backups: s.TempDir(), kinds: s.kinds}
 	o.way = s.by(canary, func(through http.Handler) http.Handler {
 		o.through = through
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,6 +108,17 @@ func prepare(s *scene, seed uint64, e errand, copy int) *ordeal {
 	})
 	o.args = e.begin(o)
 	return o
+}
+
+// kinds are those that the server knows.
+func (s *scene) kinds(c claim) (namespaced, known bool) {
+	of := schema.FromAPIVersionAndKind(c.apiVersion, c.kind)
+	m, err := s.mapper.RESTMapping(of.GroupKind(), of.Version)
+	if meta.IsNoMatchError(err) {
+		return false, false
+	}
+	s.must(err)
+	return m.Scope.Name() == meta.RESTScopeNameNamespace, true
 }
 
 // runs runs the program undisturbed, which must end in a way that is no trouble.

@@ -14,6 +14,9 @@ type report struct {
 	Courses []course
 }
 
+// Longest is the most time that a target is given.
+func (r report) Longest() time.Duration { return r.Each << lengthened }
+
 // Inputs is how many were executed in all.
 func (r report) Inputs() (n int) {
 	for _, c := range r.Courses {

@@ -47,8 +47,25 @@ func list(ctx context.Context, packages []string) ([]target, error) {
 // to go on counting, and takes no long time to make an input smaller that reached
 // something new, in which none would be counted either.
 func (t target) fuzz(ctx context.Context, long time.Duration) course {
-	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$",
-		"-fuzztime", long.String(), "-fuzzminimizetime", "1s", "-parallel", "1", t.Package)
-	said, err := cmd.CombinedOutput()
-	return read(t, said, err)
+	return lengthen(long, func(long time.Duration) course {
+		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$",
+			"-fuzztime", long.String(), "-fuzzminimizetime", "1s", "-parallel", "1", t.Package)
+		said, err := cmd.CombinedOutput()
+		return read(t, said, err)
+	})
+}
+
+// lengthened is how often a target is given twice the time.
+const lengthened = 4
+
+// lengthen runs a target again, for twice as long, where its time was over before
+// anything new was executed: go test counts the time that the kept inputs take, and
+// they become more with every run.
+func lengthen(long time.Duration, run func(time.Duration) course) course {
+	c := run(long)
+	for n := 0; n < lengthened && c.Verdict == idle; n++ {
+		long *= 2
+		c = run(long)
+	}
+	return c
 }

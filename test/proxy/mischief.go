@@ -6,7 +6,10 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Mischief is a handler that lets requests go wrong by a seed. What becomes of a
@@ -27,6 +30,7 @@ type Mischief struct {
 	asked map[string]int // how often
 	count map[Kind]int
 	lost  int
+	hid   map[schema.GroupResource]bool // whose lists went wrong; with no resource: the discovery of the group
 }
 
 // badType is a type whose lists fail for a whole run.
@@ -49,7 +53,7 @@ func NewMischief(seed uint64, types []string, same func(path string) string) *Mi
 		writes = levels[len(levels)-1]
 	}
 	m := &Mischief{
-		seed: seed, same: same, most: slow, asked: map[string]int{}, count: map[Kind]int{},
+		seed: seed, same: same, most: slow, asked: map[string]int{}, count: map[Kind]int{}, hid: map[schema.GroupResource]bool{},
 		// Where discovery fails there is no run, and nothing to learn from it.
 		odds: map[sort]int{discovery: reads / 8, list: reads / 4, get: reads, watch: reads, write: writes},
 	}
@@ -82,7 +86,8 @@ func (m *Mischief) Before(through http.Handler) http.Handler {
 // ServeHTTP answers one request.
 func (m *Mischief) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer m.queue.Passed()
-	_, answer := m.choose(r)
+	kind, answer := m.choose(r)
+	m.hide(r, kind)
 	answer(w, r)
 }
 
@@ -129,6 +134,39 @@ func (m *Mischief) note(k Kind) bool {
 	}
 	m.count[k]++
 	return true
+}
+
+// hide notes what the client may not see because of a fault.
+func (m *Mischief) hide(r *http.Request, k Kind) {
+	a := askOf(r)
+	group, ofOne := groupOf(r.URL.Path)
+	if k == "" || k == Delayed || !ofOne || a.sort != list && a.sort != discovery {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hid[schema.GroupResource{Group: group, Resource: a.resource}] = true
+}
+
+// groupOf is the group that a path leads into; ofOne is false where it is of all.
+func groupOf(path string) (group string, ofOne bool) {
+	at := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case len(at) < 2:
+		return "", false
+	case at[0] == "apis":
+		return at[1], true
+	}
+	return "", at[0] == "api"
+}
+
+// Hid says whether a list of a type, or the discovery of its group, went wrong in
+// another way than late: the client may have seen none of its objects. It may have
+// asked again, and seen them after all.
+func (m *Mischief) Hid(of schema.GroupResource) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.hid[of] || m.hid[schema.GroupResource{Group: of.Group}]
 }
 
 func (m *Mischief) lose() {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // behind starts a server that counts what reaches it, and a handler before it.
@@ -140,5 +142,35 @@ func TestABodyIsCutOrCorrupted(t *testing.T) {
 	url, client, _ = behind(t, func(through http.Handler) http.Handler { return Corrupts(through, dice) })
 	if got := send(t, client, "GET", url+some); !strings.HasPrefix(got, "200") || strings.Contains(got, `"kind":"ConfigMap","metadata":{"name":"some"}`) {
 		t.Error(got)
+	}
+}
+
+func TestWhatAFaultMayHide(t *testing.T) {
+	classes := schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
+	pods := schema.GroupResource{Resource: "pods"}
+	for name, test := range map[string]struct {
+		path   string
+		kind   Kind
+		hidden []schema.GroupResource
+	}{
+		"a list that fails hides its type":                   {"/apis/scheduling.k8s.io/v1/priorityclasses", Stalled, []schema.GroupResource{classes}},
+		"so does that of one namespace":                      {"/api/v1/namespaces/ns/pods", Forbidden, []schema.GroupResource{pods}},
+		"and one that fails after its first page":            {"/api/v1/pods?continue=x", BadPages, []schema.GroupResource{pods}},
+		"a discovery that fails hides a group":               {"/apis/scheduling.k8s.io/v1", CutBody, []schema.GroupResource{classes}},
+		"a type of that name in another group is not hidden": {"/apis/example.com/v1/pods", Internal, nil},
+		"what comes late is seen":                            {"/api/v1/pods", Delayed, nil},
+		"what goes right is seen":                            {"/api/v1/pods", "", nil},
+		"an object that cannot be read hides no type":        {"/api/v1/namespaces/ns/pods/x", Internal, nil},
+		"without the discovery of all groups, no run":        {"/apis", Internal, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := NewMischief(1, nil, nil)
+			m.hide(httptest.NewRequestWithContext(t.Context(), http.MethodGet, test.path, http.NoBody), test.kind)
+			for _, of := range []schema.GroupResource{classes, pods} {
+				if got, want := m.Hid(of), slices.Contains(test.hidden, of); got != want {
+					t.Errorf("%s is hidden: %t, want %t", of, got, want)
+				}
+			}
+		})
 	}
 }
