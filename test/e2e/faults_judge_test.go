@@ -86,7 +86,7 @@ func (o *ordeal) compare(v *verdict, undisturbed *passage) {
 		if o.saves(was, is) && !v.saved[role] {
 			v.unsaved = append(v.unsaved, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
 		}
-		if got, want := inTheEnd(v.end, role, was), inTheEnd(undisturbed.end, role, was); got != want && !lucky {
+		if got, want := o.inTheEnd(v.end, role, was), o.inTheEnd(undisturbed.end, role, was); got != want && !lucky {
 			v.unlike = append(v.unlike, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  undisturbed: %s", role, o.describe(role), was, is, got, want))
 		}
 	}
@@ -95,7 +95,7 @@ func (o *ordeal) compare(v *verdict, undisturbed *passage) {
 // inTheEnd is what has become of an object, in whatever order it got its owners
 // back. One that waits for nothing but its dependents counts as gone: who cannot
 // see that it has any deletes it at once, and not before them.
-func inTheEnd(e ending, role string, before condition) string {
+func (o *ordeal) inTheEnd(e ending, role string, before condition) string {
 	c := e[role]
 	if goes(c) {
 		return "gone"
@@ -106,10 +106,12 @@ func inTheEnd(e ending, role string, before condition) string {
 		c.Finalizers = slices.DeleteFunc(slices.Clone(c.Finalizers), func(f string) bool { return f == metav1.FinalizerDeleteDependents })
 	}
 	c.Owners = slices.SortedFunc(slices.Values(c.Owners), func(a, b owned) int { return strings.Compare(a.line, b.line) })
-	if c.Terminating { // it is judged no more
-		c.Owners = slices.DeleteFunc(c.Owners, func(o owned) bool {
-			owner, known := e[o.uid]
-			return !known || goes(owner)
+	if c.Terminating { // it is judged no more: what is of account is only whom it may block
+		n := o.number(role)
+		c.Owners = slices.DeleteFunc(c.Owners, func(r owned) bool {
+			owner, known := e[r.uid]
+			good := func(c claim) bool { return roleOf(c.uid) == r.uid && o.solid(n, c) }
+			return !known || goes(owner) || !slices.ContainsFunc(o.parts[n].claims, good)
 		})
 	}
 	return c.String()
