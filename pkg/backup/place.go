@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"path/filepath"
 	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/filename"
 )
 
 // longest is how long a spelled name may become. With all that is put behind it,
@@ -36,7 +38,7 @@ func Place(root, context string) string {
 // drops, nothing that a shell reads as something else. It can be undone.
 func spell(s string) string {
 	first, _, _ := strings.Cut(s, ".")
-	device := device(first)
+	device := filename.Device(first)
 	var out strings.Builder
 	for i := range len(s) {
 		if c := s[i]; plain(c) && !(i == 0 && device) ||
@@ -51,16 +53,6 @@ func spell(s string) string {
 
 func plain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
-}
-
-// device says whether Windows takes a name for a device, which it does with any
-// extension. Those that are not ASCII or hold a $ are never spelled that way.
-func device(name string) bool {
-	switch name = strings.ToLower(name); name {
-	case "con", "prn", "aux", "nul":
-		return true
-	}
-	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && '0' <= name[3] && name[3] <= '9'
 }
 
 // cut shortens a spelled name, and leaves no half of a %xx.

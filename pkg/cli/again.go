@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 
@@ -38,5 +39,13 @@ func (c *changing) again(without ...string) string {
 			words = append(words, "--"+f.Name, value)
 		}
 	})
-	return called + " " + escape.Terminal(phrase.Command(words...))
+	return called + " " + escape.Terminal(pasted(words...))
+}
+
+// pasted are words of a command line, paths among them, as a shell here takes them.
+func pasted(words ...string) string {
+	if runtime.GOOS == "windows" {
+		return phrase.CommandOnWindows(words...)
+	}
+	return phrase.Command(words...)
 }

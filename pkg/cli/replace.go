@@ -6,6 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/filename"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
 // Who may read a file that is written.
@@ -14,18 +18,32 @@ const (
 	public  fs.FileMode = 0o644 // everybody
 )
 
+// lasting is what stays, and is written into: a device or a pipe; a folder, which says
+// that it is none. A file that is irregular, as Windows calls those that are kept
+// elsewhere or in a short form, is replaced as any other.
+const lasting = fs.ModeDir | fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
+
 // replace writes a file under a temporary name beside it and renames it when it
 // is whole, so that a failure leaves no half file, and who reads it meanwhile
 // sees the old one or the new one.
+//
+// On Windows the file has the rights of its folder, whatever the mode says, and a file
+// that another program has open is not replaced.
 func replace(name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
-	if info, statErr := os.Stat(name); statErr == nil && !info.Mode().IsRegular() {
+	if runtime.GOOS == "windows" {
+		if err := filename.Windows(name); err != nil {
+			return err
+		}
+	}
+	if info, statErr := os.Stat(name); statErr == nil && info.Mode()&lasting != 0 {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
 			return err
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	// Not called after the file, whose name may be as long as any can be.
+	temporary, err := os.CreateTemp(filepath.Dir(name), "."+plugin.File()+"-*")
 	if err != nil {
 		var path *fs.PathError
 		if errors.As(err, &path) {
@@ -41,5 +59,10 @@ func replace(name string, mode fs.FileMode, write func(io.Writer) error) (err er
 	if err := errors.Join(write(temporary), temporary.Chmod(mode), temporary.Sync(), temporary.Close()); err != nil {
 		return err
 	}
-	return os.Rename(temporary.Name(), name)
+	err = os.Rename(temporary.Name(), name)
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		err = &fs.PathError{Op: "replace", Path: name, Err: link.Err}
+	}
+	return err
 }

@@ -79,7 +79,7 @@ func (a *act) tellResult(o *outcome, r *result) error {
 		line += "."
 	}
 	if o.backup != "" && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair) {
-		line += " Undo: " + called + " restore " + escape.Short(phrase.Command(o.backup), 2000)
+		line += " Undo: " + called + " restore " + escape.Short(pasted(o.backup), 2000)
 	}
 	if _, err := fmt.Fprintln(a.Out, line); err != nil {
 		return err

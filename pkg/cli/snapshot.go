@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,8 @@ func (f *snapshotFlags) write(s *snapshot.Snapshot) error {
 	if f.output == "-" {
 		return s.Save(f.Out, false)
 	}
-	save := func(w io.Writer) error { return s.Save(w, strings.HasSuffix(f.output, ".gz")) }
+	packed := strings.EqualFold(filepath.Ext(f.output), ".gz") // capitals make no difference to some file systems
+	save := func(w io.Writer) error { return s.Save(w, packed) }
 	if err := replace(f.output, private, save); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Load reads what Save wrote, or a list or object that `kubectl get -o json` or
-// `-o yaml` wrote, gzipped or not. now is the age reference of a kubectl list,
+// `-o yaml` wrote, gzipped or not, in UTF-8 or in what Windows makes of it. now is the age reference of a kubectl list,
 // which does not carry its own. Errors are one line and name what is wrong with
 // the file, not the file.
 func Load(r io.Reader, now time.Time) (*Snapshot, error) {
@@ -22,7 +22,7 @@ func Load(r io.Reader, now time.Time) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := input.Bytes(in, longest)
+	data, err := input.Bytes(input.Recoded(in), longest)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("truncated gzip after %d bytes", len(data))
 	}

@@ -3,10 +3,12 @@ package snapshot_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -221,7 +223,13 @@ func TestAKubectlListHoldsItsTypesAndNoOther(t *testing.T) {
 		"YAML":                   kubectlYAML,
 		"YAML after a marker":    "---\n" + kubectlYAML,
 		"YAML of Windows":        strings.ReplaceAll(kubectlYAML, "\n", "\r\n"),
+		"YAML of PowerShell 5":   wide(kubectlYAML, binary.LittleEndian),
+		"JSON of PowerShell 5":   wide(kubectlJSON, binary.LittleEndian),
+		"the other way round":    wide(kubectlJSON, binary.BigEndian),
+		"UTF-8 that says so":     "\ufeff" + kubectlJSON,
+		"YAML that says so":      "\ufeff" + kubectlYAML,
 		"gzipped":                zipped(t, kubectlYAML),
+		"recoded, then gzipped":  zipped(t, wide(kubectlYAML, binary.LittleEndian)),
 		"a list within a list":   `{"apiVersion":"v1","kind":"List","items":[` + kubectlJSON + `]}`,
 		"every object by itself": `{"apiVersion":"v1","kind":"List",` + items + `]}` + kubectlJSON,
 	} {
@@ -235,6 +243,16 @@ func TestAKubectlListHoldsItsTypesAndNoOther(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wide is a text in UTF-16 with its mark, as Windows PowerShell writes what is piped into
+// a file.
+func wide(text string, order binary.AppendByteOrder) string {
+	var out []byte
+	for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
+		out = order.AppendUint16(out, unit)
+	}
+	return string(out)
 }
 
 func TestEveryShapeOfKubectlOutputIsRead(t *testing.T) {

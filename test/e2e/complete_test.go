@@ -127,36 +127,67 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 // TestBashCompletesThePlugin asks the functions that kubectl and the program print, as
 // bash does when somebody presses Tab.
 func TestBashCompletesThePlugin(t *testing.T) {
+	shellCompletes(t, "bash", []string{"--noprofile", "--norc"}, func(script, line string) string {
+		words := strings.Fields(line)
+		return fmt.Sprintf(`
+			compopt() { :; } # there is no line that is edited
+			_get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD; }
+			__ltrim_colon_completions() { :; }
+			source <(%s completion bash)
+			COMP_WORDS=(%s) COMP_CWORD=%d COMP_LINE=%q COMP_POINT=%d COMP_TYPE=9
+			__start_%s
+			for word in "${COMPREPLY[@]}"; do echo ${word%%%% *}; done`,
+			script, line, len(words)-1, line, len(line), words[0])
+	})
+}
+
+// TestZshCompletesThePlugin does so for zsh, in the place of whose completion system, which
+// needs a terminal, stands what shows the words that it is given.
+func TestZshCompletesThePlugin(t *testing.T) {
+	shellCompletes(t, "zsh", []string{"-f"}, func(script, line string) string {
+		words := strings.Fields(line)
+		return fmt.Sprintf(`
+			compdef() { :; }
+			_describe() { for word in "${(@P)2}"; do print -r -- "${word%%%%:*}"; done; }
+			source <(%s completion zsh)
+			words=(%s) CURRENT=%d
+			_%s`, script, line, len(words), words[0])
+	})
+}
+
+func TestFishCompletesThePlugin(t *testing.T) {
+	shellCompletes(t, "fish", []string{"--no-config"}, func(script, line string) string {
+		return fmt.Sprintf(`
+			%s completion fish | source
+			complete -C '%s' | string replace -r '\t.*' ''
+			true # of replace's code, which says whether there was anything to replace`, script, line)
+	})
+}
+
+// shellCompletes has a shell complete lines with the script that kubectl or the program has
+// for it; typed is what the shell runs for a line.
+func shellCompletes(t *testing.T, shell string, args []string, typed func(script, line string) string) {
 	s := set(t)
-	bash, err := exec.LookPath("bash")
+	program, err := exec.LookPath(shell)
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: there is no bash")
+		t.Skipf("SKIPPED, NOT TESTED: there is no %s", shell)
 	}
-	ns := s.namespace("bash")
+	ns := s.namespace(shell)
 	s.create(configMap(ns, "alpha"))
 	s.create(configMap(ns, "alpine"))
 	in := s.completing()
-	for name, c := range map[string]struct{ script, program, line, want string }{
-		"through kubectl": {"kubectl", "kubectl", "kubectl gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
-		"one is left":     {"kubectl", "kubectl", "kubectl gc tree -n " + ns + " configmap alph", "alpha"},
-		"by itself":       {"kubectl-gc", "kubectl-gc", "kubectl-gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
-		"rules":           {"kubectl", "kubectl", "kubectl gc audit --rule missing-owner,self", "missing-owner,self-owner"},
+	for name, c := range map[string]struct{ script, line, want string }{
+		"through kubectl": {"kubectl", "kubectl gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
+		"one is left":     {"kubectl", "kubectl gc tree -n " + ns + " configmap alph", "alpha"},
+		"by itself":       {"kubectl-gc", "kubectl-gc why -n " + ns + " configmap/al", "configmap/alpha configmap/alpine"},
+		"rules":           {"kubectl", "kubectl gc audit --rule missing-owner,self", "missing-owner,self-owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := in
 			in.scene = s.under(t)
-			words := strings.Fields(c.line)
-			r := in.exec(bash, "--noprofile", "--norc", "-c", fmt.Sprintf(`
-				compopt() { :; } # there is no line that is edited
-				_get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD; }
-				__ltrim_colon_completions() { :; }
-				source <(%s completion bash)
-				COMP_WORDS=(%s) COMP_CWORD=%d COMP_LINE=%q COMP_POINT=%d COMP_TYPE=9
-				__start_%s
-				for word in "${COMPREPLY[@]}"; do echo ${word%%%% *}; done`,
-				c.script, c.line, len(words)-1, c.line, len(c.line), c.program)).exits(t, 0)
+			r := in.exec(program, append(slices.Clone(args), "-c", typed(c.script, c.line))...).exits(t, 0)
 			if got := strings.ReplaceAll(strings.Join(strings.Fields(r.Stdout), " "), `\`, ""); got != c.want || r.Stderr != "" {
-				t.Errorf("bash offers %q, want %q; stderr: %s", got, c.want, r.Stderr)
+				t.Errorf("%s offers %q, want %q; stderr: %s", shell, got, c.want, r.Stderr)
 			}
 		})
 	}

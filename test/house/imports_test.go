@@ -30,7 +30,8 @@ var table = map[string]struct {
 	"cmd/kubectl-gc":            {own: []string{"pkg/cli"}, other: []string{"k8s.io/client-go/plugin"}},
 	"pkg/object":                {},
 	"pkg/plugin":                {},
-	"pkg/input":                 {other: []string{"go.yaml.in/yaml/v3"}},
+	"pkg/filename":              {},
+	"pkg/input":                 {other: []string{"go.yaml.in/yaml/v3", "golang.org/x/text"}},
 	"pkg/snapshot":              {own: []string{"pkg/input", "pkg/object"}},
 	"pkg/snapshot/snapshottest": {own: []string{"pkg/object", "pkg/snapshot"}, other: []string{"pgregory.net/rapid"}},
 	"pkg/graph":                 {own: []string{"pkg/object", "pkg/snapshot"}},
@@ -42,7 +43,7 @@ var table = map[string]struct {
 	"pkg/event":                 {own: []string{"pkg/object"}},
 	"pkg/restore":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/event"}},
 	"pkg/execute":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/plan", "pkg/restore", "pkg/event"}},
-	"pkg/backup":                {own: []string{"pkg/object"}},
+	"pkg/backup":                {own: []string{"pkg/filename", "pkg/object"}},
 	"pkg/print/steps":           {own: []string{"pkg/object", "pkg/snapshot", "pkg/collector", "pkg/plan", "pkg/event", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/wire":                  {own: []string{"pkg/object"}, other: []string{"google.golang.org/protobuf/encoding/protowire"}},
 	"pkg/cluster":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/wire"}, other: []string{"k8s.io/client-go", "k8s.io/api/apidiscovery", "golang.org/x/sync"}},
@@ -61,7 +62,7 @@ var table = map[string]struct {
 	"pkg/print/why":             {own: []string{"pkg/object", "pkg/collector", "pkg/why", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase"}},
 	"pkg/print/tree":            {own: []string{"pkg/object", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/cli": {
-		own:   []string{"pkg/object", "pkg/plugin", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/why", "pkg/plan", "pkg/restore", "pkg/event", "pkg/execute", "pkg/backup", "pkg/kubeconfig", "pkg/manifest", "pkg/cluster", "pkg/print/..."},
+		own:   []string{"pkg/filename", "pkg/object", "pkg/plugin", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/audit", "pkg/why", "pkg/plan", "pkg/restore", "pkg/event", "pkg/execute", "pkg/backup", "pkg/kubeconfig", "pkg/manifest", "pkg/cluster", "pkg/print/..."},
 		other: []string{"github.com/spf13", "k8s.io/klog", "golang.org/x/term"},
 	},
 }

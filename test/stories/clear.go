@@ -32,6 +32,9 @@ var (
 	managed = "kube-aggregator.kubernetes.io/automanaged"
 )
 
+// abreast is how many requests are under way at once.
+const abreast = 8
+
 // place is where an object is, and what of it changes with each write.
 type place struct {
 	resource                 schema.GroupVersionResource
@@ -51,7 +54,7 @@ func (l *Loader) State(ctx context.Context) (State, error) {
 		return nil, fmt.Errorf("find out what is served: %w", err)
 	}
 	var group errgroup.Group
-	group.SetLimit(4)
+	group.SetLimit(abreast)
 	var mu sync.Mutex
 	state := State{}
 	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete", "patch"}}, lists) {
@@ -75,9 +78,10 @@ func (l *Loader) State(ctx context.Context) (State, error) {
 	return state, group.Wait()
 }
 
-// of is the state of one type.
+// of is the state of one type, of whose objects only the metadata are asked for: a test
+// looks at everything more than a hundred times.
 func (l *Loader) of(ctx context.Context, resource schema.GroupVersionResource) (State, error) {
-	found, err := l.client.Resource(resource).List(ctx, metav1.ListOptions{})
+	found, err := l.metadata.Resource(resource).List(ctx, metav1.ListOptions{})
 	if apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) {
 		return nil, nil // a type can be named some time after it has gone, and a story be about one that is down
 	} else if err != nil {
@@ -103,16 +107,16 @@ func (l *Loader) Clear(ctx context.Context, since State) error {
 			return false, err
 		}
 		left = nil
+		var group errgroup.Group
+		group.SetLimit(abreast)
 		for uid, at := range now {
 			if _, old := since[uid]; old {
 				continue
 			}
 			left = append(left, at.resource.Resource+" "+at.namespace+"/"+at.name)
-			if err := l.wipe(ctx, uid, at); err != nil {
-				return false, err
-			}
+			group.Go(func() error { return l.wipe(ctx, uid, at) })
 		}
-		return len(left) == 0, nil
+		return len(left) == 0, group.Wait()
 	})
 	if wait.Interrupted(err) {
 		return fmt.Errorf("clear: these keep coming: %s", strings.Join(left, ", "))

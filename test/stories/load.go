@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
@@ -33,6 +34,7 @@ const (
 // Loader writes manifests to a control plane of ours.
 type Loader struct {
 	client    dynamic.Interface
+	metadata  metadata.Interface
 	discovery discovery.DiscoveryInterface
 	mapper    *restmapper.DeferredDiscoveryRESTMapper
 }
@@ -52,11 +54,15 @@ func NewLoader(kubeconfig string) (*Loader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare client: %w", err)
 	}
+	m, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("prepare client: %w", err)
+	}
 	d, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("prepare client: %w", err)
 	}
-	return &Loader{client, d, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(d))}, nil
+	return &Loader{client, m, d, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(d))}, nil
 }
 
 // Ready tells if the API server answers.
