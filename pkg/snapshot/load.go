@@ -14,9 +14,9 @@ import (
 )
 
 // Load reads what Save wrote, or a list or object that `kubectl get -o json` or
-// `-o yaml` wrote, gzipped or not, in UTF-8 or in what Windows makes of it. now is the age reference of a kubectl list,
-// which does not carry its own. Errors are one line and name what is wrong with
-// the file, not the file.
+// `-o yaml` wrote, gzipped or not, in UTF-8 or in an encoding that its first bytes name,
+// as Windows has it. now is the age reference of a kubectl list, which does not carry
+// its own. Errors are one line and name what is wrong with the file, not the file.
 func Load(r io.Reader, now time.Time) (*Snapshot, error) {
 	in, err := input.Unpacked(r)
 	if err != nil {
