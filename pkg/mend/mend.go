@@ -48,6 +48,9 @@ type situation struct {
 	// owned says whether the object has that owner by another reference, one that is
 	// solid or that is mended so.
 	owned func(*object.Object) bool
+	// claimed says whether another reference has that owner's UID, and nobody could find
+	// out whether it holds.
+	claimed func(*object.Object) bool
 	// closes says whether the object would own itself, if only by way of others, if
 	// that object became its owner.
 	closes func(*object.Object) bool
@@ -117,6 +120,8 @@ func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Me
 		return Mend{Fix: Unlink, Why: "is the object itself, which cannot own itself"}
 	case s.owned(owner):
 		return Mend{Fix: Unlink, Why: "is its owner by another reference"}
+	case s.claimed(owner):
+		return none("has another UID now, which another reference has that may hold or not: nobody could find out")
 	case s.closes(owner):
 		return Mend{Fix: Unlink, Why: "belongs to this object itself, so they would own each other"}
 	case going && fix == Relink:

@@ -99,6 +99,16 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 			[]Part{Listing(dependent(before, To(web, Named("api"))), web), Absent("apps/v1", "Deployment", "a/api")},
 			[]string{"relink apps/v1 Deployment/web Deployment/a/web", "unlink"},
 		},
+		"an owner that was replaced by one whose UID another reference has that could not be verified": {
+			[]Part{
+				Listing(dependent(To(web), To(Deployment("a/web", UID("before")), As("apps/v1", "deployment")))),
+				Failed("apps/v1", "Deployment", "a/web", snapshot.Unproven), FoundAs("apps/v1", "deployment", web),
+			},
+			[]string{
+				"none may hold or not: nobody could find out",
+				"none has another UID now, which another reference has that may hold or not: nobody could find out",
+			},
+		},
 		"an owner that was replaced twice": {
 			[]Part{Listing(dependent(before, To(web, WithUID("long before"))), web)},
 			[]string{"relink apps/v1 Deployment/web Deployment/a/web", "unlink is its owner by another reference"},

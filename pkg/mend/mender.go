@@ -46,10 +46,14 @@ func (m *Mender) object(n graph.Node, closes func(*object.Object) bool) []Mend {
 		return nil
 	}
 	judgements := m.judge.Object(n)
-	owners := map[types.UID]bool{} // by references that hold, or that are rewritten so
+	owners := map[types.UID]bool{}     // by references that hold, or that are rewritten so
+	unverified := map[types.UID]bool{} // by others
 	for i, j := range judgements {
-		if j.Verdict == collector.Solid {
+		switch {
+		case j.Verdict == collector.Solid:
 			owners[o.Owners[i].UID] = true
+		case j.Cause == collector.Unverified:
+			unverified[o.Owners[i].UID] = true
 		}
 	}
 	out := make([]Mend, len(o.Owners))
@@ -57,7 +61,8 @@ func (m *Mender) object(n graph.Node, closes func(*object.Object) bool) []Mend {
 		s := situation{
 			object: o, reference: r, judgement: judgements[i], closes: closes,
 			would: func(other object.Reference) collector.Judgement { return m.judge.Would(n, other) },
-			owned: func(owner *object.Object) bool { return owners[owner.UID] },
+			owned:   func(owner *object.Object) bool { return owners[owner.UID] },
+			claimed: func(owner *object.Object) bool { return unverified[owner.UID] },
 		}
 		out[i] = s.mend()
 		if becomes := out[i].Becomes.UID; becomes != "" {

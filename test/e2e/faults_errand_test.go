@@ -139,20 +139,27 @@ func (o *ordeal) disturbed(seed uint64) []string {
 
 func (o *ordeal) program() string { return filepath.Join(o.bin, "kubectl-gc") }
 
-// targets are some objects of the first namespace that own others, as one types
-// them.
+// targets are some objects of the first namespace, as one types them: those that own
+// others, or what there is where none does.
 func (o *ordeal) targets() []string {
-	var out []string
+	var owners, others []string
 	for _, n := range o.dice.Perm(len(o.parts)) {
 		p := o.parts[n]
 		owns := slices.ContainsFunc(o.parts, func(other part) bool {
 			return slices.ContainsFunc(other.claims, func(c claim) bool { return c.uid == n })
 		})
-		if owns && p.space == 0 && p.fate == lives && p.kind != "Event" && len(out) < 8 {
-			out = append(out, o.plural(n)+"/"+o.name(n))
+		switch typed := o.plural(n) + "/" + o.name(n); {
+		case p.space != 0 || p.fate != lives || p.kind == "Event":
+		case owns:
+			owners = append(owners, typed)
+		default:
+			others = append(others, typed)
 		}
 	}
-	return out
+	if len(owners) == 0 {
+		owners = others
+	}
+	return owners[:min(len(owners), 8)]
 }
 
 // plural is the resource of a part, with its group.
