@@ -97,7 +97,9 @@ func (t tool) attempt(program string, args ...string) (r result, ended bool) {
 	case ctx.Err() != nil:
 		return r, false
 	case errors.As(err, &exit):
-		r.Code = exit.ExitCode()
+		if r.Code = exit.ExitCode(); r.Code < 0 {
+			r.Stderr += "\n" + exit.String() // which signal
+		}
 	case err != nil:
 		t.Fatal(err)
 	}
