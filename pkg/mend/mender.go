@@ -60,7 +60,7 @@ func (m *Mender) object(n graph.Node, closes func(*object.Object) bool) []Mend {
 	for i, r := range o.Owners {
 		s := situation{
 			object: o, reference: r, judgement: judgements[i], closes: closes,
-			would: func(other object.Reference) collector.Judgement { return m.judge.Would(n, other) },
+			would:   func(other object.Reference) collector.Judgement { return m.judge.Would(n, other) },
 			owned:   func(owner *object.Object) bool { return owners[owner.UID] },
 			claimed: func(owner *object.Object) bool { return unverified[owner.UID] },
 		}
