@@ -121,7 +121,7 @@ func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Me
 	case s.owned(owner):
 		return Mend{Fix: Unlink, Why: "is its owner by another reference"}
 	case s.claimed(owner):
-		return none("has another UID now, which another reference has that may hold or not: nobody could find out")
+		return none("is named by another reference, too, of which nobody could find out whether it holds")
 	case s.closes(owner):
 		return Mend{Fix: Unlink, Why: "belongs to this object itself, so they would own each other"}
 	case going && fix == Relink:

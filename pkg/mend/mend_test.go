@@ -106,7 +106,17 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 			},
 			[]string{
 				"none may hold or not: nobody could find out",
-				"none has another UID now, which another reference has that may hold or not: nobody could find out",
+				"none is named by another reference, too, of which nobody could find out whether it holds",
+			},
+		},
+		"a version of the past, and an owner that another reference has which could not be verified": {
+			[]Part{
+				Listing(dependent(To(web, As("apps/v1", "deployment")), To(web, beta))),
+				Failed("apps/v1", "deployment", "a/web", snapshot.Unproven), Found(web),
+			},
+			[]string{
+				"none may hold or not: nobody could find out",
+				"none is named by another reference, too, of which nobody could find out whether it holds",
 			},
 		},
 		"an owner that was replaced twice": {
