@@ -23,7 +23,7 @@ func (l *look) chase(ctx context.Context) error {
 	next = append(next, l.view().Unproven(l.seen.Objects(), known)...)
 	for len(next) > 0 {
 		view := l.view()
-		answers, err := each(ctx, l.options.Small, unique(next), func(at snapshot.Coordinates) snapshot.Lookup {
+		answers, err := each(ctx, l.options.Small, snapshot.Unique(next), func(at snapshot.Coordinates) snapshot.Lookup {
 			return l.lookup(ctx, view, at)
 		})
 		if err != nil {
@@ -76,18 +76,6 @@ func (l *look) unseenTargets() []snapshot.Coordinates {
 	for _, t := range l.scope.Targets {
 		if !at[t] {
 			out = append(out, t)
-		}
-	}
-	return out
-}
-
-func unique(c []snapshot.Coordinates) []snapshot.Coordinates {
-	seen := map[snapshot.Coordinates]bool{}
-	out := c[:0]
-	for _, at := range c {
-		if !seen[at] {
-			seen[at] = true
-			out = append(out, at)
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -23,6 +24,16 @@ func (c Coordinates) Compare(o Coordinates) int {
 		strings.Compare(c.Name, o.Name),
 		strings.Compare(c.APIVersion, o.APIVersion),
 	)
+}
+
+// Unique keeps the first of each, in the place that they are in.
+func Unique(all []Coordinates) []Coordinates {
+	seen := map[Coordinates]bool{}
+	return slices.DeleteFunc(all, func(c Coordinates) bool {
+		known := seen[c]
+		seen[c] = true
+		return known
+	})
 }
 
 // Lookup is the answer of one GET by a reference's own coordinates: the

@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -90,17 +92,7 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 // that is: what mends the reference depends on it. known answers the object of a UID
 // or nil, to several at a time; objects are those whose references matter.
 func (v *View) Unproven(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
-	var out []Coordinates
-	asked := map[Coordinates]bool{}
-	for _, part := range InParts(len(objects), func(from, to int) []Coordinates { return v.unproven(objects[from:to], known) }) {
-		for _, c := range part {
-			if !asked[c] {
-				asked[c] = true
-				out = append(out, c)
-			}
-		}
-	}
-	return out
+	return Unique(slices.Concat(InParts(len(objects), func(from, to int) []Coordinates { return v.unproven(objects[from:to], known) })...))
 }
 
 func (v *View) unproven(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
@@ -21,12 +22,13 @@ var (
 	}
 )
 
-// style and script answer the very text of their elements: its hash is in the policy.
-func style() string { return "\n" + joined("style/", styleParts, ".css") }
-
-func script() string {
-	return "\n(() => {\n\"use strict\";\n" + joined("script/", scriptParts, ".js") + "})();\n"
-}
+// furniture puts policy, style and script in their places. It is made when a page is
+// written, once. The very text of an element is what its hash in the policy is of.
+var furniture = sync.OnceValue(func() *strings.Replacer {
+	style := "\n" + joined("style/", styleParts, ".css")
+	script := "\n(() => {\n\"use strict\";\n" + joined("script/", scriptParts, ".js") + "})();\n"
+	return strings.NewReplacer("{{policy}}", policy(style, script), "{{style}}", style, "{{script}}", script)
+})
 
 func joined(folder string, parts []string, ending string) string {
 	var out strings.Builder
@@ -52,7 +54,4 @@ func hash(text string) string {
 }
 
 // furnished puts policy, style and script into a part of the skeleton.
-func furnished(part string) string {
-	style, script := style(), script()
-	return strings.NewReplacer("{{policy}}", policy(style, script), "{{style}}", style, "{{script}}", script).Replace(plugin.Named(part))
-}
+func furnished(part string) string { return furniture().Replace(plugin.Named(part)) }
