@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -111,11 +113,20 @@ func remove(s Situation) Decision {
 		if blocking := s.blocking(); s.Deleting > 0 && len(blocking) > 0 {
 			return Decision{Act: Unblock, Change: object.Change{Unblock: blocking}, Culprit: -1}
 		}
-		if s.Whole { // else its owner is not released, and what it has itself is not to go on that account
+		if s.Whole || s.holdsUp() { // else its owner is not released, and what it has itself is not to go on that account
 			return Decision{Act: Remove, Policy: metav1.DeletePropagationForeground, Culprit: -1}
 		}
 	}
 	return Decision{Act: Remove, Policy: ownPolicy(o), Culprit: -1}
+}
+
+// holdsUp says whether the object blocks an owner that waits, and will itself be
+// held by finalizers of others. However much was seen, the owner is not released
+// before that one has gone, so what depends on it goes now, or waits for those others
+// as well.
+func (s Situation) holdsUp() bool {
+	waits := func(i int) bool { return s.Verdicts[i] == Waiting && blocksOwner(s.Object, s.Object.Owners[i]) }
+	return len(s.Object.ForeignFinalizers()) > 0 && slices.ContainsFunc(indices(s.Verdicts, Verdict.Lost), waits)
 }
 
 // ownPolicy is the one that an object's own finalizers ask for (row j).

@@ -130,6 +130,9 @@ func TestDecide(t *testing.T) {
 		{"10.14 no orphan finalizer is removed there", standing{terminating: true, finalizers: orphan, blind: true}, "not all seen"},
 		{"10.14 what owners prove holds all the same: delete", standing{verdicts: "dangling", blind: true}, "delete Background"},
 		{"10.14 what owners prove holds all the same: unlink", standing{verdicts: "solid dangling", blind: true}, "unlink o1"},
+		{"10.14 nothing is deleted in the foreground for an owner that is not released", standing{verdicts: "waiting!", dependents: 1, blind: true}, "delete Background"},
+		{"10.14 save what somebody else holds, and its owner waits for", standing{verdicts: "dangling waiting!", dependents: 1, finalizers: "x/y", blind: true}, "delete Foreground"},
+		{"10.14 but not where the owner may go before it", standing{verdicts: "dangling! waiting", dependents: 1, finalizers: "x/y", blind: true}, "delete Background"},
 		{"10.14 what is left to go needs no sight", standing{terminating: true, finalizers: "x/y", blind: true}, "going"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
