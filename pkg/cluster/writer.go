@@ -82,24 +82,20 @@ func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.Del
 		return on(w.cluster.rest.Delete(), t, o.Namespace, o.Name).SetHeader("Content-Type", "application/json").Body(body)
 	})
 	var failed *Failure
-	if sent > 1 && !w.dryRun && errors.As(err, &failed) && failed.Reason == snapshot.Conflict {
-		if half := w.half(ctx, o); half != nil {
-			return w.delete(ctx, half, policy)
+	known := w.dryRun || !errors.As(err, &failed) || failed.Reason == snapshot.Gone
+	if !known && (sent > 1 || failed.Reason == snapshot.TimedOut) { // an answer may have been lost
+		switch now, unread := w.Read(ctx, o.Identity); {
+		case unread != nil:
+		case now == nil:
+			failed.Reason = snapshot.Gone
+		case now.ResourceVersion != o.ResourceVersion && now.Terminating() && !kept(now):
+			// A server removes a Pod in two writes, marking it first; where the connection
+			// breaks off between them it stays marked, for nobody comes back to it. Another
+			// DELETE then ends what the first one began (rest.BeforeDelete).
+			return w.delete(ctx, now, policy)
 		}
 	}
 	return left, err
-}
-
-// half answers an object that is on its way with nothing to keep it. A server
-// removes a Pod in two writes, marking it first; where the connection breaks off
-// between them it stays marked, for nobody comes back to it. Another DELETE then
-// ends what the first one began (rest.BeforeDelete).
-func (w *Writer) half(ctx context.Context, o *object.Object) *object.Object {
-	now, err := w.Read(ctx, o.Identity)
-	if err != nil || now == nil || !now.Terminating() || kept(now) || now.ResourceVersion == o.ResourceVersion {
-		return nil
-	}
-	return now
 }
 
 // Patch makes the change on the very object it is given, and answers what is

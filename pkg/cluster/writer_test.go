@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -95,6 +96,12 @@ func breaks(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
+// stalls is no answer until the client has given up.
+func stalls(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // before that the end of the connection is not noticed
+	<-r.Context().Done()
+}
+
 var pods = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"delete", "get", "list", "watch"}}
 
 // stage is a server that plays a script, and a Writer to it. Pods were listed.
@@ -141,6 +148,7 @@ func TestWhatARefusedWriteMeans(t *testing.T) {
 	success := answers(200, fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})
 	throttled := answers(429, status(429, "TooManyRequests", "slow down", nil), "Retry-After", "0")
 	conflict := answers(409, status(409, "Conflict", "the object has been modified", nil))
+	asItWas := answers(200, asMetadata("uid-x", "7", nil))
 	for name, test := range map[string]struct {
 		verb    string
 		answers []http.HandlerFunc
@@ -152,11 +160,11 @@ func TestWhatARefusedWriteMeans(t *testing.T) {
 		"429 with a Retry-After":               {verb: delete, answers: []http.HandlerFunc{throttled, throttled, success}, tries: 3},
 		"429 with a Retry-After, patch":        {verb: patch, answers: []http.HandlerFunc{throttled, answers(200, asMetadata("uid-x", "8", nil))}, tries: 2},
 		"429 in plain text":                    {verb: delete, answers: []http.HandlerFunc{answers(429, "too many"), success}, tries: 2},
-		"429 for ever":                         {verb: delete, answers: []http.HandlerFunc{answers(429, "too many")}, want: snapshot.Throttled, tries: 5},
+		"429 for ever":                         {verb: delete, answers: []http.HandlerFunc{answers(429, "too many")}, read: []http.HandlerFunc{asItWas}, want: snapshot.Throttled, tries: 5},
 		"500, then done":                       {verb: delete, answers: []http.HandlerFunc{answers(500, status(500, "InternalError", "oh", nil)), success}, tries: 2},
 		"500 for ever":                         {verb: patch, answers: []http.HandlerFunc{answers(500, status(500, "InternalError", "oh", nil))}, want: snapshot.ServerError, tries: 5},
-		"503 for ever":                         {verb: delete, answers: []http.HandlerFunc{answers(503, "down")}, want: snapshot.Unavailable, tries: 5},
-		"504 for ever":                         {verb: delete, answers: []http.HandlerFunc{answers(504, status(504, "Timeout", "late", nil))}, want: snapshot.TimedOut, tries: 5},
+		"503 for ever":                         {verb: delete, answers: []http.HandlerFunc{answers(503, "down")}, read: []http.HandlerFunc{asItWas}, want: snapshot.Unavailable, tries: 5},
+		"504 for ever":                         {verb: delete, answers: []http.HandlerFunc{answers(504, status(504, "Timeout", "late", nil))}, read: []http.HandlerFunc{asItWas}, want: snapshot.TimedOut, tries: 5},
 		"a broken connection, then done":       {verb: delete, answers: []http.HandlerFunc{breaks, success}, tries: 2},
 		"a broken connection, patch":           {verb: patch, answers: []http.HandlerFunc{breaks, answers(200, asMetadata("uid-x", "8", nil))}, tries: 2},
 		"the answer of a delete was lost":      {verb: delete, answers: []http.HandlerFunc{breaks, notFound()}, want: snapshot.Gone, tries: 2},
@@ -175,7 +183,7 @@ func TestWhatARefusedWriteMeans(t *testing.T) {
 		"422 of an object that is gone":        {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{notFound()}, want: snapshot.Gone, tries: 1},
 		"422 of a replaced object":             {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(200, asMetadata("uid-y", "7", nil))}, want: snapshot.Gone, tries: 1},
 		"422 of a changed object":              {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(200, asMetadata("uid-x", "8", nil))}, want: snapshot.Conflict, tries: 1},
-		"422 of the same object":               {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(200, asMetadata("uid-x", "7", nil))}, want: snapshot.Invalid, tries: 1},
+		"422 of the same object":               {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{asItWas}, want: snapshot.Invalid, tries: 1},
 		"422 of an object that cannot be read": {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(403, "no")}, want: snapshot.Invalid, tries: 1},
 		"an answer that cannot be read is asked for": {verb: patch, answers: []http.HandlerFunc{answers(200, "?")}, read: []http.HandlerFunc{answers(200, asMetadata("uid-x", "8", nil))}, tries: 1},
 	} {
@@ -331,32 +339,47 @@ func TestADeletionWithoutAReadableAnswerIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestADeletionThatWasCutShortIsEnded: the connection broke off when the server had
-// marked the object, and not yet removed it.
-func TestADeletionThatWasCutShortIsEnded(t *testing.T) {
-	conflict := answers(409, status(409, "Conflict", "the object has been modified", nil))
-	marked := fields{"deletionTimestamp": "2026-01-02T03:04:05Z", "deletionGracePeriodSeconds": 0}
-	done := answers(200, fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+// TestADeletionWhoseAnswerWasLostIsLookedAfter: the connection may have broken off
+// when the server had marked the object, and not yet removed it; or when all was done.
+func TestADeletionWhoseAnswerWasLostIsLookedAfter(t *testing.T) {
+	mark := func(more fields) http.HandlerFunc {
+		maps.Copy(more, fields{"deletionTimestamp": "2026-01-02T03:04:05Z"})
+		return answers(200, asMetadata("uid-x", "8", more))
+	}
+	var (
+		conflict  = answers(409, status(409, "Conflict", "the object has been modified", nil))
+		forbidden = answers(403, status(403, "Forbidden", "no", nil))
+		nowhere   = answers(404, status(404, "NotFound", "no", nil))
+		done      = answers(200, fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+		marked    = mark(fields{"deletionGracePeriodSeconds": 0})
+		another   = answers(200, asMetadata("uid-y", "8", nil))
+	)
 	for name, test := range map[string]struct {
 		deletes []http.HandlerFunc
-		now     fields
-		ended   bool
+		now     http.HandlerFunc
+		want    snapshot.Reason // empty: it is gone
 		sent    int
 	}{
-		"it is marked, and nothing keeps it":            {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", marked), true, 3},
-		"it is marked, and held":                        {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", fields{"deletionTimestamp": "2026-01-02T03:04:05Z", "finalizers": []string{"hold"}}), false, 2},
-		"it is marked, and has to stop":                 {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", fields{"deletionTimestamp": "2026-01-02T03:04:05Z", "deletionGracePeriodSeconds": 30}), false, 2},
-		"somebody else changed it":                      {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-x", "8", nil), false, 2},
-		"it is another of its name":                     {[]http.HandlerFunc{breaks, conflict, done}, asMetadata("uid-y", "8", marked), false, 2},
-		"no answer was lost, so somebody else began it": {[]http.HandlerFunc{conflict, done}, asMetadata("uid-x", "8", marked), false, 1},
+		"it is marked, and nothing keeps it":                     {[]http.HandlerFunc{breaks, conflict, done}, marked, "", 3},
+		"it is marked, whatever the second answer says":          {[]http.HandlerFunc{breaks, nowhere, done}, marked, "", 3},
+		"it is marked, and the request may not be repeated":      {[]http.HandlerFunc{breaks, forbidden, done}, marked, "", 3},
+		"it is marked, and no second answer came in time":        {[]http.HandlerFunc{stalls, done}, marked, "", 2},
+		"it is marked, and held":                                 {[]http.HandlerFunc{breaks, conflict, done}, mark(fields{"finalizers": []string{"hold"}}), snapshot.Conflict, 2},
+		"it is marked, and has to stop":                          {[]http.HandlerFunc{breaks, conflict, done}, mark(fields{"deletionGracePeriodSeconds": 30}), snapshot.Conflict, 2},
+		"it is as it was":                                        {[]http.HandlerFunc{breaks, forbidden, done}, answers(200, asMetadata("uid-x", "7", nil)), snapshot.Forbidden, 2},
+		"somebody else changed it":                               {[]http.HandlerFunc{breaks, conflict, done}, answers(200, asMetadata("uid-x", "8", nil)), snapshot.Conflict, 2},
+		"it is gone, though the second answer does not prove it": {[]http.HandlerFunc{breaks, nowhere, done}, another, snapshot.Gone, 2},
+		"nobody can say":                                         {[]http.HandlerFunc{breaks, nowhere, done}, forbidden, snapshot.Unproven, 2},
+		"no answer was lost, so somebody else began it":          {[]http.HandlerFunc{conflict, done}, marked, snapshot.Conflict, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, s := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: test.deletes, "GET " + onePod: {answers(200, test.now)}})
+			w, s := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: test.deletes, "GET " + onePod: {test.now}})
+			w.cluster.options.Timeout = time.Second
 			o := podX()
 			o.Finalizers = nil
 			left, err := w.Delete(t.Context(), o, metav1.DeletePropagationBackground)
-			if ended := left == nil && err == nil; ended != test.ended || s.count("DELETE "+onePod) != test.sent {
-				t.Errorf("%v, %v after %d DELETEs, want %d", left, err, s.count("DELETE "+onePod), test.sent)
+			if left != nil || (err == nil) != (test.want == "") || err != nil && reasonIn(err) != test.want || s.count("DELETE "+onePod) != test.sent {
+				t.Errorf("%v, %v after %d DELETEs; want %q after %d", left, err, s.count("DELETE "+onePod), test.want, test.sent)
 			}
 		})
 	}
