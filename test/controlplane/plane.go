@@ -112,7 +112,7 @@ func (p *plane) stop() error {
 func (p *plane) pids() map[string]int {
 	pids := map[string]int{}
 	for _, each := range p.servers() {
-		pids[each.name] = each.pid
+		pids[each.name] = each.handle.Pid
 	}
 	return pids
 }

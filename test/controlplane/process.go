@@ -17,7 +17,7 @@ import (
 // process is one server of a control plane.
 type process struct {
 	name   string
-	pid    int
+	handle *os.Process
 	log    string
 	from   int64         // where in log its own lines begin, after those of its predecessors
 	exited chan struct{} // closed when it is gone
@@ -44,7 +44,7 @@ func (t thread) launch(dir, bin, name string, args []string) (*process, error) {
 	if err := t.start(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	p := &process{name: name, pid: cmd.Process.Pid, log: path, from: info.Size(), exited: make(chan struct{})}
+	p := &process{name: name, handle: cmd.Process, log: path, from: info.Size(), exited: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait()
 		p.state = cmd.ProcessState.String()
@@ -84,13 +84,13 @@ func (e *exitError) Error() string {
 
 // stop ends p and returns when it is gone: asked first, killed after the grace.
 func (p *process) stop(grace time.Duration) {
-	_ = syscall.Kill(p.pid, syscall.SIGTERM) // not reaped unless exited, so the pid is its own
+	_ = p.handle.Signal(syscall.SIGTERM) // goes nowhere where it has ended, whoever has its pid by now
 	select {
 	case <-p.exited:
 		return
 	case <-time.After(grace):
 	}
-	_ = syscall.Kill(p.pid, syscall.SIGKILL)
+	_ = p.handle.Kill()
 	<-p.exited
 }
 
