@@ -113,7 +113,7 @@ func (f *whyFlags) printer() (func(*snapshot.Snapshot, *why.Explanation) error, 
 	switch f.output {
 	case "text", "wide":
 		return func(taken *snapshot.Snapshot, e *why.Explanation) error {
-			view := page.View{Palette: f.palette(), Wide: f.output == "wide", Taken: taken.Taken}
+			view := page.View{Palette: f.palette(), Wide: f.output == "wide", Taken: taken.Taken, Command: pasted}
 			return view.WriteAll(f.Out, e, taken.Server)
 		}, nil
 	}

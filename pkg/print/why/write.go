@@ -20,6 +20,9 @@ type View struct {
 	Palette *color.Palette
 	Wide    bool      // with UIDs
 	Taken   time.Time // the moment that ages are measured from
+	// Command puts the words of a command together, to be pasted into the shell of who
+	// reads it: phrase.Command or phrase.CommandOnWindows.
+	Command func(words ...string) string
 }
 
 // How much of what came from the cluster is shown. A real sentence fits.
@@ -150,7 +153,7 @@ func (p *page) remedies() {
 	for _, r := range p.answer.WouldChange {
 		p.line("you can", sentence(r.Sentence))
 		if len(r.Command) > 0 {
-			fmt.Fprintf(&p.out, "%18s%s\n", "", p.Palette.Strong(escape.Short(phrase.Command(r.Command...), sentenceWidth)))
+			fmt.Fprintf(&p.out, "%18s%s\n", "", p.Palette.Strong(escape.Short(p.Command(r.Command...), sentenceWidth)))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	print "github.com/kubectl-gc/kubectl-gc/pkg/print/why"
 	"github.com/kubectl-gc/kubectl-gc/pkg/why"
 
@@ -35,8 +36,11 @@ func (s state) answer() *why.Answer {
 }
 
 func (s state) written(wide bool) string {
+	return s.in(print.View{Palette: color.New(color.Never, false, false), Wide: wide, Taken: st.Taken, Command: phrase.Command})
+}
+
+func (s state) in(v print.View) string {
 	var out bytes.Buffer
-	v := print.View{Palette: color.New(color.Never, false, false), Wide: wide, Taken: st.Taken}
 	if err := v.Write(&out, s.answer()); err != nil {
 		return err.Error()
 	}
@@ -66,5 +70,17 @@ func TestStates(t *testing.T) {
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
 		t.Errorf("(-want +got; go test ./pkg/print/why -update)\n%s", diff)
+	}
+}
+
+func TestACommandIsQuotedForTheShellOfWhoReadsIt(t *testing.T) {
+	s := about("an object with a space in its name", st.Role("shop/a role"))
+	for want, command := range map[string]func(...string) string{
+		"'role/a role'": phrase.Command,
+		`"role/a role"`: phrase.CommandOnWindows,
+	} {
+		if got := s.in(print.View{Palette: color.New(color.Never, false, false), Taken: st.Taken, Command: command}); !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
 	}
 }
