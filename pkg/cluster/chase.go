@@ -19,13 +19,10 @@ func (l *look) chase(ctx context.Context) error {
 		}
 		return found[uid]
 	}
-	next := l.unseenTargets()
-	next = append(next, l.view().Unproven(l.seen.Objects(), known)...)
+	objects := l.seen.Objects()
+	next := append(l.unseenTargets(), l.view().Unproven(objects, known)...)
 	for len(next) > 0 {
-		view := l.view()
-		answers, err := each(ctx, l.options.Small, snapshot.Unique(next), func(at snapshot.Coordinates) snapshot.Lookup {
-			return l.lookup(ctx, view, at)
-		})
+		answers, err := l.lookupAll(ctx, l.view(), l.options.Small, snapshot.Unique(next), objects, known)
 		if err != nil {
 			return err
 		}
@@ -37,7 +34,7 @@ func (l *look) chase(ctx context.Context) error {
 				fresh = append(fresh, a.Object)
 			}
 		}
-		next = l.view().Unproven(fresh, known)
+		objects, next = fresh, l.view().Unproven(fresh, known)
 	}
 	return nil
 }

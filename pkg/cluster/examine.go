@@ -13,9 +13,13 @@ import (
 )
 
 // Read answers an object as it is now, or nil where it is proven to be gone or
-// replaced by another of its name.
+// replaced by another of its name, by two answers that agree.
 func (w *Writer) Read(ctx context.Context, at object.Identity) (*object.Object, error) {
-	found := w.look().lookup(ctx, w.view, coordinatesOf(at))
+	l := w.look()
+	found := l.lookup(ctx, w.view, coordinatesOf(at))
+	if found.Object != nil && found.Object.UID != at.UID {
+		found = l.confirm(ctx, w.view, found)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -40,11 +44,8 @@ func (w *Writer) Examine(ctx context.Context, at object.Identity) (*snapshot.Sna
 	s := &snapshot.Snapshot{Server: w.seen.Server, Types: w.seen.Types, Listed: w.seen.Listed, Gaps: w.seen.Gaps}
 	if o != nil {
 		s.Objects = []*object.Object{o}
-		l := w.look()
 		unknown := func(types.UID) *object.Object { return nil }
-		s.Lookups, err = each(ctx, w.cluster.options.Concurrency, w.view.Unproven(s.Objects, unknown), func(c snapshot.Coordinates) snapshot.Lookup {
-			return l.lookup(ctx, w.view, c)
-		})
+		s.Lookups, err = w.look().lookupAll(ctx, w.view, w.cluster.options.Concurrency, w.view.Unproven(s.Objects, unknown), s.Objects, unknown)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -43,6 +44,47 @@ func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 		}
 	}
 	return out
+}
+
+// lookupAll asks for each, and once more where an object came whose UID neither a list
+// nor any reference of the objects knows. From it follows that an owner was replaced,
+// and that what has that owner alone may go: for that, an answer that was broken on
+// its way must not be enough. known answers the object of a UID that was seen, or nil.
+func (l *look) lookupAll(ctx context.Context, view *snapshot.View, limit int, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
+	answers, err := each(ctx, limit, at, func(c snapshot.Coordinates) snapshot.Lookup { return l.lookup(ctx, view, c) })
+	strange := map[types.UID]bool{}
+	for _, a := range answers {
+		if a.Object != nil && known(a.Object.UID) == nil {
+			strange[a.Object.UID] = true
+		}
+	}
+	if err != nil || len(strange) == 0 {
+		return answers, err
+	}
+	for _, o := range objects {
+		for _, r := range o.Owners {
+			delete(strange, r.UID)
+		}
+	}
+	return each(ctx, limit, answers, func(a snapshot.Lookup) snapshot.Lookup {
+		if a.Object == nil || !strange[a.Object.UID] {
+			return a
+		}
+		return l.confirm(ctx, view, a)
+	})
+}
+
+// confirm asks a second time, and believes nothing of two answers that name different
+// objects.
+func (l *look) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup) snapshot.Lookup {
+	second := l.lookup(ctx, view, first.Coordinates)
+	if second.Object == nil || second.Object.UID == first.Object.UID {
+		return second
+	}
+	return snapshot.Lookup{
+		Coordinates: first.Coordinates, Outcome: snapshot.Failed, Reason: snapshot.Unreadable,
+		Message: "asked twice, the server answered with different UIDs",
+	}
 }
 
 // absent settles a 404 that names the object: it proves absence only where a

@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"net/http"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Of what is found under an owner's name with another UID it is said that it took the
+// owner's place, and then what that one owned may go.
+func TestOneAnswerReplacesNoOwner(t *testing.T) {
+	const owner = "/apis/example.com/v1/namespaces/ns/widgets/w"
+	widget := func(uid string) fields {
+		out := item("w")
+		out["metadata"].(fields)["uid"] = uid
+		return out
+	}
+	pod := func(name, owner, uid string) fields {
+		out := item(name)
+		out["metadata"].(fields)["ownerReferences"] = []fields{{"apiVersion": "example.com/v1", "kind": "Widget", "name": owner, "uid": uid}}
+		return out
+	}
+	absent := fields{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": http.StatusNotFound, "reason": "NotFound",
+		"details": fields{"name": "w", "group": "example.com", "kind": "widgets"},
+	}
+	for name, test := range map[string]struct {
+		pods, widgets []fields
+		answers       []fields // the last one for ever
+		want          snapshot.Outcome
+		uid           types.UID
+		asked         int
+	}{
+		"two show the same other object":            {answers: []fields{widget("other")}, want: snapshot.Found, uid: "other", asked: 2},
+		"two show different objects":                {answers: []fields{widget("broken"), widget("uid-w")}, want: snapshot.Failed, asked: 2},
+		"it is not there the second time":           {answers: []fields{widget("other"), absent}, want: snapshot.Absent, asked: 2},
+		"it is the owner, which no list showed":     {answers: []fields{widget("uid-w")}, want: snapshot.Found, uid: "uid-w", asked: 1},
+		"a list shows the other object, too":        {widgets: []fields{widget("other")}, answers: []fields{widget("other")}, want: snapshot.Found, uid: "other", asked: 1},
+		"another reference leads to the other, too": {pods: []fields{pod("b", "w", "other")}, answers: []fields{widget("other")}, want: snapshot.Found, uid: "other", asked: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := 0
+			c, _ := serve(t, map[string]func(*http.Request) any{
+				"/api/v1/pods":                 say(list(append(test.pods, pod("a", "w", "uid-w"))...)),
+				"/apis/example.com/v1/widgets": say(list(test.widgets...)),
+				owner: func(*http.Request) any {
+					n++
+					return test.answers[min(n, len(test.answers))-1]
+				},
+			})
+			s := take(t, c)
+			if len(s.Lookups) != 1 {
+				t.Fatalf("looked up %v", s.Lookups)
+			}
+			got := s.Lookups[0]
+			var uid types.UID
+			if got.Object != nil {
+				uid = got.Object.UID
+			}
+			if got.Outcome != test.want || uid != test.uid || n != test.asked {
+				t.Errorf("%s %q (%s) of %d answers, want %s %q of %d", got.Outcome, uid, got.Message, n, test.want, test.uid, test.asked)
+			}
+		})
+	}
+}
+
+func TestOneAnswerReplacesNoObjectThatIsReadAgain(t *testing.T) {
+	const get = "GET " + onePod
+	found := func(uid string) http.HandlerFunc { return answers(200, asMetadata(uid, "8", nil)) }
+	for name, test := range map[string]struct {
+		answers []http.HandlerFunc
+		want    snapshot.Reason // empty: it is gone
+		asked   int
+	}{
+		"two show the same other object":  {[]http.HandlerFunc{found("uid-y")}, "", 2},
+		"two show different objects":      {[]http.HandlerFunc{found("uid-z"), found("uid-x")}, snapshot.Unreadable, 2},
+		"it is not there the second time": {[]http.HandlerFunc{found("uid-y"), notFound()}, "", 2},
+		"it is not there":                 {[]http.HandlerFunc{notFound()}, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s := stage(t, false, map[string][]http.HandlerFunc{get: test.answers})
+			o, err := w.Read(t.Context(), podX().Identity)
+			if o != nil || (err == nil) != (test.want == "") || err != nil && reasonIn(err) != test.want || s.count(get) != test.asked {
+				t.Errorf("%v, %v after %d answers, want %q after %d", o, err, s.count(get), test.want, test.asked)
+			}
+		})
+	}
+}
