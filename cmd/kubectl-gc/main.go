@@ -13,9 +13,20 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop) // the first interrupt drains, the second quits
 	code := cli.Main(ctx, os.Args[1:], cli.Process())
 	stop()
 	os.Exit(code)
+}
+
+// interrupts are the signals that ask for an end. A terminal that is closed, or a
+// connection that breaks, asks for it too, unless that was said to be of no account
+// (nohup).
+func interrupts() []os.Signal {
+	out := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		out = append(out, syscall.SIGHUP)
+	}
+	return out
 }

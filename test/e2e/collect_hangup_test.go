@@ -1,0 +1,61 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// hangsUp is a front that answers the first DELETE once the terminal is closed.
+func (s *scene) hangsUp(hangUp func() error) *front {
+	s.Helper()
+	var once sync.Once
+	return s.behind(func(through http.Handler) []fault {
+		return []fault{{deleting(anything), before(through, func() {
+			once.Do(func() {
+				if err := hangUp(); err != nil {
+					s.Error(err)
+				}
+			})
+		})}}
+	}).acting()
+}
+
+// Somebody works over a connection that breaks, and what the program says goes
+// elsewhere.
+func TestCollectDrainsWhenItsTerminalIsClosed(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("hung-up")
+	objects := s.many(ns, 60)
+	connected := make(chan *os.File, 1)
+	f := s.hangsUp(func() error { return (<-connected).Close() })
+	p := f.command("collect", "-n", ns, "--yes", "--concurrency=1", "-o", "json")
+	keys, err := pty.Start(p.cmd)
+	s.must(err)
+	go func() { p.ended <- p.cmd.Wait() }()
+	connected <- keys
+	f.drained(p.ends(), objects)
+}
+
+func TestCollectGoesOnUnderNohup(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("nohup")
+	objects := s.many(ns, 10)
+	started := make(chan *process, 1)
+	f := s.hangsUp(func() error { return (<-started).cmd.Process.Signal(syscall.SIGHUP) })
+	p := f.command("collect", "-n", ns, "--yes", "--concurrency=1")
+	nohup, err := exec.LookPath("nohup")
+	s.must(err)
+	p.cmd.Path, p.cmd.Args = nohup, append([]string{"nohup", filepath.Join(s.bin, "kubectl-gc")}, p.cmd.Args[1:]...)
+	s.must(p.cmd.Start())
+	go func() { p.ended <- p.cmd.Wait() }()
+	started <- p
+	p.ends().exits(t, 0)
+	s.goes(objects...)
+}
