@@ -22,7 +22,7 @@ func (l *look) chase(ctx context.Context) error {
 	objects := l.seen.Objects()
 	next := append(l.unseenTargets(), l.view().Unproven(objects, known)...)
 	for len(next) > 0 {
-		answers, err := l.lookupAll(ctx, l.view(), l.options.Small, snapshot.Unique(next), objects, known)
+		answers, err := l.lookupAll(ctx, l.view(), snapshot.Unique(next), objects, known)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (w *Writer) Examine(ctx context.Context, at object.Identity) (*snapshot.Sna
 	if o != nil {
 		s.Objects = []*object.Object{o}
 		unknown := func(types.UID) *object.Object { return nil }
-		s.Lookups, err = w.look().lookupAll(ctx, w.view, w.cluster.options.Concurrency, w.view.Unproven(s.Objects, unknown), s.Objects, unknown)
+		s.Lookups, err = w.look().lookupAll(ctx, w.view, w.view.Unproven(s.Objects, unknown), s.Objects, unknown)
 		if err != nil {
 			return nil, err
 		}

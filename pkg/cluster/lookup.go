@@ -50,8 +50,8 @@ func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 // nor any reference of the objects knows. From it follows that an owner was replaced,
 // and that what has that owner alone may go: for that, an answer that was broken on
 // its way must not be enough. known answers the object of a UID that was seen, or nil.
-func (l *look) lookupAll(ctx context.Context, view *snapshot.View, limit int, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
-	answers, err := each(ctx, limit, at, func(c snapshot.Coordinates) snapshot.Lookup { return l.lookup(ctx, view, c) })
+func (l *look) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
+	answers, err := each(ctx, l.options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return l.lookup(ctx, view, c) })
 	strange := map[types.UID]bool{}
 	for _, a := range answers {
 		if a.Object != nil && known(a.Object.UID) == nil {
@@ -66,7 +66,7 @@ func (l *look) lookupAll(ctx context.Context, view *snapshot.View, limit int, at
 			delete(strange, r.UID)
 		}
 	}
-	return each(ctx, limit, answers, func(a snapshot.Lookup) snapshot.Lookup {
+	return each(ctx, l.options.Small, answers, func(a snapshot.Lookup) snapshot.Lookup {
 		if a.Object == nil || !strange[a.Object.UID] {
 			return a
 		}
