@@ -10,9 +10,10 @@ import (
 
 // Reference judges the i-th reference of n, in the order of gc-semantics 3: can
 // the kind be resolved, does the scope fit, what lives at the coordinates.
-// An object that a list or lookup showed there outweighs a gap; a gap outweighs
-// everything that only its absence would prove. What the lookup of another
-// reference found yields to this reference's own (2.8).
+// The owner that a list showed there outweighs a gap; a gap outweighs everything
+// that only the owner's absence would prove, as another object in its place, unless
+// a lookup found that. What the lookup of another reference found yields to this
+// reference's own (2.8).
 func (j *Judge) Reference(e graph.Edge) Judgement {
 	return j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
 }
@@ -131,7 +132,7 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 		return unverified(out)
 	case lookup == nil: // one that is absent is fresher than any list
 		resident = j.homes()[homeOf(out.Mapping, c)]
-		if gr := out.Mapping.Type.GroupResource(); resident == nil && !j.view.Saw(gr, c.Namespace) {
+		if gr := out.Mapping.Type.GroupResource(); (resident == nil || resident.UID != r.UID) && !j.view.Saw(gr, c.Namespace) {
 			out.Gap = j.view.GapAt(gr, c.Namespace)
 			return unverified(out)
 		}

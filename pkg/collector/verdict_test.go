@@ -399,6 +399,11 @@ func TestWhatWasNotSeenIsUnknown(t *testing.T) {
 				[]st.Part{st.Unreadable("pods", snapshot.TimedOut), list, st.Listing(pod)},
 				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
 			},
+			{
+				"its successor in a list that broke off: one answer is no proof",
+				[]st.Part{st.Unreadable("pods", snapshot.TimedOut), list, st.Listing(st.Pod("ns/owner", st.UID("successor")))},
+				[]string{unverified},
+			},
 		}},
 		{"a kubectl list proves nothing of types it does not hold", []stage{
 			{
