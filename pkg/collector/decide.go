@@ -1,8 +1,6 @@
 package collector
 
 import (
-	"slices"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -48,7 +46,11 @@ type Situation struct {
 	Deleting   int // those of dependents that are in a foreground deletion themselves
 	// Whole says that all dependents there may be were seen.
 	Whole bool
-	Hand  Hand // who acts
+	// HoldsUp says that an owner waits which goes after the object, however much was
+	// seen: the object blocks it, or it began to wait after it was seen, so that the
+	// object is dealt with first.
+	HoldsUp bool
+	Hand    Hand // who acts
 }
 
 // Decision is what is done with an object, or why nothing is.
@@ -113,20 +115,14 @@ func remove(s Situation) Decision {
 		if blocking := s.blocking(); s.Deleting > 0 && len(blocking) > 0 {
 			return Decision{Act: Unblock, Change: object.Change{Unblock: blocking}, Culprit: -1}
 		}
-		if s.Whole || s.holdsUp() { // else its owner is not released, and what it has itself is not to go on that account
+		// In a view that is not whole its owner is not released, and what it has itself must
+		// not go on that account. But where the owner goes after it in any view, and it
+		// outlasts either deletion, that is due all the same.
+		if s.Whole || s.HoldsUp && len(o.Finalizers) > 0 {
 			return Decision{Act: Remove, Policy: metav1.DeletePropagationForeground, Culprit: -1}
 		}
 	}
 	return Decision{Act: Remove, Policy: ownPolicy(o), Culprit: -1}
-}
-
-// holdsUp says whether the object blocks an owner that waits, and will itself be
-// held by finalizers of others. However much was seen, the owner is not released
-// before that one has gone, so what depends on it goes now, or waits for those others
-// as well.
-func (s Situation) holdsUp() bool {
-	waits := func(i int) bool { return s.Verdicts[i] == Waiting && blocksOwner(s.Object, s.Object.Owners[i]) }
-	return len(s.Object.ForeignFinalizers()) > 0 && slices.ContainsFunc(indices(s.Verdicts, Verdict.Lost), waits)
 }
 
 // ownPolicy is the one that an object's own finalizers ask for (row j).

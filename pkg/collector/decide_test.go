@@ -19,7 +19,7 @@ type standing struct {
 	finalizers                     string
 	terminating                    bool
 	dependents, blockers, deleting int
-	blind                          bool
+	blind, holdsUp                 bool
 }
 
 func (s standing) situation() collector.Situation {
@@ -28,7 +28,7 @@ func (s standing) situation() collector.Situation {
 		st.Terminating()(&o)
 	}
 	out := collector.Situation{
-		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Whole: !s.blind,
+		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Whole: !s.blind, HoldsUp: s.holdsUp,
 	}
 	for i, word := range strings.Fields(s.verdicts) {
 		verdict, blocks := strings.CutSuffix(word, "!")
@@ -130,9 +130,10 @@ func TestDecide(t *testing.T) {
 		{"10.14 no orphan finalizer is removed there", standing{terminating: true, finalizers: orphan, blind: true}, "not all seen"},
 		{"10.14 what owners prove holds all the same: delete", standing{verdicts: "dangling", blind: true}, "delete Background"},
 		{"10.14 what owners prove holds all the same: unlink", standing{verdicts: "solid dangling", blind: true}, "unlink o1"},
-		{"10.14 nothing is deleted in the foreground for an owner that is not released", standing{verdicts: "waiting!", dependents: 1, blind: true}, "delete Background"},
-		{"10.14 save what somebody else holds, and its owner waits for", standing{verdicts: "dangling waiting!", dependents: 1, finalizers: "x/y", blind: true}, "delete Foreground"},
-		{"10.14 but not where the owner may go before it", standing{verdicts: "dangling! waiting", dependents: 1, finalizers: "x/y", blind: true}, "delete Background"},
+		{"10.14 nothing is deleted in the foreground for an owner that is not released", standing{verdicts: "waiting", dependents: 1, finalizers: orphan, blind: true}, "delete Orphan"},
+		{"10.14 nor what goes at once, though its owner goes after it", standing{verdicts: "waiting!", dependents: 1, blind: true, holdsUp: true}, "delete Background"},
+		{"10.14 but what stays for a while, and holds up its owner", standing{verdicts: "dangling waiting!", dependents: 1, finalizers: "x/y", blind: true, holdsUp: true}, "delete Foreground"},
+		{"10.14 row i: the orphan finalizer is not heeded there either", standing{verdicts: "waiting!", dependents: 1, finalizers: orphan, blind: true, holdsUp: true}, "delete Foreground"},
 		{"10.14 what is left to go needs no sight", standing{terminating: true, finalizers: "x/y", blind: true}, "going"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

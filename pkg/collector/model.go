@@ -152,9 +152,24 @@ func (m *Model) Decide(n graph.Node) Decision {
 		if !o.Terminating() {
 			m.weighed = m.appendVerdicts(m.weighed[:0], n)
 			s.Verdicts = m.weighed
+			s.HoldsUp = !m.whole && m.holdsUp(o, s.Verdicts)
 		}
 	}
 	return Decide(s)
+}
+
+// holdsUp says whether one of an object's owners waits and goes after it.
+func (m *Model) holdsUp(o *object.Object, verdicts []Verdict) bool {
+	for i, v := range verdicts {
+		if v != Waiting {
+			continue
+		}
+		owner := m.graph.Object(m.graph.Find(o.Owners[i].UID))
+		if owner != nil && (blocksOwner(o, o.Owners[i]) || !owner.DeletingDependents()) {
+			return true
+		}
+	}
+	return false
 }
 
 // Orphaned is how a dependent is detached from an owner that is being orphaned:

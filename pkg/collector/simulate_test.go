@@ -112,6 +112,45 @@ func TestSimulate(t *testing.T) {
 	})
 }
 
+// Which of two deletions an object comes by matters where it outlasts both: to its
+// dependents it is one that waits, or any other.
+func TestAViewThatIsNotWholeBeginsNoForegroundDeletionButOneThatAnOwnerWaitsFor(t *testing.T) {
+	waiting, gone := st.ConfigMap("a/waiting", st.Foreground()), st.ConfigMap("a/gone")
+	late := st.ConfigMap("a/late", st.OwnedBy(gone), st.Held(fg))
+	block := func(owner object.Object) st.Option { return st.Owned(st.To(owner, st.Blocking)) }
+	grandchild := st.Pod("a/grandchild", st.OwnedBy(st.Secret("a/child")))
+	part := func(objects ...object.Object) []st.Part {
+		return append(listing(objects...), st.Unreadable("nodes", snapshot.Forbidden))
+	}
+	const unreleased, unseen = "waiting terminating foregroundDeletion", "waiting: waiting not all seen"
+	perform(t, []play{
+		{
+			name: "what goes at once goes at once", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting))),
+			moves: []string{"1 delete child Background", "2 delete grandchild Background"}, left: []string{"child gone", "grandchild gone", unreleased}, stuck: []string{unseen},
+		},
+		{
+			name: "what somebody holds takes its dependents along", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting), st.Held("x/y"))),
+			moves: []string{"1 delete child Foreground", "2 delete grandchild Background"}, left: []string{"child terminating x/y,foregroundDeletion", "grandchild gone", unreleased},
+			stuck: []string{"child: child not all seen", "waiting: child not all seen"},
+		},
+		{
+			name: "so does what would orphan them", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting), st.Held(orphan))),
+			moves: []string{"1 delete child Foreground", "2 delete grandchild Background"}, left: []string{"child terminating foregroundDeletion", "grandchild gone", unreleased},
+			stuck: []string{"child: child not all seen", "waiting: child not all seen"},
+		},
+		{
+			name: "not where an owner that waited before may go first", seen: part(waiting, grandchild, st.Secret("a/child", st.OwnedBy(waiting), st.Held("x/y"))),
+			moves: []string{"2 delete child Background"}, left: []string{"child terminating x/y", unreleased}, stuck: []string{"child: child held", unseen},
+		},
+		{
+			name: "one that begins to wait goes after all that it has", seen: part(late, grandchild, st.Secret("a/child", st.OwnedBy(late), st.Held("x/y"))),
+			moves: []string{"1 delete late Foreground", "2 delete child Foreground", "3 delete grandchild Background"},
+			left:  []string{"child terminating x/y,foregroundDeletion", "grandchild gone", "late terminating foregroundDeletion"},
+			stuck: []string{"child: child not all seen", "late: late not all seen"},
+		},
+	})
+}
+
 func TestAPassHeedsItsBounds(t *testing.T) {
 	gone := st.ConfigMap("a/gone")
 	waiting := st.ConfigMap("a/waiting", st.Foreground())
