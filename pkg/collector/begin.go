@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // begin queues what the first pass looks at.
@@ -40,13 +41,20 @@ func (s *simulation) canWait(n graph.Node) bool {
 	}
 	for i, v := range s.Verdicts(n) {
 		switch {
-		case v == Solid, v == Dangling, v == Waiting && (o.Owners[i].Blocks() || !s.underWay[s.graph.Find(o.Owners[i].UID)]):
+		case v == Solid, v == Dangling, v == Waiting && goesBefore(o, o.Owners[i], s.underWay[s.graph.Find(o.Owners[i].UID)]):
 			return false
 		case v == Waiting:
 			waits = true
 		}
 	}
 	return waits
+}
+
+// goesBefore says whether an object goes before an owner that waits, whatever else
+// there is: it blocks it, or that deletion was not under way before, so that all of
+// its dependents are dealt with first.
+func goesBefore(o *object.Object, owner object.Reference, underWay bool) bool {
+	return !underWay || blocksOwner(o, owner)
 }
 
 // delay is what is put off, and the owners of that. The zero value is empty.

@@ -47,8 +47,7 @@ type Situation struct {
 	// Whole says that all dependents there may be were seen.
 	Whole bool
 	// HoldsUp says that an owner waits which goes after the object, however much was
-	// seen: the object blocks it, or it began to wait after it was seen, so that the
-	// object is dealt with first.
+	// seen: see goesBefore. It is told only where not Whole.
 	HoldsUp bool
 	Hand    Hand // who acts
 }

@@ -158,14 +158,14 @@ func (m *Model) Decide(n graph.Node) Decision {
 	return Decide(s)
 }
 
-// holdsUp says whether one of an object's owners waits and goes after it.
+// holdsUp says whether an object goes before one of its owners, which waits.
 func (m *Model) holdsUp(o *object.Object, verdicts []Verdict) bool {
 	for i, v := range verdicts {
 		if v != Waiting {
 			continue
 		}
 		owner := m.graph.Object(m.graph.Find(o.Owners[i].UID))
-		if owner != nil && (blocksOwner(o, o.Owners[i]) || !owner.DeletingDependents()) {
+		if owner != nil && goesBefore(o, o.Owners[i], owner.DeletingDependents()) {
 			return true
 		}
 	}
