@@ -20,9 +20,9 @@ func (l *look) chase(ctx context.Context) error {
 		return found[uid]
 	}
 	objects := l.seen.Objects()
-	next := append(l.unseenTargets(), l.view().Unproven(objects, known)...)
+	next := snapshot.Unique(append(l.unseenTargets(), l.view().Unproven(objects, known)...))
 	for len(next) > 0 {
-		answers, err := l.lookupAll(ctx, l.view(), snapshot.Unique(next), objects, known)
+		answers, err := l.lookupAll(ctx, l.view(), next, objects, known)
 		if err != nil {
 			return err
 		}
