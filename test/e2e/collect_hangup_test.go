@@ -1,31 +1,14 @@
 package e2e
 
 import (
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
 )
-
-// hangsUp is a front that answers the first DELETE once the terminal is closed.
-func (s *scene) hangsUp(hangUp func() error) *front {
-	s.Helper()
-	var once sync.Once
-	return s.behind(func(through http.Handler) []fault {
-		return []fault{{deleting(anything), before(through, func() {
-			once.Do(func() {
-				if err := hangUp(); err != nil {
-					s.Error(err)
-				}
-			})
-		})}}
-	}).acting()
-}
 
 // Somebody works over a connection that breaks, and what the program says goes
 // elsewhere.
@@ -34,7 +17,11 @@ func TestCollectDrainsWhenItsTerminalIsClosed(t *testing.T) {
 	ns := s.namespace("hung-up")
 	objects := s.many(ns, 60)
 	connected := make(chan *os.File, 1)
-	f := s.hangsUp(func() error { return (<-connected).Close() })
+	f := s.meanwhile(deleting(anything), func() {
+		if err := (<-connected).Close(); err != nil {
+			s.Error(err)
+		}
+	})
 	p := f.command("collect", "-n", ns, "--yes", "--concurrency=1", "-o", "json")
 	keys, err := pty.Start(p.cmd)
 	s.must(err)
@@ -48,7 +35,11 @@ func TestCollectGoesOnUnderNohup(t *testing.T) {
 	ns := s.namespace("nohup")
 	objects := s.many(ns, 10)
 	started := make(chan *process, 1)
-	f := s.hangsUp(func() error { return (<-started).cmd.Process.Signal(syscall.SIGHUP) })
+	f := s.meanwhile(deleting(anything), func() {
+		if err := (<-started).cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			s.Error(err)
+		}
+	})
 	p := f.command("collect", "-n", ns, "--yes", "--concurrency=1")
 	nohup, err := exec.LookPath("nohup")
 	s.must(err)
