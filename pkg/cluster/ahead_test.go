@@ -40,12 +40,12 @@ func asTheyCome(*rest.Config, *Options) {}
 
 func namesOf(t *testing.T, c *Cluster) ([]string, error) {
 	t.Helper()
-	objects, err := c.list(t.Context(), job{of: pods}, false)
+	a := c.list(t.Context(), job{of: pods}, false)
 	var names []string
-	for _, o := range objects {
+	for _, o := range a.objects {
 		names = append(names, o.Name)
 	}
-	return names, err
+	return names, a.err
 }
 
 // begin sends a page but for the end of its last object.
@@ -145,7 +145,7 @@ func TestWhatWasAskedForAheadEndsWithTheList(t *testing.T) {
 		<-ended
 	}, asTheyCome)
 	at := newPace(2)
-	_, err := c.listAmong(ctx, at, job{of: pods}, false)
+	err := c.listAmong(ctx, at, job{of: pods}, false).err
 	close(ended)
 	if err == nil {
 		t.Error("a list that was cut off is no error")

@@ -9,13 +9,21 @@ import (
 )
 
 // How many bytes are read of one answer, unpacked: a server whose answers have no end
-// must not take all memory. Lists that are read as they arrive take none for their
-// length, all others have to be there as a whole.
+// must not take all memory. Metadata lists are read as they arrive, and what is kept of
+// them is counted (memory); all others have to be there as a whole.
 const (
 	mostStreamed = 4 << 30
-	mostListed   = mostRead
-	mostSingle   = 64 << 20 // one object, what is served, a refusal
+	mostSingle   = 64 << 20 // metadata of one object, what is served, a refusal
 	mostWatched  = 16 << 20 // one event, as client-go reads those in protobuf
+)
+
+// Whole objects are read for a backup: two pages of them are held at a time, or as many
+// single ones as requests are in flight, and each may be held twice while it is decoded.
+// So these are parts of the memory that a backup may take.
+const (
+	jsonPart   = 16 // metadata as JSON, which cannot be read as it arrives
+	pagePart   = 16
+	objectPart = 64
 )
 
 // tooLong says that an answer was not read to its end.
@@ -28,10 +36,11 @@ func (e *tooLong) Error() string {
 	return fmt.Sprintf("%s of the server has more than the %d MiB that are read: it may have no end", e.what, e.most>>20)
 }
 
-// bounding bounds every answer, whoever reads it.
+// bounding bounds and verifies every answer, whoever reads it.
 type bounding struct {
 	http.RoundTripper
-	base string
+	base   string
+	memory int64 // bytes that a scan or a backup may hold
 }
 
 // RoundTrip lets a body that is too long fail while it is read, since before that there
@@ -41,6 +50,11 @@ func (b *bounding) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || response.Body == nil {
 		return response, err
 	}
+	if err := verifyResponse(response); err != nil {
+		_ = response.Body.Close() // nobody reads it
+		response.Body = failing{err}
+		return response, nil
+	}
 	body := &bounded{ReadCloser: response.Body, what: "an answer", most: mostSingle}
 	ok := response.StatusCode >= 200 && response.StatusCode < 300
 	switch inProtobuf := strings.Contains(response.Header.Get("Content-Type"), "protobuf"); {
@@ -49,10 +63,14 @@ func (b *bounding) RoundTrip(r *http.Request) (*http.Response, error) {
 		return response, nil
 	case verbOf(r, b.base) == toWatch:
 		body.what, body.most, body.lines = "an event", mostWatched, true
-	case verbOf(r, b.base) == toList && inProtobuf && r.Header.Get("Accept") == acceptList:
+	case verbOf(r, b.base) == toList && r.Header.Get("Accept") == acceptList && inProtobuf:
 		body.what, body.most = "a list", mostStreamed
+	case verbOf(r, b.base) == toList && r.Header.Get("Accept") == acceptList:
+		body.what, body.most = "a list", b.memory/jsonPart
 	case verbOf(r, b.base) == toList:
-		body.what, body.most = "a list", mostListed
+		body.what, body.most = "a list", b.memory/pagePart
+	case r.Header.Get("Accept") == acceptWhole:
+		body.what, body.most = "an object", b.memory/objectPart
 	}
 	response.Body = body
 	return response, nil

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -76,4 +78,31 @@ func (l *look) unseenTargets() []snapshot.Coordinates {
 		}
 	}
 	return out
+}
+
+// contradict takes every list for unread that lacks an object which a lookup found, and
+// which was there before the list was made: a list that lacks one may lack others.
+func (l *look) contradict() {
+	view, failed := l.view(), map[snapshot.Listing]bool{}
+	for _, a := range l.lookups {
+		if a.Object == nil || l.seen.Object(a.Object.UID) != nil {
+			continue
+		}
+		m, ok := view.Map(a.Object.APIVersion, a.Object.Kind)
+		if !ok {
+			continue
+		}
+		for _, namespace := range slices.Compact([]string{"", a.Namespace}) {
+			at := snapshot.Listing{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: namespace}
+			if failed[at] || !notAfter(a.Object.ResourceVersion, l.versions[at]) {
+				continue
+			}
+			failed[at] = true
+			l.gaps = append(l.gaps, snapshot.Gap{
+				Group: at.Group, Resource: at.Resource, Namespace: namespace, Reason: snapshot.Unreadable,
+				Message: fmt.Sprintf("the list lacks %s, which a request for it alone found", a.Object),
+			})
+		}
+	}
+	l.listed = slices.DeleteFunc(l.listed, func(at snapshot.Listing) bool { return failed[at] })
 }

@@ -59,6 +59,7 @@ func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespac
 // claims reads what each object of a type claims, page by page, as list does.
 func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string) (map[types.UID][]string, error) {
 	out := map[types.UID][]string{}
+	in := job{of: of, namespace: namespace}
 	options := metav1.ListOptions{Limit: c.options.ChunkSize}
 	for list := (pages{}); ; options.Continue = list.at {
 		result, err := c.do(ctx, func() *rest.Request {
@@ -66,7 +67,7 @@ func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string
 		})
 		if apierrors.IsResourceExpired(err) && options.Continue != "" {
 			clear(out)
-			options, list.at = metav1.ListOptions{}, ""
+			options, list = metav1.ListOptions{}, pages{}
 			continue
 		}
 		if err != nil {
@@ -76,21 +77,27 @@ func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string
 		if err != nil {
 			return nil, err
 		}
-		var page struct {
-			Metadata metav1.ListMeta
-			Items    []struct {
-				Metadata     struct{ Name, UID string }
-				Spec, Status json.RawMessage
-			}
-		}
-		if err := json.Unmarshal(raw, &page); err != nil {
+		items, meta, err := readPage(raw, in, false)
+		if err != nil {
 			return nil, err
 		}
-		for _, item := range page.Items {
-			i := object.Identity{APIVersion: of.APIVersion(), Kind: of.Kind, Name: item.Metadata.Name}
-			out[types.UID(item.Metadata.UID)] = object.ClaimsOf(i, item.Spec, item.Status)
+		first := ""
+		for k, raw := range items {
+			item, err := readItem(raw, in, false)
+			if err != nil {
+				return nil, err
+			}
+			var held struct{ Spec, Status json.RawMessage }
+			if err := json.Unmarshal(raw, &held); err != nil {
+				return nil, err
+			}
+			if k == 0 {
+				first = item.Namespace + "/" + item.Name
+			}
+			i := object.Identity{APIVersion: of.APIVersion(), Kind: of.Kind, Name: item.Name}
+			out[item.UID] = object.ClaimsOf(i, held.Spec, held.Status)
 		}
-		switch more, err := list.next(page.Metadata.Continue, len(page.Items)); {
+		switch more, err := list.next(meta, first, len(items)); {
 		case err != nil:
 			return nil, err
 		case !more:

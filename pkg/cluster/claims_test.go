@@ -10,10 +10,14 @@ import (
 )
 
 // podOf is a whole Pod on a node that mounts a claim.
-func podOf(uid, claim string) fields {
-	return fields{"metadata": fields{"name": "p", "uid": uid}, "spec": fields{
+func podOf(namespace, uid, claim string) fields {
+	return fields{"metadata": fields{"name": "p", "namespace": namespace, "uid": uid, "resourceVersion": "5"}, "spec": fields{
 		"nodeName": "n", "volumes": []fields{{"name": "data", "persistentVolumeClaim": fields{"claimName": claim}}},
 	}}
+}
+
+func podList(next string, items ...fields) fields {
+	return fields{"kind": "PodList", "apiVersion": "v1", "metadata": fields{"resourceVersion": "10", "continue": next}, "items": items}
 }
 
 func TestMarkClaims(t *testing.T) {
@@ -29,13 +33,13 @@ func TestMarkClaims(t *testing.T) {
 				expired = true
 				return failure{http.StatusGone, "Expired"}
 			case !expired:
-				return fields{"metadata": fields{"continue": "more"}, "items": []fields{podOf("1", "old")}}
+				return podList("more", podOf("a", "1", "old"))
 			}
-			return fields{"items": []fields{podOf("1", "data"), {"metadata": fields{"name": "q", "uid": "2"}, "spec": fields{}}}}
+			return podList("", podOf("a", "1", "data"), fields{"metadata": fields{"name": "q", "namespace": "a", "uid": "2", "resourceVersion": "5"}, "spec": fields{}})
 		},
 		"/api/v1/namespaces/b/pods": say(failure{http.StatusForbidden, "Forbidden"}),
-		"/api/v1/namespaces/c/pods": say(fields{"items": []fields{podOf("4", "data"), podOf("came since", "other")}}),
-		"/api/v1/persistentvolumes": say(fields{"items": []fields{{"metadata": fields{"name": "v", "uid": "6"}, "spec": fields{"claimRef": fields{"namespace": "a", "name": "data"}}, "status": fields{"phase": "Bound"}}}}),
+		"/api/v1/namespaces/c/pods": say(podList("", podOf("c", "4", "data"), podOf("c", "came since", "other"))),
+		"/api/v1/persistentvolumes": say(fields{"kind": "PersistentVolumeList", "apiVersion": "v1", "metadata": fields{"resourceVersion": "10"}, "items": []fields{{"metadata": fields{"name": "v", "uid": "6", "resourceVersion": "5"}, "spec": fields{"claimRef": fields{"namespace": "a", "name": "data"}}, "status": fields{"phase": "Bound"}}}}),
 	})
 	marked, err := c.MarkClaims(t.Context(), seen, []string{"", "a", "b", "c"})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -74,13 +75,14 @@ func transient(err error) bool {
 
 // namesObject says whether a 404 is about that very object, and not about a
 // path that the server does not know just now (gc-semantics 10.5).
-func namesObject(err error, resource, name string) bool {
+func namesObject(err error, of schema.GroupResource, name string) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
 		return false
 	}
 	details := status.Status().Details
-	if details == nil || details.Name != name || details.Kind != "" && details.Kind != resource {
+	if details == nil || details.Name != name || details.Kind != "" && details.Kind != of.Resource ||
+		details.Group != "" && details.Group != of.Group {
 		return false
 	}
 	for _, cause := range details.Causes {

@@ -62,7 +62,7 @@ func TestNamesObject(t *testing.T) {
 		"it is no 404":                       {apierrors.NewForbidden(widgets, "w", errors.New("no")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := namesObject(test.err, "widgets", "w"); got != test.want {
+			if got := namesObject(test.err, widgets, "w"); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})

@@ -16,6 +16,7 @@ type Options struct {
 	Concurrency int           // requests in flight; below 1: one
 	Small       int           // the same of requests for one object, or in one namespace; 0: as Concurrency
 	Timeout     time.Duration // of one request, retries and waiting included; 0: none
+	MaxMemory   int64         // bytes that a scan or a backup may hold; 0: DefaultMaxMemory
 	// Progress is told of every list that ended. It may be nil, and is never
 	// called concurrently.
 	Progress func(Progress)
@@ -33,6 +34,8 @@ type Cluster struct {
 	rest     rest.Interface
 	metadata metadata.Interface // for watches
 	link     *link
+	states   *states
+	memory   *memory // of what is under way; a scan and a backup have their own
 }
 
 // New prepares to read the server of a config; it asks nothing yet. Throttling
@@ -42,13 +45,18 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	config.QPS, config.Burst = -1, -1
 	config.RateLimiter = nil
 	config.WarningHandler = rest.NoWarnings{}
-	if err := wrap(config, o.Traffic); err != nil {
+	if o.MaxMemory < 1 {
+		o.MaxMemory = DefaultMaxMemory
+	}
+	if err := wrap(config, o); err != nil {
 		return nil, err
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
+	// An answer from elsewhere is not the server's, and the credentials are not for elsewhere.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	raw := rest.CopyConfig(config)
 	raw.GroupVersion = nil
 	r, err := rest.UnversionedRESTClientForConfigAndClient(raw, client)
@@ -63,20 +71,29 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	if o.Small < 1 {
 		o.Small = o.Concurrency
 	}
-	return &Cluster{options: o, server: config.Host, rest: r, metadata: m, link: &link{}}, nil
+	c := &Cluster{options: o, server: config.Host, rest: r, metadata: m, link: &link{}, states: &states{}}
+	return c.withMemory(), nil
 }
 
-// wrap has every answer bounded and, unless traffic is nil, every request counted.
-func wrap(config *rest.Config, traffic *Traffic) error {
+// withMemory is the same with memory of its own.
+func (c *Cluster) withMemory() *Cluster {
+	own := *c
+	own.memory = &memory{most: c.options.MaxMemory}
+	return &own
+}
+
+// wrap has every answer bounded and verified and, unless o.Traffic is nil, every request
+// counted.
+func wrap(config *rest.Config, o Options) error {
 	at, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		if traffic != nil {
-			rt = &counting{rt, at.Path, traffic}
+		if o.Traffic != nil {
+			rt = &counting{rt, at.Path, o.Traffic}
 		}
-		return &bounding{rt, at.Path}
+		return &bounding{rt, at.Path, o.MaxMemory}
 	})
 	return nil
 }

@@ -36,6 +36,8 @@ func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 	if !ok || !mapped.Served || !snapshot.ValidName(at.Name) {
 		return nil, &Failure{"create", at, snapshot.Unproven, errNowhere}
 	}
+	ctx, over := finishing(ctx)
+	defer over()
 	result, err := m.cluster.write(ctx, func() *rest.Request {
 		r := on(m.cluster.rest.Post(), mapped.Type, at.Namespace, "").SetHeader("Content-Type", "application/json").
 			Param("fieldManager", m.manager).Body([]byte(body))
@@ -59,17 +61,14 @@ func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 	case err != nil:
 		return nil, &Failure{"create", at, refused(err), err}
 	}
-	var made metav1.PartialObjectMetadata
-	if err = decode(result, &made); err == nil {
-		err = about(&made, mapped.Type, at.Namespace, at.Name)
-	}
+	made, err := readObject(result, job{of: mapped.Type, namespace: at.Namespace, name: at.Name})
 	if err != nil { // it was done, all the same
 		if o, unread := m.ours(ctx, at); unread == nil && o != nil {
 			return o, nil
 		}
 		return nil, &Failure{"create", at, snapshot.Unreadable, err}
 	}
-	o := object.FromMeta(at.APIVersion, at.Kind, &made, false)
+	o := object.FromMeta(at.APIVersion, at.Kind, made, false)
 	return &o, nil
 }
 
@@ -78,21 +77,19 @@ func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 func (m *Maker) ours(ctx context.Context, at object.Identity) (*object.Object, error) {
 	mapped, _ := m.view.Map(at.APIVersion, at.Kind)
 	result, err := m.cluster.do(ctx, func() *rest.Request { return m.cluster.get(mapped.Type, at.Namespace, at.Name, acceptObject) })
-	var found metav1.PartialObjectMetadata
+	var found *metav1.PartialObjectMetadata
 	if err == nil {
-		if err = decode(result, &found); err == nil {
-			err = about(&found, mapped.Type, at.Namespace, at.Name)
-		}
+		found, err = readObject(result, job{of: mapped.Type, namespace: at.Namespace, name: at.Name})
 	}
 	switch {
-	case err != nil && namesObject(err, mapped.Type.Resource, at.Name):
+	case err != nil && namesObject(err, mapped.Type.GroupResource(), at.Name):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	case found.DeletionTimestamp != nil, !slices.ContainsFunc(found.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == m.manager }):
 		return nil, nil
 	}
-	o := object.FromMeta(at.APIVersion, at.Kind, &found, false)
+	o := object.FromMeta(at.APIVersion, at.Kind, found, false)
 	return &o, nil
 }
 

@@ -25,6 +25,9 @@ type World struct {
 	Types  []snapshot.Type
 	Gaps   []snapshot.Gap
 	Server string
+
+	named     map[schema.GroupVersion]bool // what discovery names, also where it has no types
+	announced announced
 }
 
 // Unreachable says that the server did not tell what it serves, so that there
@@ -52,12 +55,16 @@ func (e *Unreachable) Reason() snapshot.Reason {
 	return reason
 }
 
-// Discover asks for every type in every version. Groups that fail become gaps;
+// Discover asks for every type in every version. Groups that fail become gaps, and so
+// does what an APIService or a CustomResourceDefinition announces and discovery lacks;
 // the error is an *Unreachable when nothing at all is known.
 func (c *Cluster) Discover(ctx context.Context) (*World, error) {
 	w, err := c.world(ctx)
 	if err == nil && len(w.Gaps) > 0 && ctx.Err() == nil {
 		w, err = c.world(ctx) // a group that was just removed fails once, as client-go knows
+	}
+	if err == nil {
+		w, err = c.catchUp(ctx, w)
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -68,29 +75,58 @@ func (c *Cluster) Discover(ctx context.Context) (*World, error) {
 	return w, nil
 }
 
+// world asks both roots. One that does not answer as it should is a gap: the core group,
+// or all others.
 func (c *Cluster) world(ctx context.Context) (*World, error) {
-	w := &World{}
+	w := &World{named: map[schema.GroupVersion]bool{}}
 	var core, others *served
-	var othersErr error
+	var coreErr, othersErr error
 	err := connecting(ctx,
-		func(ctx context.Context) (err error) { core, err = c.under(ctx, "/api"); return err },
-		func() { others, othersErr = c.under(ctx, "/apis") },
+		func(ctx context.Context) error {
+			core, coreErr = c.under(ctx, coreRoot)
+			return coreErr
+		},
+		func() { others, othersErr = c.under(ctx, groupRoot) },
 		func() { w.Server = c.version(ctx) },
+		func() { w.announced.services = c.list(ctx, job{of: apiServices}, true) },
+		func() { w.announced.definitions = c.list(ctx, job{of: definitions}, true) },
 	)
-	if err == nil {
-		err = othersErr
-	}
-	if err != nil {
+	switch {
+	case err != nil && others == nil && othersErr == nil: // without a connection nothing else was asked
 		return nil, err
+	case coreErr != nil && othersErr != nil:
+		return nil, coreErr
 	}
 	failed := map[schema.GroupVersion]error{}
-	maps.Copy(failed, core.failed)
-	maps.Copy(failed, others.failed)
-	w.Types, w.Gaps = typesOf(append(core.groups, others.groups...)), groupGaps(failed)
+	for _, of := range []*served{core, others} {
+		if of != nil {
+			w.Types = append(w.Types, typesOf(of.groups)...)
+			maps.Copy(failed, of.failed)
+			for _, g := range of.groups {
+				for _, v := range g.Versions {
+					w.named[schema.GroupVersion{Group: g.Name, Version: v.Version}] = true
+				}
+			}
+		}
+	}
+	w.Gaps = groupGaps(failed)
+	if coreErr != nil {
+		w.Gaps = append(w.Gaps, rootGap("", coreErr))
+	}
+	if othersErr != nil {
+		w.Gaps = append(w.Gaps, rootGap(snapshot.All, othersErr))
+	}
+	slices.SortFunc(w.Types, snapshot.Type.Compare)
 	if len(w.Types) == 0 {
 		return nil, errors.New("it serves no types")
 	}
-	return w, nil
+	return w, c.prove(ctx, w)
+}
+
+// rootGap is of all groups of a root.
+func rootGap(group string, err error) snapshot.Gap {
+	reason, message := classify(err)
+	return snapshot.Gap{Group: group, Resource: snapshot.All, Reason: reason, Message: message}
 }
 
 // connecting asks first, and the rest once there is a connection that they can
@@ -106,8 +142,12 @@ func connecting(ctx context.Context, first func(context.Context) error, rest ...
 	select {
 	case <-connected:
 	case <-ended:
-		if err != nil {
-			return err
+		select {
+		case <-connected: // and answered as quickly
+		default:
+			if err != nil {
+				return err
+			}
 		}
 	}
 	var all sync.WaitGroup
@@ -150,7 +190,6 @@ func typesOf(groups []apidiscovery.APIGroupDiscovery) []snapshot.Type {
 			}
 		}
 	}
-	slices.SortFunc(out, snapshot.Type.Compare)
 	return out
 }
 

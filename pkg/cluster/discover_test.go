@@ -37,8 +37,8 @@ func versionOf(version string, resources ...string) apidiscovery.APIVersionDisco
 }
 
 // resourcesOf is the same as servers before that tell of it.
-func resourcesOf(resources ...string) func(*http.Request) any {
-	list := fields{"kind": "APIResourceList"}
+func resourcesOf(version string, resources ...string) func(*http.Request) any {
+	list := fields{"kind": "APIResourceList", "groupVersion": version}
 	for _, r := range resources {
 		all, _ := list["resources"].([]fields)
 		list["resources"] = append(all,
@@ -78,10 +78,10 @@ func TestPreferredVersions(t *testing.T) {
 			"/apis": say(fields{"kind": "APIGroupList", "groups": []fields{
 				{"name": "g", "versions": []fields{version("v2beta1"), version("v1"), version("v1beta1")}, "preferredVersion": version("v1")},
 			}}),
-			"/api/v1":         resourcesOf("pods"),
-			"/apis/g/v2beta1": resourcesOf("both", "older", "newest"),
-			"/apis/g/v1":      resourcesOf("both"),
-			"/apis/g/v1beta1": resourcesOf("both", "older", "oldest"),
+			"/api/v1":         resourcesOf("v1", "pods"),
+			"/apis/g/v2beta1": resourcesOf("g/v2beta1", "both", "older", "newest"),
+			"/apis/g/v1":      resourcesOf("g/v1", "both"),
+			"/apis/g/v1beta1": resourcesOf("g/v1beta1", "both", "older", "oldest"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,13 +167,12 @@ func TestGroupGapsNameTheAPIService(t *testing.T) {
 // TestNoCluster is where nothing is known at all, which is no cluster without types.
 func TestNoCluster(t *testing.T) {
 	for name, answers := range map[string]map[string]func(*http.Request) any{
-		"the core is refused":    {"/api": say(failure{http.StatusForbidden, "Forbidden"})},
-		"the groups are refused": {"/apis": say(failure{http.StatusForbidden, "Forbidden"})},
-		"a page for people":      {"/apis": say([]byte("<html>sign in</html>"))},
-		"protobuf that is cut":   {"/apis": say([]byte(protobuf + "\x0a\xff"))},
-		"nothing is served":      {"/api": say(fields{"kind": kindVersions}), "/apis": say(fields{"kind": kindGroups})},
-		"another document":       {"/apis": say(fields{"kind": "Status", "status": "Success"})},
-		"an empty document":      {"/apis": say(fields{})},
+		"everything is refused": {"/api": say(failure{http.StatusForbidden, "Forbidden"}), "/apis": say(failure{http.StatusForbidden, "Forbidden"})},
+		"pages for people":      {"/api": say([]byte("<html>sign in</html>")), "/apis": say([]byte("<html>sign in</html>"))},
+		"protobuf that is cut":  {"/api": say([]byte(protobuf + "\x0a\xff")), "/apis": say([]byte(protobuf + "\x0a\xff"))},
+		"nothing is served":     {"/api": say(fields{"kind": kindVersions}), "/apis": say(fields{"kind": kindGroups})},
+		"other documents":       {"/api": say(fields{"kind": kindGroups}), "/apis": say(fields{"kind": "Status", "status": "Success"})},
+		"empty documents":       {"/api": say(fields{}), "/apis": say(fields{})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := serve(t, answers)
@@ -186,15 +185,59 @@ func TestNoCluster(t *testing.T) {
 	}
 }
 
+// TestARootThatDoesNotAnswerIsAGap: what it would have named is unknown, and not absent.
+func TestARootThatDoesNotAnswerIsAGap(t *testing.T) {
+	core := snapshot.Gap{Resource: snapshot.All}
+	others := snapshot.Gap{Group: snapshot.All, Resource: snapshot.All}
+	for name, test := range map[string]struct {
+		answers map[string]func(*http.Request) any
+		want    snapshot.Gap
+		reason  snapshot.Reason
+	}{
+		"the core group is refused":            {map[string]func(*http.Request) any{"/api": say(failure{http.StatusForbidden, "Forbidden"})}, core, snapshot.Forbidden},
+		"the core group is not there":          {map[string]func(*http.Request) any{"/api": say(failure{http.StatusNotFound, "NotFound"})}, core, snapshot.Vanished},
+		"the core group is an empty document":  {map[string]func(*http.Request) any{"/api": say(fields{"kind": kindVersions})}, core, snapshot.Unreadable},
+		"the core group is another one":        {map[string]func(*http.Request) any{"/api": say(&apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g", versionOf("v1", "pods"))}})}, core, snapshot.Unreadable},
+		"the other groups are refused":         {map[string]func(*http.Request) any{"/apis": say(failure{http.StatusForbidden, "Forbidden"})}, others, snapshot.Forbidden},
+		"the other groups are not there":       {map[string]func(*http.Request) any{"/apis": say(failure{http.StatusNotFound, "NotFound"})}, others, snapshot.Vanished},
+		"the other groups are an empty list":   {map[string]func(*http.Request) any{"/apis": say(fields{"kind": kindGroups, "groups": []fields{}})}, others, snapshot.Unreadable},
+		"the other groups are a page of HTML":  {map[string]func(*http.Request) any{"/apis": say([]byte("<html>sign in</html>"))}, others, snapshot.Unreadable},
+		"the other groups are a Status":        {map[string]func(*http.Request) any{"/apis": say(fields{"kind": "Status", "status": "Success"})}, others, snapshot.Unreadable},
+		"the other groups are an empty object": {map[string]func(*http.Request) any{"/apis": say(fields{})}, others, snapshot.Unreadable},
+		"the other groups are protobuf, cut":   {map[string]func(*http.Request) any{"/apis": say([]byte(protobuf + "\x0a\xff"))}, others, snapshot.Unavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := serve(t, test.answers)
+			w, err := c.Discover(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(w.Gaps) != 1 || w.Gaps[0].Reason != test.reason || w.Gaps[0].Group != test.want.Group || w.Gaps[0].Resource != test.want.Resource {
+				t.Errorf("got the gaps %+v, want %v (%s)", w.Gaps, test.want, test.reason)
+			}
+		})
+	}
+}
+
 // TestDiscoveryShakesHandsOnce, though it asks for three things at a time.
 func TestDiscoveryShakesHandsOnce(t *testing.T) {
 	var opened atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/version" {
+		group := "g"
+		switch r.URL.Path {
+		case "/version":
+			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(`{"gitVersion": "v1.36.3"}`))
 			return
+		case "/api":
+			group = ""
+		case "/apis":
+		default:
+			http.NotFound(w, r)
+			return
 		}
-		_, _ = w.Write(inProtobuf(t, &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g", versionOf("v1", "pods"))}}))
+		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
+		_, _ = w.Write(inProtobuf(t, &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated(group, versionOf("v1", "pods"))}}))
 	}))
 	server.EnableHTTP2 = true
 	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {

@@ -79,16 +79,16 @@ func (c *Cluster) events(ctx context.Context, t snapshot.Type, about string, of 
 		if err != nil {
 			return nil, err
 		}
-		page, err := readEvents(result)
+		page, meta, err := readEvents(result, job{of: t, namespace: namespace})
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range page.Items {
+		for _, e := range page {
 			if e.about(of) {
 				out = append(out, e.event())
 			}
 		}
-		if options.Continue = page.Metadata.Continue; options.Continue == "" {
+		if options.Continue = meta.Continue; options.Continue == "" {
 			break
 		}
 	}
@@ -96,12 +96,7 @@ func (c *Cluster) events(ctx context.Context, t snapshot.Type, about string, of 
 	return out[max(len(out)-mostEvents, 0):], nil
 }
 
-// eventList is a list of Events of either group, as far as it matters here.
-type eventList struct {
-	Metadata metav1.ListMeta `json:"metadata"`
-	Items    []writtenEvent  `json:"items"`
-}
-
+// writtenEvent is an Event of either group, as far as it matters here.
 type writtenEvent struct {
 	Metadata       metav1.ObjectMeta `json:"metadata"`
 	InvolvedObject aboutObject       `json:"involvedObject"`
@@ -134,16 +129,25 @@ type component struct {
 	Component string `json:"component"`
 }
 
-func readEvents(result rest.Result) (*eventList, error) {
+func readEvents(result rest.Result, j job) ([]writtenEvent, metav1.ListMeta, error) {
 	raw, err := result.Raw()
 	if err != nil {
-		return nil, err
+		return nil, metav1.ListMeta{}, err
 	}
-	var list eventList
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("decode a list of Events: %w", err)
+	items, meta, err := readPage(raw, j, false)
+	if err != nil {
+		return nil, meta, err
 	}
-	return &list, nil
+	out := make([]writtenEvent, len(items))
+	for i, raw := range items {
+		if _, err := readItem(raw, j, false); err != nil {
+			return nil, meta, err
+		}
+		if err := json.Unmarshal(raw, &out[i]); err != nil {
+			return nil, meta, fmt.Errorf("decode an Event: %w", err)
+		}
+	}
+	return out, meta, nil
 }
 
 // about says whether the Event is about an object of the same group: kinds of

@@ -18,13 +18,17 @@ var worker = object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Nam
 
 func told(minute int, reason string) fields {
 	return fields{
-		"metadata": fields{"name": reason}, "involvedObject": fields{"apiVersion": "v1", "uid": "u"}, "type": "Normal", "reason": reason,
+		"metadata": meta(strings.ToLower(reason)), "involvedObject": fields{"apiVersion": "v1", "uid": "u"}, "type": "Normal", "reason": reason,
 		"message": "it did", "source": fields{"component": "kubelet"}, "lastTimestamp": fmt.Sprintf("2026-11-20T08:%02d:00Z", minute),
 	}
 }
 
 func events(items ...fields) fields {
-	return fields{"kind": "EventList", "apiVersion": "v1", "metadata": fields{}, "items": items}
+	return fields{"kind": "EventList", "apiVersion": "v1", "metadata": fields{"resourceVersion": "10"}, "items": items}
+}
+
+func meta(name string) fields {
+	return fields{"name": name, "namespace": "ns", "uid": "uid-" + name, "resourceVersion": "5"}
 }
 
 func reasons(found []Event) string {
@@ -73,7 +77,7 @@ func TestTheLatestEventsAreKeptWithTheLatestAtTheEnd(t *testing.T) {
 			return events(second...)
 		}
 		page := events(first...)
-		page["metadata"] = fields{"continue": "more"}
+		page["metadata"] = fields{"resourceVersion": "10", "continue": "more"}
 		return page
 	}})
 	found, err := c.Events(context.Background(), worker)
@@ -95,10 +99,10 @@ func TestEventsOfAnotherGroupsKindAreLeftOut(t *testing.T) {
 func TestEventsAreReadFromTheOtherGroupWhereTheFirstIsForbidden(t *testing.T) {
 	c, _ := serve(t, map[string]func(*http.Request) any{
 		"/api/v1/namespaces/ns/events": say(failure{http.StatusForbidden, "Forbidden"}),
-		"/apis/events.k8s.io/v1/namespaces/ns/events": say(events(fields{
-			"regarding": fields{"apiVersion": "v1", "uid": "u"}, "type": "Warning", "reason": "Failed", "note": "it did not",
+		"/apis/events.k8s.io/v1/namespaces/ns/events": say(fields{"kind": "EventList", "apiVersion": "events.k8s.io/v1", "metadata": fields{"resourceVersion": "10"}, "items": []fields{{
+			"metadata": meta("failed"), "regarding": fields{"apiVersion": "v1", "uid": "u"}, "type": "Warning", "reason": "Failed", "note": "it did not",
 			"reportingController": "example.com/c", "eventTime": "2026-11-20T08:00:00.000000Z", "series": fields{"count": 7, "lastObservedTime": "2026-11-20T08:30:00.000000Z"},
-		})),
+		}}}),
 	})
 	found, err := c.Events(context.Background(), worker)
 	if err != nil {

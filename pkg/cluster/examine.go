@@ -15,10 +15,14 @@ import (
 // Read answers an object as it is now, or nil where it is proven to be gone or
 // replaced by another of its name, by two answers that agree.
 func (w *Writer) Read(ctx context.Context, at object.Identity) (*object.Object, error) {
-	l := w.look()
-	found := l.lookup(ctx, w.view, coordinatesOf(at))
+	return w.look().read(ctx, w.view, at)
+}
+
+// read is Read.
+func (l *look) read(ctx context.Context, view *snapshot.View, at object.Identity) (*object.Object, error) {
+	found := l.lookup(ctx, view, coordinatesOf(at))
 	if found.Object != nil && found.Object.UID != at.UID {
-		found = l.confirm(ctx, w.view, found)
+		found = l.confirm(ctx, view, found, l.holderOf(found.Object.UID))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -29,6 +33,19 @@ func (w *Writer) Read(ctx context.Context, at object.Identity) (*object.Object, 
 		return nil, nil
 	}
 	return found.Object, nil
+}
+
+// holderOf is the object that had a UID when the cluster was scanned, or nil.
+func (l *look) holderOf(uid types.UID) *object.Object {
+	if l.origin == nil {
+		return nil
+	}
+	for _, o := range l.origin.Objects { // seldom asked, and not worth an index
+		if o.UID == uid {
+			return o
+		}
+	}
+	return nil
 }
 
 // Examine reads an object and everything that its references lead to, as a
@@ -55,15 +72,15 @@ func (w *Writer) Examine(ctx context.Context, at object.Identity) (*snapshot.Sna
 	return s, nil
 }
 
-// Census lists everything anew, of the types that were known: who depends on
-// whom. What discovery could not tell of stays a gap. The error may be a *Blind.
+// Census lists everything again, of the types that discovery names now: who depends on
+// whom. A type that was there and is named no more is a gap, unless it is proven that it
+// was taken away. The error may be a *Blind or an *Unreachable.
 func (w *Writer) Census(ctx context.Context) (*snapshot.Snapshot, error) {
-	world := &World{Types: w.seen.Types, Server: w.seen.Server}
-	for _, g := range w.seen.Gaps {
-		if g.Resource == snapshot.All {
-			world.Gaps = append(world.Gaps, g)
-		}
+	world, err := w.cluster.Discover(ctx)
+	if err != nil {
+		return nil, err
 	}
+	world.Gaps = append(world.Gaps, world.vanished(w.seen)...)
 	return w.cluster.Look(ctx, world, Scope{}, time.Now)
 }
 
@@ -101,7 +118,7 @@ func lasting(r snapshot.Reason) bool {
 // look carries the lookups of one question. It remembers no probe of an earlier
 // one, so that what failed then is tried again.
 func (w *Writer) look() *look {
-	return &look{Cluster: w.cluster, probes: map[probeKey]func() error{}}
+	return &look{Cluster: w.cluster, origin: w.seen, probes: map[probeKey]func() error{}}
 }
 
 func coordinatesOf(i object.Identity) snapshot.Coordinates {

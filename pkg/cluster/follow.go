@@ -75,7 +75,7 @@ func (f *following) run(ctx context.Context) {
 	pause := firstPause
 	for ctx.Err() == nil && len(f.left) > 0 {
 		watching, stop := context.WithCancel(ctx)
-		err := cache.NewReflectorWithOptions(f.source(), &metav1.PartialObjectMetadata{}, &ending{f, stop}, cache.ReflectorOptions{}).ListAndWatchWithContext(watching)
+		err := cache.NewReflectorWithOptions(f.source(), &metav1.PartialObjectMetadata{}, &ending{f, watching, stop}, cache.ReflectorOptions{}).ListAndWatchWithContext(watching)
 		stop()
 		switch {
 		case ctx.Err() != nil || len(f.left) == 0:
@@ -140,13 +140,21 @@ func (f *following) now(uid types.UID, o *object.Object) {
 // is left to be followed.
 type ending struct {
 	*following
+	ctx  context.Context
 	stop context.CancelFunc
+}
+
+// about reports whether what a watch shows is an object that is followed: its UID alone
+// does not say so.
+func (e *ending) about(m *metav1.PartialObjectMetadata) bool {
+	at, wanted := e.left[m.UID]
+	return wanted && at.Namespace == m.Namespace && at.Name == m.Name
 }
 
 // Add tells of an object.
 func (e *ending) Add(any any) error {
 	m, ok := any.(*metav1.PartialObjectMetadata)
-	if !ok {
+	if !ok || !e.about(m) {
 		return nil
 	}
 	t := e.of.of
@@ -163,14 +171,15 @@ func (e *ending) Update(any any) error { return e.Add(any) }
 
 // Delete tells that an object is gone.
 func (e *ending) Delete(any any) error {
-	if m, ok := any.(*metav1.PartialObjectMetadata); ok {
+	if m, ok := any.(*metav1.PartialObjectMetadata); ok && e.about(m) {
 		e.now(m.UID, nil)
 	}
 	e.check()
 	return nil
 }
 
-// Replace tells of all that there is, and that what is not among it is gone.
+// Replace tells of all that there is. A list that lacks an object does not prove that it
+// is gone, so each of these is asked for.
 func (e *ending) Replace(all []any, _ string) error {
 	there := make(map[types.UID]bool, len(all))
 	for _, any := range all {
@@ -179,10 +188,15 @@ func (e *ending) Replace(all []any, _ string) error {
 		}
 		_ = e.Add(any)
 	}
-	for uid := range e.left {
-		if !there[uid] {
-			e.now(uid, nil)
+	for uid, at := range e.left {
+		if there[uid] {
+			continue
 		}
+		o, err := e.Read(e.ctx, at)
+		if err != nil {
+			return err // the list is asked for again
+		}
+		e.now(uid, o)
 	}
 	e.check()
 	return nil

@@ -48,13 +48,30 @@ func TestFollow(t *testing.T) {
 		answers map[string][]http.HandlerFunc
 		want    []string
 	}{
-		"what a list lacks is gone": {
-			map[string][]http.HandlerFunc{path: {watched(listing(), silence)}},
+		"what a list lacks, and a request for it does not find, is gone": {
+			map[string][]http.HandlerFunc{path: {watched(listing(), silence)}, "GET " + onePod: {notFound()}},
 			[]string{"gone"},
 		},
+		"what a list lacks, and a request for it finds, is not gone": {
+			map[string][]http.HandlerFunc{
+				path:            {watched(listing(), said("DELETED", asMetadata("uid-x", "8", nil)))},
+				"GET " + onePod: {answers(200, asMetadata("uid-x", "5", nil))},
+			},
+			[]string{"5", "gone"},
+		},
 		"what another object of its name took the place of is gone": {
-			map[string][]http.HandlerFunc{path: {watched(listing(asMetadata("uid-of-another", "5", nil)), silence)}},
+			map[string][]http.HandlerFunc{
+				path:            {watched(listing(asMetadata("uid-of-another", "5", nil)), silence)},
+				"GET " + onePod: {answers(200, asMetadata("uid-of-another", "5", nil))},
+			},
 			[]string{"gone"},
+		},
+		"what an event of another object says with its UID is not heard": {
+			map[string][]http.HandlerFunc{path: {watched(listing(asMetadata("uid-x", "5", nil)), func(w http.ResponseWriter, r *http.Request) {
+				said("DELETED", asMetadata("uid-x", "8", fields{"name": "y"}))(w, r)
+				said("DELETED", asMetadata("uid-x", "9", nil))(w, r)
+			})}},
+			[]string{"5", "gone"},
 		},
 		"what is there is told, and then that it went": {
 			map[string][]http.HandlerFunc{path: {watched(listing(asMetadata("uid-x", "5", nil)), said("DELETED", asMetadata("uid-x", "8", nil)))}},

@@ -127,7 +127,7 @@ func FuzzPath(f *testing.F) {
 
 // FuzzTable: a table has cells for objects of a UID, and for no more than it has rows.
 func FuzzTable(f *testing.F) {
-	f.Add([]byte(`{"kind":"Table","columnDefinitions":[{"name":"Name"},{"name":"Ready"},{"name":"Status"},{"name":"Age"},{"name":"Desired"}],"rows":[{"cells":["a","1/1","Running","5d",3],"object":{"metadata":{"uid":"u"}}}]}`))
+	f.Add([]byte(`{"kind":"Table","columnDefinitions":[{"name":"Name"},{"name":"Ready"},{"name":"Status"},{"name":"Age"},{"name":"Desired"}],"rows":[{"cells":["a","1/1","Running","5d",3],"object":{"metadata":{"namespace":"ns","name":"a","uid":"u","resourceVersion":"1"}}}]}`))
 	f.Add([]byte(`{"columnDefinitions":[{"name":"READY"},{"name":"ready"}],"rows":[{"cells":[],"object":{"metadata":{"uid":"u"}}},{"cells":[null,{"a":[1]}],"object":{"metadata":{"uid":"v"}}},{"object":null}]}`))
 	f.Add([]byte(`{"rows":[{"cells":[1e999]}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -136,7 +136,7 @@ func FuzzTable(f *testing.F) {
 			return
 		}
 		into := map[types.UID]Cells{}
-		readTable(&table, into)
+		readTable(&table, job{of: pods}, into)
 		if _, nameless := into[""]; nameless || len(into) > len(table.Rows) {
 			t.Errorf("%d rows have the cells %v", len(table.Rows), into)
 		}

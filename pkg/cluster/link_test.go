@@ -53,7 +53,7 @@ func TestListsAreCompressedUnlessTheServerIsNear(t *testing.T) {
 			return list()
 		}})
 		c.link.near.Store(near)
-		if _, err := c.list(t.Context(), job{of: pods}, false); err != nil || got != want {
+		if err := c.list(t.Context(), job{of: pods}, false).err; err != nil || got != want {
 			t.Errorf("near %t: %q, %v, want %q", near, got, err, want)
 		}
 	}

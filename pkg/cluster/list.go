@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -17,6 +18,7 @@ type job struct {
 	of        snapshot.Type
 	namespace string
 	fields    string // a field selector; such a list shows a part only
+	name      string // of the single object that is asked for; empty: a list
 }
 
 func (j job) listing() snapshot.Listing {
@@ -26,6 +28,7 @@ func (j job) listing() snapshot.Listing {
 // answer is what a list brought. err leaves the objects true but not all.
 type answer struct {
 	objects []*object.Object
+	version string // the resourceVersion of the list
 	err     error
 }
 
@@ -35,9 +38,9 @@ func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answe
 	progress := counter{total: len(jobs), tell: c.options.Progress}
 	pace := newPace(c.atOnce(jobs))
 	return each(ctx, c.atOnce(jobs), jobs, func(j job) answer {
-		objects, err := c.listAmong(ctx, pace, j, labels)
-		progress.add(len(objects))
-		return answer{objects, err}
+		a := c.listAmong(ctx, pace, j, labels)
+		progress.add(len(a.objects))
+		return a
 	})
 }
 
@@ -54,20 +57,21 @@ func (c *Cluster) atOnce(jobs []job) int {
 const mostObjects = 10_000_000
 
 // list reads a type by itself.
-func (c *Cluster) list(ctx context.Context, j job, labels bool) ([]*object.Object, error) {
+func (c *Cluster) list(ctx context.Context, j job, labels bool) answer {
 	return c.listAmong(ctx, newPace(c.options.Concurrency), j, labels)
 }
 
 // listAmong reads a type page by page. When the server forgets the point from which
-// the pages are cut (410), it starts over once, without pages. What was read before
-// an error is answered with it. at bounds the
+// the pages are cut (410), or its pages contradict each other, it starts over once,
+// without pages. What was read before an error is returned with it. at bounds the
 // requests in flight, those of other lists among them.
-func (c *Cluster) listAmong(ctx context.Context, at *pace, j job, labels bool) ([]*object.Object, error) {
+func (c *Cluster) listAmong(ctx context.Context, at *pace, j job, labels bool) answer {
 	if err := at.flights.Acquire(ctx, 1); err != nil {
-		return nil, err
+		return answer{err: err}
 	}
 	defer at.flights.Release(1)
 	var objects []*object.Object
+	newest := c.states.newestOf(j.of.GroupResource())
 	reading := c.paging(j, labels, at)
 	defer reading.close()
 	options := metav1.ListOptions{Limit: c.options.ChunkSize, FieldSelector: j.fields}
@@ -76,24 +80,34 @@ func (c *Cluster) listAmong(ctx context.Context, at *pace, j job, labels bool) (
 			options.Limit = reading.size
 		}
 		all, page, err := reading.page(ctx, options, objects, mostObjects-read.read)
-		if apierrors.IsResourceExpired(err) && options.Continue != "" && !over {
+		more := false
+		if err == nil {
+			fresh := all[len(objects):]
+			objects = all
+			if more, err = read.next(page, firstOf(fresh), len(fresh)); err == nil {
+				err = c.states.note(j.of.GroupResource(), newest, page.ResourceVersion)
+			}
+		}
+		again := apierrors.IsResourceExpired(err) && options.Continue != "" || errors.Is(err, errContradicted)
+		switch {
+		case again && !over:
+			c.memory.give(objects)
 			objects, read, over = nil, pages{}, true
 			options.Limit = 0
-			continue
+		case err != nil || !more:
+			return answer{objects, read.version, err}
+		default:
+			objects = slices.Grow(objects, remaining(page))
 		}
-		if err != nil {
-			return objects, err
-		}
-		fresh := all[len(objects):]
-		if n := slices.IndexFunc(fresh, func(o *object.Object) bool { return o.Name == "" || o.UID == "" }); n >= 0 {
-			return all[:len(objects)+n], errNoMetadata
-		}
-		objects = all
-		if more, err := read.next(page.Continue, len(fresh)); !more || err != nil {
-			return objects, err
-		}
-		objects = slices.Grow(objects, remaining(page))
 	}
+}
+
+// firstOf is where the first object of a page lives, or empty.
+func firstOf(page []*object.Object) string {
+	if len(page) == 0 {
+		return ""
+	}
+	return page[0].Namespace + "/" + page[0].Name
 }
 
 // believed is up to how many objects to come there is room made for: no more memory than

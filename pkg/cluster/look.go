@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,11 +55,15 @@ type look struct {
 	scope Scope
 	world *World
 
-	seen    snapshot.Collection
-	done    map[snapshot.Listing]bool
-	listed  []snapshot.Listing
-	gaps    []snapshot.Gap
-	lookups []snapshot.Lookup
+	seen     snapshot.Collection
+	done     map[snapshot.Listing]bool
+	listed   []snapshot.Listing
+	versions map[snapshot.Listing]string // the resourceVersions of these lists
+	gaps     []snapshot.Gap
+	lookups  []snapshot.Lookup
+
+	// origin is the scan on which a lookup by itself rests; nil in a scan.
+	origin *snapshot.Snapshot
 
 	probesMu sync.Mutex
 	probes   map[probeKey]func() error
@@ -69,8 +74,8 @@ type look struct {
 // everything. now ends the look: ages are measured from it.
 func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	l := &look{
-		Cluster: c, scope: scope, world: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
-		done: map[snapshot.Listing]bool{}, probes: map[probeKey]func() error{},
+		Cluster: c.withMemory(), scope: scope, world: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
+		done: map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{}, probes: map[probeKey]func() error{},
 	}
 	if err := l.list(ctx, l.jobs(), false); err != nil {
 		return nil, err
@@ -89,6 +94,7 @@ func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() ti
 	if err := l.list(ctx, l.wider(), true); err != nil {
 		return nil, err
 	}
+	l.contradict()
 	if err := l.markRunning(ctx); err != nil {
 		return nil, err
 	}
@@ -135,7 +141,7 @@ func (l *look) list(ctx context.Context, jobs []job, search bool) error {
 			fresh = append(fresh, j)
 		}
 	}
-	answers, err := l.listAll(ctx, fresh, l.scope.Labels)
+	answers, err := l.answers(ctx, fresh)
 	if err != nil {
 		return err
 	}
@@ -149,7 +155,12 @@ func (l *look) list(ctx context.Context, jobs []job, search bool) error {
 		l.seen.Add(a.objects...)
 		if a.err == nil {
 			l.listed = append(l.listed, fresh[i].listing())
+			l.versions[fresh[i].listing()] = a.version
 			continue
+		}
+		var full *MemoryError
+		if errors.As(a.err, &full) {
+			return full
 		}
 		at := fresh[i].listing()
 		gap := snapshot.Gap{Group: at.Group, Resource: at.Resource, Namespace: at.Namespace}
@@ -160,6 +171,32 @@ func (l *look) list(ctx context.Context, jobs []job, search bool) error {
 		l.gaps = append(l.gaps, gap)
 	}
 	return nil
+}
+
+// answers are those to the jobs, in their order. What discovery had listed to prove itself
+// is not listed again.
+func (l *look) answers(ctx context.Context, jobs []job) ([]answer, error) {
+	out := make([]answer, len(jobs))
+	var left []job
+	var places []int
+	for i, j := range jobs {
+		a := l.world.announced.of(j)
+		if a == nil {
+			left, places = append(left, j), append(places, i)
+			continue
+		}
+		out[i] = *a
+		for _, o := range a.objects {
+			if !l.scope.Labels {
+				o.Labels = nil
+			}
+		}
+	}
+	answers, err := l.listAll(ctx, left, l.scope.Labels)
+	for k, i := range places {
+		out[i] = answers[k]
+	}
+	return out, err
 }
 
 // byKind are the places of jobs in the order of their objects (object.Identity.Compare):

@@ -43,6 +43,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body := reply(r)
 	w.Header().Set("Content-Type", "application/json")
+	if refusal, said := body.(fields); said && refusal["kind"] == "Status" && refusal["status"] == "Failure" {
+		w.WriteHeader(refusal["code"].(int))
+	}
 	if status, failed := body.(failure); failed {
 		w.WriteHeader(status.code)
 		body = map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status.code, "reason": status.reason, "message": status.reason}
@@ -83,6 +86,10 @@ func serve(t *testing.T, answers map[string]func(*http.Request) any) (*Cluster, 
 		"/apis/example.com/v1":     say(fields{"kind": "APIResourceList", "groupVersion": "example.com/v1", "resources": []fields{resource("widgets", "Widget")}}),
 		"/apis/old.example.com/v1": say(fields{"kind": "APIResourceList", "groupVersion": "old.example.com/v1", "resources": []fields{resource("widgets", "Widget")}}),
 
+		// It serves neither custom types nor aggregated APIs.
+		"/apis/apiregistration.k8s.io/v1/apiservices":             say(failure{http.StatusNotFound, "NotFound"}),
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": say(failure{http.StatusNotFound, "NotFound"}),
+
 		"/api/v1/pods":                     say(list()),
 		"/apis/example.com/v1/widgets":     say(list()),
 		"/apis/old.example.com/v1/widgets": say(list()),
@@ -101,11 +108,11 @@ func serve(t *testing.T, answers map[string]func(*http.Request) any) (*Cluster, 
 }
 
 func list(items ...fields) fields {
-	return fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": fields{}, "items": items}
+	return fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"resourceVersion": "10"}, "items": items}
 }
 
 func item(name string) fields {
-	return fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"name": name, "namespace": "ns", "uid": "uid-" + name}}
+	return fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"name": name, "namespace": "ns", "uid": "uid-" + name, "resourceVersion": "5"}}
 }
 
 func take(t *testing.T, c *Cluster) *snapshot.Snapshot {
@@ -137,7 +144,7 @@ func TestLook(t *testing.T) {
 	pages := func(r *http.Request) any {
 		p := list(item("a"), item("b"))
 		if r.URL.Query().Get("continue") == "" {
-			p["metadata"] = fields{"continue": "more"}
+			p["metadata"] = fields{"resourceVersion": "10", "continue": "more"}
 			return p
 		}
 		return list(item("c"))
@@ -148,14 +155,14 @@ func TestLook(t *testing.T) {
 			return failure{http.StatusGone, "Expired"}
 		case q.Get("limit") != "":
 			p := list(item("a"), item("gone-since"))
-			p["metadata"] = fields{"continue": "more"}
+			p["metadata"] = fields{"resourceVersion": "10", "continue": "more"}
 			return p
 		}
 		return list(item("a"), item("b"), item("c"))
 	}
 	endless := func(*http.Request) any {
 		p := list(item("a"))
-		p["metadata"] = fields{"continue": "again"}
+		p["metadata"] = fields{"resourceVersion": "10", "continue": "again"}
 		return p
 	}
 	for name, test := range map[string]struct {
@@ -169,7 +176,7 @@ func TestLook(t *testing.T) {
 		},
 		"a server that sends whole objects is understood": {
 			answers: map[string]func(*http.Request) any{"/apis/example.com/v1/widgets": say(fields{
-				"kind": "WidgetList", "apiVersion": "example.com/v1", "metadata": fields{},
+				"kind": "WidgetList", "apiVersion": "example.com/v1", "metadata": fields{"resourceVersion": "10"},
 				"items": []fields{{"kind": "Widget", "apiVersion": "example.com/v1", "metadata": item("a")["metadata"], "spec": fields{"size": 3}}},
 			})},
 			want: []string{"example.com/v1 Widget/a"},

@@ -23,19 +23,17 @@ func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 		return out
 	}
 	result, err := l.do(ctx, func() *rest.Request { return l.get(m.Type, at.Namespace, at.Name, acceptObject) })
-	var found metav1.PartialObjectMetadata
+	var found *metav1.PartialObjectMetadata
 	if err == nil {
-		if err = decode(result, &found); err == nil {
-			err = about(&found, m.Type, at.Namespace, at.Name)
-		}
+		found, err = readObject(result, job{of: m.Type, namespace: at.Namespace, name: at.Name})
 	}
 	switch {
 	case err == nil:
 		// As a list would show it, whatever version the reference asked for.
 		preferred := view.Versions(m.Type.Group, m.Type.Kind)[0]
-		o := object.FromMeta(preferred.APIVersion(), preferred.Kind, &found, l.scope.Labels)
+		o := object.FromMeta(preferred.APIVersion(), preferred.Kind, found, l.scope.Labels)
 		out.Outcome, out.Object = snapshot.Found, &o
-	case namesObject(err, m.Type.Resource, at.Name):
+	case namesObject(err, m.Type.GroupResource(), at.Name):
 		out = l.absent(ctx, view, m.Type, out)
 	default:
 		out.Reason, out.Message = classify(err)
@@ -47,14 +45,14 @@ func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 }
 
 // lookupAll asks for each, and once more where an object came whose UID neither a list
-// nor any reference of the objects knows. From it follows that an owner was replaced,
-// and that what has that owner alone may go: for that, an answer that was broken on
-// its way must not be enough. known answers the object of a UID that was seen, or nil.
+// at that place nor any reference of the objects knows. From it follows that an owner was
+// replaced, and that what has that owner alone may go: for that, an answer that was broken
+// on its way must not be enough. known returns the object of a UID that was seen, or nil.
 func (l *look) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
 	answers, err := each(ctx, l.options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return l.lookup(ctx, view, c) })
 	strange := map[types.UID]bool{}
 	for _, a := range answers {
-		if a.Object != nil && known(a.Object.UID) == nil {
+		if a.Object != nil && !sameObject(known(a.Object.UID), a.Object) {
 			strange[a.Object.UID] = true
 		}
 	}
@@ -63,28 +61,41 @@ func (l *look) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot
 	}
 	for _, o := range objects {
 		for _, r := range o.Owners {
-			delete(strange, r.UID)
+			if known(r.UID) == nil {
+				delete(strange, r.UID)
+			}
 		}
 	}
 	return each(ctx, l.options.Small, answers, func(a snapshot.Lookup) snapshot.Lookup {
 		if a.Object == nil || !strange[a.Object.UID] {
 			return a
 		}
-		return l.confirm(ctx, view, a)
+		return l.confirm(ctx, view, a, known(a.Object.UID))
 	})
 }
 
+// sameObject reports whether two sights of one UID are of one object: the same namespace,
+// name and creation time, whatever the API that served them.
+func sameObject(a, b *object.Object) bool {
+	return a != nil && b != nil && a.Namespace == b.Namespace && a.Name == b.Name && a.Created.Equal(b.Created)
+}
+
 // confirm asks a second time, and believes nothing of two answers that name different
-// objects.
-func (l *look) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup) snapshot.Lookup {
+// objects, or of a UID that holder has, which is another object.
+func (l *look) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup, holder *object.Object) snapshot.Lookup {
+	failed := snapshot.Lookup{Coordinates: first.Coordinates, Outcome: snapshot.Failed, Reason: snapshot.Unreadable}
 	second := l.lookup(ctx, view, first.Coordinates)
-	if second.Object == nil || second.Object.UID == first.Object.UID {
+	switch {
+	case second.Object == nil:
 		return second
+	case second.Object.UID != first.Object.UID:
+		failed.Message = "the server answered two requests with different UIDs"
+		return failed
+	case holder != nil && !sameObject(holder, second.Object):
+		failed.Message = fmt.Sprintf("the server answered with the UID of another object, %s", holder)
+		return failed
 	}
-	return snapshot.Lookup{
-		Coordinates: first.Coordinates, Outcome: snapshot.Failed, Reason: snapshot.Unreadable,
-		Message: "asked twice, the server answered with different UIDs",
-	}
+	return second
 }
 
 // absent settles a 404 that names the object: it proves absence only where a

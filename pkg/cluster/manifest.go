@@ -12,10 +12,12 @@ import (
 
 const (
 	// manifestBatch is how many objects that are asked for one by one are held.
-	manifestBatch = 64
+	manifestBatch = 16
 	// manifestPage is how many whole objects are asked for at a time; twice as many
-	// are held.
+	// are held. The first page is a shorter one: a page that is too long is not read,
+	// and its objects are asked for one by one.
 	manifestPage = 500
+	firstPage    = 100
 )
 
 // Manifests reads whole objects and passes them on, one after the other, with
@@ -27,9 +29,10 @@ const (
 // not be read, each time a *Failure. The error is the context's or each's, which
 // ends the reading.
 func (c *Cluster) Manifests(ctx context.Context, seen *snapshot.Snapshot, wanted []object.Identity, each func(object.Object, json.RawMessage) error) (failed map[types.UID]error, err error) {
+	c = c.withMemory()
 	m := &manifests{
 		Cluster: c, pass: each, failed: map[types.UID]error{}, wanted: make(map[types.UID]object.Identity, len(wanted)),
-		look: &look{Cluster: c, probes: map[probeKey]func() error{}}, view: snapshot.NewView(seen),
+		look: &look{Cluster: c, origin: seen, probes: map[probeKey]func() error{}}, view: snapshot.NewView(seen),
 	}
 	for _, o := range wanted {
 		m.wanted[o.UID] = o

@@ -77,7 +77,7 @@ func (c *Cluster) through(ctx context.Context, j job, typed string) ([]string, e
 		if len(names.names) >= enough && names.common == typed {
 			return names.names, nil
 		}
-		more, err := at.next(page.Continue, len(objects))
+		more, err := at.next(page, firstOf(objects), len(objects))
 		switch {
 		case err != nil:
 			return nil, err

@@ -67,13 +67,21 @@ func (s *storing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	list := metav1.PartialObjectMetadataList{
 		TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
-		ListMeta: metav1.ListMeta{Continue: next},
+		ListMeta: metav1.ListMeta{Continue: next, ResourceVersion: "10"},
 	}
 	for _, name := range s.names[from:to] {
-		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)}})
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOf(r), Name: name, UID: types.UID("uid-" + name), ResourceVersion: "5"}})
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(list)
+}
+
+// namespaceOf is the namespace of which a list is asked for.
+func namespaceOf(r *http.Request) string {
+	if at := strings.Split(r.URL.Path, "/"); len(at) > 5 {
+		return at[4]
+	}
+	return "ns"
 }
 
 // started is a cluster of which that is the server.

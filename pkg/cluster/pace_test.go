@@ -62,7 +62,8 @@ func asked(t *testing.T, n int, o Options) []int {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
-	objects, err := c.list(t.Context(), job{of: pods}, false)
+	list := c.list(t.Context(), job{of: pods}, false)
+	objects, err := list.objects, list.err
 	if err != nil || len(objects) != n {
 		t.Fatalf("%d objects of %d, %v", len(objects), n, err)
 	}

@@ -19,10 +19,6 @@ const window = 64 << 10
 
 var windows = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, window) }}
 
-// mostRead is the size up to which an answer is read that is not in the encoding
-// which can be read as it arrives.
-const mostRead = 1 << 30
-
 // paging is a list that is read page by page. It is to be closed.
 type paging struct {
 	*Cluster
@@ -34,10 +30,13 @@ type paging struct {
 	asked   int64  // of the one that is read; 0: of all
 	next    *ahead // nil unless it is under way
 	claimed bool   // one of the places of long lists
+	holds   int64  // bytes of memory that the page under way takes
 }
 
 func (c *Cluster) paging(j job, labels bool, at *pace) *paging {
-	return &paging{Cluster: c, job: j, pace: at, labels: labels, size: c.options.ChunkSize, reader: wire.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
+	p := &paging{Cluster: c, job: j, pace: at, labels: labels, size: c.options.ChunkSize, reader: wire.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
+	p.reader.Each = p.accept
+	return p
 }
 
 // page reads one page and appends its objects, up to most. A page that breaks off is
@@ -50,8 +49,11 @@ func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.
 		}
 	}
 	begun := time.Now()
+	p.holds = 0
 	err = p.persist(ctx, func(ctx context.Context) error {
 		read := func(body io.Reader) (err error) {
+			p.memory.giveBytes(p.holds) // of an attempt that broke off
+			p.holds = 0
 			all, page, err = p.read(into, body, most)
 			return err
 		}
@@ -100,23 +102,38 @@ func (p *paging) read(into []*object.Object, body io.Reader, most int) ([]*objec
 // whole reads an answer of another encoding, which has to be there as a whole
 // before anything can be read of it.
 func (p *paging) whole(into []*object.Object, in io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
-	raw, err := io.ReadAll(io.LimitReader(in, mostRead+1))
+	raw, held, err := p.memory.readAll(in)
+	defer p.memory.giveBytes(held)
 	if err != nil {
 		return into, metav1.ListMeta{}, fmt.Errorf("read list: %w", err)
 	}
-	if len(raw) > mostRead {
-		return into, metav1.ListMeta{}, fmt.Errorf("read list: it has more than the %d bytes that are read", mostRead)
-	}
-	var list metav1.PartialObjectMetadataList
-	if err := decodeRaw(raw, &list); err != nil {
+	items, meta, err := readPage(raw, p.job, true)
+	if err != nil {
 		return into, metav1.ListMeta{}, err
 	}
-	if len(list.Items) > most {
+	if len(items) > most {
 		return into, metav1.ListMeta{}, wire.ErrTooMany
 	}
-	for i := range list.Items {
-		o := object.FromMeta(p.of.APIVersion(), p.of.Kind, &list.Items[i], p.labels)
+	for _, raw := range items {
+		item, err := readItem(raw, p.job, true)
+		if err != nil {
+			return into, metav1.ListMeta{}, err
+		}
+		o := object.FromMeta(p.of.APIVersion(), p.of.Kind, item, p.labels)
+		if err := p.accept(&o); err != nil {
+			return into, metav1.ListMeta{}, err
+		}
 		into = append(into, &o)
 	}
-	return into, list.ListMeta, nil
+	return into, meta, nil
+}
+
+// accept checks an object of a page, and counts the memory that it takes.
+func (p *paging) accept(o *object.Object) error {
+	if err := verifyObject(p.job, o.Namespace, o.Name, string(o.UID), o.ResourceVersion); err != nil {
+		return err
+	}
+	size := sizeOf(o)
+	p.holds += size
+	return p.memory.takeBytes(size)
 }

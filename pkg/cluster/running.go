@@ -20,10 +20,7 @@ func (l *look) markRunning(ctx context.Context) error {
 		return nil
 	}
 	jobs := l.podLists()
-	answers, err := each(ctx, l.options.Concurrency, jobs, func(j job) answer {
-		objects, err := l.Cluster.list(ctx, j, false)
-		return answer{objects, err}
-	})
+	answers, err := each(ctx, l.options.Concurrency, jobs, func(j job) answer { return l.Cluster.list(ctx, j, false) })
 	if err != nil {
 		return err
 	}

@@ -3,18 +3,16 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http/httptrace"
 	"slices"
 	"strings"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	strict "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/rest"
 )
 
@@ -43,27 +41,35 @@ const (
 	kindResources = "APIResourceList"
 )
 
-// named is an answer of any server about a root, of which the field of its kind is set.
+// named is an answer of any server about a root; the field of its kind is set, the others
+// are nil.
 type named struct {
-	Kind     string                           `json:"kind"`
+	envelope
 	Items    []apidiscovery.APIGroupDiscovery `json:"items"`    // APIGroupDiscoveryList
 	Versions []string                         `json:"versions"` // APIVersions, of the group without a name
 	Groups   []metav1.APIGroup                `json:"groups"`   // APIGroupList
 }
 
-// under asks for the groups of a root, /api or /apis, with their types.
-func (c *Cluster) under(ctx context.Context, root string) (*served, error) {
-	raw, err := c.raw(ctx, root, acceptServed)
-	var status apierrors.APIStatus
-	if errors.As(err, &status) && apierrors.IsNotFound(err) && root == "/api" {
-		return &served{}, nil // a server of aggregated groups alone
-	}
+// root is where a server says what it serves: of the core group, or of all others.
+type root string
+
+const (
+	coreRoot  root = "/api"
+	groupRoot root = "/apis"
+)
+
+// under asks for the groups of a root with their types.
+func (c *Cluster) under(ctx context.Context, at root) (*served, error) {
+	raw, err := c.raw(ctx, string(at), acceptServed)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := readNamed(raw)
+	if err == nil {
+		err = verifyGroups(answer, at)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", root, err)
+		return nil, fmt.Errorf("read %s: %w", at, err)
 	}
 	if len(answer.Versions) > 0 {
 		legacy := metav1.APIGroup{}
@@ -73,7 +79,7 @@ func (c *Cluster) under(ctx context.Context, root string) (*served, error) {
 		answer.Groups = append(answer.Groups, legacy)
 	}
 	if len(answer.Groups) > 0 {
-		return c.types(ctx, root, answer.Groups)
+		return c.types(ctx, string(at), answer.Groups)
 	}
 	return withoutStale(answer.Items), nil
 }
@@ -94,28 +100,21 @@ func (c *Cluster) raw(ctx context.Context, path, accept string) ([]byte, error) 
 // for one that names nothing, and no type of it would be missed.
 func readNamed(raw []byte) (answer named, err error) {
 	if !bytes.HasPrefix(raw, []byte(protobuf)) {
-		if err := json.Unmarshal(raw, &answer); err != nil {
+		if err := strict.Unmarshal(raw, &answer); err != nil {
 			return answer, err
 		}
-		return answer, ofKind(answer.Kind, kindServed, kindVersions, kindGroups)
+		return answer, verifyDiscovery(answer.envelope, kindServed, kindVersions, kindGroups)
 	}
-	var envelope runtime.Unknown
-	if err := envelope.Unmarshal(raw[len(protobuf):]); err != nil {
+	var unknown runtime.Unknown
+	if err := unknown.Unmarshal(raw[len(protobuf):]); err != nil {
 		return answer, err
 	}
-	if err := ofKind(envelope.Kind, kindServed); err != nil {
+	if err := verifyDiscovery(envelope{unknown.APIVersion, unknown.Kind}, kindServed); err != nil {
 		return answer, err
 	}
 	var list apidiscovery.APIGroupDiscoveryList
-	err = list.Unmarshal(envelope.Raw)
-	return named{Items: list.Items}, err
-}
-
-func ofKind(kind string, wanted ...string) error {
-	if slices.Contains(wanted, kind) {
-		return nil
-	}
-	return fmt.Errorf("it is of kind %q, not %s", kind, strings.Join(wanted, " or "))
+	err = list.Unmarshal(unknown.Raw)
+	return named{envelope: envelope{Kind: unknown.Kind}, Items: list.Items}, err
 }
 
 // withoutStale takes out the versions that the server did not hear of lately.
@@ -147,7 +146,7 @@ func (c *Cluster) types(ctx context.Context, root string, groups []metav1.APIGro
 		err       error
 	}
 	answers, err := each(ctx, c.options.Small, versions, func(gv schema.GroupVersion) (a answer) {
-		a.resources, a.err = c.resources(ctx, root+"/"+gv.String())
+		a.resources, a.err = c.resources(ctx, root, gv.String())
 		return a
 	})
 	out := &served{failed: map[schema.GroupVersion]error{}}
@@ -166,20 +165,27 @@ func (c *Cluster) types(ctx context.Context, root string, groups []metav1.APIGro
 }
 
 // resources asks for the types of one version of a group.
-func (c *Cluster) resources(ctx context.Context, path string) ([]apidiscovery.APIResourceDiscovery, error) {
-	raw, err := c.raw(ctx, path, runtime.ContentTypeJSON)
+func (c *Cluster) resources(ctx context.Context, root, version string) ([]apidiscovery.APIResourceDiscovery, error) {
+	raw, err := c.raw(ctx, root+"/"+version, runtime.ContentTypeJSON)
 	if err != nil {
 		return nil, err
 	}
-	var list metav1.APIResourceList
-	if err := json.Unmarshal(raw, &list); err != nil {
+	var list struct {
+		envelope
+		GroupVersion string               `json:"groupVersion"`
+		Resources    []metav1.APIResource `json:"resources"`
+	}
+	if err := strict.Unmarshal(raw, &list); err != nil {
 		return nil, err
 	}
-	if err := ofKind(list.Kind, kindResources); err != nil {
+	if err := verifyDiscovery(list.envelope, kindResources); err != nil {
 		return nil, err
+	}
+	if list.GroupVersion != version {
+		return nil, notAsked("it is of %q, not of %q", list.GroupVersion, version)
 	}
 	var out []apidiscovery.APIResourceDiscovery
-	for _, r := range list.APIResources {
+	for _, r := range list.Resources {
 		if strings.Contains(r.Name, "/") { // a subresource
 			continue
 		}

@@ -20,11 +20,8 @@ import (
 // not every type has every column.
 type Cells struct{ Ready, Status, Age string }
 
-// rendering is one request for tables: a list, or one object where name is set.
-type rendering struct {
-	at   job
-	name string
-}
+// rendering is one request for tables: a list, or one object where the job has a name.
+type rendering struct{ at job }
 
 // Tables asks the server to render objects of a look as kubectl get shows them,
 // and answers the cells by UID. Objects the server did not render are left out. The
@@ -32,7 +29,7 @@ type rendering struct {
 func (c *Cluster) Tables(ctx context.Context, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
 	asked := renderings(seen, objects)
 	limit := c.options.Small
-	if slices.ContainsFunc(asked, func(r rendering) bool { return r.name == "" }) {
+	if slices.ContainsFunc(asked, func(r rendering) bool { return r.at.name == "" }) {
 		limit = c.options.Concurrency // a list of tables is large, and held as a whole
 	}
 	answers, err := each(ctx, limit, asked, func(r rendering) map[types.UID]Cells {
@@ -60,12 +57,12 @@ func renderings(seen *snapshot.Snapshot, objects []object.Identity) []rendering 
 	lists, single := divide(view, seen, objects, kindIn)
 	out := make([]rendering, 0, len(lists)+len(single))
 	for _, l := range lists {
-		out = append(out, rendering{at: l.job})
+		out = append(out, rendering{l.job})
 	}
 	for _, o := range single {
 		m, ok := view.Map(o.APIVersion, o.Kind)
 		if ok && m.Served && m.Type.Can("get") && snapshot.ValidName(o.Name) {
-			out = append(out, rendering{at: job{of: m.Type, namespace: o.Namespace}, name: o.Name})
+			out = append(out, rendering{job{of: m.Type, namespace: o.Namespace, name: o.Name}})
 		}
 	}
 	return out
@@ -78,8 +75,8 @@ func (c *Cluster) render(ctx context.Context, r rendering) map[types.UID]Cells {
 	options := metav1.ListOptions{Limit: c.options.ChunkSize}
 	for list := (pages{}); ; options.Continue = list.at {
 		result, err := c.do(ctx, func() *rest.Request {
-			request := c.get(r.at.of, r.at.namespace, r.name, acceptTable)
-			if r.name == "" {
+			request := c.get(r.at.of, r.at.namespace, r.at.name, acceptTable)
+			if r.at.name == "" {
 				request = request.SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 			}
 			return request
@@ -92,17 +89,19 @@ func (c *Cluster) render(ctx context.Context, r rendering) map[types.UID]Cells {
 			return out
 		}
 		var table metav1.Table
-		if json.Unmarshal(raw, &table) != nil || table.Kind != "Table" {
+		if json.Unmarshal(raw, &table) != nil || table.Kind != "Table" || !slices.Contains(metadataKinds, table.APIVersion) {
 			return out
 		}
-		readTable(&table, out)
-		if more, err := list.next(table.Continue, len(table.Rows)); !more || err != nil || r.name != "" {
+		first := readTable(&table, r.at, out)
+		if more, err := list.next(table.ListMeta, first, len(table.Rows)); !more || err != nil || r.at.name != "" {
 			return out
 		}
 	}
 }
 
-func readTable(table *metav1.Table, into map[types.UID]Cells) {
+// readTable reads the rows about objects that j asks for, and returns where the first of
+// them lives, or empty.
+func readTable(table *metav1.Table, j job, into map[types.UID]Cells) (first string) {
 	column := func(name string) int {
 		return slices.IndexFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool {
 			return strings.EqualFold(c.Name, name)
@@ -111,8 +110,11 @@ func readTable(table *metav1.Table, into map[types.UID]Cells) {
 	ready, desired, status, age := column("Ready"), column("Desired"), column("Status"), column("Age")
 	for _, row := range table.Rows {
 		var meta metav1.PartialObjectMetadata
-		if json.Unmarshal(row.Object.Raw, &meta) != nil || meta.UID == "" {
+		if json.Unmarshal(row.Object.Raw, &meta) != nil || verifyObject(j, meta.Namespace, meta.Name, string(meta.UID), meta.ResourceVersion) != nil {
 			continue
+		}
+		if first == "" {
+			first = meta.Namespace + "/" + meta.Name
 		}
 		cell := func(i int) string {
 			if i < 0 || i >= len(row.Cells) || row.Cells[i] == nil {
@@ -129,4 +131,5 @@ func readTable(table *metav1.Table, into map[types.UID]Cells) {
 		}
 		into[meta.UID] = cells
 	}
+	return first
 }

@@ -34,8 +34,8 @@ func TestTablesAreAskedForInTheShorterWay(t *testing.T) {
 			var got []string
 			for _, r := range renderings(st.New(st.Listing(pods...)), shown) {
 				asked := r.at.of.Resource
-				if r.name != "" {
-					asked += "/" + r.name
+				if r.at.name != "" {
+					asked += "/" + r.at.name
 				}
 				got = append(got, asked)
 			}

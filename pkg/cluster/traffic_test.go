@@ -72,7 +72,7 @@ func TestTrafficIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
-	if _, err := c.list(context.Background(), job{of: pods}, false); err != nil {
+	if err := c.list(context.Background(), job{of: pods}, false).err; err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("requests: 3 (list 3), not 2xx: 1, broken off: 1, asked again: 2, bytes unpacked: %d, seconds: ", len(body)/2+len(body))

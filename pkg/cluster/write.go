@@ -19,6 +19,30 @@ var patient = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2.5, Jitter
 // writeRetryAfter bounds how often client-go itself honours a Retry-After.
 const writeRetryAfter = 4
 
+// writeGrace is how long a write may go on that is under way when its run ends.
+const writeGrace = 10 * time.Second
+
+// finishing is a context for a write that is about to begin. It outlives ctx for some
+// seconds, so that the answer to a write that was sent is heard, and not for ever, since a
+// server may never answer. The caller must call the function that comes with it.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), run{}, ctx.Done()))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
+	return out, func() {
+		stop()
+		cancel()
+	}
+}
+
+// run is the key of what is closed when the run ends for which a write is sent.
+type run struct{}
+
+// runOver is closed when no request may begin any more; nil where ctx alone decides.
+func runOver(ctx context.Context) <-chan struct{} {
+	over, _ := ctx.Value(run{}).(<-chan struct{})
+	return over
+}
+
 // write sends the request, again where that may help, within the time of one request.
 func (c *Cluster) write(ctx context.Context, request func() *rest.Request) (rest.Result, error) {
 	if c.options.Timeout > 0 {
@@ -35,6 +59,8 @@ func (c *Cluster) write(ctx context.Context, request func() *rest.Request) (rest
 		}
 		select {
 		case <-ctx.Done():
+			return result, err
+		case <-runOver(ctx):
 			return result, err
 		case <-time.After(next):
 		}

@@ -15,8 +15,9 @@ import (
 
 // Writer changes objects of the cluster, each write bound to the UID and the
 // resourceVersion of what it is given, and reads what decides on the next one.
-// Every error is a *Failure or the context's, save that of Census. It is safe for
-// concurrent use.
+// A write that is under way when its context ends goes on for some seconds, so that its
+// answer is heard. Every error is a *Failure or the context's, save that of Census. It is
+// safe for concurrent use.
 type Writer struct {
 	cluster *Cluster
 	seen    *snapshot.Snapshot
@@ -41,6 +42,8 @@ func (c *Cluster) Writer(seen *snapshot.Snapshot, dryRun bool) *Writer {
 // collector's own finalizers keep may take several writes, each bound to the
 // state that the one before left.
 func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+	ctx, over := finishing(ctx)
+	defer over()
 	left, err := w.delete(ctx, o, policy)
 	var failed *Failure
 	if errors.As(err, &failed) && failed.Reason == snapshot.Conflict && policy == metav1.DeletePropagationBackground && !w.dryRun &&
@@ -57,7 +60,7 @@ func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.Del
 // first patch is a conflict, too.
 func (w *Writer) strip(ctx context.Context, o *object.Object) (*object.Object, error) {
 	for _, f := range o.Finalizers {
-		left, err := w.Patch(ctx, o, object.Change{Release: f})
+		left, err := w.patch(ctx, o, object.Change{Release: f})
 		if err != nil || left == nil {
 			return nil, err
 		}
@@ -66,7 +69,24 @@ func (w *Writer) strip(ctx context.Context, o *object.Object) (*object.Object, e
 	return w.delete(ctx, o, metav1.DeletePropagationBackground)
 }
 
+// mostDeletions is how often a DELETE is sent for an object that an earlier one marked,
+// each time in the state that the one before left.
+const mostDeletions = 3
+
 func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+	for tries := 1; ; tries++ {
+		left, marked, err := w.deleteOnce(ctx, o, policy)
+		if marked == nil || tries == mostDeletions || ctx.Err() != nil {
+			return left, err
+		}
+		o = marked
+	}
+}
+
+// deleteOnce sends a DELETE, and again where its answer was lost. marked is the object if
+// it was marked for deletion by then and nothing keeps it, so that another DELETE would
+// end what this one began.
+func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (left, marked *object.Object, err error) {
 	body, err := json.Marshal(metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
 		Preconditions:     &metav1.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion},
@@ -74,10 +94,10 @@ func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.Del
 		DryRun:            w.trial(),
 	})
 	if err != nil {
-		return nil, &Failure{"delete", o.Identity, snapshot.Refused, err}
+		return nil, nil, &Failure{"delete", o.Identity, snapshot.Refused, err}
 	}
 	sent := 0
-	left, err := w.send(ctx, "delete", o, func(t snapshot.Type) *rest.Request {
+	left, err = w.send(ctx, "delete", o, func(t snapshot.Type) *rest.Request {
 		sent++
 		return on(w.cluster.rest.Delete(), t, o.Namespace, o.Name).SetHeader("Content-Type", "application/json").Body(body)
 	})
@@ -92,15 +112,21 @@ func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.Del
 			// A server removes a Pod in two writes, marking it first; where the connection
 			// breaks off between them it stays marked, for nobody comes back to it. Another
 			// DELETE then ends what the first one began (rest.BeforeDelete).
-			return w.delete(ctx, now, policy)
+			marked = now
 		}
 	}
-	return left, err
+	return left, marked, err
 }
 
 // Patch makes the change on the very object it is given, and answers what is
 // left of it: nil when that let it go. An empty change proves the right to patch.
 func (w *Writer) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
+	ctx, over := finishing(ctx)
+	defer over()
+	return w.patch(ctx, o, c)
+}
+
+func (w *Writer) patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	body, err := patchOf(o, c)
 	if err != nil {
 		return nil, &Failure{"patch", o.Identity, snapshot.Refused, err}
@@ -143,6 +169,7 @@ func (w *Writer) trial() []string {
 var (
 	errUnbound = errors.New("its uid or resourceVersion is not known, so a write could meet another state of it")
 	errNowhere = errors.New("no request can be made for it")
+	errUnheard = errors.New("the run ended before the server answered: it may have been done")
 )
 
 // send sends a write about o and answers what is left of it.
@@ -156,20 +183,18 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	}
 	result, err := w.cluster.write(ctx, func() *rest.Request { return request(m.Type) })
 	if ctx.Err() != nil && err != nil {
-		return nil, ctx.Err()
+		return nil, &Failure{verb, o.Identity, snapshot.TimedOut, errUnheard}
 	}
 	if err != nil {
 		return nil, w.failure(ctx, verb, o.Identity, m.Type, err)
 	}
-	if verb == "delete" && isStatus(result) {
+	raw, _ := result.Raw() // its error is the one above
+	if verb == "delete" && verifySuccess(raw) == nil {
 		return nil, nil
 	}
-	var left metav1.PartialObjectMetadata
-	if err = decode(result, &left); err == nil {
-		err = about(&left, m.Type, o.Namespace, o.Name)
-	}
+	left, err := readObject(result, job{of: m.Type, namespace: o.Namespace, name: o.Name})
 	if err == nil && left.UID != o.UID {
-		err = errors.New("the answer is of another object of its name")
+		err = notAsked("it is of another object of that name")
 	}
 	switch {
 	case w.dryRun && verb == "delete" && errors.Is(err, errNoMetadata):
@@ -180,7 +205,8 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 		return w.Read(ctx, o.Identity)
 	}
 	preferred := w.view.Versions(m.Type.Group, m.Type.Kind)[0]
-	out := object.FromMeta(preferred.APIVersion(), preferred.Kind, &left, false)
+	w.cluster.noteState(m.Type, left)
+	out := object.FromMeta(preferred.APIVersion(), preferred.Kind, left, false)
 	if !kept(&out) && (verb == "delete" || out.Terminating()) {
 		return nil, nil // many types answer the object that just went
 	}
@@ -191,20 +217,12 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 // proven: it names the object, and the type can be listed.
 func (w *Writer) failure(ctx context.Context, verb string, at object.Identity, t snapshot.Type, err error) error {
 	out := &Failure{verb, at, refused(err), err}
-	if namesObject(err, t.Resource, at.Name) {
+	if namesObject(err, t.GroupResource(), at.Name) {
 		if w.look().absent(ctx, w.view, t, snapshot.Lookup{Coordinates: coordinatesOf(at)}).Outcome == snapshot.Absent {
 			out.Reason = snapshot.Gone
 		}
 	}
 	return out
-}
-
-// isStatus says whether the answer is the bare word that all is done, in place of
-// the object.
-func isStatus(result rest.Result) bool {
-	answer, err := result.Get()
-	_, is := answer.(*metav1.Status)
-	return is && err == nil
 }
 
 // kept says whether something keeps an object whose deletion was accepted:

@@ -461,15 +461,16 @@ func TestADeletionThatWouldEmptyTheFinalizers(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedWriteAnswersTheInterrupt, also while it waits to try again.
-func TestAnInterruptedWriteAnswersTheInterrupt(t *testing.T) {
+// TestAnInterruptedWriteIsNotSentAgain, and says what was answered to it.
+func TestAnInterruptedWriteIsNotSentAgain(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	w, s := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: {func(w http.ResponseWriter, r *http.Request) {
 		stop()
 		answers(503, "down")(w, r)
 	}}})
 	patient.Duration = time.Minute
-	if _, err := w.Delete(ctx, podX(), metav1.DeletePropagationBackground); !errors.Is(err, context.Canceled) {
+	var failed *Failure
+	if _, err := w.Delete(ctx, podX(), metav1.DeletePropagationBackground); !errors.As(err, &failed) || failed.Reason != snapshot.Unavailable {
 		t.Errorf("got %v", err)
 	}
 	if got := s.count("DELETE " + onePod); got != 1 {
@@ -547,14 +548,29 @@ func (m manifest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, m)
 }
 
+// everExpired are answers that offer ever new tokens, and no page.
+func everExpired(n int) (out []http.HandlerFunc) {
+	for i := range n {
+		s := status(410, "Expired", "too old", nil)
+		s["metadata"] = fields{"continue": fmt.Sprint("token", i)}
+		out = append(out, answers(410, s))
+	}
+	return out
+}
+
 func TestManifests(t *testing.T) {
 	const pods = "GET /api/v1/pods"
 	pod := func(i int) string { return fmt.Sprintf("GET /api/v1/namespaces/ns/pods/p%d", i) }
 	body := func(i int) string {
 		return fmt.Sprintf(`{"metadata":{"name":"p%d","namespace":"ns","uid":"u%d","resourceVersion":"2"},"Metadata":{"uid":"no"},"n": 12345678901234567890.10,"s":"<\u003c"}`, i, i)
 	}
+	whole := func(i int) string { return `{"apiVersion":"v1","kind":"Pod",` + body(i)[1:] }
+	single := func(i int) []http.HandlerFunc { return []http.HandlerFunc{manifest(whole(i)).ServeHTTP} }
+	absent := func(i int) []http.HandlerFunc {
+		return []http.HandlerFunc{answers(404, status(404, "NotFound", "", fields{"name": fmt.Sprintf("p%d", i), "kind": "pods"}))}
+	}
 	page := func(next string, items ...string) http.HandlerFunc {
-		return manifest(`{"kind":"PodList","apiVersion":"v1","metadata":{"continue":"` + next + `"},"items":[` + strings.Join(items, ", ") + `]}`).ServeHTTP
+		return manifest(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"` + next + `"},"items":[` + strings.Join(items, ", ") + `]}`).ServeHTTP
 	}
 	bodies := func(from, to int) (out []string) {
 		for i := from; i < to; i++ {
@@ -580,28 +596,43 @@ func TestManifests(t *testing.T) {
 			seen: 20, wanted: 12, passed: 12, asked: 2,
 			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...), page("", bodies(7, 20)...)}},
 		},
-		"what the list does not show is gone": {
-			seen: 20, wanted: 12, passed: 11, asked: 1,
-			answers: map[string][]http.HandlerFunc{pods: {page("", bodies(1, 20)...)}},
+		"what the list does not show is gone if a request for it finds nothing": {
+			seen: 20, wanted: 12, passed: 11, asked: 2,
+			answers: map[string][]http.HandlerFunc{pods: {page("", bodies(1, 20)...)}, pod(0): absent(0)},
+		},
+		"what the list does not show is asked for, and is not gone": {
+			seen: 20, wanted: 12, passed: 12, asked: 3,
+			answers: map[string][]http.HandlerFunc{pods: {page("", bodies(2, 20)...)}, pod(0): single(0), pod(1): single(1)},
+		},
+		"an answer that is no list is no proof that anything is gone": {
+			seen: 10, wanted: 10, passed: 9, asked: 11, failed: []types.UID{"u9"},
+			answers: map[string][]http.HandlerFunc{
+				pods:   {manifest(`{"message": "sign in first"}`).ServeHTTP},
+				pod(0): single(0), pod(1): single(1), pod(2): single(2), pod(3): single(3), pod(4): single(4),
+				pod(5): single(5), pod(6): single(6), pod(7): single(7), pod(8): single(8), pod(9): {manifest(`{"message": "sign in first"}`).ServeHTTP},
+			},
 		},
 		"few of many are asked for one by one": {
 			seen: 121, wanted: 2, passed: 1, asked: 2,
 			answers: map[string][]http.HandlerFunc{
-				pod(0): {manifest(body(0)).ServeHTTP}, pod(1): {answers(404, status(404, "NotFound", "", fields{"name": "p1", "kind": "pods"}))},
+				pod(0): single(0), pod(1): absent(1),
 			},
 		},
 		"what cannot be read is said": {
-			seen: 121, wanted: 5, passed: 1, asked: 5, failed: []types.UID{"u1", "u2", "u4"},
+			seen: 121, wanted: 6, passed: 1, asked: 8, failed: []types.UID{"u1", "u2", "u4", "u5"},
 			answers: map[string][]http.HandlerFunc{
-				pod(0): {manifest(body(0)).ServeHTTP}, pod(1): {forbidden}, pod(2): {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }},
-				pod(3): {manifest(body(7)).ServeHTTP}, // replaced
+				pod(0): single(0), pod(1): {forbidden}, pod(2): {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }},
+				pod(3): { // replaced, as two more answers say
+					manifest(strings.Replace(whole(3), `"u3"`, `"new"`, 1)).ServeHTTP, answers(200, asMetadata("new", "2", fields{"name": "p3"})),
+				},
 				pod(4): {manifest("?").ServeHTTP},
+				pod(5): {manifest(whole(7)).ServeHTTP}, // the answer to another request
 			},
 		},
 		"what was broken on its way is not passed on": {
 			seen: 121, wanted: 2, passed: 1, asked: 2, failed: []types.UID{"u1"},
 			answers: map[string][]http.HandlerFunc{
-				pod(0): {manifest(body(0)).ServeHTTP}, pod(1): {manifest(strings.Replace(body(1), "12345", `1, "time": "20\xff6"`+", \"m\": ", 1)).ServeHTTP},
+				pod(0): single(0), pod(1): {manifest(strings.Replace(whole(1), "12345", `1, "time": "20\xff6"`+", \"m\": ", 1)).ServeHTTP},
 			},
 		},
 		"a list that fails fails those it did not show yet": {
@@ -616,12 +647,19 @@ func TestManifests(t *testing.T) {
 			seen: 10, wanted: 10, passed: 10, asked: 5,
 			answers: map[string][]http.HandlerFunc{
 				pods:   {page("more", bodies(0, 7)...), expired("")},
-				pod(7): {manifest(body(7)).ServeHTTP}, pod(8): {manifest(body(8)).ServeHTTP}, pod(9): {manifest(body(9)).ServeHTTP},
+				pod(7): single(7), pod(8): single(8), pod(9): single(9),
 			},
 		},
-		"a list without an end fails": {
-			seen: 10, wanted: 10, passed: 7, asked: 2, failed: []types.UID{"u7", "u8", "u9"},
-			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...)}},
+		"of a list without an end, the rest is asked for one by one": {
+			seen: 10, wanted: 10, passed: 10, asked: 5,
+			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...)}, pod(7): single(7), pod(8): single(8), pod(9): single(9)},
+		},
+		"of a list that expires again and again, the rest is asked for one by one": {
+			seen: 10, wanted: 10, passed: 10, asked: 1 + mostExpired + 1 + 3,
+			answers: map[string][]http.HandlerFunc{
+				pods:   append([]http.HandlerFunc{page("more", bodies(0, 7)...)}, everExpired(mostExpired+5)...),
+				pod(7): single(7), pod(8): single(8), pod(9): single(9),
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func (r *restoration) create(ctx context.Context, i int) *end {
 	if err != nil {
 		return failing("read what was saved", err)
 	}
-	o, different, err := r.send(context.WithoutCancel(ctx), step.Object.Identity, body)
+	o, different, err := r.send(ctx, step.Object.Identity, body)
 	switch {
 	case reasonOf(err) == snapshot.Exists:
 		return skipped("another is there by now")

@@ -49,7 +49,7 @@ func (r *restoration) link(ctx context.Context, i int) *end {
 		if e := r.standing(ctx, step); e != nil {
 			return e
 		}
-		_, err = r.server.Patch(context.WithoutCancel(ctx), o, change)
+		_, err = r.server.Patch(ctx, o, change)
 		switch reasonOf(err) {
 		case snapshot.Gone:
 			return skipped("gone meanwhile")

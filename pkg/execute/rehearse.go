@@ -27,7 +27,7 @@ func (r *run) rehearse(ctx context.Context, step *plan.Step) *end {
 		if ctx.Err() != nil {
 			return r.interrupted()
 		}
-		_, err := r.send(context.WithoutCancel(ctx), o, d)
+		_, err := r.send(ctx, o, d)
 		switch reason := reasonOf(err); {
 		case err == nil:
 			return done("")

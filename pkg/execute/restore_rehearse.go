@@ -28,7 +28,7 @@ func (r *restoration) rehearse(ctx context.Context, i int) *end {
 	if err != nil {
 		return failing("read what was saved", err)
 	}
-	_, _, err = r.send(context.WithoutCancel(ctx), step.Object.Identity, body)
+	_, _, err = r.send(ctx, step.Object.Identity, body)
 	switch {
 	case reasonOf(err) == snapshot.Exists:
 		return skipped("another is there by now")
@@ -69,7 +69,7 @@ func (r *restoration) rehearseLink(ctx context.Context, step *plan.Step, add []r
 			return skipped("gone meanwhile")
 		}
 		change, _ := linking(o, add)
-		_, err = r.server.Patch(context.WithoutCancel(ctx), o, change)
+		_, err = r.server.Patch(ctx, o, change)
 		switch reasonOf(err) {
 		case snapshot.Gone:
 			return skipped("gone meanwhile")

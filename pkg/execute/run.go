@@ -56,7 +56,7 @@ type Result struct {
 // be made, or renewed, from g; neither is changed. A nil Keeper saves nothing.
 //
 // When the context ends no further write begins; those under way are seen to
-// their end, so the Server has to bound its requests itself. Steps that were not
+// their end by the Server. Steps that were not
 // begun are skipped. There is no error: whatever happens is in the report.
 func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, o Options) *Report {
 	o.Concurrency = max(o.Concurrency, 1)

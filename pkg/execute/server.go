@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Server is what a run needs of an API server. It is safe for concurrent use. An
+// Server is what a run needs of an API server. It is safe for concurrent use. A write
+// that is under way when its context ends is seen to its end, within bounds. An
 // error whose cause is known is or wraps a Refusal; Conflict and Gone are told apart by it.
 type Server interface {
 	// Delete asks for the deletion of the very object it is given, bound to its

@@ -13,7 +13,7 @@ import (
 // write sends what the collector would do, bound to the state that this was
 // decided on. A write that was begun is seen to its end.
 func (t *task) write(ctx context.Context, s standing) *end {
-	left, err := t.send(context.WithoutCancel(ctx), s.object, s.decision)
+	left, err := t.send(ctx, s.object, s.decision)
 	t.tries++
 	t.asked = nil
 	switch {
@@ -50,7 +50,7 @@ func (t *task) settle(ctx context.Context, s standing, left *object.Object) *end
 		wanted = s.decision.Change.Apply(*s.object).Owners
 	}
 	if left != nil && !sameReferences(left.Owners, wanted) { // an admission webhook's doing
-		now, err := t.examine(context.WithoutCancel(ctx), s.object.Identity)
+		now, err := t.examine(ctx, s.object.Identity)
 		if err != nil {
 			now = unexamined(left)
 		}

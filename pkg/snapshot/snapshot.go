@@ -50,23 +50,24 @@ type Reason string
 
 // The reasons of gaps and of failed lookups: part of the JSON contract.
 const (
-	Forbidden   Reason = "forbidden"          // 401 and 403
-	Unavailable Reason = "unavailable"        // 503, an aggregated API that is down, a broken connection
-	TimedOut    Reason = "timeout"            // the server's, the gateway's or ours
-	Throttled   Reason = "throttled"          // 429 until we gave up
-	Webhook     Reason = "conversion-webhook" // a CRD's conversion webhook failed
-	ServerError Reason = "server-error"       // any other 5xx
-	Unreadable  Reason = "unreadable"         // an answer that could not be decoded
-	Vanished    Reason = "vanished"           // discovery named it, the server no longer knows it
-	NotInFile   Reason = "not-in-file"        // a kubectl list does not hold it
-	Unproven    Reason = "unproven"           // a 404 that does not prove absence
-	BadName     Reason = "bad-name"           // a name that no object can have, so none was asked for
-	BadConfig   Reason = "bad-config"         // the kubeconfig does not lead to the cluster, so it was not asked
+	Forbidden    Reason = "forbidden"          // 401 and 403
+	Unavailable  Reason = "unavailable"        // 503, an aggregated API that is down, a broken connection
+	TimedOut     Reason = "timeout"            // the server's, the gateway's or ours
+	Throttled    Reason = "throttled"          // 429 until we gave up
+	Webhook      Reason = "conversion-webhook" // a CRD's conversion webhook failed
+	ServerError  Reason = "server-error"       // any other 5xx
+	Unreadable   Reason = "unreadable"         // an answer that could not be decoded
+	Vanished     Reason = "vanished"           // discovery named it, the server no longer knows it
+	Undiscovered Reason = "undiscovered"       // an APIService or CustomResourceDefinition announces it, or an earlier scan found it, and discovery lacks it
+	NotInFile    Reason = "not-in-file"        // a kubectl list does not hold it
+	Unproven     Reason = "unproven"           // a 404 that does not prove absence
+	BadName      Reason = "bad-name"           // a name that no object can have, so none was asked for
+	BadConfig    Reason = "bad-config"         // the kubeconfig does not lead to the cluster, so it was not asked
 )
 
 // GapReasons are those that a gap can have.
 var GapReasons = []Reason{
-	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, NotInFile, Unproven, BadConfig,
+	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unproven, BadConfig,
 }
 
 // The reasons for which a write was not done, besides those above.

@@ -47,6 +47,9 @@ type Reader struct {
 	// Begun, unless it is nil, is told what a list says of itself before its items are
 	// read, if it says so first, as servers do.
 	Begun func(metav1.ListMeta)
+	// Each, unless it is nil, is called with every object as it is read. Its error ends
+	// the reading.
+	Each func(*object.Object) error
 
 	apiVersion, kind string
 	labels           bool
@@ -167,6 +170,11 @@ func (r *Reader) list(into []*object.Object, meta *metav1.ListMeta, s *stream, m
 		o := r.room()
 		if err := r.item(o, message); err != nil {
 			return into, err
+		}
+		if r.Each != nil {
+			if err := r.Each(o); err != nil {
+				return into, err
+			}
 		}
 		into = append(into, o)
 	}

@@ -1,0 +1,226 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// This file proves discovery. What a server forgets to name is never missed: its objects
+// would count as not there, and a dependent that nobody listed blocks nothing. But every
+// version of every group is announced by an APIService, and every custom type by its
+// CustomResourceDefinition: what these announce and discovery lacks is a gap. Nothing
+// announces the built-in types of a group, one by one.
+
+// The two types that announce others. They are asked for whether or not discovery names
+// them.
+var (
+	apiServices = snapshot.Type{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Kind: "APIService"}
+	definitions = snapshot.Type{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Kind: "CustomResourceDefinition"}
+)
+
+// announced are the lists of what announces types.
+type announced struct{ services, definitions answer }
+
+// of is the list that a job asks for, if it was among these and succeeded, else nil.
+func (a *announced) of(j job) *answer {
+	if j.namespace != "" || j.fields != "" {
+		return nil
+	}
+	for of, list := range map[string]*answer{apiServices.Resource: &a.services, definitions.Resource: &a.definitions} {
+		if j.of.Resource == of && j.of.Version == "v1" && (j.of.Group == apiServices.Group || j.of.Group == definitions.Group) && list.err == nil {
+			return list
+		}
+	}
+	return nil
+}
+
+// catchUpPauses are the pauses before discovery is asked for again where something is
+// announced that it lacks: it is some milliseconds behind a definition that was just made
+// or deleted.
+var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond}
+
+// prove adds the gaps of what is announced and not named.
+func (c *Cluster) prove(ctx context.Context, w *World) error {
+	for of, list := range map[*snapshot.Type]*answer{&apiServices: &w.announced.services, &definitions: &w.announced.definitions} {
+		if list.err != nil && !w.excuses(of, list.err) {
+			gap := snapshot.Gap{Group: of.Group, Resource: of.Resource}
+			gap.Reason, gap.Message = classify(list.err)
+			w.Gaps = append(w.Gaps, gap)
+		}
+	}
+	for _, o := range w.announced.services.objects {
+		version, group, ok := strings.Cut(o.Name, ".")
+		gv := schema.GroupVersion{Group: group, Version: version}
+		if ok && !w.named[gv] && !w.lacksGroup(group) {
+			w.Gaps = append(w.Gaps, snapshot.Gap{
+				Group: group, Resource: snapshot.All, Reason: snapshot.Undiscovered,
+				Message: fmt.Sprintf("discovery does not name %s, which APIService %s announces", gv, o.Name),
+			})
+		}
+	}
+	var missing []*object.Object
+	for _, o := range w.announced.definitions.objects {
+		if of, ok := definedBy(o); ok && !w.serves(of) && !w.lacksGroup(of.Group) {
+			missing = append(missing, o)
+		}
+	}
+	gaps, err := each(ctx, c.options.Small, missing, func(o *object.Object) *snapshot.Gap { return c.unserved(ctx, o) })
+	for _, gap := range gaps {
+		if gap != nil {
+			w.Gaps = append(w.Gaps, *gap)
+		}
+	}
+	return err
+}
+
+// excuses reports whether nothing can be, or has to be, proven by a list that failed. A
+// server may lack the type. To a user who may not list it, a scan of the whole cluster
+// has that as a gap, and one of a namespace cannot do better.
+func (w *World) excuses(of *snapshot.Type, err error) bool {
+	named := w.serves(of.GroupResource())
+	switch refused(err) {
+	case snapshot.Forbidden:
+		return named
+	case snapshot.Unproven: // 404
+		return !named
+	}
+	return false
+}
+
+// definedBy is the type that a CustomResourceDefinition defines: it is named after it.
+func definedBy(o *object.Object) (schema.GroupResource, bool) {
+	resource, group, ok := strings.Cut(o.Name, ".")
+	return schema.GroupResource{Group: group, Resource: resource}, ok
+}
+
+func (w *World) serves(of schema.GroupResource) bool {
+	for _, t := range w.Types {
+		if t.GroupResource() == of {
+			return true
+		}
+	}
+	return false
+}
+
+// lacksGroup reports whether a group is a gap already.
+func (w *World) lacksGroup(group string) bool {
+	for _, g := range w.Gaps {
+		if g.Resource == snapshot.All && (g.Group == group || g.Group == snapshot.All) {
+			return true
+		}
+	}
+	return false
+}
+
+// unserved is the gap that a definition leaves whose type discovery lacks; nil where the
+// definition itself says that its type is not served.
+func (c *Cluster) unserved(ctx context.Context, o *object.Object) *snapshot.Gap {
+	of, _ := definedBy(o)
+	gap := &snapshot.Gap{
+		Group: of.Group, Resource: of.Resource, Reason: snapshot.Undiscovered,
+		Message: fmt.Sprintf("discovery does not name the type that CustomResourceDefinition %s announces", o.Name),
+	}
+	result, err := c.do(ctx, func() *rest.Request { return c.get(definitions, "", o.Name, acceptWhole) })
+	if err != nil {
+		return gap
+	}
+	raw, err := result.Raw()
+	if err != nil {
+		return gap
+	}
+	found, err := readItem(raw, job{of: definitions, name: o.Name}, false)
+	var definition struct {
+		Spec   struct{ Versions []struct{ Served *bool } }
+		Status struct {
+			Conditions []struct{ Type, Status string }
+		}
+	}
+	if err != nil || found.UID != o.UID || json.Unmarshal(raw, &definition) != nil {
+		return gap
+	}
+	for _, c := range definition.Status.Conditions {
+		if c.Type == "Established" && c.Status == "False" {
+			return nil // its names belong to another
+		}
+	}
+	for _, v := range definition.Spec.Versions {
+		if v.Served == nil || *v.Served {
+			return gap
+		}
+	}
+	return nil
+}
+
+// catchUp returns when discovery names all that is announced, or when it does not after
+// some time.
+func (c *Cluster) catchUp(ctx context.Context, w *World) (*World, error) {
+	for _, pause := range catchUpPauses {
+		if !w.lags() {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+		now, err := c.world(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w = now
+	}
+	return w, nil
+}
+
+func (w *World) lags() bool {
+	for _, g := range w.Gaps {
+		if g.Reason == snapshot.Undiscovered {
+			return true
+		}
+	}
+	return false
+}
+
+// vanished are gaps for the types that an earlier scan found and discovery names no more,
+// unless it is proven that they were taken away: a custom type whose definition is gone,
+// or one of a group that no APIService announces.
+func (w *World) vanished(before *snapshot.Snapshot) []snapshot.Gap {
+	announcing, defined, defines := map[string]bool{}, map[schema.GroupResource]bool{}, map[schema.GroupResource]bool{}
+	for _, o := range w.announced.services.objects {
+		_, group, _ := strings.Cut(o.Name, ".")
+		announcing[group] = true
+	}
+	for _, o := range w.announced.definitions.objects {
+		of, _ := definedBy(o)
+		defines[of] = true
+	}
+	for _, o := range before.Objects {
+		if o.IsDefinition() {
+			of, _ := definedBy(o)
+			defined[of] = true
+		}
+	}
+	var out []snapshot.Gap
+	for _, t := range before.Types {
+		of := t.GroupResource()
+		switch {
+		case !t.Monitored(), w.serves(of), w.lacksGroup(t.Group):
+		case w.announced.definitions.err == nil && defined[of] && !defines[of]:
+		case w.announced.services.err == nil && !announcing[t.Group]:
+		default:
+			out = append(out, snapshot.Gap{
+				Group: t.Group, Resource: t.Resource, Reason: snapshot.Undiscovered, Message: "discovery named it before, and does not now",
+			})
+		}
+	}
+	return out
+}
