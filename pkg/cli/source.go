@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
@@ -27,6 +28,7 @@ type source struct {
 	strict        bool
 	chunkSize     int64
 	concurrency   int
+	maxMemory     resource.QuantityValue
 	said          *pflag.Flag // --concurrency
 	paged         *pflag.Flag // --chunk-size
 	color         color.Mode
@@ -34,7 +36,7 @@ type source struct {
 }
 
 func newSource(s Streams) *source {
-	return &source{Streams: s, config: kubeconfig.New("30s"), color: color.Auto, traffic: &cluster.Traffic{}}
+	return &source{Streams: s, config: kubeconfig.New("30s"), color: color.Auto, traffic: &cluster.Traffic{}, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(cluster.DefaultMaxMemory, resource.BinarySI)}}
 }
 
 // in is the same for another context, as one of several that are asked at once: it draws
@@ -63,6 +65,7 @@ func (s *source) addConnectionFlags(flags *pflag.FlagSet) {
 	s.paged = flags.Lookup("chunk-size")
 	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to have in flight; unless it is said, "+strconv.Itoa(small)+" where each is for one object or in one namespace")
 	s.said = flags.Lookup("concurrency")
+	flags.Var(&s.maxMemory, "max-memory", "how much memory the answers of the server may take, of a scan and of a backup")
 	flags.Var(&s.color, "color", "colour the answer: auto, always or never")
 }
 
@@ -73,6 +76,9 @@ func (s *source) addReadingFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.strict, "strict", false, "exit with 3 when anything could not be read")
 }
 
+// leastMemory is how little memory the answers of a server can be read with.
+const leastMemory = 64 << 20
+
 // validate refuses flags that no look can obey.
 func (s *source) validate() error {
 	switch {
@@ -80,6 +86,8 @@ func (s *source) validate() error {
 		return usagef("--chunk-size must not be negative")
 	case s.concurrency < 1:
 		return usagef("--concurrency must be at least 1")
+	case s.maxMemory.Value() < leastMemory:
+		return usagef("--max-memory must be at least 64Mi")
 	case s.allNamespaces && s.config.Namespace() != "":
 		return usagef("-n and -A exclude each other")
 	}
@@ -192,7 +200,7 @@ func (s *source) connect() (*cluster.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: s.traffic}
+	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: s.traffic, MaxMemory: s.maxMemory.Value()}
 	if !s.said.Changed {
 		options.Small = small
 	}
@@ -213,6 +221,8 @@ func explained(err error) error {
 			return &hinted{err, "log in, or have your rights looked at: whoever is logged in may ask, by the ClusterRole system:discovery"}
 		}
 		return &hinted{err, "check the context with: kubectl config current-context; or read a file with --from"}
+	case *cluster.MemoryError:
+		return &hinted{err, "raise it with --max-memory, or read less: name a namespace with -n"}
 	case *cluster.Blind:
 		return &hinted{err, "with rights in one namespace only, name it with -n; kubectl auth can-i --list shows what you may read"}
 	}

@@ -52,7 +52,7 @@ var shared = []struct {
 	{"What to look at", []string{"namespace", "all-namespaces", "from", "strict"}},
 	{"What to ask, and what to save", []string{"dry-run", "yes", "confirm", "max-deletes", "backup-dir", "no-backup", "timeout"}},
 	{"How to answer", []string{"output", "template", "allow-missing-template-keys"}},
-	{"How to ask the server, and to look", []string{"chunk-size", "concurrency", "request-timeout", "color", "v"}},
+	{"How to ask the server, and to look", []string{"chunk-size", "concurrency", "max-memory", "request-timeout", "color", "v"}},
 	{"Which cluster, and as whom: as in kubectl", []string{
 		"kubeconfig", "context", "cluster", "user", "server", "token", "as", "as-group", "as-uid", "as-user-extra",
 		"certificate-authority", "client-certificate", "client-key", "insecure-skip-tls-verify", "tls-server-name",
