@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+const (
+	servicesPath    = "/apis/apiregistration.k8s.io/v1/apiservices"
+	definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+)
+
+// clusterScoped is the metadata of a cluster-scoped object.
+func clusterScoped(name string) fields {
+	return fields{"metadata": fields{"name": name, "uid": "uid-" + name, "resourceVersion": "5"}}
+}
+
+// definition is a whole CustomResourceDefinition with one version.
+func definition(name string, served bool, established string) fields {
+	return fields{
+		"kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1", "metadata": clusterScoped(name)["metadata"],
+		"spec":   fields{"versions": []fields{{"name": "v1", "served": served}}},
+		"status": fields{"conditions": []fields{{"type": "Established", "status": established}}},
+	}
+}
+
+// hurry lets discovery catch up without waiting for it.
+func hurry(t *testing.T) {
+	t.Helper()
+	before := catchUpPauses
+	catchUpPauses = []time.Duration{0, 0}
+	t.Cleanup(func() { catchUpPauses = before })
+}
+
+func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
+	hurry(t)
+	notThere := say(failure{http.StatusNotFound, "NotFound"})
+	honest := []fields{clusterScoped("v1."), clusterScoped("v1.example.com"), clusterScoped("v1.old.example.com")}
+	for name, test := range map[string]struct {
+		services, definitions func(*http.Request) any
+		gadgets               func(*http.Request) any // the definition of a type that discovery lacks
+		want                  []string
+	}{
+		"nothing is missing":           {services: say(list(honest...)), definitions: say(list(clusterScoped("widgets.example.com")))},
+		"a server may lack both types": {services: notThere, definitions: notThere},
+		"a group of an APIService": {
+			services: say(list(append(honest, clusterScoped("v1.gone.example.com"))...)), definitions: say(list()),
+			want: []string{"API group gone.example.com: undiscovered"},
+		},
+		"a version of a group": {
+			services: say(list(append(honest, clusterScoped("v2.example.com"))...)), definitions: say(list()),
+			want: []string{"API group example.com: undiscovered"},
+		},
+		"the type of a definition": {
+			services: say(list(honest...)), definitions: say(list(clusterScoped("gadgets.example.com"))),
+			gadgets: say(definition("gadgets.example.com", true, "True")),
+			want:    []string{"gadgets.example.com: undiscovered"},
+		},
+		"the type of a definition that cannot be read": {
+			services: say(list(honest...)), definitions: say(list(clusterScoped("gadgets.example.com"))),
+			gadgets: say(failure{http.StatusForbidden, "Forbidden"}),
+			want:    []string{"gadgets.example.com: undiscovered"},
+		},
+		"a definition whose type is not served is none": {
+			services: say(list(honest...)), definitions: say(list(clusterScoped("gadgets.example.com"))),
+			gadgets: say(definition("gadgets.example.com", false, "True")),
+		},
+		"a definition whose names belong to another is none": {
+			services: say(list(honest...)), definitions: say(list(clusterScoped("gadgets.example.com"))),
+			gadgets: say(definition("gadgets.example.com", true, "False")),
+		},
+		"what announces, if it cannot be listed": {
+			services: say(list(honest...)), definitions: say(fields{"kind": "Error"}),
+			want: []string{"customresourcedefinitions.apiextensions.k8s.io: unreadable"},
+		},
+		"what announces, if discovery does not name it and it may not be listed": {
+			services: say(failure{http.StatusForbidden, "Forbidden"}), definitions: notThere,
+			want: []string{"apiservices.apiregistration.k8s.io: forbidden"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answers := map[string]func(*http.Request) any{servicesPath: test.services, definitionsPath: test.definitions}
+			if test.gadgets != nil {
+				answers[definitionsPath+"/gadgets.example.com"] = test.gadgets
+			}
+			c, _ := serve(t, answers)
+			w, err := c.Discover(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, g := range w.Gaps {
+				got = append(got, g.String()+": "+string(g.Reason))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDiscoveryThatLagsBehindIsAskedForAgain: a definition that was just made is served
+// some milliseconds before discovery names it.
+func TestDiscoveryThatLagsBehindIsAskedForAgain(t *testing.T) {
+	hurry(t)
+	version := func(g string) fields { return fields{"groupVersion": g + "/v1", "version": "v1"} }
+	group := func(g string) fields {
+		return fields{"name": g, "versions": []fields{version(g)}, "preferredVersion": version(g)}
+	}
+	n := 0
+	c, _ := serve(t, map[string]func(*http.Request) any{
+		servicesPath: say(list(clusterScoped("v1."), clusterScoped("v1.example.com"), clusterScoped("v1.old.example.com"))), definitionsPath: say(list()),
+		"/apis": func(*http.Request) any {
+			groups := []fields{group("example.com")}
+			if n++; n > 2 {
+				groups = append(groups, group("old.example.com"))
+			}
+			return fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+		},
+	})
+	w, err := c.Discover(t.Context())
+	if err != nil || len(w.Gaps) > 0 || !w.serves(snapshot.Type{Group: "old.example.com", Resource: "widgets"}.GroupResource()) {
+		t.Errorf("got %+v, %v", w, err)
+	}
+}
+
+// TestATypeThatVanishesBeforeTheRelistIsAGap, unless what announced it went as well.
+func TestATypeThatVanishesBeforeTheRelistIsAGap(t *testing.T) {
+	hurry(t)
+	version := func(g string) fields { return fields{"groupVersion": g + "/v1", "version": "v1"} }
+	group := func(g string) fields {
+		return fields{"name": g, "versions": []fields{version(g)}, "preferredVersion": version(g)}
+	}
+	for name, test := range map[string]struct {
+		services, definitions []fields // at the second time
+		want                  int
+	}{
+		"it is still announced":      {[]fields{clusterScoped("v1."), clusterScoped("v1.example.com"), clusterScoped("v1.old.example.com")}, []fields{clusterScoped("widgets.old.example.com")}, 1},
+		"its definition is gone":     {[]fields{clusterScoped("v1."), clusterScoped("v1.example.com")}, nil, 0},
+		"its APIService is gone too": {[]fields{clusterScoped("v1."), clusterScoped("v1.example.com")}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			later := false
+			c, _ := serve(t, map[string]func(*http.Request) any{
+				servicesPath: func(*http.Request) any {
+					if later {
+						return list(test.services...)
+					}
+					return list(clusterScoped("v1."), clusterScoped("v1.example.com"), clusterScoped("v1.old.example.com"))
+				},
+				definitionsPath: func(*http.Request) any {
+					if later {
+						return list(test.definitions...)
+					}
+					return list(clusterScoped("widgets.old.example.com"))
+				},
+				definitionsPath + "/widgets.old.example.com": say(definition("widgets.old.example.com", true, "True")),
+				"/apis": func(*http.Request) any {
+					groups := []fields{group("example.com")}
+					if !later {
+						groups = append(groups, group("old.example.com"))
+					}
+					return fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+				},
+			})
+			first := take(t, c)
+			later = true
+			s, err := c.Writer(first, false).Census(t.Context())
+			if err != nil || len(s.Gaps) != test.want {
+				t.Errorf("gaps %v, %v", s.Gaps, err)
+			}
+		})
+	}
+}
