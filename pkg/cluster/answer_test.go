@@ -187,6 +187,26 @@ func TestPagesBelongToOneState(t *testing.T) {
 	}
 }
 
+func TestAnAccessReviewIsOfTheKindAndTheQuestion(t *testing.T) {
+	asked := reviewSpec{ResourceAttributes: &attributes{Verb: "delete", Resource: "pods"}}
+	for name, test := range map[string]struct {
+		answer review
+		want   bool
+	}{
+		"the same question":           {review{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview", Spec: asked}, true},
+		"one that does not repeat it": {review{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"}, true},
+		"another question":            {review{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview", Spec: reviewSpec{ResourceAttributes: &attributes{Verb: "get", Resource: "pods"}}}, false},
+		"another kind":                {review{APIVersion: "authorization.k8s.io/v1", Kind: "SubjectAccessReview", Spec: asked}, false},
+		"a Status":                    {review{APIVersion: "v1", Kind: "Status"}, false},
+	} {
+		if err := verifyReview(&test.answer, "SelfSubjectAccessReview", asked); test.want && err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !test.want {
+			refuses(t, err)
+		}
+	}
+}
+
 // TestAListWhosePagesContradictEachOtherIsReadInOnePiece, and is a gap if that is no better.
 func TestAListWhosePagesContradictEachOtherIsReadInOnePiece(t *testing.T) {
 	first := list(item("a"), item("b"))

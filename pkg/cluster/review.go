@@ -57,10 +57,7 @@ func (c *Cluster) review(ctx context.Context, kind, resource string, spec review
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return nil, fmt.Errorf("decode a %s: %w", kind, err)
 	}
-	if answer.Kind != kind {
-		return nil, fmt.Errorf("the server sent a %q instead of a %s", answer.Kind, kind)
-	}
-	return &answer.Status, nil
+	return &answer.Status, verifyReview(&answer, kind, spec)
 }
 
 // may asks about one request. An error is no answer.

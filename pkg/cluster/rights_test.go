@@ -47,13 +47,13 @@ func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.says != nil:
 		a.says(w, r)
 	case asked.Spec.ResourceAttributes != nil:
-		answers(201, fields{"kind": asked.Kind, "status": fields{"allowed": may}})(w, r)
+		answers(201, fields{"kind": asked.Kind, "apiVersion": asked.APIVersion, "status": fields{"allowed": may}})(w, r)
 	default:
 		known := a.in(ns)
 		if !a.whole {
 			known = nil
 		}
-		answers(201, fields{"kind": asked.Kind, "status": fields{"resourceRules": known, "incomplete": !a.whole}})(w, r)
+		answers(201, fields{"kind": asked.Kind, "apiVersion": asked.APIVersion, "status": fields{"resourceRules": known, "incomplete": !a.whole}})(w, r)
 	}
 }
 
