@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -75,6 +76,49 @@ func TestTheDigestIsOfWhatIsShown(t *testing.T) {
 		if other.Digest == at("1").Digest {
 			t.Errorf("%s does not change it", name)
 		}
+	}
+}
+
+func TestTheDigestCoversWhatTheScanCouldNotRead(t *testing.T) {
+	with := func(gaps ...snapshot.Gap) string {
+		s := New(absent, Listing(Secret("a/x", OwnedBy(gone))))
+		s.Gaps = gaps
+		return plan.Make(graph.New(s), plan.Options{Mode: plan.Collect}).Digest
+	}
+	widgets := snapshot.Gap{Group: "example.com", Resource: "widgets", Reason: snapshot.Forbidden, Message: "no"}
+	changed := func(change func(*snapshot.Gap)) snapshot.Gap {
+		g := widgets
+		change(&g)
+		return g
+	}
+	gadgets := changed(func(g *snapshot.Gap) { g.Resource = "gadgets" })
+	for name, other := range map[string]string{
+		"no gap":            with(),
+		"another group":     with(changed(func(g *snapshot.Gap) { g.Group = "example.org" })),
+		"another resource":  with(gadgets),
+		"another namespace": with(changed(func(g *snapshot.Gap) { g.Namespace = "a" })),
+		"another name":      with(changed(func(g *snapshot.Gap) { g.Name = "one" })),
+		"another reason":    with(changed(func(g *snapshot.Gap) { g.Reason = snapshot.Unavailable })),
+		"one gap more":      with(widgets, gadgets),
+	} {
+		if other == with(widgets) {
+			t.Errorf("%s does not change the digest", name)
+		}
+	}
+	if with(widgets) != with(changed(func(g *snapshot.Gap) { g.Message = "not today" })) {
+		t.Error("the server's words for a gap change the digest")
+	}
+	if with(widgets, gadgets) != with(gadgets, widgets, changed(func(g *snapshot.Gap) { g.Message = "not today" })) {
+		t.Error("the order of the gaps, or a gap that is named twice, changes the digest")
+	}
+}
+
+func TestTheDigestCoversCompletenessByItself(t *testing.T) {
+	p := planOf(absent, Listing(Secret("a/x", OwnedBy(gone))))
+	complete := p.Sealed().Digest
+	p.Complete = false
+	if p.Sealed().Digest == complete {
+		t.Error("a complete and an incomplete scan have the same digest")
 	}
 }
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -75,4 +76,18 @@ func TestDeleteSaysThatAdmissionRefusedIt(t *testing.T) {
 	s.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The server would allow 0 of 1 steps")
 	s.gc("delete", "configmap/doomed", "-n", ns, "--yes").exits(t, 1).shows(t, "ConfigMap/doomed", word)
 	s.untouched(doomed)
+}
+
+func TestDeleteDoesNotActOnTheDigestOfAScanThatReadMoreOrLess(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("readable")
+	owner := s.create(configMap(ns, "owner"))
+	f := s.behind(func(http.Handler) []fault {
+		return []fault{{reading(listOf("secrets")), says(403, "Forbidden", "no")}}
+	}).acting()
+	complete := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Whole view."))
+	incomplete := s.shown(f.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Not the whole view."))
+	f.gc("delete", "configmap/owner", "-n", ns, "--confirm", complete).exits(t, 4).warns(t, "its digest is "+incomplete+", not "+complete)
+	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", incomplete).exits(t, 4).warns(t, "its digest is "+complete+", not "+incomplete)
+	s.untouched(owner)
 }
