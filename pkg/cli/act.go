@@ -14,35 +14,73 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
+
+// planned is what one scan read, and the plan that was made from it.
+type planned struct {
+	live  *cluster.Cluster // nil where the scan came from a file
+	seen  *snapshot.Snapshot
+	graph *graph.Graph
+	plan  *plan.Plan
+}
+
+// planFunc makes a plan from what a scan read. It may read more about the objects
+// of the scan, and replace it by one that holds that.
+type planFunc func(context.Context, *planned) error
+
+// scanAndPlan scans the cluster and makes a plan of that.
+func (s *source) scanAndPlan(ctx context.Context, scope scoped, make planFunc) (planned, error) {
+	var p planned
+	var err error
+	if p.seen, p.live, err = s.look(ctx, scope); err != nil {
+		return planned{}, err
+	}
+	p.graph = graph.New(p.seen)
+	return p, make(ctx, &p)
+}
 
 // act is one plan on its way from the preview to the report.
 type act struct {
 	*changing
-	live  *cluster.Cluster // nil where the look came from a file
-	seen  *snapshot.Snapshot
-	graph *graph.Graph
-	plan  *plan.Plan
-	// stale are the steps of a saved plan that hold no more; where there was one,
-	// only what nobody changed since is done.
-	stale  []plan.Stale
-	frozen bool
-	notes  []string // what is to be said beside the plan, a line each
-	others bool     // the cluster's own collector does all but what was asked for
-	// scope and foresee make the plan anew after the run.
-	scope   scoped
-	foresee func(*graph.Graph) (*plan.Plan, error)
+	planned
+	// saved is the plan that is carried out, where that was saved before: only what
+	// nobody changed since is done. stale are its steps that hold no more, and
+	// newGaps what it did not know to be unread.
+	saved   *plan.Plan
+	stale   []plan.Stale
+	newGaps []snapshot.Gap
+	notes   []string // what is to be said beside the plan, a line each
+	others  bool     // the cluster's own collector does all but what was asked for
+	scope   scoped   // of every scan
+	// foresee makes the plan again after somebody has read it. What is asked for
+	// need not be there any more.
+	foresee planFunc
 	// perform carries out the plan; nil: as execute.Run does. The Keeper is nil
 	// where nothing is saved.
 	perform func(context.Context, *cluster.Writer, execute.Keeper, execute.Options) *execute.Report
-	// renew makes the plan anew after somebody has read it, and refuses where it is
-	// another by then. Nil: each step of the run asks again by itself.
-	renew func(context.Context) error
+	// left makes the plan of what a run has left; nil: foresee does.
+	left planFunc
 	// after sees what a run left and adds it to the outcome. Nil: lookAgain.
 	after func(context.Context, *outcome) error
 
 	progress *progress // of the run under way
+}
+
+// prepare scans the cluster and makes the plan; of a saved plan it is what is left
+// of that.
+func (a *act) prepare(ctx context.Context, make planFunc) error {
+	now, err := a.scanAndPlan(ctx, a.scope, make)
+	if err != nil {
+		return err
+	}
+	if a.saved != nil {
+		a.newGaps = plan.NewGaps(a.saved, now.plan)
+		now.plan, a.stale = plan.Renew(a.saved, now.plan)
+	}
+	a.planned = now
+	return nil
 }
 
 func (a *act) run(ctx context.Context) error {
@@ -58,9 +96,11 @@ func (a *act) run(ctx context.Context) error {
 	case a.dryRun == dryRunClient:
 		return a.foretold()
 	case a.strict && !a.plan.Complete:
-		return refuse(a.Streams, exitIncomplete, "the view is not whole, and --strict: nothing was changed", "")
+		return a.refuseIncomplete()
 	case a.dryRun == dryRunServer:
 		return a.rehearsed(ctx)
+	case len(a.newGaps) > 0:
+		return a.refuseNewGaps()
 	case len(a.plan.Steps) == 0:
 		return a.report(outcome{plan: a.plan, stale: a.stale, blocked: a.plan.Blocked})
 	case len(lacks) > 0:
@@ -69,16 +109,55 @@ func (a *act) run(ctx context.Context) error {
 	if err := a.confirmed(ctx, a.Streams, a.plan); err != nil {
 		return err
 	}
-	if a.asks() && a.renew != nil { // reading takes time
-		if err := a.renew(ctx); err != nil {
+	if a.asks() { // reading takes time
+		if err := a.prepareAgain(ctx); err != nil {
 			return err
 		}
 	}
 	return a.carryOut(ctx)
 }
 
+// prepareAgain makes the plan again after somebody has read it and said yes, and
+// refuses where it is another by then. What is carried out is the new one: it rests
+// on the objects as they are now.
+func (a *act) prepareAgain(ctx context.Context) error {
+	shown := a.plan.Sealed().Digest // of a saved plan, that of what is left of it
+	if err := a.prepare(ctx, a.foresee); err != nil {
+		return err
+	}
+	switch {
+	case a.strict && !a.plan.Complete:
+		return a.refuseIncomplete()
+	case a.plan.Sealed().Digest != shown:
+		return refuse(a.Streams, exitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+a.again())
+	}
+	return nil
+}
+
+func (a *act) refuseIncomplete() error {
+	return refuse(a.Streams, exitIncomplete, "the scan is incomplete; refused because of --strict: nothing was changed", "")
+}
+
+// refuseNewGaps refuses a saved plan as a whole. A gap that its reader did not know
+// of may hide what depends on any object of the plan, or is in one.
+func (a *act) refuseNewGaps() error {
+	return refuse(a.Streams, exitUnconfirmed, "this scan could not read what the scan of the saved plan read: "+a.unreadByNow()+". Nothing was changed",
+		"make the plan again, so that it names what could not be read: "+a.again("plan")+" --dry-run --plan-out FILE")
+}
+
+func (a *act) unreadByNow() string {
+	names := make([]string, len(a.newGaps))
+	for i, g := range a.newGaps {
+		names[i] = escape.Short(g.String(), 200)
+	}
+	return phrase.List(names, namedGaps)
+}
+
 func (a *act) warn() {
 	a.warnOfGaps(a.seen)
+	if len(a.newGaps) > 0 && !a.acts() {
+		fmt.Fprintln(a.Err, "warning: a run would refuse this plan, as this scan could not read what the scan of the saved plan read: "+a.unreadByNow())
+	}
 	if audit.SiblingsAtRisk(a.seen.Server) && len(a.plan.Steps) > 0 {
 		fmt.Fprintf(a.Err, "warning: this server is %s: before 1.20 its own collector may take valid dependents of a bad reference's owner along, which is not foretold here\n", quoted(a.seen.Server))
 	}
@@ -144,7 +223,7 @@ func (a *act) execute(ctx context.Context, keep *keeper) *execute.Report {
 	a.progress = a.progressOf(a.plan)
 	defer a.progress.clear()
 	o := execute.Options{
-		Concurrency: cmp.Or(a.writers, a.concurrency), Frozen: a.frozen, DryRun: a.dryRun == dryRunServer,
+		Concurrency: cmp.Or(a.writers, a.concurrency), Frozen: a.saved != nil, DryRun: a.dryRun == dryRunServer,
 		Tell: a.telling(keep),
 	}
 	var saving execute.Keeper
@@ -162,20 +241,19 @@ func (a *act) execute(ctx context.Context, keep *keeper) *execute.Report {
 // that plan, and of what this run has deleted.
 func (a *act) lookAgain(ctx context.Context, o *outcome) error {
 	o.blocked = a.plan.Blocked
-	seen, _, err := a.look(ctx, a.scope)
+	make := a.foresee
+	if a.left != nil {
+		make = a.left
+	}
+	now, err := a.scanAndPlan(ctx, a.scope, make)
 	if err != nil {
 		return err
 	}
-	g := graph.New(seen)
-	fresh, err := a.foresee(g)
-	if err != nil {
-		return err
+	known := graph.NewSet(now.graph)
+	for _, b := range now.plan.Blocked {
+		known.Add(now.graph.Find(b.Object.UID))
 	}
-	known := graph.NewSet(g)
-	for _, b := range fresh.Blocked {
-		known.Add(g.Find(b.Object.UID))
-	}
-	o.left, o.blocked = fresh, append(fresh.Blocked, a.hanging(g, known)...)
+	o.left, o.blocked = now.plan, append(now.plan.Blocked, a.hanging(now.graph, known)...)
 	return nil
 }
 

@@ -102,21 +102,12 @@ func (f *collectFlags) run(ctx context.Context) error {
 			return err
 		}
 	}
-	scope := f.whole(cluster.Scope{Running: true}) // or all of one namespace, and whatever may depend on it
-	seen, live, err := f.look(ctx, scope)
-	if err != nil {
-		return err
-	}
 	a := &act{
-		changing: f.changing, live: live, seen: seen, graph: graph.New(seen),
-		frozen: saved != nil, scope: scope, foresee: f.foresee,
+		changing: f.changing, saved: saved, foresee: f.foresee,
+		scope: f.whole(cluster.Scope{Running: true}), // or all of one namespace, and whatever may depend on it
 	}
-	a.plan, err = f.foresee(a.graph)
-	if err != nil {
+	if err := a.prepare(ctx, f.foresee); err != nil {
 		return err
-	}
-	if saved != nil {
-		a.plan, a.stale = plan.Renew(saved, a.plan)
 	}
 	if f.planOut != "" {
 		if err := replace(f.planOut, private, a.plan.Save); err != nil {
@@ -127,16 +118,17 @@ func (f *collectFlags) run(ctx context.Context) error {
 }
 
 // foresee makes the plan of a pass over what was seen.
-func (f *collectFlags) foresee(g *graph.Graph) (*plan.Plan, error) {
-	o := plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: f.inside(g)}}
+func (f *collectFlags) foresee(_ context.Context, p *planned) error {
+	o := plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: f.inside(p.graph)}}
 	if len(f.rules) > 0 {
-		roots, err := f.doomed(g)
+		roots, err := f.doomed(p.graph)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		o.Bounds.Roots = roots
 	}
-	return plan.Make(g, o), nil
+	p.plan = plan.Make(p.graph, o)
+	return nil
 }
 
 // doomed are the objects of which the chosen rules have something to say.

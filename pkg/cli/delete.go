@@ -107,9 +107,19 @@ func (f *deleteFlags) policy() metav1.DeletionPropagation {
 
 // run shows what would go, asks, and deletes it.
 func (f *deleteFlags) run(ctx context.Context, c *choice) error {
-	a := &act{changing: f.changing, scope: f.scope(c), others: !f.clientSide}
-	targets, err := f.plan(ctx, a, c)
-	if err != nil {
+	var targets []graph.Node
+	foresee := func(missing bool) planFunc {
+		return func(ctx context.Context, p *planned) (err error) {
+			if targets, err = f.seek(p.graph, c, missing); err != nil {
+				return err
+			}
+			return f.foresee(ctx, p, targets)
+		}
+	}
+	a := &act{
+		changing: f.changing, scope: f.scope(c), others: !f.clientSide, foresee: foresee(true),
+	}
+	if err := a.prepare(ctx, foresee(f.ignoreMissing)); err != nil {
 		return err
 	}
 	a.notes = f.defaults(a.graph, targets)
@@ -117,36 +127,7 @@ func (f *deleteFlags) run(ctx context.Context, c *choice) error {
 		a.notes = append(a.notes, "Not everything could be read: what depends on these objects from there is not foretold, and goes all the same.")
 	}
 	a.perform, a.after = f.perform(a), f.after(a)
-	a.renew = func(ctx context.Context) error { return f.renew(ctx, a, c) }
 	return a.run(ctx)
-}
-
-// plan looks, finds what is to be deleted, and foresees what comes of that.
-func (f *deleteFlags) plan(ctx context.Context, a *act, c *choice) (targets []graph.Node, err error) {
-	if a.seen, a.live, err = f.look(ctx, a.scope); err != nil {
-		return nil, err
-	}
-	a.graph = graph.New(a.seen)
-	if targets, err = f.seek(a.graph, c); err != nil {
-		return nil, err
-	}
-	if len(targets) == 0 && !f.ignoreMissing {
-		return nil, &hinted{usagef("nothing matches: there is no %s", f.wanted(c)), called + " tree shows what is there"}
-	}
-	return targets, f.foresee(ctx, a, targets)
-}
-
-// renew looks again after the question was answered: what the cluster's own collector
-// takes along it does not ask us about.
-func (f *deleteFlags) renew(ctx context.Context, a *act, c *choice) error {
-	shown := a.plan.Digest
-	if _, err := f.plan(ctx, a, c); err != nil {
-		return err
-	}
-	if a.plan.Digest != shown {
-		return refuse(a.Streams, exitUnconfirmed, "while you were reading, the cluster has changed: something else would come of it now. Nothing was changed", "look again: "+a.again())
-	}
-	return nil
 }
 
 // wanted names what nothing was found of.

@@ -82,20 +82,21 @@ func (f *deleteFlags) scope(c *choice) scoped {
 	}
 }
 
-// seek finds what is to be deleted in what was seen.
-func (f *deleteFlags) seek(g *graph.Graph, c *choice) ([]graph.Node, error) {
+// seek finds what is to be deleted in what was seen. With missing, it need not be
+// there.
+func (f *deleteFlags) seek(g *graph.Graph, c *choice, missing bool) ([]graph.Node, error) {
 	targets, err := resolve(c.targets, g.Snapshot().Types)
 	if err != nil {
 		return nil, err
 	}
 	found := graph.NewSet(g)
 	for _, t := range targets {
-		if err := find(g, []target{t}, c.namespace, found); err != nil && !(f.ignoreMissing && isAbsence(err)) {
+		if err := find(g, []target{t}, c.namespace, found); err != nil && !(missing && isAbsence(err)) {
 			return nil, gone(err)
 		}
 	}
 	for _, m := range c.files {
-		if err := locate(g, m, c.namespace, c.bound, found); err != nil && !(f.ignoreMissing && isAbsence(err)) {
+		if err := locate(g, m, c.namespace, c.bound, found); err != nil && !(missing && isAbsence(err)) {
 			return nil, gone(err)
 		}
 	}
@@ -109,6 +110,9 @@ func (f *deleteFlags) seek(g *graph.Graph, c *choice) ([]graph.Node, error) {
 		default:
 			out = append(out, n)
 		}
+	}
+	if len(out) == 0 && !missing {
+		return nil, &hinted{usagef("nothing matches: there is no %s", f.wanted(c)), called + " tree shows what is there"}
 	}
 	return out, nil
 }

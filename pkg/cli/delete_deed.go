@@ -18,7 +18,7 @@ import (
 
 // foresee makes the plan of a deletion: by the cluster's own collector, or by us.
 // Where claims go, it first asks which Pods use them.
-func (f *deleteFlags) foresee(ctx context.Context, a *act, targets []graph.Node) error {
+func (f *deleteFlags) foresee(ctx context.Context, p *planned, targets []graph.Node) error {
 	hand := collector.Theirs
 	if f.clientSide {
 		hand = collector.Ours
@@ -27,17 +27,17 @@ func (f *deleteFlags) foresee(ctx context.Context, a *act, targets []graph.Node)
 	for i, n := range targets {
 		deletes[i] = collector.Deletion{Node: n, Policy: f.policy()}
 	}
-	a.plan = plan.Make(a.graph, plan.Deletion(hand, deletes...))
-	guarded := a.plan.Guarded()
-	if a.live == nil || len(guarded) == 0 {
+	p.plan = plan.Make(p.graph, plan.Deletion(hand, deletes...))
+	guarded := p.plan.Guarded()
+	if p.live == nil || len(guarded) == 0 {
 		return nil
 	}
-	seen, err := a.live.MarkClaims(ctx, a.seen, guarded)
+	seen, err := p.live.MarkClaims(ctx, p.seen, guarded)
 	if err != nil {
 		return err
 	}
-	a.seen, a.graph = seen, graph.New(seen) // of the same objects in the same order
-	a.plan = plan.Make(a.graph, plan.Deletion(hand, deletes...))
+	p.seen, p.graph = seen, graph.New(seen) // of the same objects in the same order
+	p.plan = plan.Make(p.graph, plan.Deletion(hand, deletes...))
 	return nil
 }
 

@@ -9,9 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 type repairFlags struct {
@@ -100,15 +98,14 @@ var fixes = []string{fixAuto, string(mend.Unlink), string(mend.Relink), string(m
 const fixAuto = "auto"
 
 func (f *repairFlags) run(ctx context.Context, asked *repairAsked) error {
-	seen, live, err := f.look(ctx, asked.scope)
-	if err != nil {
-		return err
+	foresee := func(first bool) planFunc {
+		return func(_ context.Context, p *planned) (err error) {
+			p.plan, err = asked.plan(p.graph, first)
+			return err
+		}
 	}
-	a := &act{
-		changing: f.changing, live: live, seen: seen, graph: graph.New(seen), scope: asked.scope,
-		foresee: func(g *graph.Graph) (*plan.Plan, error) { return asked.plan(g, false) },
-	}
-	if a.plan, err = asked.plan(a.graph, true); err != nil {
+	a := &act{changing: f.changing, scope: asked.scope, foresee: foresee(false)}
+	if err := a.prepare(ctx, foresee(true)); err != nil {
 		return err
 	}
 	return a.run(ctx)

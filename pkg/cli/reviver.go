@@ -11,9 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -39,35 +37,42 @@ func (r *reviver) run(ctx context.Context, wanted []target) error {
 		whole, err := r.whole(cluster.Scope{Targets: r.input.Targets(served, r.config.Namespace())})(served)
 		return whole, err
 	}
-	seen, live, err := r.look(ctx, scope)
-	if err != nil {
+	a := &act{changing: r.changing, scope: scope, foresee: r.foresee, left: r.remaining}
+	if err := a.prepare(ctx, r.foresee); err != nil {
 		return err
 	}
-	if live != nil {
-		if err := r.recognise(ctx, live, seen); err != nil {
-			return err
-		}
-	}
-	r.of = restore.Make(r.input, seen, r.options)
 	r.warnOfExact()
-	a := &act{
-		changing: r.changing, live: live, seen: seen, graph: graph.New(seen), plan: r.of.Plan, scope: scope,
-		foresee: func(g *graph.Graph) (*plan.Plan, error) {
-			return restore.Make(r.input, g.Snapshot(), r.options).Plan, nil
-		},
-	}
 	a.perform = func(ctx context.Context, _ *cluster.Writer, _ execute.Keeper, o execute.Options) *execute.Report {
-		future := *seen
-		future.Types = slices.Concat(seen.Types, r.of.Types)
+		future := *a.seen
+		future.Types = slices.Concat(a.seen.Types, r.of.Types)
 		if !o.DryRun {
 			o.Tell = r.noting(o.Tell)
 		}
-		return execute.Restore(ctx, r.of, live.Writer(&future, o.DryRun).Maker(r.maker), r, o)
+		return execute.Restore(ctx, r.of, a.live.Writer(&future, o.DryRun).Maker(r.maker), r, o)
 	}
 	if n := r.of.Before; n > 0 && r.readable() {
 		fmt.Fprintf(r.Err, "An earlier restoration has made %d of the objects.\n", n)
 	}
 	return a.run(ctx)
+}
+
+// foresee makes the plan of the restoration.
+func (r *reviver) foresee(ctx context.Context, p *planned) error {
+	if p.live != nil {
+		if err := r.recognise(ctx, p.live, p.seen); err != nil {
+			return err
+		}
+	}
+	r.of = restore.Make(r.input, p.seen, r.options)
+	p.plan = r.of.Plan
+	return nil
+}
+
+// remaining makes the plan of what a restoration would do after this one. What this
+// one made counts as being there, as everything of its name does.
+func (r *reviver) remaining(_ context.Context, p *planned) error {
+	p.plan = restore.Make(r.input, p.seen, r.options).Plan
+	return nil
 }
 
 // recognise finds what an earlier restoration made and was cut off before it could

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Stale is a step of a saved plan that the collector would not take any more,
@@ -13,50 +15,82 @@ type Stale struct {
 
 // Renew compares a saved plan with one that was made just now. It answers the
 // fresh plan cut down to the saved steps that still hold: the same act on the
-// same object in the same state, for the same reason. All others are answered as
-// stale; nothing is guessed in their place. The steps keep the ids that they have
-// in the saved plan.
+// same object in the same state, for the same reason, and taking along no object
+// that the saved plan did not show as going. All others are answered as stale;
+// nothing is guessed in their place. The steps keep the ids that they have in the
+// saved plan.
 func Renew(saved, fresh *Plan) (*Plan, []Stale) {
 	now := map[string][]*Step{}
 	for i := range fresh.Steps {
 		s := &fresh.Steps[i]
 		now[string(s.Object.UID)] = append(now[string(s.Object.UID)], s)
 	}
-	out := *fresh
-	out.Steps, out.Summary = []Step{}, Summary{Blocked: fresh.Summary.Blocked}
-	out.Digest = saved.Digest
-	var stale []Stale
-	renamed := map[string]string{} // from the fresh id to the saved one
-	for _, s := range saved.Steps {
+	r := &renewal{saved: saved, fresh: fresh, refused: map[string]string{}, renamed: map[string]string{}}
+	steps := make([]*Step, len(saved.Steps)) // the fresh ones
+	for n, s := range saved.Steps {
 		of := now[string(s.Object.UID)]
 		i := slices.IndexFunc(of, func(f *Step) bool {
 			return f.Action == s.Action && f.Finalizer == s.Finalizer && slices.Equal(f.OwnerUIDs, s.OwnerUIDs)
 		})
 		switch {
 		case len(of) == 0:
-			stale = append(stale, Stale{s, "the collector would not touch it any more"})
+			r.refused[s.ID] = "the collector would not touch it any more"
 		case of[0].Object.ResourceVersion != s.Object.ResourceVersion:
-			stale = append(stale, Stale{s, "it changed since the plan was made"})
+			r.refused[s.ID] = "it changed since the plan was made"
 		case i < 0 || !alike(*of[i], s):
-			stale = append(stale, Stale{s, "the collector would do something else with it now, or for another reason"})
+			r.refused[s.ID] = "the collector would do something else with it now, or for another reason"
 		default:
-			renamed[of[i].ID] = s.ID
-			out.Steps = append(out.Steps, *of[i])
-			out.Summary.add(s.Action)
+			r.renamed[of[i].ID] = s.ID
+			steps[n] = of[i]
 		}
+	}
+	r.refuseGrown()
+
+	out := *fresh
+	out.Steps, out.Summary = []Step{}, Summary{Blocked: fresh.Summary.Blocked}
+	out.Digest = saved.Digest
+	var stale []Stale
+	for n, s := range saved.Steps {
+		if why, ok := r.refused[s.ID]; ok {
+			stale = append(stale, Stale{s, why})
+			continue
+		}
+		out.Steps = append(out.Steps, *steps[n])
+		out.Summary.add(s.Action)
 	}
 	for i := range out.Steps {
 		s := &out.Steps[i]
 		after := []string{}
 		for _, id := range s.After {
-			if known, ok := renamed[id]; ok {
+			if known, ok := r.renamed[id]; ok {
 				after = append(after, known)
 			}
 		}
-		s.ID, s.After, s.Follows = renamed[s.ID], after, renamed[s.Follows]
+		s.ID, s.After, s.Follows = r.renamed[s.ID], after, r.renamed[s.Follows]
 	}
-	out.Outcomes = foretold(fresh.Outcomes, out.Steps, renamed)
+	out.Outcomes = foretold(fresh.Outcomes, out.Steps, r.renamed)
 	return &out, stale
+}
+
+// NewGaps returns the gaps of fresh at places where saved has none. What could not
+// be read there may depend on what the saved plan deletes, or be in it, and nobody
+// who read that plan knew. Another reason for the same gap hides no more.
+func NewGaps(saved, fresh *Plan) []snapshot.Gap {
+	place := func(g snapshot.Gap) snapshot.Gap {
+		g.Reason, g.Message = "", ""
+		return g
+	}
+	known := map[snapshot.Gap]bool{}
+	for _, g := range saved.Gaps {
+		known[place(g)] = true
+	}
+	var out []snapshot.Gap
+	for _, g := range fresh.Gaps {
+		if !known[place(g)] {
+			out = append(out, g)
+		}
+	}
+	return out
 }
 
 // foretold are the outcomes of those steps.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -180,4 +181,38 @@ func TestCollectRefusesThePlanOfAnotherClusterStepByStep(t *testing.T) {
 		t.Errorf("it writes: %+v", writes)
 	}
 	s.untouched(here...)
+}
+
+func TestCollectRefusesASavedPlanToDeleteANamespaceInWhichThereIsMoreByNow(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("grown")
+	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+	doomed := s.create(of("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
+	inside := s.create(configMap(ns+"-doomed", "inside"))
+	file := filepath.Join(t.TempDir(), "plan.json")
+	digest := s.shown(s.gc("collect", "--dry-run", "--plan-out", file).exits(t, 0).shows(t, "Namespace/"+ns+"-doomed", "1 object in it"))
+	grown := s.create(secret(ns+"-doomed", "new"))
+	s.gc("collect", "--plan", file, "--confirm", digest).exits(t, 1).
+		shows(t, "Namespace/"+ns+"-doomed  refused: more would go along with it than the plan shows: Secret/new", "deleted 1")
+	s.untouched(doomed, inside, grown)
+	s.goes(orphan)
+}
+
+func TestCollectRefusesASavedPlanWhereLessCanBeRead(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("blinder")
+	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+	file := s.plannedTo(ns)
+	f := s.behind(func(http.Handler) []fault {
+		return []fault{{reading(listOf("leases")), says(403, "Forbidden", "no")}}
+	}).acting()
+	const why = "this scan could not read what the scan of the saved plan read: leases.coordination.k8s.io"
+	f.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).warns(t, "warning: a run would refuse this plan, as "+why)
+	f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 4).warns(t, "error: "+why, "hint: make the plan again")
+	s.untouched(orphan)
+	// A plan that names the gap was made by somebody who could know of it.
+	knowing := filepath.Join(t.TempDir(), "knowing.json")
+	f.gc("collect", "-n", ns, "--dry-run", "--plan-out", knowing).exits(t, 0)
+	f.gc("collect", "-n", ns, "--plan", knowing, "--yes").shows(t, "deleted 1 in ")
+	s.goes(orphan)
 }

@@ -94,3 +94,36 @@ func TestCollectAtATerminalDoesNotAskWhereThereIsNoQuestion(t *testing.T) {
 	r.lacks(t, "Type")
 	s.tool().atTerminal("collect", "-n", ns, "--yes").ends().exits(t, 0).shows(t, "deleted 2", "collect ░").lacks(t, "Type")
 }
+
+func TestCollectAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
+	for name, saved := range map[string]bool{"a plan of its own": false, "a saved plan": true} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("reading")
+			doomed := s.many(ns, 2)
+			args := []string{"collect", "-n", ns}
+			if saved {
+				args = append(args, "--plan", s.plannedTo(ns))
+			}
+			at := s.tool().atTerminal(args...)
+			at.says("Delete 2 objects, change 0? Type the number of objects to delete: ")
+			doomed[0] = s.own(doomed[0])
+			at.types("2\n")
+			at.ends().exits(t, 4).shows(t, "error: the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc collect ")
+			s.untouched(doomed...)
+		})
+	}
+}
+
+// What is written to meanwhile and goes all the same is deleted as it is by then.
+func TestCollectAtATerminalActsOnTheClusterAsItIsAfterTheAnswer(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("reading")
+	doomed := s.many(ns, 2)
+	at := s.tool().atTerminal("collect", "-n", ns)
+	at.says("Type the number of objects to delete: ")
+	s.patch(doomed[0], `{"metadata":{"labels":{"a":"b"}}}`)
+	at.types("2\n")
+	at.ends().exits(t, 0).shows(t, "deleted 2 in ")
+	s.goes(doomed...)
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/test/plane"
 )
 
@@ -170,8 +172,26 @@ func TestDeleteAsksAgainWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
 	at.says("Type the number of objects to delete: ")
 	dependent := s.create(secret(ns, "new", ownedBy(to(owner))))
 	at.types("1\n")
-	at.ends().exits(t, 4).shows(t, "while you were reading, the cluster has changed", "hint: look again: kubectl gc delete configmap/owner -n "+ns)
+	at.ends().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc delete configmap/owner -n "+ns)
 	s.untouched(owner, dependent)
+}
+
+func TestDeleteRefusesWhereItsTargetWentWhileSomebodyRead(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("reading")
+	owner := s.create(configMap(ns, "owner"))
+	at := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
+	at.says("Type the number of objects to delete: ")
+	successor := s.replace(owner)
+	at.types("1\n")
+	at.ends().exits(t, 4).shows(t, "the cluster changed while you were reading")
+	s.untouched(successor)
+
+	at = s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
+	at.says("Type the number of objects to delete: ")
+	s.remove(successor, metav1.DeletePropagationBackground)
+	at.types("1\n")
+	at.ends().exits(t, 4).shows(t, "the cluster changed while you were reading")
 }
 
 func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {

@@ -208,6 +208,18 @@ func TestRepairAtATerminalAsksForAYes(t *testing.T) {
 	}
 }
 
+func TestRepairAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("reading")
+	o := s.create(secret(ns, "subject", ownedBy(former(to(s.create(configMap(ns, "owner")))))))
+	at := s.tool().atTerminal("repair", "-n", ns)
+	at.says("Change 1 reference of 1 object, delete none? Type yes: ")
+	more := s.create(secret(ns, "more", ownedBy(lost())))
+	at.types("yes\n")
+	at.ends().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc repair -n "+ns)
+	s.untouched(o, more)
+}
+
 // All members of the circle are being deleted in the foreground, and each waits for
 // the other: somebody has to say which reference to give up.
 func TestRepairBreaksACircleWhereItIsTold(t *testing.T) {

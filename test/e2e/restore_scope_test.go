@@ -284,6 +284,13 @@ func TestRestoreByTheNameOfABackup(t *testing.T) {
 	}
 	asked = at.atTerminal("restore", name)
 	asked.says("Create 1 object, link 0? Type yes: ")
+	meanwhile := s.create(configMap(ns, "doomed"))
+	asked.types("yes\n")
+	asked.ends().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed")
+	s.untouched(meanwhile)
+	s.remove(meanwhile, metav1.DeletePropagationBackground)
+	asked = at.atTerminal("restore", name)
+	asked.says("Create 1 object, link 0? Type yes: ")
 	asked.types("yes\n")
 	asked.ends().exits(t, 0).shows(t, "created 1 in ")
 	at.gc("restore").exits(t, 0).shows(t, "1 object  1         complete")
