@@ -5,13 +5,16 @@ import (
 	"context"
 	"fmt"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
@@ -62,8 +65,10 @@ type act struct {
 	perform func(context.Context, *cluster.Writer, execute.Keeper, execute.Options) *execute.Report
 	// left makes the plan of what a run has left; nil: foresee does.
 	left planFunc
-	// after sees what a run left and adds it to the outcome. Nil: lookAgain.
-	after func(context.Context, *outcome) error
+	// unverified has no scan follow the run: nobody waits for what it sets going.
+	unverified bool
+	// unrecorded says that perform could not note what it did.
+	unrecorded bool
 
 	progress *progress // of the run under way
 }
@@ -94,7 +99,7 @@ func (a *act) run(ctx context.Context) error {
 	}
 	switch {
 	case a.dryRun == dryRunClient:
-		return a.foretold()
+		return ending{dryRun: a.dryRun, strict: a.strict, complete: a.plan.Complete}.code().orNil()
 	case a.strict && !a.plan.Complete:
 		return a.refuseIncomplete()
 	case a.dryRun == dryRunServer:
@@ -102,7 +107,7 @@ func (a *act) run(ctx context.Context) error {
 	case len(a.newGaps) > 0:
 		return a.refuseNewGaps()
 	case len(a.plan.Steps) == 0:
-		return a.report(outcome{plan: a.plan, stale: a.stale, blocked: a.plan.Blocked})
+		return a.reportNothingToDo()
 	case len(lacks) > 0:
 		return a.unsent(lacks)
 	}
@@ -163,24 +168,33 @@ func (a *act) warn() {
 	}
 }
 
-// foretold ends a dry run that asks nothing of the server.
-func (a *act) foretold() error {
-	if a.strict && !a.plan.Complete {
-		return status(exitIncomplete)
+// outcome is that of a run which has done nothing yet.
+func (a *act) outcome() outcome {
+	return outcome{plan: a.plan, stale: a.stale, verification: verifiedNone, gaps: a.plan.Gaps}
+}
+
+// reportNothingToDo ends a run without a step. The scan of the plan is what proves
+// that nothing is left.
+func (a *act) reportNothingToDo() error {
+	o := a.outcome()
+	o.blocked, o.verification = a.plan.Blocked, verifiedBy(a.plan.Complete)
+	if !a.plan.Complete {
+		fmt.Fprintln(a.Err, "warning: the scan was incomplete, so there may be more to do than it could find")
 	}
-	return nil
+	return a.report(o)
 }
 
 // rehearsed sends every step to the server, which does none of them.
 func (a *act) rehearsed(ctx context.Context) error {
-	o := outcome{plan: a.plan, stale: a.stale, rehearsal: true, blocked: a.plan.Blocked}
+	o := a.outcome()
+	o.rehearsal, o.blocked = true, a.plan.Blocked
 	o.done = a.execute(ctx, nil)
 	return a.report(o)
 }
 
-// carryOut saves, acts, and looks again.
+// carryOut saves, acts, and scans again.
 func (a *act) carryOut(ctx context.Context) error {
-	o := outcome{plan: a.plan, stale: a.stale}
+	o := a.outcome()
 	acting, cancel := a.within(ctx)
 	defer cancel()
 	signal.Ignore(syscall.SIGPIPE) // whoever reads may leave: a run is not cut short by that
@@ -194,21 +208,48 @@ func (a *act) carryOut(ctx context.Context) error {
 	begun := a.Now()
 	o.done = a.execute(acting, keep)
 	o.took = a.Now().Sub(begun)
+	o.unrecorded = a.unrecorded
 	if err := keep.close(!o.done.Interrupted, a.Now()); err != nil {
-		o.unclosed = true
+		o.unrecorded = true
 		fmt.Fprintf(a.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
 	}
-	o.timedOut = ctx.Err() == nil && o.interrupted()
-	if ctx.Err() == nil {
-		look := a.lookAgain
-		if a.after != nil {
-			look = a.after
-		}
-		if err = look(ctx, &o); err != nil {
-			fmt.Fprintf(a.Err, "warning: what is left could not be seen: %s\n", escape.Short(err.Error(), 2000))
-		}
+	o.timedOut = ctx.Err() == nil && o.done.Interrupted
+	if ctx.Err() == nil && !a.unverified {
+		a.verify(ctx, &o)
 	}
+	o.cut = ctx.Err() != nil
 	return a.report(o)
+}
+
+// verify scans the cluster after the run, for at most as long as the run itself may
+// take, and adds what is left to the outcome.
+func (a *act) verify(ctx context.Context, o *outcome) {
+	scanning, cancel := a.within(ctx)
+	defer cancel()
+	now, blocked, err := a.remaining(scanning)
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		o.verification, o.blocked = verifiedFailed, a.plan.Blocked
+		fmt.Fprintf(a.Err, "warning: the scan after the run failed, so what is left is not known: %s\n", escape.Short(err.Error(), 2000))
+		return
+	}
+	o.verification, o.gaps = verifiedBy(now.plan.Complete), now.plan.Gaps
+	o.left, o.blocked = now.plan, append(blocked, a.undeleted(o.done, now.graph)...)
+	o.due = len(now.plan.Steps)
+	if a.saved != nil {
+		o.due = dueOf(a.saved, now.plan)
+	}
+	if !now.plan.Complete {
+		if !slices.Equal(now.plan.Gaps, a.plan.Gaps) {
+			a.warnOfGaps(now.seen)
+		}
+		fmt.Fprintln(a.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")
+	}
+	if a.others && o.due > 0 {
+		fmt.Fprintln(a.Err, "warning: "+silent(o.due))
+	}
 }
 
 func (a *act) within(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -237,24 +278,41 @@ func (a *act) execute(ctx context.Context, keep *keeper) *execute.Report {
 	return execute.Run(ctx, a.plan, a.graph, writer, saving, o)
 }
 
-// lookAgain makes the plan anew, of what is there now, and names what hangs: by
-// that plan, and of what this run has deleted.
-func (a *act) lookAgain(ctx context.Context, o *outcome) error {
-	o.blocked = a.plan.Blocked
+// remaining scans the cluster, and returns the plan of what is left to do, and what
+// is blocked: by that plan, and of what this run has set going.
+func (a *act) remaining(ctx context.Context) (planned, []plan.Blocked, error) {
 	make := a.foresee
 	if a.left != nil {
 		make = a.left
 	}
 	now, err := a.scanAndPlan(ctx, a.scope, make)
 	if err != nil {
-		return err
+		return planned{}, nil, err
 	}
 	known := graph.NewSet(now.graph)
 	for _, b := range now.plan.Blocked {
 		known.Add(now.graph.Find(b.Object.UID))
 	}
-	o.left, o.blocked = now.plan, append(now.plan.Blocked, a.hanging(now.graph, known)...)
-	return nil
+	return now, append(now.plan.Blocked, a.hanging(now.graph, known)...), nil
+}
+
+// undeleted returns what a step deleted by its own account and a scan finds all the
+// same, as if nobody had.
+func (a *act) undeleted(done *execute.Report, g *graph.Graph) []plan.Blocked {
+	var out []plan.Blocked
+	for i, result := range done.Results {
+		s := &a.plan.Steps[i]
+		if s.Action != collector.Remove || result.Status != event.Done {
+			continue
+		}
+		if now := g.Object(g.Find(s.Object.UID)); now != nil && !now.Terminating() {
+			out = append(out, plan.Blocked{
+				Object: s.Object.Identity, By: []object.Identity{},
+				Reason: "the API server accepted its deletion, and lists it afterwards as if nothing had happened",
+			})
+		}
+	}
+	return out
 }
 
 // hanging is what this run set going and what is still there, save for what is

@@ -37,7 +37,7 @@ func (a *acting) addAskingFlags(flags *pflag.FlagSet) {
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
 	flags.BoolVarP(&a.yes, "yes", "y", false, "do not ask")
 	flags.StringVar(&a.confirm, "confirm", "", "do not ask if the plan has this digest, and do nothing if it has another")
-	flags.DurationVar(&a.patience, "timeout", 10*time.Minute, "how long the run may take, all waiting included; 0 is for ever")
+	flags.DurationVar(&a.patience, "timeout", 10*time.Minute, "how long the run may take, all waiting included, and once more the scan after it; 0 is for ever")
 }
 
 var digests = regexp.MustCompile(`^[0-9a-f]{16}$`)

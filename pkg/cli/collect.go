@@ -40,8 +40,9 @@ The whole cluster is collected unless -n names a namespace. What could not be
 read is never taken for absent: nothing is deleted, unlinked or released because
 of it. Every write is bound to the very state that was shown.
 
-Exit codes: 0 done, 1 a step failed or something stays blocked, 2 no answer,
-3 an incomplete view with --strict, 4 not confirmed, 130 interrupted.`,
+Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
+something is left, blocked or not verified, 2 no answer, 3 an incomplete scan with
+--strict, 4 not confirmed, 130 interrupted.`,
 		Example: examples(`
 # What would a pass do?
 kubectl gc collect --dry-run

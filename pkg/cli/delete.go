@@ -40,8 +40,9 @@ type never applies:
   foreground  its dependents go first, and the object last
   orphan      its dependents stay, without their reference to it
 
-Exit codes: 0 done, 1 a step failed or something hangs, 2 nothing to delete,
-3 an incomplete view with --strict, 4 not confirmed, 130 interrupted.`,
+Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
+something is left, blocked or not verified, 2 nothing to delete, 3 an incomplete
+scan with --strict, 4 not confirmed, 130 interrupted.`,
 		Example: examples(`
 # What would go with a Deployment?
 kubectl gc delete deployment/web -n shop --dry-run
@@ -126,7 +127,7 @@ func (f *deleteFlags) run(ctx context.Context, c *choice) error {
 	if !a.plan.Complete {
 		a.notes = append(a.notes, "Not everything could be read: what depends on these objects from there is not foretold, and goes all the same.")
 	}
-	a.perform, a.after = f.perform(a), f.after(a)
+	a.perform, a.left, a.unverified = f.perform(a), f.left(a), !f.clientSide && !f.wait
 	return a.run(ctx)
 }
 

@@ -19,15 +19,11 @@ import (
 // foresee makes the plan of a deletion: by the cluster's own collector, or by us.
 // Where claims go, it first asks which Pods use them.
 func (f *deleteFlags) foresee(ctx context.Context, p *planned, targets []graph.Node) error {
-	hand := collector.Theirs
-	if f.clientSide {
-		hand = collector.Ours
-	}
 	deletes := make([]collector.Deletion, len(targets))
 	for i, n := range targets {
 		deletes[i] = collector.Deletion{Node: n, Policy: f.policy()}
 	}
-	p.plan = plan.Make(p.graph, plan.Deletion(hand, deletes...))
+	p.plan = plan.Make(p.graph, plan.Deletion(f.hand(), deletes...))
 	guarded := p.plan.Guarded()
 	if p.live == nil || len(guarded) == 0 {
 		return nil
@@ -37,7 +33,7 @@ func (f *deleteFlags) foresee(ctx context.Context, p *planned, targets []graph.N
 		return err
 	}
 	p.seen, p.graph = seen, graph.New(seen) // of the same objects in the same order
-	p.plan = plan.Make(p.graph, plan.Deletion(hand, deletes...))
+	p.plan = plan.Make(p.graph, plan.Deletion(f.hand(), deletes...))
 	return nil
 }
 
@@ -78,16 +74,37 @@ func (f *deleteFlags) perform(a *act) func(context.Context, *cluster.Writer, exe
 	}
 }
 
-// after looks again where not everything was seen to its end.
-func (f *deleteFlags) after(a *act) func(context.Context, *outcome) error {
-	return func(ctx context.Context, o *outcome) (err error) {
-		if !f.wait || !o.done.Interrupted && o.done.Failed == 0 && len(a.plan.Blocked) == 0 {
-			return nil
+// left makes the plan of what the collector has yet to do with the objects that the
+// plan touches. Where that is this run, it has yet to deal with what came to depend on
+// them meanwhile, too; the cluster's own will come to that by itself.
+func (f *deleteFlags) left(a *act) planFunc {
+	return func(_ context.Context, p *planned) error {
+		of, about := graph.NewSet(p.graph), graph.NewSet(p.graph)
+		var gone []graph.Node
+		for _, o := range a.plan.Outcomes {
+			n := p.graph.Find(o.Object.UID)
+			of.Add(n)
+			if o.State != plan.Changed {
+				gone = append(gone, n)
+			}
 		}
-		o.idle, o.blocked, err = a.snagged(ctx)
-		if o.idle > 0 {
-			fmt.Fprintln(a.Err, "warning: "+silent(o.idle))
+		if f.clientSide {
+			p.graph.Below(about, graph.Unlimited, gone...)
 		}
-		return err
+		for _, n := range of.Nodes() {
+			about.Add(n)
+		}
+		p.plan = plan.Make(p.graph, plan.Options{Mode: plan.Collect, Hand: f.hand(), Bounds: collector.Bounds{Roots: about.Has}})
+		p.plan.Steps = slices.DeleteFunc(p.plan.Steps, func(s plan.Step) bool { return !about.Has(p.graph.Find(s.Object.UID)) })
+		p.plan.Blocked = slices.DeleteFunc(p.plan.Blocked, func(b plan.Blocked) bool { return !of.Has(p.graph.Find(b.Object.UID)) })
+		return nil
 	}
+}
+
+// hand is who does the work of the collector.
+func (f *deleteFlags) hand() collector.Hand {
+	if f.clientSide {
+		return collector.Ours
+	}
+	return collector.Theirs
 }

@@ -12,9 +12,9 @@ import (
 // The exit codes: a public contract (docs/exit-codes.md).
 const (
 	exitDone        = 0
-	exitFound       = 1   // findings at or above --fail-on; a step failed, or something stays blocked
+	exitFound       = 1   // findings at or above --fail-on; a step failed, something is left or blocked, or nothing proves otherwise
 	exitUsage       = 2   // the command line is wrong, or there is no answer to give
-	exitIncomplete  = 3   // the view was incomplete, and --strict
+	exitIncomplete  = 3   // a scan was incomplete, and --strict
 	exitUnconfirmed = 4   // declined, or nobody could be asked
 	exitInterrupted = 130 // as a shell reports SIGINT
 )
@@ -23,6 +23,14 @@ const (
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// orNil returns the code as an error, and nil for exitDone.
+func (s status) orNil() error {
+	if s == exitDone {
+		return nil
+	}
+	return s
+}
 
 // usage is a mistake on the command line, found before anything was asked of a
 // cluster.

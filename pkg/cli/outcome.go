@@ -8,38 +8,78 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // outcome is how a run ended.
 type outcome struct {
-	plan      *plan.Plan
-	stale     []plan.Stale
-	done      *execute.Report // nil: there was nothing to do
-	rehearsal bool
-	backup    string // the folder; empty: none
-	unclosed  bool   // the backup could not be brought to its end
-	took      time.Duration
-	timedOut  bool
-	left      *plan.Plan     // made anew after the run; nil where nobody looked
-	blocked   []plan.Blocked // what hangs, as the last look saw it
-	idle      int            // what the cluster's own collector should have come to, and has not
+	plan       *plan.Plan
+	stale      []plan.Stale
+	done       *execute.Report // nil: there was nothing to do
+	rehearsal  bool
+	backup     string // the folder; empty: none
+	unrecorded bool   // the backup or its journal could not be written to its end
+	took       time.Duration
+	timedOut   bool
+	cut        bool // a signal came before the end
+
+	verification verification
+	gaps         []snapshot.Gap // of the last scan that there was
+	left         *plan.Plan     // what the scan after the run would have done now; nil where there was none
+	due          int            // how many steps of that are about what the run was about
+	blocked      []plan.Blocked // what cannot be done, as the last scan saw it
 }
 
 // interrupted says that not every step was seen to its end.
-func (o *outcome) interrupted() bool { return o.done != nil && o.done.Interrupted }
+func (o *outcome) interrupted() bool { return o.cut || o.done != nil && o.done.Interrupted }
+
+// ending is what decides the exit code.
+func (o *outcome) ending(r *result, dryRun string, strict bool) ending {
+	return ending{
+		dryRun: dryRun, strict: strict, complete: o.plan.Complete,
+		interrupted: o.cut || o.interrupted() && !o.timedOut, timedOut: o.timedOut,
+		failed: r.Summary.Failed, left: o.due, blocked: r.Summary.Blocked,
+		verification: o.verification, unrecorded: o.unrecorded,
+	}
+}
+
+// dueOf counts the steps of left that are on objects of a plan, on what depends on
+// these, and so on: what that plan began and did not end.
+func dueOf(p, left *plan.Plan) int {
+	known := map[string]bool{}
+	for i := range p.Steps {
+		known[string(p.Steps[i].Object.UID)] = true
+	}
+	for i := range p.Outcomes {
+		known[string(p.Outcomes[i].Object.UID)] = true
+	}
+	n := 0
+	for i := range left.Steps {
+		s := &left.Steps[i]
+		uid := string(s.Object.UID)
+		if known[uid] || slices.ContainsFunc(s.OwnerUIDs, func(owner string) bool { return known[owner] }) {
+			known[uid] = true
+			n++
+		}
+	}
+	return n
+}
 
 // result is the plan's steps with what became of them: the machine's answer of a
 // run.
 type result struct {
 	Mode     plan.Mode      `json:"mode"`
 	DryRun   bool           `json:"dryRun"`
-	Complete bool           `json:"complete"`
+	Complete bool           `json:"complete"` // of the scan that the plan was made from
 	Digest   string         `json:"digest"`
 	Backup   string         `json:"backup"` // the folder; empty: none
 	Summary  summary        `json:"summary"`
 	Steps    []resultStep   `json:"steps"`
-	Blocked  []plan.Blocked `json:"blocked"` // by a fresh look after the run
-	Left     []left         `json:"left"`    // steps that a fresh look would take
+	Blocked  []plan.Blocked `json:"blocked"` // by the scan after the run
+	Left     []left         `json:"left"`    // steps that a plan of that scan has
+
+	Verification verification   `json:"verification"` // what the scan after the run proves
+	Gaps         []snapshot.Gap `json:"gaps"`         // of the last scan that there was
 }
 
 type summary struct {
@@ -66,6 +106,7 @@ func (o *outcome) result() *result {
 	r := &result{
 		Mode: o.plan.Mode, DryRun: o.rehearsal, Complete: o.plan.Complete, Digest: o.plan.Digest, Backup: o.backup,
 		Steps: []resultStep{}, Blocked: append([]plan.Blocked{}, o.blocked...), Left: []left{},
+		Verification: o.verification, Gaps: append([]snapshot.Gap{}, o.gaps...),
 	}
 	all, results := o.whole()
 	for i, s := range all.Steps {
@@ -130,17 +171,4 @@ func (o *outcome) whole() (*plan.Plan, []steps.Result) {
 
 func refused(s plan.Stale) steps.Result {
 	return steps.Result{Step: s.Step.ID, Status: event.Failed, Message: "refused: " + s.Why}
-}
-
-// code is the exit code of a run.
-func (o *outcome) code(r *result, strict bool) int {
-	switch {
-	case o.interrupted() && !o.timedOut:
-		return exitInterrupted
-	case strict && !r.Complete:
-		return exitIncomplete
-	case r.Summary.Failed > 0, !o.rehearsal && r.Summary.Blocked > 0, o.timedOut, o.unclosed:
-		return exitFound
-	}
-	return exitDone
 }

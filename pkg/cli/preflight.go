@@ -139,7 +139,9 @@ func (a *act) unsent(lacks []lacking) error {
 			done.Results[i].Status, done.Results[i].Message = event.Skipped, "not sent, as another step would be refused"
 		}
 	}
-	err := a.report(outcome{plan: a.plan, stale: a.stale, done: done})
+	o := a.outcome()
+	o.done = done
+	err := a.report(o)
 	fmt.Fprintln(a.Err, "error: the server would refuse part of this plan: nothing was changed")
 	fmt.Fprintln(a.Err, "hint: "+rightsHint)
 	return err

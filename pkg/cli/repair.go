@@ -42,8 +42,9 @@ Without targets, everything is mended in the whole cluster, or in the namespace 
 otherwise. Then it asks, saves every object as it is, mends, and looks again. Every
 change is bound to the very state that was shown.
 
-Exit codes: 0 done, 1 a step failed or something cannot be mended, 2 no answer,
-3 an incomplete view with --strict, 4 not confirmed, 130 interrupted.`,
+Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
+something is left, cannot be mended or is not verified, 2 no answer, 3 an
+incomplete scan with --strict, 4 not confirmed, 130 interrupted.`,
 		Example: examples(`
 # What can be mended, and what would the collector do otherwise?
 kubectl gc repair --dry-run

@@ -15,16 +15,13 @@ import (
 // report says how the run ended, and answers its exit code.
 func (a *act) report(o outcome) error {
 	r := o.result()
-	code := status(o.code(r, a.strict))
+	code := o.ending(r, a.dryRun, a.strict).code()
 	if err := a.answer(&o, r); err != nil { // said here, since the run is over all the same
 		fmt.Fprintf(a.Err, "error: write the result: %s\n", escape.Short(err.Error(), 2000))
 		code = exitUsage
 	}
 	a.tellCut(&o, r)
-	if code == exitDone {
-		return nil
-	}
-	return code
+	return code.orNil()
 }
 
 // answer writes how the run ended in the format that was asked for.
@@ -36,8 +33,9 @@ func (a *act) answer(o *outcome, r *result) error {
 		return json.NewEncoder(a.Out).Encode(struct {
 			Event string `json:"event"`
 			summary
-			Backup string `json:"backup"`
-		}{"finished", r.Summary, o.backup})
+			Backup       string       `json:"backup"`
+			Verification verification `json:"verification"`
+		}{"finished", r.Summary, o.backup, o.verification})
 	case o.done != nil || len(o.stale) > 0:
 		return a.tellResult(o, r)
 	}
@@ -60,7 +58,7 @@ func (a *act) tellResult(o *outcome, r *result) error {
 	if err := steps.Unfinished(a.Out, all, results, a.palette()); err != nil {
 		return err
 	}
-	if o.left == nil && !o.rehearsal {
+	if o.plan.Mode == plan.Delete && !o.rehearsal {
 		if err := steps.Held(a.Out, o.blocked, a.palette()); err != nil {
 			return err
 		}
@@ -70,13 +68,9 @@ func (a *act) tellResult(o *outcome, r *result) error {
 	case o.rehearsal:
 		line = fmt.Sprintf("The server would allow %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(all.Steps), r.Digest)
 	case others > 0:
-		line += "; the rest is left to the cluster's own collector."
-	case o.left != nil:
-		line += "; a fresh look finds " + foundLeft(r.Summary.Left, o.blocked) + "."
-	case len(o.blocked) > 0:
-		line += fmt.Sprintf("; %s on the way: %s.", phrase.Count(len(o.blocked), "object"), named(o.blocked))
+		line += "; the rest is left to the cluster's own collector, and nothing was verified."
 	default:
-		line += "."
+		line += a.verified(o, r) + "."
 	}
 	if o.backup != "" && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair) {
 		line += " Undo: " + called + " restore " + escape.Short(pasted(o.backup), 2000)
@@ -84,10 +78,39 @@ func (a *act) tellResult(o *outcome, r *result) error {
 	if _, err := fmt.Fprintln(a.Out, line); err != nil {
 		return err
 	}
-	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 {
-		fmt.Fprintf(a.Err, "More to do: %s\n", a.again("plan"))
+	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !a.others {
+		next := a.again("plan")
+		if o.plan.Mode == plan.Delete { // what it was asked for is gone
+			next = called + " collect"
+		}
+		fmt.Fprintf(a.Err, "More to do: %s\n", next)
 	}
 	return nil
+}
+
+// verified says what the scan after the run found, as the end of a sentence. It is
+// empty where nothing was run.
+func (a *act) verified(o *outcome, r *result) string {
+	if o.done == nil {
+		return ""
+	}
+	found := foundLeft(r.Summary.Left, o.blocked)
+	if r.Summary.Left > 0 && o.due == 0 {
+		found += " (none of it part of this plan)"
+	}
+	switch {
+	case o.verification == verifiedComplete:
+		return "; a scan afterwards found " + found
+	case o.verification == verifiedIncomplete && r.Summary.Left+len(o.blocked) == 0:
+		return "; the scan afterwards was incomplete, so what is left is not known"
+	case o.verification == verifiedIncomplete:
+		return "; an incomplete scan afterwards found " + found
+	case o.verification == verifiedFailed:
+		return "; the scan afterwards failed, so what is left is not known"
+	case a.unverified && !o.interrupted():
+		return "; nothing was verified"
+	}
+	return ""
 }
 
 // tellCut says, whatever the format, why a run ended early.
@@ -105,7 +128,7 @@ func (a *act) tellCut(o *outcome, r *result) {
 // onward says who takes up what a run has left.
 func (a *act) onward(o *outcome) string {
 	switch {
-	case a.others && o.idle > 0:
+	case a.others && o.due > 0:
 		return called + " collect does the rest"
 	case a.others:
 		return "the cluster's own collector goes on with the rest"
@@ -134,7 +157,7 @@ func stillThere(r *result) string {
 // mostLeft is how many of the objects that are left a sum names.
 const mostLeft = 5
 
-// foundLeft says what a look after the run found.
+// foundLeft says what a scan after the run found.
 func foundLeft(more int, blocked []plan.Blocked) string {
 	found := "nothing left to do"
 	if more > 0 {

@@ -36,8 +36,9 @@ left alone, and named. No object gets a reference for which the collector would
 delete it: such references are left out, and named. A restoration that was cut
 off goes on where it was when it is run again.
 
-Exit codes: 0 done, 1 a step failed, 2 no answer, 3 an incomplete view with
---strict, 4 not confirmed, 130 interrupted.`,
+Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
+something is left or not verified, 2 no answer, 3 an incomplete scan with --strict,
+4 not confirmed, 130 interrupted.`,
 		Example: examples(`
 # Which backups are there?
 kubectl gc restore

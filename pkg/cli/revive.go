@@ -81,9 +81,16 @@ func (r *reviver) noting(tell func(event.Event)) func(event.Event) {
 	}
 }
 
-// close brings the journal to its end.
-func (r *reviver) close() {
-	if err := r.journal.Close(); err != nil {
+// close brings the journal to its end, once, and reports whether it holds all that
+// was noted.
+func (r *reviver) close() bool {
+	if r.journal == nil {
+		return true
+	}
+	err := r.journal.Close()
+	r.journal = nil
+	if err != nil {
 		fmt.Fprintf(r.Err, "warning: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000))
 	}
+	return err == nil
 }

@@ -48,7 +48,9 @@ func (r *reviver) run(ctx context.Context, wanted []target) error {
 		if !o.DryRun {
 			o.Tell = r.noting(o.Tell)
 		}
-		return execute.Restore(ctx, r.of, a.live.Writer(&future, o.DryRun).Maker(r.maker), r, o)
+		done := execute.Restore(ctx, r.of, a.live.Writer(&future, o.DryRun).Maker(r.maker), r, o)
+		a.unrecorded = !r.close()
+		return done
 	}
 	if n := r.of.Before; n > 0 && r.readable() {
 		fmt.Fprintf(r.Err, "An earlier restoration has made %d of the objects.\n", n)

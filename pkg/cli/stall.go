@@ -6,10 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 )
@@ -74,10 +71,11 @@ func (w *watchdog) stop() {
 // explain says what a deletion hangs on that the cluster's own collector was to
 // end, and what would help.
 func (a *act) explain(ctx context.Context) {
-	idle, blocked, err := a.snagged(ctx)
+	now, blocked, err := a.remaining(ctx)
 	if err != nil {
 		return // it is no more than a courtesy
 	}
+	idle := len(now.plan.Steps)
 	var said []string
 	for i, b := range blocked {
 		if i == mostLeft {
@@ -97,28 +95,4 @@ func (a *act) explain(ctx context.Context) {
 // silent says that the cluster's own collector does not come to what it should.
 func silent(idle int) string {
 	return fmt.Sprintf("the cluster's own collector has yet to deal with %s: does kube-controller-manager run? Its work can be done from here: %s collect", phrase.Count(idle, "object"), called)
-}
-
-// snagged looks again: how many objects the cluster's own collector should have
-// come to by now, of those that the plan touches, and what hangs all the same.
-func (a *act) snagged(ctx context.Context) (idle int, blocked []plan.Blocked, err error) {
-	seen, _, err := a.look(ctx, a.scope)
-	if err != nil {
-		return 0, nil, err
-	}
-	g := graph.New(seen)
-	of, known := graph.NewSet(g), graph.NewSet(g)
-	for _, o := range a.plan.Outcomes {
-		of.Add(g.Find(o.Object.UID))
-	}
-	due := plan.Make(g, plan.Options{Mode: plan.Collect, Hand: collector.Theirs, Bounds: collector.Bounds{Roots: of.Has}})
-	for i := range due.Steps {
-		if of.Has(g.Find(due.Steps[i].Object.UID)) {
-			idle++
-		}
-	}
-	for _, b := range due.Blocked {
-		known.Add(g.Find(b.Object.UID))
-	}
-	return idle, append(due.Blocked, a.hanging(g, known)...), nil
 }

@@ -27,6 +27,8 @@ type line struct {
 	Blocked *int    `json:"blocked"`
 	Left    *int    `json:"left"`
 	Backup  *string `json:"backup"`
+
+	Verification *string `json:"verification"`
 }
 
 func TestCollectSaysTheSameInEveryFormatOfAPlan(t *testing.T) {
@@ -146,7 +148,7 @@ func checkLines(t *testing.T, r result, want collected) {
 			done++
 		}
 	}
-	if last.Event != "finished" || last.Backup == nil || *last.Backup == "" {
+	if last.Event != "finished" || last.Backup == nil || *last.Backup == "" || last.Verification == nil || *last.Verification != "complete" {
 		t.Fatalf("the last line is %+v", last)
 	}
 	if got := (collectedSummary{*last.Done, *last.Skipped, *last.Failed, *last.Blocked, *last.Left}); got != want.Summary || done != got.Done {
@@ -164,7 +166,7 @@ func TestCollectWithNothingToDoAnswersAValidEmptyDocument(t *testing.T) {
 	}
 	for _, mode := range []string{"--yes", "--dry-run=server"} {
 		c := decode[collected](t, s.gc("collect", "-n", ns, "-o", "json", mode).exits(t, 0))
-		if c.Kind != "Result" || c.Steps == nil || c.Blocked == nil || c.Left == nil || c.Summary != (collectedSummary{}) {
+		if c.Kind != "Result" || c.Steps == nil || c.Blocked == nil || c.Left == nil || c.Gaps == nil || c.Summary != (collectedSummary{}) {
 			t.Errorf("%s: %+v", mode, c)
 		}
 	}

@@ -213,6 +213,6 @@ func TestCollectRefusesASavedPlanWhereLessCanBeRead(t *testing.T) {
 	// A plan that names the gap was made by somebody who could know of it.
 	knowing := filepath.Join(t.TempDir(), "knowing.json")
 	f.gc("collect", "-n", ns, "--dry-run", "--plan-out", knowing).exits(t, 0)
-	f.gc("collect", "-n", ns, "--plan", knowing, "--yes").shows(t, "deleted 1 in ")
+	f.gc("collect", "-n", ns, "--plan", knowing, "--yes").exits(t, 1).shows(t, "deleted 1 in ", "the scan afterwards was incomplete")
 	s.goes(orphan)
 }

@@ -39,7 +39,7 @@ func TestCollectThroughKubectlSaysAndExitsTheSame(t *testing.T) {
 			}
 		})
 	}
-	r := s.kubectl("gc", "collect", "-n", ns, "--confirm", digest).exits(t, 0).shows(t, "deleted 2, unlinked 1 in ", "a fresh look finds nothing left")
+	r := s.kubectl("gc", "collect", "-n", ns, "--confirm", digest).exits(t, 0).shows(t, "deleted 2, unlinked 1 in ", "a scan afterwards found nothing left")
 	if strings.Contains(r.Stdout+r.Stderr, "kubectl-gc ") {
 		t.Errorf("it calls itself kubectl-gc: %s%s", r.Stdout, r.Stderr)
 	}

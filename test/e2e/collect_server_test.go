@@ -119,7 +119,7 @@ func TestCollectServerDryRunShowsWhatAdmissionRefuses(t *testing.T) {
 		shows(t, "failed  delete", "ConfigMap/protected", "this one is under protection", "The server would allow 1 of 2 steps")
 	s.untouched(protected, plain)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 1).
-		shows(t, "ConfigMap/protected", "this one is under protection", "deleted 1", "1 failed", "a fresh look finds 1 more to do")
+		shows(t, "ConfigMap/protected", "this one is under protection", "deleted 1", "1 failed", "a scan afterwards found 1 more to do")
 	s.untouched(protected)
 	s.goes(plain)
 }

@@ -35,7 +35,7 @@ func TestCollectAtATerminalActsOnTheTypedNumberAlone(t *testing.T) {
 		code int
 		says []string
 	}{
-		"the number":                      {"3\n", nil, 0, []string{"deleted 3, unlinked 1", "a fresh look finds nothing left"}},
+		"the number":                      {"3\n", nil, 0, []string{"deleted 3, unlinked 1", "a scan afterwards found nothing left"}},
 		"the number, with blanks":         {"  3 \n", nil, 0, []string{"deleted 3"}},
 		"the number, where fewer may go":  {"3\n", []string{"--max-deletes=1"}, 0, []string{"deleted 3"}},
 		"another number":                  {"4\n", nil, 4, []string{"error: not confirmed: nothing was changed"}},

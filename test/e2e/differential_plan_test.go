@@ -75,6 +75,9 @@ type (
 		Steps      []collectedStep  `json:"steps"`
 		Blocked    []plannedBlocked `json:"blocked"`
 		Left       []collectedLeft  `json:"left"`
+
+		Verification string `json:"verification"`
+		Gaps         []gap  `json:"gaps"`
 	}
 	collectedSummary struct {
 		Done    int `json:"done"`
@@ -105,13 +108,14 @@ func (t tool) plan(args ...string) planned {
 	return p
 }
 
-// collect acts, and must end with 0, or with 1 where deletions stay blocked.
+// collect acts, and must end with 0, or with 1 where something is left or blocked, or
+// where no complete scan says that nothing is.
 func (t tool) collect(args ...string) collected {
 	t.Helper()
 	r := t.gc(append([]string{"collect", "--yes", "-o", "json"}, args...)...)
 	c := decode[collected](t, r)
 	want := 0
-	if c.Summary.Failed+c.Summary.Blocked > 0 {
+	if c.Summary.Failed+c.Summary.Blocked+c.Summary.Left > 0 || c.Verification != "complete" {
 		want = 1
 	}
 	r.exits(t, want)
@@ -123,6 +127,9 @@ func checkCollected(t testing.TB, c collected) {
 	t.Helper()
 	if c.APIVersion != "kubectl-gc.dev/v1alpha1" || c.Kind != "Result" || c.Mode != "collect" || c.DryRun {
 		t.Errorf("no valid result: %s %s, mode %s, dry run %t", c.APIVersion, c.Kind, c.Mode, c.DryRun)
+	}
+	if (c.Verification == "complete") != (len(c.Gaps) == 0) && c.Verification != "none" && c.Verification != "failed" {
+		t.Errorf("the verification is %s, with the gaps %+v", c.Verification, c.Gaps)
 	}
 	counted := collectedSummary{Blocked: len(c.Blocked), Left: len(c.Left)}
 	for _, s := range c.Steps {

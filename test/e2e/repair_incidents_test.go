@@ -73,7 +73,7 @@ func TestVelero10556RestoredObjectsAreRelinkedAndNothingIsLost(t *testing.T) {
 		shows(t, "relink", "Secret/password", "Widget/monitor has another UID now: points at that one (the collector would delete it otherwise)", "relink 6. Whole view.")
 	backups := t.TempDir()
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--yes", "--backup-dir", backups).exits(t, 0).
-		shows(t, "relinked 6 in ", "a fresh look finds nothing left to do", "Undo: kubectl gc restore "+backups)
+		shows(t, "relinked 6 in ", "a scan afterwards found nothing left to do", "Undo: kubectl gc restore "+backups)
 	s.collected(ns, doomed)
 
 	s.refers(deployment)

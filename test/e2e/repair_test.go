@@ -82,21 +82,25 @@ func TestRepairSavesEveryObjectBeforeTheFirstChange(t *testing.T) {
 func TestRepairJudgesAnewWhatOthersChange(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(s *scene, o, owner object)
+		code      int
 		shows     []string
 		refers    func(owner object) []metav1.OwnerReference
 	}{
 		"nothing that matters": {
 			func(s *scene, o, _ object) { s.patch(o, `{"metadata":{"labels":{"beat":"1"}}}`) },
+			0,
 			[]string{"relinked 1 in "},
 			func(owner object) []metav1.OwnerReference { return []metav1.OwnerReference{to(owner)} },
 		},
 		"somebody else is its owner now, too": {
 			func(s *scene, o, owner object) { s.own(o, lost(), former(to(owner))) },
-			[]string{"relinked 1 in ", "a fresh look finds 1 more to do"},
+			1, // it could lose that one, too
+			[]string{"relinked 1 in ", "a scan afterwards found 1 more to do"},
 			func(owner object) []metav1.OwnerReference { return []metav1.OwnerReference{lost(), to(owner)} },
 		},
 		"somebody mended it": {
 			func(s *scene, o, owner object) { s.own(o, to(owner, blocking)) },
+			0,
 			[]string{"skipped", "it changed: nothing left to do: it is so already", "nothing was changed"},
 			func(owner object) []metav1.OwnerReference { return []metav1.OwnerReference{to(owner, blocking)} },
 		},
@@ -107,7 +111,7 @@ func TestRepairJudgesAnewWhatOthersChange(t *testing.T) {
 			owner := s.create(secret(ns, "owner"))
 			o := s.create(configMap(ns, "subject", ownedBy(former(to(owner)))))
 			f := s.meanwhile(writing(single("configmaps", "subject")), func() { c.meanwhile(s, o, owner) })
-			f.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, c.shows...)
+			f.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, c.code).shows(t, c.shows...)
 			s.refers(o, c.refers(owner)...)
 		})
 	}

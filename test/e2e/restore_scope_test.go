@@ -60,7 +60,7 @@ func TestRestoreKilledGoesOn(t *testing.T) {
 		t.Fatal("it was not killed in the middle")
 	}
 	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration has made ").
-		shows(t, "created ", "a fresh look finds nothing left to do.")
+		shows(t, "created ", "a scan afterwards found nothing left to do.")
 	if diff := cmp.Diff(names, s.names(ns)); diff != "" {
 		t.Errorf("the tree is another (-before +after)\n%s", diff)
 	}

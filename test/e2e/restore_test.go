@@ -56,7 +56,7 @@ func (s *scene) sameAgain(ns string, targets []string, words ...string) {
 	if left := s.links(ns); len(left) > 0 || len(s.noted(folder)) > 0 {
 		s.Fatalf("a dry run made %s", left)
 	}
-	r := s.gc("restore", folder, "--yes").exits(s, 0).shows(s, "a fresh look finds nothing left to do.")
+	r := s.gc("restore", folder, "--yes").exits(s, 0).shows(s, "a scan afterwards found nothing left to do.")
 	r.shows(s, words...)
 	s.Logf("%s\nin %s", r.Stdout, r.Took)
 	s.await("controllers to settle", func(context.Context) (bool, error) { return cmp.Equal(links, s.links(ns)), nil })

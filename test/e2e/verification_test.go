@@ -1,0 +1,133 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// afterDeleting has a front answer what a fault is about in its own way, from the
+// first DELETE on.
+func (s *scene) afterDeleting(f fault) *front {
+	s.Helper()
+	var begun atomic.Bool
+	return s.behind(func(http.Handler) []fault {
+		return []fault{{func(r *http.Request) bool {
+			if r.Method == http.MethodDelete {
+				begun.Store(true)
+			}
+			return begun.Load() && f.about(r)
+		}, f.answer}}
+	}).acting()
+}
+
+// What was done is no proof that nothing is left: only a complete scan afterwards is.
+func TestARunIsNotDoneUntilACompleteScanFoundNothingLeft(t *testing.T) {
+	gap := fault{reading(listOf("leases")), says(500, "InternalError", "etcd is on fire")}
+	silent := fault{reading(anything), says(503, "ServiceUnavailable", "later")}
+	root := func(r *http.Request) bool { return r.URL.Path == "/api" || r.URL.Path == "/apis" }
+	for command, line := range map[string][]string{
+		"collect": {"collect"}, "delete": {"delete", "configmap/orphan", "--client-side"},
+	} {
+		for name, c := range map[string]struct {
+			fault        fault
+			strict       bool
+			code         int
+			verification string
+			says, warns  string
+		}{
+			"with a gap": {
+				gap, false, 1, "incomplete",
+				"; the scan afterwards was incomplete, so what is left is not known.", "warning: the scan after the run was incomplete, so more may be left than it could find",
+			},
+			"with a gap, and --strict": {
+				gap, true, 3, "incomplete",
+				"; the scan afterwards was incomplete, so what is left is not known.", "leases.coordination.k8s.io",
+			},
+			"that failed": {
+				fault{reading(root), silent.answer},
+				false, 1, "failed",
+				"; the scan afterwards failed, so what is left is not known.", "warning: the scan after the run failed, so what is left is not known: ",
+			},
+			"that failed, and --strict": {
+				fault{reading(root), silent.answer},
+				true, 3, "failed",
+				"; the scan afterwards failed, so what is left is not known.", "warning: the scan after the run failed",
+			},
+		} {
+			t.Run(command+" and a scan "+name, func(t *testing.T) {
+				s := set(t)
+				for _, machine := range []bool{false, true} {
+					ns := s.namespace("verified")
+					orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+					args := append(strings.Fields(strings.Join(line, " ")), "-n", ns, "--yes")
+					if c.strict {
+						args = append(args, "--strict")
+					}
+					if machine {
+						args = append(args, "-o", "json")
+					}
+					r := s.afterDeleting(c.fault).gc(args...).exits(t, c.code).warns(t, c.warns)
+					s.goes(orphan)
+					if !machine {
+						r.shows(t, "deleted 1 in ", c.says).lacks(t, "nothing left")
+						continue
+					}
+					got := decode[collected](t, r)
+					if got.Verification != c.verification || !got.Complete || (c.verification == "incomplete") != (len(got.Gaps) == 1) {
+						t.Errorf("the verification is %s, with the gaps %+v", got.Verification, got.Gaps)
+					}
+				}
+			})
+		}
+	}
+}
+
+// What came to be garbage while a run was under way is left, and a saved plan does not
+// answer for what it is not about.
+func TestWhatIsLeftAfterARunFailsItUnlessItsPlanIsNotAboutThat(t *testing.T) {
+	for name, saved := range map[string]bool{"a pass": false, "a saved plan": true} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t)
+			ns := s.namespace("meanwhile")
+			orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
+			args, code, says := []string{"collect", "-n", ns, "--yes"}, 1, "a scan afterwards found 1 more to do."
+			if saved {
+				args, code, says = append(args, "--plan", s.plannedTo(ns)), 0, "a scan afterwards found 1 more to do (none of it part of this plan)."
+			}
+			var more object
+			f := s.meanwhile(deleting(single("configmaps", "orphan")), func() { more = s.create(configMap(ns, "more", ownedBy(lost()))) })
+			f.gc(args...).exits(t, code).shows(t, "deleted 1 in ", says)
+			s.goes(orphan)
+			s.untouched(more)
+		})
+	}
+}
+
+func TestDeleteClientSideIsNotDoneWhileSomethingNewDependsOnWhatItDeleted(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("meanwhile")
+	owner := s.create(configMap(ns, "owner"))
+	var dependent object
+	f := s.meanwhile(deleting(single("configmaps", "owner")), func() { dependent = s.create(secret(ns, "new", ownedBy(to(owner)))) })
+	f.gc("delete", "configmap/owner", "-n", ns, "--client-side", "--yes").exits(t, 1).
+		shows(t, "deleted 1 in ", "; a scan afterwards found 1 more to do.").warns(t, "More to do: kubectl gc collect")
+	s.goes(owner)
+	s.untouched(dependent)
+}
+
+func TestDeleteThatWaitsForNobodySaysThatNothingWasVerified(t *testing.T) {
+	s := set(t)
+	ns := s.namespace("unwaited")
+	owner := s.create(configMap(ns, "owner"))
+	r := s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--wait=false").exits(t, 0).shows(t, "deleted 1 in ", "; nothing was verified.")
+	r.lacks(t, "nothing left")
+	s.goes(owner)
+	owner = s.create(configMap(ns, "owner"))
+	got := decode[collected](t, s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--wait=false", "-o", "json").exits(t, 0))
+	if got.Verification != "none" {
+		t.Errorf("the verification is %s", got.Verification)
+	}
+	s.goes(owner)
+}
