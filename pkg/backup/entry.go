@@ -37,7 +37,8 @@ const (
 // Header says what run a backup is of.
 type Header struct {
 	Tool          string    `json:"tool"`          // the version of this program
-	Server        string    `json:"server"`        // URL, without credentials
+	ClusterUID    string    `json:"clusterUID"`    // UID of Namespace kube-system, which identifies the cluster; empty: unknown
+	Server        string    `json:"server"`        // URL, without credentials; for information, two clusters may share one
 	ServerVersion string    `json:"serverVersion"` // empty: unknown
 	Context       string    `json:"context"`       // of the kubeconfig; empty: none
 	Command       string    `json:"command"`       // the mode of the plan

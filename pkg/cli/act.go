@@ -8,6 +8,8 @@ import (
 	"slices"
 	"syscall"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -60,6 +62,8 @@ type act struct {
 	// foresee makes the plan again after somebody has read it. What is asked for
 	// need not be there any more.
 	foresee planFunc
+	// clusterUID identifies the cluster; empty: unknown, or not read yet.
+	clusterUID types.UID
 	// perform carries out the plan; nil: as execute.Run does. The Keeper is nil
 	// where nothing is saved.
 	perform func(context.Context, *cluster.Writer, execute.Keeper, execute.Options) *execute.Report
@@ -111,6 +115,7 @@ func (a *act) run(ctx context.Context) error {
 	case len(lacks) > 0:
 		return a.unsent(lacks)
 	}
+	a.readClusterUID(ctx)
 	if err := a.confirmed(ctx, a.Streams, a.plan); err != nil {
 		return err
 	}

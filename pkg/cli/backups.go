@@ -18,7 +18,7 @@ import (
 
 // backupsHere is the folder of the backups of the context at hand.
 func (f *restoreFlags) backupsHere() (string, error) {
-	name, _, err := f.whereabouts()
+	name, _, err := f.contextAndServer()
 	if err != nil {
 		return "", err
 	}

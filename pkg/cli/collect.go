@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 )
 
 type collectFlags struct {
@@ -110,8 +111,21 @@ func (f *collectFlags) run(ctx context.Context) error {
 	if err := a.prepare(ctx, f.foresee); err != nil {
 		return err
 	}
+	if a.live != nil && (f.planOut != "" || saved != nil && saved.ClusterUID != "") {
+		var err error
+		if a.clusterUID, err = a.live.UID(ctx); err != nil && ctx.Err() == nil {
+			fmt.Fprintf(f.Err, "warning: which cluster this is could not be compared with the plan or recorded in it: %s\n", escape.Short(err.Error(), 2000))
+		}
+	}
+	if saved != nil {
+		if err := checkPlanCluster(saved, a.clusterUID); err != nil {
+			return err
+		}
+	}
 	if f.planOut != "" {
-		if err := replace(f.planOut, private, a.plan.Save); err != nil {
+		record := *a.plan
+		record.ClusterUID = string(a.clusterUID)
+		if err := replace(f.planOut, private, record.Save); err != nil {
 			return fmt.Errorf("write plan: %w", err)
 		}
 	}

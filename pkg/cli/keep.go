@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -33,7 +32,7 @@ func (a *act) keeper() (*keeper, error) {
 	if a.noBackup {
 		return nil, nil
 	}
-	name, host, err := a.whereabouts()
+	name, server, err := a.contextAndServer()
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +42,7 @@ func (a *act) keeper() (*keeper, error) {
 	}
 	now := a.Now().UTC()
 	folder, err := backup.Create(root, now.Format("2006-01-02T15-04-05Z"), backup.Header{
-		Tool: version(), Server: host, ServerVersion: a.seen.Server, Context: name,
+		Tool: version(), ClusterUID: string(a.clusterUID), Server: server, ServerVersion: a.seen.Server, Context: name,
 		Command: string(a.plan.Mode), Digest: a.plan.Digest, Started: now,
 	})
 	if err != nil {
@@ -104,8 +103,9 @@ func (k *keeper) close(ended bool, at time.Time) error {
 	return errors.Join(err, k.folder.Close())
 }
 
-// whereabouts are the context in use and the server that it leads to.
-func (s *source) whereabouts() (name, host string, err error) {
+// contextAndServer returns the name of the context in use and the URL of its server,
+// which holds no credentials.
+func (s *source) contextAndServer() (name, server string, err error) {
 	_, name, err = s.config.Contexts()
 	if err != nil {
 		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
@@ -114,14 +114,5 @@ func (s *source) whereabouts() (name, host string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	return name, bare(config.Host), nil
-}
-
-// bare is a server's URL without what only its users should know.
-func bare(host string) string {
-	if u, err := url.Parse(host); err == nil {
-		u.User = nil
-		return u.String()
-	}
-	return ""
+	return name, config.Host, nil
 }

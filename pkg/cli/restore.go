@@ -90,7 +90,7 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 		return err
 	}
 	defer saved.Close()
-	if err := f.sameCluster(saved.Header); err != nil {
+	if err := f.checkCluster(ctx, saved.Header); err != nil {
 		return err
 	}
 	r := &reviver{restoreFlags: f, saved: saved}
@@ -125,24 +125,6 @@ func (f *restoreFlags) find(name string) (*backup.Backup, error) {
 		return nil, &hinted{err, "name a folder, or one of those that are listed by: " + called + " restore"}
 	}
 	return saved, nil
-}
-
-// sameCluster refuses the backup of a cluster that is not the one at hand.
-func (f *restoreFlags) sameCluster(h backup.Header) error {
-	if f.from != "" || f.elsewhere {
-		return nil
-	}
-	_, host, err := f.whereabouts()
-	if err != nil {
-		return err
-	}
-	if host == h.Server {
-		return nil
-	}
-	return &hinted{
-		usagef("the backup is of another cluster: %s (context %s), and this is %s", quoted(h.Server), quoted(h.Context), quoted(host)),
-		"choose its context with --context; if it is meant for this cluster, or the server has moved, say --to-another-cluster",
-	}
 }
 
 // only limits a restoration to the namespace that -n names, and to what was named.

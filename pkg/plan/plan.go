@@ -37,10 +37,15 @@ type Plan struct {
 	Complete bool           `json:"complete"`
 	Gaps     []snapshot.Gap `json:"gaps"`
 	Summary  Summary        `json:"summary"`
-	Digest   string         `json:"digest"`   // of what is shown, and so of what is confirmed
-	Steps    []Step         `json:"steps"`    // in an order in which they may be done
-	Outcomes []Outcome      `json:"outcomes"` // in the order of their objects
-	Blocked  []Blocked      `json:"blocked"`  // in the order of their objects
+	Digest   string         `json:"digest"` // of what is shown, and so of what is confirmed
+	// ClusterUID is the UID of Namespace kube-system where a saved plan was made; empty
+	// where that is unknown, and in a plan that is not saved to a file. The digest leaves
+	// it out: each step is bound to the UID of its object.
+	ClusterUID string `json:"clusterUID,omitempty"`
+
+	Steps    []Step    `json:"steps"`    // in an order in which they may be done
+	Outcomes []Outcome `json:"outcomes"` // in the order of their objects
+	Blocked  []Blocked `json:"blocked"`  // in the order of their objects
 	// Of Delete alone, and nil where there are none; in the order of their objects.
 	Stays []Stay  `json:"stays,omitempty"`
 	Later []Later `json:"later,omitempty"`

@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"bytes"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -197,8 +199,34 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 	}
 	t.Run("it is of another cluster", func(t *testing.T) {
 		s := s.under(t)
-		s.behind(nil).gc("restore", folder, "--yes").exits(t, 2).
-			warns(t, "error: the backup is of another cluster: ", "hint: choose its context with --context", "--to-another-cluster")
+		index := filepath.Join(folder, "index.json")
+		was, err := os.ReadFile(index)
+		s.must(err)
+		defer func() { s.must(os.WriteFile(index, was, 0o600)) }()
+		for uid, said := range map[string]string{"another": "error: the backup is of another cluster: ", "": "error: the backup does not record which cluster it is of: "} {
+			changed := regexp.MustCompile(`"clusterUID": "[^"]+"`).ReplaceAll(was, []byte(`"clusterUID": "`+uid+`"`))
+			if bytes.Equal(was, changed) {
+				t.Fatalf("the backup records no cluster: %s", was)
+			}
+			s.must(os.WriteFile(index, changed, 0o600))
+			s.gc("restore", folder, "--yes").exits(t, 2).warns(t, said, "hint: ", "--to-another-cluster")
+			s.gc("restore", folder, "--dry-run", "--to-another-cluster").exits(t, 0)
+		}
+	})
+	t.Run("the same cluster has another URL", func(t *testing.T) {
+		s := s.under(t)
+		s.behind(nil).gc("restore", folder, "--dry-run").exits(t, 0)
+	})
+	t.Run("a user may not read Namespace kube-system", func(t *testing.T) {
+		s := s.under(t)
+		s.grant("carol", ns, []any{"*"}, []any{"*"}, []any{"list", "get", "delete", "create", "patch"})
+		s.create(configMap(ns, "unidentified", ownedBy(lost())))
+		carol := s.as("carol")
+		dir := t.TempDir()
+		carol.gc("collect", "-n", ns, "--yes", "--backup-dir", dir).exits(t, 0).
+			warns(t, "warning: the backup will not record which cluster it is of, and can only be restored with --to-another-cluster: ")
+		s.gc("restore", onlyFolder(t, dir), "--yes").exits(t, 2).warns(t, "error: the backup does not record which cluster it is of: ")
+		carol.gc("restore", folder, "--yes").exits(t, 2).warns(t, "error: it is unknown whether the backup is of this cluster: ")
 	})
 	t.Run("a user may not", func(t *testing.T) {
 		s := s.under(t)

@@ -28,7 +28,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := yaml.YAMLToJSON([]byte(ts.ReadFile(args[1])))
 	ts.Check(err)
 	ts.Check(list.UnmarshalJSON(text))
-	server := httptest.NewServer(&api{list.Items, args[2:]})
+	server := httptest.NewServer(&api{args[0], list.Items, args[2:]})
 	ts.Defer(server.Close)
 	addContext(ts, false, []string{args[0], server.URL})
 }
@@ -52,6 +52,7 @@ func addContext(ts *testscript.TestScript, neg bool, args []string) {
 
 // api is an API server as far as an audit asks one.
 type api struct {
+	name      string // of the cluster: the UID of its Namespace kube-system
 	objects   []unstructured.Unstructured
 	forbidden []string
 }
@@ -82,6 +83,11 @@ func (a *api) answer(path string) (int, any) {
 		return http.StatusOK, fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": []fields{
 			{"name": "apps", "versions": []fields{apps}, "preferredVersion": apps},
 		}}
+	case "/api/v1/namespaces/kube-system":
+		if slices.Contains(a.forbidden, "!namespaces") {
+			return refusal(http.StatusForbidden, "Forbidden", "namespaces", "kube-system")
+		}
+		return http.StatusOK, fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"name": "kube-system", "uid": a.name}}
 	}
 	for group, types := range served {
 		rest, below := strings.CutPrefix(path, group)

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+)
+
+// A cluster is identified by the UID of its Namespace kube-system, and by nothing
+// else: two clusters may share a server URL or the name of a context. An unknown UID
+// equals no other, not even another unknown one.
+
+// readClusterUID reads the UID that the backup of this run records. Where it cannot be
+// read, the run goes on, and a warning says what that costs.
+func (a *act) readClusterUID(ctx context.Context) {
+	if a.noBackup || a.clusterUID != "" {
+		return
+	}
+	uid, err := a.live.UID(ctx)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(a.Err, "warning: the backup will not record which cluster it is of, and can only be restored with --to-another-cluster: %s\n", escape.Short(err.Error(), 2000))
+	}
+	a.clusterUID = uid
+}
+
+// checkCluster returns an error unless the backup is of the cluster in use, or the user
+// said that it need not be.
+func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error {
+	if f.from != "" || f.elsewhere {
+		return nil
+	}
+	const say = "if it is meant for this cluster, say --to-another-cluster"
+	if h.ClusterUID == "" {
+		return &hinted{
+			usagef("the backup does not record which cluster it is of: its server was %s (context %s)", quoted(h.Server), quoted(h.Context)),
+			"whoever made it could not read Namespace kube-system, or had an older version of this program; " + say,
+		}
+	}
+	live, err := f.connect()
+	if err != nil {
+		return err
+	}
+	uid, err := live.UID(ctx)
+	switch {
+	case err != nil:
+		return &hinted{
+			fmt.Errorf("it is unknown whether the backup is of this cluster: %w", err),
+			"get the right to read Namespace kube-system, whose UID identifies a cluster; or, " + say,
+		}
+	case string(uid) != h.ClusterUID:
+		_, server, err := f.contextAndServer()
+		if err != nil {
+			return err
+		}
+		return &hinted{
+			usagef("the backup is of another cluster: there, Namespace kube-system had UID %s (server %s, context %s), and here it has UID %s (server %s)",
+				quoted(h.ClusterUID), quoted(h.Server), quoted(h.Context), quoted(string(uid)), quoted(server)),
+			"choose its context with --context; " + say,
+		}
+	}
+	return nil
+}
+
+// checkPlanCluster returns an error if the plan was saved on another cluster. Where that
+// is unknown there is none: each step is bound to the UID of its object.
+func checkPlanCluster(p *plan.Plan, uid types.UID) error {
+	if p.ClusterUID == "" || uid == "" || p.ClusterUID == string(uid) {
+		return nil
+	}
+	return &hinted{
+		usagef("the plan was made on another cluster: there, Namespace kube-system had UID %s, and here it has UID %s", quoted(p.ClusterUID), quoted(string(uid))),
+		"choose its context with --context, or make a plan of this cluster with --plan-out",
+	}
+}

@@ -1,0 +1,36 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// The Namespace whose UID names a cluster. The API server creates it when it first
+// starts and refuses to delete it, so it lives as long as the cluster's data. A URL
+// does not name a cluster: rebuilt clusters and forwarded ports share one.
+var identityType = snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"}
+
+const identityName = "kube-system"
+
+// UID returns the UID of Namespace kube-system, which no other cluster has. It is
+// not empty unless there is an error.
+func (c *Cluster) UID(ctx context.Context) (types.UID, error) {
+	result, err := c.do(ctx, func() *rest.Request { return c.get(identityType, "", identityName, acceptObject) })
+	if err != nil {
+		if namesObject(err, identityType.GroupResource(), identityName) {
+			return "", errors.New("there is no Namespace kube-system")
+		}
+		return "", fmt.Errorf("read Namespace kube-system: %w", err)
+	}
+	found, err := readObject(result, job{of: identityType, name: identityName})
+	if err != nil {
+		return "", fmt.Errorf("read Namespace kube-system: %w", err)
+	}
+	return found.UID, nil
+}
