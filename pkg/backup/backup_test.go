@@ -18,7 +18,7 @@ var started = time.Date(2026, 11, 20, 8, 31, 7, 0, time.UTC)
 const run = "2026-11-20T08-31-07Z"
 
 var header = backup.Header{
-	Tool: "v0.1.0", Server: "https://prod.example.com:6443", ServerVersion: "v1.36.3",
+	Tool: "v0.1.0", ClusterUID: "u-cluster", Server: "https://prod.example.com:6443", ServerVersion: "v1.36.3",
 	Context: "prod", Command: "collect", Digest: "5f2a9c41", Started: started,
 }
 

@@ -3,6 +3,8 @@ package backup
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 )
 
 // Done notes how a step ended. The line is with the system when Done returns, so
@@ -26,7 +28,7 @@ func (f *Folder) Done(r Result) error {
 
 // lineOf encodes what is noted as a line, which a reader will take.
 func lineOf(noted interface{ check() error }) ([]byte, error) {
-	line, err := json.Marshal(noted)
+	line, err := encode(noted)
 	switch {
 	case err != nil:
 		return nil, err
@@ -34,6 +36,13 @@ func lineOf(noted interface{ check() error }) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes are more than the %d that a backup takes", len(line), limit)
 	}
 	return append(line, '\n'), noted.check()
+}
+
+// encode is json.Marshal, with escapes for every character that acts on a terminal or
+// hides something: people read these files.
+func encode(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	return escape.JSON(data), err
 }
 
 func (f *Folder) syncDone() error {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 )
 
 // Folder is a backup that is being written. All its methods are safe for
@@ -103,7 +105,7 @@ func (f *Folder) writeHeader() error {
 	if err != nil {
 		return f.failed("write", indexFile, err)
 	}
-	return f.replace(indexFile, append(data, '\n'))
+	return f.replace(indexFile, append(escape.JSON(data), '\n'))
 }
 
 // Path is where the folder is: what Open takes.

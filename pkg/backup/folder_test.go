@@ -74,6 +74,7 @@ func TestTheFilesOfAFolderAreWhatTheDocumentationSays(t *testing.T) {
   "apiVersion": "kubectl-gc.dev/v1alpha1",
   "kind": "Backup",
   "tool": "v0.1.0",
+  "clusterUID": "u-cluster",
   "server": "https://prod.example.com:6443",
   "serverVersion": "v1.36.3",
   "context": "prod",

@@ -11,6 +11,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 )
 
 // ObjectOf reads the metadata of a complete manifest: what Folder.Save takes
@@ -28,17 +29,19 @@ func ObjectOf(manifest json.RawMessage) (object.Object, error) {
 	return o, nil
 }
 
-// compact writes a manifest in one line, and changes nothing else about it:
-// numbers and the order of fields stay.
+// compact returns a manifest in one line. Characters that act on a terminal or hide
+// something become escapes that decode to the same value, and invalid bytes what
+// decoders take them for. Nothing else changes: numbers and the order of fields stay.
 func compact(manifest json.RawMessage) ([]byte, error) {
-	var line bytes.Buffer
-	if err := json.Compact(&line, manifest); err != nil {
+	var compacted bytes.Buffer
+	if err := json.Compact(&compacted, manifest); err != nil {
 		return nil, err
 	}
-	if line.Len() > limit {
-		return nil, fmt.Errorf("%d bytes are more than the %d that a backup takes", line.Len(), limit)
+	line := escape.JSON(compacted.Bytes())
+	if len(line) > limit {
+		return nil, fmt.Errorf("%d bytes are more than the %d that a backup takes", len(line), limit)
 	}
-	return line.Bytes(), nil
+	return line, nil
 }
 
 // identify reads which object a manifest is of, and in which version. Field names

@@ -80,7 +80,7 @@ func (f *Folder) add(of object.Identity, version string, line []byte) (full bool
 		return false, f.err
 	}
 	to := f.file(of.GroupVersionKind().GroupKind())
-	entry, err := json.Marshal(Entry{
+	entry, err := encode(Entry{
 		Object: of, ResourceVersion: version,
 		File: to.name, Offset: to.written + int64(len(to.pending)), Length: int64(len(line)),
 		SHA256: hex.EncodeToString(sum[:]),

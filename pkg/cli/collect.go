@@ -125,7 +125,7 @@ func (f *collectFlags) run(ctx context.Context) error {
 	if f.planOut != "" {
 		record := *a.plan
 		record.ClusterUID = string(a.clusterUID)
-		if err := replace(f.planOut, private, record.Save); err != nil {
+		if err := replace(f.planOut, private, escaped(record.Save)); err != nil {
 			return fmt.Errorf("write plan: %w", err)
 		}
 	}

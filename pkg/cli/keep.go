@@ -49,7 +49,7 @@ func (a *act) keeper() (*keeper, error) {
 		return nil, err
 	}
 	var encoded bytes.Buffer
-	err = a.plan.Sealed().Save(&encoded)
+	err = escaped(a.plan.Sealed().Save)(&encoded)
 	if err == nil {
 		err = folder.SavePlan(encoded.Bytes())
 	}

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -64,4 +67,23 @@ func (s *source) warnOfUnread(cluster string, gaps []snapshot.Gap, types int) {
 	for _, cause := range findings.Causes(gaps, namedGaps) {
 		fmt.Fprintln(s.Err, "  "+cause)
 	}
+}
+
+// escaped returns save, which writes JSON, with every character that acts on a terminal
+// or hides something as an escape that decodes to the same value. All JSON that a
+// command writes goes through here or through package machine, to a file or not: nobody
+// knows on which terminal the file will be shown.
+func escaped(save func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		out := escape.JSONWriter(w)
+		if err := save(out); err != nil {
+			return err
+		}
+		return out.Close()
+	}
+}
+
+// writeLine writes a value as a line of JSON.
+func (s *source) writeLine(value any) error {
+	return escaped(func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })(s.Out)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
@@ -30,7 +29,7 @@ func (a *act) answer(o *outcome, r *result) error {
 	case a.write != nil:
 		return a.write("Result", r, doneIn(r))
 	case a.output == jsonLines:
-		return json.NewEncoder(a.Out).Encode(struct {
+		return a.writeLine(struct {
 			Event string `json:"event"`
 			summary
 			Backup       string       `json:"backup"`

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -73,13 +74,26 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 }
 
 func (f *snapshotFlags) write(s *snapshot.Snapshot) error {
+	save := escaped(s.Save)
 	if f.output == "-" {
-		return s.Save(f.Out, false)
+		return save(f.Out)
 	}
-	packed := strings.EqualFold(filepath.Ext(f.output), ".gz") // capitals make no difference to some file systems
-	save := func(w io.Writer) error { return s.Save(w, packed) }
+	if strings.EqualFold(filepath.Ext(f.output), ".gz") { // capitals make no difference to some file systems
+		save = compressed(save)
+	}
 	if err := replace(f.output, private, save); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	return nil
+}
+
+// compressed returns save with its output compressed.
+func compressed(save func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		zip := gzip.NewWriter(w)
+		if err := save(zip); err != nil {
+			return err
+		}
+		return zip.Close()
+	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -56,12 +55,11 @@ func (p *progress) note(lines string) {
 
 // telling is who listens to a run.
 func (a *act) telling(k *keeper) func(event.Event) {
-	lines := json.NewEncoder(a.Out)
 	warned := false
 	return func(e event.Event) {
 		a.progress.tell(e)
 		if a.output == jsonLines {
-			_ = lines.Encode(e) // a broken pipe must not stop a run halfway
+			_ = a.writeLine(e) // a broken pipe must not stop a run halfway
 		}
 		if k != nil && e.Event == event.Ended {
 			if err := k.note(e, a.Now()); err != nil && !warned {

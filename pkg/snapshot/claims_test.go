@@ -16,7 +16,7 @@ import (
 func TestClaimsOutliveAFile(t *testing.T) {
 	s := st.New(st.Listing(st.Pod("a/none", st.Claiming()), st.Pod("a/one", st.Claiming("data")), st.Pod("a/unasked")))
 	var file bytes.Buffer
-	if err := s.Save(&file, false); err != nil {
+	if err := s.Save(&file); err != nil {
 		t.Fatal(err)
 	}
 	again, err := snapshot.Load(&file, time.Now())

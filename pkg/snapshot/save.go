@@ -3,7 +3,6 @@ package snapshot
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,19 +33,9 @@ type file struct {
 	Objects    []*object.Object `json:"objects"`
 }
 
-// Save writes the snapshot as JSON. compress wraps it in gzip.
-func (s *Snapshot) Save(w io.Writer, compress bool) error {
-	if !compress {
-		return s.save(w)
-	}
-	zip := gzip.NewWriter(w)
-	if err := s.save(zip); err != nil {
-		return err
-	}
-	return zip.Close()
-}
-
-func (s *Snapshot) save(w io.Writer) error {
+// Save writes the snapshot as JSON. Strings stay as they are: what meets a terminal is
+// for the caller to escape.
+func (s *Snapshot) Save(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	head, err := json.Marshal(file{APIVersion: APIVersion, Kind: Kind, Taken: s.Taken, Server: s.Server})
 	if err != nil {

@@ -79,6 +79,9 @@ func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing
 		{"tree -n " + ns, 0, []string{"tree", "wide", "json", "yaml", "kyaml", "name", "dot", "mermaid"}},
 		{"tree configmaps -n " + ns, 0, []string{"tree", "wide"}},
 		{"collect --dry-run -n " + ns, 0, []string{"table", "json", "yaml", "kyaml", "name"}},
+		{"collect --dry-run --plan-out /dev/stdout -n " + ns, 0, []string{"table", "json"}},
+		{"collect --dry-run=server -n " + ns, 0, []string{"table", "jsonl"}},
+		{"snapshot -n " + ns, 0, []string{"-"}},
 	} {
 		for _, format := range c.formats {
 			t.Run(c.line+" -o "+format, func(t *testing.T) {

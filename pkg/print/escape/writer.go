@@ -12,13 +12,21 @@ import (
 // A character may be split between two writes; Close writes what is left of an
 // incomplete one, and does not close w. It is not safe for concurrent use.
 func Writer(w io.Writer) io.WriteCloser {
-	return &writer{to: w}
+	return &writer{to: w, escape: appendLines}
+}
+
+// JSONWriter escapes the JSON documents that it is given, as JSON does, and writes them
+// to w. A character may be split between two writes; Close writes what is left of an
+// incomplete one, and does not close w. It is not safe for concurrent use.
+func JSONWriter(w io.Writer) io.WriteCloser {
+	return &writer{to: w, escape: func(out, in []byte) []byte { return append(out, JSON(in)...) }}
 }
 
 type writer struct {
-	to   io.Writer
-	rest []byte // the beginning of a character, at most three bytes
-	out  []byte
+	to     io.Writer
+	escape func(out, in []byte) []byte // appends in, escaped, to out
+	rest   []byte                      // the beginning of a character, at most three bytes
+	out    []byte
 }
 
 func (w *writer) Write(p []byte) (int, error) {
@@ -27,7 +35,7 @@ func (w *writer) Write(p []byte) (int, error) {
 		in = append(w.rest, p...)
 	}
 	whole := wholeCharacters(in)
-	err := w.escape(in[:whole])
+	err := w.write(in[:whole])
 	w.rest = append([]byte(nil), in[whole:]...)
 	if err != nil {
 		return 0, err
@@ -38,25 +46,30 @@ func (w *writer) Write(p []byte) (int, error) {
 func (w *writer) Close() error {
 	rest := w.rest
 	w.rest = nil
-	return w.escape(rest)
+	return w.write(rest)
 }
 
-func (w *writer) escape(in []byte) error {
+func (w *writer) write(in []byte) error {
 	if len(in) == 0 {
 		return nil
 	}
-	w.out = w.out[:0]
+	w.out = w.escape(w.out[:0], in)
+	_, err := w.to.Write(w.out)
+	return err
+}
+
+// appendLines appends text that is escaped, save for its line breaks and tabs.
+func appendLines(out, in []byte) []byte {
 	for len(in) > 0 {
 		r, size, escape := next(in)
 		if escape && r != '\n' && r != '\t' {
-			w.out = appendText(w.out, r, in[0])
+			out = appendText(out, r, in[0])
 		} else {
-			w.out = append(w.out, in[:size]...)
+			out = append(out, in[:size]...)
 		}
 		in = in[size:]
 	}
-	_, err := w.to.Write(w.out)
-	return err
+	return out
 }
 
 // wholeCharacters is the length of b without a last character that more bytes

@@ -3,6 +3,7 @@ package escape_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -11,11 +12,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 )
 
-// through writes s in pieces of at most size bytes.
+// through writes s to a Writer in pieces of at most size bytes.
 func through(t *testing.T, s string, size int) string {
 	t.Helper()
+	return piecewise(t, escape.Writer, s, size)
+}
+
+func piecewise(t *testing.T, writer func(io.Writer) io.WriteCloser, s string, size int) string {
+	t.Helper()
 	var out bytes.Buffer
-	w := escape.Writer(&out)
+	w := writer(&out)
 	for rest := []byte(s); len(rest) > 0; {
 		piece := rest[:min(size, len(rest))]
 		if n, err := w.Write(piece); n != len(piece) || err != nil {
@@ -77,6 +83,31 @@ func FuzzWriter(f *testing.F) {
 			rest = rest[i+1:]
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("in pieces of %d (-want +got)\n%s", int(size)+1, diff)
+		}
+	})
+}
+
+func TestJSONWriterEscapesLikeJSONHoweverTheDocumentIsCut(t *testing.T) {
+	for _, document := range []string{
+		"", "{\n\t\"a\": 1\n}\n", "{\"\u202e\":\"\u009b31m\U000e0041é日本🐹\"}\n", "\"\x9b\"", "\"cut off\xe2\x80",
+	} {
+		for size := 1; size <= 5; size++ {
+			if diff := cmp.Diff(string(escape.JSON([]byte(document))), piecewise(t, escape.JSONWriter, document, size)); diff != "" {
+				t.Errorf("%q in pieces of %d (-want +got)\n%s", document, size, diff)
+			}
+		}
+	}
+}
+
+func FuzzJSONWriter(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s, uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, s string, size uint8) {
+		got := piecewise(t, escape.JSONWriter, s, int(size)+1)
+		safe(t, got, '\n', '\t', '\r')
+		if diff := cmp.Diff(string(escape.JSON([]byte(s))), got); diff != "" {
 			t.Errorf("in pieces of %d (-want +got)\n%s", int(size)+1, diff)
 		}
 	})
