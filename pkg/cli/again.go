@@ -9,26 +9,34 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// passing are the flags that make no difference to what a plan is of, or that
-// nobody should read twice.
+// passing are the flags that make no difference to what a plan is of.
 var passing = []string{
 	"dry-run", "yes", "confirm", "plan-out", "output", "template", "allow-missing-template-keys", "color", "v",
-	"token", "password",
 }
 
 // again is the command line as it was given, save for those flags, so that it can
-// be pasted into a shell. What comes of it is escaped.
+// be pasted into a shell. What comes of it is escaped. Credentials in it are replaced by
+// redact.Mark: left out without a trace, the line would seem to do the same and be
+// somebody else's.
 func (c *changing) again(without ...string) string {
-	words := append([]string{c.command}, c.args...)
+	words := []string{c.command}
+	for _, arg := range c.args {
+		words = append(words, withoutCredentials("", arg))
+	}
 	c.given.Visit(func(f *pflag.Flag) {
 		if slices.Contains(passing, f.Name) || slices.Contains(without, f.Name) {
 			return
 		}
-		value := f.Value.String()
+		value := withoutCredentials(f.Name, f.Value.String())
 		if list, ok := f.Value.(pflag.SliceValue); ok {
-			value = strings.Join(list.GetSlice(), ",")
+			values := list.GetSlice()
+			for i := range values {
+				values[i] = withoutCredentials(f.Name, values[i])
+			}
+			value = strings.Join(values, ",")
 		}
 		switch {
 		case f.Value.Type() == "bool" && value == "true":
@@ -40,6 +48,21 @@ func (c *changing) again(without ...string) string {
 		}
 	})
 	return called + " " + escape.Terminal(pasted(words...))
+}
+
+// withoutCredentials returns what was given for a flag, or as an argument, without what
+// proves who asks.
+func withoutCredentials(flag, value string) string {
+	switch flag {
+	case "token", "password":
+		return redact.Mark
+	case "server", "proxy-url":
+		return redact.URL(value)
+	}
+	if strings.Contains(value, "://") {
+		return redact.URL(value)
+	}
+	return value
 }
 
 // pasted are words of a command line, paths among them, as a shell here takes them.

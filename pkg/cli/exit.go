@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
 // The exit codes: a public contract (docs/exit-codes.md).
@@ -52,8 +53,9 @@ type hinted struct {
 
 func (h *hinted) Unwrap() error { return h.error }
 
-// finish says what went wrong, if anything did, and answers the exit code.
-func finish(ctx context.Context, s Streams, err error) int {
+// finish says what went wrong with a command line, if anything did, and answers the exit
+// code.
+func finish(ctx context.Context, args []string, s Streams, err error) int {
 	var code status
 	switch {
 	case err == nil:
@@ -64,15 +66,29 @@ func finish(ctx context.Context, s Streams, err error) int {
 		fmt.Fprintln(s.Err, "interrupted: nothing was changed")
 		return exitInterrupted
 	}
-	message, _, _ := strings.Cut(err.Error(), "\n")
+	message, _, _ := strings.Cut(redact.Error(err, addresses(args)...).Error(), "\n")
 	fmt.Fprintln(s.Err, "error: "+escape.Short(message, 2000))
 	var hint *hinted
 	if errors.As(err, &hint) {
-		fmt.Fprintln(s.Err, "hint: "+escape.Terminal(hint.hint))
+		fmt.Fprintln(s.Err, "hint: "+escape.Terminal(redact.Text(hint.hint)))
 	}
 	var mistake *usage
 	if errors.As(err, &mistake) && mistake.command != "" {
 		fmt.Fprintf(s.Err, "See '%s --help'.\n", mistake.command)
 	}
 	return exitUsage
+}
+
+// addresses returns the URLs on a command line, which an error may quote wherever they
+// were given.
+func addresses(args []string) (out []string) {
+	for _, arg := range args {
+		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+			arg = value
+		}
+		if strings.Contains(arg, "://") {
+			out = append(out, arg)
+		}
+	}
+	return out
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/explorer"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
 // html is the one format of a report.
@@ -150,7 +151,7 @@ func (f *reportFlags) place(live *cluster.Cluster) (address, context string) {
 		return "", ""
 	}
 	if config, err := f.config.Config(); err == nil {
-		address = config.Host
+		address = redact.URL(config.Host)
 	}
 	_, context, _ = f.config.Contexts() // none within a cluster
 	return address, context

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -114,5 +115,5 @@ func (s *source) contextAndServer() (name, server string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	return name, config.Host, nil
+	return name, redact.URL(config.Host), nil
 }

@@ -18,7 +18,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	from := newSource(s)
 	root := newRoot(from)
 	root.SetArgs(args)
-	code := finish(ctx, s, root.ExecuteContext(ctx))
+	code := finish(ctx, args, s, root.ExecuteContext(ctx))
 	from.sum()
 	return code
 }

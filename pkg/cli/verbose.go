@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
 // The levels of -v. From 8 on client-go logs bodies as well, and those of Secrets with
@@ -52,7 +54,10 @@ func (v verbose) Write(p []byte) (int, error) {
 	if !klog.V(1).Enabled() {
 		return len(p), nil
 	}
-	return v.Writer.Write(p)
+	if _, err := io.WriteString(v.Writer, redact.Text(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // sum says on a last line what was asked of the server, where requests are logged.

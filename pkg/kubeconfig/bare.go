@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
 // bare takes user and password out of the server's URL, which is printed and logged.
 // They count, as they do where a request is sent to such a URL, unless there is another
-// way to say who asks.
+// way to say who asks. A query and a fragment, which client-go ignores, go too.
 func bare(config *rest.Config) error {
-	if !strings.Contains(config.Host, "@") {
+	if redact.URL(config.Host) == config.Host {
 		return nil
 	}
 	scheme := ""
@@ -24,7 +26,7 @@ func bare(config *rest.Config) error {
 		return errors.New("the server's URL is not valid; in a user or password, write what is no letter or digit as %xx")
 	}
 	user := server.User
-	server.User = nil
+	server.User, server.RawQuery, server.ForceQuery, server.Fragment, server.RawFragment = nil, "", false, "", ""
 	config.Host = strings.TrimPrefix(server.String(), scheme)
 	if user == nil || says(config) {
 		return nil

@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/homedir"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
 // Flags are what a command line says of the connection. They may be asked once
@@ -83,12 +85,24 @@ func (f *Flags) Config() (*rest.Config, error) {
 	}
 	config, err := loaded.ClientConfig()
 	if err != nil {
-		return nil, err
+		return nil, f.redacted(err)
 	}
 	if plugin := config.ExecProvider; plugin != nil && f.unattended != "" {
 		plugin.StdinUnavailable, plugin.StdinUnavailableMessage = true, f.unattended
 	}
 	return config, bare(config)
+}
+
+// redacted returns an error of client-go's, which may quote the URL of a server or a
+// proxy, without the credentials in it.
+func (f *Flags) redacted(err error) error {
+	addresses := []string{f.overrides.ClusterInfo.Server, f.overrides.ClusterInfo.ProxyURL}
+	if raw, unread := f.raw(); unread == nil {
+		for _, c := range raw.Clusters {
+			addresses = append(addresses, c.Server, c.ProxyURL)
+		}
+	}
+	return redact.Error(err, addresses...)
 }
 
 // HomeNamespace is the one that -n names, else that of the context, else default.

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
 // again is how a URL is asked for again whose server fails.
@@ -18,7 +19,7 @@ var again = wait.Backoff{Duration: time.Second, Factor: 1, Steps: 3}
 // download reads what a URL leads to.
 func download(ctx context.Context, address string, into *[]Named) error {
 	var failed error
-	source := public(address)
+	source := redact.URL(address)
 	err := wait.ExponentialBackoffWithContext(ctx, again, func(ctx context.Context) (done bool, err error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
@@ -43,17 +44,6 @@ func download(ctx context.Context, address string, into *[]Named) error {
 		return failed
 	}
 	return err
-}
-
-// public is a URL without what proves who asks: a user with a password, or a query,
-// which may hold a token.
-func public(address string) string {
-	if u, err := url.Parse(address); err == nil {
-		return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-	}
-	scheme, rest, _ := strings.Cut(address, "://")
-	rest, _, _ = strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "?")
-	return scheme + "://" + rest
 }
 
 // cause leaves the URL out of an error.

@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
 // Files are what -f, -R and -k say.
@@ -43,6 +45,8 @@ func (f Files) Read(ctx context.Context, stdin io.Reader) ([]Named, error) {
 			err = decode(recoded(stdin), "standard input", &out)
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 			err = download(ctx, name, &out)
+		case strings.Contains(name, "://"):
+			err = fmt.Errorf("unable to read %q: only http:// and https:// are read", redact.URL(name))
 		default:
 			err = f.pattern(name, &out)
 		}

@@ -113,10 +113,11 @@ func TestNoErrorNamesWhatProvesWhoAsks(t *testing.T) {
 	gone.Close()
 	t.Cleanup(server.Close)
 	for name, test := range map[string]struct{ url, names string }{
-		"a server that refuses":          {"http://me:hunter2@" + host + "/a.yaml?token=hunter2", "http://" + host + "/a.yaml"},
-		"a server that is not there":     {"http://me:hunter2@" + strings.TrimPrefix(gone.URL, "http://") + "/a.yaml?token=hunter2", gone.URL + "/a.yaml"},
-		"a URL that is none":             {"http://me:hunter2@in valid/a.yaml?token=hunter2", "http://in valid/a.yaml"},
-		"a password that is not a URL's": {"http://me:hunter2%zz@example.com/a.yaml", "http://example.com/a.yaml"},
+		"a server that refuses":          {"http://me:hunter2@" + host + "/a.yaml?token=hunter2", `"http://REDACTED@` + host + `/a.yaml?REDACTED"`},
+		"a server that is not there":     {"http://me:hunter2@" + strings.TrimPrefix(gone.URL, "http://") + "/a.yaml?token=hunter2", `"http://REDACTED@` + strings.TrimPrefix(gone.URL, "http://") + `/a.yaml?REDACTED"`},
+		"a URL that is none":             {"http://me:hunter2@in valid/a.yaml?token=hunter2", `"http://REDACTED@in valid/a.yaml?REDACTED"`},
+		"a password that is not a URL's": {"http://me:hunter2%zz@example.com/a.yaml", `"http://REDACTED@example.com/a.yaml"`},
+		"another scheme":                 {"HTTP://me:hunter2@example.com/a.yaml", `"HTTP://REDACTED@example.com/a.yaml": only http:// and https:// are read`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := manifest.Files{Names: []string{test.url}}.Read(t.Context(), nil)

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/input"
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
 // kustomize reads what a kustomization makes, in the order in which kubectl applies it.
@@ -17,9 +18,9 @@ func kustomize(ctx context.Context, folder string, into *[]Named) error {
 	disk := &boundedDisk{FileSystem: filesys.MakeFsOnDisk(), ctx: ctx, bytes: longest, files: mostFiles}
 	text, err := disk.kustomize(folder)
 	if err != nil {
-		return err
+		return redact.Error(err, folder)
 	}
-	return decode(bytes.NewReader(text), folder, into)
+	return decode(bytes.NewReader(text), redact.Text(folder), into)
 }
 
 func (d *boundedDisk) kustomize(folder string) ([]byte, error) {

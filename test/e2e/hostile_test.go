@@ -69,7 +69,7 @@ func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing
 			hurt(to(owner), reference("apps/"+text, "Secret", "owner", owner.GetUID()))
 		}
 	}
-	f := s.behind(nil)
+	f := s.behind(nil).acting()
 	for _, c := range []struct {
 		line    string
 		code    int
