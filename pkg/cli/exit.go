@@ -87,7 +87,7 @@ func addresses(args []string) (out []string) {
 			arg = value
 		}
 		if strings.Contains(arg, "://") {
-			out = append(out, arg)
+			out = append(out, arg, escape.Terminal(arg)) // as errors show it
 		}
 	}
 	return out
