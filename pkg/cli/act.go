@@ -71,10 +71,9 @@ type act struct {
 	left planFunc
 	// unverified has no scan follow the run: nobody waits for what it sets going.
 	unverified bool
-	// unrecorded says that perform could not note what it did.
-	unrecorded bool
 
-	progress *progress // of the run under way
+	progress   *progress // of the run under way
+	unrecorded unrecorded
 }
 
 // prepare scans the cluster and makes the plan; of a saved plan it is what is left
@@ -213,7 +212,7 @@ func (a *act) carryOut(ctx context.Context) error {
 	begun := a.Now()
 	o.done = a.execute(acting, keep)
 	o.took = a.Now().Sub(begun)
-	o.unrecorded = a.unrecorded
+	o.unrecorded = a.unrecorded.get() != nil
 	if err := keep.close(!o.done.Interrupted, a.Now()); err != nil {
 		o.unrecorded = true
 		fmt.Fprintf(a.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
@@ -270,7 +269,7 @@ func (a *act) execute(ctx context.Context, keep *keeper) *execute.Report {
 	defer a.progress.clear()
 	o := execute.Options{
 		Concurrency: cmp.Or(a.writers, a.concurrency), Frozen: a.saved != nil, DryRun: a.dryRun == dryRunServer,
-		Tell: a.telling(keep),
+		Tell: a.telling(keep), Ready: a.unrecorded.get,
 	}
 	var saving execute.Keeper
 	if keep != nil {

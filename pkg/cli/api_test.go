@@ -60,8 +60,16 @@ func (a *api) answer(_ http.ResponseWriter, r *http.Request) (int, any) {
 			return a.create(r)
 		}
 		items := []fields{}
+		whole := !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata")
 		for _, name := range slices.Sorted(maps.Keys(a.objects)) {
-			items = append(items, partial(a.objects[name]))
+			if whole {
+				items = append(items, fields{"metadata": a.objects[name]})
+			} else {
+				items = append(items, partial(a.objects[name]))
+			}
+		}
+		if whole {
+			return 200, fields{"kind": "ConfigMapList", "apiVersion": "v1", "metadata": fields{"resourceVersion": "1"}, "items": items}
 		}
 		return 200, fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"resourceVersion": "1"}, "items": items}
 	}

@@ -60,9 +60,10 @@ func makerOf(h backup.Header) string {
 	return "kubectl-gc-restore-" + hex.EncodeToString(sum[:8])
 }
 
-// Made is execute.Recorder.
+// Made is execute.Recorder. An object that is not noted is not lost: a restoration that is
+// run again recognises it by the field manager in its metadata (see recognise).
 func (r *reviver) Made(of object.Identity, uid types.UID) error {
-	return r.journal.Note(backup.Restored{
+	return r.note(backup.Restored{
 		Action: string(plan.Create), Object: of, UID: uid, Status: string(event.Done), Time: r.Now().UTC(),
 	})
 }
@@ -73,7 +74,7 @@ var _ execute.Recorder = (*reviver)(nil)
 func (r *reviver) noting(tell func(event.Event)) func(event.Event) {
 	return func(e event.Event) {
 		if e.Event == event.Ended && (e.Action != string(plan.Create) || e.Status != event.Done) {
-			_ = r.journal.Note(backup.Restored{ // a journal that is broken was said to be by Made, or nothing was made
+			_ = r.note(backup.Restored{ // cannotRecord knows
 				Action: e.Action, Object: *e.Object, Status: string(e.Status), Message: e.Message, Time: r.Now().UTC(),
 			})
 		}
@@ -81,16 +82,27 @@ func (r *reviver) noting(tell func(event.Event)) func(event.Event) {
 	}
 }
 
-// close brings the journal to its end, once, and reports whether it holds all that
-// was noted.
-func (r *reviver) close() bool {
+func (r *reviver) note(what backup.Restored) error {
+	err := r.journal.Note(what)
+	if err != nil {
+		r.cannotRecord(err)
+	}
+	return err
+}
+
+// closeJournal closes the journal, if there is one that is open.
+func (r *reviver) closeJournal() error {
 	if r.journal == nil {
-		return true
+		return nil
 	}
 	err := r.journal.Close()
 	r.journal = nil
-	if err != nil {
+	return err
+}
+
+// close closes the journal of a restoration that did nothing.
+func (r *reviver) close() {
+	if err := r.closeJournal(); err != nil {
 		fmt.Fprintf(r.Err, "warning: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000))
 	}
-	return err == nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -25,6 +26,8 @@ type reviver struct {
 	options restore.Options
 	of      *restore.Restoration
 	maker   string
+	// cannotRecord is told why something could not be noted in the journal.
+	cannotRecord func(error)
 }
 
 func (r *reviver) run(ctx context.Context, wanted []target) error {
@@ -42,15 +45,18 @@ func (r *reviver) run(ctx context.Context, wanted []target) error {
 		return err
 	}
 	r.warnOfExact()
+	r.cannotRecord = a.cannotRecord
 	a.perform = func(ctx context.Context, _ *cluster.Writer, _ execute.Keeper, o execute.Options) *execute.Report {
 		future := *a.seen
 		future.Types = slices.Concat(a.seen.Types, r.of.Types)
 		if !o.DryRun {
 			o.Tell = r.noting(o.Tell)
 		}
-		done := execute.Restore(ctx, r.of, a.live.Writer(&future, o.DryRun).Maker(r.maker), r, o)
-		a.unrecorded = !r.close()
-		return done
+		report := execute.Restore(ctx, r.of, a.live.Writer(&future, o.DryRun).Maker(r.maker), r, o)
+		if err := r.closeJournal(); err != nil && a.unrecorded.add(err) {
+			a.progress.note(fmt.Sprintf("error: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000)))
+		}
+		return report
 	}
 	if n := r.of.Before; n > 0 && r.readable() {
 		fmt.Fprintf(r.Err, "An earlier restoration has made %d of the objects.\n", n)

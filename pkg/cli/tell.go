@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 )
 
@@ -55,16 +54,14 @@ func (p *progress) note(lines string) {
 
 // telling is who listens to a run.
 func (a *act) telling(k *keeper) func(event.Event) {
-	warned := false
 	return func(e event.Event) {
 		a.progress.tell(e)
 		if a.output == jsonLines {
 			_ = a.writeLine(e) // a broken pipe must not stop a run halfway
 		}
 		if k != nil && e.Event == event.Ended {
-			if err := k.note(e, a.Now()); err != nil && !warned {
-				warned = true
-				a.progress.note(fmt.Sprintf("warning: %s\n", escape.Short(err.Error(), 2000)))
+			if err := k.note(e, a.Now()); err != nil {
+				a.cannotRecord(err)
 			}
 		}
 	}

@@ -33,6 +33,9 @@ func (r *restoration) create(ctx context.Context, i int) *end {
 	if e := r.standing(ctx, step); e != nil {
 		return e
 	}
+	if e := r.unready(); e != nil { // it may have waited above
+		return e
+	}
 	body, err := r.of.Body(i, references(add))
 	if err != nil {
 		return failing("read what was saved", err)

@@ -49,6 +49,9 @@ func (r *restoration) link(ctx context.Context, i int) *end {
 		if e := r.standing(ctx, step); e != nil {
 			return e
 		}
+		if e := r.unready(); e != nil { // it may have waited above
+			return e
+		}
 		_, err = r.server.Patch(ctx, o, change)
 		switch reasonOf(err) {
 		case snapshot.Gone:

@@ -30,6 +30,10 @@ type Options struct {
 	// Others sees what the cluster does of that, and is waited for. Nil: those steps
 	// have no result.
 	Others Watcher
+	// Ready returns why no further step may begin, for instance because the run cannot
+	// note what it does; steps that have begun end as they would. It is asked before the
+	// first write of each step, and may be nil.
+	Ready func() error
 	// Tell is told of every event, one at a time, and holds the run up meanwhile.
 	// It may be nil.
 	Tell func(event.Event)

@@ -129,7 +129,24 @@ func (r *walker) watches() bool {
 func (r *walker) take(ctx context.Context, i int) {
 	step := &r.plan.Steps[i]
 	r.tell.of(step, event.Started, "", "")
+	if r.mine(i) {
+		if e := r.unready(); e != nil {
+			r.end(i, e)
+			return
+		}
+	}
 	r.end(i, r.do(ctx, i))
+}
+
+// unready ends a step that may not begin any more. Nil: it may.
+func (r *walker) unready() *end {
+	if r.options.Ready == nil || r.options.DryRun {
+		return nil
+	}
+	if err := r.options.Ready(); err != nil {
+		return failed("not begun: " + err.Error())
+	}
+	return nil
 }
 
 func (r *walker) unbegun(ctx context.Context) *end {

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+)
+
+// unrecorded keeps the first error because of which a run could not record what it did.
+// It is safe for concurrent use.
+type unrecorded struct {
+	mu  sync.Mutex
+	err error
+}
+
+// add keeps an error and reports whether it is the first.
+func (u *unrecorded) add(err error) (first bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	first = u.err == nil
+	if first {
+		u.err = err
+	}
+	return first
+}
+
+// get returns the first error, or nil.
+func (u *unrecorded) get() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.err
+}
+
+// cannotRecord has the run begin no further step, and says so once: whoever restores its
+// backup, or runs a restoration again, relies on the record.
+func (a *act) cannotRecord(err error) {
+	if a.unrecorded.add(err) {
+		a.progress.note(fmt.Sprintf("error: %s: no further step is begun\n", escape.Short(err.Error(), 2000)))
+	}
+}
