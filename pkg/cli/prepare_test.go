@@ -27,7 +27,7 @@ func offline(t *testing.T) (f *collectFlags, writes func(*snapshot.Snapshot), er
 	f.given = pflag.NewFlagSet("collect", pflag.ContinueOnError)
 	return f, func(s *snapshot.Snapshot) {
 		var b bytes.Buffer
-		if err := s.Save(&b, false); err != nil {
+		if err := s.Save(&b); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(from.from, b.Bytes(), 0o600); err != nil {

@@ -131,6 +131,7 @@ var endings = []struct {
 	{"docs/commands/delete.md", "kubectl gc delete deployment/web -n shop --confirm", 4, "it is the digest of another plan"},
 	{"docs/commands/repair.md", "kubectl gc repair --confirm", 4, "it is the digest of another plan"},
 	{"docs/exit-codes.md", "case", 1, "the demo has broken references"},
+	{"docs/rbac.md", "kubectl auth can-i", 1, "alice may not: that is the point"},
 	{"docs/rules/unknown-owner-kind.md", "kubectl get crd | grep", 1, "there is no such kind: that is the point"},
 }
 

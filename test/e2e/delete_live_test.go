@@ -216,8 +216,8 @@ func TestDeleteFollowsTheCollectorWithoutTheRightToWatch(t *testing.T) {
 	ns := s.namespace("unwatched")
 	owner := s.create(configMap(ns, "owner"))
 	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
-	verbs, roles := rightsPage(t)
-	user := s.entitled("", verbs[roles["delete"]])
+	page := rightsPage(t)
+	user := s.holder("", s.generated(page, page.roles["delete"]))
 	s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--as", user).exits(t, 0).shows(t, "deleted 2 in ")
 	s.goes(owner, dependent)
 }

@@ -151,17 +151,23 @@ func TestPagesThatExpireMidwayLeaveNothingOut(t *testing.T) {
 // that is empty, everywhere.
 func (s *scene) grant(user, namespace string, groups, resources, verbs []any) {
 	s.Helper()
+	rules := []any{map[string]any{"apiGroups": groups, "resources": resources, "verbs": verbs}}
+	s.grantRules(user, namespace, rules, fmt.Sprint(verbs[0]), strings.Trim(fmt.Sprint(groups[0]), "*"), plain(resources[0]))
+}
+
+// grantRules gives a user a role with these rules, and returns when the API server allows the
+// verb for the type.
+func (s *scene) grantRules(user, namespace string, rules []any, verb, group, resource string) {
+	s.Helper()
 	kind, name := "ClusterRole", strings.ToLower(user)+"-e2e"
-	s.create(of("rbac.authorization.k8s.io/v1", prefixed(namespace, kind), namespace, name, with("rules", []any{
-		map[string]any{"apiGroups": groups, "resources": resources, "verbs": verbs},
-	})))
+	s.create(of("rbac.authorization.k8s.io/v1", prefixed(namespace, kind), namespace, name, with("rules", rules)))
 	s.create(of("rbac.authorization.k8s.io/v1", prefixed(namespace, kind)+"Binding", namespace, name,
 		with("roleRef", map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": prefixed(namespace, kind), "name": name}),
 		with("subjects", []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}})))
 	// What is granted takes a moment to be so.
 	review := of("authorization.k8s.io/v1", "SubjectAccessReview", "", "", with("spec", map[string]any{
 		"user":               user,
-		"resourceAttributes": map[string]any{"namespace": namespace, "verb": verbs[0], "group": strings.Trim(fmt.Sprint(groups[0]), "*"), "resource": plain(resources[0])},
+		"resourceAttributes": map[string]any{"namespace": namespace, "verb": verb, "group": group, "resource": resource},
 	}))
 	s.await("the rights of "+user, func(ctx context.Context) (bool, error) {
 		answer, err := s.at(review).Create(ctx, review.Unstructured, metav1.CreateOptions{})

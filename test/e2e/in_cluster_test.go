@@ -205,7 +205,12 @@ func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
 		words string
 	}{"get": {3, "could not be read"}, "list": {2, "nothing could be read"}} {
 		left := slices.DeleteFunc([]string{"get", "list"}, func(v string) bool { return v == verb })
-		s.kubectl("patch", "clusterrole", "gc-look", "--type=json", "-p", `[{"op":"replace","path":"/rules/0/verbs","value":["`+left[0]+`"]}]`).exits(t, 0)
+		rules, _, _ := unstructured.NestedSlice(s.rendered("audit")["ClusterRole"].Object, "rules")
+		var patch []string
+		for i := range rules {
+			patch = append(patch, fmt.Sprintf(`{"op":"replace","path":"/rules/%d/verbs","value":[%q]}`, i, left[0]))
+		}
+		s.kubectl("patch", "clusterrole", "gc-look", "--type=json", "-p", "["+strings.Join(patch, ",")+"]").exits(t, 0)
 		s.eventually(func() bool {
 			r := run(t, "audit", "--strict")
 			return r.Code == want.code && strings.Contains(r.Stderr, want.words)

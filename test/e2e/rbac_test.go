@@ -2,46 +2,16 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/runtime"
 )
-
-// rightsPage is what docs/rbac.md says: the rules of each role, and the role for each
-// command.
-func rightsPage(t *testing.T) (verbs map[string][]string, roles map[string]string) {
-	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "rbac.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	verbs, roles = map[string][]string{}, map[string]string{}
-	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
-		var role struct {
-			APIVersion, Kind string
-			Metadata         struct{ Name string }
-			Rules            []struct{ APIGroups, Resources, Verbs []string }
-		}
-		if err := yaml.UnmarshalStrict([]byte(block[1]), &role); err != nil || role.Kind != "ClusterRole" {
-			t.Fatalf("%v: %s", err, block[1])
-		}
-		if r := role.Rules; len(r) != 1 || !slices.Equal(r[0].APIGroups, []string{"*"}) || !slices.Equal(r[0].Resources, []string{"*"}) {
-			t.Fatalf("%s is not for all types: %+v", role.Metadata.Name, r)
-		}
-		verbs[role.Metadata.Name] = role.Rules[0].Verbs
-	}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (gc-[a-z-]+) \\|$").FindAllStringSubmatch(string(page), -1) {
-		roles[row[1]] = row[2]
-	}
-	return verbs, roles
-}
 
 // attempt is a command line for a user with some rights, and what it comes to.
 type attempt struct {
@@ -227,19 +197,49 @@ func (s *scene) entitled(namespace string, verbs []string) (user string) {
 	return user
 }
 
-func TestTheRolesOfThePageAreEnoughAndNoVerbIsTooMany(t *testing.T) {
-	verbs, roles := rightsPage(t)
-	if len(roles) != len(limited) {
-		t.Errorf("the page has %d commands, and %d are tried", len(roles), len(limited))
+// holder returns a user who had no right before and has those of a role now: in one
+// namespace, or everywhere where that is empty.
+func (s *scene) holder(namespace string, role rbacv1.ClusterRole) (user string) {
+	s.Helper()
+	user = fmt.Sprintf("holder-%d", users.Add(1))
+	var rules []any
+	for _, rule := range role.Rules {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&rule)
+		s.must(err)
+		rules = append(rules, content)
 	}
-	for command, role := range roles {
+	s.grantRules(user, namespace, rules, role.Rules[0].Verbs[0], role.Rules[0].APIGroups[0], role.Rules[0].Resources[0])
+	return user
+}
+
+// limitedTo returns a role with these verbs only.
+func limitedTo(verbs []string, role rbacv1.ClusterRole) rbacv1.ClusterRole {
+	limited := role.DeepCopy()
+	for i := range limited.Rules {
+		limited.Rules[i].Verbs = slices.DeleteFunc(limited.Rules[i].Verbs, func(v string) bool { return !slices.Contains(verbs, v) })
+	}
+	return *limited
+}
+
+func TestTheRolesOfThePageAreEnoughAndNoVerbIsTooMany(t *testing.T) {
+	page, roles := rightsPage(t), map[string]rbacv1.ClusterRole{}
+	if len(page.roles) != len(limited) {
+		t.Errorf("the page has %d commands, and %d are tried", len(page.roles), len(limited))
+	}
+	s := set(t)
+	for name := range page.verbs {
+		roles[name] = s.generated(page, name)
+	}
+	for command, name := range page.roles {
 		for _, scope := range []string{"whole cluster", "one namespace"} {
-			t.Run(command+"/"+scope, func(t *testing.T) { tryRole(t, command, verbs[role], scope == "whole cluster") })
+			t.Run(command+"/"+scope, func(t *testing.T) { tryRole(t, command, roles[name], page.verbs[name], scope == "whole cluster") })
 		}
 	}
 }
 
-func tryRole(t *testing.T, command string, verbs []string, whole bool) {
+// tryRole runs a command with a role that was generated for this cluster, and with one verb
+// of the role less.
+func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []string, whole bool) {
 	c := limited[command]
 	run := func(t *testing.T, verbs []string) (*scene, string, attempt, result) {
 		s := set(t)
@@ -249,7 +249,7 @@ func tryRole(t *testing.T, command string, verbs []string, whole bool) {
 		if whole {
 			bound = ""
 		}
-		return s, ns, a, s.gc(append(a.args, "--as", s.entitled(bound, verbs))...)
+		return s, ns, a, s.gc(append(a.args, "--as", s.holder(bound, limitedTo(verbs, role)))...)
 	}
 	t.Run("is enough", func(t *testing.T) {
 		s, _, a, r := run(t, verbs)
