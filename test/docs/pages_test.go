@@ -106,6 +106,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/commands/audit.md", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
 	{"docs/commands/audit.md", "kubectl gc audit -o prometheus=", "there is no such folder; test/script writes such a file"},
 	{"docs/in-cluster/README.md", "podman", "it pushes an image to a registry"},
+	{"docs/in-cluster/README.md", "skopeo", "it asks a registry"},
 	{"docs/in-cluster/README.md", "kubectl apply", "test/e2e applies them; this control plane has no controllers"},
 	{"docs/in-cluster/README.md", "kubectl create job", "the same"},
 	{"docs/in-cluster/README.md", "kubectl logs", "the same"},

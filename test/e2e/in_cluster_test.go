@@ -75,13 +75,42 @@ func TestTheManifestsOfTheAuditAreTakenAsTheyAre(t *testing.T) {
 			s.apply(variant)
 			// Pod Security and the service account's admission judge the Pod itself.
 			pod := s.create(s.pod(variant))
-			volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
-			if !strings.Contains(fmt.Sprint(volumes), "serviceAccountToken") {
-				t.Errorf("the Pod is given no token: %v", volumes)
+			if got := s.mountTheToken(pod); !slices.Equal(got, []string{"audit"}) {
+				t.Errorf("the token is mounted into %q", got)
 			}
 			s.kubectl("create", "job", "--from=cronjob/gc-audit", "now-"+variant, "-n", "gc-audit", "--dry-run=server").exits(t, 0)
 		})
 	}
+}
+
+// mountTheToken returns the containers of a Pod in which the program finds a token of the
+// Pod's service account, those that admission added one to included.
+func (s *scene) mountTheToken(pod object) (containers []string) {
+	s.Helper()
+	volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
+	tokens := map[any]bool{}
+	for _, v := range volumes {
+		volume := v.(map[string]any)
+		tokens[volume["name"]] = strings.Contains(fmt.Sprint(volume["projected"]), "serviceAccountToken")
+	}
+	for _, field := range []string{"initContainers", "containers"} {
+		all, _, _ := unstructured.NestedSlice(pod.Object, "spec", field)
+		for _, c := range all {
+			container := c.(map[string]any)
+			mounts, _, _ := unstructured.NestedSlice(container, "volumeMounts")
+			for _, m := range mounts {
+				mount := m.(map[string]any)
+				if !tokens[mount["name"]] {
+					continue
+				}
+				containers = append(containers, fmt.Sprint(container["name"]))
+				if mount["mountPath"] != "/"+mountedAt {
+					s.Errorf("the token is mounted at %s", mount["mountPath"])
+				}
+			}
+		}
+	}
+	return containers
 }
 
 func TestThePodsOfTheAuditAreRestricted(t *testing.T) {
