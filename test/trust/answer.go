@@ -1,0 +1,145 @@
+package trust
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	inJSON     = "application/json"
+	inProtobuf = "application/vnd.kubernetes.protobuf"
+
+	metaVersion = "meta.k8s.io/v1"
+)
+
+func writeJSON(w http.ResponseWriter, code int, document any) {
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", inJSON)
+	}
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(document) // an error is a client that went away
+}
+
+// message is a document that can be sent in protobuf.
+type message interface {
+	runtime.Object
+	Marshal() ([]byte, error)
+}
+
+func writeProtobuf(w http.ResponseWriter, contentType string, m message) {
+	raw, err := m.Marshal()
+	if err != nil {
+		panic(err)
+	}
+	apiVersion, kind := m.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	w.Header().Set("Content-Type", contentType)
+	_, _ = w.Write(enveloped(apiVersion, kind, raw)) // an error is a client that went away
+}
+
+// enveloped is a message as Kubernetes sends it in protobuf.
+func enveloped(apiVersion, kind string, raw []byte) []byte {
+	envelope := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: raw}
+	out, err := envelope.Marshal()
+	if err != nil {
+		panic(err)
+	}
+	return append([]byte("k8s\x00"), out...)
+}
+
+// fail answers with the Status of an error.
+func fail(w http.ResponseWriter, err *apierrors.StatusError) {
+	status := err.Status()
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	writeJSON(w, int(status.Code), status)
+}
+
+// accepts returns the first form that the client asks for: whole objects ("") or
+// PartialObjectMetadata, PartialObjectMetadataList or Table, in JSON or protobuf.
+// Whole objects are sent in JSON alone.
+func accepts(r *http.Request, onlyJSON bool) (as string, protobuf bool) {
+	for _, one := range strings.Split(r.Header.Get("Accept"), ",") {
+		_, after, _ := strings.Cut(one, "as=")
+		as, _, _ = strings.Cut(after, ";")
+		protobuf = strings.HasPrefix(one, inProtobuf)
+		if !protobuf || as != "" && !onlyJSON {
+			return as, protobuf
+		}
+	}
+	return "", false
+}
+
+func partial(o *unstructured.Unstructured) metav1.PartialObjectMetadata {
+	out := metav1.PartialObjectMetadata{}
+	raw, err := json.Marshal(map[string]any{"metadata": o.Object["metadata"]})
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		panic(err)
+	}
+	out.SetGroupVersionKind(schema.FromAPIVersionAndKind(metaVersion, "PartialObjectMetadata"))
+	return out
+}
+
+func writeObject(w http.ResponseWriter, r *http.Request, onlyJSON bool, code int, t Type, o *unstructured.Unstructured) {
+	as, protobuf := accepts(r, onlyJSON)
+	switch as {
+	case "PartialObjectMetadata":
+		if m := partial(o); protobuf {
+			writeProtobuf(w, inProtobuf, &m)
+		} else {
+			writeJSON(w, code, m)
+		}
+	case "Table":
+		writeJSON(w, code, table(metav1.ListMeta{}, []*unstructured.Unstructured{o}))
+	default:
+		writeJSON(w, code, o.Object)
+	}
+}
+
+func writeList(w http.ResponseWriter, r *http.Request, onlyJSON bool, t Type, page metav1.ListMeta, objects []*unstructured.Unstructured) {
+	as, protobuf := accepts(r, onlyJSON)
+	switch as {
+	case "PartialObjectMetadataList":
+		list := &metav1.PartialObjectMetadataList{ListMeta: page} // an empty one has "items": null
+		list.SetGroupVersionKind(schema.FromAPIVersionAndKind(metaVersion, "PartialObjectMetadataList"))
+		for _, o := range objects {
+			list.Items = append(list.Items, partial(o))
+		}
+		if protobuf {
+			writeProtobuf(w, inProtobuf, list)
+		} else {
+			writeJSON(w, http.StatusOK, list)
+		}
+	case "Table":
+		writeJSON(w, http.StatusOK, table(page, objects))
+	default:
+		items := []any{}
+		for _, o := range objects {
+			item := o.DeepCopy().Object
+			delete(item, "apiVersion") // a list says once of what it is
+			delete(item, "kind")
+			items = append(items, item)
+		}
+		writeJSON(w, http.StatusOK, map[string]any{"apiVersion": t.GroupVersion().String(), "kind": t.Kind + "List", "metadata": page, "items": items})
+	}
+}
+
+func table(page metav1.ListMeta, objects []*unstructured.Unstructured) *metav1.Table {
+	out := &metav1.Table{
+		TypeMeta: metav1.TypeMeta{APIVersion: metaVersion, Kind: "Table"}, ListMeta: page, Rows: []metav1.TableRow{},
+		ColumnDefinitions: []metav1.TableColumnDefinition{{Name: "Name", Type: "string", Format: "name"}},
+	}
+	for _, o := range objects {
+		m := partial(o)
+		out.Rows = append(out.Rows, metav1.TableRow{Cells: []any{o.GetName()}, Object: runtime.RawExtension{Object: &m}})
+	}
+	return out
+}

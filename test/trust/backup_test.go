@@ -1,0 +1,37 @@
+package trust
+
+import (
+	"net/http"
+	"testing"
+)
+
+// Defect 5: what a list of whole objects lacked counted as gone, whatever the list
+// was, so that a Namespace was deleted without a backup of what is in it.
+func TestWhatCouldNotBeBackedUpIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	message := Document(map[string]any{"message": "session expired"})
+	for name, lists := range map[string]http.HandlerFunc{
+		"a message":                          message,
+		"a list of another kind":             list("v1", "ConfigMapList", []any{}),
+		"a list without the field items":     list("v1", "SecretList", nil),
+		"metadata in place of objects":       list("meta.k8s.io/v1", "PartialObjectMetadataList", []any{}),
+		"a list that lacks what is there":    list("v1", "SecretList", []any{}),
+		"a Table":                            list("meta.k8s.io/v1", "Table", nil),
+		"a list that says not of what it is": list("", "", []any{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			garbage := garbageNamespace(s, 12)
+			s.Lie(Sent(http.MethodGet, Secrets).And(Whole), message) // one by one, too
+			s.Lie(Listed(Secrets).And(Whole), lists)
+			u := newUser(t, s)
+
+			u.runs("collect", "--yes").exits(1)
+			stays(t, s, garbage)
+			if n := s.count(Secrets, "doomed"); n != 12 {
+				t.Errorf("%d Secrets of 12 are left", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package trust
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+)
+
+// Defect 7: a plan that was confirmed with one object in a Namespace was carried
+// out with six.
+func TestWhatCameAlongAfterTheConfirmationIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	t.Run("a saved plan", func(t *testing.T) {
+		t.Parallel()
+		s := NewServer(t)
+		garbage := garbageNamespace(s, 1)
+		u := newUser(t, s)
+		digest := u.runs("collect", "--dry-run", "--plan-out", "plan.json", "-o", "json").exits(0).read().Digest
+
+		addSecrets(s, garbage.GetName(), 5)
+		u.runs("collect", "--plan", "plan.json", "--confirm", digest).exits(1, 4)
+		stays(t, s, garbage)
+		u.runs("collect", "--plan", "plan.json", "--yes").exits(1, 4)
+		stays(t, s, garbage)
+	})
+	for name, args := range map[string][]string{
+		"collect at a prompt":      {"collect"},
+		"delete at a prompt":       {"delete", "namespace/doomed"},
+		"a saved plan at a prompt": {"collect", "--plan", "plan.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			garbage := garbageNamespace(s, 1)
+			u := newUser(t, s)
+			u.runs("collect", "--dry-run", "--plan-out", "plan.json").exits(0)
+			at := u.sits(args...)
+			number := at.asksForNumber()
+
+			addSecrets(s, garbage.GetName(), 5)
+			at.types(number + "\n")
+			at.ends().exits(1, 4)
+			stays(t, s, garbage)
+		})
+	}
+}
+
+// asksForNumber waits for the question and returns the number of objects that it
+// is about.
+func (at *terminal) asksForNumber() string {
+	at.Helper()
+	screen := at.asked("Type the number")
+	found := regexp.MustCompile(`(?i)delete (\d+) objects?`).FindAllStringSubmatch(screen, -1)
+	if found == nil {
+		at.Fatalf("the question names no number of objects: %s", screen)
+	}
+	return found[len(found)-1][1]
+}
+
+// Defect 11: a complete and an incomplete scan gave the same digest, so that what
+// was confirmed of the one was done by the other.
+func TestAConfirmationOfACompleteScanIsNoneOfAnIncompleteOne(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string][]string{
+		"delete":                    {"delete", "deployment/web", "-n", "shop"},
+		"delete on the client side": {"delete", "deployment/web", "-n", "shop", "--client-side"},
+		"collect":                   {"collect"},
+		"repair":                    {"repair"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			web := s.Add(Deployments.object("shop", "web"))
+			replicas := s.Add(owned(ReplicaSets.object("shop", "web-1"), of(web)))
+			garbage := s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+			u := newUser(t, s)
+			preview := slices.Concat(command, []string{"--dry-run", "-o", "json"})
+			complete := u.runs(preview...).exits(0).read()
+
+			s.Lie(Listed(ConfigMaps), Forbid(ConfigMaps))
+			incomplete := u.runs(preview...).exits(0).read()
+			if !complete.Complete || incomplete.Complete || complete.Digest == incomplete.Digest {
+				t.Errorf("complete: %t, %s; incomplete: %t, %s", complete.Complete, complete.Digest, incomplete.Complete, incomplete.Digest)
+			}
+			u.runs(slices.Concat(command, []string{"--confirm", complete.Digest})...).exits(4)
+			stays(t, s, web, replicas, garbage)
+			if w := s.Writes(); len(w) > 0 {
+				t.Errorf("there were writes: %v", w)
+			}
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Defect 1: a Namespace, or a CustomResourceDefinition, that is garbage and whose
+// contents could not all be listed was deleted with them, and nothing of them was
+// backed up.
+func TestWhatTakesUnseenContentsAlongIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	samples := Type{Group: "metrics.example.com", Version: "v1", Resource: "samples", Kind: "Sample", Namespaced: true}
+	for name, c := range map[string]struct {
+		garbage func(*Server) *unstructured.Unstructured
+		unseen  Type
+		about   Match
+		lie     func(*Server) http.HandlerFunc
+	}{
+		"Secrets that may not be listed": {
+			garbage: func(s *Server) *unstructured.Unstructured { return garbageNamespace(s, 3) },
+			unseen:  Secrets, about: Listed(Secrets),
+			lie: func(*Server) http.HandlerFunc { return Forbid(Secrets) },
+		},
+		"a list that breaks off behind its first page": {
+			garbage: func(s *Server) *unstructured.Unstructured { return garbageNamespace(s, 3) },
+			unseen:  Secrets, about: Listed(Secrets).And(func(r *http.Request) bool { return r.URL.Query().Has("continue") }),
+			lie: func(*Server) http.HandlerFunc { return Forbid(Secrets) },
+		},
+		"an API that is not available": {
+			garbage: func(s *Server) *unstructured.Unstructured { return garbageNamespace(s, 1) },
+			unseen:  samples, about: Path("/apis"),
+			lie: func(s *Server) http.HandlerFunc { return s.EditedGroups(Stale(samples.Group)) },
+		},
+		"instances whose conversion webhook fails": {
+			garbage: func(s *Server) *unstructured.Unstructured {
+				s.AddCRD(Widgets)
+				s.Add(Widgets.object("shop", "instance"))
+				return s.Add(owned(Widgets.crd(), absent(Namespaces)))
+			},
+			unseen: Widgets, about: Listed(Widgets),
+			lie: func(*Server) http.HandlerFunc {
+				webhook := apierrors.NewInternalError(errors.New(""))
+				webhook.ErrStatus.Message = "conversion webhook for example.com/v1, Kind=Widget failed: no endpoints available"
+				return Refuse(webhook)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			s.Aggregate(samples)
+			garbage := c.garbage(s)
+			s.Lie(c.about, c.lie(s))
+			u := newUser(t, s)
+			u.always = []string{"--chunk-size=2"}
+
+			plan := u.runs("collect", "--dry-run", "-o", "json").read()
+			if plan.Complete || !plan.hasGap(c.unseen) {
+				t.Errorf("the gap is not named: %+v", plan.Gaps)
+			}
+			if !plan.blocks(garbage, c.unseen) {
+				t.Errorf("it is not blocked by what could not be listed: %s", plan.Blocked)
+			}
+			u.runs("collect", "--yes").exits(1)
+			u.runs("collect", "--yes", "--strict").exits(3)
+			u.runs("delete", strings.ToLower(garbage.GetKind())+"/"+garbage.GetName(), "--yes", "--client-side").exits(1, 2)
+			stays(t, s, garbage)
+		})
+	}
+}
+
+// blocks reports whether an object is blocked, and the entry names the type of
+// which not everything was listed, or its group.
+func (d document) blocks(o *unstructured.Unstructured, unseen Type) bool {
+	return slices.ContainsFunc(d.Blocked, func(entry map[string]any) bool {
+		entry = maps.Clone(entry)
+		object, _ := entry["object"].(map[string]any)
+		delete(entry, "object") // which is no reason
+		why := fmt.Sprint(entry)
+		return object["uid"] == string(o.GetUID()) &&
+			(strings.Contains(why, unseen.Resource) || unseen.Group != "" && strings.Contains(why, unseen.Group))
+	})
+}

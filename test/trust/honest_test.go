@@ -1,0 +1,83 @@
+package trust
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Without this, a test below could pass because the program mistrusts the
+// imitation as a whole.
+func TestAnHonestServerIsTrusted(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(*Server){
+		"protobuf":         func(*Server) {},
+		"JSON":             func(s *Server) { s.JSON = true },
+		"legacy discovery": func(s *Server) { s.Legacy = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			set(s)
+			s.AddCRD(Widgets)
+			s.Aggregate(Type{Group: "metrics.example.com", Version: "v1", Resource: "samples", Kind: "Sample", Namespaced: true})
+			u := newUser(t, s)
+
+			audit := u.runs("audit", "--strict", "-o", "json").exits(0).read()
+			if !audit.Complete || len(audit.Gaps) > 0 {
+				t.Errorf("the scan is incomplete: %+v", audit.Gaps)
+			}
+
+			web := s.Add(orphaning(Deployments.object("shop", "web")))
+			waiting := Deployments.object("shop", "waiting")
+			waiting.SetFinalizers([]string{metav1.FinalizerDeleteDependents})
+			terminate(waiting)
+			waiting = s.Add(waiting)
+			kept := s.Add(owned(Secrets.object("shop", "kept"), of(web)))
+			garbage := []*unstructured.Unstructured{
+				s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments))),
+				s.Add(owned(Widgets.object("shop", "garbage"), absent(ConfigMaps))),
+				garbageNamespace(s, 40),
+			}
+
+			collected := u.runs("collect", "--yes", "--strict", "-o", "json").exits(0).read()
+			goes(t, s, append(garbage, web, waiting)...)
+			stays(t, s, kept)
+			if owners := s.Now(kept).GetOwnerReferences(); len(owners) > 0 {
+				t.Errorf("an orphan has owners: %v", owners)
+			}
+			for _, name := range []string{`"garbage"`, `"doomed"`, `"content-039"`} {
+				if !strings.Contains(u.backedUp(), name) {
+					t.Errorf("the backup does not hold %s", name)
+				}
+			}
+			u.runs("restore", collected.Backup, "--yes").exits(0)
+			if n := s.count(Secrets, "doomed"); n != 40 {
+				t.Errorf("%d Secrets of 40 were restored", n)
+			}
+		})
+	}
+}
+
+func TestOnAnHonestServerDeleteAndRepairWork(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	u := newUser(t, s)
+	web := s.Add(Deployments.object("shop", "web"))
+	replicas := s.Add(owned(ReplicaSets.object("shop", "web-1"), of(web)))
+	config := s.Add(owned(ConfigMaps.object("shop", "config"), of(web), absent(Deployments)))
+
+	u.runs("repair", "configmap/config", "-n", "shop", "--yes", "--strict").exits(0)
+	if owners := s.Now(config).GetOwnerReferences(); len(owners) != 1 {
+		t.Errorf("repaired, it has the owners %v", owners)
+	}
+	r := u.runs("delete", "deployment/web", "-n", "shop", "--client-side", "--yes", "--strict", "-o", "json").exits(0)
+	goes(t, s, web, replicas, config)
+	if name := filepath.Base(r.read().Backup); !strings.Contains(fmt.Sprint(u.runs("restore").exits(0).stdout), name) {
+		t.Errorf("restore does not list the backup %s", name)
+	}
+}

@@ -1,0 +1,200 @@
+package trust
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	apidiscovery "k8s.io/api/apidiscovery/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Match reports whether a lie is about a request.
+type Match func(*http.Request) bool
+
+type lie struct {
+	about Match
+	tell  http.HandlerFunc
+}
+
+// Lie has requests answered in another way than honestly, from now on.
+func (s *Server) Lie(about Match, tell http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lies = append(s.lies, lie{about, tell})
+}
+
+// Honestly ends all lies.
+func (s *Server) Honestly() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lies = nil
+}
+
+// Once does something before the first such request is answered, and then answers
+// it honestly: what happens in a cluster meanwhile is no lie.
+func (s *Server) Once(about Match, do func()) {
+	s.Lie(about.First(1), func(w http.ResponseWriter, r *http.Request) {
+		do()
+		s.Honest(w, r)
+	})
+}
+
+// Path matches reads of one path.
+func Path(path string) Match {
+	return func(r *http.Request) bool { return r.Method == http.MethodGet && r.URL.Path == path }
+}
+
+// Sent matches requests of a method about objects of a type.
+func Sent(method string, t Type) Match {
+	return func(r *http.Request) bool { return r.Method == method && about(r, t) }
+}
+
+// Listed matches lists of a type, in one namespace or all.
+func Listed(t Type) Match {
+	return func(r *http.Request) bool {
+		return r.Method == http.MethodGet && about(r, t) && strings.HasSuffix(r.URL.Path, "/"+t.Resource)
+	}
+}
+
+// about reports whether the path leads to the type, or to an object of it.
+func about(r *http.Request, t Type) bool {
+	root, _ := strings.CutSuffix(t.Path(), t.Resource)
+	rest, ok := strings.CutPrefix(r.URL.Path, root)
+	words := strings.Split(rest, "/")
+	if t.Namespaced && len(words) > 2 && words[0] == "namespaces" {
+		words = words[2:]
+	}
+	return ok && words[0] == t.Resource && len(words) <= 2
+}
+
+// Whole matches requests for whole objects, not their metadata or a table.
+func Whole(r *http.Request) bool { return !strings.Contains(r.Header.Get("Accept"), "as=") }
+
+// Metadata matches requests for metadata alone.
+func Metadata(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")
+}
+
+// And matches what both match.
+func (m Match) And(other Match) Match {
+	return func(r *http.Request) bool { return m(r) && other(r) }
+}
+
+// First matches the first n requests that m matches.
+func (m Match) First(n int32) Match {
+	var count atomic.Int32
+	return func(r *http.Request) bool { return m(r) && count.Add(1) <= n }
+}
+
+// After matches what m matches but for the first n requests.
+func (m Match) After(n int32) Match {
+	var count atomic.Int32
+	return func(r *http.Request) bool { return m(r) && count.Add(1) > n }
+}
+
+// SinceAWrite matches requests that come once something was written.
+func (s *Server) SinceAWrite(*http.Request) bool { return len(s.Writes()) > 0 }
+
+// Document answers a JSON document with status 200.
+func Document(document any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, document) }
+}
+
+// Text answers bytes of a content type.
+func Text(code int, contentType, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(text)) // an error is a client that went away
+	}
+}
+
+// Page answers as a gateway does that wants somebody to log in.
+func Page() http.HandlerFunc {
+	return Text(http.StatusOK, "text/html", "<!DOCTYPE html><html><body><form>Log in</form></body></html>")
+}
+
+// Refuse answers an error.
+func Refuse(err *apierrors.StatusError) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { fail(w, err) }
+}
+
+// Forbid answers that this must not be read.
+func Forbid(t Type) http.HandlerFunc {
+	return Refuse(apierrors.NewForbidden(t.GroupResource(), "", nil))
+}
+
+// InProtobuf answers a message in protobuf that calls itself by that kind.
+func InProtobuf(apiVersion, kind string, raw []byte) http.HandlerFunc {
+	return Text(http.StatusOK, inProtobuf, string(enveloped(apiVersion, kind, raw)))
+}
+
+// Edited answers honestly, in JSON, but for what edit changes.
+func (s *Server) Edited(edit func(document map[string]any)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		honest := httptest.NewRecorder()
+		s.Honest(honest, withoutProtobuf(r))
+		var document map[string]any
+		if err := json.NewDecoder(bytes.NewReader(honest.Body.Bytes())).Decode(&document); err != nil {
+			panic(err)
+		}
+		edit(document)
+		w.Header().Set("Content-Type", honest.Header().Get("Content-Type"))
+		writeJSON(w, honest.Code, document)
+	}
+}
+
+// withoutProtobuf returns the request of a client that knows JSON alone.
+func withoutProtobuf(r *http.Request) *http.Request {
+	r = r.Clone(r.Context())
+	var forms []string
+	for _, one := range strings.Split(r.Header.Get("Accept"), ",") {
+		if !strings.HasPrefix(one, inProtobuf) {
+			forms = append(forms, one)
+		}
+	}
+	r.Header.Set("Accept", strings.Join(forms, ","))
+	return r
+}
+
+// EditedGroups answers discovery in one document, honestly but for what edit
+// changes.
+func (s *Server) EditedGroups(edit func(*apidiscovery.APIGroupDiscoveryList)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		list := aggregatedDiscovery(s.typesBelow(strings.Trim(r.URL.Path, "/")))
+		s.mu.Unlock()
+		edit(list)
+		if s.JSON {
+			w.Header().Set("Content-Type", discoveryJSON)
+			writeJSON(w, http.StatusOK, list)
+			return
+		}
+		writeProtobuf(w, discoveryProtobuf, list)
+	}
+}
+
+// Stale says of a group that the server which serves it was not heard of lately.
+func Stale(group string) func(*apidiscovery.APIGroupDiscoveryList) {
+	return func(l *apidiscovery.APIGroupDiscoveryList) {
+		for _, g := range l.Items {
+			for i := range g.Versions {
+				if g.Name == group {
+					g.Versions[i].Freshness, g.Versions[i].Resources = apidiscovery.DiscoveryFreshnessStale, nil
+				}
+			}
+		}
+	}
+}
+
+// Without leaves a group out.
+func Without(group string) func(*apidiscovery.APIGroupDiscoveryList) {
+	return func(l *apidiscovery.APIGroupDiscoveryList) {
+		l.Items = slices.DeleteFunc(l.Items, func(g apidiscovery.APIGroupDiscovery) bool { return g.Name == group })
+	}
+}

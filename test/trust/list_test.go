@@ -1,0 +1,71 @@
+package trust
+
+import (
+	"net/http"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Defect 6: an answer with status 200 that is no list was taken for an empty list,
+// so that a finalizer was removed although its dependents were never listed.
+func TestA200ThatIsNoListIsAGap(t *testing.T) {
+	t.Parallel()
+	noItems := []any{}
+	stranger := []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x", "namespace": "shop", "uid": "y"}}}
+	gaps(t, map[string]http.HandlerFunc{
+		"an error of a gateway":          Document(map[string]any{"kind": "Error", "apiVersion": "v1", "message": "session expired"}),
+		"a list of another kind":         list("v1", "ConfigMapList", noItems),
+		"another group's list":           list("example.com/v1", "SecretList", noItems),
+		"a list without the field items": list("meta.k8s.io/v1", "PartialObjectMetadataList", nil),
+		"whole objects without items":    list("v1", "SecretList", nil),
+		"a list of whole Pods":           list("v1", "PodList", []any{map[string]any{"metadata": map[string]any{"name": "x", "namespace": "shop", "uid": "y"}}}),
+		"items of another kind":          list("meta.k8s.io/v1", "PartialObjectMetadataList", stranger),
+	})
+}
+
+// The same of answers that could never be taken for a list.
+func TestA200OfAnyOtherKindIsAGap(t *testing.T) {
+	t.Parallel()
+	gaps(t, map[string]http.HandlerFunc{
+		"a login page":                       Page(),
+		"nothing":                            Text(http.StatusOK, inJSON, ""),
+		"no content":                         Text(http.StatusNoContent, inJSON, ""),
+		"null":                               Document(nil),
+		"an array":                           Document([]any{}),
+		"an empty object":                    Document(map[string]any{}),
+		"a message":                          Document(map[string]any{"message": "session expired"}),
+		"a Status that tells of success":     Document(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess}),
+		"metadata of one object":             list("meta.k8s.io/v1", "PartialObjectMetadata", []any{}),
+		"a list of no kind":                  list("meta.k8s.io/v1", "", []any{}),
+		"a table":                            Document(map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "Table", "columnDefinitions": []any{}, "rows": []any{}}),
+		"items that are a text":              list("meta.k8s.io/v1", "PartialObjectMetadataList", "none"),
+		"items that are an object":           list("meta.k8s.io/v1", "PartialObjectMetadataList", map[string]any{}),
+		"items without metadata":             list("meta.k8s.io/v1", "PartialObjectMetadataList", []any{map[string]any{}}),
+		"an item that is null":               list("meta.k8s.io/v1", "PartialObjectMetadataList", []any{nil}),
+		"protobuf cut short":                 Text(http.StatusOK, inProtobuf, "k8s\x00"),
+		"an Error in protobuf":               InProtobuf("v1", "Error", nil),
+		"a Status in protobuf":               InProtobuf("v1", "Status", nil),
+		"a list of another kind in protobuf": InProtobuf("v1", "ConfigMapList", nil),
+		"one object in protobuf":             InProtobuf("meta.k8s.io/v1", "PartialObjectMetadata", nil),
+	})
+}
+
+// gaps demands that nothing is concluded from such answers to lists of Secrets.
+func gaps(t *testing.T, answers map[string]http.HandlerFunc) {
+	for name, answer := range answers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			unproven(t, Secrets, func(s *Server) { s.Lie(Listed(Secrets), answer) })
+		})
+	}
+}
+
+// list answers a list that calls itself by that kind; nil items are not in it.
+func list(apiVersion, kind string, items any) http.HandlerFunc {
+	document := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"resourceVersion": "1"}}
+	if items != nil {
+		document["items"] = items
+	}
+	return Document(document)
+}

@@ -1,0 +1,55 @@
+package trust
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Defect 15: nothing bounded the memory that all pages of a list take together. A
+// list of 600 MiB, in pages of 15 MiB, stands for one without end.
+func TestAListWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
+	t.Parallel()
+	const pages, mostRSS = 40, 512 << 20
+	fat := strings.Repeat("x", 15<<20)
+	s := NewServer(t)
+	s.Lie(Listed(Secrets).And(Metadata), func(w http.ResponseWriter, r *http.Request) {
+		page, _ := strconv.Atoi(r.URL.Query().Get("continue")) // none: the first
+		o := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprint("fat-", page), Namespace: "shop", UID: types.UID(fmt.Sprint("fat-", page)), CreationTimestamp: metav1.Now(),
+			ResourceVersion: strconv.Itoa(page) + fat, // which is kept of an object, and not shared with others
+		}}
+		list := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []metav1.PartialObjectMetadata{o}}
+		list.SetGroupVersionKind(schema.FromAPIVersionAndKind(metaVersion, "PartialObjectMetadataList"))
+		if page+1 < pages {
+			list.Continue = strconv.Itoa(page + 1)
+		}
+		writeProtobuf(w, inProtobuf, list)
+	})
+	u := newUser(t, s)
+	u.always = []string{"--max-memory=128Mi"}
+
+	r := incomplete(u)
+	if got := peakMemory(r.state); got > mostRSS {
+		t.Errorf("it took %d MiB of memory, at most %d MiB are expected", got>>20, mostRSS>>20)
+	}
+	asked := slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Path != Secrets.Path() })
+	if len(asked) < 2 || len(asked) >= pages {
+		t.Errorf("%d pages of %d were asked for", len(asked), pages)
+	}
+}
+
+// peakMemory returns the most bytes of memory that a process had. What its parent
+// had when it started the process counts as well.
+func peakMemory(ended *os.ProcessState) int64 {
+	return ended.SysUsage().(*syscall.Rusage).Maxrss << 10
+}

@@ -1,0 +1,112 @@
+package trust
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Defect 13: the password of a URL on the command line was printed again, in the
+// command that acts on exactly what was shown, and in an error.
+func TestNoPasswordOfAURLIsPrinted(t *testing.T) {
+	t.Parallel()
+	const password = "s3cr3t-p4ssw0rd"
+	for name, c := range map[string]struct {
+		args func(withPassword string) []string
+		lie  http.HandlerFunc // about what is neither /api nor /apis
+	}{
+		"--server, in a preview": {args: func(at string) []string {
+			return []string{"collect", "--dry-run", "--server", at}
+		}},
+		"--server, where nobody confirms": {args: func(at string) []string {
+			return []string{"collect", "--server", at}
+		}},
+		"--server, in a run": {args: func(at string) []string {
+			return []string{"collect", "--yes", "-v=9", "--server", at}
+		}},
+		"--server, that is none": {args: func(at string) []string {
+			return []string{"collect", "--dry-run", "--server", at + "%zz"}
+		}},
+		"--proxy-url, in a preview": {args: func(at string) []string {
+			return []string{"collect", "--dry-run", "--proxy-url", at}
+		}},
+		"--proxy-url, that is none": {args: func(at string) []string {
+			return []string{"collect", "--dry-run", "--proxy-url", at + "%zz"}
+		}},
+		"-f, in a preview": {args: func(at string) []string {
+			return []string{"delete", "--dry-run", "-f", at + "/web.json"}
+		}},
+		"-f, where nobody confirms": {args: func(at string) []string {
+			return []string{"delete", "-f", at + "/web.json"}
+		}},
+		"-f, which is not there": {args: func(at string) []string {
+			return []string{"delete", "--dry-run", "-f", at + "/none.json"}
+		}},
+		"-f, which is no manifest": {args: func(at string) []string {
+			return []string{"delete", "--dry-run", "-f", at + "/version"}
+		}},
+		"-f, which is no URL": {args: func(at string) []string {
+			return []string{"delete", "--dry-run", "-f", at + "%zz/web.json"}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			web := s.Add(Deployments.object("shop", "web"))
+			s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+			s.Lie(Path("/web.json"), Document(web.Object))
+			at, err := url.Parse(s.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at.User = url.UserPassword("user", password)
+			u := newUser(t, s)
+
+			r := u.runs(c.args(at.String())...)
+			for where, text := range map[string]string{"standard output": r.stdout, "standard error": r.stderr, "the backup": u.backedUp()} {
+				if strings.Contains(text, password) {
+					t.Errorf("kubectl gc %s: the password is in %s: %s", strings.Join(r.args, " "), where, short(text))
+				}
+			}
+		})
+	}
+}
+
+// Defect 14: characters that control a terminal, or reorder what is read, reached
+// it in JSON lines, snapshots and plans.
+func TestNothingHostileReachesATerminal(t *testing.T) {
+	t.Parallel()
+	const csi, override = "\u009b", "\u202e"
+	for name, args := range map[string][]string{
+		"JSON lines":   {"collect", "--yes", "-o", "jsonl"},
+		"a snapshot":   {"snapshot", "-o", "-"},
+		"a saved plan": {"collect", "--dry-run", "--plan-out", "/dev/stdout"},
+		"a report":     {"audit"},
+		"a document":   {"audit", "-o", "json"},
+		"a tree":       {"tree", "-A", "--all"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			hostile := func(name string) *unstructured.Unstructured {
+				reference := absent(Deployments)
+				reference.Name = "evil" + csi + "31m" + override
+				return owned(Secrets.object("shop", name), reference)
+			}
+			s.Add(hostile("garbage"), hostile("evil"+csi+"31m"+override))
+
+			r := newUser(t, s).sits(args...).ends()
+			if !strings.Contains(r.stdout, "evil") {
+				t.Errorf("it does not show the objects: %s", short(r.stdout))
+			}
+			for what, character := range map[string]string{"U+009B": csi, "U+202E": override} {
+				if strings.Contains(r.stdout, character) {
+					t.Errorf("kubectl gc %s sends %s to a terminal: %q", strings.Join(args, " "), what, short(r.stdout))
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package trust
+
+import (
+	"net/http"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// An owner that a list lacks is asked for by its name. Only a 404 that names it
+// proves that it does not exist, and only an object of its kind, name and namespace
+// that it was replaced.
+func TestOnlyAnAnswerAboutTheOwnerProvesItsAbsence(t *testing.T) {
+	t.Parallel()
+	notFound := func(edit func(*metav1.Status)) metav1.Status {
+		status := apierrors.NewNotFound(Deployments.GroupResource(), "web").Status()
+		status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		edit(&status)
+		return status
+	}
+	object := func(apiVersion, kind, namespace, name string) http.HandlerFunc {
+		return Document(map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{
+			"namespace": namespace, "name": name, "uid": "bbbbbbbb-0000-4000-8000-000000000000", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z",
+		}})
+	}
+	for name, answer := range map[string]http.HandlerFunc{
+		"a 404 in plain text":                     text404,
+		"a 404 that names nothing":                status404,
+		"a 404 that names another":                Refuse(apierrors.NewNotFound(Deployments.GroupResource(), "other")),
+		"a 404 that names another type":           Refuse(apierrors.NewNotFound(Secrets.GroupResource(), "web")),
+		"a 404 of the same type in another group": Refuse(apierrors.NewNotFound(schema.GroupResource{Group: "example.com", Resource: "deployments"}, "web")),
+		"a 404 with status 200":                   Document(notFound(func(*metav1.Status) {})),
+		"a Status that tells of success":          Document(notFound(func(s *metav1.Status) { s.Status = metav1.StatusSuccess })),
+		"an object of another kind":               object("v1", "ConfigMap", "shop", "web"),
+		"an object of another group":              object("example.com/v1", "Deployment", "shop", "web"),
+		"an object of another name":               object("apps/v1", "Deployment", "shop", "other"),
+		"an object of another namespace":          object("apps/v1", "Deployment", "kube-system", "web"),
+		"an object of no kind":                    object("", "", "shop", "web"),
+		"a list":                                  list("apps/v1", "DeploymentList", []any{}),
+		"a message":                               Document(map[string]any{"message": "session expired"}),
+		"a login page":                            Page(),
+		"a message in protobuf":                   InProtobuf("v1", "Error", nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			web := s.Add(Deployments.object("shop", "web"))
+			dependent := s.Add(owned(Secrets.object("shop", "dependent"), of(web)))
+			s.Lie(Sent(http.MethodGet, Deployments), answer)
+			s.Lie(Listed(Deployments), list("meta.k8s.io/v1", "PartialObjectMetadataList", []any{}))
+
+			newUser(t, s).runs("collect", "--yes").exits(0, 1)
+			stays(t, s, web, dependent)
+		})
+	}
+}
+
+// What says nothing about rights refuses none.
+func TestAnAccessReviewThatIsNoneRefusesNothing(t *testing.T) {
+	t.Parallel()
+	empty := func(w http.ResponseWriter, r *http.Request) {
+		kind := "SelfSubjectAccessReview"
+		if about(r, rulesReviews) {
+			kind = "SelfSubjectRulesReview"
+		}
+		writeJSON(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": kind})
+	}
+	for name, answer := range map[string]http.HandlerFunc{
+		"a message": Document(map[string]any{"message": "session expired"}), "a login page": Page(), "a 404 in plain text": text404, "a review without a status": empty,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			garbage := s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+			s.Lie(Sent(http.MethodPost, accessReviews), answer)
+			s.Lie(Sent(http.MethodPost, rulesReviews), answer)
+
+			newUser(t, s).runs("collect", "--yes").exits(0)
+			goes(t, s, garbage)
+		})
+	}
+}

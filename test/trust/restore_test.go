@@ -1,0 +1,73 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Defect 9: a backup of one cluster was restored into another one that was reached
+// in the same way.
+func TestABackupIsRestoredIntoItsOwnClusterOnly(t *testing.T) {
+	t.Parallel()
+	// collected returns a user who has a backup of the server, and its name.
+	collected := func(t *testing.T, s *Server, more ...string) (*user, string) {
+		s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+		u := newUser(t, s)
+		backup := u.runs(append([]string{"collect", "--yes", "-o", "json"}, more...)...).exits(0).read().Backup
+		return u, filepath.Base(backup)
+	}
+	restores := func(t *testing.T, u *user, s *Server, args ...string) {
+		before := len(s.Writes())
+		u.runs(append([]string{"restore", "--yes"}, args...)...).exits(1, 2)
+		if now := s.Writes()[before:]; len(now) > 0 {
+			t.Errorf("there were writes: %v", now)
+		}
+		u.runs(append([]string{"restore", "--yes", "--to-another-cluster"}, args...)...).exits(0)
+		if n := s.count(Secrets, "shop"); n != 1 {
+			t.Errorf("told to, it restored %d Secrets of 1", n)
+		}
+	}
+	t.Run("a cluster that was rebuilt at the same address", func(t *testing.T) {
+		t.Parallel()
+		s := NewServer(t)
+		u, backup := collected(t, s)
+		s.Rebuild()
+		restores(t, u, s, backup)
+	})
+	t.Run("two addresses without a scheme", func(t *testing.T) {
+		t.Parallel()
+		one, other := NewServer(t), NewServer(t)
+		u, backup := collected(t, one, "--server", one.URL[len("http://"):])
+		restores(t, u, other, backup, "--server", other.URL[len("http://"):])
+	})
+	t.Run("the same cluster at another address", func(t *testing.T) {
+		t.Parallel()
+		s := NewServer(t)
+		u, backup := collected(t, s)
+		u.runs("restore", "--yes", backup, "--server", s.Listen(t)).exits(0)
+		if n := s.count(Secrets, "shop"); n != 1 {
+			t.Errorf("%d Secrets of 1 were restored", n)
+		}
+	})
+}
+
+// Suspected, and true: a restoration that could not write down what it restored
+// warned, and ended with 0. The next one would not know the objects for its own.
+func TestARestorationThatCannotKeepItsJournalDoesNotEndWithZero(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+	u := newUser(t, s)
+	backup := u.runs("collect", "--yes", "-o", "json").exits(0).read().Backup
+
+	full := filepath.Join(u.home, "full")
+	u.must(os.WriteFile(full, []byte("#!/bin/sh\nulimit -f 0\nexec '"+program+"' \"$@\"\n"), 0o700))
+	limited := *u
+	limited.program = full
+	r := limited.runs("restore", backup, "--yes").exits(1)
+	if strings.TrimSpace(r.stderr) == "" {
+		t.Error("nothing says what failed")
+	}
+}

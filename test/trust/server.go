@@ -1,0 +1,171 @@
+package trust
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Server is an API server that holds its objects in memory. It is honest unless a
+// test tells a lie through it. It has no controllers but those that empty a deleted
+// Namespace and CustomResourceDefinition and that keep APIServices; there is no
+// garbage collector.
+type Server struct {
+	URL string
+	// JSON has metadata answered in JSON even where the client prefers protobuf, which
+	// is a server's right.
+	JSON bool
+	// Legacy has discovery answered document by document, as before Kubernetes 1.30.
+	Legacy bool
+
+	mu         sync.Mutex
+	objects    map[key]*unstructured.Unstructured
+	aggregated []Type // served by another server, behind this one
+	revision   int
+	cluster    string // part of every UID: no two clusters share one
+
+	lies     []lie
+	requests []Request
+}
+
+// Request is a request as it arrived.
+type Request struct {
+	Method, Path string
+	Query        url.Values
+	Header       http.Header
+	Body         string
+}
+
+// Write reports whether the request asks for a lasting change: it is no access
+// review, and no dry run.
+func (r Request) Write() bool {
+	return r.Method != http.MethodGet && !strings.Contains(r.Path, "/authorization.k8s.io/") &&
+		!r.Query.Has("dryRun") && !strings.Contains(r.Body, `"dryRun":["All"]`)
+}
+
+// NewServer starts a server for the length of a test. It has the namespaces
+// kube-system and shop.
+func NewServer(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{}
+	s.Rebuild()
+	s.URL = s.Listen(t)
+	return s
+}
+
+// Listen has the server answer at another address too, and returns its URL.
+func (s *Server) Listen(t testing.TB) string {
+	listening := httptest.NewServer(s)
+	t.Cleanup(listening.Close)
+	return listening.URL
+}
+
+// ServeHTTP answers with the newest lie about the request, and honestly where
+// there is none.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	s.mu.Lock()
+	s.requests = append(s.requests, Request{r.Method, r.URL.Path, r.URL.Query(), r.Header.Clone(), string(body)})
+	lies := slices.Clone(s.lies)
+	s.mu.Unlock()
+	for _, l := range slices.Backward(lies) {
+		if l.about(r) {
+			l.tell(w, r)
+			return
+		}
+	}
+	s.Honest(w, r)
+}
+
+// Requests returns the requests so far, in the order in which they arrived.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Writes returns the writes so far, in the order in which they arrived.
+func (s *Server) Writes() []Request {
+	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return !r.Write() })
+}
+
+// Honest answers the request as a real API server does.
+func (s *Server) Honest(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	words := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case r.URL.Path == "/version":
+		writeJSON(w, http.StatusOK, map[string]any{"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
+	case words[0] == "api" && len(words) <= 2, words[0] == "apis" && len(words) <= 3:
+		s.discovery(w, r, words)
+	default:
+		if at, ok := s.route(words); ok {
+			s.serve(w, r, at)
+			return
+		}
+		http.Error(w, "404 page not found", http.StatusNotFound)
+	}
+}
+
+// place is what a path leads to: a type, or one object of it.
+type place struct {
+	Type
+	namespace, name string
+}
+
+func (s *Server) route(words []string) (at place, ok bool) {
+	group, version, rest := "", "", []string(nil)
+	switch {
+	case words[0] == "api":
+		version, rest = words[1], words[2:]
+	case words[0] == "apis":
+		group, version, rest = words[1], words[2], words[3:]
+	default:
+		return at, false
+	}
+	if len(rest) > 2 && rest[0] == "namespaces" {
+		at.namespace, rest = rest[1], rest[2:]
+	}
+	for _, t := range s.typesNow() {
+		if t.Group == group && t.Version == version && t.Resource == rest[0] {
+			at.Type, ok = t, true
+		}
+	}
+	if len(rest) > 1 {
+		at.name = rest[1]
+	}
+	return at, ok && len(rest) <= 2
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, at place) {
+	switch {
+	case at.createOnly:
+		review(w, r)
+	case r.Method == http.MethodPost && at.name == "":
+		s.create(w, r, at)
+	case r.Method == http.MethodGet && at.name == "" && !r.URL.Query().Has("watch"):
+		s.list(w, r, at)
+	case r.Method == http.MethodGet && at.name != "":
+		s.get(w, r, at)
+	case r.Method == http.MethodDelete && at.name != "":
+		s.delete(w, r, at)
+	case r.Method == http.MethodPatch && at.name != "":
+		s.patch(w, r, at)
+	default: // a watch, too: whoever may not watch has to ask
+		fail(w, apierrors.NewMethodNotSupported(at.GroupResource(), strings.ToLower(r.Method)))
+	}
+}

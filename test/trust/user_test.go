@@ -1,0 +1,247 @@
+package trust
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// enough is how long a run may take that does not have to wait for anything.
+const enough = 30 * time.Second
+
+// user runs the program, from a home and with a kubeconfig of its own.
+type user struct {
+	*testing.T
+	home    string
+	program string
+	always  []string // arguments of every run
+	env     []string
+}
+
+// newUser returns a user whose kubeconfig leads to the server.
+func newUser(t *testing.T, s *Server) *user {
+	t.Helper()
+	u := &user{T: t, home: t.TempDir(), program: program}
+	config := filepath.Join(u.home, "kubeconfig")
+	u.env = []string{"HOME=" + u.home, "KUBECONFIG=" + config, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + u.home, "TERM=xterm"}
+	named := func(key string, value any) any { return []any{map[string]any{"name": "test", key: value}} }
+	raw, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Config", "current-context": "test",
+		"clusters": named("cluster", map[string]any{"server": s.URL}),
+		"users":    named("user", map[string]any{}),
+		"contexts": named("context", map[string]any{"cluster": "test", "user": "test"}),
+	})
+	u.must(err)
+	u.must(os.WriteFile(config, raw, 0o600))
+	return u
+}
+
+func (u *user) must(err error) {
+	u.Helper()
+	if err != nil {
+		u.Fatal(err)
+	}
+}
+
+// result is what a run left.
+type result struct {
+	*testing.T
+	args           []string
+	code           int
+	stdout, stderr string
+	state          *os.ProcessState
+}
+
+// runs runs the program to its end.
+func (u *user) runs(args ...string) *result {
+	u.Helper()
+	return u.runsFor(enough, args...)
+}
+
+// runsFor runs the program to its end, which has to come in time.
+func (u *user) runsFor(most time.Duration, args ...string) *result {
+	u.Helper()
+	return u.starts(args...).ends(most)
+}
+
+// process is a run under way.
+type process struct {
+	*user
+	args           []string
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+// starts runs the program without waiting for its end.
+func (u *user) starts(args ...string) *process {
+	u.Helper()
+	p := &process{user: u, args: args, cmd: u.command(args...)}
+	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	u.must(p.cmd.Start())
+	return p
+}
+
+// ends waits for the end, which has to come in time.
+func (p *process) ends(most time.Duration) *result {
+	p.Helper()
+	late := time.AfterFunc(most, func() { _ = p.cmd.Process.Kill() }) // it may have ended by now
+	p.exited(p.cmd.Wait())
+	if !late.Stop() {
+		p.Fatalf("kubectl gc %s runs for more than %s", strings.Join(p.args, " "), most)
+	}
+	return &result{p.T, p.args, p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String(), p.cmd.ProcessState}
+}
+
+func (u *user) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(u.Context(), u.program, slices.Concat(args, u.always)...)
+	cmd.Env, cmd.Dir = u.env, u.home
+	return cmd
+}
+
+// exited fails the test on what is no exit code.
+func (u *user) exited(err error) {
+	u.Helper()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		u.Fatal(err)
+	}
+}
+
+// terminal is a run at a terminal, where all that it says is on one screen.
+type terminal struct {
+	*user
+	args   []string
+	cmd    *exec.Cmd
+	keys   *os.File
+	screen bytes.Buffer
+}
+
+// sits runs the program at a terminal.
+func (u *user) sits(args ...string) *terminal {
+	u.Helper()
+	at := &terminal{user: u, args: args, cmd: u.command(args...)}
+	keys, err := pty.StartWithSize(at.cmd, &pty.Winsize{Rows: 40, Cols: 160})
+	u.must(err)
+	u.Cleanup(func() { _ = keys.Close() })
+	u.must(keys.SetReadDeadline(time.Now().Add(enough)))
+	at.keys = keys
+	return at
+}
+
+// asked reads the screen until one of the words is on it, and fails if none comes.
+func (at *terminal) asked(words ...string) string {
+	at.Helper()
+	buffer := make([]byte, 4096)
+	for {
+		n, err := at.keys.Read(buffer)
+		at.screen.Write(buffer[:n])
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(at.screen.String(), w) }) {
+			return at.screen.String()
+		}
+		if err != nil {
+			at.Fatalf("kubectl gc %s asks nothing: %v\n%s", strings.Join(at.args, " "), err, at.screen.String())
+		}
+	}
+}
+
+// types presses keys.
+func (at *terminal) types(keys string) {
+	at.Helper()
+	_, err := at.keys.WriteString(keys)
+	at.must(err)
+}
+
+// ends waits for the end; stdout is the screen.
+func (at *terminal) ends() *result {
+	at.Helper()
+	buffer := make([]byte, 4096)
+	for {
+		n, err := at.keys.Read(buffer)
+		at.screen.Write(buffer[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			_ = at.cmd.Process.Kill() // it may have ended by now
+			at.Fatalf("kubectl gc %s does not end\n%s", strings.Join(at.args, " "), at.screen.String())
+		}
+		if err != nil { // the other end is closed
+			break
+		}
+	}
+	at.exited(at.cmd.Wait())
+	return &result{T: at.T, args: at.args, code: at.cmd.ProcessState.ExitCode(), stdout: at.screen.String(), state: at.cmd.ProcessState}
+}
+
+// exits demands one of the exit codes.
+func (r *result) exits(codes ...int) *result {
+	r.Helper()
+	if !slices.Contains(codes, r.code) {
+		r.Errorf("kubectl gc %s exits with %d, want %d\nstdout: %s\nstderr: %s", strings.Join(r.args, " "), r.code, codes, short(r.stdout), short(r.stderr))
+	}
+	return r
+}
+
+func short(s string) string {
+	const most = 4000
+	return s[:min(len(s), most)]
+}
+
+// document is what the machine-readable documents have in common.
+type document struct {
+	Complete bool
+	Gaps     []gap
+	Digest   string
+	Backup   string
+	Steps    []step
+	Blocked  []map[string]any
+}
+
+type gap struct{ Group, Resource, Namespace, Reason string }
+
+type step struct {
+	Action, Status string
+	Object         struct{ Kind, Namespace, Name string }
+}
+
+// read reads the document on standard output.
+func (r *result) read() document {
+	r.Helper()
+	var d document
+	if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
+		r.Fatalf("kubectl gc %s writes no document: %v\nstdout: %s\nstderr: %s", strings.Join(r.args, " "), err, short(r.stdout), short(r.stderr))
+	}
+	return d
+}
+
+// hasGap reports whether a gap covers a type.
+func (d document) hasGap(t Type) bool {
+	return slices.ContainsFunc(d.Gaps, func(g gap) bool {
+		return g.Group == "*" || g.Group == t.Group && (g.Resource == t.Resource || g.Resource == "*")
+	})
+}
+
+// backedUp returns the text of all files below the user's backups.
+func (u *user) backedUp() string {
+	u.Helper()
+	var all strings.Builder
+	root := filepath.Join(u.home, ".kube", "gc-backup")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		all.Write(raw)
+		return err
+	})
+	if !errors.Is(err, fs.ErrNotExist) {
+		u.must(err)
+	}
+	return all.String()
+}
