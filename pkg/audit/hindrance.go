@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Hindrances words what keeps deletions from ending in one state of a model.
@@ -67,6 +68,8 @@ func (h *Hindrances) word(at collector.Obstacle) string {
 		return "lies outside of what may be changed"
 	case collector.NotAllSeen:
 		return "keeps its finalizer, as not everything could be seen that may depend on it"
+	case collector.SharesUID:
+		return "is left alone: " + snapshot.Contention(h.graph.Object(at.Node))
 	case collector.NothingBlocks:
 		return "is blocked by nothing: the collector has not come to it, or has lost it"
 	}

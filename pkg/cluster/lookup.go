@@ -52,7 +52,10 @@ func (l *look) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot
 	answers, err := each(ctx, l.options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return l.lookup(ctx, view, c) })
 	strange := map[types.UID]bool{}
 	for _, a := range answers {
-		if a.Object != nil && !sameObject(known(a.Object.UID), a.Object) {
+		if a.Object == nil {
+			continue
+		}
+		if holder := known(a.Object.UID); holder == nil || !holder.Same(a.Object) {
 			strange[a.Object.UID] = true
 		}
 	}
@@ -74,12 +77,6 @@ func (l *look) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot
 	})
 }
 
-// sameObject reports whether two sights of one UID are of one object: the same namespace,
-// name and creation time, whatever the API that served them.
-func sameObject(a, b *object.Object) bool {
-	return a != nil && b != nil && a.Namespace == b.Namespace && a.Name == b.Name && a.Created.Equal(b.Created)
-}
-
 // confirm asks a second time, and believes nothing of two answers that name different
 // objects, or of a UID that holder has, which is another object.
 func (l *look) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup, holder *object.Object) snapshot.Lookup {
@@ -91,7 +88,7 @@ func (l *look) confirm(ctx context.Context, view *snapshot.View, first snapshot.
 	case second.Object.UID != first.Object.UID:
 		failed.Message = "the server answered two requests with different UIDs"
 		return failed
-	case holder != nil && !sameObject(holder, second.Object):
+	case holder != nil && !holder.Same(second.Object):
 		failed.Message = fmt.Sprintf("the server answered with the UID of another object, %s", holder)
 		return failed
 	}

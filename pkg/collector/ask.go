@@ -16,13 +16,14 @@ type Deletion struct {
 }
 
 // ask begins the course with what is asked for, and says how many passes that
-// was. A DELETE which changes nothing is no move. Others come to what it deletes
+// was. A DELETE which changes nothing is no move, and one of an object whose UID is
+// contested is never sent. Others come to what it deletes
 // only when everything was asked for.
 func (s *simulation) ask() int {
 	for _, d := range s.bounds.Deletes {
 		before := s.Object(d.Node)
 		s.course.Asked = append(s.course.Asked, d.Node)
-		if before == nil || int(d.Node) >= s.graph.Listed() || !changes(before, Deleted(before, d.Policy, s.taken)) {
+		if before == nil || before.Contested || int(d.Node) >= s.graph.Listed() || !changes(before, Deleted(before, d.Policy, s.taken)) {
 			continue
 		}
 		decision := Decision{Act: Remove, Policy: d.Policy, Culprit: -1}

@@ -36,7 +36,7 @@ type Outlook struct {
 
 // Weigh takes an object's verdicts together; there is one per reference.
 func Weigh(o *object.Object, verdicts []Verdict) Outlook {
-	w := Outlook{Culprit: -1, terminating: o.Terminating()}
+	w := Outlook{Culprit: -1, terminating: o.Terminating(), unknown: o.Contested}
 	for i, v := range verdicts {
 		switch v {
 		case Solid:

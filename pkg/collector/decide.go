@@ -33,6 +33,7 @@ const (
 	Undecidable             // a reference cannot be judged, and that keeps the whole object (3.1)
 	Blocked                 // dependents that block must go first (4.5)
 	Unseen                  // its dependents were not all seen, so no finalizer is removed (10.14)
+	Contested               // another object has its UID, so that nobody can say which of them an owner or a dependent means
 )
 
 // Situation is all that a decision rests on.
@@ -70,6 +71,8 @@ func Decide(s Situation) Decision {
 	switch {
 	case o == nil:
 		return leave(Gone)
+	case o.Contested:
+		return leave(Contested)
 	case o.Terminating():
 		return finish(s)
 	case len(o.Owners) == 0:

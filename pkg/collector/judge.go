@@ -13,7 +13,7 @@ import (
 // The owner that a list showed there outweighs a gap; a gap outweighs everything
 // that only the owner's absence would prove, as another object in its place, unless
 // a lookup found that. What the lookup of another reference found yields to this
-// reference's own (2.8).
+// reference's own (2.8). About a contested UID only that lookup counts.
 func (j *Judge) Reference(e graph.Edge) Judgement {
 	return j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
 }
@@ -132,6 +132,9 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 		return unverified(out)
 	case lookup == nil: // one that is absent is fresher than any list
 		resident = j.homes()[homeOf(out.Mapping, c)]
+		if contested(out.Holder) || contested(resident) {
+			return unverified(out)
+		}
 		if gr := out.Mapping.Type.GroupResource(); (resident == nil || resident.UID != r.UID) && !j.view.Saw(gr, c.Namespace) {
 			out.Gap = j.view.GapAt(gr, c.Namespace)
 			return unverified(out)
@@ -144,6 +147,8 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 	out.Resident = resident
 	return absent(out, dependent, r)
 }
+
+func contested(o *object.Object) bool { return o != nil && o.Contested }
 
 // alive judges a reference whose owner lives where it says (rows 8 and 9).
 func alive(out Judgement) Judgement {

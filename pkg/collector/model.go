@@ -114,6 +114,7 @@ func (m *Model) standing(v Verdict, owner graph.Node) Verdict {
 	case v != Solid && v != Waiting && v != Dangling:
 	case now != nil && now.Orphaning() && int(owner) < m.graph.Listed():
 		return Solid
+	case contested(m.graph.Object(owner)): // what becomes of one of the objects says nothing about the others
 	case v != Dangling && now != nil && now.DeletingDependents(): // as the judge says of one that was only looked up
 		return Waiting
 	case v != Dangling && m.Changed(owner):
@@ -132,11 +133,13 @@ func (m *Model) judged(n graph.Node) []Verdict {
 	return m.verdicts[n]
 }
 
-// withholding are the verdicts to act on: where the collector errs, none of ours.
+// withholding are the verdicts to act on: where the collector errs, none of ours. An
+// owner that waits is read again before its dependent is deleted, which cannot be done
+// by a contested UID.
 func (m *Model) withholding(judgements []Judgement) []Verdict {
 	out := Verdicts(judgements)
 	for i, j := range judgements {
-		if m.hand == Ours && j.Withheld() {
+		if m.hand == Ours && (j.Withheld() || j.Verdict == Waiting && contested(j.Holder)) {
 			out[i] = Unknown
 		}
 	}

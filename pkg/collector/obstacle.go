@@ -19,6 +19,7 @@ const (
 	CannotBeJudged                  // a reference of its own keeps the collector from deciding (10.1c, d)
 	OutOfBounds                     // it would go, but lies outside of what may be acted on
 	NotAllSeen                      // its dependents were not all seen (10.14)
+	SharesUID                       // another object has its UID, so nothing is done with it
 	NothingBlocks                   // nothing is: the collector has yet to come, or has lost it (10.1g)
 )
 
@@ -136,6 +137,9 @@ func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) 
 func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 	o := m.Object(n)
 	at := func(why Why) (Obstacle, graph.Node) { return Obstacle{n, why, -1}, graph.None }
+	if o.Contested {
+		return at(SharesUID)
+	}
 	if !o.Terminating() {
 		if d := m.Decide(n); d.Hold == Undecidable {
 			return Obstacle{n, CannotBeJudged, d.Culprit}, graph.None

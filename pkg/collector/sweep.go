@@ -121,7 +121,7 @@ func (s *simulation) sweep(move int, n graph.Node) {
 	w := &emptying{node: n, move: move}
 	for _, member := range s.inside(n) {
 		now := s.now[member]
-		if now == nil {
+		if now == nil || now.Contested {
 			continue
 		}
 		s.course.Swept[member] = move

@@ -148,7 +148,7 @@ func fewer(earlier, later []object.Reference) bool {
 func (m *mirror) alike(n graph.Node, o *object.Object) *object.Object {
 	known := m.graph.Object(n)
 	next := *o
-	next.Identity, next.Aliases = known.Identity, known.Aliases
+	next.Identity, next.Aliases, next.Contested = known.Identity, known.Aliases, known.Contested
 	return &next
 }
 

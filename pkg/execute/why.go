@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 const soAlready = "nothing left to do: it is so already"
@@ -72,6 +73,8 @@ func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decisio
 		return blocking(m, n)
 	case collector.Unseen:
 		return "not all that may depend on it was seen"
+	case collector.Contested:
+		return snapshot.Contention(m.Object(n))
 	case collector.Undecidable:
 		return "its owner " + m.Object(n).Owners[d.Culprit].String() + " cannot be judged"
 	case collector.Ownerless:

@@ -62,6 +62,8 @@ func (s *situation) mend() Mend {
 	switch {
 	case j.Verdict == collector.Solid:
 		return none("holds")
+	case s.object.Contested:
+		return none("cannot be mended: another object has the UID of this one")
 	case s.object.Terminating():
 		return none("matters no more: the object is being deleted already")
 	case j.Cause == collector.Unverified:
@@ -118,6 +120,8 @@ func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Me
 	switch {
 	case owner.UID == s.object.UID:
 		return Mend{Fix: Unlink, Why: "is the object itself, which cannot own itself"}
+	case owner.Contested:
+		return none("has another UID now, which another object has, too")
 	case s.owned(owner):
 		return Mend{Fix: Unlink, Why: "is its owner by another reference"}
 	case s.claimed(owner):

@@ -22,6 +22,10 @@ type Object struct {
 	Deleted         *time.Time `json:"deleted,omitempty"` // deletionTimestamp; nil while not terminating
 	GraceSeconds    *int64     `json:"graceSeconds,omitempty"`
 	Running         bool       `json:"running,omitempty"` // a Pod that a kubelet has to stop, if the look asked for that
+	// Contested reports that objects with another namespace, name or creation time were
+	// read with the same UID. Their identities are among the Aliases. Which of them the
+	// UID belongs to is unknown, so nothing may be concluded from this one.
+	Contested bool `json:"contested,omitempty"`
 	// Claims are the names of the PersistentVolumeClaims that a Pod on a node mounts,
 	// and the namespace/name of the one that a PersistentVolume is bound to. Nil where
 	// nobody asked, empty where there are none.
@@ -29,7 +33,7 @@ type Object struct {
 	Owners     []Reference       `json:"owners,omitempty"` // in the order of the metadata
 	Finalizers []string          `json:"finalizers,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`  // nil where the look did not ask for them
-	Aliases    []Identity        `json:"aliases,omitempty"` // further identities under which the same UID is served
+	Aliases    []Identity        `json:"aliases,omitempty"` // further identities with which the same UID was read
 }
 
 // Terminating says whether a DELETE has been accepted and the object is still there.
@@ -77,11 +81,20 @@ func (o *Object) At(apiVersion, kind, namespace, name string) bool {
 	return is(o.Identity) || slices.ContainsFunc(o.Aliases, is)
 }
 
+// Same reports whether two objects that have the same UID are one object, served under
+// two names: everything but the apiVersion and kind must agree that no server changes.
+func (o *Object) Same(other *Object) bool {
+	return o.Namespace == other.Namespace && o.Name == other.Name && o.Created.Equal(other.Created)
+}
+
 // Proves says whether the sight of o alone shows that a reference of a dependent
 // in that namespace leads to it: the same apiVersion, kind and name, in the
 // dependent's namespace or in none (gc-semantics 3.3). The UID is the caller's
-// to compare.
+// to compare. A contested UID proves nothing.
 func (o *Object) Proves(r Reference, namespace string) bool {
+	if o.Contested {
+		return false
+	}
 	return o.At(r.APIVersion, r.Kind, namespace, r.Name) || namespace != "" && o.At(r.APIVersion, r.Kind, "", r.Name)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // blocked lists what does not come to its end: deletions that wait for
@@ -33,6 +34,10 @@ func (m *maker) blocked() []Blocked {
 		_, swept := m.course.Swept[node]
 		hangs := o.Finishing() || o.Terminating() && (ours.Has(node) || swept)
 		switch {
+		case o.Contested && !o.Terminating():
+			if m.rooted(node, ours.Has(node)) && (ours.Has(node) || slices.ContainsFunc(m.course.Model.Verdicts(node), collector.Verdict.Lost)) {
+				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: leftAlone(o)})
+			}
 		case hangs && m.rooted(node, ours.Has(node) || swept && m.options.Mode == Delete):
 			by := hindrances.Of(node)
 			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason})
@@ -45,6 +50,9 @@ func (m *maker) blocked() []Blocked {
 	slices.SortStableFunc(out, func(a, b Blocked) int { return a.Object.Compare(b.Object) })
 	return out
 }
+
+// leftAlone words why nothing is done with an object whose UID is contested.
+func leftAlone(o *object.Object) string { return "is left alone: " + snapshot.Contention(o) }
 
 // rooted says whether an object is one that the plan is about.
 func (m *maker) rooted(n graph.Node, ours bool) bool {

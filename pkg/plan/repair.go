@@ -113,6 +113,10 @@ func (r *repair) choose(n graph.Node) {
 // give takes the references of one object away that somebody named.
 func (r *repair) give(n graph.Node) {
 	var wanted operation
+	if of := r.graph.Object(n); of.Contested {
+		r.blocked[n] = append(r.blocked[n], leftAlone(of))
+		return
+	}
 	for i, m := range r.mends(n) {
 		if m.Chosen {
 			wanted.add(mend.Unlink, i, m)

@@ -10,13 +10,20 @@ import (
 
 // Collection gathers objects by UID: an object served under several groups or
 // versions is kept once, its further identities as aliases (gc-semantics 1.10).
+// Where namespace, name or creation time differ, those are not one object: the one
+// that is kept is marked as contested.
 // The zero value is ready. It is not safe for concurrent use.
 type Collection struct {
 	objects []*object.Object
 	byUID   *Index
 	// twins are the identities of objects that came several times, by their place, as
 	// long as those objects lack them: there may be any number, in any order.
-	twins map[int][]object.Identity
+	twins map[int]twins
+}
+
+type twins struct {
+	identities []object.Identity
+	contested  bool
 }
 
 // Grow makes room for so many more objects, which spares that what is there is moved
@@ -66,14 +73,17 @@ func (c *Collection) Objects() []*object.Object {
 // merge takes note of another sight of an object.
 func (c *Collection) merge(i int, o *object.Object) {
 	if c.twins == nil {
-		c.twins = map[int][]object.Identity{}
+		c.twins = map[int]twins{}
 	}
+	kept := c.objects[i]
 	known, seen := c.twins[i]
 	if !seen {
-		known = append([]object.Identity{c.objects[i].Identity}, c.objects[i].Aliases...)
+		known.identities = append([]object.Identity{kept.Identity}, kept.Aliases...)
 	}
-	c.twins[i] = append(append(known, o.Identity), o.Aliases...)
-	if o.Identity.Compare(c.objects[i].Identity) < 0 {
+	known.identities = append(append(known.identities, o.Identity), o.Aliases...)
+	known.contested = known.contested || kept.Contested || o.Contested || !o.Same(kept)
+	c.twins[i] = known
+	if by := o.Identity.Compare(kept.Identity); by < 0 || by == 0 && o.Created.Before(kept.Created) {
 		c.objects[i] = o
 	}
 }
@@ -86,13 +96,19 @@ func (c *Collection) settle(i int) {
 		return
 	}
 	delete(c.twins, i)
-	slices.SortFunc(known, object.Identity.Compare)
 	out := *c.objects[i]
-	out.Aliases = nil
-	for _, i := range slices.Compact(known) {
-		if i != out.Identity {
-			out.Aliases = append(out.Aliases, i)
-		}
-	}
+	out.Contested = known.contested
+	out.Aliases = aliases(out.Identity, known.identities)
 	c.objects[i] = &out
+}
+
+// aliases returns the identities other than own, sorted, each once.
+func aliases(own object.Identity, all []object.Identity) []object.Identity {
+	all = slices.Clone(all)
+	slices.SortFunc(all, object.Identity.Compare)
+	all = slices.DeleteFunc(slices.Compact(all), func(i object.Identity) bool { return i == own })
+	if len(all) == 0 {
+		return nil
+	}
+	return all
 }

@@ -63,11 +63,15 @@ const (
 	Unproven     Reason = "unproven"           // a 404 that does not prove absence
 	BadName      Reason = "bad-name"           // a name that no object can have, so none was asked for
 	BadConfig    Reason = "bad-config"         // the kubeconfig does not lead to the cluster, so it was not asked
+	// ContestedUID is the reason of a gap whose type has objects with the UID of another
+	// object, so that nobody can say what depends on either.
+	ContestedUID Reason = "contested-uid"
 )
 
 // GapReasons are those that a gap can have.
 var GapReasons = []Reason{
 	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unproven, BadConfig,
+	ContestedUID,
 }
 
 // The reasons for which a write was not done, besides those above.
@@ -128,8 +132,10 @@ func (s *Snapshot) Monitored() int {
 }
 
 // Sort brings every list into its documented order, so that equal looks are
-// equal to the byte.
+// equal to the byte. It also marks the objects whose UID is contested, adding a gap
+// for each of their types: every snapshot passes here, and none may go without.
 func (s *Snapshot) Sort() {
+	s.contest()
 	slices.SortFunc(s.Types, Type.Compare)
 	slices.SortFunc(s.Listed, func(a, b Listing) int {
 		return strings.Compare(a.Group+"\x00"+a.Resource+"\x00"+a.Namespace, b.Group+"\x00"+b.Resource+"\x00"+b.Namespace)

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // alive explains an object that nobody has deleted.
@@ -19,6 +20,8 @@ func (s *subject) alive() {
 	case s.unwatched():
 		s.say(collector.None, fmt.Sprintf("%s stays: the collector does not watch objects of its type, and never acts on them.", s.object))
 		s.deleteIt()
+	case s.object.Contested:
+		s.say(collector.Hidden, fmt.Sprintf("What becomes of %s cannot be told from here: %s.", s.object, snapshot.Contention(s.object)))
 	case removed != nil && (d.Act == collector.Remove || d.Act == collector.Unblock):
 		s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector as soon as it looks at it.", s.object))
 		s.goesNow(removed)

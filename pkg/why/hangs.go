@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // hangs explains a deletion that the collector cannot end: it says what it waits
@@ -43,6 +44,8 @@ func (s *subject) hangs(since string) {
 		s.remedy("see what is wrong with "+last.String(), s.gc("why", last)...)
 	case collector.NotAllSeen:
 		say(collector.Hidden, "whether anything holds it up cannot be told from here: not everything could be read that may depend on it")
+	case collector.SharesUID:
+		say(collector.Hidden, "what becomes of it cannot be told from here: "+snapshot.Contention(s.graph.Object(end.Node)))
 	case collector.HeldByFinalizers:
 		say(collector.None, waits+", which is held by "+s.foreign(end.Node))
 		s.owed(last, s.course.Model.Object(end.Node))

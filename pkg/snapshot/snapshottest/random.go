@@ -233,22 +233,35 @@ func drawLookups(t *rapid.T, s *snapshot.Snapshot) {
 func drawFound(t *rapid.T, s *snapshot.Snapshot, view *snapshot.View, c snapshot.Coordinates) object.Object {
 	m, _ := view.Map(c.APIVersion, c.Kind)
 	preferred := view.Versions(m.Type.Group, m.Type.Kind)[0]
-	uid := types.UID("successor of " + c.Kind + "/" + c.Name)
-	if rapid.Bool().Draw(t, "alive") {
-		uid = rapid.SampledFrom(claimedUIDs(s, view, c)).Draw(t, "uid")
+	uid := types.UID("successor of " + m.Type.Kind + "/" + c.Namespace + "/" + c.Name)
+	if claimed := claimedUIDs(s, view, c); len(claimed) > 0 && rapid.Bool().Draw(t, "alive") {
+		uid = rapid.SampledFrom(claimed).Draw(t, "uid")
 	}
 	o := Object(preferred.APIVersion(), preferred.Kind, c.Name, UID(uid), drawDeletion(t))
 	o.Namespace = c.Namespace
 	return o
 }
 
-// claimedUIDs are those of references that lead to the coordinates.
+// claimedUIDs returns the UIDs of references that lead to the coordinates, save those
+// that an object in another place has.
 func claimedUIDs(s *snapshot.Snapshot, view *snapshot.View, c snapshot.Coordinates) []types.UID {
+	elsewhere := map[types.UID]bool{}
+	see := func(o *object.Object) {
+		elsewhere[o.UID] = elsewhere[o.UID] || o.Namespace != c.Namespace || o.Name != c.Name
+	}
+	for _, o := range s.Objects {
+		see(o)
+	}
+	for _, l := range s.Lookups {
+		if l.Object != nil {
+			see(l.Object)
+		}
+	}
 	var out []types.UID
 	for _, o := range s.Objects {
 		for _, r := range o.Owners {
 			as, _ := view.Reversioned(r)
-			if _, at, ok := view.CoordinatesOf(o.Namespace, as); ok && at == c {
+			if _, at, ok := view.CoordinatesOf(o.Namespace, as); ok && at == c && !elsewhere[r.UID] {
 				out = append(out, r.UID)
 			}
 		}

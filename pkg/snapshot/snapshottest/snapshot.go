@@ -184,3 +184,14 @@ func Containers() []snapshot.Type {
 		{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Kind: "CustomResourceDefinition", Singular: "customresourcedefinition", ShortNames: []string{"crd"}, Verbs: all, Preferred: true},
 	}
 }
+
+// Collected shows objects in the lists as a scan gathers them: those with one UID are
+// merged, or marked as contested.
+func Collected(objects ...object.Object) Part {
+	return func(s *snapshot.Snapshot) {
+		var all snapshot.Collection
+		all.Add(s.Objects...)
+		all.Add(Pointers(objects)...)
+		s.Objects = all.Objects()
+	}
+}

@@ -1,0 +1,123 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// contest marks the objects that a lookup found elsewhere, or in another creation, and
+// adds the gaps of all contested objects.
+func (s *Snapshot) contest() {
+	s.compareLookups()
+	var contested []*object.Object
+	for _, o := range s.Objects {
+		if o.Contested {
+			contested = append(contested, o)
+		}
+	}
+	for i := range s.Lookups {
+		if o := s.Lookups[i].Object; o != nil && o.Contested {
+			contested = append(contested, o)
+		}
+	}
+	if len(contested) > 0 {
+		s.Gaps = append(slices.Clone(s.Gaps), s.contestedGaps(contested)...)
+	}
+}
+
+// compareLookups marks an object that a list or a lookup showed, if another lookup
+// showed an object with its UID that is not the same.
+func (s *Snapshot) compareLookups() {
+	found := map[types.UID]bool{}
+	var all Collection
+	for i := range s.Lookups {
+		if o := s.Lookups[i].Object; o != nil {
+			found[o.UID] = true
+			all.Add(o)
+		}
+	}
+	if len(found) == 0 {
+		return
+	}
+	for _, o := range s.Objects {
+		if found[o.UID] {
+			all.Add(o)
+		}
+	}
+	mark := func(o *object.Object) *object.Object {
+		if o == nil || !found[o.UID] {
+			return o
+		}
+		known := all.Object(o.UID)
+		if !known.Contested {
+			return o
+		}
+		marked := *o // objects are shared
+		marked.Contested = true
+		marked.Aliases = aliases(o.Identity, append([]object.Identity{known.Identity}, known.Aliases...))
+		return &marked
+	}
+	for i, o := range s.Objects {
+		s.Objects[i] = mark(o)
+	}
+	for i := range s.Lookups {
+		s.Lookups[i].Object = mark(s.Lookups[i].Object)
+	}
+}
+
+// contestedGaps returns one gap for each type and namespace that has contested objects
+// and no such gap yet. It names the first of them.
+func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
+	mapper, known := NewMapper(s.Types), map[Gap]bool{}
+	for _, g := range s.Gaps {
+		known[Gap{Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Reason: g.Reason}] = true
+	}
+	slices.SortFunc(contested, func(a, b *object.Object) int { return a.Compare(b.Identity) })
+	var out []Gap
+	for _, o := range contested {
+		for _, i := range append([]object.Identity{o.Identity}, o.Aliases...) {
+			gap := Gap{Group: i.GroupVersionKind().Group, Resource: All, Namespace: i.Namespace, Reason: ContestedUID}
+			if m, ok := mapper.Map(i.APIVersion, i.Kind); ok {
+				gap.Resource = m.Type.Resource
+			}
+			if !known[gap] {
+				known[gap] = true
+				gap.Message = Contention(o)
+				out = append(out, gap)
+			}
+		}
+	}
+	return out
+}
+
+// Contention returns a sentence about an object whose UID is contested. It names the
+// objects that have the UID and is not escaped.
+func Contention(o *object.Object) string {
+	all := append([]object.Identity{o.Identity}, o.Aliases...)
+	slices.SortFunc(all, object.Identity.Compare)
+	if len(all) == 1 {
+		return fmt.Sprintf("%s was read with different creation times and the same UID %s", placed(all[0]), o.UID)
+	}
+	first := all[0]
+	other := all[1]
+	for _, i := range all[1:] {
+		if i.Namespace != first.Namespace || i.Name != first.Name {
+			other = i
+			break
+		}
+	}
+	return fmt.Sprintf("%s and %s have the same UID %s and are not the same object", placed(first), placed(other), o.UID)
+}
+
+func placed(i object.Identity) string {
+	name := i.Name
+	if i.Namespace != "" {
+		name = i.Namespace + "/" + name
+	}
+	return fmt.Sprintf("%s %s (%s)", i.Kind, name, cmp.Or(i.APIVersion, "v1"))
+}

@@ -1,0 +1,167 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func createdLater(o *object.Object) { o.Created = o.Created.Add(time.Second) }
+
+func TestAUIDInTwoPlacesIsContested(t *testing.T) {
+	web := st.Deployment("shop/web", st.UID("u"))
+	for name, other := range map[string]object.Object{
+		"another name":          st.Deployment("shop/api", st.UID("u")),
+		"another namespace":     st.Deployment("test/web", st.UID("u")),
+		"no namespace":          st.Deployment("web", st.UID("u")),
+		"another creation time": st.Deployment("shop/web", st.UID("u"), createdLater),
+		"another kind and name": st.Object("lie.example.com/v1", "Aaa", "zzz/x", st.UID("u")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, arrivals := range [][]object.Object{{web, other}, {other, web}, {web, web, other}, {other, web, other}} {
+				s := st.New(st.Collected(arrivals...))
+				if len(s.Objects) != 1 || !s.Objects[0].Contested {
+					t.Fatalf("got %v", s.Objects)
+				}
+				for _, o := range arrivals {
+					if !s.Objects[0].At(o.APIVersion, o.Kind, o.Namespace, o.Name) {
+						t.Errorf("%s in %q is lost", o, o.Namespace)
+					}
+				}
+				if s.Complete() {
+					t.Error("the scan is complete")
+				}
+			}
+		})
+	}
+}
+
+func TestAContestedUIDIsAGapOfEachTypeThatHasIt(t *testing.T) {
+	s := st.New(st.Collected(
+		st.Deployment("shop/web", st.UID("u")), st.Secret("zzz/x", st.UID("u")),
+		st.Deployment("shop/api", st.UID("v")), st.Secret("zzz/y", st.UID("v")),
+		st.Pod("shop/p"),
+	))
+	message := "Deployment shop/api (apps/v1) and Secret zzz/y (v1) have the same UID v and are not the same object"
+	want := []snapshot.Gap{
+		{Resource: "secrets", Namespace: "zzz", Reason: snapshot.ContestedUID, Message: message},
+		{Group: "apps", Resource: "deployments", Namespace: "shop", Reason: snapshot.ContestedUID, Message: message},
+	}
+	if diff := cmp.Diff(want, s.Gaps); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOneObjectUnderTwoGroupsIsNotContested(t *testing.T) {
+	var items []string
+	for _, apiVersion := range []string{"extensions/v1beta1", "apps/v1"} {
+		items = append(items, fmt.Sprintf(
+			`{"apiVersion":%q,"kind":"Deployment","metadata":{"name":"web","namespace":"shop","uid":"u","creationTimestamp":"2026-11-19T08:00:00Z"}}`, apiVersion))
+	}
+	load := func(items ...string) *snapshot.Snapshot {
+		s, err := snapshot.Load(strings.NewReader(`{"apiVersion":"v1","kind":"List","items":[`+strings.Join(items, ",")+`]}`), st.Taken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := load(items...)
+	if len(s.Objects) != 1 || s.Objects[0].Contested || len(s.Objects[0].Aliases) != 1 {
+		t.Errorf("got %+v", s.Objects)
+	}
+	s = load(items[0], strings.Replace(items[1], `"web"`, `"api"`, 1))
+	contested := slices.ContainsFunc(s.Gaps, func(g snapshot.Gap) bool { return g.Reason == snapshot.ContestedUID })
+	if len(s.Objects) != 1 || !s.Objects[0].Contested || !contested {
+		t.Errorf("of another name: got %+v, %v", s.Objects, s.Gaps)
+	}
+}
+
+func TestALookupContestsWhatAListShowedElsewhere(t *testing.T) {
+	web := st.Deployment("shop/web", st.UID("u"))
+	listed := web
+	s := st.New(func(s *snapshot.Snapshot) { s.Objects = append(s.Objects, &listed) }, st.Found(st.Secret("zzz/x", st.UID("u"))))
+	if o := s.Objects[0]; !o.Contested || !o.At("v1", "Secret", "zzz", "x") || o.Kind != "Deployment" {
+		t.Errorf("got %+v", o)
+	}
+	if o := s.Lookups[0].Object; !o.Contested || !o.At("apps/v1", "Deployment", "shop", "web") || o.Kind != "Secret" {
+		t.Errorf("got %+v", o)
+	}
+	if s.Complete() {
+		t.Error("the scan is complete")
+	}
+	if diff := cmp.Diff(web, listed); diff != "" {
+		t.Errorf("an object that others share was changed:\n%s", diff)
+	}
+	agreeing := st.New(st.Listing(web), st.FoundAs("apps/v1", "deployment", web))
+	if agreeing.Objects[0].Contested || !agreeing.Complete() {
+		t.Errorf("a lookup that agrees: got %+v", agreeing.Objects[0])
+	}
+}
+
+func TestAReferenceToAContestedUIDIsLookedUp(t *testing.T) {
+	web := st.Deployment("shop/web", st.UID("u"))
+	secret := st.Secret("shop/s", st.OwnedBy(web))
+	asked := func(s *snapshot.Snapshot) []snapshot.Coordinates {
+		var all snapshot.Collection
+		all.Add(s.Objects...)
+		return snapshot.NewView(s).Unproven(s.Objects, all.Object)
+	}
+	if got := asked(st.New(st.Collected(web, secret))); len(got) != 0 {
+		t.Errorf("a listed owner is looked up: %v", got)
+	}
+	want := []snapshot.Coordinates{{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}}
+	if diff := cmp.Diff(want, asked(st.New(st.Collected(web, secret, st.ConfigMap("zzz/x", st.UID("u")))))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASavedSnapshotStaysContested(t *testing.T) {
+	s := st.New(st.Collected(st.Deployment("shop/web", st.UID("u")), st.ConfigMap("zzz/x", st.UID("u"))))
+	var file bytes.Buffer
+	if err := s.Save(&file, false); err != nil {
+		t.Fatal(err)
+	}
+	again, err := snapshot.Load(&file, st.Taken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s.Objects, again.Objects); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(s.Gaps, again.Gaps); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheOrderOfArrivalOfContestedObjectsDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var arrivals []object.Object
+		for range rapid.IntRange(1, 6).Draw(t, "objects") {
+			at := rapid.SampledFrom([]string{"n/x", "n/y", "m/x", "x"}).Draw(t, "at")
+			o := st.Object(rapid.SampledFrom([]string{"a/v1", "b/v1"}).Draw(t, "version"), "Thing", at, st.UID("u"))
+			if rapid.Bool().Draw(t, "later") {
+				createdLater(&o)
+			}
+			arrivals = append(arrivals, o)
+		}
+		differ := slices.ContainsFunc(arrivals, func(o object.Object) bool { return !o.Same(&arrivals[0]) })
+		one := st.New(st.Collected(arrivals...))
+		if one.Objects[0].Contested != differ {
+			t.Fatalf("contested: %v, they differ: %v", one.Objects[0].Contested, differ)
+		}
+		other := st.New(st.Collected(rapid.Permutation(arrivals).Draw(t, "shuffled")...))
+		if diff := cmp.Diff(one, other); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
