@@ -48,13 +48,17 @@ func (a *api) answer(_ http.ResponseWriter, r *http.Request) (int, any) {
 	case "/api":
 		return 200, fields{"kind": "APIVersions", "versions": []string{"v1"}}
 	case "/apis":
-		return 200, fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": []fields{}}
+		return 200, fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": []fields{
+			{"name": "example.com", "versions": []fields{{"groupVersion": "example.com/v1", "version": "v1"}}, "preferredVersion": fields{"groupVersion": "example.com/v1", "version": "v1"}},
+		}}
+	case "/apis/example.com/v1":
+		return 200, fields{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "example.com/v1", "resources": []fields{}}
 	case "/api/v1":
 		return 200, fields{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "v1", "resources": []fields{
 			{"name": "configmaps", "kind": "ConfigMap", "singularName": "configmap", "namespaced": true, "verbs": []string{"create", "delete", "get", "list", "patch", "watch"}},
 		}}
 	case "/api/v1/namespaces/kube-system":
-		return 200, partial(fields{"name": "kube-system", "uid": "u-cluster"})
+		return 200, partial(fields{"name": "kube-system", "uid": "u-cluster", "resourceVersion": "1"})
 	case "/api/v1/configmaps", configMaps:
 		if r.Method == http.MethodPost {
 			return a.create(r)
@@ -69,9 +73,9 @@ func (a *api) answer(_ http.ResponseWriter, r *http.Request) (int, any) {
 			}
 		}
 		if whole {
-			return 200, fields{"kind": "ConfigMapList", "apiVersion": "v1", "metadata": fields{"resourceVersion": "1"}, "items": items}
+			return 200, fields{"kind": "ConfigMapList", "apiVersion": "v1", "metadata": fields{"resourceVersion": "9"}, "items": items}
 		}
-		return 200, fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"resourceVersion": "1"}, "items": items}
+		return 200, fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"resourceVersion": "9"}, "items": items}
 	}
 	name, ok := strings.CutPrefix(r.URL.Path, configMaps+"/")
 	if !ok {

@@ -11,7 +11,7 @@ import (
 
 func TestUIDIsTheUIDOfNamespaceKubeSystemOrAnError(t *testing.T) {
 	object := func(name, uid string) string {
-		return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"` + name + `","uid":"` + uid + `"}}`
+		return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"` + name + `","uid":"` + uid + `","resourceVersion":"1"}}`
 	}
 	for name, c := range map[string]struct {
 		code         int
@@ -19,8 +19,8 @@ func TestUIDIsTheUIDOfNamespaceKubeSystemOrAnError(t *testing.T) {
 		err          string
 	}{
 		"it is there":             {200, object("kube-system", "u-1"), "u-1", ""},
-		"another object":          {200, object("default", "u-1"), "", "the answer is of another object"},
-		"an object without a UID": {200, object("kube-system", ""), "", "the answer holds no object metadata"},
+		"another object":          {200, object("default", "u-1"), "", "it is of another object"},
+		"an object without a UID": {200, object("kube-system", ""), "", "it holds no object metadata"},
 		"a page":                  {200, "<html>log in</html>", "", "read Namespace kube-system: "},
 		"a failure that says 200": {200, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":500}`, "", "read Namespace kube-system: "},
 		"forbidden":               {403, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"no","code":403}`, "", "read Namespace kube-system: "},
