@@ -57,7 +57,7 @@ func (p *panorama) blocked(n graph.Node, by Hindrance) Finding {
 	switch by.End.Why {
 	case collector.InCircle, collector.CannotBeJudged:
 		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "waits for ever"
-	case collector.NotAllSeen, collector.SharesUID:
+	case collector.NotAllSeen, collector.SharesUID, collector.HidesContents:
 		f.Consequence, f.Effect = collector.Hidden, "unknown"
 	case collector.NothingBlocks:
 		f.Effect = "has not come, or has lost it"

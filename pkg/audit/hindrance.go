@@ -68,12 +68,29 @@ func (h *Hindrances) word(at collector.Obstacle) string {
 		return "lies outside of what may be changed"
 	case collector.NotAllSeen:
 		return "keeps its finalizer, as not everything could be seen that may depend on it"
+	case collector.HidesContents:
+		return ContentsUnknown(h.graph.View().ContentsGaps(h.graph.Object(at.Node).Identity))
 	case collector.SharesUID:
 		return "is left alone: " + snapshot.Contention(h.graph.Object(at.Node))
 	case collector.NothingBlocks:
 		return "is blocked by nothing: the collector has not come to it, or has lost it"
 	}
 	return "cannot end"
+}
+
+// ContentsUnknown words why an object that takes others along is not deleted, as what
+// follows its name.
+func ContentsUnknown(gaps []snapshot.Gap) string {
+	const most = 3
+	var names []string
+	for i, g := range gaps {
+		if i == most {
+			names = append(names, fmt.Sprintf("and %d more", len(gaps)-most))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", g, g.Reason))
+	}
+	return "is not deleted, as its contents could not be listed: " + strings.Join(names, ", ")
 }
 
 // since is how long a deletion had been under way when the snapshot was taken.

@@ -217,6 +217,9 @@ func (a *act) carryOut(ctx context.Context) error {
 		o.unrecorded = true
 		fmt.Fprintf(a.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
 	}
+	if a.plan.Mode == plan.Delete {
+		o.blocked = a.plan.Refused() // a scan of what is left does not know what was asked for
+	}
 	o.timedOut = ctx.Err() == nil && o.done.Interrupted
 	if ctx.Err() == nil && !a.unverified {
 		a.verify(ctx, &o)
@@ -240,7 +243,7 @@ func (a *act) verify(ctx context.Context, o *outcome) {
 		return
 	}
 	o.verification, o.gaps = verifiedBy(now.plan.Complete), now.plan.Gaps
-	o.left, o.blocked = now.plan, append(blocked, a.undeleted(o.done, now.graph)...)
+	o.left, o.blocked = now.plan, slices.Concat(o.blocked, blocked, a.undeleted(o.done, now.graph))
 	o.due = len(now.plan.Steps)
 	if a.saved != nil {
 		o.due = dueOf(a.saved, now.plan)

@@ -73,10 +73,7 @@ type look struct {
 // showed. What cannot be read becomes a gap; the error is a *Blind when that is
 // everything. now ends the look: ages are measured from it.
 func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
-	l := &look{
-		Cluster: c.withMemory(), scope: scope, world: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
-		done: map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{}, probes: map[probeKey]func() error{},
-	}
+	l := c.newLook(w, scope)
 	if err := l.list(ctx, l.jobs(), false); err != nil {
 		return nil, err
 	}
@@ -103,6 +100,14 @@ func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() ti
 	s.Taken = now().UTC().Truncate(time.Second)
 	s.Sort()
 	return s, nil
+}
+
+// newLook prepares to list what the world serves, with memory of its own.
+func (c *Cluster) newLook(w *World, scope Scope) *look {
+	return &look{
+		Cluster: c.withMemory(), scope: scope, world: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
+		done: map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{}, probes: map[probeKey]func() error{},
+	}
 }
 
 func (l *look) jobs() []job {

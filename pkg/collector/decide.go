@@ -25,15 +25,16 @@ type Hold int
 
 // The holds.
 const (
-	NoHold      Hold = iota // something is done
-	Gone                    // there is no such object
-	Ownerless               // no references, nothing to judge
-	Kept                    // every reference holds
-	Going                   // it is being deleted already, and not by the collector's finalizers (row a)
-	Undecidable             // a reference cannot be judged, and that keeps the whole object (3.1)
-	Blocked                 // dependents that block must go first (4.5)
-	Unseen                  // its dependents were not all seen, so no finalizer is removed (10.14)
-	Contested               // another object has its UID, so that nobody can say which of them an owner or a dependent means
+	NoHold          Hold = iota // something is done
+	Gone                        // there is no such object
+	Ownerless                   // no references, nothing to judge
+	Kept                        // every reference holds
+	Going                       // it is being deleted already, and not by the collector's finalizers (row a)
+	Undecidable                 // a reference cannot be judged, and that keeps the whole object (3.1)
+	Blocked                     // dependents that block must go first (4.5)
+	Unseen                      // its dependents were not all seen, so no finalizer is removed (10.14)
+	ContentsUnknown             // it would be deleted and take others along, which were not all listed
+	Contested                   // another object has its UID, so that nobody can say which of them an owner or a dependent means
 )
 
 // Situation is all that a decision rests on.
@@ -50,7 +51,10 @@ type Situation struct {
 	// HoldsUp says that an owner waits which goes after the object, however much was
 	// seen: see goesBefore. It is told only where not Whole.
 	HoldsUp bool
-	Hand    Hand // who acts
+	// ContentsUnknown reports that not everything was listed that the deletion of the
+	// object takes along, and that this program is about to delete it.
+	ContentsUnknown bool
+	Hand            Hand // who acts
 }
 
 // Decision is what is done with an object, or why nothing is.
@@ -86,6 +90,8 @@ func Decide(s Situation) Decision {
 		return leave(Kept)
 	case w.Decided() == Unlink:
 		return Decision{Act: Detach, Change: object.Change{Drop: s.bad(w)}, Culprit: -1}
+	case s.ContentsUnknown:
+		return leave(ContentsUnknown)
 	}
 	return remove(s)
 }

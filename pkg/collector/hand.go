@@ -30,6 +30,15 @@ func NewModelOf(g *graph.Graph, j *Judge, hand Hand) *Model {
 	return m
 }
 
+// NewActingModel returns a model of what this program does itself. Unlike one that only
+// predicts what a collector does, it keeps a Namespace or CustomResourceDefinition whose
+// contents were not all listed.
+func NewActingModel(g *graph.Graph, j *Judge) *Model {
+	m := NewModelOf(g, j, Ours)
+	m.acting, m.hidden = true, map[graph.Node]bool{}
+	return m
+}
+
 // NewModel is the state that the graph shows, to be moved on by Ours.
 func NewModel(g *graph.Graph, j *Judge) *Model { return NewModelOf(g, j, Ours) }
 

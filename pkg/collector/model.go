@@ -17,6 +17,10 @@ type Model struct {
 	hand  Hand
 	whole bool
 	taken time.Time
+	// acting reports that the model decides what this program does, and not only predicts
+	// what a collector does.
+	acting bool
+	hidden map[graph.Node]bool // whether the contents of an object are unknown; see contentsUnknown
 
 	now      []*object.Object // per observed node; nil: gone
 	verdicts [][]Verdict      // per observed node, as judged; nil: not judged yet
@@ -156,6 +160,7 @@ func (m *Model) Decide(n graph.Node) Decision {
 			m.weighed = m.appendVerdicts(m.weighed[:0], n)
 			s.Verdicts = m.weighed
 			s.HoldsUp = !m.whole && m.holdsUp(o, s.Verdicts)
+			s.ContentsUnknown = m.contentsUnknown(n)
 		}
 	}
 	return Decide(s)
@@ -173,6 +178,20 @@ func (m *Model) holdsUp(o *object.Object, verdicts []Verdict) bool {
 		}
 	}
 	return false
+}
+
+// contentsUnknown reports whether not everything was listed that the deletion of n takes
+// along, in a model that acts.
+func (m *Model) contentsUnknown(n graph.Node) bool {
+	if !m.acting || !takesAlong(m.now[n]) {
+		return false
+	}
+	unknown, asked := m.hidden[n]
+	if !asked {
+		unknown = len(m.graph.View().ContentsGaps(m.now[n].Identity)) > 0
+		m.hidden[n] = unknown
+	}
+	return unknown
 }
 
 // Orphaned is how a dependent is detached from an owner that is being orphaned:

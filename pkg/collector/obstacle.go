@@ -19,6 +19,7 @@ const (
 	CannotBeJudged                  // a reference of its own keeps the collector from deciding (10.1c, d)
 	OutOfBounds                     // it would go, but lies outside of what may be acted on
 	NotAllSeen                      // its dependents were not all seen (10.14)
+	HidesContents                   // it takes others along, which were not all listed, so it is not deleted
 	SharesUID                       // another object has its UID, so nothing is done with it
 	NothingBlocks                   // nothing is: the collector has yet to come, or has lost it (10.1g)
 )
@@ -141,8 +142,11 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 		return at(SharesUID)
 	}
 	if !o.Terminating() {
-		if d := m.Decide(n); d.Hold == Undecidable {
+		switch d := m.Decide(n); d.Hold {
+		case Undecidable:
 			return Obstacle{n, CannotBeJudged, d.Culprit}, graph.None
+		case ContentsUnknown:
+			return at(HidesContents)
 		}
 		return at(OutOfBounds)
 	}

@@ -63,8 +63,10 @@ type contents struct {
 	residents, instances map[string][]graph.Node
 }
 
-// takesAlong says whether the deletion of an object is that of others, too.
-func takesAlong(o *object.Object) bool { return o.IsNamespace() || o.IsDefinition() }
+// TakesAlong reports whether the deletion of an object is that of others, too.
+func TakesAlong(o object.Identity) bool { return o.IsNamespace() || o.IsDefinition() }
+
+func takesAlong(o *object.Object) bool { return TakesAlong(o.Identity) }
 
 // inside are the objects that the deletion of n takes along: the residents of a
 // namespace, or the instances of a CustomResourceDefinition, which is named

@@ -35,6 +35,10 @@ func (obliging) Examine(context.Context, object.Identity) (*snapshot.Snapshot, e
 
 func (o obliging) Census(context.Context) (*snapshot.Snapshot, error) { return o.s, nil }
 
+func (o obliging) Contents(context.Context, object.Identity) (*snapshot.Snapshot, error) {
+	return o.s, nil
+}
+
 func (obliging) Await(context.Context, object.Identity) error { return nil }
 
 // BenchmarkRun carries out what a pass of the collector does. Objects whose owner

@@ -59,7 +59,7 @@ type fake struct {
 
 // call is one request.
 type call struct {
-	verb   string // delete, patch, read, examine, census, await or keep
+	verb   string // delete, patch, read, examine, census, contents, await or keep
 	at     object.Identity
 	rv     string
 	policy metav1.DeletionPropagation
@@ -246,6 +246,16 @@ func (f *fake) Census(ctx context.Context) (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	return f.look(), ctx.Err()
+}
+
+func (f *fake) Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error) {
+	defer f.finish()
+	if err := f.begin(call{verb: "contents", at: of}); err != nil {
+		return nil, err
+	}
+	s := f.look()
+	s.Objects = slices.DeleteFunc(s.Objects, func(o *object.Object) bool { return !f.inside(&object.Object{Identity: of}, o) })
+	return s, ctx.Err()
 }
 
 func (f *fake) Await(ctx context.Context, at object.Identity) error {

@@ -32,7 +32,7 @@ type mirror struct {
 func newMirror(g *graph.Graph) *mirror {
 	judge := collector.NewJudge(g)
 	return &mirror{
-		graph: g, model: collector.NewModel(g, judge), mender: mend.New(g, judge),
+		graph: g, model: collector.NewActingModel(g, judge), mender: mend.New(g, judge),
 		saved: map[graph.Node]string{}, mended: map[graph.Node]mended{}, touched: map[graph.Node]bool{},
 	}
 }

@@ -70,13 +70,17 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 	r := &run{
 		walker: newWalker(p, o), graph: g, server: s, keeper: k,
 		mirror: newMirror(g),
-		along:  alongOf(g, p), goes: graph.NewSet(g), unsaved: map[graph.Node]error{},
+		along:  alongOf(g, p), goes: graph.NewSet(g), leaves: graph.NewSet(g), unsaved: map[graph.Node]error{},
 		onlookers: onlookers{waiting: map[graph.Node][]*onlooker{}}, last: map[graph.Node]int{},
 	}
 	r.do = r.perform
 	for _, o := range p.Outcomes {
-		if n := g.Find(o.Object.UID); n != graph.None && o.State == plan.Deleted {
+		n := g.Find(o.Object.UID)
+		if n != graph.None && o.State == plan.Deleted {
 			r.goes.Add(n)
+		}
+		if n != graph.None && o.State != plan.Changed {
+			r.leaves.Add(n)
 		}
 	}
 	for i := range p.Steps {
@@ -103,6 +107,7 @@ type run struct {
 
 	mirror   *mirror
 	goes     graph.Set // the nodes that are foretold to be gone in the end
+	leaves   graph.Set // these, and those that are foretold to be terminating
 	keeping  sync.Mutex
 	unsaved  map[graph.Node]error
 	sights   flights[graph.Node, sight]

@@ -29,6 +29,9 @@ type Server interface {
 	Examine(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error)
 	// Census lists everything anew: who depends on whom.
 	Census(ctx context.Context) (*snapshot.Snapshot, error)
+	// Contents lists anew what the deletion of a Namespace or CustomResourceDefinition
+	// takes along, by types that were discovered anew. What could not be listed is a gap.
+	Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error)
 	// Await returns when the object is gone or replaced, or the context ends. As
 	// many may be waited for at once as a plan deletes; it may take for ever.
 	Await(ctx context.Context, at object.Identity) error

@@ -26,6 +26,7 @@ type task struct {
 	examined bool                // it was read anew, with its owners, after every write but the first
 	asked    map[graph.Node]bool // what was read again since the last write
 	counted  bool                // who depends on it was seen again
+	contents bool                // what goes along with it was listed again since the last write
 }
 
 // take does the step, or sees the cluster's own collector do it.
@@ -111,6 +112,8 @@ func (t *task) try(ctx context.Context, s standing) *end {
 		return t.save(ctx, s.object)
 	case s.decision.Act == collector.FreeFinalizer && !t.counted:
 		return t.consult(ctx)
+	case s.decision.Act == collector.Remove && !s.object.Terminating() && collector.TakesAlong(s.object.Identity) && !t.contents:
+		return t.checkContents(ctx, s.object)
 	}
 	return t.write(ctx, s)
 }

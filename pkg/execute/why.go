@@ -73,6 +73,8 @@ func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decisio
 		return blocking(m, n)
 	case collector.Unseen:
 		return "not all that may depend on it was seen"
+	case collector.ContentsUnknown:
+		return "its contents could not all be listed"
 	case collector.Contested:
 		return snapshot.Contention(m.Object(n))
 	case collector.Undecidable:

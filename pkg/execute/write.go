@@ -15,7 +15,7 @@ import (
 func (t *task) write(ctx context.Context, s standing) *end {
 	left, err := t.send(ctx, s.object, s.decision)
 	t.tries++
-	t.asked = nil
+	t.asked, t.contents = nil, false
 	switch {
 	case err == nil:
 		return t.settle(ctx, s, left)

@@ -16,7 +16,7 @@ import (
 // only what was asked for and what follows is of interest, and what cannot be
 // judged is among what stays.
 func (m *maker) blocked() []Blocked {
-	out := []Blocked{}
+	out := append([]Blocked{}, m.refused...)
 	hindrances := audit.NewHindrances(m.judge, m.course.Model)
 	ours := graph.NewSet(m.graph)
 	for i := range m.course.Moves {
@@ -41,7 +41,12 @@ func (m *maker) blocked() []Blocked {
 		case hangs && m.rooted(node, ours.Has(node) || swept && m.options.Mode == Delete):
 			by := hindrances.Of(node)
 			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason})
-		case !o.Terminating() && len(o.Owners) > 0 && m.options.Mode != Delete && m.rooted(node, false):
+		case o.Terminating() || len(o.Owners) == 0:
+		case collector.TakesAlong(o.Identity) && m.course.Model.Decide(node).Hold == collector.ContentsUnknown:
+			if m.options.Mode == Delete && m.losesOwner(node) || m.options.Mode != Delete && m.rooted(node, false) {
+				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: audit.ContentsUnknown(m.contentsGaps(node))})
+			}
+		case m.options.Mode != Delete && m.rooted(node, false):
 			if b, stuck := m.undecided(hindrances, node); stuck {
 				out = append(out, b)
 			}
@@ -49,6 +54,11 @@ func (m *maker) blocked() []Blocked {
 	}
 	slices.SortStableFunc(out, func(a, b Blocked) int { return a.Object.Compare(b.Object) })
 	return out
+}
+
+// losesOwner reports whether the course changes what an object depends on.
+func (m *maker) losesOwner(n graph.Node) bool {
+	return slices.ContainsFunc(m.graph.Owners(n), m.course.Model.Changed)
 }
 
 // leftAlone words why nothing is done with an object whose UID is contested.

@@ -28,18 +28,37 @@ func Deletion(hand collector.Hand, deletes ...collector.Deletion) Options {
 // what comes of deletions, to the end. It costs time and memory linear in objects,
 // references and steps.
 func Make(g *graph.Graph, o Options) *Plan {
-	judge := collector.NewJudge(g)
-	course := collector.NewModelOf(g, judge, o.Hand).Simulate(o.Bounds)
-	m := maker{graph: g, judge: judge, course: course, options: o}
+	m := &maker{graph: g, judge: collector.NewJudge(g), options: o}
+	m.refuseContainers()
+	for {
+		p := m.make()
+		if o.Mode == Delete && m.refuseCascades(p) {
+			continue
+		}
+		p.Seal()
+		return p
+	}
+}
+
+// make makes the plan of the deletions that were not refused so far.
+func (m *maker) make() *Plan {
+	m.course = m.model().Simulate(m.options.Bounds)
+	seen := m.graph.Snapshot()
 	p := &Plan{
-		Mode: o.Mode, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
+		Mode: m.options.Mode, Complete: seen.Complete(), Gaps: append([]snapshot.Gap{}, seen.Gaps...),
 		Steps: m.steps(), Outcomes: m.outcomes(), Blocked: m.blocked(),
 	}
-	if o.Mode == Delete {
+	if p.Mode == Delete {
 		p.Stays, p.Later = m.stays(), m.later() // later moves the model on
 	}
-	p.Seal()
 	return p
+}
+
+func (m *maker) model() *collector.Model {
+	if m.options.Hand == collector.Ours {
+		return collector.NewActingModel(m.graph, m.judge)
+	}
+	return collector.NewModelOf(m.graph, m.judge, m.options.Hand)
 }
 
 // Seal counts what the plan does, and gives it the digest of that.
@@ -79,6 +98,7 @@ type maker struct {
 	judge   *collector.Judge
 	course  *collector.Course
 	options Options
+	refused []Blocked // deletions that were asked for and are not in the plan
 }
 
 func (m *maker) steps() []Step {

@@ -77,6 +77,8 @@ func (m *maker) whyStays(hindrances *audit.Hindrances, n graph.Node, s Stay, hel
 	d := m.course.Model.Decide(n)
 	owner, lets := orphaned[n]
 	switch kept := s.KeptBy; {
+	case d.Hold == collector.ContentsUnknown:
+		return audit.ContentsUnknown(m.contentsGaps(n)), true
 	case d.Hold == collector.Contested:
 		return leftAlone(m.graph.Object(n)), true
 	case d.Hold == collector.Undecidable:

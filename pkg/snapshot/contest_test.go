@@ -128,7 +128,7 @@ func TestAReferenceToAContestedUIDIsLookedUp(t *testing.T) {
 func TestASavedSnapshotStaysContested(t *testing.T) {
 	s := st.New(st.Collected(st.Deployment("shop/web", st.UID("u")), st.ConfigMap("zzz/x", st.UID("u"))))
 	var file bytes.Buffer
-	if err := s.Save(&file, false); err != nil {
+	if err := s.Save(&file); err != nil {
 		t.Fatal(err)
 	}
 	again, err := snapshot.Load(&file, st.Taken)

@@ -66,6 +66,9 @@ const (
 	// ContestedUID is the reason of a gap whose type has objects with the UID of another
 	// object, so that nobody can say what depends on either.
 	ContestedUID Reason = "contested-uid"
+	// Unlisted is the reason for which the contents of a Namespace or of a
+	// CustomResourceDefinition are unknown where no list failed, as none was asked for.
+	Unlisted Reason = "unlisted"
 )
 
 // GapReasons are those that a gap can have.

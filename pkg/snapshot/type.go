@@ -41,10 +41,15 @@ func (t Type) String() string { return qualified(t.Resource, t.Group) }
 // version, with the verbs delete, list and watch, and not one of the two events
 // (gc-semantics 1.1 to 1.3; garbagecollector.GetDeletableResources).
 func (t Type) Monitored() bool {
-	if !t.Preferred || t.Resource == "events" && (t.Group == "" || t.Group == "events.k8s.io") {
+	if !t.Preferred || t.isEvents() {
 		return false
 	}
 	return t.Can("delete") && t.Can("list") && t.Can("watch")
+}
+
+// isEvents reports whether the type is one of the two events.
+func (t Type) isEvents() bool {
+	return t.Resource == "events" && (t.Group == "" || t.Group == "events.k8s.io")
 }
 
 // Can says whether the server offers the verb for this type.

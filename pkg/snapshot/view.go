@@ -15,6 +15,7 @@ import (
 // safe for concurrent use.
 type View struct {
 	*Mapper
+	types   []Type
 	listed  map[Listing]bool
 	gaps    []Gap
 	lookups map[Coordinates]*Lookup
@@ -24,6 +25,7 @@ type View struct {
 func NewView(s *Snapshot) *View {
 	v := &View{
 		Mapper:  NewMapper(s.Types),
+		types:   s.Types,
 		listed:  make(map[Listing]bool, len(s.Listed)),
 		gaps:    s.Gaps,
 		lookups: make(map[Coordinates]*Lookup, len(s.Lookups)),

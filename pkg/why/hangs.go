@@ -44,6 +44,7 @@ func (s *subject) hangs(since string) {
 		s.remedy("see what is wrong with "+last.String(), s.gc("why", last)...)
 	case collector.NotAllSeen:
 		say(collector.Hidden, "whether anything holds it up cannot be told from here: not everything could be read that may depend on it")
+	case collector.HidesContents: // only a model that acts says so
 	case collector.SharesUID:
 		say(collector.Hidden, "what becomes of it cannot be told from here: "+snapshot.Contention(s.graph.Object(end.Node)))
 	case collector.HeldByFinalizers:

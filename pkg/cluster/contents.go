@@ -1,0 +1,38 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Contents lists what the deletion of a Namespace or CustomResourceDefinition takes along.
+// Types are discovered again, as one may have been added since the scan. A type that could
+// not be listed is a gap: see snapshot.View.ContentsGaps. No owners are looked up.
+func (w *Writer) Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error) {
+	world, err := w.cluster.Discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	world.Gaps = append(world.Gaps, world.vanished(w.seen)...)
+	l := w.cluster.newLook(world, Scope{})
+	var jobs []job
+	for _, t := range world.Types {
+		switch {
+		case !t.Monitored():
+		case of.IsNamespace() && t.Namespaced:
+			jobs = append(jobs, job{of: t, namespace: of.Name})
+		case of.IsDefinition() && t.String() == of.Name:
+			jobs = append(jobs, job{of: t})
+		}
+	}
+	if err := l.list(ctx, jobs, false); err != nil {
+		return nil, err
+	}
+	s := l.snapshot()
+	s.Taken = time.Now().UTC().Truncate(time.Second)
+	s.Sort()
+	return s, nil
+}

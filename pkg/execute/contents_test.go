@@ -1,0 +1,69 @@
+package execute_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func TestWhatAppearedInANamespaceKeepsIt(t *testing.T) {
+	widget := func(at string) object.Object { return Object("example.com/v1", "Widget", at) }
+	for name, c := range map[string]struct {
+		there, appears object.Object
+		want           string
+	}{
+		"a namespace":              {Namespace("a"), Secret("a/new"), "failed refused: Secret/new in it was not in the plan"},
+		"elsewhere":                {Namespace("a"), Secret("b/new"), "done"},
+		"a definition":             {Definition("widgets.example.com"), widget("b/new"), "failed refused: Widget/new in it was not in the plan"},
+		"of another type":          {Definition("widgets.example.com"), Secret("b/new"), "done"},
+		"another of the same name": {Namespace("a"), Secret("a/x", UID("successor")), "failed refused: Secret/x in it was not in the plan"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := asking(collector.Ours, metav1.DeletePropagationBackground, c.there, Secret("a/x"))
+			s.then("contents "+c.there.Name, 1, func() { s.create(c.appears) })
+			s.is(t, s.run(t.Context()), "delete "+c.there.Name+": "+c.want)
+			if kept := s.state(c.there.UID) != nil; kept == (c.want == "done") {
+				t.Errorf("it is there: %v", kept)
+			}
+		})
+	}
+}
+
+func TestContentsThatCannotBeListedAgainKeepANamespace(t *testing.T) {
+	s := asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.always("contents a", errors.New("no route to host"))
+	s.is(t, s.run(t.Context()), "delete a: failed refused: its contents could not be listed again: no route to host")
+	s.sends(t, writes)
+
+	s = asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.then("contents a", 1, func() {
+		s.base.Listed = slices.DeleteFunc(slices.Clone(s.base.Listed), func(l snapshot.Listing) bool { return l.Resource == "secrets" })
+		s.base.Gaps = []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
+	})
+	s.is(t, s.run(t.Context()), "delete a: failed refused: its contents could not all be listed again: secrets (forbidden)")
+	s.sends(t, writes)
+}
+
+func TestContentsAreListedAgainAfterAConflict(t *testing.T) {
+	s := asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.then("delete a", 1, func() {
+		s.edit("Namespace/a", func(*object.Object) {})
+		s.create(Secret("a/new"))
+	})
+	s.is(t, s.run(t.Context()), "delete a: failed refused: Secret/new in it was not in the plan")
+}
+
+func TestTheClustersOwnCollectorIsAskedForNoContentsThatAppeared(t *testing.T) {
+	s := asking(collector.Theirs, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.options.Asked = true
+	s.then("contents a", 1, func() { s.create(Secret("a/new")) })
+	s.is(t, s.run(t.Context()), "delete a: failed refused: Secret/new in it was not in the plan")
+	s.sends(t, writes)
+}

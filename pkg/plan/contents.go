@@ -1,0 +1,88 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// contentsGaps returns what may hide objects that the deletion of an object takes along.
+func (m *maker) contentsGaps(n graph.Node) []snapshot.Gap {
+	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity)
+}
+
+// refuseContainers takes those deletions out of the plan that take along what was not all
+// listed.
+func (m *maker) refuseContainers() {
+	for _, d := range m.options.Bounds.Deletes {
+		if o := m.graph.Object(d.Node); !o.Terminating() && len(m.contentsGaps(d.Node)) > 0 {
+			m.refuse(d.Node, audit.ContentsUnknown(m.contentsGaps(d.Node)))
+		}
+	}
+}
+
+// refuseCascades takes those deletions out of the plan from which the deletion of an
+// object follows that takes along what was not all listed. It reports whether there were
+// any: then the plan has to be made again without them.
+func (m *maker) refuseCascades(p *Plan) bool {
+	var found bool
+	for i := range m.course.Moves {
+		move := &m.course.Moves[i]
+		if move.Asked || move.Act != collector.Remove || len(m.contentsGaps(move.Node)) == 0 {
+			continue
+		}
+		found = true
+		root := i
+		for !m.course.Moves[root].Asked && m.course.Moves[root].Follows >= 0 {
+			root = m.course.Moves[root].Follows
+		}
+		if m.course.Moves[root].Asked {
+			m.refuse(m.course.Moves[root].Node, m.takes(move.Node))
+		} else {
+			m.refuseAll(move.Node)
+		}
+	}
+	for _, l := range p.Later {
+		if n := m.graph.Find(l.Object.UID); len(m.contentsGaps(n)) > 0 {
+			found = true
+			m.refuseAll(n)
+		}
+	}
+	return found
+}
+
+// refuseAll takes all deletions out of the plan, as n may follow from any of them.
+func (m *maker) refuseAll(n graph.Node) {
+	for _, d := range m.options.Bounds.Deletes {
+		m.refuse(d.Node, m.takes(n))
+	}
+}
+
+// takes words why an object is not deleted from whose deletion that of n follows.
+func (m *maker) takes(n graph.Node) string {
+	return fmt.Sprintf("is not deleted, as %s would follow, which %s", m.graph.Object(n), audit.ContentsUnknown(m.contentsGaps(n)))
+}
+
+func (m *maker) refuse(n graph.Node, why string) {
+	deletes := slices.DeleteFunc(slices.Clone(m.options.Bounds.Deletes), func(d collector.Deletion) bool { return d.Node == n })
+	if len(deletes) == len(m.options.Bounds.Deletes) {
+		return
+	}
+	m.options.Bounds.Deletes = deletes
+	m.refused = append(m.refused, Blocked{Object: m.graph.Object(n).Identity, By: []object.Identity{}, Reason: why})
+}
+
+// Refused returns the blocked objects that the plan leaves as they are. Of a deletion that
+// are those that were asked for and are not deleted.
+func (p *Plan) Refused() []Blocked {
+	changed := map[string]bool{}
+	for _, o := range p.Outcomes {
+		changed[string(o.Object.UID)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(p.Blocked), func(b Blocked) bool { return changed[string(b.Object.UID)] })
+}

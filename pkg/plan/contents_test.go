@@ -1,0 +1,119 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+var (
+	lostOwner      = OwnedBy(Node("gone"))
+	noSecrets      = Unreadable("secrets", snapshot.Forbidden)
+	noWidgets      = Unreadable("widgets.example.com", snapshot.Webhook)
+	hiddenSecrets  = "its contents could not be listed: secrets (forbidden)"
+	hiddenWidgets  = "its contents could not be listed: widgets.example.com (conversion-webhook)"
+	spaceIsGarbage = []Part{Serving(Containers()...), Listing(Namespace("a", lostOwner), ConfigMap("a/seen")), Absent("v1", "Node", "gone")}
+	kindIsGarbage  = []Part{Serving(Containers()...), Listing(Definition("widgets.example.com", lostOwner)), Absent("v1", "Node", "gone")}
+)
+
+// isBlocked checks that a plan does nothing, and blocks that one object for that reason.
+func isBlocked(t *testing.T, p *plan.Plan, name, reason string) {
+	t.Helper()
+	if len(p.Steps) != 0 || len(p.Outcomes) != 0 {
+		t.Errorf("steps %+v, outcomes %+v", p.Steps, p.Outcomes)
+	}
+	if len(p.Blocked) != 1 || p.Blocked[0].Object.Name != name || !strings.Contains(p.Blocked[0].Reason, reason) {
+		t.Errorf("blocked: %+v", p.Blocked)
+	}
+}
+
+func TestCollectKeepsWhatMayHoldUnseenContents(t *testing.T) {
+	for name, c := range map[string]struct {
+		parts        []Part
+		keeps, cause string
+	}{
+		"a namespace with forbidden Secrets":          {append(spaceIsGarbage, noSecrets), "a", hiddenSecrets},
+		"a definition whose instances cannot be read": {append(kindIsGarbage, noWidgets), "widgets.example.com", hiddenWidgets},
+	} {
+		t.Run(name, func(t *testing.T) {
+			isBlocked(t, plan.Make(graph.New(New(c.parts...)), plan.Options{Mode: plan.Collect}), c.keeps, c.cause)
+		})
+	}
+	for name, parts := range map[string][]Part{"a namespace": spaceIsGarbage, "a definition": kindIsGarbage} {
+		if p := plan.Make(graph.New(New(parts...)), plan.Options{Mode: plan.Collect}); len(p.Steps) != 1 || len(p.Blocked) != 0 {
+			t.Errorf("%s that was seen whole: %+v, blocked %+v", name, p.Steps, p.Blocked)
+		}
+	}
+}
+
+func TestADeletionIsBlockedThatTakesUnseenContentsAlong(t *testing.T) {
+	root := Node("root")
+	for name, c := range map[string]struct {
+		parts         []Part
+		target        object.Object
+		theirs, ours  string // blocked, by the cluster's collector or ours
+		blocked       string
+		oursGoesAhead bool
+	}{
+		"a namespace":  {[]Part{Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets}, Namespace("a"), hiddenSecrets, hiddenSecrets, "a", false},
+		"a definition": {[]Part{Listing(Definition("widgets.example.com")), noWidgets}, Definition("widgets.example.com"), hiddenWidgets, hiddenWidgets, "widgets.example.com", false},
+		"the owner of a namespace": {
+			[]Part{Listing(root, Namespace("a", OwnedBy(root))), noSecrets}, root,
+			"Namespace/a would follow, which is not deleted, as " + hiddenSecrets, hiddenSecrets, "root", true,
+		},
+		"the owner of a namespace that goes later": {
+			[]Part{Listing(Node("root", Held("x/y")), Namespace("a", OwnedBy(root))), noSecrets}, root,
+			"Namespace/a would follow, which is not deleted, as " + hiddenSecrets, "", "root", true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := New(append([]Part{Serving(Containers()...)}, c.parts...)...)
+			for _, policy := range []metav1.DeletionPropagation{inBackground, inForeground} {
+				g := graph.New(s)
+				deletes := collector.Deletion{Node: g.Find(c.target.UID), Policy: policy}
+				isBlocked(t, plan.Make(g, plan.Deletion(collector.Theirs, deletes)), c.blocked, c.theirs)
+				ours := plan.Make(g, plan.Deletion(collector.Ours, deletes))
+				if !c.oursGoesAhead {
+					isBlocked(t, ours, c.blocked, c.ours)
+					continue
+				}
+				for _, step := range ours.Steps {
+					if step.Object.Kind == "Namespace" && step.Action == collector.Remove {
+						t.Errorf("from here: %+v", step)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestOnlyTheDeletionThatTakesUnseenContentsAlongIsBlocked(t *testing.T) {
+	root, other := Node("root"), Node("other")
+	g := graph.New(New(Serving(Containers()...), Listing(root, other, Namespace("a", OwnedBy(root))), noSecrets))
+	p := plan.Make(g, plan.Deletion(collector.Theirs,
+		collector.Deletion{Node: g.Find(root.UID), Policy: inBackground}, collector.Deletion{Node: g.Find(other.UID), Policy: inBackground}))
+	if len(p.Steps) != 1 || p.Steps[0].Object.Name != "other" || len(p.Blocked) != 1 || p.Blocked[0].Object.Name != "root" {
+		t.Errorf("steps %+v, blocked %+v", p.Steps, p.Blocked)
+	}
+}
+
+func TestNoPassDeletesWhatMayHoldUnseenContents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Draw(t)
+		view := snapshot.NewView(s)
+		for _, step := range plan.Make(graph.New(s), plan.Options{Mode: plan.Collect}).Steps {
+			if of := step.Object.Identity; step.Action == collector.Remove && len(view.ContentsGaps(of)) > 0 {
+				t.Errorf("%s is deleted, and what is in it was not all listed", of)
+			}
+		}
+	})
+}

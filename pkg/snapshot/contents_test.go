@@ -1,0 +1,78 @@
+package snapshot_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func TestWhatMayHideTheContentsOfANamespaceOrDefinitionIsNamed(t *testing.T) {
+	shop, widgets := st.Namespace("shop").Identity, st.Definition("widgets.example.com").Identity
+	tags := snapshot.Type{Group: "image.example.com", Version: "v1", Resource: "tags", Kind: "Tag", Namespaced: true, Verbs: []string{"delete", "get", "list"}, Preferred: true}
+	serving := func(change func(*snapshot.Type)) st.Part {
+		changed := tags
+		change(&changed)
+		return st.Serving(changed)
+	}
+	inShop := func(s *snapshot.Snapshot) {
+		s.Gaps = append(s.Gaps, snapshot.Gap{Resource: "secrets", Namespace: "shop", Reason: snapshot.Forbidden})
+	}
+	for name, c := range map[string]struct {
+		parts            []st.Part
+		shop, definition []string
+	}{
+		"everything was listed":        {},
+		"a forbidden type":             {[]st.Part{st.Unreadable("secrets", snapshot.Forbidden)}, []string{"secrets (forbidden)"}, nil},
+		"forbidden in the namespace":   {[]st.Part{st.ListedIn("secrets", "other"), inShop}, []string{"secrets in namespace shop (forbidden)"}, nil},
+		"listed in the namespace":      {[]st.Part{st.ListedIn("secrets", "shop"), st.ListedIn("widgets.example.com", "shop")}, nil, []string{"widgets.example.com (unlisted)"}},
+		"listed in another namespace":  {[]st.Part{st.ListedIn("secrets", "other")}, []string{"secrets in namespace shop (unlisted)"}, nil},
+		"a failing conversion webhook": {[]st.Part{st.Unreadable("widgets.example.com", snapshot.Webhook)}, []string{"widgets.example.com (conversion-webhook)"}, []string{"widgets.example.com (conversion-webhook)"}},
+		"a group that did not answer":  {[]st.Part{st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)}, []string{"API group metrics.k8s.io (unavailable)"}, nil},
+		"its own group did not answer": {[]st.Part{st.Undiscovered("example.com", snapshot.Unavailable)}, []string{"API group example.com (unavailable)"}, []string{"API group example.com (unavailable)"}},
+		"a cluster-scoped type":        {[]st.Part{st.Unreadable("nodes", snapshot.Forbidden)}, nil, nil},
+		"Events":                       {[]st.Part{st.Unlisted("events"), st.Unlisted("events.events.k8s.io")}, nil, nil},
+		"a type that cannot be watched": {
+			[]st.Part{serving(func(*snapshot.Type) {})}, []string{"tags.image.example.com in namespace shop (unlisted)"}, nil,
+		},
+		"a type that cannot be deleted": {
+			[]st.Part{serving(func(t *snapshot.Type) { t.Verbs = []string{"get", "list"} })}, nil, nil,
+		},
+		"a version that is not preferred": {
+			[]st.Part{serving(func(t *snapshot.Type) { t.Preferred = false })}, nil, nil,
+		},
+		"a single owner that could not be asked for": {[]st.Part{func(s *snapshot.Snapshot) {
+			s.Gaps = append(s.Gaps, snapshot.Gap{Resource: "secrets", Name: "x", Reason: snapshot.TimedOut})
+		}}, nil, nil},
+		"a contested UID in it": {
+			[]st.Part{st.Collected(st.Secret("shop/x", st.UID("u")), st.Secret("zzz/x", st.UID("u")))},
+			[]string{"secrets in namespace shop (contested-uid)"}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			view := snapshot.NewView(st.New(c.parts...))
+			told := func(gaps []snapshot.Gap) (out []string) {
+				for _, g := range gaps {
+					out = append(out, fmt.Sprintf("%s (%s)", g, g.Reason))
+				}
+				return out
+			}
+			if diff := cmp.Diff(c.shop, told(view.ContentsGaps(shop))); diff != "" {
+				t.Errorf("of the namespace:\n%s", diff)
+			}
+			if diff := cmp.Diff(c.definition, told(view.ContentsGaps(widgets))); diff != "" {
+				t.Errorf("of the definition:\n%s", diff)
+			}
+		})
+	}
+	missing := snapshot.NewView(st.New()).ContentsGaps(st.Definition("gadgets.example.com").Identity)
+	if len(missing) != 1 || missing[0].Message != "the API server does not serve this type" {
+		t.Errorf("a type that discovery lacks: %v", missing)
+	}
+	if gaps := snapshot.NewView(st.New(st.Unreadable("secrets", snapshot.Forbidden))).ContentsGaps(st.Deployment("shop/web").Identity); gaps != nil {
+		t.Errorf("of what takes nothing along: %v", gaps)
+	}
+}
