@@ -27,6 +27,11 @@ var (
 	definitions = snapshot.Type{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Kind: "CustomResourceDefinition"}
 )
 
+// automanaged is the label that the API server puts on the APIServices of what it serves
+// itself, built-in types and custom ones: of these no version is without types, while an
+// aggregated API may have none just now (kube-aggregator, pkg/controllers/autoregister).
+const automanaged = "kube-aggregator.kubernetes.io/automanaged"
+
 // announced are the lists of what announces types.
 type announced struct{ services, definitions answer }
 
@@ -57,10 +62,18 @@ func (c *Cluster) prove(ctx context.Context, w *World) error {
 			w.Gaps = append(w.Gaps, gap)
 		}
 	}
+	typed := map[schema.GroupVersion]bool{}
+	for _, t := range w.Types {
+		typed[schema.GroupVersion{Group: t.Group, Version: t.Version}] = true
+	}
 	for _, o := range w.announced.services.objects {
 		version, group, ok := strings.Cut(o.Name, ".")
 		gv := schema.GroupVersion{Group: group, Version: version}
-		if ok && !w.named[gv] && !w.lacksGroup(group) {
+		known := w.named[gv]
+		if o.Labels[automanaged] != "" {
+			known = typed[gv]
+		}
+		if ok && !known && !w.lacksGroup(group) {
 			w.Gaps = append(w.Gaps, snapshot.Gap{
 				Group: group, Resource: snapshot.All, Reason: snapshot.Undiscovered,
 				Message: fmt.Sprintf("discovery does not name %s, which APIService %s announces", gv, o.Name),

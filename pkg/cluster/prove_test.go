@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,13 @@ const (
 // clusterScoped is the metadata of a cluster-scoped object.
 func clusterScoped(name string) fields {
 	return fields{"metadata": fields{"name": name, "uid": "uid-" + name, "resourceVersion": "5"}}
+}
+
+// managed is an APIService of what the API server serves itself.
+func managed(name string) fields {
+	out := clusterScoped(name)
+	out["metadata"].(fields)["labels"] = fields{automanaged: "onstart"}
+	return out
 }
 
 // definition is a whole CustomResourceDefinition with one version.
@@ -44,6 +52,7 @@ func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
 	for name, test := range map[string]struct {
 		services, definitions func(*http.Request) any
 		gadgets               func(*http.Request) any // the definition of a type that discovery lacks
+		empty                 bool                    // discovery names example.com/v2, without types
 		want                  []string
 	}{
 		"nothing is missing":           {services: say(list(honest...)), definitions: say(list(clusterScoped("widgets.example.com")))},
@@ -54,6 +63,16 @@ func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
 		},
 		"a version of a group": {
 			services: say(list(append(honest, clusterScoped("v2.example.com"))...)), definitions: say(list()),
+			want: []string{"API group example.com: undiscovered"},
+		},
+		"the types of a version that the API server serves itself": {
+			services:    say(list(append(honest, managed("v2.example.com"))...)),
+			definitions: say(list()),
+			want:        []string{"API group example.com: undiscovered"},
+		},
+		"an aggregated API may have no types": {services: say(list(append(honest, clusterScoped("v2.example.com"))...)), definitions: say(list()), empty: true},
+		"an API of its own may not": {
+			services: say(list(append(honest, managed("v2.example.com"))...)), definitions: say(list()), empty: true,
 			want: []string{"API group example.com: undiscovered"},
 		},
 		"the type of a definition": {
@@ -87,6 +106,16 @@ func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
 			answers := map[string]func(*http.Request) any{servicesPath: test.services, definitionsPath: test.definitions}
 			if test.gadgets != nil {
 				answers[definitionsPath+"/gadgets.example.com"] = test.gadgets
+			}
+			if test.empty {
+				version := func(g string) fields {
+					return fields{"groupVersion": g, "version": g[strings.LastIndex(g, "/")+1:]}
+				}
+				answers["/apis"] = say(fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": []fields{
+					{"name": "example.com", "versions": []fields{version("example.com/v1"), version("example.com/v2")}, "preferredVersion": version("example.com/v1")},
+					{"name": "old.example.com", "versions": []fields{version("old.example.com/v1")}, "preferredVersion": version("old.example.com/v1")},
+				}})
+				answers["/apis/example.com/v2"] = say(fields{"kind": "APIResourceList", "groupVersion": "example.com/v2", "resources": []fields{}})
 			}
 			c, _ := serve(t, answers)
 			w, err := c.Discover(t.Context())

@@ -33,8 +33,11 @@ func TestWhatMayHideTheContentsOfANamespaceOrDefinitionIsNamed(t *testing.T) {
 		"a failing conversion webhook": {[]st.Part{st.Unreadable("widgets.example.com", snapshot.Webhook)}, []string{"widgets.example.com (conversion-webhook)"}, []string{"widgets.example.com (conversion-webhook)"}},
 		"a group that did not answer":  {[]st.Part{st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)}, []string{"API group metrics.k8s.io (unavailable)"}, nil},
 		"its own group did not answer": {[]st.Part{st.Undiscovered("example.com", snapshot.Unavailable)}, []string{"API group example.com (unavailable)"}, []string{"API group example.com (unavailable)"}},
-		"a cluster-scoped type":        {[]st.Part{st.Unreadable("nodes", snapshot.Forbidden)}, nil, nil},
-		"Events":                       {[]st.Part{st.Unlisted("events"), st.Unlisted("events.events.k8s.io")}, nil, nil},
+		"a type that discovery lacks": {[]st.Part{func(s *snapshot.Snapshot) {
+			s.Gaps = append(s.Gaps, snapshot.Gap{Group: "example.com", Resource: "gadgets", Reason: snapshot.Undiscovered})
+		}}, []string{"gadgets.example.com (undiscovered)"}, nil},
+		"a cluster-scoped type": {[]st.Part{st.Unreadable("nodes", snapshot.Forbidden)}, nil, nil},
+		"Events":                {[]st.Part{st.Unlisted("events"), st.Unlisted("events.events.k8s.io")}, nil, nil},
 		"a type that cannot be watched": {
 			[]st.Part{serving(func(*snapshot.Type) {})}, []string{"tags.image.example.com in namespace shop (unlisted)"}, nil,
 		},
