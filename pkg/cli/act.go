@@ -57,8 +57,12 @@ type act struct {
 	stale   []plan.Stale
 	newGaps []snapshot.Gap
 	notes   []string // what is to be said beside the plan, a line each
-	others  bool     // the cluster's own collector does all but what was asked for
-	scope   scoped   // of every scan
+	// accepted are the words of --accept-gap. suppose makes the plan with others; nil where
+	// the command does not have the flag.
+	accepted snapshot.AcceptedGaps
+	suppose  func(snapshot.AcceptedGaps) (*plan.Plan, error)
+	others   bool   // the cluster's own collector does all but what was asked for
+	scope    scoped // of every scan
 	// foresee makes the plan again after somebody has read it. What is asked for
 	// need not be there any more.
 	foresee planFunc
@@ -96,14 +100,17 @@ func (a *act) run(ctx context.Context) error {
 	if err := a.preview(); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
+	if err := a.hintAtFlag(); err != nil {
+		return err
+	}
 	lacks := a.preflight(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	switch {
 	case a.dryRun == dryRunClient:
-		return ending{dryRun: a.dryRun, strict: a.strict, complete: a.plan.Complete}.code().orNil()
-	case a.strict && !a.plan.Complete:
+		return ending{dryRun: a.dryRun, strict: a.strict, complete: a.plan.CompleteButAccepted()}.code().orNil()
+	case a.strict && !a.plan.CompleteButAccepted():
 		return a.refuseIncomplete()
 	case a.dryRun == dryRunServer:
 		return a.rehearsed(ctx)
@@ -135,7 +142,7 @@ func (a *act) prepareAgain(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case a.strict && !a.plan.Complete:
+	case a.strict && !a.plan.CompleteButAccepted():
 		return a.refuseIncomplete()
 	case a.plan.Sealed().Digest != shown:
 		return refuse(a.Streams, exitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+a.again())
@@ -167,6 +174,7 @@ func (a *act) warn() {
 	if len(a.newGaps) > 0 && !a.acts() {
 		fmt.Fprintln(a.Err, "warning: a run would refuse this plan, as this scan could not read what the scan of the saved plan read: "+a.unreadByNow())
 	}
+	a.warnOfWords()
 	if audit.SiblingsAtRisk(a.seen.Server) && len(a.plan.Steps) > 0 {
 		fmt.Fprintf(a.Err, "warning: this server is %s: before 1.20 its own collector may take valid dependents of a bad reference's owner along, which is not foretold here\n", quoted(a.seen.Server))
 	}
@@ -181,8 +189,8 @@ func (a *act) outcome() outcome {
 // that nothing is left.
 func (a *act) reportNothingToDo() error {
 	o := a.outcome()
-	o.blocked, o.verification = a.plan.Blocked, verifiedBy(a.plan.Complete)
-	if !a.plan.Complete {
+	o.blocked, o.verification = a.plan.Blocked, verifiedBy(a.plan.CompleteButAccepted())
+	if !a.plan.CompleteButAccepted() {
 		fmt.Fprintln(a.Err, "warning: the scan was incomplete, so there may be more to do than it could find")
 	}
 	return a.report(o)
@@ -242,13 +250,13 @@ func (a *act) verify(ctx context.Context, o *outcome) {
 		fmt.Fprintf(a.Err, "warning: the scan after the run failed, so what is left is not known: %s\n", escape.Short(err.Error(), 2000))
 		return
 	}
-	o.verification, o.gaps = verifiedBy(now.plan.Complete), now.plan.Gaps
+	o.verification, o.gaps = verifiedBy(now.plan.CompleteButAccepted()), now.plan.Gaps
 	o.left, o.blocked = now.plan, slices.Concat(o.blocked, blocked, a.undeleted(o.done, now.graph))
 	o.due = len(now.plan.Steps)
 	if a.saved != nil {
 		o.due = dueOf(a.saved, now.plan)
 	}
-	if !now.plan.Complete {
+	if !now.plan.CompleteButAccepted() {
 		if !slices.Equal(now.plan.Gaps, a.plan.Gaps) {
 			a.warnOfGaps(now.seen)
 		}

@@ -16,10 +16,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 type collectFlags struct {
 	*changing
+	accepting
 	rules    []string
 	planOut  string
 	planFile string
@@ -39,7 +41,9 @@ Then it asks, saves everything that it will delete, acts, and looks again.
 
 The whole cluster is collected unless -n names a namespace. What could not be
 read is never taken for absent: nothing is deleted, unlinked or released because
-of it. Every write is bound to the very state that was shown.
+of it. Every write is bound to the very state that was shown. An object on which
+something unread may depend keeps its finalizer, unless you accept that gap by name
+with --accept-gap.
 
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left, blocked or not verified, 2 no answer, 3 an incomplete scan with
@@ -56,6 +60,9 @@ kubectl gc collect
 
 # Do exactly what a preview has shown, without a terminal
 kubectl gc collect --confirm 5f2a9c41d07e9b12
+
+# Go on although the metrics API is down and cannot be repaired today
+kubectl gc collect --accept-gap metrics.k8s.io
 
 # Only what lost its owner to another of the same name, in one namespace
 kubectl gc collect -n shop --rule replaced-owner
@@ -74,8 +81,9 @@ kubectl gc collect --plan plan.json`),
 			return f.run(cmd.Context())
 		},
 	}
-	f.addFlags(cmd)
+	f.changing.addFlags(cmd)
 	flags := cmd.Flags()
+	f.accepting.addFlags(flags)
 	flags.StringSliceVar(&f.rules, "rule", nil, "begin only with objects of which these audit rules speak: "+strings.Join(audit.IDs(), ", "))
 	flags.StringVar(&f.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do no more")
 	flags.StringVar(&f.planFile, "plan", "", "carry out this saved plan: what changed since is refused, step by step")
@@ -93,7 +101,7 @@ func (f *collectFlags) validate() error {
 	if err := audit.Check(f.rules); err != nil {
 		return &usage{err: err}
 	}
-	return nil
+	return f.accepting.validate()
 }
 
 func (f *collectFlags) run(ctx context.Context) error {
@@ -105,9 +113,10 @@ func (f *collectFlags) run(ctx context.Context) error {
 		}
 	}
 	a := &act{
-		changing: f.changing, saved: saved, foresee: f.foresee,
+		changing: f.changing, saved: saved, foresee: f.foresee, accepted: f.accepted(),
 		scope: f.whole(cluster.Scope{Running: true}), // or all of one namespace, and whatever may depend on it
 	}
+	a.suppose = func(accepted snapshot.AcceptedGaps) (*plan.Plan, error) { return f.foreseeing(a.graph, accepted) }
 	if err := a.prepare(ctx, f.foresee); err != nil {
 		return err
 	}
@@ -133,17 +142,21 @@ func (f *collectFlags) run(ctx context.Context) error {
 }
 
 // foresee makes the plan of a pass over what was seen.
-func (f *collectFlags) foresee(_ context.Context, p *planned) error {
-	o := plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: f.inside(p.graph)}}
+func (f *collectFlags) foresee(_ context.Context, p *planned) (err error) {
+	p.plan, err = f.foreseeing(p.graph, f.accepted())
+	return err
+}
+
+func (f *collectFlags) foreseeing(g *graph.Graph, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+	o := plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: f.inside(g)}, Accepted: accepted}
 	if len(f.rules) > 0 {
-		roots, err := f.doomed(p.graph)
+		roots, err := f.doomed(g)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		o.Bounds.Roots = roots
 	}
-	p.plan = plan.Make(p.graph, o)
-	return nil
+	return plan.Make(g, o), nil
 }
 
 // doomed are the objects of which the chosen rules have something to say.

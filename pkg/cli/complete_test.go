@@ -23,7 +23,7 @@ func surroundings(out, err io.Writer) Streams {
 // can know the value.
 func TestEveryFlagSaysWhatItTakes(t *testing.T) {
 	free := []string{
-		"as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "depth", "max-deletes", "max-memory", "proxy-url",
+		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "depth", "max-deletes", "max-memory", "proxy-url",
 		"reference", "request-timeout", "selector", "server", "stuck-after", "timeout", "tls-server-name", "token", "uid",
 	}
 	root := Commands(surroundings(io.Discard, io.Discard))

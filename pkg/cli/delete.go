@@ -8,10 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 type deleteFlags struct {
 	*changing
+	accepting
 	selector      string
 	files         manifests
 	all           bool
@@ -73,6 +76,9 @@ kubectl gc delete deployment/web -n shop --client-side`),
 			if err := f.read(cmd, args); err != nil {
 				return err
 			}
+			if err := f.accepting.validate(); err != nil {
+				return err
+			}
 			chosen, err := f.choose(cmd.Context(), args)
 			if err != nil {
 				return err
@@ -80,8 +86,9 @@ kubectl gc delete deployment/web -n shop --client-side`),
 			return f.run(cmd.Context(), chosen)
 		},
 	}
-	f.addFlags(cmd)
+	f.changing.addFlags(cmd)
 	flags := cmd.Flags()
+	f.accepting.addFlags(flags)
 	flags.StringVarP(&f.selector, "selector", "l", "", "delete the objects of a type that have these labels")
 	flags.BoolVar(&f.all, "all", false, "delete all objects of a type")
 	f.files.addFlags(flags)
@@ -118,10 +125,13 @@ func (f *deleteFlags) run(ctx context.Context, c *choice) error {
 		}
 	}
 	a := &act{
-		changing: f.changing, scope: f.scope(c), others: !f.clientSide, foresee: foresee(true),
+		changing: f.changing, scope: f.scope(c), others: !f.clientSide, foresee: foresee(true), accepted: f.accepted(),
 	}
 	if err := a.prepare(ctx, foresee(f.ignoreMissing)); err != nil {
 		return err
+	}
+	a.suppose = func(accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+		return f.making(a.graph, targets, accepted), nil
 	}
 	a.notes = f.defaults(a.graph, targets)
 	if !a.plan.Complete {

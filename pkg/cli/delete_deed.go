@@ -14,16 +14,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // foresee makes the plan of a deletion: by the cluster's own collector, or by us.
 // Where claims go, it first asks which Pods use them.
 func (f *deleteFlags) foresee(ctx context.Context, p *planned, targets []graph.Node) error {
-	deletes := make([]collector.Deletion, len(targets))
-	for i, n := range targets {
-		deletes[i] = collector.Deletion{Node: n, Policy: f.policy()}
-	}
-	p.plan = plan.Make(p.graph, plan.Deletion(f.hand(), deletes...))
+	p.plan = f.making(p.graph, targets, f.accepted())
 	guarded := p.plan.Guarded()
 	if p.live == nil || len(guarded) == 0 {
 		return nil
@@ -33,8 +30,22 @@ func (f *deleteFlags) foresee(ctx context.Context, p *planned, targets []graph.N
 		return err
 	}
 	p.seen, p.graph = seen, graph.New(seen) // of the same objects in the same order
-	p.plan = plan.Make(p.graph, plan.Deletion(f.hand(), deletes...))
+	p.plan = f.making(p.graph, targets, f.accepted())
 	return nil
+}
+
+func (f *deleteFlags) making(g *graph.Graph, targets []graph.Node, accepted snapshot.AcceptedGaps) *plan.Plan {
+	hand := collector.Theirs
+	if f.clientSide {
+		hand = collector.Ours
+	}
+	deletes := make([]collector.Deletion, len(targets))
+	for i, n := range targets {
+		deletes[i] = collector.Deletion{Node: n, Policy: f.policy()}
+	}
+	o := plan.Deletion(hand, deletes...)
+	o.Accepted = accepted
+	return plan.Make(g, o)
 }
 
 // defaults names the types of targets whose own default is another than the policy
@@ -94,7 +105,7 @@ func (f *deleteFlags) left(a *act) planFunc {
 		for _, n := range of.Nodes() {
 			about.Add(n)
 		}
-		p.plan = plan.Make(p.graph, plan.Options{Mode: plan.Collect, Hand: f.hand(), Bounds: collector.Bounds{Roots: about.Has}})
+		p.plan = plan.Make(p.graph, plan.Options{Mode: plan.Collect, Hand: f.hand(), Bounds: collector.Bounds{Roots: about.Has}, Accepted: f.accepted()})
 		p.plan.Steps = slices.DeleteFunc(p.plan.Steps, func(s plan.Step) bool { return !about.Has(p.graph.Find(s.Object.UID)) })
 		p.plan.Blocked = slices.DeleteFunc(p.plan.Blocked, func(b plan.Blocked) bool { return !of.Has(p.graph.Find(b.Object.UID)) })
 		return nil

@@ -36,7 +36,7 @@ func (o *outcome) interrupted() bool { return o.cut || o.done != nil && o.done.I
 // ending is what decides the exit code.
 func (o *outcome) ending(r *result, dryRun string, strict bool) ending {
 	return ending{
-		dryRun: dryRun, strict: strict, complete: o.plan.Complete,
+		dryRun: dryRun, strict: strict, complete: o.plan.CompleteButAccepted(),
 		interrupted: o.cut || o.interrupted() && !o.timedOut, timedOut: o.timedOut,
 		failed: r.Summary.Failed, left: o.due, blocked: r.Summary.Blocked,
 		verification: o.verification, unrecorded: o.unrecorded,

@@ -37,7 +37,7 @@ func (l *lacking) told(more string) string {
 // preflight asks which rights that the plan needs the server refuses, and says so. A
 // rehearsal finds out by itself.
 func (a *act) preflight(ctx context.Context) []lacking {
-	if a.live == nil || a.dryRun == dryRunServer || len(a.plan.Steps) == 0 || a.strict && !a.plan.Complete {
+	if a.live == nil || a.dryRun == dryRunServer || len(a.plan.Steps) == 0 || a.strict && !a.plan.CompleteButAccepted() {
 		return nil
 	}
 	needs, samples := a.needs(), a.plan.Samples()

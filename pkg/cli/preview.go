@@ -49,6 +49,7 @@ func (a *act) preview() error {
 		a.notes = append(a.notes, steps.Toll(a.plan, a.palette()))
 	}
 	a.notes = append(a.notes, steps.Lost(a.plan, a.palette())...)
+	a.notes = append(a.notes, steps.Accepted(a.plan, mostShown, a.palette())...)
 	for _, note := range a.notes {
 		if _, err := fmt.Fprintln(out, note); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Hand is whose acts a model foretells.
@@ -32,10 +33,12 @@ func NewModelOf(g *graph.Graph, j *Judge, hand Hand) *Model {
 
 // NewActingModel returns a model of what this program does itself. Unlike one that only
 // predicts what a collector does, it keeps a Namespace or CustomResourceDefinition whose
-// contents were not all listed.
-func NewActingModel(g *graph.Graph, j *Judge) *Model {
+// contents were not all listed. Gaps that a person accepted hide neither contents nor
+// dependents.
+func NewActingModel(g *graph.Graph, j *Judge, accepted snapshot.AcceptedGaps) *Model {
 	m := NewModelOf(g, j, Ours)
-	m.acting, m.hidden = true, map[graph.Node]bool{}
+	m.acting, m.accepted, m.hidden = true, accepted, map[graph.Node]bool{}
+	m.whole = wholeView(g, accepted)
 	return m
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Model is a graph in motion: the state of every object as the acts of the
@@ -19,8 +20,9 @@ type Model struct {
 	taken time.Time
 	// acting reports that the model decides what this program does, and not only predicts
 	// what a collector does.
-	acting bool
-	hidden map[graph.Node]bool // whether the contents of an object are unknown; see contentsUnknown
+	acting   bool
+	accepted snapshot.AcceptedGaps // of which an acting model takes no notice
+	hidden   map[graph.Node]bool   // whether the contents of an object are unknown; see contentsUnknown
 
 	now      []*object.Object // per observed node; nil: gone
 	verdicts [][]Verdict      // per observed node, as judged; nil: not judged yet
@@ -43,7 +45,7 @@ type Model struct {
 
 func newModel(g *graph.Graph, j *Judge) *Model {
 	m := &Model{
-		graph: g, judge: j, whole: wholeView(g), taken: g.Snapshot().Taken,
+		graph: g, judge: j, whole: wholeView(g, nil), taken: g.Snapshot().Taken,
 		touched: func(graph.Node) {}, moved: func(graph.Node, *object.Object) {},
 	}
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
@@ -61,15 +63,15 @@ func newModel(g *graph.Graph, j *Judge) *Model {
 }
 
 // wholeView says whether every object that could depend on another was seen:
-// all monitored types, everywhere.
-func wholeView(g *graph.Graph) bool {
+// all monitored types, everywhere, save for the gaps that were accepted.
+func wholeView(g *graph.Graph, accepted snapshot.AcceptedGaps) bool {
 	for _, gap := range g.Snapshot().Gaps {
-		if gap.Name == "" {
+		if gap.Name == "" && !accepted.Covers(gap) {
 			return false
 		}
 	}
 	for _, t := range g.Snapshot().Types {
-		if t.Monitored() && !g.View().Saw(t.GroupResource(), "") {
+		if t.Monitored() && !g.View().Saw(t.GroupResource(), "") && !accepted.Covers(snapshot.Gap{Group: t.Group, Resource: t.Resource}) {
 			return false
 		}
 	}
@@ -188,7 +190,7 @@ func (m *Model) contentsUnknown(n graph.Node) bool {
 	}
 	unknown, asked := m.hidden[n]
 	if !asked {
-		unknown = len(m.graph.View().ContentsGaps(m.now[n].Identity)) > 0
+		unknown = len(m.graph.View().ContentsGaps(m.now[n].Identity, m.accepted)) > 0
 		m.hidden[n] = unknown
 	}
 	return unknown

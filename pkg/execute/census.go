@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // census is who depends on whom, seen anew: what the mirror knows of an object's
@@ -26,7 +27,7 @@ func (r *run) takeCensus(ctx context.Context, _ struct{}) (*census, error) {
 	}
 	g := graph.New(s)
 	judge := collector.NewJudge(g)
-	return &census{graph: g, judge: judge, model: collector.NewModel(g, judge)}, nil
+	return &census{graph: g, judge: judge, model: collector.NewActingModel(g, judge, r.plan.AcceptedGaps)}, nil
 }
 
 // consult asks the collector again on a look that began after the step did. Nil:
@@ -42,7 +43,7 @@ func (t *task) consult(ctx context.Context) *end {
 	case err != nil:
 		return skipped("what depends on it could not be seen again: " + err.Error())
 	case !c.model.Whole():
-		return skipped("what depends on it could not all be seen again" + c.gap())
+		return skipped("what depends on it could not all be seen again" + c.gap(t.plan.AcceptedGaps))
 	}
 	o, judgements, why := c.of(t.step)
 	switch {
@@ -73,9 +74,10 @@ func (c *census) of(step *plan.Step) (o *object.Object, judgements []collector.J
 	return o, c.judge.Object(n), not
 }
 
-func (c *census) gap() string {
+// gap names the first gap that was not accepted.
+func (c *census) gap(accepted snapshot.AcceptedGaps) string {
 	for _, g := range c.graph.Snapshot().Gaps {
-		if g.Name == "" {
+		if g.Name == "" && !accepted.Covers(g) {
 			return ": " + g.String() + " (" + string(g.Reason) + ")"
 		}
 	}

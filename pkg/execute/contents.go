@@ -20,7 +20,7 @@ func (t *task) checkContents(ctx context.Context, o *object.Object) *end {
 		return failing("refused: its contents could not be listed again", err)
 	}
 	view := snapshot.NewView(s)
-	if gaps := view.ContentsGaps(o.Identity); len(gaps) > 0 {
+	if gaps := view.ContentsGaps(o.Identity, t.plan.AcceptedGaps); len(gaps) > 0 {
 		return failed(fmt.Sprintf("refused: its contents could not all be listed again: %s (%s)", gaps[0], gaps[0].Reason))
 	}
 	for _, inside := range s.Objects {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // mirror is the state of everything as this run knows it: what the plan was made
@@ -29,10 +30,10 @@ type mirror struct {
 	touched map[graph.Node]bool
 }
 
-func newMirror(g *graph.Graph) *mirror {
+func newMirror(g *graph.Graph, accepted snapshot.AcceptedGaps) *mirror {
 	judge := collector.NewJudge(g)
 	return &mirror{
-		graph: g, model: collector.NewActingModel(g, judge), mender: mend.New(g, judge),
+		graph: g, model: collector.NewActingModel(g, judge, accepted), mender: mend.New(g, judge),
 		saved: map[graph.Node]string{}, mended: map[graph.Node]mended{}, touched: map[graph.Node]bool{},
 	}
 }

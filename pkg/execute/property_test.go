@@ -118,7 +118,7 @@ func TestWhatWasForetoldIsWhatHappens(t *testing.T) {
 				t.Fatalf("%s %s of %s: %+v", p.Steps[i].ID, p.Steps[i].Action, p.Steps[i].Object.Identity, r)
 			}
 		}
-		model := collector.NewModel(g, collector.NewJudge(g)).Simulate(collector.Bounds{}).Model
+		model := collector.NewActingModel(g, collector.NewJudge(g), nil).Simulate(collector.Bounds{}).Model
 		foretold := func(uid types.UID) *object.Object { return model.Object(g.Find(uid)) }
 		if diff := cmp.Diff(states(foretold, s), states(f.state, s), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("foretold (-) and done (+):\n%s", diff)

@@ -69,7 +69,7 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 	}
 	r := &run{
 		walker: newWalker(p, o), graph: g, server: s, keeper: k,
-		mirror: newMirror(g),
+		mirror: newMirror(g, p.AcceptedGaps),
 		along:  alongOf(g, p), goes: graph.NewSet(g), leaves: graph.NewSet(g), unsaved: map[graph.Node]error{},
 		onlookers: onlookers{waiting: map[graph.Node][]*onlooker{}}, last: map[graph.Node]int{},
 	}

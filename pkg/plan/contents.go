@@ -13,7 +13,7 @@ import (
 
 // contentsGaps returns what may hide objects that the deletion of an object takes along.
 func (m *maker) contentsGaps(n graph.Node) []snapshot.Gap {
-	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity)
+	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.options.Accepted)
 }
 
 // refuseContainers takes those deletions out of the plan that take along what was not all

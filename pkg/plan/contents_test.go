@@ -67,11 +67,13 @@ func TestADeletionIsBlockedThatTakesUnseenContentsAlong(t *testing.T) {
 		"a namespace":  {[]Part{Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets}, Namespace("a"), hiddenSecrets, hiddenSecrets, "a", false},
 		"a definition": {[]Part{Listing(Definition("widgets.example.com")), noWidgets}, Definition("widgets.example.com"), hiddenWidgets, hiddenWidgets, "widgets.example.com", false},
 		"the owner of a namespace": {
-			[]Part{Listing(root, Namespace("a", OwnedBy(root))), noSecrets}, root,
+			[]Part{Listing(root, Namespace("a", OwnedBy(root))), noSecrets},
+			root,
 			"Namespace/a would follow, which is not deleted, as " + hiddenSecrets, hiddenSecrets, "root", true,
 		},
 		"the owner of a namespace that goes later": {
-			[]Part{Listing(Node("root", Held("x/y")), Namespace("a", OwnedBy(root))), noSecrets}, root,
+			[]Part{Listing(Node("root", Held("x/y")), Namespace("a", OwnedBy(root))), noSecrets},
+			root,
 			"Namespace/a would follow, which is not deleted, as " + hiddenSecrets, "", "root", true,
 		},
 	} {
@@ -111,7 +113,7 @@ func TestNoPassDeletesWhatMayHoldUnseenContents(t *testing.T) {
 		s := Draw(t)
 		view := snapshot.NewView(s)
 		for _, step := range plan.Make(graph.New(s), plan.Options{Mode: plan.Collect}).Steps {
-			if of := step.Object.Identity; step.Action == collector.Remove && len(view.ContentsGaps(of)) > 0 {
+			if of := step.Object.Identity; step.Action == collector.Remove && len(view.ContentsGaps(of, nil)) > 0 {
 				t.Errorf("%s is deleted, and what is in it was not all listed", of)
 			}
 		}

@@ -28,6 +28,9 @@ func digest(p *Plan) string {
 	for _, g := range gapsShown(p.Gaps) {
 		write(g)
 	}
+	if len(p.AcceptedGaps) > 0 {
+		write(p.AcceptedGaps)
+	}
 	for _, s := range p.Steps {
 		s.Object.ResourceVersion = ""
 		write(s)

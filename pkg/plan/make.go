@@ -16,6 +16,8 @@ type Options struct {
 	Mode   Mode
 	Bounds collector.Bounds
 	Hand   collector.Hand // who carries it out, save for what is asked for
+	// Accepted are the words for gaps that a person accepted.
+	Accepted snapshot.AcceptedGaps
 }
 
 // Deletion are the options of a plan that is about those deletions and what
@@ -28,15 +30,23 @@ func Deletion(hand collector.Hand, deletes ...collector.Deletion) Options {
 // what comes of deletions, to the end. It costs time and memory linear in objects,
 // references and steps.
 func Make(g *graph.Graph, o Options) *Plan {
+	p := making(g, o)
+	if p.AcceptedGaps = accepted(g, p, o); len(p.AcceptedGaps) > 0 {
+		o.Accepted = nil
+		markAccepted(g, p, making(g, o))
+	}
+	p.Seal()
+	return p
+}
+
+func making(g *graph.Graph, o Options) *Plan {
 	m := &maker{graph: g, judge: collector.NewJudge(g), options: o}
 	m.refuseContainers()
 	for {
 		p := m.make()
-		if o.Mode == Delete && m.refuseCascades(p) {
-			continue
+		if o.Mode != Delete || !m.refuseCascades(p) {
+			return p
 		}
-		p.Seal()
-		return p
 	}
 }
 
@@ -56,7 +66,7 @@ func (m *maker) make() *Plan {
 
 func (m *maker) model() *collector.Model {
 	if m.options.Hand == collector.Ours {
-		return collector.NewActingModel(m.graph, m.judge)
+		return collector.NewActingModel(m.graph, m.judge, m.options.Accepted)
 	}
 	return collector.NewModelOf(m.graph, m.judge, m.options.Hand)
 }

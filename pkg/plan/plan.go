@@ -37,7 +37,10 @@ type Plan struct {
 	Complete bool           `json:"complete"`
 	Gaps     []snapshot.Gap `json:"gaps"`
 	Summary  Summary        `json:"summary"`
-	Digest   string         `json:"digest"` // of what is shown, and so of what is confirmed
+	// AcceptedGaps are the words of those gaps that a person accepted.
+	AcceptedGaps snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
+
+	Digest string `json:"digest"` // of what is shown, and so of what is confirmed
 	// ClusterUID is the UID of Namespace kube-system where a saved plan was made; empty
 	// where that is unknown, and in a plan that is not saved to a file. The digest leaves
 	// it out: each step is bound to the UID of its object.
@@ -88,9 +91,13 @@ type Step struct {
 	Reason            string        `json:"reason"`            // unescaped
 	After             []string      `json:"after"`             // ids of the steps that must be over before
 	References        []Reference   `json:"references"`        // on which it rests: those that go or change, or all of an object that is deleted
-	Follows           string        `json:"follows"`           // id of the step without which it would not be, or empty
-	WaitsForKubelet   bool          `json:"waitsForKubelet,omitempty"`
-	Manifest          string        `json:"manifest,omitempty"` // of create: the sha256 of what is made, as it was saved
+	// AcceptedGaps are the words without which the step would not be, as what it rests on
+	// was not all seen.
+	AcceptedGaps snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
+
+	Follows         string `json:"follows"` // id of the step without which it would not be, or empty
+	WaitsForKubelet bool   `json:"waitsForKubelet,omitempty"`
+	Manifest        string `json:"manifest,omitempty"` // of create: the sha256 of what is made, as it was saved
 
 	// Move is what the model made of it; nil in a plan that was read from a file.
 	Move *collector.Move `json:"-"`

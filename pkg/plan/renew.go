@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -32,13 +33,18 @@ func Renew(saved, fresh *Plan) (*Plan, []Stale) {
 		i := slices.IndexFunc(of, func(f *Step) bool {
 			return f.Action == s.Action && f.Finalizer == s.Finalizer && slices.Equal(f.OwnerUIDs, s.OwnerUIDs)
 		})
+		missing := unaccepted(s, fresh)
 		switch {
+		case len(missing) > 0 && i < 0:
+			r.refused[s.ID] = "it rests on gaps that have to be accepted again: --accept-gap " + strings.Join(missing, ",")
 		case len(of) == 0:
 			r.refused[s.ID] = "the collector would not touch it any more"
 		case of[0].Object.ResourceVersion != s.Object.ResourceVersion:
 			r.refused[s.ID] = "it changed since the plan was made"
 		case i < 0 || !alike(*of[i], s):
 			r.refused[s.ID] = "the collector would do something else with it now, or for another reason"
+		case len(unaccepted(*of[i], saved)) > 0:
+			r.refused[s.ID] = "it would rest on a gap that the saved plan did not accept: make a new plan"
 		default:
 			r.renamed[of[i].ID] = s.ID
 			steps[n] = of[i]
@@ -49,6 +55,7 @@ func Renew(saved, fresh *Plan) (*Plan, []Stale) {
 	out := *fresh
 	out.Steps, out.Summary = []Step{}, Summary{Blocked: fresh.Summary.Blocked}
 	out.Digest = saved.Digest
+	out.AcceptedGaps = slices.DeleteFunc(slices.Clone(fresh.AcceptedGaps), func(word string) bool { return !slices.Contains(saved.AcceptedGaps, word) })
 	var stale []Stale
 	for n, s := range saved.Steps {
 		if why, ok := r.refused[s.ID]; ok {

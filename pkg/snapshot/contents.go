@@ -10,13 +10,14 @@ import (
 
 // ContentsGaps returns what may hide objects that the deletion of a Namespace or of a
 // CustomResourceDefinition takes along, sorted. It returns none where everything in it
-// was listed, and for every other object.
+// was listed or the gap was accepted, and for every other object. An object with a
+// contested UID is never accepted.
 //
 // A Namespace takes along the objects of every namespaced type that can be deleted,
 // whether the collector watches it or not (namespacedResourcesDeleter in
 // pkg/controller/namespace/deletion), Events left out. A CustomResourceDefinition takes
 // along the objects of the type that it is named after.
-func (v *View) ContentsGaps(of object.Identity) []Gap {
+func (v *View) ContentsGaps(of object.Identity, accepted AcceptedGaps) []Gap {
 	var out []Gap
 	switch {
 	case of.IsNamespace():
@@ -33,6 +34,7 @@ func (v *View) ContentsGaps(of object.Identity) []Gap {
 	case of.IsDefinition():
 		out = v.hiding(schema.ParseGroupResource(of.Name), "")
 	}
+	out = slices.DeleteFunc(out, func(g Gap) bool { return g.Reason != ContestedUID && accepted.Covers(g) })
 	slices.SortFunc(out, Gap.Compare)
 	return slices.Compact(out)
 }

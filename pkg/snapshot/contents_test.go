@@ -52,7 +52,8 @@ func TestWhatMayHideTheContentsOfANamespaceOrDefinitionIsNamed(t *testing.T) {
 		}}, nil, nil},
 		"a contested UID in it": {
 			[]st.Part{st.Collected(st.Secret("shop/x", st.UID("u")), st.Secret("zzz/x", st.UID("u")))},
-			[]string{"secrets in namespace shop (contested-uid)"}, nil,
+			[]string{"secrets in namespace shop (contested-uid)"},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,19 +64,19 @@ func TestWhatMayHideTheContentsOfANamespaceOrDefinitionIsNamed(t *testing.T) {
 				}
 				return out
 			}
-			if diff := cmp.Diff(c.shop, told(view.ContentsGaps(shop))); diff != "" {
+			if diff := cmp.Diff(c.shop, told(view.ContentsGaps(shop, nil))); diff != "" {
 				t.Errorf("of the namespace:\n%s", diff)
 			}
-			if diff := cmp.Diff(c.definition, told(view.ContentsGaps(widgets))); diff != "" {
+			if diff := cmp.Diff(c.definition, told(view.ContentsGaps(widgets, nil))); diff != "" {
 				t.Errorf("of the definition:\n%s", diff)
 			}
 		})
 	}
-	missing := snapshot.NewView(st.New()).ContentsGaps(st.Definition("gadgets.example.com").Identity)
+	missing := snapshot.NewView(st.New()).ContentsGaps(st.Definition("gadgets.example.com").Identity, nil)
 	if len(missing) != 1 || missing[0].Message != "the API server does not serve this type" {
 		t.Errorf("a type that discovery lacks: %v", missing)
 	}
-	if gaps := snapshot.NewView(st.New(st.Unreadable("secrets", snapshot.Forbidden))).ContentsGaps(st.Deployment("shop/web").Identity); gaps != nil {
+	if gaps := snapshot.NewView(st.New(st.Unreadable("secrets", snapshot.Forbidden))).ContentsGaps(st.Deployment("shop/web").Identity, nil); gaps != nil {
 		t.Errorf("of what takes nothing along: %v", gaps)
 	}
 }

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// accepting is the flag by which a person accepts that something could not be read.
+type accepting struct{ words []string }
+
+func (a *accepting) addFlags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&a.words, "accept-gap", nil, "act although this type (RESOURCE or RESOURCE.GROUP) or API group could not be read: what may depend on an object there, or be in a namespace, is then not seen")
+}
+
+func (a *accepting) validate() error {
+	if slices.ContainsFunc(a.words, func(word string) bool { return word == "" || strings.ContainsAny(word, "*/ ") }) {
+		return usagef("--accept-gap %s: name a type as RESOURCE or RESOURCE.GROUP, or an API group, as the warning does", quoted(strings.Join(a.words, ",")))
+	}
+	return nil
+}
+
+func (a *accepting) accepted() snapshot.AcceptedGaps { return a.words }
+
+// warnOfWords names the words that accept nothing.
+func (a *act) warnOfWords() {
+	for _, word := range a.accepted {
+		if !slices.Contains(a.plan.AcceptedGaps, word) {
+			fmt.Fprintf(a.Err, "warning: --accept-gap %s accepts nothing: no gap of that name stands in the way\n", escape.Short(word, 200))
+		}
+	}
+}
+
+// mostProceeding is how many objects a hint names.
+const mostProceeding = 5
+
+// hintAtFlag says which gaps would have to be accepted for what is blocked to proceed, and
+// what would.
+func (a *act) hintAtFlag() error {
+	if a.suppose == nil || len(a.plan.Blocked) == 0 {
+		return nil
+	}
+	words := plan.Words(a.graph, a.plan)
+	if len(words) == 0 {
+		return nil
+	}
+	supposed, err := a.suppose(slices.Concat(a.accepted, words))
+	if err != nil {
+		return err
+	}
+	var needed snapshot.AcceptedGaps
+	var proceeding []string
+	known := map[object.Identity]bool{}
+	for _, s := range supposed.Steps {
+		var more snapshot.AcceptedGaps
+		for _, word := range s.AcceptedGaps {
+			if slices.Contains(words, word) {
+				more = append(more, word)
+			}
+		}
+		if len(more) == 0 {
+			continue
+		}
+		needed = append(needed, more...)
+		if o := s.Object.Identity; !known[o] {
+			known[o] = true
+			proceeding = append(proceeding, escape.Short(o.String(), 200))
+		}
+	}
+	if len(needed) == 0 {
+		return nil
+	}
+	slices.Sort(needed)
+	var flags []string
+	for _, word := range slices.Compact(needed) {
+		flags = append(flags, "--accept-gap "+escape.Short(word, 200))
+	}
+	_, err = fmt.Fprintf(a.Err, "hint: with %s, %s would proceed, though not all that it may concern was seen: %s\n",
+		strings.Join(flags, " "), phrase.Count(len(proceeding), "more object"), phrase.List(proceeding, mostProceeding))
+	return err
+}

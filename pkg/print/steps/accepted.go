@@ -1,0 +1,47 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+)
+
+// Accepted names the gaps that a person accepted, and object by object what is done only
+// because of that, in no more than that many lines. It returns none where there are none.
+func Accepted(p *plan.Plan, most int, palette *color.Palette) []string {
+	if len(p.AcceptedGaps) == 0 {
+		return nil
+	}
+	var lines []string
+	for i := range p.Steps {
+		if s := &p.Steps[i]; len(s.AcceptedGaps) > 0 {
+			lines = append(lines, fmt.Sprintf("  %s: %s", palette.Changes(located(s.Object.Identity)), unseen(s)))
+		}
+	}
+	head := "Accepted, though it could not be read: " + text(strings.Join(p.AcceptedGaps, ", ")) + "."
+	if len(lines) == 0 {
+		return []string{head + " Nothing is done because of that."}
+	}
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most], fmt.Sprintf("  and %d more", more))
+	}
+	return append([]string{head + " Because of that:"}, lines...)
+}
+
+// unseen says what is done with an object, and what was not seen of it.
+func unseen(s *plan.Step) string {
+	in := escape.Short(strings.Join(s.AcceptedGaps, ", "), reasonWidth)
+	switch {
+	case s.Action == collector.FreeFinalizer:
+		return fmt.Sprintf("its finalizer %s is removed, though dependents in %s were not seen", text(s.Finalizer), in)
+	case s.Action == collector.Remove && collector.TakesAlong(s.Object.Identity):
+		return fmt.Sprintf("it is deleted, though contents in %s were not seen; they go along and are not backed up", in)
+	case s.Action == collector.Remove:
+		return fmt.Sprintf("it is deleted, which follows from what was not seen in %s", in)
+	}
+	return fmt.Sprintf("its owner references change, though dependents in %s were not seen", in)
+}

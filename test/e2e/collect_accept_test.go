@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// An API that is down keeps every finalizer, as something there may depend on the object,
+// until somebody accepts that by name.
+func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
+	const group = "metrics.k8s.io"
+	s := set(t)
+	ns := s.namespace("accept")
+	release := s.create(configMap(ns, "release"))
+	s.remove(release, metav1.DeletePropagationForeground)
+	release = s.live(release)
+	s.pointNowhere(group)
+
+	const hint = "hint: with --accept-gap " + group + ", 1 more object would proceed, though not all that it may concern was seen: ConfigMap/release"
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "blocked", "keeps its finalizer").warns(t, hint)
+	s.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, hint)
+	s.gc("collect", "-n", ns, "--yes", "--accept-gap", "secrets").exits(t, 1).
+		warns(t, "warning: --accept-gap secrets accepts nothing", hint)
+	s.untouched(release)
+
+	saved := filepath.Join(t.TempDir(), "plan.json")
+	accepted := s.gc("collect", "-n", ns, "--dry-run", "--accept-gap", group, "--plan-out", saved).exits(t, 0).
+		shows(t, "Accepted, though it could not be read: "+group+". Because of that:",
+			"ConfigMap/release in "+ns+": its finalizer foregroundDeletion is removed, though dependents in "+group+" were not seen").
+		warns(t, "--accept-gap "+group+" --confirm ")
+	if strings.Contains(accepted.Stderr, "hint:") {
+		t.Errorf("what is accepted is proposed: %s", accepted.Stderr)
+	}
+	s.gc("collect", "-n", ns, "--yes", "--plan", saved).exits(t, 1).
+		shows(t, "it rests on gaps that have to be accepted again: --accept-gap "+group)
+	plain := s.tool().plan("-n", ns).Digest
+	s.gc("collect", "-n", ns, "--accept-gap", group, "--confirm", plain).exits(t, 4)
+	s.gc("collect", "-n", ns, "--accept-gap", group).exits(t, 4)
+	s.gc("collect", "-n", ns, "--yes", "--strict").exits(t, 3)
+	s.untouched(release)
+
+	s.gc("collect", "-n", ns, "--yes", "--strict", "--accept-gap", group, "--plan", saved).exits(t, 0)
+	s.goes(release)
+}
+
+func TestDeleteFromHereFinishesOnceADeadAPIIsAcceptedByName(t *testing.T) {
+	const group = "metrics.k8s.io"
+	s := set(t)
+	ns := s.namespace("accept-delete")
+	owner := s.create(configMap(ns, "owner"))
+	below := s.create(configMap(ns, "below", ownedBy(to(owner))))
+	s.pointNowhere(group)
+	s.gc("delete", "configmap/owner", "-n", ns, "--client-side", "--cascade=foreground", "--yes", "--accept-gap", group).exits(t, 0).
+		shows(t, "its finalizer foregroundDeletion is removed, though dependents in "+group+" were not seen")
+	s.goes(owner, below)
+
+	space := s.live(of("v1", "Namespace", "", s.namespace("accept-space")))
+	s.gc("delete", "namespace/"+space.GetName(), "--yes").exits(t, 1).
+		shows(t, "its contents could not be listed: API group "+group).warns(t, "hint: with --accept-gap "+group)
+	s.untouched(space)
+	s.gc("delete", "namespace/"+space.GetName(), "--yes", "--wait=false", "--accept-gap", group).exits(t, 0).
+		shows(t, "it is deleted, though contents in "+group+" were not seen")
+	if s.live(space).GetDeletionTimestamp() == nil {
+		t.Error("it is not being deleted")
+	}
+}
