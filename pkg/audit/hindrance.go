@@ -69,7 +69,7 @@ func (h *Hindrances) word(at collector.Obstacle) string {
 	case collector.NotAllSeen:
 		return "keeps its finalizer, as not everything could be seen that may depend on it"
 	case collector.HidesContents:
-		return ContentsUnknown(h.graph.View().ContentsGaps(h.graph.Object(at.Node).Identity, nil))
+		return ContentsUnknown(h.model.ContentsGaps(at.Node))
 	case collector.SharesUID:
 		return "is left alone: " + snapshot.Contention(h.graph.Object(at.Node))
 	case collector.NothingBlocks:

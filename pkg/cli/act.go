@@ -334,7 +334,7 @@ func (a *act) undeleted(done *execute.Report, g *graph.Graph) []plan.Blocked {
 // known already.
 func (a *act) hanging(g *graph.Graph, known graph.Set) []plan.Blocked {
 	judge := collector.NewJudge(g)
-	hindrances := audit.NewHindrances(judge, collector.NewModel(g, judge))
+	hindrances := audit.NewHindrances(judge, collector.NewActingModel(g, judge, a.accepted))
 	var out []plan.Blocked
 	for _, o := range a.plan.Outcomes {
 		n := g.Find(o.Object.UID)

@@ -190,10 +190,16 @@ func (m *Model) contentsUnknown(n graph.Node) bool {
 	}
 	unknown, asked := m.hidden[n]
 	if !asked {
-		unknown = len(m.graph.View().ContentsGaps(m.now[n].Identity, m.accepted)) > 0
+		unknown = len(m.ContentsGaps(n)) > 0
 		m.hidden[n] = unknown
 	}
 	return unknown
+}
+
+// ContentsGaps returns what may hide objects that the deletion of n takes along, save for
+// the gaps that were accepted.
+func (m *Model) ContentsGaps(n graph.Node) []snapshot.Gap {
+	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.accepted)
 }
 
 // Orphaned is how a dependent is detached from an owner that is being orphaned:

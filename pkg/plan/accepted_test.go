@@ -46,23 +46,27 @@ func TestWhatRestsOnAnAcceptedGapSaysSo(t *testing.T) {
 			[]Part{Listing(release, lost), Absent("v1", "ConfigMap", "a/gone"), noMetrics}, []string{"secrets"}, []string{"delete lost"},
 		},
 		"a finalizer": {
-			[]Part{Listing(release, lost), Absent("v1", "ConfigMap", "a/gone"), noMetrics}, []string{"metrics.k8s.io"},
+			[]Part{Listing(release, lost), Absent("v1", "ConfigMap", "a/gone"), noMetrics},
+			[]string{"metrics.k8s.io"},
 			[]string{"delete lost", "remove-finalizer release metrics.k8s.io"},
 		},
 		"one of two gaps": {
 			[]Part{Listing(release), noMetrics, noSecrets}, []string{"metrics.k8s.io"}, []string{},
 		},
 		"both of two gaps": {
-			[]Part{Listing(release), noMetrics, noSecrets}, []string{"metrics.k8s.io", "secrets"},
+			[]Part{Listing(release), noMetrics, noSecrets},
+			[]string{"metrics.k8s.io", "secrets"},
 			[]string{"remove-finalizer release metrics.k8s.io,secrets"},
 		},
 		"dependents of an orphaning owner": {
-			[]Part{Listing(ConfigMap("a/owner", Terminating("orphan")), Pod("a/p", OwnedBy(ConfigMap("a/owner")))), noMetrics}, []string{"metrics.k8s.io"},
+			[]Part{Listing(ConfigMap("a/owner", Terminating("orphan")), Pod("a/p", OwnedBy(ConfigMap("a/owner")))), noMetrics},
+			[]string{"metrics.k8s.io"},
 			[]string{"unlink p metrics.k8s.io", "remove-finalizer owner metrics.k8s.io"},
 		},
 		"a namespace rests on what may be in it": {
 			append(slices.Clone(spaceIsGarbage), noSecrets, Undiscovered("policy", snapshot.Unavailable), Unreadable("clusterroles.rbac.authorization.k8s.io", snapshot.Forbidden)),
-			[]string{"secrets", "policy", "clusterroles.rbac.authorization.k8s.io"}, []string{"delete a policy,secrets"},
+			[]string{"secrets", "policy", "clusterroles.rbac.authorization.k8s.io"},
+			[]string{"delete a policy,secrets"},
 		},
 		"an owner that could not be verified": {
 			[]Part{Listing(Secret("a/x", OwnedBy(ConfigMap("a/owner")))), Unreadable("configmaps", snapshot.Forbidden)}, []string{"configmaps"}, []string{},
