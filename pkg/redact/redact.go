@@ -89,7 +89,10 @@ func Text(text string) string {
 	if !strings.Contains(text, "://") {
 		return text
 	}
-	return inText.ReplaceAllStringFunc(text, URL)
+	return inText.ReplaceAllStringFunc(text, func(found string) string {
+		address := strings.TrimRight(found, ":;,.)") // of the sentence around it
+		return URL(address) + found[len(address):]
+	})
 }
 
 // Error returns an error whose text has these addresses redacted, whether it quotes them

@@ -69,9 +69,13 @@ func TestNoPasswordIsLeftOfAnyURL(t *testing.T) {
 
 func TestTextHasEveryURLRedacted(t *testing.T) {
 	for in, want := range map[string]string{
-		`Get "https://me:hunter2@one:6443/api?timeout=30s": refused`:        `Get "https://REDACTED@one:6443/api?timeout=30s": refused`,
-		"fetch https://hunter2@one/a https://me:hunter2@two/b: exit code 1": "fetch https://REDACTED@one/a https://REDACTED@two/b: exit code 1",
-		"nothing to see, a@b": "nothing to see, a@b",
+		`Get "https://me:hunter2@one:6443/api?timeout=30s": refused`:          `Get "https://REDACTED@one:6443/api?timeout=30s": refused`,
+		"fetch https://hunter2@one/a https://me:hunter2@two/b: exit code 1":   "fetch https://REDACTED@one/a https://REDACTED@two/b: exit code 1",
+		"no answer from https://one:6443: refused":                            "no answer from https://one:6443: refused",
+		"no answer from https://[::1]:6443, or http://[::1]: (http://one:1).": "no answer from https://[::1]:6443, or http://[::1]: (http://one:1).",
+		"no answer from https://me:hunter2@one:6443: refused":                 "no answer from https://REDACTED@one:6443: refused",
+		"cut off: https://me:hunter2: refused":                                "cut off: https://REDACTED: refused",
+		"nothing to see, a@b":                                                 "nothing to see, a@b",
 	} {
 		if got := redact.Text(in); got != want {
 			t.Errorf("got %q, want %q", got, want)
