@@ -39,10 +39,19 @@ func makeAll(path string) error {
 // syncFolder has the names in a folder on the disk when it returns. Windows and
 // some network file systems have no such request; they order names by themselves.
 func syncFolder(path string) error {
+	return syncNames(path, func() (*os.File, error) { return os.Open(path) })
+}
+
+// syncRoot is syncFolder of the folder that is open, wherever it is called by now.
+func syncRoot(root *os.Root) error {
+	return syncNames(root.Name(), func() (*os.File, error) { return root.Open(".") })
+}
+
+func syncNames(path string, open func() (*os.File, error)) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	dir, err := os.Open(path)
+	dir, err := open()
 	if err != nil {
 		return fmt.Errorf("sync folder %s: %w", path, cause(err))
 	}
@@ -56,20 +65,22 @@ func syncFolder(path string) error {
 	return nil
 }
 
+// temporary ends the name of a file that is not whole yet.
+const temporary = ".tmp"
+
 // replace writes a file as a whole or not at all, durably.
 func (f *Folder) replace(name string, data []byte) error {
-	temporary := name + ".tmp"
-	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, ownerOnlyFile)
+	file, err := f.root.OpenFile(name+temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, ownerOnlyFile)
 	if err != nil {
 		return f.failed("write", name, err)
 	}
 	if err = finish(file, data); err == nil {
-		err = f.root.Rename(temporary, name)
+		err = f.root.Rename(name+temporary, name)
 	}
 	if err != nil {
-		return f.failed("write", name, errors.Join(cause(err), f.root.Remove(temporary)))
+		return f.failed("write", name, errors.Join(cause(err), f.root.Remove(name+temporary)))
 	}
-	return syncFolder(f.path)
+	return syncRoot(f.root)
 }
 
 // finish writes to a file, has that on the disk and closes the file.

@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// nonblock has open return at once where a pipe was put in the place of a file.
+const nonblock = syscall.O_NONBLOCK
+
 // exposed answers an *Exposed where others than this user and root may write.
 func exposed(info fs.FileInfo) error {
 	const byOthers = 0o022

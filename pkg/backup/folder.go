@@ -55,12 +55,18 @@ func Create(root, name string, h Header) (*Folder, error) {
 	if err := makeAll(root); err != nil {
 		return nil, fmt.Errorf("make backup folder: %w", err)
 	}
-	path := filepath.Join(root, name)
-	err := os.Mkdir(path, ownerOnlyFolder)
-	for n := 2; errors.Is(err, fs.ErrExist); n++ {
-		path = filepath.Join(root, fmt.Sprintf("%s-%d", name, n))
-		err = os.Mkdir(path, ownerOnlyFolder)
+	parent, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, fmt.Errorf("make backup folder in %s: %w", root, cause(err))
 	}
+	defer parent.Close() // nothing is written to it
+	made := name
+	err = parent.Mkdir(made, ownerOnlyFolder)
+	for n := 2; errors.Is(err, fs.ErrExist); n++ {
+		made = fmt.Sprintf("%s-%d", name, n)
+		err = parent.Mkdir(made, ownerOnlyFolder)
+	}
+	path := filepath.Join(root, made)
 	if err != nil {
 		return nil, fmt.Errorf("make backup folder %s: %w", path, cause(err))
 	}
@@ -69,17 +75,26 @@ func Create(root, name string, h Header) (*Folder, error) {
 		files: map[schema.GroupKind]*file{},
 		names: map[string]bool{indexFile: true, planFile: true},
 	}
-	if err := f.fill(); err != nil {
-		return nil, fmt.Errorf("make backup folder: %w", errors.Join(err, f.shut(), os.RemoveAll(path)))
+	if err := f.fill(parent, made); err != nil {
+		return nil, fmt.Errorf("make backup folder %s: %w", path, errors.Join(err, f.shut(), parent.Remove(made)))
 	}
 	return f, nil
 }
 
-// fill makes what a folder holds from the start, the header last.
-func (f *Folder) fill() (err error) {
-	if f.root, err = os.OpenRoot(f.path); err != nil {
-		return fmt.Errorf("open %s: %w", f.path, cause(err))
+// fill opens a folder that was just made, and makes what it holds from the start, the
+// header last. After an error the folder is empty, if it is the one that was made.
+func (f *Folder) fill(parent *os.Root, name string) (err error) {
+	if f.root, err = openMade(parent, name); err != nil {
+		return err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.shutFiles())
+			for _, file := range []string{objectsFile, doneFile, indexFile, indexFile + temporary} {
+				_ = f.root.Remove(file) // there may be none
+			}
+		}
+	}()
 	if f.objects, err = f.create(objectsFile); err != nil {
 		return err
 	}
@@ -89,7 +104,29 @@ func (f *Folder) fill() (err error) {
 	if err := f.writeHeader(); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(f.path))
+	return syncRoot(parent)
+}
+
+// openMade opens a folder that was just made. Who may write to its parent may have put
+// another in its place. So what was opened is checked: it must be empty, and a folder to
+// which nobody else may write. From then on nobody else can put anything into it,
+// whatever its path comes to mean.
+func openMade(parent *os.Root, name string) (*os.Root, error) {
+	root, err := parent.OpenRoot(name)
+	if err != nil {
+		return nil, cause(err)
+	}
+	err = checkFolder(root)
+	if err == nil {
+		var found []fs.DirEntry
+		if found, err = fs.ReadDir(root.FS(), "."); err == nil && len(found) > 0 {
+			err = errors.New("somebody else put another in its place: it is not empty")
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(cause(err), root.Close())
+	}
+	return root, nil
 }
 
 func (f *Folder) create(name string) (*os.File, error) {
@@ -164,13 +201,20 @@ func (f *Folder) Close() error {
 	return errors.Join(err, f.shut())
 }
 
-func (f *Folder) shut() error {
+// shutFiles closes the files that are kept open.
+func (f *Folder) shutFiles() error {
 	var errs []error
-	for _, file := range []*os.File{f.objects, f.done} {
-		if file != nil {
-			errs = append(errs, file.Close())
+	for _, file := range []**os.File{&f.objects, &f.done} {
+		if *file != nil {
+			errs = append(errs, (*file).Close())
+			*file = nil
 		}
 	}
+	return errors.Join(errs...)
+}
+
+func (f *Folder) shut() error {
+	errs := []error{f.shutFiles()}
 	if f.root != nil {
 		errs = append(errs, f.root.Close())
 	}

@@ -44,14 +44,18 @@ func (b *Backup) Journal() (*Journal, error) {
 }
 
 func (b *Backup) openRestored() (*os.File, error) {
-	if _, err := regular(b.root, restoredFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	const write = os.O_RDWR | os.O_APPEND
+	file, _, err := openRegular(b.root, restoredFile, write)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = b.root.OpenFile(restoredFile, write|os.O_CREATE|os.O_EXCL, ownerOnlyFile)
+		if errors.Is(err, fs.ErrExist) { // another process was faster, and has it
+			file, _, err = openRegular(b.root, restoredFile, write)
+		}
 	}
-	file, err := b.root.OpenFile(restoredFile, os.O_RDWR|os.O_APPEND|os.O_CREATE, ownerOnlyFile)
 	if err != nil {
 		return nil, err
 	}
-	if err := syncFolder(b.path); err != nil {
+	if err := syncRoot(b.root); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil

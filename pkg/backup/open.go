@@ -51,23 +51,31 @@ func Open(path string) (*Backup, error) {
 }
 
 func open(path string) (*Backup, error) {
-	// A pipe of that name would be waited for.
+	// A pipe of that name would be waited for. Whose folder it is, is asked of what was
+	// opened: the path may lead elsewhere by then.
 	if info, err := os.Stat(path); err != nil {
 		return nil, cause(err)
 	} else if !info.IsDir() {
 		return nil, syscall.ENOTDIR
-	} else if err := exposed(info); err != nil {
-		return nil, err
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, cause(err)
 	}
-	b := &Backup{path: path, root: root}
-	if err := b.read(); err != nil {
+	b, err := readFolder(root, path)
+	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return b, nil
+}
+
+// readFolder reads a folder that is open. The path is for errors only.
+func readFolder(root *os.Root, path string) (*Backup, error) {
+	if err := checkFolder(root); err != nil {
+		return nil, err
+	}
+	b := &Backup{path: path, root: root}
+	return b, b.read()
 }
 
 // Close lets go of the folder, after which no manifest can be read.
@@ -126,11 +134,10 @@ func (b *Backup) readEntries() (ends map[string]int64, err error) {
 		}
 		size, known := sizes[e.File]
 		if !known {
-			info, err := regular(b.root, e.File)
-			if err != nil {
+			var err error
+			if size, err = sizeOf(b.root, e.File); err != nil {
 				return fmt.Errorf("%s: %w", where(e.File, 0), err)
 			}
-			size = info.Size()
 			sizes[e.File] = size
 		}
 		end := e.Offset + e.Length
@@ -204,18 +211,14 @@ func (b *Backup) manifest(e Entry) (json.RawMessage, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	info, err := regular(b.root, e.File)
+	file, info, err := openRegular(b.root, e.File, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
+	defer file.Close()
 	if e.Offset+e.Length > info.Size() {
 		return nil, io.ErrUnexpectedEOF
 	}
-	file, err := b.root.Open(e.File)
-	if err != nil {
-		return nil, cause(err)
-	}
-	defer file.Close()
 	data := make([]byte, e.Length)
 	if _, err := file.ReadAt(data, e.Offset); err != nil {
 		return nil, cause(err)

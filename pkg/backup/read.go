@@ -13,34 +13,66 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// regular is for files that somebody else may have put there: a link would lead
+// openRegular opens a file that somebody else may have put there: a link would lead
 // elsewhere, and a pipe would be waited for. What others may write they may have
-// written.
-func regular(root *os.Root, name string) (fs.FileInfo, error) {
-	info, err := root.Lstat(name)
+// written. All of this is checked on what was opened, not on a name that may mean
+// something else a moment later.
+func openRegular(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
+	errIrregular := errors.New("it is not a regular file")
+	named, err := root.Lstat(name)
 	if err != nil {
-		return nil, cause(err)
+		return nil, nil, cause(err)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
+	if !named.Mode().IsRegular() {
+		return nil, nil, errIrregular
 	}
-	return info, exposed(info)
+	file, err := root.OpenFile(name, flag|nonblock, 0)
+	if err != nil {
+		return nil, nil, cause(err)
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		err = cause(err)
+	case !info.Mode().IsRegular() || !os.SameFile(named, info): // a link took its place
+		err = errIrregular
+	default:
+		err = exposed(info)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
+
+// sizeOf returns the size of a file that openRegular opens.
+func sizeOf(root *os.Root, name string) (int64, error) {
+	file, info, err := openRegular(root, name, os.O_RDONLY)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), file.Close()
+}
+
+// checkFolder returns an *Exposed where others may write to the folder that was opened.
+func checkFolder(root *os.Root) error {
+	info, err := root.Stat(".")
+	if err != nil {
+		return cause(err)
+	}
+	return exposed(info)
 }
 
 // readWhole reads a file that is written as a whole.
 func readWhole(root *os.Root, name string, limit int64) ([]byte, error) {
-	info, err := regular(root, name)
+	file, info, err := openRegular(root, name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
+	defer file.Close()
 	if info.Size() > limit {
 		return nil, fmt.Errorf("it is longer than %d bytes", limit)
 	}
-	file, err := root.Open(name)
-	if err != nil {
-		return nil, cause(err)
-	}
-	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, limit))
 	return data, cause(err)
 }
@@ -48,12 +80,9 @@ func readWhole(root *os.Root, name string, limit int64) ([]byte, error) {
 // readLines reads a file that is written line by line, and counts from 1. Lines
 // that a power cut or a kill left unfinished are answered, not added.
 func readLines[T any](root *os.Root, name string, add func(n int, v T) error) (torn []Tear, err error) {
-	if _, err := regular(root, name); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	file, err := root.Open(name)
+	file, _, err := openRegular(root, name, os.O_RDONLY)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, cause(err))
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer file.Close()
 

@@ -162,7 +162,7 @@ func (f *Folder) write(taken batch, pending [][]byte) error {
 		fresh = fresh || at == 0
 	}
 	if fresh {
-		if err := syncFolder(f.path); err != nil {
+		if err := syncRoot(f.root); err != nil {
 			return err
 		}
 	}

@@ -46,6 +46,9 @@ func (a *act) keeper() (*keeper, error) {
 		Tool: version(), ClusterUID: string(a.clusterUID), Server: server, ServerVersion: a.seen.Server, Context: name,
 		Command: string(a.plan.Mode), Digest: a.plan.Digest, Started: now,
 	})
+	if errors.As(err, new(*backup.Exposed)) {
+		return nil, &hinted{err, "choose a folder with --backup-dir whose files are yours alone: what is saved there may be Secrets"}
+	}
 	if err != nil {
 		return nil, err
 	}
