@@ -30,7 +30,7 @@ func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	accepted := s.gc("collect", "-n", ns, "--dry-run", "--accept-gap", group, "--plan-out", saved).exits(t, 0).
 		shows(t, "Accepted, though it could not be read: "+group+". Because of that:",
 			"ConfigMap/release in "+ns+": its finalizer foregroundDeletion is removed, though dependents in "+group+" were not seen").
-		warns(t, "--accept-gap "+group+" --confirm ")
+		warns(t, "kubectl gc collect --accept-gap "+group+" -n "+ns+" --confirm ")
 	if strings.Contains(accepted.Stderr, "hint:") {
 		t.Errorf("what is accepted is proposed: %s", accepted.Stderr)
 	}
