@@ -26,12 +26,12 @@ func main() {
 	os.Exit(code)
 }
 
-// launch passes on the streams, and the signals that ask to end.
+// launch passes on the streams, and the signals that ask to end or to say what goes on.
 func launch(file, path string, args []string) (code int, err error) {
 	cmd := exec.Command(path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	begun := time.Now()
 	if err := cmd.Start(); err != nil {
 		return exitLost, fmt.Errorf("start %s: %w", path, err)
