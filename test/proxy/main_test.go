@@ -6,4 +6,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	mostItems, huge = 100, mebibyte/16
+	goleak.VerifyTestMain(m)
+}

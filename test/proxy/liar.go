@@ -1,0 +1,440 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Facts are what a Liar needs to know of the cluster to tell lies that a client can
+// find out by asking for something else.
+type Facts struct {
+	// Objects are there. One of them may be answered for another.
+	Objects []Object
+	// Owners are those that a list may lack: another object, which no list lacks, refers
+	// to them, so that a client asks for them.
+	Owners map[types.UID]bool
+	// CustomGroup has a CustomResourceDefinition for each of its types.
+	CustomGroup string
+	// Before is the resourceVersion of a state older than all of these.
+	Before string
+	// Questions are those that a client is expected to ask.
+	Questions Questions
+}
+
+// Questions are what a client asked, each once.
+type Questions []question
+
+// Watch and Tables are questions that can be expected beside those that were recorded.
+var (
+	Watch  = Questions{{ask: ask{sort: watch, resource: "pods"}, method: http.MethodGet, root: "api", shape: metadata}}
+	Tables = Questions{{ask: ask{sort: list, resource: "pods"}, method: http.MethodGet, root: "api", shape: table}}
+)
+
+// Recorder notes what is asked.
+type Recorder struct {
+	mu    sync.Mutex
+	asked map[string]question
+}
+
+// Before returns a handler that notes a request and hands it on.
+func (c *Recorder) Before(through http.Handler) http.Handler {
+	c.asked = map[string]question{}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := questionOf(r)
+		c.mu.Lock()
+		c.asked[q.key()] = q
+		c.mu.Unlock()
+		through.ServeHTTP(w, r)
+	})
+}
+
+// Questions returns what was asked so far, sorted.
+func (c *Recorder) Questions() Questions {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out Questions
+	for _, key := range slices.Sorted(maps.Keys(c.asked)) {
+		out = append(out, c.asked[key])
+	}
+	return out
+}
+
+// Object is what a Liar knows of an object.
+type Object struct {
+	UID             types.UID
+	Group, Resource string
+}
+
+// habit is how often a Liar lies, and of what.
+type habit string
+
+// The habits.
+const (
+	once    habit = "one lie in the whole run"
+	aKind   habit = "one kind of lie wherever it fits"
+	aType   habit = "one kind of lie about one type"
+	at30    habit = "30 of 1000 answers"
+	at100   habit = "100 of 1000 answers"
+	atThird habit = "every third answer"
+)
+
+var habits = []habit{once, once, once, once, aKind, aKind, aType, at30, at100, atThird}
+
+// of1000 is how many of 1000 answers are lies with such a habit.
+var of1000 = map[habit]int{at30: 30, at100: 100, atThird: 333}
+
+// Liar is a handler that changes what answers mean, by a seed. What becomes of a
+// request depends on the seed, on what it asks for and on how often that was asked
+// before. A single lie, and kinds that a run can only afford a few times, are told to
+// the first that ask.
+type Liar struct {
+	raw    http.Handler
+	seed   uint64
+	facts  Facts
+	habit  habit
+	kind   *lie   // with the habits of one kind
+	to     sort   // with aKind: which requests
+	about  string // with aType: the resource
+	every  uint64 // with once: to one of so many that it fits
+	binary bool   // answers in protobuf, where the client accepts it
+	legacy bool   // discovery document by document
+
+	mu     sync.Mutex
+	asked  map[string]int // how often
+	honest map[string]int // how often the truth was told
+	count  map[Kind]int
+	paging map[string]*endless
+	hid    map[schema.GroupResource]bool
+	made   map[string]int // objects made, by path and name
+}
+
+// NewLiar draws how often lies are told, and which.
+func NewLiar(seed uint64, facts Facts) *Liar {
+	dice := rand.New(rand.NewPCG(seed, 3))
+	l := &Liar{
+		seed: seed, facts: facts, habit: habits[dice.IntN(len(habits))], binary: dice.IntN(2) == 0, legacy: dice.IntN(4) == 0,
+		asked: map[string]int{}, honest: map[string]int{}, count: map[Kind]int{}, paging: map[string]*endless{},
+		hid: map[schema.GroupResource]bool{}, made: map[string]int{},
+	}
+	of := func(k *lie) (out Questions) {
+		return slices.DeleteFunc(slices.Clone(facts.Questions), func(q question) bool { return !k.fits(&q) })
+	}
+	expected := slices.DeleteFunc(slices.Clone(lieKinds), func(k *lie) bool { return len(of(k)) == 0 })
+	switch l.habit {
+	case once:
+		l.kind = drawLie(expected, dice)
+		for l.every = 1; l.every < 16 && int(l.every)*2 < len(of(l.kind)) && dice.IntN(2) == 0; {
+			l.every *= 2
+		}
+	case aKind:
+		l.kind = drawLie(expected, dice)
+		fitting := of(l.kind)
+		others := slices.DeleteFunc(slices.Clone(fitting), func(q question) bool { return q.sort == discovery })
+		if len(others) > 0 { // where discovery always fails nothing is learnt about the rest
+			fitting = others
+		}
+		l.to = fitting[dice.IntN(len(fitting))].sort
+	case aType:
+		typed := slices.DeleteFunc(slices.Clone(facts.Questions), func(q question) bool { return !facts.has(q.group, q.resource) })
+		if len(typed) == 0 {
+			l.habit = at30
+			break
+		}
+		l.about = typed[dice.IntN(len(typed))].resource
+		l.kind = drawLie(slices.DeleteFunc(expected, func(k *lie) bool {
+			return !slices.ContainsFunc(of(k), func(q question) bool { return q.resource == l.about })
+		}), dice)
+	}
+	return l
+}
+
+func (f *Facts) has(group, resource string) bool {
+	return slices.ContainsFunc(f.Objects, func(o Object) bool { return o.Group == group && o.Resource == resource })
+}
+
+func drawLie(from []*lie, dice *rand.Rand) *lie {
+	sum := 0
+	for _, k := range from {
+		sum += k.share
+	}
+	n := dice.IntN(sum)
+	for _, k := range from {
+		if n -= k.share; n < 0 {
+			return k
+		}
+	}
+	panic("unreachable: n is less than the sum of all shares")
+}
+
+// Before returns the handler, before the one to which it hands requests on.
+func (l *Liar) Before(through http.Handler) http.Handler {
+	l.raw = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := questionOf(r)
+		noting := &noted{ResponseWriter: w}
+		through.ServeHTTP(noting, r)
+		if creates(&q) && noting.code == http.StatusCreated {
+			l.mu.Lock()
+			l.made[fmt.Sprint(q.path, " ", r.Context().Value(created{}))]++
+			l.mu.Unlock()
+		}
+	})
+	return l
+}
+
+// created is the key of the name that an object is to be created under.
+type created struct{}
+
+// named is a request to create an object that knows the object's name.
+func named(r *http.Request) *http.Request {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r = r.WithContext(context.WithValue(r.Context(), created{}, textOf(metaOf(any(document(body))), "name")))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return r
+}
+
+// telling is a request that is answered with a lie.
+type telling struct {
+	*Liar
+	question
+	r    *http.Request
+	dice *rand.Rand
+	time int // which time this is asked
+	said *said
+}
+
+// ServeHTTP answers one request.
+func (l *Liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := questionOf(r)
+	if l.legacy {
+		withoutAggregated(r)
+	}
+	if creates(&q) {
+		r = named(r)
+	}
+	if out := l.goOn(&q, r); out != nil {
+		out.send(w, r)
+		return
+	}
+	t := &telling{Liar: l, question: q, r: r}
+	kind := l.choose(t)
+	if kind == nil || !l.take(kind) {
+		l.truth(t, w)
+		return
+	}
+	out := kind.tell(t)
+	if out == nil { // of this answer it cannot be told
+		l.giveBack(kind)
+		l.truth(t, w)
+		return
+	}
+	l.hide(&q)
+	out.send(w, r)
+}
+
+// truth answers what the server says.
+func (l *Liar) truth(t *telling, w http.ResponseWriter) {
+	l.mu.Lock()
+	l.honest[t.key()]++
+	l.mu.Unlock()
+	if t.said != nil {
+		t.said.send(w, t.r)
+		return
+	}
+	if !l.binary {
+		withoutProtobuf(t.r)
+	}
+	l.raw.ServeHTTP(w, t.r)
+}
+
+// choose returns the kind of lie for a request, or nil for the truth.
+func (l *Liar) choose(t *telling) *lie {
+	key := t.key()
+	l.mu.Lock()
+	l.asked[key]++
+	t.time = l.asked[key]
+	l.mu.Unlock()
+	hash := fnv.New64a()
+	fmt.Fprint(hash, key, t.time)
+	sum := hash.Sum64()
+	t.dice = rand.New(rand.NewPCG(l.seed, sum))
+	switch l.habit {
+	case once:
+		if l.kind.fits(&t.question) && (sum^l.seed)%l.every == 0 {
+			return l.kind
+		}
+	case aKind:
+		if l.kind.fits(&t.question) && t.sort == l.to {
+			return l.kind
+		}
+	case aType:
+		if l.kind.fits(&t.question) && t.resource == l.about {
+			return l.kind
+		}
+	default:
+		odds := of1000[l.habit]
+		switch t.sort {
+		case discovery: // where discovery fails there is no run, and nothing to learn from it
+			odds /= 8
+		case list:
+			odds /= 3
+		}
+		if t.dice.IntN(1000) >= odds {
+			return nil
+		}
+		fitting := slices.DeleteFunc(slices.Clone(lieKinds), func(k *lie) bool { return !k.fits(&t.question) })
+		if len(fitting) > 0 {
+			return drawLie(fitting, t.dice)
+		}
+	}
+	return nil
+}
+
+// key is what a question has in common with itself the next time.
+func (q *question) key() string {
+	return fmt.Sprint(q.method, " ", q.path, " ", q.sort, " ", q.continued, " ", q.shape)
+}
+
+// take counts a lie, unless the run has told enough of its kind.
+func (l *Liar) take(k *lie) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	most := k.most
+	if l.habit == once {
+		most = 1
+	}
+	if most > 0 && l.count[k.kind] >= most {
+		return false
+	}
+	l.count[k.kind]++
+	return true
+}
+
+func (l *Liar) giveBack(k *lie) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count[k.kind]--
+}
+
+// hide notes that the client may not see objects because of a lie.
+func (l *Liar) hide(q *question) {
+	if q.sort != list && q.sort != discovery {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hid[schema.GroupResource{Group: q.group, Resource: q.resource}] = true
+}
+
+// Hid reports whether a lie was told in a list of a type, or in the discovery of its
+// group: the client may not have seen its objects.
+func (l *Liar) Hid(of schema.GroupResource) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hid[of] || l.hid[schema.GroupResource{Group: of.Group}] || l.hid[schema.GroupResource{}]
+}
+
+// Counts returns how often each kind of lie was told so far.
+func (l *Liar) Counts() map[Kind]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := maps.Clone(l.count)
+	maps.DeleteFunc(out, func(_ Kind, n int) bool { return n == 0 })
+	return out
+}
+
+// MadeTwice returns the objects that the server made more than once.
+func (l *Liar) MadeTwice() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for object, n := range l.made {
+		if n > 1 {
+			out = append(out, object)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// String says how often lies are told, and which.
+func (l *Liar) String() string {
+	out := string(l.habit)
+	switch l.habit {
+	case once:
+		out += fmt.Sprintf(": %s, to one of %d", l.kind.kind, l.every)
+	case aKind:
+		out += fmt.Sprintf(": %s, to each %s", l.kind.kind, l.to)
+	case aType:
+		out += fmt.Sprintf(": %s, about %s", l.kind.kind, l.about)
+	}
+	encodings := []string{"in JSON"}
+	if l.binary {
+		encodings[0] = "in protobuf where accepted"
+	}
+	if l.legacy {
+		encodings = append(encodings, "discovery document by document")
+	}
+	return out + " (" + strings.Join(encodings, ", ") + ")"
+}
+
+// ask returns what the server says, in JSON. The first call hands the request on.
+func (t *telling) ask() *said {
+	if t.said == nil {
+		t.said = asking(t.raw, t.r)
+	}
+	return t.said
+}
+
+// askFor returns what the server says to a GET of another path, in the shape of this
+// one.
+func (t *telling) askFor(path, query string) *said {
+	r := t.r.Clone(t.r.Context())
+	r.Method, r.Body, r.ContentLength = http.MethodGet, http.NoBody, 0
+	r.URL.Path, r.URL.RawPath, r.URL.RawQuery = path, "", query
+	return asking(t.raw, r)
+}
+
+// answer returns a document as an answer, in the encoding that this client gets.
+func (t *telling) answer(doc map[string]any) *said {
+	if t.binary && acceptsProtobuf(t.r) {
+		if raw, ok := inProtobuf(doc); ok {
+			return &said{code: http.StatusOK, contentType: "application/vnd.kubernetes.protobuf", body: raw}
+		}
+	}
+	return t.inJSON(doc)
+}
+
+// inJSON is for documents to which only JSON does justice.
+func (t *telling) inJSON(doc any) *said {
+	return &said{code: http.StatusOK, contentType: contentJSON, body: encoded(doc)}
+}
+
+// other returns the UID of an object that is not this one, and not the one of the last
+// time: told twice alike, a client could not tell it from the truth.
+func (t *telling) other(uid string) types.UID {
+	others := slices.DeleteFunc(slices.Clone(t.facts.Objects), func(o Object) bool { return string(o.UID) == uid })
+	if len(others) < 2 {
+		return types.UID(t.strange())
+	}
+	if t.sort != get {
+		return others[t.dice.IntN(len(others))].UID
+	}
+	hash := fnv.New32a()
+	fmt.Fprint(hash, t.seed, t.path)
+	return others[(int(hash.Sum32()%1000)+t.time)%len(others)].UID
+}

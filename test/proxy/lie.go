@@ -1,0 +1,176 @@
+package proxy
+
+import "encoding/json"
+
+// The kinds of lies. Each is told in one answer, unless it says otherwise. They are
+// lies that a client can find out: from the answer alone, from what it asked for, or
+// from another answer. doc.go lists those that nobody could find out.
+const (
+	OtherCode        Kind = "error status with the body of a success"
+	FailureIn200     Kind = "200 with a Status that is a failure"
+	HTML             Kind = "200 with HTML"
+	ErrorDocument    Kind = "200 with a document of kind Error"
+	MessageDocument  Kind = "200 with nothing but a message"
+	Nothing          Kind = "200 with an empty body"
+	NoDocument       Kind = "200 with JSON that is no object of the API"
+	NotFoundIn200    Kind = "200 with a Status that says the object is not found"
+	NotFoundOfOther  Kind = "404 that names another object"
+	OtherList        Kind = "list of another type"
+	ObjectForList    Kind = "single object for a list"
+	ListForObject    Kind = "list for a single object"
+	TableForList     Kind = "Table for a list"
+	TypesForList     Kind = "APIResourceList for a list"
+	NoItems          Kind = "list without the field items"
+	ItemsNoList      Kind = "items that are an object, text or a number"
+	ItemsNoObjects   Kind = "null, text or numbers among the items"
+	ItemElsewhere    Kind = "items in a namespace where they cannot be"
+	ItemNameless     Kind = "item without a name"
+	ItemWithoutUID   Kind = "item without a UID"
+	ItemOtherUID     Kind = "item with the UID of another object"
+	ItemNoVersion    Kind = "items without resourceVersion"
+	ListNoVersion    Kind = "list without resourceVersion"
+	ItemsTwice       Kind = "every item twice"
+	SameToken        Kind = "the same continue token again and again"
+	TwoTokens        Kind = "two continue tokens in turn"
+	NewTokens        Kind = "ever new continue tokens for the same page"
+	ExpiredTokens    Kind = "410 with ever new continue tokens"
+	CutShort         Kind = "list that ends though remainingItemCount says there is more"
+	WrongCount       Kind = "remainingItemCount of another number"
+	OlderPage        Kind = "page of an older state than the page before"
+	OlderList        Kind = "list of an older state than the list before"
+	LacksOwners      Kind = "list that lacks owners which a GET finds"
+	OtherName        Kind = "object of another name"
+	OtherNamespace   Kind = "object of another namespace"
+	OtherKind        Kind = "object of another kind"
+	OtherUID         Kind = "object with the UID of another object"
+	StrangeUID       Kind = "object with a UID that none has, another one each time"
+	WithoutUID       Kind = "object without a UID"
+	WithoutVersion   Kind = "object without resourceVersion"
+	EmptyDiscovery   Kind = "discovery of nothing"
+	OtherDiscovery   Kind = "discovery of another kind"
+	NoDiscovery      Kind = "404 for /api or /apis"
+	LacksGroup       Kind = "discovery without a group that has an APIService"
+	LacksCustomType  Kind = "discovery without a type that has a CustomResourceDefinition"
+	LacksVerbs       Kind = "discovery without the verbs of a type that has a CustomResourceDefinition"
+	LostType         Kind = "discovery that lacks a type it had before"
+	OtherTable       Kind = "Table of another kind"
+	OtherReview      Kind = "access review of another kind"
+	LacksWhole       Kind = "list of whole objects that lacks some"
+	SwappedUIDs      Kind = "whole objects with each other's UIDs"
+	WholeElsewhere   Kind = "whole objects of another namespace"
+	MetadataForWhole Kind = "metadata in place of whole objects"
+	DeletedOther     Kind = "DELETE answered with another object"
+	DeletedNot       Kind = "DELETE answered with Success, and not done"
+	PatchedOther     Kind = "PATCH answered with an object of another UID"
+	PatchedNot       Kind = "PATCH answered with the unchanged object, and not done"
+	CreatedOther     Kind = "POST answered with another object"
+	EventOfOther     Kind = "watch event about another kind"
+	EventDeleted     Kind = "watch event DELETED for an object that is there"
+	ManyItems        Kind = "list with 20 MiB of items that do not exist"
+	HugeItems        Kind = "list with items of 15 MiB"
+	HugeObjects      Kind = "whole objects of 15 MiB"
+)
+
+// lie is how a kind of lie is told.
+type lie struct {
+	kind  Kind
+	share int // how often it is drawn beside the others
+	most  int // how often a run can afford it; 0: always
+	fits  func(*question) bool
+	// tell returns the answer, or nil where it cannot be told of the honest one.
+	tell func(*telling) *said
+}
+
+var lieKinds = []*lie{
+	{OtherCode, 3, 0, anyAnswer, otherCode},
+	{FailureIn200, 3, 0, anyAnswer, failureIn200},
+	{HTML, 2, 0, anyAnswer, instead("text/html", "<!DOCTYPE html><html><body>Your session has expired. <a href=\"/login\">Log in</a></body></html>")},
+	{ErrorDocument, 3, 0, anyAnswer, instead(contentJSON, `{"kind":"Error","apiVersion":"v1","code":"SESSION","message":"your session has expired"}`)},
+	{MessageDocument, 3, 0, anyAnswer, instead(contentJSON, `{"message":"your session has expired"}`)},
+	{Nothing, 2, 0, anyAnswer, instead(contentJSON, "")},
+	{NoDocument, 2, 0, anyAnswer, noDocument},
+	{OtherList, 3, 0, metadataList, otherList},
+	{ObjectForList, 2, 0, metadataList, objectForList},
+	{ListForObject, 2, 0, anyObject, listForObject},
+	{TableForList, 2, 0, metadataList, tableForList},
+	{TypesForList, 2, 0, metadataList, typesForList},
+	{NoItems, 3, 0, either(metadataList, wholeList), noItems},
+	{ItemsNoList, 3, 0, either(metadataList, wholeList), itemsNoList},
+	{ItemsNoObjects, 3, 0, either(metadataList, wholeList), itemsNoObjects},
+	{ItemElsewhere, 3, 0, metadataList, itemElsewhere},
+	{ItemNameless, 2, 0, metadataList, anItem(func(_ *telling, meta map[string]any) { delete(meta, "name") })},
+	{ItemWithoutUID, 2, 0, metadataList, anItem(func(_ *telling, meta map[string]any) { delete(meta, "uid") })},
+	{ItemOtherUID, 3, 0, metadataList, anItem(func(t *telling, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
+	{ItemNoVersion, 2, 0, metadataList, everyItem(func(_ *telling, meta map[string]any) { delete(meta, "resourceVersion") })},
+	{ListNoVersion, 2, 0, metadataList, listNoVersion},
+	{ItemsTwice, 2, 0, metadataList, itemsTwice},
+	{SameToken, 2, 3, either(firstPage, wholeList), withoutEnd(SameToken)},
+	{TwoTokens, 2, 3, either(firstPage, wholeList), withoutEnd(TwoTokens)},
+	{NewTokens, 2, 3, either(firstPage, wholeList), withoutEnd(NewTokens)},
+	{ExpiredTokens, 2, 3, either(firstPage, wholeList), withoutEnd(ExpiredTokens)},
+	{CutShort, 4, 0, metadataList, cutShort},
+	{WrongCount, 2, 0, metadataList, wrongCount},
+	{OlderPage, 4, 0, laterPage, olderPage},
+	{OlderList, 4, 0, firstPage, olderList},
+	{LacksOwners, 5, 0, metadataList, lacksOwners},
+	{OtherName, 3, 0, anyObject, anObject(func(t *telling, meta map[string]any) { meta["name"] = t.name + "-2" })},
+	{OtherNamespace, 2, 0, anyObject, otherNamespace},
+	{OtherKind, 2, 0, anyObject, otherKind},
+	{OtherUID, 5, 0, anyObject, anObject(func(t *telling, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
+	{StrangeUID, 3, 0, anyObject, anObject(func(t *telling, meta map[string]any) { meta["uid"] = t.strange() })},
+	{WithoutUID, 2, 0, anyObject, anObject(func(_ *telling, meta map[string]any) { delete(meta, "uid") })},
+	{WithoutVersion, 2, 0, anyObject, anObject(func(_ *telling, meta map[string]any) { delete(meta, "resourceVersion") })},
+	{NotFoundIn200, 4, 0, anyObject, notFoundIn200},
+	{NotFoundOfOther, 3, 0, anyObject, notFoundOfOther},
+	{EmptyDiscovery, 3, 0, allOfARoot, emptyDiscovery},
+	{OtherDiscovery, 2, 0, anyDiscovery, otherDiscovery},
+	{NoDiscovery, 4, 0, allOfARoot, noDiscovery},
+	{LacksGroup, 4, 0, allGroups, lacksGroup},
+	{LacksCustomType, 4, 0, anyDiscovery, lacksCustomType},
+	{LacksVerbs, 3, 0, anyDiscovery, lacksVerbs},
+	{LostType, 4, 0, anyDiscovery, lostType},
+	{OtherTable, 2, 0, anyTable, otherTable},
+	{OtherReview, 2, 0, anyReview, otherReview},
+	{LacksWhole, 4, 0, wholeList, lacksWhole},
+	{SwappedUIDs, 4, 0, wholeList, swappedUIDs},
+	{WholeElsewhere, 3, 0, wholeList, wholeElsewhere},
+	{MetadataForWhole, 4, 0, either(wholeList, wholeObject), metadataForWhole},
+	{DeletedOther, 3, 0, deletes, deletedOther},
+	{DeletedNot, 3, 0, deletes, deletedNot},
+	{PatchedOther, 3, 0, patches, anObject(func(t *telling, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
+	{PatchedNot, 3, 0, patches, patchedNot},
+	{CreatedOther, 3, 0, creates, createdOther},
+	{EventOfOther, 3, 0, watches, eventOfOther},
+	{EventDeleted, 5, 0, watches, eventDeleted},
+	{ManyItems, 1, 2, metadataList, manyItems},
+	{HugeItems, 1, 2, metadataList, hugeItems},
+	{HugeObjects, 2, 2, either(wholeList, wholeObject), hugeObjects},
+}
+
+func either(fits ...func(*question) bool) func(*question) bool {
+	return func(q *question) bool {
+		for _, f := range fits {
+			if f(q) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// Lies returns all kinds of lies, in the order of a report.
+func Lies() []Kind {
+	out := make([]Kind, len(lieKinds))
+	for i, k := range lieKinds {
+		out[i] = k.kind
+	}
+	return out
+}
+
+func encoded(doc any) []byte {
+	body, err := json.Marshal(doc)
+	if err != nil {
+		panic(err) // it came from JSON
+	}
+	return body
+}

@@ -1,0 +1,151 @@
+package proxy
+
+import (
+	"net/http"
+	"slices"
+)
+
+// Discovery is one document under each root (APIGroupDiscoveryList), or one of the
+// groups (APIVersions, APIGroupList) and one of each version (APIResourceList).
+
+func (t *telling) discovered() map[string]any {
+	honest := t.ask()
+	if !honest.ok() || honest.doc == nil {
+		return nil
+	}
+	return like(honest.doc)
+}
+
+func emptyDiscovery(t *telling) *said {
+	doc := t.discovered()
+	for _, field := range []string{"items", "groups", "versions"} {
+		if _, has := doc[field]; has {
+			doc[field] = []any{}
+			return t.answer(doc)
+		}
+	}
+	return nil
+}
+
+func otherDiscovery(t *telling) *said {
+	doc := t.discovered()
+	if doc == nil {
+		return nil
+	}
+	kinds := []string{"APIResourceList", "APIGroupList", "APIVersions", "PartialObjectMetadataList", "List"}
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == doc["kind"] })
+	doc["kind"] = kinds[t.dice.IntN(len(kinds))]
+	return t.inJSON(doc)
+}
+
+func noDiscovery(t *telling) *said {
+	if t.dice.IntN(2) == 0 {
+		return text(http.StatusNotFound, "text/plain; charset=utf-8", "404 page not found\n")
+	}
+	return &said{code: http.StatusNotFound, contentType: contentJSON, body: []byte(
+		`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"the server could not find the requested resource","reason":"NotFound","details":{},"code":404}`)}
+}
+
+// lacksGroup leaves one group out. All groups under /apis have APIServices.
+func lacksGroup(t *telling) *said {
+	doc := t.discovered()
+	for _, field := range []string{"items", "groups"} {
+		if groups, _ := doc[field].([]any); len(groups) > 0 {
+			i := t.dice.IntN(len(groups))
+			doc[field] = slices.Delete(groups, i, i+1)
+			return t.answer(doc)
+		}
+	}
+	return nil
+}
+
+// eachResource lets a function change the resources of every version of a group, and
+// returns nil where it changed none.
+func (t *telling) eachResource(doc map[string]any, of func(group string) bool, change func(resources []any) ([]any, bool)) *said {
+	changed := false
+	in := func(version map[string]any) {
+		resources, _ := version["resources"].([]any)
+		if left, did := change(resources); did {
+			version["resources"], changed = left, true
+		}
+	}
+	for _, item := range itemsOf(doc) {
+		group, _ := item.(map[string]any)
+		versions, _ := group["versions"].([]any)
+		for _, v := range versions {
+			if version, _ := v.(map[string]any); of(textOf(metaOf(item), "name")) {
+				in(version)
+			}
+		}
+	}
+	if doc["kind"] == "APIResourceList" && of(t.group) {
+		in(doc)
+	}
+	if !changed {
+		return nil
+	}
+	return t.answer(doc)
+}
+
+func nameOf(resource any) string {
+	r, _ := resource.(map[string]any)
+	if name := textOf(r, "resource"); name != "" {
+		return name
+	}
+	return textOf(r, "name")
+}
+
+// drop leaves a type out, of whatever group those are.
+func (t *telling) drop(of func(group string) bool, types []string) *said {
+	gone := types[t.dice.IntN(len(types))]
+	return t.eachResource(t.discovered(), of, func(resources []any) ([]any, bool) {
+		left := slices.DeleteFunc(slices.Clone(resources), func(r any) bool { return nameOf(r) == gone })
+		return left, len(left) < len(resources)
+	})
+}
+
+func (t *telling) custom(group string) bool { return group == t.facts.CustomGroup }
+
+// customTypes are the types of the custom group.
+func (t *telling) customTypes() []string {
+	var out []string
+	for _, o := range t.facts.Objects {
+		if t.custom(o.Group) && !slices.Contains(out, o.Resource) {
+			out = append(out, o.Resource)
+		}
+	}
+	return out
+}
+
+func lacksCustomType(t *telling) *said {
+	types := t.customTypes()
+	if len(types) == 0 {
+		return nil
+	}
+	return t.drop(t.custom, types)
+}
+
+func lacksVerbs(t *telling) *said {
+	gone := []string{"delete", "list", "watch", "get", "patch"}[t.dice.IntN(5)]
+	return t.eachResource(t.discovered(), t.custom, func(resources []any) ([]any, bool) {
+		for _, resource := range resources {
+			r, _ := resource.(map[string]any)
+			verbs, _ := r["verbs"].([]any)
+			r["verbs"] = slices.DeleteFunc(verbs, func(v any) bool { return v == gone })
+		}
+		return resources, len(resources) > 0
+	})
+}
+
+// lostType is told only to a client that was told of all types before: that a built-in
+// type is missing, nobody could tell from what is there.
+func lostType(t *telling) *said {
+	t.mu.Lock()
+	known := t.honest[t.key()] > 0
+	t.mu.Unlock()
+	if !known || len(t.facts.Objects) == 0 {
+		return nil
+	}
+	lost := t.facts.Objects[t.dice.IntN(len(t.facts.Objects))]
+	return t.drop(func(group string) bool { return group == lost.Group }, []string{lost.Resource})
+}

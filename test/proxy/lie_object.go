@@ -1,0 +1,177 @@
+package proxy
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/http"
+)
+
+// anObject changes the metadata of the object that the server answers with.
+func anObject(change func(*telling, map[string]any)) func(*telling) *said {
+	return func(t *telling) *said {
+		honest := t.ask()
+		if !honest.ok() || textOf(metaOf(honest.doc), "uid") == "" {
+			return nil
+		}
+		doc := like(honest.doc)
+		change(t, metaOf(doc))
+		if t.shape == whole {
+			return t.inJSON(doc)
+		}
+		return t.answer(doc)
+	}
+}
+
+// strange is a UID that no object has.
+func (t *telling) strange() string {
+	hash := fnv.New64a()
+	fmt.Fprint(hash, t.seed, t.path)
+	return fmt.Sprintf("%08x-%04x-4bad-8bad-%012x", uint32(hash.Sum64()), uint16(t.time), t.dice.Uint64()>>16)
+}
+
+func otherNamespace(t *telling) *said {
+	return anObject(func(t *telling, meta map[string]any) {
+		if t.namespace == "" {
+			meta["namespace"] = "default"
+			return
+		}
+		meta["namespace"] = t.namespace + "-2"
+	})(t)
+}
+
+// otherKind answers with an object of the same name and another kind.
+func otherKind(t *telling) *said {
+	honest := t.ask()
+	if !honest.ok() || textOf(metaOf(honest.doc), "uid") == "" {
+		return nil
+	}
+	doc := like(honest.doc)
+	doc["apiVersion"], doc["kind"] = "node.k8s.io/v1", "RuntimeClass"
+	metaOf(doc)["uid"] = t.strange()
+	if t.shape == whole {
+		return t.inJSON(doc)
+	}
+	return t.answer(doc)
+}
+
+// metadataForWhole leaves nothing but the metadata.
+func metadataForWhole(t *telling) *said {
+	honest := t.ask()
+	if !honest.ok() || honest.doc == nil {
+		return nil
+	}
+	of := func(doc any) map[string]any {
+		return map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metaOf(doc)}
+	}
+	if t.sort == get {
+		return t.inJSON(of(honest.doc))
+	}
+	items := []any{}
+	for _, item := range itemsOf(honest.doc) {
+		items = append(items, of(item))
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	return t.inJSON(map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": honest.doc["metadata"], "items": items})
+}
+
+func lacksWhole(t *telling) *said {
+	doc := t.full()
+	if doc == nil {
+		return nil
+	}
+	var left []any
+	for i, item := range itemsOf(doc) {
+		if i%3 != t.dice.IntN(3) {
+			left = append(left, item)
+		}
+	}
+	if len(left) == len(itemsOf(doc)) {
+		left = left[1:]
+	}
+	doc["items"] = left
+	return t.inJSON(doc)
+}
+
+// swappedUIDs gives every object the UID of the next one.
+func swappedUIDs(t *telling) *said {
+	doc := t.full()
+	items := itemsOf(doc)
+	if len(items) < 2 {
+		return nil
+	}
+	first := metaOf(items[0])["uid"]
+	for i := range items {
+		uid := first
+		if i+1 < len(items) {
+			uid = metaOf(items[i+1])["uid"]
+		}
+		metaOf(items[i])["uid"] = uid
+	}
+	return t.inJSON(doc)
+}
+
+func wholeElsewhere(t *telling) *said {
+	doc := t.full()
+	if doc == nil {
+		return nil
+	}
+	for _, item := range itemsOf(doc) {
+		meta := metaOf(item)
+		if meta["namespace"] == nil {
+			meta["namespace"] = "default"
+			continue
+		}
+		meta["namespace"] = textOf(meta, "namespace") + "-2"
+	}
+	return t.inJSON(doc)
+}
+
+// deletedOther hands a DELETE on, or not, and answers with another object.
+func deletedOther(t *telling) *said {
+	honest := t.askFor(t.path, "")
+	t.done()
+	if !honest.ok() || textOf(metaOf(honest.doc), "uid") == "" {
+		return nil
+	}
+	doc := like(honest.doc)
+	meta := metaOf(doc)
+	if t.dice.IntN(2) == 0 {
+		meta["name"] = t.name + "-2"
+	} else {
+		meta["uid"] = string(t.other(textOf(meta, "uid")))
+	}
+	return t.answer(doc)
+}
+
+func deletedNot(*telling) *said {
+	return &said{code: http.StatusOK, contentType: contentJSON, body: []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`)}
+}
+
+func patchedNot(t *telling) *said {
+	honest := t.askFor(t.path, "")
+	if !honest.ok() {
+		return nil
+	}
+	return t.answer(honest.doc)
+}
+
+func createdOther(t *telling) *said {
+	honest := t.ask()
+	if !honest.ok() {
+		return nil
+	}
+	doc := like(honest.doc)
+	switch meta := metaOf(doc); t.dice.IntN(3) {
+	case 0:
+		meta["name"] = textOf(meta, "name") + "-2"
+	case 1:
+		meta["uid"] = string(t.other(textOf(meta, "uid")))
+	default:
+		delete(meta, "uid")
+	}
+	out := t.answer(doc)
+	out.code = http.StatusCreated
+	return out
+}

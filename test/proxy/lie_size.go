@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// These are of no account for what the client concludes: items that nothing refers to,
+// and annotations. They show how much memory it takes for the answers of a server that
+// may be anything.
+
+const mebibyte = 1 << 20
+
+// Tests make do with less.
+var (
+	mostItems = 20 * mebibyte / 200 // about 200 bytes each
+	huge      = 15 * mebibyte
+)
+
+func manyItems(t *telling) *said {
+	doc := t.list()
+	if doc == nil {
+		return nil
+	}
+	items := itemsOf(doc)
+	version := textOf(metaOf(doc), "resourceVersion")
+	for i := range mostItems {
+		meta := map[string]any{
+			"name": fmt.Sprintf("made-up-%d", i), "uid": fmt.Sprintf("%08x-%04x-4bad-8bad-%012x", uint32(t.seed), uint16(t.time), i), "resourceVersion": version,
+			"creationTimestamp": "2026-01-01T00:00:00Z",
+		}
+		if t.namespaced(items) {
+			meta["namespace"] = "default"
+			if t.namespace != "" {
+				meta["namespace"] = t.namespace
+			}
+		}
+		items = append(items, map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": meta})
+	}
+	doc["items"] = items
+	return t.answer(doc)
+}
+
+// namespaced reports whether the objects of this list are in namespaces.
+func (t *telling) namespaced(items []any) bool {
+	return t.namespace != "" || len(items) > 0 && metaOf(items[0])["namespace"] != nil
+}
+
+// pad gives up to four objects 15 MiB of annotations each.
+func pad(objects []any) {
+	padding := strings.Repeat("0123456789abcdef", huge/16)
+	for _, o := range objects[:min(len(objects), 4)] {
+		metaOf(o)["annotations"] = map[string]any{"padding": padding}
+	}
+}
+
+func hugeItems(t *telling) *said {
+	doc := t.full()
+	if doc == nil {
+		return nil
+	}
+	pad(itemsOf(doc))
+	return t.answer(doc)
+}
+
+func hugeObjects(t *telling) *said {
+	honest := t.ask()
+	if !honest.ok() || honest.doc == nil {
+		return nil
+	}
+	doc := like(honest.doc)
+	if t.sort == get {
+		pad([]any{doc})
+	} else {
+		if len(itemsOf(doc)) == 0 {
+			return nil
+		}
+		pad(itemsOf(doc))
+	}
+	return t.inJSON(doc)
+}
