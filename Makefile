@@ -99,16 +99,25 @@ differential: controlplane ## compare collect with the real collector on 20 rand
 	KUBECTL_GC_E2E=1 SEEDS=$(or $(SEEDS),20) $(GO) test -count=1 -timeout 60m -v -run 'TestDifferential|TestCollectBesideTheRealCollector' ./test/e2e
 
 # What soak has counted so far: RESUME=1 goes on with it.
-COUNTED = $(CURDIR)/bin/soak.json
+COUNTED       = $(CURDIR)/bin/soak.json
+COUNTED_LIES  = $(CURDIR)/bin/soak-lies.json
+
+# A campaign takes most of an hour or more.
+CAMPAIGN = KUBECTL_GC_E2E=1 KUBECTL_GC_SEED=$(FROM) RUNS=$(or $(RUNS),500) ABREAST=$(or $(ABREAST),3) RELIABILITY=$(CURDIR)/docs/reliability.md
 
 .PHONY: soak
-soak: controlplane ## act under random faults, 500 times, and fuzz (RUNS=n FUZZTIME=t); writes docs/reliability.md
-	@mkdir -p bin$(if $(RESUME),, && rm -f $(COUNTED))
-	KUBECTL_GC_E2E=1 KUBECTL_GC_SEED=$(FROM) RUNS=$(or $(RUNS),500) ABREAST=$(or $(ABREAST),3) \
-	TALLY=$(COUNTED) RELIABILITY=$(CURDIR)/docs/reliability.md \
-		$(GO) test -count=1 -timeout 4h -v -run TestUnderFaults ./test/e2e; faults=$$?; \
+soak: controlplane ## run under random faults, 500 times, under lies, 500 times, and fuzz (RUNS=n FUZZTIME=t); writes docs/reliability.md
+	@mkdir -p bin$(if $(RESUME),, && rm -f $(COUNTED) $(COUNTED_LIES))
+	$(CAMPAIGN) TALLY=$(COUNTED) $(GO) test -count=1 -timeout 4h -v -run TestUnderFaults ./test/e2e; faults=$$?; \
+	$(CAMPAIGN) TALLY=$(COUNTED_LIES) $(GO) test -count=1 -timeout 4h -v -run 'TestUnderLies$$' ./test/e2e; lies=$$?; \
+	$(MAKE) mutation; mutation=$$?; \
 	$(FUZZ) -write docs/reliability.md ./pkg/...; fuzz=$$?; \
-	cat docs/reliability.md; exit $$((faults + fuzz))
+	cat docs/reliability.md; exit $$((faults + lies + mutation + fuzz))
+
+.PHONY: mutation
+mutation: controlplane ## check that the campaign of lies fails with a program that does not check answers; writes docs/reliability.md
+	MUTATION=1 KUBECTL_GC_E2E=1 ABREAST=$(or $(ABREAST),3) RELIABILITY=$(CURDIR)/docs/reliability.md \
+		$(GO) test -count=1 -timeout 2h -v -run TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer ./test/e2e
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the inputs

@@ -19,6 +19,7 @@ type blueprint struct {
 	sound  int          // how many claims of a hundred are good; with 100, those of circles are, too
 	spaces []string     // in which namespaces it is built; nil: in new ones
 	named  bool         // every object has a label
+	asked  []int        // parts that are always asked for by name
 }
 
 // measure says of how many parts a blueprint is made before dependents are added.

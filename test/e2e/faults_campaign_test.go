@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
 const (
@@ -28,12 +29,14 @@ const (
 	tallyVariable = "TALLY"
 )
 
-// usualRuns is how many there are where nobody says, always with the same seeds.
+// usualRuns is how many runs under faults there are where nobody says, always with the
+// same seeds.
 const usualRuns = 20
 
-// campaign is a number of runs under faults, with one seed after the other.
+// campaign is a number of runs, with one seed after the other.
 type campaign struct {
 	path string // of the file that keeps the tally; empty: none does
+	run  func(t *testing.T, ground *world, seed uint64) *verdict
 
 	mu    sync.Mutex
 	tally *tally
@@ -43,10 +46,10 @@ type campaign struct {
 
 // newCampaign goes on with the campaign that was kept, or begins one with the seed
 // that is asked for, or with a fresh one. The seeds are those to come.
-func newCampaign(t *testing.T) (c *campaign, seeds []uint64) {
+func newCampaign(t *testing.T, run func(*testing.T, *world, uint64) *verdict, usual int, kinds []proxy.Kind) (c *campaign, seeds []uint64) {
 	t.Helper()
-	from, n := extent(t)
-	c = &campaign{path: os.Getenv(tallyVariable), tally: newTally(from), begun: time.Now()}
+	from, n := extent(t, usual)
+	c = &campaign{path: os.Getenv(tallyVariable), run: run, tally: newTally(from, kinds), begun: time.Now()}
 	if c.path != "" {
 		kept, err := os.ReadFile(c.path)
 		if err == nil {
@@ -66,10 +69,10 @@ func newCampaign(t *testing.T) (c *campaign, seeds []uint64) {
 	return c, seeds
 }
 
-func extent(t *testing.T) (from uint64, n int) {
+func extent(t *testing.T, usual int) (from uint64, n int) {
 	t.Helper()
 	if os.Getenv(runsVariable) == "" && os.Getenv(seedVariable) == "" {
-		return 1, usualRuns
+		return 1, usual
 	}
 	return seeds(t, 1)[0], number(t, runsVariable)
 }
@@ -111,7 +114,7 @@ func (c *campaign) march(t *testing.T, grounds []*world, seeds []uint64) {
 		workers.Go(func() {
 			for seed := range next {
 				var v *verdict
-				passed := t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) { v = endure(t, ground, seed) })
+				passed := t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) { v = c.run(t, ground, seed) })
 				if err := c.note(seed, v, passed); err != nil {
 					t.Error(err)
 				}

@@ -143,13 +143,13 @@ func (o *ordeal) program() string { return filepath.Join(o.bin, "kubectl-gc") }
 // others, or what there is where none does.
 func (o *ordeal) targets() []string {
 	var owners, others []string
-	for _, n := range o.dice.Perm(len(o.parts)) {
+	for _, n := range slices.Concat(o.asked, o.dice.Perm(len(o.parts))) {
 		p := o.parts[n]
 		owns := slices.ContainsFunc(o.parts, func(other part) bool {
 			return slices.ContainsFunc(other.claims, func(c claim) bool { return c.uid == n })
 		})
 		switch typed := o.plural(n) + "/" + o.name(n); {
-		case p.space != 0 || p.fate != lives || p.kind == "Event":
+		case p.space != 0 || p.fate != lives || p.kind == "Event" || slices.Contains(owners, typed):
 		case owns:
 			owners = append(owners, typed)
 		default:

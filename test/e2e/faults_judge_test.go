@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	objects "github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
@@ -22,7 +23,8 @@ type passage struct {
 	end           ending          // after what finishes it
 	saved         map[string]bool // the roles of what is in the backups of the command
 	result        result
-	mischief      *proxy.Mischief // nil: undisturbed
+	mischief      *proxy.Mischief // nil: no faults
+	liar          *proxy.Liar     // nil: no lies
 }
 
 // verdict is what there is to say of a passage under faults.
@@ -38,6 +40,11 @@ type verdict struct {
 	lucky []string
 	// What must not be: each a line.
 	wrong, unsaved, panics, unlike, other []string
+	// The same, under lies alone: finalizers removed on unproven grounds, exit code 0
+	// though not all was done, objects created twice.
+	unproven, false, twice []string
+	peak                   int64       // the most memory that the program took, in bytes
+	tables                 *proxy.Liar // of a command that reads; nil: there was none
 }
 
 // judge says what is wrong with what was done under faults, by what is done
@@ -46,10 +53,13 @@ func (o *ordeal) judge(v *verdict, undisturbed *passage) {
 	o.Helper()
 	o.compare(v, undisturbed)
 	o.manners(v)
+	if v.liar != nil {
+		o.judgeUnderLies(v, undisturbed)
+	}
 	for _, line := range v.lucky {
 		o.Log(line)
 	}
-	for _, line := range slices.Concat(v.wrong, v.unsaved, v.panics, v.unlike, v.other) {
+	for _, line := range slices.Concat(v.wrong, v.unsaved, v.panics, v.unlike, v.other, v.unproven, v.false, v.twice) {
 		o.Error(line)
 	}
 	if !v.ended {
@@ -210,16 +220,23 @@ func (o *ordeal) kept() map[string]bool {
 		}
 		for _, e := range b.Entries {
 			manifest, err := b.Manifest(e)
+			var of objects.Object
 			if err == nil {
-				_, err = backup.ObjectOf(manifest)
+				of, err = backup.ObjectOf(manifest)
 			}
 			if err != nil {
 				o.Errorf("%s in %s: %v", e.Object, folder, err)
 				continue
 			}
-			if role, ours := o.members[e.Object.UID]; ours {
-				out[role] = true
+			role, ours := o.members[e.Object.UID]
+			if !ours {
+				continue
 			}
+			if built := o.objects[o.number(role)]; of.Kind != built.GetKind() || of.Name != built.GetName() || of.Namespace != built.GetNamespace() {
+				o.Logf("%s in %s is not it, but %s in namespace %q", e.Object, folder, of, of.Namespace)
+				continue
+			}
+			out[role] = true
 		}
 		o.must(b.Close())
 	}

@@ -16,11 +16,11 @@ func TestThePageHasTheFiguresOfAllRuns(t *testing.T) {
 	if err := os.WriteFile(path, []byte(begins+ends), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	figures := newTally(1)
+	figures := newTally(1, proxy.Kinds())
 	figures.Runs, figures.Kinds[proxy.Lost] = 7, 12
 	figures.Done = make([]uint64, 9)
 	figures.add(1, &verdict{passage: &passage{mischief: proxy.NewMischief(1, nil, nil)}, lucky: []string{"one", "two"}}, true)
-	if err := figures.write(path); err != nil {
+	if err := figures.write(path, "faults", section); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)

@@ -13,8 +13,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// tally sums up what happened in all runs under faults.
+// tally sums up what happened in all runs of a campaign.
 type tally struct {
+	kinds []proxy.Kind // in the order of the report
+
 	From    uint64   // the first seed
 	Done    []uint64 // the seeds of those that are over
 	Failing []uint64 // and of those of them that failed
@@ -31,10 +33,17 @@ type tally struct {
 
 	Wrong, Unsaved, Panics, Hangs, Unlike, Other int
 	Lucky                                        int // objects that went, and might as well have stayed
+
+	// Under lies alone.
+	Unproven, False, Twice int
+	Honest                 int // runs in which no lie was told
+	// Failed counts, by kind, the failing runs in which that one alone was told.
+	Failed map[proxy.Kind]int
+	Peak   int64 // the most memory that any run of the program took, in bytes
 }
 
-func newTally(from uint64) *tally {
-	return &tally{From: from, ByCommand: map[string]int{}, Codes: map[int]int{}, Kinds: map[proxy.Kind]int{}}
+func newTally(from uint64, kinds []proxy.Kind) *tally {
+	return &tally{kinds: kinds, From: from, ByCommand: map[string]int{}, Codes: map[int]int{}, Kinds: map[proxy.Kind]int{}, Failed: map[proxy.Kind]int{}}
 }
 
 // add counts a run. v is nil where something stood in the way of a verdict.
@@ -56,10 +65,25 @@ func (t *tally) add(seed uint64, v *verdict, passed bool) {
 		t.Hangs++
 	}
 	t.Longest = max(t.Longest, v.result.Took)
-	for kind, n := range v.mischief.Counts() {
+	counts := v.injected()
+	for kind, n := range counts {
 		t.Kinds[kind] += n
 	}
-	t.Lost += v.mischief.LostWrites()
+	switch {
+	case len(counts) == 0:
+		t.Honest++
+	case len(counts) == 1 && !passed:
+		for kind := range counts {
+			t.Failed[kind]++
+		}
+	}
+	if v.mischief != nil {
+		t.Lost += v.mischief.LostWrites()
+	}
+	t.Unproven += len(v.unproven)
+	t.False += min(1, len(v.false))
+	t.Twice += len(v.twice)
+	t.Peak = max(t.Peak, v.peak)
 	t.Wrong += len(v.wrong)
 	t.Lucky += len(v.lucky)
 	t.Unsaved += len(v.unsaved)
@@ -85,7 +109,7 @@ type figure struct {
 // Injected are the faults by kind.
 func (t *tally) Injected() []figure {
 	var out []figure
-	for _, k := range proxy.Kinds() {
+	for _, k := range t.kinds {
 		out = append(out, figure{string(k), t.Kinds[k]})
 	}
 	return out
@@ -108,6 +132,15 @@ func (t *tally) Found() []figure {
 	}
 }
 
+// FoundUnderLies is what must be nought beside that in a campaign of lies.
+func (t *tally) FoundUnderLies() []figure {
+	return []figure{
+		{"finalizers removed on unproven grounds", t.Unproven},
+		{"runs that ended with exit code 0 and were not complete", t.False},
+		{"objects that were created twice", t.Twice},
+	}
+}
+
 // Amounts is how much was done.
 func (t *tally) Amounts() []figure {
 	out := []figure{{"runs under faults", t.Runs}}
@@ -126,10 +159,33 @@ func (t *tally) Amounts() []figure {
 	)
 }
 
+// AmountsUnderLies is how much was done in a campaign of lies.
+func (t *tally) AmountsUnderLies() []figure {
+	out := []figure{{"runs under lies", t.Runs}, {"of these without any, as it turned out", t.Honest}}
+	for _, command := range slices.Sorted(maps.Keys(t.ByCommand)) {
+		out = append(out, figure{"runs of `" + command + "`", t.ByCommand[command]})
+	}
+	for _, code := range slices.Sorted(maps.Keys(t.Codes)) {
+		out = append(out, figure{fmt.Sprintf("that ended with exit code %d", code), t.Codes[code]})
+	}
+	return append(out,
+		figure{"objects in the graphs", t.Objects},
+		figure{"of these deleted under lies, or on their way", t.Deleted},
+		figure{"kinds of lie", len(t.kinds)},
+		figure{"lies", t.Faults()},
+	)
+}
+
+// PeakMiB is the most memory that a run of the program took.
+func (t *tally) PeakMiB() int64 { return t.Peak >> 20 }
+
+// MostMiB is how much it may take.
+func (t *tally) MostMiB() int64 { return mostMemory >> 20 }
+
 func (t *tally) String() string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	for _, rows := range [][]figure{t.Amounts(), t.Injected(), t.Found()} {
+	for _, rows := range [][]figure{t.Amounts(), t.Injected(), t.Found(), t.FoundUnderLies()} {
 		for _, r := range rows {
 			fmt.Fprintf(table, "%d\t%s\n", r.N, r.What)
 		}
@@ -137,6 +193,9 @@ func (t *tally) String() string {
 	}
 	_ = table.Flush() // to memory
 	fmt.Fprintf(&out, "in %s, from %s=%d on", t.Took.Round(time.Second), seedVariable, t.From)
+	for _, kind := range slices.Sorted(maps.Keys(t.Failed)) {
+		fmt.Fprintf(&out, "\nFAILED with that kind alone: %d × %s", t.Failed[kind], kind)
+	}
 	for _, seed := range t.Failing {
 		fmt.Fprintf(&out, "\nFAILED: %s=%d", seedVariable, seed)
 	}
@@ -146,16 +205,29 @@ func (t *tally) String() string {
 // counts are those of one run on a line.
 func (v *verdict) counts() string {
 	var out []string
-	for _, k := range proxy.Kinds() {
-		if n := v.mischief.Counts()[k]; n > 0 {
-			out = append(out, fmt.Sprintf("%d × %s", n, k))
-		}
+	counts := v.injected()
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("%d × %s", counts[k], k))
 	}
 	return fmt.Sprintf("%d deleted, %d of them by luck; %s", v.deleted, len(v.lucky), strings.Join(out, "; "))
+}
+
+// injected counts the faults or lies of a run by kind.
+func (v *verdict) injected() map[proxy.Kind]int {
+	if v.liar == nil {
+		return v.mischief.Counts()
+	}
+	out := v.liar.Counts()
+	if v.tables != nil {
+		for kind, n := range v.tables.Counts() {
+			out[kind] += n
+		}
+	}
+	return out
 }
 
 //go:embed reliability.md.tmpl
 var section string
 
 // write puts the figures into a page of the documentation.
-func (t *tally) write(path string) error { return page.Fill(path, "faults", section, t) }
+func (t *tally) write(path, part, section string) error { return page.Fill(path, part, section, t) }

@@ -20,14 +20,14 @@ import (
 // faults, comes to the end to which one comes that never met any.
 func TestUnderFaults(t *testing.T) {
 	set(t)
-	c, seeds := newCampaign(t)
+	c, seeds := newCampaign(t, endure, usualRuns, proxy.Kinds())
 	c.march(t, shared.grounds(t, number(t, abreastVariable)), seeds)
 	t.Logf("\n%s", c.tally)
 	if n := len(c.tally.Failing); n > 0 { // of a campaign that is gone on with, too
 		t.Errorf("%d runs failed", n)
 	}
 	if page := os.Getenv(pageVariable); page != "" {
-		if err := c.tally.write(page); err != nil {
+		if err := c.tally.write(page, "faults", section); err != nil {
 			t.Fatal(err)
 		}
 	}

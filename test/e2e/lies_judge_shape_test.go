@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/test/proxy"
+)
+
+// #0 owns #1. Without lies, #0 is gone in the end, and #1 has no owner any more.
+func TestWhatIsJudgedUnderLies(t *testing.T) {
+	const owner, dependent = "#0", "#1"
+	held := func(by string) condition { return condition{Terminating: true, Finalizers: []string{by}} }
+	owned := func(blocks bool) condition { return condition{Owners: []owned{{"v1/ConfigMap #0", owner, blocks}}} }
+	gone, free := condition{Gone: true}, condition{}
+	type setting struct {
+		before, after, undisturbed ending
+		code, undisturbedCode      int
+	}
+	for name, test := range map[string]struct {
+		setting
+		unproven, false string // what it says; empty: nothing
+	}{
+		"an owner that was orphaned after its dependent": {
+			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: free}, ending{owner: gone, dependent: free}, 0, 0}, "", "",
+		},
+		"an owner that was orphaned before its dependent": {
+			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "orphan is removed, but #1 is still there", "",
+		},
+		"an owner that is still held": {
+			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "", "",
+		},
+		"an owner that went before what blocks it": {
+			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(true)}, ending{owner: gone, dependent: owned(true)}, ending{owner: gone, dependent: gone}, 1, 0}, "foregroundDeletion is removed, but #1 is still there", "",
+		},
+		"an owner that went before what does not block it": {
+			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: gone}, 1, 0}, "", "",
+		},
+		"an owner that keeps its finalizer without lies": {
+			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, ending{owner: gone, dependent: gone}, ending{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, 1, 1}, "foregroundDeletion stays undisturbed", "",
+		},
+		"somebody else's finalizer": {
+			setting{ending{owner: held(hold), dependent: gone}, ending{owner: gone, dependent: gone}, ending{owner: held(hold), dependent: gone}, 1, 1}, hold + " is somebody else's", "",
+		},
+		"exit code 0 with something left": {
+			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: gone, dependent: free}, 0, 0}, "", "#0 ConfigMap d0-0-0 is there, and undisturbed gone",
+		},
+		"exit code 1 with something left": {
+			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: gone, dependent: free}, 1, 0}, "", "",
+		},
+		"exit code 0, and 1 without lies": {
+			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, 0, 1}, "", "it exits with 0, and undisturbed with 1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &ordeal{building: &building{scene: &scene{T: t}, objects: []object{configMap("", "some-0"), configMap("", "some-1")}, blueprint: &blueprint{parts: []part{
+				{apiVersion: "v1", kind: "ConfigMap"}, {apiVersion: "v1", kind: "ConfigMap", claims: []claim{{apiVersion: "v1", kind: "ConfigMap"}}},
+			}}}}
+			liar := proxy.NewLiar(1, proxy.Facts{Objects: []proxy.Object{{UID: "some"}}, Questions: proxy.Tables})
+			v := &verdict{passage: &passage{before: test.before, after: test.after, liar: liar, result: result{Code: test.code}}, ended: true}
+			o.judgeUnderLies(v, &passage{end: test.undisturbed, result: result{Code: test.undisturbedCode}})
+			for what, said := range map[string]struct {
+				lines []string
+				want  string
+			}{"finalizers": {v.unproven, test.unproven}, "exit code": {v.false, test.false}} {
+				if all := strings.Join(said.lines, "\n"); said.want == "" && all != "" || !strings.Contains(all, said.want) {
+					t.Errorf("%s: %q, want %q", what, all, said.want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+
+// judgeUnderLies says what must not be, beside what must not be under faults.
+func (o *ordeal) judgeUnderLies(v *verdict, undisturbed *passage) {
+	o.Helper()
+	for _, role := range slices.Sorted(maps.Keys(v.before)) {
+		for _, finalizer := range v.before[role].Finalizers {
+			if line := o.removed(role, finalizer, v, undisturbed); line != "" {
+				v.unproven = append(v.unproven, fmt.Sprintf("%s %s was %s, and is %s: %s", role, o.describe(role), v.before[role], v.after[role], line))
+			}
+		}
+	}
+	v.twice = v.liar.MadeTwice()
+	if !v.ended || v.result.Code != 0 {
+		return
+	}
+	if undisturbed.result.Code != 0 {
+		v.false = append(v.false, fmt.Sprintf("it exits with 0, and undisturbed with %d", undisturbed.result.Code))
+	}
+	for _, role := range slices.Sorted(maps.Keys(v.before)) {
+		if got, want := o.inTheEnd(v.after, role, v.before[role]), o.inTheEnd(undisturbed.end, role, v.before[role]); got != want {
+			v.false = append(v.false, fmt.Sprintf("it exits with 0, but %s %s is %s, and undisturbed %s", role, o.describe(role), got, want))
+		}
+	}
+}
+
+// removed says why a finalizer must not have been removed; empty: it was not, or may
+// have been.
+func (o *ordeal) removed(role, finalizer string, v *verdict, undisturbed *passage) string {
+	was, is, kept := v.before[role], v.after[role], undisturbed.end[role]
+	if was.Gone || !is.Gone && slices.Contains(is.Finalizers, finalizer) {
+		return ""
+	}
+	if finalizer != metav1.FinalizerDeleteDependents && finalizer != metav1.FinalizerOrphanDependents {
+		return finalizer + " is somebody else's"
+	}
+	if was.Terminating && slices.Contains(kept.Finalizers, finalizer) {
+		return finalizer + " stays undisturbed"
+	}
+	if finalizer == metav1.FinalizerDeleteDependents && !was.Terminating {
+		return "" // it waits for nothing yet
+	}
+	for _, other := range slices.Sorted(maps.Keys(v.after)) {
+		for _, ref := range v.after[other].Owners {
+			if ref.uid != role || finalizer == metav1.FinalizerDeleteDependents && !ref.blocks || v.after[other].Gone {
+				continue
+			}
+			if !slices.Contains(undisturbed.end[other].Owners, ref) {
+				return fmt.Sprintf("%s is removed, but %s is still %s", finalizer, other, v.after[other])
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,222 @@
+package e2e
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/page"
+)
+
+// The one place that decides whether an answer is what was asked for. Each function
+// returns an error and nothing else.
+const answerCheck = "pkg/cluster/answer.go"
+
+var answerChecks = []string{"verifyResponse", "verifyKind", "verifyDiscovery", "verifyGroups", "verifyObject", "verifySuccess", "verifyPage"}
+
+const (
+	// mutationVariable asks for the campaign against a program without that check.
+	mutationVariable = "MUTATION"
+	// mutationRuns is how many runs it has where nobody says.
+	mutationRuns = "40"
+)
+
+// TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer builds the program as it is, and
+// without its check of answers, and tells the same lies to both: the campaign must pass
+// with the first and fail with the second. So it is not passed by a campaign that
+// finds nothing.
+func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
+	if os.Getenv(mutationVariable) == "" {
+		t.Skip(mutationVariable + " is not set: make soak sets it")
+	}
+	set(t)
+	mutant := filepath.Join(t.TempDir(), "kubectl-gc")
+	if err := buildWithout(t, mutant, filepath.Join("../..", answerCheck), answerChecks...); err != nil {
+		t.Fatal(err)
+	}
+	asItIs, ok := campaignWith(t, filepath.Join(shared.bin, "kubectl-gc"))
+	if !ok || len(asItIs.Failing) > 0 {
+		t.Errorf("with the program as it is, the campaign fails: the same seeds prove nothing\n%s", asItIs)
+	}
+	without, ok := campaignWith(t, mutant)
+	if ok || without.breaches() == 0 {
+		t.Errorf("with %s doing nothing, the campaign finds nothing", strings.Join(answerChecks, ", "))
+	}
+	t.Logf("without the check of answers:\n%s", without)
+	if path := os.Getenv(pageVariable); path != "" {
+		figures := struct {
+			Checks        []string
+			File          string
+			Runs, Failing int
+			Found         []figure
+		}{answerChecks, answerCheck, without.Runs, len(without.Failing), slices.Concat(without.Found(), without.FoundUnderLies())}
+		if err := page.Fill(path, "mutation", sectionOnMutation, figures); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+//go:embed lies_mutation.md.tmpl
+var sectionOnMutation string
+
+// breaches counts what the program must not do.
+func (t *tally) breaches() int {
+	return t.Wrong + t.Unsaved + t.Panics + t.Hangs + t.Unproven + t.False + t.Twice
+}
+
+// campaignWith runs the campaign of lies with a program, in a process of its own, and
+// returns what it counted, and whether it passed.
+func campaignWith(t *testing.T, program string) (*tally, bool) {
+	t.Helper()
+	counted := filepath.Join(t.TempDir(), "tally.json")
+	campaign := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestUnderLies$", "-test.timeout=1h", "-test.v")
+	campaign.Env = append(os.Environ(), programVariable+"="+program, tallyVariable+"="+counted, seedVariable+"=1",
+		runsVariable+"="+cmp.Or(os.Getenv(runsVariable), mutationRuns), mutationVariable+"=", pageVariable+"=")
+	out, err := campaign.CombinedOutput()
+	content, unread := os.ReadFile(counted)
+	var counts tally
+	if unread == nil {
+		unread = json.Unmarshal(content, &counts)
+	}
+	if unread != nil {
+		t.Fatalf("the campaign did not begin: %v\n%s", unread, out)
+	}
+	return &counts, err == nil
+}
+
+// buildWithout builds the program with functions of a file doing nothing.
+func buildWithout(t *testing.T, program, file string, functions ...string) error {
+	t.Helper()
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	changed, err := withoutEffect(source, functions...)
+	if err != nil {
+		return fmt.Errorf("change %s: %w", file, err)
+	}
+	dir := t.TempDir()
+	replacement, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: replacement}})
+	if err == nil {
+		err = errors.Join(os.WriteFile(replacement, changed, 0o600), os.WriteFile(overlay, replace, 0o600))
+	}
+	if err != nil {
+		return err
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", program, "github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s without %s: %w\n%s", file, strings.Join(functions, ", "), err, out)
+	}
+	return nil
+}
+
+// withoutEffect returns the source with functions that return nil before they do
+// anything. What they did stays behind that, so that all imports are still used.
+func withoutEffect(source []byte, functions ...string) ([]byte, error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "", source, parser.SkipObjectResolution) // comments would move
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range functions {
+		found := false
+		for _, d := range file.Decls {
+			f, is := d.(*ast.FuncDecl)
+			if !is || f.Name.Name != name {
+				continue
+			}
+			if !returnsError(f) {
+				return nil, fmt.Errorf("%s does not return an error and nothing else", name)
+			}
+			found = true
+			f.Body.List = append([]ast.Stmt{&ast.ReturnStmt{Results: []ast.Expr{ast.NewIdent("nil")}}}, f.Body.List...)
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no function %s", name)
+		}
+	}
+	var out bytes.Buffer
+	err = format.Node(&out, files, file)
+	return out.Bytes(), err
+}
+
+func returnsError(f *ast.FuncDecl) bool {
+	results := f.Type.Results
+	if results == nil || results.NumFields() != 1 {
+		return false
+	}
+	of, is := results.List[0].Type.(*ast.Ident)
+	return is && of.Name == "error"
+}
+
+func TestAFunctionIsLeftWithoutEffect(t *testing.T) {
+	const source = `package p
+
+import "errors"
+
+func one() error {
+	return errors.New("one")
+}
+
+func (t T) two(n int) (err error) {
+	if n > 0 {
+		err = errors.New("two")
+	}
+	return err
+}
+
+func three() (int, error) { return 3, nil }
+
+type T struct{}
+`
+	for name, test := range map[string]struct {
+		functions []string
+		want      []string
+		err       string
+	}{
+		"one of them":         {[]string{"one"}, []string{"return nil\n\treturn errors.New(\"one\")"}, ""},
+		"a method":            {[]string{"two"}, []string{"return nil\n\tif n > 0"}, ""},
+		"two":                 {[]string{"one", "two"}, []string{"return nil\n\treturn errors", "return nil\n\tif n"}, ""},
+		"one that is not":     {[]string{"one", "none"}, nil, "there is no function none"},
+		"one with two values": {[]string{"three"}, nil, "three does not return an error and nothing else"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := withoutEffect([]byte(source), test.functions...)
+			if test.err != "" {
+				if err == nil || err.Error() != test.err {
+					t.Errorf("got %v, want %s", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(string(got), want) {
+					t.Errorf("it lacks %q:\n%s", want, got)
+				}
+			}
+			if n := strings.Count(string(got), "return nil\n"); n != len(test.functions) {
+				t.Errorf("%d functions do nothing:\n%s", n, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,249 @@
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/test/proxy"
+)
+
+const (
+	// usualLies is how many runs under lies there are where nobody says, always with the
+	// same seeds.
+	usualLies = 5
+	// programVariable names the program that the lies are told to; else it is built from
+	// this checkout.
+	programVariable = "PROGRAM"
+)
+
+// TestUnderLies lets commands that change a cluster run on random graphs while the
+// API server answers with lies. It expects that nothing is done that is not done
+// without them, that what is deleted is backed up, that no finalizer is removed on
+// unproven grounds, and that exit code 0 means that all was done.
+func TestUnderLies(t *testing.T) {
+	set(t)
+	launch := filepath.Join(t.TempDir(), "launch")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", launch, "github.com/kubectl-gc/kubectl-gc/test/bench/launch").CombinedOutput(); err != nil {
+		t.Fatalf("build launch: %v\n%s", err, out)
+	}
+	run := func(t *testing.T, ground *world, seed uint64) *verdict { return runUnderLies(t, ground, seed, launch) }
+	c, seeds := newCampaign(t, run, usualLies, proxy.Lies())
+	c.march(t, shared.grounds(t, number(t, abreastVariable)), seeds)
+	t.Logf("\n%s", c.tally)
+	if n := len(c.tally.Failing); n > 0 { // of a campaign that was resumed, too
+		t.Errorf("%d runs failed", n)
+	}
+	if c.tally.Peak > mostMemory {
+		t.Errorf("the program took %d MiB of memory, more than %d", c.tally.Peak>>20, mostMemory>>20)
+	}
+	if page := os.Getenv(pageVariable); page != "" {
+		if err := c.tally.write(page, "lies", sectionOnLies); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// mostMemory is how much memory the program may take under the largest lies.
+const mostMemory = 1 << 30
+
+// lieErrands are what commands do under lies.
+var lieErrands = append(slices.Clone(errands), errand{
+	command: "delete",
+	draw:    drawCalm,
+	begin: func(o *ordeal) []string {
+		cascade := []string{"background", "foreground", "orphan"}[o.dice.IntN(3)]
+		return append(o.changing("delete", "-n", o.spaces[0], "--cascade="+cascade, "--ignore-not-found"), o.targets()...)
+	},
+	// No collector runs here, so what was deleted leaves garbage.
+	finish: func(o *ordeal) [][]string { return [][]string{append(o.args, noWait), o.changing("collect")} },
+	saves:  wasDeletedNow,
+})
+
+// noWait is for deletions that wait for a collector in vain.
+const noWait = "--wait=false"
+
+// runUnderLies lets one errand be done undisturbed on a copy of a graph and under lies
+// on another, and judges.
+func runUnderLies(t *testing.T, ground *world, seed uint64, launch string) *verdict {
+	e := lieErrands[seed%uint64(len(lieErrands))]
+	e.draw = variant(seed/uint64(len(lieErrands)), e)
+	twin := prepare(ground.set(t), seed, e, 0)
+	before := twin.state()
+	args := twin.args
+	if e.command == "delete" {
+		args = append(slices.Clone(args), noWait)
+	}
+	var recorder proxy.Recorder
+	recording := recorder.Before(twin.through)
+	twin.wrong.Store(&recording)
+	undisturbed := &passage{before: before, result: twin.runs(args...)}
+	twin.wrong.Store(nil)
+	undisturbed.after = twin.now()
+	undisturbed.end = twin.finish()
+	twin.clear()
+
+	s := ground.set(t)
+	oldest, err := s.metadata.Resource(namespaces).List(t.Context(), metav1.ListOptions{})
+	s.must(err)
+	o := prepare(s, seed, e, 1)
+	for role, c := range o.state() {
+		if before[role].String() != c.String() {
+			t.Fatalf("%s is not built the same: %s and %s", role, before[role], c)
+		}
+	}
+	facts := o.facts(before, oldest.ResourceVersion)
+	facts.Questions = recorder.Questions()
+	if e.command == "delete" {
+		facts.Questions = append(facts.Questions, proxy.Watch...)
+	}
+	l := proxy.NewLiar(seed, facts)
+	v := &verdict{seed: seed, command: e.command, objects: len(before), passage: &passage{before: before, liar: l}}
+	o.hidden = func(n int) bool {
+		of, err := o.mapping(o.objects[n])
+		o.must(err)
+		return l.Hid(of.Resource.GroupResource())
+	}
+	if seed%8 == 0 {
+		facts.Questions = append(facts.Questions, proxy.Tables...)
+		o.reads(v, proxy.NewLiar(seed+1, facts))
+	}
+	lying := l.Before(o.through)
+	o.wrong.Store(&lying)
+	figures := filepath.Join(o.TempDir(), "figures")
+	line := append([]string{figures, cmp.Or(os.Getenv(programVariable), o.program())}, o.underLies(seed)...)
+	v.result, v.ended = o.way.attempt(launch, line...)
+	v.peak = peakIn(figures)
+	o.wrong.Store(nil)
+	v.after = o.now()
+	v.saved = o.kept() // before the runs that finish it save anything
+	v.end = o.finish()
+	o.judge(v, undisturbed)
+	t.Logf("%s\n%s: exit %d (undisturbed %d) after %.1fs, %d MiB; %s\n%s", strings.Join(o.underLies(seed), " "), e.command, v.result.Code, undisturbed.result.Code, v.result.Took.Seconds(), v.peak>>20, l, v.counts())
+	return v
+}
+
+// variant draws the graph of an errand so that, in every second run, nobody else holds
+// anything, and in every second pair of runs whole lists are read for the backup.
+func variant(n uint64, e errand) func(seed uint64) *blueprint {
+	return func(seed uint64) *blueprint {
+		b := e.draw(seed)
+		if n%2 == 0 {
+			b.release()
+		}
+		if n/2%2 == 0 {
+			b.crowd()
+		}
+		return b
+	}
+}
+
+// crowd adds an owner with many dependents of one type, which a command is told to
+// delete. They are garbage where others are.
+func (b *blueprint) crowd() {
+	owner := b.addAs(configMap, 0)
+	b.asked = append(b.asked, owner)
+	for range crowded {
+		c := claim{apiVersion: "v1", kind: "ConfigMap", name: owner, uid: owner}
+		if b.sound < 100 {
+			c.name, c.uid = b.nothing(), b.nothing()
+		}
+		b.addAs(secret, 0, c)
+	}
+}
+
+// crowded is of how many objects of a type and namespace a list is read, rather than
+// each by itself.
+const crowded = 12
+
+// release lets nobody else hold anything, so that a command can come to its end.
+func (b *blueprint) release() {
+	for i := range b.parts {
+		p := &b.parts[i]
+		p.finalizers = slices.DeleteFunc(p.finalizers, func(f string) bool { return f == hold })
+		if p.fate == inBackground && len(p.finalizers) == 0 {
+			p.fate = wasDeleted
+		}
+	}
+}
+
+// facts are those of this building.
+func (o *ordeal) facts(now ending, before string) proxy.Facts {
+	o.Helper()
+	out := proxy.Facts{CustomGroup: customGroup, Before: before, Owners: map[types.UID]bool{}}
+	owns := make([]bool, len(o.parts))
+	for _, p := range o.parts {
+		for _, c := range p.claims {
+			if c.uid >= 0 {
+				owns[c.uid] = true
+			}
+		}
+	}
+	for n, p := range o.parts {
+		if now[roleOf(n)].Gone {
+			continue
+		}
+		m, err := o.mapping(o.objects[n])
+		o.must(err)
+		out.Objects = append(out.Objects, proxy.Object{UID: o.uid(n), Group: m.Resource.Group, Resource: m.Resource.Resource})
+		for _, c := range p.claims {
+			if !owns[n] && o.solid(n, c) { // what owns nothing is never left out itself
+				out.Owners[o.uid(c.uid)] = true
+			}
+		}
+	}
+	if len(out.Objects) == 0 {
+		out.Objects = []proxy.Object{{UID: "nobody", Resource: "configmaps"}}
+	}
+	return out
+}
+
+// underLies are the arguments of the run to which lies are told.
+func (o *ordeal) underLies(seed uint64) []string {
+	dice := rand.New(rand.NewPCG(seed, 4))
+	timeout := "--timeout=20s"
+	if o.command == "delete" {
+		timeout = "--timeout=3s"
+	}
+	args := append(slices.Clone(o.args), timeout, "--request-timeout=10s", "--concurrency="+strconv.Itoa(1+dice.IntN(12)))
+	if dice.IntN(4) > 0 {
+		args = append(args, "--chunk-size="+strconv.Itoa(1+dice.IntN(4)))
+	}
+	if dice.IntN(8) == 0 {
+		args = append(args, "-v=9")
+	}
+	return args
+}
+
+// reads runs a command that asks for Tables, which none that changes something does.
+func (o *ordeal) reads(v *verdict, l *proxy.Liar) {
+	o.Helper()
+	lying := l.Before(o.through)
+	o.wrong.Store(&lying)
+	r, ended := o.way.attempt(o.program(), "tree", "-n", o.spaces[0])
+	if !ended || r.Code < 0 || r.Code > 2 || strings.Contains(r.Stderr, "goroutine ") || strings.Contains(r.Stdout+r.Stderr, canary) {
+		v.other = append(v.other, fmt.Sprintf("tree ended: %t, with exit code %d: %s", ended, r.Code, short(r.Stderr)))
+	}
+	v.tables = l
+}
+
+// peakIn is the peak memory that launch wrote to a file; 0 where it wrote none.
+func peakIn(file string) (peak int64) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	var wall, cpu int64
+	_, _ = fmt.Sscan(string(content), &wall, &cpu, &peak)
+	return peak
+}
