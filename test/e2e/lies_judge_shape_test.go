@@ -22,36 +22,41 @@ func TestWhatIsJudgedUnderLies(t *testing.T) {
 	for name, test := range map[string]struct {
 		setting
 		unproven, false string // what it says; empty: nothing
+		between         ending // without lies, before the runs that finish it
 	}{
+		"an owner that goes before its dependent without lies, too": {
+			setting{ending{owner: {Finalizers: []string{metav1.FinalizerOrphanDependents}}, dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "", "",
+			ending{owner: gone, dependent: owned(false)},
+		},
 		"an owner that was orphaned after its dependent": {
-			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: free}, ending{owner: gone, dependent: free}, 0, 0}, "", "",
+			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: free}, ending{owner: gone, dependent: free}, 0, 0}, "", "", nil,
 		},
 		"an owner that was orphaned before its dependent": {
-			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "orphan is removed, but #1 is still there", "",
+			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "orphan is removed, but #1 is still there", "", nil,
 		},
 		"an owner that is still held": {
-			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "", "",
+			setting{ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: held(metav1.FinalizerOrphanDependents), dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "", "", nil,
 		},
 		"an owner that went before what blocks it": {
-			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(true)}, ending{owner: gone, dependent: owned(true)}, ending{owner: gone, dependent: gone}, 1, 0}, "foregroundDeletion is removed, but #1 is still there", "",
+			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(true)}, ending{owner: gone, dependent: owned(true)}, ending{owner: gone, dependent: gone}, 1, 0}, "foregroundDeletion is removed, but #1 is still there", "", nil,
 		},
 		"an owner that went before what does not block it": {
-			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: gone}, 1, 0}, "", "",
+			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: gone}, 1, 0}, "", "", nil,
 		},
 		"an owner that keeps its finalizer without lies": {
-			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, ending{owner: gone, dependent: gone}, ending{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, 1, 1}, "foregroundDeletion stays undisturbed", "",
+			setting{ending{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, ending{owner: gone, dependent: gone}, ending{owner: held(metav1.FinalizerDeleteDependents), dependent: gone}, 1, 1}, "foregroundDeletion stays undisturbed", "", nil,
 		},
 		"somebody else's finalizer": {
-			setting{ending{owner: held(hold), dependent: gone}, ending{owner: gone, dependent: gone}, ending{owner: held(hold), dependent: gone}, 1, 1}, hold + " is somebody else's", "",
+			setting{ending{owner: held(hold), dependent: gone}, ending{owner: gone, dependent: gone}, ending{owner: held(hold), dependent: gone}, 1, 1}, hold + " is somebody else's", "", nil,
 		},
 		"exit code 0 with something left": {
-			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: gone, dependent: free}, 0, 0}, "", "#0 ConfigMap d0-0-0 is there, and undisturbed gone",
+			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: gone, dependent: free}, 0, 0}, "", "#0 ConfigMap d0-0-0 is there, and undisturbed gone", nil,
 		},
 		"exit code 1 with something left": {
-			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: gone, dependent: free}, 1, 0}, "", "",
+			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: gone, dependent: free}, 1, 0}, "", "", nil,
 		},
 		"exit code 0, and 1 without lies": {
-			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, 0, 1}, "", "it exits with 0, and undisturbed with 1",
+			setting{ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, ending{owner: free, dependent: free}, 0, 1}, "", "it exits with 0, and undisturbed with 1", nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +65,7 @@ func TestWhatIsJudgedUnderLies(t *testing.T) {
 			}}}}
 			liar := proxy.NewLiar(1, proxy.Facts{Objects: []proxy.Object{{UID: "some"}}, Questions: proxy.Tables})
 			v := &verdict{passage: &passage{before: test.before, after: test.after, liar: liar, result: result{Code: test.code}}, ended: true}
-			o.judgeUnderLies(v, &passage{end: test.undisturbed, result: result{Code: test.undisturbedCode}})
+			o.judgeUnderLies(v, &passage{after: test.between, end: test.undisturbed, result: result{Code: test.undisturbedCode}})
 			for what, said := range map[string]struct {
 				lines []string
 				want  string

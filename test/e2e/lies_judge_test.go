@@ -56,7 +56,8 @@ func (o *ordeal) removed(role, finalizer string, v *verdict, undisturbed *passag
 			if ref.uid != role || finalizer == metav1.FinalizerDeleteDependents && !ref.blocks || v.after[other].Gone {
 				continue
 			}
-			if !slices.Contains(undisturbed.end[other].Owners, ref) {
+			same := slices.Contains(undisturbed.end[other].Owners, ref) || undisturbed.after[role].Gone && slices.Contains(undisturbed.after[other].Owners, ref)
+			if !same {
 				return fmt.Sprintf("%s is removed, but %s is still %s", finalizer, other, v.after[other])
 			}
 		}

@@ -172,7 +172,7 @@ func (b *blueprint) release() {
 		p := &b.parts[i]
 		p.finalizers = slices.DeleteFunc(p.finalizers, func(f string) bool { return f == hold })
 		if p.fate == inBackground && len(p.finalizers) == 0 {
-			p.fate = wasDeleted
+			p.fate = lives
 		}
 	}
 }
