@@ -16,6 +16,7 @@ import (
 // tally sums up what happened in all runs of a campaign.
 type tally struct {
 	kinds []proxy.Kind // in the order of the report
+	lies  bool
 
 	From    uint64   // the first seed
 	Done    []uint64 // the seeds of those that are over
@@ -185,7 +186,11 @@ func (t *tally) MostMiB() int64 { return mostMemory >> 20 }
 func (t *tally) String() string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	for _, rows := range [][]figure{t.Amounts(), t.Injected(), t.Found(), t.FoundUnderLies()} {
+	parts := [][]figure{t.Amounts(), t.Injected(), t.Found()}
+	if t.lies {
+		parts = [][]figure{t.AmountsUnderLies(), t.Injected(), t.Found(), t.FoundUnderLies()}
+	}
+	for _, rows := range parts {
 		for _, r := range rows {
 			fmt.Fprintf(table, "%d\t%s\n", r.N, r.What)
 		}
@@ -193,6 +198,9 @@ func (t *tally) String() string {
 	}
 	_ = table.Flush() // to memory
 	fmt.Fprintf(&out, "in %s, from %s=%d on", t.Took.Round(time.Second), seedVariable, t.From)
+	if t.lies {
+		fmt.Fprintf(&out, "; the program took %d MiB of memory at most", t.PeakMiB())
+	}
 	for _, kind := range slices.Sorted(maps.Keys(t.Failed)) {
 		fmt.Fprintf(&out, "\nFAILED with that kind alone: %d × %s", t.Failed[kind], kind)
 	}
