@@ -25,7 +25,8 @@ func TestWhatIsJudgedUnderLies(t *testing.T) {
 		between         ending // without lies, before the runs that finish it
 	}{
 		"an owner that goes before its dependent without lies, too": {
-			setting{ending{owner: {Finalizers: []string{metav1.FinalizerOrphanDependents}}, dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0}, "", "",
+			setting{ending{owner: {Finalizers: []string{metav1.FinalizerOrphanDependents}}, dependent: owned(false)}, ending{owner: gone, dependent: owned(false)}, ending{owner: gone, dependent: free}, 1, 0},
+			"", "",
 			ending{owner: gone, dependent: owned(false)},
 		},
 		"an owner that was orphaned after its dependent": {

@@ -214,7 +214,7 @@ func (o *ordeal) underLies(seed uint64) []string {
 	dice := rand.New(rand.NewPCG(seed, 4))
 	timeout := "--timeout=20s"
 	if o.command == "delete" {
-		timeout = "--timeout=3s"
+		timeout = "--timeout=2s"
 	}
 	args := append(slices.Clone(o.args), timeout, "--request-timeout=10s", "--concurrency="+strconv.Itoa(1+dice.IntN(12)))
 	if dice.IntN(4) > 0 {

@@ -232,13 +232,12 @@ func (l *Liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	t := &telling{Liar: l, question: q, r: r}
 	kind := l.choose(t)
-	if kind == nil || !l.take(kind) {
+	if kind == nil || !l.affords(kind, 0) {
 		l.truth(t, w)
 		return
 	}
 	out := kind.tell(t)
-	if out == nil { // of this answer it cannot be told
-		l.giveBack(kind)
+	if out == nil || !l.affords(kind, 1) { // of this answer it cannot be told, or others were faster
 		l.truth(t, w)
 		return
 	}
@@ -309,8 +308,8 @@ func (q *question) key() string {
 	return fmt.Sprint(q.method, " ", q.path, " ", q.sort, " ", q.continued, " ", q.shape)
 }
 
-// take counts a lie, unless the run has told enough of its kind.
-func (l *Liar) take(k *lie) bool {
+// affords reports whether the run has not told enough lies of a kind, and counts n more.
+func (l *Liar) affords(k *lie, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	most := k.most
@@ -320,14 +319,8 @@ func (l *Liar) take(k *lie) bool {
 	if most > 0 && l.count[k.kind] >= most {
 		return false
 	}
-	l.count[k.kind]++
+	l.count[k.kind] += n
 	return true
-}
-
-func (l *Liar) giveBack(k *lie) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.count[k.kind]--
 }
 
 // hide notes that the client may not see objects because of a lie.

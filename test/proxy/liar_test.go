@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -38,7 +39,7 @@ var requests = []wanted{
 	{"GET", pods + "?limit=2", wantsTable, ""},
 	{"GET", pods + "/a", wantsObject, ""},
 	{"GET", pods + "/a", contentJSON, ""},
-	{"GET", pods + "?watch=true", wantsList, ""},
+	{"GET", pods + "?watch=true", wantsObject, ""},
 	{"DELETE", pods + "/a", wantsObject, "{}"},
 	{"PATCH", pods + "/a", wantsObject, "[]"},
 	{"POST", pods, wantsObject, `{"metadata":{"name":"a"}}`},
@@ -70,6 +71,8 @@ func server(w http.ResponseWriter, r *http.Request) {
 	var doc any
 	code := http.StatusOK
 	switch {
+	case q.sort == list && strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata;"):
+		code, doc = http.StatusNotAcceptable, map[string]any{"kind": "Status"}
 	case q.path == "/api":
 		doc = map[string]any{"apiVersion": "apidiscovery.k8s.io/v2", "kind": "APIGroupDiscoveryList", "metadata": map[string]any{}, "items": []any{group("", resource("pods", "Pod"))}}
 	case q.path == "/apis":
@@ -110,6 +113,9 @@ func server(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", contentJSON)
 	w.WriteHeader(code)
 	_, _ = w.Write(append(encoded(doc), '\n'))
+	if r.URL.Query().Get("sendInitialEvents") == "true" {
+		_, _ = io.WriteString(w, `{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n")
+	}
 }
 
 // liar is one that always tells a kind of lie.
@@ -316,9 +322,15 @@ func TestWhatAKindOfLieSays(t *testing.T) {
 			t.Errorf("after two: %s", got)
 		}
 	})
-	t.Run("the lie comes after what the watch told of at the start", func(t *testing.T) {
-		answer := told(t, liar(EventDeleted, false), wanted{"GET", pods + "?watch=true", wantsList, ""})
-		if lines := strings.Split(strings.TrimSpace(answer.Body.String()), "\n"); len(lines) != 2 || !strings.Contains(lines[0], "DELETED") {
+	t.Run("what is there was deleted, before the first event of the server", func(t *testing.T) {
+		answer := told(t, liar(EventDeleted, false), wanted{"GET", pods + "?watch=true", wantsObject, ""})
+		if lines := strings.Split(strings.TrimSpace(answer.Body.String()), "\n"); len(lines) != 3 || !strings.Contains(lines[1], "DELETED") || !strings.Contains(lines[2], "ADDED") {
+			t.Error(lines)
+		}
+	})
+	t.Run("or behind what the server says is there", func(t *testing.T) {
+		answer := told(t, liar(EventDeleted, false), wanted{"GET", pods + "?watch=true&sendInitialEvents=true", wantsObject, ""})
+		if lines := strings.Split(strings.TrimSpace(answer.Body.String()), "\n"); len(lines) != 4 || !strings.Contains(lines[1], "BOOKMARK") || !strings.Contains(lines[2], "DELETED") {
 			t.Error(lines)
 		}
 	})
@@ -334,6 +346,22 @@ func TestOneLieInTheWholeRun(t *testing.T) {
 	}
 	if got := l.Counts(); got[HTML] != 1 || len(got) != 1 {
 		t.Errorf("it counts %v", got)
+	}
+}
+
+// Two requests on their way at once: the lie can be told to the second only.
+func TestALieIsNotSpentOnARequestThatItDoesNotFit(t *testing.T) {
+	l := liar(LacksVerbs, false)
+	l.habit, l.every = once, 1
+	l.Before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api" {
+			l.ServeHTTP(httptest.NewRecorder(), requests[1].request(t))
+		}
+		server(w, r)
+	}))
+	l.ServeHTTP(httptest.NewRecorder(), requests[0].request(t))
+	if got := l.Counts()[LacksVerbs]; got != 1 {
+		t.Errorf("it was told %d times", got)
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// stream hands a watch on in JSON, and lets a function put events into it: into before
-// the first one of the server, and where the server has told of what is there already.
-func (t *telling) stream(lie func() []byte) *said {
+// stream hands a watch on in JSON, and puts a lie into it: before the first event of the
+// server or, where that begins with what is there, behind that.
+func (t *telling) stream(lie []byte) *said {
 	initial := t.r.URL.Query().Get("sendInitialEvents") == "true"
 	return &said{stream: func(w http.ResponseWriter, r *http.Request) {
 		r = r.Clone(r.Context())
@@ -21,7 +21,7 @@ func (t *telling) stream(lie func() []byte) *said {
 // inserting writes a lie between the lines that others write, once.
 type inserting struct {
 	http.ResponseWriter
-	lie   func() []byte
+	lie   []byte // nil: it was told
 	ready bool
 	code  int
 }
@@ -39,9 +39,9 @@ func (i *inserting) insert() {
 	if !i.ready || i.lie == nil || i.code != http.StatusOK {
 		return
 	}
-	line := i.lie()
+	lie := i.lie
 	i.lie = nil
-	_, _ = i.ResponseWriter.Write(line)
+	_, _ = i.ResponseWriter.Write(lie) // a client that is gone needs no answer
 }
 
 func (i *inserting) WriteHeader(code int) {
@@ -59,37 +59,43 @@ func (i *inserting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// present returns an object that is there, of those that the watch is about.
-func (t *telling) present() map[string]any {
-	list := t.askFor(t.path, "")
-	items := itemsOf(list.doc)
-	if !list.ok() || len(items) == 0 {
-		return nil
+// present returns the objects that are there, of those that the watch is about.
+func (t *telling) present() (out []map[string]any) {
+	r := t.r.Clone(t.r.Context())
+	r.Header.Set("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+	r.URL.RawQuery = ""
+	for _, item := range itemsOf(asking(t.raw, r).doc) {
+		if object, ok := item.(map[string]any); ok {
+			object["apiVersion"], object["kind"] = "meta.k8s.io/v1", "PartialObjectMetadata"
+			out = append(out, object)
+		}
 	}
-	item, _ := items[t.dice.IntN(len(items))].(map[string]any)
-	item = like(item)
-	item["apiVersion"], item["kind"] = "meta.k8s.io/v1", "PartialObjectMetadata"
-	return item
+	return out
 }
 
-func event(what string, object map[string]any) []byte {
-	return append(encoded(map[string]any{"type": what, "object": object}), '\n')
+func events(what string, objects []map[string]any) (lines []byte) {
+	for _, object := range objects {
+		lines = append(append(lines, encoded(map[string]any{"type": what, "object": object})...), '\n')
+	}
+	return lines
 }
 
+// eventDeleted says of everything that it was deleted.
 func eventDeleted(t *telling) *said {
-	object := t.present()
-	if object == nil {
+	objects := t.present()
+	if len(objects) == 0 {
 		return nil
 	}
-	return t.stream(func() []byte { return event("DELETED", object) })
+	return t.stream(events("DELETED", objects))
 }
 
 func eventOfOther(t *telling) *said {
-	object := t.present()
-	if object == nil {
+	objects := t.present()
+	if len(objects) == 0 {
 		return nil
 	}
-	what := []string{"ADDED", "MODIFIED", "DELETED"}[t.dice.IntN(3)]
-	object["apiVersion"], object["kind"] = "node.k8s.io/v1", "RuntimeClass"
-	return t.stream(func() []byte { return event(what, object) })
+	for _, object := range objects {
+		object["apiVersion"], object["kind"] = "node.k8s.io/v1", "RuntimeClass"
+	}
+	return t.stream(events([]string{"ADDED", "MODIFIED", "DELETED"}[t.dice.IntN(3)], objects))
 }
