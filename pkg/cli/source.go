@@ -29,8 +29,9 @@ type source struct {
 	chunkSize     int64
 	concurrency   int
 	maxMemory     resource.QuantityValue
-	said          *pflag.Flag // --concurrency
-	paged         *pflag.Flag // --chunk-size
+	connected     *cluster.Cluster // by connect, for all scans of the command
+	said          *pflag.Flag      // --concurrency
+	paged         *pflag.Flag      // --chunk-size
 	color         color.Mode
 	traffic       *cluster.Traffic
 }
@@ -44,6 +45,7 @@ func newSource(s Streams) *source {
 func (s *source) in(context string) *source {
 	other := *s
 	other.config = s.config.In(context)
+	other.connected = nil
 	other.ErrTerm = false
 	return &other
 }
@@ -190,8 +192,12 @@ func (s *source) load() (*snapshot.Snapshot, error) {
 	return saved, nil
 }
 
-// connect prepares a client; it asks nothing of the server yet.
+// connect prepares a client; it asks nothing of the server yet. All scans of a command
+// share it: what one of them saw, no later one may be older than.
 func (s *source) connect() (*cluster.Cluster, error) {
+	if s.connected != nil {
+		return s.connected, nil
+	}
 	config, err := s.config.Config()
 	if err != nil {
 		return nil, &hinted{fmt.Errorf("read the kubeconfig: %w", err), "name a cluster with --kubeconfig, --context or KUBECONFIG, or read a file with --from"}
@@ -210,7 +216,8 @@ func (s *source) connect() (*cluster.Cluster, error) {
 	if s.ErrTerm {
 		options.Progress = s.progress
 	}
-	return cluster.New(config, options)
+	s.connected, err = cluster.New(config, options)
+	return s.connected, err
 }
 
 // explained adds to an error of a look what the user can do about it.

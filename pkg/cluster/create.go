@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -69,7 +70,29 @@ func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 		return nil, &Failure{"create", at, snapshot.Unreadable, err}
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, made, false)
-	return &o, nil
+	if m.dryRun {
+		return &o, nil
+	}
+	return m.proven(ctx, at, &o)
+}
+
+// proven reads an object that was just made. Its dependents are about to name its UID, and
+// would be garbage if the answer to the request that made it had another.
+func (m *Maker) proven(ctx context.Context, at object.Identity, made *object.Object) (*object.Object, error) {
+	now, err := m.Read(ctx, made.Identity)
+	if err == nil && now == nil {
+		now, err = m.ours(ctx, at)
+	}
+	var failed *Failure
+	switch {
+	case errors.As(err, &failed):
+		return nil, &Failure{"create", at, failed.Reason, err}
+	case err != nil:
+		return nil, &Failure{"create", at, refused(err), err}
+	case now == nil:
+		return nil, &Failure{"create", at, snapshot.Unproven, notAsked("it is of an object that is not there")}
+	}
+	return now, nil
 }
 
 // ours is what lives there, if this Maker made it and it is not going again; else

@@ -21,6 +21,11 @@ func madeBy(manager string) fields {
 	}}
 }
 
+func withUID(uid string, o fields) fields {
+	o["metadata"].(fields)["uid"] = uid
+	return o
+}
+
 func taken() http.HandlerFunc {
 	return answers(409, status(409, "AlreadyExists", `pods "x" already exists`, fields{"name": "x", "kind": "pods"}))
 }
@@ -31,7 +36,10 @@ func TestWhatIsMadeIsKnownAgain(t *testing.T) {
 		reason    snapshot.Reason // empty: it is made
 		requests  int
 	}{
-		"it is made":                      {[]http.HandlerFunc{answers(201, madeBy("us"))}, nil, "", 1},
+		"it is made":                      {[]http.HandlerFunc{answers(201, madeBy("us"))}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 2},
+		"the answer has another UID":      {[]http.HandlerFunc{answers(201, withUID("other", madeBy("us")))}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 4},
+		"it cannot be read":               {[]http.HandlerFunc{answers(201, madeBy("us"))}, []http.HandlerFunc{answers(403, status(403, "Forbidden", "no", nil))}, snapshot.Forbidden, 2},
+		"it is not there":                 {[]http.HandlerFunc{answers(201, madeBy("us"))}, []http.HandlerFunc{notFound()}, snapshot.Unproven, 3},
 		"the answer is lost":              {[]http.HandlerFunc{breaks, taken()}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 3},
 		"the answer is no object":         {[]http.HandlerFunc{answers(201, fields{"kind": "Pod"})}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 2},
 		"we have made it before":          {[]http.HandlerFunc{taken()}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 2},
@@ -41,7 +49,7 @@ func TestWhatIsMadeIsKnownAgain(t *testing.T) {
 		"the server refuses it":           {[]http.HandlerFunc{answers(422, status(422, "Invalid", "spec is wrong", nil))}, nil, snapshot.Invalid, 1},
 		"a user may not":                  {[]http.HandlerFunc{answers(403, status(403, "Forbidden", "you may not", nil))}, nil, snapshot.Forbidden, 1},
 		"its namespace is not there":      {[]http.HandlerFunc{answers(404, status(404, "NotFound", `namespaces "ns" not found`, fields{"name": "ns", "kind": "namespaces"}))}, nil, snapshot.Unproven, 1},
-		"the server is busy for a moment": {[]http.HandlerFunc{answers(500, status(500, "InternalError", "not now", nil)), answers(201, madeBy("us"))}, nil, "", 2},
+		"the server is busy for a moment": {[]http.HandlerFunc{answers(500, status(500, "InternalError", "not now", nil)), answers(201, madeBy("us"))}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 3},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +86,7 @@ func TestATrialOfMakingSaysSo(t *testing.T) {
 		w, _ := stage(t, dry, map[string][]http.HandlerFunc{"POST " + allPods: {func(w http.ResponseWriter, r *http.Request) {
 			query = r.URL.RawQuery
 			answers(201, madeBy("us"))(w, r)
-		}}})
+		}}, "GET " + onePod: {answers(200, madeBy("us"))}})
 		if _, err := w.Maker("us").Create(t.Context(), podThen, json.RawMessage(`{}`)); err != nil {
 			t.Fatal(err)
 		}
