@@ -195,7 +195,7 @@ func verifyObject(j job, namespace, name, uid, resourceVersion string) error {
 	switch {
 	case name == "" || uid == "":
 		return errNoMetadata
-	case resourceVersion == "":
+	case resourceVersion == "" && !j.unstored:
 		return notAsked("%q has no resourceVersion", name)
 	case !isText(uid) || !isText(name) || !isText(namespace):
 		return errBroken

@@ -62,7 +62,7 @@ func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 	case err != nil:
 		return nil, &Failure{"create", at, refused(err), err}
 	}
-	made, err := readObject(result, job{of: mapped.Type, namespace: at.Namespace, name: at.Name})
+	made, err := readObject(result, job{of: mapped.Type, namespace: at.Namespace, name: at.Name, unstored: m.dryRun})
 	if err != nil { // it was done, all the same
 		if o, unread := m.ours(ctx, at); unread == nil && o != nil {
 			return o, nil

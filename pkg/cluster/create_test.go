@@ -85,7 +85,11 @@ func TestATrialOfMakingSaysSo(t *testing.T) {
 		query := ""
 		w, _ := stage(t, dry, map[string][]http.HandlerFunc{"POST " + allPods: {func(w http.ResponseWriter, r *http.Request) {
 			query = r.URL.RawQuery
-			answers(201, madeBy("us"))(w, r)
+			made := madeBy("us")
+			if dry {
+				delete(made["metadata"].(fields), "resourceVersion") // nothing was stored
+			}
+			answers(201, made)(w, r)
 		}}, "GET " + onePod: {answers(200, madeBy("us"))}})
 		if _, err := w.Maker("us").Create(t.Context(), podThen, json.RawMessage(`{}`)); err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ type job struct {
 	namespace string
 	fields    string // a field selector; such a list shows a part only
 	name      string // of the single object that is asked for; empty: a list
+	unstored  bool   // the answer to a dry run: what is not stored has no resourceVersion
 }
 
 func (j job) listing() snapshot.Listing {
