@@ -123,11 +123,11 @@ func (s *source) liveRegister(ctx context.Context) register {
 	if err != nil {
 		return register{}
 	}
-	world, err := live.Discover(ctx)
+	types, err := live.Types(ctx)
 	if err != nil {
 		return register{}
 	}
-	return register{types: world.Types, names: func(t snapshot.Type, namespace, typed string) []string {
+	return register{types: types, names: func(t snapshot.Type, namespace, typed string) []string {
 		names, _ := live.Names(ctx, t, namespace, typed) // a completion is silent
 		return names
 	}}

@@ -46,7 +46,9 @@ func (a *act) preview() error {
 		return err
 	}
 	if a.plan.Mode == plan.Delete {
-		a.notes = append(a.notes, steps.Toll(a.plan, a.palette()))
+		if sum := steps.Toll(a.plan, a.palette()); sum != "" {
+			a.notes = append(a.notes, sum)
+		}
 	}
 	a.notes = append(a.notes, steps.Lost(a.plan, a.palette())...)
 	a.notes = append(a.notes, steps.Accepted(a.plan, mostShown, a.palette())...)

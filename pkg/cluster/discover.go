@@ -59,13 +59,27 @@ func (e *Unreachable) Reason() snapshot.Reason {
 // does what an APIService or a CustomResourceDefinition announces and discovery lacks;
 // the error is an *Unreachable when nothing at all is known.
 func (c *Cluster) Discover(ctx context.Context) (*World, error) {
-	w, err := c.world(ctx)
+	w, err := c.world(ctx, true)
 	if err == nil && len(w.Gaps) > 0 && ctx.Err() == nil {
-		w, err = c.world(ctx) // a group that was just removed fails once, as client-go knows
+		w, err = c.world(ctx, true) // a group that was just removed fails once, as client-go knows
 	}
 	if err == nil {
 		w, err = c.catchUp(ctx, w)
 	}
+	return c.discovered(ctx, w, err)
+}
+
+// Types asks for every type as Discover does, in fewer requests: nothing may be concluded
+// from what it does not name.
+func (c *Cluster) Types(ctx context.Context) ([]snapshot.Type, error) {
+	w, err := c.world(ctx, false)
+	if w, err = c.discovered(ctx, w, err); err != nil {
+		return nil, err
+	}
+	return w.Types, nil
+}
+
+func (c *Cluster) discovered(ctx context.Context, w *World, err error) (*World, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -76,21 +90,24 @@ func (c *Cluster) Discover(ctx context.Context) (*World, error) {
 }
 
 // world asks both roots. One that does not answer as it should is a gap: the core group,
-// or all others.
-func (c *Cluster) world(ctx context.Context) (*World, error) {
+// or all others. With prove, so is what is announced and not named.
+func (c *Cluster) world(ctx context.Context, prove bool) (*World, error) {
 	w := &World{named: map[schema.GroupVersion]bool{}}
 	var core, others *served
 	var coreErr, othersErr error
-	err := connecting(ctx,
-		func(ctx context.Context) error {
-			core, coreErr = c.under(ctx, coreRoot)
-			return coreErr
-		},
+	rest := []func(){
 		func() { others, othersErr = c.under(ctx, groupRoot) },
 		func() { w.Server = c.version(ctx) },
-		func() { w.announced.services = c.list(ctx, job{of: apiServices}, true) },
-		func() { w.announced.definitions = c.list(ctx, job{of: definitions}, true) },
-	)
+	}
+	if prove {
+		rest = append(rest,
+			func() { w.announced.services = c.list(ctx, job{of: apiServices}, true) },
+			func() { w.announced.definitions = c.list(ctx, job{of: definitions}, true) })
+	}
+	err := connecting(ctx, func(ctx context.Context) error {
+		core, coreErr = c.under(ctx, coreRoot)
+		return coreErr
+	}, rest...)
 	switch {
 	case err != nil && others == nil && othersErr == nil: // without a connection nothing else was asked
 		return nil, err
@@ -119,6 +136,9 @@ func (c *Cluster) world(ctx context.Context) (*World, error) {
 	slices.SortFunc(w.Types, snapshot.Type.Compare)
 	if len(w.Types) == 0 {
 		return nil, errors.New("it serves no types")
+	}
+	if !prove {
+		return w, nil
 	}
 	return w, c.prove(ctx, w)
 }

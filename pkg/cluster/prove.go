@@ -185,7 +185,7 @@ func (c *Cluster) catchUp(ctx context.Context, w *World) (*World, error) {
 			return nil, ctx.Err()
 		case <-time.After(pause):
 		}
-		now, err := c.world(ctx)
+		now, err := c.world(ctx, true)
 		if err != nil {
 			return nil, err
 		}

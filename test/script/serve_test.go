@@ -87,7 +87,7 @@ func (a *api) answer(path string) (int, any) {
 		if slices.Contains(a.forbidden, "!namespaces") {
 			return refusal(http.StatusForbidden, "Forbidden", "namespaces", "kube-system")
 		}
-		return http.StatusOK, fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"name": "kube-system", "uid": a.name}}
+		return http.StatusOK, fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"name": "kube-system", "uid": a.name, "resourceVersion": "1"}}
 	}
 	for group, types := range served {
 		rest, below := strings.CutPrefix(path, group)
@@ -130,6 +130,9 @@ func (a *api) read(resource, kind, namespace string, name []string) (int, any) {
 	}
 	items := []any{}
 	for _, o := range a.objects {
+		if o.GetResourceVersion() == "" {
+			o.SetResourceVersion("1")
+		}
 		if o.GetKind() != kind || namespace != "" && o.GetNamespace() != namespace {
 			continue
 		}
@@ -142,7 +145,7 @@ func (a *api) read(resource, kind, namespace string, name []string) (int, any) {
 	if len(name) > 0 {
 		return refusal(http.StatusNotFound, "NotFound", resource, name[0])
 	}
-	return http.StatusOK, fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": fields{}, "items": items}
+	return http.StatusOK, fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"resourceVersion": "9"}, "items": items}
 }
 
 func refusal(code int, reason, resource, name string) (int, any) {
