@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -93,7 +94,7 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 	if err := f.checkCluster(ctx, saved.Header); err != nil {
 		return err
 	}
-	r := &reviver{restoreFlags: f, saved: saved}
+	r := &reviver{restoreFlags: f, saved: saved, made: map[types.UID]types.UID{}}
 	if f.acts() {
 		if r.journal, err = saved.Journal(); err != nil {
 			return err

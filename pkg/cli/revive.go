@@ -63,6 +63,9 @@ func makerOf(h backup.Header) string {
 // Made is execute.Recorder. An object that is not noted is not lost: a restoration that is
 // run again recognises it by the field manager in its metadata (see recognise).
 func (r *reviver) Made(of object.Identity, uid types.UID) error {
+	r.mu.Lock()
+	r.made[of.UID] = uid
+	r.mu.Unlock()
 	return r.note(backup.Restored{
 		Action: string(plan.Create), Object: of, UID: uid, Status: string(event.Done), Time: r.Now().UTC(),
 	})

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -26,6 +28,10 @@ type reviver struct {
 	options restore.Options
 	of      *restore.Restoration
 	maker   string
+
+	mu   sync.Mutex
+	made map[types.UID]types.UID // by this run: the UIDs that objects have now, by those that they had
+
 	// cannotRecord is told why something could not be noted in the journal.
 	cannotRecord func(error)
 }
@@ -79,7 +85,12 @@ func (r *reviver) foresee(ctx context.Context, p *planned) error {
 // remaining makes the plan of what a restoration would do after this one. What this
 // one made counts as being there, as everything of its name does.
 func (r *reviver) remaining(_ context.Context, p *planned) error {
-	p.plan = restore.Make(r.input, p.seen, r.options).Plan
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	input := r.input
+	input.Made = maps.Clone(input.Made)
+	maps.Copy(input.Made, r.made) // else what this run made is somebody else's, and left alone
+	p.plan = restore.Make(input, p.seen, r.options).Plan
 	return nil
 }
 

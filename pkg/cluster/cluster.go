@@ -35,7 +35,9 @@ type Cluster struct {
 	metadata metadata.Interface // for watches
 	link     *link
 	states   *states
-	memory   *memory // of what is under way; a scan and a backup have their own
+	// discovered is shared by all scans of a connection, as states is.
+	discovered *discovered
+	memory     *memory // of what is under way; a scan and a backup have their own
 }
 
 // New prepares to read the server of a config; it asks nothing yet. Throttling
@@ -71,7 +73,7 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	if o.Small < 1 {
 		o.Small = o.Concurrency
 	}
-	c := &Cluster{options: o, server: config.Host, rest: r, metadata: m, link: &link{}, states: &states{}}
+	c := &Cluster{options: o, server: config.Host, rest: r, metadata: m, link: &link{}, states: &states{}, discovered: &discovered{}}
 	return c.withMemory(), nil
 }
 

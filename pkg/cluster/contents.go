@@ -16,7 +16,6 @@ func (w *Writer) Contents(ctx context.Context, of object.Identity) (*snapshot.Sn
 	if err != nil {
 		return nil, err
 	}
-	world.Gaps = append(world.Gaps, world.vanished(w.seen)...)
 	l := w.cluster.newLook(world, Scope{})
 	var jobs []job
 	for _, t := range world.Types {

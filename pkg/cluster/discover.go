@@ -56,7 +56,8 @@ func (e *Unreachable) Reason() snapshot.Reason {
 }
 
 // Discover asks for every type in every version. Groups that fail become gaps, and so
-// does what an APIService or a CustomResourceDefinition announces and discovery lacks;
+// does what an APIService or a CustomResourceDefinition announces, or an earlier Discover
+// found, and discovery lacks;
 // the error is an *Unreachable when nothing at all is known.
 func (c *Cluster) Discover(ctx context.Context) (*World, error) {
 	w, err := c.world(ctx, true)
@@ -66,20 +67,23 @@ func (c *Cluster) Discover(ctx context.Context) (*World, error) {
 	if err == nil {
 		w, err = c.catchUp(ctx, w)
 	}
-	return c.discovered(ctx, w, err)
+	if w, err = c.known(ctx, w, err); err == nil {
+		w.Gaps = append(w.Gaps, c.discovered.vanished(w)...)
+	}
+	return w, err
 }
 
 // Types asks for every type as Discover does, in fewer requests: nothing may be concluded
 // from what it does not name.
 func (c *Cluster) Types(ctx context.Context) ([]snapshot.Type, error) {
 	w, err := c.world(ctx, false)
-	if w, err = c.discovered(ctx, w, err); err != nil {
+	if w, err = c.known(ctx, w, err); err != nil {
 		return nil, err
 	}
 	return w.Types, nil
 }
 
-func (c *Cluster) discovered(ctx context.Context, w *World, err error) (*World, error) {
+func (c *Cluster) known(ctx context.Context, w *World, err error) (*World, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -80,7 +80,6 @@ func (w *Writer) Census(ctx context.Context) (*snapshot.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	world.Gaps = append(world.Gaps, world.vanished(w.seen)...)
 	return w.cluster.Look(ctx, world, Scope{}, time.Now)
 }
 

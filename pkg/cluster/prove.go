@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -203,11 +205,19 @@ func (w *World) lags() bool {
 	return false
 }
 
-// vanished are gaps for the types that an earlier scan found and discovery names no more,
-// unless it is proven that they were taken away: a custom type whose definition is gone,
-// or one of a group that no APIService announces.
-func (w *World) vanished(before *snapshot.Snapshot) []snapshot.Gap {
-	announcing, defined, defines := map[string]bool{}, map[schema.GroupResource]bool{}, map[schema.GroupResource]bool{}
+// discovered knows the types that a server named at any time, and those of them that
+// a definition defined. It is safe for concurrent use.
+type discovered struct {
+	mu      sync.Mutex
+	types   map[schema.GroupResource]bool
+	defined map[schema.GroupResource]bool
+}
+
+// vanished notes what a world names, and returns gaps for the types that were named before
+// and are not now, unless it is proven that they were taken away: a custom type whose
+// definition is gone, or one of a group that no APIService announces.
+func (d *discovered) vanished(w *World) []snapshot.Gap {
+	announcing, defines := map[string]bool{}, map[schema.GroupResource]bool{}
 	for _, o := range w.announced.services.objects {
 		_, group, _ := strings.Cut(o.Name, ".")
 		announcing[group] = true
@@ -216,24 +226,29 @@ func (w *World) vanished(before *snapshot.Snapshot) []snapshot.Gap {
 		of, _ := definedBy(o)
 		defines[of] = true
 	}
-	for _, o := range before.Objects {
-		if o.IsDefinition() {
-			of, _ := definedBy(o)
-			defined[of] = true
-		}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.types == nil {
+		d.types, d.defined = map[schema.GroupResource]bool{}, map[schema.GroupResource]bool{}
 	}
 	var out []snapshot.Gap
-	for _, t := range before.Types {
-		of := t.GroupResource()
+	for of := range d.types {
 		switch {
-		case !t.Monitored(), w.serves(of), w.lacksGroup(t.Group):
-		case w.announced.definitions.err == nil && defined[of] && !defines[of]:
-		case w.announced.services.err == nil && !announcing[t.Group]:
+		case w.serves(of), w.lacksGroup(of.Group):
+		case w.announced.definitions.err == nil && d.defined[of] && !defines[of],
+			w.announced.services.err == nil && !announcing[of.Group]:
+			delete(d.types, of)
 		default:
 			out = append(out, snapshot.Gap{
-				Group: t.Group, Resource: t.Resource, Reason: snapshot.Undiscovered, Message: "discovery named it before, and does not now",
+				Group: of.Group, Resource: of.Resource, Reason: snapshot.Undiscovered, Message: "discovery named it before, and does not now",
 			})
 		}
 	}
+	for _, t := range w.Types {
+		if t.Monitored() {
+			d.types[t.GroupResource()] = true
+		}
+	}
+	maps.Copy(d.defined, defines)
 	return out
 }
