@@ -31,7 +31,7 @@ const (
 
 // usualRuns is how many runs under faults there are where nobody says, always with the
 // same seeds.
-const usualRuns = 20
+const usualRuns = 10
 
 // campaign is a number of runs, with one seed after the other.
 type campaign struct {
