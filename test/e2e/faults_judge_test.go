@@ -147,7 +147,7 @@ func (e ending) blocked(role string) bool {
 // there in the end, or one of which nobody can tell. Empty: nothing.
 func (o *ordeal) held(role string, end ending) string {
 	n := o.number(role)
-	if strings.HasSuffix(role, "'") || slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasSuffix(arg, "/"+o.name(n)) }) {
+	if strings.HasSuffix(role, "'") || o.requests(role) {
 		return ""
 	}
 	for _, c := range o.parts[n].claims {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,6 +36,12 @@ func (o *ordeal) judgeUnderLies(v *verdict, undisturbed *passage) {
 	}
 }
 
+// requests reports whether the command names an object.
+func (o *ordeal) requests(role string) bool {
+	name := "/" + o.name(o.number(role))
+	return slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasSuffix(arg, name) })
+}
+
 // removed says why a finalizer must not have been removed; empty: it was not, or may
 // have been.
 func (o *ordeal) removed(role, finalizer string, v *verdict, undisturbed *passage) string {
@@ -50,6 +57,9 @@ func (o *ordeal) removed(role, finalizer string, v *verdict, undisturbed *passag
 	}
 	if finalizer == metav1.FinalizerDeleteDependents && !was.Terminating {
 		return "" // it waits for nothing yet
+	}
+	if !was.Terminating && o.requests(role) && slices.Contains(o.args, "--cascade=background") {
+		return "" // whoever asks for that asks for the finalizer to go (gc-semantics 6.1)
 	}
 	for _, other := range slices.Sorted(maps.Keys(v.after)) {
 		for _, ref := range v.after[other].Owners {
