@@ -58,8 +58,8 @@ func (o *ordeal) removed(role, finalizer string, v *verdict, undisturbed *passag
 	if finalizer == metav1.FinalizerDeleteDependents && !was.Terminating {
 		return "" // it waits for nothing yet
 	}
-	if !was.Terminating && o.requests(role) && slices.Contains(o.args, "--cascade=background") {
-		return "" // whoever asks for that asks for the finalizer to go (gc-semantics 6.1)
+	if !was.Terminating && o.requests(role) && !slices.Contains(o.args, "--cascade=orphan") {
+		return "" // whoever asks for that asks for the orphan finalizer to go (gc-semantics 6.1)
 	}
 	for _, other := range slices.Sorted(maps.Keys(v.after)) {
 		for _, ref := range v.after[other].Owners {
