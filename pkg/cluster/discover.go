@@ -27,6 +27,7 @@ type World struct {
 	Server string
 
 	named     map[schema.GroupVersion]bool // what discovery names, also where it has no types
+	served    map[schema.GroupResource]bool
 	announced announced
 }
 
@@ -138,6 +139,10 @@ func (c *Cluster) world(ctx context.Context, prove bool) (*World, error) {
 		w.Gaps = append(w.Gaps, rootGap(snapshot.All, othersErr))
 	}
 	slices.SortFunc(w.Types, snapshot.Type.Compare)
+	w.served = make(map[schema.GroupResource]bool, len(w.Types))
+	for _, t := range w.Types {
+		w.served[t.GroupResource()] = true
+	}
 	if len(w.Types) == 0 {
 		return nil, errors.New("it serves no types")
 	}

@@ -117,14 +117,7 @@ func definedBy(o *object.Object) (schema.GroupResource, bool) {
 	return schema.GroupResource{Group: group, Resource: resource}, ok
 }
 
-func (w *World) serves(of schema.GroupResource) bool {
-	for _, t := range w.Types {
-		if t.GroupResource() == of {
-			return true
-		}
-	}
-	return false
-}
+func (w *World) serves(of schema.GroupResource) bool { return w.served[of] }
 
 // lacksGroup reports whether a group is a gap already.
 func (w *World) lacksGroup(group string) bool {
