@@ -33,7 +33,7 @@ var errands = []errand{
 		command: "collect",
 		// What one run orphans while another drops its bad references stays, where a
 		// single run deletes it: see share.
-		draw:   func(seed uint64) *blueprint { return drawGarbage(seed, objectsUnderFaults, small).share().tie() },
+		draw:   func(seed uint64) *blueprint { return drawGarbage(seed, objectsUnderFaults, small).share().tie().decided() },
 		begin:  func(o *ordeal) []string { return o.changing("collect") },
 		finish: func(o *ordeal) [][]string { return [][]string{o.args} },
 		saves:  wasDeletedNow,
@@ -98,6 +98,20 @@ func (b *blueprint) tie() *blueprint {
 			if c.uid >= 0 && (held(b.parts[i]) || held(b.parts[c.uid])) {
 				c.blocks = true
 			}
+		}
+	}
+	return b
+}
+
+// decided removes the orphan finalizer from every part that is not being deleted and has
+// an owner in the graph. If such a part is deleted while that owner waits for it, its own
+// dependents go first (foreground); if it is deleted later, they stay (orphan). The
+// cluster's own collector comes to either end.
+func (b *blueprint) decided() *blueprint {
+	for i := range b.parts {
+		p := &b.parts[i]
+		if p.fate == lives && slices.ContainsFunc(p.claims, func(c claim) bool { return c.uid >= 0 }) {
+			p.finalizers = slices.DeleteFunc(p.finalizers, func(f string) bool { return f == metav1.FinalizerOrphanDependents })
 		}
 	}
 	return b
