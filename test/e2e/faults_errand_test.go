@@ -33,7 +33,9 @@ var errands = []errand{
 		command: "collect",
 		// What one run orphans while another drops its bad references stays, where a
 		// single run deletes it: see share.
-		draw:   func(seed uint64) *blueprint { return drawGarbage(seed, objectsUnderFaults, small).share().tie().decided() },
+		draw: func(seed uint64) *blueprint {
+			return drawGarbage(seed, objectsUnderFaults, small).share().tie().decided()
+		},
 		begin:  func(o *ordeal) []string { return o.changing("collect") },
 		finish: func(o *ordeal) [][]string { return [][]string{o.args} },
 		saves:  wasDeletedNow,
