@@ -4,6 +4,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 var blockedDeletion = Rule{
@@ -52,17 +53,16 @@ func (p *panorama) long(n graph.Node) bool {
 func (p *panorama) blocked(n graph.Node, by Hindrance) Finding {
 	f := Finding{
 		Object: p.graph.Object(n).Identity, Severity: Warning, Consequence: collector.None, Fix: NoFix,
-		Brief: "its deletion " + by.Reason, Effect: "waits", Members: append([]object.Identity{}, by.By...),
+		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...),
 	}
 	switch by.End.Why {
 	case collector.InCircle, collector.CannotBeJudged:
-		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "waits for ever"
+		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.Waits{Forever: true}
 	case collector.NotAllSeen, collector.SharesUID, collector.HidesContents:
-		f.Consequence, f.Effect = collector.Hidden, "unknown"
+		f.Consequence, f.Effect = collector.Hidden, reason.Waits{Unknown: true}
 	case collector.NothingBlocks:
-		f.Effect = "has not come, or has lost it"
+		f.Effect = reason.Waits{Idle: true}
 	case collector.HeldByFinalizers, collector.StillStopping, collector.StillEmptying, collector.OutOfBounds:
 	}
-	f.Message = "it is being deleted, and " + by.Reason
 	return f
 }

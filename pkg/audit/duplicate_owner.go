@@ -1,11 +1,10 @@
 package audit
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 var duplicateOwner = Rule{
@@ -34,17 +33,13 @@ var duplicateOwner = Rule{
 	},
 }
 
-// duplicate words the i-th reference as a double of an earlier one. The
-// collector drops references by UID, so a bad one takes its good double along:
-// loses says that it will (gc-semantics 10.2).
+// duplicate returns the finding that the i-th reference is a double of an earlier one.
+// The collector drops references by UID, so a bad one takes its good double along: loses
+// says that it will (gc-semantics 10.2).
 func (s sight) duplicate(of, i int, loses bool) Finding {
-	r, earlier := s.object.Owners[i], s.object.Owners[of]
-	fact := fmt.Sprintf("its references %d and %d, %s and %s, carry the same UID", of+1, i+1, earlier, r)
-	f := s.on(i, fmt.Sprintf("%s and %s have one UID", earlier, r), fact, Unlink)
+	f := s.on(i, reason.OwnerDuplicated{Earlier: s.owner(of), Later: s.owner(i), EarlierIndex: of, LaterIndex: i}, Unlink)
 	if loses {
-		f.Severity, f.Consequence = Warning, collector.Unlink
-		f.Effect = "drops every reference to that UID"
-		f.Message = fact + "; the collector drops references by UID, so a good one goes with the bad one"
+		f.Severity, f.Consequence, f.Effect = Warning, collector.Unlink, reason.RemovesAllWithUID{}
 	}
 	return f
 }

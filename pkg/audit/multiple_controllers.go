@@ -1,11 +1,11 @@
 package audit
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 var multipleControllers = Rule{
@@ -27,15 +27,12 @@ var multipleControllers = Rule{
 	},
 }
 
-// secondController words the i-th reference as one controller too many.
+// secondController returns the finding that the i-th reference is one controller too many.
 func (s sight) secondController(first, i int, refused bool) Finding {
-	one, two := s.object.Owners[first], s.object.Owners[i]
-	fact := fmt.Sprintf("%s and %s both claim to be its controller, so the API server refuses every update that leaves both", one, two)
-	f := s.on(i, fmt.Sprintf("%s and %s both control it", one, two), fact, Unlink)
+	f := s.on(i, reason.TwoControllers{First: s.owner(first), Second: s.owner(i)}, Unlink)
 	switch {
 	case refused:
-		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "is refused when it drops a reference"
-		f.Message = fact + "; the collector tries to drop another reference and is refused again and again"
+		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.UpdateRefused{}
 	case f.Severity == Info:
 		f.Severity = Warning
 	}

@@ -1,8 +1,7 @@
 package audit
 
 import (
-	"fmt"
-
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -12,22 +11,18 @@ var oddOwnerKind = Rule{
 	find: func(s sight) []Finding {
 		var out []Finding
 		for i, j := range s.judgements {
-			r := s.object.Owners[i]
-			fact := ""
+			found := reason.OwnerKindMisspelled{Owner: s.owner(i), Spelling: reason.Spelling(j.Mapping.Spelling)}
 			switch j.Mapping.Spelling {
 			case snapshot.Plain:
 				continue
 			case snapshot.Lowercase:
-				fact = fmt.Sprintf("kind %q is spelled in lower case; it works by accident, the kind is %s", r.Kind, j.Mapping.Type.Kind)
+				found.Resolved = j.Mapping.Type.Kind
 			case snapshot.ListKind:
-				fact = fmt.Sprintf("kind %q is the kind of a list; the collector looks for it among %s", r.Kind, j.Mapping.Type)
-				if !j.Mapping.Served {
-					fact += ", which nothing serves, so it finds nothing there, whatever exists"
-				}
+				found.Resolved, found.Unserved = j.Mapping.Type.String(), !j.Mapping.Served
 			case snapshot.NoVersion:
-				fact = fmt.Sprintf("apiVersion %q names no version; the collector takes it for %s", r.APIVersion, j.Mapping.Type.APIVersion())
+				found.Resolved = j.Mapping.Type.APIVersion()
 			}
-			out = append(out, s.on(i, fmt.Sprintf("%s: %s", r, j.Mapping.Spelling), fact, NoFix))
+			out = append(out, s.on(i, found, NoFix))
 		}
 		return out
 	},

@@ -1,13 +1,12 @@
 package audit
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 var ownerCycle = Rule{
@@ -43,19 +42,14 @@ func (p *panorama) cycle(nodes []graph.Node) (f Finding, judged bool) {
 	slices.SortFunc(members, object.Identity.Compare)
 	f = Finding{
 		Severity: Error, Object: members[0], Members: members, Consequence: collector.Stuck, Fix: Unlink,
-		Effect: "never collects them",
-		Brief:  fmt.Sprintf("%d objects own each other: %s", len(members), listed(members)),
+		Reason: reason.OwnersInCycle{Members: members}, Effect: reason.NeverCollected{},
 	}
-	outlook := "each has an existing owner, so the collector never collects any of them until somebody deletes one"
-	if deleting {
-		f.Severity, f.Consequence, f.Effect = Warning, collector.None, "nothing: a deletion is under way"
-		outlook = "one of them is being deleted already"
+	switch {
+	case p.deadlocked(nodes):
+		f.Effect = reason.NeverCompletes{}
+	case deleting:
+		f.Severity, f.Consequence, f.Effect = Warning, collector.None, reason.DeletionUnderWay{}
 	}
-	if p.deadlocked(nodes) {
-		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "never ends their deletion"
-		outlook = "all of them are being deleted in the foreground and each waits for another to go, so that their deletion never ends"
-	}
-	f.Message = fmt.Sprintf("%s; %s", f.Brief, outlook)
 	return f, judged
 }
 
@@ -75,17 +69,4 @@ func (p *panorama) deadlocked(members []graph.Node) bool {
 		}
 	}
 	return true
-}
-
-// listed names up to four members, then how many more there are.
-func listed(members []object.Identity) string {
-	const most = 4
-	var names []string
-	for _, m := range members[:min(len(members), most)] {
-		names = append(names, m.String())
-	}
-	if more := len(members) - most; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
 }

@@ -2,11 +2,13 @@ package audit
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Report is the answer of one audit.
@@ -32,21 +34,40 @@ type Summary struct {
 
 // Finding is one thing that one rule has to say of one object or cycle.
 type Finding struct {
-	Cluster     string                `json:"cluster,omitempty"` // where the report is joined from several
-	Rule        string                `json:"rule"`
-	Severity    Severity              `json:"severity"`
-	Object      object.Identity       `json:"object"`    // of a cycle, its first member
-	Reference   *Reference            `json:"reference"` // nil where the finding is not about one
-	Verdict     collector.Verdict     `json:"verdict"`   // of Reference, empty without one
-	Consequence collector.Consequence `json:"consequence"`
-	Message     string                `json:"message"`
-	Fix         Fix                   `json:"fix"`
-	Members     []object.Identity     `json:"members"` // of a cycle, sorted; else empty
+	Cluster     string                // where the report is joined from several
+	Rule        string                // its id
+	Severity    Severity              //
+	Object      object.Identity       // of a cycle, its first member
+	Reference   *Reference            // nil where the finding is not about one
+	Verdict     collector.Verdict     // of Reference, empty without one
+	Consequence collector.Consequence //
+	Reason      reason.Brief          // what was found
+	Effect      reason.Brief          // what the collector does about it
+	Fix         Fix                   //
+	Members     []object.Identity     // of a cycle, sorted; else empty
+}
 
-	// Brief is the fact alone, and Effect what the collector does, for a table
-	// whose other columns say the rest.
-	Brief  string `json:"-"`
-	Effect string `json:"-"`
+// Message returns what was found and what the collector does about it, as one sentence
+// without a full stop. It is not escaped.
+func (f *Finding) Message() string { return reason.Join(f.Reason, f.Effect) }
+
+// MarshalJSON implements json.Marshaler.
+func (f Finding) MarshalJSON() ([]byte, error) {
+	found := reason.Store(f.Reason)
+	found.Message = f.Message()
+	return json.Marshal(struct {
+		Cluster     string                `json:"cluster,omitempty"`
+		Rule        string                `json:"rule"`
+		Severity    Severity              `json:"severity"`
+		Object      object.Identity       `json:"object"`
+		Reference   *Reference            `json:"reference"`
+		Verdict     collector.Verdict     `json:"verdict"`
+		Consequence collector.Consequence `json:"consequence"`
+		reason.Stored
+		Effect  reason.Nested     `json:"effect"`
+		Fix     Fix               `json:"fix"`
+		Members []object.Identity `json:"members"`
+	}{f.Cluster, f.Rule, f.Severity, f.Object, f.Reference, f.Verdict, f.Consequence, found, reason.Nested{Reason: f.Effect}, f.Fix, f.Members})
 }
 
 // Reference is an owner reference with its flags resolved: unset is false.

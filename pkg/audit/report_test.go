@@ -101,7 +101,7 @@ func TestAnEmptyReportIsAValidDocument(t *testing.T) {
 
 func TestEveryFindingSaysWhatAndWhatComesOfIt(t *testing.T) {
 	for _, f := range run(t, everyRule(), audit.Options{StuckAfter: audit.DefaultStuckAfter}).Findings {
-		for name, text := range map[string]string{"message": f.Message, "brief": f.Brief, "effect": f.Effect} {
+		for name, text := range map[string]string{"message": f.Message(), "brief": f.Reason.Brief(), "effect": f.Effect.Brief()} {
 			if text == "" || text != strings.TrimSpace(text) || strings.ContainsAny(text, "\n\t") || strings.HasSuffix(text, ".") {
 				t.Errorf("%s of %s: the %s is %q", f.Rule, f.Object, name, text)
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Rule is one kind of finding. Its ID is a public contract.
@@ -65,8 +66,8 @@ type sight struct {
 	outlook    collector.Outlook
 }
 
-// on is a finding about the i-th reference.
-func (s sight) on(i int, brief, detail string, fix Fix) Finding {
+// on returns a finding about the i-th reference.
+func (s sight) on(i int, found reason.Brief, fix Fix) Finding {
 	consequence := s.outlook.Of(s.judgements[i].Verdict)
 	return Finding{
 		Severity:    severityOf(s.judgements[i].Verdict, consequence),
@@ -74,25 +75,22 @@ func (s sight) on(i int, brief, detail string, fix Fix) Finding {
 		Reference:   ReferenceOf(s.object.Owners[i]),
 		Verdict:     s.judgements[i].Verdict,
 		Consequence: consequence,
+		Reason:      found,
+		Effect:      s.effect(i, consequence),
 		Fix:         fix,
-		Brief:       brief,
-		Effect:      s.effect(consequence),
-		Message:     detail + "; " + s.foretell(i, consequence),
 	}
 }
 
-// mended is on for a reference that leads to no owner, with what mends it.
-func (s sight) mended(i int, brief, detail string) Finding {
-	return s.on(i, brief, detail, s.mends[i].Fix)
-}
+// owner returns the owner that the i-th reference names, with what was found of it.
+func (s sight) owner(i int) reason.Owner { return s.judgements[i].Owner(s.object.Owners[i]) }
 
-// eachCause is the find of a rule that speaks once for every reference of one cause.
-func eachCause(cause collector.Cause, word func(s sight, i int) Finding) func(sight) []Finding {
+// eachCause returns the find of a rule that reports every reference of one cause.
+func eachCause(cause collector.Cause, found func(s sight, i int) reason.Brief) func(sight) []Finding {
 	return func(s sight) []Finding {
 		var out []Finding
 		for i, j := range s.judgements {
 			if j.Cause == cause {
-				out = append(out, word(s, i))
+				out = append(out, s.on(i, found(s, i), s.mends[i].Fix))
 			}
 		}
 		return out

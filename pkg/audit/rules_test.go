@@ -650,7 +650,7 @@ func TestWhoeverMendsOneReferenceIsToldOfTheOther(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			findings := run(t, st.New(test.seen), audit.Options{Rules: []string{"missing-owner"}}).Findings
-			if len(findings) != 1 || !strings.HasSuffix(findings[0].Message, test.want) {
+			if len(findings) != 1 || !strings.HasSuffix(findings[0].Message(), test.want) {
 				t.Errorf("got %+v", findings)
 			}
 		})

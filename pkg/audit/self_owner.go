@@ -1,6 +1,9 @@
 package audit
 
-import "github.com/kubectl-gc/kubectl-gc/pkg/collector"
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
 
 var selfOwner = Rule{
 	ID:      "self-owner",
@@ -11,14 +14,12 @@ var selfOwner = Rule{
 			if r.UID != s.object.UID {
 				continue
 			}
-			f := s.on(i, "it owns itself", "it names itself as its owner", Unlink)
+			f := s.on(i, reason.OwnsItself{}, Unlink)
 			if f.Verdict == collector.Solid && !s.object.Terminating() {
-				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "never collects it"
-				f.Message = "it names itself as its owner, so the collector never collects it; a foreground deletion of it would never end if the reference blocks"
+				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.NeverCollected{Itself: true}
 			}
 			if r.Blocks() && s.object.DeletingDependents() { // gc-semantics 10.1a
-				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, "never ends its deletion"
-				f.Message = "it names itself as its owner and is being deleted in the foreground, so it waits for itself to go, and its deletion never ends"
+				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.NeverCompletes{Itself: true}
 			}
 			out = append(out, f)
 		}

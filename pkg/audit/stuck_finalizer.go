@@ -1,13 +1,10 @@
 package audit
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // DefaultStuckAfter is how long a terminating object may wait for a foreign
@@ -22,12 +19,9 @@ var stuckFinalizer = Rule{
 		if !s.object.Terminating() || len(held) == 0 || s.now().Sub(*s.object.Deleted) <= s.options.StuckAfter {
 			return nil
 		}
-		by, since := strings.Join(held, ", "), duration.HumanDuration(s.now().Sub(*s.object.Deleted))
 		return []Finding{{
-			Severity: Warning, Object: s.object.Identity, Consequence: collector.None, Fix: NoFix,
-			Brief:   fmt.Sprintf("terminating %s, held by %s", since, by),
-			Effect:  "waits for whoever set it",
-			Message: fmt.Sprintf("it has been terminating since %s and is held by %s; the collector never removes a finalizer that is not its own", s.object.Deleted.Format(time.RFC3339), by),
+			Severity: Warning, Object: s.object.Identity, Consequence: collector.None, Fix: NoFix, Effect: reason.WaitsForController{},
+			Reason: reason.FinalizerStuck{Finalizers: held, Since: reason.Since{Deleted: *s.object.Deleted, Scanned: s.now()}},
 		}}
 	},
 }

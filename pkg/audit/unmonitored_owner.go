@@ -1,9 +1,8 @@
 package audit
 
 import (
-	"fmt"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 var unmonitoredOwner = Rule{
@@ -15,11 +14,7 @@ var unmonitoredOwner = Rule{
 			if j.Verdict != collector.Solid && j.Verdict != collector.Waiting || !j.Unmonitored() {
 				continue
 			}
-			r := s.object.Owners[i]
-			out = append(out, s.on(i,
-				fmt.Sprintf("%s is of a kind the collector does not watch", r),
-				fmt.Sprintf("its owner %s exists, but the collector does not watch %s and has to ask for it again and again, so its deletion is noticed late", r, j.Mapping.Type),
-				NoFix))
+			out = append(out, s.on(i, reason.OwnerNotMonitored{Owner: s.owner(i), Type: j.Mapping.Type.String()}, NoFix))
 		}
 		return out
 	},

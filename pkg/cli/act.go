@@ -340,7 +340,7 @@ func (a *act) hanging(g *graph.Graph, known graph.Set) []plan.Blocked {
 		n := g.Find(o.Object.UID)
 		if now := g.Object(n); now != nil && now.Terminating() && known.Add(n) {
 			by := hindrances.Of(n)
-			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
+			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason.Message()})
 		}
 	}
 	return out

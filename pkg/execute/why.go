@@ -76,7 +76,7 @@ func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decisio
 	case collector.ContentsUnknown:
 		return "its contents could not all be listed"
 	case collector.Contested:
-		return snapshot.Contention(m.Object(n))
+		return snapshot.Contention(m.Object(n)).Contest()
 	case collector.Undecidable:
 		return "its owner " + m.Object(n).Owners[d.Culprit].String() + " cannot be judged"
 	case collector.Ownerless:

@@ -40,11 +40,11 @@ func (m *maker) blocked() []Blocked {
 			}
 		case hangs && m.rooted(node, ours.Has(node) || swept && m.options.Mode == Delete):
 			by := hindrances.Of(node)
-			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason})
+			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason.Message()})
 		case o.Terminating() || len(o.Owners) == 0:
 		case collector.TakesAlong(o.Identity) && m.course.Model.Decide(node).Hold == collector.ContentsUnknown:
 			if m.options.Mode == Delete && m.losesOwner(node) || m.options.Mode != Delete && m.rooted(node, false) {
-				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: audit.ContentsUnknown(m.contentsGaps(node))})
+				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: audit.ContentsUnknown(m.contentsGaps(node)).Message()})
 			}
 		case m.options.Mode != Delete && m.rooted(node, false):
 			if b, stuck := m.undecided(hindrances, node); stuck {
@@ -62,7 +62,7 @@ func (m *maker) losesOwner(n graph.Node) bool {
 }
 
 // leftAlone words why nothing is done with an object whose UID is contested.
-func leftAlone(o *object.Object) string { return "is left alone: " + snapshot.Contention(o) }
+func leftAlone(o *object.Object) string { return snapshot.Contention(o).Message() }
 
 // rooted says whether an object is one that the plan is about.
 func (m *maker) rooted(n graph.Node, ours bool) bool {
@@ -82,6 +82,6 @@ func (m *maker) undecided(hindrances *audit.Hindrances, n graph.Node) (Blocked, 
 	}
 	return Blocked{
 		Object: m.graph.Object(n).Identity, By: []object.Identity{},
-		Reason: "would lose an owner, but cannot be judged: " + hindrances.Culprit(n, d.Culprit),
+		Reason: "would lose an owner, but cannot be judged: " + hindrances.Culprit(n, d.Culprit).Undecidable(),
 	}, true
 }

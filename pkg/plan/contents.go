@@ -21,7 +21,7 @@ func (m *maker) contentsGaps(n graph.Node) []snapshot.Gap {
 func (m *maker) refuseContainers() {
 	for _, d := range m.options.Bounds.Deletes {
 		if o := m.graph.Object(d.Node); !o.Terminating() && len(m.contentsGaps(d.Node)) > 0 {
-			m.refuse(d.Node, audit.ContentsUnknown(m.contentsGaps(d.Node)))
+			m.refuse(d.Node, audit.ContentsUnknown(m.contentsGaps(d.Node)).Message())
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (m *maker) refuseAll(n graph.Node) {
 
 // takes words why an object is not deleted from whose deletion that of n follows.
 func (m *maker) takes(n graph.Node) string {
-	return fmt.Sprintf("is not deleted, as %s would follow, which %s", m.graph.Object(n), audit.ContentsUnknown(m.contentsGaps(n)))
+	return fmt.Sprintf("is not deleted, as %s would follow, which %s", m.graph.Object(n), audit.ContentsUnknown(m.contentsGaps(n)).Message())
 }
 
 func (m *maker) refuse(n graph.Node, why string) {

@@ -78,12 +78,12 @@ func (m *maker) whyStays(hindrances *audit.Hindrances, n graph.Node, s Stay, hel
 	owner, lets := orphaned[n]
 	switch kept := s.KeptBy; {
 	case d.Hold == collector.ContentsUnknown:
-		return audit.ContentsUnknown(m.contentsGaps(n)), true
+		return audit.ContentsUnknown(m.contentsGaps(n)).Message(), true
 	case d.Hold == collector.Contested:
 		return leftAlone(m.graph.Object(n)), true
 	case d.Hold == collector.Undecidable:
 		verdict := m.course.Model.Verdicts(n)[d.Culprit]
-		return "cannot be judged: " + hindrances.Culprit(n, d.Culprit), verdict == collector.Unknown
+		return "cannot be judged: " + hindrances.Culprit(n, d.Culprit).Undecidable(), verdict == collector.Unknown
 	case lets && len(kept) == 0:
 		return m.graph.Object(owner).String() + " lets go of it (orphan), and nothing owns it then", false
 	case lets:

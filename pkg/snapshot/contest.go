@@ -1,13 +1,12 @@
 package snapshot
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // contest marks the objects that a lookup found elsewhere, or in another creation, and
@@ -87,7 +86,7 @@ func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
 			}
 			if !known[gap] {
 				known[gap] = true
-				gap.Message = Contention(o)
+				gap.Message = Contention(o).Contest()
 				out = append(out, gap)
 			}
 		}
@@ -95,29 +94,10 @@ func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
 	return out
 }
 
-// Contention returns a sentence about an object whose UID is contested. It names the
-// objects that have the UID and is not escaped.
-func Contention(o *object.Object) string {
+// Contention returns why nothing is done with an object whose UID is contested: it names
+// the objects that have the UID.
+func Contention(o *object.Object) reason.UIDContested {
 	all := append([]object.Identity{o.Identity}, o.Aliases...)
 	slices.SortFunc(all, object.Identity.Compare)
-	if len(all) == 1 {
-		return fmt.Sprintf("%s was read with different creation times and the same UID %s", placed(all[0]), o.UID)
-	}
-	first := all[0]
-	other := all[1]
-	for _, i := range all[1:] {
-		if i.Namespace != first.Namespace || i.Name != first.Name {
-			other = i
-			break
-		}
-	}
-	return fmt.Sprintf("%s and %s have the same UID %s and are not the same object", placed(first), placed(other), o.UID)
-}
-
-func placed(i object.Identity) string {
-	name := i.Name
-	if i.Namespace != "" {
-		name = i.Namespace + "/" + name
-	}
-	return fmt.Sprintf("%s %s (%s)", i.Kind, name, cmp.Or(i.APIVersion, "v1"))
+	return reason.UIDContested{Objects: all}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Snapshot is one look at a cluster. Once it is made, nobody writes to its objects.
@@ -43,7 +44,7 @@ type Gap struct {
 // it means that a search of the other namespaces failed: for where the UID of an
 // owner lives that is not where its reference says. Such a gap weakens no
 // verdict, only the reason that is given for it.
-const All = "*"
+const All = reason.All
 
 // Reason classes what stood in the way of a request.
 type Reason string
@@ -86,27 +87,13 @@ const (
 	Exists   Reason = "exists"   // another object is there already under the name of one that was to be made
 )
 
-// String names the gap as kubectl names types: resource.group.
-func (g Gap) String() string {
-	switch {
-	case g.Group == All:
-		return "all other types"
-	case g.Resource == All:
-		return "API group " + cmp.Or(g.Group, "core")
-	}
-	name := qualified(g.Resource, g.Group)
-	if g.Name != "" {
-		name += "/" + g.Name
-	}
-	switch g.Namespace {
-	case "":
-	case All:
-		name += " in other namespaces"
-	default:
-		name += " in namespace " + g.Namespace
-	}
-	return name
+// Parameter returns the gap as the parameter of a reason, without the server's message.
+func (g Gap) Parameter() reason.Gap {
+	return reason.Gap{Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Name: g.Name, ErrorClass: string(g.Reason)}
 }
+
+// String names the gap as kubectl names types: resource.group.
+func (g Gap) String() string { return g.Parameter().String() }
 
 // Compare orders gaps by group, resource, namespace, name, reason and message.
 func (g Gap) Compare(o Gap) int {

@@ -21,7 +21,7 @@ func (s *subject) alive() {
 		s.say(collector.None, fmt.Sprintf("%s stays: the collector does not watch objects of its type, and never acts on them.", s.object))
 		s.deleteIt()
 	case s.object.Contested:
-		s.say(collector.Hidden, fmt.Sprintf("What becomes of %s cannot be told from here: %s.", s.object, snapshot.Contention(s.object)))
+		s.say(collector.Hidden, fmt.Sprintf("What becomes of %s cannot be told from here: %s.", s.object, snapshot.Contention(s.object).Contest()))
 	case removed != nil && (d.Act == collector.Remove || d.Act == collector.Unblock):
 		s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector as soon as it looks at it.", s.object))
 		s.goesNow(removed)
@@ -112,7 +112,7 @@ func (s *subject) policy(p metav1.DeletionPropagation) {
 // lingers says what is left to wait for after the collector has deleted it.
 func (s *subject) lingers() {
 	if left := s.course.Model.Object(s.node); left != nil {
-		s.next("Then it is still not gone: it " + s.after.Of(s.node).Reason + ".")
+		s.next("Then it is still not gone: it " + s.after.Of(s.node).Reason.Message() + ".")
 	} else if s.object.Running {
 		s.next("Its containers get their grace period to stop.")
 	}

@@ -35,8 +35,7 @@ func (s *subject) found(r object.Reference, j collector.Judgement) []string {
 	case collector.Terminating:
 		return []string{fmt.Sprintf("%s is being deleted in the foreground: it goes last, and waits for its dependents to go before it", r)}
 	case collector.Unverified:
-		_, why := audit.Obstacle(j)
-		return []string{fmt.Sprintf("whether %s is there is not known: %s", r, why), "what is not known is never taken for absent"}
+		return []string{fmt.Sprintf("whether %s is there is not known: %s", r, j.Unverified(r).Obstacle()), "what is not known is never taken for absent"}
 	case collector.ClusterToNamespaced:
 		return append(s.holder(j), fmt.Sprintf("%s belongs to no namespace, and %s is a kind that lives in one: such an owner can never be found", s.object.Identity, r.Kind))
 	case collector.UnservedVersion:

@@ -40,20 +40,20 @@ func (s *subject) hangs(since string) {
 		s.remedy("end it by deleting it once more, without waiting for dependents", s.gc("delete", s.object.Identity, "--cascade=background")...)
 	case collector.CannotBeJudged:
 		say(collector.Stuck, waits+", about which the collector cannot decide, so that it never ends")
-		s.next(fmt.Sprintf("About %s: %s.", last, s.after.Culprit(end.Node, end.Reference)))
+		s.next(fmt.Sprintf("About %s: %s.", last, s.after.Culprit(end.Node, end.Reference).Undecidable()))
 		s.remedy("see what is wrong with "+last.String(), s.gc("why", last)...)
 	case collector.NotAllSeen:
 		say(collector.Hidden, "whether anything holds it up cannot be told from here: not everything could be read that may depend on it")
 	case collector.HidesContents: // only a model that acts says so
 	case collector.SharesUID:
-		say(collector.Hidden, "what becomes of it cannot be told from here: "+snapshot.Contention(s.graph.Object(end.Node)))
+		say(collector.Hidden, "what becomes of it cannot be told from here: "+snapshot.Contention(s.graph.Object(end.Node)).Contest())
 	case collector.HeldByFinalizers:
 		say(collector.None, waits+", which is held by "+s.foreign(end.Node))
 		s.owed(last, s.course.Model.Object(end.Node))
 	case collector.StillStopping:
 		say(collector.None, waits+", a Pod that has yet to stop")
 	case collector.StillEmptying, collector.OutOfBounds, collector.NothingBlocks:
-		say(collector.None, waits+", which "+s.after.Of(end.Node).Reason)
+		say(collector.None, waits+", which "+s.after.Of(end.Node).Reason.Message())
 	}
 	if end.Why == collector.HeldByFinalizers && len(links) == 1 {
 		say(collector.None, "is held by "+s.foreign(end.Node))
@@ -72,7 +72,7 @@ func (s *subject) link(n graph.Node, last bool) string {
 	case !last:
 		return "blocks it, and waits itself for a dependent to go first"
 	case s.course.Model.Object(n).Terminating():
-		return "blocks it, and " + s.after.Of(n).Reason
+		return "blocks it, and " + s.after.Of(n).Reason.Message()
 	}
 	return "blocks it, and does not go"
 }

@@ -74,7 +74,7 @@ func (s *subject) leaving() bool {
 		return false
 	}
 	first := s.graph.Object(going[0])
-	link := Link{first.Identity, "is being deleted, and " + s.after.Of(going[0]).Reason}
+	link := Link{first.Identity, "is being deleted, and " + s.after.Of(going[0]).Reason.Message()}
 	s.WaitsFor = append(s.WaitsFor, link)
 	if collector.Weigh(s.object, then).Decided() == collector.Delete {
 		s.next(fmt.Sprintf("When %s has gone, no owner is left, and the collector deletes it.", listed(s.names(going))))

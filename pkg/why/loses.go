@@ -23,7 +23,7 @@ func (s *subject) loses(move *collector.Move) {
 	}
 	s.remains(move)
 	if end := s.course.Model.Decide(s.node); end.Hold == collector.Undecidable {
-		s.next(fmt.Sprintf("About the rest the collector cannot decide, as %s.", s.after.Culprit(s.node, end.Culprit)))
+		s.next(fmt.Sprintf("About the rest the collector cannot decide, as %s.", s.after.Culprit(s.node, end.Culprit).Undecidable()))
 	}
 }
 

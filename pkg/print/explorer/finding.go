@@ -35,11 +35,11 @@ func (b *builder) findings() findings {
 		all.Rule = append(all.Rule, slices.Index(ids, f.Rule))
 		all.Severity = append(all.Severity, slices.Index(severities, f.Severity))
 		all.Object = append(all.Object, int(b.Graph.Find(f.Object.UID)))
-		all.Brief = append(all.Brief, b.texts.of(f.Brief, nameWidth))
-		all.Effect = append(all.Effect, b.texts.of(f.Effect, nameWidth))
+		all.Brief = append(all.Brief, b.texts.of(f.Reason.Brief(), nameWidth))
+		all.Effect = append(all.Effect, b.texts.of(f.Effect.Brief(), nameWidth))
 		all.Consequence = append(all.Consequence, b.texts.of(string(f.Consequence), nameWidth))
 		all.Fix = append(all.Fix, b.texts.of(string(f.Fix), nameWidth))
-		all.Message = append(all.Message, sentence(f.Message))
+		all.Message = append(all.Message, sentence(f.Message()))
 		if len(f.Members) > 0 {
 			members := []int{i}
 			for _, m := range f.Members {

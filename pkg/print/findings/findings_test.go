@@ -22,6 +22,12 @@ func id(namespace, kind, name string) object.Identity {
 	return object.Identity{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name, UID: "u-1"}
 }
 
+// said is a reason with a sentence of the test's own.
+type said string
+
+func (s said) Brief() string   { return string(s) }
+func (s said) Message() string { return string(s) }
+
 // report is that of the screen in the design, in the order of a report.
 func report() *audit.Report {
 	return &audit.Report{
@@ -30,22 +36,22 @@ func report() *audit.Report {
 			{
 				Rule: "unserved-owner-version", Severity: audit.Error, Object: id("shop", "ConfigMap", "flags"),
 				Verdict: collector.Unresolvable, Consequence: collector.Stuck, Fix: audit.Reversion,
-				Brief: "apps/v1beta1 Deployment/web, served: v1", Effect: "can never decide",
+				Reason: said("apps/v1beta1 Deployment/web, served: v1"), Effect: said("can never decide"),
 			},
 			{
 				Rule: "missing-owner", Severity: audit.Warning, Object: id("shop", "ConfigMap", "shared"),
 				Verdict: collector.Dangling, Consequence: collector.Unlink, Fix: audit.Unlink,
-				Brief: "Deployment/old is gone", Effect: "drops the reference, 1 owner remains",
+				Reason: said("Deployment/old is gone"), Effect: said("drops the reference, 1 owner remains"),
 			},
 			{
 				Rule: "replaced-owner", Severity: audit.Error, Object: id("shop", "Secret", "restored"),
 				Verdict: collector.Dangling, Consequence: collector.Delete, Fix: audit.Relink,
-				Brief: "Deployment/web has another UID now", Effect: "deletes it",
+				Reason: said("Deployment/web has another UID now"), Effect: said("deletes it"),
 			},
 			{
 				Rule: "unverified-owner", Severity: audit.Warning, Object: id("billing", "Secret", "token"),
 				Verdict: collector.Unknown, Consequence: collector.Hidden, Fix: audit.NoFix,
-				Brief: "Invoice/2026-11: may not list invoices", Effect: "unknown",
+				Reason: said("Invoice/2026-11: may not list invoices"), Effect: said("unknown"),
 			},
 		},
 	}
@@ -63,7 +69,7 @@ func written(t *testing.T, r *audit.Report, wide bool, mode color.Mode) string {
 func TestTable(t *testing.T) {
 	hostile := &audit.Report{Findings: []audit.Finding{{
 		Rule: "missing-owner", Severity: audit.Info, Object: id("", "Node", "n\nerror  forged"), Consequence: collector.None,
-		Brief: strings.Repeat("x", 102400) + "/\x1b[31m is gone", Effect: "nothing",
+		Reason: said(strings.Repeat("x", 102400) + "/\x1b[31m is gone"), Effect: said("nothing"),
 	}}}
 	for name, c := range map[string]struct {
 		report *audit.Report
@@ -87,7 +93,7 @@ warning   missing-owner  shop ConfigMap/shared  Deployment/old is gone  drops th
 `,
 		},
 		"wide says of a finding about no reference that it has no verdict": {
-			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Brief: "b", Effect: "e"}}}, true, color.Never,
+			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Reason: said("b"), Effect: said("e")}}}, true, color.Never,
 			`SEVERITY  RULE         OBJECT  OWNER  THE COLLECTOR  UID  VERDICT  FIX
 error     owner-cycle  a B/c   b      e              u-1  -        unlink
 `,
@@ -286,7 +292,7 @@ func FuzzTable(f *testing.F) {
 		f.Add(s, s, s)
 	}
 	f.Fuzz(func(t *testing.T, namespace, kind, brief string) {
-		r := &audit.Report{Findings: []audit.Finding{{Severity: audit.Error, Object: id(namespace, kind, brief), Brief: brief, Effect: brief}}}
+		r := &audit.Report{Findings: []audit.Finding{{Severity: audit.Error, Object: id(namespace, kind, brief), Reason: said(brief), Effect: said(brief)}}}
 		got := written(t, r, true, color.Never)
 		if strings.Count(got, "\n") != 2 || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
 			t.Errorf("got %q", got)

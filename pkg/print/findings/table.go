@@ -50,7 +50,7 @@ func row(f *audit.Finding, wide bool, p *color.Palette) []string {
 		p.Severity(f.Severity, escape.Short(string(f.Severity), textWidth)),
 		escape.Short(f.Rule, textWidth),
 		escape.Short(name(f.Object), objectWidth),
-		escape.Short(f.Brief, textWidth),
+		escape.Short(f.Reason.Brief(), textWidth),
 		effect(f, p),
 	}
 	if wide {
@@ -72,7 +72,7 @@ func name(o object.Identity) string {
 }
 
 func effect(f *audit.Finding, p *color.Palette) string {
-	words := escape.Short(f.Effect, textWidth)
+	words := escape.Short(f.Effect.Brief(), textWidth)
 	switch f.Consequence {
 	case collector.Delete:
 		return p.Goes(words)

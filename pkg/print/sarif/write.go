@@ -78,7 +78,7 @@ func invoked(gaps []audit.Gap) invocation {
 func resultOf(f audit.Finding, rule int) result {
 	out := result{
 		RuleID: f.Rule, RuleIndex: rule, Level: levelOf(f.Severity),
-		Message:             messageOf(f.Object.String() + ": " + f.Message),
+		Message:             messageOf(f.Object.String() + ": " + f.Message()),
 		Locations:           []location{locationOf(f.Cluster, f.Object)},
 		PartialFingerprints: fingerprints(f),
 		Properties: properties{

@@ -33,10 +33,16 @@ func secret(name string) object.Identity {
 	return object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: name, UID: types.UID("u-" + name)}
 }
 
+// said is a reason with a sentence of the test's own.
+type said string
+
+func (s said) Brief() string   { return string(s) }
+func (s said) Message() string { return string(s) }
+
 func finding(o object.Identity, message string) audit.Finding {
 	return audit.Finding{
 		Rule: "replaced-owner", Severity: audit.Error, Object: o, Reference: &audit.Reference{UID: "u-owner"},
-		Verdict: collector.Dangling, Consequence: collector.Delete, Fix: audit.Relink, Message: message,
+		Verdict: collector.Dangling, Consequence: collector.Delete, Fix: audit.Relink, Reason: said(message), Effect: said(""),
 	}
 }
 
@@ -44,7 +50,7 @@ func report() *audit.Report {
 	cluster := object.Identity{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "system:x/y z", UID: "u-role"}
 	cycle := audit.Finding{
 		Rule: "owner-cycle", Severity: audit.Warning, Object: secret("a"), Members: []object.Identity{secret("a"), secret("b")},
-		Consequence: collector.Stuck, Fix: audit.Unlink, Message: "2 objects own each other",
+		Consequence: collector.Stuck, Fix: audit.Unlink, Reason: said("2 objects own each other"), Effect: said(""),
 	}
 	info := finding(cluster, "harmless")
 	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "odd-owner-kind", audit.Info, collector.Solid, collector.None, audit.NoFix
@@ -143,7 +149,7 @@ func fingerprintsIn(t *testing.T, results string) []string {
 func TestFingerprints(t *testing.T) {
 	base := finding(secret("a"), "one")
 	same, otherRule, otherObject, otherOwner, noOwner := base, base, base, base, base
-	same.Message, same.Severity = "worded otherwise", audit.Warning
+	same.Reason, same.Severity = said("worded otherwise"), audit.Warning
 	otherRule.Rule = "missing-owner"
 	otherObject.Object.UID = "u-z"
 	otherOwner.Reference = &audit.Reference{UID: "u-z"}

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -102,8 +101,7 @@ func misnomer(j collector.Judgement, r object.Reference) string {
 func fault(j collector.Judgement) Note {
 	switch j.Cause {
 	case collector.Unverified:
-		brief, _ := audit.Obstacle(j)
-		return Note{"unverified: " + brief, Waits}
+		return Note{"unverified: " + j.Unverified(object.Reference{}).BriefObstacle(), Waits}
 	case collector.ClusterToNamespaced:
 		return Note{"cannot own what is cluster-scoped", Bad}
 	case collector.UnservedVersion:

@@ -1,0 +1,39 @@
+package audit
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// effect returns what the collector does with the object because of its i-th reference.
+func (s sight) effect(i int, c collector.Consequence) reason.Brief {
+	switch c {
+	case collector.Delete:
+		return reason.DeletesObject{}
+	case collector.Unlink:
+		return reason.RemovesReference{OwnersLeft: s.outlook.Left}
+	case collector.Stuck:
+		return s.cannotDecide(i)
+	case collector.Hidden:
+		return reason.EffectUnknown{}
+	case collector.None:
+	}
+	return reason.NoEffect{Terminating: s.object.Terminating()}
+}
+
+// cannotDecide names what keeps the collector from deciding, and what it would do
+// without: whoever repairs the one should know of the other.
+func (s sight) cannotDecide(i int) reason.CannotDecide {
+	culprit := s.outlook.Culprit
+	if culprit == i {
+		return reason.CannotDecide{}
+	}
+	out := reason.CannotDecide{Culprit: reason.Culprit(s.object.Owners[culprit])}
+	if s.judgements[i].Verdict == collector.Dangling {
+		out.Repaired = &reason.Nested{Reason: reason.DeletesObject{}}
+		if s.outlook.Decided() == collector.Unlink {
+			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: s.outlook.Left}
+		}
+	}
+	return out
+}

@@ -1,0 +1,178 @@
+package reason
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// What keeps a deletion from ending. Each is said of the object that is in the way, as
+// what follows its name.
+var _ = register(
+	HeldByFinalizers{}, GracePeriod{}, ContentsRemain{}, WaitsInCycle{}, OwnerUndecidable{}, OutOfScope{}, DependentsUnknown{}, ContentsUnknown{},
+	UIDContested{}, NothingBlocks{}, BlockedByDependents{},
+)
+
+// Since says how long a deletion had been under way when the cluster was scanned.
+type Since struct {
+	Deleted time.Time `json:"deleted,omitzero"` // zero: it is not being deleted
+	Scanned time.Time `json:"scanned,omitzero"`
+}
+
+func (s Since) phrase() string {
+	if s.Deleted.IsZero() {
+		return ""
+	}
+	return " for " + duration.HumanDuration(s.Scanned.Sub(s.Deleted))
+}
+
+// HeldByFinalizers means that the object is being deleted, and finalizers that are not
+// the collector's keep it.
+type HeldByFinalizers struct {
+	Finalizers []string `json:"finalizers"`
+	Since      Since    `json:"since"`
+}
+
+// Message implements Reason.
+func (r HeldByFinalizers) Message() string {
+	return "is held by " + strings.Join(r.Finalizers, ", ") + r.Since.phrase()
+}
+
+// GracePeriod means that the object is a Pod that is stopping.
+type GracePeriod struct {
+	Since Since `json:"since"`
+}
+
+// Message implements Reason.
+func (r GracePeriod) Message() string { return "has been stopping" + r.Since.phrase() }
+
+// ContentsRemain means that the object is a Namespace or CustomResourceDefinition that is
+// being deleted and still has something in it.
+type ContentsRemain struct {
+	Since Since `json:"since"`
+}
+
+// Message implements Reason.
+func (r ContentsRemain) Message() string {
+	return "waits for what is in it to go" + r.Since.phrase()
+}
+
+// WaitsInCycle means that the object waits for itself, or for another that waits for it.
+type WaitsInCycle struct{}
+
+// Message implements Reason.
+func (WaitsInCycle) Message() string {
+	return "waits in a circle: each object in it is being deleted in the foreground and blocks another, or itself"
+}
+
+// OwnerUndecidable means that one of the object's owner references cannot be resolved, so
+// that the collector skips the whole object.
+type OwnerUndecidable struct {
+	Owner Owner `json:"owner"`
+}
+
+// Message implements Reason.
+func (r OwnerUndecidable) Message() string { return "cannot be judged: " + r.Owner.Undecidable() }
+
+// Undecidable returns why the collector cannot decide about a reference, as a clause.
+func (o Owner) Undecidable() string {
+	switch o.State {
+	case StateKindIsList:
+		return fmt.Sprintf("its reference to %s names a kind of lists, most likely by mistake", o)
+	case StateNamespaced:
+		return fmt.Sprintf("it is cluster-scoped, and its reference to %s names a namespaced kind", o)
+	case StateVersionNotServed:
+		return fmt.Sprintf("its reference to %s names %s, a version that is not served", o, o.APIVersion)
+	case StateKindUnknown:
+		return fmt.Sprintf("its reference to %s names a kind that is not served in %s", o, o.APIVersion)
+	}
+	return fmt.Sprintf("nobody can say whether its owner %s is there", o)
+}
+
+// OutOfScope means that the object would be deleted, but lies outside of what this run
+// may change.
+type OutOfScope struct{}
+
+// Message implements Reason.
+func (OutOfScope) Message() string { return "lies outside of what may be changed" }
+
+// DependentsUnknown means that the object keeps its finalizer, as not every type that may
+// depend on it could be listed.
+type DependentsUnknown struct{}
+
+// Message implements Reason.
+func (DependentsUnknown) Message() string {
+	return "keeps its finalizer, as not everything could be seen that may depend on it"
+}
+
+// ContentsUnknown means that the object is a Namespace or CustomResourceDefinition whose
+// contents could not be listed, so it is not deleted.
+type ContentsUnknown struct {
+	Gaps []Gap `json:"gaps"`
+}
+
+// Message implements Reason.
+func (r ContentsUnknown) Message() string {
+	return "is not deleted, as its contents could not be listed: " + listGaps(r.Gaps)
+}
+
+// UIDContested means that the object's UID was read of another object, too, so nothing is
+// done with either.
+type UIDContested struct {
+	Objects []object.Identity `json:"objects"` // that have the UID, sorted; one alone was read with different creation times
+}
+
+// Contest returns what the reason says, without what comes of it.
+func (r UIDContested) Contest() string {
+	first := r.Objects[0]
+	if len(r.Objects) == 1 {
+		return fmt.Sprintf("%s was read with different creation times and the same UID %s", qualified(first), first.UID)
+	}
+	other := r.Objects[1]
+	if i := slices.IndexFunc(r.Objects, func(o object.Identity) bool { return o.Namespace != first.Namespace || o.Name != first.Name }); i > 0 {
+		other = r.Objects[i]
+	}
+	return fmt.Sprintf("%s and %s have the same UID %s and are not the same object", qualified(first), qualified(other), first.UID)
+}
+
+// Message implements Reason.
+func (r UIDContested) Message() string { return "is left alone: " + r.Contest() }
+
+func qualified(i object.Identity) string {
+	name := i.Name
+	if i.Namespace != "" {
+		name = i.Namespace + "/" + name
+	}
+	return fmt.Sprintf("%s %s (%s)", i.Kind, name, cmp.Or(i.APIVersion, "v1"))
+}
+
+// NothingBlocks means that nothing is in the way: the collector has yet to process the
+// object, or has lost it.
+type NothingBlocks struct{}
+
+// Message implements Reason.
+func (NothingBlocks) Message() string {
+	return "is blocked by nothing: the collector has not come to it, or has lost it"
+}
+
+// BlockedByDependents means that the object is being deleted in the foreground and waits
+// for a dependent, which waits for something itself.
+type BlockedByDependents struct {
+	By        object.Identity `json:"by"`        // the first of the dependents that block it
+	RootCause object.Identity `json:"rootCause"` // the object at which the chain ends; may be the same
+	Because   Nested          `json:"because"`   // what is in the way of that one
+}
+
+// Message implements Reason.
+func (r BlockedByDependents) Message() string {
+	if r.By == r.RootCause {
+		return fmt.Sprintf("waits for %s, which %s", r.By, Message(r.Because.Reason))
+	}
+	return fmt.Sprintf("waits for %s, and that in the end for %s, which %s", r.By, r.RootCause, Message(r.Because.Reason))
+}

@@ -1,0 +1,373 @@
+package reason
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// What a rule of the audit found. Each is said of the object of the finding.
+var _ = register(
+	OwnerMissing{}, OwnerReplaced{}, OwnerMismatched{}, OwnerInOtherNamespace{}, OwnerNamespaced{}, OwnerVersionNotServed{}, OwnerKindUnknown{},
+	OwnerUnverified{}, OwnerWaiting{}, OwnersInCycle{}, OwnsItself{}, OwnerDuplicated{}, TwoControllers{}, DeletionBlocked{}, FinalizerStuck{},
+	OwnerNotMonitored{}, OwnerKindMisspelled{},
+)
+
+// Brief is a reason that also has a short form, for the cell of a table whose other
+// columns say the rest.
+type Brief interface {
+	Reason
+	// Brief returns the short form. It is not escaped.
+	Brief() string
+}
+
+// OwnerMissing means that no object has the owner's UID, and none has its name.
+type OwnerMissing struct {
+	Owner        Owner `json:"owner"`
+	ScanComplete bool  `json:"scanComplete"`
+}
+
+// Brief implements Brief.
+func (r OwnerMissing) Brief() string { return fmt.Sprintf("%s is gone", r.Owner) }
+
+// Message implements Reason.
+func (r OwnerMissing) Message() string {
+	if r.ScanComplete {
+		return fmt.Sprintf("its owner %s does not exist, and no object has its UID", r.Owner)
+	}
+	return fmt.Sprintf("its owner %s does not exist, and no object that could be read has its UID", r.Owner)
+}
+
+// OwnerReplaced means that an object of the owner's kind and name exists, with another UID.
+type OwnerReplaced struct {
+	Owner Owner `json:"owner"`
+}
+
+// Brief implements Brief.
+func (r OwnerReplaced) Brief() string { return fmt.Sprintf("%s has another UID now", r.Owner) }
+
+// Message implements Reason.
+func (r OwnerReplaced) Message() string {
+	return fmt.Sprintf("its owner %s was replaced: the reference says UID %s, the one there now has %s", r.Owner, r.Owner.UID, r.Owner.NameHolder.UID)
+}
+
+// OwnerMismatched means that the owner's UID belongs to an object of another name or kind.
+type OwnerMismatched struct {
+	Owner Owner `json:"owner"`
+}
+
+// Brief implements Brief.
+func (r OwnerMismatched) Brief() string {
+	return fmt.Sprintf("%s has the UID of %s", r.Owner, r.Owner.UIDHolder)
+}
+
+// Message implements Reason.
+func (r OwnerMismatched) Message() string {
+	return fmt.Sprintf("its reference names %s %s, but the UID belongs to %s %s", r.Owner.APIVersion, r.Owner, r.Owner.UIDHolder.APIVersion, r.Owner.UIDHolder)
+}
+
+// OwnerInOtherNamespace means that the owner lives in another namespace, where the
+// collector never looks for it.
+type OwnerInOtherNamespace struct {
+	Owner     Owner  `json:"owner"`
+	Namespace string `json:"namespace"` // the object's own; empty where it is cluster-scoped
+}
+
+// Brief implements Brief.
+func (r OwnerInOtherNamespace) Brief() string {
+	holder := r.Owner.UIDHolder
+	if r.Owner.Kind != holder.Kind || r.Owner.Name != holder.Name {
+		return fmt.Sprintf("%s has the UID of %s in %s", r.Owner, holder, holder.Namespace)
+	}
+	return fmt.Sprintf("%s lives in %s", r.Owner, holder.Namespace)
+}
+
+// Message implements Reason.
+func (r OwnerInOtherNamespace) Message() string {
+	return fmt.Sprintf("its owner %s lives in %s, but an owner must be in the dependent's own namespace or cluster-scoped; this object lives in %s",
+		r.Owner.UIDHolder, place(r.Owner.UIDHolder.Namespace), place(r.Namespace))
+}
+
+func place(namespace string) string {
+	if namespace == "" {
+		return "no namespace: it is cluster-scoped"
+	}
+	return "namespace " + namespace
+}
+
+// OwnerNamespaced means that the object is cluster-scoped and names an owner of a
+// namespaced kind, which it can never have.
+type OwnerNamespaced struct {
+	Owner Owner `json:"owner"`
+}
+
+// Brief implements Brief.
+func (r OwnerNamespaced) Brief() string { return fmt.Sprintf("%s is namespaced, this is not", r.Owner) }
+
+// Message implements Reason.
+func (r OwnerNamespaced) Message() string {
+	where := ""
+	if holder := r.Owner.UIDHolder; holder != nil && holder.Namespace != "" {
+		where = ", which lives in " + holder.Namespace
+	}
+	return fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since 1.20 the collector never acts on such an object", r.Owner, where)
+}
+
+// OwnerVersionNotServed means that the owner's kind is known or its UID exists, but the
+// reference's apiVersion is not served.
+type OwnerVersionNotServed struct {
+	Owner Owner `json:"owner"`
+}
+
+// Brief implements Brief.
+func (r OwnerVersionNotServed) Brief() string {
+	return fmt.Sprintf("%s %s, served: %s", r.Owner.APIVersion, r.Owner, strings.Join(r.Owner.ServedVersions, ", "))
+}
+
+// Message implements Reason.
+func (r OwnerVersionNotServed) Message() string {
+	return fmt.Sprintf("its reference names %s as %s, which is not served (served: %s)", r.Owner, r.Owner.APIVersion, strings.Join(r.Owner.ServedVersions, ", "))
+}
+
+// OwnerKindUnknown means that the server knows no such kind, in any version.
+type OwnerKindUnknown struct {
+	Owner Owner `json:"owner"`
+}
+
+// Brief implements Brief.
+func (r OwnerKindUnknown) Brief() string {
+	return fmt.Sprintf("%s %s: no such kind", r.Owner.APIVersion, r.Owner)
+}
+
+// Message implements Reason.
+func (r OwnerKindUnknown) Message() string {
+	return fmt.Sprintf("its reference names %s %s, a kind that the server does not know", r.Owner.APIVersion, r.Owner)
+}
+
+// OwnerUnverified means that nobody could find out whether the owner exists.
+type OwnerUnverified struct {
+	Owner Owner `json:"owner"`
+	// Gap is what could not be read; nil where the owner itself was asked for, or where
+	// its type was not part of the scan.
+	Gap *Gap `json:"gap,omitempty"`
+	// ErrorClass and Detail are why asking for the owner failed; empty where it was not
+	// asked for.
+	ErrorClass string `json:"errorClass,omitempty"`
+	Detail     string `json:"detail,omitempty"`
+}
+
+// The error classes of which the sentences know.
+const (
+	classNotInFile = "not-in-file"
+	classForbidden = "forbidden"
+	classBadName   = "bad-name"
+)
+
+// Brief implements Brief.
+func (r OwnerUnverified) Brief() string {
+	return fmt.Sprintf("%s: %s", r.Owner, r.BriefObstacle())
+}
+
+// BriefObstacle returns what kept the owner from being verified, in a few words.
+func (r OwnerUnverified) BriefObstacle() string {
+	switch {
+	case r.Gap != nil && r.Gap.ErrorClass == classNotInFile:
+		return "not in the file"
+	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
+		return fmt.Sprintf("may not list %s", r.Gap)
+	case r.Gap != nil:
+		return fmt.Sprintf("%s: %s", r.Gap, r.Gap.ErrorClass)
+	case r.ErrorClass == classBadName:
+		return "an impossible name"
+	}
+	return cmp.Or(r.ErrorClass, "nobody looked")
+}
+
+// Obstacle returns what kept the owner from being verified, as a clause.
+func (r OwnerUnverified) Obstacle() string {
+	switch {
+	case r.Gap != nil && r.Gap.ErrorClass == classNotInFile:
+		return "the file does not hold its type"
+	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
+		return fmt.Sprintf("listing %s is forbidden", r.Gap)
+	case r.Gap != nil:
+		return fmt.Sprintf("%s could not be read (%s)", r.Gap, r.Gap.ErrorClass)
+	case r.ErrorClass == classBadName:
+		return "no object can have this name, so it was not asked for"
+	case r.ErrorClass != "":
+		return fmt.Sprintf("asking for it failed (%s): %s", r.ErrorClass, r.Detail)
+	}
+	return "its type was not part of this look"
+}
+
+// Message implements Reason.
+func (r OwnerUnverified) Message() string {
+	return fmt.Sprintf("whether its owner %s exists is not known: %s", r.Owner, r.Obstacle())
+}
+
+// OwnerWaiting means that the owner is being deleted in the foreground and waits for its
+// dependents.
+type OwnerWaiting struct {
+	Owner Owner `json:"owner"`
+}
+
+// Brief implements Brief.
+func (r OwnerWaiting) Brief() string { return fmt.Sprintf("%s is being deleted, foreground", r.Owner) }
+
+// Message implements Reason.
+func (r OwnerWaiting) Message() string {
+	return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents to go", r.Owner)
+}
+
+// OwnersInCycle means that objects own each other, so that none of them is ever garbage.
+type OwnersInCycle struct {
+	Members []object.Identity `json:"members"` // sorted
+}
+
+// Brief implements Brief.
+func (r OwnersInCycle) Brief() string {
+	var names []string
+	for _, m := range r.Members[:min(len(r.Members), mostNamed)] {
+		names = append(names, m.String())
+	}
+	if more := len(r.Members) - mostNamed; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("%d objects own each other: %s", len(r.Members), strings.Join(names, ", "))
+}
+
+// Message implements Reason.
+func (r OwnersInCycle) Message() string { return r.Brief() }
+
+// OwnsItself means that the object names itself as its owner.
+type OwnsItself struct{}
+
+// Brief implements Brief.
+func (OwnsItself) Brief() string { return "it owns itself" }
+
+// Message implements Reason.
+func (OwnsItself) Message() string { return "it names itself as its owner" }
+
+// OwnerDuplicated means that two references of the object carry the same UID.
+type OwnerDuplicated struct {
+	Earlier      Owner `json:"earlier"`
+	Later        Owner `json:"later"`
+	EarlierIndex int   `json:"earlierIndex"` // from 0, in metadata.ownerReferences
+	LaterIndex   int   `json:"laterIndex"`
+}
+
+// Brief implements Brief.
+func (r OwnerDuplicated) Brief() string {
+	return fmt.Sprintf("%s and %s have one UID", r.Earlier, r.Later)
+}
+
+// Message implements Reason.
+func (r OwnerDuplicated) Message() string {
+	return fmt.Sprintf("its references %d and %d, %s and %s, carry the same UID", r.EarlierIndex+1, r.LaterIndex+1, r.Earlier, r.Later)
+}
+
+// TwoControllers means that two owners claim to be the managing controller.
+type TwoControllers struct {
+	First  Owner `json:"first"`
+	Second Owner `json:"second"`
+}
+
+// Brief implements Brief.
+func (r TwoControllers) Brief() string {
+	return fmt.Sprintf("%s and %s both control it", r.First, r.Second)
+}
+
+// Message implements Reason.
+func (r TwoControllers) Message() string {
+	return fmt.Sprintf("%s and %s both claim to be its controller, so the API server refuses every update that leaves both", r.First, r.Second)
+}
+
+// DeletionBlocked means that the object is being deleted, and a pass of the collector
+// does not complete that.
+type DeletionBlocked struct {
+	Because Nested `json:"because"`
+}
+
+// Brief implements Brief.
+func (r DeletionBlocked) Brief() string { return "its deletion " + Message(r.Because.Reason) }
+
+// Message implements Reason.
+func (r DeletionBlocked) Message() string {
+	return "it is being deleted, and " + Message(r.Because.Reason)
+}
+
+// FinalizerStuck means that the object has long been terminating and waits for a
+// finalizer that is not the collector's.
+type FinalizerStuck struct {
+	Finalizers []string `json:"finalizers"`
+	Since      Since    `json:"since"`
+}
+
+// Brief implements Brief.
+func (r FinalizerStuck) Brief() string {
+	return fmt.Sprintf("terminating %s, held by %s", duration.HumanDuration(r.Since.Scanned.Sub(r.Since.Deleted)), strings.Join(r.Finalizers, ", "))
+}
+
+// Message implements Reason.
+func (r FinalizerStuck) Message() string {
+	return fmt.Sprintf("it has been terminating since %s and is held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", "))
+}
+
+// OwnerNotMonitored means that the owner is of a kind that the collector does not watch.
+type OwnerNotMonitored struct {
+	Owner Owner  `json:"owner"`
+	Type  string `json:"type"` // resource.group
+}
+
+// Brief implements Brief.
+func (r OwnerNotMonitored) Brief() string {
+	return fmt.Sprintf("%s is of a kind the collector does not watch", r.Owner)
+}
+
+// Message implements Reason.
+func (r OwnerNotMonitored) Message() string {
+	return fmt.Sprintf("its owner %s exists, but the collector does not watch %s and has to ask for it again and again, so its deletion is noticed late", r.Owner, r.Type)
+}
+
+// OwnerKindMisspelled means that the reference spells the owner's kind or apiVersion so
+// that it works by accident, or by mistake.
+type OwnerKindMisspelled struct {
+	Owner    Owner    `json:"owner"`
+	Spelling Spelling `json:"spelling"`
+	Resolved string   `json:"resolved"`          // the kind, type or apiVersion that the collector takes it for
+	Unserved bool     `json:"unserved,omitzero"` // nothing serves what it is taken for
+}
+
+// Spelling is how a reference spells the kind or apiVersion of its owner.
+type Spelling string
+
+// The spellings.
+const (
+	LowerCaseKind    Spelling = "lower-case kind"
+	KindOfList       Spelling = "list kind"
+	NoVersionInGroup Spelling = "empty or malformed apiVersion"
+)
+
+// Brief implements Brief.
+func (r OwnerKindMisspelled) Brief() string { return fmt.Sprintf("%s: %s", r.Owner, r.Spelling) }
+
+// Message implements Reason.
+func (r OwnerKindMisspelled) Message() string {
+	switch r.Spelling {
+	case LowerCaseKind:
+		return fmt.Sprintf("kind %q is spelled in lower case; it works by accident, the kind is %s", r.Owner.Kind, r.Resolved)
+	case NoVersionInGroup:
+		return fmt.Sprintf("apiVersion %q names no version; the collector takes it for %s", r.Owner.APIVersion, r.Resolved)
+	case KindOfList:
+	}
+	text := fmt.Sprintf("kind %q is the kind of a list; the collector looks for it among %s", r.Owner.Kind, r.Resolved)
+	if r.Unserved {
+		text += ", which nothing serves, so it finds nothing there, whatever exists"
+	}
+	return text
+}

@@ -1,0 +1,90 @@
+package reason_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// declared returns the names of the types in this package that have a Message.
+func declared(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "Message" && f.Recv != nil {
+				out = append(out, f.Recv.List[0].Type.(*ast.Ident).Name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestEveryReasonIsRegistered(t *testing.T) {
+	var codes []string
+	for _, r := range reason.Registered() {
+		codes = append(codes, string(reason.CodeOf(r)))
+	}
+	if diff := cmp.Diff(declared(t), codes); diff != "" {
+		t.Errorf("types with a Message (-), registered reasons (+)\n%s", diff)
+	}
+}
+
+func TestAStoredReasonIsLoadedAsItWas(t *testing.T) {
+	pod := object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u-1"}
+	for _, r := range []reason.Reason{
+		nil,
+		reason.NothingBlocks{},
+		reason.HeldByFinalizers{Finalizers: []string{"a", "b"}, Since: reason.Since{Deleted: time.Unix(60, 0).UTC(), Scanned: time.Unix(120, 0).UTC()}},
+		reason.BlockedByDependents{By: pod, RootCause: pod, Because: reason.Nested{Reason: reason.GracePeriod{}}},
+		reason.OwnerMismatched{Owner: reason.Owner{Kind: "Pod", Name: "x", State: reason.StateMismatched, UIDHolder: &pod}},
+	} {
+		data, err := json.Marshal(reason.Store(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stored reason.Stored
+		if err := json.Unmarshal(data, &stored); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := stored.Load(); err != nil || !reason.Equal(got, r) {
+			t.Errorf("%s is loaded as %#v (%v)", data, got, err)
+		}
+	}
+}
+
+func TestAnUnknownCodeOrParameterIsAnError(t *testing.T) {
+	for _, stored := range []reason.Stored{
+		{Code: "InventedYesterday"},
+		{Code: "NothingBlocks", Parameters: json.RawMessage(`{"more": 1}`)},
+		{Code: "HeldByFinalizers", Parameters: json.RawMessage(`[]`)},
+		{Code: "BlockedByDependents", Parameters: json.RawMessage(`{"because": {"reason": "InventedYesterday"}}`)},
+	} {
+		if r, err := stored.Load(); err == nil {
+			t.Errorf("%s %s is loaded as %#v", stored.Code, stored.Parameters, r)
+		}
+	}
+}
