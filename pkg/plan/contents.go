@@ -77,12 +77,13 @@ func (m *maker) refuse(n graph.Node, why string) {
 	m.refused = append(m.refused, Blocked{Object: m.graph.Object(n).Identity, By: []object.Identity{}, Reason: why})
 }
 
-// Refused returns the blocked objects that the plan leaves as they are. Of a deletion that
-// are those that were asked for and are not deleted.
+// Refused returns the blocked objects that the plan neither deletes nor repairs. Of a
+// deletion that are those that were asked for and are not deleted; they may lose a
+// reference to what is.
 func (p *Plan) Refused() []Blocked {
-	changed := map[string]bool{}
+	done := map[string]bool{}
 	for _, o := range p.Outcomes {
-		changed[string(o.Object.UID)] = true
+		done[string(o.Object.UID)] = p.Mode != Delete || o.State != Changed
 	}
-	return slices.DeleteFunc(slices.Clone(p.Blocked), func(b Blocked) bool { return changed[string(b.Object.UID)] })
+	return slices.DeleteFunc(slices.Clone(p.Blocked), func(b Blocked) bool { return done[string(b.Object.UID)] })
 }
