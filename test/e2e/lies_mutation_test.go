@@ -32,7 +32,9 @@ const (
 	// mutationVariable asks for the campaign against a program without that check.
 	mutationVariable = "MUTATION"
 	// mutationRuns is how many runs it has where nobody says.
-	mutationRuns = "40"
+	mutationRuns = "100"
+	// mutationSeed is the first seed of them.
+	mutationSeed = "20001"
 )
 
 // TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer builds the program as it is, and
@@ -84,7 +86,7 @@ func campaignWith(t *testing.T, program string) (*tally, bool) {
 	t.Helper()
 	counted := filepath.Join(t.TempDir(), "tally.json")
 	campaign := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestUnderLies$", "-test.timeout=1h", "-test.v")
-	campaign.Env = append(os.Environ(), programVariable+"="+program, tallyVariable+"="+counted, seedVariable+"=1",
+	campaign.Env = append(os.Environ(), programVariable+"="+program, tallyVariable+"="+counted, seedVariable+"="+mutationSeed,
 		runsVariable+"="+cmp.Or(os.Getenv(runsVariable), mutationRuns), mutationVariable+"=", pageVariable+"=")
 	out, err := campaign.CombinedOutput()
 	content, unread := os.ReadFile(counted)
