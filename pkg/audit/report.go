@@ -130,10 +130,10 @@ type Fix = mend.Fix
 
 // The fixes.
 const (
-	Unlink    = mend.Unlink
-	Relink    = mend.Relink
-	Reversion = mend.Reversion
-	NoFix     = mend.None
+	Unlink        = mend.Unlink
+	Relink        = mend.Relink
+	UpdateVersion = mend.UpdateVersion
+	NoFix         = mend.None
 )
 
 // Worst is the gravest severity found, false when nothing was.

@@ -218,7 +218,7 @@ func TestUnservedOwnerVersion(t *testing.T) {
 		{
 			"another version of the kind is served",
 			[]st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment"))), deployment)},
-			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"},
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck update-version"},
 		},
 		{
 			"another version of the kind is served, and the owner is not there in that one",
@@ -228,12 +228,12 @@ func TestUnservedOwnerVersion(t *testing.T) {
 		{
 			"the UID exists in a group that is served",
 			[]st.Part{st.Listing(child(st.To(deployment, st.As("extensions/v1beta1", "Deployment"))), deployment)},
-			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"},
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck update-version"},
 		},
 		{
 			"beside a good owner",
 			[]st.Part{st.Listing(child(st.To(deployment, st.As("apps/v1beta1", "Deployment")), st.To(pod)), pod, deployment)},
-			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck reversion"},
+			[]string{"ConfigMap/ns/child: Deployment/d error unresolvable stuck update-version"},
 		},
 		{
 			"the UID belongs to an object of another kind, so that no version would do",

@@ -84,7 +84,7 @@ var choices = map[string][]string{
 		fixAuto + "\twhat fits each reference",
 		"unlink\ttake the reference away",
 		"relink\tpoint it at the object that has its owner's name now",
-		"reversion\trewrite its apiVersion to one that is served",
+		"update-version\trewrite its apiVersion to one that is served",
 	},
 	"v": {"6\tname and count requests", "7\tshow their headers, too"},
 }

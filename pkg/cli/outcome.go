@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -68,15 +69,15 @@ func dueOf(p, left *plan.Plan) int {
 // result is the plan's steps with what became of them: the machine's answer of a
 // run.
 type result struct {
-	Mode     plan.Mode      `json:"mode"`
-	DryRun   bool           `json:"dryRun"`
-	Complete bool           `json:"complete"` // of the scan that the plan was made from
-	Digest   string         `json:"digest"`
-	Backup   string         `json:"backup"` // the folder; empty: none
-	Summary  summary        `json:"summary"`
-	Steps    []resultStep   `json:"steps"`
-	Blocked  []plan.Blocked `json:"blocked"` // by the scan after the run
-	Left     []left         `json:"left"`    // steps that a plan of that scan has
+	Mode     plan.Mode            `json:"mode"`
+	DryRun   bool                 `json:"dryRun"`
+	Complete bool                 `json:"complete"` // of the scan that the plan was made from
+	Digest   string               `json:"digest"`
+	Backup   string               `json:"backup"` // the folder; empty: none
+	Summary  summary              `json:"summary"`
+	Steps    []resultStep         `json:"steps"`
+	Blocked  []plan.StoredBlocked `json:"blocked"` // by the scan after the run
+	Left     []left               `json:"left"`    // steps that a plan of that scan has
 
 	Verification verification   `json:"verification"` // what the scan after the run proves
 	Gaps         []snapshot.Gap `json:"gaps"`         // of the last scan that there was
@@ -90,31 +91,40 @@ type summary struct {
 	Left    int `json:"left"`
 }
 
+// resultStep is a step with its status. Its reason is why it was planned, or, where it was
+// not done as planned, why not.
 type resultStep struct {
-	plan.Step
-	Status  event.Status `json:"status"`
-	Message string       `json:"message"`
+	plan.StoredStep
+	Status event.Status `json:"status"`
 }
 
 type left struct {
 	Action string      `json:"action"`
 	Object plan.Object `json:"object"`
-	Reason string      `json:"reason"`
+	reason.Stored
 }
 
 func (o *outcome) result() *result {
 	r := &result{
 		Mode: o.plan.Mode, DryRun: o.rehearsal, Complete: o.plan.Complete, Digest: o.plan.Digest, Backup: o.backup,
-		Steps: []resultStep{}, Blocked: append([]plan.Blocked{}, o.blocked...), Left: []left{},
+		Steps: []resultStep{}, Blocked: []plan.StoredBlocked{}, Left: []left{},
 		Verification: o.verification, Gaps: append([]snapshot.Gap{}, o.gaps...),
 	}
+	for i := range o.blocked {
+		r.Blocked = append(r.Blocked, o.blocked[i].Store())
+	}
 	all, results := o.whole()
-	for i, s := range all.Steps {
+	for i := range all.Steps {
+		s := &all.Steps[i]
 		became := results[i]
 		if became.Status == "" {
 			became.Status, became.Message = event.Skipped, theirs
 		}
-		r.Steps = append(r.Steps, resultStep{s, became.Status, became.Message})
+		step := resultStep{s.Store(), became.Status}
+		if became.Message != "" {
+			step.Stored = reason.Stored{Message: became.Message}
+		}
+		r.Steps = append(r.Steps, step)
 	}
 	for _, s := range r.Steps {
 		switch s.Status {
@@ -128,7 +138,7 @@ func (o *outcome) result() *result {
 	}
 	if o.left != nil {
 		for _, s := range o.left.Steps {
-			r.Left = append(r.Left, left{string(s.Action), s.Object, s.Reason})
+			r.Left = append(r.Left, left{string(s.Action), s.Object, reason.Store(s.Reason)})
 		}
 	}
 	r.Summary.Blocked, r.Summary.Left = len(r.Blocked), len(r.Left)
@@ -170,5 +180,5 @@ func (o *outcome) whole() (*plan.Plan, []steps.Result) {
 }
 
 func refused(s plan.Stale) steps.Result {
-	return steps.Result{Step: s.Step.ID, Status: event.Failed, Message: "refused: " + s.Why}
+	return steps.Result{Step: s.Step.ID, Status: event.Failed, Message: "refused: " + s.Why.Message()}
 }

@@ -28,9 +28,9 @@ func newRepair(from *source) *cobra.Command {
 		Long: `Mend owner references that lead to no owner, instead of losing the objects that
 have them. Three things mend a reference:
 
-  unlink     takes away one whose owner is gone, or can never be its owner
-  relink     points one at the object that has its owner's name now
-  reversion  rewrites an apiVersion that is not served to the one that is
+  unlink          takes away one whose owner is gone, or can never be its owner
+  relink          points one at the object that has its owner's name now
+  update-version  rewrites an apiVersion that is not served to the one that is
 
 What fits each is found out reference by reference; "` + called + ` audit" names it. A
 reference that holds is not changed unless --reference names it, one that nobody
@@ -94,7 +94,7 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 }
 
 // fixes are the values of --fix.
-var fixes = []string{fixAuto, string(mend.Unlink), string(mend.Relink), string(mend.Reversion)}
+var fixes = []string{fixAuto, string(mend.Unlink), string(mend.Relink), string(mend.UpdateVersion)}
 
 const fixAuto = "auto"
 

@@ -189,6 +189,10 @@ func (s *source) load() (*snapshot.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read snapshot %s: %w", name, err)
 	}
+	if saved.UnknownField != "" {
+		fmt.Fprintf(s.Err, "warning: snapshot %s has a field %q that this version does not know and ignores: another version wrote it\n",
+			escape.Short(name, 200), escape.Short(saved.UnknownField, 200))
+	}
 	return saved, nil
 }
 

@@ -82,7 +82,7 @@ func (a *act) explain(ctx context.Context) {
 			said = append(said, fmt.Sprintf("… and %d more", len(blocked)-mostLeft))
 			break
 		}
-		said = append(said, fmt.Sprintf("%s %s", escape.Short(b.Object.String(), 200), escape.Short(b.Reason, 600)))
+		said = append(said, fmt.Sprintf("%s %s", escape.Short(b.Object.String(), 200), escape.Short(b.Reason.Message(), 600)))
 	}
 	if idle > 0 {
 		said = append(said, silent(idle))

@@ -7,7 +7,12 @@ import (
 
 // Owner returns what the judgement of a reference found of the owner that it names.
 func (j Judgement) Owner(r object.Reference) reason.Owner {
-	out := reason.Owner{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID, State: j.ownerState(), ServedVersions: j.Served}
+	return reason.Owner{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID, Found: j.Found()}
+}
+
+// Found returns what the judgement found of the owner.
+func (j Judgement) Found() reason.Found {
+	out := reason.Found{State: j.ownerState(), ServedVersions: j.Served}
 	if j.Holder != nil && j.Cause != NoCause {
 		out.UIDHolder = &j.Holder.Identity
 	}

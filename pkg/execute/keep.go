@@ -83,7 +83,7 @@ func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 			own = append(own, step.Move.Node)
 		}
 		by[step.ID] = on
-		if step.Loses() {
+		if step.BacksUp() {
 			add(step.Move.Node, on)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // mended are references of an object as they were last judged, and what mends
@@ -19,7 +20,7 @@ type mended struct {
 }
 
 // unknownMend is that of a reference on which nobody can say anything.
-var unknownMend = mend.Mend{Fix: mend.None, Why: "may hold or not: nobody could find out"}
+var unknownMend = mend.Mend{Fix: mend.None, Found: reason.Found{State: reason.StateUnverified}}
 
 // mends says whether a step is one of a repair, which package mend decides on and
 // not the collector.
@@ -103,7 +104,7 @@ func stands(action collector.Act, planned, now mend.Mend) bool {
 
 func changedMend(r object.Reference, now mend.Mend) string {
 	if now.Fix == mend.None {
-		return fmt.Sprintf("its owner %s %s", r, now.Why)
+		return fmt.Sprintf("its owner %s %s", r, now.Found.Predicate())
 	}
 	return fmt.Sprintf("something else mends its reference to %s now: %s", r, now.Fix)
 }

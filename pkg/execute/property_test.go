@@ -124,7 +124,7 @@ func TestWhatWasForetoldIsWhatHappens(t *testing.T) {
 			t.Fatalf("foretold (-) and done (+):\n%s", diff)
 		}
 		if again, _ := planOf(f.look()); len(again.Steps) > 0 {
-			t.Fatalf("a second pass would %s %s: %s", again.Steps[0].Action, again.Steps[0].Object.Identity, again.Steps[0].Reason)
+			t.Fatalf("a second pass would %s %s: %s", again.Steps[0].Action, again.Steps[0].Object.Identity, again.Steps[0].Reason.Message())
 		}
 	})
 }

@@ -52,7 +52,7 @@ func TestARepairChangesTheReferencesMeantAndNoOther(t *testing.T) {
 	stays := ConfigMap("a/stays")
 	x := Secret("a/x", Owned(To(stays, Named("gone")), stale, To(stays), To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role"))))
 	s := repairing(web, stays, Role("a/r"), x)
-	s.is(t, s.run(t.Context()), "relink x: done", "reversion x: done", "unlink x: done")
+	s.is(t, s.run(t.Context()), "relink x: done", "update-version x: done", "unlink x: done")
 	s.has(t, x, "apps/v1 web Deployment/a/web true", "v1 stays ConfigMap/a/stays false", "rbac.authorization.k8s.io/v1 r Role/a/r false")
 }
 
@@ -150,7 +150,7 @@ func TestAnOwnerThatIsServedInAnotherGroupIsReadAnewThere(t *testing.T) {
 	x := Secret("a/x", Owned(To(web, As("extensions/v1beta1", "Deployment"))))
 	s := repairing(web, x)
 	s.then("patch x", 1, func() { s.edit(uid(x), func(*object.Object) {}) })
-	s.is(t, s.run(t.Context()), "reversion x: done")
+	s.is(t, s.run(t.Context()), "update-version x: done")
 	s.has(t, x, "apps/v1 web Deployment/a/web false")
 }
 
@@ -174,7 +174,7 @@ func TestARehearsalOfARepairSendsEveryStep(t *testing.T) {
 	x := Secret("a/x", Owned(To(gone), stale, To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role"))))
 	s := repairing(web, x, Role("a/r"))
 	s.dry, s.options.DryRun = true, true
-	s.is(t, s.run(t.Context()), "relink x: done", "reversion x: done", "unlink x: done")
+	s.is(t, s.run(t.Context()), "relink x: done", "update-version x: done", "unlink x: done")
 	s.sends(t, []string{"patch", "keep"}, "patch x", "patch x", "patch x")
 	s.has(t, x, references(&x)...)
 }
@@ -194,7 +194,7 @@ func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
 		}
 		after := f.look()
 		if again := plan.MakeRepair(graph.New(after), plan.RepairOptions{}); len(again.Steps) > 0 {
-			t.Fatalf("left: %s of %s: %s", again.Steps[0].Action, again.Steps[0].Object, again.Steps[0].Reason)
+			t.Fatalf("left: %s of %s: %s", again.Steps[0].Action, again.Steps[0].Object, again.Steps[0].Reason.Message())
 		}
 		for uid := range lost(after) {
 			if !doomed[uid] {

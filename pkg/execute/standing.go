@@ -40,7 +40,7 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 		s.saved = ok && v == s.object.ResourceVersion
 	}
 	switch {
-	case step.Asked:
+	case step.Requested:
 		s.decision, s.why, s.exact = move.Decision, another(move.Before, s.object), true
 	case mends(step):
 		s.decision, s.why, s.asks = m.mending(step, s.object)
@@ -52,7 +52,7 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 		s.decision = m.model.Orphaned(move.For, n)
 	}
 	switch {
-	case step.Asked:
+	case step.Requested:
 	case s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer:
 		s.why = why(m.model, step, n, s.decision)
 	default:
@@ -62,7 +62,7 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 	case s.object == nil:
 	case s.why != "" && swept:
 		s.asks = m.around(n)
-	case s.why == "" && move.For == graph.None && !step.Asked && !s.object.Terminating():
+	case s.why == "" && move.For == graph.None && !step.Requested && !s.object.Terminating():
 		s.asks, s.unknown = m.waiting(n)
 	}
 	return s

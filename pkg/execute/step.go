@@ -108,7 +108,7 @@ func (t *task) try(ctx context.Context, s standing) *end {
 	switch {
 	case t.tries == attempts:
 		return failed(fmt.Sprintf("it keeps changing: given up after %d attempts", attempts))
-	case t.keeper != nil && t.step.Loses() && (!s.saved || t.unsaved[t.node] != nil):
+	case t.keeper != nil && t.step.BacksUp() && (!s.saved || t.unsaved[t.node] != nil):
 		return t.save(ctx, s.object)
 	case s.decision.Act == collector.FreeFinalizer && !t.counted:
 		return t.consult(ctx)

@@ -115,7 +115,7 @@ func (r *walker) order() (waiting []int, successors [][]int) {
 }
 
 // mine says whether this run does a step itself.
-func (r *walker) mine(i int) bool { return !r.options.Asked || r.plan.Steps[i].Asked }
+func (r *walker) mine(i int) bool { return !r.options.Asked || r.plan.Steps[i].Requested }
 
 // ignores says whether a step is the cluster's, and not waited for.
 func (r *walker) ignores(i int) bool { return !r.mine(i) && !r.watches() }

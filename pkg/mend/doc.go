@@ -1,6 +1,6 @@
 // Package mend says what mends an owner reference: taking it away (unlink),
 // pointing it at the owner's successor of the same name (relink), rewriting its
-// apiVersion to a served one (reversion), or nothing, and why not.
+// apiVersion to a served one (update-version), or nothing, and why not.
 //
 // It is the one place that decides so. Audit words its answer, plan puts it in
 // order, and execute asks it again on what is there at the time of the write.

@@ -3,6 +3,7 @@ package mend
 import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Fix is what is done with a reference. The words are part of the JSON contract.
@@ -10,16 +11,16 @@ type Fix string
 
 // The fixes.
 const (
-	Unlink    Fix = "unlink"    // drop the reference
-	Relink    Fix = "relink"    // point it at the owner's successor of the same name
-	Reversion Fix = "reversion" // rewrite its apiVersion to a served one
-	None      Fix = "none"
+	Unlink        Fix = "unlink"         // drop the reference
+	Relink        Fix = "relink"         // point it at the owner's successor of the same name
+	UpdateVersion Fix = "update-version" // rewrite its apiVersion to a served one
+	None          Fix = "none"
 )
 
 // Mend is how one reference is mended.
 type Mend struct {
 	Fix Fix
-	// Becomes is what the reference is to be after Relink and Reversion: its UID is
+	// Becomes is what the reference is to be after Relink and UpdateVersion: its UID is
 	// that of an object which was seen. Else it is the zero value.
 	Becomes object.Reference
 	// Asked says that nobody can prove the owner absent, though it can never be
@@ -28,9 +29,9 @@ type Mend struct {
 	// Chosen says that a person named this very reference: it goes, whether it holds
 	// or not. A Mender never answers that.
 	Chosen bool
-	// Why says why there is None, or why Unlink where another fix would be expected,
-	// to be put behind the reference. Unescaped; empty where the cause says it all.
-	Why string
+	// Found says why there is None, or why Unlink where another fix would be expected. Its
+	// state is empty where the cause of the judgement says it all.
+	Found reason.Found
 }
 
 // Same says whether two mends do the same.
@@ -61,54 +62,54 @@ func (s *situation) mend() Mend {
 	j := s.judgement
 	switch {
 	case j.Verdict == collector.Solid:
-		return none("holds")
+		return none(reason.StateExists)
 	case s.object.Contested:
-		return none("cannot be mended: another object has the UID of this one")
+		return none(reason.StateDependentContested)
 	case s.object.Terminating():
-		return none("matters no more: the object is being deleted already")
+		return none(reason.StateDependentTerminating)
 	case j.Cause == collector.Unverified:
-		return none("may hold or not: nobody could find out")
+		return none(reason.StateUnverified)
 	case j.Withheld():
-		return Mend{Fix: Unlink, Asked: true, Why: "names a kind of lists, most likely by mistake, so the owner may well be there"}
+		return Mend{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindIsList}}
 	}
 	switch j.Cause {
 	case collector.Terminating:
-		return none("is being deleted and waits for its dependents to go")
+		return none(reason.StateWaiting)
 	case collector.UnknownKind:
-		return Mend{Fix: Unlink, Asked: true, Why: "is of a kind that is not served, so nobody can say whether it is there"}
+		return Mend{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindUnknown}}
 	case collector.UnservedVersion:
-		return s.reversion()
+		return s.updateVersion()
 	case collector.Replaced:
 		return s.toward(Relink, j.Resident, s.reference)
 	case collector.ClusterToNamespaced, collector.CrossNamespace, collector.Mismatched, collector.Missing:
 		return Mend{Fix: Unlink}
 	case collector.NoCause, collector.Unverified:
 	}
-	return none("cannot be judged")
+	return none(reason.StateUnverified)
 }
 
-// reversion mends a reference whose version is not served to the owner that it
+// updateVersion repairs a reference whose version is not served to the owner that it
 // means. Where its UID is known to live elsewhere or to be of another kind, a
 // served version would only make the reference dangle, and the object garbage.
-func (s *situation) reversion() Mend {
+func (s *situation) updateVersion() Mend {
 	r, holder := s.reference, s.judgement.Holder
 	if holder != nil && (holder.Kind != r.Kind || holder.Name != r.Name ||
 		holder.Namespace != "" && holder.Namespace != s.object.Namespace) {
-		return Mend{Fix: Unlink, Why: "is not whose UID it names: that is " + holder.String()}
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateMismatched, UIDHolder: &holder.Identity}}
 	}
 	r.APIVersion = s.judgement.Served[0]
 	j := s.would(r)
 	switch {
 	case j.Verdict == collector.Solid:
-		return s.toward(Reversion, j.Holder, r)
+		return s.toward(UpdateVersion, j.Holder, r)
 	case j.Verdict == collector.Waiting:
-		return none("is being deleted and waits for its dependents to go")
+		return none(reason.StateWaiting)
 	case j.Cause == collector.Replaced:
 		return s.toward(Relink, j.Resident, r)
 	case j.Verdict == collector.Dangling && !j.Withheld():
-		return Mend{Fix: Unlink, Why: "is gone: it is not there in " + r.APIVersion + " either"}
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateMissingInVersion, ServedVersions: []string{r.APIVersion}}}
 	}
-	return none("names a version that is not served, and nobody could find out whether it is there in " + r.APIVersion)
+	return Mend{Fix: None, Found: reason.Found{State: reason.StateUnverifiedInVersion, ServedVersions: []string{r.APIVersion}}}
 }
 
 // toward rewrites the reference so that it leads to that owner, unless that
@@ -119,21 +120,21 @@ func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Me
 	going := owner.Terminating() || s.would(r).Verdict != collector.Solid
 	switch {
 	case owner.UID == s.object.UID:
-		return Mend{Fix: Unlink, Why: "is the object itself, which cannot own itself"}
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateItself}}
 	case owner.Contested:
-		return none("has another UID now, which another object has, too")
+		return none(reason.StateReplacementContested)
 	case s.owned(owner):
-		return Mend{Fix: Unlink, Why: "is its owner by another reference"}
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateReferencedTwice}}
 	case s.claimed(owner):
-		return none("is named by another reference, too, of which nobody could find out whether it holds")
+		return none(reason.StateReferencedTwiceUnknown)
 	case s.closes(owner):
-		return Mend{Fix: Unlink, Why: "belongs to this object itself, so they would own each other"}
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateOwnedByDependent}}
 	case going && fix == Relink:
-		return none("has another UID now, and the object that has its name is being deleted, too")
+		return none(reason.StateReplacementTerminating)
 	case going:
-		return none("is being deleted")
+		return none(reason.StateTerminating)
 	}
 	return Mend{Fix: fix, Becomes: r}
 }
 
-func none(why string) Mend { return Mend{Fix: None, Why: why} }
+func none(why reason.OwnerState) Mend { return Mend{Fix: None, Found: reason.Found{State: why}} }

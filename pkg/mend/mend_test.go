@@ -41,7 +41,7 @@ func told(mends []mend.Mend) []string {
 		if m.Becomes.UID != "" {
 			said += " " + m.Becomes.APIVersion + " " + m.Becomes.String() + " " + string(m.Becomes.UID)
 		}
-		out = append(out, strings.TrimSpace(said+" "+m.Why))
+		out = append(out, strings.TrimSpace(said+" "+string(m.Found.State)))
 	}
 	return out
 }
@@ -53,7 +53,7 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 	}{
 		"an owner that holds": {
 			[]Part{Listing(dependent(To(web)), web)},
-			[]string{"none holds"},
+			[]string{"none OwnerExists"},
 		},
 		"an owner that is gone": {
 			[]Part{Listing(dependent(gone)), notFound},
@@ -85,15 +85,15 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 		},
 		"an owner that was replaced by one that is being deleted, too": {
 			[]Part{Listing(dependent(before), Deployment("a/web", Terminating("x/y")))},
-			[]string{"none has another UID now, and the object that has its name is being deleted, too"},
+			[]string{"none ReplacementTerminating"},
 		},
 		"an owner that was replaced by one that a list, but no GET, shows being deleted": {
 			[]Part{Listing(dependent(before), Deployment("a/web", Foreground())), Found(web)},
-			[]string{"none has another UID now, and the object that has its name is being deleted, too"},
+			[]string{"none ReplacementTerminating"},
 		},
 		"an owner that was replaced by one that owns the object already": {
 			[]Part{Listing(dependent(before, To(web)), web)},
-			[]string{"unlink is its owner by another reference", "none holds"},
+			[]string{"unlink OwnerReferencedTwice", "none OwnerExists"},
 		},
 		"an owner that was replaced by one whose UID another bad reference has": {
 			[]Part{Listing(dependent(before, To(web, Named("api"))), web), Absent("apps/v1", "Deployment", "a/api")},
@@ -105,8 +105,8 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 				Failed("apps/v1", "Deployment", "a/web", snapshot.Unproven), FoundAs("apps/v1", "deployment", web),
 			},
 			[]string{
-				"none may hold or not: nobody could find out",
-				"none is named by another reference, too, of which nobody could find out whether it holds",
+				"none OwnerUnverified",
+				"none OwnerReferencedTwiceUnknown",
 			},
 		},
 		"a version of the past, and an owner that another reference has which could not be verified": {
@@ -115,37 +115,37 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 				Failed("apps/v1", "deployment", "a/web", snapshot.Unproven), Found(web),
 			},
 			[]string{
-				"none may hold or not: nobody could find out",
-				"none is named by another reference, too, of which nobody could find out whether it holds",
+				"none OwnerUnverified",
+				"none OwnerReferencedTwiceUnknown",
 			},
 		},
 		"an owner that was replaced twice": {
 			[]Part{Listing(dependent(before, To(web, WithUID("long before"))), web)},
-			[]string{"relink apps/v1 Deployment/web Deployment/a/web", "unlink is its owner by another reference"},
+			[]string{"relink apps/v1 Deployment/web Deployment/a/web", "unlink OwnerReferencedTwice"},
 		},
 		"an owner that was replaced by the object itself": {
 			[]Part{Listing(dependent(To(Secret("a/x", UID("before")))))},
-			[]string{"unlink is the object itself, which cannot own itself"},
+			[]string{"unlink OwnerIsDependent"},
 		},
 		"an owner that was replaced by a dependent": {
 			[]Part{Listing(dependent(before), Deployment("a/web", OwnedBy(Secret("a/x"))))},
-			[]string{"unlink belongs to this object itself, so they would own each other"},
+			[]string{"unlink OwnerOwnedByDependent"},
 		},
 		"an owner that was replaced by a dependent, which was restored, too": {
 			[]Part{Listing(dependent(before), Deployment("a/web", Owned(To(Secret("a/x"), WithUID("before")))))},
-			[]string{"unlink belongs to this object itself, so they would own each other"},
+			[]string{"unlink OwnerOwnedByDependent"},
 		},
 		"a version of the past": {
 			[]Part{Listing(dependent(To(web, beta)), web)},
-			[]string{"reversion apps/v1 Deployment/web Deployment/a/web"},
+			[]string{"update-version apps/v1 Deployment/web Deployment/a/web"},
 		},
 		"a version of the past, in another group": {
 			[]Part{Listing(dependent(To(web, As("extensions/v1beta1", "Deployment"))), web)},
-			[]string{"reversion apps/v1 Deployment/web Deployment/a/web"},
+			[]string{"update-version apps/v1 Deployment/web Deployment/a/web"},
 		},
 		"a version of the past, and an owner that only a GET shows": {
 			[]Part{Unlisted("deployments.apps"), Listing(dependent(To(web, beta))), Found(web)},
-			[]string{"reversion apps/v1 Deployment/web Deployment/a/web"},
+			[]string{"update-version apps/v1 Deployment/web Deployment/a/web"},
 		},
 		"a version of the past, and an owner that was replaced": {
 			[]Part{Listing(dependent(To(web, beta, WithUID("before"))), web)},
@@ -153,53 +153,53 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 		},
 		"a version of the past, and an owner that is gone": {
 			[]Part{Listing(dependent(To(web, beta))), absent},
-			[]string{"unlink is gone: it is not there in apps/v1 either"},
+			[]string{"unlink OwnerMissingInServedVersion"},
 		},
 		"a version of the past, and an owner in another namespace": {
 			[]Part{Listing(dependent(To(Deployment("b/web"), beta)), Deployment("b/web"))},
-			[]string{"unlink is not whose UID it names: that is Deployment/web"},
+			[]string{"unlink OwnerMismatched"},
 		},
 		"a version of the past, and a forbidden type": {
 			[]Part{Listing(dependent(To(web, beta))), Unreadable("deployments.apps", snapshot.Forbidden)},
-			[]string{"none names a version that is not served, and nobody could find out whether it is there in apps/v1"},
+			[]string{"none OwnerUnverifiedInServedVersion"},
 		},
 		"a version of the past, and an owner that waits for its dependents": {
 			[]Part{Listing(dependent(To(web, beta)), Deployment("a/web", Foreground()))},
-			[]string{"none is being deleted and waits for its dependents to go"},
+			[]string{"none OwnerWaiting"},
 		},
 		"a version of the past, and an owner that is being deleted": {
 			[]Part{Listing(dependent(To(web, beta)), Deployment("a/web", Terminating("x/y")))},
-			[]string{"none is being deleted"},
+			[]string{"none OwnerTerminating"},
 		},
 		"a version of the past beside the present one": {
 			[]Part{Listing(dependent(To(web), To(web, beta)), web)},
-			[]string{"none holds", "unlink is its owner by another reference"},
+			[]string{"none OwnerExists", "unlink OwnerReferencedTwice"},
 		},
 		"a kind that nothing serves": {
 			[]Part{Listing(dependent(To(web, As("example.com/v9", "Gadget"))))},
-			[]string{"unlink if asked is of a kind that is not served, so nobody can say whether it is there"},
+			[]string{"unlink if asked OwnerKindUnknown"},
 		},
 		"the kind of a list": {
 			[]Part{Listing(dependent(To(Pod("a/p"), As("v1", "PodList"))), Pod("a/p"))},
-			[]string{"unlink if asked names a kind of lists, most likely by mistake, so the owner may well be there"},
+			[]string{"unlink if asked OwnerKindIsList"},
 		},
 		"an owner that waits for its dependents": {
 			[]Part{Listing(dependent(To(web)), Deployment("a/web", Foreground()))},
-			[]string{"none is being deleted and waits for its dependents to go"},
+			[]string{"none OwnerWaiting"},
 		},
 		"an owner of a forbidden type, beside one that is gone": {
 			[]Part{Listing(dependent(To(web), gone)), Unreadable("deployments.apps", snapshot.Forbidden), notFound},
-			[]string{"none may hold or not: nobody could find out", "unlink"},
+			[]string{"none OwnerUnverified", "unlink"},
 		},
 		"an owner of a group that did not answer": {
 			[]Part{Listing(dependent(To(web, beta))), Undiscovered("apps", snapshot.Unavailable)},
-			[]string{"none may hold or not: nobody could find out"},
+			[]string{"none OwnerUnverified"},
 		},
 		"an object that is being deleted": {
 			[]Part{Listing(Secret("a/x", Owned(before, gone), Terminating("x/y")), web), notFound},
 			[]string{
-				"none matters no more: the object is being deleted already",
-				"none matters no more: the object is being deleted already",
+				"none DependentTerminating",
+				"none DependentTerminating",
 			},
 		},
 	} {
@@ -234,7 +234,7 @@ func TestACircleThatTheWholeGraphShowedIsKnownAnew(t *testing.T) {
 	alone := graph.New(New(Listing(dependent(before)), Found(owner)))
 	known := mend.New(whole, collector.NewJudge(whole))
 	got := told(known.Anew(alone, collector.NewJudge(alone)).Object(0))
-	if diff := cmp.Diff([]string{"unlink belongs to this object itself, so they would own each other"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"unlink OwnerOwnedByDependent"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -28,7 +28,7 @@ func mended(s *snapshot.Snapshot) *snapshot.Snapshot {
 			switch of.Fix {
 			case mend.Unlink:
 				change.Drop = append(change.Drop, i)
-			case mend.Relink, mend.Reversion:
+			case mend.Relink, mend.UpdateVersion:
 				change.Rewrite = append(change.Rewrite, object.Rewrite{Index: i, Reference: of.Becomes})
 			case mend.None:
 			}

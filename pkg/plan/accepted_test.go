@@ -142,8 +142,8 @@ func TestASavedPlanNeedsTheSameGapsAccepted(t *testing.T) {
 			if len(got.Steps) != c.steps || len(stale) != 1-c.steps {
 				t.Fatalf("steps %+v, stale %+v", got.Steps, stale)
 			}
-			if c.why != "" && !strings.Contains(stale[0].Why, c.why) {
-				t.Errorf("refused: %s", stale[0].Why)
+			if c.why != "" && !strings.Contains(stale[0].Why.Message(), c.why) {
+				t.Errorf("refused: %s", stale[0].Why.Message())
 			}
 			for _, word := range got.AcceptedGaps {
 				if !slices.Contains(c.saved.AcceptedGaps, word) {

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -36,15 +37,15 @@ func (m *maker) blocked() []Blocked {
 		switch {
 		case o.Contested && !o.Terminating():
 			if m.rooted(node, ours.Has(node)) && (ours.Has(node) || slices.ContainsFunc(m.course.Model.Verdicts(node), collector.Verdict.Lost)) {
-				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: leftAlone(o)})
+				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: snapshot.Contention(o)})
 			}
 		case hangs && m.rooted(node, ours.Has(node) || swept && m.options.Mode == Delete):
 			by := hindrances.Of(node)
-			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason.Message()})
+			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason})
 		case o.Terminating() || len(o.Owners) == 0:
 		case collector.TakesAlong(o.Identity) && m.course.Model.Decide(node).Hold == collector.ContentsUnknown:
 			if m.options.Mode == Delete && m.losesOwner(node) || m.options.Mode != Delete && m.rooted(node, false) {
-				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: audit.ContentsUnknown(m.contentsGaps(node)).Message()})
+				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: audit.ContentsUnknown(m.contentsGaps(node))})
 			}
 		case m.options.Mode != Delete && m.rooted(node, false):
 			if b, stuck := m.undecided(hindrances, node); stuck {
@@ -60,9 +61,6 @@ func (m *maker) blocked() []Blocked {
 func (m *maker) losesOwner(n graph.Node) bool {
 	return slices.ContainsFunc(m.graph.Owners(n), m.course.Model.Changed)
 }
-
-// leftAlone words why nothing is done with an object whose UID is contested.
-func leftAlone(o *object.Object) string { return snapshot.Contention(o).Message() }
 
 // rooted says whether an object is one that the plan is about.
 func (m *maker) rooted(n graph.Node, ours bool) bool {
@@ -82,6 +80,6 @@ func (m *maker) undecided(hindrances *audit.Hindrances, n graph.Node) (Blocked, 
 	}
 	return Blocked{
 		Object: m.graph.Object(n).Identity, By: []object.Identity{},
-		Reason: "would lose an owner, but cannot be judged: " + hindrances.Culprit(n, d.Culprit).Undecidable(),
+		Reason: reason.OwnerLossUndecided{Owner: hindrances.Culprit(n, d.Culprit)},
 	}, true
 }

@@ -1,13 +1,13 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -21,7 +21,7 @@ func (m *maker) contentsGaps(n graph.Node) []snapshot.Gap {
 func (m *maker) refuseContainers() {
 	for _, d := range m.options.Bounds.Deletes {
 		if o := m.graph.Object(d.Node); !o.Terminating() && len(m.contentsGaps(d.Node)) > 0 {
-			m.refuse(d.Node, audit.ContentsUnknown(m.contentsGaps(d.Node)).Message())
+			m.refuse(d.Node, audit.ContentsUnknown(m.contentsGaps(d.Node)))
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (m *maker) refuseCascades(p *Plan) bool {
 			m.refuseAll(move.Node)
 		}
 	}
-	for _, l := range p.Later {
+	for _, l := range p.DeletedLater {
 		if n := m.graph.Find(l.Object.UID); len(m.contentsGaps(n)) > 0 {
 			found = true
 			m.refuseAll(n)
@@ -63,12 +63,12 @@ func (m *maker) refuseAll(n graph.Node) {
 	}
 }
 
-// takes words why an object is not deleted from whose deletion that of n follows.
-func (m *maker) takes(n graph.Node) string {
-	return fmt.Sprintf("is not deleted, as %s would follow, which %s", m.graph.Object(n), audit.ContentsUnknown(m.contentsGaps(n)).Message())
+// takes returns why an object is not deleted from whose deletion that of n follows.
+func (m *maker) takes(n graph.Node) reason.CascadeRefused {
+	return reason.CascadeRefused{Object: m.graph.Object(n).Identity, Gaps: audit.ContentsUnknown(m.contentsGaps(n)).Gaps}
 }
 
-func (m *maker) refuse(n graph.Node, why string) {
+func (m *maker) refuse(n graph.Node, why reason.Reason) {
 	deletes := slices.DeleteFunc(slices.Clone(m.options.Bounds.Deletes), func(d collector.Deletion) bool { return d.Node == n })
 	if len(deletes) == len(m.options.Bounds.Deletes) {
 		return

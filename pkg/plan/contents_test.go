@@ -31,7 +31,7 @@ func isBlocked(t *testing.T, p *plan.Plan, name, reason string) {
 	if len(p.Steps) != 0 || len(p.Outcomes) != 0 {
 		t.Errorf("steps %+v, outcomes %+v", p.Steps, p.Outcomes)
 	}
-	if len(p.Blocked) != 1 || p.Blocked[0].Object.Name != name || !strings.Contains(p.Blocked[0].Reason, reason) {
+	if len(p.Blocked) != 1 || p.Blocked[0].Object.Name != name || !strings.Contains(p.Blocked[0].Reason.Message(), reason) {
 		t.Errorf("blocked: %+v", p.Blocked)
 	}
 }

@@ -31,7 +31,7 @@ func TestCollectTouchesNeitherOfTwoObjectsWithOneUIDNorTheirDependents(t *testin
 	if len(p.Steps) != 0 || p.Complete {
 		t.Errorf("got %+v, complete: %v", p.Steps, p.Complete)
 	}
-	if len(p.Blocked) != 1 || !strings.Contains(p.Blocked[0].Reason, contention) {
+	if len(p.Blocked) != 1 || !strings.Contains(p.Blocked[0].Reason.Message(), contention) {
 		t.Errorf("blocked: %+v", p.Blocked)
 	}
 }
@@ -44,7 +44,7 @@ func TestADeletionOfOneOfTwoObjectsWithOneUIDIsBlocked(t *testing.T) {
 			if len(p.Steps) != 0 || len(p.Outcomes) != 0 {
 				t.Errorf("got %+v, %+v", p.Steps, p.Outcomes)
 			}
-			if len(p.Blocked) != 1 || !strings.Contains(p.Blocked[0].Reason, contention) {
+			if len(p.Blocked) != 1 || !strings.Contains(p.Blocked[0].Reason.Message(), contention) {
 				t.Errorf("blocked: %+v", p.Blocked)
 			}
 		})

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -43,23 +44,23 @@ func foretold(p *plan.Plan) []string {
 		if len(o.WaitsFor) > 0 {
 			line += " " + strings.Join(o.WaitsFor, ",")
 		}
-		if o.Unsure != "" {
-			line += "; unsure: " + o.Unsure
+		if o.Nondeterministic.Reason != nil {
+			line += "; unsure: " + o.Nondeterministic.Reason.Message()
 		}
 		out = append(out, line)
 	}
-	for _, s := range p.Stays {
-		line := fmt.Sprintf("%s stays, loses %d: %s", s.Object.Name, s.Loses, s.Reason)
-		if s.Unsure {
+	for _, s := range p.Retained {
+		line := fmt.Sprintf("%s stays, loses %d: %s", s.Object.Name, s.DroppedReferences, s.Reason.Message())
+		if s.Uncertain {
 			line += "; unsure"
 		}
 		out = append(out, line)
 	}
-	for _, l := range p.Later {
-		out = append(out, fmt.Sprintf("%s later: %s", l.Object.Name, l.Reason))
+	for _, l := range p.DeletedLater {
+		out = append(out, fmt.Sprintf("%s later: %s", l.Object.Name, l.Reason.Message()))
 	}
 	for _, b := range p.Blocked {
-		out = append(out, fmt.Sprintf("%s blocked: %s", b.Object.Name, b.Reason))
+		out = append(out, fmt.Sprintf("%s blocked: %s", b.Object.Name, b.Reason.Message()))
 	}
 	return out
 }
@@ -282,12 +283,12 @@ func TestThePlanNamesTheNamespacesOfGuardedClaims(t *testing.T) {
 func TestTheDigestIsOfWhatStaysAndWhatComesLater(t *testing.T) {
 	owner := Secret("a/owner", Held("x/y"))
 	p := deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
-	p.Stays[0].Reason = "another"
+	p.Retained[0].Reason = reason.NotReached{}
 	if p.Sealed().Digest == p.Digest {
 		t.Error("another reason to stay, and the same digest")
 	}
 	p = deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
-	p.Later = nil
+	p.DeletedLater = nil
 	if p.Sealed().Digest == p.Digest {
 		t.Error("nothing comes later, and the digest is the same")
 	}
@@ -328,12 +329,12 @@ func TestAnyDeletionIsForetold(t *testing.T) {
 				t.Errorf("%s is deleted, and what is in it was not all listed", of)
 			}
 		}
-		for _, stay := range p.Stays {
+		for _, stay := range p.Retained {
 			if at := state[string(stay.Object.UID)]; at == plan.Deleted || at == plan.Terminating {
 				t.Errorf("%s stays, and is %s", stay.Object, at)
 			}
 		}
-		for _, later := range p.Later {
+		for _, later := range p.DeletedLater {
 			if at := state[string(later.Object.UID)]; at == plan.Deleted || at == plan.Terminating {
 				t.Errorf("%s goes later, and is %s", later.Object, at)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 )
@@ -23,54 +24,65 @@ const longest = 1 << 30
 type file struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	*Plan      `json:",inline"`
+	*stored
 }
 
 // Save writes the plan as one JSON document, the same that -o json prints.
 func (p *Plan) Save(w io.Writer) error {
+	s := p.store()
+	s.Checksum = checksum(p.encoded())
 	e := json.NewEncoder(w)
 	e.SetIndent("", "    ")
-	if err := e.Encode(file{APIVersion, Kind, p}); err != nil {
+	if err := e.Encode(file{APIVersion, Kind, s}); err != nil {
 		return fmt.Errorf("encode plan: %w", err)
 	}
 	return nil
 }
 
-// Load reads what Save wrote. It refuses a plan that was changed since: its
-// digest must be that of its steps. Errors are one line and say what is wrong
-// with the file, not which file.
+// Load reads what Save wrote. It refuses a plan that was changed since: its checksum
+// must be that of the file, and its digest that of what it shows, both as they are
+// stored, so that a plan of another version loads as long as this one knows its fields
+// and reasons. Fields that the plan calls informational may be unknown. Errors are one
+// line and say what is wrong with the file, not which file.
 func Load(r io.Reader) (*Plan, error) {
 	data, err := input.Bytes(r, longest)
 	if err != nil {
 		return nil, err
 	}
-	var f file
-	switch err := strict(data, &f); {
+	var head struct {
+		APIVersion    string   `json:"apiVersion"`
+		Kind          string   `json:"kind"`
+		Informational []string `json:"informational"`
+	}
+	err = json.Unmarshal(data, &head)
+	switch {
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, errors.New("the file is empty")
-	case f.Kind != "" && f.Kind != Kind:
-		return nil, fmt.Errorf("it holds a %q, not a plan", f.Kind)
-	case f.APIVersion != "" && f.APIVersion != APIVersion:
-		return nil, fmt.Errorf("the plan has format %q, which this version of the program does not read (%s): make a new one", f.APIVersion, APIVersion)
+	case head.Kind != "" && head.Kind != Kind:
+		return nil, fmt.Errorf("it holds a %q, not a plan", head.Kind)
+	case head.APIVersion != "" && head.APIVersion != APIVersion:
+		return nil, fmt.Errorf("the plan has format %q, which this version of the program does not read (%s): make a new one", head.APIVersion, APIVersion)
 	case err != nil:
 		return nil, fmt.Errorf("not a plan: %w", err)
-	case f.Kind == "" || f.Plan == nil:
+	case head.Kind == "":
 		return nil, errors.New("not a plan: no apiVersion or kind")
 	}
-	if f.Digest != digest(f.Plan) {
-		return nil, errors.New("the plan was changed after it was made: its digest is not that of its steps")
+	known, err := canonical(data, func(_ int, key string) bool { return slices.Contains(head.Informational, key) })
+	if err != nil {
+		return nil, fmt.Errorf("not a plan: %w", err)
 	}
-	return f.Plan, nil
-}
-
-func strict(data []byte, into *file) error {
-	d := json.NewDecoder(bytes.NewReader(data))
+	f := file{stored: &stored{fields: &fields{}}}
+	d := json.NewDecoder(bytes.NewReader(known))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
+	if err := d.Decode(&f); err != nil {
+		return nil, fmt.Errorf("this version of the program cannot read the plan: %w: make a new one", err)
 	}
-	if d.More() {
-		return errors.New("there is more than one document")
+	p, err := f.load()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("this version of the program cannot read the plan: %w: make a new one", err)
+	case f.Checksum != checksum(data) || f.Digest != digest(data):
+		return nil, errors.New("the plan was changed after it was made: its checksum or digest is not that of its content")
 	}
-	return nil
+	return p, nil
 }

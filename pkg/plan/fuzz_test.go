@@ -30,6 +30,7 @@ func FuzzLoad(f *testing.F) {
 		if json.Unmarshal(data, &decoded) != nil {
 			return
 		}
+		decoded.Steps, decoded.Blocked = append([]plan.Step{}, decoded.Steps...), append([]plan.Blocked{}, decoded.Blocked...) // never nil
 		sealed := decoded.Sealed()
 		loaded, err := plan.Load(bytes.NewReader(save(t, sealed)))
 		if err != nil {

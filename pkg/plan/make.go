@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -55,11 +56,11 @@ func (m *maker) make() *Plan {
 	m.course = m.model().Simulate(m.options.Bounds)
 	seen := m.graph.Snapshot()
 	p := &Plan{
-		Mode: m.options.Mode, Complete: seen.Complete(), Gaps: append([]snapshot.Gap{}, seen.Gaps...),
+		Mode: m.options.Mode, Complete: seen.Complete(), Gaps: distinct(seen.Gaps),
 		Steps: m.steps(), Outcomes: m.outcomes(), Blocked: m.blocked(),
 	}
 	if p.Mode == Delete {
-		p.Stays, p.Later = m.stays(), m.later() // later moves the model on
+		p.Retained, p.DeletedLater = m.retained(), m.deletedLater() // deletedLater moves the model on
 	}
 	return p
 }
@@ -69,15 +70,6 @@ func (m *maker) model() *collector.Model {
 		return collector.NewActingModel(m.graph, m.judge, m.options.Accepted)
 	}
 	return collector.NewModelOf(m.graph, m.judge, m.options.Hand)
-}
-
-// Seal counts what the plan does, and gives it the digest of that.
-func (p *Plan) Seal() {
-	p.Summary = Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
-	for _, s := range p.Steps {
-		p.Summary.add(s.Action)
-	}
-	p.Digest = digest(p)
 }
 
 func (s *Summary) add(action collector.Act) {
@@ -92,8 +84,8 @@ func (s *Summary) add(action collector.Act) {
 		s.RemoveFinalizer++
 	case Relink:
 		s.Relink++
-	case Reversion:
-		s.Reversion++
+	case UpdateVersion:
+		s.UpdateVersion++
 	case Create:
 		s.Create++
 	case Link:
@@ -119,11 +111,11 @@ func (m *maker) steps() []Step {
 	return out
 }
 
-// step puts one move into words.
+// step returns the step of one move.
 func (m *maker) step(i int) Step {
 	move := &m.course.Moves[i]
 	out := Step{
-		ID: id(i), Pass: move.Pass, Asked: move.Asked, Action: move.Act, Object: m.object(move.Node),
+		ID: id(i), Pass: move.Pass, Requested: move.Asked, Action: move.Act, Object: m.object(move.Node),
 		PropagationPolicy: string(move.Policy), Finalizer: move.Change.Release,
 		After: make([]string, len(move.After)), References: m.references(move),
 		WaitsForKubelet: m.course.Stopped[i], Move: move,
@@ -167,7 +159,7 @@ func (m *maker) references(move *collector.Move) []Reference {
 	judged := m.judge.Each(move.Node)
 	add := func(i int) {
 		out = append(out, Reference{
-			Reference: *audit.ReferenceOf(move.Before.Owners[i]), Verdict: verdictOf(move, i), Evidence: m.evidence(move, i, judged(move.Before.Owners[i])),
+			Reference: *audit.ReferenceOf(move.Before.Owners[i]), Verdict: verdictOf(move, i), Found: m.found(move, i, judged(move.Before.Owners[i])),
 		})
 	}
 	switch move.Act {
@@ -200,20 +192,20 @@ func verdictOf(move *collector.Move, i int) collector.Verdict {
 
 func (m *maker) outcomes() []Outcome {
 	out := []Outcome{}
-	unsure, obstacles := m.unsure(), collector.NewObstacles(m.course.Model)
+	nondeterministic, obstacles := m.nondeterministic(), collector.NewObstacles(m.course.Model)
 	for _, n := range m.touched().Nodes() {
 		if !m.course.Model.Changed(n) {
 			continue
 		}
 		left := m.course.Model.Object(n)
-		o := Outcome{Object: m.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}, Unsure: unsure[n]}
+		o := Outcome{Object: m.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}, Nondeterministic: reason.Nested{Reason: nondeterministic[n]}}
 		switch {
 		case left == nil:
 			o.State = Deleted
 		case left.Terminating():
 			o.State, o.WaitsFor = Terminating, waitsFor(left)
-			if end, _ := obstacles.End(n); o.Unsure == "" && unsure[end.Node] != "" {
-				o.Unsure = hangsOn(m.graph.Object(end.Node))
+			if end, _ := obstacles.End(n); o.Nondeterministic.Reason == nil && nondeterministic[end.Node] != nil {
+				o.Nondeterministic.Reason = reason.DependsOn{Object: m.graph.Object(end.Node).Identity}
 			}
 		}
 		if by, swept := m.course.Swept[n]; swept {

@@ -23,7 +23,7 @@ func planOf(parts ...Part) *plan.Plan {
 func told(p *plan.Plan) []string {
 	out := []string{}
 	for _, s := range p.Steps {
-		out = append(out, fmt.Sprintf("%s %s: %s", s.Action, s.Object.Name, s.Reason))
+		out = append(out, fmt.Sprintf("%s %s: %s", s.Action, s.Object.Name, s.Reason.Message()))
 	}
 	return out
 }
@@ -173,7 +173,7 @@ func TestBlockedNamesWhatIsInTheWay(t *testing.T) {
 				for _, i := range b.By {
 					by = append(by, i.Name)
 				}
-				got = append(got, fmt.Sprintf("%s %v: %s", b.Object.Name, by, b.Reason))
+				got = append(got, fmt.Sprintf("%s %v: %s", b.Object.Name, by, b.Reason.Message()))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("blocked (-want +got):\n%s", diff)

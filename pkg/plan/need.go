@@ -28,7 +28,7 @@ func (p *Plan) Needs(asked bool, read []object.Identity) []Need {
 	entitled := p.entitled()
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if asked && !s.Asked || entitled("") || s.Object.Namespace != "" && entitled(s.Object.Namespace) {
+		if asked && !s.Requested || entitled("") || s.Object.Namespace != "" && entitled(s.Object.Namespace) {
 			continue
 		}
 		if s.Action == Link { // it is read before, and its controller may adopt it by itself
@@ -111,7 +111,7 @@ func (p *Plan) Saved() []object.Identity {
 		}
 	}
 	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Loses() {
+		if s := &p.Steps[i]; s.BacksUp() {
 			add(s.Object.Identity)
 		}
 	}
@@ -123,6 +123,6 @@ func (p *Plan) Saved() []object.Identity {
 	return out
 }
 
-// Loses says whether a step's object is saved before its write: what is deleted, and
-// what a repair changes. What the collector would change as well is not.
-func (s *Step) Loses() bool { return s.Action == collector.Remove || len(s.Mends) > 0 }
+// BacksUp reports whether a step's object is backed up before its write: what is deleted,
+// and what a repair changes. What the collector would change as well is not.
+func (s *Step) BacksUp() bool { return s.Action == collector.Remove || len(s.Mends) > 0 }

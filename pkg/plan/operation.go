@@ -8,23 +8,23 @@ import (
 
 // operation is all that is done to the references of one object.
 type operation struct {
-	relink, reversion []object.Rewrite
-	drop              []int
+	relink, updateVersion []object.Rewrite
+	drop                  []int
 }
 
 func (p *operation) add(fix mend.Fix, i int, m mend.Mend) {
 	switch fix {
 	case mend.Relink:
 		p.relink = append(p.relink, object.Rewrite{Index: i, Reference: m.Becomes})
-	case mend.Reversion:
-		p.reversion = append(p.reversion, object.Rewrite{Index: i, Reference: m.Becomes})
+	case mend.UpdateVersion:
+		p.updateVersion = append(p.updateVersion, object.Rewrite{Index: i, Reference: m.Becomes})
 	case mend.Unlink:
 		p.drop = append(p.drop, i)
 	case mend.None:
 	}
 }
 
-func (p *operation) empty() bool { return len(p.relink)+len(p.reversion)+len(p.drop) == 0 }
+func (p *operation) empty() bool { return len(p.relink)+len(p.updateVersion)+len(p.drop) == 0 }
 
 // parts are the changes of an operation by their action: first those that give the
 // object an owner that holds, since a collector that is at work may come in between.
@@ -32,7 +32,7 @@ func (p *operation) empty() bool { return len(p.relink)+len(p.reversion)+len(p.d
 func (p *operation) parts() []part {
 	var out []part
 	for _, of := range []part{
-		{Relink, object.Change{Rewrite: p.relink}}, {Reversion, object.Change{Rewrite: p.reversion}}, {collector.Detach, object.Change{Drop: p.drop}},
+		{Relink, object.Change{Rewrite: p.relink}}, {UpdateVersion, object.Change{Rewrite: p.updateVersion}}, {collector.Detach, object.Change{Drop: p.drop}},
 	} {
 		if !of.change.Empty() {
 			out = append(out, of)

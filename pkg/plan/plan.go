@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -21,8 +24,8 @@ const (
 
 // The actions of a repair, besides the collector's own unlink.
 const (
-	Relink    = collector.Act(mend.Relink)
-	Reversion = collector.Act(mend.Reversion)
+	Relink        = collector.Act(mend.Relink)
+	UpdateVersion = collector.Act(mend.UpdateVersion)
 )
 
 // What a restoration does to an object, besides the collector's acts.
@@ -50,8 +53,8 @@ type Plan struct {
 	Outcomes []Outcome `json:"outcomes"` // in the order of their objects
 	Blocked  []Blocked `json:"blocked"`  // in the order of their objects
 	// Of Delete alone, and nil where there are none; in the order of their objects.
-	Stays []Stay  `json:"stays,omitempty"`
-	Later []Later `json:"later,omitempty"`
+	Retained     []Retained     `json:"retained,omitempty"`
+	DeletedLater []DeletedLater `json:"deletedLater,omitempty"`
 	// Of Restore alone: what is left alone, in the order of the objects, and what
 	// does not come back with what is made.
 	Kept []Kept `json:"kept,omitempty"`
@@ -65,7 +68,7 @@ type Summary struct {
 	Unblock         int `json:"unblock"`
 	RemoveFinalizer int `json:"removeFinalizer"`
 	Relink          int `json:"relink,omitempty"`
-	Reversion       int `json:"reversion,omitempty"`
+	UpdateVersion   int `json:"updateVersion,omitempty"`
 	Blocked         int `json:"blocked"`
 	Create          int `json:"create,omitempty"`
 	Link            int `json:"link,omitempty"`
@@ -82,13 +85,13 @@ type Object struct {
 type Step struct {
 	ID                string        `json:"id"` // within the plan
 	Pass              int           `json:"pass"`
-	Asked             bool          `json:"asked,omitempty"` // somebody asked for it; all else follows from such
-	Action            collector.Act `json:"action"`          // delete, unlink, unblock or remove-finalizer; of a repair: relink, reversion or unlink
+	Requested         bool          `json:"requested,omitempty"` // somebody asked for it; all else follows from such
+	Action            collector.Act `json:"action"`              // delete, unlink, unblock or remove-finalizer; of a repair: relink, update-version or unlink
 	Object            Object        `json:"object"`
 	PropagationPolicy string        `json:"propagationPolicy"` // of delete, else empty
 	OwnerUIDs         []string      `json:"ownerUIDs"`         // of References, once each
 	Finalizer         string        `json:"finalizer"`         // of remove-finalizer, else empty
-	Reason            string        `json:"reason"`            // unescaped
+	Reason            reason.Reason `json:"-"`                 // why it is taken
 	After             []string      `json:"after"`             // ids of the steps that must be over before
 	References        []Reference   `json:"references"`        // on which it rests: those that go or change, or all of an object that is deleted
 	// AcceptedGaps are the words without which the step would not be, as what it rests on
@@ -108,9 +111,9 @@ type Step struct {
 // Reference is an owner reference with what was found of it.
 type Reference struct {
 	audit.Reference
-	Verdict  collector.Verdict `json:"verdict"`
-	Evidence string            `json:"evidence"`
-	Becomes  *audit.Reference  `json:"becomes,omitempty"` // what a repair makes of it; nil where it goes
+	Verdict collector.Verdict `json:"verdict"`
+	reason.Found
+	Becomes *audit.Reference `json:"becomes,omitempty"` // what a repair makes of it; nil where it goes
 }
 
 // State is what a run leaves of an object. The words are part of the JSON
@@ -133,11 +136,17 @@ type Outcome struct {
 	// the object's namespace or CustomResourceDefinition, or the Service of these
 	// Endpoints; empty for all others.
 	Follows string `json:"follows,omitempty"`
-	// Unsure says why it may come otherwise, by luck; empty where it may not.
-	Unsure string `json:"unsure,omitempty"`
-	// Otherwise is what the collector would do with an object that a repair mends,
-	// if it were not mended; empty in all other plans.
-	Otherwise collector.Consequence `json:"otherwise,omitempty"`
+	// Nondeterministic is why the outcome may be another one; its Reason is nil where it
+	// may not.
+	Nondeterministic reason.Nested `json:"nondeterministic,omitzero"`
+	// WithoutRepair is what the collector would do with an object that a repair changes,
+	// if it were not repaired; empty in all other plans.
+	WithoutRepair collector.Consequence `json:"withoutRepair,omitempty"`
+}
+
+// Owner returns the owner that the reference names, with what was found of it.
+func (r Reference) Owner() reason.Owner {
+	return reason.Owner{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID), Found: r.Found}
 }
 
 // Losses counts the objects that go: those that a step deletes, those that are
@@ -164,18 +173,18 @@ func (p *Plan) Losses() int {
 // not enough to be kept.
 type Blocked struct {
 	Object object.Identity   `json:"object"`
-	By     []object.Identity `json:"by"` // the dependents that hold it up; empty where there are none
-	Reason string            `json:"reason"`
+	By     []object.Identity `json:"by"` // the dependents that block it; empty where there are none
+	Reason reason.Reason     `json:"-"`
 }
 
 // Kept is an object that a restoration leaves alone.
 type Kept struct {
 	Object object.Identity `json:"object"`
-	Reason string          `json:"reason"`
+	Reason reason.Reason   `json:"-"`
 }
 
 // Lost is what does not come back, and of which objects; none: of all.
 type Lost struct {
-	What    string            `json:"what"`
+	Reason  reason.Reason     `json:"-"`
 	Objects []object.Identity `json:"objects,omitempty"`
 }

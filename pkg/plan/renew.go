@@ -1,9 +1,10 @@
 package plan
 
 import (
+	"reflect"
 	"slices"
-	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -11,7 +12,7 @@ import (
 // or not on the object as it is now.
 type Stale struct {
 	Step Step
-	Why  string
+	Why  reason.Reason
 }
 
 // Renew compares a saved plan with one that was made just now. It answers the
@@ -26,7 +27,7 @@ func Renew(saved, fresh *Plan) (*Plan, []Stale) {
 		s := &fresh.Steps[i]
 		now[string(s.Object.UID)] = append(now[string(s.Object.UID)], s)
 	}
-	r := &renewal{saved: saved, fresh: fresh, refused: map[string]string{}, renamed: map[string]string{}}
+	r := &renewal{saved: saved, fresh: fresh, refused: map[string]reason.Reason{}, renamed: map[string]string{}}
 	steps := make([]*Step, len(saved.Steps)) // the fresh ones
 	for n, s := range saved.Steps {
 		of := now[string(s.Object.UID)]
@@ -36,15 +37,15 @@ func Renew(saved, fresh *Plan) (*Plan, []Stale) {
 		missing := unaccepted(s, fresh)
 		switch {
 		case len(missing) > 0 && i < 0:
-			r.refused[s.ID] = "it rests on gaps that have to be accepted again: --accept-gap " + strings.Join(missing, ",")
+			r.refused[s.ID] = reason.GapsNotAccepted{Accept: missing}
 		case len(of) == 0:
-			r.refused[s.ID] = "the collector would not touch it any more"
+			r.refused[s.ID] = reason.NoLongerPlanned{}
 		case of[0].Object.ResourceVersion != s.Object.ResourceVersion:
-			r.refused[s.ID] = "it changed since the plan was made"
+			r.refused[s.ID] = reason.ChangedSincePlanned{}
 		case i < 0 || !alike(*of[i], s):
-			r.refused[s.ID] = "the collector would do something else with it now, or for another reason"
+			r.refused[s.ID] = reason.PlannedOtherwise{}
 		case len(unaccepted(*of[i], saved)) > 0:
-			r.refused[s.ID] = "it would rest on a gap that the saved plan did not accept: make a new plan"
+			r.refused[s.ID] = reason.GapNotInPlan{}
 		default:
 			r.renamed[of[i].ID] = s.ID
 			steps[n] = of[i]
@@ -121,11 +122,9 @@ func foretold(all []Outcome, steps []Step, renamed map[string]string) []Outcome 
 func alike(a, b Step) bool {
 	return a.PropagationPolicy == b.PropagationPolicy && a.Object.Identity == b.Object.Identity &&
 		slices.EqualFunc(a.References, b.References, func(now, saved Reference) bool {
-			if saved.Evidence == goesBefore && now.Evidence == isGone {
-				saved.Evidence = isGone
+			if saved.State == reason.StateDeletedBefore && now.State == reason.StateMissing {
+				saved.Found, now.Found = reason.Found{}, reason.Found{}
 			}
-			same := (now.Becomes == nil) == (saved.Becomes == nil) && (now.Becomes == nil || *now.Becomes == *saved.Becomes)
-			now.Becomes, saved.Becomes = nil, nil
-			return same && now == saved
+			return reflect.DeepEqual(now, saved)
 		})
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // renewal is the comparison of a saved plan with a fresh one.
 type renewal struct {
 	saved, fresh *Plan
-	refused      map[string]string // by the id of a saved step, why it is not done
-	renamed      map[string]string // by the id of a fresh step that is done, its id in the saved plan
+	refused      map[string]reason.Reason // by the id of a saved step, why it is not done
+	renamed      map[string]string        // by the id of a fresh step that is done, its id in the saved plan
 }
 
 // refuseGrown refuses the steps that delete a namespace, a CustomResourceDefinition
@@ -49,9 +50,9 @@ func (r *renewal) refuseGrown() {
 		for fresh, id := range r.renamed {
 			switch {
 			case len(unshown[fresh]) > 0:
-				r.refused[id] = "more would go along with it than the plan shows: " + named(unshown[fresh])
+				r.refused[id] = reason.MoreContents{Objects: unshown[fresh]}
 			case len(loose[fresh]) > 0:
-				r.refused[id] = "what would go along with it is no longer part of the plan: " + named(loose[fresh])
+				r.refused[id] = reason.ContentsNotPlanned{Objects: loose[fresh]}
 			default:
 				continue
 			}

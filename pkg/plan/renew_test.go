@@ -72,7 +72,7 @@ func TestOnlyStepsThatStillHoldAreRenewed(t *testing.T) {
 				got = append(got, fmt.Sprintf("%s %s %s %v", s.ID, s.Action, s.Object.Name, s.After))
 			}
 			for _, s := range stale {
-				got = append(got, fmt.Sprintf("stale %s: %s", s.Step.Object.Name, s.Why))
+				got = append(got, fmt.Sprintf("stale %s: %s", s.Step.Object.Name, s.Why.Message()))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("renewed (-want +got):\n%s", diff)
@@ -169,7 +169,7 @@ func TestASavedPlanRefusesANamespaceOrDefinitionThatTakesMoreAlong(t *testing.T)
 				}
 			}
 			for _, s := range stale {
-				got = append(got, fmt.Sprintf("refused %s: %s", s.Step.Object.Name, s.Why))
+				got = append(got, fmt.Sprintf("refused %s: %s", s.Step.Object.Name, s.Why.Message()))
 			}
 			slices.Sort(got)
 			if diff := cmp.Diff(c.want, got); diff != "" {

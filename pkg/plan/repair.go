@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -44,7 +45,7 @@ type RepairOptions struct {
 func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 	judge := collector.NewJudge(g)
 	r := &repair{
-		graph: g, judge: judge, mender: mend.New(g, judge), options: o, wanted: map[graph.Node]operation{}, blocked: map[graph.Node][]string{},
+		graph: g, judge: judge, mender: mend.New(g, judge), options: o, wanted: map[graph.Node]operation{}, blocked: map[graph.Node][]reason.Reason{},
 	}
 	for n := range g.Listed() {
 		if node := graph.Node(n); o.Within == nil || o.Within(node) {
@@ -53,7 +54,7 @@ func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 	}
 	spared := r.foretell()
 	p := &Plan{
-		Mode: Repair, Complete: g.Snapshot().Complete(), Gaps: append([]snapshot.Gap{}, g.Snapshot().Gaps...),
+		Mode: Repair, Complete: g.Snapshot().Complete(), Gaps: distinct(g.Snapshot().Gaps),
 		Steps: []Step{}, Outcomes: []Outcome{},
 	}
 	for _, n := range r.nodes() {
@@ -72,7 +73,7 @@ type repair struct {
 	mender  *mend.Mender
 	options RepairOptions
 	wanted  map[graph.Node]operation // what is done to each object that is mended
-	blocked map[graph.Node][]string
+	blocked map[graph.Node][]reason.Reason
 	// released are the owners whose deletion is under way and ends because of the repair.
 	released map[types.UID]bool
 }
@@ -114,7 +115,7 @@ func (r *repair) choose(n graph.Node) {
 func (r *repair) give(n graph.Node) {
 	var wanted operation
 	if of := r.graph.Object(n); of.Contested {
-		r.blocked[n] = append(r.blocked[n], leftAlone(of))
+		r.blocked[n] = append(r.blocked[n], snapshot.Contention(of))
 		return
 	}
 	for i, m := range r.mends(n) {
@@ -163,18 +164,24 @@ func (r *repair) leave(n graph.Node, i int, j collector.Judgement, m mend.Mend) 
 	if !r.options.Named && (of.Terminating() || j.Cause == collector.Unverified || j.Cause == collector.Terminating) {
 		return
 	}
-	said := of.Owners[i].String() + " " + m.Why
-	if m.Asked {
-		said += " (to drop the reference all the same: --fix unlink)"
+	owner := j.Owner(of.Owners[i])
+	owner.Found = m.Found
+	left := reason.Unrepaired{Owner: owner, ByHand: m.Asked}
+	if last := len(r.blocked[n]) - 1; last >= 0 {
+		if before, ok := r.blocked[n][last].(reason.NotRepaired); ok {
+			before.References = append(before.References, left)
+			r.blocked[n][last] = before
+			return
+		}
 	}
-	r.blocked[n] = append(r.blocked[n], said)
+	r.blocked[n] = append(r.blocked[n], reason.NotRepaired{References: []reason.Unrepaired{left}})
 }
 
 // held are the objects that are not mended, or not enough.
 func (r *repair) held() []Blocked {
 	out := []Blocked{}
 	for n, why := range r.blocked {
-		out = append(out, Blocked{Object: r.graph.Object(n).Identity, By: []object.Identity{}, Reason: sentence(why)})
+		out = append(out, Blocked{Object: r.graph.Object(n).Identity, By: []object.Identity{}, Reason: reason.Combine(why)})
 	}
 	slices.SortFunc(out, func(a, b Blocked) int { return a.Object.Compare(b.Object) })
 	return out

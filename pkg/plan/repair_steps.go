@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // steps are those on one object, the first of which is the at-th of the plan.
@@ -37,13 +37,11 @@ func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]St
 			s.Mends = append(s.Mends, mends[i])
 		}
 		s.OwnerUIDs = owners(s.References)
-		s.Reason = whyMended(move, s)
-		if owners := r.ended(s.References); len(owners) > 0 {
-			s.Reason += "; so the deletion of " + strings.Join(owners, ", ") + " can end"
-		}
+		var without reason.WithoutRepair
 		if k == 0 {
-			s.Reason += otherwise(spared)
+			without = withoutRepair(spared)
 		}
+		s.Reason = repairReason(move, s, r.ended(s.References), without)
 		out = append(out, s)
 		for _, w := range of.change.Rewrite {
 			verdicts[w.Index] = collector.Solid
@@ -51,7 +49,7 @@ func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]St
 		after := of.change.Apply(*before)
 		before = &after
 	}
-	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, Otherwise: spared}
+	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, WithoutRepair: spared}
 }
 
 // ended names the owners that go because these references do not block them any
@@ -67,7 +65,7 @@ func (r *repair) ended(of []Reference) []string {
 }
 
 func referenceOf(r object.Reference, j collector.Judgement, m mend.Mend, action collector.Act) Reference {
-	out := Reference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Evidence: found(j)}
+	out := Reference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Found: j.Found()}
 	if action != collector.Detach {
 		out.Becomes = audit.ReferenceOf(m.Becomes)
 	}

@@ -31,7 +31,7 @@ func repairOf(o plan.RepairOptions, parts ...Part) *plan.Plan {
 func blockedOf(p *plan.Plan) []string {
 	out := []string{}
 	for _, b := range p.Blocked {
-		out = append(out, b.Object.Name+": "+b.Reason)
+		out = append(out, b.Object.Name+": "+b.Reason.Message())
 	}
 	return out
 }
@@ -47,7 +47,7 @@ func TestARepairSaysWhatItMendsAndWhatWouldComeOfItOtherwise(t *testing.T) {
 		},
 		"the version is of the past": {
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web)},
-			[]string{"reversion x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
+			[]string{"update-version x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
 		},
 		"the version is of the past, and the owner too": {
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta, WithUID("before")))), web)},
@@ -73,7 +73,7 @@ func TestARepairSaysWhatItMendsAndWhatWouldComeOfItOtherwise(t *testing.T) {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), stale, To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role")))), web, Role("a/r")), absent},
 			[]string{
 				"relink x: Deployment/web has another UID now: points at that one (the collector cannot decide on it otherwise)",
-				"reversion x: Role/r is named in rbac.authorization.k8s.io/v1alpha1, which is not served: in rbac.authorization.k8s.io/v1 from now on",
+				"update-version x: Role/r is named in rbac.authorization.k8s.io/v1alpha1, which is not served: in rbac.authorization.k8s.io/v1 from now on",
 				"unlink x: ConfigMap/gone is gone; 2 owners remain",
 			},
 		},
@@ -123,12 +123,12 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(unheard)))},
 			[]string{},
-			[]string{"x: Gadget/web is of a kind that is not served, so nobody can say whether it is there (to drop the reference all the same: --fix unlink)"},
+			[]string{"x: Gadget/web is of a kind that is not served (to drop the reference all the same: --fix unlink)"},
 		},
 		"somebody says that it is not": {
 			plan.RepairOptions{Fix: mend.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard)))},
-			[]string{"unlink x: Gadget/web is of a kind that is not served, so nobody can say whether it is there; keeps it, and nothing will ever collect it (the collector cannot decide on it otherwise)"},
+			[]string{"unlink x: Gadget/web is of a kind that is not served; keeps it, and nothing will ever collect it (the collector cannot decide on it otherwise)"},
 			[]string{},
 		},
 		"nobody knows whether a reference is bad, and nobody asks": {
@@ -141,7 +141,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			plan.RepairOptions{Named: true},
 			[]Part{Listing(Secret("a/x", OwnedBy(web))), Unreadable("deployments.apps", snapshot.Forbidden)},
 			[]string{},
-			[]string{"x: Deployment/web may hold or not: nobody could find out"},
+			[]string{"x: Deployment/web could not be verified"},
 		},
 		"its owner may go, for all that is known, and it would go along": {
 			plan.RepairOptions{},
@@ -158,7 +158,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 		"its owner stays, whatever could not be read": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web), Unreadable("pods", snapshot.Forbidden)},
-			[]string{"reversion x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
+			[]string{"update-version x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
 			[]string{},
 		},
 		"the mend that is asked for leaves it without an owner": {
@@ -170,7 +170,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 		"an owner waits for it to go": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta), To(waiting))), waiting, web)},
-			[]string{"reversion x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
+			[]string{"update-version x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
 			[]string{},
 		},
 		"the other bad reference cannot be mended": {
@@ -243,13 +243,13 @@ func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
 		"of a circle": {
 			named(ConfigMap("a/stays")),
 			[]object.Object{ConfigMap("a/stays", OwnedBy(Secret("a/x"))), Secret("a/x", OwnedBy(stays))},
-			[]string{"unlink x: ConfigMap/stays holds, and is given up; keeps it, and nothing will ever collect it"},
+			[]string{"unlink x: ConfigMap/stays exists, and is given up; keeps it, and nothing will ever collect it"},
 			[]string{},
 		},
 		"of an object that owns itself": {
 			named(Secret("a/x")),
 			[]object.Object{stays, Secret("a/x", OwnedBy(stays, Secret("a/x")))},
-			[]string{"unlink x: Secret/x holds, and is given up; ConfigMap/stays remains"},
+			[]string{"unlink x: Secret/x exists, and is given up; ConfigMap/stays remains"},
 			[]string{},
 		},
 		"of a circle that is being deleted and waits for itself": {
@@ -291,12 +291,12 @@ func TestARepairMendsWhatIsChosenAlone(t *testing.T) {
 		options plan.RepairOptions
 		want    []string
 	}{
-		"everything":        {plan.RepairOptions{}, []string{"unlink a/dead", "reversion a/old", "relink a/stale", "unlink b/dead"}},
-		"only relink":       {plan.RepairOptions{Fix: mend.Relink}, []string{"relink a/stale"}},
-		"only reversion":    {plan.RepairOptions{Fix: mend.Reversion}, []string{"reversion a/old"}},
-		"only unlink":       {plan.RepairOptions{Fix: mend.Unlink}, []string{"unlink a/dead", "unlink a/stale", "unlink b/dead"}},
-		"only one cause":    {plan.RepairOptions{Causes: []collector.Cause{collector.Missing}}, []string{"unlink a/dead", "unlink b/dead"}},
-		"only some objects": {plan.RepairOptions{Within: func(n graph.Node) bool { return g.Object(n).Namespace == "b" }}, []string{"unlink b/dead"}},
+		"everything":          {plan.RepairOptions{}, []string{"unlink a/dead", "update-version a/old", "relink a/stale", "unlink b/dead"}},
+		"only relink":         {plan.RepairOptions{Fix: mend.Relink}, []string{"relink a/stale"}},
+		"only update-version": {plan.RepairOptions{Fix: mend.UpdateVersion}, []string{"update-version a/old"}},
+		"only unlink":         {plan.RepairOptions{Fix: mend.Unlink}, []string{"unlink a/dead", "unlink a/stale", "unlink b/dead"}},
+		"only one cause":      {plan.RepairOptions{Causes: []collector.Cause{collector.Missing}}, []string{"unlink a/dead", "unlink b/dead"}},
+		"only some objects":   {plan.RepairOptions{Within: func(n graph.Node) bool { return g.Object(n).Namespace == "b" }}, []string{"unlink b/dead"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := []string{}
@@ -337,7 +337,7 @@ func TestAPlanOfARepairNamesTheOldReferencesAndTheNew(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("references (-want +got):\n%s", diff)
 	}
-	if s := read.Summary; s.Relink != 1 || s.Unlink != 1 || len(read.Outcomes) != 1 || read.Outcomes[0].Otherwise != collector.Delete {
+	if s := read.Summary; s.Relink != 1 || s.Unlink != 1 || len(read.Outcomes) != 1 || read.Outcomes[0].WithoutRepair != collector.Delete {
 		t.Errorf("summary %+v, outcomes %+v", s, read.Outcomes)
 	}
 }

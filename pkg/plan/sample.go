@@ -28,7 +28,7 @@ func (p *Plan) Samples() []*Step {
 // refers says whether a step changes references, and not the object as a whole.
 func (s *Step) refers() bool {
 	switch s.Action {
-	case collector.Detach, collector.Unblock, Relink, Reversion:
+	case collector.Detach, collector.Unblock, Relink, UpdateVersion:
 		return true
 	}
 	return false

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -43,7 +44,7 @@ func (r *repair) foretell() map[graph.Node]collector.Consequence {
 		lost := r.lost(then)
 		doubt.heed(r)
 		worse := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool {
-			return lost[n] == "" && !doubt.about[n] || goes(now.Object(n)) || vain[n]
+			return lost[n] == nil && !doubt.about[n] || goes(now.Object(n)) || vain[n]
 		})
 		unspared := slices.DeleteFunc(slices.Sorted(maps.Keys(left)), func(n graph.Node) bool { return !r.goesAfter(n, then) })
 		if len(worse)+len(unspared) == 0 || round == rounds {
@@ -63,20 +64,12 @@ func (r *repair) foretell() map[graph.Node]collector.Consequence {
 }
 
 // tell says why objects are left as they are, or lost in spite of the repair.
-func (r *repair) tell(left map[graph.Node]operation, lost map[graph.Node]string, vain, doubted map[graph.Node]bool) {
+func (r *repair) tell(left map[graph.Node]operation, lost map[graph.Node]reason.Reason, vain, doubted map[graph.Node]bool) {
 	for n := range left {
-		said := "is left as it is: mended in part, the collector would delete it, which it does not do now"
-		if doubted[n] {
-			said = "is left as it is: mended, the collector may delete it, which it does not do now, as not everything could be read on which that depends"
-		}
-		r.blocked[n] = append(r.blocked[n], said)
+		r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete{Uncertain: doubted[n]})
 	}
 	for n, why := range lost {
-		said := "would be deleted all the same: "
-		if vain[n] {
-			said = "would be deleted because others are mended, whether it is or not: "
-		}
-		r.blocked[n] = append(r.blocked[n], said+why)
+		r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair{Because: reason.Nested{Reason: why}, FromRepairs: vain[n]})
 	}
 }
 
@@ -129,16 +122,16 @@ func (r *repair) afterwards(seen *snapshot.Snapshot) maker {
 }
 
 // lost are the mended objects that the collector deletes after the repair, and why.
-func (r *repair) lost(then maker) map[graph.Node]string {
-	out := map[graph.Node]string{}
+func (r *repair) lost(then maker) map[graph.Node]reason.Reason {
+	out := map[graph.Node]reason.Reason{}
 	for n := range r.wanted {
 		if r.goesAfter(n, then) && !r.graph.Object(n).Terminating() {
-			out[n] = "what it is in goes"
+			out[n] = reason.ContentsDeleted{}
 		}
 	}
 	for i := range then.course.Moves {
 		m := &then.course.Moves[i]
-		if n := r.graph.Find(then.graph.UID(m.Node)); m.Act == collector.Remove && out[n] != "" {
+		if n := r.graph.Find(then.graph.UID(m.Node)); m.Act == collector.Remove && out[n] != nil {
 			out[n] = then.step(i).Reason
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // what follows its name.
 var _ = register(
 	HeldByFinalizers{}, GracePeriod{}, ContentsRemain{}, WaitsInCycle{}, OwnerUndecidable{}, OutOfScope{}, DependentsUnknown{}, ContentsUnknown{},
-	UIDContested{}, NothingBlocks{}, BlockedByDependents{},
+	UIDContested{}, NothingBlocks{}, BlockedByDependents{}, DeletionWithoutEffect{},
 )
 
 // Since says how long a deletion had been under way when the cluster was scanned.
@@ -175,4 +175,13 @@ func (r BlockedByDependents) Message() string {
 		return fmt.Sprintf("waits for %s, which %s", r.By, Message(r.Because.Reason))
 	}
 	return fmt.Sprintf("waits for %s, and that in the end for %s, which %s", r.By, r.RootCause, Message(r.Because.Reason))
+}
+
+// DeletionWithoutEffect means that the API server accepted the deletion of the object, and
+// lists it afterwards as if nothing had happened.
+type DeletionWithoutEffect struct{}
+
+// Message implements Reason.
+func (DeletionWithoutEffect) Message() string {
+	return "the API server accepted its deletion, and lists it afterwards as if nothing had happened"
 }

@@ -27,15 +27,31 @@ const (
 	StateKindIsList       OwnerState = "OwnerKindIsList"       // the reference names the kind of a list, as PodList
 	StateUnverified       OwnerState = "OwnerUnverified"       // whether it exists could not be found out
 	StateDeletedBefore    OwnerState = "OwnerDeletedBefore"    // an earlier step of the plan deletes it
+
+	// Of a restoration alone: what becomes of the owner, or of the reference.
+	StateRecreated        OwnerState = "OwnerRecreated"        // this restoration creates it
+	StateRecreatedBefore  OwnerState = "OwnerRecreatedBefore"  // an earlier restoration has created it
+	StateSucceeded        OwnerState = "OwnerSucceeded"        // the reference leads to another object of its name now
+	StateLeadsToSuccessor OwnerState = "OwnerLeadsToSuccessor" // the object's own reference leads to another object of its name already
+	StateOtherController  OwnerState = "OtherController"       // the object has another controller by now
+
+	// Of a repair alone: why a reference cannot be rewritten, or not otherwise.
+	StateMissingInVersion       OwnerState = "OwnerMissingInServedVersion" // it does not exist in a served version either
+	StateUnverifiedInVersion    OwnerState = "OwnerUnverifiedInServedVersion"
+	StateDependentContested     OwnerState = "DependentUIDContested"       // another object has the dependent's UID
+	StateDependentTerminating   OwnerState = "DependentTerminating"        // the dependent is being deleted already
+	StateTerminating            OwnerState = "OwnerTerminating"            // it is being deleted
+	StateItself                 OwnerState = "OwnerIsDependent"            // it is the dependent itself
+	StateReferencedTwice        OwnerState = "OwnerReferencedTwice"        // another reference leads to it already
+	StateReferencedTwiceUnknown OwnerState = "OwnerReferencedTwiceUnknown" // another reference names it, which could not be verified
+	StateOwnedByDependent       OwnerState = "OwnerOwnedByDependent"       // it belongs to the dependent, so they would own each other
+	StateReplacementContested   OwnerState = "ReplacementUIDContested"     // what has its name has a UID that another object has, too
+	StateReplacementTerminating OwnerState = "ReplacementTerminating"      // what has its name is being deleted, too
 )
 
-// Owner is an owner as a reference names it, with what was found of it.
-type Owner struct {
-	APIVersion string     `json:"apiVersion"`
-	Kind       string     `json:"kind"`
-	Name       string     `json:"name"`
-	UID        types.UID  `json:"uid"`
-	State      OwnerState `json:"state"`
+// Found is what was found of an owner.
+type Found struct {
+	State OwnerState `json:"state"`
 	// UIDHolder has the reference's UID where its kind, name or namespace is another one.
 	UIDHolder *object.Identity `json:"uidHolder,omitempty"`
 	// NameHolder has the owner's name where its UID is another one.
@@ -43,16 +59,27 @@ type Owner struct {
 	// ServedVersions are those in which the kind is served, preferred first, where the
 	// reference's own is not.
 	ServedVersions []string `json:"servedVersions,omitempty"`
+	// OtherController is Kind/name of the controller that the object has in place of the owner.
+	OtherController string `json:"otherController,omitempty"`
+}
+
+// Owner is an owner as a reference names it, with what was found of it.
+type Owner struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Name       string    `json:"name"`
+	UID        types.UID `json:"uid"`
+	Found
 }
 
 // String returns Kind/name.
 func (o Owner) String() string { return o.Kind + "/" + o.Name }
 
 // Predicate returns what was found of the owner, as what follows its name.
-func (o Owner) Predicate() string {
+func (o Found) Predicate() string {
 	switch o.State {
 	case StateExists:
-		return "holds"
+		return "exists"
 	case StateMissing:
 		return "is gone"
 	case StateReplaced:
@@ -75,6 +102,38 @@ func (o Owner) Predicate() string {
 		return "could not be verified"
 	case StateDeletedBefore:
 		return "goes before it"
+	case StateRecreated:
+		return "is made again"
+	case StateRecreatedBefore:
+		return "was made again before"
+	case StateSucceeded:
+		return "is another of that name"
+	case StateLeadsToSuccessor:
+		return "was replaced by another of that name, to which they lead now"
+	case StateOtherController:
+		return "is not its controller any more: " + o.OtherController + " is"
+	case StateMissingInVersion:
+		return "is gone: it is not there in " + strings.Join(o.ServedVersions, ", ") + " either"
+	case StateUnverifiedInVersion:
+		return "names a version that is not served, and nobody could find out whether it is there in " + strings.Join(o.ServedVersions, ", ")
+	case StateDependentContested:
+		return "cannot be mended: another object has the UID of this one"
+	case StateDependentTerminating:
+		return "matters no more: the object is being deleted already"
+	case StateTerminating:
+		return "is being deleted"
+	case StateItself:
+		return "is the object itself, which cannot own itself"
+	case StateReferencedTwice:
+		return "is its owner by another reference"
+	case StateReferencedTwiceUnknown:
+		return "is named by another reference, too, of which nobody could find out whether it holds"
+	case StateOwnedByDependent:
+		return "belongs to this object itself, so they would own each other"
+	case StateReplacementContested:
+		return "has another UID now, which another object has, too"
+	case StateReplacementTerminating:
+		return "has another UID now, and the object that has its name is being deleted, too"
 	}
 	return "is in state " + string(o.State)
 }

@@ -83,29 +83,20 @@ func (s Stored) Load() (Reason, error) {
 	return into.Elem().Interface().(Reason), nil
 }
 
-// Nested is a reason that is a parameter of another. In JSON it has a code and
-// parameters, and no message.
+// Nested is a reason as a field of another value. In JSON it is an object of its own.
 type Nested struct{ Reason Reason }
 
-type nested struct {
-	Code       Code            `json:"reason"`
-	Parameters json.RawMessage `json:"parameters,omitempty"`
-}
-
 // MarshalJSON implements json.Marshaler.
-func (n Nested) MarshalJSON() ([]byte, error) {
-	s := Store(n.Reason)
-	return json.Marshal(nested{s.Code, s.Parameters})
-}
+func (n Nested) MarshalJSON() ([]byte, error) { return json.Marshal(Store(n.Reason)) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *Nested) UnmarshalJSON(data []byte) error {
-	var s nested
+	var s Stored
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	err := d.Decode(&s)
 	if err == nil {
-		n.Reason, err = Stored{Code: s.Code, Parameters: s.Parameters}.Load()
+		n.Reason, err = s.Load()
 	}
 	return err
 }

@@ -60,7 +60,7 @@ func TestAStoredReasonIsLoadedAsItWas(t *testing.T) {
 		reason.NothingBlocks{},
 		reason.HeldByFinalizers{Finalizers: []string{"a", "b"}, Since: reason.Since{Deleted: time.Unix(60, 0).UTC(), Scanned: time.Unix(120, 0).UTC()}},
 		reason.BlockedByDependents{By: pod, RootCause: pod, Because: reason.Nested{Reason: reason.GracePeriod{}}},
-		reason.OwnerMismatched{Owner: reason.Owner{Kind: "Pod", Name: "x", State: reason.StateMismatched, UIDHolder: &pod}},
+		reason.OwnerMismatched{Owner: reason.Owner{Kind: "Pod", Name: "x", Found: reason.Found{State: reason.StateMismatched, UIDHolder: &pod}}},
 	} {
 		data, err := json.Marshal(reason.Store(r))
 		if err != nil {

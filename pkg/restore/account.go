@@ -1,6 +1,10 @@
 package restore
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
 
 const (
 	tokenType    = "kubernetes.io/service-account-token"
@@ -10,7 +14,7 @@ const (
 
 // cleanSecret has the token controller fill a token's Secret anew. One that names
 // the UID of an account that is gone it would delete.
-func cleanSecret(m manifest, _ *surroundings) []string {
+func cleanSecret(m manifest, _ *surroundings) []reason.Reason {
 	if m.text("type") != tokenType {
 		return nil
 	}
@@ -18,7 +22,7 @@ func cleanSecret(m manifest, _ *surroundings) []string {
 	for _, key := range []string{"token", "ca.crt", "namespace"} {
 		m.drop("data", key)
 	}
-	return []string{"tokens of service accounts: their Secrets are filled with new ones"}
+	return []reason.Reason{reason.TokensReplaced{}}
 }
 
 // secretNeeds is the account of a token, without which the token controller

@@ -26,7 +26,7 @@ func (m *maker) choose() {
 		}
 	}
 	for _, saved := range slices.Concat(ranks...) {
-		if why := m.consider(saved, untried, mended); why != "" {
+		if why := m.consider(saved, untried, mended); why != nil {
 			m.kept = append(m.kept, plan.Kept{Object: saved.Object, Reason: why})
 		}
 	}
@@ -66,7 +66,7 @@ func (m *maker) theirs() map[string]bool {
 	out := map[string]bool{}
 	if p := m.backup.Plan; p != nil && p.Mode == plan.Delete {
 		for i := range p.Steps {
-			out[p.Steps[i].ID] = !p.Steps[i].Asked
+			out[p.Steps[i].ID] = !p.Steps[i].Requested
 		}
 	}
 	return out

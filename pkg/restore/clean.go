@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // serverSet is what the server sets on every object, and refuses or ignores in
@@ -14,16 +15,16 @@ var serverSet = []string{
 }
 
 // clean takes out of a manifest what belongs to the object that is gone, and
-// answers what is lost thereby, in words for a person. Owner references stay.
+// returns what is lost thereby. Owner references stay.
 //
 // The finalizers of others stay, as who set them expects to be asked before the
 // object goes; those of the collector would have it deleted or orphaned.
-func clean(m manifest, of kind, s *surroundings) []string {
+func clean(m manifest, of kind, s *surroundings) []reason.Reason {
 	for _, field := range serverSet {
 		m.drop("metadata", field)
 	}
 	m.without([]string{object.ForegroundFinalizer, object.OrphanFinalizer}, "metadata", "finalizers")
-	var lost []string
+	var lost []reason.Reason
 	if of.clean != nil {
 		lost = of.clean(m, s) // it may look at the status
 	}

@@ -32,7 +32,7 @@ func cleaned(t *testing.T, s scene) (map[string]any, []string) {
 	}
 	var lost []string
 	for _, l := range r.Plan.Lost[1:] {
-		lost = append(lost, l.What)
+		lost = append(lost, l.Reason.Message())
 	}
 	return out, lost
 }

@@ -1,90 +1,85 @@
 package restore
 
 import (
-	"fmt"
-	"strings"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// consider takes an object up, or answers why it is left alone.
-func (m *maker) consider(saved Saved, untried, mended map[types.UID]bool) (why string) {
+// consider takes an object up, or returns why it is left alone.
+func (m *maker) consider(saved Saved, untried, mended map[types.UID]bool) reason.Reason {
 	o := saved.Object
 	switch now := m.live.byUID[o.UID]; {
 	case now == nil:
 	case now.Terminating():
-		return "it is still being deleted: restore it when it is gone"
+		return reason.StillTerminating{}
 	case mended[o.UID]: // it was saved as it was to be changed
-		return ""
+		return nil
 	default:
-		return "it is still there"
+		return reason.StillExists{}
 	}
 	t, why := m.typeOf(o)
-	if why != "" {
+	if why != nil {
 		return why
 	}
 	s, read, err := m.subject(saved)
 	if err != nil {
-		return "its manifest cannot be read: " + err.Error()
+		return reason.ManifestUnreadable{Detail: err.Error()}
 	}
 	occupant := m.live.at[placeOf(t, o)]
 	if occupant != nil {
 		switch ours := m.backup.Made[o.UID] == occupant.UID; {
 		case ours && occupant.Terminating():
-			return "it was restored before, and is being deleted again"
+			return reason.RestoredAndTerminating{}
 		case ours:
 			s.now, s.uid = occupant, occupant.UID
 			m.take(s, read)
-			return ""
+			return nil
 		}
-		return "another is there, made " + occupant.Created.UTC().Format("2006-01-02 15:04:05")
+		return reason.NameTaken{Created: occupant.Created.UTC()}
 	}
 	if untried[o.UID] {
-		return "the run did not delete it"
+		return reason.NotDeletedByRun{}
 	}
-	if why := m.homeless(o); why != "" {
+	if why := m.homeless(o); why != nil {
 		return why
 	}
 	if read.text("metadata", "deletionTimestamp") != "" {
-		return "it was being deleted already when it was saved"
+		return reason.WasTerminating{}
 	}
 	if s.kind.leave != nil {
-		if why := s.kind.leave(read); why != "" {
+		if why := s.kind.leave(read); why != nil {
 			return why
 		}
 	}
-	if why := m.replaced(s); why != "" {
+	if why := m.replaced(s); why != nil {
 		return why
 	}
 	m.take(s, read)
-	return ""
+	return nil
 }
 
-// typeOf is the type of an object, one that is served or will be.
-func (m *maker) typeOf(o object.Identity) (t snapshot.Type, why string) {
+// typeOf returns the type of an object, one that is served or will be, or why there is none.
+func (m *maker) typeOf(o object.Identity) (t snapshot.Type, why reason.Reason) {
 	for _, t := range m.types {
 		if t.APIVersion() == o.APIVersion && t.Kind == o.Kind {
-			return t, ""
+			return t, nil
 		}
 	}
 	if mapped, ok := m.live.Map(o.APIVersion, o.Kind); ok && mapped.Served && mapped.Spelling == snapshot.Plain {
-		return mapped.Type, ""
+		return mapped.Type, nil
 	}
 	kind := o.GroupVersionKind()
 	if gap := m.live.GroupGap(kind.Group); gap != nil {
-		return t, fmt.Sprintf("its type could not be asked for: %s (%s)", gap, gap.Reason)
+		return t, reason.TypeUnverified{Gap: gap.Parameter()}
 	}
 	var served []string
 	for _, t := range m.live.Versions(kind.Group, kind.Kind) {
 		served = append(served, t.APIVersion())
 	}
-	if len(served) > 0 {
-		return t, fmt.Sprintf("%s %s is not served any more, only %s", o.APIVersion, o.Kind, strings.Join(served, ", "))
-	}
-	return t, fmt.Sprintf("%s %s is not served any more", o.APIVersion, o.Kind)
+	return t, reason.TypeNotServed{APIVersion: o.APIVersion, Kind: o.Kind, ServedVersions: served}
 }
 
 // subject reads what matters of a manifest.
@@ -104,27 +99,24 @@ func (m *maker) subject(saved Saved) (*subject, manifest, error) {
 	return s, read, nil
 }
 
-// homeless says what is wrong with the namespace of an object.
-func (m *maker) homeless(o object.Identity) string {
-	if o.Namespace == "" {
-		return ""
-	}
-	if m.namespaces[o.Namespace] {
-		return ""
+// homeless returns what is wrong with the namespace of an object.
+func (m *maker) homeless(o object.Identity) reason.Reason {
+	if o.Namespace == "" || m.namespaces[o.Namespace] {
+		return nil
 	}
 	switch now, absent := m.live.namespace(o.Namespace); {
 	case absent:
-		return "its namespace is not there: make that first"
+		return reason.NamespaceMissing{}
 	case now != nil && now.Terminating():
-		return "its namespace is being deleted: restore it when that is gone, and made again"
+		return reason.NamespaceTerminating{}
 	}
-	return ""
+	return nil
 }
 
-// replaced says of a Pod that a controller is there which makes its own.
-func (m *maker) replaced(s *subject) string {
+// replaced returns, for a Pod, that a controller exists which creates its own.
+func (m *maker) replaced(s *subject) reason.Reason {
 	if rank(s.saved.Object) != lastRank {
-		return ""
+		return nil
 	}
 	for _, r := range s.owners {
 		if !r.Controls() || !adopting(r) {
@@ -137,10 +129,10 @@ func (m *maker) replaced(s *subject) string {
 		now := m.live.at[place{mapped.Type.Group, mapped.Type.Resource, at.Namespace, at.Name}]
 		owner := m.of[r.UID]
 		if mine := owner == nil || owner.now == now; mine && now != nil && !now.Terminating() { // else it is what has the UID, elsewhere
-			return fmt.Sprintf("its controller %s is there, and makes the Pods that it needs", r)
+			return reason.ControllerCreatesPods{Controller: r.String()}
 		}
 	}
-	return ""
+	return nil
 }
 
 // take takes an object up.

@@ -1,43 +1,45 @@
 package restore
 
+import "github.com/kubectl-gc/kubectl-gc/pkg/reason"
+
 // What controllers make by themselves, as soon as what they make it for is there,
 // is left to them: the names would be taken, or two would be there.
 
-func leaveAccount(m manifest) string {
+func leaveAccount(m manifest) reason.Reason {
 	if m.text("metadata", "name") != "default" {
-		return ""
+		return nil
 	}
-	return "it comes with its namespace; what was added to it does not come back"
+	return reason.ComesWithNamespace{ContentsLost: true}
 }
 
-func leaveConfigMap(m manifest) string {
+func leaveConfigMap(m manifest) reason.Reason {
 	if m.text("metadata", "name") != "kube-root-ca.crt" {
-		return ""
+		return nil
 	}
-	return "it comes with its namespace"
+	return reason.ComesWithNamespace{}
 }
 
-func leaveSlice(m manifest) string {
+func leaveSlice(m manifest) reason.Reason {
 	if m.label("endpointslice.kubernetes.io/managed-by") == "" {
-		return ""
+		return nil
 	}
-	return "a controller makes it for its Service"
+	return reason.CreatedForService{}
 }
 
-func leaveEndpoints(m manifest) string {
+func leaveEndpoints(m manifest) reason.Reason {
 	if m.label("endpoints.kubernetes.io/managed-by") == "" && m.annotation("endpoints.kubernetes.io/last-change-trigger-time") == "" {
-		return ""
+		return nil
 	}
-	return "a controller makes it for its Service"
+	return reason.CreatedForService{}
 }
 
-func leaveLease(manifest) string { return "who held it makes it again" }
+func leaveLease(manifest) reason.Reason { return reason.LeaseRenewed{} }
 
-func leaveEvent(manifest) string { return "it tells of what is over" }
+func leaveEvent(manifest) reason.Reason { return reason.EventPast{} }
 
-func leaveAPIService(m manifest) string {
+func leaveAPIService(m manifest) reason.Reason {
 	if m.label("kube-aggregator.kubernetes.io/automanaged") == "" {
-		return ""
+		return nil
 	}
-	return "the server makes it for what it serves"
+	return reason.CreatedByServer{}
 }

@@ -1,5 +1,7 @@
 package restore
 
+import "github.com/kubectl-gc/kubectl-gc/pkg/reason"
+
 // The labels that a Job's Pods are found by, which hold its UID.
 var uidLabels = []string{"controller-uid", "batch.kubernetes.io/controller-uid"}
 
@@ -14,7 +16,7 @@ var uidLabels = []string{"controller-uid", "batch.kubernetes.io/controller-uid"}
 //
 // A finished Job would run again. It has no Pods to adopt, so it gets a selector
 // of its own, and is suspended.
-func cleanJob(m manifest, _ *surroundings) []string {
+func cleanJob(m manifest, _ *surroundings) []reason.Reason {
 	end := finished(m.list("status", "conditions"))
 	if end != "" {
 		m.set(true, "spec", "suspend")
@@ -25,12 +27,12 @@ func cleanJob(m manifest, _ *surroundings) []string {
 				m.drop("metadata", "labels", label)
 			}
 		}
-		return []string{"Jobs that had finished are made suspended, since they would run again: that they finished was in their status"}
+		return []reason.Reason{reason.FinishedJobsSuspended{}}
 	}
 	if m.has("spec", "selector") {
 		m.set(true, "spec", "manualSelector")
 	}
-	return []string{"Jobs that had not finished count from zero: which of their Pods had succeeded was in their status"}
+	return []reason.Reason{reason.JobsRestartCount{}}
 }
 
 // finished is the type of the condition that ended a Job, or empty.

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // kind is what is special about objects of a kind when they are made again.
@@ -16,10 +17,10 @@ type kind struct {
 	adopts bool
 	// gate says that the kind may refuse other objects: it comes after them.
 	gate gate
-	// leave answers why an object is not made, or nothing. It may be nil.
-	leave func(m manifest) string
+	// leave returns why an object is not created, or nil. It may be nil itself.
+	leave func(m manifest) reason.Reason
 	// clean is clean for this kind. It may be nil.
-	clean func(m manifest, s *surroundings) []string
+	clean func(m manifest, s *surroundings) []reason.Reason
 	// needs are further objects that have to be there before. It may be nil.
 	needs func(m manifest) []need
 }

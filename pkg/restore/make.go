@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -72,7 +73,7 @@ type subject struct {
 	kind   kind
 	owners []object.Reference
 	needs  []need
-	lost   []string
+	lost   []reason.Reason
 	types  []snapshot.Type // of a CustomResourceDefinition
 	// uid is that under which it is known to others: its old one until it is made.
 	uid    types.UID

@@ -24,13 +24,13 @@ func told(p *plan.Plan) []string {
 	var out []string
 	for _, s := range p.Steps {
 		line := fmt.Sprintf("%s %s to %s", s.Action, s.Object, strings.Join(s.OwnerUIDs, ", "))
-		if s.Reason != "" {
-			line += ": " + s.Reason
+		if s.Reason.Message() != "" {
+			line += ": " + s.Reason.Message()
 		}
 		out = append(out, line)
 	}
 	for _, k := range p.Kept {
-		out = append(out, fmt.Sprintf("leave %s: %s", k.Object, k.Reason))
+		out = append(out, fmt.Sprintf("leave %s: %s", k.Object, k.Reason.Message()))
 	}
 	return out
 }
@@ -97,7 +97,7 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 		},
 		"an owner that is still there is one again": {
 			scene{gone: []object.Object{flags}, there: []object.Object{cache}},
-			[]string{"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is there"},
+			[]string{"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which exists"},
 		},
 		"an owner that was replaced yields to its successor": {
 			scene{gone: []object.Object{flags}, there: []object.Object{successor(cache)}},
@@ -124,21 +124,21 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 		"nor one in another namespace, be it in the backup": {
 			scene{gone: []object.Object{elsewhere, ConfigMap("shop/flags", OwnedBy(elsewhere))}, there: []object.Object{Namespace("other")}},
 			[]string{
-				"create ConfigMap/flags to : without its reference to Widget/cache, which is not in its namespace: it is in other",
+				"create ConfigMap/flags to : without its reference to Widget/cache, which is not in this namespace: it lives in other",
 				"create Widget/cache to ",
 			},
 		},
 		"nor one that is being deleted in the foreground": {
 			scene{gone: []object.Object{flags}, there: []object.Object{widget("shop/cache", Foreground())}},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is being deleted and waits for its dependents"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is being deleted in the foreground and waits for it"},
 		},
 		"nor one that nobody could ask for": {
 			scene{gone: []object.Object{flags}, parts: []Part{Unreadable("widgets.example.com", snapshot.Forbidden)}},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which could not be asked for"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which could not be verified"},
 		},
 		"nor one of a version that is not served": {
 			scene{gone: []object.Object{ConfigMap("shop/flags", Owned(To(cache, As("example.com/v0", "Widget"))))}, there: []object.Object{cache}},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which example.com/v0 does not serve any more"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is named in a version that is not served"},
 		},
 		"unless that is wanted": {
 			scene{gone: []object.Object{flags}, options: restore.Options{Exact: true}},
@@ -146,12 +146,12 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 		},
 		"where another owner holds it, the collector only drops such a reference": {
 			scene{gone: []object.Object{ConfigMap("shop/flags", OwnedBy(cache, web))}, there: []object.Object{web}, options: restore.Options{Exact: true}},
-			[]string{"create ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: with its reference to Widget/cache, which is gone: the collector will drop it again; owned by Deployment/web, which is there"},
+			[]string{"create ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: with its reference to Widget/cache, which is gone: the collector will drop it again; owned by Deployment/web, which exists"},
 		},
 		"what is there is left alone": {
 			scene{gone: []object.Object{cache, flags, Secret("shop/a")}, there: []object.Object{cache, successor(Secret("shop/a"))}},
 			[]string{
-				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is there",
+				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which exists",
 				"leave Secret/a: another is there, made 2026-11-19 08:00:00",
 				"leave Widget/cache: it is still there",
 			},
@@ -231,11 +231,11 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				gone:  []object.Object{Pod("other/a", Owned(To(set, Controlling))), set},
 				there: []object.Object{Namespace("other"), successor(set)}, made: map[types.UID]types.UID{set.UID: successor(set).UID},
 			},
-			[]string{"create Pod/a to : without its reference to ReplicaSet/web-1, which is not in its namespace: it is in shop"},
+			[]string{"create Pod/a to : without its reference to ReplicaSet/web-1, which is not in this namespace: it lives in shop"},
 		},
 		"an old ReplicaSet belongs again to a Deployment that is there": {
 			scene{gone: []object.Object{set}, there: []object.Object{web}},
-			[]string{"create ReplicaSet/web-1 to Deployment/shop/web: owned by Deployment/web, which is there"},
+			[]string{"create ReplicaSet/web-1 to Deployment/shop/web: owned by Deployment/web, which exists"},
 		},
 		"what others make by themselves is left to them": {
 			scene{saved: []string{
@@ -304,7 +304,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 			},
 			[]string{
 				"create Widget/cache to ",
-				"link ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: owned by Widget/cache, which is made again; owned by Deployment/web, which is there",
+				"link ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: owned by Widget/cache, which is made again; owned by Deployment/web, which exists",
 			},
 		},
 		"but not what led nowhere": {
@@ -330,7 +330,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", OwnedBy(successor(cache))), successor(cache)},
 				run: relinked(flags, To(cache), To(successor(cache))), options: restore.Options{Exact: true},
 			},
-			[]string{"link ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which was replaced by another of that name: the collector will delete the object for it"},
+			[]string{"link ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which was replaced: another object has its name now: the collector will delete the object for it"},
 		},
 		"a reference that somebody changed after a repair stays as it is": {
 			scene{

@@ -2,33 +2,35 @@ package restore
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 const mirrored = "kubernetes.io/config.mirror"
 
 // leavePod names the Pods that would do again what is done, and those that only
 // show what a kubelet runs by itself.
-func leavePod(m manifest) string {
+func leavePod(m manifest) reason.Reason {
 	switch phase := m.text("status", "phase"); {
 	case m.annotation(mirrored) != "":
-		return "a kubelet shows it by itself, as it runs it from a file"
+		return reason.MirrorPod{}
 	case phase == "Succeeded" || phase == "Failed":
-		return "it had finished: made again, it would run again"
+		return reason.PodFinished{}
 	}
-	return ""
+	return nil
 }
 
 // cleanPod has a Pod scheduled anew. Its priority follows from its class, and the
 // server refuses any other. A Pod with the finalizer of a Job that does not own
 // it would lose that to the Job controller, which gives it to what it adopts.
-func cleanPod(m manifest, _ *surroundings) []string {
+func cleanPod(m manifest, _ *surroundings) []reason.Reason {
 	unprotected(m)
 	m.drop("spec", "nodeName")
 	m.drop("spec", "priority")
-	lost := []string{"Pods start anew, on any node that fits: what their containers have written, and not onto a volume, is gone"}
+	lost := []reason.Reason{reason.PodsRestart{}}
 	if len(m.list("spec", "ephemeralContainers")) > 0 {
 		m.drop("spec", "ephemeralContainers")
-		lost = append(lost, "containers for debugging that were added to a running Pod")
+		lost = append(lost, reason.DebugContainersLost{})
 	}
 	return lost
 }

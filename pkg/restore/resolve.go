@@ -118,7 +118,7 @@ func (m *maker) future() *snapshot.Snapshot {
 func (m *maker) places() map[place]bool {
 	out := map[place]bool{}
 	for _, made := range m.making {
-		if t, why := m.typeOf(made.saved.Object); why == "" {
+		if t, why := m.typeOf(made.saved.Object); why == nil {
 			out[placeOf(t, made.saved.Object)] = true
 		}
 	}

@@ -1,5 +1,7 @@
 package restore
 
+import "github.com/kubectl-gc/kubectl-gc/pkg/reason"
+
 // None is the clusterIP of a Service that is to have none.
 const headless = "None"
 
@@ -37,9 +39,9 @@ func plainer(m manifest) bool {
 }
 
 // cleanService keeps its addresses: see plainer for when they are taken.
-func cleanService(m manifest, _ *surroundings) []string {
+func cleanService(m manifest, _ *surroundings) []reason.Reason {
 	if !addressed(m) {
 		return nil
 	}
-	return []string{"a Service whose clusterIP or nodePort is taken by now gets another"}
+	return []reason.Reason{reason.ServiceAddressesMayChange{}}
 }

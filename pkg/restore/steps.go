@@ -38,7 +38,7 @@ type Addition struct {
 // Work is how the i-th step is done.
 func (r *Restoration) Work(i int) *Work { return &r.works[i] }
 
-// steps words what is done: first what is made, in its order, then what is linked.
+// steps returns what is done: first what is made, in its order, then what is linked.
 func (m *maker) steps(order []*subject, after [][]int) (steps []plan.Step, works []Work) {
 	steps = []plan.Step{}
 	for at, s := range order {
@@ -56,7 +56,7 @@ func (m *maker) steps(order []*subject, after [][]int) (steps []plan.Step, works
 			}
 		}
 		step.OwnerUIDs, step.Follows = owners(step.References), follows(s.bearer)
-		step.Reason = why(s.bearer)
+		step.Reason = s.bearer.reason()
 		steps, works = append(steps, step), append(works, work)
 	}
 	for _, b := range m.inOrder(order) {
@@ -85,7 +85,7 @@ func (m *maker) steps(order []*subject, after [][]int) (steps []plan.Step, works
 			}
 		}
 		if len(work.Add) > 0 {
-			step.OwnerUIDs, step.Follows, step.Reason = owners(step.References), follows(b), why(b)
+			step.OwnerUIDs, step.Follows, step.Reason = owners(step.References), follows(b), b.reason()
 			steps, works = append(steps, step), append(works, work)
 		}
 	}
@@ -139,7 +139,7 @@ func follows(b *bearer) string {
 }
 
 func (w *want) reference() plan.Reference {
-	return plan.Reference{Reference: *audit.ReferenceOf(w.ref), Verdict: w.found.Verdict, Evidence: w.evidence()}
+	return plan.Reference{Reference: *audit.ReferenceOf(w.ref), Verdict: w.found.Verdict, Found: w.evidence()}
 }
 
 func owners(of []plan.Reference) []string {

@@ -1,8 +1,7 @@
 package restore
 
 import (
-	"fmt"
-
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -52,17 +51,17 @@ func surroundingsOf(l *live, seen *snapshot.Snapshot) *surroundings {
 // one of that name it was. With the UID of a claim that is gone, the volume
 // controller would take it for released, and delete what is on it where its
 // reclaim policy says so.
-func cleanVolume(m manifest, _ *surroundings) []string {
+func cleanVolume(m manifest, _ *surroundings) []reason.Reason {
 	unprotected(m)
 	m.drop("spec", "claimRef", "uid")
 	m.drop("spec", "claimRef", "resourceVersion")
 	m.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
-	return []string{"a PersistentVolume is made again, not what is on it: that is there if its storage still is"}
+	return []reason.Reason{reason.VolumeContentsNotRestored{}}
 }
 
 // cleanClaim has a PersistentVolumeClaim bound anew. It keeps the name of its
 // volume only where there is one: a claim that names another waits for ever.
-func cleanClaim(m manifest, s *surroundings) []string {
+func cleanClaim(m manifest, s *surroundings) []reason.Reason {
 	unprotected(m)
 	for _, key := range []string{"bind-completed", "bound-by-controller"} {
 		m.drop("metadata", "annotations", "pv.kubernetes.io/"+key)
@@ -76,11 +75,11 @@ func cleanClaim(m manifest, s *surroundings) []string {
 	case made:
 		return nil // it names its claim, and no UID
 	case unseen:
-		return []string{fmt.Sprintf("whether PersistentVolume/%s is still there could not be found out: its claim names it, and waits for ever if it is not", name)}
+		return []reason.Reason{reason.ClaimVolumeUnverified{Volume: name}}
 	case there:
-		return []string{fmt.Sprintf("PersistentVolume/%s still names the UID of its claim of then, which waits until somebody lets it go: kubectl patch pv %s --type=json -p '[{\"op\":\"remove\",\"path\":\"/spec/claimRef/uid\"}]'", name, name)}
+		return []reason.Reason{reason.ClaimVolumeBound{Volume: name}}
 	case gone:
 	}
 	m.drop("spec", "volumeName")
-	return []string{"what was on volumes that are gone: their PersistentVolumeClaims ask for new, empty ones"}
+	return []reason.Reason{reason.ClaimsEmpty{}}
 }

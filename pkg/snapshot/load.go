@@ -80,8 +80,15 @@ func decode(documents [][]byte, now time.Time) (*Snapshot, error) {
 
 func decodeSnapshot(data []byte) (*Snapshot, error) {
 	var f file
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, explain(data, err)
+	var unknown string
+	strict := json.NewDecoder(bytes.NewReader(data))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&f); err != nil {
+		f = file{}
+		if err := json.Unmarshal(data, &f); err != nil {
+			return nil, explain(data, err)
+		}
+		_, unknown, _ = strings.Cut(firstLine(err), "unknown field ") // nothing else is wrong
 	}
 	var seen Collection
 	for i, o := range f.Objects {
@@ -92,7 +99,7 @@ func decodeSnapshot(data []byte) (*Snapshot, error) {
 	}
 	s := &Snapshot{
 		Taken: f.Taken, Server: f.Server, Types: f.Types, Listed: f.Listed,
-		Gaps: f.Gaps, Lookups: f.Lookups, Objects: seen.Objects(),
+		Gaps: f.Gaps, Lookups: f.Lookups, Objects: seen.Objects(), UnknownField: strings.Trim(unknown, `"`),
 	}
 	for _, l := range s.Lookups {
 		if err := l.check(); err != nil {

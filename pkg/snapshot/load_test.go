@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -397,5 +399,37 @@ func TestAPodThatRunsIsKnownFromWhatKubectlWrote(t *testing.T) {
 				t.Errorf("got %t", got)
 			}
 		})
+	}
+}
+
+func TestAFieldThatIsNotKnownIsNamed(t *testing.T) {
+	const known = `{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Snapshot","objects":[]}`
+	for file, want := range map[string]string{
+		known: "",
+		strings.Replace(known, `"objects"`, `"weather":"fine","objects"`, 1):                                            "weather",
+		strings.Replace(known, "[]", `[{"apiVersion":"v1","kind":"Pod","name":"a","uid":"u","mood":{"good":true}}]`, 1): "mood",
+	} {
+		s, err := load(file)
+		if err != nil || s.UnknownField != want {
+			t.Errorf("%s: %v, field %q, want %q", file, err, s.UnknownField, want)
+		}
+	}
+}
+
+// The snapshots in testdata/saved were written by earlier versions, and are never written
+// anew.
+func TestSnapshotsOfEarlierVersionsLoad(t *testing.T) {
+	files, err := filepath.Glob("testdata/saved/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d snapshots (%v)", len(files), err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := load(string(data)); err != nil || s.UnknownField != "" || len(s.Objects) == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

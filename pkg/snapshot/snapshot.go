@@ -19,6 +19,9 @@ type Snapshot struct {
 	Gaps    []Gap            // what could not be read
 	Objects []*object.Object // one per UID, in the order of Identity.Compare; a snapshot made of another shares them
 	Lookups []Lookup         // one per coordinates, in the order of Coordinates.Compare
+	// UnknownField is the first field of a loaded file that this version does not know, and
+	// has left out: another version wrote it. Empty where there is none.
+	UnknownField string
 }
 
 // Listing says that all objects of a type were seen: in one namespace, or in

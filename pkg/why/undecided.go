@@ -124,7 +124,7 @@ func (s *subject) mend(i int, j collector.Judgement, purpose string) bool {
 	switch m.Fix {
 	case mend.Relink:
 		fix = fmt.Sprintf("pointing the reference at the %s that is there now", r)
-	case mend.Reversion:
+	case mend.UpdateVersion:
 		fix = "rewriting the reference to a version that is served"
 	case mend.Unlink:
 		fix = fmt.Sprintf("removing the reference to %s", r)

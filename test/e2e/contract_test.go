@@ -35,17 +35,24 @@ type (
 		Warnings   int `json:"warnings"`
 		Infos      int `json:"infos"`
 	}
+	// because is a reason: its code, its parameters and its sentence.
+	because struct {
+		Reason     string         `json:"reason"`
+		Parameters map[string]any `json:"parameters"`
+		Message    string         `json:"message"`
+	}
 	finding struct {
-		Cluster     string     `json:"cluster"`
-		Rule        string     `json:"rule"`
-		Severity    string     `json:"severity"`
-		Object      identity   `json:"object"`
-		Reference   *ownerRef  `json:"reference"`
-		Verdict     string     `json:"verdict"`
-		Consequence string     `json:"consequence"`
-		Message     string     `json:"message"`
-		Fix         string     `json:"fix"`
-		Members     []identity `json:"members"`
+		Cluster     string    `json:"cluster"`
+		Rule        string    `json:"rule"`
+		Severity    string    `json:"severity"`
+		Object      identity  `json:"object"`
+		Reference   *ownerRef `json:"reference"`
+		Verdict     string    `json:"verdict"`
+		Consequence string    `json:"consequence"`
+		because
+		Effect  because    `json:"effect"`
+		Fix     string     `json:"fix"`
+		Members []identity `json:"members"`
 	}
 	identity struct {
 		APIVersion string `json:"apiVersion"`

@@ -164,12 +164,12 @@ func (d *deletion) said(uid types.UID) string {
 	out := ""
 	for _, s := range d.plan.Steps {
 		if s.Object.UID == uid {
-			out += fmt.Sprintf("\n  step %s:   %s %s%s: %s", s.ID, s.Action, s.PropagationPolicy, s.Finalizer, s.Reason)
+			out += fmt.Sprintf("\n  step %s:   %s %s%s: %s", s.ID, s.Action, s.PropagationPolicy, s.Finalizer, s.Reason.Message())
 		}
 	}
-	for _, s := range d.plan.Stays {
+	for _, s := range d.plan.Retained {
 		if s.Object.UID == uid {
-			out += "\n  stays:    " + s.Reason
+			out += "\n  stays:    " + s.Reason.Message()
 		}
 	}
 	return out
@@ -179,7 +179,7 @@ func (d *deletion) said(uid types.UID) string {
 func (d *deletion) unsure() map[types.UID]bool {
 	out := map[types.UID]bool{}
 	for _, o := range d.plan.Outcomes {
-		out[o.Object.UID] = o.Unsure != ""
+		out[o.Object.UID] = o.Nondeterministic.Reason != nil
 	}
 	return out
 }

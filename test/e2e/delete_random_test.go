@@ -42,7 +42,7 @@ func TestDeleteInRandomGraphsEndsAsForetold(t *testing.T) {
 		objects, lucky = objects+len(e.foretold), lucky+e.lucky
 		for _, o := range e.plan.Outcomes {
 			became[string(o.State)]++
-			if o.Unsure != "" {
+			if o.Nondeterministic.Reason != nil {
 				became["a matter of luck"]++
 			}
 		}

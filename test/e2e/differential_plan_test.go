@@ -22,6 +22,7 @@ type (
 		Steps      []plannedStep    `json:"steps"`
 		Outcomes   []plannedOutcome `json:"outcomes"`
 		Blocked    []plannedBlocked `json:"blocked"`
+		Checksum   string           `json:"checksum"`
 	}
 	plannedSummary struct {
 		Delete          int `json:"delete"`
@@ -42,26 +43,32 @@ type (
 		PropagationPolicy string             `json:"propagationPolicy"`
 		OwnerUIDs         []string           `json:"ownerUIDs"`
 		Finalizer         string             `json:"finalizer"`
-		Reason            string             `json:"reason"`
 		After             []string           `json:"after"`
 		References        []plannedReference `json:"references"`
 		Follows           string             `json:"follows"`
 		WaitsForKubelet   bool               `json:"waitsForKubelet"`
+		AcceptedGaps      []string           `json:"acceptedGaps"`
+		because
 	}
 	plannedReference struct {
 		ownerRef
-		Verdict  string `json:"verdict"`
-		Evidence string `json:"evidence"`
+		Verdict        string    `json:"verdict"`
+		State          string    `json:"state"`
+		UIDHolder      *identity `json:"uidHolder"`
+		NameHolder     *identity `json:"nameHolder"`
+		ServedVersions []string  `json:"servedVersions"`
 	}
 	plannedOutcome struct {
-		Object   identity `json:"object"`
-		State    string   `json:"state"`
-		WaitsFor []string `json:"waitsFor"`
+		Object           identity `json:"object"`
+		State            string   `json:"state"`
+		WaitsFor         []string `json:"waitsFor"`
+		Follows          string   `json:"follows"`
+		Nondeterministic because  `json:"nondeterministic"`
 	}
 	plannedBlocked struct {
 		Object identity   `json:"object"`
 		By     []identity `json:"by"`
-		Reason string     `json:"reason"`
+		because
 	}
 	collected struct {
 		APIVersion string           `json:"apiVersion"`
@@ -88,13 +95,12 @@ type (
 	}
 	collectedStep struct {
 		plannedStep
-		Status  string `json:"status"`
-		Message string `json:"message"`
+		Status string `json:"status"`
 	}
 	collectedLeft struct {
 		Action string        `json:"action"`
 		Object plannedObject `json:"object"`
-		Reason string        `json:"reason"`
+		because
 	}
 )
 

@@ -201,7 +201,7 @@ func TestIncident_kubernetes_102641(t *testing.T) {
 	s.found(got, ns,
 		"error missing-owner: ConfigMap/leaked: stuck",
 		"error unserved-owner-version: ConfigMap/leaked: stuck")
-	if f := got.Findings[1]; f.Fix != "reversion" || f.Verdict != "unresolvable" || !strings.Contains(f.Message, customGroup+"/v1,") {
+	if f := got.Findings[1]; f.Fix != "update-version" || f.Verdict != "unresolvable" || !strings.Contains(f.Message, customGroup+"/v1,") {
 		t.Errorf("%s (%s): %s", f, f.Fix, f.Message)
 	}
 }

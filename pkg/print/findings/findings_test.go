@@ -35,7 +35,7 @@ func report() *audit.Report {
 		Findings: []audit.Finding{
 			{
 				Rule: "unserved-owner-version", Severity: audit.Error, Object: id("shop", "ConfigMap", "flags"),
-				Verdict: collector.Unresolvable, Consequence: collector.Stuck, Fix: audit.Reversion,
+				Verdict: collector.Unresolvable, Consequence: collector.Stuck, Fix: audit.UpdateVersion,
 				Reason: said("apps/v1beta1 Deployment/web, served: v1"), Effect: said("can never decide"),
 			},
 			{

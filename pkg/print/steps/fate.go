@@ -23,23 +23,23 @@ func (d *drawing) fates() []fate {
 		stepped[d.main(i).Object.Identity] = true
 	}
 	var out []fate
-	for i := range d.plan.Stays {
-		switch s := &d.plan.Stays[i]; {
+	for i := range d.plan.Retained {
+		switch s := &d.plan.Retained[i]; {
 		case stepped[s.Object]:
-		case s.Unsure:
-			out = append(out, fate{"unknown", s.Object, s.Reason, d.palette.Changes})
+		case s.Uncertain:
+			out = append(out, fate{"unknown", s.Object, s.Reason.Message(), d.palette.Changes})
 		default:
-			out = append(out, fate{"stays", s.Object, s.Reason, d.palette.Stays})
+			out = append(out, fate{"stays", s.Object, s.Reason.Message(), d.palette.Stays})
 		}
 	}
 	for _, b := range d.plan.Blocked {
-		out = append(out, fate{d.blocked, b.Object, b.Reason, d.palette.Changes})
+		out = append(out, fate{d.blocked, b.Object, b.Reason.Message(), d.palette.Changes})
 	}
-	for _, l := range d.plan.Later {
-		out = append(out, fate{"later", l.Object, l.Reason, d.palette.Changes})
+	for _, l := range d.plan.DeletedLater {
+		out = append(out, fate{"later", l.Object, l.Reason.Message(), d.palette.Changes})
 	}
 	for _, k := range d.plan.Kept {
-		out = append(out, fate{"leave", k.Object, k.Reason, d.palette.Dim})
+		out = append(out, fate{"leave", k.Object, k.Reason.Message(), d.palette.Dim})
 	}
 	return out
 }
@@ -53,10 +53,10 @@ func (d *drawing) fate(f fate) {
 // outlives says why an object stays that loses references.
 func (l *layout) outlives(o object.Identity) string {
 	s, stays := l.stays[o]
-	if !stays || s.Loses == 0 {
+	if !stays || s.DroppedReferences == 0 {
 		return ""
 	}
-	return escape.Short(s.Reason, reasonWidth) + "; loses " + phrase.Count(s.Loses, "reference")
+	return escape.Short(s.Reason.Message(), reasonWidth) + "; loses " + phrase.Count(s.DroppedReferences, "reference")
 }
 
 // goesAlong says how something goes that is in a namespace, or of a kind, which
@@ -69,10 +69,10 @@ func (d *drawing) goesAlong(o object.Identity) string {
 }
 
 // staying are the objects that outlive what they depend on.
-func staying(p *plan.Plan) map[object.Identity]*plan.Stay {
-	out := make(map[object.Identity]*plan.Stay, len(p.Stays))
-	for i := range p.Stays {
-		out[p.Stays[i].Object] = &p.Stays[i]
+func staying(p *plan.Plan) map[object.Identity]*plan.Retained {
+	out := make(map[object.Identity]*plan.Retained, len(p.Retained))
+	for i := range p.Retained {
+		out[p.Retained[i].Object] = &p.Retained[i]
 	}
 	return out
 }

@@ -27,7 +27,7 @@ type layout struct {
 	of    []int                             // per step, its line
 	roots []int                             // lines with none above
 	left  map[object.Identity]*plan.Outcome // terminating at the end
-	stays map[object.Identity]*plan.Stay
+	stays map[object.Identity]*plan.Retained
 }
 
 // lay folds the steps on one object into a line, and hangs each line under the

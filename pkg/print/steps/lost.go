@@ -12,7 +12,7 @@ import (
 func Lost(p *plan.Plan, palette *color.Palette) []string {
 	var lines []string
 	for _, lost := range p.Lost {
-		line := "  " + palette.Changes(escape.Short(lost.What, reasonWidth))
+		line := "  " + palette.Changes(escape.Short(lost.Reason.Message(), reasonWidth))
 		if len(lost.Objects) > 0 {
 			names := make([]string, len(lost.Objects))
 			for n, o := range lost.Objects {

@@ -153,7 +153,7 @@ func Held(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error {
 	}
 	d := drawing{palette: palette, room: mostLines}
 	for i := range blocked {
-		d.fate(fate{"held", blocked[i].Object, blocked[i].Reason, palette.Changes})
+		d.fate(fate{"held", blocked[i].Object, blocked[i].Reason.Message(), palette.Changes})
 	}
 	return table.Write(w, []string{"", "NAMESPACE", "OBJECT", "WHY"}, cells(d.rows))
 }

@@ -18,6 +18,11 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
+// said is a reason with a sentence of the test's own.
+type said string
+
+func (s said) Message() string { return string(s) }
+
 func TestPreview(t *testing.T) {
 	gone, old := Node("gone"), Deployment("shop/old")
 	redis := widget("kube-system/redis-0826")
@@ -150,11 +155,11 @@ func TestPreviewOfStrangeNames(t *testing.T) {
 	long := object.Identity{APIVersion: "v1", Kind: "Pod", Name: strings.Repeat("y", 102400), UID: "v"}
 	p := &plan.Plan{
 		Steps: []plan.Step{
-			{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: strange}, Reason: "its only owner, Node/\x1b]0;x\x07, is gone"},
-			{ID: "2", Action: "re\nlink", Object: plan.Object{Identity: long}, Reason: strings.Repeat("z", 102400)},
+			{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: strange}, Reason: said("its only owner, Node/\x1b]0;x\x07, is gone")},
+			{ID: "2", Action: "re\nlink", Object: plan.Object{Identity: long}, Reason: said(strings.Repeat("z", 102400))},
 		},
 		Outcomes: []plan.Outcome{{Object: strange, State: plan.Terminating, WaitsFor: []string{"x/\u200b"}}},
-		Blocked:  []plan.Blocked{{Object: strange, Reason: "is held by x/\u200b"}},
+		Blocked:  []plan.Blocked{{Object: strange, Reason: said("is held by x/\u200b")}},
 	}
 	cells := func(line string) []string {
 		var out []string
@@ -204,7 +209,7 @@ func TestPreviewOfManyLines(t *testing.T) {
 // A plan from a file may say anything of what follows what.
 func TestPreviewOfStepsThatFollowInCircles(t *testing.T) {
 	step := func(id, name, follows string, act collector.Act) plan.Step {
-		return plan.Step{ID: id, Action: act, Follows: follows, Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: "why"}
+		return plan.Step{ID: id, Action: act, Follows: follows, Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: said("why")}
 	}
 	p := &plan.Plan{Steps: []plan.Step{
 		step("1", "x", "2", collector.Detach), step("2", "y", "3", collector.Remove), step("3", "x", "2", collector.Remove),
@@ -274,7 +279,7 @@ func following(n int, follows func(i int) int) *plan.Plan {
 	p := &plan.Plan{Steps: make([]plan.Step, n)}
 	for i := range p.Steps {
 		p.Steps[i] = plan.Step{
-			ID: fmt.Sprint(i), Action: collector.Remove, Follows: fmt.Sprint(follows(i)), Reason: "why",
+			ID: fmt.Sprint(i), Action: collector.Remove, Follows: fmt.Sprint(follows(i)), Reason: said("why"),
 			Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: fmt.Sprint(i)}},
 		}
 	}

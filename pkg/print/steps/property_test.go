@@ -117,7 +117,7 @@ func TestEveryStepOfAnOddPlanIsAccountedForOnce(t *testing.T) {
 			names["Pod/"+name] = true
 			p.Steps = append(p.Steps, plan.Step{
 				ID: fmt.Sprint(i), Follows: fmt.Sprint(rapid.IntRange(-1, 12).Draw(t, "follows")),
-				Action: rapid.SampledFrom([]collector.Act{collector.Remove, collector.Detach, collector.Unblock, collector.FreeFinalizer, "odd"}).Draw(t, "action"), Reason: "why",
+				Action: rapid.SampledFrom([]collector.Act{collector.Remove, collector.Detach, collector.Unblock, collector.FreeFinalizer, "odd"}).Draw(t, "action"), Reason: said("why"),
 				Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}},
 			})
 		}

@@ -47,7 +47,7 @@ func TestRan(t *testing.T) {
 		"nothing did":                  {p, all(p, event.Failed), 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed"},
 		"it was interrupted":           {p, all(p, event.Done)[:1], time.Hour, "deleted 1 in 60m; 7 not begun"},
 		"there was nothing to do":      {numbered(), nil, 0, "nothing was changed in 0s"},
-		"a repair":                     {numbered(acts(2, plan.Reversion)), []steps.Result{{Step: "1", Status: event.Done}, {Step: "2", Status: event.Skipped}}, time.Second, "reversioned 1 in 1s; 1 skipped"},
+		"a repair":                     {numbered(acts(2, plan.UpdateVersion)), []steps.Result{{Step: "1", Status: event.Done}, {Step: "2", Status: event.Skipped}}, time.Second, "updated 1 in 1s; 1 skipped"},
 		"an act that is none of those": {numbered(acts(1, "adopt")), []steps.Result{{Step: "1", Status: event.Done}}, time.Second, "adopt 1 in 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {

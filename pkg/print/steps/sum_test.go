@@ -25,7 +25,7 @@ func TestSum(t *testing.T) {
 		"delete 3, unlink 1, release 1; 1 stays blocked. Whole view.": {Complete: true, Steps: several, Blocked: make([]plan.Blocked, 1)},
 		"delete 3, unlink 1, release 1. Not the whole view.":          {Steps: several},
 		"delete 12,345; 1,000 stay blocked. Whole view.":              {Complete: true, Steps: acts(12345, collector.Remove), Blocked: make([]plan.Blocked, 1000)},
-		"relink 2, reversion 1, unlink 1. Whole view.":                {Complete: true, Steps: append(append(acts(1, collector.Detach), acts(1, plan.Reversion)...), acts(2, plan.Relink)...)},
+		"relink 2, update-version 1, unlink 1. Whole view.":           {Complete: true, Steps: append(append(acts(1, collector.Detach), acts(1, plan.UpdateVersion)...), acts(2, plan.Relink)...)},
 		"unblock 2. Whole view.":                                      {Complete: true, Steps: acts(2, collector.Unblock)},
 		`delete 1, a\nb 1, adopt 2. Whole view.`:                      {Complete: true, Steps: append(append(acts(2, "adopt"), acts(1, "a\nb")...), acts(1, collector.Remove)...)},
 		"delete 1; 2 more objects along with them. Whole view.": {

@@ -59,19 +59,19 @@ func sumOfFates(p *plan.Plan) string {
 			held++
 		case plan.Changed:
 		}
-		if p.Outcomes[i].Unsure != "" {
+		if p.Outcomes[i].Nondeterministic.Reason != nil {
 			unsure++
 		}
 	}
 	stay := 0
-	for _, s := range p.Stays {
-		if s.Unsure {
+	for _, s := range p.Retained {
+		if s.Uncertain {
 			unsure++
 		} else {
 			stay++
 		}
 	}
-	later = len(p.Later)
+	later = len(p.DeletedLater)
 	if gone+held+stay+unsure+later+len(p.Blocked) == 0 {
 		return "Nothing to do. " + view(p)
 	}

@@ -18,7 +18,7 @@ type verb struct {
 var verbs = []verb{
 	{collector.Remove, "delete", "deleted"},
 	{plan.Relink, "relink", "relinked"},
-	{plan.Reversion, "reversion", "reversioned"},
+	{plan.UpdateVersion, "update-version", "updated"},
 	{collector.Detach, "unlink", "unlinked"},
 	{collector.Unblock, "unblock", "unblocked"},
 	{collector.FreeFinalizer, "release", "released"},

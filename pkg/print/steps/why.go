@@ -12,20 +12,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // why says why a line's object is touched, what else is done to it, and what it
 // then waits for. Dim is what the tree has shown already.
 func (l *layout) why(i int, p *color.Palette) string {
 	s := l.main(i)
-	reason := escape.Short(s.Reason, reasonWidth)
+	why := escape.Short(reason.Message(s.Reason), reasonWidth)
 	if short := l.follows(i); short != "" {
-		reason = p.Dim(short)
+		why = p.Dim(short)
 	}
 	if stays := l.outlives(s.Object.Identity); stays != "" && s.Action == collector.Detach {
-		reason = stays
+		why = stays
 	}
-	said := append([]string{reason}, l.further(i)...)
+	said := append([]string{why}, l.further(i)...)
 	if s.WaitsForKubelet {
 		said = append(said, p.Changes("has to stop first (grace period)"))
 	}
@@ -107,7 +108,7 @@ func (l *layout) alsoMended(i int) []string {
 	var out []string
 	for _, other := range l.lines[i].others {
 		s := l.step(other)
-		out = append(out, word(s.Action)+": "+escape.Short(s.Reason, reasonWidth))
+		out = append(out, word(s.Action)+": "+escape.Short(reason.Message(s.Reason), reasonWidth))
 	}
 	return out
 }

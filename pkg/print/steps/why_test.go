@@ -48,8 +48,8 @@ func TestWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			owner := Secret("a/owner")
 			p := &plan.Plan{Steps: []plan.Step{
-				{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: owner.Identity}, Reason: "owner's"},
-				{ID: "2", Action: collector.Remove, Object: plan.Object{Identity: Pod("a/pod").Identity}, Reason: reason, Follows: "1", References: []plan.Reference{
+				{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: owner.Identity}, Reason: said("owner's")},
+				{ID: "2", Action: collector.Remove, Object: plan.Object{Identity: Pod("a/pod").Identity}, Reason: said(reason), Follows: "1", References: []plan.Reference{
 					{Reference: *audit.ReferenceOf(To(owner)), Verdict: collector.Dangling},
 				}},
 			}}
@@ -72,7 +72,7 @@ func leaves(waitsFor ...string) func(p *plan.Plan, owner, pod *plan.Step) {
 
 func TestWhatGoesAlong(t *testing.T) {
 	deleted := func(id string, o object.Object) plan.Step {
-		return plan.Step{ID: id, Action: collector.Remove, Object: plan.Object{Identity: o.Identity}, Reason: "why"}
+		return plan.Step{ID: id, Action: collector.Remove, Object: plan.Object{Identity: o.Identity}, Reason: said("why")}
 	}
 	along := func(o object.Object, with string) plan.Outcome {
 		return plan.Outcome{Object: o.Identity, State: plan.Deleted, Follows: with}

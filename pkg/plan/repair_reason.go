@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// repairReason returns what a step of a repair does, and why. Completes are the owners
+// whose deletion can end then, and without is what the collector would do otherwise.
+func repairReason(move *collector.Move, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
+	if s.Action == collector.Detach {
+		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Mends[0].Chosen, Kept: kept(move), Completes: completes, WithoutRepair: without}
+	}
+	out := reason.ReferencesRepaired{Completes: completes, WithoutRepair: without}
+	for i, r := range s.References {
+		out.References = append(out.References, reason.Repaired{Owner: r.Owner(), Version: s.Mends[i].Becomes.APIVersion, Relinked: s.Action == Relink})
+	}
+	return out
+}
+
+// dropped returns the owners of the references that a step removes. Of one that would be
+// expected to be repaired in another way it says why it is not.
+func dropped(s Step) []reason.Owner {
+	out := ownersOf(s.References)
+	for i, m := range s.Mends {
+		if m.Fix == mend.Unlink && !m.Chosen && m.Found.State != "" {
+			out[i].Found = m.Found
+		}
+	}
+	return out
+}
+
+// kept returns what becomes of an object that loses references.
+func kept(move *collector.Move) reason.Kept {
+	switch left := len(move.Before.Owners) - len(move.Change.Drop); {
+	case move.Before.Terminating():
+		return reason.Kept{Terminating: true}
+	case left == 0:
+		return reason.Kept{Ownerless: true}
+	}
+	if out := remaining(move); out.Count > 0 {
+		return reason.Kept{Remaining: out}
+	}
+	return reason.Kept{Unresolved: true}
+}
+
+func withoutRepair(c collector.Consequence) reason.WithoutRepair {
+	switch c {
+	case collector.Delete:
+		return reason.WouldDelete
+	case collector.Unlink:
+		return reason.WouldUnlink
+	case collector.Stuck:
+		return reason.WouldSkip
+	case collector.Hidden, collector.None:
+	}
+	return ""
+}

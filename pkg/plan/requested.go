@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// requested returns what is special about a deletion that somebody asked for.
+func (m *maker) requested(move *collector.Move) reason.Requested {
+	out := reason.Requested{
+		Terminating: move.Before.Terminating(), Namespace: move.Before.IsNamespace(), Definition: move.Before.IsDefinition(),
+		RecreatedBy: m.recreatedBy(move),
+	}
+	out.PolicyIgnored = out.Definition && !out.Terminating && move.Policy != metav1.DeletePropagationBackground
+	if len(m.graph.Dependents(move.Node)) > 0 {
+		out.Dependents = reason.Cascade(cmp.Or(move.Policy, metav1.DeletePropagationBackground))
+	}
+	return out
+}
+
+// recreatedBy returns the controller of an object where it stays: most likely it creates
+// another one. A CronJob does not, as it goes by the time.
+func (m *maker) recreatedBy(move *collector.Move) *object.Identity {
+	i := slices.IndexFunc(move.Before.Owners, object.Reference.Controls)
+	if i < 0 || verdictOf(move, i) != collector.Solid {
+		return nil
+	}
+	controller := m.course.Model.Object(m.graph.Find(move.Before.Owners[i].UID))
+	if controller == nil || controller.Terminating() || controller.Kind == "CronJob" {
+		return nil
+	}
+	return &controller.Identity
+}
+
+// Guarded are the namespaces of claims that are left with their protection, and
+// the empty one where a volume is; sorted. Which Pods use a claim no list of
+// metadata says: with that known (see object.Object's Claims), a plan that is made
+// again can tell whether they go.
+func (p *Plan) Guarded() []string {
+	var out []string
+	for _, o := range p.Outcomes {
+		guarded := slices.Contains(o.WaitsFor, collector.ClaimProtection) || slices.Contains(o.WaitsFor, collector.VolumeProtection)
+		if guarded && o.State == Terminating {
+			out = append(out, o.Object.Namespace)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

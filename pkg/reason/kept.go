@@ -1,0 +1,239 @@
+package reason
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Why a plan leaves an object as it is, for now or for good.
+var _ = register(
+	OwnerLossUndecided{}, CascadeRefused{}, OrphanedByOwner{}, OwnerHeld{}, OwnersRemain{}, LastReferenceLost{}, NotReached{}, DeletedAfter{},
+	CyclePartlyRequested{}, OrderMatters{}, DependsOn{}, NotRepaired{}, RepairWouldDelete{}, DeletedDespiteRepair{}, ContentsDeleted{}, Several{},
+)
+
+// named returns the first of several objects, and how many more there are.
+func named(of []object.Identity) string {
+	if len(of) == 1 {
+		return of[0].String()
+	}
+	return fmt.Sprintf("%s and %d more", of[0], len(of)-1)
+}
+
+// OwnerLossUndecided means that the object would lose an owner, but another of its
+// references cannot be resolved, so the collector skips it.
+type OwnerLossUndecided struct {
+	Owner Owner `json:"owner"` // of the reference that cannot be resolved
+}
+
+// Message implements Reason.
+func (r OwnerLossUndecided) Message() string {
+	return "would lose an owner, but cannot be judged: " + r.Owner.Undecidable()
+}
+
+// CascadeRefused means that the object is not deleted, as the deletion of another object
+// would follow whose contents could not be listed.
+type CascadeRefused struct {
+	Object object.Identity `json:"object"`
+	Gaps   []Gap           `json:"gaps"`
+}
+
+// Message implements Reason.
+func (r CascadeRefused) Message() string {
+	return fmt.Sprintf("is not deleted, as %s would follow, which %s", r.Object, ContentsUnknown{r.Gaps}.Message())
+}
+
+// OrphanedByOwner means that an owner is deleted with the policy Orphan, and the object
+// stays.
+type OrphanedByOwner struct {
+	Owner     object.Identity   `json:"owner"`
+	Remaining []object.Identity `json:"remaining,omitempty"` // its owners that remain
+}
+
+// Message implements Reason.
+func (r OrphanedByOwner) Message() string {
+	if len(r.Remaining) == 0 {
+		return r.Owner.String() + " lets go of it (orphan), and nothing owns it then"
+	}
+	return r.Owner.String() + " lets go of it (orphan), and " + named(r.Remaining) + " remains"
+}
+
+// OwnerHeld means that the object's only remaining owner is being deleted, and is kept by
+// a finalizer.
+type OwnerHeld struct {
+	Owner object.Identity `json:"owner"`
+}
+
+// Message implements Reason.
+func (r OwnerHeld) Message() string {
+	return fmt.Sprintf("%s is not gone until it is let go of, and keeps it until then", r.Owner)
+}
+
+// OwnersRemain means that the object has other owners, which stay.
+type OwnersRemain struct {
+	Owners []object.Identity `json:"owners"`
+}
+
+// Message implements Reason.
+func (r OwnersRemain) Message() string { return "is also owned by " + named(r.Owners) }
+
+// LastReferenceLost means that the object loses its last owner reference and stays.
+type LastReferenceLost struct{}
+
+// Message implements Reason.
+func (LastReferenceLost) Message() string {
+	return "loses its last reference, and nothing owns it then"
+}
+
+// NotReached means that nothing makes the collector process the object.
+type NotReached struct{}
+
+// Message implements Reason.
+func (NotReached) Message() string { return "the collector does not come to it" }
+
+// DeletedAfter means that the object is deleted as soon as other objects are gone.
+type DeletedAfter struct {
+	Objects    []object.Identity `json:"objects"`
+	Finalizers []string          `json:"finalizers,omitempty"` // that hold that object, where it is one
+}
+
+// Message implements Reason.
+func (r DeletedAfter) Message() string {
+	if len(r.Objects) > 1 {
+		return fmt.Sprintf("goes once %s are gone", named(r.Objects))
+	}
+	text := fmt.Sprintf("goes once %s is gone", r.Objects[0])
+	if len(r.Finalizers) > 0 {
+		text += ", which " + strings.Join(r.Finalizers, ", ") + " holds"
+	}
+	return text
+}
+
+// CyclePartlyRequested means that the deletion of several objects of a cycle was
+// requested, and they may wait for each other for ever.
+type CyclePartlyRequested struct{}
+
+// Message implements Reason.
+func (CyclePartlyRequested) Message() string {
+	return "more than one object of a circle is asked for: they may wait for each other for ever"
+}
+
+// OrderMatters means that the outcome for the object depends on the order in which the
+// collector processes it and an owner.
+type OrderMatters struct {
+	Owner     *object.Identity `json:"owner,omitempty"`    // nil: an owner that is gone
+	OwnerHeld bool             `json:"ownerHeld,omitzero"` // finalizers of others keep the owner
+	Orphaned  bool             `json:"orphaned,omitzero"`  // the owner orphans the object
+	Unblocked bool             `json:"unblocked,omitzero"` // the object stops blocking the owner's deletion
+}
+
+// Message implements Reason.
+func (r OrderMatters) Message() string {
+	owner := "an owner that is gone"
+	if r.Owner != nil {
+		owner = r.Owner.String()
+	}
+	switch {
+	case r.Orphaned:
+		return fmt.Sprintf("if the collector comes to it for %s first, it is deleted", owner)
+	case r.Unblocked && r.OwnerHeld:
+		return fmt.Sprintf("it no longer blocks %s, which others hold: if the collector comes to it soon enough, it is deleted", owner)
+	case r.Unblocked:
+		return fmt.Sprintf("it no longer blocks %s: if the collector comes to it soon enough, it waits for its own dependents", owner)
+	case r.OwnerHeld:
+		return fmt.Sprintf("it does not block %s, which others hold: if the collector comes to it late, it stays", owner)
+	}
+	return fmt.Sprintf("it does not block %s: if the collector comes to it late, it does not wait for its own dependents", owner)
+}
+
+// DependsOn means that the outcome depends on that for another object.
+type DependsOn struct {
+	Object object.Identity `json:"object"`
+}
+
+// Message implements Reason.
+func (r DependsOn) Message() string { return "it hangs on what becomes of " + r.Object.String() }
+
+// Unrepaired is a reference that a repair leaves as it is.
+type Unrepaired struct {
+	Owner
+	ByHand bool `json:"byHand,omitzero"` // --fix unlink would remove it
+}
+
+// NotRepaired means that references of the object are left as they are.
+type NotRepaired struct {
+	References []Unrepaired `json:"references"`
+}
+
+// Message implements Reason.
+func (r NotRepaired) Message() string {
+	said := make([]string, len(r.References))
+	for i, u := range r.References {
+		said[i] = u.String() + " " + u.Predicate()
+		if u.ByHand {
+			said[i] += " (to drop the reference all the same: --fix unlink)"
+		}
+	}
+	return strings.Join(firstFew(said), "; ")
+}
+
+// RepairWouldDelete means that the object is left as it is, since the collector would
+// delete it if it were repaired in part, and does not delete it now.
+type RepairWouldDelete struct {
+	Uncertain bool `json:"uncertain,omitzero"` // it may be deleted, as not everything could be read on which that depends
+}
+
+// Message implements Reason.
+func (r RepairWouldDelete) Message() string {
+	if r.Uncertain {
+		return "is left as it is: mended, the collector may delete it, which it does not do now, as not everything could be read on which that depends"
+	}
+	return "is left as it is: mended in part, the collector would delete it, which it does not do now"
+}
+
+// DeletedDespiteRepair means that the collector deletes the object after the repair.
+type DeletedDespiteRepair struct {
+	Because     Nested `json:"because"`              // why it deletes the object
+	FromRepairs bool   `json:"fromRepairs,omitzero"` // because others are repaired, whether this one is or not
+}
+
+// Message implements Reason.
+func (r DeletedDespiteRepair) Message() string {
+	if r.FromRepairs {
+		return "would be deleted because others are mended, whether it is or not: " + Message(r.Because.Reason)
+	}
+	return "would be deleted all the same: " + Message(r.Because.Reason)
+}
+
+// ContentsDeleted means that the object's namespace or definition is deleted.
+type ContentsDeleted struct{}
+
+// Message implements Reason.
+func (ContentsDeleted) Message() string { return "what it is in goes" }
+
+// Several means that more than one reason applies.
+type Several struct {
+	Reasons []Nested `json:"reasons"`
+}
+
+// Message implements Reason.
+func (r Several) Message() string {
+	said := make([]string, len(r.Reasons))
+	for i, n := range r.Reasons {
+		said[i] = Message(n.Reason)
+	}
+	return strings.Join(firstFew(said), "; ")
+}
+
+// Combine returns one reason for several: that one itself where it is alone.
+func Combine(reasons []Reason) Reason {
+	if len(reasons) == 1 {
+		return reasons[0]
+	}
+	out := Several{}
+	for _, r := range reasons {
+		out.Reasons = append(out.Reasons, Nested{r})
+	}
+	return out
+}
