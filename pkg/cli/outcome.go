@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -92,8 +93,8 @@ type summary struct {
 
 type resultStep struct {
 	plan.Step
-	Status  event.Status `json:"status"`
-	Message string       `json:"message"`
+	Status event.Status  `json:"status"`
+	Result reason.Stored `json:"result"` // why it ended so; without a code where there is nothing to say
 }
 
 type left struct {
@@ -112,9 +113,9 @@ func (o *outcome) result() *result {
 	for i, s := range all.Steps {
 		became := results[i]
 		if became.Status == "" {
-			became.Status, became.Message = event.Skipped, theirs
+			became.Status, became.Reason = event.Skipped, reason.LeftToCollector{}
 		}
-		r.Steps = append(r.Steps, resultStep{s, became.Status, became.Message})
+		r.Steps = append(r.Steps, resultStep{s, became.Status, reason.Store(became.Reason)})
 	}
 	for _, s := range r.Steps {
 		switch s.Status {
@@ -134,9 +135,6 @@ func (o *outcome) result() *result {
 	r.Summary.Blocked, r.Summary.Left = len(r.Blocked), len(r.Left)
 	return r
 }
-
-// theirs is said of a step that was foretold, and that nobody waited for.
-const theirs = "left to the cluster's own collector"
 
 // told is whole without the steps that nobody waited for, and how many these are.
 func (o *outcome) told() (told *plan.Plan, results []steps.Result, others int) {
@@ -170,5 +168,5 @@ func (o *outcome) whole() (*plan.Plan, []steps.Result) {
 }
 
 func refused(s plan.Stale) steps.Result {
-	return steps.Result{Step: s.Step.ID, Status: event.Failed, Message: "refused: " + s.Why}
+	return steps.Result{Step: s.Step.ID, Status: event.Failed, Reason: reason.StepRefused{Detail: s.Why}}
 }

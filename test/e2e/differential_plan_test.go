@@ -89,7 +89,13 @@ type (
 	collectedStep struct {
 		plannedStep
 		Status  string `json:"status"`
-		Message string `json:"message"`
+		because `json:"result"`
+	}
+	// because is why something ended so.
+	because struct {
+		Reason     string         `json:"reason"`
+		Parameters map[string]any `json:"parameters"`
+		Message    string         `json:"message"`
 	}
 	collectedLeft struct {
 		Action string        `json:"action"`
