@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -324,7 +323,7 @@ func (a *act) undeleted(done *execute.Report, g *graph.Graph) []plan.Blocked {
 		if now := g.Object(g.Find(s.Object.UID)); now != nil && !now.Terminating() {
 			out = append(out, plan.Blocked{
 				Object: s.Object.Identity, By: []object.Identity{},
-				Reason: reason.DeletionIgnored{}.Message(),
+				Reason: "the API server accepted its deletion, and lists it afterwards as if nothing had happened",
 			})
 		}
 	}

@@ -136,13 +136,13 @@ func (a *act) onward(o *outcome) string {
 	return "running again continues"
 }
 
-var stillTerminating = reason.CodeOf(reason.StillTerminating{})
+var deletionIncomplete = reason.CodeOf(reason.DeletionIncomplete{})
 
 // stillThere names what this run has deleted, and what has yet to go.
 func stillThere(r *result) string {
 	var names []string
 	for _, s := range r.Steps {
-		if s.Status == event.Done && s.Result.Code == stillTerminating {
+		if s.Status == event.Done && s.Result.Code == deletionIncomplete {
 			names = append(names, escape.Short(s.Object.String()+" is "+s.Result.Message, 200))
 		}
 	}

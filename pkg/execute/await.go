@@ -63,7 +63,7 @@ func (t *task) seenOff(ctx context.Context) *end {
 	}
 	if !t.until(ctx, t.node, func(o *object.Object) bool { return o == nil }) {
 		t.cut.Store(true)
-		return done(reason.StillTerminating{})
+		return done(reason.DeletionIncomplete{})
 	}
 	return done(nil)
 }

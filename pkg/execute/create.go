@@ -87,7 +87,7 @@ func (r *restoration) keep(ctx context.Context, step *plan.Step, work *restore.W
 		if ctx.Err() != nil {
 			r.cut.Store(true)
 		}
-		return done(reason.TypesNotServed{})
+		return done(reason.DefinitionNotServed{})
 	}
 	return done(remark)
 }

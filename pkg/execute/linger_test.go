@@ -46,7 +46,7 @@ func TestAPodThatDoesNotStopInTimeKeepsWhatFollows(t *testing.T) {
 		return ctx.Err()
 	}
 	report := s.run(ctx)
-	s.is(t, report, "delete pod: done StillTerminating WaitsForKubelet", "delete child: skipped Interrupted")
+	s.is(t, report, "delete pod: done DeletionIncomplete WaitsForKubelet", "delete child: skipped Interrupted")
 	if !report.Interrupted || report.Deleted != 1 {
 		t.Errorf("%+v", report)
 	}
@@ -61,7 +61,7 @@ func TestARunThatDidNotWaitToTheEndWasInterrupted(t *testing.T) {
 		return ctx.Err()
 	}
 	report := s.run(ctx)
-	s.is(t, report, "delete pod: done StillTerminating")
+	s.is(t, report, "delete pod: done DeletionIncomplete")
 	if !report.Interrupted {
 		t.Error("not interrupted")
 	}
@@ -71,7 +71,7 @@ func TestAPodThatCannotBeWatchedKeepsWhatFollows(t *testing.T) {
 	s, _ := stopping()
 	s.await = func(context.Context, object.Identity) error { return errors.New("too many requests") }
 	s.is(t, s.run(t.Context()),
-		"delete pod: done StillTerminating WaitsForKubelet too many requests",
+		"delete pod: done DeletionIncomplete WaitsForKubelet too many requests",
 		"delete child: skipped OwnerStillExists Pod/pod")
 }
 

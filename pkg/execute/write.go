@@ -86,10 +86,10 @@ func (t *task) linger(ctx context.Context, before *object.Object) *end {
 	switch {
 	case ctx.Err() != nil:
 		t.cut.Store(true)
-		return done(reason.StillTerminating{WaitsFor: &reason.Nested{Reason: waits}})
+		return done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: waits}})
 	case err != nil:
 		failure := failureOf(err)
-		return done(reason.StillTerminating{WaitsFor: &reason.Nested{Reason: waits}, Failure: &failure})
+		return done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: waits}, Failure: &failure})
 	}
 	t.mirror.gone(t.node)
 	for _, n := range t.along.within(t.node) { // a namespace or definition goes only when nothing is left in it (7.1, 7.4)

@@ -14,8 +14,7 @@ var _ = register(
 	FinalizersChanged{}, OwnerStillExists{}, OwnerNotResolved{}, NoOwnerReferences{}, NoOwnerLeft{}, DependentExists{}, DependentBlocks{},
 	OtherFinalizerFirst{}, DecidedOtherwise{}, PrecedingStepNotDone{}, CausingStepNotDone{}, NotCollectedInTime{}, OwnerNotRepairable{},
 	RepairedOtherwise{}, NewOwnerGone{}, NewOwnerTerminating{}, DependentsNotListed{}, DependentsIncomplete{}, ContentsNotListed{},
-	ContentsIncomplete{}, ContentsAdded{}, KeepsChanging{}, BackupFailed{}, WriteFailed{}, RereadFailed{}, DependencyReadFailed{}, StillTerminating{},
-	DeletionIgnored{},
+	ContentsIncomplete{}, ContentsAdded{}, KeepsChanging{}, BackupFailed{}, WriteFailed{}, RereadFailed{}, DependencyReadFailed{}, DeletionIncomplete{},
 )
 
 // Failure is an error of the API server or of the disk.
@@ -421,15 +420,15 @@ func (r DependencyReadFailed) Message() string {
 	return fmt.Sprintf("read %s again, on which it rests: %s", r.Object, r.Failure.Text())
 }
 
-// StillTerminating means that the object was deleted as planned, and still existed when the
+// DeletionIncomplete means that the object was deleted as planned, and still existed when the
 // run ended or stopped to wait for it.
-type StillTerminating struct {
+type DeletionIncomplete struct {
 	WaitsFor *Nested `json:"waitsFor,omitempty"` // nil where that is not known
 	*Failure         // why the run stopped to wait; nil: it ended
 }
 
 // Message implements Reason.
-func (r StillTerminating) Message() string {
+func (r DeletionIncomplete) Message() string {
 	text := "still there"
 	if r.WaitsFor != nil {
 		text += ": " + Message(r.WaitsFor.Reason)
@@ -438,13 +437,4 @@ func (r StillTerminating) Message() string {
 		text += "; " + r.Failure.Text()
 	}
 	return text
-}
-
-// DeletionIgnored means that the API server accepted the deletion of the object, and lists
-// it afterwards as if nothing had happened.
-type DeletionIgnored struct{}
-
-// Message implements Reason.
-func (DeletionIgnored) Message() string {
-	return "the API server accepted its deletion, and lists it afterwards as if nothing had happened"
 }

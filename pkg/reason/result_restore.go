@@ -9,7 +9,7 @@ import (
 // Why a step of a restoration ended as it did, besides the reasons of other runs.
 var _ = register(
 	AlreadyExists{}, NotCreated{}, OwnerNotCreated{}, OwnerGone{}, OwnerRereadFailed{}, BackupUnreadable{}, ConflictingController{}, PartlyLinked{},
-	AddressReplaced{}, CreatedUnrecorded{}, TypesNotServed{}, DryRunImpossible{},
+	AddressReplaced{}, CreatedUnrecorded{}, DefinitionNotServed{}, DryRunImpossible{},
 )
 
 // AlreadyExists means that another object has the name of the one to create.
@@ -86,12 +86,12 @@ type CreatedUnrecorded struct{ Failure }
 // Message implements Reason.
 func (r CreatedUnrecorded) Message() string { return "made, but not noted: " + r.Failure.Text() }
 
-// TypesNotServed means that the object was created, and the API server does not yet serve
+// DefinitionNotServed means that the object was created, and the API server does not yet serve
 // the types that it defines.
-type TypesNotServed struct{}
+type DefinitionNotServed struct{}
 
 // Message implements Reason.
-func (TypesNotServed) Message() string { return "made, but what it defines is not served yet" }
+func (DefinitionNotServed) Message() string { return "made, but what it defines is not served yet" }
 
 // DryRunImpossible means that the API server cannot try the step before another one is done.
 type DryRunImpossible struct {
