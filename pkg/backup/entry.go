@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // The apiVersion and kind of index.json. Another apiVersion means another
@@ -91,12 +92,12 @@ func nameless(i object.Identity) bool {
 // Result is how a step of the plan ended: a line of done.jsonl. Action and
 // status are words of the plan and of its execution.
 type Result struct {
-	Step    string          `json:"step"` // its id in the plan
-	Action  string          `json:"action"`
-	Object  object.Identity `json:"object"`
-	Status  string          `json:"status"`
-	Message string          `json:"message,omitempty"`
-	Time    time.Time       `json:"time,omitzero"`
+	Step   string          `json:"step"` // its id in the plan
+	Action string          `json:"action"`
+	Object object.Identity `json:"object"`
+	Status string          `json:"status"`
+	*reason.Stored
+	Time time.Time `json:"time,omitzero"`
 }
 
 // check says what is wrong with a result.

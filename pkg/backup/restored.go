@@ -8,17 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Restored is what a restoration made of an object, or why it did not: a line of
 // restored.jsonl. Action and status are words of the plan and of its execution.
 type Restored struct {
-	Action  string          `json:"action"`
-	Object  object.Identity `json:"object"`        // as it was
-	UID     types.UID       `json:"uid,omitempty"` // of what was made of it
-	Status  string          `json:"status"`
-	Message string          `json:"message,omitempty"`
-	Time    time.Time       `json:"time,omitzero"`
+	Action string          `json:"action"`
+	Object object.Identity `json:"object"`        // as it was
+	UID    types.UID       `json:"uid,omitempty"` // of what was made of it
+	Status string          `json:"status"`
+	*reason.Stored
+	Time time.Time `json:"time,omitzero"`
 }
 
 // check says what is wrong with a line that was read.

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -90,7 +91,7 @@ func (k *keeper) Keep(ctx context.Context, objects []object.Identity) ([]execute
 // note writes down what became of a step.
 func (k *keeper) note(e event.Event, at time.Time) error {
 	return k.folder.Done(backup.Result{
-		Step: e.Step, Action: e.Action, Object: *e.Object, Status: string(e.Status), Message: e.Message, Time: at.UTC(),
+		Step: e.Step, Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: at.UTC(),
 	})
 }
 

@@ -91,11 +91,11 @@ type summary struct {
 	Left    int `json:"left"`
 }
 
-// resultStep is a step with its status. Its reason is why it was planned, or, where it was
-// not done as planned, why not.
+// resultStep is a step of the plan, with its reason, and how it ended.
 type resultStep struct {
 	plan.StoredStep
-	Status event.Status `json:"status"`
+	Status event.Status  `json:"status"`
+	Result reason.Stored `json:"result"` // why it ended so; without a code where there is nothing to say
 }
 
 type left struct {
@@ -118,13 +118,9 @@ func (o *outcome) result() *result {
 		s := &all.Steps[i]
 		became := results[i]
 		if became.Status == "" {
-			became.Status, became.Message = event.Skipped, theirs
+			became.Status, became.Reason = event.Skipped, reason.LeftToCollector{}
 		}
-		step := resultStep{s.Store(), became.Status}
-		if became.Message != "" {
-			step.Stored = reason.Stored{Message: became.Message}
-		}
-		r.Steps = append(r.Steps, step)
+		r.Steps = append(r.Steps, resultStep{s.Store(), became.Status, reason.Store(became.Reason)})
 	}
 	for _, s := range r.Steps {
 		switch s.Status {
@@ -144,9 +140,6 @@ func (o *outcome) result() *result {
 	r.Summary.Blocked, r.Summary.Left = len(r.Blocked), len(r.Left)
 	return r
 }
-
-// theirs is said of a step that was foretold, and that nobody waited for.
-const theirs = "left to the cluster's own collector"
 
 // told is whole without the steps that nobody waited for, and how many these are.
 func (o *outcome) told() (told *plan.Plan, results []steps.Result, others int) {
@@ -180,5 +173,5 @@ func (o *outcome) whole() (*plan.Plan, []steps.Result) {
 }
 
 func refused(s plan.Stale) steps.Result {
-	return steps.Result{Step: s.Step.ID, Status: event.Failed, Message: "refused: " + s.Why.Message()}
+	return steps.Result{Step: s.Step.ID, Status: event.Failed, Reason: reason.StepRefused{Because: reason.Nested{Reason: s.Why}}}
 }

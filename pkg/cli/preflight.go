@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // rightsPage is where the rights are that each command needs.
@@ -19,19 +19,8 @@ const rightsPage = "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rbac
 
 // lacking is a right that a run needs and that the server refuses.
 type lacking struct {
-	verb    string
-	what    string // of what, and in which namespace; escaped
+	reason.NotPermitted
 	objects []object.Identity
-	said    string // by the server, if it was a trial that it refused; escaped
-}
-
-// told says it in a line; more is put before what the server said.
-func (l *lacking) told(more string) string {
-	line := "you may not " + l.verb + " " + l.what + more
-	if l.said != "" {
-		line += ": " + l.said
-	}
-	return line
 }
 
 // preflight asks which rights that the plan needs the server refuses, and says so. A
@@ -55,11 +44,13 @@ func (a *act) preflight(ctx context.Context) []lacking {
 	var lacks []lacking
 	var untold []string
 	for i, n := range needs {
-		switch g := grants[i]; {
+		g := grants[i]
+		right := reason.NotPermitted{Verb: n.Verb, Type: g.Type.String(), Namespace: n.Objects[0].Namespace}
+		switch {
 		case len(g.Refused) > 0:
-			lacks = append(lacks, lacking{verb: n.Verb, what: located(g.Type, n.Objects[0]), objects: g.Refused})
+			lacks = append(lacks, lacking{right, g.Refused})
 		case g.Untold != nil:
-			untold = append(untold, fmt.Sprintf("%s %s (%s)", n.Verb, located(g.Type, n.Objects[0]), escape.Short(g.Untold.Error(), 300)))
+			untold = append(untold, fmt.Sprintf("%s (%s)", escape.Short(right.Right(), 500), escape.Short(g.Untold.Error(), 300)))
 		}
 	}
 	if len(lacks) == 0 && a.acts() {
@@ -69,15 +60,6 @@ func (a *act) preflight(ctx context.Context) []lacking {
 		a.tellRights(lacks, untold)
 	}
 	return lacks
-}
-
-// located names objects of a type, where one of them is.
-func located(of snapshot.Type, o object.Identity) string {
-	what := escape.Short(of.String(), 200)
-	if o.Namespace != "" {
-		what += " in namespace " + escape.Short(o.Namespace, 200)
-	}
-	return what
 }
 
 // needs are the rights that a run of the plan uses.
@@ -98,7 +80,11 @@ func (a *act) tellRights(lacks []lacking, untold []string) {
 		for i, o := range l.objects {
 			names[i] = escape.Short(o.String(), 200)
 		}
-		fmt.Fprintln(a.Err, "warning: "+l.told(", which is needed for "+phrase.List(names, mostNeeding)))
+		line := "warning: you may not " + escape.Short(l.Right(), 500) + ", which is needed for " + phrase.List(names, mostNeeding)
+		if l.Failure != nil {
+			line += ": " + escape.Short(l.Failure.Text(), 2000)
+		}
+		fmt.Fprintln(a.Err, line)
 	}
 	if more := len(lacks) - mostRights; more > 0 {
 		fmt.Fprintf(a.Err, "warning: %s more that are needed you do not have\n", phrase.Count(more, "right"))
@@ -115,28 +101,28 @@ const rightsHint = "the rights that it takes are listed in " + rightsPage
 
 // unsent ends a run before it begins, as part of it would be refused.
 func (a *act) unsent(lacks []lacking) error {
-	why := map[object.Identity]string{}
-	for i := range lacks {
-		for _, o := range lacks[i].objects {
-			why[o] = "not sent: " + lacks[i].told("")
+	why := map[object.Identity]reason.Reason{}
+	for _, l := range lacks {
+		for _, o := range l.objects {
+			why[o] = l.NotPermitted
 		}
 	}
-	of := map[string]string{} // by step
+	of := map[string]reason.Reason{} // by step
 	for i := range a.plan.Outcomes {
-		if o := &a.plan.Outcomes[i]; o.Follows != "" && why[o.Object] != "" {
+		if o := &a.plan.Outcomes[i]; o.Follows != "" && why[o.Object] != nil {
 			of[o.Follows] = why[o.Object]
 		}
 	}
 	done := &execute.Report{Results: make([]execute.Result, len(a.plan.Steps))}
 	for i := range a.plan.Steps {
 		s := &a.plan.Steps[i]
-		said := why[s.Object.Identity]
-		if said == "" {
-			said = of[s.ID]
+		because := why[s.Object.Identity]
+		if because == nil {
+			because = of[s.ID]
 		}
-		done.Results[i] = execute.Result{Step: s.ID, Status: event.Failed, Message: said}
-		if said == "" {
-			done.Results[i].Status, done.Results[i].Message = event.Skipped, "not sent, as another step would be refused"
+		done.Results[i] = execute.Result{Step: s.ID, Status: event.Failed, Reason: because}
+		if because == nil {
+			done.Results[i].Status, done.Results[i].Reason = event.Skipped, reason.OtherStepNotPermitted{}
 		}
 	}
 	o := a.outcome()

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // report says how the run ended, and answers its exit code.
@@ -135,12 +136,14 @@ func (a *act) onward(o *outcome) string {
 	return "running again continues"
 }
 
+var deletionIncomplete = reason.CodeOf(reason.DeletionIncomplete{})
+
 // stillThere names what this run has deleted, and what has yet to go.
 func stillThere(r *result) string {
 	var names []string
 	for _, s := range r.Steps {
-		if s.Status == event.Done && s.Message != "" {
-			names = append(names, escape.Short(s.Object.String()+" is "+s.Message, 200))
+		if s.Status == event.Done && s.Result.Code == deletionIncomplete {
+			names = append(names, escape.Short(s.Object.String()+" is "+s.Result.Message, 200))
 		}
 	}
 	switch more := len(names) - 1; more {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 )
 
@@ -78,7 +79,7 @@ func (r *reviver) noting(tell func(event.Event)) func(event.Event) {
 	return func(e event.Event) {
 		if e.Event == event.Ended && (e.Action != string(plan.Create) || e.Status != event.Done) {
 			_ = r.note(backup.Restored{ // cannotRecord knows
-				Action: e.Action, Object: *e.Object, Status: string(e.Status), Message: e.Message, Time: r.Now().UTC(),
+				Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: r.Now().UTC(),
 			})
 		}
 		tell(e)

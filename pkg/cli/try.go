@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -36,11 +36,10 @@ func (a *act) try(ctx context.Context, samples []*plan.Step, grants []cluster.Gr
 			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
 				return // the run finds out
 			}
-			said := failed.Err.Error()
-			if hint := failed.Hint(); hint != "" {
-				said += " (" + hint + ")"
-			}
-			lacks[i] = &lacking{"patch", located(grants[i].Type, s.Object.Identity), []object.Identity{s.Object.Identity}, escape.Short(said, 2000)}
+			lacks[i] = &lacking{reason.NotPermitted{
+				Verb: "patch", Type: grants[i].Type.String(), Namespace: s.Object.Namespace,
+				Failure: &reason.Failure{ErrorClass: string(failed.Reason), Detail: failed.Err.Error(), Hint: failed.Hint()},
+			}, []object.Identity{s.Object.Identity}}
 		})
 	}
 	all.Wait()

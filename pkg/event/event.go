@@ -1,6 +1,11 @@
 package event
 
-import "github.com/kubectl-gc/kubectl-gc/pkg/object"
+import (
+	"encoding/json"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
 
 // Kind says what an event tells of. The words are part of the JSON contract.
 type Kind string
@@ -25,10 +30,22 @@ const (
 
 // Event is one thing that happened.
 type Event struct {
-	Event   Kind             `json:"event"`
-	Step    string           `json:"step,omitempty"`   // the plan's id of it; empty where it is about no step
-	Action  string           `json:"action,omitempty"` // the step's
-	Object  *object.Identity `json:"object,omitempty"` // the step's; nil where it is about no step
-	Status  Status           `json:"status,omitempty"` // of Ended
-	Message string           `json:"message,omitempty"`
+	Event  Kind
+	Step   string           // the plan's id of it; empty where it is about no step
+	Action string           // the step's
+	Object *object.Identity // the step's; nil where it is about no step
+	Status Status           // of Ended
+	Reason reason.Reason    // nil where the status says it all
+}
+
+// MarshalJSON implements json.Marshaler.
+func (e Event) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Event  Kind             `json:"event"`
+		Step   string           `json:"step,omitempty"`
+		Action string           `json:"action,omitempty"`
+		Object *object.Identity `json:"object,omitempty"`
+		Status Status           `json:"status,omitempty"`
+		*reason.Stored
+	}{e.Event, e.Step, e.Action, e.Object, e.Status, reason.StoreOptional(e.Reason)})
 }

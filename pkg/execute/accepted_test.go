@@ -40,7 +40,7 @@ func TestARelistMayHaveTheAcceptedGapAndNoOther(t *testing.T) {
 
 	s = accepting(plan.Options{Mode: plan.Collect}, ConfigMap("a/owner", Foreground()))
 	s.then("census ", 1, anotherGap(s))
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped what depends on it could not all be seen again: deployments.apps (forbidden)")
+	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsIncomplete deployments.apps (forbidden)")
 	s.sends(t, writes)
 }
 
@@ -56,6 +56,6 @@ func TestContentsListedAgainMayHaveTheAcceptedGapAndNoOther(t *testing.T) {
 		anotherGap(s)()
 		Unlisted("deployments.apps")(s.base)
 	})
-	s.is(t, s.run(t.Context()), "delete a: failed refused: its contents could not all be listed again: deployments.apps (forbidden)")
+	s.is(t, s.run(t.Context()), "delete a: failed ContentsIncomplete deployments.apps (forbidden)")
 	s.sends(t, writes)
 }

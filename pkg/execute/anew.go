@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // anew reads the step's object again, with everything that its references lead
@@ -22,9 +23,9 @@ func (t *task) anew(ctx context.Context) *end {
 		t.catchUp(ctx)
 		return nil
 	case ctx.Err() != nil:
-		return t.interrupted()
+		return t.interrupted(ctx)
 	}
-	return failing("it changed, and could not be read again", err)
+	return failed(reason.RereadFailed{Failure: failureOf(err), Changed: true})
 }
 
 // catchUp takes the resourceVersion that the step's object has by now, if nothing

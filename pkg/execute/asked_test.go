@@ -63,17 +63,17 @@ func TestWhatIsAskedForIsNotDoneOnWhatWasNotShown(t *testing.T) {
 		says   string
 	}{
 		"nothing that matters changed": {func(o *object.Object) { o.Labels = map[string]string{"a": "b"} }, event.Done, ""},
-		"it has another owner":         {OwnedBy(Secret("a/keeper")), event.Skipped, "it changed: it has other owners now than were shown"},
-		"it has another finalizer":     {Held("x/y"), event.Skipped, "it changed: it has other finalizers now than were shown"},
-		"somebody was faster":          {Terminating(), event.Skipped, "it changed: it is being deleted already"},
-		"it is gone":                   {nil, event.Skipped, "already gone"},
+		"it has another owner":         {OwnedBy(Secret("a/keeper")), event.Skipped, "ObjectChanged OwnersChanged"},
+		"it has another finalizer":     {Held("x/y"), event.Skipped, "ObjectChanged FinalizersChanged"},
+		"somebody was faster":          {Terminating(), event.Skipped, "ObjectChanged AlreadyTerminating"},
+		"it is gone":                   {nil, event.Skipped, "AlreadyGone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := asking(collector.Theirs, metav1.DeletePropagationBackground, Secret("a/owner"), Secret("a/keeper"))
 			s.then("delete owner", 1, func() { s.edit(uid(Secret("a/owner")), c.change) })
 			r := s.run(t.Context())
-			if got := r.Results[0]; got.Status != c.status || got.Message != c.says {
-				t.Errorf("%s: %s", got.Status, got.Message)
+			if got := r.Results[0]; got.Status != c.status || coded(got.Reason) != c.says {
+				t.Error(howEnded(got))
 			}
 		})
 	}
@@ -85,14 +85,14 @@ func TestWhatWouldGoUnsavedIsNotAskedFor(t *testing.T) {
 	s := asking(collector.Theirs, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)))
 	s.options.Asked = true
 	s.disk.fails = map[string]error{"x": errors.New("disk full")}
-	s.is(t, s.run(t.Context()), "delete owner: failed not saved: save x: disk full", "delete x:")
+	s.is(t, s.run(t.Context()), "delete owner: failed BackupFailed save x: disk full", "delete x:")
 	s.sends(t, writes)
 }
 
 func TestWhatWouldBeTakenAlongUnsavedKeepsItsNamespace(t *testing.T) {
 	s := asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.disk.fails = map[string]error{"x": errors.New("disk full")}
-	s.is(t, s.run(t.Context()), "delete a: failed not saved: save x: disk full")
+	s.is(t, s.run(t.Context()), "delete a: failed BackupFailed save x: disk full")
 	s.sends(t, writes)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // until answers when an object is as it is to be, and false if the context ends
@@ -36,12 +37,12 @@ func (r *run) until(ctx context.Context, n graph.Node, satisfied func(*object.Ob
 // await sees a step done by the cluster's own collector.
 func (t *task) await(ctx context.Context) *end {
 	if !t.begun() {
-		return skipped("not waited for: what it follows was not done")
+		return skipped(reason.CausingStepNotDone{})
 	}
-	t.tell.of(t.step, event.Waiting, "", "for the cluster's own collector")
+	t.tell.of(t.step, event.Waiting, "", reason.WaitsForCollector{})
 	if !t.until(ctx, t.node, did(t.step)) {
 		t.cut.Store(true)
-		return skipped("the cluster's own collector did not come to it before the run ended")
+		return skipped(reason.NotCollectedInTime{})
 	}
 	return t.seenOff(ctx)
 }
@@ -58,13 +59,13 @@ func (t *task) begun() bool {
 // step on it was taken.
 func (t *task) seenOff(ctx context.Context) *end {
 	if !t.goes.Has(t.node) || t.last[t.node] != t.index {
-		return done("")
+		return done(nil)
 	}
 	if !t.until(ctx, t.node, func(o *object.Object) bool { return o == nil }) {
 		t.cut.Store(true)
-		return done("still there")
+		return done(reason.DeletionIncomplete{})
 	}
-	return done("")
+	return done(nil)
 }
 
 // did says by an object whether a step on it was taken.

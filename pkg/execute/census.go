@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -39,17 +40,17 @@ func (t *task) consult(ctx context.Context) *end {
 	t.unslotted(func() { c, err = t.censuses.ask(ctx, struct{}{}) })
 	switch {
 	case ctx.Err() != nil:
-		return t.interrupted()
+		return t.interrupted(ctx)
 	case err != nil:
-		return skipped("what depends on it could not be seen again: " + err.Error())
+		return skipped(reason.DependentsNotListed{Failure: failureOf(err)})
 	case !c.model.Whole():
-		return skipped("what depends on it could not all be seen again" + c.gap(t.plan.AcceptedGaps))
+		return skipped(reason.DependentsIncomplete{Gap: c.gap(t.plan.AcceptedGaps)})
 	}
 	o, judgements, why := c.of(t.step)
 	switch {
 	case o == nil:
 		t.mirror.gone(t.node)
-	case why != "":
+	case why != nil:
 		return skipped(why)
 	case !t.frozen(t.node) && !t.mirror.renew(t.node, o):
 		t.mirror.learn(t.node, examined{object: o, judgements: judgements})
@@ -60,13 +61,13 @@ func (t *task) consult(ctx context.Context) *end {
 }
 
 // of answers what was seen of a step's object, and why the step is not what the
-// collector would do with it; empty where it is. A nil object is gone.
-func (c *census) of(step *plan.Step) (o *object.Object, judgements []collector.Judgement, not string) {
+// collector would do with it; nil where it is. A nil object is gone.
+func (c *census) of(step *plan.Step) (o *object.Object, judgements []collector.Judgement, not reason.Reason) {
 	c.mu.Lock() // a model may remember what it was asked
 	defer c.mu.Unlock()
 	n := c.graph.Find(step.Object.UID)
 	if o = c.model.Object(n); o == nil {
-		return nil, nil, ""
+		return nil, nil, nil
 	}
 	if d := c.model.Decide(n); d.Act != step.Action || d.Change.Release != step.Finalizer {
 		not = why(c.model, step, n, d)
@@ -74,12 +75,13 @@ func (c *census) of(step *plan.Step) (o *object.Object, judgements []collector.J
 	return o, c.judge.Object(n), not
 }
 
-// gap names the first gap that was not accepted.
-func (c *census) gap(accepted snapshot.AcceptedGaps) string {
+// gap returns the first gap that was not accepted, or nil.
+func (c *census) gap(accepted snapshot.AcceptedGaps) *reason.Gap {
 	for _, g := range c.graph.Snapshot().Gaps {
 		if g.Name == "" && !accepted.Covers(g) {
-			return ": " + g.String() + " (" + string(g.Reason) + ")"
+			gap := g.Parameter()
+			return &gap
 		}
 	}
-	return ""
+	return nil
 }

@@ -23,9 +23,9 @@ func TestANewBlockerKeepsTheFinalizer(t *testing.T) {
 		dependent object.Object
 		want      string
 	}{
-		"one that blocks":      {Secret("a/new", Owned(To(owner, Blocking))), "skipped Secret/new blocks its deletion"},
+		"one that blocks":      {Secret("a/new", Owned(To(owner, Blocking))), "skipped DependentBlocks Secret/new"},
 		"one that does not":    {Secret("a/new", OwnedBy(owner)), "done"},
-		"one of wrong aspects": {Secret("b/new", Owned(To(owner, Named("other"), Blocking))), "skipped Secret/new blocks its deletion"},
+		"one of wrong aspects": {Secret("b/new", Owned(To(owner, Named("other"), Blocking))), "skipped DependentBlocks Secret/new"},
 		"one that is not new":  {Secret("a/new"), "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestAnyNewDependentKeepsTheOrphanFinalizer(t *testing.T) {
 	owner := ConfigMap("a/owner", Terminating(object.OrphanFinalizer))
 	s := on(owner)
 	s.create(Secret("a/new", OwnedBy(owner)))
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped Secret/new depends on it")
+	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentExists Secret/new")
 	s.sends(t, writes)
 }
 
@@ -48,14 +48,14 @@ func TestNothingIsConcludedFromALookThatIsNotWhole(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
 	s := on(owner)
 	s.always("census ", errors.New("no route to host"))
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped what depends on it could not be seen again: no route to host")
+	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsNotListed no route to host")
 	s.sends(t, writes)
 
 	s = on(owner)
 	s.then("census ", 1, func() {
 		s.base.Gaps = []snapshot.Gap{{Group: "apps", Resource: "deployments", Reason: snapshot.Forbidden}}
 	})
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped what depends on it could not all be seen again: deployments.apps (forbidden)")
+	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsIncomplete deployments.apps (forbidden)")
 	s.sends(t, writes)
 }
 
@@ -68,7 +68,7 @@ func TestASuccessorKeepsItsFinalizer(t *testing.T) {
 			s.edit(uid(owner), nil)
 			s.create(ConfigMap("a/owner", Foreground(), UID("successor")))
 		})
-		s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped gone meanwhile")
+		s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped ObjectGone")
 		if s.state("successor") == nil {
 			t.Error("the successor was released")
 		}

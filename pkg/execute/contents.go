@@ -2,9 +2,9 @@ package execute
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -15,17 +15,17 @@ func (t *task) checkContents(ctx context.Context, o *object.Object) *end {
 	s, err := t.server.Contents(ctx, o.Identity)
 	switch {
 	case ctx.Err() != nil:
-		return t.interrupted()
+		return t.interrupted(ctx)
 	case err != nil:
-		return failing("refused: its contents could not be listed again", err)
+		return failed(reason.ContentsNotListed{Failure: failureOf(err)})
 	}
 	view := snapshot.NewView(s)
 	if gaps := view.ContentsGaps(o.Identity, t.plan.AcceptedGaps); len(gaps) > 0 {
-		return failed(fmt.Sprintf("refused: its contents could not all be listed again: %s (%s)", gaps[0], gaps[0].Reason))
+		return failed(reason.ContentsIncomplete{Gap: gaps[0].Parameter()})
 	}
 	for _, inside := range s.Objects {
 		if view.Contains(o.Identity, inside) && !t.shown(inside) {
-			return failed(fmt.Sprintf("refused: %s in it was not in the plan, and would go along", inside))
+			return failed(reason.ContentsAdded{Object: inside.Identity})
 		}
 	}
 	t.contents = true

@@ -19,11 +19,11 @@ func TestWhatAppearedInANamespaceKeepsIt(t *testing.T) {
 		there, appears object.Object
 		want           string
 	}{
-		"a namespace":              {Namespace("a"), Secret("a/new"), "failed refused: Secret/new in it was not in the plan"},
+		"a namespace":              {Namespace("a"), Secret("a/new"), "failed ContentsAdded Secret/new"},
 		"elsewhere":                {Namespace("a"), Secret("b/new"), "done"},
-		"a definition":             {Definition("widgets.example.com"), widget("b/new"), "failed refused: Widget/new in it was not in the plan"},
+		"a definition":             {Definition("widgets.example.com"), widget("b/new"), "failed ContentsAdded Widget/new"},
 		"of another type":          {Definition("widgets.example.com"), Secret("b/new"), "done"},
-		"another of the same name": {Namespace("a"), Secret("a/x", UID("successor")), "failed refused: Secret/x in it was not in the plan"},
+		"another of the same name": {Namespace("a"), Secret("a/x", UID("successor")), "failed ContentsAdded Secret/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := asking(collector.Ours, metav1.DeletePropagationBackground, c.there, Secret("a/x"))
@@ -39,7 +39,7 @@ func TestWhatAppearedInANamespaceKeepsIt(t *testing.T) {
 func TestContentsThatCannotBeListedAgainKeepANamespace(t *testing.T) {
 	s := asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.always("contents a", errors.New("no route to host"))
-	s.is(t, s.run(t.Context()), "delete a: failed refused: its contents could not be listed again: no route to host")
+	s.is(t, s.run(t.Context()), "delete a: failed ContentsNotListed no route to host")
 	s.sends(t, writes)
 
 	s = asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
@@ -47,7 +47,7 @@ func TestContentsThatCannotBeListedAgainKeepANamespace(t *testing.T) {
 		s.base.Listed = slices.DeleteFunc(slices.Clone(s.base.Listed), func(l snapshot.Listing) bool { return l.Resource == "secrets" })
 		s.base.Gaps = []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
 	})
-	s.is(t, s.run(t.Context()), "delete a: failed refused: its contents could not all be listed again: secrets (forbidden)")
+	s.is(t, s.run(t.Context()), "delete a: failed ContentsIncomplete secrets (forbidden)")
 	s.sends(t, writes)
 }
 
@@ -57,13 +57,13 @@ func TestContentsAreListedAgainAfterAConflict(t *testing.T) {
 		s.edit("Namespace/a", func(*object.Object) {})
 		s.create(Secret("a/new"))
 	})
-	s.is(t, s.run(t.Context()), "delete a: failed refused: Secret/new in it was not in the plan")
+	s.is(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
 }
 
 func TestTheClustersOwnCollectorIsAskedForNoContentsThatAppeared(t *testing.T) {
 	s := asking(collector.Theirs, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.options.Asked = true
 	s.then("contents a", 1, func() { s.create(Secret("a/new")) })
-	s.is(t, s.run(t.Context()), "delete a: failed refused: Secret/new in it was not in the plan")
+	s.is(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
 	s.sends(t, writes)
 }

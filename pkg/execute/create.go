@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -19,15 +20,15 @@ import (
 func (r *restoration) create(ctx context.Context, i int) *end {
 	step, work := &r.plan.Steps[i], r.of.Work(i)
 	add, missing := r.lead(work.Add)
-	if missing != "" {
-		return skipped("its owner " + missing + " was not made")
+	if missing != nil {
+		return skipped(reason.OwnerNotCreated{Owner: *missing})
 	}
 	if work.Settle {
-		r.tell.of(step, event.Waiting, "", "lets what it adopts be seen")
+		r.tell.of(step, event.Waiting, "", reason.WaitsForWatchers{})
 		var err error
 		r.unslotted(func() { err = r.server.Settle(ctx) })
 		if err != nil {
-			return r.interrupted()
+			return r.interrupted(ctx)
 		}
 	}
 	if e := r.standing(ctx, step); e != nil {
@@ -38,14 +39,14 @@ func (r *restoration) create(ctx context.Context, i int) *end {
 	}
 	body, err := r.of.Body(i, references(add))
 	if err != nil {
-		return failing("read what was saved", err)
+		return failed(reason.BackupUnreadable{Failure: failureOf(err)})
 	}
 	o, different, err := r.send(ctx, step.Object.Identity, body)
 	switch {
-	case reasonOf(err) == snapshot.Exists:
-		return skipped("another is there by now")
+	case classOf(err) == snapshot.Exists:
+		return skipped(reason.AlreadyExists{})
 	case err != nil:
-		return failedBy(err)
+		return failed(reason.WriteFailed{Failure: failureOf(err)})
 	}
 	return r.keep(ctx, step, work, o, different)
 }
@@ -53,7 +54,7 @@ func (r *restoration) create(ctx context.Context, i int) *end {
 // send has the server make an object, with less where it refuses it as it is.
 func (r *restoration) send(ctx context.Context, at object.Identity, body json.RawMessage) (o *object.Object, different bool, err error) {
 	o, err = r.server.Create(ctx, at, body)
-	if reasonOf(err) != snapshot.Invalid {
+	if classOf(err) != snapshot.Invalid {
 		return o, false, err
 	}
 	plainer, ok := restore.Plainer(at, body)
@@ -69,24 +70,24 @@ func (r *restoration) keep(ctx context.Context, step *plan.Step, work *restore.W
 	r.mu.Lock()
 	r.made[step.Object.UID] = o.UID
 	r.mu.Unlock()
-	message := ""
+	var remark reason.Reason
 	if different {
-		message = "with another address, as the old one is taken"
+		remark = reason.AddressReplaced{}
 	}
 	if err := r.recorder.Made(step.Object.Identity, o.UID); err != nil {
-		message = "made, but not noted: " + err.Error()
+		remark = reason.CreatedUnrecorded{Failure: failureOf(err)}
 	}
 	if len(work.Defines) == 0 {
-		return done(message)
+		return done(remark)
 	}
-	r.tell.of(step, event.Waiting, "", "waits until what it defines is served")
+	r.tell.of(step, event.Waiting, "", reason.WaitsForTypes{})
 	var err error
 	r.unslotted(func() { err = r.server.Serve(ctx, work.Defines) })
 	if err != nil {
 		if ctx.Err() != nil {
 			r.cut.Store(true)
 		}
-		return done("made, but what it defines is not served yet")
+		return done(reason.DefinitionNotServed{})
 	}
-	return done(message)
+	return done(remark)
 }

@@ -1,34 +1,36 @@
 package execute
 
 import (
+	"context"
 	"errors"
-	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // end is how a step ended. Where one is answered as a pointer, nil means that
 // the step goes on.
 type end struct {
-	status  event.Status
-	message string
+	status event.Status
+	reason reason.Reason // nil: it was done as planned
 }
 
-func done(message string) *end    { return &end{event.Done, message} }
-func skipped(message string) *end { return &end{event.Skipped, message} }
-func failed(message string) *end  { return &end{event.Failed, message} }
-
-const changedSince = "it changed since the plan was made"
+func done(why reason.Reason) *end    { return &end{event.Done, why} }
+func skipped(why reason.Reason) *end { return &end{event.Skipped, why} }
+func failed(why reason.Reason) *end  { return &end{event.Failed, why} }
 
 // interrupted ends a step whose write was not begun before the context ended.
-func (r *walker) interrupted() *end {
+func (r *walker) interrupted(ctx context.Context) *end {
 	r.cut.Store(true)
-	return skipped("the run ended before it")
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return skipped(reason.TimedOut{})
+	}
+	return skipped(reason.Interrupted{})
 }
 
-// reasonOf is the known cause of an error, or empty.
-func reasonOf(err error) snapshot.Reason {
+// classOf returns the known cause of an error, or an empty one.
+func classOf(err error) snapshot.Reason {
 	var refusal Refusal
 	if errors.As(err, &refusal) {
 		return refusal.Refusal()
@@ -36,17 +38,12 @@ func reasonOf(err error) snapshot.Reason {
 	return ""
 }
 
-func failing(doing string, err error) *end {
-	return failedBy(fmt.Errorf("%s: %w", doing, err))
-}
-
-// failedBy is how a step ends with an error: with what a person may do about it,
-// where the error knows that.
-func failedBy(err error) *end {
-	message := err.Error()
+// failureOf returns an error as the parameters of a reason.
+func failureOf(err error) reason.Failure {
+	out := reason.Failure{ErrorClass: string(classOf(err)), Detail: err.Error()}
 	var hinting interface{ Hint() string }
-	if errors.As(err, &hinting) && hinting.Hint() != "" {
-		message += " (" + hinting.Hint() + ")"
+	if errors.As(err, &hinting) {
+		out.Hint = hinting.Hint()
 	}
-	return failed(message)
+	return out
 }

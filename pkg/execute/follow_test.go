@@ -65,7 +65,7 @@ func TestNothingIsWaitedForThatDoesNotFollow(t *testing.T) {
 	s, _ := followed(metav1.DeletePropagationBackground, web, pod)
 	s.always("delete web", errors.New("not today"))
 	r := s.run(t.Context())
-	s.is(t, r, "delete web: failed not today", "delete pod: skipped not waited for")
+	s.is(t, r, "delete web: failed WriteFailed not today", "delete pod: skipped CausingStepNotDone")
 }
 
 func TestARunThatEndsBeforeTheClusterDidItsPartSaysSo(t *testing.T) {
@@ -78,7 +78,7 @@ func TestARunThatEndsBeforeTheClusterDidItsPartSaysSo(t *testing.T) {
 		}
 	}
 	r := s.run(ctx)
-	s.is(t, r, "delete web: done", "delete pod: skipped the cluster's own collector did not come to it")
+	s.is(t, r, "delete web: done", "delete pod: skipped NotCollectedInTime")
 	if !r.Interrupted {
 		t.Error("it is called complete")
 	}
@@ -107,7 +107,7 @@ func TestWhatWentOfItselfIsFollowedAllTheSame(t *testing.T) {
 			go func() { f <- sighting{uid(pod), nil} }()
 		}
 	}
-	s.is(t, s.run(t.Context()), "delete web: skipped already gone", "delete pod: done")
+	s.is(t, s.run(t.Context()), "delete web: skipped AlreadyGone", "delete pod: done")
 }
 
 var _ execute.Watcher = feed(nil)

@@ -3,13 +3,13 @@ package execute
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // saveAll has everything saved that the plan deletes, takes along or mends, before
@@ -38,15 +38,11 @@ func (r *run) saveAll(ctx context.Context) {
 			r.saved(n, kept[i].Object)
 		}
 	}
-	what := "go"
-	if r.plan.Mode == plan.Repair {
-		what = "change"
-	}
-	message := fmt.Sprintf("saved %d of %d objects that are to %s", saved, len(nodes), what)
+	var came reason.Reason = reason.BackedUp{Saved: saved, Total: len(nodes), Repair: r.plan.Mode == plan.Repair}
 	if err != nil {
-		message = "nothing could be saved: " + err.Error()
+		came = reason.NothingBackedUp{Failure: failureOf(err)}
 	}
-	r.tell.say(event.Event{Event: event.Backup, Message: message})
+	r.tell.say(event.Event{Event: event.Backup, Reason: came})
 }
 
 func (r *run) unsave(nodes []graph.Node, err error) {
@@ -122,10 +118,10 @@ func (r *run) saved(n graph.Node, o *object.Object) bool {
 // again.
 func (t *task) save(ctx context.Context, o *object.Object) *end {
 	if err := t.unsaved[t.node]; err != nil {
-		return failing("not saved", err)
+		return failed(reason.BackupFailed{Failure: failureOf(err)})
 	}
 	if t.frozen(t.node) {
-		return failed(changedSince)
+		return failed(reason.ChangedSincePlanned{})
 	}
 	kept, err := t.keep(ctx, []object.Identity{o.Identity})
 	if err == nil {
@@ -133,9 +129,9 @@ func (t *task) save(ctx context.Context, o *object.Object) *end {
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return t.interrupted()
+		return t.interrupted(ctx)
 	case err != nil:
-		return failing("not saved", err)
+		return failed(reason.BackupFailed{Failure: failureOf(err)})
 	case kept[0].Object == nil:
 		t.mirror.gone(t.node)
 		return nil

@@ -46,7 +46,7 @@ func TestAPodThatDoesNotStopInTimeKeepsWhatFollows(t *testing.T) {
 		return ctx.Err()
 	}
 	report := s.run(ctx)
-	s.is(t, report, "delete pod: done still there: waits for its kubelet to stop it", "delete child: skipped the run ended before it")
+	s.is(t, report, "delete pod: done DeletionIncomplete WaitsForKubelet", "delete child: skipped Interrupted")
 	if !report.Interrupted || report.Deleted != 1 {
 		t.Errorf("%+v", report)
 	}
@@ -61,7 +61,7 @@ func TestARunThatDidNotWaitToTheEndWasInterrupted(t *testing.T) {
 		return ctx.Err()
 	}
 	report := s.run(ctx)
-	s.is(t, report, "delete pod: done still there")
+	s.is(t, report, "delete pod: done DeletionIncomplete")
 	if !report.Interrupted {
 		t.Error("not interrupted")
 	}
@@ -71,8 +71,8 @@ func TestAPodThatCannotBeWatchedKeepsWhatFollows(t *testing.T) {
 	s, _ := stopping()
 	s.await = func(context.Context, object.Identity) error { return errors.New("too many requests") }
 	s.is(t, s.run(t.Context()),
-		"delete pod: done still there: waits for its kubelet to stop it; too many requests",
-		"delete child: skipped its owner Pod/pod is there")
+		"delete pod: done DeletionIncomplete WaitsForKubelet too many requests",
+		"delete child: skipped OwnerStillExists Pod/pod")
 }
 
 func TestPodsThatStopTakeNobodysPlace(t *testing.T) {

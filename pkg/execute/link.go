@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -18,33 +19,33 @@ func (r *restoration) link(ctx context.Context, i int) *end {
 	at := step.Object.Identity
 	now, made := r.uid(at.UID)
 	if !made {
-		return skipped("it was not made")
+		return skipped(reason.NotCreated{})
 	}
 	at.UID = now
 	add, missing := r.lead(work.Add)
-	if len(add) == 0 {
-		return skipped("its owner " + missing + " was not made")
+	if len(add) == 0 && missing != nil {
+		return skipped(reason.OwnerNotCreated{Owner: *missing})
 	}
 	o, err := r.sight(ctx, at, work, add)
 	for range attempts {
 		switch {
 		case ctx.Err() != nil:
-			return r.interrupted()
+			return r.interrupted(ctx)
 		case err != nil:
-			return failing("it could not be read again", err)
+			return failed(reason.RereadFailed{Failure: failureOf(err)})
 		case o == nil:
-			return skipped("gone meanwhile")
+			return skipped(reason.ObjectGone{})
 		case o.Terminating():
-			return skipped("it is being deleted")
+			return skipped(reason.AlreadyTerminating{})
 		}
 		change, rival := linking(o, add)
 		switch {
-		case rival != "":
-			return skipped(rival + " controls it by now")
+		case rival != nil:
+			return skipped(reason.ConflictingController{Owner: *rival})
 		case change.Empty() && work.Adopted:
-			return done("")
+			return done(nil)
 		case change.Empty():
-			return skipped(soAlready)
+			return skipped(reason.AlreadyDone{})
 		}
 		if e := r.standing(ctx, step); e != nil {
 			return e
@@ -53,22 +54,22 @@ func (r *restoration) link(ctx context.Context, i int) *end {
 			return e
 		}
 		_, err = r.server.Patch(ctx, o, change)
-		switch reasonOf(err) {
+		switch classOf(err) {
 		case snapshot.Gone:
-			return skipped("gone meanwhile")
+			return skipped(reason.ObjectGone{})
 		case snapshot.Conflict:
 			o, err = r.server.Read(ctx, at)
 			continue
 		}
 		switch {
 		case err != nil:
-			return failedBy(err)
-		case missing != "":
-			return done("but its owner " + missing + " was not made")
+			return failed(reason.WriteFailed{Failure: failureOf(err)})
+		case missing != nil:
+			return done(reason.PartlyLinked{Owner: *missing})
 		}
-		return done("")
+		return done(nil)
 	}
-	return failed("it keeps changing")
+	return failed(reason.KeepsChanging{Attempts: attempts})
 }
 
 // sight reads the object, once its controller has had the time to adopt it.
@@ -87,8 +88,8 @@ func (r *restoration) sight(ctx context.Context, at object.Identity, work *resto
 }
 
 // linking is the change that gives an object the references which it lacks. An
-// object has one controller at most: rival names the one that it has already.
-func linking(o *object.Object, add []restore.Addition) (c object.Change, rival string) {
+// object has one controller at most: rival is the one that it has already, or nil.
+func linking(o *object.Object, add []restore.Addition) (c object.Change, rival *object.Reference) {
 	for _, a := range add {
 		for i, x := range o.Owners {
 			if slices.ContainsFunc(a.Over, func(over object.Reference) bool { return alike(x, over) }) && !alike(x, a.Reference) {
@@ -103,10 +104,10 @@ func linking(o *object.Object, add []restore.Addition) (c object.Change, rival s
 	c.Drop = slices.Compact(c.Drop)
 	for i, x := range o.Owners {
 		if x.Controls() && !slices.Contains(c.Drop, i) && slices.ContainsFunc(c.Add, object.Reference.Controls) {
-			return object.Change{}, x.String()
+			return object.Change{}, &x
 		}
 	}
-	return c, ""
+	return c, nil
 }
 
 // met says whether a reference that an object has is what the addition would

@@ -1,7 +1,6 @@
 package execute
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -29,13 +28,13 @@ func mends(step *plan.Step) bool { return len(step.Mends) > 0 }
 // mending is where a step of a repair stands: it is done while the same mends its
 // references as when it was planned. An owner that a reference is to lead to must
 // have been read again.
-func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decision, why string, asks []graph.Node) {
+func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decision, why reason.Reason, asks []graph.Node) {
 	d = collector.Decision{Act: step.Action, Culprit: -1}
 	switch {
 	case o == nil:
-		return d, "gone meanwhile", nil
+		return d, reason.ObjectGone{}, nil
 	case o.Terminating() && !step.Mends[0].Chosen:
-		return d, "it is being deleted already", nil
+		return d, reason.AlreadyTerminating{}, nil
 	}
 	touched, left := step.Move.Change.Touched(), slices.Clone(o.Owners)
 	for k, planned := range step.Mends {
@@ -56,19 +55,19 @@ func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decisio
 		owner := m.graph.Find(now.Becomes.UID)
 		switch to := m.model.Object(owner); {
 		case to == nil:
-			return d, fmt.Sprintf("%s, to which its reference was to lead, is gone", now.Becomes), nil
+			return d, reason.NewOwnerGone{Owner: now.Becomes}, nil
 		case to.Terminating():
-			return d, fmt.Sprintf("%s, to which its reference was to lead, is being deleted", now.Becomes), nil
+			return d, reason.NewOwnerTerminating{Owner: now.Becomes}, nil
 		}
 		d.Change.Rewrite = append(d.Change.Rewrite, object.Rewrite{Index: i, Reference: now.Becomes})
 		asks = append(asks, owner)
 	}
 	if d.Change.Empty() {
-		return d, soAlready, nil
+		return d, reason.AlreadyDone{}, nil
 	}
 	slices.Sort(d.Change.Drop)
 	slices.SortFunc(d.Change.Rewrite, func(a, b object.Rewrite) int { return a.Index - b.Index })
-	return d, "", asks
+	return d, nil, asks
 }
 
 // mendOf is what mends a reference by the last judgement on it: of several that are
@@ -102,9 +101,9 @@ func stands(action collector.Act, planned, now mend.Mend) bool {
 	return planned.Same(now)
 }
 
-func changedMend(r object.Reference, now mend.Mend) string {
+func changedMend(r object.Reference, now mend.Mend) reason.Reason {
 	if now.Fix == mend.None {
-		return fmt.Sprintf("its owner %s %s", r, now.Found.Predicate())
+		return reason.OwnerNotRepairable{Owner: r, Found: now.Found}
 	}
-	return fmt.Sprintf("something else mends its reference to %s now: %s", r, now.Fix)
+	return reason.RepairedOtherwise{Owner: r, Fix: string(now.Fix)}
 }

@@ -82,9 +82,9 @@ func TestStepsThatWaitForEachOtherAreNotDone(t *testing.T) {
 	s.plan.Steps[1].After = []string{s.plan.Steps[0].ID}
 	s.plan.Steps[2].After = []string{"nothing"}
 	s.is(t, s.run(t.Context()),
-		"delete one: failed it comes after a step that is never over",
-		"delete three: failed it comes after a step that is never over",
-		"delete two: failed it comes after a step that is never over")
+		"delete one: failed PrecedingStepNeverEnds",
+		"delete three: failed PrecedingStepNeverEnds",
+		"delete two: failed PrecedingStepNeverEnds")
 	s.sends(t, writes)
 }
 
@@ -94,16 +94,16 @@ func TestEveryStepIsToldOf(t *testing.T) {
 	s.run(t.Context())
 	var got []string
 	for _, e := range s.events {
-		line := string(e.Event) + " " + e.Step + " " + e.Action + " " + string(e.Status) + " " + e.Message
+		line := string(e.Event) + " " + e.Step + " " + e.Action + " " + string(e.Status) + " " + coded(e.Reason)
 		if e.Object != nil {
 			line += " " + e.Object.Name
 		}
 		got = append(got, line)
 	}
 	want := []string{
-		"backup    saved 2 of 2 objects that are to go",
+		"backup    BackedUp 2 2",
 		"started 1 delete   parent", "ended 1 delete done  parent",
-		"started 2 delete   child", "ended 2 delete failed refused: forbidden child",
+		"started 2 delete   child", "ended 2 delete failed WriteFailed forbidden refused: forbidden child",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

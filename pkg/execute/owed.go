@@ -1,22 +1,22 @@
 package execute
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// owed says why the release of an owner that waits for its dependents has to wait
+// owed returns why the release of an owner that waits for its dependents has to wait
 // for another run: somebody else holds it, too, and a step on a dependent comes first
 // that was not done and still should be. Released, the owner would be like any other
-// to that dependent, and keep it (docs/differences.md). Empty: it need not wait.
-func (t *task) owed(s standing) string {
+// to that dependent, and keep it (docs/differences.md). Nil: it need not wait.
+func (t *task) owed(s standing) reason.Reason {
 	if s.decision.Change.Release != object.ForegroundFinalizer || collector.Patched(s.object, s.decision.Change) == nil {
-		return ""
+		return nil
 	}
 	for _, id := range t.step.After {
 		i, known := t.ids[id]
@@ -25,10 +25,10 @@ func (t *task) owed(s standing) string {
 		}
 		first := &t.plan.Steps[i]
 		if n := first.Move.Node; slices.Contains(t.graph.Owners(n), t.node) && t.mirror.due(n) {
-			return fmt.Sprintf("%s %s comes first, and was not done", first.Action, first.Object)
+			return reason.PrecedingStepNotDone{Action: string(first.Action), Object: first.Object.Identity}
 		}
 	}
-	return ""
+	return nil
 }
 
 // due says whether there is something to do with an object because of its owners.

@@ -114,7 +114,7 @@ func TestWhatWasForetoldIsWhatHappens(t *testing.T) {
 			return s.Action == collector.Remove && (s.Object.Kind == "Namespace" || s.Object.Kind == "CustomResourceDefinition")
 		})
 		for i, r := range report.Results {
-			if r.Status != event.Done && (!swept || r.Status == event.Failed) || r.Step != p.Steps[i].ID || r.Status == event.Done && r.Message != "" {
+			if r.Status != event.Done && (!swept || r.Status == event.Failed) || r.Step != p.Steps[i].ID || r.Status == event.Done && r.Reason != nil {
 				t.Fatalf("%s %s of %s: %+v", p.Steps[i].ID, p.Steps[i].Action, p.Steps[i].Object.Identity, r)
 			}
 		}

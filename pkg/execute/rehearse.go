@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -25,35 +26,35 @@ func (r *run) rehearse(ctx context.Context, step *plan.Step) *end {
 	}
 	for range attempts {
 		if ctx.Err() != nil {
-			return r.interrupted()
+			return r.interrupted(ctx)
 		}
 		_, err := r.send(ctx, o, d)
-		switch reason := reasonOf(err); {
+		switch class := classOf(err); {
 		case err == nil:
-			return done("")
-		case reason == snapshot.Gone:
-			return skipped("gone meanwhile")
-		case reason != snapshot.Conflict:
-			return failedBy(err)
+			return done(nil)
+		case class == snapshot.Gone:
+			return skipped(reason.ObjectGone{})
+		case class != snapshot.Conflict:
+			return failed(reason.WriteFailed{Failure: failureOf(err)})
 		case r.options.Frozen:
-			return failed(changedSince)
+			return failed(reason.ChangedSincePlanned{})
 		}
 		now, err := r.server.Read(ctx, o.Identity)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return r.interrupted()
+			return r.interrupted(ctx)
 		case err != nil:
-			return failing("it changed, and could not be read again", err)
+			return failed(reason.RereadFailed{Failure: failureOf(err), Changed: true})
 		case now == nil:
-			return skipped("gone meanwhile")
+			return skipped(reason.ObjectGone{})
 		case !unchanged(now, o):
-			return skipped(changedSince)
+			return skipped(reason.ChangedSincePlanned{})
 		}
 		renewed := *o
 		renewed.ResourceVersion = now.ResourceVersion
 		o = &renewed
 	}
-	return failed("it keeps changing")
+	return failed(reason.KeepsChanging{Attempts: attempts})
 }
 
 // sofar is the part of a move's change that can be made on an object as it was

@@ -82,7 +82,7 @@ func TestARehearsalShowsWhatIsRefused(t *testing.T) {
 	parent := ConfigMap("a/parent", OwnedBy(gone))
 	s := rehearsal(parent, Secret("a/child", OwnedBy(parent)))
 	s.always("delete parent", forbidden)
-	s.is(t, s.run(t.Context()), "delete parent: failed refused: forbidden", "delete child: done")
+	s.is(t, s.run(t.Context()), "delete parent: failed WriteFailed forbidden refused: forbidden", "delete child: done")
 }
 
 func TestARehearsalOfWhatChangedSince(t *testing.T) {
@@ -92,7 +92,7 @@ func TestARehearsalOfWhatChangedSince(t *testing.T) {
 	s.edit(uid(changed), func(o *object.Object) { o.Owners = nil })
 	s.edit(uid(went), nil)
 	s.is(t, s.run(t.Context()),
-		"delete busy: done", "delete changed: skipped it changed since the plan was made", "delete went: skipped gone meanwhile")
+		"delete busy: done", "delete changed: skipped ChangedSincePlanned", "delete went: skipped ObjectGone")
 }
 
 func TestARehearsalOfAFrozenPlanRefusesWhatChanged(t *testing.T) {
@@ -100,7 +100,7 @@ func TestARehearsalOfAFrozenPlanRefusesWhatChanged(t *testing.T) {
 	s := rehearsal(busy)
 	s.options.Frozen = true
 	s.edit(uid(busy), func(*object.Object) {})
-	s.is(t, s.run(t.Context()), "delete busy: failed it changed since the plan was made")
+	s.is(t, s.run(t.Context()), "delete busy: failed ChangedSincePlanned")
 }
 
 func TestARehearsalThatCannotReadAgainFails(t *testing.T) {
@@ -110,8 +110,8 @@ func TestARehearsalThatCannotReadAgainFails(t *testing.T) {
 	s.always("read busy", forbidden)
 	s.always("delete busier", refusal{snapshot.Conflict})
 	s.is(t, s.run(t.Context()),
-		"delete busier: failed it keeps changing",
-		"delete busy: failed it changed, and could not be read again: refused: forbidden")
+		"delete busier: failed KeepsChanging 20",
+		"delete busy: failed RereadFailed forbidden refused: forbidden true")
 }
 
 func TestARehearsalIsInterrupted(t *testing.T) {
@@ -120,7 +120,7 @@ func TestARehearsalIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.then("delete one", 1, cancel)
 	report := s.run(ctx)
-	s.is(t, report, "delete one: done", "delete two: skipped the run ended before it")
+	s.is(t, report, "delete one: done", "delete two: skipped Interrupted")
 	if !report.Interrupted {
 		t.Error("not interrupted")
 	}

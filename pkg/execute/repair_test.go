@@ -71,7 +71,7 @@ func TestWhatCannotBeSavedIsNotMended(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
 	s := repairing(web, x)
 	s.disk.fails = map[string]error{"x": errors.New("disk full")}
-	s.is(t, s.run(t.Context()), "relink x: failed not saved: save x: disk full")
+	s.is(t, s.run(t.Context()), "relink x: failed BackupFailed save x: disk full")
 	s.sends(t, writes)
 }
 
@@ -83,15 +83,15 @@ func TestTheNewOwnerIsReadRightBeforeTheWrite(t *testing.T) {
 	}{
 		"it is gone": {
 			func(s *scene) { s.edit(uid(web), nil) },
-			"relink x: skipped Deployment/web, to which its reference was to lead, is gone",
+			"relink x: skipped NewOwnerGone Deployment/web",
 		},
 		"it is being deleted": {
 			func(s *scene) { s.edit(uid(web), func(o *object.Object) { Terminating("x/y")(o) }) },
-			"relink x: skipped Deployment/web, to which its reference was to lead, is being deleted",
+			"relink x: skipped NewOwnerTerminating Deployment/web",
 		},
 		"it cannot be read": {
 			func(s *scene) { s.always("read web", forbidden) },
-			"relink x: failed read Deployment/web again, on which it rests: refused: forbidden",
+			"relink x: failed DependencyReadFailed Deployment/web forbidden refused: forbidden",
 		},
 		"it changed in what does not matter": {
 			func(s *scene) { s.edit(uid(web), func(*object.Object) {}) },
@@ -122,19 +122,19 @@ func TestWhatOthersChangedIsJudgedAnew(t *testing.T) {
 		},
 		"somebody relinked it": {
 			func(o *object.Object) { o.Owners = []object.Reference{To(web), To(gone)} },
-			[]string{"relink x: skipped it changed: nothing left to do", "unlink x: done"},
+			[]string{"relink x: skipped ObjectChanged AlreadyDone", "unlink x: done"},
 		},
 		"somebody added the successor": {
 			func(o *object.Object) { o.Owners = append(slices.Clone(o.Owners), To(web)) },
-			[]string{"relink x: skipped it changed: something else mends its reference to Deployment/web now: unlink", "unlink x: done"},
+			[]string{"relink x: skipped ObjectChanged RepairedOtherwise Deployment/web unlink", "unlink x: done"},
 		},
 		"somebody took all references away": {
 			func(o *object.Object) { o.Owners = nil },
-			[]string{"relink x: skipped it changed: nothing left to do", "unlink x: skipped nothing left to do"},
+			[]string{"relink x: skipped ObjectChanged AlreadyDone", "unlink x: skipped AlreadyDone"},
 		},
 		"somebody deleted it": {
 			func(o *object.Object) { Terminating("x/y")(o) },
-			[]string{"relink x: skipped it changed: it is being deleted already", "unlink x: skipped it is being deleted already"},
+			[]string{"relink x: skipped ObjectChanged AlreadyTerminating", "unlink x: skipped AlreadyTerminating"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestWhatIsGoneIsNotMended(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
 	s := repairing(web, x)
 	s.then("patch x", 1, func() { s.edit(uid(x), nil) })
-	s.is(t, s.run(t.Context()), "relink x: skipped gone meanwhile")
+	s.is(t, s.run(t.Context()), "relink x: skipped ObjectGone")
 }
 
 func TestAReferenceThatIsTakenAwayOnDemandStaysDead(t *testing.T) {
@@ -189,7 +189,7 @@ func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
 		report := execute.Run(t.Context(), p, g, f, &disk{fake: f}, execute.Options{Concurrency: 3})
 		for i, r := range report.Results {
 			if r.Status != event.Done {
-				t.Fatalf("%s of %s: %s %s", p.Steps[i].Action, p.Steps[i].Object, r.Status, r.Message)
+				t.Fatalf("%s of %s: %s", p.Steps[i].Action, p.Steps[i].Object, howEnded(r))
 			}
 		}
 		after := f.look()

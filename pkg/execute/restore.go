@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 )
 
@@ -71,12 +72,12 @@ func (r *restoration) uid(then types.UID) (types.UID, bool) {
 }
 
 // lead has references lead to what their owners are now. Those of owners that
-// were not made are left out, and named.
-func (r *restoration) lead(add []restore.Addition) (lead []restore.Addition, missing string) {
+// were not made are left out, and the last of them is named.
+func (r *restoration) lead(add []restore.Addition) (lead []restore.Addition, missing *object.Reference) {
 	for _, a := range add {
 		now, made := r.uid(a.UID)
 		if !made {
-			missing = a.String()
+			missing = &a.Reference
 			continue
 		}
 		a.UID = now
@@ -95,8 +96,8 @@ func references(of []restore.Addition) []object.Reference {
 
 // vanished reads again the owners that this run has not made, save those that the
 // plan knows to be no owners and refers to all the same. It names one that is
-// gone, or that waits for its dependents to go.
-func (r *restoration) vanished(ctx context.Context, step *plan.Step) (name string, err error) {
+// gone, or that waits for its dependents to go; nil where there is none.
+func (r *restoration) vanished(ctx context.Context, step *plan.Step) (*object.Reference, error) {
 	for i := range step.References {
 		ref := &step.References[i]
 		if ref.Verdict != collector.Solid || r.makes[types.UID(ref.UID)] {
@@ -106,25 +107,25 @@ func (r *restoration) vanished(ctx context.Context, step *plan.Step) (name strin
 			APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: step.Object.Namespace, Name: ref.Name, UID: types.UID(ref.UID),
 		})
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if now == nil || now.DeletingDependents() {
-			return ref.Kind + "/" + ref.Name, nil
+			return &object.Reference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: types.UID(ref.UID)}, nil
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // standing ends a step whose owners are not there any more. Nil: they are.
 func (r *restoration) standing(ctx context.Context, step *plan.Step) *end {
-	name, err := r.vanished(ctx, step)
+	owner, err := r.vanished(ctx, step)
 	switch {
 	case ctx.Err() != nil:
-		return r.interrupted()
+		return r.interrupted(ctx)
 	case err != nil:
-		return failing("read its owner again", err)
-	case name != "":
-		return skipped("its owner " + name + " is gone by now")
+		return failed(reason.OwnerRereadFailed{Failure: failureOf(err)})
+	case owner != nil:
+		return skipped(reason.OwnerGone{Owner: *owner})
 	}
 	return nil
 }

@@ -198,7 +198,7 @@ func (m *maker) plans(gone ...object.Object) *restore.Restoration {
 func ended(r *restore.Restoration, of *execute.Report) map[string]string {
 	out := map[string]string{}
 	for i, s := range r.Plan.Steps {
-		out[fmt.Sprintf("%s %s", s.Action, s.Object)] = strings.TrimSpace(string(of.Results[i].Status) + " " + of.Results[i].Message)
+		out[fmt.Sprintf("%s %s", s.Action, s.Object)] = howEnded(of.Results[i])
 	}
 	return out
 }
@@ -307,7 +307,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				return nil
 			},
 			want: map[string]string{
-				"create Role/plain": "skipped another is there by now", "create Secret/below": "skipped its owner Role/plain was not made",
+				"create Role/plain": "skipped AlreadyExists", "create Secret/below": "skipped OwnerNotCreated Role/plain",
 			},
 		},
 		"what the server refuses is said, and what it would have owned is not made": {
@@ -319,7 +319,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				return nil
 			},
 			want: map[string]string{
-				"create Role/plain": "failed refused: forbidden", "create Secret/below": "skipped its owner Role/plain was not made",
+				"create Role/plain": "failed WriteFailed forbidden refused: forbidden", "create Secret/below": "skipped OwnerNotCreated Role/plain",
 			},
 		},
 		"what a controller was to adopt stays without it": {
@@ -331,8 +331,8 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				return nil
 			},
 			want: map[string]string{
-				"create Pod/web-1-a": "done", "create ReplicaSet/web-1": "failed refused: forbidden",
-				"link Pod/web-1-a": "skipped its owner ReplicaSet/web-1 was not made",
+				"create Pod/web-1-a": "done", "create ReplicaSet/web-1": "failed WriteFailed forbidden refused: forbidden",
+				"link Pod/web-1-a": "skipped OwnerNotCreated ReplicaSet/web-1",
 			},
 		},
 		"an owner that goes meanwhile is no owner any more": {
@@ -343,7 +343,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]string{"create Secret/below": "skipped its owner Role/plain is gone by now"},
+			want: map[string]string{"create Secret/below": "skipped OwnerGone Role/plain"},
 		},
 		"nor is one that waits for its dependents to go": {
 			there: []object.Object{owner}, gone: []object.Object{goneBelow},
@@ -353,7 +353,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]string{"create Secret/below": "skipped its owner Role/plain is gone by now"},
+			want: map[string]string{"create Secret/below": "skipped OwnerGone Role/plain"},
 		},
 		"an object that keeps changing is linked all the same": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
@@ -373,7 +373,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]string{"create Role/plain": "done", "link ConfigMap/survivor": "skipped gone meanwhile"},
+			want: map[string]string{"create Role/plain": "done", "link ConfigMap/survivor": "skipped ObjectGone"},
 		},
 		"an object has one controller": {
 			gone: []object.Object{goneSet, gonePod},
@@ -387,7 +387,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				return nil
 			},
 			want: map[string]string{
-				"create Pod/web-1-a": "done", "create ReplicaSet/web-1": "done", "link Pod/web-1-a": "skipped Deployment/rival controls it by now",
+				"create Pod/web-1-a": "done", "create ReplicaSet/web-1": "done", "link Pod/web-1-a": "skipped ConflictingController Deployment/rival",
 			},
 		},
 	}
@@ -411,7 +411,7 @@ func TestARehearsedRestorationMakesNothing(t *testing.T) {
 	got := ended(r, execute.Restore(t.Context(), r, m, m, execute.Options{DryRun: true}))
 	for what, want := range map[string]string{
 		"create ConfigMap/flags": "done", "create Pod/web-1-a": "done", "create Namespace/new": "done", "link ConfigMap/survivor": "done",
-		"create ConfigMap/a": "skipped cannot be tried before its namespace is there", "link Pod/web-1-a": "skipped cannot be tried before it is made",
+		"create ConfigMap/a": "skipped DryRunImpossible Namespace", "link Pod/web-1-a": "skipped DryRunImpossible Object",
 	} {
 		if got[what] != want {
 			t.Errorf("%s: %q, want %q", what, got[what], want)

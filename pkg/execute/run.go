@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Options tune a run. The zero value is usable.
@@ -51,9 +52,9 @@ type Report struct {
 
 // Result is how a step ended.
 type Result struct {
-	Step    string       `json:"step"`    // the plan's id of it
-	Status  event.Status `json:"status"`  // empty: not of this run, see Options.Asked
-	Message string       `json:"message"` // unescaped; empty where there is nothing to say
+	Step   string        // the plan's id of it
+	Status event.Status  // empty: not of this run, see Options.Asked
+	Reason reason.Reason // nil where the step was done as planned, and where it is not of this run
 }
 
 // Run does what the plan says and answers when every step is over. The plan must
@@ -123,7 +124,7 @@ func (r *run) perform(ctx context.Context, i int) *end {
 	step := &r.plan.Steps[i]
 	switch {
 	case step.Move == nil:
-		return failed("the plan has to be renewed before it is executed")
+		return failed(reason.PlanNotRevalidated{})
 	case r.options.DryRun:
 		return r.rehearse(ctx, step)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -43,8 +44,8 @@ func TestADependentOfAWaitingOwnerThatBecameSolidIsKept(t *testing.T) {
 	s := on(owner, Secret("a/child", OwnedBy(owner)))
 	s.edit(uid(owner), func(o *object.Object) { o.Finalizers = []string{"x/y"} })
 	s.is(t, s.run(t.Context()),
-		"delete child: skipped its owner ConfigMap/owner is there",
-		"remove-finalizer owner: skipped nothing left to do")
+		"delete child: skipped OwnerStillExists ConfigMap/owner",
+		"remove-finalizer owner: skipped AlreadyDone")
 	s.sends(t, writes)
 }
 
@@ -67,7 +68,7 @@ func TestAWaitingOwnerIsReadAgainBeforeEveryAttempt(t *testing.T) {
 		s.edit(uid(owner), func(o *object.Object) { o.Finalizers = []string{"x/y"} })
 	})
 	report := s.run(t.Context())
-	if r := report.Results[0]; r.Message != "it changed: its owner ConfigMap/owner is there" || s.state(uid(child)) == nil {
+	if r := report.Results[0]; coded(r.Reason) != "ObjectChanged OwnerStillExists ConfigMap/owner" || s.state(uid(child)) == nil {
 		t.Errorf("%+v", report.Results)
 	}
 }
@@ -87,8 +88,8 @@ func TestAWaitingOwnerThatCannotBeReadKeepsItsDependents(t *testing.T) {
 	s := on(owner, Secret("a/child", Owned(To(owner, Blocking))))
 	s.always("read owner", forbidden)
 	s.is(t, s.run(t.Context()),
-		"delete child: failed read ConfigMap/owner again, on which it rests: refused: forbidden",
-		"remove-finalizer owner: skipped Secret/child blocks its deletion")
+		"delete child: failed DependencyReadFailed ConfigMap/owner forbidden refused: forbidden",
+		"remove-finalizer owner: skipped DependentBlocks Secret/child")
 	s.sends(t, writes)
 }
 
@@ -124,8 +125,8 @@ func TestAnObjectThatNeverRestsFailsInTheEnd(t *testing.T) {
 		return nil
 	}
 	s.is(t, s.run(t.Context()),
-		"unlink other: failed it keeps changing: given up after 20 attempts",
-		"delete child: failed it keeps changing: given up after 20 attempts")
+		"unlink other: failed KeepsChanging 20",
+		"delete child: failed KeepsChanging 20")
 	if n := len(s.sent("patch")); n != 20 {
 		t.Errorf("patched %d times", n)
 	}
@@ -137,11 +138,11 @@ func TestAnObjectWhoseOwnersChangedIsDecidedAgain(t *testing.T) {
 		change func(*object.Object)
 		want   string
 	}{
-		"adopted":            {func(o *object.Object) { o.Owners = []object.Reference{To(stays)} }, "skipped it changed: its owner ConfigMap/stays is there"},
-		"one owner more":     {func(o *object.Object) { o.Owners = append(o.Owners, To(stays)) }, "skipped it changed: its owner ConfigMap/stays is there"},
-		"orphaned":           {func(o *object.Object) { o.Owners = nil }, "skipped it changed: it has no owners any more"},
-		"an owner unknown":   {func(o *object.Object) { o.Owners = append(o.Owners, To(Pod("a/x"), As("v9", "What"))) }, "skipped it changed: its owner What/x cannot be judged"},
-		"deleted by others":  {func(o *object.Object) { o.Deleted, o.Finalizers = &now, []string{"x/y"} }, "skipped it changed: it is being deleted already"},
+		"adopted":            {func(o *object.Object) { o.Owners = []object.Reference{To(stays)} }, "skipped ObjectChanged OwnerStillExists ConfigMap/stays"},
+		"one owner more":     {func(o *object.Object) { o.Owners = append(o.Owners, To(stays)) }, "skipped ObjectChanged OwnerStillExists ConfigMap/stays"},
+		"orphaned":           {func(o *object.Object) { o.Owners = nil }, "skipped ObjectChanged NoOwnerReferences"},
+		"an owner unknown":   {func(o *object.Object) { o.Owners = append(o.Owners, To(Pod("a/x"), As("v9", "What"))) }, "skipped ObjectChanged OwnerNotResolved What/x"},
+		"deleted by others":  {func(o *object.Object) { o.Deleted, o.Finalizers = &now, []string{"x/y"} }, "skipped ObjectChanged AlreadyTerminating"},
 		"held by a new hand": {func(o *object.Object) { o.Finalizers = []string{"x/y"} }, "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +161,7 @@ func TestAPatchThatWasMadeAlreadyIsNotMadeTwice(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone, stays))
 	s := on(stays, child)
 	s.then("patch child", 1, func() { s.edit(uid(child), func(o *object.Object) { o.Owners = o.Owners[1:] }) })
-	s.is(t, s.run(t.Context()), "unlink child: skipped it changed: nothing left to do: it is so already")
+	s.is(t, s.run(t.Context()), "unlink child: skipped ObjectChanged AlreadyDone")
 }
 
 // Of two references with one UID only the one that is meant goes, wherever it
@@ -183,7 +184,7 @@ func TestWhatCannotBeReadAgainAfterAConflictIsLeft(t *testing.T) {
 	s := on(child)
 	s.then("delete child", 1, func() { s.edit(uid(child), func(*object.Object) {}) })
 	s.always("examine child", forbidden)
-	s.is(t, s.run(t.Context()), "delete child: failed it changed, and could not be read again: refused: forbidden")
+	s.is(t, s.run(t.Context()), "delete child: failed RereadFailed forbidden refused: forbidden true")
 }
 
 func TestWhatOthersDidIsNotDoneAgain(t *testing.T) {
@@ -193,14 +194,14 @@ func TestWhatOthersDidIsNotDoneAgain(t *testing.T) {
 	s := on(child, stays, other, grandchild)
 	s.then("delete child", 1, func() { s.edit(uid(child), nil) })
 	s.then("patch other", 1, func() { s.edit(uid(other), nil) })
-	s.is(t, s.run(t.Context()), "unlink other: skipped gone meanwhile", "delete child: skipped already gone", "delete grandchild: done")
+	s.is(t, s.run(t.Context()), "unlink other: skipped ObjectGone", "delete child: skipped AlreadyGone", "delete grandchild: done")
 }
 
 func TestWhatIsGoneWhenItIsSavedIsNotDeleted(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone))
 	s := on(child, Pod("a/grandchild", OwnedBy(child)))
 	s.edit(uid(child), nil)
-	s.is(t, s.run(t.Context()), "delete child: skipped already gone", "delete grandchild: done")
+	s.is(t, s.run(t.Context()), "delete child: skipped AlreadyGone", "delete grandchild: done")
 	s.sends(t, []string{"delete"}, "delete grandchild")
 }
 
@@ -209,8 +210,8 @@ func TestNothingIsDeletedThatWasNotSaved(t *testing.T) {
 	s := on(child, Pod("a/grandchild", OwnedBy(child)), Secret("a/other", OwnedBy(gone)))
 	s.disk.fails = map[string]error{"child": errors.New("disk full")}
 	s.is(t, s.run(t.Context()),
-		"delete child: failed not saved: save child: disk full", "delete other: done",
-		"delete grandchild: skipped its owner Secret/child is there")
+		"delete child: failed BackupFailed save child: disk full", "delete other: done",
+		"delete grandchild: skipped OwnerStillExists Secret/child")
 	s.sends(t, writes, "delete other")
 }
 
@@ -218,7 +219,7 @@ func TestNothingIsDeletedWithoutABackup(t *testing.T) {
 	stays := ConfigMap("a/stays")
 	s := on(stays, Secret("a/child", OwnedBy(gone)), Secret("a/other", OwnedBy(gone, stays)))
 	s.disk.err = errors.New("read-only file system")
-	s.is(t, s.run(t.Context()), "unlink other: done", "delete child: failed not saved: read-only file system")
+	s.is(t, s.run(t.Context()), "unlink other: done", "delete child: failed BackupFailed read-only file system")
 	s.sends(t, writes, "patch other")
 }
 
@@ -251,7 +252,7 @@ func TestAnObjectThatCannotBeSavedAgainStays(t *testing.T) {
 		s.edit(uid(child), func(*object.Object) {})
 		s.disk.fails = map[string]error{"child": errors.New("disk full")}
 	})
-	s.is(t, s.run(t.Context()), "delete child: failed not saved: save child: disk full")
+	s.is(t, s.run(t.Context()), "delete child: failed BackupFailed save child: disk full")
 }
 
 // The patch that breaks a circle is ours: it needs no second save.
@@ -271,9 +272,9 @@ func TestWhatFollowsFromAFailureIsNotDone(t *testing.T) {
 	s.always("delete parent", forbidden)
 	report := s.run(t.Context())
 	s.is(t, report,
-		"delete parent: failed refused: forbidden",
-		"delete child: skipped its owner ConfigMap/parent is there",
-		"delete grandchild: skipped its owner Secret/child is there")
+		"delete parent: failed WriteFailed forbidden refused: forbidden",
+		"delete child: skipped OwnerStillExists ConfigMap/parent",
+		"delete grandchild: skipped OwnerStillExists Secret/child")
 	if report.Failed != 1 || report.Skipped != 2 || report.Deleted != 0 {
 		t.Errorf("%+v", report)
 	}
@@ -285,15 +286,15 @@ func TestAnOwnerThatIsHeldIsNotReleasedBeforeADependentThatCouldNotGo(t *testing
 	s := on(one, Secret("a/two", Owned(To(one, Blocking))))
 	s.always("delete two", forbidden)
 	s.is(t, s.run(t.Context()),
-		"unblock two: done", "delete two: failed refused: forbidden",
-		"remove-finalizer one: skipped delete Secret/two comes first, and was not done",
-		"remove-finalizer two: skipped the collector would do something else with it now: delete")
+		"unblock two: done", "delete two: failed WriteFailed forbidden refused: forbidden",
+		"remove-finalizer one: skipped PrecedingStepNotDone delete Secret/two",
+		"remove-finalizer two: skipped DecidedOtherwise delete")
 }
 
 func TestAnAnswerThatIsNotUnderstoodIsAFailure(t *testing.T) {
 	s := on(ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))))
 	s.always("delete parent", errors.New("unexpected EOF"))
-	s.is(t, s.run(t.Context()), "delete parent: failed unexpected EOF", "delete child: skipped its owner ConfigMap/parent is there")
+	s.is(t, s.run(t.Context()), "delete parent: failed WriteFailed unexpected EOF", "delete child: skipped OwnerStillExists ConfigMap/parent")
 }
 
 func TestAnOrphanedDependentThatCannotBeDetachedKeepsTheFinalizer(t *testing.T) {
@@ -301,8 +302,8 @@ func TestAnOrphanedDependentThatCannotBeDetachedKeepsTheFinalizer(t *testing.T) 
 	s := on(owner, Secret("a/child", OwnedBy(owner)), Secret("a/other", OwnedBy(owner)))
 	s.always("patch child", forbidden)
 	s.is(t, s.run(t.Context()),
-		"unlink child: failed refused: forbidden", "unlink other: done",
-		"remove-finalizer owner: skipped Secret/child depends on it")
+		"unlink child: failed WriteFailed forbidden refused: forbidden", "unlink other: done",
+		"remove-finalizer owner: skipped DependentExists Secret/child")
 }
 
 func TestAnAdmissionWebhookThatAddsAnOwnerIsNoticed(t *testing.T) {
@@ -332,7 +333,7 @@ func TestWhatAnAdmissionWebhookDidIsUnknownUntilItIsRead(t *testing.T) {
 	}
 	s.always("examine two", forbidden)
 	report := s.run(t.Context())
-	if r := report.Results[1]; r.Message != "its owner ConfigMap/one cannot be judged" {
+	if r := report.Results[1]; coded(r.Reason) != "OwnerNotResolved ConfigMap/one" {
 		t.Errorf("%+v", report.Results)
 	}
 }
@@ -348,7 +349,7 @@ func TestAWaitingOwnerThatThePlanDidNotKnowIsReadAgain(t *testing.T) {
 		want   string
 	}{
 		"still waiting": {[]string{object.ForegroundFinalizer}, "done"},
-		"solid by then": {[]string{"x/y"}, "skipped its owner ConfigMap/late is there"},
+		"solid by then": {[]string{"x/y"}, "skipped OwnerStillExists ConfigMap/late"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := on(one, two)
@@ -356,7 +357,7 @@ func TestAWaitingOwnerThatThePlanDidNotKnowIsReadAgain(t *testing.T) {
 			s.then("patch two", 1, func() { s.edit(uid(two), func(o *object.Object) { o.Owners = append(o.Owners, To(late)) }) })
 			s.then("examine two", 2, func() { s.edit(uid(late), func(o *object.Object) { o.Finalizers = test.become }) })
 			report := s.run(t.Context())
-			if r := report.Results[1]; !strings.Contains(string(r.Status)+" "+r.Message, strings.TrimPrefix(test.want, "skipped ")) {
+			if r := report.Results[1]; !strings.Contains(howEnded(r), strings.TrimPrefix(test.want, "skipped ")) {
 				t.Errorf("%+v", report.Results)
 			}
 			s.sends(t, []string{"examine"}, "examine two", "examine two")
@@ -371,7 +372,7 @@ func TestAnInterruptStopsNewWorkAndWaitsForWhatIsInFlight(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.then("delete parent", 1, cancel)
 	report := s.run(ctx)
-	s.is(t, report, "delete parent: done", "delete two: skipped the run ended before it", "delete child: skipped the run ended before it")
+	s.is(t, report, "delete parent: done", "delete two: skipped Interrupted", "delete child: skipped Interrupted")
 	if !report.Interrupted || report.Deleted != 1 || s.state(uid(parent)) != nil {
 		t.Errorf("%+v", report)
 	}
@@ -382,15 +383,19 @@ func TestAnInterruptStopsNewWorkAndWaitsForWhatIsInFlight(t *testing.T) {
 }
 
 func TestARunThatWasInterruptedBeforeItBeganDoesNothing(t *testing.T) {
-	s := on(ConfigMap("a/parent", OwnedBy(gone)))
-	ctx, cancel := context.WithCancel(t.Context())
+	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	report := s.run(ctx)
-	s.is(t, report, "delete parent: skipped the run ended before it")
-	if !report.Interrupted {
-		t.Error("not interrupted")
+	late, release := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer release()
+	for want, ctx := range map[string]context.Context{"Interrupted": interrupted, "TimedOut": late} {
+		s := on(ConfigMap("a/parent", OwnedBy(gone)))
+		report := s.run(ctx)
+		s.is(t, report, "delete parent: skipped "+want)
+		if !report.Interrupted {
+			t.Error("not interrupted")
+		}
+		s.sends(t, writes)
 	}
-	s.sends(t, writes)
 }
 
 func TestAFrozenPlanRefusesWhatChanged(t *testing.T) {
@@ -404,9 +409,9 @@ func TestAFrozenPlanRefusesWhatChanged(t *testing.T) {
 	}
 	s.then("delete third", 1, func() { s.edit(uid(third), func(*object.Object) {}) })
 	s.is(t, s.run(t.Context()),
-		"unlink other: failed it changed since the plan was made",
-		"delete child: failed it changed since the plan was made",
-		"delete third: failed it changed since the plan was made")
+		"unlink other: failed ChangedSincePlanned",
+		"delete child: failed ChangedSincePlanned",
+		"delete third: failed ChangedSincePlanned")
 	s.sends(t, []string{"examine"})
 }
 
@@ -414,11 +419,11 @@ func TestAFrozenPlanRefusesWhatChanged(t *testing.T) {
 func TestAFrozenPlanDoesNoMoreThanItSays(t *testing.T) {
 	parent, stays := ConfigMap("a/parent", OwnedBy(gone)), ConfigMap("a/stays")
 	child := Secret("a/child", OwnedBy(gone, parent, stays))
-	for frozen, last := range map[bool]string{false: "done", true: "failed it changed since the plan was made"} {
+	for frozen, last := range map[bool]string{false: "done", true: "failed ChangedSincePlanned"} {
 		s := on(parent, stays, child)
 		s.options.Frozen = frozen
 		s.at("patch child", 1, func() error { return forbidden })
-		s.is(t, s.run(t.Context()), "unlink child: failed refused: forbidden", "delete parent: done", "unlink child: "+last)
+		s.is(t, s.run(t.Context()), "unlink child: failed WriteFailed forbidden refused: forbidden", "delete parent: done", "unlink child: "+last)
 	}
 }
 
@@ -427,13 +432,13 @@ func TestAFinalizerIsNotReleasedInTheStepOfAnother(t *testing.T) {
 	s := on(ConfigMap("a/owner", Terminating(object.OrphanFinalizer, object.ForegroundFinalizer)))
 	s.at("patch owner", 1, func() error { return forbidden })
 	s.is(t, s.run(t.Context()),
-		"remove-finalizer owner: failed refused: forbidden",
-		"remove-finalizer owner: skipped another finalizer has to go first: orphan")
+		"remove-finalizer owner: failed WriteFailed forbidden refused: forbidden",
+		"remove-finalizer owner: skipped OtherFinalizerFirst orphan")
 }
 
 func TestAPlanThatWasNotRenewedIsRefused(t *testing.T) {
 	s := on(Secret("a/child", OwnedBy(gone)))
 	s.plan.Steps[0].Move = nil
-	s.is(t, s.run(t.Context()), "delete child: failed the plan has to be renewed")
+	s.is(t, s.run(t.Context()), "delete child: failed PlanNotRevalidated")
 	s.sends(t, []string{"keep", "delete"})
 }

@@ -2,6 +2,8 @@ package execute_test
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -98,14 +101,55 @@ func (s *scene) then(name string, nth int, do func()) {
 	s.at(name, nth, func() error { do(); return nil })
 }
 
-// is checks how the steps ended: "action name: status message" each, in the
-// order of the plan. What follows a status is how its message begins.
+// howEnded is how a step ended: its status, the code of the reason, and the parameters.
+func howEnded(r execute.Result) string {
+	return strings.TrimSpace(string(r.Status) + " " + coded(r.Reason))
+}
+
+// coded is the code of a reason and its parameters.
+func coded(r reason.Reason) string {
+	if r == nil {
+		return ""
+	}
+	return strings.TrimSpace(string(reason.CodeOf(r)) + " " + parameters(reflect.ValueOf(r)))
+}
+
+// parameters are the values in a reason that are not zero.
+func parameters(of reflect.Value) string {
+	switch {
+	case of.IsZero():
+		return ""
+	case of.Kind() == reflect.Pointer:
+		return parameters(of.Elem())
+	}
+	switch value := of.Interface().(type) {
+	case reason.Nested:
+		return coded(value.Reason)
+	case reason.Gap:
+		return value.String() + " (" + value.ErrorClass + ")"
+	case fmt.Stringer:
+		return value.String()
+	}
+	if of.Kind() != reflect.Struct {
+		return fmt.Sprint(of.Interface())
+	}
+	var out []string
+	for i := range of.NumField() {
+		if text := parameters(of.Field(i)); text != "" {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// is checks how the steps ended: "action name: status code parameters" each, in the
+// order of the plan. What follows an action is how that begins.
 func (s *scene) is(t *testing.T, report *execute.Report, want ...string) {
 	t.Helper()
 	var got []string
 	for i, r := range report.Results {
 		step := s.plan.Steps[i]
-		got = append(got, strings.TrimSpace(string(step.Action)+" "+step.Object.Name+": "+string(r.Status)+" "+r.Message))
+		got = append(got, strings.TrimSpace(string(step.Action)+" "+step.Object.Name+": "+howEnded(r)))
 	}
 	if !slices.EqualFunc(got, want, strings.HasPrefix) || len(got) != len(want) {
 		t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // sight is what was read of an object that a step rests on but does not write:
@@ -43,9 +44,9 @@ func (t *task) look(ctx context.Context, s standing, nodes []graph.Node) (standi
 		case err == nil:
 			met[n] = seen
 		case ctx.Err() != nil:
-			return s, t.interrupted()
-		case s.why == "":
-			return s, failing("read "+t.graph.Object(n).String()+" again, on which it rests", err)
+			return s, t.interrupted(ctx)
+		case s.why == nil:
+			return s, failed(reason.DependencyReadFailed{Object: t.graph.Object(n).Identity, Failure: failureOf(err)})
 		}
 	}
 	t.mirror.mu.Lock()

@@ -5,15 +5,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // standing is where a step stands on the mirror at one moment.
 type standing struct {
 	object   *object.Object // nil: gone
 	decision collector.Decision
-	saved    bool   // the object is as it was saved
-	why      string // why the step is not done; empty: it is
-	exact    bool   // it does the very same as was planned
+	saved    bool          // the object is as it was saved
+	why      reason.Reason // why the step is not done; nil: it is
+	exact    bool          // it does the very same as was planned
 
 	// asks are the objects that must have been read again for the decision to
 	// count.
@@ -44,7 +45,7 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 		s.decision, s.why, s.exact = move.Decision, another(move.Before, s.object), true
 	case mends(step):
 		s.decision, s.why, s.asks = m.mending(step, s.object)
-		s.exact = s.why == "" && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
+		s.exact = s.why == nil && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
 		return s
 	case move.For == graph.None:
 		s.decision = m.model.Decide(n)
@@ -60,9 +61,9 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 	}
 	switch {
 	case s.object == nil:
-	case s.why != "" && swept:
+	case s.why != nil && swept:
 		s.asks = m.around(n)
-	case s.why == "" && move.For == graph.None && !step.Requested && !s.object.Terminating():
+	case s.why == nil && move.For == graph.None && !step.Requested && !s.object.Terminating():
 		s.asks, s.unknown = m.waiting(n)
 	}
 	return s

@@ -2,12 +2,12 @@ package execute
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // attempts bounds how often a step is tried on an object that keeps changing:
@@ -63,18 +63,18 @@ func (t *task) stand(ctx context.Context) (standing, *end) {
 		unasked := t.unasked(s)
 		switch {
 		case ctx.Err() != nil:
-			e = t.interrupted()
+			e = t.interrupted(ctx)
 		case len(unasked) > 0:
 			s, e = t.look(ctx, s, unasked)
 		case s.unknown && !t.examined:
 			e = t.anew(ctx)
 			s = t.mirror.stand(t.step, t.along.any())
-		case s.why != "":
+		case s.why != nil:
 			e = t.undone(s)
 		case t.options.Frozen && !s.exact:
-			e = failed(changedSince)
+			e = failed(reason.ChangedSincePlanned{})
 		default:
-			if why := t.owed(s); why != "" {
+			if why := t.owed(s); why != nil {
 				return s, skipped(why)
 			}
 			return s, nil
@@ -97,7 +97,7 @@ func (t *task) unasked(s standing) []graph.Node {
 
 func (t *task) undone(s standing) *end {
 	if t.changed && s.object != nil {
-		return skipped("it changed: " + s.why)
+		return skipped(reason.ObjectChanged{Because: reason.Nested{Reason: s.why}})
 	}
 	return skipped(s.why)
 }
@@ -107,7 +107,7 @@ func (t *task) undone(s standing) *end {
 func (t *task) try(ctx context.Context, s standing) *end {
 	switch {
 	case t.tries == attempts:
-		return failed(fmt.Sprintf("it keeps changing: given up after %d attempts", attempts))
+		return failed(reason.KeepsChanging{Attempts: attempts})
 	case t.keeper != nil && t.step.BacksUp() && (!s.saved || t.unsaved[t.node] != nil):
 		return t.save(ctx, s.object)
 	case s.decision.Act == collector.FreeFinalizer && !t.counted:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // teller passes events on, one at a time.
@@ -22,9 +23,9 @@ func (t *teller) say(e event.Event) {
 	t.tell(e)
 }
 
-func (t *teller) of(step *plan.Step, kind event.Kind, status event.Status, message string) {
+func (t *teller) of(step *plan.Step, kind event.Kind, status event.Status, why reason.Reason) {
 	identity := step.Object.Identity
 	t.say(event.Event{
-		Event: kind, Step: step.ID, Action: string(step.Action), Object: &identity, Status: status, Message: message,
+		Event: kind, Step: step.ID, Action: string(step.Action), Object: &identity, Status: status, Reason: why,
 	})
 }

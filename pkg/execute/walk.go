@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // walker takes the steps of a plan in their order, several at once, and notes how
@@ -128,7 +129,7 @@ func (r *walker) watches() bool {
 // take works on a step, holding a slot.
 func (r *walker) take(ctx context.Context, i int) {
 	step := &r.plan.Steps[i]
-	r.tell.of(step, event.Started, "", "")
+	r.tell.of(step, event.Started, "", nil)
 	if r.mine(i) {
 		if e := r.unready(); e != nil {
 			r.end(i, e)
@@ -144,22 +145,22 @@ func (r *walker) unready() *end {
 		return nil
 	}
 	if err := r.options.Ready(); err != nil {
-		return failed("not begun: " + err.Error())
+		return failed(reason.RecordFailed{Failure: failureOf(err)})
 	}
 	return nil
 }
 
 func (r *walker) unbegun(ctx context.Context) *end {
 	if ctx.Err() != nil {
-		return r.interrupted()
+		return r.interrupted(ctx)
 	}
-	return failed("it comes after a step that is never over")
+	return failed(reason.PrecedingStepNeverEnds{})
 }
 
 func (r *walker) end(i int, e *end) {
 	step := &r.plan.Steps[i]
-	r.report.Results[i] = Result{Step: step.ID, Status: e.status, Message: e.message}
-	r.tell.of(step, event.Ended, e.status, e.message)
+	r.report.Results[i] = Result{Step: step.ID, Status: e.status, Reason: e.reason}
+	r.tell.of(step, event.Ended, e.status, e.reason)
 }
 
 // unslotted lets another step be worked on while this one waits.

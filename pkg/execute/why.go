@@ -7,122 +7,129 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-const soAlready = "nothing left to do: it is so already"
-
-// why words why a step is not done: what the collector makes of its object
-// instead. It is not escaped.
-func why(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision) string {
+// why returns why a step is not done: what the collector makes of its object instead.
+func why(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
 	switch d.Act {
 	case collector.Leave:
 		return held(m, step, n, d)
 	case collector.OrphanChildren:
-		return dependent(m, n)
+		return reason.DependentExists{Dependent: dependent(m, n)}
 	case collector.Detach:
-		if step.Action == collector.Remove {
-			return solid(m, n, nil)
+		if owner, ok := solid(m, n, nil); ok && step.Action == collector.Remove {
+			return reason.OwnerStillExists{Owner: owner}
 		}
 	case collector.Remove:
 		if step.Action == collector.Detach {
-			return "no owner of it is left, so it would be deleted now"
+			return reason.NoOwnerLeft{}
 		}
 	case collector.FreeFinalizer:
 		if step.Action != collector.FreeFinalizer {
-			return "it is being deleted already"
+			return reason.AlreadyTerminating{}
 		}
-		return "another finalizer has to go first: " + d.Change.Release
+		return reason.OtherFinalizerFirst{Finalizer: d.Change.Release}
 	case collector.Unblock:
 	}
-	return "the collector would do something else with it now: " + string(d.Act)
+	return reason.DecidedOtherwise{Action: string(d.Act)}
 }
 
-// another says why what was asked for on an object, as it was shown, is not done
-// on what it is now; empty where nothing that matters is different.
-func another(shown, now *object.Object) string {
+// another returns why what was asked for on an object, as it was shown, is not done
+// on what it is now; nil where nothing that matters is different.
+func another(shown, now *object.Object) reason.Reason {
 	switch {
 	case now == nil:
-		return "already gone"
+		return reason.AlreadyGone{}
 	case now.Terminating() != shown.Terminating():
-		return "it is being deleted already"
+		return reason.AlreadyTerminating{}
 	case !sameReferences(now.Owners, shown.Owners):
-		return "it has other owners now than were shown"
+		return reason.OwnersChanged{}
 	case !slices.Equal(now.Finalizers, shown.Finalizers):
-		return "it has other finalizers now than were shown"
+		return reason.FinalizersChanged{}
 	}
-	return ""
+	return nil
 }
 
-func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision) string {
+// held returns why the collector leaves an object as it is.
+func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
 	switch d.Hold {
 	case collector.Gone:
 		if step.Action == collector.Remove {
-			return "already gone"
+			return reason.AlreadyGone{}
 		}
-		return "gone meanwhile"
+		return reason.ObjectGone{}
 	case collector.Going:
-		if step.Action == collector.FreeFinalizer {
-			return soAlready
+		if step.Action != collector.FreeFinalizer {
+			return reason.AlreadyTerminating{}
 		}
-		return "it is being deleted already"
 	case collector.Blocked:
 		if step.Action != collector.FreeFinalizer {
-			return "it is being deleted already"
+			return reason.AlreadyTerminating{}
 		}
-		return blocking(m, n)
+		return reason.DependentBlocks{Dependent: blocking(m, n)}
 	case collector.Unseen:
-		return "not all that may depend on it was seen"
+		return reason.DependentsUnknown{}
 	case collector.ContentsUnknown:
-		return "its contents could not all be listed"
+		return contentsUnknown(m.ContentsGaps(n))
 	case collector.Contested:
-		return snapshot.Contention(m.Object(n)).Contest()
+		return snapshot.Contention(m.Object(n))
 	case collector.Undecidable:
-		return "its owner " + m.Object(n).Owners[d.Culprit].String() + " cannot be judged"
+		return reason.OwnerNotResolved{Owner: m.Object(n).Owners[d.Culprit]}
 	case collector.Ownerless:
 		if step.Action == collector.Remove {
-			return "it has no owners any more"
+			return reason.NoOwnerReferences{}
 		}
 	case collector.Kept:
+		of := step.OwnerUIDs
 		if step.Action == collector.Remove {
-			return solid(m, n, nil)
+			of = nil
 		}
-		if still := solid(m, n, step.OwnerUIDs); still != "" {
-			return still
+		if owner, ok := solid(m, n, of); ok {
+			return reason.OwnerStillExists{Owner: owner}
 		}
 	case collector.NoHold:
 	}
-	return soAlready
+	return reason.AlreadyDone{}
 }
 
-// solid names an owner that holds: the first of those, nil being all.
-func solid(m *collector.Model, n graph.Node, of []string) string {
+func contentsUnknown(gaps []snapshot.Gap) reason.ContentsUnknown {
+	var out reason.ContentsUnknown
+	for _, g := range gaps {
+		out.Gaps = append(out.Gaps, g.Parameter())
+	}
+	return out
+}
+
+// solid returns a reference to an owner that exists: the first of those, nil being all.
+func solid(m *collector.Model, n graph.Node, of []string) (owner object.Reference, ok bool) {
 	o := m.Object(n)
 	for i, v := range m.Verdicts(n) {
 		if v == collector.Solid && (of == nil || slices.Contains(of, string(o.Owners[i].UID))) {
-			return "its owner " + o.Owners[i].String() + " is there"
+			return o.Owners[i], true
 		}
 	}
-	return ""
+	return object.Reference{}, false
 }
 
-// blocking names what holds up a deletion. What was learned later than the
+// blocking returns what holds up a deletion, or nil: what was learned later than the
 // graph was built is counted but has no name in it.
-func blocking(m *collector.Model, n graph.Node) string {
+func blocking(m *collector.Model, n graph.Node) *object.Identity {
 	if by := m.Blocking(n); len(by) > 0 {
-		return m.Object(by[0]).String() + " blocks its deletion"
+		return &m.Object(by[0]).Identity
 	}
-	return "something blocks its deletion"
+	return nil
 }
 
-// dependent names what depends on an object.
-func dependent(m *collector.Model, n graph.Node) string {
+// dependent returns what depends on an object, or nil, for the same cause.
+func dependent(m *collector.Model, n graph.Node) *object.Identity {
 	uid := m.Graph().UID(n)
 	carries := func(r object.Reference) bool { return r.UID == uid }
 	for _, e := range m.Graph().Dependents(n) {
 		if o := m.Object(e.Node); o != nil && slices.ContainsFunc(o.Owners, carries) {
-			return o.String() + " depends on it"
+			return &o.Identity
 		}
 	}
-	return "something depends on it"
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -19,15 +20,15 @@ func (t *task) write(ctx context.Context, s standing) *end {
 	switch {
 	case err == nil:
 		return t.settle(ctx, s, left)
-	case reasonOf(err) == snapshot.Conflict && t.frozen(t.node):
-		return failed(changedSince)
-	case reasonOf(err) == snapshot.Conflict:
+	case classOf(err) == snapshot.Conflict && t.frozen(t.node):
+		return failed(reason.ChangedSincePlanned{})
+	case classOf(err) == snapshot.Conflict:
 		return t.anew(ctx)
-	case reasonOf(err) == snapshot.Gone:
+	case classOf(err) == snapshot.Gone:
 		t.mirror.gone(t.node)
 		return nil // decided again: there is nothing to do
 	}
-	return failedBy(err)
+	return failed(reason.WriteFailed{Failure: failureOf(err)})
 }
 
 // frozen says whether an object may only be written in the state that the plan was
@@ -62,7 +63,7 @@ func (t *task) settle(ctx context.Context, s standing, left *object.Object) *end
 		t.along.begin(t.index)
 	}
 	if s.decision.Act != collector.Remove && s.decision.Act != collector.FreeFinalizer {
-		return done("")
+		return done(nil)
 	}
 	return t.linger(ctx, s.object)
 }
@@ -73,25 +74,26 @@ func (t *task) settle(ctx context.Context, s standing, left *object.Object) *end
 func (t *task) linger(ctx context.Context, before *object.Object) *end {
 	why, lingers := t.mirror.lingers(t.node)
 	if !lingers || t.options.Asked || !t.goes.Has(t.node) || t.along.waits(t.node, t.index) {
-		return done("")
+		return done(nil)
 	}
-	message := "waits for what is in it to go"
+	var waits reason.Reason = reason.ContentsRemain{}
 	if why == collector.StillStopping {
-		message = "waits for its kubelet to stop it"
+		waits = reason.WaitsForKubelet{}
 	}
-	t.tell.of(t.step, event.Waiting, "", message)
+	t.tell.of(t.step, event.Waiting, "", waits)
 	var err error
 	t.unslotted(func() { err = t.server.Await(ctx, before.Identity) })
 	switch {
 	case ctx.Err() != nil:
 		t.cut.Store(true)
-		return done("still there: " + message)
+		return done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: waits}})
 	case err != nil:
-		return done("still there: " + message + "; " + err.Error())
+		failure := failureOf(err)
+		return done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: waits}, Failure: &failure})
 	}
 	t.mirror.gone(t.node)
 	for _, n := range t.along.within(t.node) { // a namespace or definition goes only when nothing is left in it (7.1, 7.4)
 		t.mirror.gone(n)
 	}
-	return done("")
+	return done(nil)
 }

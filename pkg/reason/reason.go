@@ -61,6 +61,16 @@ func Store(r Reason) Stored {
 	return Stored{CodeOf(r), parameters, r.Message()}
 }
 
+// StoreOptional is Store for documents that leave out what there is no reason for: it
+// returns nil for nil.
+func StoreOptional(r Reason) *Stored {
+	if r == nil {
+		return nil
+	}
+	s := Store(r)
+	return &s
+}
+
 // Load returns the reason that was stored: nil where there was none. The message is not
 // read, as another version may word it otherwise. A code or parameter that this version
 // does not know is an error.

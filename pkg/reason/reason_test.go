@@ -60,6 +60,8 @@ func TestAStoredReasonIsLoadedAsItWas(t *testing.T) {
 		reason.NothingBlocks{},
 		reason.HeldByFinalizers{Finalizers: []string{"a", "b"}, Since: reason.Since{Deleted: time.Unix(60, 0).UTC(), Scanned: time.Unix(120, 0).UTC()}},
 		reason.BlockedByDependents{By: pod, RootCause: pod, Because: reason.Nested{Reason: reason.GracePeriod{}}},
+		reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: reason.WaitsForKubelet{}}},
+		reason.DeletionIncomplete{Failure: &reason.Failure{ErrorClass: "timeout", Detail: "no answer"}},
 		reason.OwnerMismatched{Owner: reason.Owner{Kind: "Pod", Name: "x", Found: reason.Found{State: reason.StateMismatched, UIDHolder: &pod}}},
 	} {
 		data, err := json.Marshal(reason.Store(r))

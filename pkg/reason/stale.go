@@ -8,7 +8,7 @@ import (
 
 // Why a step of a saved plan is not carried out.
 var _ = register(
-	GapsNotAccepted{}, NoLongerPlanned{}, ChangedSincePlanned{}, PlannedOtherwise{}, GapNotInPlan{}, MoreContents{}, ContentsNotPlanned{},
+	GapsNotAccepted{}, NoLongerPlanned{}, PlannedOtherwise{}, GapNotInPlan{}, MoreContents{}, ContentsNotPlanned{},
 )
 
 // GapsNotAccepted means that the step rests on gaps that have to be accepted again.
@@ -26,12 +26,6 @@ type NoLongerPlanned struct{}
 
 // Message implements Reason.
 func (NoLongerPlanned) Message() string { return "the collector would not touch it any more" }
-
-// ChangedSincePlanned means that the object has another resourceVersion than in the plan.
-type ChangedSincePlanned struct{}
-
-// Message implements Reason.
-func (ChangedSincePlanned) Message() string { return "it changed since the plan was made" }
 
 // PlannedOtherwise means that a plan made now would do something else with the object, or
 // for another reason.

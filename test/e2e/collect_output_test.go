@@ -14,12 +14,12 @@ import (
 
 // line is one event of -o jsonl, as a user's program would declare it.
 type line struct {
-	Event   string    `json:"event"`
-	Step    string    `json:"step"`
-	Action  string    `json:"action"`
-	Object  *identity `json:"object"`
-	Status  string    `json:"status"`
-	Message string    `json:"message"`
+	Event  string    `json:"event"`
+	Step   string    `json:"step"`
+	Action string    `json:"action"`
+	Object *identity `json:"object"`
+	Status string    `json:"status"`
+	because
 	// Of the last one only.
 	Done    *int    `json:"done"`
 	Skipped *int    `json:"skipped"`

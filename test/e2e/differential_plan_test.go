@@ -95,7 +95,8 @@ type (
 	}
 	collectedStep struct {
 		plannedStep
-		Status string `json:"status"`
+		Status string  `json:"status"`
+		Result because `json:"result"`
 	}
 	collectedLeft struct {
 		Action string        `json:"action"`

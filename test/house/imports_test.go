@@ -44,7 +44,7 @@ var table = map[string]struct {
 	"pkg/event":                 {own: []string{"pkg/object", "pkg/reason"}},
 	"pkg/restore":               {own: []string{"pkg/object", "pkg/reason", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/audit", "pkg/plan", "pkg/event"}},
 	"pkg/execute":               {own: []string{"pkg/object", "pkg/reason", "pkg/snapshot", "pkg/graph", "pkg/collector", "pkg/mend", "pkg/plan", "pkg/restore", "pkg/event"}},
-	"pkg/backup":                {own: []string{"pkg/filename", "pkg/object", "pkg/print/escape"}},
+	"pkg/backup":                {own: []string{"pkg/filename", "pkg/object", "pkg/reason", "pkg/print/escape"}},
 	"pkg/print/steps":           {own: []string{"pkg/object", "pkg/reason", "pkg/snapshot", "pkg/collector", "pkg/plan", "pkg/event", "pkg/print/color", "pkg/print/escape", "pkg/print/phrase", "pkg/print/table"}},
 	"pkg/wire":                  {own: []string{"pkg/object"}, other: []string{"google.golang.org/protobuf/encoding/protowire"}},
 	"pkg/cluster":               {own: []string{"pkg/object", "pkg/snapshot", "pkg/wire"}, other: []string{"k8s.io/client-go", "k8s.io/api/apidiscovery", "golang.org/x/sync"}},

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Progress is how far a run of a plan has come, by the events it was told of.
@@ -35,7 +36,7 @@ func (p *Progress) Tell(e event.Event) {
 		if !p.waits(e.Step) {
 			p.queue = append(p.queue, e.Step)
 		}
-		p.waiting[e.Step] = awaited(e.Object, e.Message)
+		p.waiting[e.Step] = awaited(e.Object, reason.Message(e.Reason))
 	case event.Ended:
 		delete(p.waiting, e.Step)
 		p.ended++

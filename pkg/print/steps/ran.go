@@ -10,13 +10,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Result is how a step of a plan ended. A step without one was not begun.
 type Result struct {
-	Step    string // its id
-	Status  event.Status
-	Message string // unescaped; empty where there is nothing to say
+	Step   string // its id
+	Status event.Status
+	Reason reason.Reason // nil where there is nothing to say
 }
 
 // Ran says in one line, without its line break and full stop, what a run did.

@@ -11,18 +11,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // How many lines tell of what failed, and of what was skipped, and how many
-// skipped steps get a line each rather than one for a common message.
+// skipped steps get a line each rather than one for a common reason.
 const (
 	mostLines   = 50
 	mostSkipped = 10
 )
 
 // Unfinished writes a line for every step that failed, and for every one that
-// was skipped, both in the order of the plan. Many that were skipped with one
-// message share a line. Nothing is written where all went well.
+// was skipped, both in the order of the plan. Many that were skipped for one
+// reason share a line. Nothing is written where all went well.
 func Unfinished(w io.Writer, p *plan.Plan, results []Result, palette *color.Palette) error {
 	failed, skipped := troubles(p, results, event.Failed), troubles(p, results, event.Skipped)
 	if len(skipped) > mostSkipped {
@@ -51,40 +52,41 @@ func rowsOf(troubles []trouble, result string, palette *color.Palette) [][]strin
 	return rows
 }
 
-// trouble is what one message says, of one step or of several with one act.
+// trouble is one reason, of one step or of several with one act.
 type trouble struct {
-	steps   []*plan.Step
-	message string
+	steps  []*plan.Step
+	reason reason.Reason
 }
 
 // troubles are the steps that ended so, in the order of the plan.
 func troubles(p *plan.Plan, results []Result, status event.Status) []trouble {
-	said := map[string]string{}
+	why := map[string]reason.Reason{}
 	for _, r := range results {
 		if r.Status == status {
-			said[r.Step] = r.Message
+			why[r.Step] = r.Reason
 		}
 	}
 	var out []trouble
 	for i := range p.Steps {
-		if message, ended := said[p.Steps[i].ID]; ended {
-			out = append(out, trouble{[]*plan.Step{&p.Steps[i]}, message})
+		if because, ended := why[p.Steps[i].ID]; ended {
+			out = append(out, trouble{[]*plan.Step{&p.Steps[i]}, because})
 		}
 	}
 	return out
 }
 
-// grouped puts troubles of one act and message into one, the most frequent first.
+// grouped puts troubles of one act and reason into one, the most frequent first.
 func grouped(troubles []trouble) []trouble {
 	var out []trouble
-	place := map[[2]string]int{}
+	place := map[[3]string]int{}
 	for _, t := range troubles {
-		key := [2]string{string(t.steps[0].Action), t.message}
+		because := reason.Store(t.reason)
+		key := [3]string{string(t.steps[0].Action), string(because.Code), string(because.Parameters)}
 		i, seen := place[key]
 		if !seen {
 			i = len(out)
 			place[key] = i
-			out = append(out, trouble{message: t.message})
+			out = append(out, trouble{reason: t.reason})
 		}
 		out[i].steps = append(out[i].steps, t.steps...)
 	}
@@ -102,5 +104,5 @@ func (t trouble) row(status string, palette *color.Palette) []string {
 		}
 	}
 	act := t.steps[0].Action
-	return []string{status, paint(act, word(act), palette), where, what, escape.Short(t.message, reasonWidth)}
+	return []string{status, paint(act, word(act), palette), where, what, escape.Short(reason.Message(t.reason), reasonWidth)}
 }

@@ -26,6 +26,11 @@ func unfinished(t *testing.T, p *plan.Plan, results []steps.Result, mode color.M
 	return out.String()
 }
 
+// wording is a reason with a sentence of the test's own.
+type wording string
+
+func (w wording) Message() string { return string(w) }
+
 func on(namespace, kind, name string, act collector.Act) []plan.Step {
 	return []plan.Step{{Action: act, Object: plan.Object{Identity: object.Identity{Kind: kind, Namespace: namespace, Name: name}}}}
 }
@@ -35,9 +40,9 @@ func TestUnfinished(t *testing.T) {
 		on("shop", "Secret", "x", collector.Remove), on("", "Node", "n", collector.Detach),
 		on("shop", "Secret", "y\n", collector.Remove), on("shop", "ConfigMap", "z", collector.FreeFinalizer))
 	results := []steps.Result{
-		{Step: "4", Status: event.Failed, Message: "remove a finalizer of ConfigMap/z in namespace shop: conflict"},
-		{Step: "2", Status: event.Skipped, Message: "it changed, and keeps its owners now"},
-		{Step: "1", Status: event.Failed, Message: "delete Secret/x in namespace shop: forbidden\x1b[31m"},
+		{Step: "4", Status: event.Failed, Reason: wording("remove a finalizer of ConfigMap/z in namespace shop: conflict")},
+		{Step: "2", Status: event.Skipped, Reason: wording("it changed, and keeps its owners now")},
+		{Step: "1", Status: event.Failed, Reason: wording("delete Secret/x in namespace shop: forbidden\x1b[31m")},
 		{Step: "3", Status: event.Done},
 		{Step: "no such step", Status: event.Failed},
 	}
@@ -74,7 +79,7 @@ func TestManyUnfinishedSteps(t *testing.T) {
 	said := func(p *plan.Plan, status event.Status, message func(i int) string) []steps.Result {
 		out := all(p, status)
 		for i := range out {
-			out[i].Message = message(i)
+			out[i].Reason = wording(message(i))
 		}
 		return out
 	}

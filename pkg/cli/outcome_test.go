@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+func TestAStepOfAResultHasWhatThePlanSaysAndHowItEnded(t *testing.T) {
+	o := outcome{
+		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: collector.Remove}, {ID: "2"}, {ID: "3"}}},
+		done: &execute.Report{Results: []execute.Result{
+			{Step: "1", Status: event.Failed, Reason: reason.WriteFailed{Failure: reason.Failure{ErrorClass: "forbidden", Detail: "no"}}},
+			{Step: "2", Status: event.Done},
+			{Step: "3"},
+		}},
+		stale: []plan.Stale{{Step: plan.Step{ID: "4"}, Why: reason.ChangedSincePlanned{}}},
+	}
+	data, err := json.Marshal(o.result())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type step struct {
+		ID     string        `json:"id"`
+		Action string        `json:"action"`
+		Status string        `json:"status"`
+		Result reason.Stored `json:"result"`
+	}
+	var got struct{ Steps []step }
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []step{
+		{"1", "delete", "failed", reason.Stored{Code: "WriteFailed", Parameters: json.RawMessage(`{"errorClass":"forbidden","detail":"no"}`), Message: "no"}},
+		{"2", "", "done", reason.Stored{}},
+		{"3", "", "skipped", reason.Stored{Code: "LeftToCollector", Message: "left to the cluster's own collector"}},
+		{"4", "", "failed", reason.Stored{
+			Code: "StepRefused", Parameters: json.RawMessage(`{"because":{"reason":"ChangedSincePlanned","message":"it changed since the plan was made"}}`), Message: "refused: it changed since the plan was made",
+		}},
+	}
+	if diff := cmp.Diff(want, got.Steps); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,54 @@
+package reason
+
+import "fmt"
+
+// What happens during a run, besides the end of a step.
+var _ = register(BackedUp{}, NothingBackedUp{}, WaitsForCollector{}, WaitsForKubelet{}, WaitsForWatchers{}, WaitsForTypes{})
+
+// BackedUp means that the objects were backed up that the run deletes or changes.
+type BackedUp struct {
+	Saved  int  `json:"saved"`
+	Total  int  `json:"total"`
+	Repair bool `json:"repair,omitzero"` // the objects change, and are not deleted
+}
+
+// Message implements Reason.
+func (r BackedUp) Message() string {
+	if r.Repair {
+		return fmt.Sprintf("saved %d of %d objects that are to change", r.Saved, r.Total)
+	}
+	return fmt.Sprintf("saved %d of %d objects that are to go", r.Saved, r.Total)
+}
+
+// NothingBackedUp means that no object could be backed up.
+type NothingBackedUp struct{ Failure }
+
+// Message implements Reason.
+func (r NothingBackedUp) Message() string { return "nothing could be saved: " + r.Failure.Text() }
+
+// WaitsForCollector means that the run waits for the cluster's garbage collector to do the
+// step.
+type WaitsForCollector struct{}
+
+// Message implements Reason.
+func (WaitsForCollector) Message() string { return "for the cluster's own collector" }
+
+// WaitsForKubelet means that the run waits for the kubelet to stop the Pod.
+type WaitsForKubelet struct{}
+
+// Message implements Reason.
+func (WaitsForKubelet) Message() string { return "waits for its kubelet to stop it" }
+
+// WaitsForWatchers means that the run waits until controllers are likely to have seen the
+// objects that this one adopts.
+type WaitsForWatchers struct{}
+
+// Message implements Reason.
+func (WaitsForWatchers) Message() string { return "lets what it adopts be seen" }
+
+// WaitsForTypes means that the run waits until the API server serves the types that the
+// object defines.
+type WaitsForTypes struct{}
+
+// Message implements Reason.
+func (WaitsForTypes) Message() string { return "waits until what it defines is served" }
