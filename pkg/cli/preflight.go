@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -17,61 +18,62 @@ import (
 // rightsPage is where the rights are that each command needs.
 const rightsPage = "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rbac.md"
 
-// lacking is a right that a run needs and that the server refuses.
-type lacking struct {
+// refusal is a right that a run needs and that the API server refuses.
+type refusal struct {
 	verb    string
-	what    string // of what, and in which namespace; escaped
+	what    string // the type and the namespace; escaped
 	objects []object.Identity
-	said    string // by the server, if it was a trial that it refused; escaped
+	said    string // by the server, about a step that was tried; escaped
 }
 
-// told says it in a line; more is put before what the server said.
-func (l *lacking) told(more string) string {
-	line := "you may not " + l.verb + " " + l.what + more
-	if l.said != "" {
-		line += ": " + l.said
+// message returns the refusal in a line; more comes before what the server said.
+func (r *refusal) message(more string) string {
+	line := "you may not " + r.verb + " " + r.what + more
+	if r.said != "" {
+		line += ": " + r.said
 	}
 	return line
 }
 
-// preflight asks which rights that the plan needs the server refuses, and says so. A
-// rehearsal finds out by itself.
-func (a *act) preflight(ctx context.Context) []lacking {
+// preflight warns of the rights that the plan needs and that the API server refuses, and
+// returns these. A server-side dry run finds out by itself.
+func (a *act) preflight(ctx context.Context) []refusal {
 	if a.live == nil || a.dryRun == dryRunServer || len(a.plan.Steps) == 0 || a.strict && !a.plan.CompleteButAccepted() {
 		return nil
 	}
-	needs, samples := a.needs(), a.plan.Samples()
-	if a.others {
-		samples = nil // the references are theirs to change
-	}
-	rights := make([]cluster.Right, 0, len(needs)+len(samples))
-	for _, n := range needs {
+	var rights []cluster.Right
+	for _, n := range a.needs() {
 		rights = append(rights, cluster.Right(n))
+	}
+	needed := len(rights)
+	var samples []*plan.Step
+	if a.acts() && !a.others { // else nobody changes references, or the cluster's own collector does
+		samples = a.plan.Samples()
 	}
 	for _, s := range samples {
 		rights = append(rights, cluster.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
 	}
-	grants := a.live.Rights(ctx, a.seen, rights)
-	var lacks []lacking
-	var untold []string
-	for i, n := range needs {
+	grants := a.live.ReviewAccess(ctx, a.seen, rights)
+	var refused []refusal
+	var unknown []string
+	for i, r := range rights[:needed] {
 		switch g := grants[i]; {
 		case len(g.Refused) > 0:
-			lacks = append(lacks, lacking{verb: n.Verb, what: located(g.Type, n.Objects[0]), objects: g.Refused})
-		case g.Untold != nil:
-			untold = append(untold, fmt.Sprintf("%s %s (%s)", n.Verb, located(g.Type, n.Objects[0]), escape.Short(g.Untold.Error(), 300)))
+			refused = append(refused, refusal{verb: r.Verb, what: located(g.Type, r.Objects[0]), objects: g.Refused})
+		case g.Unknown != nil:
+			unknown = append(unknown, fmt.Sprintf("%s %s (%s)", r.Verb, located(g.Type, r.Objects[0]), escape.Short(g.Unknown.Error(), 300)))
 		}
 	}
-	if len(lacks) == 0 && a.acts() {
-		lacks = a.try(ctx, samples, grants[len(needs):])
+	if len(refused) == 0 {
+		refused = a.try(ctx, samples, grants[needed:])
 	}
 	if ctx.Err() == nil {
-		a.tellRights(lacks, untold)
+		a.warnOfRefusals(refused, unknown)
 	}
-	return lacks
+	return refused
 }
 
-// located names objects of a type, where one of them is.
+// located names a type, and the namespace of o.
 func located(of snapshot.Type, o object.Identity) string {
 	what := escape.Short(of.String(), 200)
 	if o.Namespace != "" {
@@ -80,7 +82,7 @@ func located(of snapshot.Type, o object.Identity) string {
 	return what
 }
 
-// needs are the rights that a run of the plan uses.
+// needs returns the rights that a run of the plan uses.
 func (a *act) needs() []plan.Need {
 	var read []object.Identity
 	if saved := a.plan.Saved(); !a.noBackup && len(saved) > 0 {
@@ -92,55 +94,51 @@ func (a *act) needs() []plan.Need {
 // How many rights, and objects for each, are named.
 const mostRights, mostNeeding = 20, 3
 
-func (a *act) tellRights(lacks []lacking, untold []string) {
-	for _, l := range lacks[:min(len(lacks), mostRights)] {
-		names := make([]string, len(l.objects))
-		for i, o := range l.objects {
+func (a *act) warnOfRefusals(refused []refusal, unknown []string) {
+	for _, r := range refused[:min(len(refused), mostRights)] {
+		names := make([]string, len(r.objects))
+		for i, o := range r.objects {
 			names[i] = escape.Short(o.String(), 200)
 		}
-		fmt.Fprintln(a.Err, "warning: "+l.told(", which is needed for "+phrase.List(names, mostNeeding)))
+		fmt.Fprintln(a.Err, "warning: "+r.message(", which is needed for "+phrase.List(names, mostNeeding)))
 	}
-	if more := len(lacks) - mostRights; more > 0 {
+	if more := len(refused) - mostRights; more > 0 {
 		fmt.Fprintf(a.Err, "warning: %s more that are needed you do not have\n", phrase.Count(more, "right"))
 	}
-	if len(untold) > 0 {
-		fmt.Fprintf(a.Err, "warning: whether you may do all of it is not known until it is done: %s\n", phrase.List(untold, 1))
+	if len(unknown) > 0 {
+		fmt.Fprintf(a.Err, "warning: whether you may do all of it is not known until it is done: %s\n", phrase.List(unknown, 1))
 	}
-	if len(lacks) > 0 && !a.acts() {
+	if len(refused) > 0 && !a.acts() {
 		fmt.Fprintf(a.Err, "hint: a run would change nothing, as the server would refuse part of it; %s\n", rightsHint)
 	}
 }
 
 const rightsHint = "the rights that it takes are listed in " + rightsPage
 
-// unsent ends a run before it begins, as part of it would be refused.
-func (a *act) unsent(lacks []lacking) error {
+// refuseRun ends a run before it begins, since part of it would be refused.
+func (a *act) refuseRun(refused []refusal) error {
 	why := map[object.Identity]string{}
-	for i := range lacks {
-		for _, o := range lacks[i].objects {
-			why[o] = "not sent: " + lacks[i].told("")
+	for i := range refused {
+		for _, o := range refused[i].objects {
+			why[o] = "not sent: " + refused[i].message("")
 		}
 	}
-	of := map[string]string{} // by step
+	whyStep := map[string]string{} // by the objects that follow from it
 	for i := range a.plan.Outcomes {
 		if o := &a.plan.Outcomes[i]; o.Follows != "" && why[o.Object] != "" {
-			of[o.Follows] = why[o.Object]
-		}
-	}
-	done := &execute.Report{Results: make([]execute.Result, len(a.plan.Steps))}
-	for i := range a.plan.Steps {
-		s := &a.plan.Steps[i]
-		said := why[s.Object.Identity]
-		if said == "" {
-			said = of[s.ID]
-		}
-		done.Results[i] = execute.Result{Step: s.ID, Status: event.Failed, Message: said}
-		if said == "" {
-			done.Results[i].Status, done.Results[i].Message = event.Skipped, "not sent, as another step would be refused"
+			whyStep[o.Follows] = why[o.Object]
 		}
 	}
 	o := a.outcome()
-	o.done = done
+	o.done = &execute.Report{}
+	for i := range a.plan.Steps {
+		s := &a.plan.Steps[i]
+		result := execute.Result{Step: s.ID, Status: event.Failed, Message: cmp.Or(why[s.Object.Identity], whyStep[s.ID])}
+		if result.Message == "" {
+			result.Status, result.Message = event.Skipped, "not sent, as another step would be refused"
+		}
+		o.done.Results = append(o.done.Results, result)
+	}
 	err := a.report(o)
 	fmt.Fprintln(a.Err, "error: the server would refuse part of this plan: nothing was changed")
 	fmt.Fprintln(a.Err, "hint: "+rightsHint)

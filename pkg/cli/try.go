@@ -20,10 +20,10 @@ const mostTried = 20
 // who has the right to patch: to those who may not delete the object, or where an owner is
 // to be blocked (the admission plugin OwnerReferencesPermissionEnforcement). The
 // grants are those to delete each.
-func (a *act) try(ctx context.Context, samples []*plan.Step, grants []cluster.Grant) []lacking {
+func (a *act) try(ctx context.Context, samples []*plan.Step, grants []cluster.Grant) []refusal {
 	trial := a.live.Writer(a.seen, true)
 	var all sync.WaitGroup
-	lacks := make([]*lacking, len(samples))
+	refused := make([]*refusal, len(samples))
 	tried := 0
 	for i, s := range samples {
 		if len(grants[i].Refused) == 0 && !blocks(s) || tried == mostTried {
@@ -40,14 +40,14 @@ func (a *act) try(ctx context.Context, samples []*plan.Step, grants []cluster.Gr
 			if hint := failed.Hint(); hint != "" {
 				said += " (" + hint + ")"
 			}
-			lacks[i] = &lacking{"patch", located(grants[i].Type, s.Object.Identity), []object.Identity{s.Object.Identity}, escape.Short(said, 2000)}
+			refused[i] = &refusal{"patch", located(grants[i].Type, s.Object.Identity), []object.Identity{s.Object.Identity}, escape.Short(said, 2000)}
 		})
 	}
 	all.Wait()
-	var out []lacking
-	for _, l := range lacks {
-		if l != nil {
-			out = append(out, *l)
+	var out []refusal
+	for _, r := range refused {
+		if r != nil {
+			out = append(out, *r)
 		}
 	}
 	return out
