@@ -237,7 +237,7 @@ func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 		"the first name":    {[]string{"tree", "-n", ns, "configmap", "settings-000000"}, discovery + 1, "settings-000000"},
 		"one of the page":   {[]string{"tree", "-n", ns, "configmap/settings-00040"}, discovery + 1, "configmap/settings-000400"},
 		"what begins alike": {[]string{"tree", "-n", ns, "configmap/set"}, discovery + 1, "configmap/settings-000100"},
-		"in all namespaces": {[]string{"tree", "-A", "configmap", "kube"}, discovery + 1, "kube-root-ca.crt"},
+		"in all namespaces": {[]string{"tree", "-A", "configmap", "kube-apiserver"}, discovery + 1, "kube-apiserver-legacy-service-account-token-tracking"},
 		"beyond the page":   {[]string{"tree", "-n", ns, "configmap", "z"}, discovery + 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
