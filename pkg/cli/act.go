@@ -104,7 +104,7 @@ func (a *act) run(ctx context.Context) error {
 	if err := a.hintAtFlag(); err != nil {
 		return err
 	}
-	lacks := a.preflight(ctx)
+	refused := a.preflight(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -119,8 +119,8 @@ func (a *act) run(ctx context.Context) error {
 		return a.refuseNewGaps()
 	case len(a.plan.Steps) == 0:
 		return a.reportNothingToDo()
-	case len(lacks) > 0:
-		return a.unsent(lacks)
+	case len(refused) > 0:
+		return a.refuseRun(refused)
 	}
 	a.readClusterUID(ctx)
 	if err := a.confirmed(ctx, a.Streams, a.plan); err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,119 +15,99 @@ func (s *source) completeTargets(cmd *cobra.Command, args []string, typed string
 	word, _, slash := strings.Cut(typed, "/")
 	switch {
 	case len(args) > 0 && !strings.Contains(args[0], "/"):
-		words, directive := s.completeAsking(func(ctx context.Context, typed string) []string {
-			return s.names(ctx, strings.Split(args[0], ","), typed)
-		})(cmd, args, typed)
+		words, directive := s.completeAsking(s.names("", strings.Split(args[0], ",")...))(cmd, args, typed)
 		return without(words, args[1:]), directive
 	case slash:
-		words, directive := s.completeAsking(func(ctx context.Context, typed string) []string {
-			return behind(word+"/", s.names(ctx, []string{word}, strings.TrimPrefix(typed, word+"/")))
-		})(cmd, args, typed)
+		words, directive := s.completeAsking(s.names(word+"/", word))(cmd, args, typed)
 		return without(words, args), directive
 	case len(args) > 0: // the others are named as TYPE/NAME
-		words, directive := s.completeAsking(func(ctx context.Context, typed string) []string {
-			return s.types(ctx)
-		})(cmd, args, typed)
-		for i := range words {
-			words[i] += "/"
-		}
+		words, directive := s.completeAsking(s.types("", "/"))(cmd, args, typed)
 		return words, directive | cobra.ShellCompDirectiveNoSpace
 	}
-	return s.completeAsking(func(ctx context.Context, typed string) []string {
-		said, _ := cutLast(typed)
-		return behind(said, s.types(ctx))
-	})(cmd, args, typed)
+	listed, _ := cutLast(typed)
+	return s.completeAsking(s.types(listed, ""))(cmd, args, typed)
 }
 
-// types are those that the collector watches.
-func (s *source) types(ctx context.Context) []string {
-	var out []string
-	for _, t := range s.register(ctx).types {
-		if t.Monitored() {
-			out = append(out, t.String())
+// types offers the types that the collector watches, between prefix and suffix.
+func (s *source) types(prefix, suffix string) func(context.Context) []string {
+	return func(ctx context.Context) (words []string) {
+		types, _ := s.known(ctx)
+		for _, t := range types {
+			if t.Monitored() {
+				words = append(words, prefix+t.String()+suffix)
+			}
 		}
+		return words
 	}
-	return out
 }
 
-// names are those of the objects of some types in the namespace at hand.
-func (s *source) names(ctx context.Context, words []string, typed string) (names []string) {
-	namespace, _, err := s.namespace()
-	if err != nil {
-		return nil
-	}
-	r := s.register(ctx)
-	for _, word := range words {
-		if found := snapshot.Find(r.types, word); len(found) > 0 {
-			names = append(names, r.names(found[0], namespace, typed)...)
+// names offers the names of the objects of some types in the namespace at hand, behind
+// prefix.
+func (s *source) names(prefix string, of ...string) func(context.Context) []string {
+	return func(ctx context.Context) []string {
+		namespace, _, err := s.namespace()
+		if err != nil {
+			return nil
 		}
+		var names []string
+		types, namesOf := s.known(ctx)
+		for _, word := range of {
+			if found := snapshot.Find(types, word); len(found) > 0 {
+				names = append(names, namesOf(found[0], namespace)...)
+			}
+		}
+		return behind(prefix, names)
+	}
+}
+
+// namespaces offers those of the cluster, or those that a file holds objects of.
+func (s *source) namespaces(ctx context.Context) (names []string) {
+	if s.from == "" {
+		if live, err := s.connect(); err == nil {
+			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // as every server has it
+			names, _ = live.Names(ctx, t, "")
+		}
+		return names
+	}
+	for _, o := range s.loadQuietly().Objects {
+		names = append(names, o.Namespace)
 	}
 	return names
 }
 
-// namespaces are those of the cluster, or those that a file holds objects of.
-func (s *source) namespaces(ctx context.Context, typed string) []string {
+// known returns the types of the cluster or the file, and what lists the names of one's
+// objects. There are no types where nothing answers: a completion is silent.
+func (s *source) known(ctx context.Context) (types []snapshot.Type, names func(of snapshot.Type, namespace string) []string) {
 	if s.from == "" {
 		live, err := s.connect()
 		if err != nil {
-			return nil
+			return nil, nil
 		}
-		every := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // as every server has it
-		names, _ := live.Names(ctx, every, "", typed)
-		return names
+		types, _ = live.Types(ctx)
+		return types, func(t snapshot.Type, namespace string) []string {
+			names, _ := live.Names(ctx, t, namespace)
+			return names
+		}
 	}
-	saved := s.register(ctx).saved
-	if saved == nil {
-		return nil
-	}
-	var out []string
-	for _, o := range saved.Objects {
-		out = append(out, o.Namespace)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// register is where completions look words up. It is empty where nothing answers.
-type register struct {
-	types []snapshot.Type
-	names func(of snapshot.Type, namespace, typed string) []string
-	saved *snapshot.Snapshot // nil unless it came from a file
-}
-
-func (s *source) register(ctx context.Context) register {
-	switch s.from {
-	case "-": // what a shell would wait for is what the person types
-		return register{}
-	case "":
-		return s.liveRegister(ctx)
-	}
-	saved, err := s.load()
-	if err != nil {
-		return register{}
-	}
+	saved := s.loadQuietly()
 	view := snapshot.NewView(saved)
-	return register{types: saved.Types, saved: saved, names: func(t snapshot.Type, namespace, _ string) (names []string) {
+	return saved.Types, func(t snapshot.Type, namespace string) (names []string) {
 		for _, o := range saved.Objects {
 			if (target{of: t}).is(o, view, namespace) {
 				names = append(names, o.Name)
 			}
 		}
 		return names
-	}}
+	}
 }
 
-func (s *source) liveRegister(ctx context.Context) register {
-	live, err := s.connect()
-	if err != nil {
-		return register{}
+// loadQuietly returns the snapshot of --from, or an empty one. Standard input is left alone: a
+// person is typing there.
+func (s *source) loadQuietly() *snapshot.Snapshot {
+	if s.from != "-" {
+		if saved, err := s.load(); err == nil {
+			return saved
+		}
 	}
-	types, err := live.Types(ctx)
-	if err != nil {
-		return register{}
-	}
-	return register{types: types, names: func(t snapshot.Type, namespace, typed string) []string {
-		names, _ := live.Names(ctx, t, namespace, typed) // a completion is silent
-		return names
-	}}
+	return &snapshot.Snapshot{}
 }

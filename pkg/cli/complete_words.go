@@ -85,13 +85,13 @@ const patience = 3 * time.Second
 
 // completeAsking offers what a cluster or a file tells, if it does so in time. It does
 // not wait for what cannot be stopped either, such as a credential plugin or a pipe.
-func (s *source) completeAsking(ask func(ctx context.Context, typed string) []string) cobra.CompletionFunc {
+func (s *source) completeAsking(ask func(context.Context) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), patience)
 		defer cancel()
 		s.config.Unattended()
 		told := make(chan []string, 1)
-		go func() { told <- ask(ctx, typed) }()
+		go func() { told <- ask(ctx) }()
 		select {
 		case words := <-told:
 			return foreign(words, typed), cobra.ShellCompDirectiveNoFileComp

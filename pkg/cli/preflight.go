@@ -17,52 +17,53 @@ import (
 // rightsPage is where the rights are that each command needs.
 const rightsPage = "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rbac.md"
 
-// lacking is a right that a run needs and that the server refuses.
-type lacking struct {
+// refusal is a right that a run needs and that the API server refuses.
+type refusal struct {
 	reason.NotPermitted
 	objects []object.Identity
 }
 
-// preflight asks which rights that the plan needs the server refuses, and says so. A
-// rehearsal finds out by itself.
-func (a *act) preflight(ctx context.Context) []lacking {
+// preflight warns of the rights that the plan needs and that the API server refuses, and
+// returns these. A server-side dry run finds out by itself.
+func (a *act) preflight(ctx context.Context) []refusal {
 	if a.live == nil || a.dryRun == dryRunServer || len(a.plan.Steps) == 0 || a.strict && !a.plan.CompleteButAccepted() {
 		return nil
 	}
-	needs, samples := a.needs(), a.plan.Samples()
-	if a.others {
-		samples = nil // the references are theirs to change
-	}
-	rights := make([]cluster.Right, 0, len(needs)+len(samples))
-	for _, n := range needs {
+	var rights []cluster.Right
+	for _, n := range a.needs() {
 		rights = append(rights, cluster.Right(n))
+	}
+	needed := len(rights)
+	var samples []*plan.Step
+	if a.acts() && !a.others { // else nobody changes references, or the cluster's own collector does
+		samples = a.plan.Samples()
 	}
 	for _, s := range samples {
 		rights = append(rights, cluster.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
 	}
-	grants := a.live.Rights(ctx, a.seen, rights)
-	var lacks []lacking
-	var untold []string
-	for i, n := range needs {
+	grants := a.live.ReviewAccess(ctx, a.seen, rights)
+	var refused []refusal
+	var unknown []string
+	for i, r := range rights[:needed] {
 		g := grants[i]
-		right := reason.NotPermitted{Verb: n.Verb, Type: g.Type.String(), Namespace: n.Objects[0].Namespace}
+		right := reason.NotPermitted{Verb: r.Verb, Type: g.Type.String(), Namespace: r.Objects[0].Namespace}
 		switch {
 		case len(g.Refused) > 0:
-			lacks = append(lacks, lacking{right, g.Refused})
-		case g.Untold != nil:
-			untold = append(untold, fmt.Sprintf("%s (%s)", escape.Short(right.Right(), 500), escape.Short(g.Untold.Error(), 300)))
+			refused = append(refused, refusal{right, g.Refused})
+		case g.Unknown != nil:
+			unknown = append(unknown, fmt.Sprintf("%s (%s)", escape.Short(right.Right(), 500), escape.Short(g.Unknown.Error(), 300)))
 		}
 	}
-	if len(lacks) == 0 && a.acts() {
-		lacks = a.try(ctx, samples, grants[len(needs):])
+	if len(refused) == 0 {
+		refused = a.try(ctx, samples, grants[needed:])
 	}
 	if ctx.Err() == nil {
-		a.tellRights(lacks, untold)
+		a.warnOfRefusals(refused, unknown)
 	}
-	return lacks
+	return refused
 }
 
-// needs are the rights that a run of the plan uses.
+// needs returns the rights that a run of the plan uses.
 func (a *act) needs() []plan.Need {
 	var read []object.Identity
 	if saved := a.plan.Saved(); !a.noBackup && len(saved) > 0 {
@@ -74,37 +75,37 @@ func (a *act) needs() []plan.Need {
 // How many rights, and objects for each, are named.
 const mostRights, mostNeeding = 20, 3
 
-func (a *act) tellRights(lacks []lacking, untold []string) {
-	for _, l := range lacks[:min(len(lacks), mostRights)] {
-		names := make([]string, len(l.objects))
-		for i, o := range l.objects {
+func (a *act) warnOfRefusals(refused []refusal, unknown []string) {
+	for _, r := range refused[:min(len(refused), mostRights)] {
+		names := make([]string, len(r.objects))
+		for i, o := range r.objects {
 			names[i] = escape.Short(o.String(), 200)
 		}
-		line := "warning: you may not " + escape.Short(l.Right(), 500) + ", which is needed for " + phrase.List(names, mostNeeding)
-		if l.Failure != nil {
-			line += ": " + escape.Short(l.Failure.Text(), 2000)
+		line := "warning: you may not " + escape.Short(r.Right(), 500) + ", which is needed for " + phrase.List(names, mostNeeding)
+		if r.Failure != nil {
+			line += ": " + escape.Short(r.Failure.Text(), 2000)
 		}
 		fmt.Fprintln(a.Err, line)
 	}
-	if more := len(lacks) - mostRights; more > 0 {
+	if more := len(refused) - mostRights; more > 0 {
 		fmt.Fprintf(a.Err, "warning: %s more that are needed you do not have\n", phrase.Count(more, "right"))
 	}
-	if len(untold) > 0 {
-		fmt.Fprintf(a.Err, "warning: whether you may do all of it is not known until it is done: %s\n", phrase.List(untold, 1))
+	if len(unknown) > 0 {
+		fmt.Fprintf(a.Err, "warning: whether you may do all of it is not known until it is done: %s\n", phrase.List(unknown, 1))
 	}
-	if len(lacks) > 0 && !a.acts() {
+	if len(refused) > 0 && !a.acts() {
 		fmt.Fprintf(a.Err, "hint: a run would change nothing, as the server would refuse part of it; %s\n", rightsHint)
 	}
 }
 
 const rightsHint = "the rights that it takes are listed in " + rightsPage
 
-// unsent ends a run before it begins, as part of it would be refused.
-func (a *act) unsent(lacks []lacking) error {
+// refuseRun ends a run before it begins, since part of it would be refused.
+func (a *act) refuseRun(refused []refusal) error {
 	why := map[object.Identity]reason.Reason{}
-	for _, l := range lacks {
-		for _, o := range l.objects {
-			why[o] = l.NotPermitted
+	for _, r := range refused {
+		for _, o := range r.objects {
+			why[o] = r.NotPermitted
 		}
 	}
 	of := map[string]reason.Reason{} // by step

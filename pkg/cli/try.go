@@ -20,10 +20,10 @@ const mostTried = 20
 // who has the right to patch: to those who may not delete the object, or where an owner is
 // to be blocked (the admission plugin OwnerReferencesPermissionEnforcement). The
 // grants are those to delete each.
-func (a *act) try(ctx context.Context, samples []*plan.Step, grants []cluster.Grant) []lacking {
+func (a *act) try(ctx context.Context, samples []*plan.Step, grants []cluster.Grant) []refusal {
 	trial := a.live.Writer(a.seen, true)
 	var all sync.WaitGroup
-	lacks := make([]*lacking, len(samples))
+	refused := make([]*refusal, len(samples))
 	tried := 0
 	for i, s := range samples {
 		if len(grants[i].Refused) == 0 && !blocks(s) || tried == mostTried {
@@ -36,17 +36,17 @@ func (a *act) try(ctx context.Context, samples []*plan.Step, grants []cluster.Gr
 			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
 				return // the run finds out
 			}
-			lacks[i] = &lacking{reason.NotPermitted{
+			refused[i] = &refusal{reason.NotPermitted{
 				Verb: "patch", Type: grants[i].Type.String(), Namespace: s.Object.Namespace,
 				Failure: &reason.Failure{ErrorClass: string(failed.Reason), Detail: failed.Err.Error(), Hint: failed.Hint()},
 			}, []object.Identity{s.Object.Identity}}
 		})
 	}
 	all.Wait()
-	var out []lacking
-	for _, l := range lacks {
-		if l != nil {
-			out = append(out, *l)
+	var out []refusal
+	for _, r := range refused {
+		if r != nil {
+			out = append(out, *r)
 		}
 	}
 	return out

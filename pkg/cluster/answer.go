@@ -171,14 +171,14 @@ func verifyGroups(answer named, at root) error {
 	return nil
 }
 
-// verifyReview returns an error unless an access review is of that kind and, where it says
-// what it is about, about what was asked. The rules of a namespace do not say so.
-func verifyReview(got *review, kind string, about reviewSpec) error {
-	switch {
-	case got.Kind != kind || got.APIVersion != "authorization.k8s.io/v1":
-		return notAsked("it is of %s, not of kind %q", envelope{got.APIVersion, got.Kind}, kind)
-	case about.ResourceAttributes != nil && got.Spec.ResourceAttributes != nil && *got.Spec.ResourceAttributes != *about.ResourceAttributes:
-		return notAsked("it is about %+v", *got.Spec.ResourceAttributes)
+// verifyReview returns an error unless an answer is an access review and, where it repeats
+// the question, about what was asked.
+func verifyReview(got *accessReview, about resourceAttributes) error {
+	switch repeated := got.Spec.ResourceAttributes; {
+	case got.envelope != accessReviewKind:
+		return notAsked("it is of %s, not of kind %q", got.envelope, accessReviewKind.Kind)
+	case repeated != nil && *repeated != about:
+		return notAsked("it is about %+v", *repeated)
 	}
 	return nil
 }

@@ -188,18 +188,22 @@ func TestPagesBelongToOneState(t *testing.T) {
 }
 
 func TestAnAccessReviewIsOfTheKindAndTheQuestion(t *testing.T) {
-	asked := reviewSpec{ResourceAttributes: &attributes{Verb: "delete", Resource: "pods"}}
+	asked := resourceAttributes{Verb: "delete", Resource: "pods"}
+	answer := func(of envelope, about *resourceAttributes) (out accessReview) {
+		out.envelope, out.Spec.ResourceAttributes = of, about
+		return out
+	}
 	for name, test := range map[string]struct {
-		answer review
+		answer accessReview
 		want   bool
 	}{
-		"the same question":           {review{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview", Spec: asked}, true},
-		"one that does not repeat it": {review{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"}, true},
-		"another question":            {review{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview", Spec: reviewSpec{ResourceAttributes: &attributes{Verb: "get", Resource: "pods"}}}, false},
-		"another kind":                {review{APIVersion: "authorization.k8s.io/v1", Kind: "SubjectAccessReview", Spec: asked}, false},
-		"a Status":                    {review{APIVersion: "v1", Kind: "Status"}, false},
+		"the same question":           {answer(accessReviewKind, &asked), true},
+		"one that does not repeat it": {answer(accessReviewKind, nil), true},
+		"another question":            {answer(accessReviewKind, &resourceAttributes{Verb: "get", Resource: "pods"}), false},
+		"another kind":                {answer(envelope{"authorization.k8s.io/v1", "SubjectAccessReview"}, &asked), false},
+		"a Status":                    {answer(envelope{"v1", "Status"}, nil), false},
 	} {
-		if err := verifyReview(&test.answer, "SelfSubjectAccessReview", asked); test.want && err != nil {
+		if err := verifyReview(&test.answer, asked); test.want && err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if !test.want {
 			refuses(t, err)

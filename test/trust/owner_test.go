@@ -1,7 +1,10 @@
 package trust
 
 import (
+	"bytes"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,25 +63,57 @@ func TestOnlyAnAnswerAboutTheOwnerProvesItsAbsence(t *testing.T) {
 // What says nothing about rights refuses none.
 func TestAnAccessReviewThatIsNoneRefusesNothing(t *testing.T) {
 	t.Parallel()
-	empty := func(w http.ResponseWriter, r *http.Request) {
-		kind := "SelfSubjectAccessReview"
-		if about(r, rulesReviews) {
-			kind = "SelfSubjectRulesReview"
-		}
-		writeJSON(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": kind})
-	}
 	for name, answer := range map[string]http.HandlerFunc{
-		"a message": Document(map[string]any{"message": "session expired"}), "a login page": Page(), "a 404 in plain text": text404, "a review without a status": empty,
+		"a message": Document(map[string]any{"message": "session expired"}), "a login page": Page(), "a 404 in plain text": text404, "a review without a status": reviewed(nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
 			garbage := s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
 			s.Lie(Sent(http.MethodPost, accessReviews), answer)
-			s.Lie(Sent(http.MethodPost, rulesReviews), answer)
 
 			newUser(t, s).runs("collect", "--yes").exits(0)
 			goes(t, s, garbage)
+		})
+	}
+}
+
+// reviewed answers an access review that has that status, and does not repeat the question.
+func reviewed(status map[string]any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "status": status})
+	}
+}
+
+// A role may be limited to names.
+func TestOnlyARefusalByNameStopsARun(t *testing.T) {
+	t.Parallel()
+	byName := func(r *http.Request) bool {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return strings.Contains(string(body), `"name":`)
+	}
+	refused := reviewed(map[string]any{"allowed": false})
+	for name, c := range map[string]struct {
+		about Match
+		stops bool
+	}{
+		"the namespace is refused, the name is not": {func(r *http.Request) bool { return about(r, accessReviews) && !byName(r) }, false},
+		"the name is refused, too":                  {Sent(http.MethodPost, accessReviews), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewServer(t)
+			garbage := s.Add(owned(Secrets.object("shop", "garbage"), absent(Deployments)))
+			s.Lie(c.about, refused)
+
+			if u := newUser(t, s); c.stops {
+				u.runs("collect", "--yes").exits(1)
+				stays(t, s, garbage)
+			} else {
+				u.runs("collect", "--yes").exits(0)
+				goes(t, s, garbage)
+			}
 		})
 	}
 }

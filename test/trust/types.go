@@ -29,10 +29,9 @@ var (
 	APIServices = Type{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Kind: "APIService"}
 
 	accessReviews = Type{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews", Kind: "SelfSubjectAccessReview", createOnly: true}
-	rulesReviews  = Type{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectrulesreviews", Kind: "SelfSubjectRulesReview", createOnly: true}
 )
 
-var builtIn = []Type{Namespaces, Secrets, ConfigMaps, Pods, Deployments, ReplicaSets, CRDs, APIServices, accessReviews, rulesReviews}
+var builtIn = []Type{Namespaces, Secrets, ConfigMaps, Pods, Deployments, ReplicaSets, CRDs, APIServices, accessReviews}
 
 // Widgets is a custom type, which a server has after AddCRD(Widgets).
 var Widgets = Type{Group: "example.com", Version: "v1", Resource: "widgets", Kind: "Widget", Namespaced: true}

@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Need is a right without which steps of a run would be refused: a verb on objects of one
+// kind in one namespace.
+type Need struct {
+	Verb    string            // as in kubectl auth can-i
+	Objects []object.Identity // once each, in the order of the plan; never empty
+}
+
+// Needs returns the rights that a run of the plan takes, in the order in which it uses them.
+// If requestedOnly, the run does only the steps that were asked for. backedUp are the objects
+// that it first reads one by one.
+//
+// What a restoration creates in a namespace that it creates, too, or in which it binds a
+// role, is left out: whoever runs it may have other rights there by then.
+func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []Need {
+	n := needs{known: map[needKey]int{}}
+	for _, o := range backedUp {
+		n.add("get", o)
+	}
+	entitled := p.entitled()
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		o := s.Object.Identity
+		if requestedOnly && !s.Requested || entitled[""] || o.Namespace != "" && entitled[o.Namespace] {
+			continue
+		}
+		if s.Action == Link { // it is read first, and its controller may adopt it by itself
+			n.add("get", o)
+			if slices.ContainsFunc(s.References, func(r Reference) bool { return r.Controller }) {
+				continue
+			}
+		}
+		n.add(verb(s.Action), o)
+	}
+	return n.all
+}
+
+func verb(action collector.Act) string {
+	switch action {
+	case collector.Remove:
+		return "delete"
+	case Create:
+		return "create"
+	}
+	return "patch"
+}
+
+// entitled returns the namespaces in which the plan may give rights to whoever carries it
+// out; the empty one stands for all.
+func (p *Plan) entitled() map[string]bool {
+	in := map[string]bool{}
+	for i := range p.Steps {
+		o := p.Steps[i].Object.Identity
+		switch {
+		case p.Steps[i].Action != Create:
+		case o.IsNamespace():
+			in[o.Name] = true
+		case o.GroupVersionKind().Group == "rbac.authorization.k8s.io":
+			in[o.Namespace] = true
+		}
+	}
+	return in
+}
+
+// needs groups rights by verb, kind and namespace.
+type needs struct {
+	all   []Need
+	known map[needKey]int // the Need of an object, and that of its kind and namespace
+}
+
+type needKey struct {
+	verb string
+	of   object.Identity // without name and UID: of all objects of the kind in the namespace
+}
+
+func (n *needs) add(verb string, o object.Identity) {
+	if _, known := n.known[needKey{verb, o}]; known {
+		return
+	}
+	group := needKey{verb, object.Identity{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace}}
+	i, known := n.known[group]
+	if !known {
+		i = len(n.all)
+		n.known[group] = i
+		n.all = append(n.all, Need{Verb: verb})
+	}
+	n.known[needKey{verb, o}] = i
+	n.all[i].Objects = append(n.all[i].Objects, o)
+}
