@@ -79,9 +79,9 @@ func MendedBy(rule string) (cause collector.Cause, ok bool) {
 	return collector.NoCause, false
 }
 
-// Run audits a graph. Only objects that a list showed are judged: an object of
-// a type that the collector does not watch is never collected (gc-semantics
-// 10.19). The only error is an *UnknownRule.
+// Run audits a graph. Only objects that a list showed are judged, not those of
+// unmonitored types that a reference names (docs/gc-semantics.md#virtual-owners).
+// The only error is an *UnknownRule.
 func Run(g *graph.Graph, o Options) (*Report, error) {
 	rules, err := choose(o.Rules)
 	if err != nil {
@@ -165,7 +165,7 @@ func choose(ids []string) ([]Rule, error) {
 
 // SiblingsAtRisk says whether the server's own collector keys its verdicts by
 // UID alone, so that one bad reference can take the valid dependents of the
-// same owner along: before 1.20 (gc-semantics 2.10, 10.8). An unknown version
+// same owner along: before 1.20 (docs/gc-semantics.md#versions). An unknown version
 // is not.
 func SiblingsAtRisk(server string) bool { return Before(server, "1.20.0") }
 

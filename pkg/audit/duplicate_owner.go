@@ -35,7 +35,7 @@ var duplicateOwner = Rule{
 
 // duplicate returns the finding that the i-th reference is a double of an earlier one.
 // The collector drops references by UID, so a bad one takes its good double along: loses
-// says that it will (gc-semantics 10.2).
+// says that it will (docs/gc-semantics.md#removing-references).
 func (s sight) duplicate(of, i int, loses bool) Finding {
 	f := s.on(i, reason.OwnerDuplicated{Earlier: s.owner(of), Later: s.owner(i), EarlierIndex: of, LaterIndex: i}, Unlink)
 	if loses {

@@ -20,8 +20,9 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// naive is the audit written down once more, straight from gc-semantics 3 and 4
-// and the design, by looking at everything for everything.
+// naive is the audit written down once more, straight from
+// docs/gc-semantics.md#verdicts, #decision and docs/rules, by looking at
+// everything for everything.
 type naive struct {
 	*snapshot.Snapshot
 	Objects []object.Object
@@ -226,7 +227,7 @@ func (v naive) listed(t snapshot.Type, namespace string) bool {
 	return false
 }
 
-// consequence is gc-semantics 4 for one of the opinions on an object.
+// consequence is docs/gc-semantics.md#decision for one of the opinions on an object.
 func consequence(o object.Object, all []opinion, verdict string) string {
 	has := func(verdict string) bool {
 		return slices.ContainsFunc(all, func(p opinion) bool { return p.verdict == verdict })
@@ -258,7 +259,8 @@ func holds(o object.Object, all []opinion, uid types.UID) bool {
 	return false
 }
 
-// deadlocked is gc-semantics 10.1b: every member waits for another one to go.
+// deadlocked is one of docs/gc-semantics.md#stuck-foreground-deletions: every
+// member waits for another one to go.
 func deadlocked(circle []object.Object) bool {
 	for _, owner := range circle {
 		blocked := false

@@ -54,7 +54,7 @@ func (p *panorama) cycle(nodes []graph.Node) (f Finding, judged bool) {
 }
 
 // deadlocked says whether every member is in a foreground deletion that another
-// member blocks (gc-semantics 10.1b).
+// member blocks (docs/gc-semantics.md#stuck-foreground-deletions).
 func (p *panorama) deadlocked(members []graph.Node) bool {
 	for _, n := range members {
 		if !p.graph.Object(n).DeletingDependents() {

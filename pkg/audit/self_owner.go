@@ -18,7 +18,7 @@ var selfOwner = Rule{
 			if f.Verdict == collector.Solid && !s.object.Terminating() {
 				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.NeverCollected{Itself: true}
 			}
-			if r.Blocks() && s.object.DeletingDependents() { // gc-semantics 10.1a
+			if r.Blocks() && s.object.DeletingDependents() { // docs/gc-semantics.md#stuck-foreground-deletions
 				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.NeverCompletes{Itself: true}
 			}
 			out = append(out, f)

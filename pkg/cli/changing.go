@@ -30,7 +30,7 @@ func newChanging(command string, from *source) *changing {
 }
 
 // workers is how many writes are in flight unless --concurrency says otherwise.
-// The collector has 20 (gc-semantics 1.9); with more, a server spends less on each
+// The collector has 20 (--concurrent-gc-syncs); with more, a server spends less on each
 // (docs/performance-acting.md), and what is too much for it, it queues or refuses
 // until later.
 const workers = 64

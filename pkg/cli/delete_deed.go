@@ -49,7 +49,7 @@ func (f *deleteFlags) making(g *graph.Graph, targets []graph.Node, accepted snap
 }
 
 // defaults names the types of targets whose own default is another than the policy
-// that is sent (gc-semantics 6.2).
+// that is sent (docs/gc-semantics.md#finalizers-after-a-delete).
 func (f *deleteFlags) defaults(g *graph.Graph, targets []graph.Node) []string {
 	var out []string
 	for _, n := range targets {

@@ -123,7 +123,8 @@ var metadataKinds = []string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}
 
 // verifyKind returns an error unless an answer about t is of that kind: metadata, where
 // that was asked for, or the type's own, which a server sends that knows no metadata
-// (gc-semantics 1.5). suffix is "List" for a list, and empty for a single object.
+// (docs/gc-semantics.md#metadata-and-kinds). suffix is "List" for a list, and empty for
+// a single object.
 func verifyKind(got envelope, t snapshot.Type, suffix string, metadata bool) error {
 	switch {
 	case metadata && got.Kind == "PartialObjectMetadata"+suffix && slices.Contains(metadataKinds, got.APIVersion):
@@ -288,7 +289,7 @@ func readPage(raw []byte, j job, metadata bool) ([]json.RawMessage, metav1.ListM
 }
 
 // readItem reads the metadata of an item of a list in JSON. An item need not say what
-// it is (gc-semantics 1.4), but not that it is something else.
+// it is (docs/gc-semantics.md#metadata-and-kinds), but not that it is something else.
 func readItem(raw json.RawMessage, j job, metadata bool) (*metav1.PartialObjectMetadata, error) {
 	out := &metav1.PartialObjectMetadata{}
 	if err := strict.Unmarshal(raw, out); err != nil {

@@ -73,8 +73,9 @@ func transient(err error) bool {
 	return reason == snapshot.ServerError || reason == snapshot.Unavailable
 }
 
-// namesObject says whether a 404 is about that very object, and not about a
-// path that the server does not know just now (gc-semantics 10.5).
+// namesObject says whether a 404 is about that very object, and not about a path that
+// the server does not know just now (docs/gc-semantics.md#absent-owner,
+// docs/differences.md#it-is-more-careful).
 func namesObject(err error, of schema.GroupResource, name string) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {

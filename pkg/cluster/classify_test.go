@@ -46,7 +46,7 @@ func TestClassify(t *testing.T) {
 }
 
 // TestNamesObject: only a 404 about that very object proves anything
-// (gc-semantics 10.5, openshift/origin#14646).
+// (docs/differences.md#it-is-more-careful, openshift/origin#14646).
 func TestNamesObject(t *testing.T) {
 	fromProxy := apierrors.NewGenericServerResponse(404, "get", widgets, "w", "404 page not found", 0, true)
 	otherKind := apierrors.NewNotFound(schema.GroupResource{Resource: "gadgets"}, "w")

@@ -62,8 +62,8 @@ func inProtobuf(t *testing.T, list *apidiscovery.APIGroupDiscoveryList) []byte {
 	return append([]byte(protobuf), envelope...)
 }
 
-// TestPreferredVersions: the group's preferred version where it has the
-// resource, else the first in the group's order that does (gc-semantics 1.1).
+// TestPreferredVersions: the group's preferred version where it has the resource, else
+// the first in the group's order that does (docs/gc-semantics.md#monitored-types).
 func TestPreferredVersions(t *testing.T) {
 	core := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
 	others := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g",

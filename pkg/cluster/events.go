@@ -46,10 +46,10 @@ var eventTypes = []struct {
 	{snapshot.Type{Group: "events.k8s.io", Version: "v1", Resource: "events", Kind: "Event", Namespaced: true}, "regarding."},
 }
 
-// Events reads the latest Events about an object, oldest first: by kind and name,
-// or by UID where those are not known. Events about a cluster-scoped object are
-// kept in the namespace default (gc-semantics 2.9). The error is a *Failure, and
-// says nothing about whether there are any.
+// Events reads the latest Events about an object, oldest first: by kind and name, or by
+// UID where those are not known. Events about a cluster-scoped object are kept in the
+// namespace default (docs/gc-semantics.md#invalid-namespace-event). The error is a
+// *Failure, and says nothing about whether there are any.
 func (c *Cluster) Events(ctx context.Context, of object.Identity) ([]Event, error) {
 	var first error
 	for _, t := range eventTypes {

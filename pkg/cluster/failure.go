@@ -42,7 +42,8 @@ func (f *Failure) Hint() string {
 	if f.Reason != snapshot.Forbidden {
 		return ""
 	}
-	// What the admission plugin OwnerReferencesPermissionEnforcement says (gc-semantics 6.12).
+	// What the admission plugin OwnerReferencesPermissionEnforcement says
+	// (docs/gc-semantics.md#permission-to-change-references).
 	switch message := f.Err.Error(); {
 	case strings.Contains(message, "cannot set an ownerRef on a resource you can't delete"):
 		return "here, only who may delete an object may change its owner references"

@@ -19,10 +19,10 @@ type operation struct {
 // at is where a reference of that place is in a patch.
 func at(i int) string { return "/metadata/ownerReferences/" + strconv.Itoa(i) }
 
-// patchOf is the change as a JSON patch that fits o alone: another UID fails
-// its test, another resourceVersion is a conflict. It touches single references
-// by their place, never the others of the same UID (gc-semantics 10.2), and
-// fails where the change names a place or a finalizer that o does not have.
+// patchOf is the change as a JSON patch that fits o alone: another UID fails its test,
+// another resourceVersion is a conflict. It touches single references by their place,
+// never the others of the same UID (docs/differences.md#it-writes-otherwise), and fails
+// where the change names a place or a finalizer that o does not have.
 func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 	ops := []operation{
 		{"test", "/metadata/uid", o.UID},

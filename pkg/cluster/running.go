@@ -10,7 +10,7 @@ import (
 )
 
 // runningPods selects the Pods that do not go at once when they are deleted
-// (gc-semantics 6.6).
+// (docs/gc-semantics.md#graceful-pods).
 const runningPods = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 
 // markRunning asks once, where Pods were listed, which of them a kubelet has to

@@ -40,8 +40,9 @@ func (l *look) wider() []job {
 }
 
 // awaiting says whether something seen bears a finalizer of the collector's: its
-// dependents count by UID, wherever they live, and the finalizer may only go
-// once all of them were seen (gc-semantics 4.5, 5.2).
+// dependents count by UID, wherever they live, and the finalizer may only go once all
+// of them were seen (docs/gc-semantics.md#graph,
+// docs/differences.md#it-is-more-careful).
 func (l *look) awaiting() bool {
 	bears := func(o *object.Object) bool {
 		return slices.Contains(o.Finalizers, object.ForegroundFinalizer) || slices.Contains(o.Finalizers, object.OrphanFinalizer)

@@ -227,7 +227,7 @@ func (w *Writer) failure(ctx context.Context, verb string, at object.Identity, t
 
 // kept says whether something keeps an object whose deletion was accepted:
 // finalizers, its grace period, or that a Namespace has yet to be emptied
-// (gc-semantics 6.4, 6.7, 6.10).
+// (docs/gc-semantics.md#delete-request).
 func kept(o *object.Object) bool {
 	return len(o.Finalizers) > 0 || o.Stopping() || o.IsNamespace()
 }

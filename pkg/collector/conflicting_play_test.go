@@ -9,8 +9,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// What comes of the conflicting data of gc-semantics 9A: see TestConflictingData
-// for the verdicts.
+// What comes of the data of upstream's TestConflictingData: see our test of
+// that name for the verdicts.
 func TestWhatBecomesOfConflictingData(t *testing.T) {
 	node := st.Node("node1")
 	gone := st.To(st.Pod("ns1/gone"))

@@ -13,9 +13,10 @@ const (
 	extensions = "extensions/v1beta1"
 )
 
-// The collector's own tests of conflicting data (gc-semantics 9A). There they
-// play orders of events; here every stage is a snapshot, and every order of its
-// objects must lead to the same conclusion (2.8).
+// The collector's own tests of conflicting data, upstream's
+// TestConflictingData. There they play orders of events; here every stage is a
+// snapshot, and every order of its objects must lead to the same conclusion
+// (docs/gc-semantics.md#conflicting-claims).
 func TestConflictingData(t *testing.T) {
 	node := st.Node("node1")
 	role := st.Role("ns1/role1")
@@ -232,9 +233,10 @@ func TestConflictingData(t *testing.T) {
 	})
 }
 
-// The collector's tests of alternate identities of an absent owner
-// (gc-semantics 9C): which claim it tries next. Here every claim is tried on its
-// own, so whatever one dependent claims, the others are judged by their own.
+// The collector's tests of alternate identities of an absent owner, upstream's
+// TestGetAlternateOwnerIdentity: which claim it tries next. Here every claim is
+// tried on its own, so whatever one dependent claims, the others are judged by
+// their own.
 func TestAlternateIdentities(t *testing.T) {
 	const uid = "owner"
 	name := st.Pod("ns1/name", st.UID(uid))

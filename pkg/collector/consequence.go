@@ -20,13 +20,14 @@ const (
 )
 
 // Outlook is what the collector makes of an object, all its references together
-// (gc-semantics 4, rows a and e to j).
+// (docs/gc-semantics.md#decision).
 type Outlook struct {
 	// Culprit is the first reference that keeps the collector from judging the
-	// object at all (3.1), or -1.
+	// object at all, or -1.
 	Culprit int
 	// Left counts the references that hold and stay. The collector drops
-	// references by UID, so a good one goes with its bad double (10.2).
+	// references by UID, so a good one goes with its bad double
+	// (docs/gc-semantics.md#removing-references).
 	Left int
 
 	terminating, unknown bool
@@ -65,10 +66,11 @@ func Weigh(o *object.Object, verdicts []Verdict) Outlook {
 // Of answers what the collector does with the object because of a reference of
 // that verdict.
 //
-// A terminating object is not judged any more (row a). One reference that cannot
-// be resolved keeps the whole object from being judged (3.1, row f), so a
-// dangling one beside it has no effect. A solid owner keeps the object and loses
-// it the other references (rows g and h); without one it goes (rows i and j).
+// A terminating object is not judged any more. One reference that cannot be
+// resolved keeps the whole object from being judged
+// (docs/gc-semantics.md#one-error-keeps-the-object), so a dangling one beside
+// it has no effect. A solid owner keeps the object and loses it the other
+// references; without one it goes.
 func (w Outlook) Of(v Verdict) Consequence {
 	switch {
 	case w.terminating, v == Solid:
@@ -82,7 +84,7 @@ func (w Outlook) Of(v Verdict) Consequence {
 }
 
 // Drops says whether the collector drops the references with that UID, bad ones
-// and good ones (10.2).
+// and good ones (docs/gc-semantics.md#removing-references).
 func (w Outlook) Drops(uid types.UID) bool {
 	return w.bad[uid] && w.Of(Dangling) == Unlink
 }
@@ -90,7 +92,7 @@ func (w Outlook) Drops(uid types.UID) bool {
 // Refused says whether the collector will try to drop references of the object
 // and be refused. An update that leaves two controllers fails validation, the
 // collector's too; one that leaves a single one passes, whatever was stored
-// before (gc-semantics 6.11, 10.17).
+// before (docs/gc-semantics.md#metadata-validation).
 func (w Outlook) Refused(o *object.Object) bool {
 	drops, controllers := false, 0
 	for _, r := range o.Owners {

@@ -14,7 +14,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// gc-semantics 4, rows a and e to j.
+// The lines of docs/gc-semantics.md#decision, but for foreground deletion.
 func TestConsequencesOfTheVerdictsOnOneObject(t *testing.T) {
 	tests := []struct{ name, verdicts, want string }{
 		{"nothing but solid owners", "solid solid", "none none"},

@@ -48,9 +48,10 @@ type Course struct {
 	Moves []Move
 	Model *Model // the state at the end
 	// Swept are the objects that others delete because a move deleted their
-	// namespace or their CustomResourceDefinition, with that move (gc-semantics 7);
-	// with Theirs also the Endpoints of a Service.
-	// They may be gone before a move of their own comes.
+	// namespace or their CustomResourceDefinition, with that move
+	// (docs/gc-semantics.md#contents-of-a-namespace); with Theirs also the
+	// Endpoints of a Service. They may be gone before a move of their own
+	// comes.
 	Swept map[graph.Node]int
 	// Stopped are the moves that delete a Pod which a kubelet has to stop.
 	Stopped map[int]bool

@@ -17,7 +17,7 @@ import (
 )
 
 // Two promises: what has an owner is not deleted, and unknown is never absent.
-// Orphaning asks for no verdict (gc-semantics 5.2).
+// Orphaning asks for no verdict (docs/gc-semantics.md#orphaning).
 func TestNothingIsDoneAgainstAVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)

@@ -29,10 +29,10 @@ const (
 	Gone                        // there is no such object
 	Ownerless                   // no references, nothing to judge
 	Kept                        // every reference holds
-	Going                       // it is being deleted already, and not by the collector's finalizers (row a)
-	Undecidable                 // a reference cannot be judged, and that keeps the whole object (3.1)
-	Blocked                     // dependents that block must go first (4.5)
-	Unseen                      // its dependents were not all seen, so no finalizer is removed (10.14)
+	Going                       // it is being deleted already, and not by the collector's finalizers
+	Undecidable                 // a reference cannot be judged, and that keeps the whole object
+	Blocked                     // dependents that block must go first
+	Unseen                      // its dependents were not all seen, so no finalizer is removed
 	ContentsUnknown             // it would be deleted and take others along, which were not all listed
 	Contested                   // another object has its UID, so that nobody can say which of them an owner or a dependent means
 )
@@ -66,8 +66,8 @@ type Decision struct {
 	Culprit int                        // the reference behind Undecidable, else -1
 }
 
-// Decide is the collector's table (gc-semantics 4): the one place that says what
-// is done with an object. It follows attemptToDeleteItem,
+// Decide is the collector's table, docs/gc-semantics.md#decision: the one place
+// that says what is done with an object. It follows attemptToDeleteItem,
 // processDeletingDependentsItem and attemptToOrphanWorker, save where
 // docs/differences.md says otherwise.
 func Decide(s Situation) Decision {
@@ -96,8 +96,8 @@ func Decide(s Situation) Decision {
 	return remove(s)
 }
 
-// finish decides on an object that is being deleted: rows a and d, 4.5 and 5.
-// Orphaning comes first (5.1).
+// finish decides on an object that is being deleted:
+// docs/gc-semantics.md#foreground-deletion and #orphaning, which comes first.
 func finish(s Situation) Decision {
 	orphaning, deleting := s.Object.Orphaning(), s.Object.DeletingDependents()
 	switch {
@@ -115,8 +115,9 @@ func finish(s Situation) Decision {
 	return free(object.ForegroundFinalizer)
 }
 
-// remove decides how an object without a solid owner is deleted: rows i and j,
-// and the break of a circle (4.4), which comes first and alone.
+// remove decides how an object without a solid owner is deleted, and the break
+// of a circle (docs/gc-semantics.md#breaking-a-cycle), which comes first and
+// alone.
 func remove(s Situation) Decision {
 	o := s.Object
 	if s.Dependents > 0 && len(indices(s.Verdicts, func(v Verdict) bool { return v == Waiting })) > 0 {
@@ -133,7 +134,7 @@ func remove(s Situation) Decision {
 	return Decision{Act: Remove, Policy: ownPolicy(o), Culprit: -1}
 }
 
-// ownPolicy is the one that an object's own finalizers ask for (row j).
+// ownPolicy is the one that an object's own finalizers ask for.
 func ownPolicy(o *object.Object) metav1.DeletionPropagation {
 	policy := metav1.DeletePropagationBackground
 	for _, f := range o.Finalizers {

@@ -58,83 +58,84 @@ func decided(o *object.Object, d collector.Decision) string {
 	return holds[d.Hold]
 }
 
-// gc-semantics 4, in the order of its rows, then 4.4 to 4.6 and 5.1.
+// The table of docs/gc-semantics.md#decision, line by line, then what it links to, and
+// what docs/differences.md adds about types that could not be listed.
 func TestDecide(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		standing
 		want string
 	}{
-		{"row a: what is terminating by nobody's finalizer is left to go", standing{terminating: true, verdicts: "dangling"}, "going"},
-		{"row a: what is terminating and held by somebody is left alone, whatever its owners", standing{terminating: true, finalizers: "x/y", verdicts: "dangling waiting"}, "going"},
-		{"row a: not even a reference is dropped from it", standing{terminating: true, finalizers: "x/y", verdicts: "solid dangling"}, "going"},
-		{"row a: nor does a reference that cannot be judged matter to it", standing{terminating: true, finalizers: "x/y", verdicts: "unresolvable"}, "going"},
-		{"row a: what depends on it does not matter either", standing{terminating: true, finalizers: "x/y", dependents: 2, blockers: 1}, "going"},
+		{"terminating: what is terminating by nobody's finalizer is left to go", standing{terminating: true, verdicts: "dangling"}, "going"},
+		{"terminating: what is terminating and held by somebody is left alone, whatever its owners", standing{terminating: true, finalizers: "x/y", verdicts: "dangling waiting"}, "going"},
+		{"terminating: not even a reference is dropped from it", standing{terminating: true, finalizers: "x/y", verdicts: "solid dangling"}, "going"},
+		{"terminating: nor does a reference that cannot be judged matter to it", standing{terminating: true, finalizers: "x/y", verdicts: "unresolvable"}, "going"},
+		{"terminating: what depends on it does not matter either", standing{terminating: true, finalizers: "x/y", dependents: 2, blockers: 1}, "going"},
 
-		{"row d: one in foreground deletion is dealt with as such, whatever its owners", standing{terminating: true, finalizers: fg, verdicts: "unresolvable dangling"}, "remove-finalizer foregroundDeletion"},
-		{"row d: the finalizer alone is no deletion", standing{finalizers: fg, verdicts: "solid", blockers: 1, dependents: 1}, "kept"},
+		{"in foreground deletion: one in foreground deletion is dealt with as such, whatever its owners", standing{terminating: true, finalizers: fg, verdicts: "unresolvable dangling"}, "remove-finalizer foregroundDeletion"},
+		{"in foreground deletion: the finalizer alone is no deletion", standing{finalizers: fg, verdicts: "solid", blockers: 1, dependents: 1}, "kept"},
 
-		{"row e: without a reference nothing is done", standing{}, "no owners"},
-		{"row e: finalizers make no difference", standing{finalizers: fg + " x/y"}, "no owners"},
-		{"row e: nor do dependents", standing{dependents: 3, blockers: 3, deleting: 3}, "no owners"},
+		{"no references: without a reference nothing is done", standing{}, "no owners"},
+		{"no references: finalizers make no difference", standing{finalizers: fg + " x/y"}, "no owners"},
+		{"no references: nor do dependents", standing{dependents: 3, blockers: 3, deleting: 3}, "no owners"},
 
-		{"row f: a kind that leads nowhere holds up everything", standing{verdicts: "unresolvable"}, "undecidable: o0"},
-		{"row f: so does a namespaced owner of a cluster-scoped object", standing{verdicts: "scope-error"}, "undecidable: o0"},
-		{"row f: so does an owner of whom nothing is known", standing{verdicts: "unknown"}, "undecidable: o0"},
-		{"row f: no reference beside it is dropped, though another is solid", standing{verdicts: "solid dangling unresolvable"}, "undecidable: o2"},
-		{"row f: nothing is deleted because of one beside it", standing{verdicts: "dangling waiting unknown"}, "undecidable: o2"},
-		{"row f: the first of several is named", standing{verdicts: "solid unknown scope-error unresolvable"}, "undecidable: o1"},
-		{"row f: the first is named also behind a dangling one", standing{verdicts: "dangling scope-error unknown"}, "undecidable: o1"},
+		{"undecidable: a kind that leads nowhere holds up everything", standing{verdicts: "unresolvable"}, "undecidable: o0"},
+		{"undecidable: so does a namespaced owner of a cluster-scoped object", standing{verdicts: "scope-error"}, "undecidable: o0"},
+		{"undecidable: so does an owner of whom nothing is known", standing{verdicts: "unknown"}, "undecidable: o0"},
+		{"undecidable: no reference beside it is dropped, though another is solid", standing{verdicts: "solid dangling unresolvable"}, "undecidable: o2"},
+		{"undecidable: nothing is deleted because of one beside it", standing{verdicts: "dangling waiting unknown"}, "undecidable: o2"},
+		{"undecidable: the first of several is named", standing{verdicts: "solid unknown scope-error unresolvable"}, "undecidable: o1"},
+		{"undecidable: the first is named also behind a dangling one", standing{verdicts: "dangling scope-error unknown"}, "undecidable: o1"},
 
-		{"row g: a solid owner keeps it", standing{verdicts: "solid"}, "kept"},
-		{"row g: so do several", standing{verdicts: "solid solid!"}, "kept"},
+		{"solid owners only: a solid owner keeps it", standing{verdicts: "solid"}, "kept"},
+		{"solid owners only: so do several", standing{verdicts: "solid solid!"}, "kept"},
 
-		{"row h: beside a solid owner a dangling one is dropped", standing{verdicts: "solid dangling"}, "unlink o1"},
-		{"row h: so is a waiting one", standing{verdicts: "waiting solid"}, "unlink o0"},
-		{"row h: so are all of them, and nothing else", standing{verdicts: "dangling solid waiting! solid dangling"}, "unlink o0,o2,o4"},
-		{"row h: it does not matter what depends on it", standing{verdicts: "waiting solid", dependents: 2, blockers: 2, deleting: 1}, "unlink o0"},
+		{"solid owners and others: beside a solid owner a dangling one is dropped", standing{verdicts: "solid dangling"}, "unlink o1"},
+		{"solid owners and others: so is a waiting one", standing{verdicts: "waiting solid"}, "unlink o0"},
+		{"solid owners and others: so are all of them, and nothing else", standing{verdicts: "dangling solid waiting! solid dangling"}, "unlink o0,o2,o4"},
+		{"solid owners and others: it does not matter what depends on it", standing{verdicts: "waiting solid", dependents: 2, blockers: 2, deleting: 1}, "unlink o0"},
 
-		{"row i: one that waits with its owner takes its dependents along", standing{verdicts: "waiting", dependents: 1}, "delete Foreground"},
-		{"row i: a dangling owner beside the waiting one changes nothing", standing{verdicts: "dangling waiting", dependents: 1}, "delete Foreground"},
-		{"row i: the orphan finalizer is not heeded", standing{verdicts: "waiting", dependents: 1, finalizers: orphan}, "delete Foreground"},
+		{"waiting owner and dependents: one that waits with its owner takes its dependents along", standing{verdicts: "waiting", dependents: 1}, "delete Foreground"},
+		{"waiting owner and dependents: a dangling owner beside the waiting one changes nothing", standing{verdicts: "dangling waiting", dependents: 1}, "delete Foreground"},
+		{"waiting owner and dependents: the orphan finalizer is not heeded", standing{verdicts: "waiting", dependents: 1, finalizers: orphan}, "delete Foreground"},
 
-		{"row j: without a solid owner it goes in the background", standing{verdicts: "dangling"}, "delete Background"},
-		{"row j: dependents make no difference when nothing waits", standing{verdicts: "dangling", dependents: 4, blockers: 4, deleting: 4}, "delete Background"},
-		{"row j: with a waiting owner and no dependents too", standing{verdicts: "waiting"}, "delete Background"},
-		{"row j: an orphan finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: "x/y " + orphan}, "delete Orphan"},
-		{"row j: so it is with a waiting owner and no dependents", standing{verdicts: "waiting", finalizers: orphan}, "delete Orphan"},
-		{"row j: a foreground finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: fg}, "delete Foreground"},
-		{"row j: of both, the orphan finalizer", standing{verdicts: "dangling", finalizers: fg + " " + orphan}, "delete Orphan"},
-		{"row j: finalizers of others ask for nothing", standing{verdicts: "dangling", finalizers: "x/y"}, "delete Background"},
+		{"no solid owner: without a solid owner it goes in the background", standing{verdicts: "dangling"}, "delete Background"},
+		{"no solid owner: dependents make no difference when nothing waits", standing{verdicts: "dangling", dependents: 4, blockers: 4, deleting: 4}, "delete Background"},
+		{"no solid owner: with a waiting owner and no dependents too", standing{verdicts: "waiting"}, "delete Background"},
+		{"no solid owner: an orphan finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: "x/y " + orphan}, "delete Orphan"},
+		{"no solid owner: so it is with a waiting owner and no dependents", standing{verdicts: "waiting", finalizers: orphan}, "delete Orphan"},
+		{"no solid owner: a foreground finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: fg}, "delete Foreground"},
+		{"no solid owner: of both, the orphan finalizer", standing{verdicts: "dangling", finalizers: fg + " " + orphan}, "delete Orphan"},
+		{"no solid owner: finalizers of others ask for nothing", standing{verdicts: "dangling", finalizers: "x/y"}, "delete Background"},
 
-		{"4.4 a circle is broken first", standing{verdicts: "waiting!", dependents: 1, deleting: 1}, "unblock o0"},
-		{"4.4 every blocking reference is unblocked, waiting or not", standing{verdicts: "dangling! waiting waiting!", dependents: 1, deleting: 1}, "unblock o0,o2"},
-		{"4.4 with nothing that blocks there is nothing to break", standing{verdicts: "waiting", dependents: 1, deleting: 1}, "delete Foreground"},
-		{"4.4 dependents that are not being deleted make no circle", standing{verdicts: "waiting!", dependents: 2}, "delete Foreground"},
-		{"4.4 a solid owner comes first", standing{verdicts: "solid waiting!", dependents: 1, deleting: 1}, "unlink o1"},
-		{"4.4 so does a reference that cannot be judged", standing{verdicts: "waiting! unknown", dependents: 1, deleting: 1}, "undecidable: o1"},
-		{"4.4 only row i breaks circles", standing{verdicts: "dangling!", dependents: 1, deleting: 1}, "delete Background"},
+		{"cycle: a circle is broken first", standing{verdicts: "waiting!", dependents: 1, deleting: 1}, "unblock o0"},
+		{"cycle: every blocking reference is unblocked, waiting or not", standing{verdicts: "dangling! waiting waiting!", dependents: 1, deleting: 1}, "unblock o0,o2"},
+		{"cycle: with nothing that blocks there is nothing to break", standing{verdicts: "waiting", dependents: 1, deleting: 1}, "delete Foreground"},
+		{"cycle: dependents that are not being deleted make no circle", standing{verdicts: "waiting!", dependents: 2}, "delete Foreground"},
+		{"cycle: a solid owner comes first", standing{verdicts: "solid waiting!", dependents: 1, deleting: 1}, "unlink o1"},
+		{"cycle: so does a reference that cannot be judged", standing{verdicts: "waiting! unknown", dependents: 1, deleting: 1}, "undecidable: o1"},
+		{"cycle: a waiting owner is needed to break one", standing{verdicts: "dangling!", dependents: 1, deleting: 1}, "delete Background"},
 
-		{"4.5 what blocks must go first", standing{terminating: true, finalizers: fg, dependents: 3, blockers: 1}, "blocked"},
-		{"4.5 what does not block is not waited for", standing{terminating: true, finalizers: fg, dependents: 3}, "remove-finalizer foregroundDeletion"},
-		{"4.6 finalizers of others do not keep the collector's", standing{terminating: true, finalizers: "x/y " + fg + " z/z"}, "remove-finalizer foregroundDeletion"},
+		{"in foreground deletion: what blocks must go first", standing{terminating: true, finalizers: fg, dependents: 3, blockers: 1}, "blocked"},
+		{"in foreground deletion: what does not block is not waited for", standing{terminating: true, finalizers: fg, dependents: 3}, "remove-finalizer foregroundDeletion"},
+		{"in foreground deletion: finalizers of others do not keep the collector's", standing{terminating: true, finalizers: "x/y " + fg + " z/z"}, "remove-finalizer foregroundDeletion"},
 
-		{"5.1 dependents are orphaned first", standing{terminating: true, finalizers: orphan, dependents: 2}, "orphan"},
-		{"5.1 when none is left the finalizer goes", standing{terminating: true, finalizers: orphan}, "remove-finalizer orphan"},
-		{"5.1 of both finalizers the orphan one comes first", standing{terminating: true, finalizers: fg + " " + orphan, dependents: 1, blockers: 1}, "orphan"},
-		{"5.1 and is removed first", standing{terminating: true, finalizers: fg + " " + orphan}, "remove-finalizer orphan"},
-		{"5.1 the finalizer alone is no deletion", standing{finalizers: orphan, dependents: 1}, "no owners"},
+		{"orphaning: dependents are orphaned first", standing{terminating: true, finalizers: orphan, dependents: 2}, "orphan"},
+		{"orphaning: when none is left the finalizer goes", standing{terminating: true, finalizers: orphan}, "remove-finalizer orphan"},
+		{"orphaning: of both finalizers the orphan one comes first", standing{terminating: true, finalizers: fg + " " + orphan, dependents: 1, blockers: 1}, "orphan"},
+		{"orphaning: and is removed first", standing{terminating: true, finalizers: fg + " " + orphan}, "remove-finalizer orphan"},
+		{"orphaning: the finalizer alone is no deletion", standing{finalizers: orphan, dependents: 1}, "no owners"},
 
-		{"10.14 no foreground finalizer is removed where not everything was seen", standing{terminating: true, finalizers: fg, blind: true}, "not all seen"},
-		{"10.14 nothing is orphaned there", standing{terminating: true, finalizers: orphan, dependents: 1, blind: true}, "not all seen"},
-		{"10.14 no orphan finalizer is removed there", standing{terminating: true, finalizers: orphan, blind: true}, "not all seen"},
-		{"10.14 what owners prove holds all the same: delete", standing{verdicts: "dangling", blind: true}, "delete Background"},
-		{"10.14 what owners prove holds all the same: unlink", standing{verdicts: "solid dangling", blind: true}, "unlink o1"},
-		{"10.14 nothing is deleted in the foreground for an owner that is not released", standing{verdicts: "waiting", dependents: 1, finalizers: orphan, blind: true}, "delete Orphan"},
-		{"10.14 nor what goes at once, though its owner goes after it", standing{verdicts: "waiting!", dependents: 1, blind: true, holdsUp: true}, "delete Background"},
-		{"10.14 but what stays for a while, and holds up its owner", standing{verdicts: "dangling waiting!", dependents: 1, finalizers: "x/y", blind: true, holdsUp: true}, "delete Foreground"},
-		{"10.14 row i: the orphan finalizer is not heeded there either", standing{verdicts: "waiting!", dependents: 1, finalizers: orphan, blind: true, holdsUp: true}, "delete Foreground"},
-		{"10.14 what is left to go needs no sight", standing{terminating: true, finalizers: "x/y", blind: true}, "going"},
+		{"incomplete scan: no foreground finalizer is removed where not everything was seen", standing{terminating: true, finalizers: fg, blind: true}, "not all seen"},
+		{"incomplete scan: nothing is orphaned there", standing{terminating: true, finalizers: orphan, dependents: 1, blind: true}, "not all seen"},
+		{"incomplete scan: no orphan finalizer is removed there", standing{terminating: true, finalizers: orphan, blind: true}, "not all seen"},
+		{"incomplete scan: what owners prove holds all the same: delete", standing{verdicts: "dangling", blind: true}, "delete Background"},
+		{"incomplete scan: what owners prove holds all the same: unlink", standing{verdicts: "solid dangling", blind: true}, "unlink o1"},
+		{"incomplete scan: nothing is deleted in the foreground for an owner that is not released", standing{verdicts: "waiting", dependents: 1, finalizers: orphan, blind: true}, "delete Orphan"},
+		{"incomplete scan: nor what goes at once, though its owner goes after it", standing{verdicts: "waiting!", dependents: 1, blind: true, holdsUp: true}, "delete Background"},
+		{"incomplete scan: but what stays for a while, and holds up its owner", standing{verdicts: "dangling waiting!", dependents: 1, finalizers: "x/y", blind: true, holdsUp: true}, "delete Foreground"},
+		{"incomplete scan: the orphan finalizer is not heeded then either", standing{verdicts: "waiting!", dependents: 1, finalizers: orphan, blind: true, holdsUp: true}, "delete Foreground"},
+		{"incomplete scan: what is left to go needs no sight", standing{terminating: true, finalizers: "x/y", blind: true}, "going"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := test.situation()
@@ -143,7 +144,7 @@ func TestDecide(t *testing.T) {
 			}
 		})
 	}
-	t.Run("row b: what is gone is gone", func(t *testing.T) {
+	t.Run("gone: what is gone is gone", func(t *testing.T) {
 		if d := collector.Decide(collector.Situation{}); d.Act != collector.Leave || d.Hold != collector.Gone {
 			t.Errorf("got %+v", d)
 		}

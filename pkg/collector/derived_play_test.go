@@ -10,7 +10,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// What comes of the derived scenarios of gc-semantics 9L: see
+// What comes of the derived scenarios of docs/conformance.md: see
 // TestDerivedScenarios for the verdicts. o is an owner, d its dependent, e the
 // dependent of that.
 func TestWhatBecomesOfDerivedScenarios(t *testing.T) {

@@ -47,7 +47,7 @@ func NewModel(g *graph.Graph, j *Judge) *Model { return NewModelOf(g, j, Ours) }
 
 // bad are the references that a dependent with a solid owner loses. The cluster's
 // own collector names UIDs in its patch, so a good one goes with its bad double
-// (gc-semantics 4.2, 10.2).
+// (docs/gc-semantics.md#removing-references).
 func (s Situation) bad(w Outlook) []int {
 	if s.Hand == Ours {
 		return indices(s.Verdicts, Verdict.Lost)
@@ -63,7 +63,7 @@ func (s Situation) bad(w Outlook) []int {
 
 // blocking are the references that stop blocking to break a circle. Of two with
 // one UID the cluster's own collector merges both into the first, so that the
-// second blocks for ever (10.2).
+// second blocks for ever (docs/gc-semantics.md#breaking-a-cycle).
 func (s Situation) blocking() []int {
 	all := blocks(s.Object)
 	if s.Hand == Ours {

@@ -8,12 +8,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Reference judges the i-th reference of n, in the order of gc-semantics 3: can
-// the kind be resolved, does the scope fit, what lives at the coordinates.
-// The owner that a list showed there outweighs a gap; a gap outweighs everything
-// that only the owner's absence would prove, as another object in its place, unless
-// a lookup found that. What the lookup of another reference found yields to this
-// reference's own (2.8). About a contested UID only that lookup counts.
+// Reference judges the i-th reference of n, in the order of
+// docs/gc-semantics.md#verdicts: can the kind be resolved, does the scope fit,
+// what lives at the coordinates. The owner that a list showed there outweighs a
+// gap; a gap outweighs everything that only the owner's absence would prove, as
+// another object in its place, unless a lookup found that. What the lookup of
+// another reference found yields to this reference's own
+// (docs/gc-semantics.md#conflicting-claims). About a contested UID only that
+// lookup counts.
 func (j *Judge) Reference(e graph.Edge) Judgement {
 	return j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
 }
@@ -87,7 +89,7 @@ func (j *Judge) Each(n graph.Node) func(object.Reference) Judgement {
 	}
 }
 
-// unmapped judges a reference whose kind leads nowhere (row 3). Where the group
+// unmapped judges a reference whose kind leads nowhere. Where the group
 // could not be discovered, nobody can say whether it does.
 func (j *Judge) unmapped(out Judgement, dependent *object.Object, r object.Reference) Judgement {
 	gvk := r.GroupVersionKind()
@@ -114,7 +116,7 @@ func (j *Judge) unmapped(out Judgement, dependent *object.Object, r object.Refer
 }
 
 // located judges a reference that leads to coordinates where its UID was not
-// seen in a list (rows 5 to 9).
+// seen in a list.
 func (j *Judge) located(out Judgement, dependent *object.Object, r object.Reference, c snapshot.Coordinates) Judgement {
 	if !out.Mapping.Served {
 		return absent(out, dependent, r)
@@ -150,7 +152,7 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 
 func contested(o *object.Object) bool { return o != nil && o.Contested }
 
-// alive judges a reference whose owner lives where it says (rows 8 and 9).
+// alive judges a reference whose owner lives where it says.
 func alive(out Judgement) Judgement {
 	out.Verdict = Solid
 	if out.Holder.DeletingDependents() {
@@ -159,8 +161,8 @@ func alive(out Judgement) Judgement {
 	return out
 }
 
-// absent names why no object with the UID lives at the coordinates (rows 5 and
-// 7). Where several reasons fit, the first of the audit's order wins.
+// absent names why no object with the UID lives at the coordinates. Where
+// several reasons fit, the first of the audit's order wins.
 func absent(out Judgement, dependent *object.Object, r object.Reference) Judgement {
 	out.Verdict = Dangling
 	switch {

@@ -30,7 +30,7 @@ type Model struct {
 	// Counted by UID, over the references of objects that a list showed.
 	dependents, blockers, deleting []int32
 	// begun are the objects that are, or were, in a foreground deletion: to the
-	// collector that is a one-way trip (2.1).
+	// collector that is a one-way trip (docs/gc-semantics.md#graph).
 	begun graph.Set
 
 	// What one decision rests on, and no longer than until the next.
@@ -98,7 +98,8 @@ func (m *Model) Changed(n graph.Node) bool { return m.Object(n) != m.graph.Objec
 
 // Verdicts are those on the references of a node in its present state: an owner
 // that went is dangling, since its UID never comes back; one that is about to
-// orphan the node is solid, whatever else the reference says, until it has (5.5).
+// orphan the node is solid, whatever else the reference says, until it has
+// (docs/gc-semantics.md#orphaning).
 func (m *Model) Verdicts(n graph.Node) []Verdict {
 	o := m.Object(n)
 	if o == nil {
@@ -203,8 +204,9 @@ func (m *Model) ContentsGaps(n graph.Node) []snapshot.Gap {
 }
 
 // Orphaned is how a dependent is detached from an owner that is being orphaned:
-// it loses every reference with the owner's UID, whatever else they say (5.2).
-// The act is Leave where there is nothing to do, or not any more.
+// it loses every reference with the owner's UID, whatever else they say
+// (docs/gc-semantics.md#orphaning). The act is Leave where there is nothing to
+// do, or not any more.
 func (m *Model) Orphaned(owner, dependent graph.Node) Decision {
 	o := m.Object(dependent)
 	if o == nil {
@@ -298,7 +300,8 @@ func (m *Model) finishing(n graph.Node) bool {
 func orphaning(o *object.Object) bool { return o != nil && o.Orphaning() }
 
 // sight is what an object's dependents see of it. One with both of the
-// collector's finalizers orphans first, and is solid until it has (5.1, 5.5).
+// collector's finalizers orphans first, and is solid until it has
+// (docs/gc-semantics.md#orphaning).
 func sight(o *object.Object) Verdict {
 	switch {
 	case o == nil:

@@ -10,18 +10,19 @@ import (
 // Why says what keeps an object's deletion from ending.
 type Why int
 
-// The reasons, of the object that is in the way.
+// The reasons, of the object that is in the way: see
+// docs/gc-semantics.md#stuck-foreground-deletions.
 const (
 	HeldByFinalizers Why = iota + 1 // it is terminating, and finalizers of others hold it
 	StillStopping                   // it is a Pod in its grace period
 	StillEmptying                   // it is a namespace or CustomResourceDefinition with something in it
-	InCircle                        // it waits for itself, or for what waits for it (10.1a, b)
-	CannotBeJudged                  // a reference of its own keeps the collector from deciding (10.1c, d)
+	InCircle                        // it waits for itself, or for what waits for it
+	CannotBeJudged                  // a reference of its own keeps the collector from deciding
 	OutOfBounds                     // it would go, but lies outside of what may be acted on
-	NotAllSeen                      // its dependents were not all seen (10.14)
+	NotAllSeen                      // its dependents were not all seen
 	HidesContents                   // it takes others along, which were not all listed, so it is not deleted
 	SharesUID                       // another object has its UID, so nothing is done with it
-	NothingBlocks                   // nothing is: the collector has yet to come, or has lost it (10.1g)
+	NothingBlocks                   // nothing is: the collector has yet to come, or has lost it
 )
 
 // Obstacle is an object that has to go, or to change, before another can go.

@@ -10,7 +10,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// gc-semantics 10.1: what foreground deletions get stuck on.
+// docs/gc-semantics.md#stuck-foreground-deletions
 func TestWhereAForegroundDeletionEnds(t *testing.T) {
 	block := func(owner object.Object) st.Option { return st.Owned(st.To(owner, st.Blocking)) }
 	a, b, c := st.Secret("ns/a"), st.Secret("ns/b"), st.Secret("ns/c")
@@ -18,39 +18,39 @@ func TestWhereAForegroundDeletionEnds(t *testing.T) {
 	terminating := func(name string) string { return name + " terminating foregroundDeletion" }
 	perform(t, []play{
 		{
-			name: "10.1a one that blocks itself waits in a circle", seen: listing(st.Secret("ns/a", block(a), st.Foreground())),
+			name: "one that blocks itself waits in a circle", seen: listing(st.Secret("ns/a", block(a), st.Foreground())),
 			left: []string{terminating("a")}, stuck: []string{"a: a in a circle"},
 		},
 		{
-			name: "10.1b so do three, the first of whom is named", left: []string{terminating("a"), terminating("b"), terminating("c")},
+			name: "so do three, the first of whom is named", left: []string{terminating("a"), terminating("b"), terminating("c")},
 			seen:  listing(st.Secret("ns/a", block(c), st.Foreground()), st.Secret("ns/b", block(a), st.Foreground()), st.Secret("ns/c", block(b), st.Foreground())),
 			stuck: []string{"a: a in a circle", "b: a in a circle", "c: a in a circle"},
 		},
 		{
-			name: "10.1b who waits for a circle without being in it ends there too", left: []string{terminating("a"), terminating("b"), terminating("top")},
+			name: "who waits for a circle without being in it ends there too", left: []string{terminating("a"), terminating("b"), terminating("top")},
 			seen:  listing(top, st.Secret("ns/a", block(b), st.Foreground()), st.Secret("ns/b", block(a), block(top), st.Foreground())),
 			stuck: []string{"a: a in a circle", "b: a in a circle", "top: a in a circle"},
 		},
 		{
-			name: "10.1c a cluster-scoped blocker of a namespaced owner cannot be judged", seen: listing(top, st.Node("n", block(top))),
+			name: "a cluster-scoped blocker of a namespaced owner cannot be judged", seen: listing(top, st.Node("n", block(top))),
 			left: []string{terminating("top")}, stuck: []string{"top: n cannot be judged"},
 		},
 		{
-			name: "10.1d nor can one with another owner that leads nowhere", seen: listing(top, st.Secret("ns/d", block(top), st.Owned(st.To(a, st.As("v1", "Foo"))))),
+			name: "nor can one with another owner that leads nowhere", seen: listing(top, st.Secret("ns/d", block(top), st.Owned(st.To(a, st.As("v1", "Foo"))))),
 			left: []string{terminating("top")}, stuck: []string{"top: d cannot be judged"},
 		},
 		{
-			name: "10.1e a blocker that somebody holds", seen: listing(top, st.Secret("ns/d", block(top), st.Held("x/y"))),
+			name: "a blocker that somebody holds", seen: listing(top, st.Secret("ns/d", block(top), st.Held("x/y"))),
 			moves: []string{"1 delete d Background"}, left: []string{"d terminating x/y", terminating("top")}, stuck: []string{"d: d held", "top: d held"},
 		},
 		{
-			name: "10.1e at the end of a chain", seen: listing(top, st.Secret("ns/a", block(top)), st.Secret("ns/b", block(a)), st.Secret("ns/c", block(b), st.Held("x/y"))),
+			name: "at the end of a chain", seen: listing(top, st.Secret("ns/a", block(top)), st.Secret("ns/b", block(a)), st.Secret("ns/c", block(b), st.Held("x/y"))),
 			moves: []string{"1 delete a Foreground", "2 delete b Foreground", "3 delete c Background"},
 			left:  []string{terminating("a"), terminating("b"), "c terminating x/y", terminating("top")},
 			stuck: []string{"a: c held", "b: c held", "c: c held", "top: c held"},
 		},
 		{
-			name: "10.1f a blocker in another namespace, whose other owner cannot be judged", seen: listing(top, st.Secret("elsewhere/d", block(top), st.Owned(st.To(a, st.As("v1", "Foo"))))),
+			name: "a blocker in another namespace, whose other owner cannot be judged", seen: listing(top, st.Secret("elsewhere/d", block(top), st.Owned(st.To(a, st.As("v1", "Foo"))))),
 			left: []string{terminating("top")}, stuck: []string{"top: d cannot be judged"},
 		},
 		{
@@ -63,7 +63,7 @@ func TestWhereAForegroundDeletionEnds(t *testing.T) {
 		},
 	})
 
-	t.Run("10.1g nothing at all, before the collector has come", func(t *testing.T) {
+	t.Run("nothing at all, before the collector has come", func(t *testing.T) {
 		m := modelOf(st.New(st.Listing(top)))
 		end, ok := collector.NewObstacles(m).End(m.Graph().Find(top.UID))
 		if !ok || end.Why != collector.NothingBlocks || end.Node != m.Graph().Find(top.UID) {

@@ -33,7 +33,8 @@ func TestTheOrderOfSightsChangesNoConclusion(t *testing.T) {
 	})
 }
 
-// gc-semantics 2.8: a wrong claim by one dependent never affects another.
+// A wrong claim by one dependent never affects another
+// (docs/gc-semantics.md#conflicting-claims).
 func TestAClaimByOneDependentNeverAffectsAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)

@@ -14,8 +14,8 @@ import (
 //
 //   - where an owner waits which the object does not block, or not any more. If the
 //     owner is released before the object is looked at, and others hold it, it lives
-//     to the object, which stays (gc-semantics 4.6, 9L L14). If nobody does, it is
-//     gone, and the object is not deleted in the foreground.
+//     to the object, which stays (docs/gc-semantics.md#foreground-deletion). If
+//     nobody does, it is gone, and the object is not deleted in the foreground.
 //   - where an owner lets go of the object and another is gone. What is left without
 //     any stays; what sees the bad one alone goes.
 func (s *simulation) race(m Move) graph.Node {
@@ -69,14 +69,15 @@ func (s *simulation) disputed(m *Move) bool {
 // refused says whether the cluster's own collector is about to delete an object
 // whose references it has just unblocked: since 1.34 the first DELETE names the
 // resourceVersion from before and is refused, and meanwhile the owners are
-// released that nothing else blocks (gc-semantics 4.4).
+// released that nothing else blocks (docs/gc-semantics.md#breaking-a-cycle).
 func (s *simulation) refused(n graph.Node) bool {
 	return s.hand == Theirs && s.last[n] >= 0 && s.course.Moves[s.last[n]].Act == Unblock
 }
 
-// tangled are the members of circles of which more than one is asked for, and not
-// all in the background: whether such a circle is broken in time, or waits for
-// itself for ever, is between the collector and who asks (10.1b).
+// tangled are the members of circles of which more than one is asked for, and
+// not all in the background: whether such a circle is broken in time, or waits
+// for itself for ever, is between the collector and who asks
+// (docs/gc-semantics.md#stuck-foreground-deletions).
 func (s *simulation) tangled() graph.Set {
 	out, asked, foreground := graph.NewSet(s.graph), graph.NewSet(s.graph), false
 	for _, d := range s.bounds.Deletes {

@@ -10,11 +10,11 @@ import (
 )
 
 // crdFinalizer is what the API server adds to a CustomResourceDefinition that
-// is deleted, until its instances are gone (gc-semantics 6.10, 7.1).
+// is deleted, until its instances are gone (docs/gc-semantics.md#instances-of-a-crd).
 const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
 // Deleted is what the API server leaves of an object on a DELETE with that
-// policy: nil when it is gone at once (gc-semantics 6.1, 6.4 to 6.6, 6.10). The
+// policy: nil when it is gone at once (docs/gc-semantics.md#delete-request). The
 // empty policy leaves the collector's finalizers as they are. now becomes its
 // deletion timestamp unless it has one.
 //
@@ -22,7 +22,7 @@ const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 // second DELETE of it changes nothing.
 func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
 	first := !o.Terminating()
-	if o.Stopping() || o.IsNamespace() && !first { // the policy is ignored then (6.4)
+	if o.Stopping() || o.IsNamespace() && !first { // the policy is ignored then
 		return o
 	}
 	left := *o
@@ -49,7 +49,7 @@ func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time)
 }
 
 // DefaultPolicy is what a DELETE without a policy means for an object: its type's
-// own default (gc-semantics 6.2).
+// own default (docs/gc-semantics.md#finalizers-after-a-delete).
 func DefaultPolicy(i object.Identity) metav1.DeletionPropagation {
 	switch gvk := i.GroupVersionKind(); {
 	case gvk.GroupVersion().String() == "v1" && gvk.Kind == "ReplicationController",
@@ -63,9 +63,10 @@ func DefaultPolicy(i object.Identity) metav1.DeletionPropagation {
 // seconds: a look does not see what it says.
 const defaultGrace = 30
 
-// Patched is what the API server leaves of an object after a change: nil when it
-// was terminating and has no finalizer then (gc-semantics 6.7). A Namespace waits
-// for its contents all the same.
+// Patched is what the API server leaves of an object after a change: nil when
+// it was terminating and has no finalizer then
+// (docs/gc-semantics.md#deletion-by-an-update). A Namespace waits for its
+// contents all the same.
 func Patched(o *object.Object, c object.Change) *object.Object {
 	left := c.Apply(*o)
 	if left.Terminating() && len(left.Finalizers) == 0 && !left.Stopping() && !o.IsNamespace() {
@@ -76,8 +77,8 @@ func Patched(o *object.Object, c object.Change) *object.Object {
 
 // finalizersFor drops the collector's finalizers and adds the one that the
 // policy asks for at the end, unless the same set was there before. Without a
-// policy the first of them that is there stays (gc-semantics 6.1; store.go,
-// deletionFinalizersForGarbageCollection).
+// policy the first of them that is there stays
+// (docs/gc-semantics.md#finalizers-after-a-delete).
 func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []string {
 	wanted := ""
 	switch policy {

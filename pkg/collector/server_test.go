@@ -37,9 +37,10 @@ func remains(o *object.Object) string {
 	return strings.Join(words, ": ")
 }
 
-// gc-semantics 6.1, and 9G: TestStoreDeletionPropagation and
-// TestStoreDeleteWithOrphanDependents for explicit policies. orphanDependents
-// true and false are the policies Orphan and Background.
+// docs/gc-semantics.md#finalizers-after-a-delete, and upstream's
+// TestStoreDeletionPropagation and TestStoreDeleteWithOrphanDependents for
+// explicit policies. orphanDependents true and false are the policies Orphan and
+// Background.
 func TestTheFinalizersThatADELETELeaves(t *testing.T) {
 	const foreground, background, orphaning, none = metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan, ""
 	for _, test := range []struct {
@@ -93,7 +94,7 @@ func TestTheFinalizersThatADELETELeaves(t *testing.T) {
 			if test.finalizers == "" {
 				return // nothing would hold it
 			}
-			// A later DELETE swaps the finalizer of a terminating object (6.5).
+			// A later DELETE swaps the finalizer of a terminating object.
 			terminating := st.ConfigMap("ns/o", st.Terminating(strings.Fields(test.finalizers)...))
 			if got := remains(collector.Deleted(&terminating, test.policy, st.Taken)); got != want {
 				t.Errorf("terminating: got %q, want %q", got, want)
@@ -109,7 +110,8 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// gc-semantics 6.4 to 6.6 and 6.10.
+// docs/gc-semantics.md#delete-request, #graceful-pods and
+// #first-delete-of-a-namespace-or-crd.
 func TestWhatADELETELeaves(t *testing.T) {
 	const background, foreground = metav1.DeletePropagationBackground, metav1.DeletePropagationForeground
 	for _, test := range []struct {
@@ -118,26 +120,26 @@ func TestWhatADELETELeaves(t *testing.T) {
 		policy metav1.DeletionPropagation
 		want   string
 	}{
-		{"6.5 an object that somebody holds stays, terminating", st.Secret("ns/o", st.Held("x/y")), background, "terminating: x/y"},
-		{"6.5 a second DELETE of it changes nothing", st.Secret("ns/o", st.Terminating("x/y")), background, "terminating: x/y"},
-		{"6.5 a DELETE in the background ends a foreground deletion", st.Secret("ns/o", st.Foreground()), background, "gone"},
-		{"6.5 and an orphaning", st.Secret("ns/o", st.Terminating(orphan)), background, "gone"},
+		{"an object that somebody holds stays, terminating", st.Secret("ns/o", st.Held("x/y")), background, "terminating: x/y"},
+		{"a second DELETE of it changes nothing", st.Secret("ns/o", st.Terminating("x/y")), background, "terminating: x/y"},
+		{"a DELETE in the background ends a foreground deletion", st.Secret("ns/o", st.Foreground()), background, "gone"},
+		{"and an orphaning", st.Secret("ns/o", st.Terminating(orphan)), background, "gone"},
 
-		{"6.6 a Pod that runs is given time to stop", st.Pod("ns/p", st.Running()), background, "terminating: in 30s"},
-		{"6.6 a Pod that does not run goes at once", st.Pod("ns/p"), background, "gone"},
-		{"6.6 the collector's finalizer goes together with that time", st.Pod("ns/p", st.Running()), foreground, "terminating: in 30s: " + fg},
-		{"6.6 so do those of others", st.Pod("ns/p", st.Running(), st.Held("x/y")), background, "terminating: in 30s: x/y"},
-		{"6.4 while a Pod stops, a DELETE is not heeded", st.Pod("ns/p", st.Running(), st.Stopping()), foreground, "terminating: in 30s"},
-		{"6.4 not even one that would strip a finalizer", st.Pod("ns/p", st.Running(), st.Stopping(), st.Held(fg)), background, "terminating: in 30s: " + fg},
-		{"6.4 a Pod whose time is over is held by finalizers alone", st.Pod("ns/p", st.Running(), st.Terminating(fg)), background, "gone"},
+		{"a Pod that runs is given time to stop", st.Pod("ns/p", st.Running()), background, "terminating: in 30s"},
+		{"a Pod that does not run goes at once", st.Pod("ns/p"), background, "gone"},
+		{"the collector's finalizer goes together with that time", st.Pod("ns/p", st.Running()), foreground, "terminating: in 30s: " + fg},
+		{"so do those of others", st.Pod("ns/p", st.Running(), st.Held("x/y")), background, "terminating: in 30s: x/y"},
+		{"while a Pod stops, a DELETE is not heeded", st.Pod("ns/p", st.Running(), st.Stopping()), foreground, "terminating: in 30s"},
+		{"not even one that would strip a finalizer", st.Pod("ns/p", st.Running(), st.Stopping(), st.Held(fg)), background, "terminating: in 30s: " + fg},
+		{"a Pod whose time is over is held by finalizers alone", st.Pod("ns/p", st.Running(), st.Terminating(fg)), background, "gone"},
 
-		{"6.10 a Namespace stays until it is empty", st.Namespace("n"), background, "terminating"},
-		{"6.10 its DELETE heeds the policy", st.Namespace("n", st.Held("x/y", orphan)), foreground, "terminating: x/y " + fg},
-		{"6.10 a second DELETE of it does nothing before it is empty", st.Namespace("n", st.Terminating(fg)), background, "terminating: " + fg},
-		{"6.10 a CustomResourceDefinition stays until its instances are gone", st.Definition("widgets.example.com"), background, "terminating: " + cleanup},
-		{"6.10 its first DELETE ignores the policy", st.Definition("widgets.example.com", st.Held(orphan)), foreground, "terminating: " + orphan + " " + cleanup},
-		{"6.10 its second DELETE does not", st.Definition("widgets.example.com", st.Terminating(orphan, cleanup)), background, "terminating: " + cleanup},
-		{"6.10 its finalizer is added once", st.Definition("widgets.example.com", st.Held(cleanup, "x/y")), background, "terminating: " + cleanup + " x/y"},
+		{"a Namespace stays until it is empty", st.Namespace("n"), background, "terminating"},
+		{"its DELETE heeds the policy", st.Namespace("n", st.Held("x/y", orphan)), foreground, "terminating: x/y " + fg},
+		{"a second DELETE of it does nothing before it is empty", st.Namespace("n", st.Terminating(fg)), background, "terminating: " + fg},
+		{"a CustomResourceDefinition stays until its instances are gone", st.Definition("widgets.example.com"), background, "terminating: " + cleanup},
+		{"its first DELETE ignores the policy", st.Definition("widgets.example.com", st.Held(orphan)), foreground, "terminating: " + orphan + " " + cleanup},
+		{"its second DELETE does not", st.Definition("widgets.example.com", st.Terminating(orphan, cleanup)), background, "terminating: " + cleanup},
+		{"its finalizer is added once", st.Definition("widgets.example.com", st.Held(cleanup, "x/y")), background, "terminating: " + cleanup + " x/y"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := test.object
@@ -155,7 +157,7 @@ func TestWhatADELETELeaves(t *testing.T) {
 	}
 }
 
-// gc-semantics 6.7.
+// docs/gc-semantics.md#deletion-by-an-update
 func TestWhatAChangeLeaves(t *testing.T) {
 	owner := st.Pod("ns/owner")
 	drop, free := object.Change{Drop: []int{0}}, object.Change{Release: fg}

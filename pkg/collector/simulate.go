@@ -5,12 +5,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Simulate moves the model on, pass by pass, until a pass does nothing
-// (gc-semantics 12.2). In a pass, owners that are being orphaned let go of their
-// dependents first; all else is decided on the state thereafter, and dependents
-// are dealt with before what they depend on is released, save where begin says
-// otherwise. A pass looks only at what the one before may have changed, so the cost
-// is linear in objects, references and moves.
+// Simulate moves the model on, pass by pass, until a pass does nothing. In a pass,
+// owners that are being orphaned let go of their dependents first; all else is decided
+// on the state thereafter, and dependents are dealt with before what they depend on is
+// released, save where begin says otherwise. A pass looks only at what the one before
+// may have changed, so the cost is linear in objects, references and moves.
 func (m *Model) Simulate(b Bounds) *Course {
 	s := &simulation{
 		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
@@ -62,7 +61,7 @@ func (s *simulation) more() bool {
 	}
 }
 
-// candidate says whether a pass looks at an object at all (gc-semantics 12.1).
+// candidate says whether a pass looks at an object at all.
 func candidate(o *object.Object) bool {
 	return o != nil && (o.Finishing() || !o.Terminating() && len(o.Owners) > 0)
 }

@@ -113,8 +113,9 @@ func (s *simulation) others(move int, n graph.Node) {
 }
 
 // sweep deletes what is in an object: in a namespace in the Background, which
-// strips the collector's finalizers (7.4); of a CustomResourceDefinition with
-// whatever finalizers there are (7.1).
+// strips the collector's finalizers
+// (docs/gc-semantics.md#contents-of-a-namespace); of a CustomResourceDefinition
+// with whatever finalizers there are (docs/gc-semantics.md#instances-of-a-crd).
 func (s *simulation) sweep(move int, n graph.Node) {
 	policy := metav1.DeletionPropagation("")
 	if s.now[n].IsNamespace() {

@@ -11,7 +11,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// What others delete along with what a pass deletes (gc-semantics 7.1, 7.4).
+// What others delete along with what a pass deletes
+// (docs/gc-semantics.md#contents-of-a-namespace, #instances-of-a-crd).
 func TestNamespacesAndDefinitionsTakeAlongWhatIsInThem(t *testing.T) {
 	lost := st.OwnedBy(st.Node("gone"))
 	shop := func(with ...st.Option) object.Object { return st.Namespace("shop", append(with, lost)...) }

@@ -18,7 +18,7 @@ func replicas(name string, with ...st.Option) object.Object {
 	return st.Object("apps/v1", "ReplicaSet", "ns/"+name, with...)
 }
 
-// The collector's integration tests (gc-semantics 9E) as far as a model can tell:
+// The collector's integration tests (docs/conformance.md) as far as a model can tell:
 // what becomes of the objects once somebody has deleted some.
 func TestWhatBecomesOfIntegrationScenarios(t *testing.T) {
 	const foreground, background = metav1.DeletePropagationForeground, metav1.DeletePropagationBackground
@@ -183,7 +183,7 @@ func TestI5OnlyADeletionInTheBackgroundTakesPodsAlong(t *testing.T) {
 	}
 }
 
-// The changes that the collector's own unit tests look at (gc-semantics 9B).
+// The changes that the collector's own unit tests look at (docs/conformance.md).
 func TestWhatAChangeDoesToReferences(t *testing.T) {
 	yes, no := true, false
 	three := st.ConfigMap("ns/d", st.OwnedBy(st.Pod("ns/o1"), st.Pod("ns/o2"), st.Pod("ns/o3")))

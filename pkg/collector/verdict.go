@@ -8,12 +8,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Verdict is what the collector makes of one owner reference (gc-semantics 3).
-// The words are part of the JSON contract.
+// Verdict is what the collector makes of one owner reference
+// (docs/gc-semantics.md#verdicts). The words are part of the JSON contract.
 type Verdict string
 
 // The verdicts. The last three are errors to the collector: any one of them
-// makes it leave the whole object alone (gc-semantics 3.1).
+// makes it leave the whole object alone
+// (docs/gc-semantics.md#one-error-keeps-the-object).
 const (
 	Solid        Verdict = "solid"
 	Dangling     Verdict = "dangling"
@@ -76,7 +77,7 @@ func Verdicts(judgements []Judgement) []Verdict {
 // Withheld says that the collector takes the owner for absent only because of a
 // kind such as PodList, which maps to a resource that nothing serves: most
 // likely a slip of the pen, for which nothing of ours deletes anything
-// (gc-semantics 3.5, 10.20).
+// (docs/gc-semantics.md#kind-spelling).
 func (j Judgement) Withheld() bool {
 	return j.Verdict == Dangling && j.Mapping.Spelling == snapshot.ListKind
 }
@@ -85,7 +86,7 @@ func (j Judgement) Withheld() bool {
 func (j Judgement) Bad() bool { return j.Cause != NoCause && j.Cause != Terminating }
 
 // Unmonitored says that the owner is of a kind the collector does not watch, so
-// that it is polled instead (gc-semantics 1.3, 2.11).
+// that it is polled instead (docs/gc-semantics.md#virtual-owners).
 func (j Judgement) Unmonitored() bool {
 	return j.Mapping.Served && j.Mapping.Type.Resource != "" && !j.monitored()
 }

@@ -12,17 +12,17 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The table of gc-semantics 3, row by row.
+// The table of docs/gc-semantics.md#verdicts, line by line.
 func TestVerdictPerReference(t *testing.T) {
 	pod, node := st.Pod("ns/owner"), st.Node("owner")
 	child := func(r object.Reference) object.Object { return st.ConfigMap("ns/child", st.Owned(r)) }
 	run(t, []scenario{
-		{"row 1: a cluster-scoped owner known to be absent", []stage{{
+		{"a cluster-scoped owner known to be absent", []stage{{
 			"",
 			[]st.Part{st.Listing(child(st.To(node))), st.Absent("v1", "Node", "owner")},
 			[]string{"ConfigMap/ns/child: Node/owner dangling (missing), delete"},
 		}}},
-		{"row 2: a namespaced owner known to be absent", []stage{
+		{"a namespaced owner known to be absent", []stage{
 			{
 				"in the dependent's namespace",
 				[]st.Part{st.Listing(child(st.To(pod))), st.Absent("v1", "Pod", "ns/owner")},
@@ -39,7 +39,7 @@ func TestVerdictPerReference(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Gone/owner unresolvable (unknown-kind), stuck"},
 			},
 		}},
-		{"row 3: a kind that maps to nothing", []stage{
+		{"a kind that maps to nothing", []stage{
 			{
 				"unknown kind",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "Foo"))))},
@@ -56,7 +56,7 @@ func TestVerdictPerReference(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Pod/owner unresolvable (unserved-version), stuck"},
 			},
 		}},
-		{"row 4: a cluster-scoped dependent of a namespaced kind", []stage{
+		{"a cluster-scoped dependent of a namespaced kind", []stage{
 			{
 				"whose owner exists",
 				[]st.Part{st.Listing(st.Node("child", st.OwnedBy(pod)), pod)},
@@ -83,22 +83,22 @@ func TestVerdictPerReference(t *testing.T) {
 				[]string{"Node/child: PodList/owner scope-error (cluster-to-namespaced), stuck"},
 			},
 		}},
-		{"row 5: a GET that answers 404", []stage{{
+		{"a GET that answers 404", []stage{{
 			"",
 			[]st.Part{st.Unlisted("pods"), st.Listing(child(st.To(pod))), st.Absent("v1", "Pod", "ns/owner")},
 			[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"},
 		}}},
-		{"row 6: a GET that fails", []stage{{
+		{"a GET that fails", []stage{{
 			"",
 			[]st.Part{st.Listing(child(st.To(pod))), st.Failed("v1", "Pod", "ns/owner", snapshot.ServerError)},
 			[]string{"ConfigMap/ns/child: Pod/owner unknown (unverified), unknown"},
 		}}},
-		{"row 7: a GET that answers another UID", []stage{{
+		{"a GET that answers another UID", []stage{{
 			"",
 			[]st.Part{st.Listing(child(st.To(pod))), st.Found(st.Pod("ns/owner", st.UID("successor")))},
 			[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"},
 		}}},
-		{"row 8: an owner that is being deleted in the foreground", []stage{
+		{"an owner that is being deleted in the foreground", []stage{
 			{
 				"seen in a list",
 				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.Foreground()))},
@@ -120,7 +120,7 @@ func TestVerdictPerReference(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
 			},
 		}},
-		{"row 9: an owner that lives", []stage{
+		{"an owner that lives", []stage{
 			{
 				"a namespaced one",
 				[]st.Part{st.Listing(child(st.To(pod)), pod)},
@@ -140,13 +140,13 @@ func TestVerdictPerReference(t *testing.T) {
 	})
 }
 
-// The notes below the table, 3.1 to 3.8.
+// The sections below that table.
 func TestNotesOnVerdicts(t *testing.T) {
 	pod, role, widget := st.Pod("ns/owner"), st.Role("ns/owner"), st.Object("example.com/v1", "Widget", "ns/owner", st.AlsoServedAs("legacy.example.com/v1", "Widget"))
 	child := func(refs ...object.Reference) object.Object { return st.ConfigMap("ns/child", st.Owned(refs...)) }
 	unknown, missing := st.To(pod, st.As("v1", "Foo")), st.To(st.Pod("ns/missing"))
 	run(t, []scenario{
-		{"3.1 any error aborts the whole object", []stage{
+		{"any error aborts the whole object", []stage{
 			{
 				"the error first",
 				[]st.Part{st.Listing(child(unknown, st.To(pod), missing), pod)},
@@ -166,7 +166,7 @@ func TestNotesOnVerdicts(t *testing.T) {
 				},
 			},
 		}},
-		{"3.2 an owner that terminates without the foreground finalizer is solid", []stage{
+		{"an owner that terminates without the foreground finalizer is solid", []stage{
 			{
 				"a pod in its grace period",
 				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.Terminating()))},
@@ -183,7 +183,7 @@ func TestNotesOnVerdicts(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
 			},
 		}},
-		{"3.3 an owner in another namespace does not count, a cluster-scoped one does", []stage{
+		{"an owner in another namespace does not count, a cluster-scoped one does", []stage{
 			{
 				"the owner lives in another namespace",
 				[]st.Part{st.Listing(st.ConfigMap("other/child", st.OwnedBy(pod)), pod)},
@@ -200,7 +200,7 @@ func TestNotesOnVerdicts(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Node/n solid, none", "ConfigMap/other/child: Node/n solid, none"},
 			},
 		}},
-		{"3.4 any served version and group that answers with the UID is good", []stage{
+		{"any served version and group that answers with the UID is good", []stage{
 			{
 				"a version that is not preferred, by a GET",
 				[]st.Part{st.Listing(child(st.To(role, st.As(rbacBeta, "Role"))), role), st.FoundAs(rbacBeta, "Role", st.Role("ns/owner"))},
@@ -217,7 +217,7 @@ func TestNotesOnVerdicts(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Widget/owner dangling (mismatched), delete"},
 			},
 		}},
-		{"3.5 spellings that lead somewhere", []stage{
+		{"spellings that lead somewhere", []stage{
 			{
 				"a kind in lower case",
 				[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))), pod)},
@@ -284,7 +284,7 @@ func TestNotesOnVerdicts(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"},
 			},
 		}},
-		{"3.6 the right UID under a wrong name or kind dangles", []stage{
+		{"the right UID under a wrong name or kind dangles", []stage{
 			{
 				"a wrong name",
 				[]st.Part{st.Listing(child(st.To(pod, st.Named("else"))), pod)},
@@ -306,7 +306,7 @@ func TestNotesOnVerdicts(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Pod/owner dangling (replaced), delete"},
 			},
 		}},
-		{"3.8 an object without references is nobody's", []stage{{
+		{"an object without references is nobody's", []stage{{
 			"",
 			[]st.Part{st.Listing(child(), pod)},
 			nil,
@@ -314,7 +314,7 @@ func TestNotesOnVerdicts(t *testing.T) {
 	})
 }
 
-// gc-semantics 3.7: such a name would ask for something else.
+// Such a name would ask for something else (docs/gc-semantics.md#owner-name-in-a-url).
 func TestANameThatCannotBeAskedForIsUnverified(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../pods/owner", "a/b", "a%2fb", "ns/owner"} {
 		pod := st.Pod("ns/owner")

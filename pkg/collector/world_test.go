@@ -15,7 +15,9 @@ import (
 
 // world is a model in which everybody else does his part as soon as he can: the
 // kubelet stops Pods, the namespace controller empties namespaces, the API
-// server deletes the instances of CustomResourceDefinitions (gc-semantics 6.6, 7).
+// server deletes the instances of CustomResourceDefinitions
+// (docs/gc-semantics.md#graceful-pods, #contents-of-a-namespace,
+// #instances-of-a-crd).
 type world struct {
 	*collector.Model
 	begun  map[graph.Node]bool         // what is, or was, in a foreground deletion
@@ -44,10 +46,11 @@ func (w *world) remember() {
 	}
 }
 
-// remembering is what becomes of the decision of a look that would delete a node
-// although owners wait for it: a collector that saw one of the dependents in a
-// foreground deletion breaks the circle that this may have been, though somebody
-// else holds that dependent by now and a look cannot know (gc-semantics 2.1, 4.4).
+// remembering is what becomes of the decision of a look that would delete a
+// node although owners wait for it: a collector that saw one of the dependents
+// in a foreground deletion breaks the circle that this may have been, though
+// somebody else holds that dependent by now and a look cannot know
+// (docs/gc-semantics.md#breaking-a-cycle).
 func (w *world) remembering(n graph.Node, d collector.Decision) collector.Decision {
 	o := w.Object(n)
 	saw := slices.ContainsFunc(w.Graph().Dependents(n), func(e graph.Edge) bool {

@@ -59,7 +59,8 @@ func TestNothingIsConcludedFromALookThatIsNotWhole(t *testing.T) {
 	s.sends(t, writes)
 }
 
-// gc-semantics 10.4: an object of the same name must not lose its finalizer.
+// An object of the same name must not lose its finalizer
+// (docs/gc-semantics.md#removing-a-finalizer).
 func TestASuccessorKeepsItsFinalizer(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
 	for _, when := range []string{"census ", "patch owner"} {

@@ -67,7 +67,7 @@ func (r *run) witness(uid types.UID, now *object.Object) {
 	if now != nil {
 		return
 	}
-	for _, along := range r.along.within(n) { // a namespace or definition goes only when nothing is left in it (7.1, 7.4)
+	for _, along := range r.along.within(n) { // a namespace or definition goes only when nothing is left in it
 		r.mirror.gone(along)
 		r.onlookers.tell(along, nil)
 	}

@@ -92,7 +92,7 @@ func (t *task) linger(ctx context.Context, before *object.Object) *end {
 		return done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: waits}, Failure: &failure})
 	}
 	t.mirror.gone(t.node)
-	for _, n := range t.along.within(t.node) { // a namespace or definition goes only when nothing is left in it (7.1, 7.4)
+	for _, n := range t.along.within(t.node) { // a namespace or definition goes only when nothing is left in it
 		t.mirror.gone(n)
 	}
 	return done(nil)

@@ -1,7 +1,7 @@
-// Package graph links the objects of a snapshot by UID, in both directions, as
-// the collector does (gc-semantics 2): an edge per owner reference, whatever
-// the reference's other coordinates say, and a node for every UID that is
-// referenced but was not seen.
+// Package graph links the objects of a snapshot by UID, in both directions, as the
+// collector does (docs/gc-semantics.md#graph): an edge per owner reference, whatever
+// the reference's other coordinates say, and a node for every UID that is referenced
+// but was not seen.
 //
 // It answers who owns and who depends, which objects hang together and which
 // go in circles. It does not say whether a reference is good: that is

@@ -147,7 +147,7 @@ func (g *Graph) UID(n Node) types.UID {
 }
 
 // Virtual says that a node was only looked up, never listed: the collector
-// keeps such an owner as a virtual node (gc-semantics 2.11).
+// keeps such an owner as a virtual node (docs/gc-semantics.md#virtual-owners).
 func (g *Graph) Virtual(n Node) bool { return int(n) >= g.listed && int(n) < len(g.objects) }
 
 // Owners are the owner nodes of n, one per reference and in their order; the

@@ -98,7 +98,7 @@ func TestAGraphOfNothing(t *testing.T) {
 	}
 }
 
-// DOT writes one component per UID asked for (gc-semantics 8.4, 8.5, 9D): these
+// DOT writes one component per UID asked for (docs/gc-semantics.md#debug-graph): these
 // are the node sets it works on.
 func TestAComponentIsWhatADebugGraphOfUIDsShows(t *testing.T) {
 	alpha := st.Pod("ns/alpha")

@@ -60,7 +60,7 @@ func (g *Graph) Below(into Set, depth int, start ...Node) {
 }
 
 // Component is everything that hangs together with the start nodes, along
-// owners and dependents (gc-semantics 8.5).
+// owners and dependents (docs/gc-semantics.md#debug-graph).
 func (g *Graph) Component(start ...Node) Set {
 	into := NewSet(g)
 	g.walk(into, Unlimited, start, func(n Node, visit func(Node)) {

@@ -9,7 +9,7 @@ import (
 
 // Identity is where an object lives and which one it is. Namespace is empty for
 // a cluster-scoped object. Two identities with one UID are one object served
-// under two names (gc-semantics 1.10).
+// under two names (docs/gc-semantics.md#one-object-in-several-groups).
 type Identity struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
@@ -25,13 +25,13 @@ func (i Identity) GroupVersionKind() schema.GroupVersionKind {
 }
 
 // IsNamespace says whether the object is a namespace, which takes along what is
-// in it (gc-semantics 7.4).
+// in it (docs/gc-semantics.md#contents-of-a-namespace).
 func (i Identity) IsNamespace() bool {
 	return i.GroupVersionKind().GroupKind() == schema.GroupKind{Kind: "Namespace"}
 }
 
 // IsDefinition says whether the object is a CustomResourceDefinition, which takes
-// its instances along (gc-semantics 7.1).
+// its instances along (docs/gc-semantics.md#instances-of-a-crd).
 func (i Identity) IsDefinition() bool {
 	return i.GroupVersionKind().GroupKind() == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 }

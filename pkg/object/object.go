@@ -40,23 +40,24 @@ type Object struct {
 func (o *Object) Terminating() bool { return o.Deleted != nil }
 
 // DeletingDependents says whether the object is in a foreground deletion: what
-// makes it "waiting" in the eyes of its dependents (gc-semantics 2.1, 3 row 8).
+// makes it "waiting" in the eyes of its dependents
+// (docs/gc-semantics.md#waiting-and-solid-owners).
 func (o *Object) DeletingDependents() bool {
 	return o.Terminating() && slices.Contains(o.Finalizers, ForegroundFinalizer)
 }
 
 // Orphaning says whether the object waits for its dependents to be orphaned
-// (gc-semantics 5.1).
+// (docs/gc-semantics.md#orphaning).
 func (o *Object) Orphaning() bool {
 	return o.Terminating() && slices.Contains(o.Finalizers, OrphanFinalizer)
 }
 
 // Finishing says whether the object's deletion is the collector's to end, once
-// its dependents let it (gc-semantics 4.5, 5).
+// its dependents let it (docs/gc-semantics.md#foreground-deletion, #orphaning).
 func (o *Object) Finishing() bool { return o.DeletingDependents() || o.Orphaning() }
 
 // Stopping says whether the object waits for its grace period to end
-// (gc-semantics 6.6).
+// (docs/gc-semantics.md#graceful-pods).
 func (o *Object) Stopping() bool {
 	return o.Terminating() && o.GraceSeconds != nil && *o.GraceSeconds > 0
 }
@@ -87,10 +88,11 @@ func (o *Object) Same(other *Object) bool {
 	return o.Namespace == other.Namespace && o.Name == other.Name && o.Created.Equal(other.Created)
 }
 
-// Proves says whether the sight of o alone shows that a reference of a dependent
-// in that namespace leads to it: the same apiVersion, kind and name, in the
-// dependent's namespace or in none (gc-semantics 3.3). The UID is the caller's
-// to compare. A contested UID proves nothing.
+// Proves says whether the sight of o alone shows that a reference of a
+// dependent in that namespace leads to it: the same apiVersion, kind and name,
+// in the dependent's namespace or in none
+// (docs/gc-semantics.md#namespace-of-an-owner). The UID is the caller's to
+// compare. A contested UID proves nothing.
 func (o *Object) Proves(r Reference, namespace string) bool {
 	if o.Contested {
 		return false
@@ -99,8 +101,8 @@ func (o *Object) Proves(r Reference, namespace string) bool {
 }
 
 // FromMeta reads an object's metadata. Kind and apiVersion are the caller's, as
-// list items need not carry their own (gc-semantics 1.4). labels says whether
-// to keep them.
+// list items need not carry their own
+// (docs/gc-semantics.md#metadata-and-kinds). labels says whether to keep them.
 func FromMeta(apiVersion, kind string, m metav1.Object, labels bool) Object {
 	o := Object{
 		Identity: Identity{

@@ -159,7 +159,7 @@ func TestIdentitiesAreOrderedByKindNamespaceNameUIDAndVersion(t *testing.T) {
 	}
 }
 
-// A malformed apiVersion leads to the core group (gc-semantics 3.5).
+// A malformed apiVersion leads to the core group (docs/gc-semantics.md#kind-spelling).
 func TestAnAPIVersionIsParsedAsTheCollectorParsesIt(t *testing.T) {
 	tests := map[string]string{
 		"v1":      "/v1, Kind=X",

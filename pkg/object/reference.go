@@ -34,7 +34,7 @@ func (r Reference) Controls() bool {
 }
 
 // Blocks says whether the dependent holds up a foreground deletion of its
-// owner: only an explicit true does (gc-semantics, vocabulary).
+// owner: only an explicit true does (docs/gc-semantics.md#words).
 func (r Reference) Blocks() bool {
 	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
 }

@@ -182,7 +182,7 @@ func (m *maker) references(move *collector.Move) []Reference {
 
 // verdictOf is that on a reference when the move is made. A terminating object
 // is not judged: it loses references only to owners that are orphaned, which
-// are solid then (gc-semantics 5.5).
+// are solid then (docs/gc-semantics.md#orphaning).
 func verdictOf(move *collector.Move, i int) collector.Verdict {
 	if i < len(move.Verdicts) {
 		return move.Verdicts[i]

@@ -7,7 +7,8 @@ import (
 
 // Samples are, of each kind and namespace, the first step that changes owner references
 // of an object as it was seen. A server may have its own rules on who changes these
-// (gc-semantics 6.12), of which no list of rights tells.
+// (docs/gc-semantics.md#permission-to-change-references), of which no list of rights
+// tells.
 func (p *Plan) Samples() []*Step {
 	var out []*Step
 	touched, sampled := map[object.Identity]bool{}, map[object.Identity]bool{}

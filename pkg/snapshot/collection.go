@@ -9,10 +9,11 @@ import (
 )
 
 // Collection gathers objects by UID: an object served under several groups or
-// versions is kept once, its further identities as aliases (gc-semantics 1.10).
-// Where namespace, name or creation time differ, those are not one object: the one
-// that is kept is marked as contested.
-// The zero value is ready. It is not safe for concurrent use.
+// versions is kept once, its further identities as aliases
+// (docs/gc-semantics.md#one-object-in-several-groups). Where namespace, name or
+// creation time differ, those are not one object: the one that is kept is
+// marked as contested. The zero value is ready. It is not safe for concurrent
+// use.
 type Collection struct {
 	objects []*object.Object
 	byUID   *Index

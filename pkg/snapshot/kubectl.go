@@ -83,7 +83,7 @@ func (l *kubectlList) addItem(document []byte, of header, deep int) error {
 		l.types[gvk] = t
 	}
 	t.Namespaced = t.Namespaced || o.Metadata.Namespace != ""
-	if t.Monitored() { // no other object is ever collected (gc-semantics 1.3)
+	if t.Monitored() { // the collector lists no other (docs/gc-semantics.md#monitored-types)
 		seen := object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true)
 		seen.Running = o.running()
 		seen.Claims = object.ClaimsOf(seen.Identity, o.Spec, o.Status)
@@ -92,7 +92,8 @@ func (l *kubectlList) addItem(document []byte, of header, deep int) error {
 	return nil
 }
 
-// running says whether a kubelet would have to stop the object (gc-semantics 6.6).
+// running says whether a kubelet would have to stop the object
+// (docs/gc-semantics.md#graceful-pods).
 func (o *kubectlObject) running() bool {
 	if o.APIVersion != "v1" || o.Kind != "Pod" || o.Metadata.DeletionTimestamp != nil {
 		return false

@@ -37,7 +37,7 @@ func Unique(all []Coordinates) []Coordinates {
 }
 
 // Lookup is the answer of one GET by a reference's own coordinates: the
-// evidence for an owner that no list showed there (gc-semantics 3, rows 5 to 9).
+// evidence for an owner that no list showed there (docs/gc-semantics.md#verdicts).
 type Lookup struct {
 	Coordinates
 	Outcome Outcome        `json:"outcome"`

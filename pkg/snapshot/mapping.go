@@ -13,7 +13,8 @@ import (
 // Spelling says by what accident an apiVersion and kind were understood.
 type Spelling string
 
-// The spellings that map although nobody should write them (gc-semantics 3.5).
+// The spellings that map although nobody should write them
+// (docs/gc-semantics.md#kind-spelling).
 const (
 	Plain     Spelling = ""
 	Lowercase Spelling = "lower-case kind"
@@ -80,7 +81,7 @@ func preferredFirst(a, b Type) int {
 
 // Map answers where apiVersion and kind lead, false where no mapping exists:
 // the version must match exactly, the kind exactly or in lower case, and the
-// guessed list kinds map too (gc-semantics 3.5; restmapper.NewDiscoveryRESTMapper).
+// guessed list kinds map too (docs/gc-semantics.md#kind-spelling).
 func (m *Mapper) Map(apiVersion, kind string) (Mapping, bool) {
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
 	if gvk.Version == "" || gvk.Version == "__internal" {

@@ -108,8 +108,9 @@ func TestServesKnowsGroupVersionsNotKinds(t *testing.T) {
 	}
 }
 
-// The collector asks restmapper.NewDiscoveryRESTMapper (gc-semantics 3.5): on
-// the same discovery data both mappers must lead to the same resource and scope.
+// The collector asks restmapper.NewDiscoveryRESTMapper
+// (docs/gc-semantics.md#kind-spelling): on the same discovery data both mappers
+// must lead to the same resource and scope.
 func TestMappingEqualsTheRealRESTMapper(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		types, groups := drawDiscovery(t)

@@ -20,7 +20,7 @@ type Type struct {
 	Namespaced bool     `json:"namespaced,omitempty"`
 	Verbs      []string `json:"verbs,omitempty"`
 	// Preferred marks the one version of the resource that the collector would
-	// choose (gc-semantics 1.1, discovery.ServerPreferredResources).
+	// choose (docs/gc-semantics.md#monitored-types).
 	Preferred bool `json:"preferred,omitempty"`
 }
 
@@ -39,7 +39,7 @@ func (t Type) String() string { return qualified(t.Resource, t.Group) }
 
 // Monitored says whether the collector watches this type: the preferred
 // version, with the verbs delete, list and watch, and not one of the two events
-// (gc-semantics 1.1 to 1.3; garbagecollector.GetDeletableResources).
+// (docs/gc-semantics.md#monitored-types).
 func (t Type) Monitored() bool {
 	if !t.Preferred || t.isEvents() {
 		return false

@@ -56,7 +56,7 @@ func TestFindReadsAWordAsKubectlDoes(t *testing.T) {
 	}
 }
 
-// gc-semantics 1.1 to 1.3.
+// docs/gc-semantics.md#monitored-types
 func TestTheCollectorWatchesWhatCanBeListedWatchedAndDeletedExceptEvents(t *testing.T) {
 	tests := map[string]struct {
 		group, resource string

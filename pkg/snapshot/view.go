@@ -125,7 +125,8 @@ func (v *View) unproven(objects []*object.Object, known func(types.UID) *object.
 }
 
 // ValidName says whether a name can stand in a URL path: no object can have
-// another, and asking for one would ask for something else (gc-semantics 3.7).
+// another, and asking for one would ask for something else
+// (docs/gc-semantics.md#owner-name-in-a-url).
 func ValidName(name string) bool {
 	return name != "" && len(content.IsPathSegmentName(name)) == 0
 }

@@ -192,7 +192,7 @@ func TestNoAnswerIsAskedForTwice(t *testing.T) {
 	}
 }
 
-// gc-semantics 3.7.
+// docs/gc-semantics.md#owner-name-in-a-url
 func TestANameThatIsNoPathSegmentIsNoName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"web": true, "system:node-reader": true, "..a": true, "Ünïcode": true, "a b": true,

@@ -47,9 +47,9 @@ func (v *View) incomplete(a *Answer, meaning string) {
 	}
 }
 
-// before120 warns of what collectors before 1.20 did otherwise (gc-semantics 2.10,
-// 10.8): they keyed what they knew by UID alone, and asked for a namespaced owner
-// of a cluster-scoped object without a namespace.
+// before120 warns of what collectors before 1.20 did otherwise
+// (docs/gc-semantics.md#versions): they keyed what they knew by UID alone, and asked
+// for a namespaced owner of a cluster-scoped object without a namespace.
 func (s *subject) before120(server string) {
 	for i, j := range s.judged {
 		if j.Cause == collector.ClusterToNamespaced {

@@ -69,7 +69,7 @@ func (s *subject) inside() {
 }
 
 // Holds says whether the deletion of a container takes an object along
-// (gc-semantics 7.1, 7.4).
+// (docs/gc-semantics.md#contents-of-a-namespace, #instances-of-a-crd).
 func Holds(g *graph.Graph, container, o *object.Object) bool {
 	switch {
 	case container.IsNamespace():

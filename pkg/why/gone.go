@@ -147,7 +147,7 @@ func (s *subject) predecessors() {
 }
 
 // namespaceNotice is what the collector itself reports of a reference that leads
-// into another namespace (gc-semantics 2.9).
+// into another namespace (docs/gc-semantics.md#invalid-namespace-event).
 const namespaceNotice = "OwnerRefInvalidNamespace"
 
 // notices are what the collector itself has reported of an object that is there.

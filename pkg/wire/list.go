@@ -60,7 +60,7 @@ type Reader struct {
 }
 
 // NewReader is for a list of that type. Items of a list need not say what they
-// are (gc-semantics 1.4). labels says whether to keep them.
+// are (docs/gc-semantics.md#metadata-and-kinds). labels says whether to keep them.
 func NewReader(apiVersion, kind string, labels bool) *Reader {
 	return &Reader{apiVersion: apiVersion, kind: kind, labels: labels}
 }

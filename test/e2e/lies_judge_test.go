@@ -59,7 +59,7 @@ func (o *ordeal) removed(role, finalizer string, v *verdict, undisturbed *passag
 		return "" // it waits for nothing yet
 	}
 	if !was.Terminating && o.requests(role) && !slices.Contains(o.args, "--cascade=orphan") {
-		return "" // whoever asks for that asks for the orphan finalizer to go (gc-semantics 6.1)
+		return "" // such a DELETE removes the orphan finalizer (docs/gc-semantics.md#finalizers-after-a-delete)
 	}
 	for _, other := range slices.Sorted(maps.Keys(v.after)) {
 		for _, ref := range v.after[other].Owners {

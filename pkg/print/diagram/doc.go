@@ -1,5 +1,5 @@
-// Package diagram draws owner graphs: as DOT, attribute for attribute what the
-// garbage collector's own debug endpoint serves (gc-semantics 8), and as a
+// Package diagram draws owner graphs: as DOT, attribute for attribute what the garbage
+// collector's own debug endpoint serves (docs/gc-semantics.md#debug-graph), and as a
 // Mermaid flowchart to paste into a report.
 //
 // Both draw the nodes they are given: those that own or are owned, the absent

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
-// DOT writes the nodes for graphviz, with arrows from dependents to owners, in
-// the layout of the collector's debug endpoint (gc-semantics 8.2), so that the
-// two can be compared. Unlike there an owner that was not seen is drawn once.
+// DOT writes the nodes for graphviz, with arrows from dependents to owners, in the
+// layout of the collector's debug endpoint (docs/gc-semantics.md#debug-graph), so that
+// the two can be compared. Unlike there an owner that was not seen is drawn once.
 func DOT(w io.Writer, g *graph.Graph, nodes graph.Set) error {
 	p := draw(g, nodes, nil)
 	out := bufio.NewWriter(w) // keeps the first error for Flush
@@ -37,7 +37,7 @@ func DOT(w io.Writer, g *graph.Graph, nodes graph.Set) error {
 	return out.Flush()
 }
 
-// attributes are key and value, in the order of gc-semantics 8.3.
+// attributes are key and value, in the order of upstream's Attributes.
 func (v vertex) attributes() [][2]string {
 	return [][2]string{
 		{"label", v.label()},

@@ -240,7 +240,8 @@ func TestAMissingOwnerIsDrawnByItsSmallestClaim(t *testing.T) {
 	}
 }
 
-// parseDOT reads exactly the layout of gc-semantics 8.2 and nothing else.
+// parseDOT reads exactly the layout of marshalDOT, docs/gc-semantics.md#debug-graph,
+// and nothing else.
 func parseDOT(t *testing.T, text string) (vertices []map[string]string, edges [][2]string) {
 	t.Helper()
 	keys := []string{"label", "group", "version", "kind", "namespace", "name", "uid", "missing", "beingDeleted", "deletingDependents", "virtual"}

@@ -65,8 +65,8 @@ func (e edge) compare(o edge) int {
 	return cmp.Or(cmp.Compare(e.dependent, o.dependent), cmp.Compare(e.owner, o.owner), cmp.Compare(e.fault, o.fault))
 }
 
-// drawnOf are the members with a reference or dependent (gc-semantics 8.4), and
-// their absent owners.
+// drawnOf are the members with a reference or dependent
+// (docs/gc-semantics.md#debug-graph), and their absent owners.
 func drawnOf(g *graph.Graph, nodes graph.Set) []graph.Node {
 	drawn := graph.NewSet(g)
 	for _, n := range nodes.Nodes() {
