@@ -130,6 +130,9 @@ type UIDContested struct {
 
 // Contest returns what the reason says, without what comes of it.
 func (r UIDContested) Contest() string {
+	if len(r.Objects) == 0 {
+		return "another object has the same UID"
+	}
 	first := r.Objects[0]
 	if len(r.Objects) == 1 {
 		return fmt.Sprintf("%s was read with different creation times and the same UID %s", qualified(first), first.UID)

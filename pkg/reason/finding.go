@@ -53,7 +53,7 @@ func (r OwnerReplaced) Brief() string { return fmt.Sprintf("%s has another UID n
 
 // Message implements Reason.
 func (r OwnerReplaced) Message() string {
-	return fmt.Sprintf("its owner %s was replaced: the reference says UID %s, the one there now has %s", r.Owner, r.Owner.UID, r.Owner.NameHolder.UID)
+	return fmt.Sprintf("its owner %s was replaced: the reference says UID %s, the one there now has %s", r.Owner, r.Owner.UID, r.Owner.replacement().UID)
 }
 
 // OwnerMismatched means that the owner's UID belongs to an object of another name or kind.
@@ -63,12 +63,12 @@ type OwnerMismatched struct {
 
 // Brief implements Brief.
 func (r OwnerMismatched) Brief() string {
-	return fmt.Sprintf("%s has the UID of %s", r.Owner, r.Owner.UIDHolder)
+	return fmt.Sprintf("%s has the UID of %s", r.Owner, r.Owner.holder())
 }
 
 // Message implements Reason.
 func (r OwnerMismatched) Message() string {
-	return fmt.Sprintf("its reference names %s %s, but the UID belongs to %s %s", r.Owner.APIVersion, r.Owner, r.Owner.UIDHolder.APIVersion, r.Owner.UIDHolder)
+	return fmt.Sprintf("its reference names %s %s, but the UID belongs to %s %s", r.Owner.APIVersion, r.Owner, r.Owner.holder().APIVersion, r.Owner.holder())
 }
 
 // OwnerInOtherNamespace means that the owner lives in another namespace, where the
@@ -80,7 +80,7 @@ type OwnerInOtherNamespace struct {
 
 // Brief implements Brief.
 func (r OwnerInOtherNamespace) Brief() string {
-	holder := r.Owner.UIDHolder
+	holder := r.Owner.holder()
 	if r.Owner.Kind != holder.Kind || r.Owner.Name != holder.Name {
 		return fmt.Sprintf("%s has the UID of %s in %s", r.Owner, holder, holder.Namespace)
 	}
@@ -90,7 +90,7 @@ func (r OwnerInOtherNamespace) Brief() string {
 // Message implements Reason.
 func (r OwnerInOtherNamespace) Message() string {
 	return fmt.Sprintf("its owner %s lives in %s, but an owner must be in the dependent's own namespace or cluster-scoped; this object lives in %s",
-		r.Owner.UIDHolder, place(r.Owner.UIDHolder.Namespace), place(r.Namespace))
+		r.Owner.holder(), place(r.Owner.holder().Namespace), place(r.Namespace))
 }
 
 func place(namespace string) string {
@@ -112,7 +112,7 @@ func (r OwnerNamespaced) Brief() string { return fmt.Sprintf("%s is namespaced, 
 // Message implements Reason.
 func (r OwnerNamespaced) Message() string {
 	where := ""
-	if holder := r.Owner.UIDHolder; holder != nil && holder.Namespace != "" {
+	if holder := r.Owner.holder(); holder.Namespace != "" {
 		where = ", which lives in " + holder.Namespace
 	}
 	return fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since 1.20 the collector never acts on such an object", r.Owner, where)

@@ -15,7 +15,10 @@ var _ = register(
 
 // named returns the first of several objects, and how many more there are.
 func named(of []object.Identity) string {
-	if len(of) == 1 {
+	switch len(of) {
+	case 0:
+		return "another object"
+	case 1:
 		return of[0].String()
 	}
 	return fmt.Sprintf("%s and %d more", of[0], len(of)-1)
@@ -103,7 +106,7 @@ func (r DeletedAfter) Message() string {
 	if len(r.Objects) > 1 {
 		return fmt.Sprintf("goes once %s are gone", named(r.Objects))
 	}
-	text := fmt.Sprintf("goes once %s is gone", r.Objects[0])
+	text := fmt.Sprintf("goes once %s is gone", named(r.Objects))
 	if len(r.Finalizers) > 0 {
 		text += ", which " + strings.Join(r.Finalizers, ", ") + " holds"
 	}

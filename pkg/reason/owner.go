@@ -15,7 +15,7 @@ type OwnerState string
 
 // The states of owners.
 const (
-	StateExists           OwnerState = "OwnerExists"
+	StateExists           OwnerState = "OwnerExists"           // it exists under its name and UID
 	StateMissing          OwnerState = "OwnerMissing"          // nothing has its UID, and nothing its name
 	StateReplaced         OwnerState = "OwnerReplaced"         // another object has its name
 	StateMismatched       OwnerState = "OwnerMismatched"       // its UID belongs to an object of another name or kind
@@ -36,17 +36,17 @@ const (
 	StateOtherController  OwnerState = "OtherController"       // the object has another controller by now
 
 	// Of a repair alone: why a reference cannot be rewritten, or not otherwise.
-	StateMissingInVersion       OwnerState = "OwnerMissingInServedVersion" // it does not exist in a served version either
-	StateUnverifiedInVersion    OwnerState = "OwnerUnverifiedInServedVersion"
-	StateDependentContested     OwnerState = "DependentUIDContested"       // another object has the dependent's UID
-	StateDependentTerminating   OwnerState = "DependentTerminating"        // the dependent is being deleted already
-	StateTerminating            OwnerState = "OwnerTerminating"            // it is being deleted
-	StateItself                 OwnerState = "OwnerIsDependent"            // it is the dependent itself
-	StateReferencedTwice        OwnerState = "OwnerReferencedTwice"        // another reference leads to it already
-	StateReferencedTwiceUnknown OwnerState = "OwnerReferencedTwiceUnknown" // another reference names it, which could not be verified
-	StateOwnedByDependent       OwnerState = "OwnerOwnedByDependent"       // it belongs to the dependent, so they would own each other
-	StateReplacementContested   OwnerState = "ReplacementUIDContested"     // what has its name has a UID that another object has, too
-	StateReplacementTerminating OwnerState = "ReplacementTerminating"      // what has its name is being deleted, too
+	StateMissingInVersion       OwnerState = "OwnerMissingInServedVersion"    // it does not exist in a served version either
+	StateUnverifiedInVersion    OwnerState = "OwnerUnverifiedInServedVersion" // nobody could find out whether it exists in a served version
+	StateDependentContested     OwnerState = "DependentUIDContested"          // another object has the dependent's UID
+	StateDependentTerminating   OwnerState = "DependentTerminating"           // the dependent is being deleted already
+	StateTerminating            OwnerState = "OwnerTerminating"               // it is being deleted
+	StateItself                 OwnerState = "OwnerIsDependent"               // it is the dependent itself
+	StateReferencedTwice        OwnerState = "OwnerReferencedTwice"           // another reference leads to it already
+	StateReferencedTwiceUnknown OwnerState = "OwnerReferencedTwiceUnknown"    // another reference names it, which could not be verified
+	StateOwnedByDependent       OwnerState = "OwnerOwnedByDependent"          // it belongs to the dependent, so they would own each other
+	StateReplacementContested   OwnerState = "ReplacementUIDContested"        // what has its name has a UID that another object has, too
+	StateReplacementTerminating OwnerState = "ReplacementTerminating"         // what has its name is being deleted, too
 )
 
 // Found is what was found of an owner.
@@ -75,6 +75,23 @@ type Owner struct {
 // String returns Kind/name.
 func (o Owner) String() string { return o.Kind + "/" + o.Name }
 
+// holder returns the object that has the owner's UID; the zero value where it is not known,
+// as in a file that somebody wrote by hand.
+func (o Found) holder() object.Identity {
+	if o.UIDHolder == nil {
+		return object.Identity{}
+	}
+	return *o.UIDHolder
+}
+
+// replacement returns the object that has the owner's name, like holder.
+func (o Found) replacement() object.Identity {
+	if o.NameHolder == nil {
+		return object.Identity{}
+	}
+	return *o.NameHolder
+}
+
 // Predicate returns what was found of the owner, as what follows its name.
 func (o Found) Predicate() string {
 	switch o.State {
@@ -85,9 +102,9 @@ func (o Found) Predicate() string {
 	case StateReplaced:
 		return "was replaced: another object has its name now"
 	case StateMismatched:
-		return fmt.Sprintf("is not whose UID it names: that is %s", o.UIDHolder)
+		return "is not whose UID it names: that is " + o.holder().String()
 	case StateInOtherNamespace:
-		return fmt.Sprintf("is not in this namespace: it lives in %s", o.UIDHolder.Namespace)
+		return "is not in this namespace: it lives in " + o.holder().Namespace
 	case StateWaiting:
 		return "is being deleted in the foreground and waits for it"
 	case StateNamespaced:

@@ -90,3 +90,17 @@ func TestAnUnknownCodeOrParameterIsAnError(t *testing.T) {
 		}
 	}
 }
+
+func TestAReasonWithoutItsParametersStillHasASentence(t *testing.T) {
+	for _, r := range reason.Registered() {
+		_ = r.Message() // a plan that somebody wrote by hand may lack them
+		if brief, ok := r.(reason.Brief); ok {
+			_ = brief.Brief()
+		}
+	}
+	for _, state := range []reason.OwnerState{reason.StateMismatched, reason.StateInOtherNamespace, reason.StateReplaced, "Invented"} {
+		if got := (reason.Found{State: state}).Predicate(); got == "" {
+			t.Errorf("nothing is said of state %s", state)
+		}
+	}
+}

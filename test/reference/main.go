@@ -1,5 +1,5 @@
 // Command reference writes what the commands say of themselves: the command reference in
-// Markdown, and man pages.
+// Markdown, and man pages. Beside the reference it writes docs/reasons.md, the reason codes.
 //
 //	go run ./test/reference -markdown docs/commands
 //	go run ./test/reference -man dist/man
@@ -40,6 +40,13 @@ func run(markdown, man string) error {
 	if markdown != "" {
 		if err := write(markdown, asMarkdown(pages)); err != nil {
 			return err
+		}
+		reasons, err := asReasons("pkg/reason")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(filepath.Dir(markdown), reasonsPage), []byte(reasons), 0o644); err != nil {
+			return fmt.Errorf("write the reason codes: %w", err)
 		}
 	}
 	if man != "" {

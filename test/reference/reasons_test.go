@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+func TestThePageOfReasonsSaysWhatTheirCommentsSay(t *testing.T) {
+	want, err := asReasons(reasonsSource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("../../docs", reasonsPage)
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/%s is not what the comments say; make docs writes it anew (-comments +page):\n%s", reasonsPage, diff)
+	}
+}
+
+func TestEveryReasonIsOnThePageAndSaysWhatItMeans(t *testing.T) {
+	docs, groups, states, err := reasonDocs(reasonsSource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for _, g := range groups {
+		for _, code := range g.codes {
+			listed[code] = true
+		}
+		if g.title == "" {
+			t.Errorf("the group of %s has no title", strings.Join(g.codes, ", "))
+		}
+	}
+	for _, s := range states {
+		if s[1] == "" {
+			t.Errorf("state %s has no comment", s[0])
+		}
+	}
+	for _, r := range reason.Registered() {
+		code := string(reason.CodeOf(r))
+		if !listed[code] || docs[code] == "" || strings.HasPrefix(docs[code], code) {
+			t.Errorf("%s is not listed, or its comment does not say what it means: %q", code, docs[code])
+		}
+	}
+}
