@@ -102,8 +102,8 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 				t.Errorf("%+v: %s", got.Summary, r.Stdout)
 			}
 			for _, step := range got.Steps {
-				if step.Object.UID == string(o.GetUID()) && (step.Status != c.status || !strings.Contains(step.Message, c.message)) {
-					t.Errorf("%s is %s: %q, want %s: %q", step.Action, step.Status, step.Message, c.status, c.message)
+				if step.Object.UID == string(o.GetUID()) && (step.Status != c.status || !strings.Contains(step.Result.Message, c.message)) {
+					t.Errorf("%s is %s: %q, want %s: %q", step.Action, step.Status, step.Result.Message, c.status, c.message)
 				}
 			}
 			if len(got.Steps) == 0 {

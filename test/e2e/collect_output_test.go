@@ -19,7 +19,7 @@ type line struct {
 	Action string    `json:"action"`
 	Object *identity `json:"object"`
 	Status string    `json:"status"`
-	because
+	Because
 	// Of the last one only.
 	Done    *int    `json:"done"`
 	Skipped *int    `json:"skipped"`

@@ -35,8 +35,8 @@ type (
 		Warnings   int `json:"warnings"`
 		Infos      int `json:"infos"`
 	}
-	// because is a reason: its code, its parameters and its sentence.
-	because struct {
+	// Because is a reason: its code, its parameters and its sentence.
+	Because struct {
 		Reason     string         `json:"reason"`
 		Parameters map[string]any `json:"parameters"`
 		Message    string         `json:"message"`
@@ -49,8 +49,8 @@ type (
 		Reference   *ownerRef `json:"reference"`
 		Verdict     string    `json:"verdict"`
 		Consequence string    `json:"consequence"`
-		because
-		Effect  because    `json:"effect"`
+		Because
+		Effect  Because    `json:"effect"`
 		Fix     string     `json:"fix"`
 		Members []identity `json:"members"`
 	}

@@ -48,7 +48,7 @@ type (
 		Follows           string             `json:"follows"`
 		WaitsForKubelet   bool               `json:"waitsForKubelet"`
 		AcceptedGaps      []string           `json:"acceptedGaps"`
-		because
+		Because
 	}
 	plannedReference struct {
 		ownerRef
@@ -63,12 +63,12 @@ type (
 		State            string   `json:"state"`
 		WaitsFor         []string `json:"waitsFor"`
 		Follows          string   `json:"follows"`
-		Nondeterministic because  `json:"nondeterministic"`
+		Nondeterministic Because  `json:"nondeterministic"`
 	}
 	plannedBlocked struct {
 		Object identity   `json:"object"`
 		By     []identity `json:"by"`
-		because
+		Because
 	}
 	collected struct {
 		APIVersion string           `json:"apiVersion"`
@@ -96,12 +96,12 @@ type (
 	collectedStep struct {
 		plannedStep
 		Status string  `json:"status"`
-		Result because `json:"result"`
+		Result Because `json:"result"`
 	}
 	collectedLeft struct {
 		Action string        `json:"action"`
 		Object plannedObject `json:"object"`
-		because
+		Because
 	}
 )
 

@@ -35,13 +35,13 @@ func TestRepairChangesTheReferencesMeantAndNoOther(t *testing.T) {
 
 func TestRepairRewritesAVersionThatIsNotServed(t *testing.T) {
 	s := set(t)
-	ns := s.namespace("reversion")
+	ns := s.namespace("update-version")
 	deployment := s.create(workload("Deployment", ns, "web"))
 	alive := s.create(configMap(ns, "alive", ownedBy(to(deployment, versioned("apps/v1beta1"), blocking))))
 	elsewhere := s.create(configMap(ns, "elsewhere", ownedBy(to(deployment, versioned("extensions/v1beta1")))))
 	replaced := s.create(configMap(ns, "replaced", ownedBy(former(to(deployment, versioned("apps/v1beta1"))))))
 	orphan := s.create(configMap(ns, "orphan", ownedBy(reference("apps/v1beta1", "Deployment", "gone", "gone"))))
-	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 1, reversioned 2, unlinked 1 in ")
+	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 1, updated 2, unlinked 1 in ")
 	s.refers(alive, to(deployment, blocking))
 	s.refers(elsewhere, to(deployment))
 	s.refers(replaced, to(deployment))
