@@ -130,12 +130,17 @@ fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the in
 references: ## a million references on one object, with every command, most of an hour (REFERENCES=n)
 	REFERENCES=$(or $(REFERENCES),1000000) $(GO) test -count=1 -timeout 4h -parallel 1 -v -run TestAnyNumberOfReferences ./test/script
 
+# A default covers the cases that are not named. The numbers of fields are an open set.
+EXHAUSTIVE = -exhaustive.d -exhaustive.typeignore='protowire[.]Number$$'
+
 .PHONY: lint
-lint: ## go vet, also for Windows and macOS, staticcheck, gofumpt, tidy modules
+lint: ## go vet, also for Windows and macOS, staticcheck, errorlint, exhaustive, misspell, gofumpt, tidy modules
 	$(GO) vet ./...
 	GOOS=windows $(GO) vet ./cmd/... ./pkg/...
 	GOOS=darwin $(GO) vet ./cmd/... ./pkg/...
 	$(LINT) staticcheck ./...
+	$(GO) build -C test/lint -o $(CURDIR)/bin/lint . && $(GO) vet -vettool=$(CURDIR)/bin/lint $(EXHAUSTIVE) ./...
+	$(LINT) misspell -error cmd docs pkg plugins test *.md
 	@unformatted=$$($(LINT) gofumpt -l cmd pkg test); \
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(GO) mod tidy -diff
@@ -143,7 +148,7 @@ lint: ## go vet, also for Windows and macOS, staticcheck, gofumpt, tidy modules
 	cd test/prometheus && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/explorer && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/krew && $(GO) vet ./... && $(GO) mod tidy -diff
-	cd test/lint && $(GO) mod tidy -diff
+	cd test/lint && $(GO) vet ./... && $(GO) mod tidy -diff
 
 # One run with few objects and with many, so that what an object costs can be compared.
 OBJECTS ?= 50000,500000
