@@ -130,12 +130,17 @@ fuzz: ## run every fuzz target for a while (FUZZTIME=30s each), and count the in
 references: ## a million references on one object, with every command, most of an hour (REFERENCES=n)
 	REFERENCES=$(or $(REFERENCES),1000000) $(GO) test -count=1 -timeout 4h -parallel 1 -v -run TestAnyNumberOfReferences ./test/script
 
+# A default covers the cases that are not named. The numbers of fields are an open set.
+EXHAUSTIVE = -exhaustive.d -exhaustive.typeignore='protowire[.]Number$$'
+
 .PHONY: lint
-lint: ## go vet, also for Windows and macOS, staticcheck, gofumpt, tidy modules
+lint: ## go vet, also for Windows and macOS, staticcheck, errorlint, exhaustive, misspell, gofumpt, tidy modules
 	$(GO) vet ./...
 	GOOS=windows $(GO) vet ./cmd/... ./pkg/...
 	GOOS=darwin $(GO) vet ./cmd/... ./pkg/...
 	$(LINT) staticcheck ./...
+	$(GO) build -C test/lint -o $(CURDIR)/bin/lint . && $(GO) vet -vettool=$(CURDIR)/bin/lint $(EXHAUSTIVE) ./...
+	$(LINT) misspell -error cmd docs pkg plugins test *.md
 	@unformatted=$$($(LINT) gofumpt -l cmd pkg test); \
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(GO) mod tidy -diff
@@ -143,7 +148,7 @@ lint: ## go vet, also for Windows and macOS, staticcheck, gofumpt, tidy modules
 	cd test/prometheus && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/explorer && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd test/krew && $(GO) vet ./... && $(GO) mod tidy -diff
-	cd test/lint && $(GO) mod tidy -diff
+	cd test/lint && $(GO) vet ./... && $(GO) mod tidy -diff
 
 # One run with few objects and with many, so that what an object costs can be compared.
 OBJECTS ?= 50000,500000
@@ -156,45 +161,42 @@ bench: ## measure audit and tree beside the transfer floor, half an hour (OBJECT
 bench-act: ## measure collect beside bare deletes and the real collector; writes docs/performance-acting.md
 	$(GO) run ./test/bench act -write docs/performance-acting.md
 
-DIST ?= dist
+# What .goreleaser.yaml takes from its environment. goreleaser could ask git for the time, but
+# not where there is no remote; GNU and BSD spell the conversion differently.
+SPELLED = +%Y-%m-%dT%H:%M:%SZ
+TIME    = $(shell date -u -d @$(SOURCE_DATE_EPOCH) $(SPELLED) 2>/dev/null || date -u -r $(SOURCE_DATE_EPOCH) $(SPELLED))
+EPOCH   = $(or $(SOURCE_DATE_EPOCH),$(error without git, set SOURCE_DATE_EPOCH to the time of the commit, in seconds since 1970))
+RELEASE = SOURCE_DATE_EPOCH=$(EPOCH) TIME=$(TIME) FILE=$(FILE) VERSION="$(VERSION)" LDFLAGS="$(LDFLAGS)"
+SNAPSHOT = release --snapshot --clean --skip=sign
 
 .PHONY: dist
-dist: ## build the archives of a release, their bills of materials and sums (NAME=owner-gc, PLATFORMS=linux/amd64)
-	$(GO) run ./test/dist archives -file $(FILE) -version "$(VERSION)" -ldflags "$(LDFLAGS)" \
-		-time "$(or $(SOURCE_DATE_EPOCH),0)" -out $(DIST) $(if $(PLATFORMS),-platforms $(PLATFORMS))
-
-.PHONY: dist-twice
-dist-twice: ## build the archives twice, in two folders and with an empty build cache, and compare: long
-	DIST_TWICE=all $(GO) test -count=1 -timeout 90m -v -run TestTwoBuildsAreTheSameBytes ./test/dist
+dist: ## build a release in dist, and publish nothing: archives, SBOMs and checksums (NAME=owner-gc)
+	$(RELEASE) $(GORELEASER) $(SNAPSHOT)
 
 .PHONY: krew-manifest
 krew-manifest: dist ## render plugins/gc.yaml from what dist built, and have the real krew validate and install it
-	$(GO) run ./test/dist manifest -name $(NAME) -file $(FILE) -version "$(VERSION)" -from $(DIST) -o plugins/$(NAME).yaml
-	$(KREW) DIST=$(abspath $(DIST)) MANIFEST=$(CURDIR)/plugins/$(NAME).yaml \
+	$(GO) run ./test/dist manifest -name $(NAME) -file $(FILE) -version "$(VERSION)" -from dist -o plugins/$(NAME).yaml
+	$(KREW) DIST=$(CURDIR)/dist MANIFEST=$(CURDIR)/plugins/$(NAME).yaml \
 		$(GO) test -C test/krew -count=1 -timeout 30m -v -run TestEveryPlatform .
 
-# What .goreleaser.yaml takes from here. The time, which GNU and BSD spell differently, is
-# not left to goreleaser: it asks git for nothing where there is no remote.
-SPELLED = +%Y-%m-%dT%H:%M:%SZ
-TIME    = $(shell date -u -d @$(SOURCE_DATE_EPOCH) $(SPELLED) 2>/dev/null || date -u -r $(SOURCE_DATE_EPOCH) $(SPELLED))
-RELEASE = FILE=$(FILE) VERSION="$(VERSION)" LDFLAGS="$(LDFLAGS)" TIME=$(TIME) SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH)
-
 .PHONY: release-check
-release-check: dist ## check .goreleaser.yaml, build a snapshot by it and compare with dist: long, publishes nothing
+release-check: dist ## check .goreleaser.yaml, build the last commit again, elsewhere and with an empty cache, and compare: long
 	$(RELEASE) $(GORELEASER) check
-	$(RELEASE) $(GORELEASER) release --snapshot --clean --skip=sign
-	cmp $(DIST)/checksums.txt dist/release/checksums.txt
+	again=$$(mktemp -d) && trap 'rm -rf "$$again"' EXIT && goreleaser=$$($(GO) tool -modfile=test/goreleaser/go.mod -n goreleaser) && \
+	mkdir "$$again/src" && git archive HEAD | tar -x -C "$$again/src" && cd "$$again/src" && \
+	GOCACHE="$$again/cache" $(RELEASE) "$$goreleaser" $(SNAPSHOT) && cmp $(CURDIR)/dist/checksums.txt dist/checksums.txt
 
 .PHONY: release
 release: ## publish the tag of this commit; .github/workflows/release.yml does
 	$(RELEASE) $(GORELEASER) release --clean
+
 .PHONY: docs
 docs: ## write docs/commands anew, from what the commands say of themselves
 	$(GO) run ./test/reference -markdown docs/commands
 
 .PHONY: man
-man: ## write man pages into dist/man
-	$(GO) run ./test/reference -man dist/man
+man: ## write man pages into bin/man
+	$(GO) run ./test/reference -man bin/man
 
 .PHONY: clean
 clean: ## remove what was built here; the control plane stays in the user's cache

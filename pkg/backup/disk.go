@@ -103,7 +103,7 @@ func (f *Folder) failed(doing, name string, err error) error {
 // cause leaves out of an error the path and the call, where the caller says both
 // in words that the user knows. What wraps such an error says more, and stays.
 func cause(err error) error {
-	switch e := err.(type) {
+	switch e := any(err).(type) { // errors.As would also find it inside of another error
 	case *fs.PathError:
 		return e.Err
 	case *os.LinkError:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -226,15 +227,16 @@ func (s *source) connect() (*cluster.Cluster, error) {
 
 // explained adds to an error of a look what the user can do about it.
 func explained(err error) error {
-	switch err := err.(type) {
-	case *cluster.Unreachable:
-		if err.Refused() {
+	if unreachable, ok := errors.AsType[*cluster.Unreachable](err); ok {
+		if unreachable.Refused() {
 			return &hinted{err, "log in, or have your rights looked at: whoever is logged in may ask, by the ClusterRole system:discovery"}
 		}
 		return &hinted{err, "check the context with: kubectl config current-context; or read a file with --from"}
-	case *cluster.MemoryError:
+	}
+	if _, ok := errors.AsType[*cluster.MemoryError](err); ok {
 		return &hinted{err, "raise it with --max-memory, or read less: name a namespace with -n"}
-	case *cluster.Blind:
+	}
+	if _, ok := errors.AsType[*cluster.Blind](err); ok {
 		return &hinted{err, "with rights in one namespace only, name it with -n; kubectl auth can-i --list shows what you may read"}
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -236,7 +237,7 @@ func TestPodsThatAreNotReadToTheirEndAreNoAnswer(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"again"},"items":[{"metadata":{"namespace":"shop","name":"a","uid":"u","resourceVersion":"5"}}]}`)
 	})
-	if got, err := c.claims(context.Background(), pods, "shop"); err != errRepeated || got != nil {
+	if got, err := c.claims(context.Background(), pods, "shop"); !errors.Is(err, errRepeated) || got != nil {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -265,7 +266,7 @@ func TestPagesEnd(t *testing.T) {
 				n++
 				more, err = p.next(metav1.ListMeta{ResourceVersion: "9", Continue: test.token(n)}, test.first(n), test.size)
 			}
-			if err != test.want || n != test.pages {
+			if !errors.Is(err, test.want) || n != test.pages {
 				t.Errorf("%v after %d pages, want %v after %d", err, n, test.want, test.pages)
 			}
 		})

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestWhatIsMadeIsKnownAgain(t *testing.T) {
 }
 
 func reasonIn(err error) snapshot.Reason {
-	failed, ok := err.(*Failure)
+	failed, ok := errors.AsType[*Failure](err)
 	if !ok {
 		return snapshot.Reason("no failure")
 	}
@@ -109,7 +110,7 @@ func TestARefusalToMakeSaysWhatHelps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, _ := stage(t, false, map[string][]http.HandlerFunc{"POST " + allPods: {answers(403, test.body)}})
 			_, err := w.Maker("us").Create(t.Context(), podThen, json.RawMessage(`{}`))
-			failed, ok := err.(*Failure)
+			failed, ok := errors.AsType[*Failure](err)
 			if !ok || failed.Hint() != test.want {
 				t.Errorf("%v: %q, want %q", err, failed.Hint(), test.want)
 			}

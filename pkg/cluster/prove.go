@@ -107,8 +107,9 @@ func (w *World) excuses(of *snapshot.Type, err error) bool {
 		return named
 	case snapshot.Unproven: // 404
 		return !named
+	default:
+		return false
 	}
-	return false
 }
 
 // definedBy is the type that a CustomResourceDefinition defines: it is named after it.

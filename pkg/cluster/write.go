@@ -76,6 +76,7 @@ func passing(err error) bool {
 	switch refused(err) {
 	case snapshot.ServerError, snapshot.Unavailable, snapshot.Throttled, snapshot.TimedOut, snapshot.Webhook:
 		return true
+	default:
+		return false
 	}
-	return false
 }

@@ -16,8 +16,7 @@ type Bounds struct {
 	Deletes []Deletion
 }
 
-// Nothing, as Roots, looks at nothing but what follows from the deletions that
-// are asked for.
+// Nothing is the Roots of a course that follows only the requested deletions.
 func Nothing(graph.Node) bool { return false }
 
 // Move is one act on one object, in the order in which they may be done.

@@ -111,6 +111,7 @@ func act(name string, o *object.Object, d collector.Decision) string {
 		line += " " + owners(o, d.Change.Drop)
 	case collector.Unblock:
 		line += " " + owners(o, d.Change.Unblock)
+	case collector.Leave, collector.OrphanChildren:
 	}
 	return line
 }

@@ -148,8 +148,9 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 			return Obstacle{n, CannotBeJudged, d.Culprit}, graph.None
 		case ContentsUnknown:
 			return at(HidesContents)
+		default:
+			return at(OutOfBounds)
 		}
-		return at(OutOfBounds)
 	}
 	d, blocking := m.Decide(n), m.Blocking(n)
 	switch {

@@ -54,14 +54,12 @@ func (r *restoration) link(ctx context.Context, i int) *end {
 			return e
 		}
 		_, err = r.server.Patch(ctx, o, change)
-		switch classOf(err) {
-		case snapshot.Gone:
+		switch class := classOf(err); {
+		case class == snapshot.Gone:
 			return skipped(reason.ObjectGone{})
-		case snapshot.Conflict:
+		case class == snapshot.Conflict:
 			o, err = r.server.Read(ctx, at)
 			continue
-		}
-		switch {
 		case err != nil:
 			return failed(reason.WriteFailed{Failure: failureOf(err)})
 		case missing != nil:

@@ -58,6 +58,7 @@ func TestAStepComesAfterAllThatItNames(t *testing.T) {
 			}
 		case "ended":
 			over[e.Step] = true
+		default:
 		}
 	}
 	if len(over) != 4 {

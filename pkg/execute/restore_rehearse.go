@@ -72,13 +72,12 @@ func (r *restoration) rehearseLink(ctx context.Context, step *plan.Step, add []r
 		}
 		change, _ := linking(o, add)
 		_, err = r.server.Patch(ctx, o, change)
-		switch classOf(err) {
-		case snapshot.Gone:
+		switch class := classOf(err); {
+		case class == snapshot.Gone:
 			return skipped(reason.ObjectGone{})
-		case snapshot.Conflict:
+		case class == snapshot.Conflict:
 			continue
-		}
-		if err != nil {
+		case err != nil:
 			return failed(reason.WriteFailed{Failure: failureOf(err)})
 		}
 		return done(nil)

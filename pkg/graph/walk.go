@@ -33,7 +33,7 @@ func (s Set) Nodes() []Node {
 	return out
 }
 
-// Unlimited, as a depth, walks to the end.
+// Unlimited is the depth of a walk to the end.
 const Unlimited = -1
 
 // Above adds to into what owns the start nodes, directly and in turn, up to

@@ -49,8 +49,9 @@ func verb(action collector.Act) string {
 		return "delete"
 	case Create:
 		return "create"
+	default:
+		return "patch"
 	}
-	return "patch"
 }
 
 // entitled returns the namespaces in which the plan may give rights to whoever carries it

@@ -31,6 +31,7 @@ func (s *Step) refers() bool {
 	switch s.Action {
 	case collector.Detach, collector.Unblock, Relink, UpdateVersion:
 		return true
+	default:
+		return false
 	}
-	return false
 }

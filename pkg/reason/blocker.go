@@ -91,8 +91,9 @@ func (o Owner) Undecidable() string {
 		return fmt.Sprintf("its reference to %s names %s, a version that is not served", o, o.APIVersion)
 	case StateKindUnknown:
 		return fmt.Sprintf("its reference to %s names a kind that is not served in %s", o, o.APIVersion)
+	default:
+		return fmt.Sprintf("nobody can say whether its owner %s is there", o)
 	}
-	return fmt.Sprintf("nobody can say whether its owner %s is there", o)
 }
 
 // OutOfScope means that the object would be deleted, but lies outside of what this run

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// All, as a gap's group, resource or namespace, stands for every one.
+// All stands for every group, resource or namespace of a gap.
 const All = "*"
 
 // Gap names a resource type, an API group or a namespace that could not be read.

@@ -85,7 +85,7 @@ func TestTextHasEveryURLRedacted(t *testing.T) {
 
 func TestAnErrorWithNothingToHideIsItself(t *testing.T) {
 	err := errors.New("no route to https://one:6443")
-	if got := redact.Error(err, "https://one:6443"); got != err { //nolint:errorlint // the very same
+	if got := redact.Error(err, "https://one:6443"); any(got) != any(err) { // errors.Is would allow another error around it
 		t.Errorf("got %v", got)
 	}
 	if redact.Error(nil) != nil {

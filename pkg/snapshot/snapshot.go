@@ -43,7 +43,7 @@ type Gap struct {
 	Message   string `json:"message"` // as the server put it: unescaped
 }
 
-// All, as a gap's group or resource, means every one of them. As its namespace
+// All means every group or resource of a gap. As its namespace
 // it means that a search of the other namespaces failed: for where the UID of an
 // owner lives that is not where its reference says. Such a gap weakens no
 // verdict, only the reason that is given for it.

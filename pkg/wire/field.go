@@ -42,6 +42,7 @@ func (s shape) next(message []byte) (f field, rest []byte, err error) {
 		_, n = protowire.ConsumeFixed32(message)
 	case protowire.Fixed64Type:
 		_, n = protowire.ConsumeFixed64(message)
+	case protowire.StartGroupType, protowire.EndGroupType: // refused below
 	}
 	bit := uint64(1) << number
 	switch {

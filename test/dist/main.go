@@ -1,108 +1,88 @@
-// Command dist makes what a release consists of, the same bytes every time: an archive for
-// each platform, a bill of materials for each archive, the sums of all of them, and the
-// manifest for krew. It needs no network beyond what go build needs.
+// Command dist makes the two parts of a release that goreleaser does not: the SBOM of each
+// program, for which .goreleaser.yaml runs it, and the manifest for krew.
 //
-//	dist archives   the archives, their bills of materials and checksums.txt
-//	dist sbom       the bill of materials of one archive
-//	dist manifest   krew's manifest, from its template and checksums.txt
-//
-// The Makefile knows the name, the version and the flags of the linker; they are given.
+//	dist sbom       writes the SBOM of one program
+//	dist manifest   writes krew's manifest from its template and the archives
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
+	"regexp"
 	"time"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string) error {
+func run(args []string) error {
 	if len(args) > 0 {
 		switch args[0] {
-		case "archives":
-			return runArchives(ctx, args[1:])
 		case "sbom":
 			return runSBOM(args[1:])
 		case "manifest":
 			return runManifest(args[1:])
 		}
 	}
-	return errors.New("say archives, sbom or manifest")
-}
-
-func runArchives(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("archives", flag.ContinueOnError)
-	var (
-		b     build
-		only  = flags.String("platforms", "", "build these alone, as linux/amd64,windows/arm64 (default all)")
-		out   = flags.String("out", "dist", "the folder to write to")
-		epoch = flags.Int64("time", 0, "the time of everything in the archives, in seconds since 1970: that of the commit")
-	)
-	flags.StringVar(&b.file, "file", "kubectl-gc", "what the program is called")
-	flags.StringVar(&b.version, "version", "", "the version, as v1.2.3")
-	flags.StringVar(&b.ldflags, "ldflags", "", "flags for the linker")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if err := checkVersion(b.version); err != nil {
-		return err
-	}
-	if *epoch <= 0 {
-		return errors.New("say with -time when the commit was made: make dist SOURCE_DATE_EPOCH=… where there is no git")
-	}
-	b.time = time.Unix(*epoch, 0).UTC()
-	platforms, err := choose(*only)
-	if err != nil {
-		return err
-	}
-	return b.all(ctx, platforms, *out)
+	return errors.New("usage: dist sbom|manifest FLAGS")
 }
 
 func runSBOM(args []string) error {
 	flags := flag.NewFlagSet("sbom", flag.ContinueOnError)
-	out := flags.String("o", "", "the file to write")
+	var (
+		version = flags.String("version", "", "the version, for example v1.2.3")
+		epoch   = flags.Int64("time", 0, "the time of the commit, in seconds since 1970")
+		out     = flags.String("o", "", "the file to write: a name for the document, and "+sbomSuffix)
+	)
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 || *out == "" {
-		return errors.New("say dist sbom -o FILE ARCHIVE")
+		return errors.New("usage: dist sbom -version VERSION -time SECONDS -o FILE PROGRAM")
 	}
-	return writeBill(flags.Arg(0), *out)
+	if err := checkVersion(*version); err != nil {
+		return err
+	}
+	return writeSBOM(flags.Arg(0), *version, time.Unix(*epoch, 0), *out)
 }
 
 func runManifest(args []string) error {
 	flags := flag.NewFlagSet("manifest", flag.ContinueOnError)
 	var (
-		template = flags.String("template", ".krew.yaml", "what krew-release-bot renders")
-		from     = flags.String("from", "dist", "the folder with the archives")
-		out      = flags.String("o", "", "the file to write: the name of the plugin, with .yaml")
-		r        rendering
+		template = flags.String("template", ".krew.yaml", "the template that krew-release-bot renders")
+		out      = flags.String("o", "", "the file to write: the name of the plugin, and .yaml")
+		m        manifest
 	)
-	flags.StringVar(&r.name, "name", "gc", "the name of the plugin")
-	flags.StringVar(&r.file, "file", "kubectl-gc", "what the program is called")
-	flags.StringVar(&r.version, "version", "", "the version, as v1.2.3")
-	flags.BoolVar(&r.partial, "partial", false, "give a platform that was not built a sum that nothing has")
+	flags.StringVar(&m.name, "name", "gc", "the name of the plugin")
+	flags.StringVar(&m.file, "file", "kubectl-gc", "the file name of the program")
+	flags.StringVar(&m.version, "version", "", "the version, for example v1.2.3")
+	flags.StringVar(&m.archives, "from", "dist", "the folder of the archives")
+	flags.BoolVar(&m.partial, "partial", false, "give a missing archive a checksum that no file has")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if filepath.Base(*out) != r.name+".yaml" {
-		return fmt.Errorf("write manifest to %q: krew wants the name of the plugin there, %s.yaml", *out, r.name)
+	if filepath.Base(*out) != m.name+".yaml" {
+		return fmt.Errorf("write manifest to %q: krew requires the file name %s.yaml", *out, m.name)
 	}
-	if err := checkVersion(r.version); err != nil {
+	if err := checkVersion(m.version); err != nil {
 		return err
 	}
-	return r.write(*template, *from, *out)
+	return m.write(*template, *out)
+}
+
+// semantic is a version that krew accepts, without a +, because it becomes part of a URL.
+var semantic = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
+
+func checkVersion(version string) error {
+	if !semantic.MatchString(version) {
+		return fmt.Errorf("%q is not a version like v1.2.3 or v1.2.3-rc.1: without git, set VERSION", version)
+	}
+	return nil
 }

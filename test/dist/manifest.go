@@ -2,89 +2,88 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
 	"text/template"
 )
 
-// rendering is what a manifest is rendered with.
-type rendering struct {
+// manifest is what the template of the manifest is rendered with.
+type manifest struct {
 	name, file, version string
-	partial             bool
+	archives            string // a folder
+	partial             bool   // archives may be missing
 }
 
-// unbuilt is a sum that nothing has. Digits alone would be a number in YAML.
+// unbuilt is the checksum of a missing archive. A string of digits would be a number in YAML.
 var unbuilt = strings.Repeat("f", 64)
 
-// head stands above a manifest that is rendered here. One of a release has none.
-const head = `# Rendered from .krew.yaml by "make krew-manifest", with the sums of what "make dist"
-# built here with %s: edit .krew.yaml. Nothing is published at these addresses unless
-# there is a release %s, so install it with --archive; docs/releasing.md says how.
+// head is the comment above a manifest that is rendered here.
+const head = `# Rendered from .krew.yaml by "make krew-manifest", with the checksums of what "make dist"
+# built with %s. Edit .krew.yaml. Nothing is published at these addresses unless there is
+# a release %s, so install with --archive: see docs/releasing.md.
 `
 
-// write renders a template for what is in a folder, as krew-release-bot does for a release:
-// that one fetches the archives to sum them up.
-func (r rendering) write(template, folder, out string) error {
-	sums, err := readSums(folder)
-	if err != nil {
-		return err
-	}
+func (m manifest) write(template, out string) error {
 	text, err := os.ReadFile(template)
 	if err != nil {
 		return fmt.Errorf("read the template of the manifest: %w", err)
 	}
-	rendered, err := r.render(string(text), sums)
+	rendered, err := m.render(string(text), m.sum)
 	if err != nil {
 		return fmt.Errorf("render %s: %w", template, err)
 	}
-	if err := check(rendered, r); err != nil {
-		return fmt.Errorf("check what %s renders to: %w", template, err)
-	}
-	rendered = append(fmt.Appendf(nil, head, runtime.Version(), r.version), rendered...)
+	rendered = append(fmt.Appendf(nil, head, runtime.Version(), m.version), rendered...)
 	if err := os.WriteFile(out, rendered, 0o644); err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	return nil
 }
 
-func (r rendering) render(text string, sums map[string]string) ([]byte, error) {
-	text, err := r.rename(text)
+// sum returns the checksum of an archive.
+func (m manifest) sum(archive string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(m.archives, archive))
+	if m.partial && errors.Is(err, fs.ErrNotExist) {
+		return unbuilt, nil
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data)), err
+}
+
+// render renders the template as krew-release-bot does for a release.
+func (m manifest) render(text string, sum func(archive string) (string, error)) ([]byte, error) {
+	text, err := m.rename(text)
 	if err != nil {
 		return nil, err
 	}
 	parsed, err := template.New("manifest").Funcs(template.FuncMap{
 		"addURIAndSha": func(uri, _ string) (string, error) {
-			sum, built := sums[path.Base(uri)]
-			if !built && r.partial {
-				sum = unbuilt
-			} else if !built {
-				return "", fmt.Errorf("%s is not built", path.Base(uri))
-			}
-			return fmt.Sprintf("uri: %s\n    sha256: %s", uri, sum), nil
+			sum, err := sum(path.Base(uri))
+			return fmt.Sprintf("uri: %s\n    sha256: %s", uri, sum), err
 		},
 	}).Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := parsed.Execute(&out, struct{ TagName string }{r.version}); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	err = parsed.Execute(&out, struct{ TagName string }{m.version})
+	return out.Bytes(), err
 }
 
-// The template says at its top what the plugin and its file are called.
+// The template defines the names of the plugin and of its file in these lines.
 var (
 	nameLine = regexp.MustCompile(`\$name := "[^"]*"`)
 	fileLine = regexp.MustCompile(`\$file := "[^"]*"`)
 )
 
-func (r rendering) rename(text string) (string, error) {
-	for line, value := range map[*regexp.Regexp]string{nameLine: r.name, fileLine: r.file} {
+func (m manifest) rename(text string) (string, error) {
+	for line, value := range map[*regexp.Regexp]string{nameLine: m.name, fileLine: m.file} {
 		if n := len(line.FindAllString(text, -1)); n != 1 {
 			return "", fmt.Errorf("it has %d lines with %s, want one", n, line)
 		}

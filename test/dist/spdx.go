@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// document is a bill of materials as SPDX 2.3 has it, https://spdx.github.io/spdx-spec/v2.3/.
+// document is an SBOM as SPDX 2.3 defines it: https://spdx.github.io/spdx-spec/v2.3/.
 type document struct {
 	SPDXVersion       string         `json:"spdxVersion"`
 	DataLicense       string         `json:"dataLicense"`
@@ -56,43 +56,43 @@ type relationship struct {
 }
 
 const (
-	wholeID     = "SPDXRef-DOCUMENT"
-	archiveID   = "SPDXRef-archive"
-	nobodySaid  = "NOASSERTION" // no guess: no licence was looked for in a module
+	documentID  = "SPDXRef-DOCUMENT"
+	programID   = "SPDXRef-program"
+	noAssertion = "NOASSERTION" // nobody looked for the licence of a module
 	home        = "https://github.com/kubectl-gc/kubectl-gc"
 	projectPURL = "pkg:golang/github.com/kubectl-gc/kubectl-gc@"
 )
 
-// newDocument describes an archive of a version, with its sha256. Its namespace is unique
-// as long as the sum is.
-func newDocument(archive, version, sum string, at time.Time) *document {
+// newDocument describes a program of a version, with its SHA-256. Its namespace is unique
+// because it contains that checksum.
+func newDocument(name, program, version, sum string, at time.Time) *document {
 	d := &document{
-		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", SPDXID: wholeID, Name: archive,
-		DocumentNamespace: home + "/spdx/" + archive + "/" + sum,
+		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", SPDXID: documentID, Name: name,
+		DocumentNamespace: home + "/spdx/" + name + "/" + sum,
 		CreationInfo:      creation{at.UTC(), []string{"Organization: kubectl-gc", "Tool: kubectl-gc-dist"}},
 	}
 	d.add(pkg{
-		SPDXID: archiveID, Name: "kubectl-gc", VersionInfo: version, PackageFileName: archive,
-		Supplier: "Organization: kubectl-gc", DownloadLocation: home + "/releases/download/" + version + "/" + archive,
+		SPDXID: programID, Name: "kubectl-gc", VersionInfo: version, PackageFileName: program,
+		Supplier: "Organization: kubectl-gc", DownloadLocation: home + "/releases/tag/" + version,
 		Checksums:       []checksum{{"SHA256", sum}},
 		LicenseDeclared: "Apache-2.0",
 		ExternalRefs:    []reference{{"PACKAGE-MANAGER", "purl", projectPURL + version}},
 	})
-	d.Relationships = append(d.Relationships, relationship{wholeID, "DESCRIBES", archiveID})
+	d.Relationships = append(d.Relationships, relationship{documentID, "DESCRIBES", programID})
 	return d
 }
 
-// contain adds something that is in the archive.
+// contain adds something that the program contains.
 func (d *document) contain(p pkg) {
 	p.SPDXID = "SPDXRef-" + strconv.Itoa(len(d.Packages))
 	d.add(p)
-	d.Relationships = append(d.Relationships, relationship{archiveID, "CONTAINS", p.SPDXID})
+	d.Relationships = append(d.Relationships, relationship{programID, "CONTAINS", p.SPDXID})
 }
 
 func (d *document) add(p pkg) {
 	for _, field := range []*string{&p.Supplier, &p.LicenseConcluded, &p.LicenseDeclared, &p.CopyrightText} {
 		if *field == "" {
-			*field = nobodySaid
+			*field = noAssertion
 		}
 	}
 	d.Packages = append(d.Packages, p)

@@ -113,12 +113,12 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/in-cluster/README.md", "kubectl label node", "the control plane of the test has no nodes"},
 	{"docs/in-cluster/README.md", "install", "it is for a node"},
 	{"docs/in-cluster/README.md", "kubectl gc audit --contexts prod", "the same as of docs/commands/audit.md"},
-	{"docs/releasing.md", "make", "test/dist and test/krew do the same, for one platform"},
+	{"docs/releasing.md", "make", "it builds goreleaser; test/krew does the same for one platform"},
 	{"docs/releasing.md", "git", "it publishes"},
 	{"docs/releasing.md", "kubectl krew", "needs krew; test/krew runs it"},
 	{"docs/releasing.md", "cosign", "nothing was signed yet"},
-	{"docs/releasing.md", "sha256sum", "nothing was published yet; test/dist checks the sums"},
-	{"plugins/README.md", "make krew-manifest", "it builds for every platform; test/dist does it for one"},
+	{"docs/releasing.md", "sha256sum", "nothing was published yet"},
+	{"plugins/README.md", "make krew-manifest", "it builds for every platform; test/krew does it for one"},
 	{"plugins/README.md", "kubectl krew", "needs krew; test/krew runs it"},
 }
 

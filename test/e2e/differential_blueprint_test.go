@@ -82,8 +82,9 @@ func (f fate) policy() metav1.DeletionPropagation {
 		return metav1.DeletePropagationForeground
 	case isOrphaning:
 		return metav1.DeletePropagationOrphan
+	default:
+		return metav1.DeletePropagationBackground
 	}
-	return metav1.DeletePropagationBackground
 }
 
 // draw makes the blueprint of a seed, with about n parts, half of them garbage.

@@ -637,7 +637,7 @@ func TestWriteManifestsStop(t *testing.T) {
 	}
 	full, calls := errors.New("the disk is full"), 0
 	_, err := look.cluster.Manifests(t.Context(), look.seen, wanted, func(subject.Object, json.RawMessage) error { calls++; return full })
-	if err != full || calls != 1 {
+	if !errors.Is(err, full) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 }

@@ -156,6 +156,7 @@ func NewLiar(seed uint64, facts Facts) *Liar {
 		l.kind = drawLie(slices.DeleteFunc(expected, func(k *lie) bool {
 			return !slices.ContainsFunc(of(k), func(q question) bool { return q.resource == l.about })
 		}), dice)
+	case at30, at100, atThird:
 	}
 	return l
 }
@@ -291,6 +292,7 @@ func (l *Liar) choose(t *telling) *lie {
 			odds /= 8
 		case list:
 			odds /= 3
+		case get, watch, write:
 		}
 		if t.dice.IntN(1000) >= odds {
 			return nil
@@ -374,6 +376,7 @@ func (l *Liar) String() string {
 		out += fmt.Sprintf(": %s, to each %s", l.kind.kind, l.to)
 	case aType:
 		out += fmt.Sprintf(": %s, about %s", l.kind.kind, l.about)
+	case at30, at100, atThird:
 	}
 	encodings := []string{"in JSON"}
 	if l.binary {

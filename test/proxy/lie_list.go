@@ -202,8 +202,9 @@ func (e *endless) token(id string) string {
 		return id + ".0"
 	case TwoTokens:
 		return fmt.Sprintf("%s.%d", id, e.at%2)
+	default:
+		return fmt.Sprintf("%s.%d", id, e.at)
 	}
-	return fmt.Sprintf("%s.%d", id, e.at)
 }
 
 const endlessMark = "endless-"

@@ -2,7 +2,7 @@
 // Markdown, and man pages. Beside the reference it writes docs/reasons.md, the reason codes.
 //
 //	go run ./test/reference -markdown docs/commands
-//	go run ./test/reference -man dist/man
+//	go run ./test/reference -man bin/man
 //
 // It is no part of the program that is shipped, which therefore knows nothing of roff.
 package main

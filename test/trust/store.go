@@ -236,6 +236,7 @@ func finalizers(has []string, policy metav1.DeletionPropagation) []string {
 		out = append(out, metav1.FinalizerDeleteDependents)
 	case metav1.DeletePropagationOrphan:
 		out = append(out, metav1.FinalizerOrphanDependents)
+	case metav1.DeletePropagationBackground:
 	}
 	return out
 }

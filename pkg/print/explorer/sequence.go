@@ -42,6 +42,7 @@ func tone(r steps.Row) string {
 		return "goes"
 	case "":
 		return "waits"
+	default:
+		return "changes"
 	}
-	return "changes"
 }

@@ -55,6 +55,7 @@ func paint(act collector.Act, s string, p *color.Palette) string {
 		return p.Goes(s)
 	case plan.Create:
 		return p.Stays(s)
+	default:
+		return p.Changes(s)
 	}
-	return p.Changes(s)
 }

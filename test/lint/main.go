@@ -1,0 +1,14 @@
+// Command lint runs the analyzers that neither go vet nor staticcheck has:
+//
+//	go vet -vettool=lint ./...
+package main
+
+import (
+	"codeberg.org/polyfloyd/go-errorlint/errorlint"
+	"github.com/nishanths/exhaustive/passes/exhaustive"
+	"golang.org/x/tools/go/analysis/unitchecker"
+)
+
+func main() {
+	unitchecker.Main(errorlint.NewAnalyzer(), exhaustive.Analyzer)
+}
