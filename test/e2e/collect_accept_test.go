@@ -19,7 +19,7 @@ func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	release = s.live(release)
 	s.pointNowhere(group)
 
-	const hint = "hint: with --accept-gap " + group + ", 1 more object would proceed, though not all that it may concern was seen: ConfigMap/release"
+	const hint = "hint: with --accept-gap " + group + ", 1 more object would be processed although related objects may be unread: ConfigMap/release"
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "blocked", "keeps its finalizer").warns(t, hint)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, hint)
 	s.gc("collect", "-n", ns, "--yes", "--accept-gap", "secrets").exits(t, 1).

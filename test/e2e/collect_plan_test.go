@@ -211,7 +211,7 @@ func TestCollectRefusesASavedPlanWhereLessCanBeRead(t *testing.T) {
 	}).acting()
 	const why = "this scan could not read what the scan of the saved plan read: leases.coordination.k8s.io"
 	f.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).warns(t, "warning: a run would refuse this plan, as "+why)
-	f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 4).warns(t, "error: "+why, "hint: make the plan again")
+	f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 4).warns(t, "error: "+why, "hint: make a new plan")
 	s.untouched(orphan)
 	// A plan that names the gap was made by somebody who could know of it.
 	knowing := filepath.Join(t.TempDir(), "knowing.json")

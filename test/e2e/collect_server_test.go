@@ -40,7 +40,7 @@ func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
 		t.Error("a finalizer was removed")
 	}
 	// For real, nothing of it is sent.
-	got = decode[collected](t, alice.gc("collect", "-n", ns, "--yes", "-o", "json").exits(t, 1).warns(t, "error: the server would refuse part of this plan: nothing was changed"))
+	got = decode[collected](t, alice.gc("collect", "-n", ns, "--yes", "-o", "json").exits(t, 1).warns(t, "error: the API server would not permit part of this plan: nothing was changed"))
 	if got.Summary.Failed != 3 || got.Backup != "" {
 		t.Errorf("%+v", got.Summary)
 	}

@@ -54,7 +54,7 @@ func TestSeveralClustersAtOnce(t *testing.T) {
 	tool := s.both(other, "dave")
 
 	t.Run("both answer", func(t *testing.T) {
-		r := tool.gc("audit", "--contexts", "second,first", "--rule", "missing-owner").exits(t, 1).shows(t, " of 2 clusters. Whole view.")
+		r := tool.gc("audit", "--contexts", "second,first", "--rule", "missing-owner").exits(t, 1).shows(t, " of 2 clusters. Complete scan.")
 		var got []string
 		for line := range strings.Lines(r.Stdout) {
 			if f := strings.Fields(line); len(f) > 4 && (f[3] == ns || f[3] == far) {

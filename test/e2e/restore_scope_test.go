@@ -94,11 +94,11 @@ func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
 		t.Fatalf("the shared one has %v", refs)
 	}
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
-		"leave   "+ns, "ConfigMap/taken", "another is there, made 20", "ConfigMap/shared", "create 2, link 1; 1 is left alone. Whole view.", "created 2, linked 1 in ")
+		"leave   "+ns, "ConfigMap/taken", "another is there, made 20", "ConfigMap/shared", "create 2, link 1; 1 is left alone. Complete scan.", "created 2, linked 1 in ")
 	s.untouched(taken)
 	taken = s.live(taken)
 	s.must(s.at(taken).Delete(t.Context(), "taken", metav1.DeleteOptions{}))
-	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration has made 2 of the objects.").shows(t, "created 1 in ")
+	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration created 2 of the objects.").shows(t, "created 1 in ")
 	if got := s.live(taken).Object["data"]; !cmp.Equal(got, map[string]any{"made": "before"}) {
 		t.Errorf("it holds %v", got)
 	}
@@ -120,8 +120,8 @@ func TestRestoreOfAPart(t *testing.T) {
 	if n := s.count(secret(ns, "")); n != 1 {
 		t.Errorf("%d were made", n)
 	}
-	s.gc("restore", first, "secret", "--dry-run").exits(t, 2).warns(t, "name every part of a backup as TYPE/NAME")
-	s.gc("restore", first, "gizmo/x", "--dry-run").exits(t, 2).warns(t, `there is no resource type "gizmo" here`)
+	s.gc("restore", first, "secret", "--dry-run").exits(t, 2).warns(t, "name each object of the backup as TYPE/NAME")
+	s.gc("restore", first, "gizmo/x", "--dry-run").exits(t, 2).warns(t, `the server has no resource type "gizmo"`)
 }
 
 // Velero restored objects with the UIDs of owners that were gone, and the collector
@@ -183,9 +183,9 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 		code  int
 		words []string
 	}{
-		"nobody confirms":              {[]string{folder}, 4, []string{"error: not confirmed: there is no terminal to ask at", "hint: say --yes, or --confirm "}},
+		"nobody confirms":              {[]string{folder}, 4, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm "}},
 		"something else was confirmed": {[]string{folder, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan is another than the one that was confirmed"}},
-		"there is no such backup":      {[]string{"2026-01-01T00-00-00Z"}, 2, []string{"error: open backup ", "no such file or directory", "hint: name a folder, or one of those that are listed by: kubectl gc restore"}},
+		"there is no such backup":      {[]string{"2026-01-01T00-00-00Z"}, 2, []string{"error: open backup ", "no such file or directory", "hint: give a folder, or a backup listed by: kubectl gc restore"}},
 		"it is no backup":              {[]string{empty, "--yes"}, 2, []string{`it holds a "ConfigMap" of "v1", not a backup`}},
 		"offline, without a dry run":   {[]string{folder, "--from", "x.json"}, 2, []string{"there can only be a dry run"}},
 	} {
@@ -224,9 +224,9 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 		carol := s.as("carol")
 		dir := t.TempDir()
 		carol.gc("collect", "-n", ns, "--yes", "--backup-dir", dir).exits(t, 0).
-			warns(t, "warning: the backup will not record which cluster it is of, and can only be restored with --to-another-cluster: ")
+			warns(t, "warning: cannot identify this cluster, so its backup can be restored only with --to-another-cluster: ")
 		s.gc("restore", onlyFolder(t, dir), "--yes").exits(t, 2).warns(t, "error: the backup does not record which cluster it is of: ")
-		carol.gc("restore", folder, "--yes").exits(t, 2).warns(t, "error: it is unknown whether the backup is of this cluster: ")
+		carol.gc("restore", folder, "--yes").exits(t, 2).warns(t, "error: cannot verify that the backup is of this cluster: ")
 	})
 	t.Run("a user may not", func(t *testing.T) {
 		s := s.under(t)

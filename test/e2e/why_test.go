@@ -146,7 +146,7 @@ func TestWhyForAUserWithRightsInOneNamespace(t *testing.T) {
 	s.grant("dave", ns, []any{""}, []any{"configmaps"}, []any{"list", "get"})
 	dave := s.as("dave")
 	dave.gc("why", "configmap/doomed", "-n", ns).exits(t, 0).
-		shows(t, "ConfigMap/doomed will be deleted by the collector", "Not everything could be read", "Not the whole view.")
+		shows(t, "ConfigMap/doomed will be deleted by the collector", "Not everything could be read", "Incomplete scan.")
 	dave.gc("why", "configmap/unsure", "-n", ns).exits(t, 0).
 		shows(t, "What becomes of ConfigMap/unsure cannot be told from here", "kubectl auth can-i")
 	dave.gc("why", "configmap/none", "-n", ns).exits(t, 1).

@@ -56,7 +56,7 @@ func (l *layout) outlives(o object.Identity) string {
 	if !stays || s.DroppedReferences == 0 {
 		return ""
 	}
-	return escape.Short(s.Reason.Message(), reasonWidth) + "; " + phrase.Count(s.DroppedReferences, "reference") + " removed"
+	return escape.Short(s.Reason.Message(), reasonWidth) + "; removes " + phrase.Count(s.DroppedReferences, "reference")
 }
 
 // goesAlong says how something goes that is in a namespace, or of a kind, which

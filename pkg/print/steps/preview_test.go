@@ -111,7 +111,7 @@ delete   -          CustomResourceDefinition/widgets.example.com  its only owner
                     ├─ 1 object of its kind                       deleted along with it
          shop       └─ Secret/of-w                                its only owner, Widget/w, goes before it
 delete   -          Namespace/doomed                              its only owner, Node/gone, is gone; then waits for its contents
-                    └─ 3 objects in it                            deleted along with it, 1 of them blocked by finalizers
+                    └─ 3 objects in it                            deleted along with it, 1 of them blocked
 delete   -          Namespace/empty                               its only owner, Node/gone, is gone
 blocked  -          Namespace/doomed                              waits for what is in it to go
 blocked  doomed     Secret/b                                      is held by x/y

@@ -48,7 +48,7 @@ func (l *layout) along(i int) (what, how string) {
 		what = phrase.Count(len(s.members), "object") + " of its kind"
 	}
 	if s.left > 0 {
-		how += ", " + phrase.Thousands(s.left) + " of them blocked by finalizers"
+		how += ", " + phrase.Thousands(s.left) + " of them blocked"
 	}
 	return what, how
 }

@@ -77,7 +77,7 @@ func sumOfFates(p *plan.Plan) string {
 	}
 	first := "delete " + phrase.Thousands(gone+held)
 	if held > 0 {
-		first += " (" + phrase.Thousands(held) + " blocked by finalizers)"
+		first += " (" + phrase.Thousands(held) + " blocked)"
 	}
 	said := []string{first}
 	add := func(words string, n int) {
