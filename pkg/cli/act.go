@@ -173,7 +173,7 @@ func (a *act) unreadByNow() string {
 func (a *act) warn() {
 	a.warnOfGaps(a.seen)
 	if len(a.newGaps) > 0 && !a.acts() {
-		fmt.Fprintln(a.Err, "warning: a run would refuse this plan, as this scan could not read what the scan of the saved plan read: "+a.unreadByNow())
+		fmt.Fprintln(a.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+a.unreadByNow())
 	}
 	a.warnOfWords()
 	if audit.SiblingsAtRisk(a.seen.Server) && len(a.plan.Steps) > 0 {

@@ -20,7 +20,7 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 		},
 		"the number comes through a pipe": {
 			func(string) []string { return []string{"<3"} },
-			func(digest string) []string { return []string{"there is no terminal to ask at", digest} },
+			func(digest string) []string { return []string{"standard input is not a terminal", digest} },
 		},
 		"--yes": {func(string) []string { return []string{"--yes"} }, nil},
 		"-y":    {func(string) []string { return []string{"-y"} }, nil},

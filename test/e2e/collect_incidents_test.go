@@ -22,7 +22,7 @@ func TestCollectIncident_kubernetes_115570(t *testing.T) {
 	ns := s.namespace("lost")
 	owner := s.create(workload("Deployment", ns, "web"))
 	s.remove(owner, metav1.DeletePropagationForeground)
-	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "release", "Deployment/web", "foreground deletion, and nothing blocks it any more")
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "remove-finalizer", "Deployment/web", "foreground deletion, and nothing blocks it any more")
 	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "removed finalizer 1", "nothing left")
 	s.goes(owner)
 }

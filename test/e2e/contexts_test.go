@@ -87,7 +87,7 @@ func TestSeveralClustersAtOnce(t *testing.T) {
 	})
 	t.Run("one may not look", func(t *testing.T) {
 		r := tool.gc("audit", "--contexts", "all", "-o", "json", "--fail-on=never").exits(t, 0)
-		r.warns(t, "warning: contexts first, limited lead to the same server", "warning: cluster limited: no answer: nothing could be read")
+		r.warns(t, "warning: contexts first, limited use the same server", "warning: cluster limited: no answer: nothing could be read")
 		got := decode[several](t, r)
 		if got.Complete || len(got.Clusters) != 3 || got.Clusters[1].Name != "limited" || got.Clusters[1].Answered {
 			t.Errorf("got %+v", got.Clusters)

@@ -70,7 +70,7 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 		owner := s.create(configMap(ns, "hangs"))
 		held := s.create(secret(ns, "hangs-below", ownedBy(to(owner, blocking)), heldBy("example.com/hold")))
 		s.gc("delete", "configmap/hangs", "-n", ns, "--cascade=foreground", "--yes").exits(t, 1).
-			shows(t, "held", "waits for Secret/hangs-below, which is held by example.com/hold", "deleted 2", "; a scan afterwards found nothing left to do, and 2 blocked: ConfigMap/hangs, Secret/hangs-below.")
+			shows(t, "blocked", "waits for Secret/hangs-below, which is held by example.com/hold", "deleted 2", "; a scan afterwards found nothing left to do, and 2 blocked: ConfigMap/hangs, Secret/hangs-below.")
 		if s.gone(held) || s.gone(owner) {
 			t.Error("what was held is gone")
 		}
@@ -88,7 +88,7 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 		at.says("Delete 2 objects, change 1? Type the number of objects to delete: ")
 		s.untouched(owner, dependent)
 		at.types("2\n")
-		at.ends().exits(t, 0).inOrder(t, "goes", "stays", "2 go, 1 stays. Complete scan.", "Type the number", "delete █", "deleted 2, unlinked 1")
+		at.ends().exits(t, 0).inOrder(t, "delete", "keep", "delete 2, keep 1. Complete scan.", "Type the number", "delete █", "deleted 2, unlinked 1")
 		s.goes(owner, dependent)
 	})
 }
@@ -202,7 +202,7 @@ func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
 	s.grant("dave", ns, []any{"*"}, []any{"*"}, []any{"get", "list", "watch", "delete", "patch"})
 	dave := s.as("dave")
 	dave.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).
-		shows(t, "ConfigMap/owner", "Secret/dependent", "2 go. Incomplete scan.", "Not everything could be read: ").warns(t, "could not be searched in the other namespaces")
+		shows(t, "ConfigMap/owner", "Secret/dependent", "delete 2. Incomplete scan.", "The scan is incomplete: unread dependents").warns(t, "could not be searched in the other namespaces")
 	// What may depend on them elsewhere he cannot see, so nothing proves that all is done.
 	dave.gc("delete", "configmap/owner", "-n", ns, "--yes", "--client-side").exits(t, 1).
 		shows(t, "deleted 2 in ", "; the scan afterwards was incomplete, so what is left is not known.").
@@ -238,6 +238,6 @@ func TestDeleteDoesNotTouchWhatChangedSinceItWasShown(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	digest := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
 	dependent := s.create(secret(ns, "new", ownedBy(to(owner))))
-	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 4).warns(t, "the plan is another than the one that was confirmed")
+	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 4).warns(t, "the plan differs from the confirmed one")
 	s.untouched(owner, dependent)
 }

@@ -26,17 +26,17 @@ func TestDeleteRefusesWithAClearWord(t *testing.T) {
 		"nothing has those labels":              {[]string{"configmap,secret", "-l", "app=none", "-n", ns}, 2, []string{`error: nothing matches: no "configmap", "secret" with labels "app=none" in namespace "` + ns + `"`}},
 		"it is gone already":                    {[]string{"configmap/gone", "-n", ns, "--yes"}, 2, []string{`error: "configmaps/gone" in namespace "` + ns + `" does not exist`, "kubectl gc why", "--ignore-not-found"}},
 		"it lives elsewhere":                    {[]string{"configmap/there", "-n", other, "--yes"}, 2, []string{"does not exist"}},
-		"a type that there is not":              {[]string{"gizmo/x", "-n", ns}, 2, []string{`there is no resource type "gizmo"`}},
+		"a type that there is not":              {[]string{"gizmo/x", "-n", ns}, 2, []string{`the server has no resource type "gizmo"`}},
 		"a policy that there is not":            {[]string{"configmap/there", "-n", ns, "--cascade=true"}, 2, []string{`error: --cascade "true": must be background, foreground or orphan`}},
 		"nobody confirms":                       {[]string{"configmap/there", "-n", ns}, 4, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm "}},
-		"something else was confirmed":          {[]string{"configmap/there", "-n", ns, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan is another than the one that was confirmed: its digest is ", "not 0123456789abcdef"}},
+		"something else was confirmed":          {[]string{"configmap/there", "-n", ns, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan differs from the confirmed one: its digest is ", "not 0123456789abcdef"}},
 		"more would go than may":                {[]string{"configmap/there", "-n", ns, "--yes", "--max-deletes=1"}, 4, []string{"error: the plan deletes 2 objects, more than --max-deletes allows (1)"}},
 		"a file that is not there":              {[]string{"-f", "/does/not/exist.yaml", "-n", ns}, 2, []string{"error: read manifests: ", "/does/not/exist.yaml"}},
-		"a file and a name":                     {[]string{"configmap/there", "-f", "x.yaml", "-n", ns}, 2, []string{"-f says what to delete: it excludes targets"}},
+		"a file and a name":                     {[]string{"configmap/there", "-f", "x.yaml", "-n", ns}, 2, []string{"-f cannot be combined with targets"}},
 		"a file of another namespace":           {[]string{"-f", s.file("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+"}}"), "-n", other}, 2, []string{"is in namespace", "and -n says"}},
-		"a file of an object that was replaced": {[]string{"-f", s.file("old.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+", uid: other}}"), "--yes"}, 2, []string{"it was made anew since"}},
+		"a file of an object that was replaced": {[]string{"-f", s.file("old.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+", uid: other}}"), "--yes"}, 2, []string{"it was recreated since"}},
 		"a file of a kind that is not served":   {[]string{"-f", s.file("gizmo.yaml", "{apiVersion: example.com/v1, kind: Gizmo, metadata: {name: x}}"), "--yes"}, 2, []string{`the server has no "Gizmo" in "example.com/v1"`}},
-		"offline, without a dry run":            {[]string{"configmap/there", "--from", "x.json"}, 2, []string{"there can only be a dry run"}},
+		"offline, without a dry run":            {[]string{"configmap/there", "--from", "x.json"}, 2, []string{"--from works only with --dry-run=client"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.under(t)

@@ -132,7 +132,7 @@ func TestWhyOfWhatIsNotThere(t *testing.T) {
 			shows(t, "There is no ConfigMap/typo in namespace "+ns+", and no trace of one", "no Event tells of it", "There is one of that name in namespace "+other)
 	})
 	t.Run("an admin need not say where", func(t *testing.T) {
-		s.gc("why", "configmap/typo", "-A").exits(t, 2).warns(t, "may be in any namespace", "-n")
+		s.gc("why", "configmap/typo", "-A").exits(t, 2).warns(t, "may exist in several namespaces", "-n")
 	})
 }
 
