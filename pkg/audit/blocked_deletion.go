@@ -9,7 +9,7 @@ import (
 
 var blockedDeletion = Rule{
 	ID:      "blocked-deletion",
-	Summary: "A deletion waits for dependents, and a pass of the collector does not bring it to its end.",
+	Summary: "A deletion waits for dependents, and the garbage collector cannot complete it.",
 	group: func(p *panorama) []Finding {
 		under := p.underWay()
 		if len(under) == 0 {

@@ -7,7 +7,7 @@ import (
 
 var crossNamespaceOwner = Rule{
 	ID:      "cross-namespace-owner",
-	Summary: "The owner lives in another namespace, where the collector never looks for it.",
+	Summary: "The owner lives in another namespace, where the garbage collector never searches for it.",
 	find: eachCause(collector.CrossNamespace, func(s sight, i int) reason.Brief {
 		return reason.OwnerInOtherNamespace{Owner: s.owner(i), Namespace: s.object.Namespace}
 	}),

@@ -320,7 +320,7 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 				say(p.rule, o, i, grade, p.verdict, c, p.fix)
 			}
 			if p.spelling != "" {
-				say("odd-owner-kind", o, i, grade, p.verdict, c, "none")
+				say("misspelled-owner-kind", o, i, grade, p.verdict, c, "none")
 			}
 			if p.verdict == "solid" || p.verdict == "waiting" {
 				owners[o.UID] = append(owners[o.UID], r.UID)

@@ -11,7 +11,7 @@ import (
 
 var ownerCycle = Rule{
 	ID:      "owner-cycle",
-	Summary: "Objects own each other in a circle, so that none of them is ever garbage.",
+	Summary: "Objects own each other in a cycle, so that none of them is ever garbage.",
 	group: func(p *panorama) []Finding {
 		var out []Finding
 		for _, cycle := range p.graph.Cycles(p.resolves) {

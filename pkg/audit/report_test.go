@@ -114,7 +114,7 @@ func TestRules(t *testing.T) {
 	want := []string{
 		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
 		"unserved-owner-version", "unknown-owner-kind", "unverified-owner", "terminating-owner",
-		"owner-cycle", "self-owner", "duplicate-owner", "multiple-controllers", "blocked-deletion", "stuck-finalizer", "unmonitored-owner", "odd-owner-kind",
+		"owner-cycle", "self-owner", "duplicate-owner", "multiple-controllers", "blocked-deletion", "stuck-finalizer", "unmonitored-owner", "misspelled-owner-kind",
 	}
 	if diff := cmp.Diff(want, audit.IDs()); diff != "" {
 		t.Error(diff)
@@ -150,7 +150,7 @@ func TestFamiliesOfRules(t *testing.T) {
 	}
 	report := run(t, everyRule(), audit.Options{})
 	for _, f := range report.Findings {
-		about := !slices.Contains([]string{"self-owner", "duplicate-owner", "multiple-controllers", "unmonitored-owner", "odd-owner-kind"}, f.Rule)
+		about := !slices.Contains([]string{"self-owner", "duplicate-owner", "multiple-controllers", "unmonitored-owner", "misspelled-owner-kind"}, f.Rule)
 		if dangling := f.Verdict == collector.Dangling; about && dangling != slices.Contains(audit.Dangling, f.Rule) {
 			t.Errorf("%s has the verdict %s", f.Rule, f.Verdict)
 		}

@@ -38,7 +38,7 @@ var Rules = []Rule{
 	blockedDeletion,
 	stuckFinalizer,
 	unmonitoredOwner,
-	oddOwnerKind,
+	misspelledOwnerKind,
 }
 
 // The families of rules that have a flag of their own.

@@ -602,8 +602,8 @@ func TestUnmonitoredOwner(t *testing.T) {
 	})
 }
 
-func TestOddOwnerKind(t *testing.T) {
-	rule(t, "odd-owner-kind", []ruleCase{
+func TestMisspelledOwnerKind(t *testing.T) {
+	rule(t, "misspelled-owner-kind", []ruleCase{
 		{
 			"a kind in lower case",
 			[]st.Part{st.Listing(child(st.To(pod, st.As("v1", "pod"))), pod)},

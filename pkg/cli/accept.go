@@ -18,7 +18,7 @@ import (
 type accepting struct{ words []string }
 
 func (a *accepting) addFlags(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&a.words, "accept-gap", nil, "act although this type (RESOURCE or RESOURCE.GROUP) or API group could not be read: what may depend on an object there, or be in a namespace, is then not seen")
+	flags.StringSliceVar(&a.words, "accept-gap", nil, "proceed although this type (RESOURCE or RESOURCE.GROUP) or API group could not be read; dependents and namespace contents of that type are then unknown")
 }
 
 func (a *accepting) validate() error {
@@ -34,7 +34,7 @@ func (a *accepting) accepted() snapshot.AcceptedGaps { return a.words }
 func (a *act) warnOfWords() {
 	for _, word := range a.accepted {
 		if !slices.Contains(a.plan.AcceptedGaps, word) {
-			fmt.Fprintf(a.Err, "warning: --accept-gap %s accepts nothing: no gap of that name stands in the way\n", escape.Short(word, 200))
+			fmt.Fprintf(a.Err, "warning: --accept-gap %s has no effect: no gap with that name blocks this plan\n", escape.Short(word, 200))
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (a *act) hintAtFlag() error {
 	for _, word := range slices.Compact(needed) {
 		flags = append(flags, "--accept-gap "+escape.Short(word, 200))
 	}
-	_, err = fmt.Fprintf(a.Err, "hint: with %s, %s would proceed, though not all that it may concern was seen: %s\n",
+	_, err = fmt.Fprintf(a.Err, "hint: with %s, %s would be processed although related objects may be unread: %s\n",
 		strings.Join(flags, " "), phrase.Count(len(proceeding), "more object"), phrase.List(proceeding, mostProceeding))
 	return err
 }

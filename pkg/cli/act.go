@@ -159,7 +159,7 @@ func (a *act) refuseIncomplete() error {
 // of may hide what depends on any object of the plan, or is in one.
 func (a *act) refuseNewGaps() error {
 	return refuse(a.Streams, exitUnconfirmed, "this scan could not read what the scan of the saved plan read: "+a.unreadByNow()+". Nothing was changed",
-		"make the plan again, so that it names what could not be read: "+a.again("plan")+" --dry-run --plan-out FILE")
+		"make a new plan, which names what could not be read: "+a.again("plan")+" --dry-run --plan-out FILE")
 }
 
 func (a *act) unreadByNow() string {
@@ -173,11 +173,11 @@ func (a *act) unreadByNow() string {
 func (a *act) warn() {
 	a.warnOfGaps(a.seen)
 	if len(a.newGaps) > 0 && !a.acts() {
-		fmt.Fprintln(a.Err, "warning: a run would refuse this plan, as this scan could not read what the scan of the saved plan read: "+a.unreadByNow())
+		fmt.Fprintln(a.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+a.unreadByNow())
 	}
 	a.warnOfWords()
 	if audit.SiblingsAtRisk(a.seen.Server) && len(a.plan.Steps) > 0 {
-		fmt.Fprintf(a.Err, "warning: this server is %s: before 1.20 its own collector may take valid dependents of a bad reference's owner along, which is not foretold here\n", quoted(a.seen.Server))
+		fmt.Fprintf(a.Err, "warning: this server is %s: before 1.20 its garbage collector may also delete valid dependents of a bad reference's owner, which this plan does not predict\n", quoted(a.seen.Server))
 	}
 }
 

@@ -26,18 +26,18 @@ type acting struct {
 
 func (a *acting) addFlags(flags *pflag.FlagSet) {
 	a.addAskingFlags(flags)
-	flags.IntVar(&a.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless the number was typed at the prompt")
-	flags.StringVar(&a.backupDir, "backup-dir", "", "where to save what is deleted or mended (default ~/.kube/gc-backup/CONTEXT)")
-	flags.BoolVar(&a.noBackup, "no-backup", false, "save nothing before it is deleted or mended")
+	flags.IntVar(&a.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt")
+	flags.StringVar(&a.backupDir, "backup-dir", "", "where to back up what is deleted or changed (default ~/.kube/gc-backup/CONTEXT)")
+	flags.BoolVar(&a.noBackup, "no-backup", false, "do not back up what is deleted or changed")
 }
 
 // addAskingFlags offers what also a command takes that deletes nothing.
 func (a *acting) addAskingFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&a.dryRun, "dry-run", dryRunNone, "change nothing: client shows the plan, server also asks the API server whether it would allow each step")
+	flags.StringVar(&a.dryRun, "dry-run", dryRunNone, "change nothing: client shows the plan, server also asks the API server whether it would accept each step")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.BoolVarP(&a.yes, "yes", "y", false, "do not ask")
-	flags.StringVar(&a.confirm, "confirm", "", "do not ask if the plan has this digest, and do nothing if it has another")
-	flags.DurationVar(&a.patience, "timeout", 10*time.Minute, "how long the run may take, all waiting included, and once more the scan after it; 0 is for ever")
+	flags.BoolVarP(&a.yes, "yes", "y", false, "proceed without asking")
+	flags.StringVar(&a.confirm, "confirm", "", "proceed without asking, only if the plan has this digest")
+	flags.DurationVar(&a.patience, "timeout", 10*time.Minute, "time limit of the run, including all waiting, and again of the scan after it; 0 means no limit")
 }
 
 var digests = regexp.MustCompile(`^[0-9a-f]{16}$`)
@@ -45,15 +45,15 @@ var digests = regexp.MustCompile(`^[0-9a-f]{16}$`)
 func (a *acting) validate() error {
 	switch {
 	case !isDryRun(a.dryRun):
-		return usagef("--dry-run %s: say none, client or server", quoted(a.dryRun))
+		return usagef("--dry-run %s: must be none, client or server", quoted(a.dryRun))
 	case a.confirm != "" && !digests.MatchString(a.confirm):
-		return usagef("--confirm %s is no digest: a preview shows it, 16 digits and letters", quoted(a.confirm))
+		return usagef("--confirm %s is not a digest: use the 16 hexadecimal digits that a preview shows", quoted(a.confirm))
 	case a.maxDeletes < 0:
 		return usagef("--max-deletes must not be negative")
 	case a.patience < 0:
 		return usagef("--timeout must not be negative")
 	case a.noBackup && a.backupDir != "":
-		return usagef("--backup-dir and --no-backup exclude each other")
+		return usagef("--backup-dir cannot be combined with --no-backup")
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (a *acting) backups(context string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", &hinted{fmt.Errorf("choose a folder for the backup: %w", err), "name one with --backup-dir, or say --no-backup"}
+		return "", &hinted{fmt.Errorf("choose a folder for the backup: %w", err), "choose one with --backup-dir, or use --no-backup"}
 	}
 	return backup.Place(filepath.Join(home, ".kube", "gc-backup"), context), nil
 }

@@ -31,26 +31,26 @@ func newAudit(from *source) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find every bad owner reference and every stuck deletion",
-		Long: `Find every bad owner reference and every stuck deletion, and say what the
-garbage collector does about each and what mends it.
+		Long: `Find every bad owner reference and every stuck deletion, and show what the
+garbage collector does about each and how to repair it.
 
-The whole cluster is judged unless -n names a namespace. What could not be read
-is named, and weakens the answer: an owner of a type that could not be listed is
-"unverified", never "missing".
+Checks the whole cluster unless -n names a namespace. What could not be read is
+named, and makes the answer weaker: an owner of a type that could not be listed
+is "unverified", never "missing".
 
 Exit codes: 0 nothing at or above --fail-on, 1 something, 2 no answer,
-3 an incomplete view with --strict. Each rule has a page in docs/rules.`,
+3 an incomplete scan with --strict. Each rule has a page in docs/rules.`,
 		Example: examples(`
-# Everything that is wrong, in the whole cluster
+# Everything that is wrong in the whole cluster
 kubectl gc audit
 
-# References that cross a namespace border
+# References that cross a namespace boundary
 kubectl gc audit --cross-namespace
 
 # One namespace, as JSON, failing on warnings too
 kubectl gc audit -n shop -o json --fail-on=warning
 
-# What kubectl wrote to a file, without a cluster
+# A file that kubectl wrote, without a cluster
 kubectl get deployments,replicasets,pods -A -o json > dump.json
 kubectl gc audit --from dump.json
 
@@ -60,7 +60,7 @@ kubectl gc audit -o sarif > audit.sarif
 # Several clusters at once
 kubectl gc audit --contexts staging,prod
 
-# For Prometheus, by a file that node_exporter reads
+# For Prometheus, through a file that node_exporter reads
 kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
@@ -69,13 +69,13 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	f.said = flags.Changed
 	f.addReadingFlags(flags)
 	flags.StringSliceVar(&f.contexts, "contexts", nil, "audit the clusters of these contexts at once, in one report; all means every context of the kubeconfig")
-	flags.StringVarP(&f.selector, "selector", "l", "", "judge only objects with these labels")
+	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
 	flags.BoolVar(&f.dangling, "dangling", false, "only references that lead to no owner: "+strings.Join(audit.Dangling, ", "))
-	flags.BoolVar(&f.crossNamespace, "cross-namespace", false, "only references that cross a namespace border: "+strings.Join(audit.CrossNamespace, ", "))
-	flags.BoolVar(&f.cyclic, "cyclic", false, "only circles: "+strings.Join(audit.Cyclic, ", "))
+	flags.BoolVar(&f.crossNamespace, "cross-namespace", false, "only references that cross a namespace boundary: "+strings.Join(audit.CrossNamespace, ", "))
+	flags.BoolVar(&f.cyclic, "cyclic", false, "only cycles: "+strings.Join(audit.Cyclic, ", "))
 	flags.StringSliceVar(&f.rules, "rule", nil, "only these rules: "+strings.Join(audit.IDs(), ", "))
-	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 on findings at least this grave: error, warning or never")
-	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a foreign finalizer")
+	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 on findings of at least this severity: error, warning or never")
+	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
 	addOutputFlags(cmd, &f.output, f.formats)
 	f.completeFlags(cmd)
 	return cmd
@@ -107,7 +107,7 @@ func (f *auditFlags) floor() (audit.Severity, error) {
 	case "never":
 		return "", nil
 	}
-	return "", usagef("--fail-on %s: say error, warning or never", quoted(f.failOn))
+	return "", usagef("--fail-on %s: must be error, warning or never", quoted(f.failOn))
 }
 
 func (f *auditFlags) run(ctx context.Context) error {

@@ -43,7 +43,7 @@ func (f *auditFlags) views() ([]view, error) {
 	}
 	for _, flag := range ofOne {
 		if f.said(flag) {
-			return nil, usagef("--contexts and --%s exclude each other", flag)
+			return nil, usagef("--contexts cannot be combined with --%s", flag)
 		}
 	}
 	known, _, err := f.config.Contexts()
@@ -56,12 +56,12 @@ func (f *auditFlags) views() ([]view, error) {
 		names = known
 	}
 	if len(names) == 0 || len(known) == 0 {
-		return nil, &hinted{usagef("--contexts: there is no context"), "name a kubeconfig with --kubeconfig or KUBECONFIG"}
+		return nil, &hinted{usagef("--contexts: the kubeconfig has no context"), "choose a kubeconfig with --kubeconfig or KUBECONFIG"}
 	}
 	var out []view
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if !slices.Contains(known, name) {
-			return nil, &hinted{usagef("--contexts: there is no context %s", quoted(name)), "contexts are: " + strings.Join(known, ", ")}
+			return nil, &hinted{usagef("--contexts: the kubeconfig has no context %s", quoted(name)), "its contexts: " + strings.Join(known, ", ")}
 		}
 		out = append(out, view{name, f.in(name)})
 	}
@@ -85,7 +85,7 @@ func (f *auditFlags) warnOfTwins(views []view) {
 	}
 	for _, server := range servers {
 		if names := at[server]; len(names) > 1 {
-			fmt.Fprintf(f.Err, "warning: contexts %s lead to the same server: what is there counts more than once\n", phrase.List(names, namedGaps))
+			fmt.Fprintf(f.Err, "warning: contexts %s use the same server: its objects are counted more than once\n", phrase.List(names, namedGaps))
 		}
 	}
 }
@@ -188,5 +188,5 @@ func oldServer(server string, findings int) string {
 	if !audit.SiblingsAtRisk(server) || findings == 0 {
 		return ""
 	}
-	return "this server is " + quoted(server) + ": before 1.20 one bad reference can take the valid dependents of the same owner along, and a cluster-scoped object with a namespaced owner is deleted"
+	return "this server is " + quoted(server) + ": before 1.20 one bad reference can also delete the valid dependents of the same owner, and the garbage collector deletes a cluster-scoped object with a namespaced owner"
 }

@@ -49,11 +49,15 @@ func (f *auditFlags) printer(rules []string) (writing, error) {
 // readable says whether the answer is for a person.
 func (f *auditFlags) readable() bool { return f.output == "table" || f.output == "wide" }
 
-func (f *auditFlags) printTable(_ []audit.Cluster, r *audit.Report) error {
+func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {
 	if err := findings.Table(f.Out, r, f.output == "wide", f.palette()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(f.Out, findings.Sum(r))
+	types := 0 // of several clusters no number is that of all
+	if len(clusters) == 1 {
+		types = clusters[0].Types
+	}
+	_, err := fmt.Fprintln(f.Out, findings.Sum(r, types))
 	return err
 }
 
@@ -73,7 +77,7 @@ func (f *auditFlags) printMetrics(rules []string, file string) writing {
 // advised are the commands that go on from findings.
 func advised() findings.Commands {
 	return findings.Commands{
-		Mend: called + " repair --dry-run", Foresee: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
+		Repair: called + " repair --dry-run", Preview: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
 	}
 }
 
@@ -84,7 +88,7 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	}
 	commands := advised()
 	if r.Clusters != nil {
-		for _, command := range []*string{&commands.Mend, &commands.Foresee, &commands.Explain} {
+		for _, command := range []*string{&commands.Repair, &commands.Preview, &commands.Explain} {
 			*command += " --context CLUSTER"
 		}
 	}

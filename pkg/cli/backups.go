@@ -28,7 +28,7 @@ func (f *restoreFlags) backupsHere() (string, error) {
 // list names the backups of the context at hand.
 func (f *restoreFlags) list() error {
 	if !f.readable() || f.from != "" {
-		return &usage{err: errors.New("say which backup to restore"), command: called + " restore"}
+		return &usage{err: errors.New("no backup given"), command: called + " restore"}
 	}
 	root, err := f.backupsHere()
 	if err != nil {
@@ -39,14 +39,14 @@ func (f *restoreFlags) list() error {
 		return fmt.Errorf("list backups: %w", err)
 	}
 	if len(names) == 0 {
-		fmt.Fprintf(f.Err, "There is no backup in %s.\n", escape.Terminal(root))
+		fmt.Fprintf(f.Err, "No backups in %s.\n", escape.Terminal(root))
 		return nil
 	}
 	rows := make([][]string, len(names))
 	for i, name := range names {
 		rows[i] = overview(root, name)
 	}
-	return table.Write(f.Out, []string{"BACKUP", "COMMAND", "SAVED", "RESTORED", "STATE"}, rows)
+	return table.Write(f.Out, []string{"BACKUP", "COMMAND", "BACKED UP", "RESTORED", "STATE"}, rows)
 }
 
 func backupNames(root string) ([]string, error) {
@@ -72,7 +72,7 @@ func overview(root, name string) []string {
 	defer b.Close()
 	state := "complete"
 	if b.Header.Finished.IsZero() {
-		state = "cut off, or under way"
+		state = "interrupted or still running"
 	}
 	restored := map[string]bool{}
 	for _, r := range b.Restored {

@@ -51,7 +51,7 @@ func (c *changing) read(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if c.from != "" && c.dryRun != dryRunClient {
-		return usagef("--from is a file, of which there can only be a dry run: say --dry-run=client")
+		return usagef("--from works only with --dry-run=client")
 	}
 	c.output = chosen(c.command, c.output, c.formats)
 	var err error
@@ -70,7 +70,7 @@ func (c *changing) writer() (func(kind string, value any, named []object.Identit
 		return nil, nil
 	case jsonLines:
 		if c.dryRun == dryRunClient {
-			return nil, usagef("-o jsonl tells of a run: with --dry-run=client there is none")
+			return nil, usagef("-o jsonl cannot be combined with --dry-run=client")
 		}
 		return nil, nil
 	}

@@ -31,43 +31,43 @@ func newCollect(from *source) *cobra.Command {
 	f := &collectFlags{changing: newChanging("collect", from)}
 	cmd := &cobra.Command{
 		Use:   "collect",
-		Short: "Do one pass of the garbage collector: preview, confirm, act",
-		Long: `Do one full pass of the garbage collector, to its end: for a cluster whose own
-collector is switched off, absent or broken, and to foresee what it would do.
+		Short: "Run one pass of the garbage collector: preview, confirm, run",
+		Long: `Run one complete pass of the garbage collector: for a cluster whose own collector
+is disabled, missing or broken, or to preview what it would do.
 
-First it shows the plan: what goes, what only loses references, what is released
-from a deletion that nothing blocks any more, and what stays blocked and by what.
-Then it asks, saves everything that it will delete, acts, and looks again.
+First it shows the plan: which objects it deletes, which references and finalizers
+it removes, and which deletions remain blocked and by what. Then it asks, backs up
+what it will delete, carries out the plan, and scans again.
 
-The whole cluster is collected unless -n names a namespace. What could not be
-read is never taken for absent: nothing is deleted, unlinked or released because
-of it. Every write is bound to the very state that was shown. An object on which
-something unread may depend keeps its finalizer, unless you accept that gap by name
+It collects the whole cluster unless -n names a namespace. What could not be read
+is never treated as absent: nothing is deleted or changed because of it. Every
+write is applied only if the object has not changed since the plan. An object on
+which something unread may depend keeps its finalizer, unless you accept that gap
 with --accept-gap.
 
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left, blocked or not verified, 2 no answer, 3 an incomplete scan with
 --strict, 4 not confirmed, 130 interrupted.`,
 		Example: examples(`
-# What would a pass do?
+# Preview a pass
 kubectl gc collect --dry-run
 
-# The same, and would the server let us?
+# Preview it, and ask the API server whether it would accept each step
 kubectl gc collect --dry-run=server
 
-# Do it, after a look at the preview
+# Run it, after a preview and a confirmation
 kubectl gc collect
 
-# Do exactly what a preview has shown, without a terminal
+# Run exactly what a preview showed, without a terminal
 kubectl gc collect --confirm 5f2a9c41d07e9b12
 
-# Go on although the metrics API is down and cannot be repaired today
+# Proceed although the metrics API is down
 kubectl gc collect --accept-gap metrics.k8s.io
 
-# Only what lost its owner to another of the same name, in one namespace
+# Only objects whose owner was replaced by another of the same name, in one namespace
 kubectl gc collect -n shop --rule replaced-owner
 
-# Plan now, have it read, act later
+# Plan now, have the plan reviewed, run it later
 kubectl gc collect --dry-run --plan-out plan.json
 kubectl gc collect --plan plan.json`),
 		Args: noArguments,
@@ -84,9 +84,9 @@ kubectl gc collect --plan plan.json`),
 	f.changing.addFlags(cmd)
 	flags := cmd.Flags()
 	f.accepting.addFlags(flags)
-	flags.StringSliceVar(&f.rules, "rule", nil, "begin only with objects of which these audit rules speak: "+strings.Join(audit.IDs(), ", "))
-	flags.StringVar(&f.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do no more")
-	flags.StringVar(&f.planFile, "plan", "", "carry out this saved plan: what changed since is refused, step by step")
+	flags.StringSliceVar(&f.rules, "rule", nil, "start only from objects flagged by these audit rules: "+strings.Join(audit.IDs(), ", "))
+	flags.StringVar(&f.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do nothing else")
+	flags.StringVar(&f.planFile, "plan", "", "carry out this saved plan; steps whose objects changed since are refused")
 	f.completeFlags(cmd)
 	return cmd
 }
@@ -94,9 +94,9 @@ kubectl gc collect --plan plan.json`),
 func (f *collectFlags) validate() error {
 	switch {
 	case f.planFile != "" && f.from != "":
-		return usagef("--plan and --from exclude each other: a plan is carried out on a cluster")
+		return usagef("--plan cannot be combined with --from: a plan runs against a cluster")
 	case f.planFile != "" && (len(f.rules) > 0 || f.planOut != ""):
-		return usagef("--plan is all there is to do: it excludes --rule and --plan-out")
+		return usagef("--plan cannot be combined with --rule or --plan-out")
 	}
 	if err := audit.Check(f.rules); err != nil {
 		return &usage{err: err}
@@ -123,7 +123,7 @@ func (f *collectFlags) run(ctx context.Context) error {
 	if a.live != nil && (f.planOut != "" || saved != nil && saved.ClusterUID != "") {
 		var err error
 		if a.clusterUID, err = a.live.UID(ctx); err != nil && ctx.Err() == nil {
-			fmt.Fprintf(f.Err, "warning: which cluster this is could not be compared with the plan or recorded in it: %s\n", escape.Short(err.Error(), 2000))
+			fmt.Fprintf(f.Err, "warning: cannot identify this cluster, so the plan is neither checked against it nor bound to it: %s\n", escape.Short(err.Error(), 2000))
 		}
 	}
 	if saved != nil {
@@ -187,7 +187,7 @@ func (f *collectFlags) loadPlan() (*plan.Plan, error) {
 		return nil, fmt.Errorf("read plan %s: %w", f.planFile, err)
 	}
 	if saved.Mode != plan.Collect {
-		return nil, usagef("%s is a plan to %s, not to collect", quoted(f.planFile), quoted(string(saved.Mode)))
+		return nil, usagef("%s is a plan for %s, not for collect", quoted(f.planFile), quoted(string(saved.Mode)))
 	}
 	return saved, nil
 }

@@ -66,25 +66,25 @@ func (s *source) completing(command string, f *pflag.Flag) cobra.CompletionFunc 
 // tab.
 var choices = map[string][]string{
 	"cascade": {
-		"background\tthe object goes at once, its dependents after it",
-		"foreground\tits dependents go first, and the object last",
-		"orphan\tits dependents stay, without their reference to it",
+		"background\tdelete the object at once, its dependents after it",
+		"foreground\tdelete its dependents first, the object last",
+		"orphan\tkeep its dependents, without their reference to it",
 	},
 	"color": {
 		string(color.Auto) + "\ton a terminal, unless NO_COLOR is set",
 		string(color.Always), string(color.Never),
 	},
 	"dry-run": {
-		dryRunNone + "\tdo it",
+		dryRunNone + "\trun",
 		dryRunClient + "\tshow the plan",
-		dryRunServer + "\tshow the plan, and ask the API server whether it would allow each step",
+		dryRunServer + "\tshow the plan, and ask the API server whether it would accept each step",
 	},
 	"fail-on": {"error", "warning\terrors and warnings", "never"},
 	"fix": {
-		fixAuto + "\twhat fits each reference",
-		"unlink\ttake the reference away",
-		"relink\tpoint it at the object that has its owner's name now",
-		"update-version\trewrite its apiVersion to one that is served",
+		fixAuto + "\tchoose per reference",
+		"unlink\tremove the reference",
+		"relink\tpoint it at the object that now has the owner's name",
+		"update-version\tchange its apiVersion to one that is served",
 	},
 	"v": {"6\tname and count requests", "7\tshow their headers, too"},
 }

@@ -17,7 +17,7 @@ func newCompletion(from *source) *cobra.Command {
 		Short: "Set up completion",
 		Long: `Set up completion. kubectl completes its plugins itself (since 1.26) when it finds
 a program called ` + shimName + ` in the PATH: --install-shim writes it. The
-completion of kubectl has to be set up, too: see "kubectl completion --help".
+completion of kubectl must be set up, too: see "kubectl completion --help".
 
 The name of a shell prints a script for calling ` + plugin.File() + ` directly.`,
 		Example: examples(`
@@ -32,7 +32,7 @@ source <(` + called + ` completion bash)`),
 				return installShim(from.Streams, directory)
 			}
 			if len(args) != 1 || directory != "" {
-				return &usage{err: errors.New("say --install-shim DIR, or one shell: bash, zsh, fish or powershell"), command: called + " completion"}
+				return &usage{err: errors.New("specify --install-shim DIR, or one shell: bash, zsh, fish or powershell"), command: called + " completion"}
 			}
 			return script(cmd.Root(), args[0], from.Out)
 		},
@@ -53,5 +53,5 @@ func script(root *cobra.Command, shell string, w io.Writer) error {
 	case "powershell":
 		return root.GenPowerShellCompletionWithDesc(w)
 	}
-	return &usage{err: fmt.Errorf("there is no completion for shell %s", quoted(shell)), command: called + " completion"}
+	return &usage{err: fmt.Errorf("no completion for shell %s", quoted(shell)), command: called + " completion"}
 }

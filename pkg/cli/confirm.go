@@ -15,7 +15,7 @@ import (
 // alarm names one by one what nobody should delete without having read it.
 func (a *acting) alarm(s Streams, names []string) {
 	if len(names) > 0 {
-		fmt.Fprintln(s.Err, "Among what goes:")
+		fmt.Fprintln(s.Err, "The deletion includes:")
 	}
 	for _, name := range names {
 		fmt.Fprintln(s.Err, "  "+name)
@@ -28,14 +28,14 @@ func (a *acting) confirmed(ctx context.Context, s Streams, p *plan.Plan) error {
 	a.alarm(s, steps.Alarming(p))
 	switch {
 	case a.confirm != "" && a.confirm != p.Digest:
-		return refuse(s, exitUnconfirmed, fmt.Sprintf("the plan is another than the one that was confirmed: its digest is %s, not %s", p.Digest, a.confirm), "look at the plan again, and confirm that")
+		return refuse(s, exitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, a.confirm), "preview the plan again, and confirm its digest")
 	case !a.asks() && p.Losses() > a.maxDeletes:
-		return refuse(s, exitUnconfirmed, fmt.Sprintf("%s would go, more than --max-deletes allows (%d)", phrase.Count(p.Losses(), "object"), a.maxDeletes),
-			fmt.Sprintf("if that is meant, say --max-deletes %d", p.Losses()))
+		return refuse(s, exitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", phrase.Count(p.Losses(), "object"), a.maxDeletes),
+			fmt.Sprintf("to allow it, use --max-deletes %d", p.Losses()))
 	case !a.asks():
 		return nil
 	case !s.InTerm:
-		return refuse(s, exitUnconfirmed, "not confirmed: there is no terminal to ask at", "say --yes, or --confirm "+p.Digest)
+		return refuse(s, exitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest)
 	}
 	return ask(ctx, s, p)
 }

@@ -127,7 +127,7 @@ func TestNothingThatIsWrittenHoldsACredential(t *testing.T) {
 		}
 	}
 	backups := filepath.Join(home, "backups")
-	check("Act on exactly this: kubectl gc collect -s http://REDACTED@"+host+" --confirm ", "collect", "--dry-run", "--server", server, "-v=9")
+	check("Run exactly this plan: kubectl gc collect -s http://REDACTED@"+host+" --confirm ", "collect", "--dry-run", "--server", server, "-v=9")
 	check("kubectl gc collect --proxy-url http://REDACTED@"+host+" -s http://"+host+" --token REDACTED --confirm ",
 		"collect", "--dry-run", "--server", "http://"+host, "--token", canary, "--proxy-url", "http://me:"+canary+"@"+host)
 	check(" -f 'http://REDACTED@"+strings.TrimPrefix(serving.URL, "http://")+"/web.yaml?REDACTED' -s http://REDACTED@", "delete", "--dry-run", "-f", from, "--server", server)

@@ -28,32 +28,32 @@ func newDelete(from *source) *cobra.Command {
 	f := &deleteFlags{changing: newChanging("delete", from)}
 	cmd := &cobra.Command{
 		Use:   "delete (TYPE/NAME ... | TYPE -l SELECTOR | -f FILE)",
-		Short: "Delete objects, after a look at all that goes with them",
-		Long: `Delete objects, after a look at all that goes with them.
+		Short: "Delete objects, after a preview of everything that is deleted with them",
+		Long: `Delete objects, after a preview of everything that is deleted with them.
 
-First it shows the blast radius: what goes, what stays and which other owner keeps
-it, what only loses a reference, what holds the deletion up, and what nobody can
-say because it could not be read. Then it asks, saves everything that goes, and
-deletes. The cluster's own collector does the rest and is watched to its end;
-where there is none, --client-side does its work from here.
+First it shows which objects are deleted, which are kept and by which other owner,
+which references are removed, what blocks the deletion, and what is unknown because
+it could not be read. Then it asks, backs up what will be deleted, and deletes. The
+cluster's garbage collector does the rest, and this command waits until it is done;
+in a cluster without one, --client-side does its work.
 
---cascade says what becomes of dependents. It is always sent, so the default of a
-type never applies:
-  background  the object goes at once, its dependents after it (the default)
-  foreground  its dependents go first, and the object last
-  orphan      its dependents stay, without their reference to it
+--cascade determines what happens to dependents. It is always sent, so the default
+of a type never applies:
+  background  delete the object at once, its dependents after it (the default)
+  foreground  delete its dependents first, the object last
+  orphan      keep its dependents, without their reference to it
 
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left, blocked or not verified, 2 nothing to delete, 3 an incomplete
 scan with --strict, 4 not confirmed, 130 interrupted.`,
 		Example: examples(`
-# What would go with a Deployment?
+# Preview the deletion of a Deployment
 kubectl gc delete deployment/web -n shop --dry-run
 
-# The same, and would the server let us?
+# Preview it, and ask the API server whether it would accept each step
 kubectl gc delete deployment/web -n shop --dry-run=server
 
-# Delete it, dependents first, and wait until all is gone
+# Delete it, dependents first, and wait until everything is gone
 kubectl gc delete deployment/web -n shop --cascade=foreground
 
 # Delete it and keep its Pods
@@ -62,13 +62,13 @@ kubectl gc delete deployment/web -n shop --cascade=orphan
 # Every Job of an import, in all namespaces
 kubectl gc delete jobs -l task=import -A
 
-# A CustomResourceDefinition takes every object of its kind along: look first
+# Deleting a CustomResourceDefinition deletes every object of its kind: preview first
 kubectl gc delete crd/redises.cache.example.com --dry-run
 
-# Exactly what a preview has shown, without a terminal
+# Run exactly what a preview showed, without a terminal
 kubectl gc delete deployment/web -n shop --confirm 5f2a9c41d07e9b12
 
-# In a cluster without a collector
+# In a cluster without a garbage collector
 kubectl gc delete deployment/web -n shop --client-side`),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: f.completeTargets,
@@ -92,10 +92,10 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	flags.StringVarP(&f.selector, "selector", "l", "", "delete the objects of a type that have these labels")
 	flags.BoolVar(&f.all, "all", false, "delete all objects of a type")
 	f.files.addFlags(flags)
-	flags.BoolVar(&f.ignoreMissing, "ignore-not-found", false, "take what does not exist for deleted")
-	flags.StringVar(&f.cascade, "cascade", "background", "what becomes of dependents: "+strings.Join(cascades, ", "))
-	flags.BoolVar(&f.clientSide, "client-side", false, "do the collector's work from here, in a cluster that has none or whose own is broken")
-	flags.BoolVar(&f.wait, "wait", true, "follow the cluster's own collector until all is gone")
+	flags.BoolVar(&f.ignoreMissing, "ignore-not-found", false, "treat objects that do not exist as deleted")
+	flags.StringVar(&f.cascade, "cascade", "background", "what happens to dependents: "+strings.Join(cascades, ", "))
+	flags.BoolVar(&f.clientSide, "client-side", false, "do the garbage collector's work, in a cluster that has none or whose own is broken")
+	flags.BoolVar(&f.wait, "wait", true, "wait until the cluster's garbage collector has deleted everything")
 	f.completeFlags(cmd)
 	return cmd
 }
@@ -135,7 +135,7 @@ func (f *deleteFlags) run(ctx context.Context, c *choice) error {
 	}
 	a.notes = f.defaults(a.graph, targets)
 	if !a.plan.Complete {
-		a.notes = append(a.notes, "Not everything could be read: what depends on these objects from there is not foretold, and goes all the same.")
+		a.notes = append(a.notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
 	}
 	a.perform, a.left, a.unverified = f.perform(a), f.left(a), !f.clientSide && !f.wait
 	return a.run(ctx)

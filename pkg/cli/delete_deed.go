@@ -58,7 +58,7 @@ func (f *deleteFlags) defaults(g *graph.Graph, targets []graph.Node) []string {
 		if of == f.policy() || of != metav1.DeletePropagationOrphan {
 			continue
 		}
-		said := fmt.Sprintf("A DELETE of a %s that names no policy orphans its dependents; this one says %s.", escape.Short(o.Kind, 200), f.cascade)
+		said := fmt.Sprintf("By default, deleting a %s orphans its dependents; this deletion uses --cascade=%s.", escape.Short(o.Kind, 200), f.cascade)
 		if !slices.Contains(out, said) {
 			out = append(out, said)
 		}

@@ -46,7 +46,7 @@ func TestTheExitCodeOfARunIsThatOfTheWorstThatItLearned(t *testing.T) {
 			e.dryRun, e.complete, e.blocked, e.verification = dryRunClient, false, 1, verifiedNone
 		}, exitDone},
 		"a dry run by an incomplete scan, and --strict": {func(e *ending) { e.dryRun, e.complete, e.strict = dryRunClient, false, true }, exitIncomplete},
-		"the server would allow it, whatever stays blocked": {func(e *ending) {
+		"the server would allow it, whatever remains blocked": {func(e *ending) {
 			e.dryRun, e.complete, e.blocked, e.verification = dryRunServer, false, 1, verifiedNone
 		}, exitDone},
 		"the server would refuse a step":                         {func(e *ending) { e.dryRun, e.failed = dryRunServer, 1 }, exitFound},

@@ -59,7 +59,7 @@ func (e *explaining) target(ctx context.Context, t target, namespace string) (*w
 		for _, n := range found {
 			in = append(in, e.graph.Object(n).Namespace)
 		}
-		return nil, &hinted{usagef("there are %d objects %s: in the namespaces %s", len(found), quoted(t.String()), quoted(strings.Join(in, ", "))), "name the namespace with -n"}
+		return nil, &hinted{usagef("%d objects are named %s: in the namespaces %s", len(found), quoted(t.String()), quoted(strings.Join(in, ", "))), "use -n to choose the namespace"}
 	}
 }
 

@@ -38,34 +38,35 @@ func newReport(from *source) *cobra.Command {
 		Use:   "report",
 		Short: "Write a page to explore in a browser: findings, owners, dependents",
 		Long: `Write a page to explore in a browser: every finding of the audit, every object
-with its owners and dependents, what a pass of the collector would make of each,
-and what could not be read. With --plan also the steps of that pass.
+with its owners and dependents, what a pass of the garbage collector would do with
+each, and what could not be read. With --plan also the steps of that pass.
 
-It is one file, which a browser opens from the disk. It needs no server and no
-network, and sends nothing. It holds metadata only, of everything that was seen:
-names, owner references and finalizers. Give it to whom you would give those.
+It is one file, which a browser opens from disk. It needs no server and no network,
+and sends nothing. It contains the names, owner references and finalizers of
+everything that was read, and no other content. Share it only with people who may
+see those.
 
 Exit codes: 0 the page is written, whatever it says, 2 no answer, 3 an incomplete
-view with --strict. To fail on findings, use audit.`,
+scan with --strict. To fail on findings, use audit.`,
 		Example: examples(`
 # The whole cluster
 kubectl gc report -o html > report.html
 
-# One namespace, with what collect would do in it
+# One namespace, with what collect would do there
 kubectl gc report -n shop --plan --output-file shop.html
 
-# Of a saved look, without a cluster
+# From a snapshot, without a cluster
 kubectl gc report --from cluster.json.gz > report.html`),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
 	f.addReadingFlags(flags)
-	flags.StringVarP(&f.selector, "selector", "l", "", "judge only objects with these labels")
-	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a foreign finalizer")
-	flags.BoolVar(&f.plan, "plan", false, "show the steps of a pass of the collector, too, as collect --dry-run does")
+	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
+	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
+	flags.BoolVar(&f.plan, "plan", false, "also show the steps of a pass of the garbage collector, as collect --dry-run does")
 	flags.StringVarP(&f.output, "output", "o", html, "the format: "+html)
-	flags.StringVar(&f.file, "output-file", "-", "the file to write, whole or not at all; - is standard output")
+	flags.StringVar(&f.file, "output-file", "-", "the file to write, atomically; - is standard output")
 	f.completeFlags(cmd)
 	return cmd
 }
@@ -74,15 +75,15 @@ kubectl gc report --from cluster.json.gz > report.html`),
 func (f *reportFlags) validate() error {
 	if f.output != html {
 		return &hinted{
-			usagef("-o %s: a report is %s and nothing else", quoted(f.output), html),
-			"for a table, JSON, YAML or SARIF: " + called + " audit -o FORMAT",
+			usagef("-o %s: a report is always %s", quoted(f.output), html),
+			"for a table, JSON, YAML or SARIF, use " + called + " audit -o FORMAT",
 		}
 	}
 	if f.file == "" {
-		return &usage{err: errors.New("say with --output-file which file to write"), command: called + " report"}
+		return &usage{err: errors.New("--output-file needs a file name"), command: called + " report"}
 	}
 	if f.file == "-" && f.OutTerm {
-		return &hinted{usagef("a page is for a browser, and standard output is a terminal"), called + " report > report.html"}
+		return &hinted{usagef("standard output is a terminal, and the page is for a browser"), called + " report > report.html"}
 	}
 	return f.source.validate()
 }

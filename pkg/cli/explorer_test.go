@@ -13,7 +13,7 @@ func TestAPageIsNotWrittenToATerminal(t *testing.T) {
 	code := Main(context.Background(), []string{"report", "--from", "../../docs/demo/cluster.json"}, Streams{
 		In: strings.NewReader(""), Out: &out, Err: &said, OutTerm: true, Getenv: func(string) string { return "" }, Now: time.Now,
 	})
-	if want := "error: a page is for a browser, and standard output is a terminal\nhint: kubectl gc report > report.html\n"; code != exitUsage || said.String() != want {
+	if want := "error: standard output is a terminal, and the page is for a browser\nhint: kubectl gc report > report.html\n"; code != exitUsage || said.String() != want {
 		t.Errorf("it ends with %d and says %s", code, said.String())
 	}
 	if out.Len() > 0 {

@@ -39,7 +39,7 @@ func (f *treeFlags) family(seen sight, asked *treeAsked) (family tree.Family, is
 	for _, uid := range asked.uids {
 		n := g.Find(uid)
 		if n == graph.None {
-			return family, 0, usagef("neither an object nor a reference has the UID %s", quoted(string(uid)))
+			return family, 0, usagef("no object and no reference has the UID %s", quoted(string(uid)))
 		}
 		family.Targets.Add(n)
 	}

@@ -36,30 +36,30 @@ func newRoot(from *source) *cobra.Command {
 		Long: `See what the Kubernetes garbage collector sees: owners and dependents through
 metadata.ownerReferences, and what it will do because of them.
 
-Of these commands, collect, delete, repair and restore alone change the cluster:
-after a preview, and a yes.`,
+Only collect, delete, repair and restore change the cluster, after a preview and a
+confirmation.`,
 		Example: examples(`
 # Who owns a Deployment, and what depends on it
 kubectl gc tree deployment/web
 
-# Every bad owner reference in the cluster, and what the collector does about it
+# Every bad owner reference in the cluster, and what the garbage collector does about it
 kubectl gc audit
 
-# What a pass of the collector would do, and doing it
+# Preview a pass of the garbage collector, and run it
 kubectl gc collect --dry-run
 kubectl gc collect
 
-# What becomes of one object, and why
+# What happens to one object, and why
 kubectl gc why secret/restored -n shop
 
-# What would go with a Deployment, if somebody deleted it
+# Preview the deletion of a Deployment
 kubectl gc delete deployment/web -n shop --dry-run
 
-# Mend references instead of losing objects, and put back what a run took
+# Repair references instead of losing objects, and restore what a run deleted
 kubectl gc repair --dry-run
 kubectl gc restore
 
-# Look now, and ask later without the cluster
+# Scan now, and analyse later without the cluster
 kubectl gc snapshot -o cluster.json.gz
 kubectl gc audit --from cluster.json.gz`),
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: called},
@@ -68,7 +68,7 @@ kubectl gc audit --from cluster.json.gz`),
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usage{err: errors.New("there is no command " + quoted(args[0])), command: called}
+				return &usage{err: errors.New("unknown command " + quoted(args[0])), command: called}
 			}
 			return cmd.Help()
 		},

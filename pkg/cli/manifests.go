@@ -17,9 +17,9 @@ import (
 type manifests struct{ manifest.Files }
 
 func (m *manifests) addFlags(flags *pflag.FlagSet) {
-	flags.StringSliceVarP(&m.Names, "filename", "f", nil, "delete what these files, folders or URLs hold; - is standard input")
-	flags.BoolVarP(&m.Recursive, "recursive", "R", false, "look for -f in folders of folders, too")
-	flags.StringVarP(&m.Kustomize, "kustomize", "k", "", "delete what this kustomization makes; it excludes -f")
+	flags.StringSliceVarP(&m.Names, "filename", "f", nil, "delete the objects in these files, folders or URLs; - is standard input")
+	flags.BoolVarP(&m.Recursive, "recursive", "R", false, "process the folders of -f recursively")
+	flags.StringVarP(&m.Kustomize, "kustomize", "k", "", "delete the objects of this kustomization; cannot be combined with -f")
 }
 
 // read answers what the files hold, in their order.
@@ -28,9 +28,9 @@ func (m *manifests) read(ctx context.Context, stdin io.Reader) ([]object.Identit
 	case !m.Any():
 		return nil, nil
 	case len(m.Names) > 0 && m.Kustomize != "":
-		return nil, usagef("-f and -k exclude each other")
+		return nil, usagef("-f cannot be combined with -k")
 	case m.Recursive && m.Kustomize != "":
-		return nil, usagef("-R goes with -f, not with -k")
+		return nil, usagef("-R cannot be combined with -k")
 	}
 	named, err := m.Read(ctx, stdin)
 	if err != nil {
@@ -39,12 +39,12 @@ func (m *manifests) read(ctx context.Context, stdin io.Reader) ([]object.Identit
 	var out []object.Identity
 	for _, n := range named {
 		if !snapshot.ValidName(n.Name) {
-			return nil, usagef("%s: %s has no name that an object could have", quoted(n.Source), quoted(n.Kind))
+			return nil, usagef("%s: %s has no valid name", quoted(n.Source), quoted(n.Kind))
 		}
 		out = append(out, n.Identity)
 	}
 	if len(out) == 0 {
-		return nil, usagef("the files hold no object")
+		return nil, usagef("the files contain no object")
 	}
 	return out, nil
 }
@@ -55,11 +55,11 @@ func (m *manifests) read(ctx context.Context, stdin io.Reader) ([]object.Identit
 func locate(g *graph.Graph, m object.Identity, namespace string, bound bool, into graph.Set) error {
 	mapping, ok := g.View().Map(m.APIVersion, m.Kind)
 	if !ok || !mapping.Served {
-		return usagef("%s: %s is not served here in %s", quoted(m.String()), quoted(m.Kind), quoted(m.APIVersion))
+		return usagef("%s: the server has no %s in %s", quoted(m.String()), quoted(m.Kind), quoted(m.APIVersion))
 	}
 	if m.Namespace != "" {
 		if bound && namespace != m.Namespace {
-			return usagef("%s is in namespace %s, and -n says %s", quoted(m.String()), quoted(m.Namespace), quoted(namespace))
+			return usagef("the namespace of %s is %s, but -n is %s", quoted(m.String()), quoted(m.Namespace), quoted(namespace))
 		}
 		namespace = m.Namespace
 	}
@@ -70,7 +70,7 @@ func locate(g *graph.Graph, m object.Identity, namespace string, bound bool, int
 	}
 	for _, n := range found.Nodes() {
 		if m.UID != "" && g.UID(n) != m.UID {
-			return &absence{usagef("%s is not the object of the manifest, which has UID %s: it was made anew since", quoted(m.String()), quoted(string(m.UID)))}
+			return &absence{usagef("%s is not the object of the manifest, which has UID %s: it was recreated since", quoted(m.String()), quoted(string(m.UID)))}
 		}
 		into.Add(n)
 	}

@@ -88,17 +88,17 @@ func (a *act) warnOfRefusals(refused []refusal, unknown []string) {
 		fmt.Fprintln(a.Err, line)
 	}
 	if more := len(refused) - mostRights; more > 0 {
-		fmt.Fprintf(a.Err, "warning: %s more that are needed you do not have\n", phrase.Count(more, "right"))
+		fmt.Fprintf(a.Err, "warning: you lack %s more\n", phrase.Count(more, "right"))
 	}
 	if len(unknown) > 0 {
-		fmt.Fprintf(a.Err, "warning: whether you may do all of it is not known until it is done: %s\n", phrase.List(unknown, 1))
+		fmt.Fprintf(a.Err, "warning: could not check all permissions before the run: %s\n", phrase.List(unknown, 1))
 	}
 	if len(refused) > 0 && !a.acts() {
-		fmt.Fprintf(a.Err, "hint: a run would change nothing, as the server would refuse part of it; %s\n", rightsHint)
+		fmt.Fprintf(a.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
 	}
 }
 
-const rightsHint = "the rights that it takes are listed in " + rightsPage
+const rightsHint = "the required permissions are listed in " + rightsPage
 
 // refuseRun ends a run before it begins, since part of it would be refused.
 func (a *act) refuseRun(refused []refusal) error {
@@ -129,7 +129,7 @@ func (a *act) refuseRun(refused []refusal) error {
 	o := a.outcome()
 	o.done = done
 	err := a.report(o)
-	fmt.Fprintln(a.Err, "error: the server would refuse part of this plan: nothing was changed")
+	fmt.Fprintln(a.Err, "error: the API server would not permit part of this plan: nothing was changed")
 	fmt.Fprintln(a.Err, "hint: "+rightsHint)
 	return err
 }

@@ -156,7 +156,7 @@ func TestASavedPlanIsRefusedWhereTheScanReadsLess(t *testing.T) {
 		if err := later.run(t.Context()); !errors.Is(err, status(exitUnconfirmed)) {
 			t.Errorf("%s: it ends with %v; it says %s", name, err, errs)
 		}
-		for _, want := range []string{"error: this scan could not read what the scan of the saved plan read: API group metrics.k8s.io. Nothing was changed\n", "hint: make the plan again"} {
+		for _, want := range []string{"error: this scan could not read what the scan of the saved plan read: API group metrics.k8s.io. Nothing was changed\n", "hint: make a new plan"} {
 			if !bytes.Contains(errs.Bytes(), []byte(want)) {
 				t.Errorf("%s: it does not say %q: %s", name, want, errs)
 			}

@@ -62,7 +62,7 @@ func (a *act) preview() error {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.plan.Digest)
 	}
 	if n := len(a.stale); n > 0 {
-		sum += fmt.Sprintf(" Of the saved plan, %d of %d steps are refused.", n, n+len(a.plan.Steps))
+		sum += fmt.Sprintf(" %d of %d steps of the saved plan are refused.", n, n+len(a.plan.Steps))
 		results := make([]steps.Result, n)
 		stale := &plan.Plan{}
 		for i, s := range a.stale {
@@ -76,7 +76,7 @@ func (a *act) preview() error {
 		return err
 	}
 	if a.dryRun == dryRunClient && len(a.plan.Steps) > 0 && a.from == "" {
-		fmt.Fprintf(a.Err, "Act on exactly this: %s --confirm %s\n", a.again(), a.plan.Digest)
+		fmt.Fprintf(a.Err, "Run exactly this plan: %s --confirm %s\n", a.again(), a.plan.Digest)
 	}
 	return nil
 }

@@ -24,50 +24,50 @@ func newRepair(from *source) *cobra.Command {
 	f := &repairFlags{changing: newChanging("repair", from)}
 	cmd := &cobra.Command{
 		Use:   "repair [TYPE/NAME ...] [-l SELECTOR]",
-		Short: "Mend owner references, so that the collector does not act on them",
-		Long: `Mend owner references that lead to no owner, instead of losing the objects that
-have them. Three things mend a reference:
+		Short: "Repair owner references, so that the garbage collector does not act on them",
+		Long: `Repair owner references that lead to no owner, instead of losing the objects that
+have them. There are three repairs:
 
-  unlink          takes away one whose owner is gone, or can never be its owner
-  relink          points one at the object that has its owner's name now
-  update-version  rewrites an apiVersion that is not served to the one that is
+  unlink          removes a reference whose owner is gone, or can never be its owner
+  relink          points a reference at the object that now has the owner's name
+  update-version  changes an apiVersion that is not served to one that is
 
-What fits each is found out reference by reference; "` + called + ` audit" names it. A
-reference that holds is not changed unless --reference names it, one that nobody
-could verify is not touched, and one that is rewritten leads to an owner that was
-seen. Nothing is deleted.
+The repair is chosen per reference; "` + called + ` audit" shows it. A valid reference
+is changed only if --reference names it, one that could not be verified is not
+changed, and a changed reference always points at an owner that was read. Nothing
+is deleted.
 
-Without targets, everything is mended in the whole cluster, or in the namespace that
--n names. First it shows what it would change, and what the collector would do
-otherwise. Then it asks, saves every object as it is, mends, and looks again. Every
-change is bound to the very state that was shown.
+Without targets, it repairs everything in the whole cluster, or in the namespace
+that -n names. First it shows what it would change, and what the garbage collector
+would do without the repair. Then it asks, backs up the objects, repairs them, and
+scans again. Every change is applied only if the object has not changed since.
 
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
-something is left, cannot be mended or is not verified, 2 no answer, 3 an
+something is left, cannot be repaired or is not verified, 2 no answer, 3 an
 incomplete scan with --strict, 4 not confirmed, 130 interrupted.`,
 		Example: examples(`
-# What can be mended, and what would the collector do otherwise?
+# Preview what would be repaired, and what the garbage collector would do otherwise
 kubectl gc repair --dry-run
 
-# The same, and would the server let us?
+# Preview it, and ask the API server whether it would accept each step
 kubectl gc repair --dry-run=server
 
-# After a restore: point everything at the new owners of the old names
+# After a restore: point references at the new owners of the same names
 kubectl gc repair --rule replaced-owner
 
 # One object
 kubectl gc repair statefulset/redis-exporter -n monitoring
 
-# What is labelled so, in all namespaces
+# Objects with a label, in all namespaces
 kubectl gc repair -l app=web
 
-# A reference of a kind that is gone for good
+# A reference to a kind that no longer exists
 kubectl gc repair configmap/flags -n shop --fix unlink
 
-# Break a circle at one reference that holds
+# Break a cycle at one valid reference
 kubectl gc repair configmap/egg -n shop --fix unlink --reference 6ba7b810-9dad-11d1-80b4-00c04fd430c8
 
-# Exactly what a preview has shown, without a terminal
+# Run exactly what a preview showed, without a terminal
 kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: from.completeTargets,
@@ -85,10 +85,10 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	f.addFlags(cmd)
 	flags := cmd.Flags()
 	_ = flags.MarkHidden("max-deletes") // nothing is
-	flags.StringVarP(&f.selector, "selector", "l", "", "mend only objects with these labels")
-	flags.StringSliceVar(&f.rules, "rule", nil, "mend only references of which these audit rules speak: "+strings.Join(audit.Mended(), ", "))
-	flags.StringVar(&f.fix, "fix", fixAuto, "how: what fits each reference (auto), or only "+strings.Join(fixes[1:], ", "))
-	flags.StringSliceVar(&f.references, "reference", nil, "with --fix unlink, of one object: give up the references to the owner with this UID, even if they hold, and nothing else")
+	flags.StringVarP(&f.selector, "selector", "l", "", "repair only objects with these labels")
+	flags.StringSliceVar(&f.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.Mended(), ", "))
+	flags.StringVar(&f.fix, "fix", fixAuto, "the repair: chosen per reference (auto), or only "+strings.Join(fixes[1:], ", "))
+	flags.StringSliceVar(&f.references, "reference", nil, "with --fix unlink and one object: remove only its references to the owner with this UID, even if they are valid")
 	f.completeFlags(cmd)
 	return cmd
 }
@@ -122,7 +122,7 @@ func (f *repairFlags) causes() ([]collector.Cause, error) {
 		cause, mends := audit.MendedBy(rule)
 		if !mends {
 			return nil, &hinted{
-				usagef("repair mends nothing of which %s speaks", quoted(rule)), "rules whose references it mends are " + strings.Join(audit.Mended(), ", "),
+				usagef("repair cannot repair what rule %s flags", quoted(rule)), "rules that it can repair: " + strings.Join(audit.Mended(), ", "),
 			}
 		}
 		out = append(out, cause)
@@ -138,5 +138,5 @@ func (f *repairFlags) how() (mend.Fix, error) {
 	case slices.Contains(fixes, f.fix):
 		return mend.Fix(f.fix), nil
 	}
-	return "", usagef("--fix %s: say %s", quoted(f.fix), strings.Join(fixes, ", "))
+	return "", usagef("--fix %s: must be one of %s", quoted(f.fix), strings.Join(fixes, ", "))
 }

@@ -40,11 +40,11 @@ func (f *repairFlags) ask(args []string) (*repairAsked, error) {
 	named := slices.IndexFunc(a.targets, func(t target) bool { return t.name != "" })
 	switch {
 	case named >= 0 && f.selector != "":
-		return nil, usagef("-l goes with types, not with names")
+		return nil, usagef("-l needs types, not names")
 	case named >= 0 && f.allNamespaces:
 		return nil, &hinted{
-			usagef("%s is one object, in one namespace: it cannot be mended by name in all of them", quoted(a.targets[named].word+"/"+a.targets[named].name)),
-			"name its namespace with -n",
+			usagef("%s cannot be repaired by name in all namespaces", quoted(a.targets[named].word+"/"+a.targets[named].name)),
+			"use -n to choose its namespace",
 		}
 	}
 	a.options.Named = named >= 0
@@ -54,7 +54,7 @@ func (f *repairFlags) ask(args []string) (*repairAsked, error) {
 	switch one := len(a.targets) == 1 && named == 0; {
 	case len(f.references) == 0:
 	case !one || a.options.Fix != mend.Unlink || len(f.rules) > 0:
-		return nil, usagef("--reference is for a person who knows: it goes with one TYPE/NAME and --fix unlink, and without --rule")
+		return nil, usagef("--reference needs exactly one TYPE/NAME and --fix unlink, and cannot be combined with --rule")
 	}
 	if f.selector != "" {
 		if a.selector, err = selecting(f.selector); err != nil {
@@ -108,8 +108,8 @@ func (a *repairAsked) plan(g *graph.Graph, first bool) (*plan.Plan, error) {
 		found = true
 		if first && a.options.Named && g.Virtual(node) {
 			return nil, &hinted{
-				usagef("%s could not be listed with all of its type, so nothing can be said of its references", quoted(g.Object(node).String())),
-				"nothing is ever collected of a type that the collector does not watch; else you may lack the right to list it",
+				usagef("%s was not listed, so its references cannot be checked", quoted(g.Object(node).String())),
+				"the garbage collector does not watch its type, or you may not list it",
 			}
 		}
 	}
@@ -156,5 +156,5 @@ func (a *repairAsked) nothing() error {
 	if a.selector != nil {
 		return &hinted{usagef("nothing matched: no object%s has the labels %s", where, quoted(a.given)), "nothing was changed"}
 	}
-	return &hinted{usagef("nothing matched: there is no %s%s", a.targets[0].of, where), "nothing was changed"}
+	return &hinted{usagef("nothing matched: no %s%s", a.targets[0].of, where), "nothing was changed"}
 }

@@ -66,9 +66,9 @@ func (a *act) tellResult(o *outcome, r *result) error {
 	line := steps.Ran(all, results, o.took)
 	switch {
 	case o.rehearsal:
-		line = fmt.Sprintf("The server would allow %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(all.Steps), r.Digest)
+		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(all.Steps), r.Digest)
 	case others > 0:
-		line += "; the rest is left to the cluster's own collector, and nothing was verified."
+		line += "; the cluster's garbage collector does the rest, and nothing was verified."
 	default:
 		line += a.verified(o, r) + "."
 	}
@@ -83,7 +83,7 @@ func (a *act) tellResult(o *outcome, r *result) error {
 		if o.plan.Mode == plan.Delete { // what it was asked for is gone
 			next = called + " collect"
 		}
-		fmt.Fprintf(a.Err, "More to do: %s\n", next)
+		fmt.Fprintf(a.Err, "More to do, continue with: %s\n", next)
 	}
 	return nil
 }
@@ -117,11 +117,11 @@ func (a *act) verified(o *outcome, r *result) string {
 func (a *act) tellCut(o *outcome, r *result) {
 	switch {
 	case o.timedOut:
-		fmt.Fprintf(a.Err, "error: not everything was over within --timeout %s%s; %s\n", a.patience, stillThere(r), a.onward(o))
+		fmt.Fprintf(a.Err, "error: not finished within --timeout %s%s; %s\n", a.patience, stillThere(r), a.onward(o))
 	case o.interrupted() && o.rehearsal:
 		fmt.Fprintln(a.Err, "interrupted: nothing was changed")
 	case o.interrupted():
-		fmt.Fprintf(a.Err, "interrupted: what is above was done, and nothing else%s; %s\n", stillThere(r), a.onward(o))
+		fmt.Fprintf(a.Err, "interrupted: only the steps above were done%s; %s\n", stillThere(r), a.onward(o))
 	}
 }
 
@@ -131,9 +131,9 @@ func (a *act) onward(o *outcome) string {
 	case a.others && o.due > 0:
 		return called + " collect does the rest"
 	case a.others:
-		return "the cluster's own collector goes on with the rest"
+		return "the cluster's garbage collector continues with the rest"
 	}
-	return "running again continues"
+	return "run the command again to continue"
 }
 
 var deletionIncomplete = reason.CodeOf(reason.DeletionIncomplete{})

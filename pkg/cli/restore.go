@@ -24,36 +24,36 @@ func newRestore(from *source) *cobra.Command {
 	f := &restoreFlags{changing: newChanging("restore", from)}
 	cmd := &cobra.Command{
 		Use:   "restore BACKUP [TYPE/NAME ...]",
-		Short: "Make again what a run deleted, from its backup",
-		Long: `Make again what a run deleted, from the backup that it has left: owners first, and
-every owner reference led to what its owner is now. References that the run took
-from objects which are still there are put back, too.
+		Short: "Recreate objects from a backup",
+		Long: `Recreate the objects that a run deleted, from its backup: owners first, with every
+owner reference pointing at the owner's new UID. References that the run removed
+from existing objects are restored, too.
 
 BACKUP is a folder, or the name of one below ~/.kube/gc-backup/CONTEXT. Without
-it, those that are there are listed.
+it, the command lists the existing backups.
 
-First it shows the plan, and what does not come back. What is there already is
-left alone, and named. No object gets a reference for which the collector would
-delete it: such references are left out, and named. A restoration that was cut
-off goes on where it was when it is run again.
+First it shows the plan, and what is not restored. Objects that exist already are
+left alone, and named. No object gets a reference for which the garbage collector
+would delete it: such references are omitted, and named. Run an interrupted
+restoration again to continue it.
 
 Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
 something is left or not verified, 2 no answer, 3 an incomplete scan with --strict,
 4 not confirmed, 130 interrupted.`,
 		Example: examples(`
-# Which backups are there?
+# List the backups
 kubectl gc restore
 
-# What would come back, and what would not?
+# Preview what would be restored, and what would not
 kubectl gc restore 2026-11-20T08-31-07Z --dry-run
 
-# Would the server let us?
+# Ask the API server whether it would accept each step
 kubectl gc restore 2026-11-20T08-31-07Z --dry-run=server
 
-# Do it, after a look at the preview
+# Run it, after a preview and a confirmation
 kubectl gc restore 2026-11-20T08-31-07Z
 
-# Only a part of it
+# Only some of its objects
 kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,8 +70,8 @@ kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`)
 	flags := cmd.Flags()
 	f.addReadingFlags(flags)
 	f.addAskingFlags(flags)
-	flags.BoolVar(&f.exact, "exact", false, "put every reference back as it was, even where the collector will delete the object for it")
-	flags.BoolVar(&f.elsewhere, "to-another-cluster", false, "restore the backup of another cluster here")
+	flags.BoolVar(&f.exact, "exact", false, "restore every reference as it was, even if the garbage collector will delete the object because of it")
+	flags.BoolVar(&f.elsewhere, "to-another-cluster", false, "restore a backup of another cluster to this one")
 	addOutputFlags(cmd, &f.output, f.formats)
 	f.completeFlags(cmd)
 	return cmd
@@ -83,7 +83,7 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 		return err
 	}
 	if slices.ContainsFunc(wanted, func(t target) bool { return t.name == "" }) {
-		return usagef("name every part of a backup as TYPE/NAME")
+		return usagef("name each object of the backup as TYPE/NAME")
 	}
 	f.noBackup = true // nothing is deleted
 	saved, err := f.open(name)
@@ -108,7 +108,7 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 func (f *restoreFlags) open(name string) (*backup.Backup, error) {
 	saved, err := f.find(name)
 	if errors.As(err, new(*backup.Exposed)) {
-		return nil, &hinted{err, "whoever may write there decides what you restore: if you trust it, take that right away with chmod -R go-w, or copy it to a folder of your own and restore that"}
+		return nil, &hinted{err, "others can change this backup: if you trust it, remove their permission with chmod -R go-w, or restore a copy in a folder of your own"}
 	}
 	return saved, err
 }
@@ -123,7 +123,7 @@ func (f *restoreFlags) find(name string) (*backup.Backup, error) {
 	}
 	saved, err := backup.Open(filepath.Join(root, name))
 	if err != nil {
-		return nil, &hinted{err, "name a folder, or one of those that are listed by: " + called + " restore"}
+		return nil, &hinted{err, "give a folder, or a backup listed by: " + called + " restore"}
 	}
 	return saved, nil
 }
@@ -138,7 +138,7 @@ func (f *restoreFlags) only(wanted []target, served []snapshot.Type) (func(objec
 	for _, t := range wanted {
 		found := snapshot.Find(served, t.word)
 		if len(found) == 0 { // its definition may be what is restored
-			return nil, &hinted{usagef("there is no resource type %s here", quoted(t.word)), "a type whose definition is in the backup is there once that is restored"}
+			return nil, &hinted{usagef("the server has no resource type %s", quoted(t.word)), "if its CustomResourceDefinition is in the backup, restore that first"}
 		}
 		t.of = found[0]
 		kinds[t.String()] = t

@@ -23,7 +23,7 @@ import (
 // the folder lacks.
 func (r *reviver) read() {
 	for _, torn := range r.saved.Torn {
-		fmt.Fprintf(r.Err, "warning: the backup was cut off: %s\n", escape.Short(torn.String(), 2000))
+		fmt.Fprintf(r.Err, "warning: the backup is truncated: %s\n", escape.Short(torn.String(), 2000))
 	}
 	entries := make(map[types.UID]backup.Entry, len(r.saved.Entries))
 	in := restore.Backup{Made: map[types.UID]types.UID{}}
@@ -46,9 +46,9 @@ func (r *reviver) read() {
 	}
 	if err != nil || encoded == nil {
 		if err == nil {
-			err = fmt.Errorf("there is none")
+			err = fmt.Errorf("the backup has none")
 		}
-		fmt.Fprintf(r.Err, "warning: without the plan of the run, references that it took from what is still there are not put back: %s\n", escape.Short(err.Error(), 2000))
+		fmt.Fprintf(r.Err, "warning: cannot read the plan of the run, so references that it removed from existing objects are not restored: %s\n", escape.Short(err.Error(), 2000))
 	}
 	r.input, r.options = in, restore.Options{Exact: r.exact}
 	r.maker = makerOf(r.saved.Header)

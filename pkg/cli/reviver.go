@@ -65,7 +65,7 @@ func (r *reviver) run(ctx context.Context, wanted []target) error {
 		return report
 	}
 	if n := r.of.Before; n > 0 && r.readable() {
-		fmt.Fprintf(r.Err, "An earlier restoration has made %d of the objects.\n", n)
+		fmt.Fprintf(r.Err, "An earlier restoration created %d of the objects.\n", n)
 	}
 	return a.run(ctx)
 }
@@ -123,6 +123,6 @@ func (r *reviver) warnOfExact() {
 		}
 	}
 	if len(doomed) > 0 {
-		fmt.Fprintf(r.Err, "warning: --exact puts back references that lead to no owner: the collector will act on %d of these objects as soon as it looks at them\n", len(doomed))
+		fmt.Fprintf(r.Err, "warning: --exact restores references that lead to no owner: the garbage collector will act on %d of these objects\n", len(doomed))
 	}
 }

@@ -23,7 +23,7 @@ func (a *act) readClusterUID(ctx context.Context) {
 	}
 	uid, err := a.live.UID(ctx)
 	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(a.Err, "warning: the backup will not record which cluster it is of, and can only be restored with --to-another-cluster: %s\n", escape.Short(err.Error(), 2000))
+		fmt.Fprintf(a.Err, "warning: cannot identify this cluster, so its backup can be restored only with --to-another-cluster: %s\n", escape.Short(err.Error(), 2000))
 	}
 	a.clusterUID = uid
 }
@@ -34,11 +34,11 @@ func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error 
 	if f.from != "" || f.elsewhere {
 		return nil
 	}
-	const say = "if it is meant for this cluster, say --to-another-cluster"
+	const say = "to restore it to this cluster, use --to-another-cluster"
 	if h.ClusterUID == "" {
 		return &hinted{
-			usagef("the backup does not record which cluster it is of: its server was %s (context %s)", quoted(h.Server), quoted(h.Context)),
-			"whoever made it could not read Namespace kube-system, or had an older version of this program; " + say,
+			usagef("the backup does not record its cluster; its server was %s (context %s)", quoted(h.Server), quoted(h.Context)),
+			"the run could not read Namespace kube-system, or an older version wrote the backup; " + say,
 		}
 	}
 	live, err := f.connect()
@@ -49,8 +49,8 @@ func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error 
 	switch {
 	case err != nil:
 		return &hinted{
-			fmt.Errorf("it is unknown whether the backup is of this cluster: %w", err),
-			"get the right to read Namespace kube-system, whose UID identifies a cluster; or, " + say,
+			fmt.Errorf("cannot verify that the backup is of this cluster: %w", err),
+			"ask for permission to read Namespace kube-system, whose UID identifies a cluster; or " + say,
 		}
 	case string(uid) != h.ClusterUID:
 		_, server, err := f.contextAndServer()
@@ -58,9 +58,9 @@ func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error 
 			return err
 		}
 		return &hinted{
-			usagef("the backup is of another cluster: there, Namespace kube-system had UID %s (server %s, context %s), and here it has UID %s (server %s)",
+			usagef("the backup is of another cluster: its Namespace kube-system has UID %s (server %s, context %s), here it has UID %s (server %s)",
 				quoted(h.ClusterUID), quoted(h.Server), quoted(h.Context), quoted(string(uid)), quoted(server)),
-			"choose its context with --context; " + say,
+			"select its context with --context; " + say,
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func checkPlanCluster(p *plan.Plan, uid types.UID) error {
 		return nil
 	}
 	return &hinted{
-		usagef("the plan was made on another cluster: there, Namespace kube-system had UID %s, and here it has UID %s", quoted(p.ClusterUID), quoted(string(uid))),
-		"choose its context with --context, or make a plan of this cluster with --plan-out",
+		usagef("the plan is of another cluster: its Namespace kube-system has UID %s, here it has UID %s", quoted(p.ClusterUID), quoted(string(uid))),
+		"select its context with --context, or make a new plan with --plan-out",
 	}
 }

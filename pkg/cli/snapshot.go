@@ -24,9 +24,9 @@ func newSnapshot(from *source) *cobra.Command {
 	f := &snapshotFlags{source: from}
 	cmd := &cobra.Command{
 		Use:   "snapshot -o FILE",
-		Short: "Save one look at the cluster to a file",
-		Long: `Save one look at the cluster to a file, which every reading command answers from
-with --from FILE just as it would have answered live.
+		Short: "Save one scan of the cluster to a file",
+		Long: `Save one scan of the cluster to a file. Every reading command accepts it with
+--from FILE, and answers as it would have answered live.
 
 A snapshot holds metadata only: names, labels, owner references, finalizers and
 times. It holds no spec, no status, no annotations and nothing of a Secret but
@@ -43,8 +43,8 @@ kubectl gc snapshot -n shop -o -`),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "the file to write; - is standard output")
-	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, which is the default")
-	flags.BoolVar(&f.strict, "strict", false, "exit with 3 when anything could not be read")
+	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "scan all namespaces, which is the default")
+	flags.BoolVar(&f.strict, "strict", false, "exit with 3 if anything could not be read")
 	f.completeFlags(cmd)
 	return cmd
 }
@@ -54,7 +54,7 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 		return err
 	}
 	if f.output == "" {
-		return &usage{err: errors.New("say with -o which file to write"), command: called + " snapshot"}
+		return &usage{err: errors.New("-o needs a file name"), command: called + " snapshot"}
 	}
 	s, _, err := f.look(ctx, f.whole(cluster.Scope{Labels: true, Running: true}))
 	if err != nil {

@@ -62,21 +62,21 @@ const large = 50_000
 // addConnectionFlags offers the flags that every command takes.
 func (s *source) addConnectionFlags(flags *pflag.FlagSet) {
 	s.config.Add(flags)
-	flags.Lookup("namespace").Usage = "the namespace to look at"
-	flags.Lookup("request-timeout").Usage = "how long one request to the server may take; 0 waits for ever"
-	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to ask for at once; 0 asks for all of a type; unless it is said, up to "+strconv.Itoa(large)+" where they come quickly")
+	flags.Lookup("namespace").Usage = "the namespace to scan"
+	flags.Lookup("request-timeout").Usage = "time limit of one request to the server; 0 means no limit"
+	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to request per page; 0 requests all of a type at once; by default up to "+strconv.Itoa(large)+" where the server answers quickly")
 	s.paged = flags.Lookup("chunk-size")
-	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to have in flight; unless it is said, "+strconv.Itoa(small)+" where each is for one object or in one namespace")
+	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to send in parallel; by default "+strconv.Itoa(small)+" where each request is for one object or one namespace")
 	s.said = flags.Lookup("concurrency")
-	flags.Var(&s.maxMemory, "max-memory", "how much memory the answers of the server may take, of a scan and of a backup")
-	flags.Var(&s.color, "color", "colour the answer: auto, always or never")
+	flags.Var(&s.maxMemory, "max-memory", "memory limit for server responses, of a scan and of a backup")
+	flags.Var(&s.color, "color", "colour the output: auto, always or never")
 }
 
 // addReadingFlags offers what every reading command takes.
 func (s *source) addReadingFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&s.from, "from", "", "read this file instead of a cluster: a snapshot, or what kubectl get -o json|yaml wrote; - is standard input")
-	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "look at all namespaces")
-	flags.BoolVar(&s.strict, "strict", false, "exit with 3 when anything could not be read")
+	flags.StringVar(&s.from, "from", "", "read this file instead of a cluster: a snapshot, or output of kubectl get -o json|yaml; - is standard input")
+	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "scan all namespaces")
+	flags.BoolVar(&s.strict, "strict", false, "exit with 3 if anything could not be read")
 }
 
 // leastMemory is how little memory the answers of a server can be read with.
@@ -92,7 +92,7 @@ func (s *source) validate() error {
 	case s.maxMemory.Value() < leastMemory:
 		return usagef("--max-memory must be at least 64Mi")
 	case s.allNamespaces && s.config.Namespace() != "":
-		return usagef("-n and -A exclude each other")
+		return usagef("-n cannot be combined with -A")
 	}
 	_, err := s.timeout()
 	return err
@@ -105,7 +105,7 @@ func (s *source) timeout() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(given)
 	if err != nil || d < 0 {
-		return 0, usagef("--request-timeout %s is no duration: say for example 30s", quoted(given))
+		return 0, usagef("--request-timeout %s is not a duration: use for example 30s", quoted(given))
 	}
 	return d, nil
 }
@@ -191,7 +191,7 @@ func (s *source) load() (*snapshot.Snapshot, error) {
 		return nil, fmt.Errorf("read snapshot %s: %w", name, err)
 	}
 	if saved.UnknownField != "" {
-		fmt.Fprintf(s.Err, "warning: snapshot %s has a field %q that this version does not know and ignores: another version wrote it\n",
+		fmt.Fprintf(s.Err, "warning: snapshot %s has a field %q that this version does not know and ignores; another version wrote it\n",
 			escape.Short(name, 200), escape.Short(saved.UnknownField, 200))
 	}
 	return saved, nil
@@ -205,7 +205,7 @@ func (s *source) connect() (*cluster.Cluster, error) {
 	}
 	config, err := s.config.Config()
 	if err != nil {
-		return nil, &hinted{fmt.Errorf("read the kubeconfig: %w", err), "name a cluster with --kubeconfig, --context or KUBECONFIG, or read a file with --from"}
+		return nil, &hinted{fmt.Errorf("read the kubeconfig: %w", err), "choose a cluster with --kubeconfig, --context or KUBECONFIG, or read a file with --from"}
 	}
 	timeout, err := s.timeout()
 	if err != nil {
@@ -229,15 +229,15 @@ func (s *source) connect() (*cluster.Cluster, error) {
 func explained(err error) error {
 	if unreachable, ok := errors.AsType[*cluster.Unreachable](err); ok {
 		if unreachable.Refused() {
-			return &hinted{err, "log in, or have your rights looked at: whoever is logged in may ask, by the ClusterRole system:discovery"}
+			return &hinted{err, "log in, or check your RBAC permissions: ClusterRole system:discovery permits this to all authenticated users"}
 		}
-		return &hinted{err, "check the context with: kubectl config current-context; or read a file with --from"}
+		return &hinted{err, "check the context with kubectl config current-context, or read a file with --from"}
 	}
 	if _, ok := errors.AsType[*cluster.MemoryError](err); ok {
-		return &hinted{err, "raise it with --max-memory, or read less: name a namespace with -n"}
+		return &hinted{err, "raise it with --max-memory, or scan one namespace with -n"}
 	}
 	if _, ok := errors.AsType[*cluster.Blind](err); ok {
-		return &hinted{err, "with rights in one namespace only, name it with -n; kubectl auth can-i --list shows what you may read"}
+		return &hinted{err, "if you have permissions in one namespace only, use -n; kubectl auth can-i --list shows what you may read"}
 	}
 	return err
 }

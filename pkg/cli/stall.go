@@ -88,11 +88,11 @@ func (a *act) explain(ctx context.Context) {
 		said = append(said, silent(idle))
 	}
 	if len(said) > 0 {
-		a.progress.note("nothing has moved for a while:\n  " + strings.Join(said, "\n  ") + "\n")
+		a.progress.note("no progress for a while:\n  " + strings.Join(said, "\n  ") + "\n")
 	}
 }
 
 // silent says that the cluster's own collector does not come to what it should.
 func silent(idle int) string {
-	return fmt.Sprintf("the cluster's own collector has yet to deal with %s: does kube-controller-manager run? Its work can be done from here: %s collect", phrase.Count(idle, "object"), called)
+	return fmt.Sprintf("the cluster's garbage collector has not processed %s yet: check that kube-controller-manager runs, or do its work with: %s collect", phrase.Count(idle, "object"), called)
 }

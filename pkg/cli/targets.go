@@ -34,10 +34,10 @@ func parseTargets(args []string) ([]target, error) {
 		for _, arg := range args {
 			word, name, found := strings.Cut(arg, "/")
 			if !found {
-				return nil, usagef("%s: name every target as TYPE/NAME, or none", quoted(arg))
+				return nil, usagef("%s: give every target as TYPE/NAME", quoted(arg))
 			}
 			if word == "" || !snapshot.ValidName(name) {
-				return nil, usagef("%s is no TYPE/NAME", quoted(arg))
+				return nil, usagef("%s is not TYPE/NAME", quoted(arg))
 			}
 			out = append(out, target{word: word, name: name})
 		}
@@ -50,7 +50,7 @@ func parseTargets(args []string) ([]target, error) {
 	for word := range strings.SplitSeq(args[0], ",") {
 		for _, name := range names {
 			if word == "" || name != "" && !snapshot.ValidName(name) {
-				return nil, usagef("%s names no object", quoted(strings.Join(args, " ")))
+				return nil, usagef("%s is not a valid object name", quoted(strings.Join(args, " ")))
 			}
 			out = append(out, target{word: word, name: name})
 		}
@@ -64,7 +64,7 @@ func resolve(targets []target, types []snapshot.Type) ([]target, error) {
 	for i, t := range targets {
 		found := snapshot.Find(types, t.word)
 		if len(found) == 0 {
-			return nil, usagef("there is no resource type %s here", quoted(t.word))
+			return nil, usagef("the server has no resource type %s", quoted(t.word))
 		}
 		t.of = found[0]
 		out[i] = t
@@ -127,7 +127,7 @@ func notFound(g *graph.Graph, t target, namespace string) error {
 	}
 	missing := &absence{usagef("%s%s does not exist", quoted(t.String()), t.where(namespace))}
 	if t.of.Namespaced && namespace != "" {
-		return &hinted{missing, "name another namespace with -n, or look in all with -A"}
+		return &hinted{missing, "choose another namespace with -n, or use -A for all namespaces"}
 	}
 	return missing
 }

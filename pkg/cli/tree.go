@@ -40,10 +40,9 @@ func newTree(from *source) *cobra.Command {
 		Long: `Show owners above an object and dependents below it. Without an object, show the
 trees of the namespace: objects that have an owner or a dependent.
 
-An object with several owners stands in full once; elsewhere a row refers to it.
-An owner that is absent, or not one at all, is shown where it would stand.
-READY, STATUS and AGE are what the server itself prints for kubectl get; an
-answer from a file has an AGE only.`,
+An object with several owners is shown in full once; other rows refer to it. An
+owner that is missing or invalid is shown where it would be. READY, STATUS and AGE
+are what the server prints for kubectl get; output from a file has AGE only.`,
 		Example: examples(`
 # One Deployment: what owns it, what depends on it
 kubectl gc tree deployment/web
@@ -55,7 +54,7 @@ kubectl gc tree deployment web --dependents --depth 2
 kubectl gc tree -n shop
 kubectl gc tree -A
 
-# By UID, as the collector's logs name objects
+# By UID, as in the garbage collector's logs
 kubectl gc tree --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8
 
 # For Graphviz
@@ -69,8 +68,8 @@ kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
 	flags.StringSliceVar(&f.uids, "uid", nil, "show the object with this UID")
 	flags.BoolVar(&f.owners, "owners", false, "show only owners above")
 	flags.BoolVar(&f.dependents, "dependents", false, "show only dependents below")
-	flags.IntVar(&f.depth, "depth", 0, "show so many levels above and below; 0 shows all")
-	flags.BoolVar(&f.all, "all", false, "show objects with neither owner nor dependent too")
+	flags.IntVar(&f.depth, "depth", 0, "show this many levels above and below; 0 shows all")
+	flags.BoolVar(&f.all, "all", false, "also show objects with neither owner nor dependent")
 	flags.StringVarP(&f.selector, "selector", "l", "", "show objects with these labels, their owners and their dependents")
 	addOutputFlags(cmd, &f.output, f.formats)
 	f.completeFlags(cmd)
@@ -100,7 +99,7 @@ func (f *treeFlags) ask(args []string) (*treeAsked, error) {
 		return nil, err
 	}
 	if len(asked.targets) > 0 && len(f.uids) > 0 {
-		return nil, usagef("name targets either by type and name or by --uid")
+		return nil, usagef("targets by name cannot be combined with --uid")
 	}
 	for _, uid := range f.uids {
 		asked.uids = append(asked.uids, types.UID(uid))
@@ -110,11 +109,11 @@ func (f *treeFlags) ask(args []string) (*treeAsked, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(asked.targets, func(t target) bool { return t.name != "" }) || len(f.uids) > 0 {
-			return nil, usagef("--selector goes with types, not with names")
+			return nil, usagef("--selector needs types, not names")
 		}
 	}
 	if len(asked.targets) == 0 && len(asked.uids) == 0 && asked.selector == nil && (f.depth > 0 || f.owners || f.dependents) {
-		return nil, usagef("--depth, --owners and --dependents need an object to start from")
+		return nil, usagef("--depth, --owners and --dependents need an object")
 	}
 	named := false
 	if asked.namespace, named, err = f.namespace(); err != nil {
@@ -211,7 +210,7 @@ func (f *treeFlags) printTree(ctx context.Context, seen sight, family tree.Famil
 	rows := tree.Lay(seen.graph, seen.judge, family, seen.graph.Snapshot().Taken)
 	view := tree.View{Graph: seen.graph, Judge: seen.judge, Cells: cells, Palette: f.palette(), Wide: f.output == "wide", Isolated: isolated}
 	if len(rows) == 0 {
-		fmt.Fprintln(f.Err, "Nothing to show: no object here has an owner or a dependent.")
+		fmt.Fprintln(f.Err, "Nothing to show: no object in scope has an owner or a dependent.")
 		return nil
 	}
 	return view.Write(f.Out, rows)

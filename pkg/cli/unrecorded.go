@@ -36,6 +36,6 @@ func (u *unrecorded) get() error {
 // backup, or runs a restoration again, relies on the record.
 func (a *act) cannotRecord(err error) {
 	if a.unrecorded.add(err) {
-		a.progress.note(fmt.Sprintf("error: %s: no further step is begun\n", escape.Short(err.Error(), 2000)))
+		a.progress.note(fmt.Sprintf("error: %s: no further step is started\n", escape.Short(err.Error(), 2000)))
 	}
 }

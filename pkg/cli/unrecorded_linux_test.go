@@ -84,7 +84,7 @@ func TestARestorationThatCannotBeNotedMakesNothingMoreAndFails(t *testing.T) {
 				t.Errorf("it ends with %d, and made %d, want %d", r.code, len(a.objects), c.made)
 			}
 			for _, said := range []string{
-				"error: note what was restored in " + filepath.Join(folder, "restored.jsonl") + ": no space left on device: no further step is begun\n",
+				"error: note what was restored in " + filepath.Join(folder, "restored.jsonl") + ": no space left on device: no further step is started\n",
 			} {
 				if strings.Count(r.errors, said) != 1 {
 					t.Errorf("it does not say once %q: %s", said, r.errors)
@@ -102,7 +102,7 @@ func TestARestorationThatCannotBeNotedMakesNothingMoreAndFails(t *testing.T) {
 			if r.code != 0 || len(a.objects) != 10 || a.made%10 != 0 {
 				t.Errorf("run again, it ends with %d, and %d objects are there after %d creations: %s%s", r.code, len(a.objects), a.made, r.out, r.errors)
 			}
-			if !strings.Contains(r.errors, fmt.Sprintf("An earlier restoration has made %d of the objects.", c.made)) {
+			if !strings.Contains(r.errors, fmt.Sprintf("An earlier restoration created %d of the objects.", c.made)) {
 				t.Errorf("it does not recognise what was made: %s", r.errors)
 			}
 		})
@@ -121,7 +121,7 @@ func TestACollectionThatCannotBeNotedDeletesNothingMoreAndFails(t *testing.T) {
 			if r.code != 1 || len(a.objects) != left {
 				t.Errorf("it ends with %d, and leaves %d, want %d: %s", r.code, len(a.objects), left, r.errors)
 			}
-			if said := "done.jsonl: no space left on device: no further step is begun\n"; strings.Count(r.errors, said) != 1 {
+			if said := "done.jsonl: no space left on device: no further step is started\n"; strings.Count(r.errors, said) != 1 {
 				t.Errorf("it does not say once %q: %s", said, r.errors)
 			}
 		})

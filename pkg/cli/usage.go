@@ -29,11 +29,11 @@ func printUsage(cmd *cobra.Command) error {
 				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
 			}
 		}
-		fmt.Fprintf(&b, "\n%q says more about a command.\n", cmd.CommandPath()+" COMMAND --help")
+		fmt.Fprintf(&b, "\nUse %q for more about a command.\n", cmd.CommandPath()+" COMMAND --help")
 	} else {
 		fmt.Fprintf(&b, "\nFlags:\n%s\n", shownFlags(cmd).FlagUsages())
 	}
-	fmt.Fprintf(&b, "%q lists the flags that every command takes.\n", called+" options")
+	fmt.Fprintf(&b, "Use %q for the flags that every command takes.\n", called+" options")
 	_, err := cmd.OutOrStdout().Write([]byte(b.String()))
 	return err
 }

@@ -31,7 +31,7 @@ func addVerbosity(flags *pflag.FlagSet, s Streams) {
 	level := set.Lookup("v")
 	_ = level.Value.Set("0") // klog keeps it from one command line of a process to the next
 	level.Value = Level{level.Value}
-	level.Usage = "log requests: 6 names and counts them, 7 shows their headers; what is in them is never shown, as it may be Secrets"
+	level.Usage = "log requests: 6 names and counts them, 7 shows their headers; bodies are never shown, as they may contain Secrets"
 	flags.AddGoFlag(level)
 }
 

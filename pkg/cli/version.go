@@ -24,7 +24,7 @@ func version() string {
 func newVersion(from *source) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Say which version this is",
+		Short: "Print the version",
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(from.Out, "kubectl-gc %s\n", version())

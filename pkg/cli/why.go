@@ -25,26 +25,26 @@ func newWhy(from *source) *cobra.Command {
 	f := &whyFlags{source: from, formats: machine.NewFlags(os.ReadFile)}
 	cmd := &cobra.Command{
 		Use:   "why TYPE/NAME ...",
-		Short: "Explain what becomes of an object, and why",
-		Long: `Explain what becomes of an object, and why: each of its owner references and
-what was found of the owner, what the garbage collector does next, what it waits
-for, what goes along with the object, and what would change that.
+		Short: "Explain what happens to an object, and why",
+		Long: `Explain what happens to an object, and why: each owner reference and the state of
+its owner, what the garbage collector does next, what it waits for, what is deleted
+with the object, and what would change that.
 
-Of one that is being deleted it says which finalizers hold it, whose they are as
-far as that can be told, and what it waits for, to the end of the chain. Of one
-that is gone it says what still tells of it: the cluster's Events, and objects
-that name it as their owner.
+For an object that is being deleted, it shows which finalizers block it, which
+controllers remove them as far as known, and the chain of what it waits for. For an
+object that is gone, it shows what remains: the cluster's Events, and objects that
+reference it as their owner.
 
-It changes nothing. The commands that it names are there to be pasted.
+It changes nothing. You can paste the commands that it suggests.
 
-Exit codes: 0 answered, 1 an object is not there and nothing tells of it, 2 no
-answer, 3 an incomplete view with --strict.`,
+Exit codes: 0 answered, 1 an object does not exist and no trace of it remains, 2 no
+answer, 3 an incomplete scan with --strict.`,
 		Example: examples(`
-# Why does this not go? Why did that go?
+# Why is this not deleted? Why was that deleted?
 kubectl gc why deployment/web
 kubectl gc why pod/worker -n shop
 
-# By UID, as the collector's logs name objects
+# By UID, as in the garbage collector's logs
 kubectl gc why --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8
 
 # For a program
@@ -79,11 +79,11 @@ func (f *whyFlags) ask(args []string) (*whyAsked, error) {
 	}
 	switch {
 	case len(asked.targets) > 0 && len(f.uids) > 0:
-		return nil, usagef("name targets either by type and name or by --uid")
+		return nil, usagef("targets by name cannot be combined with --uid")
 	case len(asked.targets) == 0 && len(f.uids) == 0:
-		return nil, &usage{err: fmt.Errorf("name an object: TYPE/NAME, or --uid UID"), command: called + " why"}
+		return nil, &usage{err: fmt.Errorf("no object given: use TYPE/NAME, or --uid UID"), command: called + " why"}
 	case slices.ContainsFunc(asked.targets, func(t target) bool { return t.name == "" }):
-		return nil, &hinted{usagef("%s names a type: why explains single objects, as TYPE/NAME", quoted(args[0])), called + " audit finds what is wrong in all of them"}
+		return nil, &hinted{usagef("%s is a type: why explains single objects, given as TYPE/NAME", quoted(args[0])), called + " audit checks all objects"}
 	}
 	for _, uid := range f.uids {
 		asked.uids = append(asked.uids, types.UID(uid))
@@ -142,7 +142,7 @@ func (f *whyFlags) scope(asked *whyAsked) scoped {
 		scope := cluster.Scope{Running: true}
 		for _, t := range asked.targets {
 			if t.of.Namespaced && f.allNamespaces {
-				return scope, &hinted{usagef("%s may be in any namespace, and why explains one object", quoted(t.String())), "name its namespace with -n, or the object with --uid"}
+				return scope, &hinted{usagef("%s may exist in several namespaces, and why explains one object", quoted(t.String())), "choose its namespace with -n, or the object with --uid"}
 			}
 			if t.of.Namespaced && asked.namespace == "" {
 				continue

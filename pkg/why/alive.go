@@ -71,7 +71,7 @@ func (s *subject) goesNow(move *collector.Move) {
 			break
 		}
 	}
-	if len(s.WouldChange) == 0 { // what waits is no mistake, so nothing repairs it
+	if len(s.Suggestions) == 0 { // what waits is no mistake, so nothing repairs it
 		s.remedy(fmt.Sprintf("keep it by taking its reference to %s out of its metadata", s.object.Owners[0]), append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
 	}
 	s.remedy("let it go, where the cluster's own collector does not run (there is a preview)", plugin.Line("collect")...)

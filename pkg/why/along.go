@@ -26,7 +26,7 @@ func (s *subject) goesAlong() {
 		s.along(s.course, goes)
 	}
 	goes.Remove(s.node)
-	s.GoesAlong = s.counted(goes.Nodes())
+	s.Cascade = s.counted(goes.Nodes())
 }
 
 // deleted is the course of a deletion of the object, as kubectl deletes, or of the

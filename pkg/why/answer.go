@@ -33,17 +33,17 @@ type Answer struct {
 	State  State           `json:"state"`
 	// Consequence is what the collector does with the object, all its references
 	// together, until it has nothing left to do.
-	Consequence collector.Consequence `json:"consequence"`
-	Headline    string                `json:"headline"`
-	References  []Reference           `json:"references"` // in the order of the metadata
-	Finalizers  []Finalizer           `json:"finalizers"` // in the order of the metadata
-	Next        []string              `json:"next"`       // what happens next, and when
-	WaitsFor    []Link                `json:"waitsFor"`   // each is what the one before waits for; the first, what the object does
-	GoesAlong   *Along                `json:"goesAlong"`  // with the object, when it goes; nil where there is none
-	WouldChange []Remedy              `json:"wouldChange"`
-	NamedBy     []Namer               `json:"namedBy"` // who still names one that is gone as an owner, or an earlier one of the name
-	Events      []Event               `json:"events"`  // what the cluster's Events tell of it, the latest last
-	Caveats     []string              `json:"caveats"` // what weakens the answer
+	Consequence  collector.Consequence `json:"consequence"`
+	Headline     string                `json:"headline"`
+	References   []Reference           `json:"references"` // in the order of the metadata
+	Finalizers   []Finalizer           `json:"finalizers"` // in the order of the metadata
+	Next         []string              `json:"next"`       // what happens next, and when
+	WaitsFor     []Link                `json:"waitsFor"`   // each is what the one before waits for; the first, what the object does
+	Cascade      *Along                `json:"cascade"`    // goes with the object, when it goes; nil where there is none
+	Suggestions  []Remedy              `json:"suggestions"`
+	ReferencedBy []Namer               `json:"referencedBy"` // who still names one that is gone as an owner, or an earlier one of the name
+	Events       []Event               `json:"events"`       // what the cluster's Events tell of it, the latest last
+	Caveats      []string              `json:"caveats"`      // what weakens the answer
 }
 
 // Reference is one owner reference with what was found.
@@ -53,14 +53,14 @@ type Reference struct {
 	Consequence collector.Consequence `json:"consequence"`    // for the object, because of this reference
 	Rule        string                `json:"rule,omitempty"` // the audit's, that speaks of it
 	Evidence    []string              `json:"evidence"`
-	Holder      *object.Identity      `json:"holder,omitempty"`   // who bears the UID, wherever it lives
-	Resident    *object.Identity      `json:"resident,omitempty"` // who has the owner's name instead
+	UIDHolder   *object.Identity      `json:"uidHolder,omitempty"`  // who bears the UID, wherever it lives
+	NameHolder  *object.Identity      `json:"nameHolder,omitempty"` // who has the owner's name instead
 }
 
-// Finalizer is one finalizer, and whose it is as far as its name tells.
+// Finalizer is one finalizer, and the controller that removes it, as far as its name tells.
 type Finalizer struct {
-	Name  string `json:"name"`
-	Whose string `json:"whose"`
+	Name       string `json:"name"`
+	Controller string `json:"controller"`
 }
 
 // Link is an object that another waits for.

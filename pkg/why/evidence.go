@@ -18,10 +18,10 @@ func (s *subject) reference(i int) Reference {
 		Evidence: append(s.found(r, j), s.odd(r, j)...),
 	}
 	if j.Holder != nil {
-		out.Holder = &j.Holder.Identity
+		out.UIDHolder = &j.Holder.Identity
 	}
 	if j.Resident != nil {
-		out.Resident = &j.Resident.Identity
+		out.NameHolder = &j.Resident.Identity
 	}
 	return out
 }

@@ -17,7 +17,7 @@ import (
 func (v *View) Gone(at object.Identity, told Told) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
-	a.NamedBy = v.namedBy(at)
+	a.ReferencedBy = v.namedBy(at)
 	a.Events = sorted(told.Events)
 	where, events := "", ", and no Event tells of it"
 	if told.Unread != "" {
@@ -30,7 +30,7 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 	if at.Kind == "" {
 		what = "object with the UID " + string(at.UID)
 	}
-	switch n := v.namers(a.NamedBy); {
+	switch n := v.namers(a.ReferencedBy); {
 	case !a.Traced():
 		a.say(collector.None, fmt.Sprintf("There is no %s, and no trace of one: no object names it as its owner%s.", what, events))
 		a.next("Either it never existed, or it went and left nothing behind. Events are kept for an hour, unless the cluster is told otherwise.")
@@ -38,7 +38,7 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 	case n > 0:
 		a.say(collector.None, fmt.Sprintf("%s is gone: %s still %s it as %s owner.", upper(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 		a.next("So it most likely existed: a reference names a UID, and only what was created has one. Who deleted it, and when, a reference does not tell.")
-		first := a.NamedBy[0].Object
+		first := a.ReferencedBy[0].Object
 		a.remedy("see what becomes of "+name(first, at.Namespace), v.gc("why", first)...)
 	default:
 		a.say(collector.None, fmt.Sprintf("%s is gone: Events still tell of it.", upper(what)))
@@ -85,7 +85,7 @@ func (a *Answer) unread(told Told) {
 }
 
 // Traced says whether anything tells of an object that is gone.
-func (a *Answer) Traced() bool { return len(a.NamedBy) > 0 || len(a.Events) > 0 }
+func (a *Answer) Traced() bool { return len(a.ReferencedBy) > 0 || len(a.Events) > 0 }
 
 func (v *View) namers(by []Namer) int {
 	seen := map[object.Identity]bool{}
@@ -140,8 +140,8 @@ func (v *View) namersOf(edges []graph.Edge) []Namer {
 
 // predecessors tells of references to an earlier object in this one's place.
 func (s *subject) predecessors() {
-	if s.NamedBy = s.namersOf(s.claims(s.object.Identity)); len(s.NamedBy) > 0 {
-		n := s.namers(s.NamedBy)
+	if s.ReferencedBy = s.namersOf(s.claims(s.object.Identity)); len(s.ReferencedBy) > 0 {
+		n := s.namers(s.ReferencedBy)
 		s.next(fmt.Sprintf("An earlier %s is gone: %s still %s that one as %s owner, and not this.", s.object, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 	}
 }

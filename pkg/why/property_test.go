@@ -103,7 +103,7 @@ func TestWhatIsSaidIsMadeOfWholeSentences(t *testing.T) {
 		for _, l := range a.WaitsFor {
 			said = append(said, l.Sentence)
 		}
-		for _, r := range a.WouldChange {
+		for _, r := range a.Suggestions {
 			said = append(said, r.Sentence)
 		}
 		for _, s := range said {
@@ -128,16 +128,16 @@ func odd(a *why.Answer, slip string) bool {
 func TestWhatGoesAlongGoes(t *testing.T) {
 	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *why.Answer, left *object.Object) {
 		sum := 0
-		for _, k := range a.GoesAlong.Kinds {
+		for _, k := range a.Cascade.Kinds {
 			sum += k.Objects
 		}
-		if sum != a.GoesAlong.Objects {
-			t.Fatalf("%d objects, but %+v", a.GoesAlong.Objects, a.GoesAlong.Kinds)
+		if sum != a.Cascade.Objects {
+			t.Fatalf("%d objects, but %+v", a.Cascade.Objects, a.Cascade.Kinds)
 		}
 		below := graph.NewSet(g)
 		g.Below(below, graph.Unlimited, n)
-		if o := g.Object(n); !o.IsNamespace() && !o.IsDefinition() && a.GoesAlong.Objects >= max(len(below.Nodes()), 1) && !contains(g, below) {
-			t.Fatalf("more goes along with %s than depends on it: %+v", o, a.GoesAlong)
+		if o := g.Object(n); !o.IsNamespace() && !o.IsDefinition() && a.Cascade.Objects >= max(len(below.Nodes()), 1) && !contains(g, below) {
+			t.Fatalf("more goes along with %s than depends on it: %+v", o, a.Cascade)
 		}
 	})
 }

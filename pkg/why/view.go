@@ -54,7 +54,7 @@ func (v *View) Of(n graph.Node, told Told) *Answer {
 		s.References = append(s.References, s.reference(i))
 	}
 	for _, f := range s.object.Finalizers {
-		s.Finalizers = append(s.Finalizers, Finalizer{Name: f, Whose: whose(f)})
+		s.Finalizers = append(s.Finalizers, Finalizer{Name: f, Controller: whose(f)})
 	}
 	if s.object.Terminating() {
 		s.State = Terminating
@@ -84,7 +84,7 @@ type subject struct {
 func newAnswer(i object.Identity) *Answer {
 	return &Answer{
 		Object: i, References: []Reference{}, Finalizers: []Finalizer{}, Next: []string{}, WaitsFor: []Link{},
-		WouldChange: []Remedy{}, NamedBy: []Namer{}, Events: []Event{}, Caveats: []string{},
+		Suggestions: []Remedy{}, ReferencedBy: []Namer{}, Events: []Event{}, Caveats: []string{},
 	}
 }
 
@@ -95,7 +95,7 @@ func (a *Answer) say(c collector.Consequence, headline string) {
 func (a *Answer) next(sentences ...string) { a.Next = append(a.Next, sentences...) }
 
 func (a *Answer) remedy(sentence string, command ...string) {
-	a.WouldChange = append(a.WouldChange, Remedy{sentence, append([]string{}, command...)})
+	a.Suggestions = append(a.Suggestions, Remedy{sentence, append([]string{}, command...)})
 }
 
 // first is the first move of an act on a node, or nil.

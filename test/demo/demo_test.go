@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/test/plane"
 	"github.com/kubectl-gc/kubectl-gc/test/stories"
 )
@@ -106,12 +107,19 @@ func auditOf(t *testing.T, file string) []string {
 	if code != 1 {
 		t.Fatalf("audit of %s: exit code %d, want 1\n%s", file, code, &errs)
 	}
-	var report audit.Report
+	var report struct {
+		Complete bool
+		Gaps     []audit.Gap
+		Findings []struct {
+			Rule   string
+			Object object.Identity
+		}
+	}
 	if err := json.NewDecoder(&out).Decode(&report); err != nil {
 		t.Fatal(err)
 	}
 	if !report.Complete {
-		t.Errorf("the view is not whole: %v", report.Gaps)
+		t.Errorf("the scan is incomplete: %v", report.Gaps)
 	}
 	var found []string
 	for _, f := range report.Findings {

@@ -74,7 +74,7 @@ func (s *stage) perform(ctx context.Context, save string) error {
 		args    []string
 	}{
 		{"What is wrong in this cluster?", []string{"audit"}},
-		{"The StatefulSet among them: who owns it, and what goes with it?", []string{"tree", "statefulset/redis-exporter", "-n", "monitoring"}},
+		{"The StatefulSet among them: who owns it, and what is deleted with it?", []string{"tree", "statefulset/redis-exporter", "-n", "monitoring"}},
 		{"Everything in a namespace that owns or is owned", []string{"tree", "-n", "shop"}},
 		{"What would a pass of the garbage collector do?", []string{"collect", "--dry-run"}},
 	} {
@@ -141,13 +141,13 @@ What was loaded, story by story:    docs/demo/README.md
 	fmt.Fprintf(s.out, `
 ── Now you. The control plane stays; in your shell:
 export KUBECONFIG='%s' PATH='%s':"$PATH"
-kubectl gc audit --cross-namespace                      only what crosses a namespace border
-kubectl gc audit --stuck-after=1s                       deletions that hang, young as they are here
+kubectl gc audit --cross-namespace                      only what crosses a namespace boundary
+kubectl gc audit --stuck-after=1s                       stuck deletions, young as they are here
 kubectl gc audit -o json                                for a program; also yaml, sarif, name
 kubectl gc tree rediscluster/redis-0826 -n kube-system  the owner that redis-exporter means, and who may have it
 kubectl gc tree -A -o mermaid                           every tree, as a diagram
-kubectl gc collect --dry-run=server                     would the API server allow each step?
-kubectl gc collect                                      do it: shows the plan, asks, saves, acts, looks again
+kubectl gc collect --dry-run=server                     would the API server accept each step?
+kubectl gc collect                                      run it: shows the plan, asks, backs up, runs, scans again
 What was loaded, story by story: docs/demo/README.md
 Stop it: make demo-down
 `, s.kubeconfig, s.bin)

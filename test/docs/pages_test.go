@@ -102,7 +102,7 @@ var untried = []struct{ page, begins, why string }{
 	{"docs/performance-acting.md", "go run", "it measures for minutes"},
 	{"docs/reliability.md", "make soak", "it takes most of an hour"},
 	{"docs/reliability.md", "KUBECTL_GC_E2E=1", "it is a test itself"},
-	{"docs/rules/odd-owner-kind.md", "kubectl patch configmap old", "a server of today stores no such object any more"},
+	{"docs/rules/misspelled-owner-kind.md", "kubectl patch configmap old", "a server of today stores no such object any more"},
 	{"docs/commands/audit.md", "kubectl gc audit --contexts", "there is one cluster; test/script and test/e2e have several"},
 	{"docs/commands/audit.md", "kubectl gc audit -o prometheus=", "there is no such folder; test/script writes such a file"},
 	{"docs/in-cluster/README.md", "podman", "it pushes an image to a registry"},

@@ -72,7 +72,7 @@ func TestAuditOfARandomGraphSaysWhatTheRulesSay(t *testing.T) {
 	}
 	for _, rule := range []string{
 		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner", "unserved-owner-version",
-		"unknown-owner-kind", "unverified-owner", "terminating-owner", "owner-cycle", "self-owner", "duplicate-owner", "unmonitored-owner", "odd-owner-kind",
+		"unknown-owner-kind", "unverified-owner", "terminating-owner", "owner-cycle", "self-owner", "duplicate-owner", "unmonitored-owner", "misspelled-owner-kind",
 	} {
 		if !spoke[rule] && !t.Failed() && len(all) > 1 {
 			t.Errorf("the graphs gave no reason for %s to speak", rule)

@@ -19,17 +19,17 @@ func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	release = s.live(release)
 	s.pointNowhere(group)
 
-	const hint = "hint: with --accept-gap " + group + ", 1 more object would proceed, though not all that it may concern was seen: ConfigMap/release"
+	const hint = "hint: with --accept-gap " + group + ", 1 more object would be processed although related objects may be unread: ConfigMap/release"
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "blocked", "keeps its finalizer").warns(t, hint)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, hint)
 	s.gc("collect", "-n", ns, "--yes", "--accept-gap", "secrets").exits(t, 1).
-		warns(t, "warning: --accept-gap secrets accepts nothing", hint)
+		warns(t, "warning: --accept-gap secrets has no effect", hint)
 	s.untouched(release)
 
 	saved := filepath.Join(t.TempDir(), "plan.json")
 	accepted := s.gc("collect", "-n", ns, "--dry-run", "--accept-gap", group, "--plan-out", saved).exits(t, 0).
 		shows(t, "Accepted, though it could not be read: "+group+". Because of that:",
-			"ConfigMap/release in "+ns+": its finalizer foregroundDeletion is removed, though dependents in "+group+" were not seen").
+			"ConfigMap/release in "+ns+": removes finalizer foregroundDeletion although its dependents in "+group+" were not read").
 		warns(t, "kubectl gc collect --accept-gap "+group+" -n "+ns+" --confirm ")
 	if strings.Contains(accepted.Stderr, "hint:") {
 		t.Errorf("what is accepted is proposed: %s", accepted.Stderr)
@@ -54,7 +54,7 @@ func TestDeleteFromHereFinishesOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	below := s.create(configMap(ns, "below", ownedBy(to(owner))))
 	s.pointNowhere(group)
 	s.gc("delete", "configmap/owner", "-n", ns, "--client-side", "--cascade=foreground", "--yes", "--accept-gap", group).exits(t, 0).
-		shows(t, "its finalizer foregroundDeletion is removed, though dependents in "+group+" were not seen")
+		shows(t, "removes finalizer foregroundDeletion although its dependents in "+group+" were not read")
 	s.goes(owner, below)
 
 	space := s.live(of("v1", "Namespace", "", s.namespace("accept-space")))
@@ -62,7 +62,7 @@ func TestDeleteFromHereFinishesOnceADeadAPIIsAcceptedByName(t *testing.T) {
 		shows(t, "its contents could not be listed: API group "+group).warns(t, "hint: with --accept-gap "+group)
 	s.untouched(space)
 	s.gc("delete", "namespace/"+space.GetName(), "--yes", "--wait=false", "--accept-gap", group).exits(t, 0).
-		shows(t, "it is deleted, though contents in "+group+" were not seen")
+		shows(t, "deletes it although its contents in "+group+" were not read")
 	if s.live(space).GetDeletionTimestamp() == nil {
 		t.Error("it is not being deleted")
 	}

@@ -152,7 +152,7 @@ func TestCollectDeletesNothingThatItCouldNotSave(t *testing.T) {
 		"the objects are not whole":    {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), says(403, "Forbidden", "only metadata for you")}, nil, 1, []string{"not saved", "only metadata for you"}},
 		"one object cannot be read":    {fault{whole(single("configmaps", "orphan-001")), says(403, "Forbidden", "not this one")}, nil, 1, []string{"not saved", "not this one", "deleted 1"}},
 		"what is read is cut midway":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"metadata":{`) }}, nil, 1, []string{"not saved"}},
-		"its home cannot be found out": {fault{}, func(*scene) string { return "" }, 2, []string{"error: choose a folder for the backup", "hint: name one with --backup-dir, or say --no-backup"}},
+		"its home cannot be found out": {fault{}, func(*scene) string { return "" }, 2, []string{"error: choose a folder for the backup", "hint: choose one with --backup-dir, or use --no-backup"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := set(t)

@@ -15,12 +15,12 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 		"nothing is said": {
 			func(string) []string { return nil },
 			func(digest string) []string {
-				return []string{"error: not confirmed: there is no terminal to ask at", "hint: say --yes, or --confirm " + digest}
+				return []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm " + digest}
 			},
 		},
 		"the number comes through a pipe": {
 			func(string) []string { return []string{"<3"} },
-			func(digest string) []string { return []string{"there is no terminal to ask at", digest} },
+			func(digest string) []string { return []string{"standard input is not a terminal", digest} },
 		},
 		"--yes": {func(string) []string { return []string{"--yes"} }, nil},
 		"-y":    {func(string) []string { return []string{"-y"} }, nil},
@@ -28,7 +28,7 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 		"--confirm with another digest": {
 			func(string) []string { return []string{"--confirm", "0123456789abcdef"} },
 			func(digest string) []string {
-				return []string{"the plan is another than the one that was confirmed: its digest is " + digest + ", not 0123456789abcdef"}
+				return []string{"the plan differs from the confirmed one: its digest is " + digest + ", not 0123456789abcdef"}
 			},
 		},
 		"--confirm with another digest, and --yes": {
@@ -38,12 +38,12 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 		"fewer may be deleted": {
 			func(string) []string { return []string{"--yes", "--max-deletes", "2"} },
 			func(string) []string {
-				return []string{"error: 3 objects would go, more than --max-deletes allows (2)", "hint: if that is meant, say --max-deletes 3"}
+				return []string{"error: the plan deletes 3 objects, more than --max-deletes allows (2)", "hint: to allow it, use --max-deletes 3"}
 			},
 		},
 		"fewer may be deleted than the digest says": {
 			func(digest string) []string { return []string{"--confirm", digest, "--max-deletes", "0"} },
-			func(string) []string { return []string{"hint: if that is meant, say --max-deletes 3"} },
+			func(string) []string { return []string{"hint: to allow it, use --max-deletes 3"} },
 		},
 		"just as many may be deleted": {func(string) []string { return []string{"--yes", "--max-deletes=3"} }, nil},
 	} {
@@ -53,7 +53,7 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 			objects := s.many(ns, 3)
 			digest := s.tool().plan("-n", ns).Digest
 			s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "digest "+digest).
-				warns(t, "Act on exactly this: kubectl gc collect -n "+ns+" --confirm "+digest)
+				warns(t, "Run exactly this plan: kubectl gc collect -n "+ns+" --confirm "+digest)
 			tool, args := s.tool(), c.args(digest)
 			if len(args) == 1 && args[0] == "<3" {
 				tool.stdin, args = "3\n", nil
@@ -64,7 +64,7 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 				s.goes(objects...)
 				return
 			}
-			tool.gc(line...).exits(t, 4).shows(t, "delete 3. Whole view.").warns(t, c.words(digest)...)
+			tool.gc(line...).exits(t, 4).shows(t, "delete 3. Complete scan.").warns(t, c.words(digest)...)
 			if r := tool.gc(append(line, "-o", "json")...).exits(t, 4).warns(t, c.words(digest)...); r.Stdout != "" {
 				t.Errorf("a machine is told something all the same: %s", r.Stdout)
 			}
@@ -121,7 +121,7 @@ func TestCollectNamesOneByOneWhatNobodyShouldDeleteByAccident(t *testing.T) {
 	})))
 	plain := s.create(configMap(ns, "plain", ownedBy(lost())))
 	names := []string{
-		"Among what goes:\n", "  CustomResourceDefinition/alarms." + group + ": 1 object of its kind goes too\n", "  Namespace/" + ns + "-doomed: 1 object in it goes too\n",
+		"The deletion includes:\n", "  CustomResourceDefinition/alarms." + group + ": 1 object of its kind deleted along with it\n", "  Namespace/" + ns + "-doomed: 1 object in it deleted along with it\n",
 		"  ConfigMap/e2e-alarm in kube-system\n", fmt.Sprintf("  PersistentVolumeClaim/data in %s\n", ns),
 	}
 	r := s.gc("collect").exits(t, 4).warns(t, names...)

@@ -22,8 +22,8 @@ func TestCollectIncident_kubernetes_115570(t *testing.T) {
 	ns := s.namespace("lost")
 	owner := s.create(workload("Deployment", ns, "web"))
 	s.remove(owner, metav1.DeletePropagationForeground)
-	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "release", "Deployment/web", "foreground deletion, and nothing blocks it any more")
-	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "released 1", "nothing left")
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "remove-finalizer", "Deployment/web", "foreground deletion, and nothing blocks it any more")
+	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "removed finalizer 1", "nothing left")
 	s.goes(owner)
 }
 
@@ -36,7 +36,7 @@ func TestCollectIncident_kubernetes_77081(t *testing.T) {
 	for range 2 {
 		s.remove(held, metav1.DeletePropagationForeground)
 		// It waits for the other finalizer, and says so.
-		s.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "released 1", "1 blocked: Pod/held")
+		s.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "removed finalizer 1", "1 blocked: Pod/held")
 		live, err := s.at(held).Get(t.Context(), "held", metav1.GetOptions{})
 		s.must(err)
 		if got := live.GetFinalizers(); len(got) != 1 || got[0] != "example.com/hold" {

@@ -96,7 +96,7 @@ func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
 	_, run := s.interrupts(1)
 	run("collect", "-n", ns, "--yes", "--concurrency=1").ends().exits(t, 130).
 		shows(t, "skipped", "the run ended before it", "and 5", "deleted ", "Undo: kubectl gc restore ").
-		warns(t, "interrupted: what is above was done, and nothing else; running again continues")
+		warns(t, "interrupted: only the steps above were done; run the command again to continue")
 }
 
 func TestCollectQuitsAtTheSecondInterrupt(t *testing.T) {
@@ -157,9 +157,9 @@ func TestCollectWaitsForAPodToStopUntilTheTimeIsOver(t *testing.T) {
 	ns := s.namespace("stopping")
 	running := s.create(pod(ns, "running", onANode, ownedBy(lost())))
 	below := s.create(configMap(ns, "below", ownedBy(to(running))))
-	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Pod/running", "has to stop first (grace period)", "ConfigMap/below", "follows its owner")
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Pod/running", "must stop first (grace period)", "ConfigMap/below", "its owner is deleted")
 	r := s.gc("collect", "-n", ns, "--yes", "--timeout=2s").exits(t, 1)
-	r.warns(t, "error: not everything was over within --timeout 2s: Pod/running is still there: waits for its kubelet to stop it; running again continues")
+	r.warns(t, "error: not finished within --timeout 2s: Pod/running is still there: waits for its kubelet to stop it; run the command again to continue")
 	if r.Took < 2*time.Second || r.Took > patience/2 {
 		t.Errorf("it takes %s", r.Took)
 	}

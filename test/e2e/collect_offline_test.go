@@ -34,10 +34,10 @@ func TestCollectFromASnapshotForeseesWhatTheClusterDid(t *testing.T) {
 			}
 		}
 	}
-	s.gc("collect", "--from", one, "--dry-run", "-n", ns).exits(t, 0).shows(t, "has to stop first (grace period)")
+	s.gc("collect", "--from", one, "--dry-run", "-n", ns).exits(t, 0).shows(t, "must stop first (grace period)")
 	for _, args := range [][]string{nil, {"--yes"}, {"--dry-run=server"}, {"--confirm", "0123456789abcdef"}} {
 		s.gc(append([]string{"collect", "--from", one}, args...)...).exits(t, 2).
-			warns(t, "error: --from is a file, of which there can only be a dry run: say --dry-run=client")
+			warns(t, "error: --from works only with --dry-run=client")
 	}
 }
 

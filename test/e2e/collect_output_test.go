@@ -176,7 +176,7 @@ func TestCollectWithNothingToDoAnswersAValidEmptyDocument(t *testing.T) {
 	if r := s.gc("collect", "-n", ns, "-o", "jsonl").exits(t, 0); fmt.Sprint(strings.Count(r.Stdout, "\n"), strings.Contains(r.Stdout, `"finished"`)) != "1 true" {
 		t.Errorf("-o jsonl answers %q", r.Stdout)
 	}
-	if r := s.gc("collect", "-n", ns).exits(t, 0); r.Stdout != "Nothing to do. Whole view.\n" || r.Stderr != "" {
+	if r := s.gc("collect", "-n", ns).exits(t, 0); r.Stdout != "Nothing to do. Complete scan.\n" || r.Stderr != "" {
 		t.Errorf("stdout %q, stderr %q", r.Stdout, r.Stderr)
 	}
 }

@@ -86,7 +86,7 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 				return live.GetUID(), live.GetResourceVersion()
 			}
 			uid, version := state()
-			s.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).shows(t, "ConfigMap/changed  refused: "+c.says, "Of the saved plan, 1 of 2 steps are refused.")
+			s.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).shows(t, "ConfigMap/changed  refused: "+c.says, "1 of 2 steps of the saved plan are refused.")
 			s.gc("collect", "-n", ns, "--plan", file).exits(t, 4)
 			s.untouched(other)
 			r := s.gc("collect", "-n", ns, "--plan", file, "--yes", "-o", "json").exits(t, 1)
@@ -209,8 +209,8 @@ func TestCollectRefusesASavedPlanWhereLessCanBeRead(t *testing.T) {
 		return []fault{{reading(listOf("leases")), says(403, "Forbidden", "no")}}
 	}).acting()
 	const why = "this scan could not read what the scan of the saved plan read: leases.coordination.k8s.io"
-	f.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).warns(t, "warning: a run would refuse this plan, as "+why)
-	f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 4).warns(t, "error: "+why, "hint: make the plan again")
+	f.gc("collect", "-n", ns, "--plan", file, "--dry-run").exits(t, 0).warns(t, "warning: a run would refuse this plan, because "+why)
+	f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 4).warns(t, "error: "+why, "hint: make a new plan")
 	s.untouched(orphan)
 	// A plan that names the gap was made by somebody who could know of it.
 	knowing := filepath.Join(t.TempDir(), "knowing.json")

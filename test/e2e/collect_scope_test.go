@@ -105,7 +105,7 @@ func TestCollectForAUserWithRightsInOneNamespace(t *testing.T) {
 	s.untouched(orphan, global)
 	// What depends on an object may be anywhere, so no finalizer goes.
 	bob.gc("collect", "-n", ns, "--yes").exits(t, 1).
-		shows(t, "delete", "ConfigMap/orphan", "blocked", "ConfigMap/waits", "Not the whole view", "deleted 1", "1 blocked: ConfigMap/waits").
+		shows(t, "delete", "ConfigMap/orphan", "blocked", "ConfigMap/waits", "Incomplete scan", "deleted 1", "1 blocked: ConfigMap/waits").
 		warns(t, "could not be read", "forbidden")
 	s.goes(orphan)
 	s.untouched(global)

@@ -27,9 +27,9 @@ func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
 		"a run would change nothing",
 	)
 	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).shows(t,
-		`failed  delete `, `failed  unlink `, `failed  release `,
+		`failed  delete `, `failed  unlink `, `failed  remove-finalizer `,
 		`User "alice" cannot delete resource "configmaps"`, `User "alice" cannot patch resource "configmaps"`,
-		"The server would allow 0 of 3 steps. Nothing was changed: dry run",
+		"The API server would accept 0 of 3 steps. Nothing was changed: dry run",
 	)
 	got := decode[collected](t, alice.gc("collect", "-n", ns, "--dry-run=server", "-o", "json").exits(t, 1))
 	if !got.DryRun || got.Summary.Failed != 3 || got.Backup != "" {
@@ -40,7 +40,7 @@ func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
 		t.Error("a finalizer was removed")
 	}
 	// For real, nothing of it is sent.
-	got = decode[collected](t, alice.gc("collect", "-n", ns, "--yes", "-o", "json").exits(t, 1).warns(t, "error: the server would refuse part of this plan: nothing was changed"))
+	got = decode[collected](t, alice.gc("collect", "-n", ns, "--yes", "-o", "json").exits(t, 1).warns(t, "error: the API server would not permit part of this plan: nothing was changed"))
 	if got.Summary.Failed != 3 || got.Backup != "" {
 		t.Errorf("%+v", got.Summary)
 	}

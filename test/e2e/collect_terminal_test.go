@@ -58,7 +58,7 @@ func TestCollectAtATerminalActsOnTheTypedNumberAlone(t *testing.T) {
 			s.untouched(append(doomed, shared)...)
 			at.types(c.keys)
 			r := at.ends().exits(t, c.code).shows(t, c.says...)
-			r.inOrder(t, "delete 3, unlink 1. Whole view.", question)
+			r.inOrder(t, "delete 3, unlink 1. Complete scan.", question)
 			if c.code != 0 {
 				s.untouched(append(doomed, shared)...)
 				return
@@ -88,7 +88,7 @@ func TestCollectAtATerminalAsksForAYesWhereNothingIsDeleted(t *testing.T) {
 func TestCollectAtATerminalDoesNotAskWhereThereIsNoQuestion(t *testing.T) {
 	s := set(t)
 	ns := s.namespace("unasked")
-	s.tool().atTerminal("collect", "-n", ns).ends().exits(t, 0).shows(t, "Nothing to do. Whole view.")
+	s.tool().atTerminal("collect", "-n", ns).ends().exits(t, 0).shows(t, "Nothing to do. Complete scan.")
 	s.many(ns, 2)
 	r := s.tool().atTerminal("collect", "-n", ns, "--dry-run").ends().exits(t, 0).shows(t, "Nothing was changed")
 	r.lacks(t, "Type")

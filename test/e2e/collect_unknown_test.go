@@ -84,11 +84,11 @@ func TestCollectForAUserWhoMayNotListTheOwnersTypeDeletesNothing(t *testing.T) {
 	alice.gc("collect", "-n", ns, "--yes", "--strict").exits(t, 3).warns(t, "forbidden", "--strict: nothing was changed")
 	s.untouched(only, known)
 	alice.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, "forbidden", "warning: the scan after the run was incomplete").
-		shows(t, "delete 1. Not the whole view.", "deleted 1", "; the scan afterwards was incomplete, so what is left is not known.")
+		shows(t, "delete 1. Incomplete scan.", "deleted 1", "; the scan afterwards was incomplete, so what is left is not known.")
 	s.untouched(only)
 	s.goes(known)
 	alice.gc("collect", "-n", ns, "--yes").exits(t, 1).warns(t, "forbidden", "warning: the scan was incomplete, so there may be more to do than it could find").
-		shows(t, "Nothing to do. Not the whole view.")
+		shows(t, "Nothing to do. Incomplete scan.")
 }
 
 // Nothing binds the removal of a finalizer to what depends on the object.
@@ -149,6 +149,6 @@ func TestCollectWithoutTheDiscoveryOfAGroupLeavesWhatItMayHold(t *testing.T) {
 	f.gc("collect", "-n", ns, "--yes", "--no-backup").warns(t, customGroup, "forbidden").shows(t, "deleted 1 in ")
 	s.goes(orphan)
 	s.untouched(doubtful, waiting, hidden)
-	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "deleted 2, released 1 in ")
+	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "deleted 2, removed finalizer 1 in ")
 	s.goes(doubtful, waiting, hidden)
 }

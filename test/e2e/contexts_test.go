@@ -54,7 +54,7 @@ func TestSeveralClustersAtOnce(t *testing.T) {
 	tool := s.both(other, "dave")
 
 	t.Run("both answer", func(t *testing.T) {
-		r := tool.gc("audit", "--contexts", "second,first", "--rule", "missing-owner").exits(t, 1).shows(t, " of 2 clusters. Whole view.")
+		r := tool.gc("audit", "--contexts", "second,first", "--rule", "missing-owner").exits(t, 1).shows(t, " of 2 clusters. Complete scan.")
 		var got []string
 		for line := range strings.Lines(r.Stdout) {
 			if f := strings.Fields(line); len(f) > 4 && (f[3] == ns || f[3] == far) {
@@ -87,7 +87,7 @@ func TestSeveralClustersAtOnce(t *testing.T) {
 	})
 	t.Run("one may not look", func(t *testing.T) {
 		r := tool.gc("audit", "--contexts", "all", "-o", "json", "--fail-on=never").exits(t, 0)
-		r.warns(t, "warning: contexts first, limited lead to the same server", "warning: cluster limited: no answer: nothing could be read")
+		r.warns(t, "warning: contexts first, limited use the same server", "warning: cluster limited: no answer: nothing could be read")
 		got := decode[several](t, r)
 		if got.Complete || len(got.Clusters) != 3 || got.Clusters[1].Name != "limited" || got.Clusters[1].Answered {
 			t.Errorf("got %+v", got.Clusters)

@@ -62,7 +62,7 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 		s := s.under(t)
 		owner, dependent, _ := family("unwatched")
 		s.gc("delete", "configmap/unwatched", "-n", ns, "--yes", "--wait=false").exits(t, 0).
-			shows(t, "deleted 1 in ", "; the rest is left to the cluster's own collector, and nothing was verified.")
+			shows(t, "deleted 1 in ", "; the cluster's garbage collector does the rest, and nothing was verified.")
 		s.await("the collector", func(context.Context) (bool, error) { return s.gone(owner) && s.gone(dependent), nil })
 	})
 	t.Run("and says what it hangs on", func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 		owner := s.create(configMap(ns, "hangs"))
 		held := s.create(secret(ns, "hangs-below", ownedBy(to(owner, blocking)), heldBy("example.com/hold")))
 		s.gc("delete", "configmap/hangs", "-n", ns, "--cascade=foreground", "--yes").exits(t, 1).
-			shows(t, "held", "waits for Secret/hangs-below, which is held by example.com/hold", "deleted 2", "; a scan afterwards found nothing left to do, and 2 blocked: ConfigMap/hangs, Secret/hangs-below.")
+			shows(t, "blocked", "waits for Secret/hangs-below, which is held by example.com/hold", "deleted 2", "; a scan afterwards found nothing left to do, and 2 blocked: ConfigMap/hangs, Secret/hangs-below.")
 		if s.gone(held) || s.gone(owner) {
 			t.Error("what was held is gone")
 		}
@@ -88,7 +88,7 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 		at.says("Delete 2 objects, change 1? Type the number of objects to delete: ")
 		s.untouched(owner, dependent)
 		at.types("2\n")
-		at.ends().exits(t, 0).inOrder(t, "goes", "stays", "2 go, 1 stays. Whole view.", "Type the number", "delete █", "deleted 2, unlinked 1")
+		at.ends().exits(t, 0).inOrder(t, "delete", "keep", "delete 2, keep 1. Complete scan.", "Type the number", "delete █", "deleted 2, unlinked 1")
 		s.goes(owner, dependent)
 	})
 }
@@ -101,8 +101,8 @@ func TestDeleteSaysThatNoCollectorComes(t *testing.T) {
 	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
 	s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--timeout=2s").exits(t, 1).
 		shows(t, "skipped", "Secret/dependent", "the cluster's own collector did not come to it before the run ended").
-		warns(t, "warning: the cluster's own collector has yet to deal with 1 object: does kube-controller-manager run? Its work can be done from here: kubectl gc collect",
-			"error: not everything was over within --timeout 2s; kubectl gc collect does the rest")
+		warns(t, "warning: the cluster's garbage collector has not processed 1 object yet: check that kube-controller-manager runs, or do its work with: kubectl gc collect",
+			"error: not finished within --timeout 2s; kubectl gc collect does the rest")
 	s.goes(owner)
 	s.untouched(dependent)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "deleted 1")
@@ -117,7 +117,7 @@ func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
 	p := s.tool().starts("delete", "configmap/owner", "-n", ns, "--yes", "-o", "jsonl")
 	p.says(`"event":"waiting"`)
 	s.must(p.cmd.Process.Signal(os.Interrupt))
-	r := p.ends().exits(t, 130).warns(t, "interrupted: what is above was done, and nothing else; the cluster's own collector goes on with the rest")
+	r := p.ends().exits(t, 130).warns(t, "interrupted: only the steps above were done; the cluster's garbage collector continues with the rest")
 	s.goes(owner)
 	s.untouched(dependent)
 	// What goes after that goes on its account all the same, and is put back with it.
@@ -202,7 +202,7 @@ func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
 	s.grant("dave", ns, []any{"*"}, []any{"*"}, []any{"get", "list", "watch", "delete", "patch"})
 	dave := s.as("dave")
 	dave.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).
-		shows(t, "ConfigMap/owner", "Secret/dependent", "2 go. Not the whole view.", "Not everything could be read: ").warns(t, "could not be searched in the other namespaces")
+		shows(t, "ConfigMap/owner", "Secret/dependent", "delete 2. Incomplete scan.", "The scan is incomplete: unread dependents").warns(t, "could not be searched in the other namespaces")
 	// What may depend on them elsewhere he cannot see, so nothing proves that all is done.
 	dave.gc("delete", "configmap/owner", "-n", ns, "--yes", "--client-side").exits(t, 1).
 		shows(t, "deleted 2 in ", "; the scan afterwards was incomplete, so what is left is not known.").
@@ -238,6 +238,6 @@ func TestDeleteDoesNotTouchWhatChangedSinceItWasShown(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	digest := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
 	dependent := s.create(secret(ns, "new", ownedBy(to(owner))))
-	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 4).warns(t, "the plan is another than the one that was confirmed")
+	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", digest).exits(t, 4).warns(t, "the plan differs from the confirmed one")
 	s.untouched(owner, dependent)
 }

@@ -18,25 +18,25 @@ func TestDeleteRefusesWithAClearWord(t *testing.T) {
 		code  int
 		words []string
 	}{
-		"nothing is named":                      {[]string{"-n", ns}, 2, []string{"error: nothing to delete was named", "hint: say TYPE/NAME"}},
-		"a type alone":                          {[]string{"configmaps", "-n", ns}, 2, []string{`error: "configmaps" is a type: say which of its objects`, "hint: name them as TYPE/NAME, or say -l SELECTOR, or --all"}},
-		"a name in all namespaces":              {[]string{"configmap/there", "-A"}, 2, []string{`error: "configmap/there" is one object, in one namespace: it cannot be deleted by name in all of them`, "hint: name its namespace with -n"}},
-		"a name with a selector":                {[]string{"configmap/there", "-l", "app=web", "-n", ns}, 2, []string{"-l and --all go with types, not with names"}},
-		"a selector and all":                    {[]string{"configmap", "-l", "app=web", "--all", "-n", ns}, 2, []string{"-l and --all exclude each other"}},
-		"nothing has those labels":              {[]string{"configmap,secret", "-l", "app=none", "-n", ns}, 2, []string{`error: nothing matches: there is no "configmap", "secret" with labels "app=none" in namespace "` + ns + `"`}},
+		"nothing is named":                      {[]string{"-n", ns}, 2, []string{"error: nothing to delete given", "hint: use TYPE/NAME"}},
+		"a type alone":                          {[]string{"configmaps", "-n", ns}, 2, []string{`error: "configmaps" is a type: specify which of its objects`, "hint: use TYPE/NAME, -l SELECTOR, or --all"}},
+		"a name in all namespaces":              {[]string{"configmap/there", "-A"}, 2, []string{`error: "configmap/there" cannot be deleted by name in all namespaces`, "hint: use -n to choose its namespace"}},
+		"a name with a selector":                {[]string{"configmap/there", "-l", "app=web", "-n", ns}, 2, []string{"-l and --all need types, not names"}},
+		"a selector and all":                    {[]string{"configmap", "-l", "app=web", "--all", "-n", ns}, 2, []string{"-l cannot be combined with --all"}},
+		"nothing has those labels":              {[]string{"configmap,secret", "-l", "app=none", "-n", ns}, 2, []string{`error: nothing matches: no "configmap", "secret" with labels "app=none" in namespace "` + ns + `"`}},
 		"it is gone already":                    {[]string{"configmap/gone", "-n", ns, "--yes"}, 2, []string{`error: "configmaps/gone" in namespace "` + ns + `" does not exist`, "kubectl gc why", "--ignore-not-found"}},
 		"it lives elsewhere":                    {[]string{"configmap/there", "-n", other, "--yes"}, 2, []string{"does not exist"}},
-		"a type that there is not":              {[]string{"gizmo/x", "-n", ns}, 2, []string{`there is no resource type "gizmo"`}},
-		"a policy that there is not":            {[]string{"configmap/there", "-n", ns, "--cascade=true"}, 2, []string{`error: --cascade "true": say background, foreground or orphan`}},
-		"nobody confirms":                       {[]string{"configmap/there", "-n", ns}, 4, []string{"error: not confirmed: there is no terminal to ask at", "hint: say --yes, or --confirm "}},
-		"something else was confirmed":          {[]string{"configmap/there", "-n", ns, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan is another than the one that was confirmed: its digest is ", "not 0123456789abcdef"}},
-		"more would go than may":                {[]string{"configmap/there", "-n", ns, "--yes", "--max-deletes=1"}, 4, []string{"error: 2 objects would go, more than --max-deletes allows (1)"}},
+		"a type that there is not":              {[]string{"gizmo/x", "-n", ns}, 2, []string{`the server has no resource type "gizmo"`}},
+		"a policy that there is not":            {[]string{"configmap/there", "-n", ns, "--cascade=true"}, 2, []string{`error: --cascade "true": must be background, foreground or orphan`}},
+		"nobody confirms":                       {[]string{"configmap/there", "-n", ns}, 4, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm "}},
+		"something else was confirmed":          {[]string{"configmap/there", "-n", ns, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan differs from the confirmed one: its digest is ", "not 0123456789abcdef"}},
+		"more would go than may":                {[]string{"configmap/there", "-n", ns, "--yes", "--max-deletes=1"}, 4, []string{"error: the plan deletes 2 objects, more than --max-deletes allows (1)"}},
 		"a file that is not there":              {[]string{"-f", "/does/not/exist.yaml", "-n", ns}, 2, []string{"error: read manifests: ", "/does/not/exist.yaml"}},
-		"a file and a name":                     {[]string{"configmap/there", "-f", "x.yaml", "-n", ns}, 2, []string{"-f says what to delete: it excludes targets"}},
+		"a file and a name":                     {[]string{"configmap/there", "-f", "x.yaml", "-n", ns}, 2, []string{"-f cannot be combined with targets"}},
 		"a file of another namespace":           {[]string{"-f", s.file("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+"}}"), "-n", other}, 2, []string{"is in namespace", "and -n says"}},
-		"a file of an object that was replaced": {[]string{"-f", s.file("old.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+", uid: other}}"), "--yes"}, 2, []string{"it was made anew since"}},
-		"a file of a kind that is not served":   {[]string{"-f", s.file("gizmo.yaml", "{apiVersion: example.com/v1, kind: Gizmo, metadata: {name: x}}"), "--yes"}, 2, []string{`"Gizmo" is not served here in "example.com/v1"`}},
-		"offline, without a dry run":            {[]string{"configmap/there", "--from", "x.json"}, 2, []string{"there can only be a dry run"}},
+		"a file of an object that was replaced": {[]string{"-f", s.file("old.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+", uid: other}}"), "--yes"}, 2, []string{"it was recreated since"}},
+		"a file of a kind that is not served":   {[]string{"-f", s.file("gizmo.yaml", "{apiVersion: example.com/v1, kind: Gizmo, metadata: {name: x}}"), "--yes"}, 2, []string{`the server has no "Gizmo" in "example.com/v1"`}},
+		"offline, without a dry run":            {[]string{"configmap/there", "--from", "x.json"}, 2, []string{"--from works only with --dry-run=client"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.under(t)
@@ -85,8 +85,8 @@ func TestDeleteDoesNotActOnTheDigestOfAScanThatReadMoreOrLess(t *testing.T) {
 	f := s.behind(func(http.Handler) []fault {
 		return []fault{{reading(listOf("secrets")), says(403, "Forbidden", "no")}}
 	}).acting()
-	complete := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Whole view."))
-	incomplete := s.shown(f.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Not the whole view."))
+	complete := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Complete scan."))
+	incomplete := s.shown(f.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Incomplete scan."))
 	f.gc("delete", "configmap/owner", "-n", ns, "--confirm", complete).exits(t, 4).warns(t, "its digest is "+incomplete+", not "+complete)
 	s.gc("delete", "configmap/owner", "-n", ns, "--confirm", incomplete).exits(t, 4).warns(t, "its digest is "+complete+", not "+incomplete)
 	s.untouched(owner)

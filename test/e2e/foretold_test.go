@@ -244,7 +244,7 @@ func (f *forecast) ofReference(o *sighted, i int) []finding {
 		add("unmonitored-owner", nil)
 	}
 	if f.isOdd(r) {
-		add("odd-owner-kind", nil)
+		add("misspelled-owner-kind", nil)
 	}
 	return out
 }

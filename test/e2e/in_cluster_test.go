@@ -212,7 +212,7 @@ func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
 		t.Errorf("the view is not whole: %+v", r)
 	}
 	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
-	run(t, "audit", "--strict").exits(t, 1).shows(t, "missing-owner", ns+" ConfigMap/orphan", "Whole view.")
+	run(t, "audit", "--strict").exits(t, 1).shows(t, "missing-owner", ns+" ConfigMap/orphan", "Complete scan: ")
 
 	metrics := filepath.Join(image, "metrics", "gc.prom")
 	run(t, "audit", "--fail-on=never", "-o", "prometheus=/metrics/gc.prom").exits(t, 0)

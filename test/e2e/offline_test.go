@@ -120,7 +120,7 @@ func TestWhatKubectlGetWroteIsRead(t *testing.T) {
 		if diff := cmp.Diff(r.Stdout, piped.gc("audit", "--from", "-", "-o", "json").Stdout); diff != "" {
 			t.Errorf("a file (-) and a pipe (+) differ:\n%s", diff)
 		}
-		s.gc("tree", "--from", file).exits(t, 0).shows(t, "Secret/owner", "└─ ConfigMap/owned", "Not the whole view").warns(t, "the file holds")
+		s.gc("tree", "--from", file).exits(t, 0).shows(t, "Secret/owner", "└─ ConfigMap/owned", "Incomplete scan").warns(t, "the file holds")
 	}
 	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
 		t.Errorf("JSON (-) and YAML (+) differ:\n%s", diff)

@@ -18,7 +18,7 @@ func TestWhereARightIsLackingNothingIsSent(t *testing.T) {
 	backups := t.TempDir()
 	const word = "you may not patch configmaps in namespace "
 	r := f.gc("collect", "-n", ns, "--yes", "--backup-dir", backups, "--as", user).exits(t, 1).
-		warns(t, "warning: "+word+ns+", which is needed for ConfigMap/shared", "error: the server would refuse part of this plan: nothing was changed", "docs/rbac.md").
+		warns(t, "warning: "+word+ns+", which is needed for ConfigMap/shared", "error: the API server would not permit part of this plan: nothing was changed", "docs/rbac.md").
 		shows(t, "ConfigMap/shared", "not sent: "+word, "Secret/orphan", "not sent, as another step would be refused", "nothing was changed in ", "1 skipped, 1 failed")
 	if writes := f.wrote(); len(writes) > 0 {
 		t.Errorf("it sends %s %s all the same", writes[0].Method, writes[0].Path)
@@ -95,7 +95,7 @@ func TestWhatNobodyCanTellIsLeftToTheRun(t *testing.T) {
 			f := s.behind(func(http.Handler) []fault { return []fault{broken} }).acting()
 			reader := s.entitled("", []string{"get", "list"})
 			f.gc("collect", "-n", ns, "--yes", "--no-backup", "--as", reader).exits(t, 1).
-				warns(t, "warning: whether you may do all of it is not known until it is done: delete configmaps in namespace "+ns).
+				warns(t, "warning: could not check all permissions before the run: delete configmaps in namespace "+ns).
 				shows(t, `cannot delete resource "configmaps"`)
 			s.untouched(orphan)
 			f.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "deleted 1 in ")

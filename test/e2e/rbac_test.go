@@ -113,14 +113,14 @@ var limited = map[string]struct {
 				below := s.create(configMap(ns, "below", ownedBy(to(waiting, blocking))))
 				s.remove(waiting, metav1.DeletePropagationForeground)
 				a.goes, a.spare = append(a.goes, waiting, below), append(a.spare, below)
-				a.shows = []string{"deleted 2, unlinked 1, released 1 in "}
+				a.shows = []string{"deleted 2, unlinked 1, removed finalizer 1 in "}
 			}
 			a.args = []string{"collect", "-n", ns, "--yes", "--backup-dir", s.TempDir()}
 			return a
 		},
 		map[string]shortfall{
 			"list":                     {2, []string{blind, "forbidden"}},
-			"get":                      {1, []string{"could not be read", "forbidden", "Nothing to do. Not the whole view."}},
+			"get":                      {1, []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
 			"get of the whole cluster": {1, []string{"could not be read", "you may not get configmaps in namespace %s, which is needed for ConfigMap/below", "nothing was changed"}},
 			"delete":                   {1, []string{"you may not delete configmaps in namespace %s, which is needed for ConfigMap/", "nothing was changed"}},
 			"patch":                    {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/shared", "nothing was changed"}},
@@ -170,7 +170,7 @@ var limited = map[string]struct {
 		},
 		map[string]shortfall{
 			"list":  {2, []string{blind, "forbidden"}},
-			"get":   {1, []string{"could not be read", "forbidden", "Nothing to do. Not the whole view."}},
+			"get":   {1, []string{"could not be read", "forbidden", "Nothing to do. Incomplete scan."}},
 			"patch": {1, []string{"you may not patch configmaps in namespace %s, which is needed for ConfigMap/subject", "nothing was changed"}},
 		},
 	},

@@ -70,7 +70,7 @@ func TestVelero10556RestoredObjectsAreRelinkedAndNothingIsLost(t *testing.T) {
 	doomed := s.create(configMap(ns, "unmended", ownedBy(lost())))
 
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--dry-run").exits(t, 0).
-		shows(t, "relink", "Secret/password", "Widget/monitor has another UID now: points at that one (the collector would delete it otherwise)", "relink 6. Whole view.")
+		shows(t, "relink", "Secret/password", "Widget/monitor has another UID now: points at that one (the collector would delete it otherwise)", "relink 6. Complete scan.")
 	backups := t.TempDir()
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--yes", "--backup-dir", backups).exits(t, 0).
 		shows(t, "relinked 6 in ", "a scan afterwards found nothing left to do", "Undo: kubectl gc restore "+backups)

@@ -144,8 +144,8 @@ func TestRepairRefusesEachInItsOwnWords(t *testing.T) {
 		code  int
 		words []string
 	}{
-		{s.tool(), nil, 4, []string{"error: not confirmed: there is no terminal to ask at", "hint: say --yes, or --confirm "}},
-		{s.tool(), []string{"--confirm", "0123456789abcdef"}, 4, []string{"the plan is another than the one that was confirmed: its digest is ", ", not 0123456789abcdef"}},
+		{s.tool(), nil, 4, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm "}},
+		{s.tool(), []string{"--confirm", "0123456789abcdef"}, 4, []string{"the plan differs from the confirmed one: its digest is ", ", not 0123456789abcdef"}},
 		{s.tool(), []string{"configmap/gone", "--yes"}, 2, []string{fmt.Sprintf(`"configmaps/gone" in namespace %q does not exist`, ns)}},
 		{s.tool(), []string{"-l", "no=such", "--yes"}, 2, []string{fmt.Sprintf(`nothing matched: no object in namespace %q has the labels "no=such"`, ns)}},
 		{alice, []string{"--yes", "--no-backup"}, 1, []string{"failed", "you may not patch configmaps in namespace " + ns, "2 failed"}},
@@ -158,7 +158,7 @@ func TestRepairRefusesEachInItsOwnWords(t *testing.T) {
 			}
 		}
 	}
-	s.gc("repair", "configmap/subject", "-A", "--yes").exits(t, 2).warns(t, "it cannot be mended by name in all of them", "hint: name its namespace with -n")
+	s.gc("repair", "configmap/subject", "-A", "--yes").exits(t, 2).warns(t, "cannot be repaired by name in all namespaces", "hint: use -n to choose its namespace")
 	s.untouched(o, protected)
 
 	s.forbid(ns, "protected")

@@ -61,7 +61,7 @@ func TestRestoreKilledGoesOn(t *testing.T) {
 	if cmp.Equal(names, s.names(ns)) {
 		t.Fatal("it was not killed in the middle")
 	}
-	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration has made ").
+	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration created ").
 		shows(t, "created ", "a scan afterwards found nothing left to do.")
 	if diff := cmp.Diff(names, s.names(ns)); diff != "" {
 		t.Errorf("the tree is another (-before +after)\n%s", diff)
@@ -94,11 +94,11 @@ func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
 		t.Fatalf("the shared one has %v", refs)
 	}
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
-		"leave   "+ns, "ConfigMap/taken", "another is there, made 20", "ConfigMap/shared", "create 2, link 1; 1 is left alone. Whole view.", "created 2, linked 1 in ")
+		"leave   "+ns, "ConfigMap/taken", "another is there, made 20", "ConfigMap/shared", "create 2, link 1; 1 is left alone. Complete scan.", "created 2, linked 1 in ")
 	s.untouched(taken)
 	taken = s.live(taken)
 	s.must(s.at(taken).Delete(t.Context(), "taken", metav1.DeleteOptions{}))
-	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration has made 2 of the objects.").shows(t, "created 1 in ")
+	s.gc("restore", folder, "--yes").exits(t, 0).warns(t, "An earlier restoration created 2 of the objects.").shows(t, "created 1 in ")
 	if got := s.live(taken).Object["data"]; !cmp.Equal(got, map[string]any{"made": "before"}) {
 		t.Errorf("it holds %v", got)
 	}
@@ -120,8 +120,8 @@ func TestRestoreOfAPart(t *testing.T) {
 	if n := s.count(secret(ns, "")); n != 1 {
 		t.Errorf("%d were made", n)
 	}
-	s.gc("restore", first, "secret", "--dry-run").exits(t, 2).warns(t, "name every part of a backup as TYPE/NAME")
-	s.gc("restore", first, "gizmo/x", "--dry-run").exits(t, 2).warns(t, `there is no resource type "gizmo" here`)
+	s.gc("restore", first, "secret", "--dry-run").exits(t, 2).warns(t, "name each object of the backup as TYPE/NAME")
+	s.gc("restore", first, "gizmo/x", "--dry-run").exits(t, 2).warns(t, `the server has no resource type "gizmo"`)
 }
 
 // Velero restored objects with the UIDs of owners that were gone, and the collector
@@ -146,7 +146,7 @@ func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
 	folder = s.deletes(ns, "secret/stale", "secret/lost")
 	s.must(s.at(owner).Delete(t.Context(), "owner", metav1.DeleteOptions{}))
 	s.gc("restore", folder, "--exact", "--yes").exits(t, 0).
-		warns(t, "warning: --exact puts back references that lead to no owner: the collector will act on 1 of these objects").
+		warns(t, "warning: --exact restores references that lead to no owner: the garbage collector will act on 1 of these objects").
 		shows(t, "the collector will delete the object for it")
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "delete 1.")
 }
@@ -183,11 +183,11 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 		code  int
 		words []string
 	}{
-		"nobody confirms":              {[]string{folder}, 4, []string{"error: not confirmed: there is no terminal to ask at", "hint: say --yes, or --confirm "}},
-		"something else was confirmed": {[]string{folder, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan is another than the one that was confirmed"}},
-		"there is no such backup":      {[]string{"2026-01-01T00-00-00Z"}, 2, []string{"error: open backup ", "no such file or directory", "hint: name a folder, or one of those that are listed by: kubectl gc restore"}},
+		"nobody confirms":              {[]string{folder}, 4, []string{"error: not confirmed: standard input is not a terminal", "hint: use --yes, or --confirm "}},
+		"something else was confirmed": {[]string{folder, "--confirm", "0123456789abcdef"}, 4, []string{"error: the plan differs from the confirmed one"}},
+		"there is no such backup":      {[]string{"2026-01-01T00-00-00Z"}, 2, []string{"error: open backup ", "no such file or directory", "hint: give a folder, or a backup listed by: kubectl gc restore"}},
 		"it is no backup":              {[]string{empty, "--yes"}, 2, []string{`it holds a "ConfigMap" of "v1", not a backup`}},
-		"offline, without a dry run":   {[]string{folder, "--from", "x.json"}, 2, []string{"there can only be a dry run"}},
+		"offline, without a dry run":   {[]string{folder, "--from", "x.json"}, 2, []string{"--from works only with --dry-run=client"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.under(t)
@@ -203,7 +203,7 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 		was, err := os.ReadFile(index)
 		s.must(err)
 		defer func() { s.must(os.WriteFile(index, was, 0o600)) }()
-		for uid, said := range map[string]string{"another": "error: the backup is of another cluster: ", "": "error: the backup does not record which cluster it is of: "} {
+		for uid, said := range map[string]string{"another": "error: the backup is of another cluster: ", "": "error: the backup does not record its cluster; "} {
 			changed := regexp.MustCompile(`"clusterUID": "[^"]+"`).ReplaceAll(was, []byte(`"clusterUID": "`+uid+`"`))
 			if bytes.Equal(was, changed) {
 				t.Fatalf("the backup records no cluster: %s", was)
@@ -224,9 +224,9 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 		carol := s.as("carol")
 		dir := t.TempDir()
 		carol.gc("collect", "-n", ns, "--yes", "--backup-dir", dir).exits(t, 0).
-			warns(t, "warning: the backup will not record which cluster it is of, and can only be restored with --to-another-cluster: ")
-		s.gc("restore", onlyFolder(t, dir), "--yes").exits(t, 2).warns(t, "error: the backup does not record which cluster it is of: ")
-		carol.gc("restore", folder, "--yes").exits(t, 2).warns(t, "error: it is unknown whether the backup is of this cluster: ")
+			warns(t, "warning: cannot identify this cluster, so its backup can be restored only with --to-another-cluster: ")
+		s.gc("restore", onlyFolder(t, dir), "--yes").exits(t, 2).warns(t, "error: the backup does not record its cluster; ")
+		carol.gc("restore", folder, "--yes").exits(t, 2).warns(t, "error: cannot verify that the backup is of this cluster: ")
 	})
 	t.Run("a user may not", func(t *testing.T) {
 		s := s.under(t)
@@ -297,7 +297,7 @@ func TestRestoreByTheNameOfABackup(t *testing.T) {
 	home := t.TempDir()
 	at := s.tool()
 	at.env = append(at.env, "HOME="+home)
-	at.gc("restore").exits(t, 0).warns(t, "There is no backup in "+home)
+	at.gc("restore").exits(t, 0).warns(t, "No backups in "+home)
 	doomed := s.create(configMap(ns, "doomed"))
 	at.gc("delete", "--client-side", "configmap/doomed", "-n", ns, "--yes").exits(t, 0)
 	r := at.gc("restore").exits(t, 0).shows(t, "BACKUP", "delete", "1 object", "complete")

@@ -98,7 +98,7 @@ func (s *scene) workloads(t *testing.T) {
 	s.sameAgain(ns, []string{
 		"deployment/web", "statefulset/set", "job/import", "cronjob/nightly", "replicationcontroller/old", "daemonset/agent", "widget/cache",
 	}, "adopted by Deployment/web", "adopted by StatefulSet/set", "adopted by Job/import", "owned by Widget/cache, which is made again",
-		"What does not come back:", "Jobs that had not finished count from zero")
+		"Not restored:", "Jobs that had not finished count from zero")
 	for _, o := range []object{deployment, set, replicated, daemon} {
 		s.attains(o, s.live(o).GetGeneration(), "status", "observedGeneration")
 	}

@@ -70,7 +70,7 @@ func full(drawn []string) []string {
 	var out []string
 	for _, line := range drawn {
 		name, notes, _ := strings.Cut(strings.TrimLeft(line, " │├└─"), "  ")
-		if !strings.Contains(notes, "see above") && !strings.Contains(notes, "cycle") && !strings.Contains(notes, "names it as owner") {
+		if !strings.Contains(notes, "see above") && !strings.Contains(notes, "cycle") && !strings.Contains(notes, "references it as owner") {
 			out = append(out, name)
 		}
 	}

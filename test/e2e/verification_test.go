@@ -128,7 +128,7 @@ func TestDeleteClientSideIsNotDoneWhileSomethingNewDependsOnWhatItDeleted(t *tes
 	var dependent object
 	f := s.meanwhile(deleting(single("configmaps", "owner")), func() { dependent = s.create(secret(ns, "new", ownedBy(to(owner)))) })
 	f.gc("delete", "configmap/owner", "-n", ns, "--client-side", "--yes").exits(t, 1).
-		shows(t, "deleted 1 in ", "; a scan afterwards found 1 more to do.").warns(t, "More to do: kubectl gc collect")
+		shows(t, "deleted 1 in ", "; a scan afterwards found 1 more to do.").warns(t, "More to do, continue with: kubectl gc collect")
 	s.goes(owner)
 	s.untouched(dependent)
 }

@@ -132,7 +132,7 @@ func TestWhyOfWhatIsNotThere(t *testing.T) {
 			shows(t, "There is no ConfigMap/typo in namespace "+ns+", and no trace of one", "no Event tells of it", "There is one of that name in namespace "+other)
 	})
 	t.Run("an admin need not say where", func(t *testing.T) {
-		s.gc("why", "configmap/typo", "-A").exits(t, 2).warns(t, "may be in any namespace", "-n")
+		s.gc("why", "configmap/typo", "-A").exits(t, 2).warns(t, "may exist in several namespaces", "-n")
 	})
 }
 
@@ -146,7 +146,7 @@ func TestWhyForAUserWithRightsInOneNamespace(t *testing.T) {
 	s.grant("dave", ns, []any{""}, []any{"configmaps"}, []any{"list", "get"})
 	dave := s.as("dave")
 	dave.gc("why", "configmap/doomed", "-n", ns).exits(t, 0).
-		shows(t, "ConfigMap/doomed will be deleted by the collector", "Not everything could be read", "Not the whole view.")
+		shows(t, "ConfigMap/doomed will be deleted by the collector", "Not everything could be read", "Incomplete scan.")
 	dave.gc("why", "configmap/unsure", "-n", ns).exits(t, 0).
 		shows(t, "What becomes of ConfigMap/unsure cannot be told from here", "kubectl auth can-i")
 	dave.gc("why", "configmap/none", "-n", ns).exits(t, 1).

@@ -95,7 +95,7 @@ func TestGapsStandAtTheTop(t *testing.T) {
 	l.gap("batch", "jobs", "not you")
 	p := open(t, pageOf(t, l.save(t)), "", browser.Look{})
 	said := p.text(`document.querySelector("#gaps").textContent`)
-	for _, want := range []string{"Not the whole view.", "jobs.batch (forbidden)", "never taken for absent", "All 1 gap", "not you"} {
+	for _, want := range []string{"Incomplete scan.", "jobs.batch (forbidden)", "Nothing unknown is treated as absent", "All 1 gap", "not you"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q: %s", want, said)
 		}

@@ -69,7 +69,7 @@ func TestAClickLeadsThroughTheFamily(t *testing.T) {
 	if got := p.text(`[...document.querySelectorAll("#tree .card")].map((c) => c.textContent).join(" ")`); got != "RedisCluster/redis-0826 StatefulSet/redis-exporter ControllerRevision/redis-exporter-5dd5b9d9b4 Pod/redis-exporter-0" {
 		t.Errorf("the family is %s", got)
 	}
-	if got := p.text(`document.querySelector("#tree .up .said.bad").textContent`); got != "RedisCluster/redis-0826 lives in kube-systemthe collector, on StatefulSet/redis-exporter: deletes it" {
+	if got := p.text(`document.querySelector("#tree .up .said.bad").textContent`); got != "RedisCluster/redis-0826 lives in kube-systemGC result for StatefulSet/redis-exporter: deletes it" {
 		t.Errorf("of the bad reference it says %s", got)
 	}
 	if got := p.text(`getComputedStyle(document.querySelector("#tree .up .card")).color`); got != "rgb(179, 38, 30)" {
@@ -93,7 +93,7 @@ func TestWhatBecomesOfAnObjectIsSaid(t *testing.T) {
 	p.ask("pod/redis-exporter-0")
 	p.row("#list", "Pod/redis-exporter-0")
 	p.title("Pod/redis-exporter-0")
-	if got := p.text(`document.querySelector(".callout").textContent`); got != "A pass of the collector: deletefollows its owner" {
+	if got := p.text(`document.querySelector(".callout").textContent`); got != "A collection pass: deleteits owner is deleted" {
 		t.Errorf("of a Pod whose owner goes it says %s", got)
 	}
 }
@@ -118,7 +118,7 @@ func TestAllIsReachedByKeys(t *testing.T) {
 	p.press("k", kb.Enter)
 	p.title("Secret/restored")
 	p.press("o", "k", kb.Enter) // into the picture, one up: its owner, which is gone
-	p.until(`document.querySelector("#panel .trail").textContent === "not seen"`)
+	p.until(`document.querySelector("#panel .trail").textContent === "not read"`)
 	p.press(kb.Escape)
 	p.until(`document.querySelector("#panel .overview")`)
 	p.press("2")
@@ -235,7 +235,7 @@ func TestOnPaperNothingIsLeftOut(t *testing.T) {
 func TestTheHeadSaysWhatWasSeen(t *testing.T) {
 	p := openDemo(t)
 	head := p.text(`document.querySelector("#head").textContent`)
-	for _, want := range []string{"cluster.json", "2026-11-20 10:50:06 UTC", "v1.36.3", "Whole view"} {
+	for _, want := range []string{"cluster.json", "2026-11-20 10:50:06 UTC", "v1.36.3", "Complete scan"} {
 		if !strings.Contains(head, want) {
 			t.Errorf("it does not say %s: %s", want, head)
 		}

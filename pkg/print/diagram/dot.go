@@ -12,7 +12,7 @@ import (
 
 // DOT writes the nodes for graphviz, with arrows from dependents to owners, in the
 // layout of the collector's debug endpoint (docs/gc-semantics.md#debug-graph), so that
-// the two can be compared. Unlike there an owner that was not seen is drawn once.
+// the two can be compared. Unlike there an owner that was not read is drawn once.
 func DOT(w io.Writer, g *graph.Graph, nodes graph.Set) error {
 	p := draw(g, nodes, nil)
 	out := bufio.NewWriter(w) // keeps the first error for Flush

@@ -21,7 +21,7 @@ type vertex struct {
 	uid                types.UID
 	gvk                schema.GroupVersionKind
 	namespace, name    string
-	missing            bool // referenced, but not seen
+	missing            bool // referenced, but not read
 	beingDeleted       bool
 	deletingDependents bool
 	virtual            bool

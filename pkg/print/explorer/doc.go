@@ -1,6 +1,6 @@
-// Package explorer writes one look as a page that a browser shows without a server and
+// Package explorer writes one scan as a page that a browser shows without a server and
 // without a network: the findings, every object with its owners and dependents, what a
-// pass of the collector would do, and what could not be seen.
+// pass of the collector would do, and what could not be read.
 //
 // Values in, bytes out: no client, no clock; equal values give equal bytes. The page is
 // a skeleton (page.html) with one style sheet and one script, joined from the files of

@@ -17,7 +17,7 @@ type findings struct {
 	Consequence []int    `json:"consequence"`
 	Fix         []int    `json:"fix"`
 	Message     []string `json:"message"`
-	Members     [][]int  `json:"members"` // of few findings, their place first: the objects of a circle
+	Members     [][]int  `json:"members"` // of few findings, their place first: the objects of a cycle
 }
 
 var severities = []audit.Severity{audit.Error, audit.Warning, audit.Info}

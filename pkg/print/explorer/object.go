@@ -118,7 +118,7 @@ func (b *builder) unmoved(n graph.Node, o *object.Object) int {
 			return none
 		}
 	}
-	return b.fate(fate{"stays", "stays", sentence(why.Keeper(o.Owners))})
+	return b.fate(fate{"stays", "keep", sentence(why.Keeper(o.Owners))})
 }
 
 // container is the namespace or definition of an object that is being deleted, or nil.

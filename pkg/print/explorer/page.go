@@ -17,7 +17,7 @@ import (
 type Page struct {
 	Graph    *graph.Graph
 	Report   *audit.Report
-	Pass     *plan.Plan // of the collector, over all that was seen: what becomes of each object
+	Pass     *plan.Plan // of the collector, over all that was read: what becomes of each object
 	Plan     *plan.Plan // whose steps are shown; nil for none
 	Source   Source
 	Hints    string // what to do next, in a line; may be empty
@@ -25,7 +25,7 @@ type Page struct {
 	Version  string // of this program
 }
 
-// Source says where the look was taken, and of what. Each may be empty.
+// Source says where the scan was made, and of what. Each may be empty.
 type Source struct {
 	Context, Address, File string
 	Namespace, Selector    string

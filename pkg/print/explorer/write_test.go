@@ -156,10 +156,10 @@ func TestWhatBecomesOfEachObjectIsTold(t *testing.T) {
 	c := contentOf(t, written(t, st.New(st.Listing(owner, lost, below, shared, st.Secret("shop/kept", st.OwnedBy(owner)))), explorer.Source{}))
 	for name, want := range map[string]string{
 		"lost":   "delete: its only owner, Deployment/gone, is gone",
-		"below":  "delete: follows its owner",
+		"below":  "delete: its owner is deleted",
 		"shared": "unlink: Deployment/gone is gone; Deployment/web remains",
-		"kept":   "stays: its owner Deployment/web is there",
-		"web":    "stays: it has no owner, so the collector never touches it",
+		"kept":   "keep: its owner Deployment/web is there",
+		"web":    "keep: it has no owner, so the collector never touches it",
 	} {
 		if got := c.fate(t, name); got != want {
 			t.Errorf("of %s it says %q, want %q", name, got, want)
@@ -175,7 +175,7 @@ func TestWhatIsInANamespaceThatGoesGoes(t *testing.T) {
 	for name, want := range map[string]string{
 		"web": ": with Namespace/shop, which is being deleted",
 		"a":   ": with Namespace/shop, which is being deleted",
-		"b":   "stays: it has no owner, so the collector never touches it",
+		"b":   "keep: it has no owner, so the collector never touches it",
 	} {
 		if got := c.fate(t, name); got != want {
 			t.Errorf("of %s it says %q, want %q", name, got, want)

@@ -79,7 +79,7 @@ func TestTable(t *testing.T) {
 	}{
 		"the gravest come first, else the report's order stays": {
 			report(), false, color.Never,
-			`SEVERITY  RULE                    OBJECT                 OWNER                                    THE COLLECTOR
+			`SEVERITY  RULE                    OBJECT                 OWNER                                    GC RESULT
 error     replaced-owner          shop Secret/restored   Deployment/web has another UID now       deletes it
 error     unserved-owner-version  shop ConfigMap/flags   apps/v1beta1 Deployment/web, served: v1  can never decide
 warning   missing-owner           shop ConfigMap/shared  Deployment/old is gone                   drops the reference, 1 owner remains
@@ -88,25 +88,25 @@ warning   unverified-owner        billing Secret/token   Invoice/2026-11: may no
 		},
 		"wide adds UID, verdict and fix": {
 			&audit.Report{Findings: report().Findings[1:2]}, true, color.Never,
-			`SEVERITY  RULE           OBJECT                 OWNER                   THE COLLECTOR                         UID  VERDICT   FIX
+			`SEVERITY  RULE           OBJECT                 OWNER                   GC RESULT                             UID  VERDICT   FIX
 warning   missing-owner  shop ConfigMap/shared  Deployment/old is gone  drops the reference, 1 owner remains  u-1  dangling  unlink
 `,
 		},
 		"wide says of a finding about no reference that it has no verdict": {
 			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Reason: said("b"), Effect: said("e")}}}, true, color.Never,
-			`SEVERITY  RULE         OBJECT  OWNER  THE COLLECTOR  UID  VERDICT  FIX
-error     owner-cycle  a B/c   b      e              u-1  -        unlink
+			`SEVERITY  RULE         OBJECT  OWNER  GC RESULT  UID  VERDICT  FIX
+error     owner-cycle  a B/c   b      e          u-1  -        unlink
 `,
 		},
 		"colours underline severity and effect": {
 			&audit.Report{Findings: report().Findings[1:3]}, false, color.Always,
-			"SEVERITY  RULE            OBJECT                 OWNER                               THE COLLECTOR\n" +
+			"SEVERITY  RULE            OBJECT                 OWNER                               GC RESULT\n" +
 				"\x1b[31merror\x1b[0m     \x1b[0mreplaced-owner  shop Secret/restored   Deployment/web has another UID now  \x1b[31mdeletes it\x1b[0m\n" +
 				"\x1b[33mwarning\x1b[0m   \x1b[0mmissing-owner   shop ConfigMap/shared  Deployment/old is gone              \x1b[33mdrops the reference, 1 owner remains\x1b[0m\n",
 		},
 		"names from the cluster are escaped and shortened": {
 			hostile, false, color.Never,
-			"SEVERITY  RULE           OBJECT                 " + "OWNER" + strings.Repeat(" ", 212) + "THE COLLECTOR\n" +
+			"SEVERITY  RULE           OBJECT                 " + "OWNER" + strings.Repeat(" ", 212) + "GC RESULT\n" +
 				`info      missing-owner  Node/n\nerror  forged  ` + strings.Repeat("x", 200) + "…(102414 bytes)  nothing\n",
 		},
 		"without findings there is no table": {&audit.Report{}, true, color.Always, ""},
@@ -129,15 +129,15 @@ func TestTableLeavesTheReportAlone(t *testing.T) {
 
 func TestSum(t *testing.T) {
 	for want, r := range map[string]audit.Report{
-		"3 errors, 2 warnings in 50,132 objects with 60,418 references. Not the whole view.": {Summary: report().Summary},
-		"1 error, 1 warning, 1 info in 1 object with 1 reference. Whole view.":               {Complete: true, Summary: audit.Summary{Objects: 1, References: 1, Errors: 1, Warnings: 1, Infos: 1}},
-		"2 infos in 999 objects with 1,000 references. Whole view.":                          {Complete: true, Summary: audit.Summary{Objects: 999, References: 1000, Infos: 2}},
-		"1,234,567 warnings in 12,345,678 objects with 0 references. Whole view.":            {Complete: true, Summary: audit.Summary{Objects: 12345678, Warnings: 1234567}},
-		"Nothing to report in 7 objects with 3 references. Whole view.":                      {Complete: true, Summary: audit.Summary{Objects: 7, References: 3}},
-		"Nothing to report in 0 objects with 0 references. Not the whole view.":              {},
+		"3 errors, 2 warnings in 50,132 objects with 60,418 references. Incomplete scan.":                     {Summary: report().Summary},
+		"1 error, 1 warning, 1 info in 1 object with 1 reference. Complete scan: 57 of 57 resource types.":    {Complete: true, Summary: audit.Summary{Objects: 1, References: 1, Errors: 1, Warnings: 1, Infos: 1}},
+		"2 infos in 999 objects with 1,000 references. Complete scan: 57 of 57 resource types.":               {Complete: true, Summary: audit.Summary{Objects: 999, References: 1000, Infos: 2}},
+		"1,234,567 warnings in 12,345,678 objects with 0 references. Complete scan: 57 of 57 resource types.": {Complete: true, Summary: audit.Summary{Objects: 12345678, Warnings: 1234567}},
+		"Nothing to report in 7 objects with 3 references. Complete scan: 57 of 57 resource types.":           {Complete: true, Summary: audit.Summary{Objects: 7, References: 3}},
+		"Nothing to report in 0 objects with 0 references. Incomplete scan.":                                  {},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if diff := cmp.Diff(want, findings.Sum(&r)); diff != "" {
+			if diff := cmp.Diff(want, findings.Sum(&r, 57)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -145,20 +145,20 @@ func TestSum(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
-	all := findings.Commands{Mend: "kubectl gc repair --dry-run", Foresee: "kubectl gc collect --dry-run", Explain: "kubectl gc why TYPE/NAME"}
+	all := findings.Commands{Repair: "kubectl gc repair --dry-run", Preview: "kubectl gc collect --dry-run", Explain: "kubectl gc why TYPE/NAME"}
 	unverified := &audit.Report{Findings: report().Findings[3:]}
 	for name, c := range map[string]struct {
 		report   *audit.Report
 		commands findings.Commands
 		want     string
 	}{
-		"what can be mended is hinted at": {
+		"what can be repaired is hinted at": {
 			report(), all,
-			"Mend them: kubectl gc repair --dry-run    Foresee a pass: kubectl gc collect --dry-run    One object: kubectl gc why TYPE/NAME",
+			"Repair references: kubectl gc repair --dry-run    Preview a collection: kubectl gc collect --dry-run    Explain one object: kubectl gc why TYPE/NAME",
 		},
-		"where nothing can be mended, only a look is":     {unverified, all, "One object: kubectl gc why TYPE/NAME"},
-		"a command that is not there is not hinted at":    {report(), findings.Commands{Explain: "x"}, "One object: x"},
-		"where nothing was found, there is nothing to do": {&audit.Report{}, all, ""},
+		"where nothing can be repaired, only an explanation is": {unverified, all, "Explain one object: kubectl gc why TYPE/NAME"},
+		"a command that is not there is not hinted at":          {report(), findings.Commands{Explain: "x"}, "Explain one object: x"},
+		"where nothing was found, there is nothing to do":       {&audit.Report{}, all, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, findings.Hints(c.report, c.commands)); diff != "" {
@@ -264,8 +264,8 @@ func TestOfSeveralClustersEachIsNamed(t *testing.T) {
 			t.Errorf("of which cluster is %q?", line)
 		}
 	}
-	if want := ` of 2 clusters; no answer from edge\x1b. `; !strings.Contains(findings.Sum(r), want) {
-		t.Errorf("the sum is %q, want%q in it", findings.Sum(r), want)
+	if want := ` of 2 clusters; no answer from edge\x1b. `; !strings.Contains(findings.Sum(r, 0), want) {
+		t.Errorf("the sum is %q, want%q in it", findings.Sum(r, 0), want)
 	}
 	gaps := []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
 	if got, want := findings.Gaps("prod\n", gaps, 68, 3), `warning: cluster prod\n: 1 of 68 types`; !strings.HasPrefix(got, want) {
@@ -309,6 +309,21 @@ func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
 		if err := findings.Table(io.Discard, &r, false, p); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestSumSaysHowManyTypesWereRead(t *testing.T) {
+	gap := func(resource, namespace, name string) audit.Gap {
+		return audit.Gap{Gap: snapshot.Gap{Resource: resource, Namespace: namespace, Name: name}}
+	}
+	for want, gaps := range map[string][]audit.Gap{
+		"Incomplete scan: 55 of 57 resource types.": {gap("secrets", "a", ""), gap("secrets", "b", ""), gap("pods", "", ""), gap("nodes", "", "single")},
+		"Incomplete scan.":                          {gap("nodes", "", "single"), gap("jobs", snapshot.All, "")},
+		"Incomplete scan. ":                         {gap("pods", "", ""), gap(snapshot.All, "", "")},
+	} {
+		if got := findings.Sum(&audit.Report{Gaps: gaps}, 57); !strings.HasSuffix(got, "references. "+strings.TrimSpace(want)) {
+			t.Errorf("of %v: %q", gaps, got)
 		}
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Sum is the last line of an answer, without its line break: how much was
-// found in how much, which clusters gave no answer, and whether that was all there is.
-func Sum(r *audit.Report) string {
+// Sum is the last line of an answer, without its line break: how much was found in how
+// much, which clusters gave no answer, and whether the scan was complete. types is how many
+// resource types were to be read; zero if that is unknown.
+func Sum(r *audit.Report, types int) string {
 	var found []string
 	for _, kind := range []struct {
 		n    int
@@ -29,12 +31,27 @@ func Sum(r *audit.Report) string {
 	if what == "" {
 		what = "Nothing to report"
 	}
-	view := "Whole view."
-	if !r.Complete {
-		view = "Not the whole view."
-	}
 	return fmt.Sprintf("%s in %s with %s%s. %s", what,
-		phrase.Count(r.Summary.Objects, "object"), phrase.Count(r.Summary.References, "reference"), clusters(r.Clusters), view)
+		phrase.Count(r.Summary.Objects, "object"), phrase.Count(r.Summary.References, "reference"), clusters(r.Clusters), scan(r, types))
+}
+
+// scan says whether the scan was complete, and how many types it read where the gaps tell:
+// not where they are of a whole API group, of a file, or of single owners only.
+func scan(r *audit.Report, types int) string {
+	unread := map[[2]string]bool{}
+	for _, g := range r.Gaps {
+		switch {
+		case g.Resource == snapshot.All:
+			return phrase.Scan(r.Complete)
+		case g.Namespace != snapshot.All && g.Name == "":
+			unread[[2]string{g.Group, g.Resource}] = true
+		}
+	}
+	if types < len(unread) || types == 0 || r.Complete != (len(unread) == 0) {
+		return phrase.Scan(r.Complete)
+	}
+	return fmt.Sprintf("%s: %s of %s.", strings.TrimSuffix(phrase.Scan(r.Complete), "."),
+		phrase.Thousands(types-len(unread)), phrase.Count(types, "resource type"))
 }
 
 // namedClusters is how many silent clusters are named.

@@ -27,7 +27,7 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	if len(r.Findings) == 0 {
 		return nil
 	}
-	header := []string{"SEVERITY", "RULE", "OBJECT", "OWNER", "THE COLLECTOR"}
+	header := []string{"SEVERITY", "RULE", "OBJECT", "OWNER", "GC RESULT"}
 	if wide {
 		header = append(header, "UID", "VERDICT", "FIX")
 	}

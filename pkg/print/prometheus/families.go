@@ -28,8 +28,8 @@ func families(rules []string) []family {
 		{prefix + "audit_gaps", "What could not be read, by reason: types, groups, namespaces of a type, single owners.", gaps, gaps},
 		{prefix + "audit_complete", "1 if everything that was asked for could be read, else 0.", complete, complete},
 		{prefix + "audit_answered", "1 if the cluster gave an answer, else 0: then nothing is known of it.", always("1"), always("0")},
-		{prefix + "audit_timestamp_seconds", "When the look at the cluster ended, in seconds since 1970.", taken, nil},
-		{prefix + "audit_duration_seconds", "How long the look at the cluster took.", took, nil},
+		{prefix + "audit_timestamp_seconds", "When the scan of the cluster ended, in seconds since 1970.", taken, nil},
+		{prefix + "audit_duration_seconds", "How long the scan of the cluster took.", took, nil},
 		{
 			prefix + "audit_server_info", "Which version of Kubernetes the server said that it is; always 1.",
 			server, nil,

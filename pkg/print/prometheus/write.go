@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
 )
 
-// family is all series of one name. All are gauges: each is what one look saw.
+// family is all series of one name. All are gauges: each is what one scan found.
 type family struct {
 	name, help string
 	of         func(audit.Cluster) []series // of a cluster that answered

@@ -53,7 +53,7 @@ func report() *audit.Report {
 		Consequence: collector.Stuck, Fix: audit.Unlink, Reason: said("2 objects own each other"), Effect: said(""),
 	}
 	info := finding(cluster, "harmless")
-	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "odd-owner-kind", audit.Info, collector.Solid, collector.None, audit.NoFix
+	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "misspelled-owner-kind", audit.Info, collector.Solid, collector.None, audit.NoFix
 	return &audit.Report{
 		Gaps:     []audit.Gap{{Gap: snapshot.Gap{Group: "billing.example.com", Resource: "invoices", Reason: snapshot.Forbidden, Message: "no {0} for \u202eyou"}}},
 		Findings: []audit.Finding{finding(secret("restored"), "its owner was replaced"), cycle, info},
@@ -97,7 +97,7 @@ func TestResults(t *testing.T) {
     "properties": {"apiVersion": "v1", "uid": "u-a", "consequence": "stuck", "fix": "unlink"}
   },
   {
-    "ruleId": "odd-owner-kind",
+    "ruleId": "misspelled-owner-kind",
     "ruleIndex": 16,
     "level": "note",
     "message": {"text": "ClusterRole/system:x/y z: harmless"},

@@ -22,26 +22,26 @@ func Accepted(p *plan.Plan, most int, palette *color.Palette) []string {
 			lines = append(lines, fmt.Sprintf("  %s: %s", palette.Changes(located(s.Object.Identity)), unseen(s)))
 		}
 	}
-	head := "Accepted, though it could not be read: " + text(strings.Join(p.AcceptedGaps, ", ")) + "."
+	head := "Accepted although it could not be read: " + text(strings.Join(p.AcceptedGaps, ", ")) + "."
 	if len(lines) == 0 {
-		return []string{head + " Nothing is done because of that."}
+		return []string{head + " No action depends on it."}
 	}
 	if more := len(lines) - most; more > 0 {
 		lines = append(lines[:most], fmt.Sprintf("  and %d more", more))
 	}
-	return append([]string{head + " Because of that:"}, lines...)
+	return append([]string{head + " These actions depend on it:"}, lines...)
 }
 
-// unseen says what is done with an object, and what was not seen of it.
+// unseen says what is done with an object, and what of it was not read.
 func unseen(s *plan.Step) string {
 	in := escape.Short(strings.Join(s.AcceptedGaps, ", "), reasonWidth)
 	switch {
 	case s.Action == collector.FreeFinalizer:
-		return fmt.Sprintf("its finalizer %s is removed, though dependents in %s were not seen", text(s.Finalizer), in)
+		return fmt.Sprintf("removes finalizer %s although its dependents in %s were not read", text(s.Finalizer), in)
 	case s.Action == collector.Remove && collector.TakesAlong(s.Object.Identity):
-		return fmt.Sprintf("it is deleted, though contents in %s were not seen; they go along and are not backed up", in)
+		return fmt.Sprintf("deletes it although its contents in %s were not read; they are deleted with it and not backed up", in)
 	case s.Action == collector.Remove:
-		return fmt.Sprintf("it is deleted, which follows from what was not seen in %s", in)
+		return fmt.Sprintf("deletes it; the decision depends on %s, which was not read", in)
 	}
-	return fmt.Sprintf("its owner references change, though dependents in %s were not seen", in)
+	return fmt.Sprintf("changes its owner references although its dependents in %s were not read", in)
 }

@@ -30,11 +30,11 @@ func TestAPreviewSaysObjectByObjectWhatAnAcceptedGapLetsHappen(t *testing.T) {
 		step(collector.Remove, "Pod", "shop", "later\x1b[2J", "secrets"),
 	}}
 	want := []string{
-		"Accepted, though it could not be read: metrics.k8s.io, secrets. Because of that:",
-		"  ConfigMap/release in shop: its finalizer foregroundDeletion is removed, though dependents in metrics.k8s.io, secrets were not seen",
-		"  Namespace/old: it is deleted, though contents in secrets were not seen; they go along and are not backed up",
-		"  Pod/p in shop: its owner references change, though dependents in secrets were not seen",
-		`  Pod/later\x1b[2J in shop: it is deleted, which follows from what was not seen in secrets`,
+		"Accepted although it could not be read: metrics.k8s.io, secrets. These actions depend on it:",
+		"  ConfigMap/release in shop: removes finalizer foregroundDeletion although its dependents in metrics.k8s.io, secrets were not read",
+		"  Namespace/old: deletes it although its contents in secrets were not read; they are deleted with it and not backed up",
+		"  Pod/p in shop: changes its owner references although its dependents in secrets were not read",
+		`  Pod/later\x1b[2J in shop: deletes it; the decision depends on secrets, which was not read`,
 	}
 	plain := color.New(color.Never, false, false)
 	if diff := cmp.Diff(want, steps.Accepted(p, 10, plain)); diff != "" {
@@ -44,7 +44,7 @@ func TestAPreviewSaysObjectByObjectWhatAnAcceptedGapLetsHappen(t *testing.T) {
 		t.Errorf("cut: %q", got)
 	}
 	p.Steps = nil
-	if got := steps.Accepted(p, 10, plain); len(got) != 1 || got[0] != "Accepted, though it could not be read: metrics.k8s.io, secrets. Nothing is done because of that." {
+	if got := steps.Accepted(p, 10, plain); len(got) != 1 || got[0] != "Accepted although it could not be read: metrics.k8s.io, secrets. No action depends on it." {
 		t.Errorf("nothing rests on it: %q", got)
 	}
 	if got := steps.Accepted(&plan.Plan{}, 10, plain); got != nil {

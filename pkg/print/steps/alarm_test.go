@@ -34,8 +34,8 @@ func TestAlarming(t *testing.T) {
 				Namespace("empty", OwnedBy(gone)),
 			},
 			[]string{
-				"CustomResourceDefinition/widgets.example.com: 1 object of its kind goes too", "Widget/w in kube-system",
-				"Namespace/doomed: 2 objects in it go too", "PersistentVolumeClaim/data in doomed",
+				"CustomResourceDefinition/widgets.example.com: 1 object of its kind deleted along with it", "Widget/w in kube-system",
+				"Namespace/doomed: 2 objects in it deleted along with it", "PersistentVolumeClaim/data in doomed",
 				"Namespace/empty",
 			},
 		},

@@ -8,21 +8,18 @@ import (
 // dialect is how a plan is put to a person. Of a pass one wants to know what it
 // does, of a deletion what becomes of things.
 type dialect struct {
-	headings []string
-	words    map[collector.Act]string // where they are not the verbs
-	blocked  string
-	members  bool // what goes along with a namespace or definition is named one by one
+	words   map[collector.Act]string // where they are not the verbs
+	members bool                     // what goes along with a namespace or definition is named one by one
 }
 
 func dialectOf(mode plan.Mode) dialect {
 	if mode == plan.Delete {
 		return dialect{
-			headings: []string{"", "NAMESPACE", "OBJECT", "HOW"},
-			words:    map[collector.Act]string{collector.Remove: "goes", collector.Detach: "stays", collector.FreeFinalizer: "goes"},
-			blocked:  "held", members: true,
+			words:   map[collector.Act]string{collector.Detach: "keep", collector.FreeFinalizer: "delete"},
+			members: true,
 		}
 	}
-	return dialect{headings: []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}, blocked: "blocked"}
+	return dialect{}
 }
 
 func (d dialect) word(act collector.Act) string {

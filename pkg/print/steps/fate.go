@@ -29,14 +29,14 @@ func (d *drawing) fates() []fate {
 		case s.Uncertain:
 			out = append(out, fate{"unknown", s.Object, s.Reason.Message(), d.palette.Changes})
 		default:
-			out = append(out, fate{"stays", s.Object, s.Reason.Message(), d.palette.Stays})
+			out = append(out, fate{"keep", s.Object, s.Reason.Message(), d.palette.Stays})
 		}
 	}
 	for _, b := range d.plan.Blocked {
-		out = append(out, fate{d.blocked, b.Object, b.Reason.Message(), d.palette.Changes})
+		out = append(out, fate{"blocked", b.Object, b.Reason.Message(), d.palette.Changes})
 	}
 	for _, l := range d.plan.DeletedLater {
-		out = append(out, fate{"later", l.Object, l.Reason.Message(), d.palette.Changes})
+		out = append(out, fate{"delete later", l.Object, l.Reason.Message(), d.palette.Changes})
 	}
 	for _, k := range d.plan.Kept {
 		out = append(out, fate{"leave", k.Object, k.Reason.Message(), d.palette.Dim})
@@ -56,7 +56,7 @@ func (l *layout) outlives(o object.Identity) string {
 	if !stays || s.DroppedReferences == 0 {
 		return ""
 	}
-	return escape.Short(s.Reason.Message(), reasonWidth) + "; loses " + phrase.Count(s.DroppedReferences, "reference")
+	return escape.Short(s.Reason.Message(), reasonWidth) + "; removes " + phrase.Count(s.DroppedReferences, "reference")
 }
 
 // goesAlong says how something goes that is in a namespace, or of a kind, which
@@ -65,7 +65,7 @@ func (d *drawing) goesAlong(o object.Identity) string {
 	if left := d.left[o]; left != nil {
 		return waits(left)
 	}
-	return "goes along"
+	return "deleted along with it"
 }
 
 // staying are the objects that outlive what they depend on.

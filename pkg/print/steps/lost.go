@@ -25,5 +25,5 @@ func Lost(p *plan.Plan, palette *color.Palette) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{"What does not come back:"}, lines...)
+	return append([]string{"Not restored:"}, lines...)
 }

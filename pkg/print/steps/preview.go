@@ -11,6 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/print/table"
 )
 
+var headings = []string{"ACTION", "NAMESPACE", "OBJECT", "WHY"}
+
 // Preview writes what the plan does as a tree of consequences: what is lost
 // first, below each object what follows from it, and last what stays blocked or is
 // left alone.
@@ -22,7 +24,7 @@ func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error
 	if total == 0 {
 		return nil
 	}
-	if err := table.Write(w, d.headings, cells(d.rows)); err != nil {
+	if err := table.Write(w, headings, cells(d.rows)); err != nil {
 		return err
 	}
 	if more := total - len(d.rows); more > 0 {
@@ -153,7 +155,7 @@ func Held(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error {
 	}
 	d := drawing{palette: palette, room: mostLines}
 	for i := range blocked {
-		d.fate(fate{"held", blocked[i].Object, blocked[i].Reason.Message(), palette.Changes})
+		d.fate(fate{"blocked", blocked[i].Object, blocked[i].Reason.Message(), palette.Changes})
 	}
-	return table.Write(w, []string{"", "NAMESPACE", "OBJECT", "WHY"}, cells(d.rows))
+	return table.Write(w, headings, cells(d.rows))
 }

@@ -37,7 +37,7 @@ func TestPreview(t *testing.T) {
 		objects []object.Object
 		want    string
 	}{
-		"what is lost comes first, what stays blocked last": {
+		"what is lost comes first, what remains blocked last": {
 			[]object.Object{
 				redis, exporter, Pod("monitoring/redis-exporter-0", OwnedBy(exporter), Running()),
 				web, Secret("shop/restored", OwnedBy(Deployment("shop/web", UID("before")))),
@@ -45,13 +45,13 @@ func TestPreview(t *testing.T) {
 				Object("apps/v1", "ReplicaSet", "shop/api-7c", Foreground()),
 				Secret("shop/import", Foreground()), Pod("shop/import-x", Terminating("example.com/hold"), Owned(To(Secret("shop/import"), Blocking))),
 			},
-			`ACTION   NAMESPACE   OBJECT                     WHY
-delete   monitoring  Deployment/redis-exporter  its only owner, Widget/redis-0826, is not in this namespace: it lives in kube-system
-                     └─ Pod/redis-exporter-0    follows its owner; has to stop first (grace period)
-delete   shop        Secret/restored            its only owner, Deployment/web, was replaced: another object has its name now
-unlink   shop        ConfigMap/shared           Deployment/old is gone; Deployment/web remains
-release  shop        ReplicaSet/api-7c          foreground deletion, and nothing blocks it any more
-blocked  shop        Secret/import              waits for Pod/import-x, which is held by example.com/hold for 60s
+			`ACTION            NAMESPACE   OBJECT                     WHY
+delete            monitoring  Deployment/redis-exporter  its only owner, Widget/redis-0826, is not in this namespace: it lives in kube-system
+                              └─ Pod/redis-exporter-0    its owner is deleted; must stop first (grace period)
+delete            shop        Secret/restored            its only owner, Deployment/web, was replaced: another object has its name now
+unlink            shop        ConfigMap/shared           Deployment/old is gone; Deployment/web remains
+remove-finalizer  shop        ReplicaSet/api-7c          foreground deletion, and nothing blocks it any more
+blocked           shop        Secret/import              waits for Pod/import-x, which is held by example.com/hold for 60s
 `,
 		},
 		"an object stands once, below the last of its owners to go, and finalizers hold what was deleted": {
@@ -61,9 +61,9 @@ blocked  shop        Secret/import              waits for Pod/import-x, which is
 			},
 			`ACTION   NAMESPACE  OBJECT            WHY
 delete   a          ConfigMap/top     its only owner, Node/gone, is gone
-                    ├─ Secret/left    follows its owner
-                    │  └─ Pod/held    follows its owner; then held by w/1, x/2, y/3 and 1 more
-                    └─ Secret/right   follows its owner
+                    ├─ Secret/left    its owner is deleted
+                    │  └─ Pod/held    its owner is deleted; then blocked by w/1, x/2, y/3 and 1 more
+                    └─ Secret/right   its owner is deleted
                        └─ Pod/bottom  none of its 2 owners holds: Secret/left goes before it; Secret/right goes before it
 blocked  a          Pod/held          is held by w/1, x/2, y/3, z/4
 `,
@@ -72,26 +72,26 @@ blocked  a          Pod/held          is held by w/1, x/2, y/3, z/4
 			[]object.Object{
 				ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y")), Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking))),
 			},
-			`ACTION   NAMESPACE  OBJECT         WHY
-delete   a          Secret/two     its only owner, ConfigMap/one, is being deleted in the foreground and waits for it; its own dependents go first (foreground); first its references stop blocking, to break a circle; released at the end
-release  a          ConfigMap/one  foreground deletion, and nothing blocks it any more; then held by x/y
-blocked  a          ConfigMap/one  is held by x/y for 60s
+			`ACTION            NAMESPACE  OBJECT         WHY
+delete            a          Secret/two     its only owner, ConfigMap/one, is being deleted in the foreground and waits for it; its own dependents go first (foreground); its references stop blocking first, to break a cycle; removes its finalizer at the end
+remove-finalizer  a          ConfigMap/one  foreground deletion, and nothing blocks it any more; then blocked by x/y
+blocked           a          ConfigMap/one  is held by x/y for 60s
 `,
 		},
 		"dependents of what is deleted in the foreground go before it": {
 			[]object.Object{foreground, Secret("a/child", Owned(To(foreground, Blocking)))},
 			`ACTION   NAMESPACE  OBJECT                WHY
-delete   a          ConfigMap/foreground  its only owner, Node/gone, is gone; its own dependents go first (foreground); released at the end; then held by x/y
-                    └─ Secret/child       goes before its owner, which waits for it
+delete   a          ConfigMap/foreground  its only owner, Node/gone, is gone; its own dependents go first (foreground); removes its finalizer at the end; then blocked by x/y
+                    └─ Secret/child       deleted before its owner, which waits for it
 blocked  a          ConfigMap/foreground  is held by x/y
 `,
 		},
 		"what an orphaned owner lets go of hangs below it, unless it lost a reference before": {
 			[]object.Object{orphaner, Secret("a/kept", OwnedBy(orphaner)), Secret("a/twice", OwnedBy(orphaner, gone))},
 			`ACTION  NAMESPACE  OBJECT              WHY
-delete  a          ConfigMap/orphaner  its only owner, Node/gone, is gone; its own dependents stay (orphan), as its finalizer asks; released at the end
+delete  a          ConfigMap/orphaner  its only owner, Node/gone, is gone; its own dependents stay (orphan), as its finalizer asks; removes its finalizer at the end
 unlink             └─ Secret/kept      its owner ConfigMap/orphaner is being deleted and lets go of its dependents (orphan)
-unlink  a          Secret/twice        Node/gone is gone; ConfigMap/orphaner remains; then loses 1 more reference
+unlink  a          Secret/twice        Node/gone is gone; ConfigMap/orphaner remains; then removes 1 more reference
 `,
 		},
 		"several owners that are gone are named": {
@@ -108,10 +108,10 @@ unlink  shop       ConfigMap/shared  Deployment/old is gone; Node/gone is gone; 
 			},
 			`ACTION   NAMESPACE  OBJECT                                        WHY
 delete   -          CustomResourceDefinition/widgets.example.com  its only owner, Node/gone, is gone
-                    ├─ 1 object of its kind                       goes too
+                    ├─ 1 object of its kind                       deleted along with it
          shop       └─ Secret/of-w                                its only owner, Widget/w, goes before it
-delete   -          Namespace/doomed                              its only owner, Node/gone, is gone; then waits for what is in it
-                    └─ 3 objects in it                            go too, 1 of them held up on the way
+delete   -          Namespace/doomed                              its only owner, Node/gone, is gone; then waits for its contents
+                    └─ 3 objects in it                            deleted along with it, 1 of them blocked
 delete   -          Namespace/empty                               its only owner, Node/gone, is gone
 blocked  -          Namespace/doomed                              waits for what is in it to go
 blocked  doomed     Secret/b                                      is held by x/y
@@ -138,7 +138,7 @@ func TestPreviewColours(t *testing.T) {
 	got := previewed(t, p, 0, color.Always)
 	for _, want := range []string{
 		"\x1b[31mdelete\x1b[0m", "\x1b[31mConfigMap/top\x1b[0m", "└─ \x1b[31mPod/below\x1b[0m",
-		"\x1b[2mfollows its owner\x1b[22m; \x1b[33mhas to stop first (grace period)\x1b[0m",
+		"\x1b[2mits owner is deleted\x1b[22m; \x1b[33mmust stop first (grace period)\x1b[0m",
 		"\x1b[33munlink\x1b[0m", "\x1b[33mSecret/shared\x1b[0m", "\x1b[33mblocked\x1b[0m", "\x1b[33mSecret/stuck\x1b[0m",
 	} {
 		if !strings.Contains(got, want) {
@@ -176,7 +176,7 @@ func TestPreviewOfStrangeNames(t *testing.T) {
 	}
 	object := []string{`a\u202eb`, `Po\x1b[31md/x\ndelete`, "shop", "Secret/forged"}
 	want := [][]string{
-		append(append([]string{"delete"}, object...), `its only owner, Node/\x1b]0;x\x07, is gone; then held by x/\u200b`),
+		append(append([]string{"delete"}, object...), `its only owner, Node/\x1b]0;x\x07, is gone; then blocked by x/\u200b`),
 		{`re\nlink`, "-", "Pod/" + strings.Repeat("y", 396) + "…(102404 bytes)", strings.Repeat("z", 400) + "…(102400 bytes)"},
 		append(append([]string{"blocked"}, object...), `is held by x/\u200b`),
 	}

@@ -89,7 +89,7 @@ func (p *Progress) Line(elapsed time.Duration, width int) string {
 	case len(p.waiting) > 0:
 		parts = append(parts, p.longest())
 	case p.saving:
-		parts = append(parts, "saving backups")
+		parts = append(parts, "writing backups")
 	}
 	return cut(strings.Join(parts, "   "), width)
 }

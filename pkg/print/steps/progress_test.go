@@ -44,7 +44,7 @@ func TestProgress(t *testing.T) {
 		want     string
 	}{
 		"before anything happened": {told(3), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed"},
-		"while backups are saved":  {told(3, event.Event{Event: event.Backup}), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed   saving backups"},
+		"while backups are saved":  {told(3, event.Event{Event: event.Backup}), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed   writing backups"},
 		"once steps have begun, backups are over": {
 			told(3, event.Event{Event: event.Backup}, event.Event{Event: event.Started, Step: "1"}), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed",
 		},

@@ -21,7 +21,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-var row = regexp.MustCompile(`^(\w*) +(?:a|b|-|) *[│├└─ ]*(\w+/[\w.]+|\d+ objects?)`)
+var row = regexp.MustCompile(`^([\w-]*) +(?:a|b|-|) *[│├└─ ]*(\w+/[\w.]+|\d+ objects?)`)
 
 // shown are the objects of a preview's lines, or how many of them a line counts;
 // and how many lines there are more.

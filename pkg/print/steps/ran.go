@@ -31,14 +31,14 @@ func Ran(p *plan.Plan, results []Result, elapsed time.Duration) string {
 		said = "nothing was changed"
 	}
 	if n := along(p, ended); n > 0 {
-		said += " (and " + phrase.Count(n, "object") + " along with what was deleted)"
+		said += " (and " + phrase.Count(n, "object") + " deleted along with them)"
 	}
 	said += " in " + lasted(elapsed)
 	var but []string
 	for _, of := range []struct {
 		status event.Status
 		words  string
-	}{{event.Skipped, "skipped"}, {event.Failed, "failed"}, {"", "not begun"}} {
+	}{{event.Skipped, "skipped"}, {event.Failed, "failed"}, {"", "not started"}} {
 		n := 0
 		for i := range p.Steps {
 			if ended[p.Steps[i].ID] == of.status {

@@ -42,10 +42,10 @@ func TestRan(t *testing.T) {
 		elapsed time.Duration
 		want    string
 	}{
-		"all went well":                {p, all(p, event.Done), 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, released 1 in 31s"},
-		"some did not":                 {p, some, 75 * time.Second, "deleted 2, unblocked 2, released 1 in 75s; 1 skipped, 2 failed"},
+		"all went well":                {p, all(p, event.Done), 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, removed finalizer 1 in 31s"},
+		"some did not":                 {p, some, 75 * time.Second, "deleted 2, unblocked 2, removed finalizer 1 in 75s; 1 skipped, 2 failed"},
 		"nothing did":                  {p, all(p, event.Failed), 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed"},
-		"it was interrupted":           {p, all(p, event.Done)[:1], time.Hour, "deleted 1 in 60m; 7 not begun"},
+		"it was interrupted":           {p, all(p, event.Done)[:1], time.Hour, "deleted 1 in 60m; 7 not started"},
 		"there was nothing to do":      {numbered(), nil, 0, "nothing was changed in 0s"},
 		"a repair":                     {numbered(acts(2, plan.UpdateVersion)), []steps.Result{{Step: "1", Status: event.Done}, {Step: "2", Status: event.Skipped}}, time.Second, "updated 1 in 1s; 1 skipped"},
 		"an act that is none of those": {numbered(acts(1, "adopt")), []steps.Result{{Step: "1", Status: event.Done}}, time.Second, "adopt 1 in 1s"},

@@ -12,7 +12,7 @@ import (
 )
 
 // Sum says in one line, without its line break, how much a plan does, what stays
-// blocked and whether the view was whole.
+// blocked and whether the scan was complete.
 func Sum(p *plan.Plan) string {
 	if p.Mode == plan.Delete {
 		return sumOfFates(p)
@@ -27,9 +27,9 @@ func Sum(p *plan.Plan) string {
 	switch n := len(p.Blocked); n {
 	case 0:
 	case 1:
-		sum += "; 1 stays blocked"
+		sum += "; 1 remains blocked"
 	default:
-		sum += "; " + phrase.Thousands(n) + " stay blocked"
+		sum += "; " + phrase.Thousands(n) + " remain blocked"
 	}
 	switch n := len(p.Kept); n {
 	case 0:
@@ -38,14 +38,7 @@ func Sum(p *plan.Plan) string {
 	default:
 		sum += "; " + phrase.Thousands(n) + " are left alone"
 	}
-	return sum + ". " + view(p)
-}
-
-func view(p *plan.Plan) string {
-	if p.Complete {
-		return "Whole view."
-	}
-	return "Not the whole view."
+	return sum + ". " + phrase.Scan(p.Complete)
 }
 
 // tally counts steps by their acts, as in "delete 3, unlink 1". It is empty

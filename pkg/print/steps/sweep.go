@@ -43,15 +43,12 @@ func (l *layout) along(i int) (what, how string) {
 	if len(s.members) == 0 {
 		return "", ""
 	}
-	what, how = phrase.Count(len(s.members), "object")+" in it", "go too"
+	what, how = phrase.Count(len(s.members), "object")+" in it", "deleted along with it"
 	if l.main(i).Object.IsDefinition() {
 		what = phrase.Count(len(s.members), "object") + " of its kind"
 	}
-	if len(s.members) == 1 {
-		how = "goes too"
-	}
 	if s.left > 0 {
-		how += ", " + phrase.Thousands(s.left) + " of them held up on the way"
+		how += ", " + phrase.Thousands(s.left) + " of them blocked"
 	}
 	return what, how
 }

@@ -15,7 +15,7 @@ import (
 
 // Toll says in one line, without its line break, how many objects of which type a
 // deletion takes, and whether there are claims among them. It is empty where
-// nothing goes.
+// nothing is deleted.
 func Toll(p *plan.Plan, palette *color.Palette) string {
 	of := map[schema.GroupKind]int{}
 	grave := map[schema.GroupKind]bool{}
@@ -41,7 +41,7 @@ func Toll(p *plan.Plan, palette *color.Palette) string {
 		}
 		said = append(said, one)
 	}
-	line := "goes: " + strings.Join(said, ", ")
+	line := "Deletes: " + strings.Join(said, ", ")
 	if !claims {
 		line += "; no PersistentVolumeClaim"
 	}
@@ -50,7 +50,7 @@ func Toll(p *plan.Plan, palette *color.Palette) string {
 
 // sumOfFates is the sum of a deletion.
 func sumOfFates(p *plan.Plan) string {
-	var gone, held, unsure, later int
+	var gone, held, uncertain, later int
 	for i := range p.Outcomes {
 		switch o := &p.Outcomes[i]; o.State {
 		case plan.Deleted:
@@ -60,40 +60,33 @@ func sumOfFates(p *plan.Plan) string {
 		case plan.Changed:
 		}
 		if p.Outcomes[i].Nondeterministic.Reason != nil {
-			unsure++
+			uncertain++
 		}
 	}
 	stay := 0
 	for _, s := range p.Retained {
 		if s.Uncertain {
-			unsure++
+			uncertain++
 		} else {
 			stay++
 		}
 	}
 	later = len(p.DeletedLater)
-	if gone+held+stay+unsure+later+len(p.Blocked) == 0 {
-		return "Nothing to do. " + view(p)
+	if gone+held+stay+uncertain+later+len(p.Blocked) == 0 {
+		return "Nothing to do. " + phrase.Scan(p.Complete)
 	}
-	first := phrase.Thousands(gone+held) + verbOf(gone+held, " goes", " go")
+	first := "delete " + phrase.Thousands(gone+held)
 	if held > 0 {
-		first += " (" + phrase.Thousands(held) + " held up on the way)"
+		first += " (" + phrase.Thousands(held) + " blocked)"
 	}
 	said := []string{first}
-	add := func(n int, one, many string) {
+	add := func(words string, n int) {
 		if n > 0 {
-			said = append(said, phrase.Thousands(n)+verbOf(n, one, many))
+			said = append(said, words+" "+phrase.Thousands(n))
 		}
 	}
-	add(later, " more goes once that is let go of", " more go once that is let go of")
-	add(stay, " stays", " stay")
-	add(unsure, " cannot be told for sure", " cannot be told for sure")
-	return strings.Join(said, ", ") + ". " + view(p)
-}
-
-func verbOf(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+	add("delete later", later)
+	add("keep", stay)
+	add("uncertain", uncertain)
+	return strings.Join(said, ", ") + ". " + phrase.Scan(p.Complete)
 }

@@ -46,10 +46,10 @@ func TestUnfinished(t *testing.T) {
 		{Step: "3", Status: event.Done},
 		{Step: "no such step", Status: event.Failed},
 	}
-	want := `RESULT   ACTION   NAMESPACE  OBJECT       WHY
-failed   delete   shop       Secret/x     delete Secret/x in namespace shop: forbidden\x1b[31m
-failed   release  shop       ConfigMap/z  remove a finalizer of ConfigMap/z in namespace shop: conflict
-skipped  unlink   -          Node/n       it changed, and keeps its owners now
+	want := `RESULT   ACTION            NAMESPACE  OBJECT       WHY
+failed   delete            shop       Secret/x     delete Secret/x in namespace shop: forbidden\x1b[31m
+failed   remove-finalizer  shop       ConfigMap/z  remove a finalizer of ConfigMap/z in namespace shop: conflict
+skipped  unlink            -          Node/n       it changed, and keeps its owners now
 `
 	if diff := cmp.Diff(want, unfinished(t, p, results, color.Never)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

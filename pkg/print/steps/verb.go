@@ -21,7 +21,7 @@ var verbs = []verb{
 	{plan.UpdateVersion, "update-version", "updated"},
 	{collector.Detach, "unlink", "unlinked"},
 	{collector.Unblock, "unblock", "unblocked"},
-	{collector.FreeFinalizer, "release", "released"},
+	{collector.FreeFinalizer, "remove-finalizer", "removed finalizer"},
 	{plan.Create, "create", "created"},
 	{plan.Link, "link", "linked"},
 }

@@ -28,7 +28,7 @@ func (l *layout) why(i int, p *color.Palette) string {
 	}
 	said := append([]string{why}, l.further(i)...)
 	if s.WaitsForKubelet {
-		said = append(said, p.Changes("has to stop first (grace period)"))
+		said = append(said, p.Changes("must stop first (grace period)"))
 	}
 	if held := l.held(i); held != "" {
 		said = append(said, p.Changes(held))
@@ -53,15 +53,15 @@ func (l *layout) follows(i int) string {
 	said := ""
 	switch of.Verdict {
 	case collector.Dangling:
-		said = "follows its owner"
+		said = "its owner is deleted"
 	case collector.Waiting:
-		said = "goes before its owner, which waits for it"
+		said = "deleted before its owner, which waits for it"
 	case collector.Solid, collector.Unresolvable, collector.ScopeError, collector.Unknown:
 		return ""
 	}
 	switch metav1.DeletionPropagation(s.PropagationPolicy) {
 	case metav1.DeletePropagationForeground:
-		said += "; its own dependents go first (foreground)"
+		said += "; its own dependents are deleted first (foreground)"
 	case metav1.DeletePropagationOrphan:
 		said += "; its own dependents stay (orphan)"
 	case metav1.DeletePropagationBackground:
@@ -72,7 +72,7 @@ func (l *layout) follows(i int) string {
 // further says what the other steps on a line's object do.
 func (l *layout) further(i int) []string {
 	if l.plan.Mode == plan.Repair {
-		return l.alsoMended(i)
+		return l.alsoRepaired(i)
 	}
 	var out []string
 	add := func(n int, said string) {
@@ -96,15 +96,15 @@ func (l *layout) further(i int) []string {
 			add(1, "also: "+word(s.Action))
 		}
 	}
-	add(before, "first loses "+phrase.Count(before, "reference"))
-	add(unblocked, "first its references stop blocking, to break a circle")
-	add(after, "then loses "+phrase.Count(after, "more reference"))
-	add(released, "released at the end")
+	add(before, "removes "+phrase.Count(before, "reference")+" first")
+	add(unblocked, "its references stop blocking first, to break a cycle")
+	add(after, "then removes "+phrase.Count(after, "more reference"))
+	add(released, "removes its finalizer at the end")
 	return out
 }
 
-// alsoMended says what else mends the references of a line's object.
-func (l *layout) alsoMended(i int) []string {
+// alsoRepaired says what else repairs the references of a line's object.
+func (l *layout) alsoRepaired(i int) []string {
 	var out []string
 	for _, other := range l.lines[i].others {
 		s := l.step(other)
@@ -136,11 +136,11 @@ func waits(left *plan.Outcome) string {
 	}
 	switch others := slices.Equal(by, []string{"kubernetes"}); {
 	case others && left.Object.IsNamespace():
-		return "then waits for what is in it"
+		return "then waits for its contents"
 	case others && left.Object.Kind == "Pod":
-		return "then has yet to stop"
+		return "then must stop"
 	case len(by) == 0:
 		return "then waits for its dependents"
 	}
-	return "then held by " + phrase.List(by, mostNamed)
+	return "then blocked by " + phrase.List(by, mostNamed)
 }

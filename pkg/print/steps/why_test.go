@@ -21,11 +21,11 @@ func TestWhy(t *testing.T) {
 		change func(p *plan.Plan, owner, pod *plan.Step)
 		want   string
 	}{
-		"its one owner goes":                    {func(*plan.Plan, *plan.Step, *plan.Step) {}, "follows its owner"},
-		"its one owner waits for it":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Waiting }, "goes before its owner, which waits for it"},
-		"its own dependents go first":           {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Foreground" }, "follows its owner; its own dependents go first (foreground)"},
-		"its own dependents stay":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Orphan" }, "follows its owner; its own dependents stay (orphan)"},
-		"its owner is cluster-scoped":           {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "follows its owner"},
+		"its one owner goes":                    {func(*plan.Plan, *plan.Step, *plan.Step) {}, "its owner is deleted"},
+		"its one owner waits for it":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Waiting }, "deleted before its owner, which waits for it"},
+		"its own dependents go first":           {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Foreground" }, "its owner is deleted; its own dependents are deleted first (foreground)"},
+		"its own dependents stay":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Orphan" }, "its owner is deleted; its own dependents stay (orphan)"},
+		"its owner is cluster-scoped":           {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "its owner is deleted"},
 		"its owner was in another namespace":    {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "b" }, reason},
 		"its owner had another name":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Name = "other" }, reason},
 		"its owner had another kind":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Kind = "ConfigMap" }, reason},
@@ -34,10 +34,10 @@ func TestWhy(t *testing.T) {
 		"it is not deleted":                     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = collector.Detach }, reason},
 		"its owner is not deleted":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = collector.FreeFinalizer }, reason},
 		"nothing was found out about its owner": {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Unknown }, reason},
-		"it has to stop":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "follows its owner; has to stop first (grace period)"},
-		"it is then held":                       {leaves("foregroundDeletion", "x/y"), "follows its owner; then held by x/y"},
-		"its dependents do not go":              {leaves("foregroundDeletion"), "follows its owner; then waits for its dependents"},
-		"its grace period does not end":         {leaves("kubernetes"), "follows its owner; then has yet to stop"},
+		"it has to stop":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
+		"it is then held":                       {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then blocked by x/y"},
+		"its dependents do not go":              {leaves("foregroundDeletion"), "its owner is deleted; then waits for its dependents"},
+		"its grace period does not end":         {leaves("kubernetes"), "its owner is deleted; then must stop"},
 		"it is then held, but was not deleted": {
 			func(p *plan.Plan, owner, pod *plan.Step) {
 				leaves("x/y")(p, owner, pod)
@@ -86,10 +86,10 @@ func TestWhatGoesAlong(t *testing.T) {
 	}
 	want := `ACTION  NAMESPACE  OBJECT                                        WHY
 delete  -          CustomResourceDefinition/widgets.example.com  why
-                   └─ 2 objects of its kind                      go too
+                   └─ 2 objects of its kind                      deleted along with it
 delete  -          CustomResourceDefinition/leaf                 why
 delete  -          Namespace/b                                   why
-                   └─ 1 object in it                             goes too
+                   └─ 1 object in it                             deleted along with it
 delete  b          Pod/z                                         why
 `
 	if diff := cmp.Diff(want, previewed(t, p, 0, color.Never)); diff != "" {

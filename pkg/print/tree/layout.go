@@ -13,7 +13,7 @@ import (
 )
 
 // Lay lays the family out. Trees come in the order of namespace, kind and name;
-// then owners that are only claimed, then circles that nothing above them owns.
+// then owners that are only claimed, then cycles that nothing above them owns.
 // now is what ages are measured from.
 func Lay(g *graph.Graph, judge *collector.Judge, family Family, now time.Time) []Row {
 	l := &layout{

@@ -38,7 +38,7 @@ func Terminating(o *object.Object, now time.Time) string {
 		text += ", orphans its dependents"
 	}
 	if held := o.ForeignFinalizers(); len(held) > 0 {
-		text += ", held by " + phrase.List(held, most)
+		text += ", blocked by " + phrase.List(held, most)
 	}
 	return text
 }
@@ -55,7 +55,7 @@ func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 		case j.Bad():
 			if !l.hangsBy(e, l.claimOf(graph.Edge{Node: n, Index: i}, j)) {
 				f := fault(j)
-				bad = append(bad, Note{fmt.Sprintf("names %s: %s", r, f.Text), f.Tone})
+				bad = append(bad, Note{fmt.Sprintf("references %s: %s", r, f.Text), f.Tone})
 			}
 		default:
 			good = append(good, r.String())
@@ -86,15 +86,15 @@ func (l *layout) hangsBy(e graph.Edge, c claim) bool {
 func misnomer(j collector.Judgement, r object.Reference) string {
 	switch j.Cause {
 	case collector.ClusterToNamespaced:
-		return "names it as owner, but is cluster-scoped and cannot have it"
+		return "references it as owner, but is cluster-scoped and cannot have a namespaced owner"
 	case collector.CrossNamespace:
-		return "names it as owner from another namespace, where it does not count"
+		return "references it as owner from another namespace, which is not allowed"
 	case collector.UnservedVersion:
-		return fmt.Sprintf("names it as owner in %s, which is not served", r.APIVersion)
+		return fmt.Sprintf("references it as owner by %s, which is not served", r.APIVersion)
 	case collector.NoCause, collector.Terminating, collector.Unverified, collector.UnknownKind,
 		collector.Mismatched, collector.Replaced, collector.Missing:
 	}
-	return fmt.Sprintf("names it as owner, but calls it %s %s", r.APIVersion, r)
+	return fmt.Sprintf("references it as owner, but as %s %s", r.APIVersion, r)
 }
 
 // fault words why an owner that a reference claims is none.
@@ -103,7 +103,7 @@ func fault(j collector.Judgement) Note {
 	case collector.Unverified:
 		return Note{"unverified: " + j.Unverified(object.Reference{}).BriefObstacle(), Waits}
 	case collector.ClusterToNamespaced:
-		return Note{"cannot own what is cluster-scoped", Bad}
+		return Note{"cannot own a cluster-scoped object", Bad}
 	case collector.UnservedVersion:
 		return Note{"version not served; served: " + strings.Join(j.Served, ", "), Bad}
 	case collector.UnknownKind:

@@ -111,7 +111,7 @@ shop       Deployment/web           missing
 			want: `
 NAMESPACE  NAME                AGE
 away       Deployment/web      24h
-shop       └─ ConfigMap/flags       names it as owner from another namespace, where it does not count; see below
+shop       └─ ConfigMap/flags       references it as owner from another namespace, which is not allowed; see below
 shop       Deployment/web           not in this namespace, but in away
            └─ ConfigMap/flags  24h
 2 objects, 1 absent or bad owner`,
@@ -121,7 +121,7 @@ shop       Deployment/web           not in this namespace, but in away
 			want: `
 NAMESPACE  NAME                AGE
 shop       Deployment/web      24h
-           └─ ConfigMap/flags  24h  names Deployment/canary: missing
+           └─ ConfigMap/flags  24h  references Deployment/canary: missing
 shop       Deployment/canary        missing
            └─ ConfigMap/flags       → see above
 2 objects, 1 absent or bad owner`,
@@ -135,7 +135,7 @@ shop       Deployment/canary        missing
 			want: `
 NAMESPACE  NAME                  AGE
 shop       Deployment/web        24h  terminating 60s, foreground: waits for its dependents
-           ├─ ConfigMap/flags    24h  terminating 60s, held by example.com/hold
+           ├─ ConfigMap/flags    24h  terminating 60s, blocked by example.com/hold
            └─ ConfigMap/guarded  24h  finalizer example.com/hold
 3 objects, 2 terminating`,
 		},

@@ -177,7 +177,7 @@ func (v View) sum(rows []Row) string {
 		text += fmt.Sprintf("; %s more with neither owner nor dependent (--all)", phrase.Thousands(v.Isolated))
 	}
 	if !v.Graph.Snapshot().Complete() {
-		text += ". Not the whole view."
+		text += ". " + phrase.Scan(false)
 	}
 	return text
 }

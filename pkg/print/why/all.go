@@ -5,11 +5,12 @@ import (
 	"io"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/why"
 )
 
-// WriteAll writes every answer, and on a last line when and where things were
-// seen so, and whether that was all there is.
+// WriteAll writes every answer, and on a last line when and where the scan was
+// made, and whether it was complete.
 func (v View) WriteAll(w io.Writer, e *why.Explanation, server string) error {
 	for i, a := range e.Answers {
 		if i > 0 {
@@ -21,13 +22,10 @@ func (v View) WriteAll(w io.Writer, e *why.Explanation, server string) error {
 			return err
 		}
 	}
-	view := "Whole view."
-	if !e.Complete {
-		view = "Not the whole view."
-	}
+	said := phrase.Scan(e.Complete)
 	if server != "" { // what kubectl wrote to a file knows neither
-		view = fmt.Sprintf("Seen at %s on a server %s. %s", v.Taken.UTC().Format(time.RFC3339), text(server), view)
+		said = fmt.Sprintf("Scanned at %s on a server %s. %s", v.Taken.UTC().Format(time.RFC3339), text(server), said)
 	}
-	_, err := fmt.Fprintln(w, view)
+	_, err := fmt.Fprintln(w, said)
 	return err
 }

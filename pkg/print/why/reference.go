@@ -14,12 +14,12 @@ func Meaning(v collector.Verdict) string { return meanings[v] }
 
 // meanings explain the verdicts to whoever reads them for the first time.
 var meanings = map[collector.Verdict]string{
-	collector.Solid:        "it is there",
-	collector.Dangling:     "it is not there",
-	collector.Waiting:      "it goes after its dependents",
-	collector.Unresolvable: "nobody can look for it",
-	collector.ScopeError:   "it cannot be an owner of this",
-	collector.Unknown:      "nobody could find out",
+	collector.Solid:        "the owner exists",
+	collector.Dangling:     "the owner does not exist",
+	collector.Waiting:      "the owner is being deleted and waits for its dependents",
+	collector.Unresolvable: "the owner's type is not served",
+	collector.ScopeError:   "a namespaced object cannot own a cluster-scoped one",
+	collector.Unknown:      "the owner could not be verified",
 }
 
 func (p *page) reference(i int) {
@@ -47,7 +47,7 @@ func (p *page) reference(i int) {
 	for _, other := range []struct {
 		what string
 		who  *object.Identity
-	}{{"bears that UID", r.Holder}, {"is there instead", r.Resident}} {
+	}{{"has that UID", r.UIDHolder}, {"has that name", r.NameHolder}} {
 		if other.who != nil && string(other.who.UID)+other.who.Name+other.who.Kind != r.UID+r.Name+r.Kind {
 			p.more(fmt.Sprintf("%s %s: %s, UID %s", identity(*other.who), other.what, text(other.who.APIVersion), text(string(other.who.UID))))
 		}

@@ -11,16 +11,16 @@ import (
 
 // traces are what still tells of an object: who names it, and the Events.
 func (p *page) traces() {
-	for i, n := range p.answer.NamedBy {
+	for i, n := range p.answer.ReferencedBy {
 		if i == mostNamed {
-			p.line("named by", fmt.Sprintf("… and %s", phrase.Count(len(p.answer.NamedBy)-i, "more reference")))
+			p.line("referenced by", fmt.Sprintf("… and %s", phrase.Count(len(p.answer.ReferencedBy)-i, "more reference")))
 			break
 		}
 		said := p.place(n.Object)
 		if p.Wide {
 			said += ", as " + text(n.Reference.APIVersion) + ", UID " + text(n.Reference.UID)
 		}
-		p.line("named by", said)
+		p.line("referenced by", said)
 	}
 	for _, e := range p.answer.Events {
 		p.line("event", p.event(e))

@@ -42,7 +42,7 @@ func (v View) Write(w io.Writer, a *why.Answer) error {
 		p.reference(i)
 	}
 	for _, f := range a.Finalizers {
-		p.line("finalizer", text(f.Name)+": "+text(f.Whose))
+		p.line("finalizer", text(f.Name)+": "+text(f.Controller))
 	}
 	for _, s := range a.Next {
 		p.line("next", sentence(s))
@@ -51,7 +51,7 @@ func (v View) Write(w io.Writer, a *why.Answer) error {
 	p.along()
 	p.traces()
 	for _, s := range a.Caveats {
-		p.line("mind", v.Palette.Changes(sentence(s)))
+		p.line("note", v.Palette.Changes(sentence(s)))
 	}
 	p.remedies()
 	_, err := w.Write(p.out.Bytes())
@@ -91,7 +91,7 @@ func (p *page) headline() {
 		said = p.Palette.Goes(said)
 	case collector.Unlink, collector.Stuck, collector.Hidden:
 		said = p.Palette.Changes(said)
-	case collector.None: // it may go all the same, by the hand of others
+	case collector.None: // it may go all the same, deleted by others
 	}
 	p.out.WriteString(said + "\n")
 	if p.Wide && p.answer.Object.UID != "" {
@@ -105,7 +105,7 @@ func (p *page) chain() {
 	links := p.answer.WaitsFor
 	for i, l := range links {
 		if hidden := len(links) - mostLinks; hidden > 0 && i == mostLinks-1 {
-			p.line("waits for", fmt.Sprintf("… %s more, and in the end:", phrase.Thousands(hidden)))
+			p.line("waits for", fmt.Sprintf("… %s more, ending with:", phrase.Thousands(hidden)))
 		} else if hidden > 0 && i >= mostLinks && i < len(links)-1 {
 			continue
 		}
@@ -123,23 +123,23 @@ func (p *page) place(i object.Identity) string {
 }
 
 func (p *page) along() {
-	a := p.answer.GoesAlong
+	a := p.answer.Cascade
 	if a == nil {
 		return
 	}
 	if a.Objects == 0 {
-		p.line("goes along", "nothing")
+		p.line("cascade", "nothing else is deleted")
 		return
 	}
-	begin := "if it goes, so do "
+	begin := "deleting it also deletes "
 	if p.answer.Consequence == collector.Delete {
-		begin = "with it go "
+		begin = "also deletes "
 	}
 	var kinds []string
 	for _, k := range a.Kinds {
 		kinds = append(kinds, phrase.Count(k.Objects, text(k.Kind)))
 	}
-	p.line("goes along", p.Palette.Goes(begin+strings.Join(kinds, ", ")))
+	p.line("cascade", p.Palette.Goes(begin+strings.Join(kinds, ", ")))
 	var claims []string
 	for _, c := range a.Claims {
 		claims = append(claims, p.place(c))
@@ -150,7 +150,7 @@ func (p *page) along() {
 }
 
 func (p *page) remedies() {
-	for _, r := range p.answer.WouldChange {
+	for _, r := range p.answer.Suggestions {
 		p.line("you can", sentence(r.Sentence))
 		if len(r.Command) > 0 {
 			fmt.Fprintf(&p.out, "%18s%s\n", "", p.Palette.Strong(escape.Short(p.Command(r.Command...), sentenceWidth)))

@@ -17,7 +17,7 @@ const dangerOf = (f) => consequences[text(findings.consequence[f])] ?? "dim";
 
 const members = later(() => sparse(findings.members));
 
-// membersOf are the objects of a circle.
+// membersOf are the objects of a cycle.
 const membersOf = (f) => members().get(f) ?? [];
 
 const speaking = later(() => {

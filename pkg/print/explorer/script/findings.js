@@ -26,6 +26,6 @@ const findingsView = {
 			element("div", {class: "line"}, element("span", {class: "dot", title: gradeOf(f)}), element("span", {class: "hidden"}, gradeOf(f) + ": "),
 				element("span", {class: "title"}, nameNodes(...titleOf(n))), element("span", {class: "where"}, namespaceOf(n) || "cluster-scoped")),
 			element("div", {class: "line fact", title: briefOf(f)}, briefOf(f)),
-			element("div", {class: "line"}, element("span", {class: "effect " + dangerOf(f)}, "the collector: " + effectOf(f)), element("span", {class: "rule"}, ruleOf(f).id)));
+			element("div", {class: "line"}, element("span", {class: "effect " + dangerOf(f)}, "GC result: " + effectOf(f)), element("span", {class: "rule"}, ruleOf(f).id)));
 	},
 };

@@ -1,4 +1,4 @@
-// The head says where and when the look was taken, and whether it was whole; below it
+// The head says where and when the scan was made, and whether it was complete; below it
 // stands what could not be read.
 function showHead() {
 	const a = data.about;
@@ -10,12 +10,12 @@ function showHead() {
 		element("div", {class: "source"},
 			element("span", {class: "cluster"}, where),
 			element("span", {class: "when"},
-				fact("seen", element("time", {datetime: a.taken}, a.taken.replace("T", " ").replace("Z", " UTC"))),
+				fact("scanned", element("time", {datetime: a.taken}, a.taken.replace("T", " ").replace("Z", " UTC"))),
 				fact("server", [a.address !== where && a.address, a.server].filter(Boolean).join(" ")),
 				fact("file", a.file !== where && a.file),
 				fact("namespace", a.namespace), fact("labels", a.selector), fact("kubectl-gc", a.tool))),
 		element("div", {class: "actions"},
-			a.complete ? element("span", {class: "view whole"}, "Whole view") : element("a", {class: "view partial", href: "#gaps", onclick: (e) => { e.preventDefault(); byID("gaps").scrollIntoView(); }}, "Not the whole view"),
+			a.complete ? element("span", {class: "scan complete"}, "Complete scan") : element("a", {class: "scan partial", href: "#gaps", onclick: (e) => { e.preventDefault(); byID("gaps").scrollIntoView(); }}, "Incomplete scan"),
 			element("button", {type: "button", id: "theme", onclick: turnTheme}),
 			element("button", {type: "button", "aria-label": "Keyboard help", title: "Keyboard help (?)", "aria-keyshortcuts": "?", onclick: showHelp}, "?")));
 	showGaps();
@@ -31,8 +31,8 @@ function showGaps() {
 	const {gaps, about} = data, box = byID("gaps");
 	box.hidden = !gaps.warning && about.warnings.length === 0;
 	refill(box,
-		gaps.warning && element("p", {class: "loud"}, element("strong", {}, "Not the whole view. "), gaps.warning.replace(/^warning: /, "").replace(/^./, (c) => c.toUpperCase()),
-			" What is not known is never taken for absent."),
+		gaps.warning && element("p", {class: "loud"}, element("strong", {}, "Incomplete scan. "), gaps.warning.replace(/^warning: /, "").replace(/^./, (c) => c.toUpperCase()),
+			" Nothing unknown is treated as absent."),
 		gaps.causes.map((cause) => element("p", {class: "cause"}, cause)),
 		gaps.all.length > 0 && element("details", {}, element("summary", {}, "All " + counted(gaps.all.length, "gap")),
 			element("table", {}, element("thead", {}, element("tr", {}, ["What", "Reason", "The server said"].map((h) => element("th", {scope: "col"}, h)))),

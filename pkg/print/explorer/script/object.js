@@ -32,7 +32,7 @@ function titleOf(n) {
 
 const titled = (n) => titleOf(n).join("/");
 
-// haystacks are what a search looks in, for each object that was seen.
+// haystacks are what a search looks in, for each object that was read.
 const haystacks = later(() => {
 	const kinds = data.kinds.map((k) => k.kind + "/");
 	const out = new Array(seen);

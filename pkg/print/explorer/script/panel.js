@@ -6,7 +6,7 @@ function showObject(n) {
 	const [kind, name] = titleOf(n);
 	refill(byID("panel"), element("article", {class: "object", "aria-labelledby": "object-title"},
 		element("header", {},
-			element("p", {class: "trail"}, [isSeen(n) ? kindOf(n).apiVersion : "not seen", isSeen(n) && (namespaceOf(n) ? "namespace " + namespaceOf(n) : "cluster-scoped"), isSeen(n) && ageOf(n) && "age " + ageOf(n)].filter(Boolean).join("  ·  ")),
+			element("p", {class: "trail"}, [isSeen(n) ? kindOf(n).apiVersion : "not read", isSeen(n) && (namespaceOf(n) ? "namespace " + namespaceOf(n) : "cluster-scoped"), isSeen(n) && ageOf(n) && "age " + ageOf(n)].filter(Boolean).join("  ·  ")),
 			element("h1", {id: "object-title", tabindex: "-1"}, nameNodes(kind, name)),
 			element("button", {type: "button", class: "close", "aria-label": "Close the object", title: "Close (Esc)", onclick: () => go({object: ""})}, "×")),
 		lot(n), findingsOn(n).map(verdictCard), picture(n), facts(n), further(n)));
@@ -16,7 +16,7 @@ function showObject(n) {
 // lot says what becomes of the object.
 function lot(n) {
 	if (!isSeen(n)) {
-		return callout("bad", "Nothing that could be read has this UID.", data.about.complete ? "" : "Not everything could be read: see above.");
+		return callout("bad", "No object that could be read has this UID.", data.about.complete ? "" : "Not everything could be read: see above.");
 	}
 	const fate = fateOf(n), ending = endingOf(n);
 	const out = [];
@@ -24,9 +24,9 @@ function lot(n) {
 		out.push(callout("waits", "It is being deleted.", ending));
 	}
 	if (fate) {
-		out.push(callout(fate.tone, fate.tone === "stays" ? "It stays." : fate.action === "" ? "It goes." : ["A pass of the collector: ", pill(fate.action, fate.tone)], fate.why));
+		out.push(callout(fate.tone, fate.tone === "stays" ? "Will be kept." : fate.action === "" ? "Will be deleted." : ["A collection pass: ", pill(fate.action, fate.tone)], fate.why));
 	} else if (n >= objects.listed) {
-		out.push(callout("plain", "Only looked up as an owner.", "No list showed it, so what becomes of it is not foretold."));
+		out.push(callout("plain", "Only looked up as an owner.", "It was not listed, so its fate is not predicted."));
 	}
 	return out;
 }
@@ -37,7 +37,7 @@ function verdictCard(f) {
 	const others = membersOf(f);
 	return element("section", {class: "verdict " + gradeOf(f)},
 		element("p", {class: "line"}, pill(gradeOf(f), gradeOf(f)), element("span", {class: "rule", title: ruleOf(f).summary}, ruleOf(f).id),
-			fixOf(f) && fixOf(f) !== "none" && element("span", {class: "note"}, "mended by: " + fixOf(f))),
+			fixOf(f) && fixOf(f) !== "none" && element("span", {class: "note"}, "fix: " + fixOf(f))),
 		element("p", {}, messageOf(f)),
 		others.length > 0 && element("p", {class: "members"}, others.slice(0, 20).map((m) =>
 			element("button", {type: "button", class: "link", onclick: () => openObject(m)}, titled(m))), others.length > 20 && "and " + thousands(others.length - 20) + " more"));
@@ -82,7 +82,7 @@ function further(n) {
 	if (!isSeen(n)) {
 		return null;
 	}
-	const lines = [["explains it, live", command("why", n)], ["shows its tree, live", command("tree", n)]].filter(([, line]) => line);
+	const lines = [["explain it, live", command("why", n)], ["show its tree, live", command("tree", n)]].filter(([, line]) => line);
 	return lines.length > 0 && element("section", {class: "further"}, element("h2", {}, "Ask the cluster"), lines.map(([what, line]) =>
 		element("div", {class: "command"}, element("code", {}, line), copier(line), element("span", {class: "dim"}, what))));
 }

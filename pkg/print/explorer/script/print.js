@@ -8,7 +8,7 @@ function fillPaper() {
 	refill(paper,
 		element("h2", {}, views[route.view].title + ": " + thousands(chosen.length)),
 		shown.map((i) => views[route.view].row(i)),
-		chosen.length > shown.length && element("p", {}, "and " + thousands(chosen.length - shown.length) + " more, which are not printed"));
+		chosen.length > shown.length && element("p", {}, "and " + thousands(chosen.length - shown.length) + " more, not printed"));
 	if (kin) {
 		const lines = kin.family.lines.slice(0, mostPrinted);
 		paper.prepend(element("h2", {}, "Owners and dependents of " + titled(kin.family.root)), element("div", {class: "tree"}, lines.map((_, i) => kin.rows.row(i))));

@@ -77,16 +77,16 @@ function remarks(line, root) {
 	const out = [], n = line.node;
 	const said = line.type === "object" ? saidOf(line.ref) : null;
 	if (said) {
-		const about = line.side === "up" ? ", on " + titled(dependentOf(line.ref)) : ""; // below, the line is about that very object
+		const about = line.side === "up" ? " for " + titled(dependentOf(line.ref)) : ""; // below, the line is about that very object
 		out.push(element("span", {class: "said " + toneOf(line.ref)}, element("span", {}, said.fact),
-			said.effect && element("span", {class: "effect"}, "the collector" + about + ": " + said.effect)));
+			said.effect && element("span", {class: "effect"}, "GC result" + about + ": " + said.effect)));
 	}
 	if (line.again) {
-		out.push(element("span", {class: "note"}, n === root ? "↻ a circle: the object itself" : "stands in full on another line"));
+		out.push(element("span", {class: "note"}, n === root ? "↻ cycle: the object itself" : "shown in full on another line"));
 	}
 	const fate = fateOf(n);
 	if (fate && fate.tone !== "stays" && !line.again) {
-		out.push(pill(fate.action || "goes", fate.tone));
+		out.push(pill(fate.action || "delete", fate.tone));
 	}
 	if (endingOf(n)) {
 		out.push(element("span", {class: "note waits"}, endingOf(n)));
@@ -95,7 +95,7 @@ function remarks(line, root) {
 		out.push(element("span", {class: "note"}, namespaceOf(n) ? "in " + namespaceOf(n) : "cluster-scoped"));
 	}
 	if (line.far) {
-		out.push(element("span", {class: "note"}, "and " + counted(line.below, "more") + " further on"));
+		out.push(element("span", {class: "note"}, "and " + counted(line.below, "more") + " below"));
 	}
 	const flags = line.type === "object" ? [controls(line.ref) && "controller", blocks(line.ref) && "blocking"].filter(Boolean).join(", ") : "";
 	if (flags) {

@@ -5,8 +5,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-var oddOwnerKind = Rule{
-	ID:      "odd-owner-kind",
+var misspelledOwnerKind = Rule{
+	ID:      "misspelled-owner-kind",
 	Summary: "The owner's kind or apiVersion is spelled so that it works by accident, or by mistake.",
 	find: func(s sight) []Finding {
 		var out []Finding
