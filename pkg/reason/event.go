@@ -44,7 +44,9 @@ func (WaitsForKubelet) Message() string { return "waits for the kubelet to stop 
 type WaitsForWatchers struct{}
 
 // Message implements Reason.
-func (WaitsForWatchers) Message() string { return "waits for controllers to see the objects that it adopts" }
+func (WaitsForWatchers) Message() string {
+	return "waits for controllers to see the objects that it adopts"
+}
 
 // WaitsForTypes means that the run waits until the API server serves the types that the
 // object defines.

@@ -107,7 +107,9 @@ type OwnerNamespaced struct {
 }
 
 // Brief implements Brief.
-func (r OwnerNamespaced) Brief() string { return fmt.Sprintf("%s is namespaced, the object is not", r.Owner) }
+func (r OwnerNamespaced) Brief() string {
+	return fmt.Sprintf("%s is namespaced, the object is not", r.Owner)
+}
 
 // Message implements Reason.
 func (r OwnerNamespaced) Message() string {

@@ -57,7 +57,9 @@ func (PrecedingStepNeverEnds) Message() string { return "it comes after a step t
 type PlanNotRevalidated struct{}
 
 // Message implements Reason.
-func (PlanNotRevalidated) Message() string { return "the plan must be compared with a new scan before it is run" }
+func (PlanNotRevalidated) Message() string {
+	return "the plan must be compared with a new scan before it is run"
+}
 
 // RecordFailed means that the step was not begun, as the run could no longer record what
 // it did.
@@ -96,7 +98,9 @@ func (r NotPermitted) Message() string {
 type OtherStepNotPermitted struct{}
 
 // Message implements Reason.
-func (OtherStepNotPermitted) Message() string { return "not sent, because another step would be refused" }
+func (OtherStepNotPermitted) Message() string {
+	return "not sent, because another step would be refused"
+}
 
 // StepRefused means that the step of a saved plan does not fit the cluster any more.
 type StepRefused struct {
@@ -260,7 +264,9 @@ func (r PrecedingStepNotDone) Message() string {
 type CausingStepNotDone struct{}
 
 // Message implements Reason.
-func (CausingStepNotDone) Message() string { return "not waited for: the step that causes it was not done" }
+func (CausingStepNotDone) Message() string {
+	return "not waited for: the step that causes it was not done"
+}
 
 // NotCollectedInTime means that the cluster's garbage collector did not do the step before
 // the run ended.

@@ -31,7 +31,9 @@ type OwnerNotCreated struct {
 }
 
 // Message implements Reason.
-func (r OwnerNotCreated) Message() string { return fmt.Sprintf("its owner %s was not created", r.Owner) }
+func (r OwnerNotCreated) Message() string {
+	return fmt.Sprintf("its owner %s was not created", r.Owner)
+}
 
 // OwnerGone means that an owner of the object does not exist any more, or waits for its
 // dependents to be deleted.
@@ -46,13 +48,17 @@ func (r OwnerGone) Message() string { return fmt.Sprintf("its owner %s no longer
 type OwnerRereadFailed struct{ Failure }
 
 // Message implements Reason.
-func (r OwnerRereadFailed) Message() string { return "its owner could not be read again: " + r.Failure.Text() }
+func (r OwnerRereadFailed) Message() string {
+	return "its owner could not be read again: " + r.Failure.Text()
+}
 
 // BackupUnreadable means that the manifest of the object could not be read from the backup.
 type BackupUnreadable struct{ Failure }
 
 // Message implements Reason.
-func (r BackupUnreadable) Message() string { return "its backup could not be read: " + r.Failure.Text() }
+func (r BackupUnreadable) Message() string {
+	return "its backup could not be read: " + r.Failure.Text()
+}
 
 // ConflictingController means that another owner controls the object now.
 type ConflictingController struct {
@@ -71,7 +77,9 @@ type PartlyLinked struct {
 }
 
 // Message implements Reason.
-func (r PartlyLinked) Message() string { return fmt.Sprintf("but its owner %s was not created", r.Owner) }
+func (r PartlyLinked) Message() string {
+	return fmt.Sprintf("but its owner %s was not created", r.Owner)
+}
 
 // AddressReplaced means that the object was created with a new address, as another object
 // has the old one.
@@ -91,7 +99,9 @@ func (r CreatedUnrecorded) Message() string { return "created, but not recorded:
 type DefinitionNotServed struct{}
 
 // Message implements Reason.
-func (DefinitionNotServed) Message() string { return "created, but the types that it defines are not served yet" }
+func (DefinitionNotServed) Message() string {
+	return "created, but the types that it defines are not served yet"
+}
 
 // DryRunImpossible means that the API server cannot try the step before another one is done.
 type DryRunImpossible struct {
