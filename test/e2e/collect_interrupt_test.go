@@ -95,7 +95,7 @@ func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
 	s.many(ns, 60)
 	_, run := s.interrupts(1)
 	run("collect", "-n", ns, "--yes", "--concurrency=1").ends().exits(t, 130).
-		shows(t, "skipped", "the run ended before it", "and 5", "deleted ", "Undo: kubectl gc restore ").
+		shows(t, "skipped", "the run ended before this step", "and 5", "deleted ", "Undo: kubectl gc restore ").
 		warns(t, "interrupted: what is above was done, and nothing else; running again continues")
 }
 
@@ -159,7 +159,7 @@ func TestCollectWaitsForAPodToStopUntilTheTimeIsOver(t *testing.T) {
 	below := s.create(configMap(ns, "below", ownedBy(to(running))))
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Pod/running", "has to stop first (grace period)", "ConfigMap/below", "follows its owner")
 	r := s.gc("collect", "-n", ns, "--yes", "--timeout=2s").exits(t, 1)
-	r.warns(t, "error: not everything was over within --timeout 2s: Pod/running is still there: waits for its kubelet to stop it; running again continues")
+	r.warns(t, "error: not everything was over within --timeout 2s: Pod/running still exists: waits for the kubelet to stop it; running again continues")
 	if r.Took < 2*time.Second || r.Took > patience/2 {
 		t.Errorf("it takes %s", r.Took)
 	}
