@@ -644,8 +644,8 @@ func TestWhoeverMendsOneReferenceIsToldOfTheOther(t *testing.T) {
 		seen st.Part
 		want string
 	}{
-		"the object goes":    {st.Listing(child(gone, foo)), "because of the object's reference to Foo/foo, the collector cannot decide and leaves the object alone; once that is mended, it may delete this object"},
-		"the reference goes": {st.Listing(child(st.To(pod), gone, foo), pod), "because of the object's reference to Foo/foo, the collector cannot decide and leaves the object alone; once that is mended, it may drop this reference"},
+		"the object goes":    {st.Listing(child(gone, foo)), "the garbage collector cannot resolve the object's reference to Foo/foo, so it keeps the object; once that is repaired, it may delete this object"},
+		"the reference goes": {st.Listing(child(st.To(pod), gone, foo), pod), "the garbage collector cannot resolve the object's reference to Foo/foo, so it keeps the object; once that is repaired, it may remove this reference"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

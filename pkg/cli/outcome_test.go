@@ -40,7 +40,7 @@ func TestAStepOfAResultHasWhatThePlanSaysAndHowItEnded(t *testing.T) {
 	want := []step{
 		{"1", "delete", "failed", reason.Stored{Code: "WriteFailed", Parameters: json.RawMessage(`{"errorClass":"forbidden","detail":"no"}`), Message: "no"}},
 		{"2", "", "done", reason.Stored{}},
-		{"3", "", "skipped", reason.Stored{Code: "LeftToCollector", Message: "left to the cluster's own collector"}},
+		{"3", "", "skipped", reason.Stored{Code: "LeftToCollector", Message: "left to the cluster's garbage collector"}},
 		{"4", "", "failed", reason.Stored{
 			Code: "StepRefused", Parameters: json.RawMessage(`{"because":{"reason":"ChangedSincePlanned","message":"it changed since the plan was made"}}`), Message: "refused: it changed since the plan was made",
 		}},

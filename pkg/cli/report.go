@@ -143,7 +143,7 @@ func stillThere(r *result) string {
 	var names []string
 	for _, s := range r.Steps {
 		if s.Status == event.Done && s.Result.Code == deletionIncomplete {
-			names = append(names, escape.Short(s.Object.String()+" is "+s.Result.Message, 200))
+			names = append(names, escape.Short(s.Object.String()+" "+s.Result.Message, 200))
 		}
 	}
 	switch more := len(names) - 1; more {

@@ -90,8 +90,8 @@ func TestARestorationThatCannotBeNotedMakesNothingMoreAndFails(t *testing.T) {
 					t.Errorf("it does not say once %q: %s", said, r.errors)
 				}
 			}
-			if n := strings.Count(r.out, " not begun: note what was restored in "); n == 0 && c.made < 10 {
-				t.Errorf("it does not say what was not begun: %s", r.out)
+			if n := strings.Count(r.out, " not started: note what was restored in "); n == 0 && c.made < 10 {
+				t.Errorf("it does not say what was not started: %s", r.out)
 			}
 			if !strings.Contains(r.out, fmt.Sprintf("created %d", c.made)) {
 				t.Errorf("it does not say what was made: %s", r.out)

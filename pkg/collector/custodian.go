@@ -42,16 +42,16 @@ var custodians = map[string]custodian{
 	"scheduling.k8s.io/podgroup-protection":                                 {whose: "the Pod group protection of Kubernetes", when: "no Pod is in the group"},
 	"service.kubernetes.io/load-balancer-cleanup":                           {whose: "the cloud's service controller", when: "the load balancer is deleted"},
 	"external-provisioner.volume.kubernetes.io/finalizer":                   {whose: "the storage driver's provisioner", when: "the storage behind the volume is deleted"},
-	"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection":        {whose: "the snapshot controller", when: "the snapshot and its content are bound no more"},
-	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection": {whose: "the snapshot controller", when: "the snapshot and its content are bound no more"},
-	"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection":    {whose: "the snapshot controller", when: "no volume is being made from the snapshot"},
+	"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection":        {whose: "the snapshot controller", when: "the snapshot and its content are no longer bound"},
+	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection": {whose: "the snapshot controller", when: "the snapshot and its content are no longer bound"},
+	"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection":    {whose: "the snapshot controller", when: "no volume is being created from the snapshot"},
 	"snapshot.storage.kubernetes.io/pvc-as-source-protection":               {whose: "the snapshot controller", when: "no snapshot is being taken of the claim"},
 	"resources-finalizer.argocd.argoproj.io":                                {whose: "Argo CD", when: "what the application deployed is deleted"},
 	"finalizer.acme.cert-manager.io":                                        {whose: "cert-manager", when: "the challenge is cleaned up"},
-	"karpenter.sh/termination":                                              {whose: "Karpenter", when: "the node is drained and its machine gone"},
-	"service.k8s.aws/resources":                                             {whose: "the AWS load balancer controller", when: "what it made in the cloud is deleted"},
-	"ingress.k8s.aws/resources":                                             {whose: "the AWS load balancer controller", when: "what it made in the cloud is deleted"},
-	"elbv2.k8s.aws/resources":                                               {whose: "the AWS load balancer controller", when: "what it made in the cloud is deleted"},
+	"karpenter.sh/termination":                                              {whose: "Karpenter", when: "the node is drained and its machine is gone"},
+	"service.k8s.aws/resources":                                             {whose: "the AWS load balancer controller", when: "what it created in the cloud is deleted"},
+	"ingress.k8s.aws/resources":                                             {whose: "the AWS load balancer controller", when: "what it created in the cloud is deleted"},
+	"elbv2.k8s.aws/resources":                                               {whose: "the AWS load balancer controller", when: "what it created in the cloud is deleted"},
 }
 
 // families are those who put finalizers below a domain of theirs.

@@ -14,7 +14,7 @@ func TestAnEventHasItsReasonInJSON(t *testing.T) {
 		`{"event":"ended","status":"skipped","reason":"AlreadyGone","message":"already gone"}`: {
 			Event: event.Ended, Status: event.Skipped, Reason: reason.AlreadyGone{},
 		},
-		`{"event":"backup","reason":"BackedUp","parameters":{"saved":1,"total":2},"message":"saved 1 of 2 objects that are to go"}`: {
+		`{"event":"backup","reason":"BackedUp","parameters":{"saved":1,"total":2},"message":"backed up 1 of 2 objects to delete"}`: {
 			Event: event.Backup, Reason: reason.BackedUp{Saved: 1, Total: 2},
 		},
 	} {

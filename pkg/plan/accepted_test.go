@@ -133,7 +133,7 @@ func TestASavedPlanNeedsTheSameGapsAccepted(t *testing.T) {
 		why          string
 	}{
 		"the same":         {accepting(hidden, "metrics.k8s.io"), accepting(hidden, "metrics.k8s.io"), 1, ""},
-		"none":             {accepting(hidden, "metrics.k8s.io"), accepting(hidden), 0, "have to be accepted again: --accept-gap metrics.k8s.io"},
+		"none":             {accepting(hidden, "metrics.k8s.io"), accepting(hidden), 0, "you must accept again: --accept-gap metrics.k8s.io"},
 		"nothing hides it": {accepting(hidden, "metrics.k8s.io"), accepting(whole), 1, ""},
 		"a new gap":        {accepting(whole), accepting(hidden, "metrics.k8s.io"), 0, "a gap that the saved plan did not accept"},
 	} {

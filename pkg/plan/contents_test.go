@@ -69,12 +69,12 @@ func TestADeletionIsBlockedThatTakesUnseenContentsAlong(t *testing.T) {
 		"the owner of a namespace": {
 			[]Part{Listing(root, Namespace("a", OwnedBy(root))), noSecrets},
 			root,
-			"Namespace/a would follow, which is not deleted, as " + hiddenSecrets, hiddenSecrets, "root", true,
+			"this would also delete Namespace/a, whose contents could not be listed: secrets (forbidden)", hiddenSecrets, "root", true,
 		},
 		"the owner of a namespace that goes later": {
 			[]Part{Listing(Node("root", Held("x/y")), Namespace("a", OwnedBy(root))), noSecrets},
 			root,
-			"Namespace/a would follow, which is not deleted, as " + hiddenSecrets, "", "root", true,
+			"this would also delete Namespace/a, whose contents could not be listed: secrets (forbidden)", "", "root", true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func contested() *snapshot.Snapshot {
 	)
 }
 
-const contention = "Aaa zzz/x (lie.example.com/v1) and Deployment shop/web (apps/v1) have the same UID u and are not the same object"
+const contention = "Aaa zzz/x (lie.example.com/v1) and Deployment shop/web (apps/v1) are different objects with the same UID u"
 
 func TestCollectTouchesNeitherOfTwoObjectsWithOneUIDNorTheirDependents(t *testing.T) {
 	p := plan.Make(graph.New(contested()), plan.Options{Mode: plan.Collect})

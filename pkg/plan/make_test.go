@@ -42,52 +42,52 @@ func TestEveryStepHasItsReason(t *testing.T) {
 	}{
 		"the only owner is gone": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone))), absent},
-			[]string{"delete x: its only owner, ConfigMap/gone, is gone"},
+			[]string{"delete x: its only owner, ConfigMap/gone, does not exist"},
 		},
 		"the only owner was replaced": {
 			[]Part{Listing(Secret("a/x", Owned(To(stays, WithUID("old")))), stays)},
-			[]string{"delete x: its only owner, ConfigMap/stays, was replaced: another object has its name now"},
+			[]string{"delete x: its only owner, ConfigMap/stays, was replaced: it has another UID now"},
 		},
 		"the only owner lives in another namespace": {
 			[]Part{Listing(Secret("b/x", OwnedBy(stays)), stays), Absent("v1", "ConfigMap", "b/stays")},
-			[]string{"delete x: its only owner, ConfigMap/stays, is not in this namespace: it lives in a"},
+			[]string{"delete x: its only owner, ConfigMap/stays, is in another namespace: a"},
 		},
 		"the UID belongs to another": {
 			[]Part{Listing(Secret("a/x", Owned(To(stays, Named("gone")))), stays), absent},
-			[]string{"delete x: its only owner, ConfigMap/gone, is not whose UID it names: that is ConfigMap/stays"},
+			[]string{"delete x: its only owner, ConfigMap/gone, does not match its UID, which belongs to ConfigMap/stays"},
 		},
 		"none of several owners is left": {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), To(waiting))), waiting), absent},
 			[]string{
-				"remove-finalizer waiting: foreground deletion, and nothing blocks it any more",
-				"delete x: none of its 2 owners holds: ConfigMap/gone is gone; ConfigMap/waiting goes before it",
+				"remove-finalizer waiting: nothing blocks its foreground deletion any more",
+				"delete x: none of its 2 owners keeps it: ConfigMap/gone does not exist; ConfigMap/waiting is deleted before it",
 			},
 		},
 		"one owner keeps it": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone, stays)), stays), absent},
-			[]string{"unlink x: ConfigMap/gone is gone; ConfigMap/stays remains"},
+			[]string{"unlink x: ConfigMap/gone does not exist; ConfigMap/stays remains"},
 		},
 		"a good reference shares its UID with a bad one": {
 			[]Part{Listing(Secret("a/x", Owned(To(stays, Named("gone")), To(stays))), stays), absent},
-			[]string{"unlink x: ConfigMap/gone is not whose UID it names: that is ConfigMap/stays; ConfigMap/stays remains (the cluster's own collector would drop the good reference of the same UID too)"},
+			[]string{"unlink x: ConfigMap/gone does not match its UID, which belongs to ConfigMap/stays; ConfigMap/stays remains (the cluster's garbage collector would also remove the valid reference with the same UID)"},
 		},
-		"the owner goes before it": {
+		"the owner is deleted before it": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone)), Pod("a/y", OwnedBy(Secret("a/x")))), absent},
-			[]string{"delete x: its only owner, ConfigMap/gone, is gone", "delete y: its only owner, Secret/x, goes before it"},
+			[]string{"delete x: its only owner, ConfigMap/gone, does not exist", "delete y: its only owner, Secret/x, is deleted before it"},
 		},
 		"the owner lets go of its dependents": {
 			[]Part{Listing(ConfigMap("a/o", Terminating(object.OrphanFinalizer)), Secret("a/x", OwnedBy(ConfigMap("a/o"))))},
 			[]string{
-				"unlink x: its owner ConfigMap/o is being deleted and lets go of its dependents (orphan)",
-				"remove-finalizer o: no dependent refers to it any more: its deletion may end",
+				"unlink x: its owner ConfigMap/o is being deleted and orphans its dependents",
+				"remove-finalizer o: no dependent refers to it any more: its deletion can complete",
 			},
 		},
 		"its finalizer asks that its dependents stay": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone), Held(object.OrphanFinalizer)), Pod("a/y", OwnedBy(Secret("a/x")))), absent},
 			[]string{
-				"delete x: its only owner, ConfigMap/gone, is gone; its own dependents stay (orphan), as its finalizer asks",
-				"unlink y: its owner Secret/x is being deleted and lets go of its dependents (orphan)",
-				"remove-finalizer x: no dependent refers to it any more: its deletion may end",
+				"delete x: its only owner, ConfigMap/gone, does not exist; its own dependents stay (finalizer orphan)",
+				"unlink y: its owner Secret/x is being deleted and orphans its dependents",
+				"remove-finalizer x: no dependent refers to it any more: its deletion can complete",
 			},
 		},
 	} {
@@ -127,7 +127,7 @@ func TestBlockedNamesWhatIsInTheWay(t *testing.T) {
 	}{
 		"a finalizer of somebody else": {
 			[]Part{Listing(waiting, Secret("a/x", Owned(To(waiting, Blocking)), Terminating("x/y")))},
-			[]string{"waiting [x]: waits for Secret/x, which is held by x/y for 60s"},
+			[]string{"waiting [x]: is blocked by Secret/x, which is held by x/y for 60s"},
 		},
 		"a finalizer at the end of a chain": {
 			[]Part{Listing(
@@ -135,35 +135,35 @@ func TestBlockedNamesWhatIsInTheWay(t *testing.T) {
 				Pod("a/y", Owned(To(Secret("a/x"), Blocking)), Terminating("x/y")),
 			)},
 			[]string{
-				"waiting [x]: waits for Secret/x, and that in the end for Pod/y, which is held by x/y for 60s",
-				"x [y]: waits for Pod/y, which is held by x/y for 60s",
+				"waiting [x]: is blocked by Secret/x (root cause: Pod/y is held by x/y for 60s)",
+				"x [y]: is blocked by Pod/y, which is held by x/y for 60s",
 			},
 		},
 		"a Pod that is stopping": {
 			[]Part{Listing(waiting, Pod("a/x", Owned(To(waiting, Blocking)), Stopping()))},
-			[]string{"waiting [x]: waits for Pod/x, which has been stopping for 60s"},
+			[]string{"waiting [x]: is blocked by Pod/x, which has been stopping for 60s"},
 		},
 		"a circle, all deleted in the foreground": {
 			[]Part{Listing(ring("one", "two"), ring("two", "one"))},
 			[]string{
-				"one [two]: waits in a circle: each object in it is being deleted in the foreground and blocks another, or itself",
-				"two [one]: waits for ConfigMap/one, which waits in a circle: each object in it is being deleted in the foreground and blocks another, or itself",
+				"one [two]: waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself",
+				"two [one]: is blocked by ConfigMap/one, which waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself",
 			},
 		},
 		"a reference that cannot be judged, of a dependent": {
 			[]Part{Listing(waiting, Secret("a/x", Owned(To(waiting, Blocking), To(stays, As("old/v1", "Thing")))))},
 			[]string{
-				"waiting [x]: waits for Secret/x, which cannot be judged: its reference to Thing/stays names a kind that is not served in old/v1",
-				"x []: would lose an owner, but cannot be judged: its reference to Thing/stays names a kind that is not served in old/v1",
+				"waiting [x]: is blocked by Secret/x, which is left alone: its reference to Thing/stays names a kind that is not served in old/v1",
+				"x []: would lose an owner, but is left alone: its reference to Thing/stays names a kind that is not served in old/v1",
 			},
 		},
 		"a kind of lists, by which the cluster's own collector would delete": {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), To(Pod("a/p"), As("v1", "PodList"))))), absent},
-			[]string{"x []: would lose an owner, but cannot be judged: its reference to PodList/p names a kind of lists, most likely by mistake"},
+			[]string{"x []: would lose an owner, but is left alone: its reference to PodList/p names a list kind, most likely by mistake"},
 		},
 		"a type that could not be read": {
 			[]Part{Listing(waiting), Unreadable("widgets.example.com", snapshot.Forbidden)},
-			[]string{"waiting []: keeps its finalizer, as not everything could be seen that may depend on it"},
+			[]string{"waiting []: keeps its finalizer, because not all of its possible dependents could be listed"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,22 +36,22 @@ func TestOnlyStepsThatStillHoldAreRenewed(t *testing.T) {
 		},
 		"one object is gone": {
 			[]Part{absent, Listing(x, y)},
-			[]string{"1 delete x []", "3 delete y [1]", "stale z: the collector would not touch it any more"},
+			[]string{"1 delete x []", "3 delete y [1]", "stale z: the garbage collector would no longer change it"},
 		},
 		"an owner is there after all": {
 			[]Part{Found(gone), Listing(x, y, at("1", Secret("a/z", OwnedBy(gone))))},
 			[]string{
-				"stale x: the collector would not touch it any more",
-				"stale z: the collector would not touch it any more",
-				"stale y: the collector would not touch it any more",
+				"stale x: the garbage collector would no longer change it",
+				"stale z: the garbage collector would no longer change it",
+				"stale y: the garbage collector would no longer change it",
 			},
 		},
 		"the same is done for another reason": {
 			[]Part{Listing(x, y, at("1", Secret("a/z", OwnedBy(gone))), ConfigMap("a/gone", UID("successor")))},
 			[]string{
 				"3 delete y []",
-				"stale x: the collector would do something else with it now, or for another reason",
-				"stale z: the collector would do something else with it now, or for another reason",
+				"stale x: the garbage collector would now do something else with it, or for another reason",
+				"stale z: the garbage collector would now do something else with it, or for another reason",
 			},
 		},
 		"there is more to do by now": {
@@ -113,30 +113,30 @@ func TestASavedPlanRefusesANamespaceOrDefinitionThatTakesMoreAlong(t *testing.T)
 		"something came to be in it": {
 			[]object.Object{doomed, inside, other},
 			[]object.Object{doomed, inside, at("1", Secret("doomed/new")), other},
-			[]string{"delete other", "refused doomed: more would go along with it than the plan shows: Secret/new"},
+			[]string{"delete other", "refused doomed: more would be deleted with it than the plan shows: Secret/new"},
 		},
 		"something in it was replaced by another of its name": {
 			[]object.Object{doomed, inside, other},
 			[]object.Object{doomed, at("1", Secret("doomed/inside", UID("another"))), other},
-			[]string{"delete other", "refused doomed: more would go along with it than the plan shows: Secret/inside"},
+			[]string{"delete other", "refused doomed: more would be deleted with it than the plan shows: Secret/inside"},
 		},
 		"what was garbage by itself changed, and would go along unsaved": {
 			[]object.Object{doomed, garbage},
 			[]object.Object{doomed, at("2", garbage)},
 			[]string{
-				"refused doomed: what would go along with it is no longer part of the plan: Secret/inside",
+				"refused doomed: what would be deleted with it is no longer part of the plan: Secret/inside",
 				"refused inside: it changed since the plan was made",
 			},
 		},
 		"what was in it came to be garbage by itself": {
 			[]object.Object{doomed, inside},
 			[]object.Object{doomed, at("2", garbage)},
-			[]string{"refused doomed: what would go along with it is no longer part of the plan: Secret/inside"},
+			[]string{"refused doomed: what would be deleted with it is no longer part of the plan: Secret/inside"},
 		},
 		"an instance of a definition came": {
 			[]object.Object{definition, widget("one")},
 			[]object.Object{definition, widget("one"), widget("two")},
-			[]string{"refused widgets.example.com: more would go along with it than the plan shows: Widget/two"},
+			[]string{"refused widgets.example.com: more would be deleted with it than the plan shows: Widget/two"},
 		},
 		"an instance of a definition is gone": {
 			[]object.Object{definition, widget("one"), widget("two")},
@@ -147,8 +147,8 @@ func TestASavedPlanRefusesANamespaceOrDefinitionThatTakesMoreAlong(t *testing.T)
 			[]object.Object{doomed, definition, at("1", Object("example.com/v1", "Widget", "doomed/both"))},
 			[]object.Object{doomed, definition, at("1", Object("example.com/v1", "Widget", "doomed/both")), widget("new")},
 			[]string{
-				"refused doomed: what would go along with it is no longer part of the plan: Widget/both",
-				"refused widgets.example.com: more would go along with it than the plan shows: Widget/new",
+				"refused doomed: what would be deleted with it is no longer part of the plan: Widget/both",
+				"refused widgets.example.com: more would be deleted with it than the plan shows: Widget/new",
 			},
 		},
 	} {

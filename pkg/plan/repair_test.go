@@ -43,49 +43,49 @@ func TestARepairSaysWhatItMendsAndWhatWouldComeOfItOtherwise(t *testing.T) {
 	}{
 		"a successor has the owner's name": {
 			[]Part{Listing(Secret("a/x", Owned(stale)), web)},
-			[]string{"relink x: Deployment/web has another UID now: points at that one (the collector would delete it otherwise)"},
+			[]string{"relink x: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)"},
 		},
 		"the version is of the past": {
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web)},
-			[]string{"update-version x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
+			[]string{"update-version x: Deployment/web is referenced in apps/v1beta1, which is not served: the reference gets apps/v1 (otherwise GC cannot resolve it)"},
 		},
 		"the version is of the past, and the owner too": {
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta, WithUID("before")))), web)},
-			[]string{"relink x: Deployment/web has another UID now, and is served in apps/v1: points at that one (the collector cannot decide on it otherwise)"},
+			[]string{"relink x: Deployment/web exists, with another UID: the reference gets that UID and apps/v1 (otherwise GC cannot resolve it)"},
 		},
 		"the only owner is gone": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone))), absent},
-			[]string{"unlink x: ConfigMap/gone is gone; keeps it, and nothing will ever collect it (the collector would delete it otherwise)"},
+			[]string{"unlink x: ConfigMap/gone does not exist; the object stays and is never collected (otherwise GC would delete it)"},
 		},
 		"one of several owners is gone": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone, stays)), stays), absent},
-			[]string{"unlink x: ConfigMap/gone is gone; ConfigMap/stays remains (the collector would drop the reference otherwise)"},
+			[]string{"unlink x: ConfigMap/gone does not exist; ConfigMap/stays remains (otherwise GC would remove the reference)"},
 		},
 		"the only owner lives in another namespace": {
 			[]Part{Listing(Secret("b/x", OwnedBy(stays)), stays), Absent("v1", "ConfigMap", "b/stays")},
-			[]string{"unlink x: ConfigMap/stays is not in this namespace: it lives in a; keeps it, and nothing will ever collect it (the collector would delete it otherwise)"},
+			[]string{"unlink x: ConfigMap/stays is in another namespace: a; the object stays and is never collected (otherwise GC would delete it)"},
 		},
 		"the object is cluster-scoped, and its owner is not": {
 			[]Part{Listing(Node("x", OwnedBy(stays)), stays)},
-			[]string{"unlink x: ConfigMap/stays is of a namespaced kind, and this object is cluster-scoped; keeps it, and nothing will ever collect it (the collector cannot decide on it otherwise)"},
+			[]string{"unlink x: ConfigMap/stays is of a namespaced kind, but this object is cluster-scoped; the object stays and is never collected (otherwise GC cannot resolve it)"},
 		},
 		"several references are bad, each in its way": {
 			[]Part{Listing(Secret("a/x", Owned(To(gone), stale, To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role")))), web, Role("a/r")), absent},
 			[]string{
-				"relink x: Deployment/web has another UID now: points at that one (the collector cannot decide on it otherwise)",
-				"update-version x: Role/r is named in rbac.authorization.k8s.io/v1alpha1, which is not served: in rbac.authorization.k8s.io/v1 from now on",
-				"unlink x: ConfigMap/gone is gone; 2 owners remain",
+				"relink x: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC cannot resolve it)",
+				"update-version x: Role/r is referenced in rbac.authorization.k8s.io/v1alpha1, which is not served: the reference gets rbac.authorization.k8s.io/v1",
+				"unlink x: ConfigMap/gone does not exist; 2 owners remain",
 			},
 		},
 		"another owner could not be verified": {
 			[]Part{Listing(Secret("a/x", OwnedBy(gone, web))), absent, Unreadable("deployments.apps", snapshot.Forbidden)},
-			[]string{"unlink x: ConfigMap/gone is gone; its other references stay as they are"},
+			[]string{"unlink x: ConfigMap/gone does not exist; its other references stay unchanged"},
 		},
 		"it goes because its owner would": {
 			[]Part{Listing(ConfigMap("a/stays", Owned(stale)), web, Secret("a/x", OwnedBy(stays, gone))), absent},
 			[]string{
-				"relink stays: Deployment/web has another UID now: points at that one (the collector would delete it otherwise)",
-				"unlink x: ConfigMap/gone is gone; ConfigMap/stays remains (the collector would delete it otherwise)",
+				"relink stays: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)",
+				"unlink x: ConfigMap/gone does not exist; ConfigMap/stays remains (otherwise GC would delete it)",
 			},
 		},
 		"a circle whose references hold": {
@@ -117,18 +117,18 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(stale)), going)},
 			[]string{},
-			[]string{"x: Deployment/web has another UID now, and the object that has its name is being deleted, too"},
+			[]string{"x: Deployment/web exists, with another UID, but is being deleted"},
 		},
 		"nobody can say whether a kind that is not served is there": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(unheard)))},
 			[]string{},
-			[]string{"x: Gadget/web is of a kind that is not served (to drop the reference all the same: --fix unlink)"},
+			[]string{"x: Gadget/web is of a kind that is not served (to remove the reference anyway: --fix unlink)"},
 		},
 		"somebody says that it is not": {
 			plan.RepairOptions{Fix: mend.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard)))},
-			[]string{"unlink x: Gadget/web is of a kind that is not served; keeps it, and nothing will ever collect it (the collector cannot decide on it otherwise)"},
+			[]string{"unlink x: Gadget/web is of a kind that is not served; the object stays and is never collected (otherwise GC cannot resolve it)"},
 			[]string{},
 		},
 		"nobody knows whether a reference is bad, and nobody asks": {
@@ -147,37 +147,37 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(owned, beta))), owned), Unreadable("pods", snapshot.Forbidden)},
 			[]string{},
-			[]string{"x: is left as it is: mended, the collector may delete it, which it does not do now, as not everything could be read on which that depends"},
+			[]string{"x: is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read"},
 		},
 		"its owner may go, but the collector decides on it as it is": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", OwnedBy(gone, owned)), owned), absent, Unreadable("pods", snapshot.Forbidden)},
-			[]string{"unlink x: ConfigMap/gone is gone; Deployment/web remains (the collector would drop the reference otherwise)"},
+			[]string{"unlink x: ConfigMap/gone does not exist; Deployment/web remains (otherwise GC would remove the reference)"},
 			[]string{},
 		},
 		"its owner stays, whatever could not be read": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta))), web), Unreadable("pods", snapshot.Forbidden)},
-			[]string{"update-version x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
+			[]string{"update-version x: Deployment/web is referenced in apps/v1beta1, which is not served: the reference gets apps/v1 (otherwise GC cannot resolve it)"},
 			[]string{},
 		},
 		"the mend that is asked for leaves it without an owner": {
 			plan.RepairOptions{Causes: []collector.Cause{collector.UnknownKind}, Fix: mend.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard, To(gone)))), absent},
 			[]string{},
-			[]string{"x: is left as it is: mended in part, the collector would delete it, which it does not do now"},
+			[]string{"x: is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
 		},
 		"an owner waits for it to go": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(To(web, beta), To(waiting))), waiting, web)},
-			[]string{"update-version x: Deployment/web is named in apps/v1beta1, which is not served: in apps/v1 from now on (the collector cannot decide on it otherwise)"},
+			[]string{"update-version x: Deployment/web is referenced in apps/v1beta1, which is not served: the reference gets apps/v1 (otherwise GC cannot resolve it)"},
 			[]string{},
 		},
 		"the other bad reference cannot be mended": {
 			plan.RepairOptions{},
 			[]Part{Listing(Secret("a/x", Owned(stale, To(gone))), going), absent},
-			[]string{"unlink x: ConfigMap/gone is gone; its other references stay as they are (the collector would delete it otherwise)"},
-			[]string{"x: Deployment/web has another UID now, and the object that has its name is being deleted, too; would be deleted all the same: its only owner, Deployment/web, was replaced: another object has its name now"},
+			[]string{"unlink x: ConfigMap/gone does not exist; its other references stay unchanged (otherwise GC would delete it)"},
+			[]string{"x: Deployment/web exists, with another UID, but is being deleted; would be deleted even if it is repaired: its only owner, Deployment/web, was replaced: it has another UID now"},
 		},
 		"it waits in a circle, and an owner that would let go of it stays": {
 			plan.RepairOptions{},
@@ -189,10 +189,10 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 				absent, Absent("apps/v1", "Deployment", "b/web"), Unlisted("pods"),
 			},
 			[]string{
-				"unlink web: ConfigMap/gone is gone; keeps it, and nothing will ever collect it (the collector would delete it otherwise)",
-				"unlink x: Deployment/web is not in this namespace: it lives in a; its other references stay as they are (the collector would delete it otherwise)",
+				"unlink web: ConfigMap/gone does not exist; the object stays and is never collected (otherwise GC would delete it)",
+				"unlink x: Deployment/web is in another namespace: a; its other references stay unchanged (otherwise GC would delete it)",
 			},
-			[]string{"x: would be deleted all the same: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it"},
+			[]string{"x: would be deleted even if it is repaired: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it"},
 		},
 		"two would let go of each other, one of which goes only if the other stays": {
 			plan.RepairOptions{},
@@ -201,16 +201,16 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 				Absent("v1", "Secret", "a/x"), Absent("apps/v1", "Deployment", "b/web"), Unlisted("pods"),
 			},
 			[]string{
-				"unlink web: Secret/x is not in this namespace: it lives in b; its other references stay as they are (the collector would delete it otherwise)",
-				"unlink x: Deployment/web is not in this namespace: it lives in a; keeps it, and nothing will ever collect it (the collector would delete it otherwise)",
+				"unlink web: Secret/x is in another namespace: b; its other references stay unchanged (otherwise GC would delete it)",
+				"unlink x: Deployment/web is in another namespace: a; the object stays and is never collected (otherwise GC would delete it)",
 			},
-			[]string{"web: would be deleted because others are mended, whether it is or not: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it; its own dependents stay (orphan), as its finalizer asks"},
+			[]string{"web: would be deleted because other objects are repaired, even if it is not: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it; its own dependents stay (finalizer orphan)"},
 		},
 		"the new owner goes, which is not to be mended": {
 			plan.RepairOptions{Causes: []collector.Cause{collector.Replaced}},
 			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(gone))), absent},
-			[]string{"relink x: Deployment/web has another UID now: points at that one (the collector would delete it otherwise)"},
-			[]string{"x: would be deleted all the same: its only owner, Deployment/web, goes before it"},
+			[]string{"relink x: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)"},
+			[]string{"x: would be deleted even if it is repaired: its only owner, Deployment/web, is deleted before it"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,13 +243,13 @@ func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
 		"of a circle": {
 			named(ConfigMap("a/stays")),
 			[]object.Object{ConfigMap("a/stays", OwnedBy(Secret("a/x"))), Secret("a/x", OwnedBy(stays))},
-			[]string{"unlink x: ConfigMap/stays exists, and is given up; keeps it, and nothing will ever collect it"},
+			[]string{"unlink x: ConfigMap/stays exists, but you chose to remove this reference; the object stays and is never collected"},
 			[]string{},
 		},
 		"of an object that owns itself": {
 			named(Secret("a/x")),
 			[]object.Object{stays, Secret("a/x", OwnedBy(stays, Secret("a/x")))},
-			[]string{"unlink x: Secret/x exists, and is given up; ConfigMap/stays remains"},
+			[]string{"unlink x: Secret/x exists, but you chose to remove this reference; ConfigMap/stays remains"},
 			[]string{},
 		},
 		"of a circle that is being deleted and waits for itself": {
@@ -257,14 +257,14 @@ func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
 			[]object.Object{
 				ConfigMap("a/stays", Owned(To(Secret("a/x"), Blocking)), Foreground()), Secret("a/x", Owned(To(stays, Blocking)), Foreground()),
 			},
-			[]string{"unlink x: ConfigMap/stays is being deleted in the foreground and waits for it, and is given up; its own deletion goes on; so the deletion of ConfigMap/stays can end"},
+			[]string{"unlink x: ConfigMap/stays is being deleted in the foreground and waits for it, but you chose to remove this reference; its own deletion continues; so the deletion of ConfigMap/stays can complete"},
 			[]string{},
 		},
 		"where the other owner is gone": {
 			named(stays),
 			[]object.Object{stays, Secret("a/x", OwnedBy(stays, gone))},
 			[]string{},
-			[]string{"x: is left as it is: mended in part, the collector would delete it, which it does not do now"},
+			[]string{"x: is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
 		},
 		"that it does not have": {
 			named(web), []object.Object{stays, Secret("a/x", OwnedBy(stays))}, []string{}, []string{},

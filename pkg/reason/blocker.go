@@ -60,7 +60,10 @@ type ContentsRemain struct {
 
 // Message implements Reason.
 func (r ContentsRemain) Message() string {
-	return "waits for what is in it to go" + r.Since.phrase()
+	if r.Since.Deleted.IsZero() {
+		return "waits for its contents to be deleted"
+	}
+	return "has waited" + r.Since.phrase() + " for its contents to be deleted"
 }
 
 // WaitsInCycle means that the object waits for itself, or for another that waits for it.
@@ -68,7 +71,7 @@ type WaitsInCycle struct{}
 
 // Message implements Reason.
 func (WaitsInCycle) Message() string {
-	return "waits in a circle: each object in it is being deleted in the foreground and blocks another, or itself"
+	return "waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself"
 }
 
 // OwnerUndecidable means that one of the object's owner references cannot be resolved, so
@@ -78,13 +81,13 @@ type OwnerUndecidable struct {
 }
 
 // Message implements Reason.
-func (r OwnerUndecidable) Message() string { return "cannot be judged: " + r.Owner.Undecidable() }
+func (r OwnerUndecidable) Message() string { return "is left alone: " + r.Owner.Undecidable() }
 
 // Undecidable returns why the collector cannot decide about a reference, as a clause.
 func (o Owner) Undecidable() string {
 	switch o.State {
 	case StateKindIsList:
-		return fmt.Sprintf("its reference to %s names a kind of lists, most likely by mistake", o)
+		return fmt.Sprintf("its reference to %s names a list kind, most likely by mistake", o)
 	case StateNamespaced:
 		return fmt.Sprintf("it is cluster-scoped, and its reference to %s names a namespaced kind", o)
 	case StateVersionNotServed:
@@ -92,7 +95,7 @@ func (o Owner) Undecidable() string {
 	case StateKindUnknown:
 		return fmt.Sprintf("its reference to %s names a kind that is not served in %s", o, o.APIVersion)
 	default:
-		return fmt.Sprintf("nobody can say whether its owner %s is there", o)
+		return fmt.Sprintf("it is unknown whether its owner %s exists", o)
 	}
 }
 
@@ -101,7 +104,7 @@ func (o Owner) Undecidable() string {
 type OutOfScope struct{}
 
 // Message implements Reason.
-func (OutOfScope) Message() string { return "lies outside of what may be changed" }
+func (OutOfScope) Message() string { return "is outside the scope of this run" }
 
 // DependentsUnknown means that the object keeps its finalizer, as not every type that may
 // depend on it could be listed.
@@ -109,7 +112,7 @@ type DependentsUnknown struct{}
 
 // Message implements Reason.
 func (DependentsUnknown) Message() string {
-	return "keeps its finalizer, as not everything could be seen that may depend on it"
+	return "keeps its finalizer, because not all of its possible dependents could be listed"
 }
 
 // ContentsUnknown means that the object is a Namespace or CustomResourceDefinition whose
@@ -120,7 +123,7 @@ type ContentsUnknown struct {
 
 // Message implements Reason.
 func (r ContentsUnknown) Message() string {
-	return "is not deleted, as its contents could not be listed: " + listGaps(r.Gaps)
+	return "is not deleted, because its contents could not be listed: " + listGaps(r.Gaps)
 }
 
 // UIDContested means that the object's UID was read of another object, too, so nothing is
@@ -136,13 +139,13 @@ func (r UIDContested) Contest() string {
 	}
 	first := r.Objects[0]
 	if len(r.Objects) == 1 {
-		return fmt.Sprintf("%s was read with different creation times and the same UID %s", qualified(first), first.UID)
+		return fmt.Sprintf("%s was read with the same UID %s and different creation times", qualified(first), first.UID)
 	}
 	other := r.Objects[1]
 	if i := slices.IndexFunc(r.Objects, func(o object.Identity) bool { return o.Namespace != first.Namespace || o.Name != first.Name }); i > 0 {
 		other = r.Objects[i]
 	}
-	return fmt.Sprintf("%s and %s have the same UID %s and are not the same object", qualified(first), qualified(other), first.UID)
+	return fmt.Sprintf("%s and %s are different objects with the same UID %s", qualified(first), qualified(other), first.UID)
 }
 
 // Message implements Reason.
@@ -162,7 +165,7 @@ type NothingBlocks struct{}
 
 // Message implements Reason.
 func (NothingBlocks) Message() string {
-	return "is blocked by nothing: the collector has not come to it, or has lost it"
+	return "is not blocked: the garbage collector has not processed it yet, or has lost track of it"
 }
 
 // BlockedByDependents means that the object is being deleted in the foreground and waits
@@ -176,9 +179,9 @@ type BlockedByDependents struct {
 // Message implements Reason.
 func (r BlockedByDependents) Message() string {
 	if r.By == r.RootCause {
-		return fmt.Sprintf("waits for %s, which %s", r.By, Message(r.Because.Reason))
+		return fmt.Sprintf("is blocked by %s, which %s", r.By, Message(r.Because.Reason))
 	}
-	return fmt.Sprintf("waits for %s, and that in the end for %s, which %s", r.By, r.RootCause, Message(r.Because.Reason))
+	return fmt.Sprintf("is blocked by %s (root cause: %s %s)", r.By, r.RootCause, Message(r.Because.Reason))
 }
 
 // DeletionWithoutEffect means that the API server accepted the deletion of the object, and
@@ -187,5 +190,5 @@ type DeletionWithoutEffect struct{}
 
 // Message implements Reason.
 func (DeletionWithoutEffect) Message() string {
-	return "the API server accepted its deletion, and lists it afterwards as if nothing had happened"
+	return "the API server accepted its deletion, but still lists it unchanged"
 }

@@ -16,10 +16,10 @@ var _ = register(
 type DeletesObject struct{}
 
 // Brief implements Brief.
-func (DeletesObject) Brief() string { return "deletes it" }
+func (DeletesObject) Brief() string { return "deletes object" }
 
 // Message implements Reason.
-func (DeletesObject) Message() string { return "the collector will delete this object" }
+func (DeletesObject) Message() string { return "the garbage collector will delete this object" }
 
 // RemovesReference means that the collector will remove the reference and keep the object.
 type RemovesReference struct {
@@ -29,16 +29,16 @@ type RemovesReference struct {
 // Brief implements Brief.
 func (r RemovesReference) Brief() string {
 	if r.OwnersLeft > 1 {
-		return "drops the reference, " + owners(r.OwnersLeft) + " remain"
+		return "removes reference, " + owners(r.OwnersLeft) + " remain"
 	}
-	return "drops the reference, " + owners(r.OwnersLeft) + " remains"
+	return "removes reference, " + owners(r.OwnersLeft) + " remains"
 }
 
 // Message implements Reason.
 func (r RemovesReference) Message() string {
-	text := "the collector will drop this reference and keep the object, which has " + owners(r.OwnersLeft) + " left"
+	text := "the garbage collector will remove this reference and keep the object, which then has " + owners(r.OwnersLeft) + " left"
 	if r.OwnersLeft == 0 {
-		text += " and is never collected then"
+		text += " and is never collected"
 	}
 	return text
 }
@@ -64,32 +64,32 @@ type CannotDecide struct {
 }
 
 // Brief implements Brief.
-func (CannotDecide) Brief() string { return "cannot decide, leaves it" }
+func (CannotDecide) Brief() string { return "cannot resolve owner, keeps object" }
 
 // Message implements Reason.
 func (r CannotDecide) Message() string {
 	if r.Culprit == nil {
-		return "as long as that is so, the collector cannot decide and leaves the object alone"
+		return "the garbage collector cannot resolve this owner and keeps the object until this is repaired"
 	}
-	text := fmt.Sprintf("because of the object's reference to %s, the collector cannot decide and leaves the object alone", r.Culprit)
+	text := fmt.Sprintf("the garbage collector cannot resolve the object's reference to %s, so it keeps the object", r.Culprit)
 	if r.Repaired != nil {
-		would := "drop this reference"
+		would := "remove this reference"
 		if (r.Repaired.Reason == DeletesObject{}) {
 			would = "delete this object"
 		}
-		text += "; once that is mended, it may " + would
+		text += "; once that is repaired, it may " + would
 	}
 	return text
 }
 
-// EffectUnknown means that nobody can tell what the collector will do.
+// EffectUnknown means that it is unknown what the collector will do.
 type EffectUnknown struct{}
 
 // Brief implements Brief.
 func (EffectUnknown) Brief() string { return "unknown" }
 
 // Message implements Reason.
-func (EffectUnknown) Message() string { return "what the collector will do cannot be told from here" }
+func (EffectUnknown) Message() string { return "it is unknown what the garbage collector will do" }
 
 // NoEffect means that the collector does nothing about it.
 type NoEffect struct {
@@ -99,7 +99,7 @@ type NoEffect struct {
 // Brief implements Brief.
 func (r NoEffect) Brief() string {
 	if r.Terminating {
-		return "nothing: it is being deleted"
+		return "nothing: object is being deleted"
 	}
 	return "nothing"
 }
@@ -107,9 +107,9 @@ func (r NoEffect) Brief() string {
 // Message implements Reason.
 func (r NoEffect) Message() string {
 	if r.Terminating {
-		return "the object is being deleted already, so the collector does nothing about it"
+		return "the object is already being deleted, so the garbage collector does nothing about it"
 	}
-	return "the collector does nothing about it"
+	return "the garbage collector does nothing about it"
 }
 
 // NeverCollected means that the collector never collects an object that owns itself, if
@@ -119,19 +119,14 @@ type NeverCollected struct {
 }
 
 // Brief implements Brief.
-func (r NeverCollected) Brief() string {
-	if r.Itself {
-		return "never collects it"
-	}
-	return "never collects them"
-}
+func (NeverCollected) Brief() string { return "never collected" }
 
 // Message implements Reason.
 func (r NeverCollected) Message() string {
 	if r.Itself {
-		return "the collector never collects it, and a foreground deletion of it would never end if the reference blocks"
+		return "the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete"
 	}
-	return "each has an existing owner, so the collector never collects any of them until somebody deletes one"
+	return "each has an existing owner, so the garbage collector never collects any of them until someone deletes one"
 }
 
 // NeverCompletes means that a foreground deletion waits for itself.
@@ -140,57 +135,52 @@ type NeverCompletes struct {
 }
 
 // Brief implements Brief.
-func (r NeverCompletes) Brief() string {
-	if r.Itself {
-		return "never ends its deletion"
-	}
-	return "never ends their deletion"
-}
+func (NeverCompletes) Brief() string { return "deletion never completes" }
 
 // Message implements Reason.
 func (r NeverCompletes) Message() string {
 	if r.Itself {
-		return "it is being deleted in the foreground, so it waits for itself to go, and its deletion never ends"
+		return "it is being deleted in the foreground and waits for itself, so its deletion never completes"
 	}
-	return "all of them are being deleted in the foreground and each waits for another to go, so that their deletion never ends"
+	return "all of them are being deleted in the foreground and each waits for another, so their deletion never completes"
 }
 
 // DeletionUnderWay means that a member of the cycle is being deleted already.
 type DeletionUnderWay struct{}
 
 // Brief implements Brief.
-func (DeletionUnderWay) Brief() string { return "nothing: a deletion is under way" }
+func (DeletionUnderWay) Brief() string { return "nothing: deletion in progress" }
 
 // Message implements Reason.
-func (DeletionUnderWay) Message() string { return "one of them is being deleted already" }
+func (DeletionUnderWay) Message() string { return "one of them is already being deleted" }
 
 // RemovesAllWithUID means that the collector removes references by UID, so that a good one
 // goes with the bad one.
 type RemovesAllWithUID struct{}
 
 // Brief implements Brief.
-func (RemovesAllWithUID) Brief() string { return "drops every reference to that UID" }
+func (RemovesAllWithUID) Brief() string { return "removes every reference to that UID" }
 
 // Message implements Reason.
 func (RemovesAllWithUID) Message() string {
-	return "the collector drops references by UID, so a good one goes with the bad one"
+	return "the garbage collector removes references by UID, so it removes the valid reference together with the invalid one"
 }
 
 // UpdateRefused means that the API server refuses the collector's update of the object.
 type UpdateRefused struct{}
 
 // Brief implements Brief.
-func (UpdateRefused) Brief() string { return "is refused when it drops a reference" }
+func (UpdateRefused) Brief() string { return "cannot remove reference: update refused" }
 
 // Message implements Reason.
 func (UpdateRefused) Message() string {
-	return "the collector tries to drop another reference and is refused again and again"
+	return "the garbage collector tries to remove another reference, and the API server refuses every attempt"
 }
 
 // Waits means that the collector cannot complete the deletion now.
 type Waits struct {
 	Forever bool `json:"forever,omitzero"` // nothing that happens by itself changes that
-	Idle    bool `json:"idle,omitzero"`    // nothing is in the way: the collector has not come to it, or has lost it
+	Idle    bool `json:"idle,omitzero"`    // nothing is in the way: the collector has not processed it, or has lost track of it
 	Unknown bool `json:"unknown,omitzero"` // too little could be read to tell
 }
 
@@ -198,9 +188,9 @@ type Waits struct {
 func (r Waits) Brief() string {
 	switch {
 	case r.Forever:
-		return "waits for ever"
+		return "waits forever"
 	case r.Idle:
-		return "has not come, or has lost it"
+		return "not processed yet, or lost"
 	case r.Unknown:
 		return "unknown"
 	}
@@ -215,11 +205,11 @@ func (Waits) Message() string { return "" }
 type WaitsForController struct{}
 
 // Brief implements Brief.
-func (WaitsForController) Brief() string { return "waits for whoever set it" }
+func (WaitsForController) Brief() string { return "waits for the finalizer's controller" }
 
 // Message implements Reason.
 func (WaitsForController) Message() string {
-	return "the collector never removes a finalizer that is not its own"
+	return "the garbage collector only removes its own finalizers"
 }
 
 // Culprit returns an owner reference as a parameter, without what was found of it.

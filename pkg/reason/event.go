@@ -15,40 +15,42 @@ type BackedUp struct {
 // Message implements Reason.
 func (r BackedUp) Message() string {
 	if r.Repair {
-		return fmt.Sprintf("saved %d of %d objects that are to change", r.Saved, r.Total)
+		return fmt.Sprintf("backed up %d of %d objects to change", r.Saved, r.Total)
 	}
-	return fmt.Sprintf("saved %d of %d objects that are to go", r.Saved, r.Total)
+	return fmt.Sprintf("backed up %d of %d objects to delete", r.Saved, r.Total)
 }
 
 // NothingBackedUp means that no object could be backed up.
 type NothingBackedUp struct{ Failure }
 
 // Message implements Reason.
-func (r NothingBackedUp) Message() string { return "nothing could be saved: " + r.Failure.Text() }
+func (r NothingBackedUp) Message() string { return "nothing could be backed up: " + r.Failure.Text() }
 
 // WaitsForCollector means that the run waits for the cluster's garbage collector to do the
 // step.
 type WaitsForCollector struct{}
 
 // Message implements Reason.
-func (WaitsForCollector) Message() string { return "for the cluster's own collector" }
+func (WaitsForCollector) Message() string { return "waits for the cluster's garbage collector" }
 
 // WaitsForKubelet means that the run waits for the kubelet to stop the Pod.
 type WaitsForKubelet struct{}
 
 // Message implements Reason.
-func (WaitsForKubelet) Message() string { return "waits for its kubelet to stop it" }
+func (WaitsForKubelet) Message() string { return "waits for the kubelet to stop it" }
 
 // WaitsForWatchers means that the run waits until controllers are likely to have seen the
 // objects that this one adopts.
 type WaitsForWatchers struct{}
 
 // Message implements Reason.
-func (WaitsForWatchers) Message() string { return "lets what it adopts be seen" }
+func (WaitsForWatchers) Message() string {
+	return "waits for controllers to see the objects that it adopts"
+}
 
 // WaitsForTypes means that the run waits until the API server serves the types that the
 // object defines.
 type WaitsForTypes struct{}
 
 // Message implements Reason.
-func (WaitsForTypes) Message() string { return "waits until what it defines is served" }
+func (WaitsForTypes) Message() string { return "waits until the types that it defines are served" }

@@ -33,7 +33,7 @@ type OwnerMissing struct {
 }
 
 // Brief implements Brief.
-func (r OwnerMissing) Brief() string { return fmt.Sprintf("%s is gone", r.Owner) }
+func (r OwnerMissing) Brief() string { return fmt.Sprintf("%s does not exist", r.Owner) }
 
 // Message implements Reason.
 func (r OwnerMissing) Message() string {
@@ -49,11 +49,11 @@ type OwnerReplaced struct {
 }
 
 // Brief implements Brief.
-func (r OwnerReplaced) Brief() string { return fmt.Sprintf("%s has another UID now", r.Owner) }
+func (r OwnerReplaced) Brief() string { return fmt.Sprintf("%s exists, with another UID", r.Owner) }
 
 // Message implements Reason.
 func (r OwnerReplaced) Message() string {
-	return fmt.Sprintf("its owner %s was replaced: the reference says UID %s, the one there now has %s", r.Owner, r.Owner.UID, r.Owner.replacement().UID)
+	return fmt.Sprintf("its owner %s was replaced: the reference names UID %s, the existing object has UID %s", r.Owner, r.Owner.UID, r.Owner.replacement().UID)
 }
 
 // OwnerMismatched means that the owner's UID belongs to an object of another name or kind.
@@ -63,7 +63,7 @@ type OwnerMismatched struct {
 
 // Brief implements Brief.
 func (r OwnerMismatched) Brief() string {
-	return fmt.Sprintf("%s has the UID of %s", r.Owner, r.Owner.holder())
+	return fmt.Sprintf("%s: UID belongs to %s", r.Owner, r.Owner.holder())
 }
 
 // Message implements Reason.
@@ -82,20 +82,20 @@ type OwnerInOtherNamespace struct {
 func (r OwnerInOtherNamespace) Brief() string {
 	holder := r.Owner.holder()
 	if r.Owner.Kind != holder.Kind || r.Owner.Name != holder.Name {
-		return fmt.Sprintf("%s has the UID of %s in %s", r.Owner, holder, holder.Namespace)
+		return fmt.Sprintf("%s: UID belongs to %s in %s", r.Owner, holder, holder.Namespace)
 	}
-	return fmt.Sprintf("%s lives in %s", r.Owner, holder.Namespace)
+	return fmt.Sprintf("%s is in namespace %s", r.Owner, holder.Namespace)
 }
 
 // Message implements Reason.
 func (r OwnerInOtherNamespace) Message() string {
-	return fmt.Sprintf("its owner %s lives in %s, but an owner must be in the dependent's own namespace or cluster-scoped; this object lives in %s",
+	return fmt.Sprintf("its owner %s is in %s, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in %s",
 		r.Owner.holder(), place(r.Owner.holder().Namespace), place(r.Namespace))
 }
 
 func place(namespace string) string {
 	if namespace == "" {
-		return "no namespace: it is cluster-scoped"
+		return "no namespace (cluster-scoped)"
 	}
 	return "namespace " + namespace
 }
@@ -107,15 +107,17 @@ type OwnerNamespaced struct {
 }
 
 // Brief implements Brief.
-func (r OwnerNamespaced) Brief() string { return fmt.Sprintf("%s is namespaced, this is not", r.Owner) }
+func (r OwnerNamespaced) Brief() string {
+	return fmt.Sprintf("%s is namespaced, the object is not", r.Owner)
+}
 
 // Message implements Reason.
 func (r OwnerNamespaced) Message() string {
 	where := ""
 	if holder := r.Owner.holder(); holder.Namespace != "" {
-		where = ", which lives in " + holder.Namespace
+		where = ", which is in namespace " + holder.Namespace
 	}
-	return fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since 1.20 the collector never acts on such an object", r.Owner, where)
+	return fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since Kubernetes 1.20 the garbage collector never acts on such an object", r.Owner, where)
 }
 
 // OwnerVersionNotServed means that the owner's kind is known or its UID exists, but the
@@ -146,17 +148,17 @@ func (r OwnerKindUnknown) Brief() string {
 
 // Message implements Reason.
 func (r OwnerKindUnknown) Message() string {
-	return fmt.Sprintf("its reference names %s %s, a kind that the server does not know", r.Owner.APIVersion, r.Owner)
+	return fmt.Sprintf("its reference names %s %s, a kind that the API server does not know", r.Owner.APIVersion, r.Owner)
 }
 
-// OwnerUnverified means that nobody could find out whether the owner exists.
+// OwnerUnverified means that it is unknown whether the owner exists.
 type OwnerUnverified struct {
 	Owner Owner `json:"owner"`
-	// Gap is what could not be read; nil where the owner itself was asked for, or where
+	// Gap is what could not be read; nil where the owner itself was requested, or where
 	// its type was not part of the scan.
 	Gap *Gap `json:"gap,omitempty"`
-	// ErrorClass and Detail are why asking for the owner failed; empty where it was not
-	// asked for.
+	// ErrorClass and Detail are why reading the owner failed; empty where it was not
+	// requested.
 	ErrorClass string `json:"errorClass,omitempty"`
 	Detail     string `json:"detail,omitempty"`
 }
@@ -183,31 +185,31 @@ func (r OwnerUnverified) BriefObstacle() string {
 	case r.Gap != nil:
 		return fmt.Sprintf("%s: %s", r.Gap, r.Gap.ErrorClass)
 	case r.ErrorClass == classBadName:
-		return "an impossible name"
+		return "invalid name"
 	}
-	return cmp.Or(r.ErrorClass, "nobody looked")
+	return cmp.Or(r.ErrorClass, "not scanned")
 }
 
 // Obstacle returns what kept the owner from being verified, as a clause.
 func (r OwnerUnverified) Obstacle() string {
 	switch {
 	case r.Gap != nil && r.Gap.ErrorClass == classNotInFile:
-		return "the file does not hold its type"
+		return "the file does not contain its type"
 	case r.Gap != nil && r.Gap.ErrorClass == classForbidden:
 		return fmt.Sprintf("listing %s is forbidden", r.Gap)
 	case r.Gap != nil:
 		return fmt.Sprintf("%s could not be read (%s)", r.Gap, r.Gap.ErrorClass)
 	case r.ErrorClass == classBadName:
-		return "no object can have this name, so it was not asked for"
+		return "no object can have this name, so this tool did not request it"
 	case r.ErrorClass != "":
-		return fmt.Sprintf("asking for it failed (%s): %s", r.ErrorClass, r.Detail)
+		return fmt.Sprintf("reading it failed (%s): %s", r.ErrorClass, r.Detail)
 	}
-	return "its type was not part of this look"
+	return "its type was not part of this scan"
 }
 
 // Message implements Reason.
 func (r OwnerUnverified) Message() string {
-	return fmt.Sprintf("whether its owner %s exists is not known: %s", r.Owner, r.Obstacle())
+	return fmt.Sprintf("it is unknown whether its owner %s exists: %s", r.Owner, r.Obstacle())
 }
 
 // OwnerWaiting means that the owner is being deleted in the foreground and waits for its
@@ -217,11 +219,11 @@ type OwnerWaiting struct {
 }
 
 // Brief implements Brief.
-func (r OwnerWaiting) Brief() string { return fmt.Sprintf("%s is being deleted, foreground", r.Owner) }
+func (r OwnerWaiting) Brief() string { return fmt.Sprintf("%s is being deleted (foreground)", r.Owner) }
 
 // Message implements Reason.
 func (r OwnerWaiting) Message() string {
-	return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents to go", r.Owner)
+	return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents to be deleted", r.Owner)
 }
 
 // OwnersInCycle means that objects own each other, so that none of them is ever garbage.
@@ -263,12 +265,12 @@ type OwnerDuplicated struct {
 
 // Brief implements Brief.
 func (r OwnerDuplicated) Brief() string {
-	return fmt.Sprintf("%s and %s have one UID", r.Earlier, r.Later)
+	return fmt.Sprintf("%s and %s have the same UID", r.Earlier, r.Later)
 }
 
 // Message implements Reason.
 func (r OwnerDuplicated) Message() string {
-	return fmt.Sprintf("its references %d and %d, %s and %s, carry the same UID", r.EarlierIndex+1, r.LaterIndex+1, r.Earlier, r.Later)
+	return fmt.Sprintf("its references %d and %d, %s and %s, have the same UID", r.EarlierIndex+1, r.LaterIndex+1, r.Earlier, r.Later)
 }
 
 // TwoControllers means that two owners claim to be the managing controller.
@@ -284,7 +286,7 @@ func (r TwoControllers) Brief() string {
 
 // Message implements Reason.
 func (r TwoControllers) Message() string {
-	return fmt.Sprintf("%s and %s both claim to be its controller, so the API server refuses every update that leaves both", r.First, r.Second)
+	return fmt.Sprintf("%s and %s both claim to be its controller, so the API server refuses every update that keeps both", r.First, r.Second)
 }
 
 // DeletionBlocked means that the object is being deleted, and a pass of the collector
@@ -326,12 +328,12 @@ type OwnerNotMonitored struct {
 
 // Brief implements Brief.
 func (r OwnerNotMonitored) Brief() string {
-	return fmt.Sprintf("%s is of a kind the collector does not watch", r.Owner)
+	return fmt.Sprintf("%s: GC does not watch its kind", r.Owner)
 }
 
 // Message implements Reason.
 func (r OwnerNotMonitored) Message() string {
-	return fmt.Sprintf("its owner %s exists, but the collector does not watch %s and has to ask for it again and again, so its deletion is noticed late", r.Owner, r.Type)
+	return fmt.Sprintf("its owner %s exists, but the garbage collector does not watch %s, so it notices the owner's deletion late", r.Owner, r.Type)
 }
 
 // OwnerKindMisspelled means that the reference spells the owner's kind or apiVersion so
@@ -360,14 +362,14 @@ func (r OwnerKindMisspelled) Brief() string { return fmt.Sprintf("%s: %s", r.Own
 func (r OwnerKindMisspelled) Message() string {
 	switch r.Spelling {
 	case LowerCaseKind:
-		return fmt.Sprintf("kind %q is spelled in lower case; it works by accident, the kind is %s", r.Owner.Kind, r.Resolved)
+		return fmt.Sprintf("kind %q is in lower case; this works by accident, the kind is %s", r.Owner.Kind, r.Resolved)
 	case NoVersionInGroup:
-		return fmt.Sprintf("apiVersion %q names no version; the collector takes it for %s", r.Owner.APIVersion, r.Resolved)
+		return fmt.Sprintf("apiVersion %q names no version; the garbage collector reads it as %s", r.Owner.APIVersion, r.Resolved)
 	case KindOfList:
 	}
-	text := fmt.Sprintf("kind %q is the kind of a list; the collector looks for it among %s", r.Owner.Kind, r.Resolved)
+	text := fmt.Sprintf("kind %q is a list kind; the garbage collector looks for the owner among %s", r.Owner.Kind, r.Resolved)
 	if r.Unserved {
-		text += ", which nothing serves, so it finds nothing there, whatever exists"
+		text += ", which the API server does not serve, so it never finds the owner"
 	}
 	return text
 }

@@ -32,7 +32,7 @@ type OwnerLossUndecided struct {
 
 // Message implements Reason.
 func (r OwnerLossUndecided) Message() string {
-	return "would lose an owner, but cannot be judged: " + r.Owner.Undecidable()
+	return "would lose an owner, but is left alone: " + r.Owner.Undecidable()
 }
 
 // CascadeRefused means that the object is not deleted, as the deletion of another object
@@ -44,7 +44,7 @@ type CascadeRefused struct {
 
 // Message implements Reason.
 func (r CascadeRefused) Message() string {
-	return fmt.Sprintf("is not deleted, as %s would follow, which %s", r.Object, ContentsUnknown{r.Gaps}.Message())
+	return fmt.Sprintf("is not deleted, because this would also delete %s, whose contents could not be listed: %s", r.Object, listGaps(r.Gaps))
 }
 
 // OrphanedByOwner means that an owner is deleted with the policy Orphan, and the object
@@ -57,9 +57,9 @@ type OrphanedByOwner struct {
 // Message implements Reason.
 func (r OrphanedByOwner) Message() string {
 	if len(r.Remaining) == 0 {
-		return r.Owner.String() + " lets go of it (orphan), and nothing owns it then"
+		return r.Owner.String() + " orphans it, and no owner remains"
 	}
-	return r.Owner.String() + " lets go of it (orphan), and " + named(r.Remaining) + " remains"
+	return r.Owner.String() + " orphans it, and " + named(r.Remaining) + " remains"
 }
 
 // OwnerHeld means that the object's only remaining owner is being deleted, and is kept by
@@ -70,7 +70,7 @@ type OwnerHeld struct {
 
 // Message implements Reason.
 func (r OwnerHeld) Message() string {
-	return fmt.Sprintf("%s is not gone until it is let go of, and keeps it until then", r.Owner)
+	return fmt.Sprintf("its owner %s is being deleted, but a finalizer holds it: until it is gone, it counts as an owner", r.Owner)
 }
 
 // OwnersRemain means that the object has other owners, which stay.
@@ -86,14 +86,14 @@ type LastReferenceLost struct{}
 
 // Message implements Reason.
 func (LastReferenceLost) Message() string {
-	return "loses its last reference, and nothing owns it then"
+	return "loses its last owner reference and then has no owner"
 }
 
 // NotReached means that nothing makes the collector process the object.
 type NotReached struct{}
 
 // Message implements Reason.
-func (NotReached) Message() string { return "the collector does not come to it" }
+func (NotReached) Message() string { return "the garbage collector does not process it" }
 
 // DeletedAfter means that the object is deleted as soon as other objects are gone.
 type DeletedAfter struct {
@@ -103,23 +103,20 @@ type DeletedAfter struct {
 
 // Message implements Reason.
 func (r DeletedAfter) Message() string {
-	if len(r.Objects) > 1 {
-		return fmt.Sprintf("goes once %s are gone", named(r.Objects))
-	}
-	text := fmt.Sprintf("goes once %s is gone", named(r.Objects))
-	if len(r.Finalizers) > 0 {
-		text += ", which " + strings.Join(r.Finalizers, ", ") + " holds"
+	text := "is deleted after " + named(r.Objects)
+	if len(r.Objects) == 1 && len(r.Finalizers) > 0 {
+		text += ", which is held by " + strings.Join(r.Finalizers, ", ")
 	}
 	return text
 }
 
 // CyclePartlyRequested means that the deletion of several objects of a cycle was
-// requested, and they may wait for each other for ever.
+// requested, and they may wait for each other forever.
 type CyclePartlyRequested struct{}
 
 // Message implements Reason.
 func (CyclePartlyRequested) Message() string {
-	return "more than one object of a circle is asked for: they may wait for each other for ever"
+	return "the deletion of several objects of a cycle was requested: they may wait for each other forever"
 }
 
 // OrderMatters means that the outcome for the object depends on the order in which the
@@ -139,15 +136,15 @@ func (r OrderMatters) Message() string {
 	}
 	switch {
 	case r.Orphaned:
-		return fmt.Sprintf("if the collector comes to it for %s first, it is deleted", owner)
+		return fmt.Sprintf("it is deleted if the garbage collector processes it for %s first", owner)
 	case r.Unblocked && r.OwnerHeld:
-		return fmt.Sprintf("it no longer blocks %s, which others hold: if the collector comes to it soon enough, it is deleted", owner)
+		return fmt.Sprintf("it no longer blocks %s, which a finalizer holds: it is deleted if the garbage collector processes it in time", owner)
 	case r.Unblocked:
-		return fmt.Sprintf("it no longer blocks %s: if the collector comes to it soon enough, it waits for its own dependents", owner)
+		return fmt.Sprintf("it no longer blocks %s: it waits for its own dependents if the garbage collector processes it in time", owner)
 	case r.OwnerHeld:
-		return fmt.Sprintf("it does not block %s, which others hold: if the collector comes to it late, it stays", owner)
+		return fmt.Sprintf("it does not block %s, which a finalizer holds: it stays if the garbage collector processes it late", owner)
 	}
-	return fmt.Sprintf("it does not block %s: if the collector comes to it late, it does not wait for its own dependents", owner)
+	return fmt.Sprintf("it does not block %s: it does not wait for its own dependents if the garbage collector processes it late", owner)
 }
 
 // DependsOn means that the outcome depends on that for another object.
@@ -156,7 +153,7 @@ type DependsOn struct {
 }
 
 // Message implements Reason.
-func (r DependsOn) Message() string { return "it hangs on what becomes of " + r.Object.String() }
+func (r DependsOn) Message() string { return "it depends on the outcome for " + r.Object.String() }
 
 // Unrepaired is a reference that a repair leaves as it is.
 type Unrepaired struct {
@@ -175,7 +172,7 @@ func (r NotRepaired) Message() string {
 	for i, u := range r.References {
 		said[i] = u.String() + " " + u.Predicate()
 		if u.ByHand {
-			said[i] += " (to drop the reference all the same: --fix unlink)"
+			said[i] += " (to remove the reference anyway: --fix unlink)"
 		}
 	}
 	return strings.Join(firstFew(said), "; ")
@@ -190,9 +187,9 @@ type RepairWouldDelete struct {
 // Message implements Reason.
 func (r RepairWouldDelete) Message() string {
 	if r.Uncertain {
-		return "is left as it is: mended, the collector may delete it, which it does not do now, as not everything could be read on which that depends"
+		return "is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read"
 	}
-	return "is left as it is: mended in part, the collector would delete it, which it does not do now"
+	return "is not repaired: the garbage collector does not delete it now, but would after a partial repair"
 }
 
 // DeletedDespiteRepair means that the collector deletes the object after the repair.
@@ -204,16 +201,16 @@ type DeletedDespiteRepair struct {
 // Message implements Reason.
 func (r DeletedDespiteRepair) Message() string {
 	if r.FromRepairs {
-		return "would be deleted because others are mended, whether it is or not: " + Message(r.Because.Reason)
+		return "would be deleted because other objects are repaired, even if it is not: " + Message(r.Because.Reason)
 	}
-	return "would be deleted all the same: " + Message(r.Because.Reason)
+	return "would be deleted even if it is repaired: " + Message(r.Because.Reason)
 }
 
 // ContentsDeleted means that the object's namespace or definition is deleted.
 type ContentsDeleted struct{}
 
 // Message implements Reason.
-func (ContentsDeleted) Message() string { return "what it is in goes" }
+func (ContentsDeleted) Message() string { return "its namespace or definition is deleted" }
 
 // Several means that more than one reason applies.
 type Several struct {

@@ -25,7 +25,7 @@ const (
 	StateVersionNotServed OwnerState = "OwnerVersionNotServed" // the reference names a version that is not served
 	StateKindUnknown      OwnerState = "OwnerKindUnknown"      // the server does not know the kind
 	StateKindIsList       OwnerState = "OwnerKindIsList"       // the reference names the kind of a list, as PodList
-	StateUnverified       OwnerState = "OwnerUnverified"       // whether it exists could not be found out
+	StateUnverified       OwnerState = "OwnerUnverified"       // it is unknown whether it exists
 	StateDeletedBefore    OwnerState = "OwnerDeletedBefore"    // an earlier step of the plan deletes it
 
 	// Of a restoration alone: what becomes of the owner, or of the reference.
@@ -33,11 +33,11 @@ const (
 	StateRecreatedBefore  OwnerState = "OwnerRecreatedBefore"  // an earlier restoration has created it
 	StateSucceeded        OwnerState = "OwnerSucceeded"        // the reference leads to another object of its name now
 	StateLeadsToSuccessor OwnerState = "OwnerLeadsToSuccessor" // the object's own reference leads to another object of its name already
-	StateOtherController  OwnerState = "OtherController"       // the object has another controller by now
+	StateOtherController  OwnerState = "OtherController"       // the object has another controller now
 
 	// Of a repair alone: why a reference cannot be rewritten, or not otherwise.
 	StateMissingInVersion       OwnerState = "OwnerMissingInServedVersion"    // it does not exist in a served version either
-	StateUnverifiedInVersion    OwnerState = "OwnerUnverifiedInServedVersion" // nobody could find out whether it exists in a served version
+	StateUnverifiedInVersion    OwnerState = "OwnerUnverifiedInServedVersion" // it is unknown whether it exists in a served version
 	StateDependentContested     OwnerState = "DependentUIDContested"          // another object has the dependent's UID
 	StateDependentTerminating   OwnerState = "DependentTerminating"           // the dependent is being deleted already
 	StateTerminating            OwnerState = "OwnerTerminating"               // it is being deleted
@@ -76,7 +76,7 @@ type Owner struct {
 func (o Owner) String() string { return o.Kind + "/" + o.Name }
 
 // holder returns the object that has the owner's UID; the zero value where it is not known,
-// as in a file that somebody wrote by hand.
+// as in a file that someone wrote by hand.
 func (o Found) holder() object.Identity {
 	if o.UIDHolder == nil {
 		return object.Identity{}
@@ -98,59 +98,59 @@ func (o Found) Predicate() string {
 	case StateExists:
 		return "exists"
 	case StateMissing:
-		return "is gone"
+		return "does not exist"
 	case StateReplaced:
-		return "was replaced: another object has its name now"
+		return "was replaced: it has another UID now"
 	case StateMismatched:
-		return "is not whose UID it names: that is " + o.holder().String()
+		return "does not match its UID, which belongs to " + o.holder().String()
 	case StateInOtherNamespace:
-		return "is not in this namespace: it lives in " + o.holder().Namespace
+		return "is in another namespace: " + o.holder().Namespace
 	case StateWaiting:
 		return "is being deleted in the foreground and waits for it"
 	case StateNamespaced:
-		return "is of a namespaced kind, and this object is cluster-scoped"
+		return "is of a namespaced kind, but this object is cluster-scoped"
 	case StateVersionNotServed:
-		return "is named in a version that is not served"
+		return "is referenced in a version that is not served"
 	case StateKindUnknown:
 		return "is of a kind that is not served"
 	case StateKindIsList:
-		return "names a kind of lists, which nothing serves"
+		return "has a list kind, which is not served"
 	case StateUnverified:
 		return "could not be verified"
 	case StateDeletedBefore:
-		return "goes before it"
+		return "is deleted before it"
 	case StateRecreated:
-		return "is made again"
+		return "is recreated"
 	case StateRecreatedBefore:
-		return "was made again before"
+		return "was recreated before"
 	case StateSucceeded:
-		return "is another of that name"
+		return "is a newer object of that name"
 	case StateLeadsToSuccessor:
-		return "was replaced by another of that name, to which they lead now"
+		return "was replaced: they already point at the newer object of that name"
 	case StateOtherController:
-		return "is not its controller any more: " + o.OtherController + " is"
+		return "is no longer its controller: " + o.OtherController + " is"
 	case StateMissingInVersion:
-		return "is gone: it is not there in " + strings.Join(o.ServedVersions, ", ") + " either"
+		return "does not exist in " + strings.Join(o.ServedVersions, ", ") + " either"
 	case StateUnverifiedInVersion:
-		return "names a version that is not served, and nobody could find out whether it is there in " + strings.Join(o.ServedVersions, ", ")
+		return "is referenced in a version that is not served, and could not be verified in " + strings.Join(o.ServedVersions, ", ")
 	case StateDependentContested:
-		return "cannot be mended: another object has the UID of this one"
+		return "cannot be repaired: another object has the UID of this one"
 	case StateDependentTerminating:
-		return "matters no more: the object is being deleted already"
+		return "needs no repair: the object is already being deleted"
 	case StateTerminating:
 		return "is being deleted"
 	case StateItself:
 		return "is the object itself, which cannot own itself"
 	case StateReferencedTwice:
-		return "is its owner by another reference"
+		return "is already its owner through another reference"
 	case StateReferencedTwiceUnknown:
-		return "is named by another reference, too, of which nobody could find out whether it holds"
+		return "is also named by another reference, which could not be verified"
 	case StateOwnedByDependent:
-		return "belongs to this object itself, so they would own each other"
+		return "is owned by this object, so they would own each other"
 	case StateReplacementContested:
-		return "has another UID now, which another object has, too"
+		return "exists, with another UID, which a third object also has"
 	case StateReplacementTerminating:
-		return "has another UID now, and the object that has its name is being deleted, too"
+		return "exists, with another UID, but is being deleted"
 	}
 	return "is in state " + string(o.State)
 }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// What a restoration does with an object, why it leaves one alone, and what does not come
-// back.
+// What a restoration does with an object, why it leaves one alone, and what is lost.
 var _ = register(
 	Restored{}, StillTerminating{}, StillExists{}, ManifestUnreadable{}, RestoredAndTerminating{}, NameTaken{}, NotDeletedByRun{}, TypeUnverified{},
 	TypeNotServed{}, NamespaceMissing{}, NamespaceTerminating{}, WasTerminating{}, ControllerCreatesPods{}, ComesWithNamespace{}, CreatedForService{},
@@ -29,12 +28,12 @@ const (
 func (e Effect) phrase() string {
 	switch e {
 	case EffectDelete:
-		return "the collector will delete the object for it"
+		return "the garbage collector will delete the object because of it"
 	case EffectUnlink:
-		return "the collector will drop it again"
+		return "the garbage collector will remove it again"
 	case EffectOther:
 	}
-	return "what the collector makes of it is unknown"
+	return "it is unknown what the garbage collector does about it"
 }
 
 // RestoredReference is an owner reference of an object that is restored.
@@ -50,7 +49,7 @@ func (r RestoredReference) phrase() string {
 	case r.Dropped:
 		return fmt.Sprintf("without its reference to %s, which %s", r, r.Predicate())
 	case r.Effect != "":
-		return fmt.Sprintf("with its reference to %s, which %s: %s", r, r.Predicate(), r.Effect.phrase())
+		return fmt.Sprintf("with its reference to %s, which %s (%s)", r, r.Predicate(), r.Effect.phrase())
 	case r.Adopted:
 		return fmt.Sprintf("adopted by %s", r)
 	}
@@ -80,14 +79,14 @@ type StillTerminating struct{}
 
 // Message implements Reason.
 func (StillTerminating) Message() string {
-	return "it is still being deleted: restore it when it is gone"
+	return "it is still being deleted: restore it once it is gone"
 }
 
 // StillExists means that the very object exists.
 type StillExists struct{}
 
 // Message implements Reason.
-func (StillExists) Message() string { return "it is still there" }
+func (StillExists) Message() string { return "it still exists" }
 
 // ManifestUnreadable means that the object's manifest in the backup cannot be read.
 type ManifestUnreadable struct {
@@ -113,7 +112,7 @@ type NameTaken struct {
 
 // Message implements Reason.
 func (r NameTaken) Message() string {
-	return "another is there, made " + r.Created.UTC().Format("2006-01-02 15:04:05")
+	return "another object of that name exists, created " + r.Created.UTC().Format("2006-01-02 15:04:05")
 }
 
 // NotDeletedByRun means that the run did not delete the object.
@@ -122,14 +121,14 @@ type NotDeletedByRun struct{}
 // Message implements Reason.
 func (NotDeletedByRun) Message() string { return "the run did not delete it" }
 
-// TypeUnverified means that nobody could find out whether the object's type is served.
+// TypeUnverified means that it is unknown whether the object's type is served.
 type TypeUnverified struct {
 	Gap Gap `json:"gap"`
 }
 
 // Message implements Reason.
 func (r TypeUnverified) Message() string {
-	return fmt.Sprintf("its type could not be asked for: %s (%s)", r.Gap, r.Gap.ErrorClass)
+	return fmt.Sprintf("its type could not be verified: %s (%s)", r.Gap, r.Gap.ErrorClass)
 }
 
 // TypeNotServed means that the server no longer serves the object's type in that version.
@@ -141,7 +140,7 @@ type TypeNotServed struct {
 
 // Message implements Reason.
 func (r TypeNotServed) Message() string {
-	text := fmt.Sprintf("%s %s is not served any more", r.APIVersion, r.Kind)
+	text := fmt.Sprintf("%s %s is no longer served", r.APIVersion, r.Kind)
 	if len(r.ServedVersions) > 0 {
 		text += ", only " + strings.Join(r.ServedVersions, ", ")
 	}
@@ -152,21 +151,21 @@ func (r TypeNotServed) Message() string {
 type NamespaceMissing struct{}
 
 // Message implements Reason.
-func (NamespaceMissing) Message() string { return "its namespace is not there: make that first" }
+func (NamespaceMissing) Message() string { return "its namespace does not exist: create that first" }
 
 // NamespaceTerminating means that the object's namespace is being deleted.
 type NamespaceTerminating struct{}
 
 // Message implements Reason.
 func (NamespaceTerminating) Message() string {
-	return "its namespace is being deleted: restore it when that is gone, and made again"
+	return "its namespace is being deleted: once that is gone, recreate it first"
 }
 
 // WasTerminating means that the object was being deleted already when it was backed up.
 type WasTerminating struct{}
 
 // Message implements Reason.
-func (WasTerminating) Message() string { return "it was being deleted already when it was saved" }
+func (WasTerminating) Message() string { return "it was already being deleted when it was backed up" }
 
 // ControllerCreatesPods means that the Pod's controller exists and creates the Pods that
 // it needs.
@@ -176,7 +175,7 @@ type ControllerCreatesPods struct {
 
 // Message implements Reason.
 func (r ControllerCreatesPods) Message() string {
-	return fmt.Sprintf("its controller %s is there, and makes the Pods that it needs", r.Controller)
+	return fmt.Sprintf("its controller %s exists and creates the Pods that it needs", r.Controller)
 }
 
 // ComesWithNamespace means that a controller creates the object in every namespace.
@@ -187,55 +186,55 @@ type ComesWithNamespace struct {
 // Message implements Reason.
 func (r ComesWithNamespace) Message() string {
 	if r.ContentsLost {
-		return "it comes with its namespace; what was added to it does not come back"
+		return "a controller creates it in every namespace; what was added to it is not restored"
 	}
-	return "it comes with its namespace"
+	return "a controller creates it in every namespace"
 }
 
 // CreatedForService means that a controller creates the object for its Service.
 type CreatedForService struct{}
 
 // Message implements Reason.
-func (CreatedForService) Message() string { return "a controller makes it for its Service" }
+func (CreatedForService) Message() string { return "a controller creates it for its Service" }
 
 // LeaseRenewed means that the holder of the Lease creates it again.
 type LeaseRenewed struct{}
 
 // Message implements Reason.
-func (LeaseRenewed) Message() string { return "who held it makes it again" }
+func (LeaseRenewed) Message() string { return "its holder recreates it" }
 
 // EventPast means that the object is an Event, which reports what is over.
 type EventPast struct{}
 
 // Message implements Reason.
-func (EventPast) Message() string { return "it tells of what is over" }
+func (EventPast) Message() string { return "it reports a past event" }
 
 // CreatedByServer means that the API server creates the object for what it serves.
 type CreatedByServer struct{}
 
 // Message implements Reason.
-func (CreatedByServer) Message() string { return "the server makes it for what it serves" }
+func (CreatedByServer) Message() string { return "the API server creates it for a type that it serves" }
 
 // MirrorPod means that the Pod only shows what a kubelet runs from a file.
 type MirrorPod struct{}
 
 // Message implements Reason.
 func (MirrorPod) Message() string {
-	return "a kubelet shows it by itself, as it runs it from a file"
+	return "its kubelet runs it from a file and recreates it"
 }
 
 // PodFinished means that the Pod had finished and would run again.
 type PodFinished struct{}
 
 // Message implements Reason.
-func (PodFinished) Message() string { return "it had finished: made again, it would run again" }
+func (PodFinished) Message() string { return "it had finished: if recreated, it would run again" }
 
-// ServerFieldsLost means that the server sets fields anew on what it creates.
+// ServerFieldsLost means that the API server sets new values in fields of what it creates.
 type ServerFieldsLost struct{}
 
 // Message implements Reason.
 func (ServerFieldsLost) Message() string {
-	return "UIDs, times of creation, status, and who manages which field: what is made gets new ones"
+	return "UIDs, creation times, status and field managers: recreated objects get new ones"
 }
 
 // ReferencesLost means that references to an owner are not restored.
@@ -248,12 +247,12 @@ func (r ReferencesLost) Message() string {
 	return fmt.Sprintf("references to %s, which %s", r.Owner, r.Owner.Predicate())
 }
 
-// TokensReplaced means that tokens of ServiceAccounts are issued anew.
+// TokensReplaced means that ServiceAccounts get new tokens.
 type TokensReplaced struct{}
 
 // Message implements Reason.
 func (TokensReplaced) Message() string {
-	return "tokens of service accounts: their Secrets are filled with new ones"
+	return "service account tokens: their Secrets get new ones"
 }
 
 // PodsRestart means that Pods start again from their images, on any node.
@@ -261,7 +260,7 @@ type PodsRestart struct{}
 
 // Message implements Reason.
 func (PodsRestart) Message() string {
-	return "Pods start anew, on any node that fits: what their containers have written, and not onto a volume, is gone"
+	return "data that containers wrote outside of volumes: Pods start again, on any node that fits"
 }
 
 // DebugContainersLost means that ephemeral containers do not come back.
@@ -269,7 +268,7 @@ type DebugContainersLost struct{}
 
 // Message implements Reason.
 func (DebugContainersLost) Message() string {
-	return "containers for debugging that were added to a running Pod"
+	return "debug containers that were added to a running Pod"
 }
 
 // FinishedJobsSuspended means that Jobs that had finished are created suspended.
@@ -277,7 +276,7 @@ type FinishedJobsSuspended struct{}
 
 // Message implements Reason.
 func (FinishedJobsSuspended) Message() string {
-	return "Jobs that had finished are made suspended, since they would run again: that they finished was in their status"
+	return "completion of finished Jobs, which was in their status: they are created suspended, or they would run again"
 }
 
 // JobsRestartCount means that Jobs that had not finished count their Pods from zero.
@@ -285,7 +284,7 @@ type JobsRestartCount struct{}
 
 // Message implements Reason.
 func (JobsRestartCount) Message() string {
-	return "Jobs that had not finished count from zero: which of their Pods had succeeded was in their status"
+	return "progress of unfinished Jobs, which was in their status: they count their Pods from zero"
 }
 
 // ServiceAddressesMayChange means that a Service whose address is taken gets another.
@@ -293,7 +292,7 @@ type ServiceAddressesMayChange struct{}
 
 // Message implements Reason.
 func (ServiceAddressesMayChange) Message() string {
-	return "a Service whose clusterIP or nodePort is taken by now gets another"
+	return "clusterIP or nodePort of a Service, if it is taken now: the Service gets another"
 }
 
 // VolumeContentsNotRestored means that a PersistentVolume is created, and not what was on it.
@@ -301,17 +300,17 @@ type VolumeContentsNotRestored struct{}
 
 // Message implements Reason.
 func (VolumeContentsNotRestored) Message() string {
-	return "a PersistentVolume is made again, not what is on it: that is there if its storage still is"
+	return "data on PersistentVolumes: they are recreated, but their data exists only if their storage still does"
 }
 
-// ClaimVolumeUnverified means that nobody could find out whether a claim's volume exists.
+// ClaimVolumeUnverified means that it is unknown whether a claim's volume exists.
 type ClaimVolumeUnverified struct {
 	Volume string `json:"volume"`
 }
 
 // Message implements Reason.
 func (r ClaimVolumeUnverified) Message() string {
-	return fmt.Sprintf("whether PersistentVolume/%s is still there could not be found out: its claim names it, and waits for ever if it is not", r.Volume)
+	return fmt.Sprintf("it is unknown whether PersistentVolume/%s still exists: its claim names it, and waits forever if it does not", r.Volume)
 }
 
 // ClaimVolumeBound means that a claim's volume still names the UID of the old claim.
@@ -321,7 +320,7 @@ type ClaimVolumeBound struct {
 
 // Message implements Reason.
 func (r ClaimVolumeBound) Message() string {
-	return fmt.Sprintf("PersistentVolume/%s still names the UID of its claim of then, which waits until somebody lets it go: kubectl patch pv %s --type=json -p '[{\"op\":\"remove\",\"path\":\"/spec/claimRef/uid\"}]'", r.Volume, r.Volume)
+	return fmt.Sprintf("PersistentVolume/%s still names the UID of its old claim, and the new claim waits until you clear it: kubectl patch pv %s --type=json -p '[{\"op\":\"remove\",\"path\":\"/spec/claimRef/uid\"}]'", r.Volume, r.Volume)
 }
 
 // ClaimsEmpty means that claims of volumes that are gone get new, empty ones.
@@ -329,5 +328,5 @@ type ClaimsEmpty struct{}
 
 // Message implements Reason.
 func (ClaimsEmpty) Message() string {
-	return "what was on volumes that are gone: their PersistentVolumeClaims ask for new, empty ones"
+	return "data on volumes that are gone: their PersistentVolumeClaims get new, empty ones"
 }

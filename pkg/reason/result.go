@@ -38,33 +38,35 @@ func (f Failure) Text() string {
 type Interrupted struct{}
 
 // Message implements Reason.
-func (Interrupted) Message() string { return "the run ended before it" }
+func (Interrupted) Message() string { return "the run ended before this step" }
 
 // TimedOut means that the step was not begun before the time of the run was over.
 type TimedOut struct{}
 
 // Message implements Reason.
-func (TimedOut) Message() string { return "the run ended before it" }
+func (TimedOut) Message() string { return "the run ended before this step" }
 
 // PrecedingStepNeverEnds means that the step comes after one that is not in the plan, or
 // that waits for it in turn.
 type PrecedingStepNeverEnds struct{}
 
 // Message implements Reason.
-func (PrecedingStepNeverEnds) Message() string { return "it comes after a step that is never over" }
+func (PrecedingStepNeverEnds) Message() string { return "it comes after a step that never completes" }
 
 // PlanNotRevalidated means that the plan was read from a file and not compared with a scan.
 type PlanNotRevalidated struct{}
 
 // Message implements Reason.
-func (PlanNotRevalidated) Message() string { return "the plan has to be renewed before it is executed" }
+func (PlanNotRevalidated) Message() string {
+	return "the plan must be compared with a new scan before it is run"
+}
 
 // RecordFailed means that the step was not begun, as the run could no longer record what
 // it did.
 type RecordFailed struct{ Failure }
 
 // Message implements Reason.
-func (r RecordFailed) Message() string { return "not begun: " + r.Failure.Text() }
+func (r RecordFailed) Message() string { return "not started: " + r.Failure.Text() }
 
 // NotPermitted means that nothing was sent, as the API server would refuse this step.
 type NotPermitted struct {
@@ -96,7 +98,9 @@ func (r NotPermitted) Message() string {
 type OtherStepNotPermitted struct{}
 
 // Message implements Reason.
-func (OtherStepNotPermitted) Message() string { return "not sent, as another step would be refused" }
+func (OtherStepNotPermitted) Message() string {
+	return "not sent, because another step would be refused"
+}
 
 // StepRefused means that the step of a saved plan does not fit the cluster any more.
 type StepRefused struct {
@@ -111,7 +115,7 @@ func (r StepRefused) Message() string { return "refused: " + Message(r.Because.R
 type LeftToCollector struct{}
 
 // Message implements Reason.
-func (LeftToCollector) Message() string { return "left to the cluster's own collector" }
+func (LeftToCollector) Message() string { return "left to the cluster's garbage collector" }
 
 // AlreadyGone means that the object to delete does not exist any more.
 type AlreadyGone struct{}
@@ -123,19 +127,19 @@ func (AlreadyGone) Message() string { return "already gone" }
 type ObjectGone struct{}
 
 // Message implements Reason.
-func (ObjectGone) Message() string { return "gone meanwhile" }
+func (ObjectGone) Message() string { return "it no longer exists" }
 
 // AlreadyTerminating means that the object is being deleted already.
 type AlreadyTerminating struct{}
 
 // Message implements Reason.
-func (AlreadyTerminating) Message() string { return "it is being deleted already" }
+func (AlreadyTerminating) Message() string { return "it is already being deleted" }
 
 // AlreadyDone means that the object is in the state already that the step would bring about.
 type AlreadyDone struct{}
 
 // Message implements Reason.
-func (AlreadyDone) Message() string { return "nothing left to do: it is so already" }
+func (AlreadyDone) Message() string { return "nothing to do: it is already in this state" }
 
 // ObjectChanged means that the object changed during the run, and the step no longer
 // applies to it as it is now.
@@ -157,13 +161,13 @@ func (ChangedSincePlanned) Message() string { return "it changed since the plan 
 type OwnersChanged struct{}
 
 // Message implements Reason.
-func (OwnersChanged) Message() string { return "it has other owners now than were shown" }
+func (OwnersChanged) Message() string { return "its owners now differ from the plan" }
 
 // FinalizersChanged means that the object has other finalizers than the plan shows.
 type FinalizersChanged struct{}
 
 // Message implements Reason.
-func (FinalizersChanged) Message() string { return "it has other finalizers now than were shown" }
+func (FinalizersChanged) Message() string { return "its finalizers now differ from the plan" }
 
 // OwnerStillExists means that an owner of the object exists, so the reference to it stays.
 type OwnerStillExists struct {
@@ -171,7 +175,7 @@ type OwnerStillExists struct {
 }
 
 // Message implements Reason.
-func (r OwnerStillExists) Message() string { return fmt.Sprintf("its owner %s is there", r.Owner) }
+func (r OwnerStillExists) Message() string { return fmt.Sprintf("its owner %s exists", r.Owner) }
 
 // OwnerNotResolved means that one of the object's owner references cannot be resolved now,
 // so that the collector skips the whole object.
@@ -181,7 +185,7 @@ type OwnerNotResolved struct {
 
 // Message implements Reason.
 func (r OwnerNotResolved) Message() string {
-	return fmt.Sprintf("its owner %s cannot be judged", r.Owner)
+	return fmt.Sprintf("its owner %s cannot be resolved", r.Owner)
 }
 
 // NoOwnerReferences means that the object has no owner references any more, so it is not
@@ -189,14 +193,14 @@ func (r OwnerNotResolved) Message() string {
 type NoOwnerReferences struct{}
 
 // Message implements Reason.
-func (NoOwnerReferences) Message() string { return "it has no owners any more" }
+func (NoOwnerReferences) Message() string { return "it no longer has owners" }
 
 // NoOwnerLeft means that no owner of the object exists any more, so the collector would
 // delete it and not remove references.
 type NoOwnerLeft struct{}
 
 // Message implements Reason.
-func (NoOwnerLeft) Message() string { return "no owner of it is left, so it would be deleted now" }
+func (NoOwnerLeft) Message() string { return "it has no owner left, so it would be deleted now" }
 
 // DependentExists means that a dependent refers to the object, so its finalizer orphan
 // stays.
@@ -231,7 +235,7 @@ type OtherFinalizerFirst struct {
 
 // Message implements Reason.
 func (r OtherFinalizerFirst) Message() string {
-	return "another finalizer has to go first: " + r.Finalizer
+	return "another finalizer must be removed first: " + r.Finalizer
 }
 
 // DecidedOtherwise means that the collector would do something else with the object now.
@@ -241,7 +245,7 @@ type DecidedOtherwise struct {
 
 // Message implements Reason.
 func (r DecidedOtherwise) Message() string {
-	return "the collector would do something else with it now: " + r.Action
+	return "the garbage collector would now do something else with it: " + r.Action
 }
 
 // PrecedingStepNotDone means that another step has to be done before this one, and was
@@ -260,7 +264,9 @@ func (r PrecedingStepNotDone) Message() string {
 type CausingStepNotDone struct{}
 
 // Message implements Reason.
-func (CausingStepNotDone) Message() string { return "not waited for: what it follows was not done" }
+func (CausingStepNotDone) Message() string {
+	return "not waited for: the step that causes it was not done"
+}
 
 // NotCollectedInTime means that the cluster's garbage collector did not do the step before
 // the run ended.
@@ -268,7 +274,7 @@ type NotCollectedInTime struct{}
 
 // Message implements Reason.
 func (NotCollectedInTime) Message() string {
-	return "the cluster's own collector did not come to it before the run ended"
+	return "the cluster's garbage collector did not process it before the run ended"
 }
 
 // OwnerNotRepairable means that the reference to an owner cannot be repaired any more.
@@ -290,7 +296,7 @@ type RepairedOtherwise struct {
 
 // Message implements Reason.
 func (r RepairedOtherwise) Message() string {
-	return fmt.Sprintf("something else mends its reference to %s now: %s", r.Owner, r.Fix)
+	return fmt.Sprintf("its reference to %s now needs another fix: %s", r.Owner, r.Fix)
 }
 
 // NewOwnerGone means that the owner to which the reference would be rewritten does not
@@ -301,7 +307,7 @@ type NewOwnerGone struct {
 
 // Message implements Reason.
 func (r NewOwnerGone) Message() string {
-	return fmt.Sprintf("%s, to which its reference was to lead, is gone", r.Owner)
+	return fmt.Sprintf("%s, the planned new owner, no longer exists", r.Owner)
 }
 
 // NewOwnerTerminating means that the owner to which the reference would be rewritten is
@@ -312,7 +318,7 @@ type NewOwnerTerminating struct {
 
 // Message implements Reason.
 func (r NewOwnerTerminating) Message() string {
-	return fmt.Sprintf("%s, to which its reference was to lead, is being deleted", r.Owner)
+	return fmt.Sprintf("%s, the planned new owner, is being deleted", r.Owner)
 }
 
 // DependentsNotListed means that the dependents of the object could not be listed again,
@@ -321,7 +327,7 @@ type DependentsNotListed struct{ Failure }
 
 // Message implements Reason.
 func (r DependentsNotListed) Message() string {
-	return "what depends on it could not be seen again: " + r.Failure.Text()
+	return "its dependents could not be listed again: " + r.Failure.Text()
 }
 
 // DependentsIncomplete means that not every type that may depend on the object could be
@@ -332,7 +338,7 @@ type DependentsIncomplete struct {
 
 // Message implements Reason.
 func (r DependentsIncomplete) Message() string {
-	text := "what depends on it could not all be seen again"
+	text := "not all of its dependents could be listed again"
 	if r.Gap != nil {
 		text += ": " + listGaps([]Gap{*r.Gap})
 	}
@@ -356,7 +362,7 @@ type ContentsIncomplete struct {
 
 // Message implements Reason.
 func (r ContentsIncomplete) Message() string {
-	return "refused: its contents could not all be listed again: " + listGaps([]Gap{r.Gap})
+	return "refused: not all of its contents could be listed again: " + listGaps([]Gap{r.Gap})
 }
 
 // ContentsAdded means that the Namespace or CustomResourceDefinition contains an object
@@ -367,7 +373,7 @@ type ContentsAdded struct {
 
 // Message implements Reason.
 func (r ContentsAdded) Message() string {
-	return fmt.Sprintf("refused: %s in it was not in the plan, and would go along", r.Object)
+	return fmt.Sprintf("refused: %s in it was not in the plan, and would be deleted with it", r.Object)
 }
 
 // KeepsChanging means that the object changed before each attempt to write it.
@@ -377,7 +383,7 @@ type KeepsChanging struct {
 
 // Message implements Reason.
 func (r KeepsChanging) Message() string {
-	return fmt.Sprintf("it keeps changing: given up after %d attempts", r.Attempts)
+	return fmt.Sprintf("it keeps changing: gave up after %d attempts", r.Attempts)
 }
 
 // BackupFailed means that the object, or one that is deleted along with it, could not be
@@ -385,7 +391,7 @@ func (r KeepsChanging) Message() string {
 type BackupFailed struct{ Failure }
 
 // Message implements Reason.
-func (r BackupFailed) Message() string { return "not saved: " + r.Failure.Text() }
+func (r BackupFailed) Message() string { return "not backed up: " + r.Failure.Text() }
 
 // WriteFailed means that the API server refused the write, or that it is not known whether
 // it was carried out.
@@ -417,7 +423,7 @@ type DependencyReadFailed struct {
 
 // Message implements Reason.
 func (r DependencyReadFailed) Message() string {
-	return fmt.Sprintf("read %s again, on which it rests: %s", r.Object, r.Failure.Text())
+	return fmt.Sprintf("%s, on which this step depends, could not be read again: %s", r.Object, r.Failure.Text())
 }
 
 // DeletionIncomplete means that the object was deleted as planned, and still existed when the
@@ -429,7 +435,7 @@ type DeletionIncomplete struct {
 
 // Message implements Reason.
 func (r DeletionIncomplete) Message() string {
-	text := "still there"
+	text := "still exists"
 	if r.WaitsFor != nil {
 		text += ": " + Message(r.WaitsFor.Reason)
 	}

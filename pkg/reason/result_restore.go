@@ -16,13 +16,13 @@ var _ = register(
 type AlreadyExists struct{}
 
 // Message implements Reason.
-func (AlreadyExists) Message() string { return "another is there by now" }
+func (AlreadyExists) Message() string { return "another object of that name exists now" }
 
 // NotCreated means that the object that would get references was not created.
 type NotCreated struct{}
 
 // Message implements Reason.
-func (NotCreated) Message() string { return "it was not made" }
+func (NotCreated) Message() string { return "it was not created" }
 
 // OwnerNotCreated means that an owner of the object was not created, so it would refer to
 // nothing.
@@ -31,7 +31,9 @@ type OwnerNotCreated struct {
 }
 
 // Message implements Reason.
-func (r OwnerNotCreated) Message() string { return fmt.Sprintf("its owner %s was not made", r.Owner) }
+func (r OwnerNotCreated) Message() string {
+	return fmt.Sprintf("its owner %s was not created", r.Owner)
+}
 
 // OwnerGone means that an owner of the object does not exist any more, or waits for its
 // dependents to be deleted.
@@ -40,28 +42,32 @@ type OwnerGone struct {
 }
 
 // Message implements Reason.
-func (r OwnerGone) Message() string { return fmt.Sprintf("its owner %s is gone by now", r.Owner) }
+func (r OwnerGone) Message() string { return fmt.Sprintf("its owner %s no longer exists", r.Owner) }
 
 // OwnerRereadFailed means that an owner of the object could not be read again.
 type OwnerRereadFailed struct{ Failure }
 
 // Message implements Reason.
-func (r OwnerRereadFailed) Message() string { return "read its owner again: " + r.Failure.Text() }
+func (r OwnerRereadFailed) Message() string {
+	return "its owner could not be read again: " + r.Failure.Text()
+}
 
 // BackupUnreadable means that the manifest of the object could not be read from the backup.
 type BackupUnreadable struct{ Failure }
 
 // Message implements Reason.
-func (r BackupUnreadable) Message() string { return "read what was saved: " + r.Failure.Text() }
+func (r BackupUnreadable) Message() string {
+	return "its backup could not be read: " + r.Failure.Text()
+}
 
-// ConflictingController means that another owner controls the object by now.
+// ConflictingController means that another owner controls the object now.
 type ConflictingController struct {
 	Owner object.Reference `json:"owner"`
 }
 
 // Message implements Reason.
 func (r ConflictingController) Message() string {
-	return fmt.Sprintf("%s controls it by now", r.Owner)
+	return fmt.Sprintf("%s controls it now", r.Owner)
 }
 
 // PartlyLinked means that the references were added, save for one to an owner that was not
@@ -71,27 +77,31 @@ type PartlyLinked struct {
 }
 
 // Message implements Reason.
-func (r PartlyLinked) Message() string { return fmt.Sprintf("but its owner %s was not made", r.Owner) }
+func (r PartlyLinked) Message() string {
+	return fmt.Sprintf("but its owner %s was not created", r.Owner)
+}
 
 // AddressReplaced means that the object was created with a new address, as another object
 // has the old one.
 type AddressReplaced struct{}
 
 // Message implements Reason.
-func (AddressReplaced) Message() string { return "with another address, as the old one is taken" }
+func (AddressReplaced) Message() string { return "with another address, because the old one is taken" }
 
 // CreatedUnrecorded means that the object was created, and the backup could not record that.
 type CreatedUnrecorded struct{ Failure }
 
 // Message implements Reason.
-func (r CreatedUnrecorded) Message() string { return "made, but not noted: " + r.Failure.Text() }
+func (r CreatedUnrecorded) Message() string { return "created, but not recorded: " + r.Failure.Text() }
 
 // DefinitionNotServed means that the object was created, and the API server does not yet serve
 // the types that it defines.
 type DefinitionNotServed struct{}
 
 // Message implements Reason.
-func (DefinitionNotServed) Message() string { return "made, but what it defines is not served yet" }
+func (DefinitionNotServed) Message() string {
+	return "created, but the types that it defines are not served yet"
+}
 
 // DryRunImpossible means that the API server cannot try the step before another one is done.
 type DryRunImpossible struct {
@@ -112,10 +122,10 @@ const (
 func (r DryRunImpossible) Message() string {
 	switch r.Missing {
 	case ItsNamespace:
-		return "cannot be tried before its namespace is there"
+		return "cannot be tried before its namespace exists"
 	case ItsType:
 		return "cannot be tried before its type is served"
 	case Itself:
 	}
-	return "cannot be tried before it is made"
+	return "cannot be tried before it is created"
 }

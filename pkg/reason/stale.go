@@ -18,14 +18,14 @@ type GapsNotAccepted struct {
 
 // Message implements Reason.
 func (r GapsNotAccepted) Message() string {
-	return "it rests on gaps that have to be accepted again: --accept-gap " + strings.Join(r.Accept, ",")
+	return "it depends on gaps that you must accept again: --accept-gap " + strings.Join(r.Accept, ",")
 }
 
 // NoLongerPlanned means that a plan made now would not change the object.
 type NoLongerPlanned struct{}
 
 // Message implements Reason.
-func (NoLongerPlanned) Message() string { return "the collector would not touch it any more" }
+func (NoLongerPlanned) Message() string { return "the garbage collector would no longer change it" }
 
 // PlannedOtherwise means that a plan made now would do something else with the object, or
 // for another reason.
@@ -33,7 +33,7 @@ type PlannedOtherwise struct{}
 
 // Message implements Reason.
 func (PlannedOtherwise) Message() string {
-	return "the collector would do something else with it now, or for another reason"
+	return "the garbage collector would now do something else with it, or for another reason"
 }
 
 // GapNotInPlan means that the step would rest on a gap that the saved plan did not accept.
@@ -41,7 +41,7 @@ type GapNotInPlan struct{}
 
 // Message implements Reason.
 func (GapNotInPlan) Message() string {
-	return "it would rest on a gap that the saved plan did not accept: make a new plan"
+	return "it would depend on a gap that the saved plan did not accept: make a new plan"
 }
 
 // MoreContents means that objects would be deleted along with this one that the saved
@@ -52,7 +52,7 @@ type MoreContents struct {
 
 // Message implements Reason.
 func (r MoreContents) Message() string {
-	return "more would go along with it than the plan shows: " + named(r.Objects)
+	return "more would be deleted with it than the plan shows: " + named(r.Objects)
 }
 
 // ContentsNotPlanned means that objects would be deleted along with this one that are no
@@ -63,5 +63,5 @@ type ContentsNotPlanned struct {
 
 // Message implements Reason.
 func (r ContentsNotPlanned) Message() string {
-	return "what would go along with it is no longer part of the plan: " + named(r.Objects)
+	return "what would be deleted with it is no longer part of the plan: " + named(r.Objects)
 }

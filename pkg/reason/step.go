@@ -24,7 +24,7 @@ const (
 	Orphan     Cascade = "Orphan"
 )
 
-// Requested means that somebody asked for this deletion.
+// Requested means that someone requested this deletion.
 type Requested struct {
 	Terminating   bool             `json:"terminating,omitzero"`   // it is being deleted already
 	Namespace     bool             `json:"namespace,omitzero"`     // it is a Namespace: everything in it is deleted, too
@@ -36,28 +36,28 @@ type Requested struct {
 
 // Message implements Reason.
 func (r Requested) Message() string {
-	text := "asked for"
+	text := "requested"
 	if r.Terminating {
-		text = "asked for, though it is being deleted already"
+		text = "requested, although it is already being deleted"
 	}
 	switch {
 	case r.Namespace:
-		text += ": everything in it goes along"
+		text += ": everything in it is deleted with it"
 	case r.Definition:
-		text += ": every object of its kind goes along"
+		text += ": every object of its kind is deleted with it"
 	}
 	switch {
 	case r.PolicyIgnored:
-		text += "; of this kind the API server ignores the policy"
+		text += "; the API server ignores the policy for this kind"
 	case r.Dependents == Foreground:
-		text += "; its dependents go first (foreground)"
+		text += "; its dependents are deleted first (foreground)"
 	case r.Dependents == Orphan:
 		text += "; its dependents stay (orphan)"
 	case r.Dependents == Background:
-		text += "; its dependents follow (background)"
+		text += "; its dependents are deleted afterwards (background)"
 	}
 	if r.RecreatedBy != nil {
-		text += "; its controller " + r.RecreatedBy.String() + " stays, and will likely make another"
+		text += "; its controller " + r.RecreatedBy.String() + " stays, and will likely create another"
 	}
 	return text
 }
@@ -70,15 +70,15 @@ type OwnersLost struct {
 
 // Message implements Reason.
 func (r OwnersLost) Message() string {
-	text := fmt.Sprintf("none of its %d owners holds: %s", len(r.Owners), facts(r.Owners))
+	text := fmt.Sprintf("none of its %d owners keeps it: %s", len(r.Owners), facts(r.Owners))
 	if len(r.Owners) == 1 {
 		text = fmt.Sprintf("its only owner, %s, %s", r.Owners[0], r.Owners[0].Predicate())
 	}
 	switch r.Cascade {
 	case Foreground:
-		text += "; its own dependents go first (foreground)"
+		text += "; its own dependents are deleted first (foreground)"
 	case Orphan:
-		text += "; its own dependents stay (orphan), as its finalizer asks"
+		text += "; its own dependents stay (finalizer orphan)"
 	case Background:
 	}
 	return text
@@ -92,15 +92,15 @@ type OwnerOrphansDependents struct {
 
 // Message implements Reason.
 func (r OwnerOrphansDependents) Message() string {
-	return fmt.Sprintf("its owner %s is being deleted and lets go of its dependents (orphan)", r.Owner)
+	return fmt.Sprintf("its owner %s is being deleted and orphans its dependents", r.Owner)
 }
 
 // Remaining is what keeps an object that loses references.
 type Remaining struct {
 	Count int    `json:"count"`          // references that resolve to a live owner and stay
 	Only  string `json:"only,omitempty"` // Kind/name of that owner where there is one alone
-	// Twin is set where a reference that stays has the UID of one that goes: the cluster's
-	// own collector removes both.
+	// Twin is set where a reference that stays has the UID of one that is removed: the cluster's
+	// garbage collector removes both.
 	Twin bool `json:"twin,omitzero"`
 }
 
@@ -108,12 +108,12 @@ func (r Remaining) phrase() string {
 	text := fmt.Sprintf("%d owners remain", r.Count)
 	switch r.Count {
 	case 0:
-		text = "the collector drops the good reference of the same UID too, so that no owner remains"
+		text = "the garbage collector also removes the valid reference with the same UID, so no owner remains"
 	case 1:
 		text = r.Only + " remains"
 	}
 	if r.Twin {
-		text += " (the cluster's own collector would drop the good reference of the same UID too)"
+		text += " (the cluster's garbage collector would also remove the valid reference with the same UID)"
 	}
 	return text
 }
@@ -121,7 +121,7 @@ func (r Remaining) phrase() string {
 // OwnersPartlyLost means that some of the object's owner references lead to no owner, and
 // at least one leads to a live owner.
 type OwnersPartlyLost struct {
-	Owners    []Owner   `json:"owners"` // of the references that go
+	Owners    []Owner   `json:"owners"` // of the references that are removed
 	Remaining Remaining `json:"remaining"`
 }
 
@@ -134,25 +134,25 @@ type CycleBroken struct{}
 
 // Message implements Reason.
 func (CycleBroken) Message() string {
-	return "it waits in a circle with what it owns, which is being deleted in the foreground: its references stop blocking, so that both can go"
+	return "it waits in a cycle with its dependents, which are being deleted in the foreground: its references stop blocking, so the deletion can complete"
 }
 
 // DependentsOrphaned means that no dependent refers to the object any more, so its orphan
-// finalizer can go.
+// finalizer can be removed.
 type DependentsOrphaned struct{}
 
 // Message implements Reason.
 func (DependentsOrphaned) Message() string {
-	return "no dependent refers to it any more: its deletion may end"
+	return "no dependent refers to it any more: its deletion can complete"
 }
 
 // DependentsDeleted means that nothing blocks the foreground deletion of the object any
-// more, so its finalizer foregroundDeletion can go.
+// more, so its finalizer foregroundDeletion can be removed.
 type DependentsDeleted struct{}
 
 // Message implements Reason.
 func (DependentsDeleted) Message() string {
-	return "foreground deletion, and nothing blocks it any more"
+	return "nothing blocks its foreground deletion any more"
 }
 
 // WithoutRepair is what the collector would do with an object if nothing were repaired.
@@ -168,11 +168,11 @@ const (
 func (w WithoutRepair) phrase() string {
 	switch w {
 	case WouldDelete:
-		return " (the collector would delete it otherwise)"
+		return " (otherwise GC would delete it)"
 	case WouldUnlink:
-		return " (the collector would drop the reference otherwise)"
+		return " (otherwise GC would remove the reference)"
 	case WouldSkip:
-		return " (the collector cannot decide on it otherwise)"
+		return " (otherwise GC cannot resolve it)"
 	}
 	return ""
 }
@@ -187,7 +187,7 @@ type Repaired struct {
 // ReferencesRepaired means that references are rewritten so that they lead to a live owner.
 type ReferencesRepaired struct {
 	References    []Repaired    `json:"references"`
-	Completes     []string      `json:"completes,omitempty"`     // Kind/name of owners whose deletion can end then
+	Completes     []string      `json:"completes,omitempty"`     // Kind/name of owners whose deletion can complete then
 	WithoutRepair WithoutRepair `json:"withoutRepair,omitempty"` // empty: nothing
 }
 
@@ -197,11 +197,11 @@ func (r ReferencesRepaired) Message() string {
 	for i, o := range r.References {
 		switch {
 		case !o.Relinked:
-			said[i] = fmt.Sprintf("%s is named in %s, which is not served: in %s from now on", o, o.APIVersion, o.Version)
+			said[i] = fmt.Sprintf("%s is referenced in %s, which is not served: the reference gets %s", o, o.APIVersion, o.Version)
 		case o.Version != o.APIVersion:
-			said[i] = fmt.Sprintf("%s has another UID now, and is served in %s: points at that one", o, o.Version)
+			said[i] = fmt.Sprintf("%s exists, with another UID: the reference gets that UID and %s", o, o.Version)
 		default:
-			said[i] = o.String() + " has another UID now: points at that one"
+			said[i] = o.String() + " exists, with another UID: the reference gets that UID"
 		}
 	}
 	return strings.Join(firstFew(said), "; ") + completes(r.Completes) + r.WithoutRepair.phrase()
@@ -211,13 +211,13 @@ func completes(owners []string) string {
 	if len(owners) == 0 {
 		return ""
 	}
-	return "; so the deletion of " + strings.Join(owners, ", ") + " can end"
+	return "; so the deletion of " + strings.Join(owners, ", ") + " can complete"
 }
 
 // ReferencesDropped means that a repair removes references.
 type ReferencesDropped struct {
 	Owners        []Owner       `json:"owners"`
-	Chosen        bool          `json:"chosen,omitzero"` // somebody named the references to give up
+	Chosen        bool          `json:"chosen,omitzero"` // someone named the references to remove
 	Kept          Kept          `json:"kept"`            // what becomes of the object without them
 	Completes     []string      `json:"completes,omitempty"`
 	WithoutRepair WithoutRepair `json:"withoutRepair,omitempty"` // empty: nothing
@@ -234,11 +234,11 @@ type Kept struct {
 func (k Kept) phrase() string {
 	switch {
 	case k.Terminating:
-		return "its own deletion goes on"
+		return "its own deletion continues"
 	case k.Ownerless:
-		return "keeps it, and nothing will ever collect it"
+		return "the object stays and is never collected"
 	case k.Unresolved:
-		return "its other references stay as they are"
+		return "its other references stay unchanged"
 	}
 	return k.Remaining.phrase()
 }
@@ -249,7 +249,7 @@ func (r ReferencesDropped) Message() string {
 	for i, o := range r.Owners {
 		said[i] = o.String() + " " + o.Predicate()
 		if r.Chosen {
-			said[i] += ", and is given up"
+			said[i] += ", but you chose to remove this reference"
 		}
 	}
 	return strings.Join(firstFew(said), "; ") + "; " + r.Kept.phrase() + completes(r.Completes) + r.WithoutRepair.phrase()

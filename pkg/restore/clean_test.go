@@ -96,7 +96,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: a, namespace: shop}
 spec: {priorityClassName: high, containers: [{name: main}]}`,
-			lost: "Pods start anew",
+			lost: "Pods start again",
 		},
 		"a Job that had not finished keeps its selector, to find its Pods by": {
 			saved: `
@@ -110,7 +110,7 @@ apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: shop}
 spec: {manualSelector: true, selector: {matchLabels: {batch.kubernetes.io/controller-uid: u}}, template: {metadata: {labels: {batch.kubernetes.io/controller-uid: u}}}}`,
-			lost: "count from zero",
+			lost: "count their Pods from zero",
 		},
 		"a Job that had finished gets a selector of its own, and does not run": {
 			saved: `
@@ -124,7 +124,7 @@ apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: shop, labels: {job-name: a}}
 spec: {suspend: true, template: {metadata: {labels: {job-name: a}}}}`,
-			lost: "made suspended",
+			lost: "created suspended",
 		},
 		"a Job that had failed with a selector that somebody chose keeps that": {
 			saved: `
@@ -138,12 +138,12 @@ apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: shop}
 spec: {manualSelector: true, suspend: true, selector: {matchLabels: {app: a}}, template: {}}`,
-			lost: "made suspended",
+			lost: "created suspended",
 		},
 		"a Service asks for the addresses that it had": {
 			saved: `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: shop, uid: u}, spec: {clusterIP: 10.0.0.7, clusterIPs: [10.0.0.7], ports: [{port: 80, nodePort: 30080}]}, status: {loadBalancer: {}}}`,
 			made:  `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: shop}, spec: {clusterIP: 10.0.0.7, clusterIPs: [10.0.0.7], ports: [{port: 80, nodePort: 30080}]}}`,
-			lost:  "is taken by now gets another",
+			lost:  "the Service gets another",
 		},
 		"a Service without addresses has nothing to lose": {
 			saved: `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: shop, uid: u}, spec: {clusterIP: None, ports: [{port: 80}]}}`,
@@ -162,7 +162,7 @@ apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: a, namespace: shop, annotations: {mine: kept}}
 spec: {storageClassName: fast}`,
-			lost: "what was on volumes that are gone",
+			lost: "data on volumes that are gone",
 		},
 		"a claim whose volume is there still names it, and waits for it": {
 			saved: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop, uid: u}, spec: {volumeName: pv-1}}`,
@@ -174,7 +174,7 @@ spec: {storageClassName: fast}`,
 			saved: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop, uid: u}, spec: {volumeName: pv-1}}`,
 			made:  `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop}, spec: {volumeName: pv-1}}`,
 			parts: []Part{Unreadable("persistentvolumes", snapshot.Forbidden)},
-			lost:  "could not be found out",
+			lost:  "it is unknown whether",
 		},
 		"a volume forgets which claim of that name it was bound to, so that it is not reclaimed": {
 			saved: `
@@ -188,7 +188,7 @@ apiVersion: v1
 kind: PersistentVolume
 metadata: {name: pv-1, finalizers: [external-provisioner.volume.kubernetes.io/finalizer], annotations: {pv.kubernetes.io/provisioned-by: x}}
 spec: {persistentVolumeReclaimPolicy: Delete, claimRef: {namespace: shop, name: a}}`,
-			lost: "not what is on it",
+			lost: "data on PersistentVolumes",
 		},
 		"the Secret of a token is filled anew, as one that names the UID of then would be deleted": {
 			saved: `
@@ -203,7 +203,7 @@ kind: Secret
 metadata: {name: a, namespace: shop, annotations: {kubernetes.io/service-account.name: robot}}
 type: kubernetes.io/service-account-token
 data: {extra: bWluZQ==}`,
-			lost: "tokens of service accounts",
+			lost: "service account tokens",
 		},
 		"the data of any other Secret stays": {
 			saved: `{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: shop, uid: u}, type: Opaque, data: {token: c2VjcmV0}}`,
@@ -216,7 +216,7 @@ data: {extra: bWluZQ==}`,
 		"fields of a type that they should not have count as absent": {
 			saved: `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, uid: u, finalizers: yes, annotations: [1]}, spec: [2], status: 3}`,
 			made:  `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, annotations: [1]}, spec: [2]}`,
-			lost:  "Pods start anew",
+			lost:  "Pods start again",
 		},
 	}
 	for name, test := range tests {

@@ -82,7 +82,7 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 			scene{gone: []object.Object{flags, cache}},
 			[]string{
 				"create Widget/cache to ",
-				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is made again",
+				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is recreated",
 			},
 		},
 		"a controller that adopts comes after what it owns, which is linked then": {
@@ -101,30 +101,30 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 		},
 		"an owner that was replaced yields to its successor": {
 			scene{gone: []object.Object{flags}, there: []object.Object{successor(cache)}},
-			[]string{"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is another of that name"},
+			[]string{"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object of that name"},
 		},
 		"so does one that is in the backup, if another has its name by now": {
 			scene{gone: []object.Object{cache, flags}, there: []object.Object{successor(cache)}},
 			[]string{
-				"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is another of that name",
-				"leave Widget/cache: another is there, made 2026-11-19 08:00:00",
+				"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object of that name",
+				"leave Widget/cache: another object of that name exists, created 2026-11-19 08:00:00",
 			},
 		},
 		"a reference that was stale before the run leads to what is made under that name": {
 			scene{gone: []object.Object{cache, ConfigMap("shop/flags", OwnedBy(widget("shop/cache", UID("stale"))))}},
 			[]string{
 				"create Widget/cache to ",
-				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is made again",
+				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is recreated",
 			},
 		},
 		"nothing is given an owner that is gone": {
 			scene{gone: []object.Object{flags}},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is gone"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"nor one in another namespace, be it in the backup": {
 			scene{gone: []object.Object{elsewhere, ConfigMap("shop/flags", OwnedBy(elsewhere))}, there: []object.Object{Namespace("other")}},
 			[]string{
-				"create ConfigMap/flags to : without its reference to Widget/cache, which is not in this namespace: it lives in other",
+				"create ConfigMap/flags to : without its reference to Widget/cache, which is in another namespace: other",
 				"create Widget/cache to ",
 			},
 		},
@@ -138,27 +138,27 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 		},
 		"nor one of a version that is not served": {
 			scene{gone: []object.Object{ConfigMap("shop/flags", Owned(To(cache, As("example.com/v0", "Widget"))))}, there: []object.Object{cache}},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is named in a version that is not served"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is referenced in a version that is not served"},
 		},
 		"unless that is wanted": {
 			scene{gone: []object.Object{flags}, options: restore.Options{Exact: true}},
-			[]string{"create ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which is gone: the collector will delete the object for it"},
+			[]string{"create ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which does not exist (the garbage collector will delete the object because of it)"},
 		},
 		"where another owner holds it, the collector only drops such a reference": {
 			scene{gone: []object.Object{ConfigMap("shop/flags", OwnedBy(cache, web))}, there: []object.Object{web}, options: restore.Options{Exact: true}},
-			[]string{"create ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: with its reference to Widget/cache, which is gone: the collector will drop it again; owned by Deployment/web, which exists"},
+			[]string{"create ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: with its reference to Widget/cache, which does not exist (the garbage collector will remove it again); owned by Deployment/web, which exists"},
 		},
 		"what is there is left alone": {
 			scene{gone: []object.Object{cache, flags, Secret("shop/a")}, there: []object.Object{cache, successor(Secret("shop/a"))}},
 			[]string{
 				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which exists",
-				"leave Secret/a: another is there, made 2026-11-19 08:00:00",
-				"leave Widget/cache: it is still there",
+				"leave Secret/a: another object of that name exists, created 2026-11-19 08:00:00",
+				"leave Widget/cache: it still exists",
 			},
 		},
 		"so is what is on its way out": {
 			scene{gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", Terminating("example.com/hold"))}},
-			[]string{"leave ConfigMap/flags: it is still being deleted: restore it when it is gone"},
+			[]string{"leave ConfigMap/flags: it is still being deleted: restore it once it is gone"},
 		},
 		"what a run did not see the collector do, it may have done all the same": {
 			scene{
@@ -166,7 +166,7 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 				run:   &plan.Plan{Mode: plan.Delete, Steps: []plan.Step{{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: flags.Identity}}}},
 				ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}},
 			},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is gone"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"what the run left alone, somebody else deleted": {
 			scene{gone: []object.Object{flags}, ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}}},
@@ -174,17 +174,17 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 		},
 		"what the run failed to delete may be gone all the same": {
 			scene{gone: []object.Object{flags}, ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Failed}}},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is gone"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"what was being deleted before the run stays deleted": {
 			scene{gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}},
-			[]string{"leave ConfigMap/a: it was being deleted already when it was saved"},
+			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up"},
 		},
 		"an object needs its namespace": {
 			scene{gone: []object.Object{ConfigMap("other/a"), ConfigMap("going/a")}, there: []object.Object{Namespace("going", Terminating())}},
 			[]string{
-				"leave ConfigMap/a: its namespace is being deleted: restore it when that is gone, and made again",
-				"leave ConfigMap/a: its namespace is not there: make that first",
+				"leave ConfigMap/a: its namespace is being deleted: once that is gone, recreate it first",
+				"leave ConfigMap/a: its namespace does not exist: create that first",
 			},
 		},
 		"a namespace comes before what is in it": {
@@ -194,8 +194,8 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 		"an object needs its type": {
 			scene{gone: []object.Object{Object("example.com/v0", "Widget", "shop/a"), Object("gone.example.com/v1", "Gadget", "shop/a")}},
 			[]string{
-				"leave Gadget/a: gone.example.com/v1 Gadget is not served any more",
-				"leave Widget/a: example.com/v0 Widget is not served any more, only example.com/v1",
+				"leave Gadget/a: gone.example.com/v1 Gadget is no longer served",
+				"leave Widget/a: example.com/v0 Widget is no longer served, only example.com/v1",
 			},
 		},
 		"a definition comes before its instances, and they before what they own": {
@@ -212,18 +212,18 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 			[]string{
 				"create CustomResourceDefinition/gadgets.new.example.com to ",
 				"create Gadget/z to ",
-				"create ConfigMap/a to Gadget/shop/z: owned by Gadget/z, which is made again",
+				"create ConfigMap/a to Gadget/shop/z: owned by Gadget/z, which is recreated",
 			},
 		},
 		"a Pod is left to a controller that is there and makes its own": {
 			scene{gone: []object.Object{pod}, there: []object.Object{web, set}},
-			[]string{"leave Pod/web-1-a: its controller ReplicaSet/web-1 is there, and makes the Pods that it needs"},
+			[]string{"leave Pod/web-1-a: its controller ReplicaSet/web-1 exists and creates the Pods that it needs"},
 		},
 		"also to one that has the name of its own by now": {
 			scene{gone: []object.Object{set, pod}, there: []object.Object{successor(set)}},
 			[]string{
-				"leave Pod/web-1-a: its controller ReplicaSet/web-1 is there, and makes the Pods that it needs",
-				"leave ReplicaSet/web-1: another is there, made 2026-11-19 08:00:00",
+				"leave Pod/web-1-a: its controller ReplicaSet/web-1 exists and creates the Pods that it needs",
+				"leave ReplicaSet/web-1: another object of that name exists, created 2026-11-19 08:00:00",
 			},
 		},
 		"a Pod whose reference leads to a controller in another namespace has none": {
@@ -231,7 +231,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				gone:  []object.Object{Pod("other/a", Owned(To(set, Controlling))), set},
 				there: []object.Object{Namespace("other"), successor(set)}, made: map[types.UID]types.UID{set.UID: successor(set).UID},
 			},
-			[]string{"create Pod/a to : without its reference to ReplicaSet/web-1, which is not in this namespace: it lives in shop"},
+			[]string{"create Pod/a to : without its reference to ReplicaSet/web-1, which is in another namespace: shop"},
 		},
 		"an old ReplicaSet belongs again to a Deployment that is there": {
 			scene{gone: []object.Object{set}, there: []object.Object{web}},
@@ -252,13 +252,13 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 			[]string{
 				"create EndpointSlice/mine to ",
 				"create ServiceAccount/robot to ",
-				"leave ConfigMap/kube-root-ca.crt: it comes with its namespace",
-				"leave EndpointSlice/web-x: a controller makes it for its Service",
-				"leave Endpoints/web: a controller makes it for its Service",
-				"leave Lease/leader: who held it makes it again",
-				"leave Pod/over: it had finished: made again, it would run again",
-				"leave Pod/static: a kubelet shows it by itself, as it runs it from a file",
-				"leave ServiceAccount/default: it comes with its namespace; what was added to it does not come back",
+				"leave ConfigMap/kube-root-ca.crt: a controller creates it in every namespace",
+				"leave EndpointSlice/web-x: a controller creates it for its Service",
+				"leave Endpoints/web: a controller creates it for its Service",
+				"leave Lease/leader: its holder recreates it",
+				"leave Pod/over: it had finished: if recreated, it would run again",
+				"leave Pod/static: its kubelet runs it from a file and recreates it",
+				"leave ServiceAccount/default: a controller creates it in every namespace; what was added to it is not restored",
 			},
 		},
 		"what needs another comes after it, and what may refuse others comes last": {
@@ -283,18 +283,18 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				ConfigMap("shop/self", OwnedBy(ConfigMap("shop/self"))),
 			}},
 			[]string{
-				"create ConfigMap/self to : owned by ConfigMap/self, which is made again",
-				"create ConfigMap/a to : owned by ConfigMap/b, which is made again",
-				"create ConfigMap/b to ConfigMap/shop/a: owned by ConfigMap/a, which is made again",
-				"link ConfigMap/self to ConfigMap/shop/self: owned by ConfigMap/self, which is made again",
-				"link ConfigMap/a to ConfigMap/shop/b: owned by ConfigMap/b, which is made again",
+				"create ConfigMap/self to : owned by ConfigMap/self, which is recreated",
+				"create ConfigMap/a to : owned by ConfigMap/b, which is recreated",
+				"create ConfigMap/b to ConfigMap/shop/a: owned by ConfigMap/a, which is recreated",
+				"link ConfigMap/self to ConfigMap/shop/self: owned by ConfigMap/self, which is recreated",
+				"link ConfigMap/a to ConfigMap/shop/b: owned by ConfigMap/b, which is recreated",
 			},
 		},
 		"a survivor that still names an owner of then is led to it": {
 			scene{gone: []object.Object{cache}, there: []object.Object{flags}},
 			[]string{
 				"create Widget/cache to ",
-				"link ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is made again",
+				"link ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is recreated",
 			},
 		},
 		"a survivor gets back what the run took from it, if the owner is there or made": {
@@ -304,7 +304,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 			},
 			[]string{
 				"create Widget/cache to ",
-				"link ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: owned by Widget/cache, which is made again; owned by Deployment/web, which exists",
+				"link ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: owned by Widget/cache, which is recreated; owned by Deployment/web, which exists",
 			},
 		},
 		"but not what led nowhere": {
@@ -330,7 +330,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", OwnedBy(successor(cache))), successor(cache)},
 				run: relinked(flags, To(cache), To(successor(cache))), options: restore.Options{Exact: true},
 			},
-			[]string{"link ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which was replaced: another object has its name now: the collector will delete the object for it"},
+			[]string{"link ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which was replaced: it has another UID now (the garbage collector will delete the object because of it)"},
 		},
 		"a reference that somebody changed after a repair stays as it is": {
 			scene{
@@ -351,7 +351,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				gone: []object.Object{web, set}, there: []object.Object{successor(web), successor(set)},
 				made: map[types.UID]types.UID{web.UID: web.UID + "-2", set.UID: set.UID + "-2"},
 			},
-			[]string{"link ReplicaSet/web-1 to Deployment/shop/web-2: owned by Deployment/web, which was made again before"},
+			[]string{"link ReplicaSet/web-1 to Deployment/shop/web-2: owned by Deployment/web, which was recreated before"},
 		},
 		"a finished restoration finds nothing to do": {
 			scene{
@@ -370,8 +370,8 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				made: map[types.UID]types.UID{cache.UID: "Secret/shop/other", flags.UID: "no such UID"},
 			},
 			[]string{
-				"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is another of that name",
-				"leave Widget/cache: another is there, made 2026-11-19 08:00:00",
+				"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object of that name",
+				"leave Widget/cache: another object of that name exists, created 2026-11-19 08:00:00",
 			},
 		},
 		"only what was asked for is made": {
@@ -379,7 +379,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				gone: []object.Object{cache, flags}, there: []object.Object{ConfigMap("shop/survivor", OwnedBy(cache))},
 				options: restore.Options{Only: func(o object.Identity) bool { return o.Kind == "ConfigMap" }},
 			},
-			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is gone"},
+			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"and gets back what survived": {
 			scene{
@@ -389,7 +389,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 			},
 			[]string{
 				"create Widget/cache to ",
-				"link ConfigMap/survivor to Widget/shop/cache: owned by Widget/cache, which is made again",
+				"link ConfigMap/survivor to Widget/shop/cache: owned by Widget/cache, which is recreated",
 			},
 		},
 	}

@@ -52,7 +52,7 @@ func TestAContestedUIDIsAGapOfEachTypeThatHasIt(t *testing.T) {
 		st.Deployment("shop/api", st.UID("v")), st.Secret("zzz/y", st.UID("v")),
 		st.Pod("shop/p"),
 	))
-	message := "Deployment shop/api (apps/v1) and Secret zzz/y (v1) have the same UID v and are not the same object"
+	message := "Deployment shop/api (apps/v1) and Secret zzz/y (v1) are different objects with the same UID v"
 	want := []snapshot.Gap{
 		{Resource: "secrets", Namespace: "zzz", Reason: snapshot.ContestedUID, Message: message},
 		{Group: "apps", Resource: "deployments", Namespace: "shop", Reason: snapshot.ContestedUID, Message: message},

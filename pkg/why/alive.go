@@ -18,12 +18,12 @@ func (s *subject) alive() {
 	removed, detached := s.first(s.node, collector.Remove), s.first(s.node, collector.Detach)
 	switch {
 	case s.unwatched():
-		s.say(collector.None, fmt.Sprintf("%s stays: the collector does not watch objects of its type, and never acts on them.", s.object))
+		s.say(collector.None, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and never acts on them.", s.object))
 		s.deleteIt()
 	case s.object.Contested:
-		s.say(collector.Hidden, fmt.Sprintf("What becomes of %s cannot be told from here: %s.", s.object, snapshot.Contention(s.object).Contest()))
+		s.say(collector.Hidden, fmt.Sprintf("It is unknown what happens to %s: %s.", s.object, snapshot.Contention(s.object).Contest()))
 	case removed != nil && (d.Act == collector.Remove || d.Act == collector.Unblock):
-		s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector as soon as it looks at it.", s.object))
+		s.say(collector.Delete, fmt.Sprintf("The garbage collector will delete %s: %s.", s.object, s.keeper()))
 		s.goesNow(removed)
 	case removed != nil:
 		s.goesLater(removed)
@@ -60,9 +60,9 @@ func (s *subject) unwatched() bool {
 
 // goesNow says what follows from the references as they are.
 func (s *subject) goesNow(move *collector.Move) {
-	s.next(s.keeper() + ". A collector that runs acts within seconds.")
+	s.next("A running garbage collector acts within seconds.")
 	if s.first(s.node, collector.Unblock) != nil {
-		s.next("It waits in a circle with what depends on it, so its references stop blocking their owners first.")
+		s.next("It waits in a cycle with its dependents, so its references stop blocking their owners first.")
 	}
 	s.policy(move.Policy)
 	s.lingers()
@@ -72,12 +72,12 @@ func (s *subject) goesNow(move *collector.Move) {
 		}
 	}
 	if len(s.Suggestions) == 0 { // what waits is no mistake, so nothing repairs it
-		s.remedy(fmt.Sprintf("keep it by taking its reference to %s out of its metadata", s.object.Owners[0]), append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
+		s.remedy(fmt.Sprintf("keep it by removing its reference to %s from its metadata", s.object.Owners[0]), append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
 	}
-	s.remedy("let it go, where the cluster's own collector does not run (there is a preview)", plugin.Line("collect")...)
+	s.remedy("delete it now, after a preview, if the cluster's garbage collector does not run", plugin.Line("collect")...)
 }
 
-// keeper says why no owner keeps the object.
+// keeper says why no owner keeps the object, as a clause.
 func (s *subject) keeper() string {
 	waiting, n := 0, len(s.object.Owners)
 	for _, j := range s.judged {
@@ -87,24 +87,24 @@ func (s *subject) keeper() string {
 	}
 	switch {
 	case waiting == n && n == 1:
-		return "Its only owner is being deleted and wants its dependents gone first, so nothing keeps it"
+		return "its only owner is being deleted in the foreground and waits for its dependents"
 	case waiting == n:
-		return fmt.Sprintf("All its %d owners are being deleted and want their dependents gone first, so nothing keeps it", n)
+		return fmt.Sprintf("all of its %d owners are being deleted in the foreground and wait for their dependents", n)
 	case waiting > 0:
-		return fmt.Sprintf("None of its %d owners keeps it: %s being deleted and %s its dependents gone first, the others are not there", n,
-			plural(waiting, "one is", fmt.Sprintf("%d are", waiting)), plural(waiting, "wants", "want"))
+		return fmt.Sprintf("none of its %d owners keeps it: %s being deleted in the foreground, the others do not exist", n,
+			plural(waiting, "one is", fmt.Sprintf("%d are", waiting)))
 	case n == 1:
-		return "Its only owner is not there, so nothing keeps it"
+		return "its only owner does not exist"
 	}
-	return fmt.Sprintf("None of its %d owners is there, so nothing keeps it", n)
+	return fmt.Sprintf("none of its %d owners exists", n)
 }
 
 func (s *subject) policy(p metav1.DeletionPropagation) {
 	switch p {
 	case metav1.DeletePropagationForeground:
-		s.next("Its own dependents go before it (foreground deletion).")
+		s.next("Its own dependents are deleted before it (foreground deletion).")
 	case metav1.DeletePropagationOrphan:
-		s.next("Its own dependents stay, as its finalizer orphan asks for that.")
+		s.next("Its own dependents stay, because it has the finalizer orphan.")
 	case metav1.DeletePropagationBackground:
 	}
 }
@@ -112,7 +112,7 @@ func (s *subject) policy(p metav1.DeletionPropagation) {
 // lingers says what is left to wait for after the collector has deleted it.
 func (s *subject) lingers() {
 	if left := s.course.Model.Object(s.node); left != nil {
-		s.next("Then it is still not gone: it " + s.after.Of(s.node).Reason.Message() + ".")
+		s.next("After that, it still exists: it " + s.after.Of(s.node).Reason.Message() + ".")
 	} else if s.object.Running {
 		s.next("Its containers get their grace period to stop.")
 	}
@@ -129,10 +129,10 @@ func (s *subject) goesLater(move *collector.Move) {
 	}
 	switch n := len(goes); n {
 	case 0: // what is not there was not all: another owner had to let go of it first
-		s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector: the owner that keeps it lets go of it, and no other is there.", s.object))
+		s.say(collector.Delete, fmt.Sprintf("The garbage collector will delete %s: the owner that keeps it orphans it, and no other owner exists.", s.object))
 	default:
-		s.say(collector.Delete, fmt.Sprintf("%s will be deleted by the collector, as a consequence: its %s %s first.", s.object,
-			plural(n, "owner "+listed(goes), "owners "+listed(goes)), plural(n, "goes", "go")))
+		s.say(collector.Delete, fmt.Sprintf("The garbage collector will delete %s as a consequence: its %s deleted first.", s.object,
+			plural(n, "owner "+listed(goes)+" is", "owners "+listed(goes)+" are")))
 	}
 	if len(s.object.Owners) > 1 {
 		s.next(fmt.Sprintf("Then none of its %d owners keeps it.", len(s.object.Owners)))
@@ -142,13 +142,13 @@ func (s *subject) goesLater(move *collector.Move) {
 	s.lingers()
 }
 
-// deed is what the collector does to an object, behind "which the collector".
+// deed is what the collector does to an object, behind "which the garbage collector".
 func deed(m *collector.Move) string {
 	switch m.Act {
 	case collector.Remove:
 		return "deletes"
 	case collector.FreeFinalizer:
-		return "releases from its deletion"
+		return "finishes deleting"
 	case collector.Detach, collector.Unblock, collector.Leave, collector.OrphanChildren:
 	}
 	return "changes"
@@ -164,14 +164,14 @@ func (s *subject) begins(move *collector.Move) {
 		return
 	}
 	i := s.graph.Object(first.Node).Identity
-	s.next(fmt.Sprintf("It begins with %s, which the collector %s.", name(i, s.object.Namespace), deed(first)))
+	s.next(fmt.Sprintf("It begins with %s, which the garbage collector %s.", name(i, s.object.Namespace), deed(first)))
 	s.remedy("see why that happens to "+name(i, s.object.Namespace), s.gc("why", i)...)
 }
 
 // goesWith says that a namespace or CustomResourceDefinition takes the object along.
 func (s *subject) goesWith(container graph.Node) {
 	i := s.graph.Object(container).Identity
-	s.say(collector.Delete, fmt.Sprintf("%s goes along with %s, which the collector deletes.", s.object, i))
+	s.say(collector.Delete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", s.object, i))
 	s.lingers()
 	s.remedy("see why that happens to "+i.String(), s.gc("why", i)...)
 }

@@ -13,9 +13,9 @@ import (
 // caveats says what weakens the answer about an object that is there, and what is
 // otherwise on this very server.
 func (s *subject) caveats() {
-	s.incomplete(s.Answer, "more than is named here may depend on it, or hold it up")
+	s.incomplete(s.Answer, "more objects than are named here may depend on it or block it")
 	if s.graph.Virtual(s.node) && !s.unwatched() {
-		s.Caveats = append(s.Caveats, "Objects of its type could not be listed; this one alone was asked for by name.")
+		s.Caveats = append(s.Caveats, "Objects of its type could not be listed; this tool read only this one, by name.")
 	}
 	server := s.graph.Snapshot().Server
 	if audit.SiblingsAtRisk(server) {
@@ -23,7 +23,7 @@ func (s *subject) caveats() {
 	}
 	broken := func(g snapshot.Gap) bool { return g.Reason == snapshot.Webhook && g.Resource != snapshot.All }
 	if i := slices.IndexFunc(s.graph.Snapshot().Gaps, broken); i >= 0 && audit.Before(server, "1.32.0") && s.Consequence != collector.None {
-		s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.32 the collector stands still as long as it cannot list a type, and here it cannot list %s.", server, s.graph.Snapshot().Gaps[i]))
+		s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.32 the garbage collector stops while it cannot list a type, and here it cannot list %s.", server, s.graph.Snapshot().Gaps[i]))
 	}
 }
 
@@ -41,9 +41,9 @@ func (v *View) incomplete(a *Answer, meaning string) {
 	}
 	switch {
 	case len(names) > 0:
-		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything could be read, so %s. Unread: %s.", meaning, listed(names)))
+		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything could be read, so %s. Not read: %s.", meaning, listed(names)))
 	case !v.now.Whole():
-		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything was looked at, so %s.", meaning))
+		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything was scanned, so %s.", meaning))
 	}
 }
 
@@ -53,14 +53,14 @@ func (v *View) incomplete(a *Answer, meaning string) {
 func (s *subject) before120(server string) {
 	for i, j := range s.judged {
 		if j.Cause == collector.ClusterToNamespaced {
-			s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.20 the collector deletes such an object. Remove the reference to %s.", server, s.object.Owners[i]))
+			s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.20 the garbage collector deletes such an object. Remove the reference to %s.", server, s.object.Owners[i]))
 			return
 		}
 	}
 	seen := map[graph.Node]bool{}
 	for i, j := range s.judged {
 		if j.Cause == collector.CrossNamespace {
-			s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.20 it depends on luck when the collector notices, often at the next restart of the controller manager; and then it may take the valid dependents of %s along.", server, s.object.Owners[i]))
+			s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.20 the garbage collector notices this at an unpredictable time, often at the next restart of the controller manager; it may then also delete the valid dependents of %s.", server, s.object.Owners[i]))
 			return
 		}
 		owner := s.graph.Owners(s.node)[i]
@@ -70,7 +70,7 @@ func (s *subject) before120(server string) {
 		seen[owner] = true
 		for _, e := range s.graph.Dependents(owner) {
 			if e.Node != s.node && s.judge.Reference(e).Cause == collector.CrossNamespace {
-				s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.20 one bad reference can take the valid dependents of the same owner along, and %s names %s from another namespace.", server, s.name(e.Node), s.object.Owners[i]))
+				s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.20, because of one invalid reference, the garbage collector can also delete the valid dependents of the same owner, and %s names %s from another namespace.", server, s.name(e.Node), s.object.Owners[i]))
 				return
 			}
 		}

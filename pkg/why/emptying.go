@@ -15,18 +15,18 @@ func (s *subject) surroundings() {
 		if !o.Terminating() || !Holds(s.graph, o, s.object) {
 			continue
 		}
-		s.Headline = fmt.Sprintf("%s goes %s.", s.object, GoesWith(o))
+		s.Headline = fmt.Sprintf("%s is deleted %s.", s.object, GoesWith(o))
 		what := "the namespace controller deletes everything in it"
 		if o.IsDefinition() {
 			what = "the API server deletes all objects of its kind"
 		}
-		s.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, whatever their owners are.", o.Identity, s.since(*o.Deleted), what)}, s.Next...)
+		s.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, regardless of owners.", o.Identity, s.since(*o.Deleted), what)}, s.Next...)
 		s.WaitsFor = []Link{}
 		return
 	}
 }
 
-// GoesWith says with what an object goes, whose namespace or definition is being deleted.
+// GoesWith says with what an object is deleted, whose namespace or definition is being deleted.
 func GoesWith(container *object.Object) string {
 	return fmt.Sprintf("with %s, which is being deleted", container.Identity)
 }
@@ -55,16 +55,16 @@ func (s *subject) inside() {
 		if f := o.ForeignFinalizers(); len(f) > 0 {
 			held = append(held, fmt.Sprintf("%s (%s)", o, strings.Join(f, ", ")))
 			if len(s.WaitsFor) < most {
-				s.WaitsFor = append(s.WaitsFor, Link{o.Identity, "is in it, and held by " + listed(f)})
+				s.WaitsFor = append(s.WaitsFor, Link{o.Identity, "is in it, and is held by " + listed(f)})
 			}
 		}
 	}
 	if len(held) > 0 {
-		s.next("Of these, somebody has to take finalizers off: " + listed(held) + ".")
+		s.next("Finalizers have to be removed from: " + listed(held) + ".")
 		first := s.WaitsFor[0].Object
-		s.remedy("see about the first of them", s.gc("why", first)...)
+		s.remedy("see why the first of them still exists", s.gc("why", first)...)
 	} else {
-		s.next("None of these bears a finalizer that would hold it, so they should go by themselves.")
+		s.next("None of these has a finalizer that blocks its deletion, so they should be deleted without help.")
 	}
 }
 

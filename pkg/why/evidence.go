@@ -33,24 +33,24 @@ func (s *subject) found(r object.Reference, j collector.Judgement) []string {
 	case collector.NoCause:
 		return s.solid(r, j)
 	case collector.Terminating:
-		return []string{fmt.Sprintf("%s is being deleted in the foreground: it goes last, and waits for its dependents to go before it", r)}
+		return []string{fmt.Sprintf("%s is being deleted in the foreground: it waits until its dependents are deleted", r)}
 	case collector.Unverified:
-		return []string{fmt.Sprintf("whether %s is there is not known: %s", r, j.Unverified(r).Obstacle()), "what is not known is never taken for absent"}
+		return []string{fmt.Sprintf("it is unknown whether %s exists: %s", r, j.Unverified(r).Obstacle()), "this tool never treats unknown as absent"}
 	case collector.ClusterToNamespaced:
-		return append(s.holder(j), fmt.Sprintf("%s belongs to no namespace, and %s is a kind that lives in one: such an owner can never be found", s.object.Identity, r.Kind))
+		return append(s.holder(j), fmt.Sprintf("%s is cluster-scoped, and %s is a namespaced kind: such an owner can never be found", s.object.Identity, r.Kind))
 	case collector.UnservedVersion:
 		return append(s.holder(j), fmt.Sprintf("the reference names it as %s, a version that this server does not serve (served: %s)", r.APIVersion, strings.Join(j.Served, ", ")),
-			"the collector looks for an owner in the very version that the reference names, and in no other")
+			"the garbage collector looks for an owner only in the version that the reference names")
 	case collector.UnknownKind:
-		return append(s.holder(j), fmt.Sprintf("this server knows no kind %s in %s, so the collector cannot even look for the owner", r.Kind, r.APIVersion))
+		return append(s.holder(j), fmt.Sprintf("this server does not serve kind %s in %s, so the garbage collector cannot look for the owner", r.Kind, r.APIVersion))
 	case collector.CrossNamespace:
-		return append(append([]string{s.nothingAt(r, j, here)}, s.holder(j)...), "an owner must live in the same namespace as its dependent, or in none (cluster-scoped)")
+		return append(append([]string{s.nothingAt(r, j, here)}, s.holder(j)...), "an owner must be in the namespace of its dependent, or be cluster-scoped")
 	case collector.Mismatched:
-		return append(append([]string{s.nothingAt(r, j, here)}, s.holder(j)...), "the collector looks where kind and name say, so a right UID alone does not help")
+		return append(append([]string{s.nothingAt(r, j, here)}, s.holder(j)...), "the garbage collector looks for an owner by kind and name, so a correct UID alone does not help")
 	case collector.Replaced:
 		return []string{
-			fmt.Sprintf("there is another %s%s now, created %s ago: it has the name, and not the UID", r, here, s.since(j.Resident.Created)),
-			"an owner is its UID: one that was deleted and made anew is not the owner any more",
+			fmt.Sprintf("another %s exists%s, created %s ago, with a different UID", r, here, s.since(j.Resident.Created)),
+			"a reference identifies its owner by UID: a recreated object is not the same owner",
 		}
 	case collector.Missing:
 		return []string{s.nothingAt(r, j, here), s.nobody()}
@@ -60,20 +60,20 @@ func (s *subject) found(r object.Reference, j collector.Judgement) []string {
 
 // solid says why an owner counts as there.
 func (s *subject) solid(r object.Reference, j collector.Judgement) []string {
-	out := []string{fmt.Sprintf("%s is there, with the UID that the reference names", r)}
+	out := []string{fmt.Sprintf("%s exists, with the UID that the reference names", r)}
 	if j.Holder.Namespace == "" && s.object.Namespace != "" {
-		out[0] += "; as it is cluster-scoped, it may own objects in any namespace"
+		out[0] += "; because it is cluster-scoped, it may own objects in any namespace"
 	}
 	if r.UID == s.object.UID {
-		out[0] = "it names itself as its owner, and is there"
+		out[0] = "it names itself as its owner, and exists"
 	}
 	o := j.Holder
 	switch {
 	case !o.Terminating():
 	case o.Orphaning():
-		out = append(out, "it is being deleted and lets go of its dependents (orphan): the collector removes this reference, and keeps the object")
+		out = append(out, "it is being deleted and orphans its dependents: the garbage collector removes this reference and keeps the object")
 	default:
-		out = append(out, "it is being deleted, but still there"+s.holding(o)+": until it is gone, it counts as an owner")
+		out = append(out, "it is being deleted, but still exists"+s.holding(o)+": until it is gone, it counts as an owner")
 	}
 	return out
 }
@@ -84,7 +84,7 @@ func (s *subject) holding(o *object.Object) string {
 	case len(held) > 0:
 		return ", held by the finalizer " + listed(held)
 	case o.Stopping():
-		return ", as its kubelet has yet to stop it"
+		return ", because its kubelet has not stopped it yet"
 	}
 	return ""
 }
@@ -92,16 +92,16 @@ func (s *subject) holding(o *object.Object) string {
 // nothingAt says that the owner is not where its reference leads.
 func (s *subject) nothingAt(r object.Reference, j collector.Judgement, here string) string {
 	if !j.Mapping.Served {
-		return fmt.Sprintf("%q is the kind of a list: the server finds nothing of that kind, whatever exists", r.Kind)
+		return fmt.Sprintf("%q is a list kind: the API server never finds an object of that kind", r.Kind)
 	}
 	if j.Resident != nil {
-		return fmt.Sprintf("%s%s has another UID than the reference names", r, here)
+		return fmt.Sprintf("%s%s has a different UID than the reference names", r, here)
 	}
 	_, at, _ := s.graph.View().CoordinatesOf(s.object.Namespace, r)
 	if s.graph.View().Lookup(at) != nil {
-		return fmt.Sprintf("there is no %s%s: the server was asked for it by name", r, here)
+		return fmt.Sprintf("%s does not exist%s: this tool requested it by name", r, here)
 	}
-	return fmt.Sprintf("there is no %s%s: the list of %s does not show it", r, here, j.Mapping.Type)
+	return fmt.Sprintf("%s does not exist%s: the list of %s does not contain it", r, here, j.Mapping.Type)
 }
 
 // holder says who bears the UID of the reference, where that is known.
@@ -111,9 +111,9 @@ func (s *subject) holder(j collector.Judgement) []string {
 	}
 	i := j.Holder.Identity
 	if i.Namespace == "" {
-		return []string{fmt.Sprintf("the UID that it names is that of %s", i)}
+		return []string{fmt.Sprintf("the UID that it names belongs to %s", i)}
 	}
-	return []string{fmt.Sprintf("the UID that it names is that of %s in namespace %s", i, i.Namespace)}
+	return []string{fmt.Sprintf("the UID that it names belongs to %s in namespace %s", i, i.Namespace)}
 }
 
 // nobody says that the UID was not seen, no louder than the view allows.
@@ -132,12 +132,12 @@ func (s *subject) odd(r object.Reference, j collector.Judgement) []string {
 	case snapshot.Lowercase:
 		out = append(out, fmt.Sprintf("the kind is %s; %q in lower case works by accident", j.Mapping.Type.Kind, r.Kind))
 	case snapshot.ListKind:
-		out = append(out, fmt.Sprintf("%q is most likely a slip of the pen for %q", r.Kind, strings.TrimSuffix(r.Kind, "List")))
+		out = append(out, fmt.Sprintf("%q is most likely a mistake for %q", r.Kind, strings.TrimSuffix(r.Kind, "List")))
 	case snapshot.NoVersion:
-		out = append(out, fmt.Sprintf("the apiVersion %q names no version; the collector takes it for %s", r.APIVersion, j.Mapping.Type.APIVersion()))
+		out = append(out, fmt.Sprintf("the apiVersion %q names no version; the garbage collector reads it as %s", r.APIVersion, j.Mapping.Type.APIVersion()))
 	}
 	if (j.Verdict == collector.Solid || j.Verdict == collector.Waiting) && j.Unmonitored() {
-		out = append(out, fmt.Sprintf("the collector does not watch %s, so it notices late when this owner goes", j.Mapping.Type))
+		out = append(out, fmt.Sprintf("the garbage collector does not watch %s, so it notices late when this owner is deleted", j.Mapping.Type))
 	}
 	return out
 }

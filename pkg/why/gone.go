@@ -19,7 +19,7 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 	a.State = Gone
 	a.ReferencedBy = v.namedBy(at)
 	a.Events = sorted(told.Events)
-	where, events := "", ", and no Event tells of it"
+	where, events := "", ", and no Event mentions it"
 	if told.Unread != "" {
 		events = ""
 	}
@@ -32,23 +32,23 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 	}
 	switch n := v.namers(a.ReferencedBy); {
 	case !a.Traced():
-		a.say(collector.None, fmt.Sprintf("There is no %s, and no trace of one: no object names it as its owner%s.", what, events))
-		a.next("Either it never existed, or it went and left nothing behind. Events are kept for an hour, unless the cluster is told otherwise.")
+		a.say(collector.None, fmt.Sprintf("No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events))
+		a.next("Either it never existed, or it was deleted without a trace. Events are kept for an hour, unless the cluster is configured otherwise.")
 		v.elsewhere(a)
 	case n > 0:
-		a.say(collector.None, fmt.Sprintf("%s is gone: %s still %s it as %s owner.", upper(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
-		a.next("So it most likely existed: a reference names a UID, and only what was created has one. Who deleted it, and when, a reference does not tell.")
+		a.say(collector.None, fmt.Sprintf("%s no longer exists: %s still %s it as %s owner.", upper(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		a.next("So it most likely existed: a reference names a UID, and only a created object has one. A reference does not say who deleted its owner, or when.")
 		first := a.ReferencedBy[0].Object
-		a.remedy("see what becomes of "+name(first, at.Namespace), v.gc("why", first)...)
+		a.remedy("see what happens to "+name(first, at.Namespace), v.gc("why", first)...)
 	default:
-		a.say(collector.None, fmt.Sprintf("%s is gone: Events still tell of it.", upper(what)))
+		a.say(collector.None, fmt.Sprintf("%s no longer exists: Events still mention it.", upper(what)))
 	}
 	v.successor(a)
 	if a.Traced() {
-		a.remedy("put it back, if it was this program that deleted it: backups lie below ~/.kube/gc-backup", plugin.Line("restore", "BACKUP")...)
+		a.remedy("restore it, if this tool deleted it: backups are in ~/.kube/gc-backup", plugin.Line("restore", "BACKUP")...)
 	}
 	a.unread(told)
-	v.incomplete(a, "an object that names it may not have been seen")
+	v.incomplete(a, "an object that names it may not have been read")
 	return a
 }
 
@@ -56,7 +56,7 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 func (v *View) successor(a *Answer) {
 	for n := range v.graph.Listed() {
 		if o := v.graph.Object(graph.Node(n)); a.Object.UID != "" && o.At(a.Object.APIVersion, a.Object.Kind, a.Object.Namespace, a.Object.Name) {
-			a.next(fmt.Sprintf("Another %s is there now, created %s ago, with another UID.", o, v.since(o.Created)))
+			a.next(fmt.Sprintf("Another %s exists now, created %s ago, with a different UID.", o, v.since(o.Created)))
 		}
 	}
 }
@@ -73,14 +73,14 @@ func (v *View) elsewhere(a *Answer) {
 		}
 	}
 	if len(in) > 0 {
-		a.next(fmt.Sprintf("There is one of that name in %s %s.", plural(len(in), "namespace", "the namespaces"), listed(in)))
+		a.next(fmt.Sprintf("One of that name exists in %s %s.", plural(len(in), "namespace", "the namespaces"), listed(in)))
 	}
 }
 
 // unread says that the Events could not be read.
 func (a *Answer) unread(told Told) {
 	if told.Unread != "" {
-		a.Caveats = append(a.Caveats, "What its Events would tell is not known: "+told.Unread+".")
+		a.Caveats = append(a.Caveats, "Its Events are unknown: "+told.Unread+".")
 	}
 }
 
@@ -142,7 +142,7 @@ func (v *View) namersOf(edges []graph.Edge) []Namer {
 func (s *subject) predecessors() {
 	if s.ReferencedBy = s.namersOf(s.claims(s.object.Identity)); len(s.ReferencedBy) > 0 {
 		n := s.namers(s.ReferencedBy)
-		s.next(fmt.Sprintf("An earlier %s is gone: %s still %s that one as %s owner, and not this.", s.object, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		s.next(fmt.Sprintf("An earlier %s no longer exists: %s still %s that one as %s owner, not this one.", s.object, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 	}
 }
 

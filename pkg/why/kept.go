@@ -14,13 +14,13 @@ func (s *subject) kept() {
 	n := len(s.object.Owners)
 	switch circle := s.circle(); {
 	case s.selfish() && n == 1:
-		s.say(collector.None, fmt.Sprintf("%s stays: it names itself as its owner, so its owner is always there.", s.object))
-		s.next("The collector never deletes it.")
+		s.say(collector.None, fmt.Sprintf("%s stays: it names itself as its owner, so its owner always exists.", s.object))
+		s.next("The garbage collector never deletes it.")
 		s.give("remove the reference to itself", string(s.object.UID))
 	case circle != nil:
-		s.say(collector.None, fmt.Sprintf("%s stays: it is in a circle of %d objects that own each other, so each of them has an owner that is there.", s.object, len(circle)))
-		s.next(fmt.Sprintf("The circle is %s. The collector deletes none of them, until somebody deletes one.", listed(s.names(circle))))
-		s.give("break the circle by removing its reference to "+s.within(circle).String(), string(s.within(circle).UID))
+		s.say(collector.None, fmt.Sprintf("%s stays: it is in a cycle of %d objects that own each other, so each of them has an existing owner.", s.object, len(circle)))
+		s.next(fmt.Sprintf("The cycle is %s. The garbage collector deletes none of them until someone deletes one.", listed(s.names(circle))))
+		s.give("break the cycle by removing its reference to "+s.within(circle).String(), string(s.within(circle).UID))
 	default:
 		s.say(collector.None, fmt.Sprintf("%s stays: %s.", s.object, Keeper(s.object.Owners)))
 	}
@@ -34,11 +34,11 @@ func (s *subject) kept() {
 func Keeper(owners []object.Reference) string {
 	switch n := len(owners); n {
 	case 0:
-		return "it has no owner, so the collector never touches it"
+		return "it has no owner, so the garbage collector never touches it"
 	case 1:
-		return fmt.Sprintf("its owner %s is there", owners[0])
+		return fmt.Sprintf("its owner %s exists", owners[0])
 	default:
-		return fmt.Sprintf("its %d owners are there", n)
+		return fmt.Sprintf("its %d owners exist", n)
 	}
 }
 
@@ -53,9 +53,9 @@ func (s *subject) ifOwnersGo() {
 	switch n := len(owners); {
 	case n == 0 || s.selfish() || s.circle() != nil:
 	case n == 1:
-		s.next(fmt.Sprintf("The collector deletes it when %s has gone.", s.object.Owners[0]))
+		s.next(fmt.Sprintf("The garbage collector deletes it after %s is deleted.", s.object.Owners[0]))
 	default:
-		s.next(fmt.Sprintf("The collector deletes it when the last of its %d owners has gone. Until then, it only loses the references to those that went.", n))
+		s.next(fmt.Sprintf("The garbage collector deletes it after the last of its %d owners is deleted. Until then, it only loses the references to deleted owners.", n))
 	}
 }
 
@@ -77,9 +77,9 @@ func (s *subject) leaving() bool {
 	link := Link{first.Identity, "is being deleted, and " + s.after.Of(going[0]).Reason.Message()}
 	s.WaitsFor = append(s.WaitsFor, link)
 	if collector.Weigh(s.object, then).Decided() == collector.Delete {
-		s.next(fmt.Sprintf("When %s has gone, no owner is left, and the collector deletes it.", listed(s.names(going))))
+		s.next(fmt.Sprintf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", listed(s.names(going))))
 	} else {
-		s.next(fmt.Sprintf("When %s has gone, it loses the reference and stays, as another owner is there.", listed(s.names(going))))
+		s.next(fmt.Sprintf("After the deletion of %s, it loses the reference and stays, because another owner exists.", listed(s.names(going))))
 	}
 	s.remedy("see what its owner waits for", s.gc("why", first.Identity)...)
 	return true
@@ -122,5 +122,5 @@ func (s *subject) circle() []graph.Node {
 
 // deleteIt shows the way to delete the object.
 func (s *subject) deleteIt() {
-	s.remedy("delete it; this shows first what goes with it", s.gc("delete", s.object.Identity, "--dry-run")...)
+	s.remedy("delete it; this previews what is deleted with it", s.gc("delete", s.object.Identity, "--dry-run")...)
 }

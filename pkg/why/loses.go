@@ -14,16 +14,16 @@ func (s *subject) loses(move *collector.Move) {
 	what := plural(n, "an owner reference", fmt.Sprintf("%d owner references", n))
 	switch d := s.now.Decide(s.node); {
 	case move.For != graph.None:
-		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and lets go of its dependents (orphan).", s.object, s.name(move.For)))
+		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", s.object, s.name(move.For)))
 	case d.Act == collector.Detach:
 		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s.", s.object, s.losses()))
 	default:
-		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s once an owner of it has gone.", s.object, what))
+		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s after an owner is deleted.", s.object, what))
 		s.begins(move)
 	}
 	s.remains(move)
 	if end := s.course.Model.Decide(s.node); end.Hold == collector.Undecidable {
-		s.next(fmt.Sprintf("About the rest the collector cannot decide, as %s.", s.after.Culprit(s.node, end.Culprit).Undecidable()))
+		s.next(fmt.Sprintf("After that, the garbage collector leaves it alone: %s.", s.after.Culprit(s.node, end.Culprit).Undecidable()))
 	}
 }
 
@@ -41,11 +41,11 @@ func (s *subject) losses() string {
 	}
 	var said []string
 	if n := len(missing); n > 0 {
-		said = append(said, fmt.Sprintf("its %s to %s, which %s not there", plural(n, "reference", "references"), listed(missing), plural(n, "is", "are")))
+		said = append(said, fmt.Sprintf("its %s to %s, which %s not exist", plural(n, "reference", "references"), listed(missing), plural(n, "does", "do")))
 	}
 	if n := len(waiting); n > 0 {
-		said = append(said, fmt.Sprintf("its %s to %s, which %s being deleted and %s %s dependents gone first",
-			plural(n, "reference", "references"), listed(waiting), plural(n, "is", "are"), plural(n, "wants", "want"), plural(n, "its", "their")))
+		said = append(said, fmt.Sprintf("its %s to %s, which %s being deleted in the foreground and %s for %s dependents",
+			plural(n, "reference", "references"), listed(waiting), plural(n, "is", "are"), plural(n, "waits", "wait"), plural(n, "its", "their")))
 	}
 	return strings.Join(said, ", and ")
 }
@@ -54,22 +54,22 @@ func (s *subject) losses() string {
 func (s *subject) remains(move *collector.Move) {
 	left := s.course.Model.Object(s.node)
 	if s.twin() {
-		s.next("The cluster's own collector removes references by their UID, so it removes the good reference together with the bad one of the same UID.")
+		s.next("The cluster's garbage collector removes references by UID, so it removes the valid reference together with the invalid one.")
 		if s.outlook.Left == 0 {
-			s.next("Then it has no owner left, and the collector never deletes it.")
+			s.next("Then it has no owner left, and the garbage collector never deletes it.")
 		}
-		s.remedy("keep its owner by removing the bad reference alone, before the collector comes", s.gc("repair", s.object.Identity)...)
+		s.remedy("keep its owner by removing only the invalid reference, before the garbage collector acts", s.gc("repair", s.object.Identity)...)
 		return
 	}
 	switch n := len(left.Owners); {
 	case n == 0:
-		s.next("Then it has no owner left, and the collector never deletes it.")
+		s.next("Then it has no owner left, and the garbage collector never deletes it.")
 	default:
-		s.next(fmt.Sprintf("%s and %s it. A collector that runs does this within seconds.", count(n, "owner")+plural(n, " remains", " remain"), plural(n, "keeps", "keep")))
+		s.next(fmt.Sprintf("%s and %s it. A running garbage collector does this within seconds.", count(n, "owner")+plural(n, " remains", " remain"), plural(n, "keeps", "keep")))
 	}
 	if move.For == graph.None && s.now.Decide(s.node).Act == collector.Detach {
 		for i, j := range s.judged {
-			s.mend(i, j, "have the same now, by ")
+			s.mend(i, j, "do the same now by ")
 		}
 	}
 }

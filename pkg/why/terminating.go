@@ -24,7 +24,7 @@ func (s *subject) terminating() {
 		if s.Consequence == collector.None {
 			s.Consequence = collector.Unlink
 		}
-		s.next("Meanwhile it loses its reference to an owner that is being deleted and lets go of its dependents (orphan).")
+		s.next("Meanwhile, it loses its reference to an owner that is being deleted and orphans its dependents.")
 	}
 }
 
@@ -36,25 +36,25 @@ func (s *subject) ends(since string) {
 		s.free(since)
 		return
 	case !s.object.Finishing() && !swept:
-		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and goes when what is in it has gone, which needs nobody's help.", s.object, since))
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and is deleted after its contents. No action is needed.", s.object, since))
 		return
 	case swept:
 		s.goesWith(s.course.Moves[s.course.Swept[s.node]].Node)
 		return
 	case s.object.Orphaning():
-		s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (orphan: its dependents stay, and lose their references to it): then the collector ends it.", s.object, since))
+		s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.", s.object, since))
 		s.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(s.dependents(), "dependent")))
 		s.lost()
 		return
 	}
 	blocking := s.now.Blocking(s.node)
 	if len(blocking) == 0 {
-		s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it go first), and nothing blocks it any more: the collector ends it.", s.object, since))
+		s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it are deleted first), and nothing blocks it any more: the garbage collector completes the deletion.", s.object, since))
 		s.lost()
 		return
 	}
-	s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it go first): it goes when the %s it %s gone, which the collector sees to.", s.object, since,
-		plural(len(blocking), "object that blocks", fmt.Sprintf("%d objects that block", len(blocking))), plural(len(blocking), "has", "have")))
+	s.say(collector.Delete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it are deleted first): the garbage collector deletes it after the %s it.", s.object, since,
+		plural(len(blocking), "object that blocks", fmt.Sprintf("%d objects that block", len(blocking)))))
 	for _, n := range blocking[:min(len(blocking), most)] {
 		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, "blocks it, and is deleted before it"})
 	}
@@ -66,8 +66,8 @@ func (s *subject) ends(since string) {
 
 // lost says what to think of a deletion that a collector should have ended long ago.
 func (s *subject) lost() {
-	s.next("A collector that runs does this within seconds. If it stays longer, that collector is off, or has lost track of it: then this program, or a restart of the controller manager, ends it.")
-	s.remedy("end the deletion, after a preview", plugin.Line("collect")...)
+	s.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
+	s.remedy("complete the deletion, after a preview", plugin.Line("collect")...)
 }
 
 func (s *subject) dependents() int {
@@ -84,22 +84,22 @@ func (s *subject) held(since string) {
 	left := s.course.Model.Object(s.node)
 	switch held := left.ForeignFinalizers(); {
 	case o.IsDefinition() && len(s.members()) > 0:
-		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and with it every object of its kind: %s still there.", o, since, are(len(s.members()))))
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, with every object of its kind: %s.", o, since, remaining(len(s.members()))))
 		s.inside()
 	case len(held) > 0:
 		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, s.foreign(s.node)))
 		s.owed(o.Identity, left)
 		if o.DeletingDependents() {
-			s.next("The collector takes its own finalizer away before; that is not enough.")
+			s.next("The garbage collector removes its own finalizer first; that is not enough.")
 		}
 	case left.Stopping():
-		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and has yet to stop: its kubelet was given %ds to end its containers (grace period).", o, since, *left.GraceSeconds))
-		s.next("It goes when its kubelet says that it has stopped. If the time has long passed, its node does not answer.")
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and is still stopping: its kubelet has %ds to stop its containers (grace period).", o, since, *left.GraceSeconds))
+		s.next("It is deleted when its kubelet reports that it has stopped. If the time has long passed, its node does not respond.")
 	case o.IsNamespace() && len(s.members()) == 0:
 		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read is left in it.", o, since))
-		s.next("It should be gone at the next look.")
+		s.next("It should be gone at the next scan.")
 	case o.IsNamespace():
-		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and with it everything in it: %s still there.", o, since, are(len(s.members()))))
+		s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, with everything in it: %s.", o, since, remaining(len(s.members()))))
 		s.inside()
 	default:
 		s.free(since)
@@ -110,14 +110,14 @@ func (s *subject) held(since string) {
 // cut short between the server's two writes (Store.Delete): the collector passes by
 // what is terminating without its finalizers (attemptToDeleteItem).
 func (s *subject) free(since string) {
-	s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be seen holds it.", s.object, since))
-	s.next("It should be gone at the next look. If it stays, its deletion was cut short: the server had marked it, and not removed it yet. The collector does not come back to it.")
-	s.remedy("if it stays, delete it again, which ends that", append([]string{"kubectl", "delete"}, s.target(s.object.Identity)...)...)
+	s.say(collector.None, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read blocks it.", s.object, since))
+	s.next("It should be gone at the next scan. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
+	s.remedy("if it stays, delete it again, which completes the deletion", append([]string{"kubectl", "delete"}, s.target(s.object.Identity)...)...)
 }
 
-func are(n int) string { return count(n, "object") + plural(n, " is", " are") }
+func remaining(n int) string { return count(n, "object") + " still " + plural(n, "exists", "exist") }
 
-// owed says who has to take finalizers away.
+// owed says who has to remove finalizers.
 func (s *subject) owed(i object.Identity, o *object.Object) {
 	for _, f := range o.ForeignFinalizers() {
 		if i == s.object.Identity {
@@ -125,6 +125,6 @@ func (s *subject) owed(i object.Identity, o *object.Object) {
 		}
 		s.next(fmt.Sprintf("The finalizer %s: %s.", f, whose(f)))
 	}
-	s.next("The collector never takes away a finalizer that is not its own.")
-	s.remedy("have whoever set it take it away. By hand you would skip what they have to do first", append([]string{"kubectl", "edit"}, s.target(i)...)...)
+	s.next("The garbage collector only removes its own finalizers.")
+	s.remedy("ask the controller behind it to remove it. Removing it by hand skips its cleanup", append([]string{"kubectl", "edit"}, s.target(i)...)...)
 }

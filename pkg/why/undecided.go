@@ -15,15 +15,15 @@ import (
 
 // stuck explains an object that one reference keeps from being judged at all.
 func (s *subject) stuck(culprit int) {
-	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the collector cannot decide about it, because of its reference to %s.", s.object, s.object.Owners[culprit]))
-	s.next("Nothing happens as long as that reference is as it is: a single reference that cannot be judged keeps the collector from the whole object.")
+	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the garbage collector cannot resolve its reference to %s.", s.object, s.object.Owners[culprit]))
+	s.next("Nothing happens until that reference is repaired: because of one reference that it cannot resolve, the garbage collector skips the whole object.")
 	if s.judged[culprit].Verdict == collector.Unresolvable {
-		s.next("It tries again and again, and reports that nowhere.")
+		s.next("It retries forever, and reports this nowhere.")
 	}
 	s.otherwise()
 	for i, j := range s.judged {
 		if j.Verdict == collector.Unresolvable || j.Verdict == collector.ScopeError {
-			s.mend(i, j, "mend it by ")
+			s.mend(i, j, "repair it by ")
 		}
 	}
 	s.deleteIt()
@@ -41,27 +41,27 @@ func (s *subject) otherwise() {
 	switch {
 	case lost == 0:
 	case s.outlook.Decided() == collector.Unlink:
-		s.next(fmt.Sprintf("Once that can be judged, it may lose %s that %s nowhere.", plural(lost, "another reference", fmt.Sprintf("%d other references", lost)), plural(lost, "leads", "lead")))
+		s.next(fmt.Sprintf("Once that can be resolved, it may lose %s that %s to no owner.", plural(lost, "another reference", fmt.Sprintf("%d other references", lost)), plural(lost, "leads", "lead")))
 	default:
-		s.next(fmt.Sprintf("Take care: %s, so once that can be judged, the collector may delete it.", plural(lost, "its other owner is not there", fmt.Sprintf("%d other owners are not there", lost))))
+		s.next(fmt.Sprintf("Take care: %s, so once that can be resolved, the garbage collector may delete it.", plural(lost, "its other owner does not exist", fmt.Sprintf("%d other owners do not exist", lost))))
 	}
 }
 
 // unknown explains an object about which nobody here can tell.
 func (s *subject) unknown(culprit int) {
 	r, j := s.object.Owners[culprit], s.judged[culprit]
-	s.say(collector.Hidden, fmt.Sprintf("What becomes of %s cannot be told from here: whether its owner %s is there could not be found out.", s.object, r))
+	s.say(collector.Hidden, fmt.Sprintf("It is unknown what happens to %s: whether its owner %s exists could not be verified.", s.object, r))
 	s.otherwise()
-	s.next("The cluster's own collector may see more than you do, and act on it. If its request fails, too, it leaves the object alone and tries again.")
+	s.next("The cluster's garbage collector may be able to read more than you, and act on it. If its request also fails, it keeps the object and tries again.")
 	switch {
 	case j.Gap != nil && j.Gap.Reason == snapshot.Forbidden:
 		s.need("list", j)
 	case j.Lookup != nil && j.Lookup.Reason == snapshot.Forbidden:
 		s.need("get", j)
 	case j.Gap != nil && j.Gap.Reason == snapshot.NotInFile:
-		s.remedy("ask the cluster instead of a file, or a file that "+plugin.Command()+" snapshot wrote", plugin.Line("snapshot", "-o", "cluster.json.gz")...)
+		s.remedy("scan the cluster instead of a file, or a file that "+plugin.Command()+" snapshot wrote", plugin.Line("snapshot", "-o", "cluster.json.gz")...)
 	default:
-		s.remedy("ask again when the server can answer", s.gc("why", s.object.Identity)...)
+		s.remedy("try again when the API server can answer", s.gc("why", s.object.Identity)...)
 	}
 }
 
@@ -71,7 +71,7 @@ func (s *subject) need(verb string, j collector.Judgement) {
 	if j.Mapping.Type.Namespaced {
 		words = append(words, "-n", s.object.Namespace)
 	}
-	s.remedy(fmt.Sprintf("ask again with the right to %s %s", verb, resource(j)), words...)
+	s.remedy(fmt.Sprintf("try again with the right to %s %s", verb, resource(j)), words...)
 }
 
 func resource(j collector.Judgement) string {
@@ -91,20 +91,20 @@ func (s *subject) misspelt() bool {
 func (s *subject) slip() {
 	what := "deletes it"
 	if s.outlook.Decided() == collector.Unlink {
-		what = "drops that reference"
+		what = "removes that reference"
 	}
 	i := slices.IndexFunc(s.judged, collector.Judgement.Withheld)
-	s.say(s.outlook.Decided(), fmt.Sprintf("%s names %s as its owner, the kind of a list, most likely by mistake: the cluster's own collector %s because of that.", s.object, s.object.Owners[i], what))
-	s.next("A collector that runs acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
+	s.say(s.outlook.Decided(), fmt.Sprintf("%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", s.object, s.object.Owners[i], what))
+	s.next("A running garbage collector acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
 	s.remedy("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
 }
 
 // refused explains an object of which the API server refuses every change that
 // the collector tries.
 func (s *subject) refused() {
-	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the collector wants to drop a reference of it, and the API server refuses that.", s.object))
-	s.next("Several of its references say that their owner is its controller. There may be one only, so the API server takes no change that leaves more than one.",
-		"The collector tries again and again, in vain.")
+	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the garbage collector tries to remove one of its references, and the API server refuses that.", s.object))
+	s.next("Several of its references mark their owner as its controller. An object may have only one, so the API server refuses every change that keeps more than one.",
+		"The garbage collector retries forever, without success.")
 	first := slices.IndexFunc(s.object.Owners, object.Reference.Controls)
 	var more []string
 	for _, r := range s.object.Owners[first+1:] {
@@ -113,7 +113,7 @@ func (s *subject) refused() {
 		}
 	}
 	if len(more) > 0 {
-		s.give("mend it by leaving it one controller, here the first one", more...)
+		s.give("repair it by keeping only one controller, here the first one", more...)
 	}
 }
 
@@ -123,9 +123,9 @@ func (s *subject) mend(i int, j collector.Judgement, purpose string) bool {
 	fix := ""
 	switch m.Fix {
 	case mend.Relink:
-		fix = fmt.Sprintf("pointing the reference at the %s that is there now", r)
+		fix = fmt.Sprintf("pointing the reference at the %s that exists now", r)
 	case mend.UpdateVersion:
-		fix = "rewriting the reference to a version that is served"
+		fix = "rewriting the reference to a served version"
 	case mend.Unlink:
 		fix = fmt.Sprintf("removing the reference to %s", r)
 	case mend.None:

@@ -35,7 +35,7 @@ func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 		t.Errorf("what is accepted is proposed: %s", accepted.Stderr)
 	}
 	s.gc("collect", "-n", ns, "--yes", "--plan", saved).exits(t, 1).
-		shows(t, "it rests on gaps that have to be accepted again: --accept-gap "+group)
+		shows(t, "it depends on gaps that you must accept again: --accept-gap "+group)
 	plain := s.tool().plan("-n", ns).Digest
 	s.gc("collect", "-n", ns, "--accept-gap", group, "--confirm", plain).exits(t, 4)
 	s.gc("collect", "-n", ns, "--accept-gap", group).exits(t, 4)

@@ -48,7 +48,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 			make: func(s *scene, ns string) object {
 				return s.create(widget(ns, "subject", ownedBy(to(s.create(secret(ns, "owner"))), lost())))
 			},
-			before: writing(single("widgets", "subject")), status: "skipped", message: "nothing left to do: it is so already",
+			before: writing(single("widgets", "subject")), status: "skipped", message: "nothing to do: it is already in this state",
 			do: func(s *scene, o object) { s.own(o, o.GetOwnerReferences()[0]) },
 		},
 		"L28 another object has its name": {
@@ -62,7 +62,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 			do: func(s *scene, o object) { s.own(s.replace(o), lost()) },
 		},
 		"L29 it has another owner now, that is there": {
-			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "its owner Secret/late is there",
+			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "its owner Secret/late exists",
 			do: func(s *scene, o object) { s.own(o, to(s.create(secret(o.GetNamespace(), "late")))) },
 		},
 		"L29 it has another owner now, that is not there": {
@@ -70,7 +70,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 			do: func(s *scene, o object) { s.own(o, reference("v1", "ConfigMap", "gone", "gone")) },
 		},
 		"L29 it has an owner now that cannot be judged": {
-			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "cannot be judged",
+			make: orphan, before: deleting(single("widgets", "subject")), status: "skipped", message: "cannot be resolved",
 			do: func(s *scene, o object) { s.own(o, lost(), reference("example.com/v1", "Nothing", "x", "x")) },
 		},
 		"L29 an unrelated change": {
@@ -84,7 +84,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 				s.remove(owner, metav1.DeletePropagationForeground)
 				return o
 			},
-			before: reading(single("configmaps", "waiting")), status: "skipped", message: "its owner ConfigMap/waiting is there",
+			before: reading(single("configmaps", "waiting")), status: "skipped", message: "its owner ConfigMap/waiting exists",
 			do: func(s *scene, o object) {
 				s.patch(configMap(o.GetNamespace(), "waiting"), `{"metadata":{"finalizers":["example.com/hold"]}}`)
 			},

@@ -22,7 +22,7 @@ func TestCollectIncident_kubernetes_115570(t *testing.T) {
 	ns := s.namespace("lost")
 	owner := s.create(workload("Deployment", ns, "web"))
 	s.remove(owner, metav1.DeletePropagationForeground)
-	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "remove-finalizer", "Deployment/web", "foreground deletion, and nothing blocks it any more")
+	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "remove-finalizer", "Deployment/web", "nothing blocks its foreground deletion any more")
 	s.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "removed finalizer 1", "nothing left")
 	s.goes(owner)
 }
@@ -55,7 +55,7 @@ func TestCollectIncident_kubernetes_114603(t *testing.T) {
 	daemons := s.create(workload("DaemonSet", ns, "agent", ownedBy(former)))
 	adopter := s.create(workload("Deployment", ns, "adopter"))
 	f := s.meanwhile(deleting(single("daemonsets", "agent")), func() { s.own(daemons, to(adopter)) })
-	f.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "skipped", "DaemonSet/agent", "it changed: its owner Deployment/adopter is there", "nothing was changed")
+	f.gc("collect", "-n", ns, "--yes").exits(t, 0).shows(t, "skipped", "DaemonSet/agent", "it changed: its owner Deployment/adopter exists", "nothing was changed")
 	if s.gone(daemons) {
 		t.Error("it was deleted all the same")
 	}
@@ -159,7 +159,7 @@ func TestCollectIncident_velero_10556(t *testing.T) {
 	after := s.replace(before)
 	rs := s.create(workload("ReplicaSet", ns, "web-1", ownedBy(to(before, controlling, blocking))))
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).
-		shows(t, "ReplicaSet/web-1", "its only owner, Deployment/web, was replaced: another object has its name")
+		shows(t, "ReplicaSet/web-1", "its only owner, Deployment/web, was replaced: it has another UID now")
 	s.untouched(rs, after)
 	// Without that one rule, nobody loses it.
 	s.plans([]string{}, "-n", ns, "--rule", "missing-owner,mismatched-owner,cross-namespace-owner")

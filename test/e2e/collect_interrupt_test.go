@@ -95,7 +95,7 @@ func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
 	s.many(ns, 60)
 	_, run := s.interrupts(1)
 	run("collect", "-n", ns, "--yes", "--concurrency=1").ends().exits(t, 130).
-		shows(t, "skipped", "the run ended before it", "and 5", "deleted ", "Undo: kubectl gc restore ").
+		shows(t, "skipped", "the run ended before this step", "and 5", "deleted ", "Undo: kubectl gc restore ").
 		warns(t, "interrupted: only the steps above were done; run the command again to continue")
 }
 
@@ -159,7 +159,7 @@ func TestCollectWaitsForAPodToStopUntilTheTimeIsOver(t *testing.T) {
 	below := s.create(configMap(ns, "below", ownedBy(to(running))))
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Pod/running", "must stop first (grace period)", "ConfigMap/below", "its owner is deleted")
 	r := s.gc("collect", "-n", ns, "--yes", "--timeout=2s").exits(t, 1)
-	r.warns(t, "error: not finished within --timeout 2s: Pod/running is still there: waits for its kubelet to stop it; run the command again to continue")
+	r.warns(t, "error: not finished within --timeout 2s: Pod/running still exists: waits for the kubelet to stop it; run the command again to continue")
 	if r.Took < 2*time.Second || r.Took > patience/2 {
 		t.Errorf("it takes %s", r.Took)
 	}

@@ -64,10 +64,10 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 	}{
 		"a label":                     {func(s *scene, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, "it changed since the plan was made"},
 		"its owners":                  {func(s *scene, o object) { s.own(o, reference("v1", "Secret", "other", "other")) }, "it changed since the plan was made"},
-		"it has no owners any more":   {func(s *scene, o object) { s.own(o) }, "the collector would not touch it any more"},
-		"it is gone":                  {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationBackground) }, "the collector would not touch it any more"},
-		"it was replaced (L28)":       {func(s *scene, o object) { s.own(s.replace(o), lost()) }, "the collector would not touch it any more"},
-		"its owner's name came back":  {func(s *scene, o object) { s.create(secret(o.GetNamespace(), "gone")) }, "the collector would do something else with it now, or for another reason"},
+		"it has no owners any more":   {func(s *scene, o object) { s.own(o) }, "the garbage collector would no longer change it"},
+		"it is gone":                  {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationBackground) }, "the garbage collector would no longer change it"},
+		"it was replaced (L28)":       {func(s *scene, o object) { s.own(s.replace(o), lost()) }, "the garbage collector would no longer change it"},
+		"its owner's name came back":  {func(s *scene, o object) { s.create(secret(o.GetNamespace(), "gone")) }, "the garbage collector would now do something else with it, or for another reason"},
 		"it is being deleted":         {func(s *scene, o object) { s.remove(o, metav1.DeletePropagationForeground) }, "it changed since the plan was made"},
 		"a finalizer that would wait": {func(s *scene, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, "it changed since the plan was made"},
 	} {
@@ -116,7 +116,7 @@ func TestCollectRefusesAStepWhoseOwnerIsThereAfterAll(t *testing.T) {
 	dependent := s.create(configMap(ns, "dependent", ownedBy(to(owner, named("mistyped")))))
 	file := s.plannedTo(ns)
 	dependent = s.own(dependent, to(owner))
-	s.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 1).shows(t, "ConfigMap/dependent  refused: the collector would not touch it any more")
+	s.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 1).shows(t, "ConfigMap/dependent  refused: the garbage collector would no longer change it")
 	s.untouched(dependent)
 }
 
@@ -177,7 +177,7 @@ func TestCollectRefusesThePlanOfAnotherClusterStepByStep(t *testing.T) {
 	f := s.behind(nil).acting()
 	r := f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 1)
 	for _, o := range here {
-		r.shows(t, "ConfigMap/"+o.GetName()+"  refused: the collector would not touch it any more")
+		r.shows(t, "ConfigMap/"+o.GetName()+"  refused: the garbage collector would no longer change it")
 	}
 	if writes := f.wrote(); len(writes) > 0 {
 		t.Errorf("it writes: %+v", writes)
@@ -195,7 +195,7 @@ func TestCollectRefusesASavedPlanToDeleteANamespaceInWhichThereIsMoreByNow(t *te
 	digest := s.shown(s.gc("collect", "--dry-run", "--plan-out", file).exits(t, 0).shows(t, "Namespace/"+ns+"-doomed", "1 object in it"))
 	grown := s.create(secret(ns+"-doomed", "new"))
 	s.gc("collect", "--plan", file, "--confirm", digest).exits(t, 1).
-		shows(t, "Namespace/"+ns+"-doomed  refused: more would go along with it than the plan shows: Secret/new", "deleted 1")
+		shows(t, "Namespace/"+ns+"-doomed  refused: more would be deleted with it than the plan shows: Secret/new", "deleted 1")
 	s.untouched(doomed, inside, grown)
 	s.goes(orphan)
 }

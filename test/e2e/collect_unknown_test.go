@@ -112,7 +112,7 @@ func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
 
 	// The same where it is only the last look before the removal that fails.
 	f = failing(again(func(r *http.Request) bool { return r.URL.Path == "/apis/coordination.k8s.io/v1/leases" }))
-	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "skipped", "what depends on it could not all be seen again")
+	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "skipped", "not all of its dependents could be listed again")
 	if s.gone(owner) || s.gone(orphaning) {
 		t.Error("a finalizer is removed all the same")
 	}

@@ -70,7 +70,7 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 		owner := s.create(configMap(ns, "hangs"))
 		held := s.create(secret(ns, "hangs-below", ownedBy(to(owner, blocking)), heldBy("example.com/hold")))
 		s.gc("delete", "configmap/hangs", "-n", ns, "--cascade=foreground", "--yes").exits(t, 1).
-			shows(t, "blocked", "waits for Secret/hangs-below, which is held by example.com/hold", "deleted 2", "; a scan afterwards found nothing left to do, and 2 blocked: ConfigMap/hangs, Secret/hangs-below.")
+			shows(t, "blocked", "is blocked by Secret/hangs-below, which is held by example.com/hold", "deleted 2", "; a scan afterwards found nothing left to do, and 2 blocked: ConfigMap/hangs, Secret/hangs-below.")
 		if s.gone(held) || s.gone(owner) {
 			t.Error("what was held is gone")
 		}
@@ -100,7 +100,7 @@ func TestDeleteSaysThatNoCollectorComes(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
 	s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--timeout=2s").exits(t, 1).
-		shows(t, "skipped", "Secret/dependent", "the cluster's own collector did not come to it before the run ended").
+		shows(t, "skipped", "Secret/dependent", "the cluster's garbage collector did not process it before the run ended").
 		warns(t, "warning: the cluster's garbage collector has not processed 1 object yet: check that kube-controller-manager runs, or do its work with: kubectl gc collect",
 			"error: not finished within --timeout 2s; kubectl gc collect does the rest")
 	s.goes(owner)

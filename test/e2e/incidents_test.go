@@ -54,7 +54,7 @@ func TestIncident_redis_exporter_and_its_owner_in_kube_system(t *testing.T) {
 	s.found(got, monitoring, "error cross-namespace-owner: StatefulSet/redis-exporter: delete")
 	s.found(got, "kube-system")
 	got.says(t, exporter, "kube-system", "Widget/redis-0826", "will delete this object")
-	s.gc("audit", "-n", monitoring).exits(t, 1).shows(t, "StatefulSet/redis-exporter", "kube-system", "deletes it")
+	s.gc("audit", "-n", monitoring).exits(t, 1).shows(t, "StatefulSet/redis-exporter", "kube-system", "deletes object")
 }
 
 // A Secret was copied with its ownerReference into another namespace.

@@ -19,7 +19,7 @@ func TestWhereARightIsLackingNothingIsSent(t *testing.T) {
 	const word = "you may not patch configmaps in namespace "
 	r := f.gc("collect", "-n", ns, "--yes", "--backup-dir", backups, "--as", user).exits(t, 1).
 		warns(t, "warning: "+word+ns+", which is needed for ConfigMap/shared", "error: the API server would not permit part of this plan: nothing was changed", "docs/rbac.md").
-		shows(t, "ConfigMap/shared", "not sent: "+word, "Secret/orphan", "not sent, as another step would be refused", "nothing was changed in ", "1 skipped, 1 failed")
+		shows(t, "ConfigMap/shared", "not sent: "+word, "Secret/orphan", "not sent, because another step would be refused", "nothing was changed in ", "1 skipped, 1 failed")
 	if writes := f.wrote(); len(writes) > 0 {
 		t.Errorf("it sends %s %s all the same", writes[0].Method, writes[0].Path)
 	}

@@ -157,7 +157,7 @@ func TestARepairWithinACollectKeepsWhatItMends(t *testing.T) {
 		s.gc("repair", "configmap/kept", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 1 in ")
 	})
 	f.gc("collect", "-n", ns, "--yes", "--concurrency=1", "--backup-dir", backups).exits(t, 0).
-		shows(t, "deleted 1 in ", "skipped", "ConfigMap/kept", "its owner Secret/owner is there")
+		shows(t, "deleted 1 in ", "skipped", "ConfigMap/kept", "its owner Secret/owner exists")
 	s.refers(kept, to(owner))
 	s.goes(doomed)
 	s.savedAll(backups, doomed)
@@ -257,7 +257,7 @@ func TestAnObjectIsReplacedBetweenLookAndAct(t *testing.T) {
 		"what a repair is to mend": {func(s *scene, ns string) (object, []string) {
 			owner := s.create(secret(ns, "owner"))
 			return s.create(configMap(ns, "subject", ownedBy(former(to(owner))))), []string{"repair", "-n", ns, "--no-backup"}
-		}, 0, "gone meanwhile"},
+		}, 0, "it no longer exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := set(t)
@@ -280,7 +280,7 @@ func TestARestorationMeetsAnotherOfTheSameName(t *testing.T) {
 	folder := s.deletes(ns, "configmap/owner")
 	var other object
 	f := s.meanwhile(writing(listOf("configmaps")), func() { other = s.create(configMap(ns, "owner")) })
-	f.gc("restore", folder, "--yes", "--to-another-cluster").shows(t, "another is there by now")
+	f.gc("restore", folder, "--yes", "--to-another-cluster").shows(t, "another object of that name exists now")
 	s.untouched(other)
 	for _, link := range s.links(ns) {
 		if strings.Contains(link, "ConfigMap/owner") {

@@ -79,11 +79,11 @@ var limited = map[string]struct {
 	"why": {
 		func(s *scene, ns string, _ bool) attempt {
 			s.create(configMap(ns, "orphan", ownedBy(lost())))
-			return attempt{args: []string{"why", "configmap/orphan", "-n", ns}, shows: []string{"ConfigMap/orphan will be deleted by the collector"}}
+			return attempt{args: []string{"why", "configmap/orphan", "-n", ns}, shows: []string{"The garbage collector will delete ConfigMap/orphan"}}
 		},
 		map[string]shortfall{
 			"list": {2, []string{"forbidden"}},
-			"get":  {0, []string{"What becomes of ConfigMap/orphan cannot be told from here"}},
+			"get":  {0, []string{"It is unknown what happens to ConfigMap/orphan"}},
 		},
 	},
 	"snapshot": {

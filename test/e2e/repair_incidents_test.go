@@ -70,7 +70,7 @@ func TestVelero10556RestoredObjectsAreRelinkedAndNothingIsLost(t *testing.T) {
 	doomed := s.create(configMap(ns, "unmended", ownedBy(lost())))
 
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--dry-run").exits(t, 0).
-		shows(t, "relink", "Secret/password", "Widget/monitor has another UID now: points at that one (the collector would delete it otherwise)", "relink 6. Complete scan.")
+		shows(t, "relink", "Secret/password", "Widget/monitor exists, with another UID: the reference gets that UID (otherwise GC would delete it)", "relink 6. Complete scan.")
 	backups := t.TempDir()
 	s.gc("repair", "-n", ns, "--rule", "replaced-owner", "--yes", "--backup-dir", backups).exits(t, 0).
 		shows(t, "relinked 6 in ", "a scan afterwards found nothing left to do", "Undo: kubectl gc restore "+backups)
@@ -102,7 +102,7 @@ func TestRedisExporterIsUnlinkedAndKept(t *testing.T) {
 	below := s.create(configMap(monitoring, "dashboards", ownedBy(to(exporter))))
 
 	s.gc("repair", "statefulset/redis-exporter", "-n", monitoring, "--yes", "--backup-dir", t.TempDir()).exits(t, 0).
-		shows(t, "unlink", "Widget/redis-0826 is not in this namespace: it lives in "+home+"; keeps it, and nothing will ever collect it (the collector would delete it otherwise)", "unlinked 1 in ")
+		shows(t, "unlink", "Widget/redis-0826 is in another namespace: "+home+"; the object stays and is never collected (otherwise GC would delete it)", "unlinked 1 in ")
 	s.collected(monitoring, doomed)
 
 	s.refers(exporter)

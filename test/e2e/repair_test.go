@@ -101,7 +101,7 @@ func TestRepairJudgesAnewWhatOthersChange(t *testing.T) {
 		"somebody mended it": {
 			func(s *scene, o, owner object) { s.own(o, to(owner, blocking)) },
 			0,
-			[]string{"skipped", "it changed: nothing left to do: it is so already", "nothing was changed"},
+			[]string{"skipped", "it changed: nothing to do: it is already in this state", "nothing was changed"},
 			func(owner object) []metav1.OwnerReference { return []metav1.OwnerReference{to(owner, blocking)} },
 		},
 	} {
@@ -126,7 +126,7 @@ func TestRepairPointsNothingAtAnOwnerThatIsGoneByThen(t *testing.T) {
 		// The look reads it first, and the run right before the write.
 		return []fault{{once(again(reading(single("secrets", "owner")))), before(through, func() { s.remove(owner, metav1.DeletePropagationBackground) })}}
 	}).acting()
-	f.gc("repair", "configmap/subject", "-n", ns, "--fix", "relink", "--yes", "--no-backup").shows(t, "skipped", "Secret/owner, to which its reference was to lead, is gone", "nothing was changed")
+	f.gc("repair", "configmap/subject", "-n", ns, "--fix", "relink", "--yes", "--no-backup").shows(t, "skipped", "Secret/owner, the planned new owner, no longer exists", "nothing was changed")
 	s.untouched(o)
 }
 
@@ -237,7 +237,7 @@ func TestRepairBreaksACircleWhereItIsTold(t *testing.T) {
 	}
 	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "Nothing to do")
 	s.gc("repair", "configmap/egg", "-n", ns, "--fix", "unlink", "--reference", string(hen.GetUID()), "--yes", "--no-backup").exits(t, 1).
-		shows(t, "Secret/hen is being deleted in the foreground and waits for it, and is given up; its own deletion goes on; so the deletion of Secret/hen can end", "unlinked 1 in ")
+		shows(t, "Secret/hen is being deleted in the foreground and waits for it, but you chose to remove this reference; its own deletion continues; so the deletion of Secret/hen can complete", "unlinked 1 in ")
 	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0)
 	s.goes(egg, hen)
 }

@@ -94,7 +94,7 @@ func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
 		t.Fatalf("the shared one has %v", refs)
 	}
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
-		"leave   "+ns, "ConfigMap/taken", "another is there, made 20", "ConfigMap/shared", "create 2, link 1; 1 is left alone. Complete scan.", "created 2, linked 1 in ")
+		"leave   "+ns, "ConfigMap/taken", "another object of that name exists, created 20", "ConfigMap/shared", "create 2, link 1; 1 is left alone. Complete scan.", "created 2, linked 1 in ")
 	s.untouched(taken)
 	taken = s.live(taken)
 	s.must(s.at(taken).Delete(t.Context(), "taken", metav1.DeleteOptions{}))
@@ -115,7 +115,7 @@ func TestRestoreOfAPart(t *testing.T) {
 	s.create(secret(ns, "two", ownedBy(lost())))
 	s.create(secret(elsewhere, "one", ownedBy(lost())))
 	first := s.tool().saving("collect", "-n", ns)
-	s.gc("restore", first, "secret/one", "--yes").exits(t, 0).shows(t, "without its reference to Secret/gone, which is gone", "created 1 in ")
+	s.gc("restore", first, "secret/one", "--yes").exits(t, 0).shows(t, "without its reference to Secret/gone, which does not exist", "created 1 in ")
 	s.gc("restore", first, "-n", elsewhere, "--yes").exits(t, 0).shows(t, "Nothing to do")
 	if n := s.count(secret(ns, "")); n != 1 {
 		t.Errorf("%d were made", n)
@@ -138,7 +138,7 @@ func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
 	if n := s.count(secret(ns, "")); n != 0 {
 		t.Fatalf("%d Secrets are left", n)
 	}
-	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "owned by Widget/owner, which is another of that name", "references to Secret/gone, which is gone")
+	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "owned by Widget/owner, which is a newer object of that name", "references to Secret/gone, which does not exist")
 	s.sound(ns)
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Nothing to do")
 
@@ -147,7 +147,7 @@ func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
 	s.must(s.at(owner).Delete(t.Context(), "owner", metav1.DeleteOptions{}))
 	s.gc("restore", folder, "--exact", "--yes").exits(t, 0).
 		warns(t, "warning: --exact restores references that lead to no owner: the garbage collector will act on 1 of these objects").
-		shows(t, "the collector will delete the object for it")
+		shows(t, "the garbage collector will delete the object because of it")
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "delete 1.")
 }
 
@@ -160,7 +160,7 @@ func TestRestoreOfAServiceWhoseAddressIsTaken(t *testing.T) {
 	folder := s.deletes(ns, "service/web")
 	spec["clusterIP"] = ip
 	s.create(of("v1", "Service", ns, "thief", with("spec", spec)))
-	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "a Service whose clusterIP or nodePort is taken by now gets another", "created 1 in ")
+	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "clusterIP or nodePort of a Service, if it is taken now: the Service gets another", "created 1 in ")
 	if now := s.live(before).Object["spec"].(map[string]any)["clusterIP"]; now == ip || now == "" {
 		t.Errorf("it has %v, and had %v", now, ip)
 	}
@@ -277,12 +277,12 @@ func TestRestoreOfARepair(t *testing.T) {
 	folder := onlyFolder(t, dir)
 	mended := s.links(ns)
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "Nothing to do",
-		"references to Widget/owner, which was replaced by another of that name, to which they lead now: Secret/stale",
-		"references to Secret/gone, which is gone: ConfigMap/shared")
+		"references to Widget/owner, which was replaced: they already point at the newer object of that name: Secret/stale",
+		"references to Secret/gone, which does not exist: ConfigMap/shared")
 	if diff := cmp.Diff(mended, s.links(ns)); diff != "" {
 		t.Errorf("(-before +after)\n%s", diff)
 	}
-	s.gc("restore", folder, "--exact", "--yes").exits(t, 0).shows(t, "linked 2 in ", "the collector will delete the object for it", "the collector will drop it again")
+	s.gc("restore", folder, "--exact", "--yes").exits(t, 0).shows(t, "linked 2 in ", "the garbage collector will delete the object because of it", "the garbage collector will remove it again")
 	for _, o := range []object{stale, shared} {
 		got, want := s.live(o).GetOwnerReferences(), o.GetOwnerReferences()
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -39,7 +39,7 @@ func TestDeleteThenRestoreMakesTheSameTree(t *testing.T) {
 		s.create(secret(ns, "robot", with("type", "kubernetes.io/service-account-token"),
 			func(o object) { o.SetAnnotations(map[string]string{"kubernetes.io/service-account.name": "robot"}) }))
 		s.attains(deployment, 2, "status", "replicas")
-		s.sameAgain(ns, []string{"namespace/" + ns}, "ServiceAccount/default", "it comes with its namespace", "tokens of service accounts")
+		s.sameAgain(ns, []string{"namespace/" + ns}, "ServiceAccount/default", "a controller creates it in every namespace", "service account tokens")
 		if s.live(secret(ns, "robot")).GetAnnotations()["kubernetes.io/service-account.uid"] != string(s.live(of("v1", "ServiceAccount", ns, "robot")).GetUID()) {
 			t.Error("the Secret of a token is not that of the account")
 		}
@@ -97,7 +97,7 @@ func (s *scene) workloads(t *testing.T) {
 	pods := s.count(pod(ns, ""))
 	s.sameAgain(ns, []string{
 		"deployment/web", "statefulset/set", "job/import", "cronjob/nightly", "replicationcontroller/old", "daemonset/agent", "widget/cache",
-	}, "adopted by Deployment/web", "adopted by StatefulSet/set", "adopted by Job/import", "owned by Widget/cache, which is made again",
+	}, "adopted by Deployment/web", "adopted by StatefulSet/set", "adopted by Job/import", "owned by Widget/cache, which is recreated",
 		"Not restored:", "Jobs that had not finished count from zero")
 	for _, o := range []object{deployment, set, replicated, daemon} {
 		s.attains(o, s.live(o).GetGeneration(), "status", "observedGeneration")
@@ -136,7 +136,7 @@ func TestRestoreOfWhatHadFinishedDoesNotRunItAgain(t *testing.T) {
 	})
 	folder := s.tool().saving("delete", "-n", ns, "job/done")
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
-		"it had finished: made again, it would run again", "Jobs that had finished are made suspended", "created 1 in ", "2 are left alone")
+		"it had finished: if recreated, it would run again", "completion of finished Jobs, which was in their status: they are created suspended", "created 1 in ", "2 are left alone")
 	s.attains(done, true, "spec", "suspend")
 	s.await("the controller to see it", func(context.Context) (bool, error) {
 		return strings.Contains(fmt.Sprint(s.live(done).Object["status"]), "Suspended"), nil
@@ -166,7 +166,7 @@ func TestRestoreOfClaims(t *testing.T) {
 	}
 	folder := s.tool().saving("delete", "-n", ns, "persistentvolumeclaim/kept", "persistentvolumeclaim/gone", "persistentvolume/"+volume["gone"].GetName())
 	s.attains(volume["kept"], "Released", "status", "phase")
-	r := s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "created 3 in ", "a PersistentVolume is made again, not what is on it")
+	r := s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "created 3 in ", "data on PersistentVolumes: they are recreated")
 	_, command, found := strings.Cut(r.Stdout, "until somebody lets it go: kubectl ")
 	command, _, _ = strings.Cut(command, "': ")
 	if !found {

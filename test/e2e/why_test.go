@@ -40,7 +40,7 @@ func TestWhyShowsWhatTheRealCollectorReported(t *testing.T) {
 	s.gc("why", "configmap/kept", "-n", home).exits(t, 0).
 		shows(t, "ConfigMap/kept stays", "OwnerRefInvalidNamespace, from garbage-collector-controller", "does not exist in namespace")
 	s.gc("why", "configmap/lost", "-n", home).exits(t, 0).
-		shows(t, "ConfigMap/lost in namespace "+home+" is gone: Events still tell of it.", "OwnerRefInvalidNamespace")
+		shows(t, "ConfigMap/lost in namespace "+home+" no longer exists: Events still mention it.", "OwnerRefInvalidNamespace")
 	got := decode[struct {
 		APIVersion, Kind string
 		Complete         bool
@@ -118,18 +118,18 @@ func TestWhyOfWhatIsNotThere(t *testing.T) {
 		with("lastTimestamp", time.Now().UTC().Format(time.RFC3339)), with("count", int64(3))))
 
 	t.Run("dependents still name it", func(t *testing.T) {
-		s.gc("why", "configmap/owner", "-n", ns).exits(t, 0).shows(t, "ConfigMap/owner in namespace "+ns+" is gone: 1 object still names it as its owner.", "Secret/orphan")
-		s.gc("why", "--uid", string(owner.GetUID())).exits(t, 0).shows(t, "is gone", "Secret/orphan")
+		s.gc("why", "configmap/owner", "-n", ns).exits(t, 0).shows(t, "ConfigMap/owner in namespace "+ns+" no longer exists: 1 object still names it as its owner.", "Secret/orphan")
+		s.gc("why", "--uid", string(owner.GetUID())).exits(t, 0).shows(t, "no longer exists", "Secret/orphan")
 	})
 	t.Run("Events tell of it", func(t *testing.T) {
-		r := s.gc("why", "pod/worker", "-n", ns).exits(t, 0).shows(t, "Pod/worker in namespace "+ns+" is gone: Events still tell of it.", "Evicted, from kubelet, 3 times", `\x1b[31m`)
+		r := s.gc("why", "pod/worker", "-n", ns).exits(t, 0).shows(t, "Pod/worker in namespace "+ns+" no longer exists: Events still mention it.", "Evicted, from kubelet, 3 times", `\x1b[31m`)
 		if err := wellBehaved(r.Stdout); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("nothing tells of it", func(t *testing.T) {
 		s.gc("why", "configmap/typo", "-n", ns).exits(t, 1).
-			shows(t, "There is no ConfigMap/typo in namespace "+ns+", and no trace of one", "no Event tells of it", "There is one of that name in namespace "+other)
+			shows(t, "No ConfigMap/typo in namespace "+ns+" exists, and nothing refers to it", "no Event mentions it", "One of that name exists in namespace "+other)
 	})
 	t.Run("an admin need not say where", func(t *testing.T) {
 		s.gc("why", "configmap/typo", "-A").exits(t, 2).warns(t, "may exist in several namespaces", "-n")
@@ -146,11 +146,11 @@ func TestWhyForAUserWithRightsInOneNamespace(t *testing.T) {
 	s.grant("dave", ns, []any{""}, []any{"configmaps"}, []any{"list", "get"})
 	dave := s.as("dave")
 	dave.gc("why", "configmap/doomed", "-n", ns).exits(t, 0).
-		shows(t, "ConfigMap/doomed will be deleted by the collector", "Not everything could be read", "Incomplete scan.")
+		shows(t, "The garbage collector will delete ConfigMap/doomed", "Not everything could be read", "Incomplete scan.")
 	dave.gc("why", "configmap/unsure", "-n", ns).exits(t, 0).
-		shows(t, "What becomes of ConfigMap/unsure cannot be told from here", "kubectl auth can-i")
+		shows(t, "It is unknown what happens to ConfigMap/unsure", "kubectl auth can-i")
 	dave.gc("why", "configmap/none", "-n", ns).exits(t, 1).
-		shows(t, "There is no ConfigMap/none", "What its Events would tell is not known: read the Events about ConfigMap/none in namespace "+ns, "forbidden")
+		shows(t, "No ConfigMap/none", "Its Events are unknown: read the Events about ConfigMap/none in namespace "+ns, "forbidden")
 	dave.gc("why", "secret/none", "-n", ns).exits(t, 2).warns(t, `"secrets/none" in namespace`, "could not be read (forbidden)")
 	dave.gc("why", "configmap/doomed", "-n", ns, "--strict").exits(t, 3)
 }

@@ -155,11 +155,11 @@ func TestWhatBecomesOfEachObjectIsTold(t *testing.T) {
 	shared := st.ConfigMap("shop/shared", st.OwnedBy(owner, gone))
 	c := contentOf(t, written(t, st.New(st.Listing(owner, lost, below, shared, st.Secret("shop/kept", st.OwnedBy(owner)))), explorer.Source{}))
 	for name, want := range map[string]string{
-		"lost":   "delete: its only owner, Deployment/gone, is gone",
+		"lost":   "delete: its only owner, Deployment/gone, does not exist",
 		"below":  "delete: its owner is deleted",
-		"shared": "unlink: Deployment/gone is gone; Deployment/web remains",
-		"kept":   "keep: its owner Deployment/web is there",
-		"web":    "keep: it has no owner, so the collector never touches it",
+		"shared": "unlink: Deployment/gone does not exist; Deployment/web remains",
+		"kept":   "keep: its owner Deployment/web exists",
+		"web":    "keep: it has no owner, so the garbage collector never touches it",
 	} {
 		if got := c.fate(t, name); got != want {
 			t.Errorf("of %s it says %q, want %q", name, got, want)
@@ -175,7 +175,7 @@ func TestWhatIsInANamespaceThatGoesGoes(t *testing.T) {
 	for name, want := range map[string]string{
 		"web": ": with Namespace/shop, which is being deleted",
 		"a":   ": with Namespace/shop, which is being deleted",
-		"b":   "keep: it has no owner, so the collector never touches it",
+		"b":   "keep: it has no owner, so the garbage collector never touches it",
 	} {
 		if got := c.fate(t, name); got != want {
 			t.Errorf("of %s it says %q, want %q", name, got, want)
@@ -221,7 +221,7 @@ func TestReferencesLeadSomewhere(t *testing.T) {
 	if len(c.References.Claims) != 1 || c.References.Claims[0][0] != 0 || c.Texts[c.References.Claims[0][3]] != "gone" {
 		t.Fatalf("claims are %v", c.References.Claims)
 	}
-	if f := c.References.Claims[0][4]; c.Findings.Object[f] != a || c.Texts[c.Findings.Brief[f]] != "Deployment/gone is gone" {
+	if f := c.References.Claims[0][4]; c.Findings.Object[f] != a || c.Texts[c.Findings.Brief[f]] != "Deployment/gone does not exist" {
 		t.Errorf("finding %d speaks of it: %+v", f, c.Findings)
 	}
 }

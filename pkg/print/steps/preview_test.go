@@ -46,12 +46,12 @@ func TestPreview(t *testing.T) {
 				Secret("shop/import", Foreground()), Pod("shop/import-x", Terminating("example.com/hold"), Owned(To(Secret("shop/import"), Blocking))),
 			},
 			`ACTION            NAMESPACE   OBJECT                     WHY
-delete            monitoring  Deployment/redis-exporter  its only owner, Widget/redis-0826, is not in this namespace: it lives in kube-system
+delete            monitoring  Deployment/redis-exporter  its only owner, Widget/redis-0826, is in another namespace: kube-system
                               └─ Pod/redis-exporter-0    its owner is deleted; must stop first (grace period)
-delete            shop        Secret/restored            its only owner, Deployment/web, was replaced: another object has its name now
-unlink            shop        ConfigMap/shared           Deployment/old is gone; Deployment/web remains
-remove-finalizer  shop        ReplicaSet/api-7c          foreground deletion, and nothing blocks it any more
-blocked           shop        Secret/import              waits for Pod/import-x, which is held by example.com/hold for 60s
+delete            shop        Secret/restored            its only owner, Deployment/web, was replaced: it has another UID now
+unlink            shop        ConfigMap/shared           Deployment/old does not exist; Deployment/web remains
+remove-finalizer  shop        ReplicaSet/api-7c          nothing blocks its foreground deletion any more
+blocked           shop        Secret/import              is blocked by Pod/import-x, which is held by example.com/hold for 60s
 `,
 		},
 		"an object stands once, below the last of its owners to go, and finalizers hold what was deleted": {
@@ -60,11 +60,11 @@ blocked           shop        Secret/import              waits for Pod/import-x,
 				Pod("a/held", OwnedBy(left), Held("w/1", "x/2", "y/3", "z/4")),
 			},
 			`ACTION   NAMESPACE  OBJECT            WHY
-delete   a          ConfigMap/top     its only owner, Node/gone, is gone
+delete   a          ConfigMap/top     its only owner, Node/gone, does not exist
                     ├─ Secret/left    its owner is deleted
                     │  └─ Pod/held    its owner is deleted; then blocked by w/1, x/2, y/3 and 1 more
                     └─ Secret/right   its owner is deleted
-                       └─ Pod/bottom  none of its 2 owners holds: Secret/left goes before it; Secret/right goes before it
+                       └─ Pod/bottom  none of its 2 owners keeps it: Secret/left is deleted before it; Secret/right is deleted before it
 blocked  a          Pod/held          is held by w/1, x/2, y/3, z/4
 `,
 		},
@@ -73,15 +73,15 @@ blocked  a          Pod/held          is held by w/1, x/2, y/3, z/4
 				ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y")), Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking))),
 			},
 			`ACTION            NAMESPACE  OBJECT         WHY
-delete            a          Secret/two     its only owner, ConfigMap/one, is being deleted in the foreground and waits for it; its own dependents go first (foreground); its references stop blocking first, to break a cycle; removes its finalizer at the end
-remove-finalizer  a          ConfigMap/one  foreground deletion, and nothing blocks it any more; then blocked by x/y
+delete            a          Secret/two     its only owner, ConfigMap/one, is being deleted in the foreground and waits for it; its own dependents are deleted first (foreground); its references stop blocking first, to break a cycle; removes its finalizer at the end
+remove-finalizer  a          ConfigMap/one  nothing blocks its foreground deletion any more; then blocked by x/y
 blocked           a          ConfigMap/one  is held by x/y for 60s
 `,
 		},
 		"dependents of what is deleted in the foreground go before it": {
 			[]object.Object{foreground, Secret("a/child", Owned(To(foreground, Blocking)))},
 			`ACTION   NAMESPACE  OBJECT                WHY
-delete   a          ConfigMap/foreground  its only owner, Node/gone, is gone; its own dependents go first (foreground); removes its finalizer at the end; then blocked by x/y
+delete   a          ConfigMap/foreground  its only owner, Node/gone, does not exist; its own dependents are deleted first (foreground); removes its finalizer at the end; then blocked by x/y
                     └─ Secret/child       deleted before its owner, which waits for it
 blocked  a          ConfigMap/foreground  is held by x/y
 `,
@@ -89,15 +89,15 @@ blocked  a          ConfigMap/foreground  is held by x/y
 		"what an orphaned owner lets go of hangs below it, unless it lost a reference before": {
 			[]object.Object{orphaner, Secret("a/kept", OwnedBy(orphaner)), Secret("a/twice", OwnedBy(orphaner, gone))},
 			`ACTION  NAMESPACE  OBJECT              WHY
-delete  a          ConfigMap/orphaner  its only owner, Node/gone, is gone; its own dependents stay (orphan), as its finalizer asks; removes its finalizer at the end
-unlink             └─ Secret/kept      its owner ConfigMap/orphaner is being deleted and lets go of its dependents (orphan)
-unlink  a          Secret/twice        Node/gone is gone; ConfigMap/orphaner remains; then removes 1 more reference
+delete  a          ConfigMap/orphaner  its only owner, Node/gone, does not exist; its own dependents stay (finalizer orphan); removes its finalizer at the end
+unlink             └─ Secret/kept      its owner ConfigMap/orphaner is being deleted and orphans its dependents
+unlink  a          Secret/twice        Node/gone does not exist; ConfigMap/orphaner remains; then removes 1 more reference
 `,
 		},
 		"several owners that are gone are named": {
 			[]object.Object{web, ConfigMap("shop/shared", OwnedBy(old, gone, web))},
 			`ACTION  NAMESPACE  OBJECT            WHY
-unlink  shop       ConfigMap/shared  Deployment/old is gone; Node/gone is gone; Deployment/web remains
+unlink  shop       ConfigMap/shared  Deployment/old does not exist; Node/gone does not exist; Deployment/web remains
 `,
 		},
 		"what goes with a namespace or a definition is counted, and its dependents hang there": {
@@ -107,13 +107,13 @@ unlink  shop       ConfigMap/shared  Deployment/old is gone; Node/gone is gone; 
 				Namespace("empty", OwnedBy(gone)),
 			},
 			`ACTION   NAMESPACE  OBJECT                                        WHY
-delete   -          CustomResourceDefinition/widgets.example.com  its only owner, Node/gone, is gone
+delete   -          CustomResourceDefinition/widgets.example.com  its only owner, Node/gone, does not exist
                     ├─ 1 object of its kind                       deleted along with it
-         shop       └─ Secret/of-w                                its only owner, Widget/w, goes before it
-delete   -          Namespace/doomed                              its only owner, Node/gone, is gone; then waits for its contents
+         shop       └─ Secret/of-w                                its only owner, Widget/w, is deleted before it
+delete   -          Namespace/doomed                              its only owner, Node/gone, does not exist; then waits for its contents
                     └─ 3 objects in it                            deleted along with it, 1 of them blocked
-delete   -          Namespace/empty                               its only owner, Node/gone, is gone
-blocked  -          Namespace/doomed                              waits for what is in it to go
+delete   -          Namespace/empty                               its only owner, Node/gone, does not exist
+blocked  -          Namespace/doomed                              waits for its contents to be deleted
 blocked  doomed     Secret/b                                      is held by x/y
 `,
 		},

@@ -1,0 +1,313 @@
+package reason_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// Parameters of the sentences.
+var (
+	pod    = object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u-1"}
+	job    = object.Identity{APIVersion: "batch/v1", Kind: "Job", Namespace: "shop", Name: "import", UID: "u-2"}
+	gap    = reason.Gap{Group: "apps", Resource: "deployments", ErrorClass: "forbidden"}
+	gone   = named(reason.StateMissing)
+	minute = reason.Since{Deleted: time.Unix(0, 0).UTC(), Scanned: time.Unix(60, 0).UTC()}
+	held   = reason.Nested{Reason: reason.HeldByFinalizers{Finalizers: []string{"x/a"}}}
+	lost   = reason.Nested{Reason: reason.OwnersLost{Owners: []reason.Owner{gone}}}
+)
+
+// named returns an owner of which that was found.
+func named(state reason.OwnerState) reason.Owner {
+	return reason.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "api", UID: "u-3", Found: reason.Found{
+		State: state, UIDHolder: &pod, NameHolder: &job, ServedVersions: []string{"apps/v2"}, OtherController: "Job/import",
+	}}
+}
+
+func TestTheSentencesOfBlockers(t *testing.T) {
+	for _, c := range []struct {
+		reason  reason.Reason
+		message string
+	}{
+		{reason.HeldByFinalizers{Finalizers: []string{"x/a", "x/b"}}, "is held by x/a, x/b"},
+		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute}, "is held by x/a for 60s"},
+		{reason.GracePeriod{Since: minute}, "has been stopping for 60s"},
+		{reason.ContentsRemain{}, "waits for its contents to be deleted"},
+		{reason.ContentsRemain{Since: minute}, "has waited for 60s for its contents to be deleted"},
+		{reason.WaitsInCycle{}, "waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself"},
+		{reason.OwnerUndecidable{Owner: named(reason.StateKindIsList)}, "is left alone: its reference to Deployment/api names a list kind, most likely by mistake"},
+		{reason.OwnerUndecidable{Owner: named(reason.StateNamespaced)}, "is left alone: it is cluster-scoped, and its reference to Deployment/api names a namespaced kind"},
+		{reason.OwnerUndecidable{Owner: named(reason.StateVersionNotServed)}, "is left alone: its reference to Deployment/api names apps/v1, a version that is not served"},
+		{reason.OwnerUndecidable{Owner: named(reason.StateKindUnknown)}, "is left alone: its reference to Deployment/api names a kind that is not served in apps/v1"},
+		{reason.OwnerUndecidable{Owner: named(reason.StateUnverified)}, "is left alone: it is unknown whether its owner Deployment/api exists"},
+		{reason.OutOfScope{}, "is outside the scope of this run"},
+		{reason.DependentsUnknown{}, "keeps its finalizer, because not all of its possible dependents could be listed"},
+		{reason.ContentsUnknown{Gaps: []reason.Gap{gap}}, "is not deleted, because its contents could not be listed: deployments.apps (forbidden)"},
+		{reason.UIDContested{}, "is left alone: another object has the same UID"},
+		{reason.UIDContested{Objects: []object.Identity{pod}}, "is left alone: Pod shop/web (v1) was read with the same UID u-1 and different creation times"},
+		{reason.UIDContested{Objects: []object.Identity{pod, job}}, "is left alone: Pod shop/web (v1) and Job shop/import (batch/v1) are different objects with the same UID u-1"},
+		{reason.NothingBlocks{}, "is not blocked: the garbage collector has not processed it yet, or has lost track of it"},
+		{reason.BlockedByDependents{By: pod, RootCause: pod, Because: held}, "is blocked by Pod/web, which is held by x/a"},
+		{reason.BlockedByDependents{By: pod, RootCause: job, Because: held}, "is blocked by Pod/web (root cause: Job/import is held by x/a)"},
+		{reason.DeletionWithoutEffect{}, "the API server accepted its deletion, but still lists it unchanged"},
+	} {
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}
+
+func TestTheSentencesOfEffects(t *testing.T) {
+	for _, c := range []struct {
+		reason         reason.Brief
+		brief, message string
+	}{
+		{reason.DeletesObject{}, "deletes object", "the garbage collector will delete this object"},
+		{reason.RemovesReference{}, "removes reference, no owner remains", "the garbage collector will remove this reference and keep the object, which then has no owner left and is never collected"},
+		{reason.RemovesReference{OwnersLeft: 1}, "removes reference, 1 owner remains", "the garbage collector will remove this reference and keep the object, which then has 1 owner left"},
+		{reason.RemovesReference{OwnersLeft: 2}, "removes reference, 2 owners remain", "the garbage collector will remove this reference and keep the object, which then has 2 owners left"},
+		{reason.CannotDecide{}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve this owner and keeps the object until this is repaired"},
+		{reason.CannotDecide{Culprit: &gone}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object"},
+		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.DeletesObject{}}}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may delete this object"},
+		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.RemovesReference{}}}, "cannot resolve owner, keeps object", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may remove this reference"},
+		{reason.EffectUnknown{}, "unknown", "it is unknown what the garbage collector will do"},
+		{reason.NoEffect{}, "nothing", "the garbage collector does nothing about it"},
+		{reason.NoEffect{Terminating: true}, "nothing: object is being deleted", "the object is already being deleted, so the garbage collector does nothing about it"},
+		{reason.NeverCollected{}, "never collected", "each has an existing owner, so the garbage collector never collects any of them until someone deletes one"},
+		{reason.NeverCollected{Itself: true}, "never collected", "the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete"},
+		{reason.NeverCompletes{}, "deletion never completes", "all of them are being deleted in the foreground and each waits for another, so their deletion never completes"},
+		{reason.NeverCompletes{Itself: true}, "deletion never completes", "it is being deleted in the foreground and waits for itself, so its deletion never completes"},
+		{reason.DeletionUnderWay{}, "nothing: deletion in progress", "one of them is already being deleted"},
+		{reason.RemovesAllWithUID{}, "removes every reference to that UID", "the garbage collector removes references by UID, so it removes the valid reference together with the invalid one"},
+		{reason.UpdateRefused{}, "cannot remove reference: update refused", "the garbage collector tries to remove another reference, and the API server refuses every attempt"},
+		{reason.Waits{}, "waits", ""},
+		{reason.Waits{Forever: true}, "waits forever", ""},
+		{reason.Waits{Idle: true}, "not processed yet, or lost", ""},
+		{reason.Waits{Unknown: true}, "unknown", ""},
+		{reason.WaitsForController{}, "waits for the finalizer's controller", "the garbage collector only removes its own finalizers"},
+	} {
+		if got := c.reason.Brief(); got != c.brief {
+			t.Errorf("%#v says in short %q, want %q", c.reason, got, c.brief)
+		}
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}
+
+func TestTheSentencesOfFindings(t *testing.T) {
+	for _, c := range []struct {
+		reason         reason.Brief
+		brief, message string
+	}{
+		{reason.OwnerMissing{Owner: gone, ScanComplete: true}, "Deployment/api does not exist", "its owner Deployment/api does not exist, and no object has its UID"},
+		{reason.OwnerMissing{Owner: gone}, "Deployment/api does not exist", "its owner Deployment/api does not exist, and no object that could be read has its UID"},
+		{reason.OwnerReplaced{Owner: named(reason.StateReplaced)}, "Deployment/api exists, with another UID", "its owner Deployment/api was replaced: the reference names UID u-3, the existing object has UID u-2"},
+		{reason.OwnerMismatched{Owner: named(reason.StateMismatched)}, "Deployment/api: UID belongs to Pod/web", "its reference names apps/v1 Deployment/api, but the UID belongs to v1 Pod/web"},
+		{reason.OwnerInOtherNamespace{Owner: named(reason.StateInOtherNamespace), Namespace: "far"}, "Deployment/api: UID belongs to Pod/web in shop", "its owner Pod/web is in namespace shop, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in namespace far"},
+		{reason.OwnerInOtherNamespace{Owner: reason.Owner{Kind: "Pod", Name: "web", Found: reason.Found{UIDHolder: &pod}}}, "Pod/web is in namespace shop", "its owner Pod/web is in namespace shop, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in no namespace (cluster-scoped)"},
+		{reason.OwnerNamespaced{Owner: named(reason.StateNamespaced)}, "Deployment/api is namespaced, the object is not", "this object is cluster-scoped and names the namespaced Deployment/api as its owner, which is in namespace shop; since Kubernetes 1.20 the garbage collector never acts on such an object"},
+		{reason.OwnerVersionNotServed{Owner: named(reason.StateVersionNotServed)}, "apps/v1 Deployment/api, served: apps/v2", "its reference names Deployment/api as apps/v1, which is not served (served: apps/v2)"},
+		{reason.OwnerKindUnknown{Owner: gone}, "apps/v1 Deployment/api: no such kind", "its reference names apps/v1 Deployment/api, a kind that the API server does not know"},
+		{reason.OwnerUnverified{Owner: gone}, "Deployment/api: not scanned", "it is unknown whether its owner Deployment/api exists: its type was not part of this scan"},
+		{reason.OwnerUnverified{Owner: gone, Gap: &gap}, "Deployment/api: may not list deployments.apps", "it is unknown whether its owner Deployment/api exists: listing deployments.apps is forbidden"},
+		{reason.OwnerUnverified{Owner: gone, Gap: &reason.Gap{Resource: "pods", ErrorClass: "not-in-file"}}, "Deployment/api: not in the file", "it is unknown whether its owner Deployment/api exists: the file does not contain its type"},
+		{reason.OwnerUnverified{Owner: gone, Gap: &reason.Gap{Resource: "pods", ErrorClass: "timeout"}}, "Deployment/api: pods: timeout", "it is unknown whether its owner Deployment/api exists: pods could not be read (timeout)"},
+		{reason.OwnerUnverified{Owner: gone, ErrorClass: "bad-name"}, "Deployment/api: invalid name", "it is unknown whether its owner Deployment/api exists: no object can have this name, so this tool did not request it"},
+		{reason.OwnerUnverified{Owner: gone, ErrorClass: "timeout", Detail: "no answer"}, "Deployment/api: timeout", "it is unknown whether its owner Deployment/api exists: reading it failed (timeout): no answer"},
+		{reason.OwnerWaiting{Owner: gone}, "Deployment/api is being deleted (foreground)", "its owner Deployment/api is being deleted in the foreground and waits for its dependents to be deleted"},
+		{reason.OwnersInCycle{Members: []object.Identity{pod, job}}, "2 objects own each other: Pod/web, Job/import", "2 objects own each other: Pod/web, Job/import"},
+		{reason.OwnersInCycle{Members: []object.Identity{pod, pod, pod, pod, job}}, "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more", "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more"},
+		{reason.OwnsItself{}, "it owns itself", "it names itself as its owner"},
+		{reason.OwnerDuplicated{Earlier: gone, Later: gone, LaterIndex: 1}, "Deployment/api and Deployment/api have the same UID", "its references 1 and 2, Deployment/api and Deployment/api, have the same UID"},
+		{reason.TwoControllers{First: gone, Second: gone}, "Deployment/api and Deployment/api both control it", "Deployment/api and Deployment/api both claim to be its controller, so the API server refuses every update that keeps both"},
+		{reason.DeletionBlocked{Because: held}, "its deletion is held by x/a", "it is being deleted, and is held by x/a"},
+		{reason.FinalizerStuck{Finalizers: []string{"x/a"}, Since: minute}, "terminating 60s, held by x/a", "it has been terminating since 1970-01-01T00:00:00Z and is held by x/a"},
+		{reason.OwnerNotMonitored{Owner: gone, Type: "deployments.apps"}, "Deployment/api: GC does not watch its kind", "its owner Deployment/api exists, but the garbage collector does not watch deployments.apps, so it notices the owner's deletion late"},
+		{reason.OwnerKindMisspelled{Owner: gone, Spelling: reason.LowerCaseKind, Resolved: "Deployment"}, "Deployment/api: lower-case kind", "kind \"Deployment\" is in lower case; this works by accident, the kind is Deployment"},
+		{reason.OwnerKindMisspelled{Owner: gone, Spelling: reason.NoVersionInGroup, Resolved: "apps/v1"}, "Deployment/api: empty or malformed apiVersion", "apiVersion \"apps/v1\" names no version; the garbage collector reads it as apps/v1"},
+		{reason.OwnerKindMisspelled{Owner: gone, Spelling: reason.KindOfList, Resolved: "pods"}, "Deployment/api: list kind", "kind \"Deployment\" is a list kind; the garbage collector looks for the owner among pods"},
+		{reason.OwnerKindMisspelled{Owner: gone, Spelling: reason.KindOfList, Resolved: "pods", Unserved: true}, "Deployment/api: list kind", "kind \"Deployment\" is a list kind; the garbage collector looks for the owner among pods, which the API server does not serve, so it never finds the owner"},
+	} {
+		if got := c.reason.Brief(); got != c.brief {
+			t.Errorf("%#v says in short %q, want %q", c.reason, got, c.brief)
+		}
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}
+
+func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
+	for _, c := range []struct {
+		reason  reason.Reason
+		message string
+	}{
+		{reason.OwnerLossUndecided{Owner: named(reason.StateKindUnknown)}, "would lose an owner, but is left alone: its reference to Deployment/api names a kind that is not served in apps/v1"},
+		{reason.CascadeRefused{Object: pod, Gaps: []reason.Gap{gap}}, "is not deleted, because this would also delete Pod/web, whose contents could not be listed: deployments.apps (forbidden)"},
+		{reason.OrphanedByOwner{Owner: job}, "Job/import orphans it, and no owner remains"},
+		{reason.OrphanedByOwner{Owner: job, Remaining: []object.Identity{pod}}, "Job/import orphans it, and Pod/web remains"},
+		{reason.OwnerHeld{Owner: job}, "its owner Job/import is being deleted, but a finalizer holds it: until it is gone, it counts as an owner"},
+		{reason.OwnersRemain{Owners: []object.Identity{pod, job}}, "is also owned by Pod/web and 1 more"},
+		{reason.LastReferenceLost{}, "loses its last owner reference and then has no owner"},
+		{reason.NotReached{}, "the garbage collector does not process it"},
+		{reason.DeletedAfter{Objects: []object.Identity{pod, job}}, "is deleted after Pod/web and 1 more"},
+		{reason.DeletedAfter{Objects: []object.Identity{pod}, Finalizers: []string{"x/a"}}, "is deleted after Pod/web, which is held by x/a"},
+		{reason.CyclePartlyRequested{}, "the deletion of several objects of a cycle was requested: they may wait for each other forever"},
+		{reason.OrderMatters{Orphaned: true}, "it is deleted if the garbage collector processes it for an owner that is gone first"},
+		{reason.OrderMatters{Owner: &job}, "it does not block Job/import: it does not wait for its own dependents if the garbage collector processes it late"},
+		{reason.OrderMatters{Owner: &job, OwnerHeld: true}, "it does not block Job/import, which a finalizer holds: it stays if the garbage collector processes it late"},
+		{reason.OrderMatters{Owner: &job, Unblocked: true}, "it no longer blocks Job/import: it waits for its own dependents if the garbage collector processes it in time"},
+		{reason.OrderMatters{Owner: &job, Unblocked: true, OwnerHeld: true}, "it no longer blocks Job/import, which a finalizer holds: it is deleted if the garbage collector processes it in time"},
+		{reason.DependsOn{Object: pod}, "it depends on the outcome for Pod/web"},
+		{reason.NotRepaired{References: []reason.Unrepaired{{Owner: gone}, {Owner: named(reason.StateKindUnknown), ByHand: true}}}, "Deployment/api does not exist; Deployment/api is of a kind that is not served (to remove the reference anyway: --fix unlink)"},
+		{reason.RepairWouldDelete{}, "is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
+		{reason.RepairWouldDelete{Uncertain: true}, "is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read"},
+		{reason.DeletedDespiteRepair{Because: lost}, "would be deleted even if it is repaired: its only owner, Deployment/api, does not exist"},
+		{reason.DeletedDespiteRepair{Because: lost, FromRepairs: true}, "would be deleted because other objects are repaired, even if it is not: its only owner, Deployment/api, does not exist"},
+		{reason.ContentsDeleted{}, "its namespace or definition is deleted"},
+		{reason.Several{Reasons: []reason.Nested{held, lost}}, "is held by x/a; its only owner, Deployment/api, does not exist"},
+	} {
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}
+
+func TestTheSentencesOfSteps(t *testing.T) {
+	for _, c := range []struct {
+		reason  reason.Reason
+		message string
+	}{
+		{reason.Requested{}, "requested"},
+		{reason.Requested{Terminating: true, Dependents: reason.Foreground}, "requested, although it is already being deleted; its dependents are deleted first (foreground)"},
+		{reason.Requested{Namespace: true, Dependents: reason.Orphan}, "requested: everything in it is deleted with it; its dependents stay (orphan)"},
+		{reason.Requested{Definition: true, PolicyIgnored: true}, "requested: every object of its kind is deleted with it; the API server ignores the policy for this kind"},
+		{reason.Requested{Dependents: reason.Background, RecreatedBy: &job}, "requested; its dependents are deleted afterwards (background); its controller Job/import stays, and will likely create another"},
+		{reason.OwnersLost{Owners: []reason.Owner{gone}, Cascade: reason.Foreground}, "its only owner, Deployment/api, does not exist; its own dependents are deleted first (foreground)"},
+		{reason.OwnersLost{Owners: []reason.Owner{gone, gone}, Cascade: reason.Orphan}, "none of its 2 owners keeps it: Deployment/api does not exist; Deployment/api does not exist; its own dependents stay (finalizer orphan)"},
+		{reason.OwnerOrphansDependents{Owner: job}, "its owner Job/import is being deleted and orphans its dependents"},
+		{reason.OwnersPartlyLost{Owners: []reason.Owner{gone}, Remaining: reason.Remaining{}}, "Deployment/api does not exist; the garbage collector also removes the valid reference with the same UID, so no owner remains"},
+		{reason.OwnersPartlyLost{Owners: []reason.Owner{gone}, Remaining: reason.Remaining{Count: 1, Only: "Job/import"}}, "Deployment/api does not exist; Job/import remains"},
+		{reason.OwnersPartlyLost{Owners: []reason.Owner{gone}, Remaining: reason.Remaining{Count: 2, Twin: true}}, "Deployment/api does not exist; 2 owners remain (the cluster's garbage collector would also remove the valid reference with the same UID)"},
+		{reason.CycleBroken{}, "it waits in a cycle with its dependents, which are being deleted in the foreground: its references stop blocking, so the deletion can complete"},
+		{reason.DependentsOrphaned{}, "no dependent refers to it any more: its deletion can complete"},
+		{reason.DependentsDeleted{}, "nothing blocks its foreground deletion any more"},
+		{reason.ReferencesRepaired{References: []reason.Repaired{{Owner: gone, Version: "apps/v2"}}, WithoutRepair: reason.WouldSkip}, "Deployment/api is referenced in apps/v1, which is not served: the reference gets apps/v2 (otherwise GC cannot resolve it)"},
+		{reason.ReferencesRepaired{References: []reason.Repaired{{Owner: gone, Version: "apps/v2", Relinked: true}}, WithoutRepair: reason.WouldDelete}, "Deployment/api exists, with another UID: the reference gets that UID and apps/v2 (otherwise GC would delete it)"},
+		{reason.ReferencesRepaired{References: []reason.Repaired{{Owner: gone, Version: "apps/v1", Relinked: true}}, WithoutRepair: reason.WouldUnlink, Completes: []string{"Job/a", "Job/b"}}, "Deployment/api exists, with another UID: the reference gets that UID; so the deletion of Job/a, Job/b can complete (otherwise GC would remove the reference)"},
+		{reason.ReferencesDropped{Owners: []reason.Owner{gone}, Kept: reason.Kept{Ownerless: true}}, "Deployment/api does not exist; the object stays and is never collected"},
+		{reason.ReferencesDropped{Owners: []reason.Owner{gone}, Chosen: true, Kept: reason.Kept{Terminating: true}}, "Deployment/api does not exist, but you chose to remove this reference; its own deletion continues"},
+		{reason.ReferencesDropped{Owners: []reason.Owner{gone}, Kept: reason.Kept{Unresolved: true}}, "Deployment/api does not exist; its other references stay unchanged"},
+		{reason.ReferencesDropped{Owners: []reason.Owner{gone}, Kept: reason.Kept{Remaining: reason.Remaining{Count: 2}}}, "Deployment/api does not exist; 2 owners remain"},
+	} {
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}
+
+func TestTheSentencesOfStaleSteps(t *testing.T) {
+	for _, c := range []struct {
+		reason  reason.Reason
+		message string
+	}{
+		{reason.GapsNotAccepted{Accept: []string{"apps", "secrets"}}, "it depends on gaps that you must accept again: --accept-gap apps,secrets"},
+		{reason.NoLongerPlanned{}, "the garbage collector would no longer change it"},
+		{reason.PlannedOtherwise{}, "the garbage collector would now do something else with it, or for another reason"},
+		{reason.GapNotInPlan{}, "it would depend on a gap that the saved plan did not accept: make a new plan"},
+		{reason.MoreContents{Objects: []object.Identity{pod}}, "more would be deleted with it than the plan shows: Pod/web"},
+		{reason.ContentsNotPlanned{Objects: []object.Identity{pod}}, "what would be deleted with it is no longer part of the plan: Pod/web"},
+	} {
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}
+
+func TestTheSentencesOfARestoration(t *testing.T) {
+	for _, c := range []struct {
+		reason  reason.Reason
+		message string
+	}{
+		{reason.Restored{References: []reason.RestoredReference{{Owner: gone, Dropped: true}}}, "without its reference to Deployment/api, which does not exist"},
+		{reason.Restored{References: []reason.RestoredReference{{Owner: gone, Effect: reason.EffectDelete}, {Owner: gone, Effect: reason.EffectUnlink}, {Owner: gone, Effect: reason.EffectOther}}}, "with its reference to Deployment/api, which does not exist (the garbage collector will delete the object because of it); with its reference to Deployment/api, which does not exist (the garbage collector will remove it again); with its reference to Deployment/api, which does not exist (it is unknown what the garbage collector does about it)"},
+		{reason.Restored{References: []reason.RestoredReference{{Owner: gone, Adopted: true}, {Owner: named(reason.StateRecreated)}}}, "adopted by Deployment/api; owned by Deployment/api, which is recreated"},
+		{reason.StillTerminating{}, "it is still being deleted: restore it once it is gone"},
+		{reason.StillExists{}, "it still exists"},
+		{reason.ManifestUnreadable{Detail: "no JSON"}, "its manifest cannot be read: no JSON"},
+		{reason.RestoredAndTerminating{}, "it was restored before, and is being deleted again"},
+		{reason.NameTaken{Created: time.Unix(0, 0)}, "another object of that name exists, created 1970-01-01 00:00:00"},
+		{reason.NotDeletedByRun{}, "the run did not delete it"},
+		{reason.TypeUnverified{Gap: gap}, "its type could not be verified: deployments.apps (forbidden)"},
+		{reason.TypeNotServed{APIVersion: "x/v1", Kind: "Y"}, "x/v1 Y is no longer served"},
+		{reason.TypeNotServed{APIVersion: "x/v1", Kind: "Y", ServedVersions: []string{"x/v2"}}, "x/v1 Y is no longer served, only x/v2"},
+		{reason.NamespaceMissing{}, "its namespace does not exist: create that first"},
+		{reason.NamespaceTerminating{}, "its namespace is being deleted: once that is gone, recreate it first"},
+		{reason.WasTerminating{}, "it was already being deleted when it was backed up"},
+		{reason.ControllerCreatesPods{Controller: "Job/import"}, "its controller Job/import exists and creates the Pods that it needs"},
+		{reason.ComesWithNamespace{}, "a controller creates it in every namespace"},
+		{reason.ComesWithNamespace{ContentsLost: true}, "a controller creates it in every namespace; what was added to it is not restored"},
+		{reason.CreatedForService{}, "a controller creates it for its Service"},
+		{reason.LeaseRenewed{}, "its holder recreates it"},
+		{reason.EventPast{}, "it reports a past event"},
+		{reason.CreatedByServer{}, "the API server creates it for a type that it serves"},
+		{reason.MirrorPod{}, "its kubelet runs it from a file and recreates it"},
+		{reason.PodFinished{}, "it had finished: if recreated, it would run again"},
+		{reason.ServerFieldsLost{}, "UIDs, creation times, status and field managers: recreated objects get new ones"},
+		{reason.ReferencesLost{Owner: gone}, "references to Deployment/api, which does not exist"},
+		{reason.TokensReplaced{}, "service account tokens: their Secrets get new ones"},
+		{reason.PodsRestart{}, "data that containers wrote outside of volumes: Pods start again, on any node that fits"},
+		{reason.DebugContainersLost{}, "debug containers that were added to a running Pod"},
+		{reason.FinishedJobsSuspended{}, "completion of finished Jobs, which was in their status: they are created suspended, or they would run again"},
+		{reason.JobsRestartCount{}, "progress of unfinished Jobs, which was in their status: they count their Pods from zero"},
+		{reason.ServiceAddressesMayChange{}, "clusterIP or nodePort of a Service, if it is taken now: the Service gets another"},
+		{reason.VolumeContentsNotRestored{}, "data on PersistentVolumes: they are recreated, but their data exists only if their storage still does"},
+		{reason.ClaimVolumeUnverified{Volume: "pv-1"}, "it is unknown whether PersistentVolume/pv-1 still exists: its claim names it, and waits forever if it does not"},
+		{reason.ClaimVolumeBound{Volume: "pv-1"}, "PersistentVolume/pv-1 still names the UID of its old claim, and the new claim waits until you clear it: kubectl patch pv pv-1 --type=json -p '[{\"op\":\"remove\",\"path\":\"/spec/claimRef/uid\"}]'"},
+		{reason.ClaimsEmpty{}, "data on volumes that are gone: their PersistentVolumeClaims get new, empty ones"},
+	} {
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
+		}
+	}
+}
+
+func TestTheSentencesOfOwnerStates(t *testing.T) {
+	for state, want := range map[reason.OwnerState]string{
+		reason.StateExists:                 "exists",
+		reason.StateMissing:                "does not exist",
+		reason.StateReplaced:               "was replaced: it has another UID now",
+		reason.StateMismatched:             "does not match its UID, which belongs to Pod/web",
+		reason.StateInOtherNamespace:       "is in another namespace: shop",
+		reason.StateWaiting:                "is being deleted in the foreground and waits for it",
+		reason.StateNamespaced:             "is of a namespaced kind, but this object is cluster-scoped",
+		reason.StateVersionNotServed:       "is referenced in a version that is not served",
+		reason.StateKindUnknown:            "is of a kind that is not served",
+		reason.StateKindIsList:             "has a list kind, which is not served",
+		reason.StateUnverified:             "could not be verified",
+		reason.StateDeletedBefore:          "is deleted before it",
+		reason.StateRecreated:              "is recreated",
+		reason.StateRecreatedBefore:        "was recreated before",
+		reason.StateSucceeded:              "is a newer object of that name",
+		reason.StateLeadsToSuccessor:       "was replaced: they already point at the newer object of that name",
+		reason.StateOtherController:        "is no longer its controller: Job/import is",
+		reason.StateMissingInVersion:       "does not exist in apps/v2 either",
+		reason.StateUnverifiedInVersion:    "is referenced in a version that is not served, and could not be verified in apps/v2",
+		reason.StateDependentContested:     "cannot be repaired: another object has the UID of this one",
+		reason.StateDependentTerminating:   "needs no repair: the object is already being deleted",
+		reason.StateTerminating:            "is being deleted",
+		reason.StateItself:                 "is the object itself, which cannot own itself",
+		reason.StateReferencedTwice:        "is already its owner through another reference",
+		reason.StateReferencedTwiceUnknown: "is also named by another reference, which could not be verified",
+		reason.StateOwnedByDependent:       "is owned by this object, so they would own each other",
+		reason.StateReplacementContested:   "exists, with another UID, which a third object also has",
+		reason.StateReplacementTerminating: "exists, with another UID, but is being deleted",
+	} {
+		if got := named(state).Predicate(); got != want {
+			t.Errorf("of %s it says %q, want %q", state, got, want)
+		}
+	}
+}
