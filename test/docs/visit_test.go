@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -122,17 +123,46 @@ func (v *visit) compare(t *testing.T, c command, a answer) {
 	said := strings.Split(strings.ReplaceAll(strings.Join(a.said, "\n"), v.home, "/home/you"), "\n")
 	pairs := paired(c.output, said)
 	meant(v.names, c.output, said, pairs)
-	cut := slices.ContainsFunc(c.output, func(l string) bool { return strings.Contains(l, anything) })
+	fresh, known := refreshed(c.output, said)
 	switch {
 	case pairs != nil:
-	case *update && !cut:
-		fresh := make([]string, len(said))
-		for i, l := range said {
+	case *update && known:
+		for i, l := range fresh {
 			fresh[i] = strings.TrimRight(c.indent+l, " ")
 		}
 		v.lines = slices.Replace(v.lines, c.from+v.added, c.from+v.added+len(c.output), fresh...)
-		v.added += len(said) - len(c.output)
+		v.added += len(fresh) - len(c.output)
 	default:
 		t.Errorf("%s:%d: %q says otherwise (+) than the page shows (-):\n%s", v.file, c.line, c.text, cmp.Diff(trimmed(c.output), said))
 	}
+}
+
+// counts are the numbers of a summary, which a page leaves out where they differ from run
+// to run.
+var counts = regexp.MustCompile(`[0-9,]+ (objects with|references|of [0-9,]+ resource types)`)
+
+// refreshed returns what a page is to show in place of what it shows: all of what was
+// said, or as many lines if it ends with a line of …, without the counts if it leaves some
+// out. Where it leaves out other lines, only a person knows.
+func refreshed(shown, said []string) (fresh []string, ok bool) {
+	shown = trimmed(shown)
+	last := len(shown) - 1
+	inline := false
+	for i, l := range shown {
+		if strings.TrimSpace(l) == anything && i < last {
+			return nil, false
+		}
+		inline = inline || strings.Contains(l, anything) && strings.TrimSpace(l) != anything
+	}
+	fresh = slices.Clone(said)
+	if last >= 0 && strings.TrimSpace(shown[last]) == anything {
+		fresh = append(fresh[:min(last, len(fresh))], anything)
+	}
+	if inline {
+		for i, l := range fresh {
+			fresh[i] = strings.ReplaceAll(counts.ReplaceAllString(l, anything+" $1"), anything+" of ", anything+" of "+anything+" ")
+			fresh[i] = regexp.MustCompile(anything+" of "+anything+" [0-9,]+ ").ReplaceAllString(fresh[i], anything+" of "+anything+" ")
+		}
+	}
+	return fresh, true
 }
