@@ -148,10 +148,10 @@ func TestCollectDeletesNothingThatItCouldNotSave(t *testing.T) {
 		words []string
 	}{
 		"the folder cannot be made":    {fault{}, blocked, 2, []string{"error: make backup folder", "not a directory"}},
-		"the objects cannot be read":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), says(500, "InternalError", "etcd is on fire")}, nil, 1, []string{"not saved", "etcd is on fire"}},
-		"the objects are not whole":    {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), says(403, "Forbidden", "only metadata for you")}, nil, 1, []string{"not saved", "only metadata for you"}},
-		"one object cannot be read":    {fault{whole(single("configmaps", "orphan-001")), says(403, "Forbidden", "not this one")}, nil, 1, []string{"not saved", "not this one", "deleted 1"}},
-		"what is read is cut midway":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"metadata":{`) }}, nil, 1, []string{"not saved"}},
+		"the objects cannot be read":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), says(500, "InternalError", "etcd is on fire")}, nil, 1, []string{"not backed up", "etcd is on fire"}},
+		"the objects are not whole":    {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), says(403, "Forbidden", "only metadata for you")}, nil, 1, []string{"not backed up", "only metadata for you"}},
+		"one object cannot be read":    {fault{whole(single("configmaps", "orphan-001")), says(403, "Forbidden", "not this one")}, nil, 1, []string{"not backed up", "not this one", "deleted 1"}},
+		"what is read is cut midway":   {fault{whole(either(getOf("configmaps"), listOf("configmaps"))), func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"metadata":{`) }}, nil, 1, []string{"not backed up"}},
 		"its home cannot be found out": {fault{}, func(*scene) string { return "" }, 2, []string{"error: choose a folder for the backup", "hint: choose one with --backup-dir, or use --no-backup"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -119,7 +119,7 @@ func TestCollectIncident_openshift_origin_14646(t *testing.T) {
 			below := s.create(configMap(ns, "below", ownedBy(to(orphan))))
 			f := s.behind(func(http.Handler) []fault { return []fault{wrong} }).acting()
 			r := f.gc("collect", "-n", ns, "--yes").exits(t, 1)
-			r.lacks(t, "deleted", "already gone")
+			r.lacks(t, "deleted 1", "already gone")
 			s.untouched(orphan, below)
 		})
 	}

@@ -24,7 +24,7 @@ func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
 	alice.gc("collect", "-n", ns, "--dry-run").exits(t, 0).warns(t,
 		"you may not delete configmaps in namespace "+ns+", which is needed for ConfigMap/orphan",
 		"you may not patch configmaps in namespace "+ns+", which is needed for ConfigMap/released, ConfigMap/shared",
-		"a run would change nothing",
+		"a run would be refused",
 	)
 	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).shows(t,
 		`failed  delete `, `failed  unlink `, `failed  remove-finalizer `,
@@ -116,7 +116,7 @@ func TestCollectServerDryRunShowsWhatAdmissionRefuses(t *testing.T) {
 	plain := s.create(configMap(ns, "plain", ownedBy(lost())))
 	s.forbid(ns, "protected")
 	s.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
-		shows(t, "failed  delete", "ConfigMap/protected", "this one is under protection", "The server would allow 1 of 2 steps")
+		shows(t, "failed  delete", "ConfigMap/protected", "this one is under protection", "The API server would accept 1 of 2 steps")
 	s.untouched(protected, plain)
 	s.gc("collect", "-n", ns, "--yes").exits(t, 1).
 		shows(t, "ConfigMap/protected", "this one is under protection", "deleted 1", "1 failed", "a scan afterwards found 1 more to do")
@@ -151,7 +151,7 @@ func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 	const refusal = "cannot set an ownerRef on a resource you can't delete"
 	begun := time.Now()
 	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
-		shows(t, "failed  unlink", "ConfigMap/shared", refusal, "only who may delete an object may change its owner references", "The server would allow 1 of 2 steps")
+		shows(t, "failed  unlink", "ConfigMap/shared", refusal, "only who may delete an object may change its owner references", "The API server would accept 1 of 2 steps")
 	if took := time.Since(begun); took > patience/3 {
 		t.Errorf("it takes %s: a refusal is for good, and asked for once", took)
 	}

@@ -33,7 +33,7 @@ func TestDeleteRefusesWithAClearWord(t *testing.T) {
 		"more would go than may":                {[]string{"configmap/there", "-n", ns, "--yes", "--max-deletes=1"}, 4, []string{"error: the plan deletes 2 objects, more than --max-deletes allows (1)"}},
 		"a file that is not there":              {[]string{"-f", "/does/not/exist.yaml", "-n", ns}, 2, []string{"error: read manifests: ", "/does/not/exist.yaml"}},
 		"a file and a name":                     {[]string{"configmap/there", "-f", "x.yaml", "-n", ns}, 2, []string{"-f cannot be combined with targets"}},
-		"a file of another namespace":           {[]string{"-f", s.file("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+"}}"), "-n", other}, 2, []string{"is in namespace", "and -n says"}},
+		"a file of another namespace":           {[]string{"-f", s.file("there.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+"}}"), "-n", other}, 2, []string{"the namespace of ", "but -n is "}},
 		"a file of an object that was replaced": {[]string{"-f", s.file("old.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: there, namespace: "+ns+", uid: other}}"), "--yes"}, 2, []string{"it was recreated since"}},
 		"a file of a kind that is not served":   {[]string{"-f", s.file("gizmo.yaml", "{apiVersion: example.com/v1, kind: Gizmo, metadata: {name: x}}"), "--yes"}, 2, []string{`the server has no "Gizmo" in "example.com/v1"`}},
 		"offline, without a dry run":            {[]string{"configmap/there", "--from", "x.json"}, 2, []string{"--from works only with --dry-run=client"}},
@@ -62,7 +62,7 @@ func TestDeleteSaysWhoForbadeIt(t *testing.T) {
 	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "watch"})
 	alice := s.as("alice")
 	const word = `User "alice" cannot delete resource "configmaps"`
-	alice.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The server would allow 0 of 1 steps")
+	alice.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The API server would accept 0 of 1 steps")
 	alice.gc("delete", "configmap/doomed", "-n", ns, "--yes").exits(t, 1).shows(t, "ConfigMap/doomed", "you may not delete configmaps in namespace "+ns)
 	s.untouched(doomed)
 }
@@ -73,7 +73,7 @@ func TestDeleteSaysThatAdmissionRefusedIt(t *testing.T) {
 	doomed := s.create(configMap(ns, "doomed"))
 	s.forbid(ns, "doomed")
 	const word = "this one is under protection"
-	s.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The server would allow 0 of 1 steps")
+	s.gc("delete", "configmap/doomed", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/doomed", word, "The API server would accept 0 of 1 steps")
 	s.gc("delete", "configmap/doomed", "-n", ns, "--yes").exits(t, 1).shows(t, "ConfigMap/doomed", word)
 	s.untouched(doomed)
 }

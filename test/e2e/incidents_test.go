@@ -245,7 +245,7 @@ func TestIncident_openeverest_operator_418(t *testing.T) {
 	s.remove(restore, metav1.DeletePropagationForeground)
 	got := s.tool().audit("-n", ns, "--cyclic")
 	s.found(got, ns, "error owner-cycle: Widget/backup: stuck")
-	got.says(t, backup, "never ends")
+	got.says(t, backup, "never completes")
 	if len(got.Findings[0].Members) != 2 {
 		t.Errorf("members %v", got.Findings[0].Members)
 	}

@@ -39,7 +39,7 @@ func TestWhereARightIsLackingNothingIsSent(t *testing.T) {
 	})
 	t.Run("a preview says so, and stays a plan", func(t *testing.T) {
 		s := s.under(t)
-		p := decode[planned](t, s.gc("collect", "-n", ns, "--dry-run", "-o", "json", "--as", user).exits(t, 0).warns(t, word, "a run would change nothing"))
+		p := decode[planned](t, s.gc("collect", "-n", ns, "--dry-run", "-o", "json", "--as", user).exits(t, 0).warns(t, word, "a run would be refused"))
 		if len(p.Steps) != 2 {
 			t.Errorf("%+v", p.Steps)
 		}

@@ -149,7 +149,7 @@ func TestRepairRefusesEachInItsOwnWords(t *testing.T) {
 		{s.tool(), []string{"configmap/gone", "--yes"}, 2, []string{fmt.Sprintf(`"configmaps/gone" in namespace %q does not exist`, ns)}},
 		{s.tool(), []string{"-l", "no=such", "--yes"}, 2, []string{fmt.Sprintf(`nothing matched: no object in namespace %q has the labels "no=such"`, ns)}},
 		{alice, []string{"--yes", "--no-backup"}, 1, []string{"failed", "you may not patch configmaps in namespace " + ns, "2 failed"}},
-		{alice, []string{"--dry-run=server"}, 1, []string{`User "alice" cannot patch resource "configmaps"`, "The server would allow 0 of 2 steps"}},
+		{alice, []string{"--dry-run=server"}, 1, []string{`User "alice" cannot patch resource "configmaps"`, "The API server would accept 0 of 2 steps"}},
 	} {
 		r := c.tool.gc(append([]string{"repair", "-n", ns}, c.args...)...).exits(t, c.code)
 		for _, w := range c.words {
@@ -162,7 +162,7 @@ func TestRepairRefusesEachInItsOwnWords(t *testing.T) {
 	s.untouched(o, protected)
 
 	s.forbid(ns, "protected")
-	s.gc("repair", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/protected", "this one is under protection", "The server would allow 1 of 2 steps")
+	s.gc("repair", "-n", ns, "--dry-run=server").exits(t, 1).shows(t, "ConfigMap/protected", "this one is under protection", "The API server would accept 1 of 2 steps")
 	s.untouched(o, protected)
 	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 1).shows(t, "ConfigMap/protected", "this one is under protection", "relinked 1", "1 failed")
 	s.untouched(protected)

@@ -321,7 +321,7 @@ func TestRestoreByTheNameOfABackup(t *testing.T) {
 	asked.says("Create 1 object, link 0? Type yes: ")
 	asked.types("yes\n")
 	asked.ends().exits(t, 0).shows(t, "created 1 in ")
-	at.gc("restore").exits(t, 0).shows(t, "1 object  1         complete")
+	at.gc("restore").exits(t, 0).shows(t, "1 object   1         complete")
 	if n := s.count(configMap(ns, "")); n != 1 {
 		t.Errorf("%d were made", n)
 	}

@@ -98,7 +98,7 @@ func (s *scene) workloads(t *testing.T) {
 	s.sameAgain(ns, []string{
 		"deployment/web", "statefulset/set", "job/import", "cronjob/nightly", "replicationcontroller/old", "daemonset/agent", "widget/cache",
 	}, "adopted by Deployment/web", "adopted by StatefulSet/set", "adopted by Job/import", "owned by Widget/cache, which is recreated",
-		"Not restored:", "Jobs that had not finished count from zero")
+		"Not restored:", "they count their Pods from zero")
 	for _, o := range []object{deployment, set, replicated, daemon} {
 		s.attains(o, s.live(o).GetGeneration(), "status", "observedGeneration")
 	}
@@ -167,7 +167,7 @@ func TestRestoreOfClaims(t *testing.T) {
 	folder := s.tool().saving("delete", "-n", ns, "persistentvolumeclaim/kept", "persistentvolumeclaim/gone", "persistentvolume/"+volume["gone"].GetName())
 	s.attains(volume["kept"], "Released", "status", "phase")
 	r := s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "created 3 in ", "data on PersistentVolumes: they are recreated")
-	_, command, found := strings.Cut(r.Stdout, "until somebody lets it go: kubectl ")
+	_, command, found := strings.Cut(r.Stdout, "until you clear it: kubectl ")
 	command, _, _ = strings.Cut(command, "': ")
 	if !found {
 		t.Fatal(r.Stdout)
