@@ -104,7 +104,7 @@ func TestATrialOfMakingSaysSo(t *testing.T) {
 func TestARefusalToMakeSaysWhatHelps(t *testing.T) {
 	for name, test := range map[string]struct{ body, want any }{
 		"a quota":                 {status(403, "Forbidden", "exceeded quota: q", nil), "raise that quota or make room, and run it again"},
-		"a namespace that goes":   {status(403, "Forbidden", "it is being terminated", fields{"causes": []fields{{"reason": "NamespaceTerminating"}}}), "run it again when its namespace is gone, and made again"},
+		"a namespace that goes":   {status(403, "Forbidden", "it is being terminated", fields{"causes": []fields{{"reason": "NamespaceTerminating"}}}), "run it again when its namespace is gone and has been created again"},
 		"an admission of no hint": {status(403, "Forbidden", "admission webhook denied the request", nil), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func (f *Failure) Hint() string {
 	case strings.Contains(message, "exceeded quota"):
 		return "raise that quota or make room, and run it again"
 	case apierrors.HasStatusCause(f.Err, namespaceTerminating):
-		return "run it again when its namespace is gone, and made again"
+		return "run it again when its namespace is gone and has been created again"
 	}
 	return ""
 }
