@@ -37,7 +37,7 @@ func TestFindingsAreFilteredByNamespace(t *testing.T) {
 func TestFindingsAreSearched(t *testing.T) {
 	p := openDemo(t)
 	p.press("/")
-	p.press(strings.Split("lives KUBE-SYSTEM", "")...)
+	p.press(strings.Split("0826 KUBE-SYSTEM", "")...)
 	p.shows("StatefulSet/redis-exporter")
 }
 
