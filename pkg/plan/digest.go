@@ -3,7 +3,6 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -15,14 +14,14 @@ func (p *Plan) Seal() {
 	for _, s := range p.Steps {
 		p.Summary.add(s.Action)
 	}
-	p.Digest = digest(p.encoded())
+	p.Digest = digest(p.store().encoded())
 }
 
 // Sealed returns the plan with the digest of its own steps, as Load demands it: one
 // that was renewed has the digest of the plan that it was saved as.
 func (p *Plan) Sealed() *Plan {
 	sealed := *p
-	sealed.Digest = digest(p.encoded())
+	sealed.Digest = digest(p.store().encoded())
 	return &sealed
 }
 
@@ -51,11 +50,7 @@ func checksum(stored []byte) string {
 }
 
 func sum(stored []byte, drop func(depth int, key string) bool) string {
-	content, err := canonical(stored, drop)
-	if err != nil {
-		panic(fmt.Sprintf("hash a plan: %v", err)) // it was encoded or decoded before
-	}
-	hash := sha256.Sum256(content)
+	hash := sha256.Sum256(canonical(stored, drop))
 	return hex.EncodeToString(hash[:])
 }
 

@@ -29,11 +29,9 @@ type file struct {
 
 // Save writes the plan as one JSON document, the same that -o json prints.
 func (p *Plan) Save(w io.Writer) error {
-	s := p.store()
-	s.Checksum = checksum(p.encoded())
 	e := json.NewEncoder(w)
 	e.SetIndent("", "    ")
-	if err := e.Encode(file{APIVersion, Kind, s}); err != nil {
+	if err := e.Encode(file{APIVersion, Kind, p.sign()}); err != nil {
 		return fmt.Errorf("encode plan: %w", err)
 	}
 	return nil
@@ -67,10 +65,7 @@ func Load(r io.Reader) (*Plan, error) {
 	case head.Kind == "":
 		return nil, errors.New("not a plan: no apiVersion or kind")
 	}
-	known, err := canonical(data, func(_ int, key string) bool { return slices.Contains(head.Informational, key) })
-	if err != nil {
-		return nil, fmt.Errorf("not a plan: %w", err)
-	}
+	known := canonical(data, func(_ int, key string) bool { return slices.Contains(head.Informational, key) })
 	f := file{stored: &stored{fields: &fields{}}}
 	d := json.NewDecoder(bytes.NewReader(known))
 	d.DisallowUnknownFields()

@@ -123,22 +123,23 @@ func loadAll[S, T any](all []S, parts func(S) (*T, reason.Stored), into func(*T)
 	return out, nil
 }
 
-// encoded returns the stored form as JSON, without a checksum.
-func (p *Plan) encoded() []byte {
-	data, err := json.Marshal(p.store())
+// encoded returns the stored form as JSON.
+func (s *stored) encoded() []byte {
+	data, err := json.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("encode a plan: %v", err)) // only strings and numbers
 	}
 	return data
 }
 
+// sign returns the plan in its stored form, with the checksum of that.
+func (p *Plan) sign() *stored {
+	s := p.store()
+	s.Checksum = checksum(s.encoded())
+	return s
+}
+
 // MarshalJSON implements json.Marshaler: it returns the stored form with its checksum.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	s := p.store()
-	s.Checksum = checksum(p.encoded())
-	data, err := json.Marshal(s)
-	if err != nil {
-		return nil, fmt.Errorf("encode plan: %w", err)
-	}
-	return data, nil
+	return p.sign().encoded(), nil
 }
