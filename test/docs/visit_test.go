@@ -137,9 +137,12 @@ func (v *visit) compare(t *testing.T, c command, a answer) {
 	}
 }
 
-// counts are the numbers of a summary, which a page leaves out where they differ from run
-// to run.
-var counts = regexp.MustCompile(`[0-9,]+ (objects with|references|of [0-9,]+ resource types)`)
+// counts and ratios are the numbers of a summary, which a page leaves out where they differ
+// from run to run.
+var (
+	counts = regexp.MustCompile(`[0-9,]+ (objects with|references)`)
+	ratios = regexp.MustCompile(`[0-9,]+ of [0-9,]+ (resource types)`)
+)
 
 // refreshed returns what a page is to show in place of what it shows: all of what was
 // said, or as many lines if it ends with a line of …, without the counts if it leaves some
@@ -160,8 +163,8 @@ func refreshed(shown, said []string) (fresh []string, ok bool) {
 	}
 	if inline {
 		for i, l := range fresh {
-			fresh[i] = strings.ReplaceAll(counts.ReplaceAllString(l, anything+" $1"), anything+" of ", anything+" of "+anything+" ")
-			fresh[i] = regexp.MustCompile(anything+" of "+anything+" [0-9,]+ ").ReplaceAllString(fresh[i], anything+" of "+anything+" ")
+			l = counts.ReplaceAllString(l, anything+" $1")
+			fresh[i] = ratios.ReplaceAllString(l, anything+" of "+anything+" $1")
 		}
 	}
 	return fresh, true
