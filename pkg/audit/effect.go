@@ -28,7 +28,8 @@ func (s sight) cannotDecide(i int) reason.CannotDecide {
 	if culprit == i {
 		return reason.CannotDecide{}
 	}
-	out := reason.CannotDecide{Culprit: reason.Culprit(s.object.Owners[culprit])}
+	owner := reason.NewOwner(s.object.Owners[culprit], reason.Found{})
+	out := reason.CannotDecide{Culprit: &owner}
 	if s.judgements[i].Verdict == collector.Dangling {
 		out.Repaired = &reason.Nested{Reason: reason.DeletesObject{}}
 		if s.outlook.Decided() == collector.Unlink {

@@ -61,21 +61,12 @@ func (h *Hindrances) reason(at collector.Obstacle) reason.Reason {
 	case collector.NotAllSeen:
 		return reason.DependentsUnknown{}
 	case collector.HidesContents:
-		return ContentsUnknown(h.model.ContentsGaps(at.Node))
+		return snapshot.ContentsUnknown(h.model.ContentsGaps(at.Node))
 	case collector.SharesUID:
 		return snapshot.Contention(h.graph.Object(at.Node))
 	case collector.NothingBlocks:
 	}
 	return reason.NothingBlocks{}
-}
-
-// ContentsUnknown returns why an object that takes others along is not deleted.
-func ContentsUnknown(gaps []snapshot.Gap) reason.ContentsUnknown {
-	out := reason.ContentsUnknown{Gaps: make([]reason.Gap, len(gaps))}
-	for i, g := range gaps {
-		out.Gaps[i] = g.Parameter()
-	}
-	return out
 }
 
 // since returns how long a deletion had been under way when the snapshot was taken.

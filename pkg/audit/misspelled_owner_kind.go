@@ -11,7 +11,7 @@ var misspelledOwnerKind = Rule{
 	find: func(s sight) []Finding {
 		var out []Finding
 		for i, j := range s.judgements {
-			found := reason.OwnerKindMisspelled{Owner: s.owner(i), Spelling: reason.Spelling(j.Mapping.Spelling)}
+			found := reason.OwnerKindMisspelled{Owner: s.owner(i), Spelling: j.Mapping.Spelling}
 			switch j.Mapping.Spelling {
 			case snapshot.Plain:
 				continue

@@ -7,7 +7,7 @@ import (
 
 // Owner returns what the judgement of a reference found of the owner that it names.
 func (j Judgement) Owner(r object.Reference) reason.Owner {
-	return reason.Owner{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID, Found: j.Found()}
+	return reason.NewOwner(r, j.Found())
 }
 
 // Found returns what the judgement found of the owner.

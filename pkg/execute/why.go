@@ -72,7 +72,7 @@ func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decisio
 	case collector.Unseen:
 		return reason.DependentsUnknown{}
 	case collector.ContentsUnknown:
-		return contentsUnknown(m.ContentsGaps(n))
+		return snapshot.ContentsUnknown(m.ContentsGaps(n))
 	case collector.Contested:
 		return snapshot.Contention(m.Object(n))
 	case collector.Undecidable:
@@ -92,14 +92,6 @@ func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decisio
 	case collector.NoHold:
 	}
 	return reason.AlreadyDone{}
-}
-
-func contentsUnknown(gaps []snapshot.Gap) reason.ContentsUnknown {
-	var out reason.ContentsUnknown
-	for _, g := range gaps {
-		out.Gaps = append(out.Gaps, g.Parameter())
-	}
-	return out
 }
 
 // solid returns a reference to an owner that exists: the first of those, nil being all.

@@ -45,7 +45,7 @@ func (m *maker) blocked() []Blocked {
 		case o.Terminating() || len(o.Owners) == 0:
 		case collector.TakesAlong(o.Identity) && m.course.Model.Decide(node).Hold == collector.ContentsUnknown:
 			if m.options.Mode == Delete && m.losesOwner(node) || m.options.Mode != Delete && m.rooted(node, false) {
-				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: audit.ContentsUnknown(m.contentsGaps(node))})
+				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: snapshot.ContentsUnknown(m.contentsGaps(node))})
 			}
 		case m.options.Mode != Delete && m.rooted(node, false):
 			if b, stuck := m.undecided(hindrances, node); stuck {

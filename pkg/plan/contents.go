@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -21,7 +20,7 @@ func (m *maker) contentsGaps(n graph.Node) []snapshot.Gap {
 func (m *maker) refuseContainers() {
 	for _, d := range m.options.Bounds.Deletes {
 		if o := m.graph.Object(d.Node); !o.Terminating() && len(m.contentsGaps(d.Node)) > 0 {
-			m.refuse(d.Node, audit.ContentsUnknown(m.contentsGaps(d.Node)))
+			m.refuse(d.Node, snapshot.ContentsUnknown(m.contentsGaps(d.Node)))
 		}
 	}
 }
@@ -65,7 +64,7 @@ func (m *maker) refuseAll(n graph.Node) {
 
 // takes returns why an object is not deleted from whose deletion that of n follows.
 func (m *maker) takes(n graph.Node) reason.CascadeRefused {
-	return reason.CascadeRefused{Object: m.graph.Object(n).Identity, Gaps: audit.ContentsUnknown(m.contentsGaps(n)).Gaps}
+	return reason.CascadeRefused{Object: m.graph.Object(n).Identity, Gaps: snapshot.ContentsUnknown(m.contentsGaps(n)).Gaps}
 }
 
 func (m *maker) refuse(n graph.Node, why reason.Reason) {

@@ -79,7 +79,7 @@ func (m *maker) whyRetained(hindrances *audit.Hindrances, n graph.Node, s Retain
 	owner, orphans := orphaned[n]
 	switch kept := s.KeptBy; {
 	case d.Hold == collector.ContentsUnknown:
-		return audit.ContentsUnknown(m.contentsGaps(n)), true
+		return snapshot.ContentsUnknown(m.contentsGaps(n)), true
 	case d.Hold == collector.Contested:
 		return snapshot.Contention(m.graph.Object(n)), true
 	case d.Hold == collector.Undecidable:

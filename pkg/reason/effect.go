@@ -2,8 +2,6 @@ package reason
 
 import (
 	"fmt"
-
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // What the collector does with the object of a finding.
@@ -210,11 +208,6 @@ func (WaitsForController) Brief() string { return "waits for the finalizer's con
 // Message implements Reason.
 func (WaitsForController) Message() string {
 	return "the garbage collector only removes its own finalizers"
-}
-
-// Culprit returns an owner reference as a parameter, without what was found of it.
-func Culprit(r object.Reference) *Owner {
-	return &Owner{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID}
 }
 
 // Join returns the messages of several reasons as one sentence.

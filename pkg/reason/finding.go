@@ -345,14 +345,15 @@ type OwnerKindMisspelled struct {
 	Unserved bool     `json:"unserved,omitzero"` // nothing serves what it is taken for
 }
 
-// Spelling is how a reference spells the kind or apiVersion of its owner.
+// Spelling is by what accident the kind or apiVersion of an owner is understood.
 type Spelling string
 
-// The spellings.
+// The spellings that map although nobody should write them
+// (docs/gc-semantics.md#kind-spelling).
 const (
 	LowerCaseKind    Spelling = "lower-case kind"
-	KindOfList       Spelling = "list kind"
-	NoVersionInGroup Spelling = "empty or malformed apiVersion"
+	KindOfList       Spelling = "list kind"                     // maps to a resource that nothing serves
+	NoVersionInGroup Spelling = "empty or malformed apiVersion" // maps to the group's preferred version
 )
 
 // Brief implements Brief.

@@ -72,6 +72,11 @@ type Owner struct {
 	Found
 }
 
+// NewOwner returns the owner that a reference names, with what was found of it.
+func NewOwner(r object.Reference, found Found) Owner {
+	return Owner{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID, Found: found}
+}
+
 // String returns Kind/name.
 func (o Owner) String() string { return o.Kind + "/" + o.Name }
 

@@ -35,9 +35,6 @@ func Message(r Reason) string {
 	return r.Message()
 }
 
-// Equal reports whether two reasons have the same code and the same parameters.
-func Equal(a, b Reason) bool { return reflect.DeepEqual(a, b) }
-
 // Stored is a reason as JSON documents hold it: to be embedded in the struct that is
 // encoded. The zero value stands for no reason.
 type Stored struct {

@@ -14,23 +14,19 @@ import (
 func (b *bearer) reason() reason.Restored {
 	var out reason.Restored
 	for _, w := range b.wants {
-		r := reason.RestoredReference{Owner: w.owned(w.was)}
+		r := reason.RestoredReference{Owner: reason.NewOwner(w.was, w.evidence())}
 		switch {
 		case !w.kept:
 			r.Dropped = true
 		case w.found.Verdict != collector.Solid:
 			r.Effect = w.effect()
 		default:
-			r.Owner = w.owned(w.ref)
+			r.Owner = reason.NewOwner(w.ref, w.evidence())
 			r.Adopted = w.owner != nil && !w.owner.made() && w.later && adopting(w.ref) && w.ref.Controls()
 		}
 		out.References = append(out.References, r)
 	}
 	return out
-}
-
-func (w *want) owned(r object.Reference) reason.Owner {
-	return reason.Owner{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID, Found: w.evidence()}
 }
 
 // effect returns what comes of a reference that is restored although it leads nowhere.
@@ -99,7 +95,7 @@ func (m *maker) lost(order []*subject) []plan.Lost {
 	for _, b := range m.bearers {
 		for _, w := range b.wants {
 			if !w.kept {
-				add(reason.ReferencesLost{Owner: w.owned(w.was)}, b.object)
+				add(reason.ReferencesLost{Owner: reason.NewOwner(w.was, w.evidence())}, b.object)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // ContentsGaps returns what may hide objects that the deletion of a Namespace or of a
@@ -37,6 +38,16 @@ func (v *View) ContentsGaps(of object.Identity, accepted AcceptedGaps) []Gap {
 	out = slices.DeleteFunc(out, func(g Gap) bool { return g.Reason != ContestedUID && accepted.Covers(g) })
 	slices.SortFunc(out, Gap.Compare)
 	return slices.Compact(out)
+}
+
+// ContentsUnknown returns why an object that takes others along is not deleted: these gaps
+// may hide some of them.
+func ContentsUnknown(gaps []Gap) reason.ContentsUnknown {
+	out := reason.ContentsUnknown{Gaps: make([]reason.Gap, len(gaps))}
+	for i, g := range gaps {
+		out.Gaps[i] = g.Parameter()
+	}
+	return out
 }
 
 // Contains reports whether the deletion of a Namespace or of a CustomResourceDefinition

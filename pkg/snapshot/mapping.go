@@ -8,18 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// Spelling says by what accident an apiVersion and kind were understood.
-type Spelling string
+// Spelling is by what accident an apiVersion and kind are understood.
+type Spelling = reason.Spelling
 
-// The spellings that map although nobody should write them
-// (docs/gc-semantics.md#kind-spelling).
+// Plain is no accident; the other spellings are those of reasons.
 const (
 	Plain     Spelling = ""
-	Lowercase Spelling = "lower-case kind"
-	ListKind  Spelling = "list kind"                     // maps to a resource that nothing serves
-	NoVersion Spelling = "empty or malformed apiVersion" // maps to the group's preferred version
+	Lowercase          = reason.LowerCaseKind
+	ListKind           = reason.KindOfList
+	NoVersion          = reason.NoVersionInGroup
 )
 
 // Mapping is where the collector would ask for an apiVersion and kind.
