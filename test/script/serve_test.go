@@ -28,6 +28,11 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := yaml.YAMLToJSON([]byte(ts.ReadFile(args[1])))
 	ts.Check(err)
 	ts.Check(list.UnmarshalJSON(text))
+	for _, o := range list.Items {
+		if o.GetResourceVersion() == "" {
+			o.SetResourceVersion("1")
+		}
+	}
 	server := httptest.NewServer(&api{args[0], list.Items, args[2:]})
 	ts.Defer(server.Close)
 	addContext(ts, false, []string{args[0], server.URL})
@@ -130,9 +135,6 @@ func (a *api) read(resource, kind, namespace string, name []string) (int, any) {
 	}
 	items := []any{}
 	for _, o := range a.objects {
-		if o.GetResourceVersion() == "" {
-			o.SetResourceVersion("1")
-		}
 		if o.GetKind() != kind || namespace != "" && o.GetNamespace() != namespace {
 			continue
 		}
