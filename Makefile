@@ -48,7 +48,7 @@ demo: ## show the tool at work on a real control plane, then stop it
 
 .PHONY: picture
 picture: ## draw docs/picture, the terminal of the README, from a run on the demo
-	$(GO) run ./test/picture
+	$(GO) run ./test/screenshot
 
 .PHONY: demo-up
 demo-up: ## the same, and leave the control plane running

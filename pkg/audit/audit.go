@@ -11,8 +11,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -88,7 +88,7 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 		return nil, err
 	}
 	judge := collector.NewJudge(g)
-	p := &panorama{graph: g, judge: judge, mender: mend.New(g, judge), options: o}
+	p := &panorama{graph: g, judge: judge, mender: repair.New(g, judge), options: o}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
 	for _, part := range snapshot.InParts(g.Listed(), func(from, to int) Report { return p.part(rules, from, to) }) {

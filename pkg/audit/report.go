@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
 // Report is the answer of one audit.
@@ -126,14 +126,14 @@ func severityOf(v collector.Verdict, c collector.Consequence) Severity {
 
 // Fix is what would mend a finding: for a reference that leads to no owner, what
 // package mend says.
-type Fix = mend.Fix
+type Fix = repair.Fix
 
 // The fixes.
 const (
-	Unlink        = mend.Unlink
-	Relink        = mend.Relink
-	UpdateVersion = mend.UpdateVersion
-	NoFix         = mend.None
+	Unlink        = repair.Unlink
+	Relink        = repair.Relink
+	UpdateVersion = repair.UpdateVersion
+	NoFix         = repair.None
 )
 
 // Worst is the gravest severity found, false when nothing was.

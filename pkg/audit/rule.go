@@ -5,9 +5,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
 // Rule is one kind of finding. Its ID is a public contract.
@@ -52,7 +52,7 @@ var (
 type panorama struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	mender  *mend.Mender
+	mender  *repair.Mender
 	options Options
 }
 
@@ -62,7 +62,7 @@ type sight struct {
 	node       graph.Node
 	object     *object.Object
 	judgements []collector.Judgement // one per reference
-	mends      []mend.Mend           // one per reference; nil where every owner holds
+	mends      []repair.Mend         // one per reference; nil where every owner holds
 	outlook    collector.Outlook
 }
 

@@ -28,7 +28,7 @@
 // manifest is answered only if it has the sha256 and is the object that the
 // index says. None of this is proof against somebody who may write to the
 // folder: there is no signature. Strings come out as they went in; see
-// print/escape before they meet a terminal.
+// output/escape before they meet a terminal.
 //
 // The package knows files and nothing else of the world: moments are given.
 package backup

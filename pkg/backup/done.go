@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
 // Done notes how a step ended. The line is with the system when Done returns, so

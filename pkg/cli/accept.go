@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -84,6 +84,6 @@ func (a *act) hintAtFlag() error {
 		flags = append(flags, "--accept-gap "+escape.Short(word, 200))
 	}
 	_, err = fmt.Fprintf(a.Err, "hint: with %s, %s would be processed although related objects may be unread: %s\n",
-		strings.Join(flags, " "), phrase.Count(len(proceeding), "more object"), phrase.List(proceeding, mostProceeding))
+		strings.Join(flags, " "), wording.Count(len(proceeding), "more object"), wording.List(proceeding, mostProceeding))
 	return err
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -167,7 +167,7 @@ func (a *act) unreadByNow() string {
 	for i, g := range a.newGaps {
 		names[i] = escape.Short(g.String(), 200)
 	}
-	return phrase.List(names, namedGaps)
+	return wording.List(names, namedGaps)
 }
 
 func (a *act) warn() {

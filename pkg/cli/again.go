@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
@@ -68,7 +68,7 @@ func withoutCredentials(flag, value string) string {
 // pasted are words of a command line, paths among them, as a shell here takes them.
 func pasted(words ...string) string {
 	if runtime.GOOS == "windows" {
-		return phrase.CommandOnWindows(words...)
+		return wording.CommandOnWindows(words...)
 	}
-	return phrase.Command(words...)
+	return wording.Command(words...)
 }

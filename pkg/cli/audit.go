@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 	"github.com/spf13/cobra"
 )
 
@@ -23,11 +23,11 @@ type auditFlags struct {
 	failOn                           string
 	stuckAfter                       time.Duration
 	output                           string
-	formats                          *machine.Flags
+	formats                          *structured.Flags
 }
 
 func newAudit(from *source) *cobra.Command {
-	f := &auditFlags{source: from, formats: machine.NewFlags(os.ReadFile)}
+	f := &auditFlags{source: from, formats: structured.NewFlags(os.ReadFile)}
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find every bad owner reference and every stuck deletion",

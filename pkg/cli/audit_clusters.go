@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -85,7 +85,7 @@ func (f *auditFlags) warnOfTwins(views []view) {
 	}
 	for _, server := range servers {
 		if names := at[server]; len(names) > 1 {
-			fmt.Fprintf(f.Err, "warning: contexts %s use the same server: its objects are counted more than once\n", phrase.List(names, namedGaps))
+			fmt.Fprintf(f.Err, "warning: contexts %s use the same server: its objects are counted more than once\n", wording.List(names, namedGaps))
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/prometheus"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/sarif"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/prometheus"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/sarif"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 )
 
 // writing writes what was found, cluster by cluster and joined.
@@ -42,7 +42,7 @@ func (f *auditFlags) printer(rules []string) (writing, error) {
 		for i, finding := range r.Findings {
 			found[i] = finding.Object
 		}
-		return format.Print(f.Out, machine.NewDocument("AuditReport", r, found...), f.OutTerm)
+		return format.Print(f.Out, structured.NewDocument("AuditReport", r, found...), f.OutTerm)
 	}, nil
 }
 
@@ -50,14 +50,14 @@ func (f *auditFlags) printer(rules []string) (writing, error) {
 func (f *auditFlags) readable() bool { return f.output == "table" || f.output == "wide" }
 
 func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {
-	if err := findings.Table(f.Out, r, f.output == "wide", f.palette()); err != nil {
+	if err := auditreport.Table(f.Out, r, f.output == "wide", f.palette()); err != nil {
 		return err
 	}
 	types := 0 // of several clusters no number is that of all
 	if len(clusters) == 1 {
 		types = clusters[0].Types
 	}
-	_, err := fmt.Fprintln(f.Out, findings.Sum(r, types))
+	_, err := fmt.Fprintln(f.Out, auditreport.Sum(r, types))
 	return err
 }
 
@@ -75,8 +75,8 @@ func (f *auditFlags) printMetrics(rules []string, file string) writing {
 }
 
 // advised are the commands that go on from findings.
-func advised() findings.Commands {
-	return findings.Commands{
+func advised() auditreport.Commands {
+	return auditreport.Commands{
 		Repair: called + " repair --dry-run", Preview: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
 	}
 }
@@ -92,7 +92,7 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 			*command += " --context CLUSTER"
 		}
 	}
-	if hints := findings.Hints(r, commands); hints != "" && f.readable() {
+	if hints := auditreport.Hints(r, commands); hints != "" && f.readable() {
 		fmt.Fprintln(f.Err, hints)
 	}
 }

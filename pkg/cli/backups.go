@@ -10,10 +10,10 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/table"
 )
 
 // backupsHere is the folder of the backups of the context at hand.
@@ -81,7 +81,7 @@ func overview(root, name string) []string {
 		}
 	}
 	return []string{
-		escape.Terminal(name), escape.Short(b.Header.Command, 20), phrase.Count(len(b.Entries), "object"),
+		escape.Terminal(name), escape.Short(b.Header.Command, 20), wording.Count(len(b.Entries), "object"),
 		strconv.Itoa(len(restored)), state,
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 )
 
 // changing is what every command that changes something is told on its command
@@ -21,12 +21,12 @@ type changing struct {
 	args    []string
 	writers int // how many writes are in flight; 0: as --concurrency says
 	output  string
-	formats *machine.Flags
+	formats *structured.Flags
 	write   func(kind string, value any, named []object.Identity) error // nil where the answer is for a person, or lines
 }
 
 func newChanging(command string, from *source) *changing {
-	return &changing{source: from, command: command, formats: machine.NewFlags(os.ReadFile)}
+	return &changing{source: from, command: command, formats: structured.NewFlags(os.ReadFile)}
 }
 
 // workers is how many writes are in flight unless --concurrency says otherwise.
@@ -79,7 +79,7 @@ func (c *changing) writer() (func(kind string, value any, named []object.Identit
 		return nil, &usage{err: err}
 	}
 	return func(kind string, value any, named []object.Identity) error {
-		return format.Print(c.Out, machine.NewDocument(kind, value, named...), c.OutTerm)
+		return format.Print(c.Out, structured.NewDocument(kind, value, named...), c.OutTerm)
 	}, nil
 }
 

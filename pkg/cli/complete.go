@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 )
 
 // completeFlags has the values of a command's own flags completed. Where nobody can know
@@ -32,7 +32,7 @@ func (s *source) completing(command string, f *pflag.Flag) cobra.CompletionFunc 
 		return completeOne("true", "false")
 	}
 	if command == "report" && f.Name == "output" {
-		return completeOne(html)
+		return completeOne(explorerPage)
 	}
 	switch f.Name {
 	case "namespace":
@@ -46,7 +46,7 @@ func (s *source) completing(command string, f *pflag.Flag) cobra.CompletionFunc 
 	case "user":
 		return completeKnown(s.config.Users)
 	case "output":
-		return completeOne(slices.Concat(own[command], machine.Formats())...)
+		return completeOne(slices.Concat(own[command], structured.Formats())...)
 	case "rule":
 		return completeSome(rulesOf(command)...)
 	case "from", "filename", "plan", "plan-out":

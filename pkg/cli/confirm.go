@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 )
 
 // alarm names one by one what nobody should delete without having read it.
@@ -25,12 +25,12 @@ func (a *acting) alarm(s Streams, names []string) {
 // confirmed asks whether to carry out the plan that was shown. The error is a
 // status where it is not to be.
 func (a *acting) confirmed(ctx context.Context, s Streams, p *plan.Plan) error {
-	a.alarm(s, steps.Alarming(p))
+	a.alarm(s, planview.Alarming(p))
 	switch {
 	case a.confirm != "" && a.confirm != p.Digest:
 		return refuse(s, exitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, a.confirm), "preview the plan again, and confirm its digest")
 	case !a.asks() && p.Losses() > a.maxDeletes:
-		return refuse(s, exitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", phrase.Count(p.Losses(), "object"), a.maxDeletes),
+		return refuse(s, exitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", wording.Count(p.Losses(), "object"), a.maxDeletes),
 			fmt.Sprintf("to allow it, use --max-deletes %d", p.Losses()))
 	case !a.asks():
 		return nil
@@ -49,16 +49,16 @@ func question(p *plan.Plan) (prompt, want string) {
 		for _, s := range p.Steps {
 			references += len(s.References)
 		}
-		return fmt.Sprintf("Change %s of %s, delete none? Type yes: ", phrase.Count(references, "reference"), phrase.Count(len(p.Outcomes), "object")), "yes"
+		return fmt.Sprintf("Change %s of %s, delete none? Type yes: ", wording.Count(references, "reference"), wording.Count(len(p.Outcomes), "object")), "yes"
 	case plan.Restore:
-		return fmt.Sprintf("Create %s, link %d? Type yes: ", phrase.Count(p.Summary.Create, "object"), p.Summary.Link), "yes"
+		return fmt.Sprintf("Create %s, link %d? Type yes: ", wording.Count(p.Summary.Create, "object"), p.Summary.Link), "yes"
 	case plan.Collect, plan.Delete:
 	}
 	changes := changed(p)
 	if n := p.Losses(); n > 0 {
-		return fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", phrase.Count(n, "object"), changes), strconv.Itoa(n)
+		return fmt.Sprintf("Delete %s, change %d? Type the number of objects to delete: ", wording.Count(n, "object"), changes), strconv.Itoa(n)
 	}
-	return fmt.Sprintf("Change %s, delete none? Type yes: ", phrase.Count(changes, "object")), "yes"
+	return fmt.Sprintf("Change %s, delete none? Type yes: ", wording.Count(changes, "object")), "yes"
 }
 
 // changed counts what a pass changes besides, and what a deletion leaves changed.

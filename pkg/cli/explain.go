@@ -7,30 +7,30 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
-	page "github.com/kubectl-gc/kubectl-gc/pkg/print/why"
+	page "github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/pkg/why"
 )
 
 // explaining is one look about which questions are answered.
 type explaining struct {
 	graph     *graph.Graph
-	view      *why.View
+	view      *explain.View
 	live      *cluster.Cluster // nil when the look came from a file
 	traceless bool             // an object was asked for that is not there, and of which nothing tells
 }
 
 func newExplaining(taken *snapshot.Snapshot, live *cluster.Cluster) *explaining {
 	g := graph.New(taken)
-	return &explaining{graph: g, view: why.NewView(g), live: live}
+	return &explaining{graph: g, view: explain.NewView(g), live: live}
 }
 
 // all answers every question, in their order.
-func (e *explaining) all(ctx context.Context, asked *whyAsked) ([]*why.Answer, error) {
-	var out []*why.Answer
+func (e *explaining) all(ctx context.Context, asked *whyAsked) ([]*explain.Answer, error) {
+	var out []*explain.Answer
 	for _, t := range asked.targets {
 		a, err := e.target(ctx, t, asked.namespace)
 		if err != nil {
@@ -44,7 +44,7 @@ func (e *explaining) all(ctx context.Context, asked *whyAsked) ([]*why.Answer, e
 	return out, ctx.Err()
 }
 
-func (e *explaining) target(ctx context.Context, t target, namespace string) (*why.Answer, error) {
+func (e *explaining) target(ctx context.Context, t target, namespace string) (*explain.Answer, error) {
 	switch found := t.among(e.graph, namespace); len(found) {
 	case 0:
 		if err := unread(e.graph, t, namespace); err != nil {
@@ -65,7 +65,7 @@ func (e *explaining) target(ctx context.Context, t target, namespace string) (*w
 
 // uid answers about what bears a UID. Of one that nothing bears, those who name
 // it tell what it was.
-func (e *explaining) uid(ctx context.Context, uid types.UID) *why.Answer {
+func (e *explaining) uid(ctx context.Context, uid types.UID) *explain.Answer {
 	n := e.graph.Find(uid)
 	if e.graph.Object(n) != nil {
 		return e.there(ctx, n)
@@ -81,38 +81,38 @@ func (e *explaining) uid(ctx context.Context, uid types.UID) *why.Answer {
 	return e.gone(ctx, object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: namespace, Name: r.Name, UID: uid})
 }
 
-func (e *explaining) there(ctx context.Context, n graph.Node) *why.Answer {
+func (e *explaining) there(ctx context.Context, n graph.Node) *explain.Answer {
 	return e.view.Of(n, e.told(ctx, e.graph.Object(n).Identity))
 }
 
-func (e *explaining) gone(ctx context.Context, at object.Identity) *why.Answer {
+func (e *explaining) gone(ctx context.Context, at object.Identity) *explain.Answer {
 	a := e.view.Gone(at, e.told(ctx, at))
 	e.traceless = e.traceless || !a.Traced()
 	return a
 }
 
 // told is what the cluster's Events tell of an object.
-func (e *explaining) told(ctx context.Context, of object.Identity) why.Told {
+func (e *explaining) told(ctx context.Context, of object.Identity) explain.Told {
 	if e.live == nil {
-		return why.Told{Unread: "a file holds none"}
+		return explain.Told{Unread: "a file holds none"}
 	}
 	found, err := e.live.Events(ctx, of)
 	if err != nil {
 		message, _, _ := strings.Cut(err.Error(), "\n")
-		return why.Told{Unread: message}
+		return explain.Told{Unread: message}
 	}
-	var told why.Told
+	var told explain.Told
 	for _, event := range found {
-		told.Events = append(told.Events, why.Event(event))
+		told.Events = append(told.Events, explain.Event(event))
 	}
 	return told
 }
 
 // printer chooses how the explanation is written, before anything is asked.
-func (f *whyFlags) printer() (func(*snapshot.Snapshot, *why.Explanation) error, error) {
+func (f *whyFlags) printer() (func(*snapshot.Snapshot, *explain.Explanation) error, error) {
 	switch f.output {
 	case "text", "wide":
-		return func(taken *snapshot.Snapshot, e *why.Explanation) error {
+		return func(taken *snapshot.Snapshot, e *explain.Explanation) error {
 			view := page.View{Palette: f.palette(), Wide: f.output == "wide", Taken: taken.Taken, Command: pasted}
 			return view.WriteAll(f.Out, e, taken.Server)
 		}, nil
@@ -121,13 +121,13 @@ func (f *whyFlags) printer() (func(*snapshot.Snapshot, *why.Explanation) error, 
 	if err != nil {
 		return nil, &usage{err: err}
 	}
-	return func(_ *snapshot.Snapshot, e *why.Explanation) error {
+	return func(_ *snapshot.Snapshot, e *explain.Explanation) error {
 		named := []object.Identity{}
 		for _, a := range e.Answers {
 			if a.Object.Name != "" {
 				named = append(named, a.Object)
 			}
 		}
-		return format.Print(f.Out, machine.NewDocument("Explanation", e, named...), f.OutTerm)
+		return format.Print(f.Out, structured.NewDocument("Explanation", e, named...), f.OutTerm)
 	}, nil
 }

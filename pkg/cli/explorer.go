@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/html"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/explorer"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// html is the one format of a report.
-const html = "html"
+// explorerPage is the one format of a report.
+const explorerPage = "html"
 
 type reportFlags struct {
 	*source
@@ -65,7 +65,7 @@ kubectl gc report --from cluster.json.gz > report.html`),
 	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
 	flags.BoolVar(&f.plan, "plan", false, "also show the steps of a pass of the garbage collector, as collect --dry-run does")
-	flags.StringVarP(&f.output, "output", "o", html, "the format: "+html)
+	flags.StringVarP(&f.output, "output", "o", explorerPage, "the format: "+explorerPage)
 	flags.StringVar(&f.file, "output-file", "-", "the file to write, atomically; - is standard output")
 	f.completeFlags(cmd)
 	return cmd
@@ -73,9 +73,9 @@ kubectl gc report --from cluster.json.gz > report.html`),
 
 // validate refuses what cannot be answered, before anything is asked.
 func (f *reportFlags) validate() error {
-	if f.output != html {
+	if f.output != explorerPage {
 		return &hinted{
-			usagef("-o %s: a report is always %s", quoted(f.output), html),
+			usagef("-o %s: a report is always %s", quoted(f.output), explorerPage),
 			"for a table, JSON, YAML or SARIF, use " + called + " audit -o FORMAT",
 		}
 	}
@@ -125,11 +125,11 @@ func (f *reportFlags) run(ctx context.Context) error {
 
 // page is what is shown of a look. What becomes of each object is foretold for a pass
 // over everything, the steps only for what collect would be bound to.
-func (f *reportFlags) page(g *graph.Graph, found *audit.Report) explorer.Page {
-	p := explorer.Page{
+func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
+	p := html.Page{
 		Graph: g, Report: found, Pass: plan.Make(g, plan.Options{Mode: plan.Collect}), Version: version(),
-		Source: explorer.Source{Namespace: f.config.Namespace(), Selector: f.selector},
-		Hints:  findings.Hints(found, advised()),
+		Source: html.Source{Namespace: f.config.Namespace(), Selector: f.selector},
+		Hints:  auditreport.Hints(found, advised()),
 	}
 	if f.from != "" && f.from != "-" {
 		p.Source.File = filepath.Base(f.from)
@@ -158,9 +158,9 @@ func (f *reportFlags) place(live *cluster.Cluster) (address, context string) {
 	return address, context
 }
 
-func (f *reportFlags) write(p explorer.Page) error {
+func (f *reportFlags) write(p html.Page) error {
 	if f.file == "-" {
-		return explorer.Write(f.Out, p)
+		return html.Write(f.Out, p)
 	}
-	return replace(f.file, private, func(w io.Writer) error { return explorer.Write(w, p) })
+	return replace(f.file, private, func(w io.Writer) error { return html.Write(w, p) })
 }

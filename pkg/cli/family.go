@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/tree"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )

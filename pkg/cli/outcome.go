@@ -6,8 +6,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -142,7 +142,7 @@ func (o *outcome) result() *result {
 }
 
 // told is whole without the steps that nobody waited for, and how many these are.
-func (o *outcome) told() (told *plan.Plan, results []steps.Result, others int) {
+func (o *outcome) told() (told *plan.Plan, results []planview.Result, others int) {
 	all, ended := o.whole()
 	kept := *all
 	kept.Steps = nil
@@ -157,12 +157,12 @@ func (o *outcome) told() (told *plan.Plan, results []steps.Result, others int) {
 }
 
 // whole is the plan with the steps that were refused, and what became of each.
-func (o *outcome) whole() (*plan.Plan, []steps.Result) {
+func (o *outcome) whole() (*plan.Plan, []planview.Result) {
 	all := *o.plan
-	var results []steps.Result
+	var results []planview.Result
 	if o.done != nil {
 		for _, became := range o.done.Results {
-			results = append(results, steps.Result(became))
+			results = append(results, planview.Result(became))
 		}
 	}
 	for _, s := range o.stale {
@@ -172,6 +172,6 @@ func (o *outcome) whole() (*plan.Plan, []steps.Result) {
 	return &all, results
 }
 
-func refused(s plan.Stale) steps.Result {
-	return steps.Result{Step: s.Step.ID, Status: event.Failed, Reason: reason.StepRefused{Because: reason.Nested{Reason: s.Why}}}
+func refused(s plan.Stale) planview.Result {
+	return planview.Result{Step: s.Step.ID, Status: event.Failed, Reason: reason.StepRefused{Because: reason.Nested{Reason: s.Why}}}
 }

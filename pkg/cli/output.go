@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/color"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/findings"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -29,15 +29,15 @@ var own = map[string][]string{
 }
 
 // addOutputFlags offers -o and what belongs to it.
-func addOutputFlags(cmd *cobra.Command, output *string, formats *machine.Flags) {
-	words := strings.Join(slices.Concat(own[cmd.Name()], machine.Formats()), ", ")
+func addOutputFlags(cmd *cobra.Command, output *string, formats *structured.Flags) {
+	words := strings.Join(slices.Concat(own[cmd.Name()], structured.Formats()), ", ")
 	cmd.Flags().StringVarP(output, "output", "o", "", "the format: "+words+" (default "+own[cmd.Name()][0]+")")
 	formats.Add(cmd.Flags())
 }
 
 // chosen is the format of a command: what -o says, else its own default, unless
 // a template was given, which chooses for itself.
-func chosen(command, output string, formats *machine.Flags) string {
+func chosen(command, output string, formats *structured.Flags) string {
 	if output == "" && formats.Template() == "" {
 		return own[command][0]
 	}
@@ -61,10 +61,10 @@ func (s *source) warnOfGaps(seen *snapshot.Snapshot) {
 // warnOfUnread is warnOfGaps of one of several clusters, or of the only one, which has
 // no name, that serves so many types.
 func (s *source) warnOfUnread(cluster string, gaps []snapshot.Gap, types int) {
-	if warning := findings.Gaps(cluster, gaps, types, namedGaps); warning != "" {
+	if warning := auditreport.Gaps(cluster, gaps, types, namedGaps); warning != "" {
 		fmt.Fprintln(s.Err, warning)
 	}
-	for _, cause := range findings.Causes(gaps, namedGaps) {
+	for _, cause := range auditreport.Causes(gaps, namedGaps) {
 		fmt.Fprintln(s.Err, "  "+cause)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
@@ -81,17 +81,17 @@ func (a *act) warnOfRefusals(refused []refusal, unknown []string) {
 		for i, o := range r.objects {
 			names[i] = escape.Short(o.String(), 200)
 		}
-		line := "warning: you may not " + escape.Short(r.Right(), 500) + ", which is needed for " + phrase.List(names, mostNeeding)
+		line := "warning: you may not " + escape.Short(r.Right(), 500) + ", which is needed for " + wording.List(names, mostNeeding)
 		if r.Failure != nil {
 			line += ": " + escape.Short(r.Failure.Text(), 2000)
 		}
 		fmt.Fprintln(a.Err, line)
 	}
 	if more := len(refused) - mostRights; more > 0 {
-		fmt.Fprintf(a.Err, "warning: you lack %s more\n", phrase.Count(more, "right"))
+		fmt.Fprintf(a.Err, "warning: you lack %s more\n", wording.Count(more, "right"))
 	}
 	if len(unknown) > 0 {
-		fmt.Fprintf(a.Err, "warning: could not check all permissions before the run: %s\n", phrase.List(unknown, 1))
+		fmt.Fprintf(a.Err, "warning: could not check all permissions before the run: %s\n", wording.List(unknown, 1))
 	}
 	if len(refused) > 0 && !a.acts() {
 		fmt.Fprintf(a.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 )
 
 // about are the objects that -o name names: those that a plan touches, and of a
@@ -42,33 +42,33 @@ func (a *act) preview() error {
 	default:
 		return nil
 	}
-	if err := steps.Preview(out, a.plan, mostShown, a.palette()); err != nil {
+	if err := planview.Preview(out, a.plan, mostShown, a.palette()); err != nil {
 		return err
 	}
 	if a.plan.Mode == plan.Delete {
-		if sum := steps.Toll(a.plan, a.palette()); sum != "" {
+		if sum := planview.Toll(a.plan, a.palette()); sum != "" {
 			a.notes = append(a.notes, sum)
 		}
 	}
-	a.notes = append(a.notes, steps.Lost(a.plan, a.palette())...)
-	a.notes = append(a.notes, steps.Accepted(a.plan, mostShown, a.palette())...)
+	a.notes = append(a.notes, planview.Lost(a.plan, a.palette())...)
+	a.notes = append(a.notes, planview.Accepted(a.plan, mostShown, a.palette())...)
 	for _, note := range a.notes {
 		if _, err := fmt.Fprintln(out, note); err != nil {
 			return err
 		}
 	}
-	sum := steps.Sum(a.plan)
+	sum := planview.Sum(a.plan)
 	if a.dryRun == dryRunClient {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.plan.Digest)
 	}
 	if n := len(a.stale); n > 0 {
 		sum += fmt.Sprintf(" %d of %d steps of the saved plan are refused.", n, n+len(a.plan.Steps))
-		results := make([]steps.Result, n)
+		results := make([]planview.Result, n)
 		stale := &plan.Plan{}
 		for i, s := range a.stale {
 			stale.Steps, results[i] = append(stale.Steps, s.Step), refused(s)
 		}
-		if err := steps.Unfinished(out, stale, results, a.palette()); err != nil {
+		if err := planview.Unfinished(out, stale, results, a.palette()); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
 type repairFlags struct {
@@ -94,7 +94,7 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 }
 
 // fixes are the values of --fix.
-var fixes = []string{fixAuto, string(mend.Unlink), string(mend.Relink), string(mend.UpdateVersion)}
+var fixes = []string{fixAuto, string(repair.Unlink), string(repair.Relink), string(repair.UpdateVersion)}
 
 const fixAuto = "auto"
 
@@ -131,12 +131,12 @@ func (f *repairFlags) causes() ([]collector.Cause, error) {
 }
 
 // how is the only fix to be made; empty: what fits.
-func (f *repairFlags) how() (mend.Fix, error) {
+func (f *repairFlags) how() (repair.Fix, error) {
 	switch {
 	case f.fix == fixAuto:
 		return "", nil
 	case slices.Contains(fixes, f.fix):
-		return mend.Fix(f.fix), nil
+		return repair.Fix(f.fix), nil
 	}
 	return "", usagef("--fix %s: must be one of %s", quoted(f.fix), strings.Join(fixes, ", "))
 }

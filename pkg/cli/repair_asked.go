@@ -8,9 +8,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -53,7 +53,7 @@ func (f *repairFlags) ask(args []string) (*repairAsked, error) {
 	}
 	switch one := len(a.targets) == 1 && named == 0; {
 	case len(f.references) == 0:
-	case !one || a.options.Fix != mend.Unlink || len(f.rules) > 0:
+	case !one || a.options.Fix != repair.Unlink || len(f.rules) > 0:
 		return nil, usagef("--reference needs exactly one TYPE/NAME and --fix unlink, and cannot be combined with --rule")
 	}
 	if f.selector != "" {

@@ -5,10 +5,10 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
@@ -55,15 +55,15 @@ func doneIn(r *result) []object.Identity {
 // tellResult says it to a person.
 func (a *act) tellResult(o *outcome, r *result) error {
 	all, results, others := o.told()
-	if err := steps.Unfinished(a.Out, all, results, a.palette()); err != nil {
+	if err := planview.Unfinished(a.Out, all, results, a.palette()); err != nil {
 		return err
 	}
 	if o.plan.Mode == plan.Delete && !o.rehearsal {
-		if err := steps.Held(a.Out, o.blocked, a.palette()); err != nil {
+		if err := planview.Held(a.Out, o.blocked, a.palette()); err != nil {
 			return err
 		}
 	}
-	line := steps.Ran(all, results, o.took)
+	line := planview.Ran(all, results, o.took)
 	switch {
 	case o.rehearsal:
 		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(all.Steps), r.Digest)
@@ -176,5 +176,5 @@ func named(blocked []plan.Blocked) string {
 	for i, b := range blocked {
 		names[i] = escape.Short(b.Object.String(), 200)
 	}
-	return phrase.List(names, mostLeft)
+	return wording.List(names, mostLeft)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/escape"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
 // stalled is how long nothing may move before a person is told why. A collector
@@ -94,5 +94,5 @@ func (a *act) explain(ctx context.Context) {
 
 // silent says that the cluster's own collector does not come to what it should.
 func silent(idle int) string {
-	return fmt.Sprintf("the cluster's garbage collector has not processed %s yet: check that kube-controller-manager runs, or do its work with: %s collect", phrase.Count(idle, "object"), called)
+	return fmt.Sprintf("the cluster's garbage collector has not processed %s yet: check that kube-controller-manager runs, or do its work with: %s collect", wording.Count(idle, "object"), called)
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/steps"
 )
 
 // progress keeps the user at a terminal informed on standard error. It is safe for
@@ -15,7 +15,7 @@ import (
 type progress struct {
 	*source
 	mu    sync.Mutex
-	line  *steps.Progress
+	line  *planview.Progress
 	begun time.Time
 	drawn time.Time
 	on    bool
@@ -25,7 +25,7 @@ type progress struct {
 const often = 100 * time.Millisecond
 
 func (s *source) progressOf(p *plan.Plan) *progress {
-	return &progress{source: s, line: steps.NewProgress(p), begun: s.Now(), on: s.ErrTerm}
+	return &progress{source: s, line: planview.NewProgress(p), begun: s.Now(), on: s.ErrTerm}
 }
 
 func (p *progress) tell(e event.Event) {

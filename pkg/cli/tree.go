@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/diagram"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/tree"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/diagram"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -29,11 +29,11 @@ type treeFlags struct {
 	all                bool
 	selector           string
 	output             string
-	formats            *machine.Flags
+	formats            *structured.Flags
 }
 
 func newTree(from *source) *cobra.Command {
-	f := &treeFlags{source: from, formats: machine.NewFlags(os.ReadFile)}
+	f := &treeFlags{source: from, formats: structured.NewFlags(os.ReadFile)}
 	cmd := &cobra.Command{
 		Use:   "tree [TYPE NAME | TYPE/NAME ...]",
 		Short: "Show owners above an object and dependents below it",
@@ -198,7 +198,7 @@ func (f *treeFlags) printer() (func(context.Context, sight, tree.Family, int) er
 	}
 	return func(_ context.Context, seen sight, family tree.Family, _ int) error {
 		document := tree.Documented(seen.graph, seen.judge, family)
-		return format.Print(f.Out, machine.NewDocument("Tree", document, document.Identities()...), f.OutTerm)
+		return format.Print(f.Out, structured.NewDocument("Tree", document, document.Identities()...), f.OutTerm)
 	}, nil
 }
 

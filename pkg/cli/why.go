@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/machine"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -18,11 +18,11 @@ type whyFlags struct {
 	*source
 	uids    []string
 	output  string
-	formats *machine.Flags
+	formats *structured.Flags
 }
 
 func newWhy(from *source) *cobra.Command {
-	f := &whyFlags{source: from, formats: machine.NewFlags(os.ReadFile)}
+	f := &whyFlags{source: from, formats: structured.NewFlags(os.ReadFile)}
 	cmd := &cobra.Command{
 		Use:   "why TYPE/NAME ...",
 		Short: "Explain what happens to an object, and why",

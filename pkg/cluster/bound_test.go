@@ -21,8 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/metaproto"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/pkg/wire"
 )
 
 // forever writes the same again and again, until the reader has gone.
@@ -36,7 +36,7 @@ func forever(w io.Writer, some []byte) {
 
 // proper begins a list in protobuf that announces so many bytes of items.
 func proper(announced uint64) []byte {
-	return binary.AppendUvarint(append([]byte(wire.Head), 0x12), announced)
+	return binary.AppendUvarint(append([]byte(metaproto.Head), 0x12), announced)
 }
 
 // entry is one item of such a list, of a name that is padded with so many bytes.

@@ -10,8 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/metaproto"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/wire"
 )
 
 // window is how much of an answer is in memory at once, beside one item.
@@ -25,7 +25,7 @@ type paging struct {
 	job
 	*pace   // nil: no page is asked for ahead
 	labels  bool
-	reader  *wire.Reader
+	reader  *metaproto.Reader
 	size    int64  // of the pages to be asked for
 	asked   int64  // of the one that is read; 0: of all
 	next    *ahead // nil unless it is under way
@@ -34,7 +34,7 @@ type paging struct {
 }
 
 func (c *Cluster) paging(j job, labels bool, at *pace) *paging {
-	p := &paging{Cluster: c, job: j, pace: at, labels: labels, size: c.options.ChunkSize, reader: wire.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
+	p := &paging{Cluster: c, job: j, pace: at, labels: labels, size: c.options.ChunkSize, reader: metaproto.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
 	p.reader.Each = p.accept
 	return p
 }
@@ -93,7 +93,7 @@ func (p *paging) read(into []*object.Object, body io.Reader, most int) ([]*objec
 		in.Reset(nil)
 		windows.Put(in)
 	}()
-	if head, _ := in.Peek(len(wire.Head)); string(head) == wire.Head {
+	if head, _ := in.Peek(len(metaproto.Head)); string(head) == metaproto.Head {
 		return p.reader.Append(into, in, most)
 	}
 	return p.whole(into, in, most)
@@ -112,7 +112,7 @@ func (p *paging) whole(into []*object.Object, in io.Reader, most int) ([]*object
 		return into, metav1.ListMeta{}, err
 	}
 	if len(items) > most {
-		return into, metav1.ListMeta{}, wire.ErrTooMany
+		return into, metav1.ListMeta{}, metaproto.ErrTooMany
 	}
 	for _, raw := range items {
 		item, err := readItem(raw, p.job, true)

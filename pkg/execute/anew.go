@@ -5,10 +5,10 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
 // anew reads the step's object again, with everything that its references lead
@@ -42,7 +42,7 @@ func (t *task) catchUp(ctx context.Context) {
 type examined struct {
 	object     *object.Object // nil where it is gone
 	judgements []collector.Judgement
-	mends      []mend.Mend // nil unless the run is a repair
+	mends      []repair.Mend // nil unless the run is a repair
 }
 
 func (r *run) examine(ctx context.Context, at object.Identity) (examined, error) {
@@ -71,7 +71,7 @@ func unexamined(o *object.Object) examined {
 	for i := range out.judgements {
 		out.judgements[i] = collector.Judgement{Verdict: collector.Unknown, Cause: collector.Unverified}
 	}
-	out.mends = make([]mend.Mend, len(o.Owners))
+	out.mends = make([]repair.Mend, len(o.Owners))
 	for i := range out.mends {
 		out.mends[i] = unknownMend
 	}

@@ -5,21 +5,21 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
 // mended are references of an object as they were last judged, and what mends
 // each.
 type mended struct {
 	owners []object.Reference
-	mends  []mend.Mend
+	mends  []repair.Mend
 }
 
 // unknownMend is that of a reference on which nobody can say anything.
-var unknownMend = mend.Mend{Fix: mend.None, Found: reason.Found{State: reason.StateUnverified}}
+var unknownMend = repair.Mend{Fix: repair.None, Found: reason.Found{State: reason.StateUnverified}}
 
 // mends says whether a step is one of a repair, which package mend decides on and
 // not the collector.
@@ -44,7 +44,7 @@ func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decisio
 			continue // somebody else mended it, or took it away
 		}
 		left[i] = object.Reference{} // a double of it is another
-		now, same := m.mendOf(step.Move.Node, was, func(now mend.Mend) bool { return stands(step.Action, planned, now) })
+		now, same := m.mendOf(step.Move.Node, was, func(now repair.Mend) bool { return stands(step.Action, planned, now) })
 		if !same {
 			return d, changedMend(was, now), nil
 		}
@@ -72,7 +72,7 @@ func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decisio
 
 // mendOf is what mends a reference by the last judgement on it: of several that are
 // the same, one that fits, if there is one.
-func (m *mirror) mendOf(n graph.Node, r object.Reference, fits func(mend.Mend) bool) (now mend.Mend, found bool) {
+func (m *mirror) mendOf(n graph.Node, r object.Reference, fits func(repair.Mend) bool) (now repair.Mend, found bool) {
 	known, read := m.mended[n]
 	if !read {
 		known = mended{m.graph.Object(n).Owners, m.mender.Object(n)}
@@ -91,18 +91,18 @@ func (m *mirror) mendOf(n graph.Node, r object.Reference, fits func(mend.Mend) b
 
 // stands says whether a step still does what it was planned for. A reference is
 // as dead as before if its owner was replaced once more.
-func stands(action collector.Act, planned, now mend.Mend) bool {
+func stands(action collector.Act, planned, now repair.Mend) bool {
 	if planned.Chosen {
 		return true
 	}
 	if action == collector.Detach {
-		return now.Fix == mend.Unlink || now.Fix == mend.Relink && planned.Fix == mend.Relink
+		return now.Fix == repair.Unlink || now.Fix == repair.Relink && planned.Fix == repair.Relink
 	}
 	return planned.Same(now)
 }
 
-func changedMend(r object.Reference, now mend.Mend) reason.Reason {
-	if now.Fix == mend.None {
+func changedMend(r object.Reference, now repair.Mend) reason.Reason {
+	if now.Fix == repair.None {
 		return reason.OwnerNotRepairable{Owner: r, Found: now.Found}
 	}
 	return reason.RepairedOtherwise{Owner: r, Fix: string(now.Fix)}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -24,7 +24,7 @@ type mirror struct {
 	// mended are references as they were read anew; those of all other objects are as
 	// the graph shows them.
 	mended map[graph.Node]mended
-	mender *mend.Mender
+	mender *repair.Mender
 	// touched are the objects that this run wrote: what becomes of them thereafter
 	// it has set in motion itself.
 	touched map[graph.Node]bool
@@ -33,7 +33,7 @@ type mirror struct {
 func newMirror(g *graph.Graph, accepted snapshot.AcceptedGaps) *mirror {
 	judge := collector.NewJudge(g)
 	return &mirror{
-		graph: g, model: collector.NewActingModel(g, judge, accepted), mender: mend.New(g, judge),
+		graph: g, model: collector.NewActingModel(g, judge, accepted), mender: repair.New(g, judge),
 		saved: map[graph.Node]string{}, mended: map[graph.Node]mended{}, touched: map[graph.Node]bool{},
 	}
 }

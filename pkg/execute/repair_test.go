@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -164,7 +164,7 @@ func TestWhatIsGoneIsNotMended(t *testing.T) {
 func TestAReferenceThatIsTakenAwayOnDemandStaysDead(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
 	s := repairing(web, x)
-	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{Fix: mend.Unlink})
+	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{Fix: repair.Unlink})
 	s.then("patch x", 1, func() { s.edit(uid(x), func(*object.Object) {}) })
 	s.is(t, s.run(t.Context()), "unlink x: done")
 	s.has(t, x)
@@ -221,7 +221,7 @@ func TestAReferenceThatSomebodyGivesUpGoesWhetherItHoldsOrNot(t *testing.T) {
 	Owned(To(egg, Blocking))(&hen)
 	s := on(egg, hen)
 	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{
-		Fix: mend.Unlink, References: []types.UID{hen.UID}, Within: func(n graph.Node) bool { return s.graph.UID(n) == egg.UID },
+		Fix: repair.Unlink, References: []types.UID{hen.UID}, Within: func(n graph.Node) bool { return s.graph.UID(n) == egg.UID },
 	})
 	s.then("patch egg", 1, func() { s.edit(uid(egg), func(*object.Object) {}) })
 	s.is(t, s.run(t.Context()), "unlink egg: done")

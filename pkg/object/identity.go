@@ -37,7 +37,7 @@ func (i Identity) IsDefinition() bool {
 }
 
 // String is Kind/name, the form a person pastes behind kubectl. It is not
-// escaped: see print/escape before it meets a terminal.
+// escaped: see output/escape before it meets a terminal.
 func (i Identity) String() string {
 	return i.Kind + "/" + i.Name
 }

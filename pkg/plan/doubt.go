@@ -17,7 +17,7 @@ type doubt struct {
 	about map[graph.Node]bool
 }
 
-func (r *repair) doubt() *doubt {
+func (r *repairBuilder) doubt() *doubt {
 	d := &doubt{about: map[graph.Node]bool{}}
 	if s := r.graph.Snapshot(); !s.Complete() {
 		d.worst = atWorst(s)
@@ -28,7 +28,7 @@ func (r *repair) doubt() *doubt {
 }
 
 // heed adds the objects that go at worst if the repair is made, and not if it is not.
-func (d *doubt) heed(r *repair) {
+func (d *doubt) heed(r *repairBuilder) {
 	if d.worst == nil {
 		return
 	}

@@ -2,8 +2,8 @@ package plan
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
 // operation is all that is done to the references of one object.
@@ -12,15 +12,15 @@ type operation struct {
 	drop                  []int
 }
 
-func (p *operation) add(fix mend.Fix, i int, m mend.Mend) {
+func (p *operation) add(fix repair.Fix, i int, m repair.Mend) {
 	switch fix {
-	case mend.Relink:
+	case repair.Relink:
 		p.relink = append(p.relink, object.Rewrite{Index: i, Reference: m.Becomes})
-	case mend.UpdateVersion:
+	case repair.UpdateVersion:
 		p.updateVersion = append(p.updateVersion, object.Rewrite{Index: i, Reference: m.Becomes})
-	case mend.Unlink:
+	case repair.Unlink:
 		p.drop = append(p.drop, i)
-	case mend.None:
+	case repair.None:
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -24,8 +24,8 @@ const (
 
 // The actions of a repair, besides the collector's own unlink.
 const (
-	Relink        = collector.Act(mend.Relink)
-	UpdateVersion = collector.Act(mend.UpdateVersion)
+	Relink        = collector.Act(repair.Relink)
+	UpdateVersion = collector.Act(repair.UpdateVersion)
 )
 
 // What a restoration does to an object, besides the collector's acts.
@@ -105,7 +105,7 @@ type Step struct {
 	// Move is what the model made of it; nil in a plan that was read from a file.
 	Move *collector.Move `json:"-"`
 	// Mends are what mends each of References, in a repair; nil like Move.
-	Mends []mend.Mend `json:"-"`
+	Mends []repair.Mend `json:"-"`
 }
 
 // Reference is an owner reference with what was found of it.

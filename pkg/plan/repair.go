@@ -8,9 +8,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -24,7 +24,7 @@ type RepairOptions struct {
 	// Fix is the only one that is made; Unlink takes away a reference that could
 	// be relinked, too, and one of which only a person can say that it leads
 	// nowhere. Empty: what fits each reference, save that last one.
-	Fix mend.Fix
+	Fix repair.Fix
 	// References are the UIDs of owners whose references are taken away, whether they
 	// hold or not, and then nothing else is. It is for a person who knows which
 	// reference of a circle to give up.
@@ -44,8 +44,8 @@ type RepairOptions struct {
 // are among the blocked.
 func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 	judge := collector.NewJudge(g)
-	r := &repair{
-		graph: g, judge: judge, mender: mend.New(g, judge), options: o, wanted: map[graph.Node]operation{}, blocked: map[graph.Node][]reason.Reason{},
+	r := &repairBuilder{
+		graph: g, judge: judge, mender: repair.New(g, judge), options: o, wanted: map[graph.Node]operation{}, blocked: map[graph.Node][]reason.Reason{},
 	}
 	for n := range g.Listed() {
 		if node := graph.Node(n); o.Within == nil || o.Within(node) {
@@ -66,11 +66,11 @@ func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 	return p
 }
 
-// repair is a plan in the making.
-type repair struct {
+// repairBuilder is a plan in the making.
+type repairBuilder struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	mender  *mend.Mender
+	mender  *repair.Mender
 	options RepairOptions
 	wanted  map[graph.Node]operation // what is done to each object that is mended
 	blocked map[graph.Node][]reason.Reason
@@ -79,10 +79,10 @@ type repair struct {
 }
 
 // nodes are the objects that are mended, in the order of the graph.
-func (r *repair) nodes() []graph.Node { return slices.Sorted(maps.Keys(r.wanted)) }
+func (r *repairBuilder) nodes() []graph.Node { return slices.Sorted(maps.Keys(r.wanted)) }
 
 // choose says what mends the references of one object.
-func (r *repair) choose(n graph.Node) {
+func (r *repairBuilder) choose(n graph.Node) {
 	if len(r.graph.Object(n).Owners) == 0 {
 		return
 	}
@@ -100,9 +100,9 @@ func (r *repair) choose(n graph.Node) {
 			continue
 		}
 		switch fix := r.fix(m); {
-		case fix != mend.None:
+		case fix != repair.None:
 			wanted.add(fix, i, m)
-		case r.options.Fix == "" || r.options.Named && m.Fix == mend.None: // else it is left out on purpose
+		case r.options.Fix == "" || r.options.Named && m.Fix == repair.None: // else it is left out on purpose
 			r.leave(n, i, judgements[i], m)
 		}
 	}
@@ -112,7 +112,7 @@ func (r *repair) choose(n graph.Node) {
 }
 
 // give takes the references of one object away that somebody named.
-func (r *repair) give(n graph.Node) {
+func (r *repairBuilder) give(n graph.Node) {
 	var wanted operation
 	if of := r.graph.Object(n); of.Contested {
 		r.blocked[n] = append(r.blocked[n], snapshot.Contention(of))
@@ -120,7 +120,7 @@ func (r *repair) give(n graph.Node) {
 	}
 	for i, m := range r.mends(n) {
 		if m.Chosen {
-			wanted.add(mend.Unlink, i, m)
+			wanted.add(repair.Unlink, i, m)
 		}
 	}
 	if !wanted.empty() {
@@ -129,37 +129,37 @@ func (r *repair) give(n graph.Node) {
 }
 
 // mends are what mends each reference of an object, or what a person said.
-func (r *repair) mends(n graph.Node) []mend.Mend {
+func (r *repairBuilder) mends(n graph.Node) []repair.Mend {
 	out := r.mender.Object(n)
 	for i, of := range r.graph.Object(n).Owners {
 		if slices.Contains(r.options.References, of.UID) {
-			out[i] = mend.Mend{Fix: mend.Unlink, Chosen: true}
+			out[i] = repair.Mend{Fix: repair.Unlink, Chosen: true}
 		}
 	}
 	return out
 }
 
 // speaksOf says whether the repair is about references of that kind.
-func (r *repair) speaksOf(j collector.Judgement) bool {
+func (r *repairBuilder) speaksOf(j collector.Judgement) bool {
 	return j.Verdict != collector.Solid && (len(r.options.Causes) == 0 || slices.Contains(r.options.Causes, j.Cause))
 }
 
 // fix is how this repair mends a reference, or None.
-func (r *repair) fix(m mend.Mend) mend.Fix {
+func (r *repairBuilder) fix(m repair.Mend) repair.Fix {
 	switch wanted := r.options.Fix; {
 	case wanted == "" && m.Asked:
-		return mend.None
+		return repair.None
 	case wanted == "", wanted == m.Fix:
 		return m.Fix
-	case wanted == mend.Unlink && m.Fix == mend.Relink: // its owner is as dead
-		return mend.Unlink
+	case wanted == repair.Unlink && m.Fix == repair.Relink: // its owner is as dead
+		return repair.Unlink
 	}
-	return mend.None
+	return repair.None
 }
 
 // leave says why a reference is not mended. Where nobody could find out whether it
 // has to be, or it is of no consequence, that is told of named objects only.
-func (r *repair) leave(n graph.Node, i int, j collector.Judgement, m mend.Mend) {
+func (r *repairBuilder) leave(n graph.Node, i int, j collector.Judgement, m repair.Mend) {
 	of := r.graph.Object(n)
 	if !r.options.Named && (of.Terminating() || j.Cause == collector.Unverified || j.Cause == collector.Terminating) {
 		return
@@ -178,7 +178,7 @@ func (r *repair) leave(n graph.Node, i int, j collector.Judgement, m mend.Mend) 
 }
 
 // held are the objects that are not mended, or not enough.
-func (r *repair) held() []Blocked {
+func (r *repairBuilder) held() []Blocked {
 	out := []Blocked{}
 	for n, why := range r.blocked {
 		out = append(out, Blocked{Object: r.graph.Object(n).Identity, By: []object.Identity{}, Reason: reason.Combine(why)})

@@ -2,8 +2,8 @@ package plan
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
 // repairReason returns what a step of a repair does, and why. Completes are the owners
@@ -24,7 +24,7 @@ func repairReason(move *collector.Move, s Step, completes []string, without reas
 func dropped(s Step) []reason.Owner {
 	out := ownersOf(s.References)
 	for i, m := range s.Mends {
-		if m.Fix == mend.Unlink && !m.Chosen && m.Found.State != "" {
+		if m.Fix == repair.Unlink && !m.Chosen && m.Found.State != "" {
 			out[i].Found = m.Found
 		}
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
 // steps are those on one object, the first of which is the at-th of the plan.
 // Spared is what the collector would do without them.
-func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]Step, Outcome) {
+func (r *repairBuilder) steps(n graph.Node, at int, spared collector.Consequence) ([]Step, Outcome) {
 	o, judgements, mends, wanted := r.graph.Object(n), r.judge.Object(n), r.mends(n), r.wanted[n]
 	before, verdicts := o, collector.Verdicts(judgements)
 	var out []Step
@@ -54,7 +54,7 @@ func (r *repair) steps(n graph.Node, at int, spared collector.Consequence) ([]St
 
 // ended names the owners that go because these references do not block them any
 // more.
-func (r *repair) ended(of []Reference) []string {
+func (r *repairBuilder) ended(of []Reference) []string {
 	var out []string
 	for _, reference := range of {
 		if uid := types.UID(reference.UID); r.released[uid] && reference.Becomes == nil {
@@ -64,7 +64,7 @@ func (r *repair) ended(of []Reference) []string {
 	return out
 }
 
-func referenceOf(r object.Reference, j collector.Judgement, m mend.Mend, action collector.Act) Reference {
+func referenceOf(r object.Reference, j collector.Judgement, m repair.Mend, action collector.Act) Reference {
 	out := Reference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Found: j.Found()}
 	if action != collector.Detach {
 		out.Becomes = audit.ReferenceOf(m.Becomes)

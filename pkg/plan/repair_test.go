@@ -9,9 +9,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/mend"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -126,7 +126,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			[]string{"x: Gadget/web is of a kind that is not served (to remove the reference anyway: --fix unlink)"},
 		},
 		"somebody says that it is not": {
-			plan.RepairOptions{Fix: mend.Unlink},
+			plan.RepairOptions{Fix: repair.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard)))},
 			[]string{"unlink x: Gadget/web is of a kind that is not served; the object stays and is never collected (otherwise GC cannot resolve it)"},
 			[]string{},
@@ -162,7 +162,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			[]string{},
 		},
 		"the mend that is asked for leaves it without an owner": {
-			plan.RepairOptions{Causes: []collector.Cause{collector.UnknownKind}, Fix: mend.Unlink},
+			plan.RepairOptions{Causes: []collector.Cause{collector.UnknownKind}, Fix: repair.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard, To(gone)))), absent},
 			[]string{},
 			[]string{"x: is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
@@ -227,7 +227,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 
 func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
 	named := func(owners ...object.Object) plan.RepairOptions {
-		o := plan.RepairOptions{Named: true, Fix: mend.Unlink, Within: func(n graph.Node) bool { return n == 1 }}
+		o := plan.RepairOptions{Named: true, Fix: repair.Unlink, Within: func(n graph.Node) bool { return n == 1 }}
 		for _, owner := range owners {
 			o.References = append(o.References, owner.UID)
 		}
@@ -292,9 +292,9 @@ func TestARepairMendsWhatIsChosenAlone(t *testing.T) {
 		want    []string
 	}{
 		"everything":          {plan.RepairOptions{}, []string{"unlink a/dead", "update-version a/old", "relink a/stale", "unlink b/dead"}},
-		"only relink":         {plan.RepairOptions{Fix: mend.Relink}, []string{"relink a/stale"}},
-		"only update-version": {plan.RepairOptions{Fix: mend.UpdateVersion}, []string{"update-version a/old"}},
-		"only unlink":         {plan.RepairOptions{Fix: mend.Unlink}, []string{"unlink a/dead", "unlink a/stale", "unlink b/dead"}},
+		"only relink":         {plan.RepairOptions{Fix: repair.Relink}, []string{"relink a/stale"}},
+		"only update-version": {plan.RepairOptions{Fix: repair.UpdateVersion}, []string{"update-version a/old"}},
+		"only unlink":         {plan.RepairOptions{Fix: repair.Unlink}, []string{"unlink a/dead", "unlink a/stale", "unlink b/dead"}},
 		"only one cause":      {plan.RepairOptions{Causes: []collector.Cause{collector.Missing}}, []string{"unlink a/dead", "unlink b/dead"}},
 		"only some objects":   {plan.RepairOptions{Within: func(n graph.Node) bool { return g.Object(n).Namespace == "b" }}, []string{"unlink b/dead"}},
 	} {

@@ -22,7 +22,7 @@ const rounds = 5
 // delete only because that one is mended is left as it is, and so is one that it may
 // delete then, for all that is known. One that goes on account of what else is mended
 // is not spared by that, so it is mended as far as it can be.
-func (r *repair) foretell() map[graph.Node]collector.Consequence {
+func (r *repairBuilder) foretell() map[graph.Node]collector.Consequence {
 	spared := map[graph.Node]collector.Consequence{}
 	if len(r.wanted) == 0 {
 		return spared
@@ -64,7 +64,7 @@ func (r *repair) foretell() map[graph.Node]collector.Consequence {
 }
 
 // tell says why objects are left as they are, or lost in spite of the repair.
-func (r *repair) tell(left map[graph.Node]operation, lost map[graph.Node]reason.Reason, vain, doubted map[graph.Node]bool) {
+func (r *repairBuilder) tell(left map[graph.Node]operation, lost map[graph.Node]reason.Reason, vain, doubted map[graph.Node]bool) {
 	for n := range left {
 		r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete{Uncertain: doubted[n]})
 	}
@@ -88,13 +88,13 @@ func consequence(o *object.Object, verdicts []collector.Verdict) collector.Conse
 func goes(o *object.Object) bool { return o == nil || o.Terminating() }
 
 // goesAfter says whether an object goes after a repair.
-func (r *repair) goesAfter(n graph.Node, then maker) bool {
+func (r *repairBuilder) goesAfter(n graph.Node, then maker) bool {
 	return goes(then.course.Model.Object(then.graph.Find(r.graph.UID(n))))
 }
 
 // ends are the owners whose deletion is under way and comes to its end because of
 // the repair alone.
-func (r *repair) ends(now *collector.Model, then maker) map[types.UID]bool {
+func (r *repairBuilder) ends(now *collector.Model, then maker) map[types.UID]bool {
 	out := map[types.UID]bool{}
 	for n := range r.graph.Listed() {
 		node := graph.Node(n)
@@ -107,7 +107,7 @@ func (r *repair) ends(now *collector.Model, then maker) map[types.UID]bool {
 
 // afterwards is what the collector does after the repair of what was seen, or of the
 // same objects in another light.
-func (r *repair) afterwards(seen *snapshot.Snapshot) maker {
+func (r *repairBuilder) afterwards(seen *snapshot.Snapshot) maker {
 	repaired := *seen
 	repaired.Objects = slices.Clone(repaired.Objects)
 	for n, wanted := range r.wanted {
@@ -122,7 +122,7 @@ func (r *repair) afterwards(seen *snapshot.Snapshot) maker {
 }
 
 // lost are the mended objects that the collector deletes after the repair, and why.
-func (r *repair) lost(then maker) map[graph.Node]reason.Reason {
+func (r *repairBuilder) lost(then maker) map[graph.Node]reason.Reason {
 	out := map[graph.Node]reason.Reason{}
 	for n := range r.wanted {
 		if r.goesAfter(n, then) && !r.graph.Object(n).Terminating() {

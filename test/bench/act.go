@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // bareStreams are how many bare DELETEs are in flight: as many as the collector has
@@ -31,7 +31,7 @@ type deed struct {
 // on fresh garbage of the same kind.
 func benchAct(ctx context.Context, o options, stdout, progress io.Writer) error {
 	// The collector has its process to itself: no other controller is to take its time.
-	alone := plane.Options{Collector: plane.Absent, ManagerFlags: []string{"controllers=garbage-collector-controller"}}
+	alone := testcluster.Options{Collector: testcluster.Absent, ManagerFlags: []string{"controllers=garbage-collector-controller"}}
 	return inWorkshop(ctx, o, progress, alone, func(w *workshop) error {
 		if err := w.discover(ctx); err != nil {
 			return err

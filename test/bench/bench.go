@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // bench fills a control plane to one number of objects after the other, and measures at
@@ -18,7 +18,7 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 	if err := enough(o.stages[len(o.stages)-1]); err != nil {
 		return err
 	}
-	return inWorkshop(ctx, o, progress, plane.Options{Collector: plane.Absent}, func(w *workshop) error {
+	return inWorkshop(ctx, o, progress, testcluster.Options{Collector: testcluster.Absent}, func(w *workshop) error {
 		if err := w.discover(ctx); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // What is asked for, as audit asks for it.
@@ -50,7 +50,7 @@ func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if err := plane.RequireOurs(*kubeconfig); err != nil {
+	if err := testcluster.RequireOurs(*kubeconfig); err != nil {
 		return err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)

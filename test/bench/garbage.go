@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // Garbage is ConfigMaps of owners that never were, spread over namespaces.
@@ -78,7 +78,7 @@ func garbageNamespace(i int) string { return fmt.Sprintf("garbage-%d", i) }
 
 // ours is a client, without limits of its own, of a control plane of ours.
 func ours(kubeconfig string) (kubernetes.Interface, error) {
-	if err := plane.RequireOurs(kubeconfig); err != nil {
+	if err := testcluster.RequireOurs(kubeconfig); err != nil {
 		return nil, err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)

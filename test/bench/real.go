@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 const (
@@ -25,7 +25,7 @@ func (w *workshop) real(ctx context.Context) (c cost, err error) {
 	if err != nil {
 		return c, err
 	}
-	if err := w.plane.Collector(ctx, plane.On); err != nil {
+	if err := w.plane.Collector(ctx, testcluster.On); err != nil {
 		return c, err
 	}
 	for left := true; left; {
@@ -45,7 +45,7 @@ func (w *workshop) real(ctx context.Context) (c cost, err error) {
 		return c, err
 	}
 	c.Wall = over.Sub(begun)
-	return c, w.plane.Collector(ctx, plane.Absent)
+	return c, w.plane.Collector(ctx, testcluster.Absent)
 }
 
 // beginning is when the workers of the last collector in a log began. The log names no

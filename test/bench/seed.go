@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // What an application consists of: six objects in ten are pods, as in most clusters.
@@ -54,7 +54,7 @@ func seed(ctx context.Context, args []string, progress io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if err := plane.RequireOurs(*kubeconfig); err != nil {
+	if err := testcluster.RequireOurs(*kubeconfig); err != nil {
 		return err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // workshop is what the measurements work with.
@@ -22,7 +22,7 @@ type workshop struct {
 	options
 	progress   io.Writer
 	dir        string // for programs and what they leave
-	plane      *plane.Plane
+	plane      *testcluster.Plane
 	self       string   // this program
 	plugin     string   // kubectl-gc, as released
 	launch     string   // the program that runs others
@@ -34,7 +34,7 @@ type workshop struct {
 }
 
 // inWorkshop has the work done with what is built and started for it, and clears up.
-func inWorkshop(ctx context.Context, o options, progress io.Writer, p plane.Options, work func(*workshop) error) (err error) {
+func inWorkshop(ctx context.Context, o options, progress io.Writer, p testcluster.Options, work func(*workshop) error) (err error) {
 	w := &workshop{options: o, progress: progress, order: rand.New(rand.NewPCG(1, 2))}
 	if w.dir, err = os.MkdirTemp("", "kubectl-gc-bench-"); err != nil {
 		return fmt.Errorf("make folder for programs: %w", err)
@@ -45,7 +45,7 @@ func inWorkshop(ctx context.Context, o options, progress io.Writer, p plane.Opti
 	}
 	fmt.Fprintln(progress, "starting a control plane")
 	p.Stderr = progress
-	if w.plane, err = plane.Start(ctx, p); err != nil {
+	if w.plane, err = testcluster.Start(ctx, p); err != nil {
 		return err
 	}
 	defer func() {

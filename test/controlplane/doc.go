@@ -43,7 +43,7 @@
 //
 // Servers listen on loopback only, with a certificate authority of their own, and
 // tokens that no other run has. The kubeconfig carries an extension named
-// kubectl-gc-test that points to a marker file in the run's folder: test/plane
+// kubectl-gc-test that points to a marker file in the run's folder: test/testcluster
 // refuses every kubeconfig without it. No process of a control plane sees the
 // user's KUBECONFIG, nor any other variable that could point to a cluster.
 package main

@@ -5,7 +5,7 @@ package main
 const clusterName = "kubectl-gc-test"
 
 // kubeconfig is the part of a kubeconfig that we write. It is written as JSON, which is
-// YAML too: so test/plane can read it with the standard library.
+// YAML too: so test/testcluster can read it with the standard library.
 type kubeconfig struct {
 	APIVersion     string         `json:"apiVersion"`
 	Kind           string         `json:"kind"`

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
-	"github.com/kubectl-gc/kubectl-gc/test/stories"
+	"github.com/kubectl-gc/kubectl-gc/test/fixtures"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 const folder = "../../docs/demo"
@@ -57,7 +57,7 @@ func TestTheSnapshotIsSmallAndOfTheManifests(t *testing.T) {
 	if most := 150_000; len(data) > most {
 		t.Errorf("it has %d bytes, more than %d", len(data), most)
 	}
-	manifests, err := stories.Read(os.DirFS(folder))
+	manifests, err := fixtures.Read(os.DirFS(folder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
-	if p, err := plane.Start(t.Context(), plane.Options{Collector: plane.Absent, OnlyIfBuilt: true}); errors.Is(err, plane.ErrNotBuilt) {
+	if p, err := testcluster.Start(t.Context(), testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true}); errors.Is(err, testcluster.ErrNotBuilt) {
 		t.Skip("SKIPPED, NOT TESTED: ", err)
 	} else if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
-	"github.com/kubectl-gc/kubectl-gc/test/stories"
+	"github.com/kubectl-gc/kubectl-gc/test/fixtures"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // keptDir, in the repository, is where a control plane that is kept has its kubeconfig,
@@ -47,19 +47,19 @@ func (s *stage) borrow(ctx context.Context, root string) (err error) {
 	if err := s.timed("build kubectl gc", func() error { return s.equip(ctx, root) }); err != nil {
 		return err
 	}
-	var p *plane.Plane
-	start := func(o plane.Options, progress io.Writer) (err error) {
-		o.Collector, o.Stderr = plane.Off, progress
-		p, err = plane.Start(ctx, o)
+	var p *testcluster.Plane
+	start := func(o testcluster.Options, progress io.Writer) (err error) {
+		o.Collector, o.Stderr = testcluster.Off, progress
+		p, err = testcluster.Start(ctx, o)
 		return err
 	}
 	var said bytes.Buffer // that the binaries are not built, for one, which is no news yet
 	err = s.timed("start a control plane, its garbage collector off", func() error {
-		return start(plane.Options{OnlyIfBuilt: true}, &said)
+		return start(testcluster.Options{OnlyIfBuilt: true}, &said)
 	})
 	switch begun := time.Now(); {
-	case errors.Is(err, plane.ErrNotBuilt):
-		if err := start(plane.Options{}, s.err); err != nil { // which shows its progress
+	case errors.Is(err, testcluster.ErrNotBuilt):
+		if err := start(testcluster.Options{}, s.err); err != nil { // which shows its progress
 			return err
 		}
 		fmt.Fprintf(s.out, "%-60s", "built and started it")
@@ -106,7 +106,7 @@ func (s *stage) raise(ctx context.Context, root string) (fresh bool, err error) 
 		if err := controlplane(ctx, root, io.Discard, &said, "up", "--collector=off", "--state", state); err != nil {
 			return fmt.Errorf("%w\n%s", err, &said)
 		}
-		return plane.RequireOurs(s.kubeconfig)
+		return testcluster.RequireOurs(s.kubeconfig)
 	})
 	if err != nil {
 		return false, err
@@ -116,10 +116,10 @@ func (s *stage) raise(ctx context.Context, root string) (fresh bool, err error) 
 
 // answers tells if the control plane of the kubeconfig is ours and runs.
 func (s *stage) answers(ctx context.Context) bool {
-	if plane.RequireOurs(s.kubeconfig) != nil {
+	if testcluster.RequireOurs(s.kubeconfig) != nil {
 		return false
 	}
-	l, err := stories.NewLoader(s.kubeconfig)
+	l, err := fixtures.NewLoader(s.kubeconfig)
 	return err == nil && l.Ready(ctx)
 }
 

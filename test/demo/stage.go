@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/test/stories"
+	"github.com/kubectl-gc/kubectl-gc/test/fixtures"
 )
 
 // stage is where the demo takes place.
@@ -52,11 +52,11 @@ func (s *stage) took(begun time.Time) {
 
 // populate loads docs/demo and waits until the controllers are done with it.
 func (s *stage) populate(ctx context.Context, root string) error {
-	manifests, err := stories.Read(os.DirFS(filepath.Join(root, "docs", "demo")))
+	manifests, err := fixtures.Read(os.DirFS(filepath.Join(root, "docs", "demo")))
 	if err != nil {
 		return err
 	}
-	l, err := stories.NewLoader(s.kubeconfig)
+	l, err := fixtures.NewLoader(s.kubeconfig)
 	if err != nil {
 		return err
 	}

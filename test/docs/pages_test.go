@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // page is what a page takes for granted.
@@ -54,13 +54,13 @@ cd ~/.kube/gc-backup/prod && rm -rf 2026-11-20T08-31-07Z && mv "$(ls | tail -1)"
 var pages = map[string]page{
 	"docs/commands/README.md":     {before: inShop},
 	"docs/commands/completion.md": {before: "mkdir -p ~/.local/bin"},
-	"docs/commands/delete.md":     {collector: plane.On, before: inShop},
+	"docs/commands/delete.md":     {collector: testcluster.On, before: inShop},
 	"docs/commands/repair.md":     {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
 	"docs/commands/report.md":     {before: "kubectl gc snapshot -o cluster.json.gz"},
 	"docs/commands/restore.md":    {before: inShop + "; kubectl gc delete deployment/web -n shop --client-side --yes" + name},
 	"docs/commands/tree.md":       {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
 	"docs/commands/why.md":        {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
-	"docs/delete.md":              {collector: plane.On, apart: true},
+	"docs/delete.md":              {collector: testcluster.On, apart: true},
 	"docs/backup.md": {
 		before: "kubectl gc collect --yes -n monitoring" + name,
 		apart:  true, words: map[string]string{"CONTEXT": contextName},

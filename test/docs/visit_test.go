@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // visit is a reader who does what a page says.
@@ -64,9 +64,9 @@ func (w *world) visited(t *testing.T, file, text string) {
 
 func (v *visit) arrive(t *testing.T) {
 	t.Helper()
-	if v.page.collector == plane.On {
+	if v.page.collector == testcluster.On {
 		must(t, v.loader.Clear(t.Context(), v.empty))
-		must(t, v.plane.Collector(t.Context(), plane.On))
+		must(t, v.plane.Collector(t.Context(), testcluster.On))
 		v.loaded = nil
 	}
 	v.dir, v.home, v.env = v.seat(t)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
-	"github.com/kubectl-gc/kubectl-gc/test/stories"
+	"github.com/kubectl-gc/kubectl-gc/test/fixtures"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // root is the checkout.
@@ -18,25 +18,25 @@ const root = "../.."
 
 // world is the cluster that the pages speak of.
 type world struct {
-	plane  *plane.Plane
-	loader *stories.Loader
-	bin    string        // a folder with kubectl and the plugin
-	empty  stories.State // before anything was loaded
-	told   string        // which stories are loaded
-	loaded stories.State // as they were loaded
+	plane  *testcluster.Plane
+	loader *fixtures.Loader
+	bin    string         // a folder with kubectl and the plugin
+	empty  fixtures.State // before anything was loaded
+	told   string         // which stories are loaded
+	loaded fixtures.State // as they were loaded
 	uids   map[string]string
 }
 
 // begin starts the cluster, its collector off, so that what is wrong stays to be seen.
 func begin(t *testing.T) *world {
 	t.Helper()
-	w := &world{plane: plane.New(t, plane.Options{Collector: plane.Off}), bin: t.TempDir()}
+	w := &world{plane: testcluster.New(t, testcluster.Options{Collector: testcluster.Off}), bin: t.TempDir()}
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(w.bin, "kubectl-gc"), "github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc").CombinedOutput()
 	if err != nil {
 		t.Fatalf("build the program: %v\n%s", err, out)
 	}
 	must(t, os.Symlink(w.plane.KubectlPath, filepath.Join(w.bin, "kubectl")))
-	w.loader, err = stories.NewLoader(w.plane.Kubeconfig)
+	w.loader, err = fixtures.NewLoader(w.plane.Kubeconfig)
 	must(t, err)
 	w.empty, err = w.loader.State(t.Context())
 	must(t, err)
@@ -60,7 +60,7 @@ func (w *world) tell(t *testing.T, file string) {
 		must(t, err)
 		folder = fstest.MapFS{"stories.yaml": {Data: data}}
 	}
-	manifests, err := stories.Read(folder)
+	manifests, err := fixtures.Read(folder)
 	must(t, err)
 	must(t, w.loader.Clear(t.Context(), w.empty))
 	w.uids, err = w.loader.Load(t.Context(), manifests)
@@ -98,7 +98,7 @@ const contextName = "prod"
 // kubeconfig is the control plane's own, with its admin's context as the only one.
 func (w *world) kubeconfig(t *testing.T) []byte {
 	t.Helper()
-	must(t, plane.RequireOurs(w.plane.Kubeconfig))
+	must(t, testcluster.RequireOurs(w.plane.Kubeconfig))
 	data, err := os.ReadFile(w.plane.Kubeconfig)
 	must(t, err)
 	var config map[string]any

@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
@@ -129,7 +129,7 @@ func TestCollectServerDryRunShowsWhatAdmissionRefuses(t *testing.T) {
 func enforcing(t *testing.T) *scene {
 	t.Helper()
 	set(t)
-	p := plane.New(t, plane.Options{Collector: plane.Absent, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
+	p := testcluster.New(t, testcluster.Options{Collector: testcluster.Absent, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
 	w, err := newWorld(p, shared.bin)
 	if err != nil {
 		t.Fatal(err)

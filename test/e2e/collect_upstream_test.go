@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // The integration tests of the real collector (test/integration/garbagecollector),
@@ -199,7 +199,7 @@ func TestCollectAmongHundredsOfBadReferencesToOneUID(t *testing.T) {
 	t.Run("I1 one UID in hundreds of bad references", func(t *testing.T) { set(t).badReferences() })
 	t.Run("I2 the same without a watch cache", func(t *testing.T) {
 		set(t)
-		p := plane.New(t, plane.Options{Collector: plane.Absent, APIServerFlags: []string{"watch-cache=false"}})
+		p := testcluster.New(t, testcluster.Options{Collector: testcluster.Absent, APIServerFlags: []string{"watch-cache=false"}})
 		w, err := newWorld(p, shared.bin)
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 var policies = []metav1.DeletionPropagation{
@@ -25,8 +25,8 @@ func TestDeleteEndsAsForetold(t *testing.T) {
 		s.define(crd)
 		crds[string(policies[i])] = crd
 	}
-	s.switched(plane.On)
-	defer s.switched(plane.Absent)
+	s.switched(testcluster.On)
+	defer s.switched(testcluster.Absent)
 
 	var all []*deletion
 	add := func(name string, policy metav1.DeletionPropagation, make func(s *scene, ns string, d *deletion)) {

@@ -9,15 +9,15 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // attended is a scene in a world whose own collector is at work.
 func attended(t *testing.T) *scene {
 	t.Helper()
 	s := opposite(t)
-	s.switched(plane.On)
-	t.Cleanup(func() { s.switched(plane.Absent) })
+	s.switched(testcluster.On)
+	t.Cleanup(func() { s.switched(testcluster.Absent) })
 	return s
 }
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // moreCopies is how many more copies of a random graph are built where one did not end
@@ -31,7 +31,7 @@ func TestDeleteInRandomGraphsEndsAsForetold(t *testing.T) {
 	}
 	s := opposite(t)
 	s.custom()
-	defer s.switched(plane.Absent)
+	defer s.switched(testcluster.Absent)
 	watch := newStopwatch()
 	objects, racy, lucky := 0, 0, 0
 	became := map[string]int{}
@@ -87,12 +87,12 @@ type ended struct {
 // deletions and answers what came of them.
 func (s *scene) deleted(seeds []uint64, copy int) []ended {
 	s.Helper()
-	s.switched(plane.Absent)
+	s.switched(testcluster.Absent)
 	var built []*building
 	for _, seed := range seeds {
 		built = append(built, drawSound(seed, 90).share().build(s, copy)...)
 	}
-	s.switched(plane.On)
+	s.switched(testcluster.On)
 	s.settled(built...)
 
 	seen := s.sees(cluster.Scope{Running: true})

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // TestCollectBesideTheRealCollector lets both act on one graph at once: the
@@ -29,11 +29,11 @@ func TestCollectBesideTheRealCollector(t *testing.T) {
 			}).acting()
 			p := f.starts("collect", "--yes", "-o", "json", "--backup-dir", t.TempDir())
 			<-writes
-			theirs.switched(plane.On)
+			theirs.switched(testcluster.On)
 			close(both)
 			r := p.ends()
 			after := theirs.settled(g)[0]
-			theirs.switched(plane.Absent)
+			theirs.switched(testcluster.Absent)
 
 			got := decode[collected](t, r)
 			checkCollected(t, got)

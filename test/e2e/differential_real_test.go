@@ -15,14 +15,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // rival is a second world, in which the real collector does what the program
 // does in the first one. It is started when the first test asks for it.
 var rival struct {
 	once  sync.Once
-	plane *plane.Plane
+	plane *testcluster.Plane
 	world *world
 	err   error
 }
@@ -34,11 +34,11 @@ func opposite(t *testing.T) *scene {
 	rival.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		if rival.plane, rival.err = plane.Start(ctx, plane.Options{Collector: plane.Absent, OnlyIfBuilt: true}); rival.err == nil {
+		if rival.plane, rival.err = testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true}); rival.err == nil {
 			rival.world, rival.err = newWorld(rival.plane, shared.bin)
 		}
 	})
-	if errors.Is(rival.err, plane.ErrNotBuilt) {
+	if errors.Is(rival.err, testcluster.ErrNotBuilt) {
 		t.Skip("SKIPPED, NOT TESTED: ", rival.err)
 	}
 	if rival.err != nil {
@@ -103,9 +103,9 @@ func (t *trial) again(before ending) {
 		}
 	}
 	t.copies = append(t.copies, g)
-	t.switched(plane.On)
+	t.switched(testcluster.On)
 	t.ends = append(t.ends, t.settled(g)...)
-	t.switched(plane.Absent)
+	t.switched(testcluster.Absent)
 }
 
 // insist lets the real collector begin once more where it has left off, and then
@@ -116,8 +116,8 @@ func (t *trial) again(before ending) {
 // there when the deletion was begun.
 func (t *trial) insist() {
 	t.Helper()
-	t.switched(plane.On)
-	defer t.switched(plane.Absent)
+	t.switched(testcluster.On)
+	defer t.switched(testcluster.Absent)
 	ends := t.settled(t.copies...)
 	t.ends = append(t.ends, ends...)
 	foreground := metav1.DeletePropagationForeground

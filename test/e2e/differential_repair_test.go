@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // TestDifferentialRepair: what was mended is kept by the real collector, unless the
@@ -37,8 +37,8 @@ func TestDifferentialRepair(t *testing.T) {
 			r.lacks(t, "failed", "skipped")
 			s.gc("repair", "--dry-run").exits(t, 0).shows(t, "Nothing to do")
 			mended := g.state()
-			s.switched(plane.On)
-			defer s.switched(plane.Absent)
+			s.switched(testcluster.On)
+			defer s.switched(testcluster.Absent)
 			left := s.settled(g)[0]
 			for uid, role := range g.members {
 				if now := left[role]; kept[string(uid)] && (now.Gone || now.Terminating) {

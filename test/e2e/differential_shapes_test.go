@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // A collector that begins while a foreground deletion is under way looks at the
@@ -75,8 +75,8 @@ func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
 			s = opposite(t)
 			ns := s.namespace("late")
 			objects = c.act(s, ns)
-			s.switched(plane.On)
-			defer s.switched(plane.Absent)
+			s.switched(testcluster.On)
+			defer s.switched(testcluster.Absent)
 			for range 3 {
 				s.afterASentinel(ns)
 			}
@@ -94,8 +94,8 @@ func TestDifferentialWhereTheRealCollectorSeesTheDeletionBegin(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	dependent := s.create(configMap(ns, "dependent", ownedBy(to(owner))))
 	held := s.create(configMap(ns, "held", ownedBy(to(owner, blocking)), heldBy(hold)))
-	s.switched(plane.On)
-	defer s.switched(plane.Absent)
+	s.switched(testcluster.On)
+	defer s.switched(testcluster.Absent)
 	s.afterASentinel(ns)
 	s.remove(owner, foreground)
 	for range 3 {

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 const (
@@ -93,7 +93,7 @@ func (w *world) grounds(t *testing.T, n int) []*world {
 	t.Helper()
 	out := []*world{w}
 	for len(out) < n {
-		another, err := newWorld(plane.New(t, plane.Options{Collector: plane.Absent}), w.bin)
+		another, err := newWorld(testcluster.New(t, testcluster.Options{Collector: testcluster.Absent}), w.bin)
 		if err != nil {
 			t.Fatal(err)
 		}

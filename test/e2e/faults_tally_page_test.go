@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/test/page"
+	"github.com/kubectl-gc/kubectl-gc/test/docgen"
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
 func TestThePageHasTheFiguresOfAllRuns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
-	begins, ends := page.Marks("faults")
+	begins, ends := docgen.Marks("faults")
 	if err := os.WriteFile(path, []byte(begins+ends), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/test/page"
+	"github.com/kubectl-gc/kubectl-gc/test/docgen"
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
@@ -238,4 +238,4 @@ func (v *verdict) injected() map[proxy.Kind]int {
 var section string
 
 // write puts the figures into a page of the documentation.
-func (t *tally) write(path, part, section string) error { return page.Fill(path, part, section, t) }
+func (t *tally) write(path, part, section string) error { return docgen.Fill(path, part, section, t) }

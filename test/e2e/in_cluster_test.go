@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // variants are the folders of docs/in-cluster, each a kustomization.
@@ -30,7 +30,7 @@ func variantPath(name string) string { return filepath.Join("..", "..", "docs", 
 func guarded(t *testing.T) *scene {
 	t.Helper()
 	set(t)
-	p := plane.New(t, plane.Options{Collector: plane.Off, AdmissionPlugins: []string{"ServiceAccount"}})
+	p := testcluster.New(t, testcluster.Options{Collector: testcluster.Off, AdmissionPlugins: []string{"ServiceAccount"}})
 	w, err := newWorld(p, shared.bin)
 	if err != nil {
 		t.Fatal(err)

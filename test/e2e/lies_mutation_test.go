@@ -18,7 +18,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/test/page"
+	"github.com/kubectl-gc/kubectl-gc/test/docgen"
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
@@ -66,7 +66,7 @@ func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 			Runs, Failing int
 			Found         []figure
 		}{answerChecks, answerCheck, without.Runs, len(without.Failing), slices.Concat(without.Found(), without.FoundUnderLies())}
-		if err := page.Fill(path, "mutation", sectionOnMutation, figures); err != nil {
+		if err := docgen.Fill(path, "mutation", sectionOnMutation, figures); err != nil {
 			t.Fatal(err)
 		}
 	}

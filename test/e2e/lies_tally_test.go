@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/test/page"
+	"github.com/kubectl-gc/kubectl-gc/test/docgen"
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
@@ -16,7 +16,7 @@ var sectionOnLies string
 
 func TestThePageHasTheFiguresOfAllRunsUnderLies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
-	begins, ends := page.Marks("lies")
+	begins, ends := docgen.Marks("lies")
 	if err := os.WriteFile(path, []byte(begins+ends), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -20,12 +20,12 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // world is what all tests share.
 type world struct {
-	plane     *plane.Plane
+	plane     *testcluster.Plane
 	bin       string // a folder with the program in it, called as kubectl looks for it
 	config    *rest.Config
 	discovery discovery.DiscoveryInterface
@@ -58,8 +58,8 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	defer os.RemoveAll(bin)
-	p, err := plane.Start(ctx, plane.Options{Collector: plane.Absent, OnlyIfBuilt: true})
-	if errors.Is(err, plane.ErrNotBuilt) {
+	p, err := testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true})
+	if errors.Is(err, testcluster.ErrNotBuilt) {
 		return m.Run()
 	}
 	if err != nil {
@@ -93,8 +93,8 @@ func build(ctx context.Context) (string, error) {
 	return bin, nil
 }
 
-func newWorld(p *plane.Plane, bin string) (*world, error) {
-	if err := plane.RequireOurs(p.Kubeconfig); err != nil {
+func newWorld(p *testcluster.Plane, bin string) (*world, error) {
+	if err := testcluster.RequireOurs(p.Kubeconfig); err != nil {
 		return nil, err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)

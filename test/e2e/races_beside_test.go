@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // besides runs the program against a cluster whose own collector starts to work right
@@ -25,10 +25,10 @@ func (s *scene) besides(args ...string) result {
 	}).acting()
 	p := f.starts(args...)
 	<-writes
-	s.switched(plane.On)
+	s.switched(testcluster.On)
 	close(both)
 	r := p.ends()
-	s.switched(plane.Absent)
+	s.switched(testcluster.Absent)
 	return r
 }
 

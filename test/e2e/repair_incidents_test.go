@@ -8,15 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // collected lets the real collector have a go at a namespace, until it has deleted
 // what nothing could save.
 func (s *scene) collected(namespace string, doomed object) {
 	s.Helper()
-	s.switched(plane.On)
-	s.Cleanup(func() { s.switched(plane.Absent) })
+	s.switched(testcluster.On)
+	s.Cleanup(func() { s.switched(testcluster.Absent) })
 	s.await("the collector to come by", func(context.Context) (bool, error) { return s.gone(doomed), nil })
 	s.afterASentinel(namespace)
 }

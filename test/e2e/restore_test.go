@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // TestDeleteThenRestoreMakesTheSameTree deletes one of each kind that controllers
@@ -20,8 +20,8 @@ func TestDeleteThenRestoreMakesTheSameTree(t *testing.T) {
 	s.custom()
 	crd := definition("restored.example.com", "Thing", "Namespaced", version("v1", true))
 	s.define(crd) // before the collector starts, which hears of new kinds twice a minute only
-	s.switched(plane.On)
-	defer s.switched(plane.Absent)
+	s.switched(testcluster.On)
+	defer s.switched(testcluster.Absent)
 
 	t.Run("of workloads", func(t *testing.T) { s.under(t).workloads(t) })
 	t.Run("of custom resources, with their definition", func(t *testing.T) {

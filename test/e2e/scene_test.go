@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // scene is one test's part of the cluster: what it creates goes away with it.
@@ -36,7 +36,7 @@ func set(t *testing.T) *scene {
 		t.Skip("needs a control plane")
 	}
 	if shared == nil {
-		t.Skip("SKIPPED, NOT TESTED: ", plane.ErrNotBuilt)
+		t.Skip("SKIPPED, NOT TESTED: ", testcluster.ErrNotBuilt)
 	}
 	return shared.set(t)
 }

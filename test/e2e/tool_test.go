@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // tool is a way to run the program.
@@ -41,7 +41,7 @@ func (s *scene) gc(args ...string) result {
 
 func (s *scene) tool() tool {
 	s.Helper()
-	s.must(plane.RequireOurs(s.plane.Kubeconfig))
+	s.must(testcluster.RequireOurs(s.plane.Kubeconfig))
 	return tool{scene: s, env: s.plane.Env()}
 }
 

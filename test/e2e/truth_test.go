@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // TestTheRealCollectorDoesWhatTheAuditForetold is the last test: it switches
@@ -228,11 +228,11 @@ func (s *scene) collect() {
 	s.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 		defer cancel()
-		if err := s.plane.Collector(ctx, plane.Absent); err != nil {
+		if err := s.plane.Collector(ctx, testcluster.Absent); err != nil {
 			s.Error(err)
 		}
 	})
-	s.must(s.plane.Collector(ctx, plane.On))
+	s.must(s.plane.Collector(ctx, testcluster.On))
 }
 
 // eventually asks until the answer is yes, and says whether it ever was.

@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // noticed waits until the collector has reported a reference into another
@@ -28,8 +28,8 @@ func TestWhyShowsWhatTheRealCollectorReported(t *testing.T) {
 	s := opposite(t)
 	home, far := s.namespace("why-home"), s.namespace("why-far")
 	stranger, friend := s.create(configMap(far, "stranger")), s.create(configMap(home, "friend"))
-	s.switched(plane.On)
-	defer s.switched(plane.Absent)
+	s.switched(testcluster.On)
+	defer s.switched(testcluster.Absent)
 	s.afterASentinel(home)
 	kept := s.create(configMap(home, "kept", ownedBy(to(stranger), to(friend))))
 	lost := s.create(configMap(home, "lost", ownedBy(to(stranger))))
@@ -78,8 +78,8 @@ func TestWhyForetellsWhatTheRealCollectorDoes(t *testing.T) {
 		name, consequence, _ := strings.Cut(strings.TrimSpace(line), " ")
 		foretold[name] = consequence
 	}
-	s.switched(plane.On)
-	defer s.switched(plane.Absent)
+	s.switched(testcluster.On)
+	defer s.switched(testcluster.Absent)
 	s.await("the collector to come to the end", func(context.Context) (bool, error) { return s.gone(below), nil })
 	for range 3 {
 		s.afterASentinel(ns)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
 // verdict is what there is to say of a target.
@@ -78,5 +78,5 @@ func read(t target, said []byte, err error) course {
 }
 
 func (c course) line() string {
-	return fmt.Sprintf("%-28s %-16s %14s inputs  %s\n", c.Target.Folder(), c.Target.Name, phrase.Thousands(c.Inputs), c.Verdict)
+	return fmt.Sprintf("%-28s %-16s %14s inputs  %s\n", c.Target.Folder(), c.Target.Name, wording.Thousands(c.Inputs), c.Verdict)
 }

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
 func main() {
@@ -59,14 +59,14 @@ func run(ctx context.Context, out io.Writer, each time.Duration, write string, p
 			fmt.Fprintf(out, "\n%s%s", c.line(), c.said)
 		}
 	}
-	fmt.Fprintf(out, "%s inputs in %s, %d broken\n", phrase.Thousands(r.Inputs()), phrase.Count(len(targets), "target"), r.Broken())
+	fmt.Fprintf(out, "%s inputs in %s, %d broken\n", wording.Thousands(r.Inputs()), wording.Count(len(targets), "target"), r.Broken())
 	if write != "" {
 		if err := r.write(write); err != nil {
 			return err
 		}
 	}
 	if n := r.Broken(); n > 0 {
-		return fmt.Errorf("%s broken", phrase.Count(n, "target"))
+		return fmt.Errorf("%s broken", wording.Count(n, "target"))
 	}
 	return nil
 }

@@ -4,8 +4,8 @@ import (
 	_ "embed"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/phrase"
-	"github.com/kubectl-gc/kubectl-gc/test/page"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/test/docgen"
 )
 
 // report is how all targets went.
@@ -45,10 +45,10 @@ func (r report) Failed() int   { return r.Went(failed) }
 func (r report) Idle() int     { return r.Went(idle) }
 
 // Thousands sets a number apart by commas.
-func (report) Thousands(n int) string { return phrase.Thousands(n) }
+func (report) Thousands(n int) string { return wording.Thousands(n) }
 
 //go:embed fuzz.md.tmpl
 var section string
 
 // write puts the figures into a page of the documentation.
-func (r report) write(path string) error { return page.Fill(path, "fuzz", section, r) }
+func (r report) write(path string) error { return docgen.Fill(path, "fuzz", section, r) }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/print/prometheus"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/prometheus"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 

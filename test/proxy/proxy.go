@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-gc/kubectl-gc/test/plane"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // Proxy is one that listens.
@@ -24,7 +24,7 @@ type Proxy struct{ server *httptest.Server }
 // Start listens until Close. behave answers what comes; through, which it is
 // given, hands a request on to the control plane as its admin, whoever sent it.
 func Start(kubeconfig string, behave func(through http.Handler) http.Handler) (*Proxy, error) {
-	if err := plane.RequireOurs(kubeconfig); err != nil {
+	if err := testcluster.RequireOurs(kubeconfig); err != nil {
 		return nil, err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)

@@ -1,0 +1,20 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+)
+
+// whose says who removes a finalizer, and when, as far as its name tells.
+func whose(finalizer string) string {
+	switch who, when, known := collector.Custodian(finalizer); {
+	case when != "":
+		return fmt.Sprintf("%s removes it when %s", who, when)
+	case known:
+		return fmt.Sprintf("%s has to remove it", who)
+	case who != "":
+		return fmt.Sprintf("the controller behind %s has to remove it", who)
+	}
+	return "its name does not say which controller has to remove it"
+}

@@ -1,0 +1,143 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// reference is the i-th reference with its verdict and what that rests on.
+func (s *subject) reference(i int) Reference {
+	r, j := s.object.Owners[i], s.judged[i]
+	out := Reference{
+		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: s.outlook.Of(j.Verdict), Rule: audit.RuleOf(j.Cause),
+		Evidence: append(s.found(r, j), s.odd(r, j)...),
+	}
+	if j.Holder != nil {
+		out.UIDHolder = &j.Holder.Identity
+	}
+	if j.Resident != nil {
+		out.NameHolder = &j.Resident.Identity
+	}
+	return out
+}
+
+// found says what was found of the owner that a reference names.
+func (s *subject) found(r object.Reference, j collector.Judgement) []string {
+	here := place(j.Mapping, s.object.Identity)
+	switch j.Cause {
+	case collector.NoCause:
+		return s.solid(r, j)
+	case collector.Terminating:
+		return []string{fmt.Sprintf("%s is being deleted in the foreground: it waits until its dependents are deleted", r)}
+	case collector.Unverified:
+		return []string{fmt.Sprintf("it is unknown whether %s exists: %s", r, j.Unverified(r).Obstacle()), "this tool never treats unknown as absent"}
+	case collector.ClusterToNamespaced:
+		return append(s.holder(j), fmt.Sprintf("%s is cluster-scoped, and %s is a namespaced kind: such an owner can never be found", s.object.Identity, r.Kind))
+	case collector.UnservedVersion:
+		return append(s.holder(j), fmt.Sprintf("the reference names it as %s, a version that this server does not serve (served: %s)", r.APIVersion, strings.Join(j.Served, ", ")),
+			"the garbage collector looks for an owner only in the version that the reference names")
+	case collector.UnknownKind:
+		return append(s.holder(j), fmt.Sprintf("this server does not serve kind %s in %s, so the garbage collector cannot look for the owner", r.Kind, r.APIVersion))
+	case collector.CrossNamespace:
+		return append(append([]string{s.nothingAt(r, j, here)}, s.holder(j)...), "an owner must be in the namespace of its dependent, or be cluster-scoped")
+	case collector.Mismatched:
+		return append(append([]string{s.nothingAt(r, j, here)}, s.holder(j)...), "the garbage collector looks for an owner by kind and name, so a correct UID alone does not help")
+	case collector.Replaced:
+		return []string{
+			fmt.Sprintf("another %s exists%s, created %s ago, with a different UID", r, here, s.since(j.Resident.Created)),
+			"a reference identifies its owner by UID: a recreated object is not the same owner",
+		}
+	case collector.Missing:
+		return []string{s.nothingAt(r, j, here), s.nobody()}
+	}
+	return nil
+}
+
+// solid says why an owner counts as there.
+func (s *subject) solid(r object.Reference, j collector.Judgement) []string {
+	out := []string{fmt.Sprintf("%s exists, with the UID that the reference names", r)}
+	if j.Holder.Namespace == "" && s.object.Namespace != "" {
+		out[0] += "; because it is cluster-scoped, it may own objects in any namespace"
+	}
+	if r.UID == s.object.UID {
+		out[0] = "it names itself as its owner, and exists"
+	}
+	o := j.Holder
+	switch {
+	case !o.Terminating():
+	case o.Orphaning():
+		out = append(out, "it is being deleted and orphans its dependents: the garbage collector removes this reference and keeps the object")
+	default:
+		out = append(out, "it is being deleted, but still exists"+s.holding(o)+": until it is gone, it counts as an owner")
+	}
+	return out
+}
+
+// holding says in a few words what keeps a terminating object.
+func (s *subject) holding(o *object.Object) string {
+	switch held := o.ForeignFinalizers(); {
+	case len(held) > 0:
+		return ", held by the finalizer " + listed(held)
+	case o.Stopping():
+		return ", because its kubelet has not stopped it yet"
+	}
+	return ""
+}
+
+// nothingAt says that the owner is not where its reference leads.
+func (s *subject) nothingAt(r object.Reference, j collector.Judgement, here string) string {
+	if !j.Mapping.Served {
+		return fmt.Sprintf("%q is a list kind: the API server never finds an object of that kind", r.Kind)
+	}
+	if j.Resident != nil {
+		return fmt.Sprintf("%s%s has a different UID than the reference names", r, here)
+	}
+	_, at, _ := s.graph.View().CoordinatesOf(s.object.Namespace, r)
+	if s.graph.View().Lookup(at) != nil {
+		return fmt.Sprintf("%s does not exist%s: this tool requested it by name", r, here)
+	}
+	return fmt.Sprintf("%s does not exist%s: the list of %s does not contain it", r, here, j.Mapping.Type)
+}
+
+// holder says who bears the UID of the reference, where that is known.
+func (s *subject) holder(j collector.Judgement) []string {
+	if j.Holder == nil {
+		return nil
+	}
+	i := j.Holder.Identity
+	if i.Namespace == "" {
+		return []string{fmt.Sprintf("the UID that it names belongs to %s", i)}
+	}
+	return []string{fmt.Sprintf("the UID that it names belongs to %s in namespace %s", i, i.Namespace)}
+}
+
+// nobody says that the UID was not seen, no louder than the view allows.
+func (s *subject) nobody() string {
+	if s.graph.Snapshot().Complete() {
+		return "no object has the UID that the reference names"
+	}
+	return "no object that could be read has the UID that the reference names"
+}
+
+// odd says what is remarkable about a reference besides its verdict.
+func (s *subject) odd(r object.Reference, j collector.Judgement) []string {
+	var out []string
+	switch j.Mapping.Spelling {
+	case snapshot.Plain:
+	case snapshot.Lowercase:
+		out = append(out, fmt.Sprintf("the kind is %s; %q in lower case works by accident", j.Mapping.Type.Kind, r.Kind))
+	case snapshot.ListKind:
+		out = append(out, fmt.Sprintf("%q is most likely a mistake for %q", r.Kind, strings.TrimSuffix(r.Kind, "List")))
+	case snapshot.NoVersion:
+		out = append(out, fmt.Sprintf("the apiVersion %q names no version; the garbage collector reads it as %s", r.APIVersion, j.Mapping.Type.APIVersion()))
+	}
+	if (j.Verdict == collector.Solid || j.Verdict == collector.Waiting) && j.Unmonitored() {
+		out = append(out, fmt.Sprintf("the garbage collector does not watch %s, so it notices late when this owner is deleted", j.Mapping.Type))
+	}
+	return out
+}

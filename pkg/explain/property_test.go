@@ -1,0 +1,151 @@
+package explain_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// eachObject explains every object of random clusters, and hands over what the
+// model makes of it in the end.
+func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, left *object.Object)) {
+	for name, draw := range map[string]func(*rapid.T) *snapshot.Snapshot{"any": st.Draw, "busy": st.DrawBusy} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				g := graph.New(draw(t))
+				view := explain.NewView(g)
+				end := collector.NewModel(g, collector.NewJudge(g)).Simulate(collector.Bounds{}).Model
+				for n := range g.Listed() {
+					check(t, g, graph.Node(n), view.Of(graph.Node(n), explain.Told{}), end.Object(graph.Node(n)))
+				}
+			})
+		})
+	}
+}
+
+func TestTheHeadlineIsWhatTheModelThenDoes(t *testing.T) {
+	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, left *object.Object) {
+		before := g.Object(n)
+		if slices.ContainsFunc(collector.NewJudge(g).Object(n), collector.Judgement.Withheld) {
+			return // the model is more careful than the collector here, of which the answer speaks
+		}
+		gone := left == nil || left.Terminating() && !before.Terminating()
+		lost := left != nil && len(left.Owners) < len(before.Owners)
+		switch a.Consequence {
+		case collector.Delete:
+			if !gone {
+				t.Fatalf("%s is still there: %s", before, a.Headline)
+			}
+		case collector.Unlink:
+			if gone || !lost {
+				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
+			}
+		case collector.Stuck:
+			if gone || lost && controllers(before) < 2 && !before.Terminating() {
+				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
+			}
+		case collector.Hidden:
+			if gone || lost && !before.Terminating() {
+				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
+			}
+		case collector.None:
+			if before.Finishing() && left == nil || !before.Terminating() && (gone || lost) {
+				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
+			}
+		}
+	})
+}
+
+func controllers(o *object.Object) (n int) {
+	for _, r := range o.Owners {
+		if r.Controls() {
+			n++
+		}
+	}
+	return n
+}
+
+func TestEveryReferenceHasItsVerdictAndItsEvidence(t *testing.T) {
+	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, _ *object.Object) {
+		judged := collector.NewJudge(g).Object(n)
+		if len(a.References) != len(judged) {
+			t.Fatalf("%d references became %d", len(judged), len(a.References))
+		}
+		for i, r := range a.References {
+			if r.Verdict != judged[i].Verdict || len(r.Evidence) == 0 {
+				t.Fatalf("%s has %+v for the verdict %s", a.Object, r, judged[i].Verdict)
+			}
+		}
+	})
+}
+
+func TestWhatIsSaidIsMadeOfWholeSentences(t *testing.T) {
+	eachObject(t, func(t *rapid.T, _ *graph.Graph, _ graph.Node, a *explain.Answer, _ *object.Object) {
+		for _, s := range slices.Concat([]string{a.Headline}, a.Next, a.Caveats) {
+			if first := []rune(s); !strings.HasSuffix(s, ".") || !unicode.IsUpper(first[0]) && !unicode.IsDigit(first[0]) {
+				t.Fatalf("no sentence: %q", s)
+			}
+		}
+		said := slices.Concat([]string{a.Headline}, a.Next, a.Caveats)
+		for _, r := range a.References {
+			said = append(said, r.Evidence...)
+		}
+		for _, l := range a.WaitsFor {
+			said = append(said, l.Sentence)
+		}
+		for _, r := range a.Suggestions {
+			said = append(said, r.Sentence)
+		}
+		for _, s := range said {
+			for _, slip := range []string{"%!", "null", "nil", " ,", "  ", "to ,", " to .", ": .", " 0 "} {
+				if strings.Contains(s, slip) && !odd(a, slip) {
+					t.Fatalf("%q in %q", slip, s)
+				}
+			}
+		}
+	})
+}
+
+// odd says whether what a reference says looks like a slip of ours, or has
+// nothing to say.
+func odd(a *explain.Answer, slip string) bool {
+	return slices.ContainsFunc(a.References, func(r explain.Reference) bool {
+		return r.APIVersion == "" || r.Name == "" || strings.Contains(r.Name, slip)
+	})
+}
+
+// What goes with an object is what the model deletes when it is deleted.
+func TestWhatGoesAlongGoes(t *testing.T) {
+	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, left *object.Object) {
+		sum := 0
+		for _, k := range a.Cascade.Kinds {
+			sum += k.Objects
+		}
+		if sum != a.Cascade.Objects {
+			t.Fatalf("%d objects, but %+v", a.Cascade.Objects, a.Cascade.Kinds)
+		}
+		below := graph.NewSet(g)
+		g.Below(below, graph.Unlimited, n)
+		if o := g.Object(n); !o.IsNamespace() && !o.IsDefinition() && a.Cascade.Objects >= max(len(below.Nodes()), 1) && !contains(g, below) {
+			t.Fatalf("more goes along with %s than depends on it: %+v", o, a.Cascade)
+		}
+	})
+}
+
+// contains says whether anything among them takes others along.
+func contains(g *graph.Graph, s graph.Set) bool {
+	return slices.ContainsFunc(s.Nodes(), func(n graph.Node) bool {
+		o := g.Object(n)
+		return o != nil && (o.IsNamespace() || o.IsDefinition())
+	})
+}

@@ -1,0 +1,329 @@
+package auditreport_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+func id(namespace, kind, name string) object.Identity {
+	return object.Identity{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name, UID: "u-1"}
+}
+
+// said is a reason with a sentence of the test's own.
+type said string
+
+func (s said) Brief() string   { return string(s) }
+func (s said) Message() string { return string(s) }
+
+// report is that of the screen in the design, in the order of a report.
+func report() *audit.Report {
+	return &audit.Report{
+		Summary: audit.Summary{Objects: 50132, References: 60418, Errors: 3, Warnings: 2},
+		Findings: []audit.Finding{
+			{
+				Rule: "unserved-owner-version", Severity: audit.Error, Object: id("shop", "ConfigMap", "flags"),
+				Verdict: collector.Unresolvable, Consequence: collector.Stuck, Fix: audit.UpdateVersion,
+				Reason: said("apps/v1beta1 Deployment/web, served: v1"), Effect: said("can never decide"),
+			},
+			{
+				Rule: "missing-owner", Severity: audit.Warning, Object: id("shop", "ConfigMap", "shared"),
+				Verdict: collector.Dangling, Consequence: collector.Unlink, Fix: audit.Unlink,
+				Reason: said("Deployment/old is gone"), Effect: said("drops the reference, 1 owner remains"),
+			},
+			{
+				Rule: "replaced-owner", Severity: audit.Error, Object: id("shop", "Secret", "restored"),
+				Verdict: collector.Dangling, Consequence: collector.Delete, Fix: audit.Relink,
+				Reason: said("Deployment/web has another UID now"), Effect: said("deletes it"),
+			},
+			{
+				Rule: "unverified-owner", Severity: audit.Warning, Object: id("billing", "Secret", "token"),
+				Verdict: collector.Unknown, Consequence: collector.Hidden, Fix: audit.NoFix,
+				Reason: said("Invoice/2026-11: may not list invoices"), Effect: said("unknown"),
+			},
+		},
+	}
+}
+
+func written(t *testing.T, r *audit.Report, wide bool, mode color.Mode) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := auditreport.Table(&out, r, wide, color.New(mode, false, false)); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestTable(t *testing.T) {
+	hostile := &audit.Report{Findings: []audit.Finding{{
+		Rule: "missing-owner", Severity: audit.Info, Object: id("", "Node", "n\nerror  forged"), Consequence: collector.None,
+		Reason: said(strings.Repeat("x", 102400) + "/\x1b[31m is gone"), Effect: said("nothing"),
+	}}}
+	for name, c := range map[string]struct {
+		report *audit.Report
+		wide   bool
+		mode   color.Mode
+		want   string
+	}{
+		"the gravest come first, else the report's order stays": {
+			report(), false, color.Never,
+			`SEVERITY  RULE                    OBJECT                 OWNER                                    GC RESULT
+error     replaced-owner          shop Secret/restored   Deployment/web has another UID now       deletes it
+error     unserved-owner-version  shop ConfigMap/flags   apps/v1beta1 Deployment/web, served: v1  can never decide
+warning   missing-owner           shop ConfigMap/shared  Deployment/old is gone                   drops the reference, 1 owner remains
+warning   unverified-owner        billing Secret/token   Invoice/2026-11: may not list invoices   unknown
+`,
+		},
+		"wide adds UID, verdict and fix": {
+			&audit.Report{Findings: report().Findings[1:2]}, true, color.Never,
+			`SEVERITY  RULE           OBJECT                 OWNER                   GC RESULT                             UID  VERDICT   FIX
+warning   missing-owner  shop ConfigMap/shared  Deployment/old is gone  drops the reference, 1 owner remains  u-1  dangling  unlink
+`,
+		},
+		"wide says of a finding about no reference that it has no verdict": {
+			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Reason: said("b"), Effect: said("e")}}}, true, color.Never,
+			`SEVERITY  RULE         OBJECT  OWNER  GC RESULT  UID  VERDICT  FIX
+error     owner-cycle  a B/c   b      e          u-1  -        unlink
+`,
+		},
+		"colours underline severity and effect": {
+			&audit.Report{Findings: report().Findings[1:3]}, false, color.Always,
+			"SEVERITY  RULE            OBJECT                 OWNER                               GC RESULT\n" +
+				"\x1b[31merror\x1b[0m     \x1b[0mreplaced-owner  shop Secret/restored   Deployment/web has another UID now  \x1b[31mdeletes it\x1b[0m\n" +
+				"\x1b[33mwarning\x1b[0m   \x1b[0mmissing-owner   shop ConfigMap/shared  Deployment/old is gone              \x1b[33mdrops the reference, 1 owner remains\x1b[0m\n",
+		},
+		"names from the cluster are escaped and shortened": {
+			hostile, false, color.Never,
+			"SEVERITY  RULE           OBJECT                 " + "OWNER" + strings.Repeat(" ", 212) + "GC RESULT\n" +
+				`info      missing-owner  Node/n\nerror  forged  ` + strings.Repeat("x", 200) + "…(102414 bytes)  nothing\n",
+		},
+		"without findings there is no table": {&audit.Report{}, true, color.Always, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, written(t, c.report, c.wide, c.mode)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTableLeavesTheReportAlone(t *testing.T) {
+	r := report()
+	written(t, r, true, color.Always)
+	if diff := cmp.Diff(report(), r); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestSum(t *testing.T) {
+	for want, r := range map[string]audit.Report{
+		"3 errors, 2 warnings in 50,132 objects with 60,418 references. Incomplete scan.":                     {Summary: report().Summary},
+		"1 error, 1 warning, 1 info in 1 object with 1 reference. Complete scan: 57 of 57 resource types.":    {Complete: true, Summary: audit.Summary{Objects: 1, References: 1, Errors: 1, Warnings: 1, Infos: 1}},
+		"2 infos in 999 objects with 1,000 references. Complete scan: 57 of 57 resource types.":               {Complete: true, Summary: audit.Summary{Objects: 999, References: 1000, Infos: 2}},
+		"1,234,567 warnings in 12,345,678 objects with 0 references. Complete scan: 57 of 57 resource types.": {Complete: true, Summary: audit.Summary{Objects: 12345678, Warnings: 1234567}},
+		"Nothing to report in 7 objects with 3 references. Complete scan: 57 of 57 resource types.":           {Complete: true, Summary: audit.Summary{Objects: 7, References: 3}},
+		"Nothing to report in 0 objects with 0 references. Incomplete scan.":                                  {},
+	} {
+		t.Run(want, func(t *testing.T) {
+			if diff := cmp.Diff(want, auditreport.Sum(&r, 57)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHints(t *testing.T) {
+	all := auditreport.Commands{Repair: "kubectl gc repair --dry-run", Preview: "kubectl gc collect --dry-run", Explain: "kubectl gc why TYPE/NAME"}
+	unverified := &audit.Report{Findings: report().Findings[3:]}
+	for name, c := range map[string]struct {
+		report   *audit.Report
+		commands auditreport.Commands
+		want     string
+	}{
+		"what can be repaired is hinted at": {
+			report(), all,
+			"Repair references: kubectl gc repair --dry-run    Preview a collection: kubectl gc collect --dry-run    Explain one object: kubectl gc why TYPE/NAME",
+		},
+		"where nothing can be repaired, only an explanation is": {unverified, all, "Explain one object: kubectl gc why TYPE/NAME"},
+		"a command that is not there is not hinted at":          {report(), auditreport.Commands{Explain: "x"}, "Explain one object: x"},
+		"where nothing was found, there is nothing to do":       {&audit.Report{}, all, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, auditreport.Hints(c.report, c.commands)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestGaps(t *testing.T) {
+	gap := func(group, resource, namespace string, reason snapshot.Reason) snapshot.Gap {
+		return snapshot.Gap{Group: group, Resource: resource, Namespace: namespace, Reason: reason, Message: "not shown"}
+	}
+	var many []snapshot.Gap
+	for i := range 15 {
+		many = append(many, gap("example.com", fmt.Sprintf("things%02d", i), "", snapshot.Unavailable))
+	}
+	for name, c := range map[string]struct {
+		gaps  []snapshot.Gap
+		limit int
+		want  string
+	}{
+		"no gap is no warning": {nil, 3, ""},
+		"a type is named with its reason": {
+			[]snapshot.Gap{gap("billing.example.com", "invoices", "", snapshot.Forbidden)},
+			3,
+			"warning: 1 of 68 types could not be read: invoices.billing.example.com (forbidden). Their dependents are not judged.",
+		},
+		"a group whose types are not known is counted as a group": {
+			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("metrics.k8s.io", "*", "", snapshot.Unavailable)},
+			3,
+			"warning: 1 of 68 types and 1 API group could not be read: secrets (forbidden), API group metrics.k8s.io (unavailable). Their dependents are not judged.",
+		},
+		"one namespace is named": {
+			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden)},
+			3,
+			"warning: 1 of 68 types could not be read: secrets in namespace a (forbidden). Their dependents are not judged.",
+		},
+		"what many types have in common is said once": {
+			[]snapshot.Gap{gap("", "pods", "a", snapshot.Forbidden), gap("", "secrets", "a", snapshot.Forbidden)},
+			3,
+			"warning: 2 of 68 types could not be read in namespace a (forbidden): pods, secrets. Their dependents are not judged.",
+		},
+		"a single owner is no type": {
+			[]snapshot.Gap{{Resource: "secrets", Namespace: "a", Name: "token", Reason: snapshot.TimedOut}},
+			3,
+			"warning: single owners of 1 type could not be read: secrets/token in namespace a (timeout). Their dependents are not judged.",
+		},
+		"many namespaces of one type are counted": {
+			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden), gap("", "secrets", "c", snapshot.TimedOut)},
+			3,
+			"warning: 1 of 68 types could not be read: secrets in 2 namespaces (forbidden), secrets in namespace c (timeout). Their dependents are not judged.",
+		},
+		"a whole type speaks for its namespaces": {
+			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden)},
+			3,
+			"warning: 1 of 68 types could not be read: secrets (forbidden). Their dependents are not judged.",
+		},
+		"many types are named up to a limit": {
+			many, 3,
+			"warning: 15 of 68 types could not be read: things00.example.com (unavailable), things01.example.com (unavailable), things02.example.com (unavailable), and 12 more. Their dependents are not judged.",
+		},
+		"without a limit all are named": {
+			many[:2], 0,
+			"warning: 2 of 68 types could not be read: things00.example.com (unavailable), things01.example.com (unavailable). Their dependents are not judged.",
+		},
+		"a kubectl list holds what it holds": {
+			[]snapshot.Gap{gap("*", "*", "", snapshot.NotInFile)},
+			3,
+			"warning: the file holds 68 types only. Dependents of objects of other types are not judged.",
+		},
+		"when discovery failed nobody knows how many": {
+			[]snapshot.Gap{gap("*", "*", "", snapshot.Unavailable)},
+			3,
+			"warning: some types could not be read: all other types (unavailable). Their dependents are not judged.",
+		},
+		"names are escaped": {
+			[]snapshot.Gap{gap("x\n", "\x1b[31m", "", "odd\u202e")},
+			3,
+			`warning: 1 of 68 types could not be read: \x1b[31m.x\n (odd\u202e). Their dependents are not judged.`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, auditreport.Gaps("", c.gaps, 68, c.limit)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOfSeveralClustersEachIsNamed(t *testing.T) {
+	r := report()
+	r.Clusters = []audit.Tally{{Name: "edge\x1b"}, {Name: "prod", Answered: true}, {Name: "staging", Answered: true}}
+	for i := range r.Findings {
+		r.Findings[i].Cluster = []string{"prod", "staging"}[i%2]
+	}
+	lines := strings.Split(written(t, r, false, color.Never), "\n")
+	if !strings.HasPrefix(lines[0], "CLUSTER  ") {
+		t.Errorf("the header is %q", lines[0])
+	}
+	for _, line := range lines[1 : len(lines)-1] {
+		if !strings.HasPrefix(line, "prod  ") && !strings.HasPrefix(line, "staging  ") {
+			t.Errorf("of which cluster is %q?", line)
+		}
+	}
+	if want := ` of 2 clusters; no answer from edge\x1b. `; !strings.Contains(auditreport.Sum(r, 0), want) {
+		t.Errorf("the sum is %q, want%q in it", auditreport.Sum(r, 0), want)
+	}
+	gaps := []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
+	if got, want := auditreport.Gaps("prod\n", gaps, 68, 3), `warning: cluster prod\n: 1 of 68 types`; !strings.HasPrefix(got, want) {
+		t.Errorf("the warning is %q, want %q", got, want)
+	}
+}
+
+func TestCauses(t *testing.T) {
+	gaps := []snapshot.Gap{
+		{Resource: "secrets", Reason: snapshot.Forbidden, Message: "a refusal explains itself"},
+		{Group: "a.example.com", Resource: "things", Reason: snapshot.Webhook, Message: "no answer\x1b[31m\nat all"},
+		{Group: "b.example.com", Resource: "things", Reason: snapshot.Unavailable},
+		{Group: "c.example.com", Resource: "*", Reason: snapshot.Unavailable, Message: "down"},
+		{Group: "d.example.com", Resource: "*", Reason: snapshot.Unavailable, Message: "down too"},
+	}
+	want := []string{`things.a.example.com: no answer\x1b[31m\nat all`, "API group c.example.com: down"}
+	if diff := cmp.Diff(want, auditreport.Causes(gaps, 2)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func FuzzTable(f *testing.F) {
+	for _, s := range []string{"", "web", "a\nb", "\x1b]0;x\x07", "\u202e\u009b", "\xff", "日本", "  lead"} {
+		f.Add(s, s, s)
+	}
+	f.Fuzz(func(t *testing.T, namespace, kind, brief string) {
+		r := &audit.Report{Findings: []audit.Finding{{Severity: audit.Error, Object: id(namespace, kind, brief), Reason: said(brief), Effect: said(brief)}}}
+		got := written(t, r, true, color.Never)
+		if strings.Count(got, "\n") != 2 || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func BenchmarkTable(b *testing.B) {
+	var r audit.Report
+	for len(r.Findings) < 50_000 {
+		r.Findings = append(r.Findings, report().Findings...)
+	}
+	p := color.New(color.Always, true, false)
+	for b.Loop() {
+		if err := auditreport.Table(io.Discard, &r, false, p); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestSumSaysHowManyTypesWereRead(t *testing.T) {
+	gap := func(resource, namespace, name string) audit.Gap {
+		return audit.Gap{Gap: snapshot.Gap{Resource: resource, Namespace: namespace, Name: name}}
+	}
+	for want, gaps := range map[string][]audit.Gap{
+		"Incomplete scan: 55 of 57 resource types.": {gap("secrets", "a", ""), gap("secrets", "b", ""), gap("pods", "", ""), gap("nodes", "", "single")},
+		"Incomplete scan.":                          {gap("nodes", "", "single"), gap("jobs", snapshot.All, "")},
+		"Incomplete scan. ":                         {gap("pods", "", ""), gap(snapshot.All, "", "")},
+	} {
+		if got := auditreport.Sum(&audit.Report{Gaps: gaps}, 57); !strings.HasSuffix(got, "references. "+strings.TrimSpace(want)) {
+			t.Errorf("of %v: %q", gaps, got)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package auditreport
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Gaps warns in one line, without its line break, of what could not be read.
+// types is how many types were to be read. At most limit of the gaps are named,
+// all of them where limit is zero. It is empty when there are no gaps. cluster
+// is which of several it was; empty for the only one.
+//
+// A type that could not be read in several namespaces, for one reason, is
+// named once.
+func Gaps(cluster string, gaps []snapshot.Gap, types, limit int) string {
+	what := unread(gaps, types, limit)
+	switch {
+	case what == "":
+		return ""
+	case cluster == "":
+		return "warning: " + what
+	}
+	return "warning: cluster " + escape.Short(cluster, textWidth) + ": " + what
+}
+
+func unread(gaps []snapshot.Gap, types, limit int) string {
+	searched := func(g snapshot.Gap) bool { return g.Namespace == snapshot.All }
+	unread := merge(slices.DeleteFunc(slices.Clone(gaps), searched))
+	if len(unread) == 0 {
+		return unsearched(len(gaps))
+	}
+	if len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile {
+		return fmt.Sprintf("the file holds %s only. Dependents of objects of other types are not judged.", wording.Count(types, "type"))
+	}
+	common, name := "", unreadable.String
+	if alike(unread) {
+		common, name = fmt.Sprintf(" in namespace %s (%s)", escape.Short(unread[0].Namespace, textWidth), unread[0].Reason), unreadable.bare
+	}
+	var named []string
+	for _, u := range unread {
+		if limit > 0 && len(named) == limit {
+			break
+		}
+		named = append(named, name(u))
+	}
+	if more := len(unread) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("and %s more", wording.Thousands(more)))
+	}
+	return fmt.Sprintf("%s could not be read%s: %s. Their dependents are not judged.", counted(unread, types), common, strings.Join(named, ", "))
+}
+
+// alike says whether several types could not be read in one namespace for one
+// reason, which then need not be said of each.
+func alike(unread []unreadable) bool {
+	first := unread[0]
+	return len(unread) > 1 && first.Namespace != "" && !slices.ContainsFunc(unread, func(u unreadable) bool {
+		return u.Namespace != first.Namespace || u.Reason != first.Reason || u.namespaces > 1
+	})
+}
+
+// unsearched warns of a search that failed in n types.
+func unsearched(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s could not be searched in the other namespaces, so an owner that is called missing may live there.", wording.Count(n, "type"))
+}
+
+// Causes are what the server said of the gaps, a line each and at most limit of
+// them. A refusal or a type that a file does not hold needs no explanation.
+func Causes(gaps []snapshot.Gap, limit int) []string {
+	var out []string
+	for _, u := range merge(gaps) {
+		if len(out) == limit {
+			break
+		}
+		if u.Namespace != snapshot.All && u.Reason != snapshot.Forbidden && u.Reason != snapshot.NotInFile && u.Message != "" {
+			out = append(out, escape.Short(u.Gap.String(), textWidth)+": "+escape.Short(u.Message, causeWidth))
+		}
+	}
+	return out
+}
+
+// unreadable is a gap, or several of one type that differ by namespace only.
+type unreadable struct {
+	snapshot.Gap
+	namespaces int
+}
+
+func merge(gaps []snapshot.Gap) []unreadable {
+	type key struct {
+		group, resource string
+		single          bool
+		reason          snapshot.Reason
+	}
+	place := map[key]int{}
+	var out []unreadable
+	for _, g := range gaps {
+		k := key{g.Group, g.Resource, g.Name != "", g.Reason}
+		i, seen := place[k]
+		if !seen {
+			i = len(out)
+			place[k] = i
+			out = append(out, unreadable{Gap: g})
+		}
+		if g.Namespace == "" {
+			out[i].Gap = g // the wider gap speaks for the narrower ones
+		}
+		out[i].namespaces++
+	}
+	return out
+}
+
+// bare is the type alone.
+func (u unreadable) bare() string {
+	everywhere := u.Gap
+	everywhere.Namespace = ""
+	return escape.Short(everywhere.String(), textWidth)
+}
+
+func (u unreadable) String() string {
+	what := u.Gap.String()
+	if u.Namespace != "" && u.namespaces > 1 {
+		what = fmt.Sprintf("%s in %s", u.bare(), wording.Count(u.namespaces, "namespace"))
+	}
+	return fmt.Sprintf("%s (%s)", escape.Short(what, textWidth), escape.Short(string(u.Reason), textWidth))
+}
+
+// counted says how many types could not be read, how many groups whose types are
+// not even known, and of how many types single owners could not.
+func counted(unread []unreadable, types int) string {
+	known, single, groups := map[[2]string]bool{}, map[[2]string]bool{}, map[string]bool{}
+	for _, u := range unread {
+		switch {
+		case u.Group == snapshot.All:
+			return "some types"
+		case u.Resource == snapshot.All:
+			groups[u.Group] = true
+		case u.Name != "":
+			single[[2]string{u.Group, u.Resource}] = true
+		default:
+			known[[2]string{u.Group, u.Resource}] = true
+		}
+	}
+	var parts []string
+	if len(known) > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s", wording.Thousands(len(known)), wording.Count(types, "type")))
+	}
+	if len(groups) > 0 {
+		parts = append(parts, wording.Count(len(groups), "API group"))
+	}
+	if len(single) > 0 {
+		parts = append(parts, "single owners of "+wording.Count(len(single), "type"))
+	}
+	return strings.Join(parts, " and ")
+}

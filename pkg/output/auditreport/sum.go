@@ -1,0 +1,76 @@
+package auditreport
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Sum is the last line of an answer, without its line break: how much was found in how
+// much, which clusters gave no answer, and whether the scan was complete. types is how many
+// resource types were to be read; zero if that is unknown.
+func Sum(r *audit.Report, types int) string {
+	var found []string
+	for _, kind := range []struct {
+		n    int
+		noun string
+	}{
+		{r.Summary.Errors, "error"},
+		{r.Summary.Warnings, "warning"},
+		{r.Summary.Infos, "info"},
+	} {
+		if kind.n > 0 {
+			found = append(found, wording.Count(kind.n, kind.noun))
+		}
+	}
+	what := strings.Join(found, ", ")
+	if what == "" {
+		what = "Nothing to report"
+	}
+	return fmt.Sprintf("%s in %s with %s%s. %s", what,
+		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "reference"), clusters(r.Clusters), scan(r, types))
+}
+
+// scan says whether the scan was complete, and how many types it read where the gaps tell:
+// not where they are of a whole API group, of a file, or of single owners only.
+func scan(r *audit.Report, types int) string {
+	unread := map[[2]string]bool{}
+	for _, g := range r.Gaps {
+		switch {
+		case g.Resource == snapshot.All:
+			return wording.Scan(r.Complete)
+		case g.Namespace != snapshot.All && g.Name == "":
+			unread[[2]string{g.Group, g.Resource}] = true
+		}
+	}
+	if types < len(unread) || types == 0 || r.Complete != (len(unread) == 0) {
+		return wording.Scan(r.Complete)
+	}
+	return fmt.Sprintf("%s: %s of %s.", strings.TrimSuffix(wording.Scan(r.Complete), "."),
+		wording.Thousands(types-len(unread)), wording.Count(types, "resource type"))
+}
+
+// namedClusters is how many silent clusters are named.
+const namedClusters = 5
+
+// clusters says of how many the sum is, and which of them it is not; empty for the only one.
+func clusters(all []audit.Tally) string {
+	if all == nil {
+		return ""
+	}
+	var silent []string
+	for _, c := range all {
+		if !c.Answered {
+			silent = append(silent, escape.Short(c.Name, textWidth))
+		}
+	}
+	of := " of " + wording.Count(len(all)-len(silent), "cluster")
+	if len(silent) > 0 {
+		of += "; no answer from " + wording.List(silent, namedClusters)
+	}
+	return of
+}

@@ -1,0 +1,143 @@
+package explainview_test
+
+import (
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// state is one situation in which somebody asks about an object.
+type state struct {
+	name  string
+	asked object.Object // looked for by its UID; where no object has that, it is gone
+	seen  []st.Part
+	told  explain.Told
+}
+
+// Those who appear again and again.
+var (
+	web     = st.Deployment("shop/web")
+	canary  = st.Deployment("shop/canary")
+	old     = st.Deployment("shop/old")
+	recent  = st.Deployment("shop/old", st.UID("recent"))
+	far     = st.Deployment("far/web")
+	node    = st.Node("worker")
+	leaving = st.Deployment("shop/web", st.Foreground())
+)
+
+const hold = "example.com/drain"
+
+var (
+	held      = st.TerminatingFor(3*time.Hour, hold)
+	claims    = snapshot.Type{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Singular: "persistentvolumeclaim", Namespaced: true, Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
+	notice    = explain.Event{Last: st.Taken.Add(-3 * time.Minute), Count: 2, Type: "Warning", Reason: "OwnerRefInvalidNamespace", Source: "garbage-collector-controller", Message: `ownerRef [apps/v1/Deployment, namespace: shop, name: web, uid: Deployment/far/web] does not exist in namespace "shop"`, UID: "ConfigMap/shop/flags"}
+	scheduled = explain.Event{Last: st.Taken.Add(-20 * time.Minute), Count: 1, Type: "Normal", Reason: "Scheduled", Source: "default-scheduler", Message: "Successfully assigned shop/worker to node-1", UID: "Pod/shop/worker"}
+	killing   = explain.Event{Last: st.Taken.Add(-4 * time.Minute), Count: 1, Type: "Normal", Reason: "Killing", Source: "kubelet", Message: "Stopping container main", UID: "Pod/shop/worker"}
+)
+
+// flags is the object that most states are about.
+func flags(with ...st.Option) object.Object { return st.ConfigMap("shop/flags", with...) }
+
+func owned(refs ...object.Reference) object.Object { return flags(st.Owned(refs...)) }
+
+func about(name string, asked object.Object, others ...object.Object) state {
+	return state{name: name, asked: asked, seen: []st.Part{st.Listing(append(others, asked)...)}}
+}
+
+func (s state) but(parts ...st.Part) state {
+	s.seen = append(s.seen, parts...)
+	return s
+}
+
+func (s state) telling(events ...explain.Event) state {
+	s.told = explain.Told{Events: events}
+	return s
+}
+
+func (s state) unread(why string) state {
+	s.told.Unread = why
+	return s
+}
+
+func server(version string) st.Part {
+	return func(s *snapshot.Snapshot) { s.Server = version }
+}
+
+// absent is an object that is asked for and not there.
+func absent(name string, asked object.Object, seen ...object.Object) state {
+	return state{name: name, asked: asked, seen: []st.Part{st.Listing(seen...)}}
+}
+
+var states = []state{
+	about("it has no owner", flags()),
+	about("its one owner is there", owned(st.To(web, st.Controlling, st.Blocking)), web),
+	about("its two owners are there", owned(st.To(web), st.To(canary)), web, canary),
+	about("its owner is cluster-scoped", owned(st.To(node)), node),
+	about("its one owner is missing, and what hangs on it goes with it", st.ConfigMap("shop/flags", st.OwnedBy(old)),
+		st.Secret("shop/below", st.OwnedBy(flags())), st.Object("v1", "PersistentVolumeClaim", "shop/data-0", st.OwnedBy(st.Secret("shop/below")))).but(st.Serving(claims)),
+	about("its owner is missing, and the server was asked for it by name", owned(st.To(old))).but(st.Absent("apps/v1", "Deployment", "shop/old")),
+	about("one owner is missing, another is there", owned(st.To(old), st.To(web)), web),
+	about("its owner was replaced", owned(st.To(old)), recent),
+	about("its owner lives in another namespace", owned(st.To(far)), far).telling(notice, scheduled),
+	about("its owner lives in another namespace, on an old server", owned(st.To(far)), far).but(server("v1.19.16")),
+	about("its owner is right, and an old server may take it along for another's mistake", owned(st.To(web)), web,
+		st.ConfigMap("far/copy", st.OwnedBy(web))).but(server("v1.19.16")),
+	about("its owner has another name", owned(st.To(web, st.Named("webb"))), web),
+	about("its owner is of another kind", owned(st.To(web, st.As("v1", "Pod"))), web),
+	about("it is cluster-scoped, and its owner is not", st.Node("edge", st.OwnedBy(web)), web),
+	about("it is cluster-scoped, and its owner is not, on an old server", st.Node("edge", st.OwnedBy(web)), web).but(server("v1.19.16")),
+	about("its reference names a version that is not served", owned(st.To(web, st.As("apps/v1beta1", "Deployment"))), web),
+	about("its reference names a version that is not served, and its other owner is missing", owned(st.To(web, st.As("apps/v1beta1", "Deployment")), st.To(old)), web),
+	about("its reference names an unknown kind", owned(st.To(web, st.As("example.com/v1", "Gizmo")))),
+	about("its reference names the kind of a list", owned(st.To(st.Pod("shop/worker"), st.As("v1", "PodList"))), st.Pod("shop/worker")),
+	about("its reference spells the kind in lower case", owned(st.To(st.Pod("shop/worker"), st.As("v1", "pod"))), st.Pod("shop/worker")),
+	about("its owner may not be asked for", owned(st.To(st.Secret("shop/token")))).but(st.Unlisted("secrets"), st.Failed("v1", "Secret", "shop/token", snapshot.Forbidden)),
+	about("the type of its owner may not be listed", owned(st.To(st.Secret("shop/token")))).but(st.Unreadable("secrets", snapshot.Forbidden)),
+	about("the group of its owner does not answer, and its other owner is missing", owned(st.To(web), st.To(st.Pod("shop/gone")))).but(st.Undiscovered("apps", snapshot.Unavailable)),
+	about("its owner waits for it, and it blocks", owned(st.To(leaving, st.Controlling, st.Blocking)), leaving),
+	about("its owner waits for its dependents, and it does not block", owned(st.To(leaving)), leaving),
+	about("its owner waits for its dependents, and another is there", owned(st.To(leaving, st.Blocking), st.To(canary)), leaving, canary),
+	about("its owner is being deleted, and held by a foreign finalizer", owned(st.To(web)), st.Deployment("shop/web", held)),
+	about("one of its owners is being deleted, and held by a foreign finalizer", owned(st.To(web), st.To(canary)), st.Deployment("shop/web", held), canary),
+	about("its owner is being deleted, and orphans it", owned(st.To(web)), st.Deployment("shop/web", st.Terminating(object.OrphanFinalizer))),
+	about("its owner goes, as that one's owner is missing", owned(st.To(canary)), st.Deployment("shop/canary", st.OwnedBy(old))),
+	about("one of its owners goes, another is there", owned(st.To(canary), st.To(web)), web, st.Deployment("shop/canary", st.OwnedBy(old))),
+	about("its owner is missing, and a finalizer will hold it", flags(st.OwnedBy(old), st.Held(hold))),
+	about("it is being deleted, and held by a foreign finalizer", flags(held)),
+	about("it is a Pod in its grace period", st.Pod("shop/worker", st.Stopping())),
+	about("it is a running Pod whose owner is missing", st.Pod("shop/worker", st.Running(), st.OwnedBy(old))),
+	about("it is being deleted in the foreground, and waits for what the collector deletes", leaving,
+		st.ConfigMap("shop/a", st.Owned(st.To(leaving, st.Blocking))), st.ConfigMap("shop/b", st.Owned(st.To(leaving, st.Blocking))), st.ConfigMap("shop/c", st.Owned(st.To(leaving)))),
+	about("it is being deleted in the foreground, and its dependent is held", leaving, st.ConfigMap("shop/a", held, st.Owned(st.To(leaving, st.Blocking)))),
+	about("it waits at the head of a chain of three that ends at a finalizer", leaving,
+		st.ConfigMap("shop/second", st.Foreground(), st.Owned(st.To(leaving, st.Blocking))),
+		st.ConfigMap("shop/third", held, st.Owned(st.To(st.ConfigMap("shop/second"), st.Blocking)))),
+	about("it is being deleted in the foreground, and its blocker cannot be judged", leaving,
+		st.ConfigMap("shop/a", st.Owned(st.To(leaving, st.Blocking), st.To(old, st.As("apps/v1beta1", "Deployment"))))),
+	about("it is being deleted in the foreground, in a circle", st.ConfigMap("shop/chicken", st.Foreground(), st.Owned(st.To(st.ConfigMap("shop/egg"), st.Blocking))),
+		st.ConfigMap("shop/egg", st.Foreground(), st.Owned(st.To(st.ConfigMap("shop/chicken"), st.Blocking)))),
+	about("it is in a circle, and nobody has deleted any of it", st.ConfigMap("shop/chicken", st.OwnedBy(st.ConfigMap("shop/egg"))),
+		st.ConfigMap("shop/egg", st.OwnedBy(st.ConfigMap("shop/chicken")))),
+	about("it owns itself", flags(st.OwnedBy(flags()))),
+	about("it owns itself, and is being deleted in the foreground", flags(st.Foreground(), st.Owned(st.To(flags(), st.Blocking)))),
+	about("nothing blocks its deletion any more, and nobody ends it", flags(st.TerminatingFor(time.Hour, object.ForegroundFinalizer))),
+	about("it is being deleted, and lets go of its dependents", st.Deployment("shop/web", st.Terminating(object.OrphanFinalizer)), owned(st.To(web)), st.Secret("shop/token", st.OwnedBy(web))),
+	about("it is a namespace that is being deleted, with contents", st.Namespace("shop", st.Terminating()), flags(), st.Secret("shop/token", st.Held(hold))).but(st.Serving(st.Containers()...)),
+	about("it lives in a namespace that is being deleted", owned(st.To(web)), web, st.Namespace("shop", st.Terminating())).but(st.Serving(st.Containers()...)),
+	about("it is a CustomResourceDefinition that is being deleted", st.Definition("widgets.example.com", st.Terminating("customresourcecleanup.apiextensions.k8s.io")),
+		st.Object("example.com/v1", "Widget", "shop/gear", st.Terminating(hold)), flags(st.OwnedBy(st.Object("example.com/v1", "Widget", "shop/gear")))).but(st.Serving(st.Containers()...)),
+	about("two references carry one UID, one good and one bad", owned(st.To(web), st.To(web, st.Named("webb"))), web),
+	about("two owners claim to be its controller, and a third is missing", owned(st.To(web, st.Controlling), st.To(canary, st.Controlling), st.To(old)), web, canary),
+	about("its owner is of a kind that the collector does not watch", owned(st.To(st.Object("v1", "ComponentStatus", "scheduler")))).but(st.Found(st.Object("v1", "ComponentStatus", "scheduler"))),
+	{name: "it is of a type that the collector does not watch", asked: st.Object("v1", "Event", "shop/told", st.OwnedBy(old)), seen: []st.Part{st.Found(st.Object("v1", "Event", "shop/told", st.OwnedBy(old)))}},
+	absent("it is gone, and Events tell of it", st.Pod("shop/worker")).telling(killing, scheduled),
+	absent("it is gone, and nothing tells of it", st.Pod("shop/worker")),
+	absent("it is gone, and its Events could not be read", st.Pod("shop/worker"), st.Pod("far/worker")).unread("a file holds none"),
+	absent("it is gone, and dependents still name it", old, owned(st.To(old)), st.Secret("shop/token", st.OwnedBy(old, web)), web),
+	about("dependents name an earlier object of its name", recent, owned(st.To(old))),
+	absent("it is gone, in a view that is not whole", st.Pod("shop/worker")).but(st.Unreadable("secrets", snapshot.Forbidden)),
+	about("it goes, in a view that is not whole", owned(st.To(old))).but(st.Unreadable("secrets", snapshot.Forbidden), st.Unreadable("widgets.example.com", snapshot.Webhook), server("v1.31.4")),
+}

@@ -1,0 +1,46 @@
+package planview_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// made is the plan of a pass over these objects in a cluster that serves Types,
+// Containers and volumes.
+func made(objects []object.Object, parts ...Part) *plan.Plan {
+	verbs := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
+	all := append([]Part{
+		Serving(Containers()...),
+		Serving(
+			snapshot.Type{Version: "v1", Resource: "persistentvolumes", Kind: "PersistentVolume", Verbs: verbs, Preferred: true},
+			snapshot.Type{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true, Verbs: verbs, Preferred: true},
+		),
+		Listing(objects...),
+	}, parts...)
+	return plan.Make(graph.New(New(all...)), plan.Options{Mode: plan.Collect})
+}
+
+func claim(at string, with ...Option) object.Object {
+	return Object("v1", "PersistentVolumeClaim", at, with...)
+}
+
+func widget(at string, with ...Option) object.Object {
+	return Object("example.com/v1", "Widget", at, with...)
+}
+
+func previewed(t *testing.T, p *plan.Plan, limit int, mode color.Mode) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := planview.Preview(&out, p, limit, color.New(mode, false, false)); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}

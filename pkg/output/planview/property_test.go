@@ -1,0 +1,135 @@
+package planview_test
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+var row = regexp.MustCompile(`^([\w-]*) +(?:a|b|-|) *[│├└─ ]*(\w+/[\w.]+|\d+ objects?)`)
+
+// shown are the objects of a preview's lines, or how many of them a line counts;
+// and how many lines there are more.
+func shown(t *rapid.T, p *plan.Plan, limit int) (objects []string, more int) {
+	var out bytes.Buffer
+	if err := planview.Preview(&out, p, limit, color.New(color.Never, false, false)); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")[1:]
+	for _, line := range lines {
+		if rest, counted := strings.CutPrefix(line, "… and "); counted {
+			number, _, _ := strings.Cut(rest, " ")
+			more, _ = strconv.Atoi(number)
+			continue
+		}
+		found := row.FindStringSubmatch(line)
+		if found == nil {
+			t.Fatalf("not a row: %q", line)
+		}
+		what := found[2]
+		if found[1] == "blocked" {
+			what = "blocked " + what
+		}
+		objects = append(objects, what)
+	}
+	return objects, more
+}
+
+func TestEveryStepIsAccountedForOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := plan.Make(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
+		var want []string
+		own := map[object.Identity]bool{}
+		for _, s := range p.Steps {
+			if o := s.Object.Identity; !own[o] {
+				own[o] = true
+				want = append(want, o.String())
+			}
+		}
+		for _, b := range p.Blocked {
+			want = append(want, "blocked "+b.Object.String())
+		}
+		along := 0
+		for _, o := range p.Outcomes {
+			if !own[o.Object] {
+				along++
+			}
+		}
+
+		all, none := shown(t, p, 0)
+		var got []string
+		for _, what := range all {
+			if number, _, counts := strings.Cut(what, " object"); counts {
+				n, _ := strconv.Atoi(number)
+				along -= n
+				continue
+			}
+			got = append(got, what)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" || none != 0 || along != 0 {
+			t.Fatalf("(-want +got), and %d more, %d along\n%s", none, along, diff)
+		}
+
+		limit := rapid.IntRange(1, 12).Draw(t, "limit")
+		some, more := shown(t, p, limit)
+		if len(some)+more != len(all) || len(some) > limit || !slices.Equal(some, all[:len(some)]) {
+			t.Fatalf("limit %d: %d lines and %d more of %d", limit, len(some), more, len(all))
+		}
+
+		counted := 0
+		sum, _, _ := strings.Cut(planview.Sum(p), ".")
+		sum, _, _ = strings.Cut(sum, ";")
+		for _, word := range strings.FieldsFunc(sum, func(r rune) bool { return r == ' ' || r == ',' }) {
+			if n, err := strconv.Atoi(word); err == nil {
+				counted += n
+			}
+		}
+		if counted != len(p.Steps) {
+			t.Fatalf("%s counts %d of %d steps", sum, counted, len(p.Steps))
+		}
+	})
+}
+
+// A plan from a file may say that steps follow whatever they like.
+func TestEveryStepOfAnOddPlanIsAccountedForOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := &plan.Plan{}
+		names := map[string]bool{}
+		for i := range rapid.IntRange(0, 12).Draw(t, "steps") {
+			name := rapid.SampledFrom([]string{"q", "r", "s", "t", "u"}).Draw(t, "name")
+			names["Pod/"+name] = true
+			p.Steps = append(p.Steps, plan.Step{
+				ID: fmt.Sprint(i), Follows: fmt.Sprint(rapid.IntRange(-1, 12).Draw(t, "follows")),
+				Action: rapid.SampledFrom([]collector.Act{collector.Remove, collector.Detach, collector.Unblock, collector.FreeFinalizer, "odd"}).Draw(t, "action"), Reason: said("why"),
+				Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}},
+			})
+		}
+		got, _ := shown(t, p, 0)
+		if len(got) != len(names) {
+			t.Fatalf("got %v, want %v", got, names)
+		}
+		for _, o := range got {
+			if !names[o] {
+				t.Fatalf("got %v, want %v", got, names)
+			}
+			delete(names, o)
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package planview_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+func unfinished(t *testing.T, p *plan.Plan, results []planview.Result, mode color.Mode) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := planview.Unfinished(&out, p, results, color.New(mode, false, false)); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// sentences is a reason with a sentence of the test's own.
+type sentences string
+
+func (w sentences) Message() string { return string(w) }
+
+func on(namespace, kind, name string, act collector.Act) []plan.Step {
+	return []plan.Step{{Action: act, Object: plan.Object{Identity: object.Identity{Kind: kind, Namespace: namespace, Name: name}}}}
+}
+
+func TestUnfinished(t *testing.T) {
+	p := numbered(
+		on("shop", "Secret", "x", collector.Remove), on("", "Node", "n", collector.Detach),
+		on("shop", "Secret", "y\n", collector.Remove), on("shop", "ConfigMap", "z", collector.FreeFinalizer))
+	results := []planview.Result{
+		{Step: "4", Status: event.Failed, Reason: sentences("remove a finalizer of ConfigMap/z in namespace shop: conflict")},
+		{Step: "2", Status: event.Skipped, Reason: sentences("it changed, and keeps its owners now")},
+		{Step: "1", Status: event.Failed, Reason: sentences("delete Secret/x in namespace shop: forbidden\x1b[31m")},
+		{Step: "3", Status: event.Done},
+		{Step: "no such step", Status: event.Failed},
+	}
+	want := `RESULT   ACTION            NAMESPACE  OBJECT       WHY
+failed   delete            shop       Secret/x     delete Secret/x in namespace shop: forbidden\x1b[31m
+failed   remove-finalizer  shop       ConfigMap/z  remove a finalizer of ConfigMap/z in namespace shop: conflict
+skipped  unlink            -          Node/n       it changed, and keeps its owners now
+`
+	if diff := cmp.Diff(want, unfinished(t, p, results, color.Never)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, part := range []string{"\x1b[31mfailed\x1b[0m", "\x1b[33mskipped\x1b[0m", "\x1b[31mdelete\x1b[0m", "\x1b[33munlink\x1b[0m"} {
+		if got := unfinished(t, p, results, color.Always); !strings.Contains(got, part) {
+			t.Errorf("%q is not in\n%s", part, got)
+		}
+	}
+	slices.Reverse(results)
+	if diff := cmp.Diff(want, unfinished(t, p, results, color.Never)); diff != "" {
+		t.Errorf("the order of results matters (-want +got)\n%s", diff)
+	}
+	if got := unfinished(t, p, all(p, event.Done), color.Always); got != "" {
+		t.Errorf("got %s where all went well", got)
+	}
+}
+
+func TestManyUnfinishedSteps(t *testing.T) {
+	many := func(n int, namespace string) []plan.Step {
+		var out []plan.Step
+		for i := range n {
+			out = append(out, on(namespace, "Pod", fmt.Sprintf("%s-%04d", namespace, i), collector.Remove)...)
+		}
+		return out
+	}
+	said := func(p *plan.Plan, status event.Status, message func(i int) string) []planview.Result {
+		out := all(p, status)
+		for i := range out {
+			out[i].Reason = sentences(message(i))
+		}
+		return out
+	}
+	one := func(int) string { return "its owner is back" }
+	each := func(i int) string { return fmt.Sprintf("message %04d", i) }
+	forty := numbered(many(40, "a"))
+	mixed := numbered(many(1500, "a"), many(2, "b"), on("c", "Pod", "c", collector.Detach))
+
+	for name, c := range map[string]struct {
+		plan    *plan.Plan
+		results []planview.Result
+		lines   int
+		has     []string
+	}{
+		"some that were skipped have a line each": {
+			numbered(many(10, "a")), said(numbered(many(10, "a")), event.Skipped, one), 10, []string{"Pod/a-0009"},
+		},
+		"many with one message share a line": {
+			forty, said(forty, event.Skipped, one), 1, []string{"skipped  delete  a          Pod/a-0000 and 39 more  its owner is back"},
+		},
+		"they do so across namespaces, but not across acts": {
+			mixed, said(mixed, event.Skipped, one), 2, []string{
+				"skipped  delete  *          Pod/a-0000 and 1,501 more  its owner is back", "skipped  unlink  c          Pod/c",
+			},
+		},
+		"of many messages the rest is counted": {
+			mixed, said(mixed, event.Skipped, each), 51, []string{"message 0049", "skipped                     … and 1,453 more"},
+		},
+		"those that failed have a line each, as far as there are lines": {
+			mixed, said(mixed, event.Failed, one), 51, []string{"Pod/a-0049", "failed                     … and 1,453 more"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := unfinished(t, c.plan, c.results, color.Never)
+			if n := strings.Count(got, "\n") - 1; n != c.lines {
+				t.Errorf("got %d lines, want %d\n%s", n, c.lines, got)
+			}
+			for _, part := range c.has {
+				if !strings.Contains(got, part) {
+					t.Errorf("%q is not in\n%s", part, got)
+				}
+			}
+		})
+	}
+}

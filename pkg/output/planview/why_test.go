@@ -1,0 +1,98 @@
+package planview_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// TestWhy changes a plan in which a Pod follows a Secret, and asks why the Pod goes.
+func TestWhy(t *testing.T) {
+	const reason = "the plan's reason"
+	for name, c := range map[string]struct {
+		change func(p *plan.Plan, owner, pod *plan.Step)
+		want   string
+	}{
+		"its one owner goes":                    {func(*plan.Plan, *plan.Step, *plan.Step) {}, "its owner is deleted"},
+		"its one owner waits for it":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Waiting }, "deleted before its owner, which waits for it"},
+		"its own dependents go first":           {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Foreground" }, "its owner is deleted; its own dependents are deleted first (foreground)"},
+		"its own dependents stay":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Orphan" }, "its owner is deleted; its own dependents stay (orphan)"},
+		"its owner is cluster-scoped":           {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "its owner is deleted"},
+		"its owner was in another namespace":    {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "b" }, reason},
+		"its owner had another name":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Name = "other" }, reason},
+		"its owner had another kind":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Kind = "ConfigMap" }, reason},
+		"its owner is another than it follows":  {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].UID = "u" }, reason},
+		"it has several owners":                 {func(_ *plan.Plan, _, pod *plan.Step) { pod.References = append(pod.References, pod.References...) }, reason},
+		"it is not deleted":                     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = collector.Detach }, reason},
+		"its owner is not deleted":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = collector.FreeFinalizer }, reason},
+		"nothing was found out about its owner": {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Unknown }, reason},
+		"it has to stop":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
+		"it is then held":                       {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then blocked by x/y"},
+		"its dependents do not go":              {leaves("foregroundDeletion"), "its owner is deleted; then waits for its dependents"},
+		"its grace period does not end":         {leaves("kubernetes"), "its owner is deleted; then must stop"},
+		"it is then held, but was not deleted": {
+			func(p *plan.Plan, owner, pod *plan.Step) {
+				leaves("x/y")(p, owner, pod)
+				pod.Action = collector.Detach
+			}, reason,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner := Secret("a/owner")
+			p := &plan.Plan{Steps: []plan.Step{
+				{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: owner.Identity}, Reason: said("owner's")},
+				{ID: "2", Action: collector.Remove, Object: plan.Object{Identity: Pod("a/pod").Identity}, Reason: said(reason), Follows: "1", References: []plan.Reference{
+					{Reference: *audit.ReferenceOf(To(owner)), Verdict: collector.Dangling},
+				}},
+			}}
+			c.change(p, &p.Steps[0], &p.Steps[1])
+			_, got, _ := strings.Cut(previewed(t, p, 0, color.Never), "Pod/pod")
+			got, _, _ = strings.Cut(got, "\n")
+			if diff := cmp.Diff(c.want, strings.TrimSpace(got)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// leaves lets the Pod be terminating at the end of the run.
+func leaves(waitsFor ...string) func(p *plan.Plan, owner, pod *plan.Step) {
+	return func(p *plan.Plan, _, pod *plan.Step) {
+		p.Outcomes = append(p.Outcomes, plan.Outcome{Object: pod.Object.Identity, State: plan.Terminating, WaitsFor: waitsFor})
+	}
+}
+
+func TestWhatGoesAlong(t *testing.T) {
+	deleted := func(id string, o object.Object) plan.Step {
+		return plan.Step{ID: id, Action: collector.Remove, Object: plan.Object{Identity: o.Identity}, Reason: said("why")}
+	}
+	along := func(o object.Object, with string) plan.Outcome {
+		return plan.Outcome{Object: o.Identity, State: plan.Deleted, Follows: with}
+	}
+	p := &plan.Plan{
+		Steps: []plan.Step{deleted("1", Definition("widgets.example.com")), deleted("2", Definition("leaf")), deleted("3", Namespace("b")), deleted("4", Pod("b/z"))},
+		Outcomes: []plan.Outcome{
+			along(widget("a/x"), "1"), along(widget("a/y"), "1"), along(Pod("b/x"), "3"), along(Pod("b/z"), "3"),
+			{Object: Pod("b/y").Identity, State: plan.Changed},
+		},
+	}
+	want := `ACTION  NAMESPACE  OBJECT                                        WHY
+delete  -          CustomResourceDefinition/widgets.example.com  why
+                   └─ 2 objects of its kind                      deleted along with it
+delete  -          CustomResourceDefinition/leaf                 why
+delete  -          Namespace/b                                   why
+                   └─ 1 object in it                             deleted along with it
+delete  b          Pod/z                                         why
+`
+	if diff := cmp.Diff(want, previewed(t, p, 0, color.Never)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,82 @@
+package prometheus
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+)
+
+// family is all series of one name. All are gauges: each is what one scan found.
+type family struct {
+	name, help string
+	of         func(audit.Cluster) []series // of a cluster that answered
+	silent     func(audit.Cluster) []series // of one that did not; nil for none
+}
+
+// series is a value with its labels, in the order of printing.
+type series struct {
+	labels []label
+	value  string
+}
+
+type label struct{ name, value string }
+
+// Write writes what was found in each cluster. rules are the ids of those that judged,
+// and version is this program's. One cluster, which has no name, has no label cluster.
+func Write(w io.Writer, clusters []audit.Cluster, rules []string, version string) error {
+	var out bytes.Buffer
+	for _, f := range families(rules) {
+		var lines bytes.Buffer
+		for _, c := range clusters {
+			of := f.of
+			if !c.Answered {
+				of = f.silent
+			}
+			if of == nil {
+				continue
+			}
+			for _, s := range of(c) {
+				if c.Name != "" {
+					s.labels = append([]label{{"cluster", c.Name}}, s.labels...)
+				}
+				s.write(&lines, f.name)
+			}
+		}
+		if lines.Len() > 0 {
+			head(&out, f.name, f.help)
+			out.Write(lines.Bytes())
+		}
+	}
+	head(&out, buildInfo, "Which version wrote this; always 1.")
+	series{[]label{{"version", version}}, "1"}.write(&out, buildInfo)
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+const buildInfo = prefix + "build_info"
+
+func head(out *bytes.Buffer, name, help string) {
+	fmt.Fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
+}
+
+func (s series) write(out *bytes.Buffer, name string) {
+	out.WriteString(name)
+	for i, l := range s.labels {
+		out.WriteString([]string{"{", ","}[min(i, 1)])
+		fmt.Fprintf(out, `%s="%s"`, l.name, value(l.value))
+	}
+	if len(s.labels) > 0 {
+		out.WriteByte('}')
+	}
+	out.WriteString(" " + s.value + "\n")
+}
+
+// value is text as the format wants it between quotes. What is hidden in it is made
+// visible first, so that neither a dashboard nor a terminal is deceived.
+func value(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(escape.Terminal(text))
+}

@@ -1,0 +1,133 @@
+package sarif
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+)
+
+const (
+	repository = "https://github.com/kubectl-gc/kubectl-gc"
+	rulePages  = repository + "/blob/main/docs/rules/"
+	schema     = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+// Write writes the report. version is this program's, empty when unknown. rules
+// are those that the report may name, which is audit.Rules.
+func Write(w io.Writer, r *audit.Report, rules []audit.Rule, version string) error {
+	l := log{Schema: schema, Version: "2.1.0", Runs: []run{{
+		Tool:        tool{driver{Name: "kubectl-gc", Version: version, InformationURI: repository, Rules: descriptors(rules)}},
+		Invocations: []invocation{invoked(r.Gaps)},
+		Results:     []result{},
+	}}}
+	index := map[string]int{}
+	for i, rule := range rules {
+		index[rule.ID] = i
+	}
+	for _, f := range r.Findings {
+		i, known := index[f.Rule]
+		if !known {
+			return fmt.Errorf("describe finding: no rule %q", f.Rule)
+		}
+		l.Runs[0].Results = append(l.Runs[0].Results, resultOf(f, i))
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(l); err != nil {
+		return fmt.Errorf("encode SARIF: %w", err)
+	}
+	_, err := w.Write(escape.JSON(out.Bytes()))
+	return err
+}
+
+func descriptors(rules []audit.Rule) []descriptor {
+	out := []descriptor{}
+	for _, r := range rules {
+		page := rulePages + r.ID + ".md"
+		out = append(out, descriptor{
+			ID: r.ID, ShortDescription: message{r.Summary}, FullDescription: message{r.Summary},
+			Help: message{r.Summary + " See " + page}, HelpURI: page,
+		})
+	}
+	return out
+}
+
+// invoked counts a run with gaps as successful: it did answer, and what it
+// could not see is told as warnings.
+func invoked(gaps []audit.Gap) invocation {
+	i := invocation{ExecutionSuccessful: true}
+	for _, g := range gaps {
+		text := fmt.Sprintf("could not read %s (%s); dependents of what is there are not judged", g, g.Reason)
+		if g.Message != "" {
+			text += ": " + g.Message
+		}
+		i.ToolExecutionNotifications = append(i.ToolExecutionNotifications, notification{Level: "warning", Message: messageOf(text)})
+	}
+	return i
+}
+
+func resultOf(f audit.Finding, rule int) result {
+	out := result{
+		RuleID: f.Rule, RuleIndex: rule, Level: levelOf(f.Severity),
+		Message:             messageOf(f.Object.String() + ": " + f.Message()),
+		Locations:           []location{locationOf(f.Cluster, f.Object)},
+		PartialFingerprints: fingerprints(f),
+		Properties: properties{
+			Cluster: f.Cluster, APIVersion: f.Object.APIVersion, UID: string(f.Object.UID),
+			Verdict: string(f.Verdict), Consequence: string(f.Consequence), Fix: string(f.Fix),
+		},
+	}
+	for _, m := range f.Members {
+		if m != f.Object {
+			out.RelatedLocations = append(out.RelatedLocations, locationOf(f.Cluster, m))
+		}
+	}
+	return out
+}
+
+func levelOf(s audit.Severity) string {
+	switch s {
+	case audit.Error:
+		return "error"
+	case audit.Warning:
+		return "warning"
+	case audit.Info:
+	}
+	return "note"
+}
+
+// longest is the longest message: scanners cut or refuse what a hostile name
+// could make of one.
+const longest = 2000
+
+// messageOf makes text from the cluster a message that says what it says:
+// braces would be placeholders (SARIF 3.11.5), and "](" could make a link
+// (3.11.6).
+func messageOf(text string) message {
+	return message{strings.NewReplacer("{", "{{", "}", "}}", "](", "] (").Replace(escape.Short(text, longest))}
+}
+
+// fingerprints recognize a finding in a later run by what it is about. The
+// first key is ours. Scanners that would otherwise hash lines of a file, which
+// there is none of, take the second.
+func fingerprints(f audit.Finding) map[string]string {
+	about := []string{f.Rule, string(f.Object.UID), ""}
+	if f.Reference != nil {
+		about[2] = f.Reference.UID
+	}
+	if f.Cluster != "" { // that of one cluster has been without it
+		about = append(about, f.Cluster)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(about, "\x00")))
+	mark := hex.EncodeToString(sum[:16])
+	return map[string]string{"ruleObjectOwner/v1": mark, "primaryLocationLineHash": mark}
+}

@@ -1,0 +1,127 @@
+package structured
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/printers"
+)
+
+// Flags make printers. Those that a command offers, --template and
+// --allow-missing-template-keys, are kubectl's: Add adds them. -o is the
+// command's own, which may know more formats than this package.
+type Flags struct {
+	template     string
+	allowMissing bool
+	readFile     func(name string) ([]byte, error)
+}
+
+// NewFlags answers flags at their defaults. readFile reads the files that hold
+// templates.
+func NewFlags(readFile func(name string) ([]byte, error)) *Flags {
+	return &Flags{allowMissing: true, readFile: readFile}
+}
+
+// Add offers the flags.
+func (f *Flags) Add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.template, "template", "", "Template string or path to template file to use when -o=go-template, -o=go-template-file. The template format is golang templates [http://golang.org/pkg/text/template/#pkg-overview].")
+	flags.BoolVar(&f.allowMissing, "allow-missing-template-keys", true, "If true, ignore any errors in templates when a field or map key is missing in the template. Only applies to golang and jsonpath output formats.")
+}
+
+// Template is what --template says.
+func (f *Flags) Template() string { return f.template }
+
+const nameFormat = "name"
+
+// The words of formats that take a template, in the two languages of templates.
+var (
+	paths     = []string{"jsonpath", "jsonpath-as-json", "jsonpath-file"}
+	templates = []string{"go-template", "go-template-file", "template", "templatefile"}
+)
+
+// Formats are the words that ToPrinter takes, for help and errors. Those of
+// templates and jsonpath may be followed by = and the template or file.
+func Formats() []string {
+	return slices.Concat([]string{"json", "yaml", "kyaml", nameFormat}, paths, templates)
+}
+
+// UnknownFormat says that a format is none of those allowed.
+type UnknownFormat struct {
+	Format  string
+	Allowed []string
+}
+
+func (e *UnknownFormat) Error() string {
+	return fmt.Sprintf("%q is not an output format: choose one of %s", e.Format, strings.Join(e.Allowed, ", "))
+}
+
+// ToPrinter answers the printer of a format. The command's own formats, which
+// it does not know, are only named in its *UnknownFormat error. Like kubectl it
+// takes a template without a format for a go-template.
+func (f *Flags) ToPrinter(format string, own ...string) (*Printer, error) {
+	if format == "" && f.template != "" {
+		format = "go-template"
+	}
+	if format == nameFormat {
+		return &Printer{format: nameFormat}, nil
+	}
+	if plain := encoder(strings.ToLower(format)); plain != nil {
+		return &Printer{format: strings.ToLower(format), printer: plain}, nil
+	}
+	word, template := format, f.template
+	if template == "" {
+		word, template, _ = strings.Cut(format, "=")
+	}
+	if !slices.Contains(paths, word) && !slices.Contains(templates, word) {
+		return nil, &UnknownFormat{Format: format, Allowed: slices.Concat(own, Formats())}
+	}
+	printer, err := f.templated(word, template)
+	if err != nil {
+		return nil, fmt.Errorf("read -o %s: %w", word, err)
+	}
+	return &Printer{format: word, printer: printer, template: true}, nil
+}
+
+// encoder writes a document as it is; nil for a format that is made by a template.
+func encoder(format string) printers.ResourcePrinter {
+	switch format {
+	case "json":
+		return &printers.JSONPrinter{}
+	case "yaml":
+		return &printers.YAMLPrinter{}
+	case "kyaml":
+		return &printers.KYAMLPrinter{}
+	}
+	return nil
+}
+
+func (f *Flags) templated(word, template string) (printers.ResourcePrinter, error) {
+	if template == "" {
+		return nil, errors.New("template format specified but no template given")
+	}
+	if strings.HasSuffix(word, "file") {
+		text, err := f.readFile(template)
+		if err != nil {
+			return nil, fmt.Errorf("error reading --template %s, %w", template, err)
+		}
+		template = string(text)
+	}
+	if slices.Contains(paths, word) {
+		printer, err := printers.NewJSONPathPrinter(template)
+		if err != nil {
+			return nil, fmt.Errorf("error parsing jsonpath %s, %w", template, err)
+		}
+		printer.AllowMissingKeys(f.allowMissing)
+		printer.EnableJSONOutput(word == "jsonpath-as-json")
+		return printer, nil
+	}
+	printer, err := printers.NewGoTemplatePrinter([]byte(template))
+	if err != nil {
+		return nil, fmt.Errorf("error parsing template %s, %w", template, err)
+	}
+	printer.AllowMissingKeys(f.allowMissing)
+	return printer, nil
+}

@@ -1,0 +1,93 @@
+package structured
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+)
+
+// Printer writes documents in one format.
+type Printer struct {
+	format   string
+	printer  printers.ResourcePrinter // nil for names
+	template bool
+}
+
+// Print writes one document. terminal says whether w is one, which matters to
+// templates only. Nothing is written when the document cannot be printed.
+func (p *Printer) Print(w io.Writer, d *Document, terminal bool) error {
+	if p.printer == nil {
+		return Names(w, d.Named)
+	}
+	text, err := p.render(d)
+	if err != nil {
+		return fmt.Errorf("print as %s: %w", p.format, err)
+	}
+	if p.template && p.format != "jsonpath-as-json" && terminal {
+		out := escape.Writer(w)
+		if _, err := out.Write(text); err != nil {
+			return err
+		}
+		return out.Close()
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func (p *Printer) render(d *Document) ([]byte, error) {
+	var object runtime.Object = d
+	var err error
+	switch {
+	case p.template:
+		object, err = generic(d)
+	case p.format != "json":
+		object, err = readable(d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := p.printer.PrintObj(object, &out); err != nil {
+		return nil, brief(err)
+	}
+	switch p.format {
+	case "json", "jsonpath-as-json":
+		return escape.JSON(out.Bytes()), nil
+	case "yaml":
+		return visibleYAML(object, out.Bytes())
+	case "kyaml":
+		return quoted(out.Bytes())
+	}
+	return out.Bytes(), nil
+}
+
+// generic is the document as kubectl hands objects to templates: whole numbers
+// stay whole, where plain decoding would print 60418000 as 6.0418e+07.
+func generic(d *Document) (runtime.Object, error) {
+	data, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	object := map[string]any{}
+	if err := utiljson.Unmarshal(data, &object); err != nil {
+		return nil, err
+	}
+	return &unstructured.Unstructured{Object: object}, nil
+}
+
+// brief cuts the dump of template and data that the printers put behind an
+// error: the document may be as large as the cluster, and is unescaped.
+func brief(err error) error {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	line, _, _ = strings.Cut(line, ". Printing more information")
+	return fmt.Errorf("%s", escape.Short(line, 400))
+}

@@ -1,0 +1,32 @@
+package table_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+)
+
+func TestBranch(t *testing.T) {
+	for name, c := range map[string]struct {
+		indent     string
+		depth      int
+		last       bool
+		own, below string
+	}{
+		"what has siblings to come is passed by":      {"", 1, false, "├─ ", "│  "},
+		"the last one closes the branch":              {"", 1, true, "└─ ", "   "},
+		"children stand below the indent":             {"│  ", 2, true, "│  └─ ", "│     "},
+		"the deepest level with branches":             {"   ", 40, false, "   ├─ ", "   │  "},
+		"what is deeper is numbered and not indented": {"   ", 41, false, "⋯ 41 levels down: ", ""},
+		"so is what is last, at whatever depth it is": {"", 200_000, true, "⋯ 200000 levels down: ", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own, below := table.Branch(c.indent, c.depth, c.last)
+			if diff := cmp.Diff([]string{c.own, c.below}, []string{own, below}); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

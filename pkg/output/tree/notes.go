@@ -1,0 +1,125 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+)
+
+// notes are what is remarkable about an object that hangs by the reference e.
+func (l *layout) notes(n graph.Node, e graph.Edge) []Note {
+	o := l.graph.Object(n)
+	var out []Note
+	switch held := o.ForeignFinalizers(); {
+	case o.Terminating():
+		out = append(out, Note{Terminating(o, l.now), Bad})
+	case len(held) > 0:
+		out = append(out, Note{"finalizer " + wording.List(held, most), Waits})
+	}
+	return append(out, l.furtherOwners(n, e)...)
+}
+
+// Terminating says how long an object has been, and what is known to hold it. It is
+// unescaped.
+func Terminating(o *object.Object, now time.Time) string {
+	text := "terminating " + duration.HumanDuration(now.Sub(*o.Deleted))
+	if o.DeletingDependents() {
+		text += ", foreground: waits for its dependents"
+	}
+	if slices.Contains(o.Finalizers, object.OrphanFinalizer) {
+		text += ", orphans its dependents"
+	}
+	if held := o.ForeignFinalizers(); len(held) > 0 {
+		text += ", blocked by " + wording.List(held, most)
+	}
+	return text
+}
+
+// furtherOwners names the owners other than the one the row hangs under.
+func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
+	var good []string
+	var bad []Note
+	for i, r := range l.graph.Object(n).Owners {
+		if i == e.Index && e.Node == n || r.UID == l.graph.UID(n) {
+			continue
+		}
+		switch j := l.judge.Reference(graph.Edge{Node: n, Index: i}); {
+		case j.Bad():
+			if !l.hangsBy(e, l.claimOf(graph.Edge{Node: n, Index: i}, j)) {
+				f := fault(j)
+				bad = append(bad, Note{fmt.Sprintf("references %s: %s", r, f.Text), f.Tone})
+			}
+		default:
+			good = append(good, r.String())
+		}
+	}
+	var out []Note
+	if len(good) > 0 {
+		word := "also owned by "
+		if e.Node == graph.None {
+			word = "owned by "
+		}
+		out = append(out, Note{word + wording.List(good, most), Plain})
+	}
+	return append(out, bad[:min(len(bad), most)]...)
+}
+
+// hangsBy says whether the reference e is one to that claim.
+func (l *layout) hangsBy(e graph.Edge, c claim) bool {
+	if e.Node == graph.None {
+		return false
+	}
+	j := l.judge.Reference(e)
+	return j.Bad() && l.claimOf(e, j) == c
+}
+
+// misnomer words how an object names one that bears the UID of its reference but
+// is not its owner.
+func misnomer(j collector.Judgement, r object.Reference) string {
+	switch j.Cause {
+	case collector.ClusterToNamespaced:
+		return "references it as owner, but is cluster-scoped and cannot have a namespaced owner"
+	case collector.CrossNamespace:
+		return "references it as owner from another namespace, which is not allowed"
+	case collector.UnservedVersion:
+		return fmt.Sprintf("references it as owner by %s, which is not served", r.APIVersion)
+	case collector.NoCause, collector.Terminating, collector.Unverified, collector.UnknownKind,
+		collector.Mismatched, collector.Replaced, collector.Missing:
+	}
+	return fmt.Sprintf("references it as owner, but as %s %s", r.APIVersion, r)
+}
+
+// fault words why an owner that a reference claims is none.
+func fault(j collector.Judgement) Note {
+	switch j.Cause {
+	case collector.Unverified:
+		return Note{"unverified: " + j.Unverified(object.Reference{}).BriefObstacle(), Waits}
+	case collector.ClusterToNamespaced:
+		return Note{"cannot own a cluster-scoped object", Bad}
+	case collector.UnservedVersion:
+		return Note{"version not served; served: " + strings.Join(j.Served, ", "), Bad}
+	case collector.UnknownKind:
+		return Note{"unknown kind", Bad}
+	case collector.CrossNamespace:
+		return Note{"not in this namespace, but in " + j.Holder.Namespace, Bad}
+	case collector.Mismatched:
+		return Note{fmt.Sprintf("mismatched: has the UID of %s", j.Holder.Identity), Bad}
+	case collector.Replaced:
+		return Note{"replaced: the name has another UID now", Bad}
+	case collector.Missing:
+		return Note{"missing", Bad}
+	case collector.NoCause, collector.Terminating:
+	}
+	return Note{}
+}
+
+// most is how many names one note lists.
+const most = 3

@@ -1,0 +1,183 @@
+package tree
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+)
+
+// Cells are what the server prints of an object; each may be empty.
+type Cells struct{ Ready, Status, Age string }
+
+// View says how rows are written.
+type View struct {
+	Graph    *graph.Graph
+	Judge    *collector.Judge
+	Cells    map[types.UID]Cells // nil where no server was asked
+	Palette  *color.Palette
+	Wide     bool
+	Isolated int // how many objects the forest leaves out
+}
+
+// longest is how many characters of one cluster string a cell shows.
+const longest = 120
+
+// Write prints the rows as a table, and the sum on a last line. It escapes
+// everything.
+func (v View) Write(w io.Writer, rows []Row) error {
+	header := []string{"NAMESPACE", "NAME", "READY", "STATUS", "AGE"}
+	if v.Wide {
+		header = append(header, "REFERENCE", "UID")
+	}
+	header = append(header, "")
+	cells := make([][]string, len(rows))
+	above := "\x00" // no namespace is called so
+	for i, r := range rows {
+		namespace := ""
+		if r.Prefix == "" || r.Namespace != above {
+			namespace = v.namespace(r)
+		}
+		above = r.Namespace
+		cells[i] = v.cells(r, namespace)
+	}
+	header, cells = table.DropEmpty(header, cells, "READY", "STATUS", "AGE")
+	if err := table.Write(w, header, cells); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, v.sum(rows))
+	return err
+}
+
+func (v View) namespace(r Row) string {
+	if r.Namespace == "" {
+		return "-" // cluster-scoped
+	}
+	return escape.Short(r.Namespace, longest)
+}
+
+func (v View) cells(r Row, namespace string) []string {
+	o := v.Graph.Object(r.Node)
+	var served Cells
+	if o != nil && !r.Again {
+		served = v.Cells[o.UID]
+		if served.Age == "" && !o.Created.IsZero() {
+			served.Age = duration.HumanDuration(v.Graph.Snapshot().Taken.Sub(o.Created))
+		}
+	}
+	out := []string{
+		namespace, r.Prefix + v.name(r),
+		escape.Short(served.Ready, longest), escape.Short(served.Status, longest), escape.Short(served.Age, longest),
+	}
+	if v.Wide {
+		out = append(out, v.reference(r), v.uid(r))
+	}
+	return append(out, v.notes(r))
+}
+
+func (v View) name(r Row) string {
+	name := escape.Short(r.Name, longest)
+	switch {
+	case r.Claim != nil && worst(r.Notes) == Bad:
+		return v.Palette.Goes(name)
+	case r.Claim != nil:
+		return v.Palette.Changes(name)
+	case r.Again:
+		return v.Palette.Dim(name)
+	case r.Target:
+		return v.Palette.Strong(name)
+	}
+	return name
+}
+
+func (v View) notes(r Row) string {
+	var out []string
+	if r.Target && !r.Again {
+		out = append(out, v.Palette.Strong("← target"))
+	}
+	for _, n := range r.Notes {
+		text := escape.Short(n.Text, 2*longest)
+		switch n.Tone {
+		case Bad:
+			text = v.Palette.Goes(text)
+		case Waits:
+			text = v.Palette.Changes(text)
+		case Plain:
+			text = v.Palette.Dim(text)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+func worst(notes []Note) Tone {
+	tone := Plain
+	for _, n := range notes {
+		tone = max(tone, n.Tone)
+	}
+	return tone
+}
+
+// reference says what the reference by which a row hangs carries.
+func (v View) reference(r Row) string {
+	if r.Edge.Node == graph.None {
+		return ""
+	}
+	var flags []string
+	ref := v.Graph.Reference(r.Edge)
+	if ref.Controls() {
+		flags = append(flags, "controller")
+	}
+	if ref.Blocks() {
+		flags = append(flags, "blocking")
+	}
+	return strings.Join(append(flags, string(v.Judge.Reference(r.Edge).Verdict)), ",")
+}
+
+func (v View) uid(r Row) string {
+	if r.Claim != nil {
+		return escape.Short(string(r.Claim.UID), longest)
+	}
+	return escape.Short(string(v.Graph.UID(r.Node)), longest)
+}
+
+// sum counts what was shown: every object once.
+func (v View) sum(rows []Row) string {
+	var objects, terminating, claims int
+	for _, r := range rows {
+		switch o := v.Graph.Object(r.Node); {
+		case r.Claim != nil:
+			claims++
+		case r.Again || o == nil:
+		case o.Terminating():
+			terminating++
+			objects++
+		default:
+			objects++
+		}
+	}
+	parts := []string{wording.Count(objects, "object")}
+	if terminating > 0 {
+		parts = append(parts, wording.Thousands(terminating)+" terminating")
+	}
+	if claims > 0 {
+		parts = append(parts, wording.Count(claims, "absent or bad owner"))
+	}
+	text := strings.Join(parts, ", ")
+	if v.Isolated > 0 {
+		text += fmt.Sprintf("; %s more with neither owner nor dependent (--all)", wording.Thousands(v.Isolated))
+	}
+	if !v.Graph.Snapshot().Complete() {
+		text += ". " + wording.Scan(false)
+	}
+	return text
+}

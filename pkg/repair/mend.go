@@ -1,0 +1,140 @@
+package repair
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// Fix is what is done with a reference. The words are part of the JSON contract.
+type Fix string
+
+// The fixes.
+const (
+	Unlink        Fix = "unlink"         // drop the reference
+	Relink        Fix = "relink"         // point it at the owner's successor of the same name
+	UpdateVersion Fix = "update-version" // rewrite its apiVersion to a served one
+	None          Fix = "none"
+)
+
+// Mend is how one reference is mended.
+type Mend struct {
+	Fix Fix
+	// Becomes is what the reference is to be after Relink and UpdateVersion: its UID is
+	// that of an object which was seen. Else it is the zero value.
+	Becomes object.Reference
+	// Asked says that nobody can prove the owner absent, though it can never be
+	// found in that way: so it is for a person to say, reference by reference.
+	Asked bool
+	// Chosen says that a person named this very reference: it goes, whether it holds
+	// or not. A Mender never answers that.
+	Chosen bool
+	// Found says why there is None, or why Unlink where another fix would be expected. Its
+	// state is empty where the cause of the judgement says it all.
+	Found reason.Found
+}
+
+// Same says whether two mends do the same.
+func (m Mend) Same(o Mend) bool {
+	return m.Fix == o.Fix && m.Asked == o.Asked && m.Becomes.SameOwner(o.Becomes)
+}
+
+// situation is all that the mend of one reference rests on.
+type situation struct {
+	object    *object.Object
+	reference object.Reference
+	judgement collector.Judgement
+	// would judges the reference as if it were another.
+	would func(object.Reference) collector.Judgement
+	// owned says whether the object has that owner by another reference, one that is
+	// solid or that is mended so.
+	owned func(*object.Object) bool
+	// claimed says whether another reference has that owner's UID, and nobody could find
+	// out whether it holds.
+	claimed func(*object.Object) bool
+	// closes says whether the object would own itself, if only by way of others, if
+	// that object became its owner.
+	closes func(*object.Object) bool
+}
+
+// mend is the table.
+func (s *situation) mend() Mend {
+	j := s.judgement
+	switch {
+	case j.Verdict == collector.Solid:
+		return none(reason.StateExists)
+	case s.object.Contested:
+		return none(reason.StateDependentContested)
+	case s.object.Terminating():
+		return none(reason.StateDependentTerminating)
+	case j.Cause == collector.Unverified:
+		return none(reason.StateUnverified)
+	case j.Withheld():
+		return Mend{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindIsList}}
+	}
+	switch j.Cause {
+	case collector.Terminating:
+		return none(reason.StateWaiting)
+	case collector.UnknownKind:
+		return Mend{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindUnknown}}
+	case collector.UnservedVersion:
+		return s.updateVersion()
+	case collector.Replaced:
+		return s.toward(Relink, j.Resident, s.reference)
+	case collector.ClusterToNamespaced, collector.CrossNamespace, collector.Mismatched, collector.Missing:
+		return Mend{Fix: Unlink}
+	case collector.NoCause, collector.Unverified:
+	}
+	return none(reason.StateUnverified)
+}
+
+// updateVersion repairs a reference whose version is not served to the owner that it
+// means. Where its UID is known to live elsewhere or to be of another kind, a
+// served version would only make the reference dangle, and the object garbage.
+func (s *situation) updateVersion() Mend {
+	r, holder := s.reference, s.judgement.Holder
+	if holder != nil && (holder.Kind != r.Kind || holder.Name != r.Name ||
+		holder.Namespace != "" && holder.Namespace != s.object.Namespace) {
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateMismatched, UIDHolder: &holder.Identity}}
+	}
+	r.APIVersion = s.judgement.Served[0]
+	j := s.would(r)
+	switch {
+	case j.Verdict == collector.Solid:
+		return s.toward(UpdateVersion, j.Holder, r)
+	case j.Verdict == collector.Waiting:
+		return none(reason.StateWaiting)
+	case j.Cause == collector.Replaced:
+		return s.toward(Relink, j.Resident, r)
+	case j.Verdict == collector.Dangling && !j.Withheld():
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateMissingInVersion, ServedVersions: []string{r.APIVersion}}}
+	}
+	return Mend{Fix: None, Found: reason.Found{State: reason.StateUnverifiedInVersion, ServedVersions: []string{r.APIVersion}}}
+}
+
+// toward rewrites the reference so that it leads to that owner, unless that
+// would not leave the object with one more owner that holds. A list and a lookup
+// may have seen the owner in two states: one in which it is being deleted is enough.
+func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Mend {
+	r.UID = owner.UID
+	going := owner.Terminating() || s.would(r).Verdict != collector.Solid
+	switch {
+	case owner.UID == s.object.UID:
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateItself}}
+	case owner.Contested:
+		return none(reason.StateReplacementContested)
+	case s.owned(owner):
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateReferencedTwice}}
+	case s.claimed(owner):
+		return none(reason.StateReferencedTwiceUnknown)
+	case s.closes(owner):
+		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateOwnedByDependent}}
+	case going && fix == Relink:
+		return none(reason.StateReplacementTerminating)
+	case going:
+		return none(reason.StateTerminating)
+	}
+	return Mend{Fix: fix, Becomes: r}
+}
+
+func none(why reason.OwnerState) Mend { return Mend{Fix: None, Found: reason.Found{State: why}} }

@@ -1,0 +1,117 @@
+package repair
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Mender mends the references of one graph. It is safe for concurrent use.
+type Mender struct {
+	graph  *graph.Graph
+	judge  *collector.Judge
+	closes func(dependent, owner types.UID) bool
+}
+
+// New prepares to mend the references of g.
+func New(g *graph.Graph, j *collector.Judge) *Mender {
+	m := &Mender{graph: g, judge: j}
+	circles := sync.OnceValue(m.circles)
+	m.closes = func(dependent, owner types.UID) bool {
+		of, ok := circles()[g.Find(dependent)]
+		to, in := circles()[g.Find(owner)]
+		return ok && in && of == to
+	}
+	return m
+}
+
+// Anew prepares to mend the references of a graph that shows single objects as
+// they are by now, which would not show who depends on them: that is taken from m.
+func (m *Mender) Anew(g *graph.Graph, j *collector.Judge) *Mender {
+	return &Mender{graph: g, judge: j, closes: m.closes}
+}
+
+// Object says how each reference of n is mended, in their order.
+func (m *Mender) Object(n graph.Node) []Mend {
+	return m.object(n, func(owner *object.Object) bool { return m.closes(m.graph.UID(n), owner.UID) })
+}
+
+func (m *Mender) object(n graph.Node, closes func(*object.Object) bool) []Mend {
+	o := m.graph.Object(n)
+	if o == nil {
+		return nil
+	}
+	judgements := m.judge.Object(n)
+	owners := map[types.UID]bool{}     // by references that hold, or that are rewritten so
+	unverified := map[types.UID]bool{} // by others
+	for i, j := range judgements {
+		switch {
+		case j.Verdict == collector.Solid:
+			owners[o.Owners[i].UID] = true
+		case j.Cause == collector.Unverified:
+			unverified[o.Owners[i].UID] = true
+		}
+	}
+	out := make([]Mend, len(o.Owners))
+	for i, r := range o.Owners {
+		s := situation{
+			object: o, reference: r, judgement: judgements[i], closes: closes,
+			would:   func(other object.Reference) collector.Judgement { return m.judge.Would(n, other) },
+			owned:   func(owner *object.Object) bool { return owners[owner.UID] },
+			claimed: func(owner *object.Object) bool { return unverified[owner.UID] },
+		}
+		out[i] = s.mend()
+		if becomes := out[i].Becomes.UID; becomes != "" {
+			owners[becomes] = true
+		}
+	}
+	return out
+}
+
+// circles are the objects that would own each other, if only by way of others, if
+// every reference were rewritten that can be, each with the number of its circle.
+// Rewriting any one reference of a circle may close it, whatever the order: so none
+// in it is.
+func (m *Mender) circles() map[graph.Node]int {
+	leads := m.rewrites()
+	out := map[graph.Node]int{}
+	if len(leads) == 0 {
+		return out
+	}
+	lead := func(e graph.Edge) graph.Node {
+		if to, rewritten := leads[e]; rewritten {
+			return to
+		}
+		if v := m.judge.Reference(e).Verdict; v == collector.Solid || v == collector.Waiting {
+			return m.graph.Owners(e.Node)[e.Index]
+		}
+		return graph.None
+	}
+	for i, circle := range m.graph.CyclesOf(lead) {
+		for _, n := range circle {
+			out[n] = i
+		}
+	}
+	return out
+}
+
+// rewrites are the references that can be rewritten but for circles, and where
+// they would lead.
+func (m *Mender) rewrites() map[graph.Edge]graph.Node {
+	out := map[graph.Edge]graph.Node{}
+	for n := graph.Node(0); m.graph.Object(n) != nil; n++ {
+		if len(m.graph.Object(n).Owners) == 0 {
+			continue
+		}
+		for i, mend := range m.object(n, func(*object.Object) bool { return false }) {
+			if mend.Becomes.UID != "" {
+				out[graph.Edge{Node: n, Index: i}] = m.graph.Find(mend.Becomes.UID)
+			}
+		}
+	}
+	return out
+}

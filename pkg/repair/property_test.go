@@ -1,0 +1,119 @@
+package repair_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// mended is the snapshot with every reference mended, those too that are only
+// mended where somebody asks for it.
+func mended(s *snapshot.Snapshot) *snapshot.Snapshot {
+	g := graph.New(s)
+	m := repair.New(g, collector.NewJudge(g))
+	out := *s
+	out.Objects = slices.Clone(s.Objects)
+	for n := range g.Listed() {
+		var change object.Change
+		for i, of := range m.Object(graph.Node(n)) {
+			switch of.Fix {
+			case repair.Unlink:
+				change.Drop = append(change.Drop, i)
+			case repair.Relink, repair.UpdateVersion:
+				change.Rewrite = append(change.Rewrite, object.Rewrite{Index: i, Reference: of.Becomes})
+			case repair.None:
+			}
+		}
+		after := change.Apply(*s.Objects[n])
+		out.Objects[n] = &after
+	}
+	return &out
+}
+
+func TestMendingEverythingLeavesOnlyWhatCannotBeMended(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		after := mended(st.Draw(t))
+		g := graph.New(after)
+		judge := collector.NewJudge(g)
+		for n := range g.Listed() {
+			o := g.Object(graph.Node(n))
+			for i, m := range repair.New(g, judge).Object(graph.Node(n)) {
+				j := judge.Reference(graph.Edge{Node: graph.Node(n), Index: i})
+				if m.Fix != repair.None {
+					t.Fatalf("%s, reference to %s: mended, and %s again", o, o.Owners[i], m.Fix)
+				}
+				if j.Verdict == collector.Unresolvable && j.Cause != collector.UnservedVersion && !o.Terminating() {
+					t.Fatalf("%s, reference to %s: %s", o, o.Owners[i], j.Verdict)
+				}
+			}
+		}
+		if diff := cmp.Diff(after.Objects, mended(after).Objects); diff != "" {
+			t.Fatalf("mending twice is not mending once:\n%s", diff)
+		}
+	})
+}
+
+func TestMendingNeverTouchesWhatHoldsAndRewritesToWhatHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		g := graph.New(s)
+		judge := collector.NewJudge(g)
+		m := repair.New(g, judge)
+		for n := range g.Listed() {
+			node := graph.Node(n)
+			for i, of := range m.Object(node) {
+				r := g.Object(node).Owners[i]
+				switch v := judge.Reference(graph.Edge{Node: node, Index: i}).Verdict; {
+				case of.Fix != repair.None && (v == collector.Solid || v == collector.Waiting || v == collector.Unknown):
+					t.Fatalf("%s of a reference to %s that is %s", of.Fix, r, v)
+				case of.Becomes.UID == "":
+				case judge.Would(node, of.Becomes).Verdict != collector.Solid:
+					t.Fatalf("%s of the reference to %s makes it %s", of.Fix, r, judge.Would(node, of.Becomes).Verdict)
+				case r.LeadingTo(of.Becomes) != of.Becomes:
+					t.Fatalf("%s of the reference to %s changes its flags", of.Fix, r)
+				}
+			}
+		}
+	})
+}
+
+func TestMendingClosesNoCircle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := st.DrawBusy(t)
+		after := mended(before)
+		in := map[object.Identity]bool{}
+		for _, o := range circular(before) {
+			in[o] = true
+		}
+		for _, o := range circular(after) {
+			if !in[o] {
+				t.Fatalf("%s is in a circle now", o)
+			}
+		}
+	})
+}
+
+// circular are the objects that own each other by references that resolve.
+func circular(s *snapshot.Snapshot) []object.Identity {
+	g := graph.New(s)
+	judge := collector.NewJudge(g)
+	var out []object.Identity
+	for _, circle := range g.Cycles(func(e graph.Edge) bool {
+		v := judge.Reference(e).Verdict
+		return v == collector.Solid || v == collector.Waiting
+	}) {
+		for _, n := range circle {
+			out = append(out, g.Object(n).Identity)
+		}
+	}
+	return out
+}

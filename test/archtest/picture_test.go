@@ -1,0 +1,83 @@
+package archtest
+
+import (
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// drawn is what a room is called in the picture of docs/architecture.md; empty: it is left out.
+func drawn(room string) string {
+	switch {
+	case strings.HasPrefix(room, "pkg/output/"):
+		return "print"
+	case strings.HasSuffix(room, "test"):
+		return ""
+	}
+	return path.Base(room)
+}
+
+// reduced are the imports of the table that do not follow from others: "imported --> importer".
+func reduced() []string {
+	imports := map[string]map[string]bool{}
+	for room, may := range table {
+		name := drawn(room)
+		if name == "" {
+			continue
+		}
+		if imports[name] == nil {
+			imports[name] = map[string]bool{}
+		}
+		for _, own := range may.own {
+			if to := drawn(own); to != name && to != "" {
+				imports[name][to] = true
+			}
+		}
+	}
+	var below func(name string) map[string]bool
+	below = func(name string) map[string]bool {
+		all := maps.Clone(imports[name])
+		for next := range imports[name] {
+			maps.Copy(all, below(next))
+		}
+		return all
+	}
+	var out []string
+	for name, direct := range imports {
+		for to := range direct {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(direct)), func(other string) bool { return other != to && below(other)[to] }) {
+				out = append(out, to+" --> "+name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestThePictureIsThatOfTheTable(t *testing.T) {
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture := regexp.MustCompile("(?s)```mermaid\n(.*?)```").FindSubmatch(page)
+	if picture == nil {
+		t.Fatal("there is no picture")
+	}
+	var got []string
+	for line := range strings.Lines(string(picture[1])) {
+		names := strings.Split(strings.TrimSpace(line), " --> ")
+		for i := 1; i < len(names); i++ {
+			got = append(got, names[i-1]+" --> "+names[i])
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(reduced(), got); diff != "" {
+		t.Errorf("what follows from the table (-) and what is drawn (+):\n%s", diff)
+	}
+}

@@ -1,0 +1,109 @@
+package archtest
+
+// scenario is one of the collector's own, or one derived from its rules.
+type scenario struct {
+	id, what string
+	// Who tests it where no test bears its id: "package TestName".
+	by []string
+	// Only a real API server can answer for it.
+	real bool
+	// Why it does not apply here; empty where it does.
+	not string
+}
+
+const monitors = "this takes one look a run; it has no monitors to start and stop"
+
+// lists are the conformance lists of the collector's rules.
+var lists = []struct {
+	title, text string
+	scenarios   []scenario
+}{
+	{"Conflicting data", "The collector's unit tests of references that contradict each other, `TestConflictingData`. Upstream plays orders of events; here every order of sights must come to the same.", []scenario{
+		{id: "CD1", what: "pod owned by a node; the pod is seen first"},
+		{id: "CD2", what: "pod owned by a pod of another namespace; the owned one is seen first"},
+		{id: "CD3", what: "the same, the owner first"},
+		{id: "CD4", what: "node owned by a pod; the node is seen first"},
+		{id: "CD5", what: "the same, the owner first"},
+		{id: "CD6", what: "owner named in a served version that is not the preferred one"},
+		{id: "CD7", what: "owner named in a version that is not served; the dependent is seen first"},
+		{id: "CD8", what: "the same, the owner first"},
+		{id: "CD9", what: "absent owner, named in an unserved version by one pod and rightly by another; the first is seen first"},
+		{id: "CD10", what: "the same, the other first"},
+		{id: "CD11", what: "a deployment's UID claimed for a secret by one pod, rightly by another; the deployment is seen last"},
+		{id: "CD12", what: "the same, the deployment before the secret is known to be absent"},
+		{id: "CD13", what: "the same, the right claim first"},
+		{id: "CD14", what: "absent pod owned up to by a node and by a pod; the node is seen first"},
+		{id: "CD15", what: "the same, but the owner exists and is seen late"},
+		{id: "CD16", what: "the same without an owner, the pod first"},
+		{id: "CD17", what: "references change between the look and the DELETE"},
+	}},
+	{"Other unit tests", "The rest of the collector's unit tests, in their order.", []scenario{
+		{id: "G1", what: "monitors come and go with the resources that are served", not: monitors},
+		{id: "G2", what: "pod with an absent owner is gone when its DELETE comes"},
+		{id: "G3", what: "the same with an owner in foreground deletion"},
+		{id: "G4", what: "requests for a pod that no list showed", not: "only what a list showed is acted on"},
+		{id: "G5", what: "both directions agree after adding chains and stars", by: []string{"pkg/graph TestOwnersAndDependentsAgree"}},
+		{id: "G6", what: "both directions agree after a deletion", by: []string{"pkg/collector TestTheModelKnowsWhatALookAtItsStateWouldShow"}},
+		{id: "G7", what: "both directions agree after an update that closes a circle", by: []string{"pkg/graph TestOwnersAndDependentsAgree", "pkg/graph TestCyclesAreCirclesOfMoreThanOne"}},
+		{id: "G8", what: "both directions agree when dependents come before their owners", by: []string{"pkg/graph TestTheOrderOfTheInputChangesNothingButNumbers"}},
+		{id: "G9", what: "dependents may be read while they are written", not: "a graph does not change once it is built"},
+		{id: "G10", what: "an absent owner is asked for once", by: []string{"pkg/snapshot TestOneGETIsAskedForEveryOwnerThatNothingProves", "pkg/cluster TestAnOwnerIsAskedForOnce"}},
+		{id: "G11", what: "two of three owners are taken away"},
+		{id: "G12", what: "unblocking leaves what is unset unset"},
+		{id: "G13", what: "a conflict while orphaning keeps the owner's finalizer"},
+		{id: "G14", what: "resources that cannot be listed, watched and deleted are not watched", by: []string{"pkg/snapshot TestTheCollectorWatchesWhatCanBeListedWatchedAndDeletedExceptEvents", "pkg/cluster TestPreferredVersions"}},
+		{id: "G15", what: "discovery fails and answers something all the same", by: []string{"pkg/cluster TestLook"}},
+		{id: "G16", what: "discovery of some groups fails", by: []string{"pkg/cluster TestGroupGapsNameTheAPIService"}},
+		{id: "G17", what: "discovery fails and answers nothing", by: []string{"pkg/cluster TestNothingReadIsNoAnswer"}},
+		{id: "G18", what: "the set of monitors outlives failures of discovery", not: monitors},
+	}},
+	{"Integration tests", "The collector's integration tests. A model says what becomes of the objects; a real control plane whether that is so.", []scenario{
+		{id: "I1", what: "one UID in hundreds of bad references, some of them beside unknown kinds"},
+		{id: "I2", what: "the same without a watch cache", real: true},
+		{id: "I3", what: "owner deleted in the background; pods with this owner, with two, with none"},
+		{id: "I4", what: "pod whose owner never existed"},
+		{id: "I5", what: "fifty owners deleted in five ways"},
+		{id: "I6", what: "owner deleted with orphaning"},
+		{id: "I7", what: "foreground deletion of one of two owners of a blocking pod"},
+		{id: "I8", what: "foreground deletion of the owner of held pods that do not block"},
+		{id: "I9", what: "held pod deleted in the foreground, twice"},
+		{id: "I10", what: "foreground deletion of the owner of a held pod that blocks"},
+		{id: "I11", what: "custom owner and custom dependent"},
+		{id: "I12", what: "custom owner and built-in dependent, and the other way round"},
+		{id: "I13", what: "definition deleted, its instance and what depends on that"},
+		{id: "I14", what: "a conversion webhook that fails does not stop the rest"},
+		{id: "I15", what: "cluster-scoped owners that exist, are missing, are of unknown kind"},
+	}},
+	{"Derived scenarios", "Not tested upstream, but following from the rules.", []scenario{
+		{id: "L1", what: "a solid and a missing owner"},
+		{id: "L2", what: "a missing owner and one of unknown kind"},
+		{id: "L3", what: "a solid owner, a missing one and one of unknown kind"},
+		{id: "L4", what: "a missing owner and one that cannot be asked for"},
+		{id: "L5", what: "owner terminating, held by a finalizer of others"},
+		{id: "L6", what: "owner that is orphaning"},
+		{id: "L7", what: "owner with both of the collector's finalizers"},
+		{id: "L8", what: "dependent with an orphan finalizer, nothing depending on it, of an owner in foreground deletion"},
+		{id: "L9", what: "the same, something depending on it"},
+		{id: "L10", what: "owners missing, dependents there"},
+		{id: "L11", what: "owners missing, a foreground finalizer before any deletion"},
+		{id: "L12", what: "owners missing, but already terminating and held"},
+		{id: "L13", what: "foreground deletion of what nothing depends on"},
+		{id: "L14", what: "foreground deletion, dependents that do not block"},
+		{id: "L15", what: "blocker that is terminating and held"},
+		{id: "L16", what: "blocker in another namespace"},
+		{id: "L17", what: "cluster-scoped blocker of a namespaced owner"},
+		{id: "L18", what: "object that owns itself"},
+		{id: "L19", what: "circle of two, one deleted in the foreground"},
+		{id: "L20", what: "circle of two, both deleted in the foreground"},
+		{id: "L21", what: "circle that nobody deletes"},
+		{id: "L22", what: "circle of which one member has a missing owner besides"},
+		{id: "L23", what: "two references with one UID, one good, one bad"},
+		{id: "L24", what: "owner replaced by another of its name"},
+		{id: "L25", what: "kinds in lower case, in upper case, of lists"},
+		{id: "L26", what: "owner of a kind that is not watched"},
+		{id: "L27", what: "patches of custom resources: refused types, conflicts, the last reference", real: true},
+		{id: "L28", what: "object replaced between the look and the act", real: true},
+		{id: "L29", what: "references, or something else, change between the look and the DELETE", real: true},
+		{id: "L30", what: "missing cluster-scoped owner of dependents in two namespaces"},
+	}},
+}

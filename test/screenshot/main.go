@@ -1,0 +1,68 @@
+// Command picture draws docs/picture: a terminal in which the program has been at work on
+// docs/demo/cluster.json, once for light pages and once for dark ones.
+//
+//	go run ./test/screenshot
+//
+// The program runs in this process, in colour. Its answers about a file are always the same,
+// so the pictures are too, and a test holds them against a fresh run.
+package screenshot
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+)
+
+// shown are the commands of the picture, without the file that they read.
+var shown = []string{
+	"kubectl gc tree statefulset/redis-exporter -n monitoring",
+	"kubectl gc why statefulset/redis-exporter -n monitoring",
+}
+
+func main() {
+	if err := draw("."); err != nil {
+		fmt.Fprintln(os.Stderr, "picture:", err)
+		os.Exit(1)
+	}
+}
+
+// draw writes both pictures of the checkout at root.
+func draw(root string) error {
+	lines, err := perform(filepath.Join(root, "docs", "demo", "cluster.json"))
+	if err != nil {
+		return err
+	}
+	for name, c := range themes {
+		if err := os.WriteFile(filepath.Join(root, "docs", "picture", name+".svg"), render(lines, c), 0o644); err != nil {
+			return fmt.Errorf("write picture: %w", err)
+		}
+	}
+	return nil
+}
+
+// perform runs the commands on a file, and returns what a terminal shows then.
+func perform(file string) ([]line, error) {
+	var lines []line
+	for i, command := range shown {
+		var out, errs bytes.Buffer
+		s := cli.Process()
+		s.In, s.Out, s.Err, s.InTerm, s.OutTerm, s.ErrTerm = strings.NewReader(""), &out, &errs, false, false, false
+		args := append(strings.Fields(command)[2:], "--from", file, "--color=always")
+		if code := cli.Main(context.Background(), args, s); code != 0 {
+			return nil, fmt.Errorf("%s: exit code %d: %s", command, code, &errs)
+		}
+		if i > 0 {
+			lines = append(lines, nil)
+		}
+		lines = append(lines, line{{text: "$ ", style: dim}, {text: command, style: bold}})
+		for text := range strings.Lines(out.String()) {
+			lines = append(lines, parse(strings.TrimRight(text, "\n")))
+		}
+	}
+	return lines, nil
+}

@@ -1,0 +1,67 @@
+package testcluster
+
+import (
+	"io"
+	"os"
+	"strings"
+)
+
+// BuildVariable names the environment variable that, when not empty, lets tests spend
+// minutes on building a control plane, where else they are skipped.
+const BuildVariable = "KUBECTL_GC_E2E"
+
+// The values of Options.Collector and of Plane.Collector's argument.
+const (
+	On     = "on"     // as in a real cluster
+	Off    = "off"    // kube-controller-manager runs without the garbage collector
+	Absent = "absent" // no kube-controller-manager at all
+)
+
+// Options say what control plane to start. The zero value is a usual one, collector on.
+type Options struct {
+	// Collector is On, Off or Absent; empty means On.
+	Collector string
+	// AdmissionPlugins are enabled beside the default ones.
+	AdmissionPlugins []string
+	// DisableAdmissionPlugins are disabled. ServiceAccount is, unless it is one of
+	// AdmissionPlugins: so that pods can be created whatever the Collector.
+	DisableAdmissionPlugins []string
+	// RuntimeConfig switches APIs on and off, as kube-apiserver takes it.
+	RuntimeConfig string
+	// APIServerFlags and ManagerFlags are flags of kube-apiserver and of
+	// kube-controller-manager, as key=value. They win over everything else.
+	APIServerFlags, ManagerFlags []string
+
+	// OnlyIfBuilt makes Start return ErrNotBuilt where it would otherwise build the
+	// binaries, which takes minutes. BuildVariable overrides it.
+	OnlyIfBuilt bool
+	// Stderr is told the progress of a build; nil means os.Stderr.
+	Stderr io.Writer
+}
+
+// args is the command line of the options.
+func (o Options) args() []string {
+	args := []string{"run"}
+	if o.Collector != "" {
+		args = append(args, "--collector="+o.Collector)
+	}
+	if len(o.AdmissionPlugins) > 0 {
+		args = append(args, "--admission-plugins="+strings.Join(o.AdmissionPlugins, ","))
+	}
+	if len(o.DisableAdmissionPlugins) > 0 {
+		args = append(args, "--disable-admission-plugins="+strings.Join(o.DisableAdmissionPlugins, ","))
+	}
+	if o.RuntimeConfig != "" {
+		args = append(args, "--runtime-config="+o.RuntimeConfig)
+	}
+	for _, flag := range o.APIServerFlags {
+		args = append(args, "--apiserver-flag="+flag)
+	}
+	for _, flag := range o.ManagerFlags {
+		args = append(args, "--manager-flag="+flag)
+	}
+	if o.OnlyIfBuilt && os.Getenv(BuildVariable) == "" {
+		args = append(args, "--only-if-built")
+	}
+	return args
+}

@@ -1,0 +1,30 @@
+package testcluster
+
+import (
+	"errors"
+	"testing"
+)
+
+// New starts a control plane for t and stops it when t is over. Where there are no
+// binaries it skips t, loudly, unless BuildVariable allows to build them; with -short it
+// always does.
+func New(t testing.TB, o Options) *Plane {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a control plane")
+	}
+	o.OnlyIfBuilt = true
+	p, err := Start(t.Context(), o)
+	if errors.Is(err, ErrNotBuilt) {
+		t.Skip("SKIPPED, NOT TESTED: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
