@@ -71,13 +71,17 @@ func (a *acting) backups(context string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", &hinted{fmt.Errorf("choose a folder for the backup: %w", err), "choose one with --backup-dir, or use --no-backup"}
+		return "", withHint(fmt.Errorf("choose a folder for the backup: %w", err), "choose one with --backup-dir, or use --no-backup")
 	}
 	return backup.Place(filepath.Join(home, ".kube", "gc-backup"), context), nil
 }
 
-// dryRuns are the values of --dry-run.
-var dryRuns = []string{dryRunNone, dryRunClient, dryRunServer}
+// dryRuns are the values of --dry-run, with what they mean.
+var dryRuns = choices{
+	{dryRunNone, "run"},
+	{dryRunClient, "show the plan"},
+	{dryRunServer, "show the plan, and ask the API server whether it would accept each step"},
+}
 
 const (
 	dryRunNone   = "none"
@@ -85,4 +89,4 @@ const (
 	dryRunServer = "server"
 )
 
-func isDryRun(word string) bool { return slices.Contains(dryRuns, word) }
+func isDryRun(word string) bool { return slices.Contains(dryRuns.values(), word) }

@@ -77,6 +77,9 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 on findings of at least this severity: error, warning or never")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
 	addOutputFlags(cmd, &f.output, f.formats)
+	completeFlag(cmd, "contexts", f.completeContexts)
+	completeFlag(cmd, "fail-on", completeOne("error", "warning\terrors and warnings", "never"))
+	completeFlag(cmd, "rule", completeSome(ruleSummaries()...))
 	f.completeFlags(cmd)
 	return cmd
 }

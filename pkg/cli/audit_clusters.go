@@ -20,9 +20,6 @@ import (
 // memory.
 const together = 4
 
-// everyContext, alone, stands for all contexts of the kubeconfig.
-const everyContext = "all"
-
 // view is the way to one of the clusters that are to be audited.
 type view struct {
 	name string // of its context; empty where it is not one of several
@@ -56,12 +53,12 @@ func (f *auditFlags) views() ([]view, error) {
 		names = known
 	}
 	if len(names) == 0 || len(known) == 0 {
-		return nil, &hinted{usagef("--contexts: the kubeconfig has no context"), "choose a kubeconfig with --kubeconfig or KUBECONFIG"}
+		return nil, withHint(usagef("--contexts: the kubeconfig has no context"), "choose a kubeconfig with --kubeconfig or KUBECONFIG")
 	}
 	var out []view
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if !slices.Contains(known, name) {
-			return nil, &hinted{usagef("--contexts: the kubeconfig has no context %s", quoted(name)), "its contexts: " + strings.Join(known, ", ")}
+			return nil, withHint(usagef("--contexts: the kubeconfig has no context %s", quoted(name)), "its contexts: "+strings.Join(known, ", "))
 		}
 		out = append(out, view{name, f.in(name)})
 	}
@@ -180,13 +177,4 @@ func (f *auditFlags) warnOf(c audit.Cluster) {
 	if warning := oldServer(c.Server, len(c.Findings)); warning != "" {
 		fmt.Fprintf(f.Err, "warning: %s%s\n", where, warning)
 	}
-}
-
-// oldServer warns of a server whose own collector takes more along than the findings say;
-// it is empty for others.
-func oldServer(server string, findings int) string {
-	if !audit.SiblingsAtRisk(server) || findings == 0 {
-		return ""
-	}
-	return "this server is " + quoted(server) + ": before 1.20 one bad reference can also delete the valid dependents of the same owner, and the garbage collector deletes a cluster-scoped object with a namespaced owner"
 }

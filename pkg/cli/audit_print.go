@@ -74,13 +74,6 @@ func (f *auditFlags) printMetrics(rules []string, file string) writing {
 	}
 }
 
-// advised are the commands that go on from findings.
-func advised() auditreport.Commands {
-	return auditreport.Commands{
-		Repair: called + " repair --dry-run", Preview: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
-	}
-}
-
 // warn says on standard error what weakens the answer, and what to do next.
 func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	for _, c := range clusters {

@@ -87,6 +87,7 @@ kubectl gc collect --plan plan.json`),
 	flags.StringSliceVar(&f.rules, "rule", nil, "start only from objects flagged by these audit rules: "+strings.Join(audit.IDs(), ", "))
 	flags.StringVar(&f.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do nothing else")
 	flags.StringVar(&f.planFile, "plan", "", "carry out this saved plan; steps whose objects changed since are refused")
+	completeFlag(cmd, "rule", completeSome(ruleSummaries()...))
 	f.completeFlags(cmd)
 	return cmd
 }

@@ -10,6 +10,27 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// choices are the values that a flag takes, each with what it means.
+type choices []struct{ value, meaning string }
+
+// values returns the values alone.
+func (c choices) values() []string {
+	out := make([]string, len(c))
+	for i, choice := range c {
+		out[i] = choice.value
+	}
+	return out
+}
+
+// described returns the values as a completion offers them: the meaning behind a tab.
+func (c choices) described() []string {
+	out := make([]string, len(c))
+	for i, choice := range c {
+		out[i] = choice.value + "\t" + choice.meaning
+	}
+	return out
+}
+
 // starting are those of the words that a person may be typing: sorted, once each. Behind
 // a tab is what a word means.
 func starting(words []string, typed string) []string {
@@ -59,6 +80,9 @@ func completeKnown(known func() ([]string, error)) cobra.CompletionFunc {
 		return foreign(words, typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
+
+// everyContext, alone, stands for all contexts of the kubeconfig.
+const everyContext = "all"
 
 // completeContexts offers contexts as a list, and the word for all.
 func (s *source) completeContexts(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {

@@ -93,15 +93,20 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	flags.BoolVar(&f.all, "all", false, "delete all objects of a type")
 	f.files.addFlags(flags)
 	flags.BoolVar(&f.ignoreMissing, "ignore-not-found", false, "treat objects that do not exist as deleted")
-	flags.StringVar(&f.cascade, "cascade", "background", "what happens to dependents: "+strings.Join(cascades, ", "))
+	flags.StringVar(&f.cascade, "cascade", "background", "what happens to dependents: "+strings.Join(cascades.values(), ", "))
 	flags.BoolVar(&f.clientSide, "client-side", false, "do the garbage collector's work, in a cluster that has none or whose own is broken")
 	flags.BoolVar(&f.wait, "wait", true, "wait until the cluster's garbage collector has deleted everything")
+	completeFlag(cmd, "cascade", completeOne(cascades.described()...))
 	f.completeFlags(cmd)
 	return cmd
 }
 
-// cascades are the values of --cascade.
-var cascades = []string{"background", "foreground", "orphan"}
+// cascades are the values of --cascade, with what they mean.
+var cascades = choices{
+	{"background", "delete the object at once, its dependents after it"},
+	{"foreground", "delete its dependents first, the object last"},
+	{"orphan", "keep its dependents, without their reference to it"},
+}
 
 func (f *deleteFlags) policy() metav1.DeletionPropagation {
 	switch f.cascade {

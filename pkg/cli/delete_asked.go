@@ -23,7 +23,7 @@ type choice struct {
 
 // choose refuses what is no clear word about what to delete.
 func (f *deleteFlags) choose(ctx context.Context, args []string) (*choice, error) {
-	if !slices.Contains(cascades, f.cascade) {
+	if !slices.Contains(cascades.values(), f.cascade) {
 		return nil, usagef("--cascade %s: must be background, foreground or orphan", quoted(f.cascade))
 	}
 	c := &choice{}
@@ -34,7 +34,7 @@ func (f *deleteFlags) choose(ctx context.Context, args []string) (*choice, error
 	named := slices.IndexFunc(c.targets, func(t target) bool { return t.name != "" })
 	switch {
 	case len(c.targets) == 0 && !f.files.Any():
-		return nil, &hinted{usagef("nothing to delete given"), "use TYPE/NAME, TYPE -l SELECTOR, or -f FILE"}
+		return nil, withHint(usagef("nothing to delete given"), "use TYPE/NAME, TYPE -l SELECTOR, or -f FILE")
 	case len(c.targets) > 0 && f.files.Any(), f.files.Any() && (f.selector != "" || f.all):
 		return nil, usagef("-f cannot be combined with targets, -l or --all")
 	case f.selector != "" && f.all:
@@ -42,9 +42,9 @@ func (f *deleteFlags) choose(ctx context.Context, args []string) (*choice, error
 	case named >= 0 && (f.selector != "" || f.all):
 		return nil, usagef("-l and --all need types, not names")
 	case named >= 0 && f.allNamespaces:
-		return nil, &hinted{usagef("%s cannot be deleted by name in all namespaces", quoted(c.targets[named].word+"/"+c.targets[named].name)), "use -n to choose its namespace"}
+		return nil, withHint(usagef("%s cannot be deleted by name in all namespaces", quoted(c.targets[named].word+"/"+c.targets[named].name)), "use -n to choose its namespace")
 	case len(c.targets) > 0 && named < 0 && f.selector == "" && !f.all:
-		return nil, &hinted{usagef("%s is a type: specify which of its objects", quoted(c.targets[0].word)), "use TYPE/NAME, -l SELECTOR, or --all"}
+		return nil, withHint(usagef("%s is a type: specify which of its objects", quoted(c.targets[0].word)), "use TYPE/NAME, -l SELECTOR, or --all")
 	}
 	if f.selector != "" {
 		if c.selector, err = selecting(f.selector); err != nil {
@@ -106,13 +106,13 @@ func (f *deleteFlags) seek(g *graph.Graph, c *choice, missing bool) ([]graph.Nod
 		switch {
 		case c.selector != nil && !c.selector.Matches(labels.Set(o.Labels)):
 		case int(n) >= g.Listed():
-			return nil, &hinted{usagef("%s is of a type that the garbage collector does not watch: nothing can be predicted", quoted(o.String())), "use kubectl delete"}
+			return nil, withHint(usagef("%s is of a type that the garbage collector does not watch: nothing can be predicted", quoted(o.String())), "use kubectl delete")
 		default:
 			out = append(out, n)
 		}
 	}
 	if len(out) == 0 && !missing {
-		return nil, &hinted{usagef("nothing matches: no %s", f.wanted(c)), called + " tree shows what exists"}
+		return nil, withHint(usagef("nothing matches: no %s", f.wanted(c)), called+" tree shows what exists")
 	}
 	return out, nil
 }
@@ -120,7 +120,7 @@ func (f *deleteFlags) seek(g *graph.Graph, c *choice, missing bool) ([]graph.Nod
 // gone adds where to ask after what is not there.
 func gone(err error) error {
 	if isAbsence(err) {
-		return &hinted{err, "use " + called + " why TYPE/NAME to see what is known of it, or --ignore-not-found to treat it as deleted"}
+		return withHint(err, "use "+called+" why TYPE/NAME to see what is known of it, or --ignore-not-found to treat it as deleted")
 	}
 	return err
 }

@@ -45,11 +45,14 @@ func (u *usage) Unwrap() error { return u.err }
 
 func usagef(format string, a ...any) error { return &usage{err: fmt.Errorf(format, a...)} }
 
-// hinted is an error the user can do something about.
+// hinted is an error that the user can do something about.
 type hinted struct {
 	error
 	hint string
 }
+
+// withHint returns err with a hint that is printed on a line of its own.
+func withHint(err error, hint string) error { return &hinted{err, hint} }
 
 func (h *hinted) Unwrap() error { return h.error }
 

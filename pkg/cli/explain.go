@@ -59,7 +59,7 @@ func (e *explaining) target(ctx context.Context, t target, namespace string) (*e
 		for _, n := range found {
 			in = append(in, e.graph.Object(n).Namespace)
 		}
-		return nil, &hinted{usagef("%d objects are named %s: in the namespaces %s", len(found), quoted(t.String()), quoted(strings.Join(in, ", "))), "use -n to choose the namespace"}
+		return nil, withHint(usagef("%d objects are named %s: in the namespaces %s", len(found), quoted(t.String()), quoted(strings.Join(in, ", "))), "use -n to choose the namespace")
 	}
 }
 

@@ -67,6 +67,7 @@ kubectl gc report --from cluster.json.gz > report.html`),
 	flags.BoolVar(&f.plan, "plan", false, "also show the steps of a pass of the garbage collector, as collect --dry-run does")
 	flags.StringVarP(&f.output, "output", "o", explorerPage, "the format: "+explorerPage)
 	flags.StringVar(&f.file, "output-file", "-", "the file to write, atomically; - is standard output")
+	completeFlag(cmd, "output", completeOne(explorerPage))
 	f.completeFlags(cmd)
 	return cmd
 }
@@ -74,16 +75,16 @@ kubectl gc report --from cluster.json.gz > report.html`),
 // validate refuses what cannot be answered, before anything is asked.
 func (f *reportFlags) validate() error {
 	if f.output != explorerPage {
-		return &hinted{
+		return withHint(
 			usagef("-o %s: a report is always %s", quoted(f.output), explorerPage),
-			"for a table, JSON, YAML or SARIF, use " + called + " audit -o FORMAT",
-		}
+			"for a table, JSON, YAML or SARIF, use "+called+" audit -o FORMAT",
+		)
 	}
 	if f.file == "" {
 		return &usage{err: errors.New("--output-file needs a file name"), command: called + " report"}
 	}
 	if f.file == "-" && f.OutTerm {
-		return &hinted{usagef("standard output is a terminal, and the page is for a browser"), called + " report > report.html"}
+		return withHint(usagef("standard output is a terminal, and the page is for a browser"), called+" report > report.html")
 	}
 	return f.source.validate()
 }

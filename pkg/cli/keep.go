@@ -48,7 +48,7 @@ func (a *act) keeper() (*keeper, error) {
 		Command: string(a.plan.Mode), Digest: a.plan.Digest, Started: now,
 	})
 	if errors.As(err, new(*backup.Exposed)) {
-		return nil, &hinted{err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets"}
+		return nil, withHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")
 	}
 	if err != nil {
 		return nil, err

@@ -9,10 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// called is how people call the program: every usage line, example and hint
-// says it so.
-var called = plugin.Command()
-
 // Main runs one command line and answers the exit code.
 func Main(ctx context.Context, args []string, s Streams) int {
 	from := newSource(s)
@@ -102,11 +98,4 @@ func newOptions() *cobra.Command {
 			cmd.Println("Every command takes these flags:\n\n" + cmd.InheritedFlags().FlagUsages())
 		},
 	}
-}
-
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return &usage{err: errors.New("unexpected argument " + quoted(args[0])), command: cmd.CommandPath()}
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -86,4 +87,20 @@ func escaped(save func(io.Writer) error) func(io.Writer) error {
 // writeLine writes a value as a line of JSON.
 func (s *source) writeLine(value any) error {
 	return escaped(func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })(s.Out)
+}
+
+// oldServer warns of a server whose own collector takes more along than the findings say;
+// it is empty for others.
+func oldServer(server string, findings int) string {
+	if !audit.SiblingsAtRisk(server) || findings == 0 {
+		return ""
+	}
+	return "this server is " + quoted(server) + ": before 1.20 one bad reference can also delete the valid dependents of the same owner, and the garbage collector deletes a cluster-scoped object with a namespaced owner"
+}
+
+// advised are the commands that go on from findings.
+func advised() auditreport.Commands {
+	return auditreport.Commands{
+		Repair: called + " repair --dry-run", Preview: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
+	}
 }

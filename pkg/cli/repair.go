@@ -87,14 +87,21 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	_ = flags.MarkHidden("max-deletes") // nothing is
 	flags.StringVarP(&f.selector, "selector", "l", "", "repair only objects with these labels")
 	flags.StringSliceVar(&f.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.Mended(), ", "))
-	flags.StringVar(&f.fix, "fix", fixAuto, "the repair: chosen per reference (auto), or only "+strings.Join(fixes[1:], ", "))
+	flags.StringVar(&f.fix, "fix", fixAuto, "the repair: chosen per reference (auto), or only "+strings.Join(fixes.values()[1:], ", "))
 	flags.StringSliceVar(&f.references, "reference", nil, "with --fix unlink and one object: remove only its references to the owner with this UID, even if they are valid")
+	completeFlag(cmd, "fix", completeOne(fixes.described()...))
+	completeFlag(cmd, "rule", completeSome(repairableRules()...))
 	f.completeFlags(cmd)
 	return cmd
 }
 
-// fixes are the values of --fix.
-var fixes = []string{fixAuto, string(repair.Unlink), string(repair.Relink), string(repair.UpdateVersion)}
+// fixes are the values of --fix, with what they mean.
+var fixes = choices{
+	{fixAuto, "choose per reference"},
+	{string(repair.Unlink), "remove the reference"},
+	{string(repair.Relink), "point it at the object that now has the owner's name"},
+	{string(repair.UpdateVersion), "change its apiVersion to one that is served"},
+}
 
 const fixAuto = "auto"
 
@@ -121,9 +128,9 @@ func (f *repairFlags) causes() ([]collector.Cause, error) {
 	for _, rule := range f.rules {
 		cause, mends := audit.MendedBy(rule)
 		if !mends {
-			return nil, &hinted{
-				usagef("repair cannot repair what rule %s flags", quoted(rule)), "rules that it can repair: " + strings.Join(audit.Mended(), ", "),
-			}
+			return nil, withHint(
+				usagef("repair cannot repair what rule %s flags", quoted(rule)), "rules that it can repair: "+strings.Join(audit.Mended(), ", "),
+			)
 		}
 		out = append(out, cause)
 	}
@@ -135,8 +142,20 @@ func (f *repairFlags) how() (repair.Fix, error) {
 	switch {
 	case f.fix == fixAuto:
 		return "", nil
-	case slices.Contains(fixes, f.fix):
+	case slices.Contains(fixes.values(), f.fix):
 		return repair.Fix(f.fix), nil
 	}
-	return "", usagef("--fix %s: must be one of %s", quoted(f.fix), strings.Join(fixes, ", "))
+	return "", usagef("--fix %s: must be one of %s", quoted(f.fix), strings.Join(fixes.values(), ", "))
+}
+
+// repairableRules returns the rules whose findings can be repaired, each with its summary
+// behind a tab.
+func repairableRules() []string {
+	var out []string
+	for _, r := range audit.Rules {
+		if _, repairable := audit.MendedBy(r.ID); repairable {
+			out = append(out, r.ID+"\t"+r.Summary)
+		}
+	}
+	return out
 }

@@ -42,10 +42,10 @@ func (f *repairFlags) ask(args []string) (*repairAsked, error) {
 	case named >= 0 && f.selector != "":
 		return nil, usagef("-l needs types, not names")
 	case named >= 0 && f.allNamespaces:
-		return nil, &hinted{
+		return nil, withHint(
 			usagef("%s cannot be repaired by name in all namespaces", quoted(a.targets[named].word+"/"+a.targets[named].name)),
 			"use -n to choose its namespace",
-		}
+		)
 	}
 	a.options.Named = named >= 0
 	for _, uid := range f.references {
@@ -107,10 +107,10 @@ func (a *repairAsked) plan(g *graph.Graph, first bool) (*plan.Plan, error) {
 		}
 		found = true
 		if first && a.options.Named && g.Virtual(node) {
-			return nil, &hinted{
+			return nil, withHint(
 				usagef("%s was not listed, so its references cannot be checked", quoted(g.Object(node).String())),
 				"the garbage collector does not watch its type, or you may not list it",
-			}
+			)
 		}
 	}
 	if first && !found && (a.selector != nil || len(a.targets) > 0) {
@@ -130,7 +130,7 @@ func (a *repairAsked) carried(g *graph.Graph, chosen graph.Set) error {
 		for _, n := range chosen.Nodes() {
 			o := g.Object(n)
 			if !slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid }) {
-				return &hinted{usagef("%s has no reference to the UID %s", quoted(o.String()), quoted(string(uid))), "kubectl get -o yaml shows its ownerReferences"}
+				return withHint(usagef("%s has no reference to the UID %s", quoted(o.String()), quoted(string(uid))), "kubectl get -o yaml shows its ownerReferences")
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (a *repairAsked) nothing() error {
 		where = " in namespace " + quoted(a.namespace)
 	}
 	if a.selector != nil {
-		return &hinted{usagef("nothing matched: no object%s has the labels %s", where, quoted(a.given)), "nothing was changed"}
+		return withHint(usagef("nothing matched: no object%s has the labels %s", where, quoted(a.given)), "nothing was changed")
 	}
-	return &hinted{usagef("nothing matched: no %s%s", a.targets[0].of, where), "nothing was changed"}
+	return withHint(usagef("nothing matched: no %s%s", a.targets[0].of, where), "nothing was changed")
 }

@@ -108,7 +108,7 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 func (f *restoreFlags) open(name string) (*backup.Backup, error) {
 	saved, err := f.find(name)
 	if errors.As(err, new(*backup.Exposed)) {
-		return nil, &hinted{err, "others can change this backup: if you trust it, remove their permission with chmod -R go-w, or restore a copy in a folder of your own"}
+		return nil, withHint(err, "others can change this backup: if you trust it, remove their permission with chmod -R go-w, or restore a copy in a folder of your own")
 	}
 	return saved, err
 }
@@ -123,7 +123,7 @@ func (f *restoreFlags) find(name string) (*backup.Backup, error) {
 	}
 	saved, err := backup.Open(filepath.Join(root, name))
 	if err != nil {
-		return nil, &hinted{err, "give a folder, or a backup listed by: " + called + " restore"}
+		return nil, withHint(err, "give a folder, or a backup listed by: "+called+" restore")
 	}
 	return saved, nil
 }
@@ -138,7 +138,7 @@ func (f *restoreFlags) only(wanted []target, served []snapshot.Type) (func(objec
 	for _, t := range wanted {
 		found := snapshot.Find(served, t.word)
 		if len(found) == 0 { // its definition may be what is restored
-			return nil, &hinted{usagef("the server has no resource type %s", quoted(t.word)), "if its CustomResourceDefinition is in the backup, restore that first"}
+			return nil, withHint(usagef("the server has no resource type %s", quoted(t.word)), "if its CustomResourceDefinition is in the backup, restore that first")
 		}
 		t.of = found[0]
 		kinds[t.String()] = t

@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
@@ -28,52 +27,14 @@ func (a *act) readClusterUID(ctx context.Context) {
 	a.clusterUID = uid
 }
 
-// checkCluster returns an error unless the backup is of the cluster in use, or the user
-// said that it need not be.
-func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error {
-	if f.from != "" || f.elsewhere {
-		return nil
-	}
-	const say = "to restore it to this cluster, use --to-another-cluster"
-	if h.ClusterUID == "" {
-		return &hinted{
-			usagef("the backup does not record its cluster; its server was %s (context %s)", quoted(h.Server), quoted(h.Context)),
-			"the run could not read Namespace kube-system, or an older version wrote the backup; " + say,
-		}
-	}
-	live, err := f.connect()
-	if err != nil {
-		return err
-	}
-	uid, err := live.UID(ctx)
-	switch {
-	case err != nil:
-		return &hinted{
-			fmt.Errorf("cannot verify that the backup is of this cluster: %w", err),
-			"ask for permission to read Namespace kube-system, whose UID identifies a cluster; or " + say,
-		}
-	case string(uid) != h.ClusterUID:
-		_, server, err := f.contextAndServer()
-		if err != nil {
-			return err
-		}
-		return &hinted{
-			usagef("the backup is of another cluster: its Namespace kube-system has UID %s (server %s, context %s), here it has UID %s (server %s)",
-				quoted(h.ClusterUID), quoted(h.Server), quoted(h.Context), quoted(string(uid)), quoted(server)),
-			"select its context with --context; " + say,
-		}
-	}
-	return nil
-}
-
 // checkPlanCluster returns an error if the plan was saved on another cluster. Where that
 // is unknown there is none: each step is bound to the UID of its object.
 func checkPlanCluster(p *plan.Plan, uid types.UID) error {
 	if p.ClusterUID == "" || uid == "" || p.ClusterUID == string(uid) {
 		return nil
 	}
-	return &hinted{
+	return withHint(
 		usagef("the plan is of another cluster: its Namespace kube-system has UID %s, here it has UID %s", quoted(p.ClusterUID), quoted(string(uid))),
 		"select its context with --context, or make a new plan with --plan-out",
-	}
+	)
 }

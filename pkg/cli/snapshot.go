@@ -45,6 +45,7 @@ kubectl gc snapshot -n shop -o -`),
 	flags.StringVarP(&f.output, "output", "o", "", "the file to write; - is standard output")
 	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "scan all namespaces, which is the default")
 	flags.BoolVar(&f.strict, "strict", false, "exit with 3 if anything could not be read")
+	completeFlag(cmd, "output", completeFiles("json", "gz"))
 	f.completeFlags(cmd)
 	return cmd
 }

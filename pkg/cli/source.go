@@ -205,7 +205,7 @@ func (s *source) connect() (*cluster.Cluster, error) {
 	}
 	config, err := s.config.Config()
 	if err != nil {
-		return nil, &hinted{fmt.Errorf("read the kubeconfig: %w", err), "choose a cluster with --kubeconfig, --context or KUBECONFIG, or read a file with --from"}
+		return nil, withHint(fmt.Errorf("read the kubeconfig: %w", err), "choose a cluster with --kubeconfig, --context or KUBECONFIG, or read a file with --from")
 	}
 	timeout, err := s.timeout()
 	if err != nil {
@@ -229,15 +229,15 @@ func (s *source) connect() (*cluster.Cluster, error) {
 func explained(err error) error {
 	if unreachable, ok := errors.AsType[*cluster.Unreachable](err); ok {
 		if unreachable.Refused() {
-			return &hinted{err, "log in, or check your RBAC permissions: ClusterRole system:discovery permits this to all authenticated users"}
+			return withHint(err, "log in, or check your RBAC permissions: ClusterRole system:discovery permits this to all authenticated users")
 		}
-		return &hinted{err, "check the context with kubectl config current-context, or read a file with --from"}
+		return withHint(err, "check the context with kubectl config current-context, or read a file with --from")
 	}
 	if _, ok := errors.AsType[*cluster.MemoryError](err); ok {
-		return &hinted{err, "raise it with --max-memory, or scan one namespace with -n"}
+		return withHint(err, "raise it with --max-memory, or scan one namespace with -n")
 	}
 	if _, ok := errors.AsType[*cluster.Blind](err); ok {
-		return &hinted{err, "if you have permissions in one namespace only, use -n; kubectl auth can-i --list shows what you may read"}
+		return withHint(err, "if you have permissions in one namespace only, use -n; kubectl auth can-i --list shows what you may read")
 	}
 	return err
 }

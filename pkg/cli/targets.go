@@ -127,7 +127,7 @@ func notFound(g *graph.Graph, t target, namespace string) error {
 	}
 	missing := &absence{usagef("%s%s does not exist", quoted(t.String()), t.where(namespace))}
 	if t.of.Namespaced && namespace != "" {
-		return &hinted{missing, "choose another namespace with -n, or use -A for all namespaces"}
+		return withHint(missing, "choose another namespace with -n, or use -A for all namespaces")
 	}
 	return missing
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
+
+// called is the command line that starts the program: kubectl gc.
+var called = plugin.Command()
 
 // printUsage writes how a command is called, with its own flags and, of those
 // that every command takes, the one people look for.
@@ -57,4 +61,12 @@ func examples(block string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// noArguments returns an error if a command that takes no argument has one.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usage{err: errors.New("unexpected argument " + quoted(args[0])), command: cmd.CommandPath()}
+	}
+	return nil
 }

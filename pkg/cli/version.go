@@ -1,11 +1,6 @@
 package cli
 
-import (
-	"fmt"
-	"runtime/debug"
-
-	"github.com/spf13/cobra"
-)
+import "runtime/debug"
 
 // release is set when a release is linked (-X …/pkg/cli.release=v1.2.3).
 var release string
@@ -19,16 +14,4 @@ func version() string {
 		return info.Main.Version
 	}
 	return "devel"
-}
-
-func newVersion(from *source) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(from.Out, "kubectl-gc %s\n", version())
-			return err
-		},
-	}
 }

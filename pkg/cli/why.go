@@ -83,7 +83,7 @@ func (f *whyFlags) ask(args []string) (*whyAsked, error) {
 	case len(asked.targets) == 0 && len(f.uids) == 0:
 		return nil, &usage{err: fmt.Errorf("no object given: use TYPE/NAME, or --uid UID"), command: called + " why"}
 	case slices.ContainsFunc(asked.targets, func(t target) bool { return t.name == "" }):
-		return nil, &hinted{usagef("%s is a type: why explains single objects, given as TYPE/NAME", quoted(args[0])), called + " audit checks all objects"}
+		return nil, withHint(usagef("%s is a type: why explains single objects, given as TYPE/NAME", quoted(args[0])), called+" audit checks all objects")
 	}
 	for _, uid := range f.uids {
 		asked.uids = append(asked.uids, types.UID(uid))
@@ -142,7 +142,7 @@ func (f *whyFlags) scope(asked *whyAsked) scoped {
 		scope := cluster.Scope{Running: true}
 		for _, t := range asked.targets {
 			if t.of.Namespaced && f.allNamespaces {
-				return scope, &hinted{usagef("%s may exist in several namespaces, and why explains one object", quoted(t.String())), "choose its namespace with -n, or the object with --uid"}
+				return scope, withHint(usagef("%s may exist in several namespaces, and why explains one object", quoted(t.String())), "choose its namespace with -n, or the object with --uid")
 			}
 			if t.of.Namespaced && asked.namespace == "" {
 				continue
