@@ -95,10 +95,16 @@ func reasonDocs(source string) (docs map[string]string, groups []reasonGroup, st
 				continue
 			}
 			states = append(states, ownerStates(declaration)...)
-			switch of := declaration.Specs[0].(type) {
-			case *ast.TypeSpec:
-				docs[of.Name.Name] = meaning(of.Name.Name, declaration.Doc.Text())
-			case *ast.ValueSpec:
+			for _, spec := range declaration.Specs {
+				of, ok := spec.(*ast.TypeSpec)
+				switch {
+				case ok && declaration.Lparen.IsValid(): // one of a group, whose comment is about all of them
+					docs[of.Name.Name] = meaning(of.Name.Name, of.Comment.Text())
+				case ok:
+					docs[of.Name.Name] = meaning(of.Name.Name, declaration.Doc.Text())
+				}
+			}
+			if of, ok := declaration.Specs[0].(*ast.ValueSpec); ok {
 				if codes := registered(of); len(codes) > 0 {
 					title, _, _ := strings.Cut(strings.Join(strings.Fields(declaration.Doc.Text()), " "), ".")
 					groups = append(groups, reasonGroup{title, codes})
@@ -148,7 +154,8 @@ func registered(of *ast.ValueSpec) []string {
 	return out
 }
 
-// meaning returns what follows "X means that" in the comment of X.
+// meaning returns what follows "X means that" in the comment of X, or all of the comment
+// where it leaves that out.
 func meaning(name, doc string) string {
 	text := strings.TrimPrefix(strings.Join(strings.Fields(doc), " "), name+" means that ")
 	return strings.ReplaceAll(strings.TrimSuffix(text, "."), "|", "\\|")
