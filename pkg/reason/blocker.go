@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -19,46 +16,29 @@ var _ = register(
 	UIDContested{}, NothingBlocks{}, BlockedByDependents{}, DeletionWithoutEffect{},
 )
 
-// Since says how long a deletion had been under way when the cluster was scanned.
-type Since struct {
-	Deleted time.Time `json:"deleted,omitzero"` // zero: it is not being deleted
-	Scanned time.Time `json:"scanned,omitzero"`
-}
-
-func (s Since) phrase() string {
-	if s.Deleted.IsZero() {
-		return ""
-	}
-	return " for " + duration.HumanDuration(s.Scanned.Sub(s.Deleted))
-}
-
-// HeldByFinalizers means that the object is being deleted, and finalizers that are not
-// the collector's keep it.
+// HeldByFinalizers means that the object is being deleted, and finalizers that are not the collector's keep it.
 type HeldByFinalizers struct {
 	Finalizers []string `json:"finalizers"`
 	Since      Since    `json:"since"`
 }
 
-// Message implements Reason.
 func (r HeldByFinalizers) Message() string {
 	return "is held by " + strings.Join(r.Finalizers, ", ") + r.Since.phrase()
 }
 
-// GracePeriod means that the object is a Pod that is stopping.
-type GracePeriod struct {
-	Since Since `json:"since"`
-}
+// Blockers with one parameter at most.
+type (
+	GracePeriod           sinceParameter // the object is a Pod that is stopping
+	ContentsRemain        sinceParameter // the object is a Namespace or CustomResourceDefinition that is being deleted and still has something in it
+	WaitsInCycle          struct{}       // the object waits for itself, or for another that waits for it
+	OwnerUndecidable      ownerParameter // one of the object's owner references cannot be resolved, so that the collector skips the whole object
+	OutOfScope            struct{}       // the object would be deleted, but lies outside of what this run may change
+	DependentsUnknown     struct{}       // the object keeps its finalizer, as not every type that may depend on it could be listed
+	NothingBlocks         struct{}       // nothing is in the way: the collector has yet to process the object, or has lost it
+	DeletionWithoutEffect struct{}       // the API server accepted the deletion of the object, and lists it afterwards as if nothing had happened
+)
 
-// Message implements Reason.
 func (r GracePeriod) Message() string { return "has been stopping" + r.Since.phrase() }
-
-// ContentsRemain means that the object is a Namespace or CustomResourceDefinition that is
-// being deleted and still has something in it.
-type ContentsRemain struct {
-	Since Since `json:"since"`
-}
-
-// Message implements Reason.
 func (r ContentsRemain) Message() string {
 	if r.Since.Deleted.IsZero() {
 		return "waits for its contents to be deleted"
@@ -66,22 +46,22 @@ func (r ContentsRemain) Message() string {
 	return "has waited" + r.Since.phrase() + " for its contents to be deleted"
 }
 
-// WaitsInCycle means that the object waits for itself, or for another that waits for it.
-type WaitsInCycle struct{}
-
-// Message implements Reason.
 func (WaitsInCycle) Message() string {
 	return "waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself"
 }
-
-// OwnerUndecidable means that one of the object's owner references cannot be resolved, so
-// that the collector skips the whole object.
-type OwnerUndecidable struct {
-	Owner Owner `json:"owner"`
+func (r OwnerUndecidable) Message() string { return "is left alone: " + r.Owner.Undecidable() }
+func (OutOfScope) Message() string         { return "is outside the scope of this run" }
+func (DependentsUnknown) Message() string {
+	return "keeps its finalizer, because not all of its possible dependents could be listed"
 }
 
-// Message implements Reason.
-func (r OwnerUndecidable) Message() string { return "is left alone: " + r.Owner.Undecidable() }
+func (NothingBlocks) Message() string {
+	return "is not blocked: the garbage collector has not processed it yet, or has lost track of it"
+}
+
+func (DeletionWithoutEffect) Message() string {
+	return "the API server accepted its deletion, but still lists it unchanged"
+}
 
 // Undecidable returns why the collector cannot decide about a reference, as a clause.
 func (o Owner) Undecidable() string {
@@ -99,35 +79,17 @@ func (o Owner) Undecidable() string {
 	}
 }
 
-// OutOfScope means that the object would be deleted, but lies outside of what this run
-// may change.
-type OutOfScope struct{}
-
-// Message implements Reason.
-func (OutOfScope) Message() string { return "is outside the scope of this run" }
-
-// DependentsUnknown means that the object keeps its finalizer, as not every type that may
-// depend on it could be listed.
-type DependentsUnknown struct{}
-
-// Message implements Reason.
-func (DependentsUnknown) Message() string {
-	return "keeps its finalizer, because not all of its possible dependents could be listed"
-}
-
 // ContentsUnknown means that the object is a Namespace or CustomResourceDefinition whose
 // contents could not be listed, so it is not deleted.
 type ContentsUnknown struct {
 	Gaps []Gap `json:"gaps"`
 }
 
-// Message implements Reason.
 func (r ContentsUnknown) Message() string {
 	return "is not deleted, because its contents could not be listed: " + listGaps(r.Gaps)
 }
 
-// UIDContested means that the object's UID was read of another object, too, so nothing is
-// done with either.
+// UIDContested means that the object's UID was read of another object, too, so nothing is done with either.
 type UIDContested struct {
 	Objects []object.Identity `json:"objects"` // that have the UID, sorted; one alone was read with different creation times
 }
@@ -148,7 +110,6 @@ func (r UIDContested) Contest() string {
 	return fmt.Sprintf("%s and %s are different objects with the same UID %s", qualified(first), qualified(other), first.UID)
 }
 
-// Message implements Reason.
 func (r UIDContested) Message() string { return "is left alone: " + r.Contest() }
 
 func qualified(i object.Identity) string {
@@ -159,15 +120,6 @@ func qualified(i object.Identity) string {
 	return fmt.Sprintf("%s %s (%s)", i.Kind, name, cmp.Or(i.APIVersion, "v1"))
 }
 
-// NothingBlocks means that nothing is in the way: the collector has yet to process the
-// object, or has lost it.
-type NothingBlocks struct{}
-
-// Message implements Reason.
-func (NothingBlocks) Message() string {
-	return "is not blocked: the garbage collector has not processed it yet, or has lost track of it"
-}
-
 // BlockedByDependents means that the object is being deleted in the foreground and waits
 // for a dependent, which waits for something itself.
 type BlockedByDependents struct {
@@ -176,19 +128,9 @@ type BlockedByDependents struct {
 	Because   Nested          `json:"because"`   // what is in the way of that one
 }
 
-// Message implements Reason.
 func (r BlockedByDependents) Message() string {
 	if r.By == r.RootCause {
 		return fmt.Sprintf("is blocked by %s, which %s", r.By, Message(r.Because.Reason))
 	}
 	return fmt.Sprintf("is blocked by %s (root cause: %s %s)", r.By, r.RootCause, Message(r.Because.Reason))
-}
-
-// DeletionWithoutEffect means that the API server accepted the deletion of the object, and
-// lists it afterwards as if nothing had happened.
-type DeletionWithoutEffect struct{}
-
-// Message implements Reason.
-func (DeletionWithoutEffect) Message() string {
-	return "the API server accepted its deletion, but still lists it unchanged"
 }

@@ -5,6 +5,9 @@
 // fields are the parameters, and its Message is the sentence for people, which may
 // change at any time. Nothing compares or hashes a Message; see Stored.
 //
+// Most reasons have no parameters, or one that others have, too: they are declared in
+// groups, where the comment behind a type says what it means, and the sentences follow.
+//
 // Strings that come from a cluster are in parameters and messages as they are: escape
 // them before they reach a terminal.
 //

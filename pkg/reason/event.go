@@ -12,7 +12,6 @@ type BackedUp struct {
 	Repair bool `json:"repair,omitzero"` // the objects change, and are not deleted
 }
 
-// Message implements Reason.
 func (r BackedUp) Message() string {
 	if r.Repair {
 		return fmt.Sprintf("backed up %d of %d objects to change", r.Saved, r.Total)
@@ -20,37 +19,19 @@ func (r BackedUp) Message() string {
 	return fmt.Sprintf("backed up %d of %d objects to delete", r.Saved, r.Total)
 }
 
-// NothingBackedUp means that no object could be backed up.
-type NothingBackedUp struct{ Failure }
+// Events without parameters of their own.
+type (
+	NothingBackedUp   struct{ Failure } // no object could be backed up
+	WaitsForCollector struct{}          // the run waits for the cluster's garbage collector to do the step
+	WaitsForKubelet   struct{}          // the run waits for the kubelet to stop the Pod
+	WaitsForWatchers  struct{}          // the run waits until controllers are likely to have seen the objects that this one adopts
+	WaitsForTypes     struct{}          // the run waits until the API server serves the types that the object defines
+)
 
-// Message implements Reason.
 func (r NothingBackedUp) Message() string { return "nothing could be backed up: " + r.Failure.Text() }
-
-// WaitsForCollector means that the run waits for the cluster's garbage collector to do the
-// step.
-type WaitsForCollector struct{}
-
-// Message implements Reason.
 func (WaitsForCollector) Message() string { return "waits for the cluster's garbage collector" }
-
-// WaitsForKubelet means that the run waits for the kubelet to stop the Pod.
-type WaitsForKubelet struct{}
-
-// Message implements Reason.
-func (WaitsForKubelet) Message() string { return "waits for the kubelet to stop it" }
-
-// WaitsForWatchers means that the run waits until controllers are likely to have seen the
-// objects that this one adopts.
-type WaitsForWatchers struct{}
-
-// Message implements Reason.
+func (WaitsForKubelet) Message() string   { return "waits for the kubelet to stop it" }
 func (WaitsForWatchers) Message() string {
 	return "waits for controllers to see the objects that it adopts"
 }
-
-// WaitsForTypes means that the run waits until the API server serves the types that the
-// object defines.
-type WaitsForTypes struct{}
-
-// Message implements Reason.
 func (WaitsForTypes) Message() string { return "waits until the types that it defines are served" }

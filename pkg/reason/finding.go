@@ -32,10 +32,8 @@ type OwnerMissing struct {
 	ScanComplete bool  `json:"scanComplete"`
 }
 
-// Brief implements Brief.
 func (r OwnerMissing) Brief() string { return fmt.Sprintf("%s does not exist", r.Owner) }
 
-// Message implements Reason.
 func (r OwnerMissing) Message() string {
 	if r.ScanComplete {
 		return fmt.Sprintf("its owner %s does not exist, and no object has its UID", r.Owner)
@@ -43,42 +41,77 @@ func (r OwnerMissing) Message() string {
 	return fmt.Sprintf("its owner %s does not exist, and no object that could be read has its UID", r.Owner)
 }
 
-// OwnerReplaced means that an object of the owner's kind and name exists, with another UID.
-type OwnerReplaced struct {
-	Owner Owner `json:"owner"`
-}
+// Findings with one parameter at most.
+type (
+	OwnerReplaced         ownerParameter // an object of the owner's kind and name exists, with another UID
+	OwnerMismatched       ownerParameter // the owner's UID belongs to an object of another name or kind
+	OwnerNamespaced       ownerParameter // the object is cluster-scoped and names an owner of a namespaced kind, which it can never have
+	OwnerVersionNotServed ownerParameter // the owner's kind is known or its UID exists, but the reference's apiVersion is not served
+	OwnerKindUnknown      ownerParameter // the server knows no such kind, in any version
+	OwnerWaiting          ownerParameter // the owner is being deleted in the foreground and waits for its dependents
+	OwnsItself            struct{}       // the object names itself as its owner
+	DeletionBlocked       causeParameter // the object is being deleted, and a pass of the collector does not complete that
+)
 
-// Brief implements Brief.
 func (r OwnerReplaced) Brief() string { return fmt.Sprintf("%s exists, with another UID", r.Owner) }
-
-// Message implements Reason.
 func (r OwnerReplaced) Message() string {
 	return fmt.Sprintf("its owner %s was replaced: the reference names UID %s, the existing object has UID %s", r.Owner, r.Owner.UID, r.Owner.replacement().UID)
 }
 
-// OwnerMismatched means that the owner's UID belongs to an object of another name or kind.
-type OwnerMismatched struct {
-	Owner Owner `json:"owner"`
-}
-
-// Brief implements Brief.
 func (r OwnerMismatched) Brief() string {
 	return fmt.Sprintf("%s: UID belongs to %s", r.Owner, r.Owner.holder())
 }
 
-// Message implements Reason.
 func (r OwnerMismatched) Message() string {
 	return fmt.Sprintf("its reference names %s %s, but the UID belongs to %s %s", r.Owner.APIVersion, r.Owner, r.Owner.holder().APIVersion, r.Owner.holder())
 }
 
-// OwnerInOtherNamespace means that the owner lives in another namespace, where the
-// collector never looks for it.
+func (r OwnerNamespaced) Brief() string {
+	return fmt.Sprintf("%s is namespaced, the object is not", r.Owner)
+}
+
+func (r OwnerNamespaced) Message() string {
+	where := ""
+	if holder := r.Owner.holder(); holder.Namespace != "" {
+		where = ", which is in namespace " + holder.Namespace
+	}
+	return fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since Kubernetes 1.20 the garbage collector never acts on such an object", r.Owner, where)
+}
+
+func (r OwnerVersionNotServed) Brief() string {
+	return fmt.Sprintf("%s %s, served: %s", r.Owner.APIVersion, r.Owner, strings.Join(r.Owner.ServedVersions, ", "))
+}
+
+func (r OwnerVersionNotServed) Message() string {
+	return fmt.Sprintf("its reference names %s as %s, which is not served (served: %s)", r.Owner, r.Owner.APIVersion, strings.Join(r.Owner.ServedVersions, ", "))
+}
+
+func (r OwnerKindUnknown) Brief() string {
+	return fmt.Sprintf("%s %s: no such kind", r.Owner.APIVersion, r.Owner)
+}
+
+func (r OwnerKindUnknown) Message() string {
+	return fmt.Sprintf("its reference names %s %s, a kind that the API server does not know", r.Owner.APIVersion, r.Owner)
+}
+
+func (r OwnerWaiting) Brief() string { return fmt.Sprintf("%s is being deleted (foreground)", r.Owner) }
+
+func (r OwnerWaiting) Message() string {
+	return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents to be deleted", r.Owner)
+}
+func (OwnsItself) Brief() string        { return "it owns itself" }
+func (OwnsItself) Message() string      { return "it names itself as its owner" }
+func (r DeletionBlocked) Brief() string { return "its deletion " + Message(r.Because.Reason) }
+func (r DeletionBlocked) Message() string {
+	return "it is being deleted, and " + Message(r.Because.Reason)
+}
+
+// OwnerInOtherNamespace means that the owner lives in another namespace, where the collector never looks for it.
 type OwnerInOtherNamespace struct {
 	Owner     Owner  `json:"owner"`
 	Namespace string `json:"namespace"` // the object's own; empty where it is cluster-scoped
 }
 
-// Brief implements Brief.
 func (r OwnerInOtherNamespace) Brief() string {
 	holder := r.Owner.holder()
 	if r.Owner.Kind != holder.Kind || r.Owner.Name != holder.Name {
@@ -87,7 +120,6 @@ func (r OwnerInOtherNamespace) Brief() string {
 	return fmt.Sprintf("%s is in namespace %s", r.Owner, holder.Namespace)
 }
 
-// Message implements Reason.
 func (r OwnerInOtherNamespace) Message() string {
 	return fmt.Sprintf("its owner %s is in %s, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in %s",
 		r.Owner.holder(), place(r.Owner.holder().Namespace), place(r.Namespace))
@@ -98,57 +130,6 @@ func place(namespace string) string {
 		return "no namespace (cluster-scoped)"
 	}
 	return "namespace " + namespace
-}
-
-// OwnerNamespaced means that the object is cluster-scoped and names an owner of a
-// namespaced kind, which it can never have.
-type OwnerNamespaced struct {
-	Owner Owner `json:"owner"`
-}
-
-// Brief implements Brief.
-func (r OwnerNamespaced) Brief() string {
-	return fmt.Sprintf("%s is namespaced, the object is not", r.Owner)
-}
-
-// Message implements Reason.
-func (r OwnerNamespaced) Message() string {
-	where := ""
-	if holder := r.Owner.holder(); holder.Namespace != "" {
-		where = ", which is in namespace " + holder.Namespace
-	}
-	return fmt.Sprintf("this object is cluster-scoped and names the namespaced %s as its owner%s; since Kubernetes 1.20 the garbage collector never acts on such an object", r.Owner, where)
-}
-
-// OwnerVersionNotServed means that the owner's kind is known or its UID exists, but the
-// reference's apiVersion is not served.
-type OwnerVersionNotServed struct {
-	Owner Owner `json:"owner"`
-}
-
-// Brief implements Brief.
-func (r OwnerVersionNotServed) Brief() string {
-	return fmt.Sprintf("%s %s, served: %s", r.Owner.APIVersion, r.Owner, strings.Join(r.Owner.ServedVersions, ", "))
-}
-
-// Message implements Reason.
-func (r OwnerVersionNotServed) Message() string {
-	return fmt.Sprintf("its reference names %s as %s, which is not served (served: %s)", r.Owner, r.Owner.APIVersion, strings.Join(r.Owner.ServedVersions, ", "))
-}
-
-// OwnerKindUnknown means that the server knows no such kind, in any version.
-type OwnerKindUnknown struct {
-	Owner Owner `json:"owner"`
-}
-
-// Brief implements Brief.
-func (r OwnerKindUnknown) Brief() string {
-	return fmt.Sprintf("%s %s: no such kind", r.Owner.APIVersion, r.Owner)
-}
-
-// Message implements Reason.
-func (r OwnerKindUnknown) Message() string {
-	return fmt.Sprintf("its reference names %s %s, a kind that the API server does not know", r.Owner.APIVersion, r.Owner)
 }
 
 // OwnerUnverified means that it is unknown whether the owner exists.
@@ -170,7 +151,6 @@ const (
 	classBadName   = "bad-name"
 )
 
-// Brief implements Brief.
 func (r OwnerUnverified) Brief() string {
 	return fmt.Sprintf("%s: %s", r.Owner, r.BriefObstacle())
 }
@@ -207,23 +187,8 @@ func (r OwnerUnverified) Obstacle() string {
 	return "its type was not part of this scan"
 }
 
-// Message implements Reason.
 func (r OwnerUnverified) Message() string {
 	return fmt.Sprintf("it is unknown whether its owner %s exists: %s", r.Owner, r.Obstacle())
-}
-
-// OwnerWaiting means that the owner is being deleted in the foreground and waits for its
-// dependents.
-type OwnerWaiting struct {
-	Owner Owner `json:"owner"`
-}
-
-// Brief implements Brief.
-func (r OwnerWaiting) Brief() string { return fmt.Sprintf("%s is being deleted (foreground)", r.Owner) }
-
-// Message implements Reason.
-func (r OwnerWaiting) Message() string {
-	return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents to be deleted", r.Owner)
 }
 
 // OwnersInCycle means that objects own each other, so that none of them is ever garbage.
@@ -231,29 +196,12 @@ type OwnersInCycle struct {
 	Members []object.Identity `json:"members"` // sorted
 }
 
-// Brief implements Brief.
 func (r OwnersInCycle) Brief() string {
-	var names []string
-	for _, m := range r.Members[:min(len(r.Members), mostNamed)] {
-		names = append(names, m.String())
-	}
-	if more := len(r.Members) - mostNamed; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return fmt.Sprintf("%d objects own each other: %s", len(r.Members), strings.Join(names, ", "))
+	names := first(mostNamed, len(r.Members), ", ", "%d more", func(i int) string { return r.Members[i].String() })
+	return fmt.Sprintf("%d objects own each other: %s", len(r.Members), names)
 }
 
-// Message implements Reason.
 func (r OwnersInCycle) Message() string { return r.Brief() }
-
-// OwnsItself means that the object names itself as its owner.
-type OwnsItself struct{}
-
-// Brief implements Brief.
-func (OwnsItself) Brief() string { return "it owns itself" }
-
-// Message implements Reason.
-func (OwnsItself) Message() string { return "it names itself as its owner" }
 
 // OwnerDuplicated means that two references of the object carry the same UID.
 type OwnerDuplicated struct {
@@ -263,12 +211,10 @@ type OwnerDuplicated struct {
 	LaterIndex   int   `json:"laterIndex"`
 }
 
-// Brief implements Brief.
 func (r OwnerDuplicated) Brief() string {
 	return fmt.Sprintf("%s and %s have the same UID", r.Earlier, r.Later)
 }
 
-// Message implements Reason.
 func (r OwnerDuplicated) Message() string {
 	return fmt.Sprintf("its references %d and %d, %s and %s, have the same UID", r.EarlierIndex+1, r.LaterIndex+1, r.Earlier, r.Later)
 }
@@ -279,43 +225,24 @@ type TwoControllers struct {
 	Second Owner `json:"second"`
 }
 
-// Brief implements Brief.
 func (r TwoControllers) Brief() string {
 	return fmt.Sprintf("%s and %s both control it", r.First, r.Second)
 }
 
-// Message implements Reason.
 func (r TwoControllers) Message() string {
 	return fmt.Sprintf("%s and %s both claim to be its controller, so the API server refuses every update that keeps both", r.First, r.Second)
 }
 
-// DeletionBlocked means that the object is being deleted, and a pass of the collector
-// does not complete that.
-type DeletionBlocked struct {
-	Because Nested `json:"because"`
-}
-
-// Brief implements Brief.
-func (r DeletionBlocked) Brief() string { return "its deletion " + Message(r.Because.Reason) }
-
-// Message implements Reason.
-func (r DeletionBlocked) Message() string {
-	return "it is being deleted, and " + Message(r.Because.Reason)
-}
-
-// FinalizerStuck means that the object has long been terminating and waits for a
-// finalizer that is not the collector's.
+// FinalizerStuck means that the object has long been terminating and waits for a finalizer that is not the collector's.
 type FinalizerStuck struct {
 	Finalizers []string `json:"finalizers"`
 	Since      Since    `json:"since"`
 }
 
-// Brief implements Brief.
 func (r FinalizerStuck) Brief() string {
 	return fmt.Sprintf("terminating %s, held by %s", duration.HumanDuration(r.Since.Scanned.Sub(r.Since.Deleted)), strings.Join(r.Finalizers, ", "))
 }
 
-// Message implements Reason.
 func (r FinalizerStuck) Message() string {
 	return fmt.Sprintf("it has been terminating since %s and is held by %s", r.Since.Deleted.Format(time.RFC3339), strings.Join(r.Finalizers, ", "))
 }
@@ -326,12 +253,10 @@ type OwnerNotMonitored struct {
 	Type  string `json:"type"` // resource.group
 }
 
-// Brief implements Brief.
 func (r OwnerNotMonitored) Brief() string {
 	return fmt.Sprintf("%s: GC does not watch its kind", r.Owner)
 }
 
-// Message implements Reason.
 func (r OwnerNotMonitored) Message() string {
 	return fmt.Sprintf("its owner %s exists, but the garbage collector does not watch %s, so it notices the owner's deletion late", r.Owner, r.Type)
 }
@@ -356,10 +281,8 @@ const (
 	NoVersionInGroup Spelling = "empty or malformed apiVersion" // maps to the group's preferred version
 )
 
-// Brief implements Brief.
 func (r OwnerKindMisspelled) Brief() string { return fmt.Sprintf("%s: %s", r.Owner, r.Spelling) }
 
-// Message implements Reason.
 func (r OwnerKindMisspelled) Message() string {
 	switch r.Spelling {
 	case LowerCaseKind:

@@ -13,27 +13,35 @@ var _ = register(
 	CyclePartlyRequested{}, OrderMatters{}, DependsOn{}, NotRepaired{}, RepairWouldDelete{}, DeletedDespiteRepair{}, ContentsDeleted{}, Several{},
 )
 
-// named returns the first of several objects, and how many more there are.
-func named(of []object.Identity) string {
-	switch len(of) {
-	case 0:
-		return "another object"
-	case 1:
-		return of[0].String()
-	}
-	return fmt.Sprintf("%s and %d more", of[0], len(of)-1)
-}
+// Reasons to keep an object, with one parameter at most.
+type (
+	OwnerLossUndecided   ownerParameter       // the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
+	OwnerHeld            ownerObjectParameter // the object's only remaining owner is being deleted, and is kept by a finalizer
+	LastReferenceLost    struct{}             // the object loses its last owner reference and stays
+	NotReached           struct{}             // nothing makes the collector process the object
+	CyclePartlyRequested struct{}             // the deletion of several objects of a cycle was requested, and they may wait for each other forever
+	DependsOn            objectParameter      // the outcome depends on that for another object
+	ContentsDeleted      struct{}             // the object's namespace or definition is deleted
+)
 
-// OwnerLossUndecided means that the object would lose an owner, but another of its
-// references cannot be resolved, so the collector skips it.
-type OwnerLossUndecided struct {
-	Owner Owner `json:"owner"` // of the reference that cannot be resolved
-}
-
-// Message implements Reason.
 func (r OwnerLossUndecided) Message() string {
 	return "would lose an owner, but is left alone: " + r.Owner.Undecidable()
 }
+
+func (r OwnerHeld) Message() string {
+	return fmt.Sprintf("its owner %s is being deleted, but a finalizer holds it: until it is gone, it counts as an owner", r.Owner)
+}
+
+func (LastReferenceLost) Message() string {
+	return "loses its last owner reference and then has no owner"
+}
+func (NotReached) Message() string { return "the garbage collector does not process it" }
+func (CyclePartlyRequested) Message() string {
+	return "the deletion of several objects of a cycle was requested: they may wait for each other forever"
+}
+
+func (r DependsOn) Message() string     { return "it depends on the outcome for " + r.Object.String() }
+func (ContentsDeleted) Message() string { return "its namespace or definition is deleted" }
 
 // CascadeRefused means that the object is not deleted, as the deletion of another object
 // would follow whose contents could not be listed.
@@ -42,19 +50,16 @@ type CascadeRefused struct {
 	Gaps   []Gap           `json:"gaps"`
 }
 
-// Message implements Reason.
 func (r CascadeRefused) Message() string {
 	return fmt.Sprintf("is not deleted, because this would also delete %s, whose contents could not be listed: %s", r.Object, listGaps(r.Gaps))
 }
 
-// OrphanedByOwner means that an owner is deleted with the policy Orphan, and the object
-// stays.
+// OrphanedByOwner means that an owner is deleted with the policy Orphan, and the object stays.
 type OrphanedByOwner struct {
 	Owner     object.Identity   `json:"owner"`
 	Remaining []object.Identity `json:"remaining,omitempty"` // its owners that remain
 }
 
-// Message implements Reason.
 func (r OrphanedByOwner) Message() string {
 	if len(r.Remaining) == 0 {
 		return r.Owner.String() + " orphans it, and no owner remains"
@@ -62,38 +67,12 @@ func (r OrphanedByOwner) Message() string {
 	return r.Owner.String() + " orphans it, and " + named(r.Remaining) + " remains"
 }
 
-// OwnerHeld means that the object's only remaining owner is being deleted, and is kept by
-// a finalizer.
-type OwnerHeld struct {
-	Owner object.Identity `json:"owner"`
-}
-
-// Message implements Reason.
-func (r OwnerHeld) Message() string {
-	return fmt.Sprintf("its owner %s is being deleted, but a finalizer holds it: until it is gone, it counts as an owner", r.Owner)
-}
-
 // OwnersRemain means that the object has other owners, which stay.
 type OwnersRemain struct {
 	Owners []object.Identity `json:"owners"`
 }
 
-// Message implements Reason.
 func (r OwnersRemain) Message() string { return "is also owned by " + named(r.Owners) }
-
-// LastReferenceLost means that the object loses its last owner reference and stays.
-type LastReferenceLost struct{}
-
-// Message implements Reason.
-func (LastReferenceLost) Message() string {
-	return "loses its last owner reference and then has no owner"
-}
-
-// NotReached means that nothing makes the collector process the object.
-type NotReached struct{}
-
-// Message implements Reason.
-func (NotReached) Message() string { return "the garbage collector does not process it" }
 
 // DeletedAfter means that the object is deleted as soon as other objects are gone.
 type DeletedAfter struct {
@@ -101,22 +80,12 @@ type DeletedAfter struct {
 	Finalizers []string          `json:"finalizers,omitempty"` // that hold that object, where it is one
 }
 
-// Message implements Reason.
 func (r DeletedAfter) Message() string {
 	text := "is deleted after " + named(r.Objects)
 	if len(r.Objects) == 1 && len(r.Finalizers) > 0 {
 		text += ", which is held by " + strings.Join(r.Finalizers, ", ")
 	}
 	return text
-}
-
-// CyclePartlyRequested means that the deletion of several objects of a cycle was
-// requested, and they may wait for each other forever.
-type CyclePartlyRequested struct{}
-
-// Message implements Reason.
-func (CyclePartlyRequested) Message() string {
-	return "the deletion of several objects of a cycle was requested: they may wait for each other forever"
 }
 
 // OrderMatters means that the outcome for the object depends on the order in which the
@@ -128,7 +97,6 @@ type OrderMatters struct {
 	Unblocked bool             `json:"unblocked,omitzero"` // the object stops blocking the owner's deletion
 }
 
-// Message implements Reason.
 func (r OrderMatters) Message() string {
 	owner := "an owner that is gone"
 	if r.Owner != nil {
@@ -147,14 +115,6 @@ func (r OrderMatters) Message() string {
 	return fmt.Sprintf("it does not block %s: it does not wait for its own dependents if the garbage collector processes it late", owner)
 }
 
-// DependsOn means that the outcome depends on that for another object.
-type DependsOn struct {
-	Object object.Identity `json:"object"`
-}
-
-// Message implements Reason.
-func (r DependsOn) Message() string { return "it depends on the outcome for " + r.Object.String() }
-
 // Unrepaired is a reference that a repair leaves as it is.
 type Unrepaired struct {
 	Owner
@@ -166,16 +126,13 @@ type NotRepaired struct {
 	References []Unrepaired `json:"references"`
 }
 
-// Message implements Reason.
 func (r NotRepaired) Message() string {
-	said := make([]string, len(r.References))
-	for i, u := range r.References {
-		said[i] = u.String() + " " + u.Predicate()
-		if u.ByHand {
-			said[i] += " (to remove the reference anyway: --fix unlink)"
+	return firstFew(len(r.References), func(i int) string {
+		if r.References[i].ByHand {
+			return r.References[i].fact() + " (to remove the reference anyway: --fix unlink)"
 		}
-	}
-	return strings.Join(firstFew(said), "; ")
+		return r.References[i].fact()
+	})
 }
 
 // RepairWouldDelete means that the object is left as it is, since the collector would
@@ -184,7 +141,6 @@ type RepairWouldDelete struct {
 	Uncertain bool `json:"uncertain,omitzero"` // it may be deleted, as not everything could be read on which that depends
 }
 
-// Message implements Reason.
 func (r RepairWouldDelete) Message() string {
 	if r.Uncertain {
 		return "is not repaired: the garbage collector does not delete it now, but might after the repair, because not everything that this depends on could be read"
@@ -198,7 +154,6 @@ type DeletedDespiteRepair struct {
 	FromRepairs bool   `json:"fromRepairs,omitzero"` // because others are repaired, whether this one is or not
 }
 
-// Message implements Reason.
 func (r DeletedDespiteRepair) Message() string {
 	if r.FromRepairs {
 		return "would be deleted because other objects are repaired, even if it is not: " + Message(r.Because.Reason)
@@ -206,24 +161,13 @@ func (r DeletedDespiteRepair) Message() string {
 	return "would be deleted even if it is repaired: " + Message(r.Because.Reason)
 }
 
-// ContentsDeleted means that the object's namespace or definition is deleted.
-type ContentsDeleted struct{}
-
-// Message implements Reason.
-func (ContentsDeleted) Message() string { return "its namespace or definition is deleted" }
-
 // Several means that more than one reason applies.
 type Several struct {
 	Reasons []Nested `json:"reasons"`
 }
 
-// Message implements Reason.
 func (r Several) Message() string {
-	said := make([]string, len(r.Reasons))
-	for i, n := range r.Reasons {
-		said[i] = Message(n.Reason)
-	}
-	return strings.Join(firstFew(said), "; ")
+	return firstFew(len(r.Reasons), func(i int) string { return Message(r.Reasons[i].Reason) })
 }
 
 // Combine returns one reason for several: that one itself where it is alone.

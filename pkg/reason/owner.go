@@ -1,7 +1,6 @@
 package reason
 
 import (
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -82,100 +81,67 @@ func (o Owner) String() string { return o.Kind + "/" + o.Name }
 
 // holder returns the object that has the owner's UID; the zero value where it is not known,
 // as in a file that someone wrote by hand.
-func (o Found) holder() object.Identity {
-	if o.UIDHolder == nil {
-		return object.Identity{}
-	}
-	return *o.UIDHolder
-}
+func (o Found) holder() object.Identity { return orZero(o.UIDHolder) }
 
 // replacement returns the object that has the owner's name, like holder.
-func (o Found) replacement() object.Identity {
-	if o.NameHolder == nil {
+func (o Found) replacement() object.Identity { return orZero(o.NameHolder) }
+
+func orZero(o *object.Identity) object.Identity {
+	if o == nil {
 		return object.Identity{}
 	}
-	return *o.NameHolder
+	return *o
 }
 
-// Predicate returns what was found of the owner, as what follows its name.
-func (o Found) Predicate() string {
-	switch o.State {
-	case StateExists:
-		return "exists"
-	case StateMissing:
-		return "does not exist"
-	case StateReplaced:
-		return "was replaced: it has another UID now"
-	case StateMismatched:
-		return "does not match its UID, which belongs to " + o.holder().String()
-	case StateInOtherNamespace:
-		return "is in another namespace: " + o.holder().Namespace
-	case StateWaiting:
-		return "is being deleted in the foreground and waits for it"
-	case StateNamespaced:
-		return "is of a namespaced kind, but this object is cluster-scoped"
-	case StateVersionNotServed:
-		return "is referenced in a version that is not served"
-	case StateKindUnknown:
-		return "is of a kind that is not served"
-	case StateKindIsList:
-		return "has a list kind, which is not served"
-	case StateUnverified:
-		return "could not be verified"
-	case StateDeletedBefore:
-		return "is deleted before it"
-	case StateRecreated:
-		return "is recreated"
-	case StateRecreatedBefore:
-		return "was recreated before"
-	case StateSucceeded:
-		return "is a newer object of that name"
-	case StateLeadsToSuccessor:
-		return "was replaced: they already point at the newer object of that name"
-	case StateOtherController:
-		return "is no longer its controller: " + o.OtherController + " is"
-	case StateMissingInVersion:
-		return "does not exist in " + strings.Join(o.ServedVersions, ", ") + " either"
-	case StateUnverifiedInVersion:
-		return "is referenced in a version that is not served, and could not be verified in " + strings.Join(o.ServedVersions, ", ")
-	case StateDependentContested:
-		return "cannot be repaired: another object has the UID of this one"
-	case StateDependentTerminating:
-		return "needs no repair: the object is already being deleted"
-	case StateTerminating:
-		return "is being deleted"
-	case StateItself:
-		return "is the object itself, which cannot own itself"
-	case StateReferencedTwice:
-		return "is already its owner through another reference"
-	case StateReferencedTwiceUnknown:
-		return "is also named by another reference, which could not be verified"
-	case StateOwnedByDependent:
-		return "is owned by this object, so they would own each other"
-	case StateReplacementContested:
-		return "exists, with another UID, which a third object also has"
-	case StateReplacementTerminating:
-		return "exists, with another UID, but is being deleted"
+// predicates are what was found of an owner, as what follows its name.
+var predicates = map[OwnerState]string{
+	StateExists:                 "exists",
+	StateMissing:                "does not exist",
+	StateReplaced:               "was replaced: it has another UID now",
+	StateMismatched:             "does not match its UID, which belongs to {uidHolder}",
+	StateInOtherNamespace:       "is in another namespace: {namespace}",
+	StateWaiting:                "is being deleted in the foreground and waits for it",
+	StateNamespaced:             "is of a namespaced kind, but this object is cluster-scoped",
+	StateVersionNotServed:       "is referenced in a version that is not served",
+	StateKindUnknown:            "is of a kind that is not served",
+	StateKindIsList:             "has a list kind, which is not served",
+	StateUnverified:             "could not be verified",
+	StateDeletedBefore:          "is deleted before it",
+	StateRecreated:              "is recreated",
+	StateRecreatedBefore:        "was recreated before",
+	StateSucceeded:              "is a newer object of that name",
+	StateLeadsToSuccessor:       "was replaced: they already point at the newer object of that name",
+	StateOtherController:        "is no longer its controller: {otherController} is",
+	StateMissingInVersion:       "does not exist in {servedVersions} either",
+	StateUnverifiedInVersion:    "is referenced in a version that is not served, and could not be verified in {servedVersions}",
+	StateDependentContested:     "cannot be repaired: another object has the UID of this one",
+	StateDependentTerminating:   "needs no repair: the object is already being deleted",
+	StateTerminating:            "is being deleted",
+	StateItself:                 "is the object itself, which cannot own itself",
+	StateReferencedTwice:        "is already its owner through another reference",
+	StateReferencedTwiceUnknown: "is also named by another reference, which could not be verified",
+	StateOwnedByDependent:       "is owned by this object, so they would own each other",
+	StateReplacementContested:   "exists, with another UID, which a third object also has",
+	StateReplacementTerminating: "exists, with another UID, but is being deleted",
+}
+
+// predicate returns what was found of the owner, as what follows its name.
+func (o Found) predicate() string {
+	text, known := predicates[o.State]
+	switch {
+	case !known:
+		return "is in state " + string(o.State)
+	case !strings.Contains(text, "{"):
+		return text
 	}
-	return "is in state " + string(o.State)
+	return strings.NewReplacer("{uidHolder}", o.holder().String(), "{namespace}", o.holder().Namespace,
+		"{otherController}", o.OtherController, "{servedVersions}", strings.Join(o.ServedVersions, ", ")).Replace(text)
 }
-
-// mostNamed is how many objects a sentence names before it counts the rest.
-const mostNamed = 4
 
 // facts returns what was found of each owner, the first few of them.
 func facts(of []Owner) string {
-	said := make([]string, len(of))
-	for i, o := range of {
-		said[i] = o.String() + " " + o.Predicate()
-	}
-	return strings.Join(firstFew(said), "; ")
+	return firstFew(len(of), func(i int) string { return of[i].fact() })
 }
 
-// firstFew returns the first few of several phrases, and how many more there are.
-func firstFew(phrases []string) []string {
-	if more := len(phrases) - mostNamed; more > 0 {
-		return append(append([]string{}, phrases[:mostNamed]...), fmt.Sprintf("and %d more", more))
-	}
-	return phrases
-}
+// fact returns the owner with what was found of it, as in "Deployment/web does not exist".
+func (o Owner) fact() string { return o.String() + " " + o.predicate() }

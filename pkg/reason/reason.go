@@ -81,9 +81,7 @@ func (s Stored) Load() (Reason, error) {
 	}
 	into := reflect.New(of)
 	if len(s.Parameters) > 0 {
-		d := json.NewDecoder(bytes.NewReader(s.Parameters))
-		d.DisallowUnknownFields()
-		if err := d.Decode(into.Interface()); err != nil {
+		if err := decodeStrictly(s.Parameters, into.Interface()); err != nil {
 			return nil, fmt.Errorf("parameters of reason %s: %w", s.Code, err)
 		}
 	}
@@ -99,13 +97,17 @@ func (n Nested) MarshalJSON() ([]byte, error) { return json.Marshal(Store(n.Reas
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *Nested) UnmarshalJSON(data []byte) error {
 	var s Stored
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(&s)
+	err := decodeStrictly(data, &s)
 	if err == nil {
 		n.Reason, err = s.Load()
 	}
 	return err
+}
+
+func decodeStrictly(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 // byCode are the types of all reasons by their code.

@@ -100,7 +100,8 @@ func TestAReasonWithoutItsParametersStillHasASentence(t *testing.T) {
 		}
 	}
 	for _, state := range []reason.OwnerState{reason.StateMismatched, reason.StateInOtherNamespace, reason.StateReplaced, "Invented"} {
-		if got := (reason.Found{State: state}).Predicate(); got == "" {
+		lost := reason.ReferencesLost{Owner: reason.Owner{Kind: "Pod", Name: "web", Found: reason.Found{State: state}}}
+		if lost.Message() == "references to Pod/web, which " {
 			t.Errorf("nothing is said of state %s", state)
 		}
 	}

@@ -306,7 +306,8 @@ func TestTheSentencesOfOwnerStates(t *testing.T) {
 		reason.StateReplacementContested:   "exists, with another UID, which a third object also has",
 		reason.StateReplacementTerminating: "exists, with another UID, but is being deleted",
 	} {
-		if got := named(state).Predicate(); got != want {
+		want = "references to Deployment/api, which " + want
+		if got := (reason.ReferencesLost{Owner: named(state)}).Message(); got != want {
 			t.Errorf("of %s it says %q, want %q", state, got, want)
 		}
 	}

@@ -34,7 +34,6 @@ type Requested struct {
 	RecreatedBy   *object.Identity `json:"recreatedBy,omitempty"`  // its controller, which stays and will likely create another
 }
 
-// Message implements Reason.
 func (r Requested) Message() string {
 	text := "requested"
 	if r.Terminating {
@@ -68,11 +67,10 @@ type OwnersLost struct {
 	Cascade Cascade `json:"cascade"`
 }
 
-// Message implements Reason.
 func (r OwnersLost) Message() string {
 	text := fmt.Sprintf("none of its %d owners keeps it: %s", len(r.Owners), facts(r.Owners))
 	if len(r.Owners) == 1 {
-		text = fmt.Sprintf("its only owner, %s, %s", r.Owners[0], r.Owners[0].Predicate())
+		text = fmt.Sprintf("its only owner, %s, %s", r.Owners[0], r.Owners[0].predicate())
 	}
 	switch r.Cascade {
 	case Foreground:
@@ -84,15 +82,28 @@ func (r OwnersLost) Message() string {
 	return text
 }
 
-// OwnerOrphansDependents means that an owner of the object is being deleted with the
-// policy Orphan, so its dependents lose their references to it.
-type OwnerOrphansDependents struct {
-	Owner object.Identity `json:"owner"`
-}
+// Steps with one parameter at most.
+type (
+	OwnerOrphansDependents ownerObjectParameter // an owner of the object is being deleted with the policy Orphan, so its dependents lose their references to it
+	CycleBroken            struct{}             // the object waits in a cycle with what it owns, so its references stop blocking the deletion of their owners
+	DependentsOrphaned     struct{}             // no dependent refers to the object any more, so its orphan finalizer can be removed
+	DependentsDeleted      struct{}             // nothing blocks the foreground deletion of the object any more, so its finalizer foregroundDeletion can be removed
+)
 
-// Message implements Reason.
 func (r OwnerOrphansDependents) Message() string {
 	return fmt.Sprintf("its owner %s is being deleted and orphans its dependents", r.Owner)
+}
+
+func (CycleBroken) Message() string {
+	return "it waits in a cycle with its dependents, which are being deleted in the foreground: its references stop blocking, so the deletion can complete"
+}
+
+func (DependentsOrphaned) Message() string {
+	return "no dependent refers to it any more: its deletion can complete"
+}
+
+func (DependentsDeleted) Message() string {
+	return "nothing blocks its foreground deletion any more"
 }
 
 // Remaining is what keeps an object that loses references.
@@ -125,34 +136,8 @@ type OwnersPartlyLost struct {
 	Remaining Remaining `json:"remaining"`
 }
 
-// Message implements Reason.
-func (r OwnersPartlyLost) Message() string { return facts(r.Owners) + "; " + r.Remaining.phrase() }
-
-// CycleBroken means that the object waits in a cycle with what it owns, so its references
-// stop blocking the deletion of their owners.
-type CycleBroken struct{}
-
-// Message implements Reason.
-func (CycleBroken) Message() string {
-	return "it waits in a cycle with its dependents, which are being deleted in the foreground: its references stop blocking, so the deletion can complete"
-}
-
-// DependentsOrphaned means that no dependent refers to the object any more, so its orphan
-// finalizer can be removed.
-type DependentsOrphaned struct{}
-
-// Message implements Reason.
-func (DependentsOrphaned) Message() string {
-	return "no dependent refers to it any more: its deletion can complete"
-}
-
-// DependentsDeleted means that nothing blocks the foreground deletion of the object any
-// more, so its finalizer foregroundDeletion can be removed.
-type DependentsDeleted struct{}
-
-// Message implements Reason.
-func (DependentsDeleted) Message() string {
-	return "nothing blocks its foreground deletion any more"
+func (r OwnersPartlyLost) Message() string {
+	return facts(r.Owners) + "; " + r.Remaining.phrase()
 }
 
 // WithoutRepair is what the collector would do with an object if nothing were repaired.
@@ -165,16 +150,11 @@ const (
 	WouldSkip   WithoutRepair = "stuck"
 )
 
-func (w WithoutRepair) phrase() string {
-	switch w {
-	case WouldDelete:
-		return " (otherwise GC would delete it)"
-	case WouldUnlink:
-		return " (otherwise GC would remove the reference)"
-	case WouldSkip:
-		return " (otherwise GC cannot resolve it)"
-	}
-	return ""
+// withoutRepairEndings are how a sentence about a repair ends.
+var withoutRepairEndings = map[WithoutRepair]string{
+	WouldDelete: " (otherwise GC would delete it)",
+	WouldUnlink: " (otherwise GC would remove the reference)",
+	WouldSkip:   " (otherwise GC cannot resolve it)",
 }
 
 // Repaired is a reference that a repair rewrites.
@@ -191,20 +171,18 @@ type ReferencesRepaired struct {
 	WithoutRepair WithoutRepair `json:"withoutRepair,omitempty"` // empty: nothing
 }
 
-// Message implements Reason.
 func (r ReferencesRepaired) Message() string {
-	said := make([]string, len(r.References))
-	for i, o := range r.References {
-		switch {
+	references := firstFew(len(r.References), func(i int) string {
+		switch o := r.References[i]; {
 		case !o.Relinked:
-			said[i] = fmt.Sprintf("%s is referenced in %s, which is not served: the reference gets %s", o, o.APIVersion, o.Version)
+			return fmt.Sprintf("%s is referenced in %s, which is not served: the reference gets %s", o, o.APIVersion, o.Version)
 		case o.Version != o.APIVersion:
-			said[i] = fmt.Sprintf("%s exists, with another UID: the reference gets that UID and %s", o, o.Version)
+			return fmt.Sprintf("%s exists, with another UID: the reference gets that UID and %s", o, o.Version)
 		default:
-			said[i] = o.String() + " exists, with another UID: the reference gets that UID"
+			return o.String() + " exists, with another UID: the reference gets that UID"
 		}
-	}
-	return strings.Join(firstFew(said), "; ") + completes(r.Completes) + r.WithoutRepair.phrase()
+	})
+	return references + completes(r.Completes) + withoutRepairEndings[r.WithoutRepair]
 }
 
 func completes(owners []string) string {
@@ -243,14 +221,12 @@ func (k Kept) phrase() string {
 	return k.Remaining.phrase()
 }
 
-// Message implements Reason.
 func (r ReferencesDropped) Message() string {
-	said := make([]string, len(r.Owners))
-	for i, o := range r.Owners {
-		said[i] = o.String() + " " + o.Predicate()
+	references := firstFew(len(r.Owners), func(i int) string {
 		if r.Chosen {
-			said[i] += ", but you chose to remove this reference"
+			return r.Owners[i].fact() + ", but you chose to remove this reference"
 		}
-	}
-	return strings.Join(firstFew(said), "; ") + "; " + r.Kept.phrase() + completes(r.Completes) + r.WithoutRepair.phrase()
+		return r.Owners[i].fact()
+	})
+	return references + "; " + r.Kept.phrase() + completes(r.Completes) + withoutRepairEndings[r.WithoutRepair]
 }

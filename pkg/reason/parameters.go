@@ -1,0 +1,149 @@
+package reason
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// All stands for every group, resource or namespace of a gap.
+const All = "*"
+
+// Gap names a resource type, an API group or a namespace that could not be read.
+type Gap struct {
+	Group      string `json:"group"`
+	Resource   string `json:"resource"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name,omitempty"` // set: not the type, but this object of it could not be read
+	ErrorClass string `json:"errorClass"`     // why, as gaps[].reason has it
+}
+
+// String returns the gap as kubectl names types: resource.group.
+func (g Gap) String() string {
+	switch {
+	case g.Group == All:
+		return "all other types"
+	case g.Resource == All:
+		return "API group " + cmp.Or(g.Group, "core")
+	}
+	name := strings.TrimSuffix(g.Resource+"."+g.Group, ".")
+	if g.Name != "" {
+		name += "/" + g.Name
+	}
+	switch g.Namespace {
+	case "":
+	case All:
+		name += " in other namespaces"
+	default:
+		name += " in namespace " + g.Namespace
+	}
+	return name
+}
+
+// listGaps returns the first few gaps with why each could not be read.
+func listGaps(gaps []Gap) string {
+	return first(3, len(gaps), ", ", "and %d more", func(i int) string { return fmt.Sprintf("%s (%s)", gaps[i], gaps[i].ErrorClass) })
+}
+
+// Since says how long a deletion had been under way when the cluster was scanned.
+type Since struct {
+	Deleted time.Time `json:"deleted,omitzero"` // zero: it is not being deleted
+	Scanned time.Time `json:"scanned,omitzero"`
+}
+
+func (s Since) phrase() string {
+	if s.Deleted.IsZero() {
+		return ""
+	}
+	return " for " + duration.HumanDuration(s.Scanned.Sub(s.Deleted))
+}
+
+// Failure is an error of the API server or of the disk.
+type Failure struct {
+	// ErrorClass is as in gaps[].reason, or conflict, gone, invalid, refused or exists;
+	// empty where the error has none of these classes.
+	ErrorClass string `json:"errorClass,omitempty"`
+	Detail     string `json:"detail"`         // the text of the error
+	Hint       string `json:"hint,omitempty"` // what a person may do about it
+}
+
+// Text returns the text of the error and the hint.
+func (f *Failure) Text() string {
+	if f.Hint != "" {
+		return fmt.Sprintf("%s (%s)", f.Detail, f.Hint)
+	}
+	return f.Detail
+}
+
+// What several reasons have as their only parameter.
+type (
+	ownerParameter struct {
+		Owner Owner `json:"owner"`
+	}
+	referenceParameter struct {
+		Owner object.Reference `json:"owner"`
+	}
+	ownerObjectParameter struct {
+		Owner object.Identity `json:"owner"`
+	}
+	dependentParameter struct {
+		Dependent *object.Identity `json:"dependent,omitempty"` // nil where it is not known which
+	}
+	objectParameter struct {
+		Object object.Identity `json:"object"`
+	}
+	objectsParameter struct {
+		Objects []object.Identity `json:"objects"`
+	}
+	causeParameter struct {
+		Because Nested `json:"because"`
+	}
+	gapParameter struct {
+		Gap Gap `json:"gap"`
+	}
+	sinceParameter struct {
+		Since Since `json:"since"`
+	}
+	cycleParameter struct {
+		Itself bool `json:"itself,omitzero"` // the object alone, not a cycle of several
+	}
+	volumeParameter struct {
+		Volume string `json:"volume"`
+	}
+)
+
+// named returns the first of several objects, and how many more there are.
+func named(of []object.Identity) string {
+	switch len(of) {
+	case 0:
+		return "another object"
+	case 1:
+		return of[0].String()
+	}
+	return fmt.Sprintf("%s and %d more", of[0], len(of)-1)
+}
+
+// mostNamed is how many objects a sentence names before it counts the rest.
+const mostNamed = 4
+
+// firstFew returns the first few of several phrases, and how many more there are.
+func firstFew(count int, phrase func(i int) string) string {
+	return first(mostNamed, count, "; ", "and %d more", phrase)
+}
+
+// first joins the first few of several phrases; more is the format for the number of the others.
+func first(most, count int, separator, more string, phrase func(i int) string) string {
+	var said []string
+	for i := range min(count, most) {
+		said = append(said, phrase(i))
+	}
+	if count > most {
+		said = append(said, fmt.Sprintf(more, count-most))
+	}
+	return strings.Join(said, separator)
+}
