@@ -10,12 +10,13 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // every way a kubeconfig may authenticate
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop) // the first interrupt drains, the second quits
-	code := cli.Main(ctx, os.Args[1:], cli.Process())
+	code := cmd.Main(ctx, os.Args[1:], cli.Process())
 	stop()
 	os.Exit(code)
 }

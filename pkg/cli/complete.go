@@ -11,63 +11,63 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 )
 
-// completeFlag registers how the value of a flag of this command is completed.
-func completeFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+// CompleteFlag registers how the value of a flag of this command is completed.
+func CompleteFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // no such flag
 	}
 }
 
-// completeFlags registers completions for the flags that several commands have. A
+// CompleteFlags registers completions for the flags that several commands have. A
 // command registers those of its own flags before. Where the value is free, a shell
 // offers nothing, not even files.
-func (s *source) completeFlags(cmd *cobra.Command) {
+func (s *ScanOptions) CompleteFlags(cmd *cobra.Command) {
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) {
 			if _, registered := cmd.GetFlagCompletionFunc(f.Name); registered {
 				return
 			}
 			if complete := s.completing(cmd.Name(), f); complete != nil {
-				completeFlag(cmd, f.Name, complete)
+				CompleteFlag(cmd, f.Name, complete)
 			}
 		})
 	}
 }
 
 // completing is how the value of a flag is completed; nil where nobody can know it.
-func (s *source) completing(command string, f *pflag.Flag) cobra.CompletionFunc {
+func (s *ScanOptions) completing(command string, f *pflag.Flag) cobra.CompletionFunc {
 	if f.Value.Type() == "bool" {
-		return completeOne("true", "false")
+		return CompleteOne("true", "false")
 	}
 	switch f.Name {
 	case "namespace":
 		return s.completeAsking(s.namespaces)
 	case "context":
-		return completeKnown(func() ([]string, error) { all, _, err := s.config.Contexts(); return all, err })
+		return completeKnown(func() ([]string, error) { all, _, err := s.Config.Contexts(); return all, err })
 	case "cluster":
-		return completeKnown(s.config.Clusters)
+		return completeKnown(s.Config.Clusters)
 	case "user":
-		return completeKnown(s.config.Users)
+		return completeKnown(s.Config.Users)
 	case "output":
-		return completeOne(slices.Concat(own[command], structured.Formats())...)
+		return CompleteOne(slices.Concat(OwnFormats[command], structured.Formats())...)
 	case "from", "filename", "plan", "plan-out":
-		return completeFiles("json", "yaml", "yml", "gz")
+		return CompleteFiles("json", "yaml", "yml", "gz")
 	case "color":
-		return completeOne(string(color.Auto)+"\ton a terminal, unless NO_COLOR is set", string(color.Always), string(color.Never))
+		return CompleteOne(string(color.Auto)+"\ton a terminal, unless NO_COLOR is set", string(color.Always), string(color.Never))
 	case "dry-run":
-		return completeOne(dryRuns.described()...)
+		return CompleteOne(DryRunValues.Described()...)
 	case "v":
-		return completeOne("6\tname and count requests", "7\tshow their headers, too")
+		return CompleteOne("6\tname and count requests", "7\tshow their headers, too")
 	case "template", "output-file", "kubeconfig", "certificate-authority", "client-certificate", "client-key":
-		return completeFiles()
+		return CompleteFiles()
 	case "backup-dir", "kustomize", "cache-dir", "install-shim":
 		return completeFolders
 	}
 	return nil
 }
 
-// ruleSummaries returns the ids of all rules, each with its summary behind a tab.
-func ruleSummaries() []string {
+// RuleSummaries returns the ids of all rules, each with its summary behind a tab.
+func RuleSummaries() []string {
 	out := make([]string, len(audit.Rules))
 	for i, r := range audit.Rules {
 		out[i] = r.ID + "\t" + r.Summary

@@ -9,29 +9,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// completeTargets offers what parseTargets reads, as kubectl does: types, and after a
+// CompleteTargets offers what parseTargets reads, as kubectl does: types, and after a
 // type or TYPE/ the names of its objects.
-func (s *source) completeTargets(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (s *ScanOptions) CompleteTargets(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	word, _, slash := strings.Cut(typed, "/")
 	switch {
 	case len(args) > 0 && !strings.Contains(args[0], "/"):
-		words, directive := s.completeAsking(s.names("", strings.Split(args[0], ",")...))(cmd, args, typed)
-		return without(words, args[1:]), directive
+		words, directive := s.completeAsking(s.objectNames("", strings.Split(args[0], ",")...))(cmd, args, typed)
+		return WithoutWords(words, args[1:]), directive
 	case slash:
-		words, directive := s.completeAsking(s.names(word+"/", word))(cmd, args, typed)
-		return without(words, args), directive
+		words, directive := s.completeAsking(s.objectNames(word+"/", word))(cmd, args, typed)
+		return WithoutWords(words, args), directive
 	case len(args) > 0: // the others are named as TYPE/NAME
-		words, directive := s.completeAsking(s.types("", "/"))(cmd, args, typed)
+		words, directive := s.completeAsking(s.typeNames("", "/"))(cmd, args, typed)
 		return words, directive | cobra.ShellCompDirectiveNoSpace
 	}
 	listed, _ := cutLast(typed)
-	return s.completeAsking(s.types(listed, ""))(cmd, args, typed)
+	return s.completeAsking(s.typeNames(listed, ""))(cmd, args, typed)
 }
 
-// types offers the types that the collector watches, between prefix and suffix.
-func (s *source) types(prefix, suffix string) func(context.Context) []string {
+// typeNames offers the types that the collector watches, between prefix and suffix.
+func (s *ScanOptions) typeNames(prefix, suffix string) func(context.Context) []string {
 	return func(ctx context.Context) (words []string) {
-		types, _ := s.known(ctx)
+		types, _ := s.completionTypes(ctx)
 		for _, t := range types {
 			if t.Monitored() {
 				words = append(words, prefix+t.String()+suffix)
@@ -41,16 +41,16 @@ func (s *source) types(prefix, suffix string) func(context.Context) []string {
 	}
 }
 
-// names offers the names of the objects of some types in the namespace at hand, behind
+// objectNames offers the names of the objects of some types in the namespace at hand, behind
 // prefix.
-func (s *source) names(prefix string, of ...string) func(context.Context) []string {
+func (s *ScanOptions) objectNames(prefix string, of ...string) func(context.Context) []string {
 	return func(ctx context.Context) []string {
-		namespace, _, err := s.namespace()
+		namespace, _, err := s.Namespace()
 		if err != nil {
 			return nil
 		}
 		var names []string
-		types, namesOf := s.known(ctx)
+		types, namesOf := s.completionTypes(ctx)
 		for _, word := range of {
 			if found := snapshot.Find(types, word); len(found) > 0 {
 				names = append(names, namesOf(found[0], namespace)...)
@@ -61,9 +61,9 @@ func (s *source) names(prefix string, of ...string) func(context.Context) []stri
 }
 
 // namespaces offers those of the cluster, or those that a file holds objects of.
-func (s *source) namespaces(ctx context.Context) (names []string) {
-	if s.from == "" {
-		if live, err := s.connect(); err == nil {
+func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
+	if s.From == "" {
+		if live, err := s.Connect(); err == nil {
 			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // as every server has it
 			names, _ = live.Names(ctx, t, "")
 		}
@@ -75,11 +75,11 @@ func (s *source) namespaces(ctx context.Context) (names []string) {
 	return names
 }
 
-// known returns the types of the cluster or the file, and what lists the names of one's
+// completionTypes returns the types of the cluster or the file, and what lists the names of one's
 // objects. There are no types where nothing answers: a completion is silent.
-func (s *source) known(ctx context.Context) (types []snapshot.Type, names func(of snapshot.Type, namespace string) []string) {
-	if s.from == "" {
-		live, err := s.connect()
+func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Type, names func(of snapshot.Type, namespace string) []string) {
+	if s.From == "" {
+		live, err := s.Connect()
 		if err != nil {
 			return nil, nil
 		}
@@ -93,7 +93,7 @@ func (s *source) known(ctx context.Context) (types []snapshot.Type, names func(o
 	view := snapshot.NewView(saved)
 	return saved.Types, func(t snapshot.Type, namespace string) (names []string) {
 		for _, o := range saved.Objects {
-			if (target{of: t}).is(o, view, namespace) {
+			if (Target{Type: t}).matches(o, view, namespace) {
 				names = append(names, o.Name)
 			}
 		}
@@ -103,8 +103,8 @@ func (s *source) known(ctx context.Context) (types []snapshot.Type, names func(o
 
 // loadQuietly returns the snapshot of --from, or an empty one. Standard input is left alone: a
 // person is typing there.
-func (s *source) loadQuietly() *snapshot.Snapshot {
-	if s.from != "-" {
+func (s *ScanOptions) loadQuietly() *snapshot.Snapshot {
+	if s.From != "-" {
 		if saved, err := s.load(); err == nil {
 			return saved
 		}

@@ -10,30 +10,30 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// choices are the values that a flag takes, each with what it means.
-type choices []struct{ value, meaning string }
+// Choices are the values that a flag takes, each with what it means.
+type Choices []struct{ Value, Meaning string }
 
-// values returns the values alone.
-func (c choices) values() []string {
+// Values returns the values alone.
+func (c Choices) Values() []string {
 	out := make([]string, len(c))
 	for i, choice := range c {
-		out[i] = choice.value
+		out[i] = choice.Value
 	}
 	return out
 }
 
-// described returns the values as a completion offers them: the meaning behind a tab.
-func (c choices) described() []string {
+// Described returns the values as a completion offers them: the meaning behind a tab.
+func (c Choices) Described() []string {
 	out := make([]string, len(c))
 	for i, choice := range c {
-		out[i] = choice.value + "\t" + choice.meaning
+		out[i] = choice.Value + "\t" + choice.Meaning
 	}
 	return out
 }
 
-// starting are those of the words that a person may be typing: sorted, once each. Behind
+// withPrefix are those of the words that a person may be typing: sorted, once each. Behind
 // a tab is what a word means.
-func starting(words []string, typed string) []string {
+func withPrefix(words []string, typed string) []string {
 	out := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !strings.HasPrefix(word, typed) })
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -43,29 +43,29 @@ func starting(words []string, typed string) []string {
 // has a word a line and what it means behind a tab.
 var harmless = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:@/+=,-]*$`)
 
-// foreign are those that a person may be typing of words that others have chosen. Only
+// HarmlessWithPrefix are those that a person may be typing of words that others have chosen. Only
 // harmless ones are offered: a ClusterRole may be called $(reboot), and scripts of older
 // shells evaluate candidates.
-func foreign(words []string, typed string) []string {
-	return slices.DeleteFunc(starting(words, typed), func(word string) bool { return !harmless.MatchString(word) })
+func HarmlessWithPrefix(words []string, typed string) []string {
+	return slices.DeleteFunc(withPrefix(words, typed), func(word string) bool { return !harmless.MatchString(word) })
 }
 
-func completeOne(words ...string) cobra.CompletionFunc {
+func CompleteOne(words ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return starting(words, typed), cobra.ShellCompDirectiveNoFileComp
+		return withPrefix(words, typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// completeSome offers words for the last of a list that commas divide. What they mean is
+// CompleteSome offers words for the last of a list that commas divide. What they mean is
 // left out from the second on: where words are described, bash's script does not find one
 // again that it writes with a backslash, as it does a comma.
-func completeSome(words ...string) cobra.CompletionFunc {
+func CompleteSome(words ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		said, last := cutLast(typed)
 		if said == "" {
-			return starting(words, typed), cobra.ShellCompDirectiveNoFileComp
+			return withPrefix(words, typed), cobra.ShellCompDirectiveNoFileComp
 		}
-		out := without(starting(words, last), strings.Split(said, ","))
+		out := WithoutWords(withPrefix(words, last), strings.Split(said, ","))
 		for i, word := range out {
 			out[i], _, _ = strings.Cut(word, "\t")
 		}
@@ -77,21 +77,21 @@ func completeSome(words ...string) cobra.CompletionFunc {
 func completeKnown(known func() ([]string, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		words, _ := known() // a completion is silent
-		return foreign(words, typed), cobra.ShellCompDirectiveNoFileComp
+		return HarmlessWithPrefix(words, typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // everyContext, alone, stands for all contexts of the kubeconfig.
-const everyContext = "all"
+const AllContexts = "all"
 
-// completeContexts offers contexts as a list, and the word for all.
-func (s *source) completeContexts(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	known, _, _ := s.config.Contexts() // a completion is silent
-	return completeSome(append(foreign(known, ""), everyContext)...)(cmd, args, typed)
+// CompleteContexts offers contexts as a list, and the word for all.
+func (s *ScanOptions) CompleteContexts(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	known, _, _ := s.Config.Contexts() // a completion is silent
+	return CompleteSome(append(HarmlessWithPrefix(known, ""), AllContexts)...)(cmd, args, typed)
 }
 
-// completeFiles has the shell offer files with these endings, or any.
-func completeFiles(endings ...string) cobra.CompletionFunc {
+// CompleteFiles has the shell offer files with these endings, or any.
+func CompleteFiles(endings ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		if len(endings) == 0 {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -104,21 +104,21 @@ func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// patience is how long a completion may keep a person waiting.
-const patience = 3 * time.Second
+// CompletionTimeout is how long a completion may keep a person waiting.
+const CompletionTimeout = 3 * time.Second
 
 // completeAsking offers what a cluster or a file tells, if it does so in time. It does
 // not wait for what cannot be stopped either, such as a credential plugin or a pipe.
-func (s *source) completeAsking(ask func(context.Context) []string) cobra.CompletionFunc {
+func (s *ScanOptions) completeAsking(ask func(context.Context) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+		ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
 		defer cancel()
-		s.config.Unattended()
+		s.Config.Unattended()
 		told := make(chan []string, 1)
 		go func() { told <- ask(ctx) }()
 		select {
 		case words := <-told:
-			return foreign(words, typed), cobra.ShellCompDirectiveNoFileComp
+			return HarmlessWithPrefix(words, typed), cobra.ShellCompDirectiveNoFileComp
 		case <-ctx.Done():
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -140,8 +140,8 @@ func behind(said string, words []string) []string {
 	return out
 }
 
-// without leaves out the words that were said.
-func without(words, said []string) []string {
+// WithoutWords leaves out the words that were said.
+func WithoutWords(words, said []string) []string {
 	return slices.DeleteFunc(words, func(word string) bool {
 		word, _, _ = strings.Cut(word, "\t")
 		return slices.Contains(said, word)

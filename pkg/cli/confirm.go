@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// alarm names one by one what nobody should delete without having read it.
-func (a *acting) alarm(s Streams, names []string) {
+// warnOfDeletions names one by one what nobody should delete without having read it.
+func (a *MutationFlags) warnOfDeletions(s Streams, names []string) {
 	if len(names) > 0 {
 		fmt.Fprintln(s.Err, "The deletion includes:")
 	}
@@ -22,20 +22,20 @@ func (a *acting) alarm(s Streams, names []string) {
 	}
 }
 
-// confirmed asks whether to carry out the plan that was shown. The error is a
+// confirmPlan asks whether to carry out the plan that was shown. The error is a
 // status where it is not to be.
-func (a *acting) confirmed(ctx context.Context, s Streams, p *plan.Plan) error {
-	a.alarm(s, planview.Alarming(p))
+func (a *MutationFlags) confirmPlan(ctx context.Context, s Streams, p *plan.Plan) error {
+	a.warnOfDeletions(s, planview.Alarming(p))
 	switch {
 	case a.confirm != "" && a.confirm != p.Digest:
-		return refuse(s, exitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, a.confirm), "preview the plan again, and confirm its digest")
-	case !a.asks() && p.Losses() > a.maxDeletes:
-		return refuse(s, exitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", wording.Count(p.Losses(), "object"), a.maxDeletes),
+		return refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, a.confirm), "preview the plan again, and confirm its digest")
+	case !a.Prompts() && p.Losses() > a.maxDeletes:
+		return refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", wording.Count(p.Losses(), "object"), a.maxDeletes),
 			fmt.Sprintf("to allow it, use --max-deletes %d", p.Losses()))
-	case !a.asks():
+	case !a.Prompts():
 		return nil
 	case !s.InTerm:
-		return refuse(s, exitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest)
+		return refuse(s, ExitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest)
 	}
 	return ask(ctx, s, p)
 }
@@ -91,12 +91,12 @@ func ask(ctx context.Context, s Streams, p *plan.Plan) error {
 		if given == want {
 			return nil
 		}
-		return refuse(s, exitUnconfirmed, "not confirmed: nothing was changed", "")
+		return refuse(s, ExitUnconfirmed, "not confirmed: nothing was changed", "")
 	}
 }
 
 // refuse says why nothing is done.
-func refuse(s Streams, code status, why, hint string) error {
+func refuse(s Streams, code ExitError, why, hint string) error {
 	fmt.Fprintln(s.Err, "error: "+why)
 	if hint != "" {
 		fmt.Fprintln(s.Err, "hint: "+hint)

@@ -13,24 +13,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// manifests are files that name objects: what -f, -R and -k say, as to kubectl.
-type manifests struct{ manifest.Files }
+// ManifestFlags are files that name objects: what -f, -R and -k say, as to kubectl.
+type ManifestFlags struct{ manifest.Files }
 
-func (m *manifests) addFlags(flags *pflag.FlagSet) {
+func (m *ManifestFlags) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVarP(&m.Names, "filename", "f", nil, "delete the objects in these files, folders or URLs; - is standard input")
 	flags.BoolVarP(&m.Recursive, "recursive", "R", false, "process the folders of -f recursively")
 	flags.StringVarP(&m.Kustomize, "kustomize", "k", "", "delete the objects of this kustomization; cannot be combined with -f")
 }
 
-// read answers what the files hold, in their order.
-func (m *manifests) read(ctx context.Context, stdin io.Reader) ([]object.Identity, error) {
+// ReadObjects answers what the files hold, in their order.
+func (m *ManifestFlags) ReadObjects(ctx context.Context, stdin io.Reader) ([]object.Identity, error) {
 	switch {
 	case !m.Any():
 		return nil, nil
 	case len(m.Names) > 0 && m.Kustomize != "":
-		return nil, usagef("-f cannot be combined with -k")
+		return nil, Usagef("-f cannot be combined with -k")
 	case m.Recursive && m.Kustomize != "":
-		return nil, usagef("-R cannot be combined with -k")
+		return nil, Usagef("-R cannot be combined with -k")
 	}
 	named, err := m.Read(ctx, stdin)
 	if err != nil {
@@ -39,38 +39,38 @@ func (m *manifests) read(ctx context.Context, stdin io.Reader) ([]object.Identit
 	var out []object.Identity
 	for _, n := range named {
 		if !snapshot.ValidName(n.Name) {
-			return nil, usagef("%s: %s has no valid name", quoted(n.Source), quoted(n.Kind))
+			return nil, Usagef("%s: %s has no valid name", Quote(n.Source), Quote(n.Kind))
 		}
 		out = append(out, n.Identity)
 	}
 	if len(out) == 0 {
-		return nil, usagef("the files contain no object")
+		return nil, Usagef("the files contain no object")
 	}
 	return out, nil
 }
 
-// locate adds what a manifest names, which without a namespace of its own is in
+// FindManifest adds what a manifest names, which without a namespace of its own is in
 // the one at hand; bound says that it must be in that one. A manifest with a UID
 // means that very object.
-func locate(g *graph.Graph, m object.Identity, namespace string, bound bool, into graph.Set) error {
+func FindManifest(g *graph.Graph, m object.Identity, namespace string, bound bool, into graph.Set) error {
 	mapping, ok := g.View().Map(m.APIVersion, m.Kind)
 	if !ok || !mapping.Served {
-		return usagef("%s: the server has no %s in %s", quoted(m.String()), quoted(m.Kind), quoted(m.APIVersion))
+		return Usagef("%s: the server has no %s in %s", Quote(m.String()), Quote(m.Kind), Quote(m.APIVersion))
 	}
 	if m.Namespace != "" {
 		if bound && namespace != m.Namespace {
-			return usagef("the namespace of %s is %s, but -n is %s", quoted(m.String()), quoted(m.Namespace), quoted(namespace))
+			return Usagef("the namespace of %s is %s, but -n is %s", Quote(m.String()), Quote(m.Namespace), Quote(namespace))
 		}
 		namespace = m.Namespace
 	}
-	of := target{word: m.Kind, name: m.Name, of: mapping.Type}
+	of := Target{Word: m.Kind, Name: m.Name, Type: mapping.Type}
 	found := graph.NewSet(g)
-	if err := find(g, []target{of}, namespace, found); err != nil {
+	if err := FindTargets(g, []Target{of}, namespace, found); err != nil {
 		return err
 	}
 	for _, n := range found.Nodes() {
 		if m.UID != "" && g.UID(n) != m.UID {
-			return &absence{usagef("%s is not the object of the manifest, which has UID %s: it was recreated since", quoted(m.String()), quoted(string(m.UID)))}
+			return &notFoundError{Usagef("%s is not the object of the manifest, which has UID %s: it was recreated since", Quote(m.String()), Quote(string(m.UID)))}
 		}
 		into.Add(n)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// outcome is how a run ended.
-type outcome struct {
+// runOutcome is how a run ended.
+type runOutcome struct {
 	plan       *plan.Plan
 	stale      []plan.Stale
 	done       *execute.Report // nil: there was nothing to do
@@ -22,7 +22,7 @@ type outcome struct {
 	unrecorded bool   // the backup or its journal could not be written to its end
 	took       time.Duration
 	timedOut   bool
-	cut        bool // a signal came before the end
+	cutShort   bool // a signal came before the end
 
 	verification verification
 	gaps         []snapshot.Gap // of the last scan that there was
@@ -32,21 +32,21 @@ type outcome struct {
 }
 
 // interrupted says that not every step was seen to its end.
-func (o *outcome) interrupted() bool { return o.cut || o.done != nil && o.done.Interrupted }
+func (o *runOutcome) interrupted() bool { return o.cutShort || o.done != nil && o.done.Interrupted }
 
 // ending is what decides the exit code.
-func (o *outcome) ending(r *result, dryRun string, strict bool) ending {
-	return ending{
+func (o *runOutcome) ending(r *result, dryRun string, strict bool) exitFacts {
+	return exitFacts{
 		dryRun: dryRun, strict: strict, complete: o.plan.CompleteButAccepted(),
-		interrupted: o.cut || o.interrupted() && !o.timedOut, timedOut: o.timedOut,
+		interrupted: o.cutShort || o.interrupted() && !o.timedOut, timedOut: o.timedOut,
 		failed: r.Summary.Failed, left: o.due, blocked: r.Summary.Blocked,
 		verification: o.verification, unrecorded: o.unrecorded,
 	}
 }
 
-// dueOf counts the steps of left that are on objects of a plan, on what depends on
+// remainingSteps counts the steps of left that are on objects of a plan, on what depends on
 // these, and so on: what that plan began and did not end.
-func dueOf(p, left *plan.Plan) int {
+func remainingSteps(p, left *plan.Plan) int {
 	known := map[string]bool{}
 	for i := range p.Steps {
 		known[string(p.Steps[i].Object.UID)] = true
@@ -104,7 +104,7 @@ type left struct {
 	reason.Stored
 }
 
-func (o *outcome) result() *result {
+func (o *runOutcome) result() *result {
 	r := &result{
 		Mode: o.plan.Mode, DryRun: o.rehearsal, Complete: o.plan.Complete, Digest: o.plan.Digest, Backup: o.backup,
 		Steps: []resultStep{}, Blocked: []plan.StoredBlocked{}, Left: []left{},
@@ -113,7 +113,7 @@ func (o *outcome) result() *result {
 	for i := range o.blocked {
 		r.Blocked = append(r.Blocked, o.blocked[i].Store())
 	}
-	all, results := o.whole()
+	all, results := o.allSteps()
 	for i := range all.Steps {
 		s := &all.Steps[i]
 		became := results[i]
@@ -141,9 +141,9 @@ func (o *outcome) result() *result {
 	return r
 }
 
-// told is whole without the steps that nobody waited for, and how many these are.
-func (o *outcome) told() (told *plan.Plan, results []planview.Result, others int) {
-	all, ended := o.whole()
+// shownSteps is whole without the steps that nobody waited for, and how many these are.
+func (o *runOutcome) shownSteps() (told *plan.Plan, results []planview.Result, others int) {
+	all, ended := o.allSteps()
 	kept := *all
 	kept.Steps = nil
 	for i, s := range all.Steps {
@@ -156,8 +156,8 @@ func (o *outcome) told() (told *plan.Plan, results []planview.Result, others int
 	return &kept, results, others
 }
 
-// whole is the plan with the steps that were refused, and what became of each.
-func (o *outcome) whole() (*plan.Plan, []planview.Result) {
+// allSteps is the plan with the steps that were refused, and what became of each.
+func (o *runOutcome) allSteps() (*plan.Plan, []planview.Result) {
 	all := *o.plan
 	var results []planview.Result
 	if o.done != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestAStepOfAResultHasWhatThePlanSaysAndHowItEnded(t *testing.T) {
-	o := outcome{
+	o := runOutcome{
 		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: collector.Remove}, {ID: "2"}, {ID: "3"}}},
 		done: &execute.Report{Results: []execute.Result{
 			{Step: "1", Status: event.Failed, Reason: reason.WriteFailed{Failure: reason.Failure{ErrorClass: "forbidden", Detail: "no"}}},

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// own are the formats that a command writes beside the machine formats, its
+// OwnFormats are the formats that a command writes beside the machine formats, its
 // default first.
-var own = map[string][]string{
+var OwnFormats = map[string][]string{
 	"tree":    {"tree", "wide", "dot", "mermaid"},
 	"audit":   {"table", "wide", "sarif", "prometheus"},
 	"collect": {"table", "jsonl"},
@@ -29,52 +29,52 @@ var own = map[string][]string{
 	"restore": {"table", "jsonl"},
 }
 
-// addOutputFlags offers -o and what belongs to it.
-func addOutputFlags(cmd *cobra.Command, output *string, formats *structured.Flags) {
-	words := strings.Join(slices.Concat(own[cmd.Name()], structured.Formats()), ", ")
-	cmd.Flags().StringVarP(output, "output", "o", "", "the format: "+words+" (default "+own[cmd.Name()][0]+")")
+// AddOutputFlags offers -o and what belongs to it.
+func AddOutputFlags(cmd *cobra.Command, output *string, formats *structured.Flags) {
+	words := strings.Join(slices.Concat(OwnFormats[cmd.Name()], structured.Formats()), ", ")
+	cmd.Flags().StringVarP(output, "output", "o", "", "the format: "+words+" (default "+OwnFormats[cmd.Name()][0]+")")
 	formats.Add(cmd.Flags())
 }
 
-// chosen is the format of a command: what -o says, else its own default, unless
+// ChooseFormat is the format of a command: what -o says, else its own default, unless
 // a template was given, which chooses for itself.
-func chosen(command, output string, formats *structured.Flags) string {
+func ChooseFormat(command, output string, formats *structured.Flags) string {
 	if output == "" && formats.Template() == "" {
-		return own[command][0]
+		return OwnFormats[command][0]
 	}
 	return output
 }
 
-// palette is the one place where colour is decided: the flag, then NO_COLOR,
+// Palette is the one place where colour is decided: the flag, then NO_COLOR,
 // then whether standard output is a terminal.
-func (s *source) palette() *color.Palette {
+func (s *ScanOptions) Palette() *color.Palette {
 	return color.New(s.color, s.OutTerm, s.Getenv("NO_COLOR") != "")
 }
 
-// namedGaps is how many gaps a warning names; -o json names all.
-const namedGaps = 6
+// MaxNamedGaps is how many gaps a warning names; -o json names all.
+const MaxNamedGaps = 6
 
-// warnOfGaps names on standard error what could not be read.
-func (s *source) warnOfGaps(seen *snapshot.Snapshot) {
-	s.warnOfUnread("", seen.Gaps, seen.Monitored())
+// WarnOfGaps names on standard error what could not be read.
+func (s *ScanOptions) WarnOfGaps(seen *snapshot.Snapshot) {
+	s.WarnOfUnread("", seen.Gaps, seen.Monitored())
 }
 
-// warnOfUnread is warnOfGaps of one of several clusters, or of the only one, which has
+// WarnOfUnread is warnOfGaps of one of several clusters, or of the only one, which has
 // no name, that serves so many types.
-func (s *source) warnOfUnread(cluster string, gaps []snapshot.Gap, types int) {
-	if warning := auditreport.Gaps(cluster, gaps, types, namedGaps); warning != "" {
+func (s *ScanOptions) WarnOfUnread(cluster string, gaps []snapshot.Gap, types int) {
+	if warning := auditreport.Gaps(cluster, gaps, types, MaxNamedGaps); warning != "" {
 		fmt.Fprintln(s.Err, warning)
 	}
-	for _, cause := range auditreport.Causes(gaps, namedGaps) {
+	for _, cause := range auditreport.Causes(gaps, MaxNamedGaps) {
 		fmt.Fprintln(s.Err, "  "+cause)
 	}
 }
 
-// escaped returns save, which writes JSON, with every character that acts on a terminal
+// EscapeJSON returns save, which writes JSON, with every character that acts on a terminal
 // or hides something as an escape that decodes to the same value. All JSON that a
 // command writes goes through here or through package machine, to a file or not: nobody
 // knows on which terminal the file will be shown.
-func escaped(save func(io.Writer) error) func(io.Writer) error {
+func EscapeJSON(save func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		out := escape.JSONWriter(w)
 		if err := save(out); err != nil {
@@ -85,22 +85,22 @@ func escaped(save func(io.Writer) error) func(io.Writer) error {
 }
 
 // writeLine writes a value as a line of JSON.
-func (s *source) writeLine(value any) error {
-	return escaped(func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })(s.Out)
+func (s *ScanOptions) writeLine(value any) error {
+	return EscapeJSON(func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })(s.Out)
 }
 
-// oldServer warns of a server whose own collector takes more along than the findings say;
+// OldServerWarning warns of a server whose own collector takes more along than the findings say;
 // it is empty for others.
-func oldServer(server string, findings int) string {
+func OldServerWarning(server string, findings int) string {
 	if !audit.SiblingsAtRisk(server) || findings == 0 {
 		return ""
 	}
-	return "this server is " + quoted(server) + ": before 1.20 one bad reference can also delete the valid dependents of the same owner, and the garbage collector deletes a cluster-scoped object with a namespaced owner"
+	return "this server is " + Quote(server) + ": before 1.20 one bad reference can also delete the valid dependents of the same owner, and the garbage collector deletes a cluster-scoped object with a namespaced owner"
 }
 
-// advised are the commands that go on from findings.
-func advised() auditreport.Commands {
+// NextCommands are the commands that go on from findings.
+func NextCommands() auditreport.Commands {
 	return auditreport.Commands{
-		Repair: called + " repair --dry-run", Preview: called + " collect --dry-run", Explain: called + " why TYPE/NAME -n NAMESPACE",
+		Repair: CommandName + " repair --dry-run", Preview: CommandName + " collect --dry-run", Explain: CommandName + " why TYPE/NAME -n NAMESPACE",
 	}
 }

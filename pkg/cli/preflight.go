@@ -25,8 +25,8 @@ type refusal struct {
 
 // preflight warns of the rights that the plan needs and that the API server refuses, and
 // returns these. A server-side dry run finds out by itself.
-func (a *act) preflight(ctx context.Context) []refusal {
-	if a.live == nil || a.dryRun == dryRunServer || len(a.plan.Steps) == 0 || a.strict && !a.plan.CompleteButAccepted() {
+func (a *Operation) preflight(ctx context.Context) []refusal {
+	if a.Cluster == nil || a.Options.DryRun == dryRunServer || len(a.Plan.Steps) == 0 || a.Options.Scan.Strict && !a.Plan.CompleteButAccepted() {
 		return nil
 	}
 	var rights []cluster.Right
@@ -35,13 +35,13 @@ func (a *act) preflight(ctx context.Context) []refusal {
 	}
 	needed := len(rights)
 	var samples []*plan.Step
-	if a.acts() && !a.others { // else nobody changes references, or the cluster's own collector does
-		samples = a.plan.Samples()
+	if a.Options.Mutates() && !a.LeavesRestToCollector { // else nobody changes references, or the cluster's own collector does
+		samples = a.Plan.Samples()
 	}
 	for _, s := range samples {
 		rights = append(rights, cluster.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
 	}
-	grants := a.live.ReviewAccess(ctx, a.seen, rights)
+	grants := a.Cluster.ReviewAccess(ctx, a.Snapshot, rights)
 	var refused []refusal
 	var unknown []string
 	for i, r := range rights[:needed] {
@@ -55,7 +55,7 @@ func (a *act) preflight(ctx context.Context) []refusal {
 		}
 	}
 	if len(refused) == 0 {
-		refused = a.try(ctx, samples, grants[needed:])
+		refused = a.tryAgainstServer(ctx, samples, grants[needed:])
 	}
 	if ctx.Err() == nil {
 		a.warnOfRefusals(refused, unknown)
@@ -64,18 +64,18 @@ func (a *act) preflight(ctx context.Context) []refusal {
 }
 
 // needs returns the rights that a run of the plan uses.
-func (a *act) needs() []plan.Need {
+func (a *Operation) needs() []plan.Need {
 	var read []object.Identity
-	if saved := a.plan.Saved(); !a.noBackup && len(saved) > 0 {
-		read = cluster.Singly(a.seen, saved)
+	if saved := a.Plan.Saved(); !a.Options.NoBackup && len(saved) > 0 {
+		read = cluster.Singly(a.Snapshot, saved)
 	}
-	return a.plan.Needs(a.others, read)
+	return a.Plan.Needs(a.LeavesRestToCollector, read)
 }
 
 // How many rights, and objects for each, are named.
 const mostRights, mostNeeding = 20, 3
 
-func (a *act) warnOfRefusals(refused []refusal, unknown []string) {
+func (a *Operation) warnOfRefusals(refused []refusal, unknown []string) {
 	for _, r := range refused[:min(len(refused), mostRights)] {
 		names := make([]string, len(r.objects))
 		for i, o := range r.objects {
@@ -85,23 +85,23 @@ func (a *act) warnOfRefusals(refused []refusal, unknown []string) {
 		if r.Failure != nil {
 			line += ": " + escape.Short(r.Failure.Text(), 2000)
 		}
-		fmt.Fprintln(a.Err, line)
+		fmt.Fprintln(a.Options.Scan.Err, line)
 	}
 	if more := len(refused) - mostRights; more > 0 {
-		fmt.Fprintf(a.Err, "warning: you lack %s more\n", wording.Count(more, "right"))
+		fmt.Fprintf(a.Options.Scan.Err, "warning: you lack %s more\n", wording.Count(more, "right"))
 	}
 	if len(unknown) > 0 {
-		fmt.Fprintf(a.Err, "warning: could not check all permissions before the run: %s\n", wording.List(unknown, 1))
+		fmt.Fprintf(a.Options.Scan.Err, "warning: could not check all permissions before the run: %s\n", wording.List(unknown, 1))
 	}
-	if len(refused) > 0 && !a.acts() {
-		fmt.Fprintf(a.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
+	if len(refused) > 0 && !a.Options.Mutates() {
+		fmt.Fprintf(a.Options.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
 	}
 }
 
 const rightsHint = "the required permissions are listed in " + rightsPage
 
 // refuseRun ends a run before it begins, since part of it would be refused.
-func (a *act) refuseRun(refused []refusal) error {
+func (a *Operation) refuseRun(refused []refusal) error {
 	why := map[object.Identity]reason.Reason{}
 	for _, r := range refused {
 		for _, o := range r.objects {
@@ -109,14 +109,14 @@ func (a *act) refuseRun(refused []refusal) error {
 		}
 	}
 	of := map[string]reason.Reason{} // by step
-	for i := range a.plan.Outcomes {
-		if o := &a.plan.Outcomes[i]; o.Follows != "" && why[o.Object] != nil {
+	for i := range a.Plan.Outcomes {
+		if o := &a.Plan.Outcomes[i]; o.Follows != "" && why[o.Object] != nil {
 			of[o.Follows] = why[o.Object]
 		}
 	}
-	done := &execute.Report{Results: make([]execute.Result, len(a.plan.Steps))}
-	for i := range a.plan.Steps {
-		s := &a.plan.Steps[i]
+	done := &execute.Report{Results: make([]execute.Result, len(a.Plan.Steps))}
+	for i := range a.Plan.Steps {
+		s := &a.Plan.Steps[i]
 		because := why[s.Object.Identity]
 		if because == nil {
 			because = of[s.ID]
@@ -129,7 +129,7 @@ func (a *act) refuseRun(refused []refusal) error {
 	o := a.outcome()
 	o.done = done
 	err := a.report(o)
-	fmt.Fprintln(a.Err, "error: the API server would not permit part of this plan: nothing was changed")
-	fmt.Fprintln(a.Err, "hint: "+rightsHint)
+	fmt.Fprintln(a.Options.Scan.Err, "error: the API server would not permit part of this plan: nothing was changed")
+	fmt.Fprintln(a.Options.Scan.Err, "hint: "+rightsHint)
 	return err
 }

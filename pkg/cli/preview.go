@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// about are the objects that -o name names: those that a plan touches, and of a
+// planObjects are the objects that -o name names: those that a plan touches, and of a
 // deletion those that go.
-func about(p *plan.Plan) []object.Identity {
+func planObjects(p *plan.Plan) []object.Identity {
 	var out []object.Identity
 	if p.Mode != plan.Delete {
 		for i := range p.Steps {
@@ -31,52 +31,52 @@ const mostShown = 1000
 
 // preview shows the plan: to a machine only where that is the answer, to a person
 // always, even if that is only the one who is about to be asked.
-func (a *act) preview() error {
-	out := a.Out
+func (a *Operation) preview() error {
+	out := a.Options.Scan.Out
 	switch {
-	case a.write != nil && a.dryRun == dryRunClient:
-		return a.write(plan.Kind, a.plan, about(a.plan))
-	case a.readable():
-	case a.asks() && a.acts():
-		out = a.Err
+	case a.Options.writeDocument != nil && a.Options.DryRun == dryRunClient:
+		return a.Options.writeDocument(plan.Kind, a.Plan, planObjects(a.Plan))
+	case a.Options.ForPerson():
+	case a.Options.Prompts() && a.Options.Mutates():
+		out = a.Options.Scan.Err
 	default:
 		return nil
 	}
-	if err := planview.Preview(out, a.plan, mostShown, a.palette()); err != nil {
+	if err := planview.Preview(out, a.Plan, mostShown, a.Options.Scan.Palette()); err != nil {
 		return err
 	}
-	if a.plan.Mode == plan.Delete {
-		if sum := planview.Toll(a.plan, a.palette()); sum != "" {
-			a.notes = append(a.notes, sum)
+	if a.Plan.Mode == plan.Delete {
+		if sum := planview.Toll(a.Plan, a.Options.Scan.Palette()); sum != "" {
+			a.Notes = append(a.Notes, sum)
 		}
 	}
-	a.notes = append(a.notes, planview.Lost(a.plan, a.palette())...)
-	a.notes = append(a.notes, planview.Accepted(a.plan, mostShown, a.palette())...)
-	for _, note := range a.notes {
+	a.Notes = append(a.Notes, planview.Lost(a.Plan, a.Options.Scan.Palette())...)
+	a.Notes = append(a.Notes, planview.Accepted(a.Plan, mostShown, a.Options.Scan.Palette())...)
+	for _, note := range a.Notes {
 		if _, err := fmt.Fprintln(out, note); err != nil {
 			return err
 		}
 	}
-	sum := planview.Sum(a.plan)
-	if a.dryRun == dryRunClient {
-		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.plan.Digest)
+	sum := planview.Sum(a.Plan)
+	if a.Options.DryRun == dryRunClient {
+		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.Plan.Digest)
 	}
-	if n := len(a.stale); n > 0 {
-		sum += fmt.Sprintf(" %d of %d steps of the saved plan are refused.", n, n+len(a.plan.Steps))
+	if n := len(a.Stale); n > 0 {
+		sum += fmt.Sprintf(" %d of %d steps of the saved plan are refused.", n, n+len(a.Plan.Steps))
 		results := make([]planview.Result, n)
 		stale := &plan.Plan{}
-		for i, s := range a.stale {
+		for i, s := range a.Stale {
 			stale.Steps, results[i] = append(stale.Steps, s.Step), refused(s)
 		}
-		if err := planview.Unfinished(out, stale, results, a.palette()); err != nil {
+		if err := planview.Unfinished(out, stale, results, a.Options.Scan.Palette()); err != nil {
 			return err
 		}
 	}
 	if _, err := fmt.Fprintln(out, sum); err != nil {
 		return err
 	}
-	if a.dryRun == dryRunClient && len(a.plan.Steps) > 0 && a.from == "" {
-		fmt.Fprintf(a.Err, "Run exactly this plan: %s --confirm %s\n", a.again(), a.plan.Digest)
+	if a.Options.DryRun == dryRunClient && len(a.Plan.Steps) > 0 && a.Options.Scan.From == "" {
+		fmt.Fprintf(a.Options.Scan.Err, "Run exactly this plan: %s --confirm %s\n", a.Options.rerunCommand(), a.Plan.Digest)
 	}
 	return nil
 }

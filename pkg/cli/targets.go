@@ -9,37 +9,37 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// target is what a person named: all objects of a type, or one by name.
-type target struct {
-	word string        // the type as it was typed
-	name string        // empty: all of them
-	of   snapshot.Type // set by resolve
+// Target is what a person named: all objects of a type, or one by name.
+type Target struct {
+	Word string        // the type as it was typed
+	Name string        // empty: all of them
+	Type snapshot.Type // set by resolve
 }
 
-func (t target) String() string {
-	if t.name == "" {
-		return t.of.String()
+func (t Target) String() string {
+	if t.Name == "" {
+		return t.Type.String()
 	}
-	return t.of.String() + "/" + t.name
+	return t.Type.String() + "/" + t.Name
 }
 
-// parseTargets reads TYPE, TYPE NAME… or TYPE/NAME…, where TYPE may be a list
+// ParseTargets reads TYPE, TYPE NAME… or TYPE/NAME…, where TYPE may be a list
 // divided by commas, as kubectl does.
-func parseTargets(args []string) ([]target, error) {
+func ParseTargets(args []string) ([]Target, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	var out []target
+	var out []Target
 	if strings.Contains(args[0], "/") {
 		for _, arg := range args {
 			word, name, found := strings.Cut(arg, "/")
 			if !found {
-				return nil, usagef("%s: give every target as TYPE/NAME", quoted(arg))
+				return nil, Usagef("%s: give every target as TYPE/NAME", Quote(arg))
 			}
 			if word == "" || !snapshot.ValidName(name) {
-				return nil, usagef("%s is not TYPE/NAME", quoted(arg))
+				return nil, Usagef("%s is not TYPE/NAME", Quote(arg))
 			}
-			out = append(out, target{word: word, name: name})
+			out = append(out, Target{Word: word, Name: name})
 		}
 		return out, nil
 	}
@@ -50,37 +50,37 @@ func parseTargets(args []string) ([]target, error) {
 	for word := range strings.SplitSeq(args[0], ",") {
 		for _, name := range names {
 			if word == "" || name != "" && !snapshot.ValidName(name) {
-				return nil, usagef("%s is not a valid object name", quoted(strings.Join(args, " ")))
+				return nil, Usagef("%s is not a valid object name", Quote(strings.Join(args, " ")))
 			}
-			out = append(out, target{word: word, name: name})
+			out = append(out, Target{Word: word, Name: name})
 		}
 	}
 	return out, nil
 }
 
-// resolve finds the type that each target's word means.
-func resolve(targets []target, types []snapshot.Type) ([]target, error) {
-	out := make([]target, len(targets))
+// ResolveTargets finds the type that each target's word means.
+func ResolveTargets(targets []Target, types []snapshot.Type) ([]Target, error) {
+	out := make([]Target, len(targets))
 	for i, t := range targets {
-		found := snapshot.Find(types, t.word)
+		found := snapshot.Find(types, t.Word)
 		if len(found) == 0 {
-			return nil, usagef("the server has no resource type %s", quoted(t.word))
+			return nil, Usagef("the server has no resource type %s", Quote(t.Word))
 		}
-		t.of = found[0]
+		t.Type = found[0]
 		out[i] = t
 	}
 	return out, nil
 }
 
-// is says whether an object is what the target means, in a namespace or, where
+// matches says whether an object is what the target means, in a namespace or, where
 // that is empty, in any.
-func (t target) is(o *object.Object, view *snapshot.View, namespace string) bool {
+func (t Target) matches(o *object.Object, view *snapshot.View, namespace string) bool {
 	at := func(i object.Identity) bool {
-		if t.name != "" && i.Name != t.name || t.of.Namespaced && namespace != "" && i.Namespace != namespace {
+		if t.Name != "" && i.Name != t.Name || t.Type.Namespaced && namespace != "" && i.Namespace != namespace {
 			return false
 		}
 		m, ok := view.Map(i.APIVersion, i.Kind)
-		return ok && m.Type.GroupResource() == t.of.GroupResource()
+		return ok && m.Type.GroupResource() == t.Type.GroupResource()
 	}
 	if at(o.Identity) {
 		return true
@@ -93,26 +93,26 @@ func (t target) is(o *object.Object, view *snapshot.View, namespace string) bool
 	return false
 }
 
-// find adds to into what the targets mean. A target that is not there is an
+// FindTargets adds to into what the targets mean. A target that is not there is an
 // error when it was named, and none when only its type was.
-func find(g *graph.Graph, targets []target, namespace string, into graph.Set) error {
+func FindTargets(g *graph.Graph, targets []Target, namespace string, into graph.Set) error {
 	for _, t := range targets {
-		found := t.among(g, namespace)
+		found := t.NodesIn(g, namespace)
 		for _, n := range found {
 			into.Add(n)
 		}
-		if len(found) == 0 && t.name != "" {
+		if len(found) == 0 && t.Name != "" {
 			return notFound(g, t, namespace)
 		}
 	}
 	return nil
 }
 
-// among are the objects that the target means.
-func (t target) among(g *graph.Graph, namespace string) []graph.Node {
+// NodesIn are the objects that the target means.
+func (t Target) NodesIn(g *graph.Graph, namespace string) []graph.Node {
 	var out []graph.Node
 	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
-		if t.is(g.Object(n), g.View(), namespace) {
+		if t.matches(g.Object(n), g.View(), namespace) {
 			out = append(out, n)
 		}
 	}
@@ -121,48 +121,48 @@ func (t target) among(g *graph.Graph, namespace string) []graph.Node {
 
 // notFound words why a target is not there: it may well exist where it could
 // not be read.
-func notFound(g *graph.Graph, t target, namespace string) error {
-	if err := unread(g, t, namespace); err != nil {
+func notFound(g *graph.Graph, t Target, namespace string) error {
+	if err := UnreadError(g, t, namespace); err != nil {
 		return err
 	}
-	missing := &absence{usagef("%s%s does not exist", quoted(t.String()), t.where(namespace))}
-	if t.of.Namespaced && namespace != "" {
-		return withHint(missing, "choose another namespace with -n, or use -A for all namespaces")
+	missing := &notFoundError{Usagef("%s%s does not exist", Quote(t.String()), t.where(namespace))}
+	if t.Type.Namespaced && namespace != "" {
+		return WithHint(missing, "choose another namespace with -n, or use -A for all namespaces")
 	}
 	return missing
 }
 
-// unread words what kept a target from being seen; nil where nothing did, so that
+// UnreadError words what kept a target from being seen; nil where nothing did, so that
 // it is not there.
-func unread(g *graph.Graph, t target, namespace string) error {
-	at := t.at(namespace)
+func UnreadError(g *graph.Graph, t Target, namespace string) error {
+	at := t.Coordinates(namespace)
 	if l := g.View().Lookup(at); l != nil && l.Outcome == snapshot.Failed {
-		return usagef("%s%s could not be read (%s): %s", quoted(t.String()), t.where(namespace), l.Reason, l.Message)
+		return Usagef("%s%s could not be read (%s): %s", Quote(t.String()), t.where(namespace), l.Reason, l.Message)
 	}
-	if gap := g.View().GapAt(t.of.GroupResource(), at.Namespace); gap != nil {
-		return usagef("%s%s was not found, but %s could not be read (%s)", quoted(t.String()), t.where(namespace), gap, gap.Reason)
+	if gap := g.View().GapAt(t.Type.GroupResource(), at.Namespace); gap != nil {
+		return Usagef("%s%s was not found, but %s could not be read (%s)", Quote(t.String()), t.where(namespace), gap, gap.Reason)
 	}
 	return nil
 }
 
-func (t target) where(namespace string) string {
-	if t.of.Namespaced && namespace != "" {
-		return " in namespace " + quoted(namespace)
+func (t Target) where(namespace string) string {
+	if t.Type.Namespaced && namespace != "" {
+		return " in namespace " + Quote(namespace)
 	}
 	return ""
 }
 
-// absence says that a target is proven not to be there.
-type absence struct{ error }
+// notFoundError says that a target is proven not to be there.
+type notFoundError struct{ error }
 
-func (a *absence) Unwrap() error { return a.error }
+func (a *notFoundError) Unwrap() error { return a.error }
 
-func isAbsence(err error) bool { return errors.As(err, new(*absence)) }
+func IsNotFound(err error) bool { return errors.As(err, new(*notFoundError)) }
 
-// at is where the target lives, if it does.
-func (t target) at(namespace string) snapshot.Coordinates {
-	c := snapshot.Coordinates{APIVersion: t.of.APIVersion(), Kind: t.of.Kind, Name: t.name}
-	if t.of.Namespaced {
+// Coordinates is where the target lives, if it does.
+func (t Target) Coordinates(namespace string) snapshot.Coordinates {
+	c := snapshot.Coordinates{APIVersion: t.Type.APIVersion(), Kind: t.Type.Kind, Name: t.Name}
+	if t.Type.Namespaced {
 		c.Namespace = namespace
 	}
 	return c

@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// called is the command line that starts the program: kubectl gc.
-var called = plugin.Command()
+// CommandName is the command line that starts the program: kubectl gc.
+var CommandName = plugin.Command()
 
-// printUsage writes how a command is called, with its own flags and, of those
+// PrintUsage writes how a command is called, with its own flags and, of those
 // that every command takes, the one people look for.
-func printUsage(cmd *cobra.Command) error {
+func PrintUsage(cmd *cobra.Command) error {
 	var b strings.Builder
 	line := cmd.UseLine()
 	if cmd.HasAvailableSubCommands() {
@@ -37,7 +37,7 @@ func printUsage(cmd *cobra.Command) error {
 	} else {
 		fmt.Fprintf(&b, "\nFlags:\n%s\n", shownFlags(cmd).FlagUsages())
 	}
-	fmt.Fprintf(&b, "Use %q for the flags that every command takes.\n", called+" options")
+	fmt.Fprintf(&b, "Use %q for the flags that every command takes.\n", CommandName+" options")
 	_, err := cmd.OutOrStdout().Write([]byte(b.String()))
 	return err
 }
@@ -51,9 +51,9 @@ func shownFlags(cmd *cobra.Command) *pflag.FlagSet {
 	return shown
 }
 
-// examples indents a block of examples as help shows it, under the name that the
+// Examples indents a block of examples as help shows it, under the name that the
 // program has.
-func examples(block string) string {
+func Examples(block string) string {
 	lines := strings.Split(strings.Trim(plugin.Named(block), "\n"), "\n")
 	for i, line := range lines {
 		if line != "" {
@@ -63,10 +63,10 @@ func examples(block string) string {
 	return strings.Join(lines, "\n")
 }
 
-// noArguments returns an error if a command that takes no argument has one.
-func noArguments(cmd *cobra.Command, args []string) error {
+// NoArguments returns an error if a command that takes no argument has one.
+func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return &usage{err: errors.New("unexpected argument " + quoted(args[0])), command: cmd.CommandPath()}
+		return &UsageError{Err: errors.New("unexpected argument " + Quote(args[0])), Command: cmd.CommandPath()}
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ const (
 	showsHeaders  = 7
 )
 
-// addVerbosity offers klog's level, with which client-go logs its requests.
-func addVerbosity(flags *pflag.FlagSet, s Streams) {
+// AddVerbosity offers klog's level, with which client-go logs its requests.
+func AddVerbosity(flags *pflag.FlagSet, s Streams) {
 	set := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(set)
 	klog.LogToStderr(false)
@@ -60,8 +60,8 @@ func (v verbose) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sum says on a last line what was asked of the server, where requests are logged.
-func (s *source) sum() {
+// PrintRequestStats says on a last line what was asked of the server, where requests are logged.
+func (s *ScanOptions) PrintRequestStats() {
 	if klog.V(namesRequests).Enabled() {
 		fmt.Fprintln(s.Err, s.traffic.String())
 	}

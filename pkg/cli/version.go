@@ -5,8 +5,8 @@ import "runtime/debug"
 // release is set when a release is linked (-X …/pkg/cli.release=v1.2.3).
 var release string
 
-// version is the release, or what the build knows of its module.
-func version() string {
+// Release is the release, or what the build knows of its module.
+func Release() string {
 	if release != "" {
 		return release
 	}

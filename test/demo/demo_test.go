@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/test/fixtures"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
@@ -103,7 +104,7 @@ func auditOf(t *testing.T, file string) []string {
 	var out, errs bytes.Buffer
 	s := cli.Process()
 	s.In, s.Out, s.Err, s.OutTerm, s.ErrTerm = strings.NewReader(""), &out, &errs, false, false
-	code := cli.Main(context.Background(), []string{"audit", "--from", file, "--stuck-after=0s", "-o", "json"}, s)
+	code := cmd.Main(context.Background(), []string{"audit", "--from", file, "--stuck-after=0s", "-o", "json"}, s)
 	if code != 1 {
 		t.Fatalf("audit of %s: exit code %d, want 1\n%s", file, code, &errs)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
 )
 
 func main() {
@@ -62,7 +63,7 @@ func commands() (*cobra.Command, error) {
 			return nil, err
 		}
 	}
-	return cli.Commands(cli.Streams{
+	return cmd.Commands(cli.Streams{
 		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
 		Getenv: func(string) string { return "" }, Now: time.Now,
 	}), nil

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
 )
 
 // shown are the commands of the picture, without the file that they read.
@@ -53,7 +54,7 @@ func perform(file string) ([]line, error) {
 		s := cli.Process()
 		s.In, s.Out, s.Err, s.InTerm, s.OutTerm, s.ErrTerm = strings.NewReader(""), &out, &errs, false, false, false
 		args := append(strings.Fields(command)[2:], "--from", file, "--color=always")
-		if code := cli.Main(context.Background(), args, s); code != 0 {
+		if code := cmd.Main(context.Background(), args, s); code != 0 {
 			return nil, fmt.Errorf("%s: exit code %d: %s", command, code, &errs)
 		}
 		if i > 0 {

@@ -15,13 +15,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"kubectl-gc": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Process())) },
+		"kubectl-gc": func() { os.Exit(cmd.Main(context.Background(), os.Args[1:], cli.Process())) },
 	})
 }
 

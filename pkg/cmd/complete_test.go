@@ -1,0 +1,94 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+)
+
+// surroundings are a process's, in which nobody is there and nothing is known.
+func surroundings(out, err io.Writer) cli.Streams {
+	return cli.Streams{In: strings.NewReader(""), Out: out, Err: err, Getenv: func(string) string { return "" }, Now: time.Now}
+}
+
+// TestEveryFlagSaysWhatItTakes: a flag is completed, or here among those of which nobody
+// can know the value.
+func TestEveryFlagSaysWhatItTakes(t *testing.T) {
+	free := []string{
+		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "depth", "max-deletes", "max-memory", "proxy-url",
+		"reference", "request-timeout", "selector", "server", "stuck-after", "timeout", "tls-server-name", "token", "uid",
+	}
+	root := Commands(surroundings(io.Discard, io.Discard))
+	for _, cmd := range append(root.Commands(), root) {
+		if cmd.Name() == "help" {
+			continue
+		}
+		check := func(f *pflag.Flag) {
+			_, completed := cmd.GetFlagCompletionFunc(f.Name)
+			if known := !slices.Contains(free, f.Name) && f.Name != "help"; completed != known {
+				t.Errorf("%s --%s: completed is %t", cmd.CommandPath(), f.Name, completed)
+			}
+		}
+		cmd.LocalFlags().VisitAll(check)
+		cmd.PersistentFlags().VisitAll(check)
+	}
+}
+
+// TestWhatIsOfferedIsTaken: the words that are offered for a flag are words that it takes.
+func TestWhatIsOfferedIsTaken(t *testing.T) {
+	root := Commands(surroundings(io.Discard, io.Discard))
+	offered := map[string]bool{}
+	for _, cmd := range append(root.Commands(), root) {
+		for _, flag := range []string{"cascade", "color", "dry-run", "fail-on", "fix", "v"} {
+			complete, registered := cmd.GetFlagCompletionFunc(flag)
+			if cmd.LocalFlags().Lookup(flag) == nil || !registered {
+				continue
+			}
+			offered[flag] = true
+			words, _ := complete(cmd, nil, "")
+			for _, word := range words {
+				word, _, _ = strings.Cut(word, "\t")
+				if err := cmd.Flag(flag).Value.Set(word); err != nil {
+					t.Errorf("%s --%s=%s: %v", cmd.CommandPath(), flag, word, err)
+				}
+			}
+		}
+	}
+	if len(offered) != 6 {
+		t.Errorf("words are offered for %v", slices.Sorted(maps.Keys(offered)))
+	}
+}
+
+// TestAServerThatHangsDoesNotHangTheShell waits for as long as a person does.
+func TestAServerThatHangsDoesNotHangTheShell(t *testing.T) {
+	deaf, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	var out, said bytes.Buffer
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	ended := make(chan int, 1)
+	go func() {
+		line := []string{"__complete", "tree", "--server=http://" + deaf.Addr().String(), "--request-timeout=0", ""}
+		ended <- Main(context.Background(), line, surroundings(&out, &said))
+	}()
+	select {
+	case code := <-ended:
+		if code != cli.ExitDone || out.String() != ":4\n" {
+			t.Errorf("exits with %d and offers %q", code, &out)
+		}
+	case <-time.After(10 * cli.CompletionTimeout):
+		t.Fatal("it hangs")
+	}
+}

@@ -1,0 +1,21 @@
+package completion
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestTheShimsThatAreShippedAreThoseThatAreInstalled: packages take them from plugins.
+func TestTheShimsThatAreShippedAreThoseThatAreInstalled(t *testing.T) {
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		name, text := shim(system)
+		shipped, err := os.ReadFile(filepath.Join("../../../plugins", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(shipped) != text {
+			t.Errorf("%s: plugins/%s holds %q, --install-shim writes %q", system, name, shipped, text)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package cmd
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// saidInALine demands that an error is one line that a terminal can take.
+func saidInALine(t *testing.T, err error) {
+	t.Helper()
+	if s := err.Error(); s == "" || strings.ContainsFunc(s, escape.Hidden) || strings.ContainsAny(s, "\n\r\x1b\x00") {
+		t.Errorf("the error is %q", s)
+	}
+}
+
+// FuzzTargets: a word that is taken for a target names a type, and all objects of it or
+// one that can exist.
+func FuzzTargets(f *testing.F) {
+	for _, words := range []string{
+		"deploy", "deploy/web", "deploy web api", "deploy/web svc/web", "deploy,svc", "deploy,svc web", "deployments.apps/web", "deployments.v1.apps/web",
+		"/", "a/", "/a", "a/b/c", "a/..", ",", "a,,b", "deploy/web svc", "po \x1b[31m", "po ../x", "po %2f", "Pod/\xff", " ",
+	} {
+		f.Add(words)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Split(line, " ")
+		targets, err := cli.ParseTargets(args)
+		if err != nil {
+			saidInALine(t, err)
+			return
+		}
+		for _, to := range targets {
+			if to.Word == "" || to.Name != "" && !snapshot.ValidName(to.Name) {
+				t.Errorf("%q names %+v", line, to)
+			}
+		}
+		resolved, err := cli.ResolveTargets(targets, st.Types())
+		if err != nil {
+			saidInALine(t, err)
+			return
+		}
+		for i, to := range resolved {
+			if to.Type.Resource == "" || to.Name != targets[i].Name {
+				t.Errorf("%q is %+v", line, to)
+			}
+		}
+	})
+}
+
+// FuzzSelector: what a selector is taken for can be said again, and is the same.
+func FuzzSelector(f *testing.F) {
+	for _, s := range []string{
+		"", "a", "!a", "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b)", "a>1", "a<1", "a=b,c!=d", "example.com/a=b", "a in ()", "a=", ",", "a=\x1b", "a in (", "A=é", strings.Repeat("a,", 100),
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, given string) {
+		selector, err := cli.ParseSelector(given)
+		if err != nil {
+			return // apimachinery's error quotes what was typed: finish escapes it
+		}
+		again, err := cli.ParseSelector(selector.String())
+		if err != nil || again.String() != selector.String() {
+			t.Errorf("%q is %q, and that %v (%v)", given, selector, again, err)
+		}
+		for _, set := range []labels.Set{{}, {"a": "b"}, {"a": "1", "c": "d"}} {
+			if selector.Matches(set) != again.Matches(set) {
+				t.Errorf("%q and %q do not match the same", given, selector)
+			}
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/html"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
+)
+
+// htmlFormat is the one format of a report.
+const htmlFormat = "html"
+
+type reportFlags struct {
+	scan       *cli.ScanOptions
+	selector   string
+	stuckAfter time.Duration
+	plan       bool
+	output     string
+	file       string
+}
+
+func New(from *cli.ScanOptions) *cobra.Command {
+	f := &reportFlags{scan: from}
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Write a page to explore in a browser: findings, owners, dependents",
+		Long: `Write a page to explore in a browser: every finding of the audit, every object
+with its owners and dependents, what a pass of the garbage collector would do with
+each, and what could not be read. With --plan also the steps of that pass.
+
+It is one file, which a browser opens from disk. It needs no server and no network,
+and sends nothing. It contains the names, owner references and finalizers of
+everything that was read, and no other content. Share it only with people who may
+see those.
+
+Exit codes: 0 the page is written, whatever it says, 2 no answer, 3 an incomplete
+scan with --strict. To fail on findings, use audit.`,
+		Example: cli.Examples(`
+# The whole cluster
+kubectl gc report -o html > report.html
+
+# One namespace, with what collect would do there
+kubectl gc report -n shop --plan --output-file shop.html
+
+# From a snapshot, without a cluster
+kubectl gc report --from cluster.json.gz > report.html`),
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	f.scan.AddReadingFlags(flags)
+	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
+	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
+	flags.BoolVar(&f.plan, "plan", false, "also show the steps of a pass of the garbage collector, as collect --dry-run does")
+	flags.StringVarP(&f.output, "output", "o", htmlFormat, "the format: "+htmlFormat)
+	flags.StringVar(&f.file, "output-file", "-", "the file to write, atomically; - is standard output")
+	cli.CompleteFlag(cmd, "output", cli.CompleteOne(htmlFormat))
+	f.scan.CompleteFlags(cmd)
+	return cmd
+}
+
+// validate refuses what cannot be answered, before anything is asked.
+func (f *reportFlags) validate() error {
+	if f.output != htmlFormat {
+		return cli.WithHint(
+			cli.Usagef("-o %s: a report is always %s", cli.Quote(f.output), htmlFormat),
+			"for a table, JSON, YAML or SARIF, use "+cli.CommandName+" audit -o FORMAT",
+		)
+	}
+	if f.file == "" {
+		return &cli.UsageError{Err: errors.New("--output-file needs a file name"), Command: cli.CommandName + " report"}
+	}
+	if f.file == "-" && f.scan.OutTerm {
+		return cli.WithHint(cli.Usagef("standard output is a terminal, and the page is for a browser"), cli.CommandName+" report > report.html")
+	}
+	return f.scan.Validate()
+}
+
+func (f *reportFlags) run(ctx context.Context) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	options := audit.Options{StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace()}
+	if f.selector != "" {
+		var err error
+		if options.Selector, err = cli.ParseSelector(f.selector); err != nil {
+			return err
+		}
+	}
+	seen, live, err := f.scan.Scan(ctx, f.scan.Everything(cluster.Scope{Labels: options.Selector != nil, Running: true}))
+	if err != nil {
+		return err
+	}
+	g := graph.New(seen)
+	found, err := audit.Run(g, options)
+	if err != nil {
+		return err
+	}
+	page := f.page(g, found)
+	page.Source.Address, page.Source.Context = f.place(live)
+	if err := f.write(page); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	f.scan.WarnOfGaps(seen)
+	if f.file != "-" {
+		fmt.Fprintf(f.scan.Err, "wrote %s: open it in a browser\n", cli.Quote(f.file))
+	}
+	if f.scan.Strict && !seen.Complete() {
+		return cli.ExitError(cli.ExitIncomplete)
+	}
+	return nil
+}
+
+// page is what is shown of a look. What becomes of each object is foretold for a pass
+// over everything, the steps only for what collect would be bound to.
+func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
+	p := html.Page{
+		Graph: g, Report: found, Pass: plan.Make(g, plan.Options{Mode: plan.Collect}), Version: cli.Release(),
+		Source: html.Source{Namespace: f.scan.Config.Namespace(), Selector: f.selector},
+		Hints:  auditreport.Hints(found, cli.NextCommands()),
+	}
+	if f.scan.From != "" && f.scan.From != "-" {
+		p.Source.File = filepath.Base(f.scan.From)
+	}
+	if f.plan {
+		p.Plan = p.Pass
+		if within := f.scan.InScope(g); within != nil {
+			p.Plan = plan.Make(g, plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: within}})
+		}
+	}
+	if warning := cli.OldServerWarning(g.Snapshot().Server, len(found.Findings)); warning != "" {
+		p.Warnings = append(p.Warnings, warning)
+	}
+	return p
+}
+
+// place is the server's address and the name of the context, of a look at a cluster.
+func (f *reportFlags) place(live *cluster.Cluster) (address, context string) {
+	if live == nil {
+		return "", ""
+	}
+	if config, err := f.scan.Config.Config(); err == nil {
+		address = redact.URL(config.Host)
+	}
+	_, context, _ = f.scan.Config.Contexts() // none within a cluster
+	return address, context
+}
+
+func (f *reportFlags) write(p html.Page) error {
+	if f.file == "-" {
+		return html.Write(f.scan.Out, p)
+	}
+	return cli.ReplaceFile(f.file, cli.PrivateFile, func(w io.Writer) error { return html.Write(w, p) })
+}

@@ -1,0 +1,42 @@
+package restore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+)
+
+func TestARestorationKnowsWhetherItsJournalHoldsEverything(t *testing.T) {
+	for name, broken := range map[string]bool{"it does": false, "a line could not be written": true} {
+		t.Run(name, func(t *testing.T) {
+			folder, err := backup.Create(t.TempDir(), "one", backup.Header{Tool: "v0", Server: "https://here", Context: "dev", Command: "delete", Digest: "0123456789abcdef", Started: time.Now().UTC()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := folder.Close(); err != nil {
+				t.Fatal(err)
+			}
+			saved, err := backup.Open(folder.Path())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer saved.Close()
+			r := &restoreRun{}
+			if r.journal, err = saved.Journal(); err != nil {
+				t.Fatal(err)
+			}
+			if broken { // what is written to it from now on goes nowhere
+				if err := r.journal.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.closeJournal(); (err != nil) != broken {
+				t.Errorf("got %v", err)
+			}
+			if err := r.closeJournal(); err != nil {
+				t.Errorf("it is closed twice: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+type restoreFlags struct {
+	options   *cli.MutatingOptions
+	exact     bool
+	elsewhere bool
+}
+
+func New(from *cli.ScanOptions) *cobra.Command {
+	f := &restoreFlags{options: cli.NewMutatingOptions("restore", from)}
+	cmd := &cobra.Command{
+		Use:   "restore BACKUP [TYPE/NAME ...]",
+		Short: "Recreate objects from a backup",
+		Long: `Recreate the objects that a run deleted, from its backup: owners first, with every
+owner reference pointing at the owner's new UID. References that the run removed
+from existing objects are restored, too.
+
+BACKUP is a folder, or the name of one below ~/.kube/gc-backup/CONTEXT. Without
+it, the command lists the existing backups.
+
+First it shows the plan, and what is not restored. Objects that exist already are
+left alone, and named. No object gets a reference for which the garbage collector
+would delete it: such references are omitted, and named. Run an interrupted
+restoration again to continue it.
+
+Exit codes: 0 done, and a complete scan found nothing left, 1 a step failed, or
+something is left or not verified, 2 no answer, 3 an incomplete scan with --strict,
+4 not confirmed, 130 interrupted.`,
+		Example: cli.Examples(`
+# List the backups
+kubectl gc restore
+
+# Preview what would be restored, and what would not
+kubectl gc restore 2026-11-20T08-31-07Z --dry-run
+
+# Ask the API server whether it would accept each step
+kubectl gc restore 2026-11-20T08-31-07Z --dry-run=server
+
+# Run it, after a preview and a confirmation
+kubectl gc restore 2026-11-20T08-31-07Z
+
+# Only some of its objects
+kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`),
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.options.Complete(cmd, args); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return f.list()
+			}
+			return f.run(cmd.Context(), args[0], args[1:])
+		},
+		ValidArgsFunction: f.completeBackup,
+	}
+	flags := cmd.Flags()
+	f.options.Scan.AddReadingFlags(flags)
+	f.options.AddConfirmFlags(flags)
+	flags.BoolVar(&f.exact, "exact", false, "restore every reference as it was, even if the garbage collector will delete the object because of it")
+	flags.BoolVar(&f.elsewhere, "to-another-cluster", false, "restore a backup of another cluster to this one")
+	cli.AddOutputFlags(cmd, &f.options.Output, f.options.Formats)
+	f.options.Scan.CompleteFlags(cmd)
+	return cmd
+}
+
+func (f *restoreFlags) run(ctx context.Context, name string, words []string) error {
+	wanted, err := cli.ParseTargets(words)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(wanted, func(t cli.Target) bool { return t.Name == "" }) {
+		return cli.Usagef("name each object of the backup as TYPE/NAME")
+	}
+	f.options.NoBackup = true // nothing is deleted
+	saved, err := f.open(name)
+	if err != nil {
+		return err
+	}
+	defer saved.Close()
+	if err := f.checkCluster(ctx, saved.Header); err != nil {
+		return err
+	}
+	r := &restoreRun{flags: f, saved: saved, made: map[types.UID]types.UID{}}
+	if f.options.Mutates() {
+		if r.journal, err = saved.Journal(); err != nil {
+			return err
+		}
+		defer r.close()
+	}
+	return r.run(ctx, wanted)
+}
+
+// open finds the folder that a word means.
+func (f *restoreFlags) open(name string) (*backup.Backup, error) {
+	saved, err := f.find(name)
+	if errors.As(err, new(*backup.Exposed)) {
+		return nil, cli.WithHint(err, "others can change this backup: if you trust it, remove their permission with chmod -R go-w, or restore a copy in a folder of your own")
+	}
+	return saved, err
+}
+
+func (f *restoreFlags) find(name string) (*backup.Backup, error) {
+	if filepath.Base(name) != name || isFolder(name) {
+		return backup.Open(name)
+	}
+	root, err := f.backupsHere()
+	if err != nil {
+		return nil, err
+	}
+	saved, err := backup.Open(filepath.Join(root, name))
+	if err != nil {
+		return nil, cli.WithHint(err, "give a folder, or a backup listed by: "+cli.CommandName+" restore")
+	}
+	return saved, nil
+}
+
+// only limits a restoration to the namespace that -n names, and to what was named.
+func (f *restoreFlags) only(wanted []cli.Target, served []snapshot.Type) (func(object.Identity) bool, error) {
+	namespace := f.options.Scan.Config.Namespace()
+	if namespace == "" && len(wanted) == 0 {
+		return nil, nil
+	}
+	kinds := map[string]cli.Target{}
+	for _, t := range wanted {
+		found := snapshot.Find(served, t.Word)
+		if len(found) == 0 { // its definition may be what is restored
+			return nil, cli.WithHint(cli.Usagef("the server has no resource type %s", cli.Quote(t.Word)), "if its CustomResourceDefinition is in the backup, restore that first")
+		}
+		t.Type = found[0]
+		kinds[t.String()] = t
+	}
+	mapper := snapshot.NewMapper(served)
+	return func(o object.Identity) bool {
+		if namespace != "" && o.Namespace != namespace {
+			return false
+		}
+		if len(wanted) == 0 {
+			return true
+		}
+		m, ok := mapper.Map(o.APIVersion, o.Kind)
+		t, named := kinds[m.Type.GroupResource().String()+"/"+o.Name]
+		return ok && named && t.Type.GroupResource() == m.Type.GroupResource()
+	}, nil
+}

@@ -1,0 +1,113 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/collect"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/completion"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/delete"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/report"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/restore"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/tree"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/version"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/why"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+)
+
+// Main runs one command line and answers the exit code.
+func Main(ctx context.Context, args []string, s cli.Streams) int {
+	from := cli.NewScanOptions(s)
+	root := newRoot(from)
+	root.SetArgs(args)
+	code := cli.Finish(ctx, args, s, root.ExecuteContext(ctx))
+	from.PrintRequestStats()
+	return code
+}
+
+// Commands is the tree of all commands, for who describes it. Built once, it asks nothing
+// of a cluster.
+func Commands(s cli.Streams) *cobra.Command { return newRoot(cli.NewScanOptions(s)) }
+
+// newRoot builds the command tree. It asks nothing of a cluster.
+func newRoot(from *cli.ScanOptions) *cobra.Command {
+	s := from.Streams
+	root := &cobra.Command{
+		Use:   plugin.File(),
+		Short: "See what the Kubernetes garbage collector sees",
+		Long: `See what the Kubernetes garbage collector sees: owners and dependents through
+metadata.ownerReferences, and what it will do because of them.
+
+Only collect, delete, repair and restore change the cluster, after a preview and a
+confirmation.`,
+		Example: cli.Examples(`
+# Who owns a Deployment, and what depends on it
+kubectl gc tree deployment/web
+
+# Every bad owner reference in the cluster, and what the garbage collector does about it
+kubectl gc audit
+
+# Preview a pass of the garbage collector, and run it
+kubectl gc collect --dry-run
+kubectl gc collect
+
+# What happens to one object, and why
+kubectl gc why secret/restored -n shop
+
+# Preview the deletion of a Deployment
+kubectl gc delete deployment/web -n shop --dry-run
+
+# Repair references instead of losing objects, and restore what a run deleted
+kubectl gc repair --dry-run
+kubectl gc restore
+
+# Scan now, and analyse later without the cluster
+kubectl gc snapshot -o cluster.json.gz
+kubectl gc audit --from cluster.json.gz`),
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: cli.CommandName},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &cli.UsageError{Err: errors.New("unknown command " + cli.Quote(args[0])), Command: cli.CommandName}
+			}
+			return cmd.Help()
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &cli.UsageError{Err: err, Command: cmd.CommandPath()}
+	})
+	from.AddConnectionFlags(root.PersistentFlags())
+	cli.AddVerbosity(root.PersistentFlags(), s)
+	from.CompleteFlags(root)
+	root.SetUsageFunc(cli.PrintUsage)
+	root.AddCommand(
+		tree.New(from), audit.New(from), report.New(from), why.New(from), collect.New(from), delete.New(from), repair.New(from), restore.New(from), snapshot.New(from),
+		version.New(from), completion.New(from), newOptions(),
+	)
+	return root
+}
+
+// newOptions lists the flags that every command takes, which their help leaves out.
+func newOptions() *cobra.Command {
+	return &cobra.Command{
+		Use:   "options",
+		Short: "List the flags that every command takes",
+		Args:  cli.NoArguments,
+		Run: func(cmd *cobra.Command, _ []string) {
+			cmd.Println("Every command takes these flags:\n\n" + cmd.InheritedFlags().FlagUsages())
+		},
+	}
+}

@@ -1,0 +1,101 @@
+package snapshot
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+type snapshotFlags struct {
+	scan   *cli.ScanOptions
+	output string
+}
+
+func New(from *cli.ScanOptions) *cobra.Command {
+	f := &snapshotFlags{scan: from}
+	cmd := &cobra.Command{
+		Use:   "snapshot -o FILE",
+		Short: "Save one scan of the cluster to a file",
+		Long: `Save one scan of the cluster to a file. Every reading command accepts it with
+--from FILE, and answers as it would have answered live.
+
+A snapshot holds metadata only: names, labels, owner references, finalizers and
+times. It holds no spec, no status, no annotations and nothing of a Secret but
+its name. A name that ends in .gz is compressed.`,
+		Example: cli.Examples(`
+# The whole cluster
+kubectl gc snapshot -o cluster.json.gz
+kubectl gc audit --from cluster.json.gz
+
+# One namespace, to standard output
+kubectl gc snapshot -n shop -o -`),
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "", "the file to write; - is standard output")
+	flags.BoolVarP(&f.scan.AllNamespaces, "all-namespaces", "A", false, "scan all namespaces, which is the default")
+	flags.BoolVar(&f.scan.Strict, "strict", false, "exit with 3 if anything could not be read")
+	cli.CompleteFlag(cmd, "output", cli.CompleteFiles("json", "gz"))
+	f.scan.CompleteFlags(cmd)
+	return cmd
+}
+
+func (f *snapshotFlags) run(ctx context.Context) error {
+	if err := f.scan.Validate(); err != nil {
+		return err
+	}
+	if f.output == "" {
+		return &cli.UsageError{Err: errors.New("-o needs a file name"), Command: cli.CommandName + " snapshot"}
+	}
+	s, _, err := f.scan.Scan(ctx, f.scan.Everything(cluster.Scope{Labels: true, Running: true}))
+	if err != nil {
+		return err
+	}
+	if err := f.write(s); err != nil {
+		return err
+	}
+	f.scan.WarnOfGaps(s)
+	if f.output != "-" {
+		fmt.Fprintf(f.scan.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), cli.Quote(f.output))
+	}
+	if f.scan.Strict && !s.Complete() {
+		return cli.ExitError(cli.ExitIncomplete)
+	}
+	return nil
+}
+
+func (f *snapshotFlags) write(s *snapshot.Snapshot) error {
+	save := cli.EscapeJSON(s.Save)
+	if f.output == "-" {
+		return save(f.scan.Out)
+	}
+	if strings.EqualFold(filepath.Ext(f.output), ".gz") { // capitals make no difference to some file systems
+		save = compressed(save)
+	}
+	if err := cli.ReplaceFile(f.output, cli.PrivateFile, save); err != nil {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	return nil
+}
+
+// compressed returns save with its output compressed.
+func compressed(save func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		zip := gzip.NewWriter(w)
+		if err := save(zip); err != nil {
+			return err
+		}
+		return zip.Close()
+	}
+}
