@@ -25,10 +25,10 @@ type Options struct {
 	StuckAfter time.Duration   // how long a terminating object may wait for a foreign finalizer; zero: no time
 }
 
-// UnknownRule says that an id names no rule.
-type UnknownRule struct{ ID string }
+// UnknownRuleError says that an id names no rule.
+type UnknownRuleError struct{ ID string }
 
-func (e *UnknownRule) Error() string {
+func (e *UnknownRuleError) Error() string {
 	return fmt.Sprintf("there is no rule %q: rules are %s", e.ID, strings.Join(IDs(), ", "))
 }
 
@@ -42,9 +42,9 @@ func IDs() []string {
 }
 
 // RuleOf is the id of the rule that speaks of a cause; empty for none.
-func RuleOf(c collector.Cause) string { return ruleOf[c] }
+func RuleOf(c collector.VerdictCause) string { return ruleOf[c] }
 
-var ruleOf = map[collector.Cause]string{
+var ruleOf = map[collector.VerdictCause]string{
 	collector.Unverified:          unverifiedOwner.ID,
 	collector.ClusterToNamespaced: clusterToNamespacedOwner.ID,
 	collector.UnservedVersion:     unservedOwnerVersion.ID,
@@ -56,21 +56,21 @@ var ruleOf = map[collector.Cause]string{
 	collector.Terminating:         terminatingOwner.ID,
 }
 
-// Mended are the ids of the rules that speak of references which package mend may
+// RepairableRules are the ids of the rules that speak of references which package mend may
 // mend, in their order.
-func Mended() []string {
+func RepairableRules() []string {
 	var out []string
 	for _, id := range IDs() {
-		if _, mends := MendedBy(id); mends {
+		if _, mends := RepairFor(id); mends {
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-// MendedBy is the cause of which the rule speaks, if mending it is package mend's.
+// RepairFor is the cause of which the rule speaks, if mending it is package mend's.
 // What other rules speak of, a person has to decide, or it mends itself.
-func MendedBy(rule string) (cause collector.Cause, ok bool) {
+func RepairFor(rule string) (cause collector.VerdictCause, ok bool) {
 	for cause, id := range ruleOf {
 		if id == rule {
 			return cause, cause != collector.Unverified && cause != collector.Terminating
@@ -91,7 +91,7 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 	p := &panorama{graph: g, judge: judge, mender: repair.New(g, judge), options: o}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
-	for _, part := range snapshot.InParts(g.Listed(), func(from, to int) Report { return p.part(rules, from, to) }) {
+	for _, part := range snapshot.Parallel(g.Listed(), func(from, to int) Report { return p.part(rules, from, to) }) {
 		report.join(part)
 	}
 	for _, rule := range rules {
@@ -119,7 +119,7 @@ func (p *panorama) part(rules []Rule, from, to int) Report {
 		}
 		judgements = p.judge.Append(judgements[:0], n)
 		view := sight{panorama: p, node: n, object: obj, judgements: judgements}
-		view.outlook = collector.Weigh(obj, collector.Verdicts(view.judgements))
+		view.outlook = collector.Assess(obj, collector.Verdicts(view.judgements))
 		if slices.ContainsFunc(view.judgements, func(j collector.Judgement) bool { return j.Cause != collector.NoCause }) {
 			view.mends = p.mender.Object(n)
 		}
@@ -151,7 +151,7 @@ func choose(ids []string) ([]Rule, error) {
 	}
 	for _, id := range ids {
 		if !slices.Contains(IDs(), id) {
-			return nil, &UnknownRule{ID: id}
+			return nil, &UnknownRuleError{ID: id}
 		}
 	}
 	var out []Rule

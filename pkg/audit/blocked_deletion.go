@@ -18,13 +18,13 @@ var blockedDeletion = Rule{
 		before := collector.NewModel(p.graph, p.judge)
 		after := collector.NewModel(p.graph, p.judge)
 		after.Simulate(collector.Bounds{})
-		lost, hindrances := NewHindrances(p.judge, before), NewHindrances(p.judge, after)
+		lost, hindrances := NewBlockers(p.judge, before), NewBlockers(p.judge, after)
 		var out []Finding
 		for _, n := range under {
 			switch left := after.Object(n); {
 			case left != nil && left.Finishing():
 				out = append(out, p.blocked(n, hindrances.Of(n)))
-			case before.Decide(n).Act == collector.FreeFinalizer && p.long(n):
+			case before.Decide(n).Action == collector.ActionRemoveFinalizer && p.long(n):
 				out = append(out, p.blocked(n, lost.Of(n)))
 			}
 		}
@@ -50,19 +50,19 @@ func (p *panorama) long(n graph.Node) bool {
 	return s.Taken.Sub(*p.graph.Object(n).Deleted) > p.options.StuckAfter
 }
 
-func (p *panorama) blocked(n graph.Node, by Hindrance) Finding {
+func (p *panorama) blocked(n graph.Node, by Blocker) Finding {
 	f := Finding{
-		Object: p.graph.Object(n).Identity, Severity: Warning, Consequence: collector.None, Fix: NoFix,
+		Object: p.graph.Object(n).Identity, Severity: Warning, Consequence: collector.ConsequenceNone, Fix: NoFix,
 		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...),
 	}
 	switch by.End.Why {
-	case collector.InCircle, collector.CannotBeJudged:
-		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.Waits{Forever: true}
-	case collector.NotAllSeen, collector.SharesUID, collector.HidesContents:
-		f.Consequence, f.Effect = collector.Hidden, reason.Waits{Unknown: true}
+	case collector.InCycle, collector.CannotBeJudged:
+		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.Waits{Forever: true}
+	case collector.NotAllListed, collector.SharesUID, collector.ContentsNotListed:
+		f.Consequence, f.Effect = collector.ConsequenceUnknown, reason.Waits{Unknown: true}
 	case collector.NothingBlocks:
 		f.Effect = reason.Waits{Idle: true}
-	case collector.HeldByFinalizers, collector.StillStopping, collector.StillEmptying, collector.OutOfBounds:
+	case collector.HeldByFinalizers, collector.PodStillStopping, collector.ContentsStillDeleting, collector.LimitReached:
 	}
 	return f
 }

@@ -19,8 +19,8 @@ type Cluster struct {
 	*Report
 }
 
-// Silent is a cluster that gave no answer, as a gap for all there may be in it.
-func Silent(name string, reason snapshot.Reason, message string) Cluster {
+// IdleCollector is a cluster that gave no answer, as a gap for all there may be in it.
+func IdleCollector(name string, reason snapshot.ErrorClass, message string) Cluster {
 	gap := snapshot.Gap{Group: snapshot.All, Resource: snapshot.All, Reason: reason, Message: message}
 	return Cluster{Name: name, Report: &Report{Gaps: gapsOf([]snapshot.Gap{gap}, ""), Findings: []Finding{}}}
 }
@@ -50,8 +50,8 @@ func gapsOf(gaps []snapshot.Gap, cluster string) []Gap {
 	return out
 }
 
-// Tally is what one of several clusters adds to a report.
-type Tally struct {
+// Counts is what one of several clusters adds to a report.
+type Counts struct {
 	Name     string  `json:"name"`
 	Answered bool    `json:"answered"`
 	Complete bool    `json:"complete"`
@@ -69,7 +69,7 @@ func Join(clusters []Cluster) *Report {
 	clusters = slices.SortedStableFunc(slices.Values(clusters), func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
 	all := &Report{Complete: true, Gaps: []Gap{}, Findings: []Finding{}}
 	for _, c := range clusters {
-		all.Clusters = append(all.Clusters, Tally{c.Name, c.Answered, c.Complete, c.Server, c.Summary})
+		all.Clusters = append(all.Clusters, Counts{c.Name, c.Answered, c.Complete, c.Server, c.Summary})
 		all.Complete = all.Complete && c.Complete
 		all.Summary.add(c.Summary)
 		for _, g := range c.Gaps {

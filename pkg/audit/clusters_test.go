@@ -35,7 +35,7 @@ func TestJoin(t *testing.T) {
 	prod, staging := clusterOf("prod", "owner-cycle", "missing-owner"), clusterOf("staging", "self-owner")
 	staging.Complete = false
 	staging.Gaps = append(staging.Gaps, audit.Gap{Gap: snapshot.Gap{Resource: "secrets", Reason: snapshot.Forbidden}})
-	silent := audit.Silent("edge", snapshot.Unavailable, "connection refused")
+	silent := audit.IdleCollector("edge", snapshot.Unavailable, "connection refused")
 
 	got := audit.Join([]audit.Cluster{staging, prod, silent})
 	want := &audit.Report{
@@ -44,7 +44,7 @@ func TestJoin(t *testing.T) {
 			{Cluster: "edge", Gap: snapshot.Gap{Group: "*", Resource: "*", Reason: snapshot.Unavailable, Message: "connection refused"}},
 			{Cluster: "staging", Gap: snapshot.Gap{Resource: "secrets", Reason: snapshot.Forbidden}},
 		},
-		Clusters: []audit.Tally{
+		Clusters: []audit.Counts{
 			{Name: "edge"},
 			{Name: "prod", Answered: true, Complete: true, Server: "v1.36.3", Summary: prod.Summary},
 			{Name: "staging", Answered: true, Server: "v1.36.3", Summary: staging.Summary},
@@ -70,7 +70,7 @@ func TestAReportIsWholeWhereThoseOfAllClustersAre(t *testing.T) {
 	if r := audit.Join([]audit.Cluster{clusterOf("a"), clusterOf("b")}); !r.Complete || r.Findings == nil || r.Gaps == nil {
 		t.Errorf("two whole views of nothing wrong: %+v", r)
 	}
-	if audit.Join([]audit.Cluster{clusterOf("a"), audit.Silent("b", snapshot.Forbidden, "no")}).Complete {
+	if audit.Join([]audit.Cluster{clusterOf("a"), audit.IdleCollector("b", snapshot.Forbidden, "no")}).Complete {
 		t.Error("one that did not answer makes no whole view")
 	}
 }

@@ -39,7 +39,7 @@ var duplicateOwner = Rule{
 func (s sight) duplicate(of, i int, loses bool) Finding {
 	f := s.on(i, reason.OwnerDuplicated{Earlier: s.owner(of), Later: s.owner(i), EarlierIndex: of, LaterIndex: i}, Unlink)
 	if loses {
-		f.Severity, f.Consequence, f.Effect = Warning, collector.Unlink, reason.RemovesAllWithUID{}
+		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnlink, reason.RemovesAllWithUID{}
 	}
 	return f
 }

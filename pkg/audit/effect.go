@@ -8,15 +8,15 @@ import (
 // effect returns what the collector does with the object because of its i-th reference.
 func (s sight) effect(i int, c collector.Consequence) reason.Brief {
 	switch c {
-	case collector.Delete:
+	case collector.ConsequenceDelete:
 		return reason.DeletesObject{}
-	case collector.Unlink:
+	case collector.ConsequenceUnlink:
 		return reason.RemovesReference{OwnersLeft: s.outlook.Left}
-	case collector.Stuck:
+	case collector.ConsequenceStuck:
 		return s.cannotDecide(i)
-	case collector.Hidden:
+	case collector.ConsequenceUnknown:
 		return reason.EffectUnknown{}
-	case collector.None:
+	case collector.ConsequenceNone:
 	}
 	return reason.NoEffect{Terminating: s.object.Terminating()}
 }
@@ -24,7 +24,7 @@ func (s sight) effect(i int, c collector.Consequence) reason.Brief {
 // cannotDecide names what keeps the collector from deciding, and what it would do
 // without: whoever repairs the one should know of the other.
 func (s sight) cannotDecide(i int) reason.CannotDecide {
-	culprit := s.outlook.Culprit
+	culprit := s.outlook.UndecidableReference
 	if culprit == i {
 		return reason.CannotDecide{}
 	}
@@ -32,7 +32,7 @@ func (s sight) cannotDecide(i int) reason.CannotDecide {
 	out := reason.CannotDecide{Culprit: &owner}
 	if s.judgements[i].Verdict == collector.Dangling {
 		out.Repaired = &reason.Nested{Reason: reason.DeletesObject{}}
-		if s.outlook.Decided() == collector.Unlink {
+		if s.outlook.Consequence() == collector.ConsequenceUnlink {
 			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: s.outlook.Left}
 		}
 	}

@@ -32,7 +32,7 @@ func (s sight) secondController(first, i int, refused bool) Finding {
 	f := s.on(i, reason.TwoControllers{First: s.owner(first), Second: s.owner(i)}, Unlink)
 	switch {
 	case refused:
-		f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.UpdateRefused{}
+		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.UpdateRefused{}
 	case f.Severity == Info:
 		f.Severity = Warning
 	}

@@ -461,7 +461,7 @@ func TestAGapNeverDeletesAnything(t *testing.T) {
 	deleted := func(t *rapid.T, s *snapshot.Snapshot) []types.UID {
 		var out []types.UID
 		for _, f := range run(t, s, audit.Options{}).Findings {
-			if f.Consequence == collector.Delete {
+			if f.Consequence == collector.ConsequenceDelete {
 				out = append(out, f.Object.UID)
 			}
 		}

@@ -41,14 +41,14 @@ func (p *panorama) cycle(nodes []graph.Node) (f Finding, judged bool) {
 	}
 	slices.SortFunc(members, object.Identity.Compare)
 	f = Finding{
-		Severity: Error, Object: members[0], Members: members, Consequence: collector.Stuck, Fix: Unlink,
+		Severity: Error, Object: members[0], Members: members, Consequence: collector.ConsequenceStuck, Fix: Unlink,
 		Reason: reason.OwnersInCycle{Members: members}, Effect: reason.NeverCollected{},
 	}
 	switch {
 	case p.deadlocked(nodes):
 		f.Effect = reason.NeverCompletes{}
 	case deleting:
-		f.Severity, f.Consequence, f.Effect = Warning, collector.None, reason.DeletionUnderWay{}
+		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.DeletionUnderWay{}
 	}
 	return f, judged
 }

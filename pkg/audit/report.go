@@ -17,7 +17,7 @@ type Report struct {
 	Gaps     []Gap   `json:"gaps"`
 	Summary  Summary `json:"summary"`
 	// Clusters are those that a report is joined from, by name; nil where it is of one.
-	Clusters []Tally `json:"clusters,omitempty"`
+	Clusters []Counts `json:"clusters,omitempty"`
 	// Findings are in the order of their object, then of Rules, then of the
 	// reference. Empty, not nil, when there are none.
 	Findings []Finding `json:"findings"`
@@ -110,16 +110,16 @@ func (s Severity) rank() int {
 // error: somebody asked for its deletion, which is under way and no surprise.
 func severityOf(v collector.Verdict, c collector.Consequence) Severity {
 	switch c {
-	case collector.Delete:
+	case collector.ConsequenceDelete:
 		if v == collector.Waiting {
 			return Warning
 		}
 		return Error
-	case collector.Stuck:
+	case collector.ConsequenceStuck:
 		return Error
-	case collector.Unlink, collector.Hidden:
+	case collector.ConsequenceUnlink, collector.ConsequenceUnknown:
 		return Warning
-	case collector.None:
+	case collector.ConsequenceNone:
 	}
 	return Info
 }

@@ -203,7 +203,7 @@ func TestOptionsNarrowAnAudit(t *testing.T) {
 
 func TestAnUnknownRuleIsAnError(t *testing.T) {
 	_, err := audit.Run(graph.New(st.New()), audit.Options{Rules: []string{"self-owner", "nonsense"}})
-	var unknown *audit.UnknownRule
+	var unknown *audit.UnknownRuleError
 	if !errors.As(err, &unknown) || unknown.ID != "nonsense" || !strings.Contains(err.Error(), "owner-cycle") {
 		t.Errorf("got %v", err)
 	}
@@ -216,7 +216,7 @@ func TestRulesAreCheckedBeforeAnythingIsRead(t *testing.T) {
 	if err := audit.Check(nil); err != nil {
 		t.Error(err)
 	}
-	var unknown *audit.UnknownRule
+	var unknown *audit.UnknownRuleError
 	if err := audit.Check([]string{"Self-Owner"}); !errors.As(err, &unknown) || unknown.ID != "Self-Owner" {
 		t.Errorf("got %v", err)
 	}

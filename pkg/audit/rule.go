@@ -52,7 +52,7 @@ var (
 type panorama struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	mender  *repair.Mender
+	mender  *repair.Planner
 	options Options
 }
 
@@ -62,8 +62,8 @@ type sight struct {
 	node       graph.Node
 	object     *object.Object
 	judgements []collector.Judgement // one per reference
-	mends      []repair.Mend         // one per reference; nil where every owner holds
-	outlook    collector.Outlook
+	mends      []repair.Repair       // one per reference; nil where every owner holds
+	outlook    collector.Assessment
 }
 
 // on returns a finding about the i-th reference.
@@ -85,7 +85,7 @@ func (s sight) on(i int, found reason.Brief, fix Fix) Finding {
 func (s sight) owner(i int) reason.Owner { return s.judgements[i].Owner(s.object.Owners[i]) }
 
 // eachCause returns the find of a rule that reports every reference of one cause.
-func eachCause(cause collector.Cause, found func(s sight, i int) reason.Brief) func(sight) []Finding {
+func eachCause(cause collector.VerdictCause, found func(s sight, i int) reason.Brief) func(sight) []Finding {
 	return func(s sight) []Finding {
 		var out []Finding
 		for i, j := range s.judgements {

@@ -16,10 +16,10 @@ var selfOwner = Rule{
 			}
 			f := s.on(i, reason.OwnsItself{}, Unlink)
 			if f.Verdict == collector.Solid && !s.object.Terminating() {
-				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.NeverCollected{Itself: true}
+				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected{Itself: true}
 			}
 			if r.Blocks() && s.object.DeletingDependents() { // docs/gc-semantics.md#stuck-foreground-deletions
-				f.Severity, f.Consequence, f.Effect = Error, collector.Stuck, reason.NeverCompletes{Itself: true}
+				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCompletes{Itself: true}
 			}
 			out = append(out, f)
 		}

@@ -20,7 +20,7 @@ var stuckFinalizer = Rule{
 			return nil
 		}
 		return []Finding{{
-			Severity: Warning, Object: s.object.Identity, Consequence: collector.None, Fix: NoFix, Effect: reason.WaitsForController{},
+			Severity: Warning, Object: s.object.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController{},
 			Reason: reason.FinalizerStuck{Finalizers: held, Since: reason.Since{Deleted: *s.object.Deleted, Scanned: s.now()}},
 		}}
 	},

@@ -108,16 +108,16 @@ func (r Result) check() error {
 	return nil
 }
 
-// Tear is an end that was not written, or not in full, when a run was cut off.
+// Truncated is an end that was not written, or not in full, when a run was cut off.
 // What Sync confirmed is not in it, unless the file was shortened afterwards.
-type Tear struct {
+type Truncated struct {
 	File string // its name in the folder
 	Line int    // counted from 1; 0: it is about the file
 	What string
 }
 
 // String is one line, with the name of the file quoted where it needs to be.
-func (t Tear) String() string { return where(t.File, t.Line) + ": " + t.What }
+func (t Truncated) String() string { return where(t.File, t.Line) + ": " + t.What }
 
 func where(file string, line int) string {
 	if quoted := fmt.Sprintf("%q", file); quoted != `"`+file+`"` {

@@ -16,7 +16,7 @@ func ExampleFolder() {
 		panic(err)
 	}
 	defer os.RemoveAll(root)
-	folder, err := backup.Create(backup.Place(root, "prod"), run, header)
+	folder, err := backup.Create(backup.Dir(root, "prod"), run, header)
 	if err != nil {
 		panic(err)
 	}

@@ -16,10 +16,10 @@ const nonblock = syscall.O_NONBLOCK
 func exposed(info fs.FileInfo) error {
 	const byOthers = 0o022
 	if info.Mode().Perm()&byOthers != 0 {
-		return &Exposed{fmt.Sprintf("others may write to it (%s)", info.Mode())}
+		return &WorldWritableError{fmt.Sprintf("others may write to it (%s)", info.Mode())}
 	}
 	if of, ok := info.Sys().(*syscall.Stat_t); ok && int(of.Uid) != os.Geteuid() && of.Uid != 0 {
-		return &Exposed{fmt.Sprintf("it belongs to another user (uid %d)", of.Uid)}
+		return &WorldWritableError{fmt.Sprintf("it belongs to another user (uid %d)", of.Uid)}
 	}
 	return nil
 }

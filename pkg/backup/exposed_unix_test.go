@@ -40,7 +40,7 @@ func TestABackupThatOthersMayChangeIsNotRead(t *testing.T) {
 			}
 			_, err := backup.Open(path)
 			oneLine(t, err, path, test.want)
-			if !errors.As(err, new(*backup.Exposed)) {
+			if !errors.As(err, new(*backup.WorldWritableError)) {
 				t.Errorf("%T is no *Exposed", err)
 			}
 		})

@@ -31,7 +31,7 @@ type Backup struct {
 	// Torn is what a run that was cut off left behind: for a run that is whole it
 	// is empty. Nothing that is torn is among Entries and Done. Where a file was
 	// shortened afterwards, the latest manifest of a UID that is still whole is.
-	Torn []Tear
+	Torn []Truncated
 
 	path string
 	root *os.Root
@@ -143,7 +143,7 @@ func (b *Backup) readEntries() (ends map[string]int64, err error) {
 		end := e.Offset + e.Length
 		ends[e.File] = max(ends[e.File], end)
 		if end > size {
-			b.Torn = append(b.Torn, Tear{objectsFile, n, fmt.Sprintf("%s ends before the manifest of %q that the line names", where(e.File, 0), e.Object.String())})
+			b.Torn = append(b.Torn, Truncated{objectsFile, n, fmt.Sprintf("%s ends before the manifest of %q that the line names", where(e.File, 0), e.Object.String())})
 			return nil
 		}
 		if at, again := latest[e.Object.UID]; again {
@@ -175,7 +175,7 @@ func (b *Backup) readRest(ends map[string]int64) error {
 			return fmt.Errorf("%s: %w", where(f.Name(), 0), cause(err))
 		}
 		if rest := info.Size() - ends[f.Name()]; rest > 1 { // the line break
-			b.Torn = append(b.Torn, Tear{f.Name(), 0, fmt.Sprintf("no line of %s names its last %d bytes", objectsFile, rest)})
+			b.Torn = append(b.Torn, Truncated{f.Name(), 0, fmt.Sprintf("no line of %s names its last %d bytes", objectsFile, rest)})
 		}
 	}
 	return nil

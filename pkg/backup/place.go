@@ -13,7 +13,7 @@ import (
 // it stays below the 143 bytes that the strictest file system in use takes.
 const longest = 100
 
-// Place is the folder below root for the backups of a context: one path element,
+// Dir is the folder below root for the backups of a context: one path element,
 // whatever the context is called, on any system. It touches no file.
 //
 // Letters, digits and most of what contexts are made of stay as they are, any
@@ -21,7 +21,7 @@ const longest = 100
 // file system does not tell capitals from small letters: a name with capitals
 // has a hash of it behind %-, and so has one that is too long to be kept whole.
 // No context at all is %none.
-func Place(root, context string) string {
+func Dir(root, context string) string {
 	name := spell(context)
 	switch {
 	case context == "":

@@ -63,7 +63,7 @@ func TestAContextHasAFolderThatCanBeTypedAndRead(t *testing.T) {
 	root := filepath.Join("home", "me", ".kube", "gc-backup")
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got, want := backup.Place(root, test.context), filepath.Join(root, test.want); got != want {
+			if got, want := backup.Dir(root, test.context), filepath.Join(root, test.want); got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
@@ -145,7 +145,7 @@ func FuzzPlace(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, one, other string) {
 		root := filepath.Join("some", "root")
-		place := backup.Place(root, one)
+		place := backup.Dir(root, one)
 		if filepath.Dir(place) != root {
 			t.Fatalf("%q leads to %s", one, place)
 		}
@@ -156,7 +156,7 @@ func FuzzPlace(f *testing.F) {
 		if back, known := context(folder); known && back != one {
 			t.Errorf("%q is placed in %s, which reads %q", one, folder, back)
 		}
-		if one != other && strings.EqualFold(place, backup.Place(root, other)) {
+		if one != other && strings.EqualFold(place, backup.Dir(root, other)) {
 			t.Errorf("%q and %q share %s", one, other, place)
 		}
 	})

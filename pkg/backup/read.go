@@ -79,7 +79,7 @@ func readWhole(root *os.Root, name string, limit int64) ([]byte, error) {
 
 // readLines reads a file that is written line by line, and counts from 1. Lines
 // that a power cut or a kill left unfinished are answered, not added.
-func readLines[T any](root *os.Root, name string, add func(n int, v T) error) (torn []Tear, err error) {
+func readLines[T any](root *os.Root, name string, add func(n int, v T) error) (torn []Truncated, err error) {
 	file, _, err := openRegular(root, name, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -105,11 +105,11 @@ func readLines[T any](root *os.Root, name string, add func(n int, v T) error) (t
 		if bytes.IndexByte(line, 0) >= 0 {
 			// The length of a file can reach the disk before what is in it, and JSON
 			// has no zeros. A hole holds no line break, so it is always in one line.
-			torn = append(torn, Tear{name, n, "it holds zeros, as a power cut leaves them"})
+			torn = append(torn, Truncated{name, n, "it holds zeros, as a power cut leaves them"})
 			continue
 		}
 		if !ended && !json.Valid(line) {
-			torn = append(torn, Tear{name, n, fmt.Sprintf("it breaks off after %d bytes", len(line))})
+			torn = append(torn, Truncated{name, n, fmt.Sprintf("it breaks off after %d bytes", len(line))})
 			continue
 		}
 		var v T

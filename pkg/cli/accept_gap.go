@@ -48,7 +48,7 @@ func (a *Operation) hintAcceptGap() error {
 	if a.PlanAccepting == nil || len(a.Plan.Blocked) == 0 {
 		return nil
 	}
-	words := plan.Words(a.Graph, a.Plan)
+	words := plan.AcceptableGaps(a.Graph, a.Plan)
 	if len(words) == 0 {
 		return nil
 	}

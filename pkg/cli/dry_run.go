@@ -32,7 +32,7 @@ func (a *Operation) tryAgainstServer(ctx context.Context, samples []*plan.Step, 
 		tried++
 		all.Go(func() {
 			_, err := trial.Patch(ctx, a.Graph.Object(s.Move.Node), s.Move.Change)
-			var failed *cluster.Failure
+			var failed *cluster.WriteError
 			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
 				return // the run finds out
 			}

@@ -73,7 +73,7 @@ func (a *MutationFlags) BackupRoot(context string) (string, error) {
 	if err != nil {
 		return "", WithHint(fmt.Errorf("choose a folder for the backup: %w", err), "choose one with --backup-dir, or use --no-backup")
 	}
-	return backup.Place(filepath.Join(home, ".kube", "gc-backup"), context), nil
+	return backup.Dir(filepath.Join(home, ".kube", "gc-backup"), context), nil
 }
 
 // DryRunValues are the values of --dry-run, with what they mean.

@@ -71,7 +71,7 @@ type Operation struct {
 	ClusterUID types.UID
 	// Perform carries out the plan; nil: as execute.Run does. The Keeper is nil
 	// where nothing is saved.
-	Perform func(context.Context, *cluster.Writer, execute.Keeper, execute.Options) *execute.Report
+	Perform func(context.Context, *cluster.Writer, execute.BackupWriter, execute.Options) *execute.Report
 	// PlanRemaining makes the plan of what a run has left; nil: foresee does.
 	PlanRemaining PlanFunc
 	// SkipVerification has no scan follow the run: nobody waits for what it sets going.
@@ -90,7 +90,7 @@ func (a *Operation) Prepare(ctx context.Context, make PlanFunc) error {
 	}
 	if a.Saved != nil {
 		a.NewGaps = plan.NewGaps(a.Saved, now.Plan)
-		now.Plan, a.Stale = plan.Renew(a.Saved, now.Plan)
+		now.Plan, a.Stale = plan.Revalidate(a.Saved, now.Plan)
 	}
 	a.Planned = now
 	return nil
@@ -138,14 +138,14 @@ func (a *Operation) Run(ctx context.Context) error {
 // refuses where it is another by then. What is carried out is the new one: it rests
 // on the objects as they are now.
 func (a *Operation) PlanAgain(ctx context.Context) error {
-	shown := a.Plan.Sealed().Digest // of a saved plan, that of what is left of it
+	shown := a.Plan.Finalized().Digest // of a saved plan, that of what is left of it
 	if err := a.Prepare(ctx, a.Replan); err != nil {
 		return err
 	}
 	switch {
 	case a.Options.Scan.Strict && !a.Plan.CompleteButAccepted():
 		return a.refuseIncomplete()
-	case a.Plan.Sealed().Digest != shown:
+	case a.Plan.Finalized().Digest != shown:
 		return refuse(a.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+a.Options.rerunCommand())
 	}
 	return nil
@@ -280,10 +280,10 @@ func (a *Operation) execute(ctx context.Context, keep *runBackup) *execute.Repor
 	a.Progress = a.Options.Scan.progressOf(a.Plan)
 	defer a.Progress.clear()
 	o := execute.Options{
-		Concurrency: cmp.Or(a.Options.writers, a.Options.Scan.concurrency), Frozen: a.Saved != nil, DryRun: a.Options.DryRun == dryRunServer,
-		Tell: a.onEvent(keep), Ready: a.Unrecorded.get,
+		Concurrency: cmp.Or(a.Options.writers, a.Options.Scan.concurrency), RequireUnchanged: a.Saved != nil, DryRun: a.Options.DryRun == dryRunServer,
+		OnEvent: a.onEvent(keep), Ready: a.Unrecorded.get,
 	}
-	var saving execute.Keeper
+	var saving execute.BackupWriter
 	if keep != nil {
 		saving = keep
 	}
@@ -318,7 +318,7 @@ func (a *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []pl
 	var out []plan.Blocked
 	for i, result := range done.Results {
 		s := &a.Plan.Steps[i]
-		if s.Action != collector.Remove || result.Status != event.Done {
+		if s.Action != collector.ActionDelete || result.Status != event.Done {
 			continue
 		}
 		if now := g.Object(g.Find(s.Object.UID)); now != nil && !now.Terminating() {
@@ -335,7 +335,7 @@ func (a *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []pl
 // known already.
 func (a *Operation) stillTerminating(g *graph.Graph, known graph.Set) []plan.Blocked {
 	judge := collector.NewJudge(g)
-	hindrances := audit.NewHindrances(judge, collector.NewActingModel(g, judge, a.AcceptedGaps))
+	hindrances := audit.NewBlockers(judge, collector.NewApplyModel(g, judge, a.AcceptedGaps))
 	var out []plan.Blocked
 	for _, o := range a.Plan.Outcomes {
 		n := g.Find(o.Object.UID)

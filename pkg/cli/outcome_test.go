@@ -15,7 +15,7 @@ import (
 
 func TestAStepOfAResultHasWhatThePlanSaysAndHowItEnded(t *testing.T) {
 	o := runOutcome{
-		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: collector.Remove}, {ID: "2"}, {ID: "3"}}},
+		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: collector.ActionDelete}, {ID: "2"}, {ID: "3"}}},
 		done: &execute.Report{Results: []execute.Result{
 			{Step: "1", Status: event.Failed, Reason: reason.WriteFailed{Failure: reason.Failure{ErrorClass: "forbidden", Detail: "no"}}},
 			{Step: "2", Status: event.Done},

@@ -36,7 +36,7 @@ func (a *Operation) preflight(ctx context.Context) []refusal {
 	needed := len(rights)
 	var samples []*plan.Step
 	if a.Options.Mutates() && !a.LeavesRestToCollector { // else nobody changes references, or the cluster's own collector does
-		samples = a.Plan.Samples()
+		samples = a.Plan.PreflightSamples()
 	}
 	for _, s := range samples {
 		rights = append(rights, cluster.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})

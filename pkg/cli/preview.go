@@ -46,7 +46,7 @@ func (a *Operation) preview() error {
 		return err
 	}
 	if a.Plan.Mode == plan.Delete {
-		if sum := planview.Toll(a.Plan, a.Options.Scan.Palette()); sum != "" {
+		if sum := planview.DeletionSummary(a.Plan, a.Options.Scan.Palette()); sum != "" {
 			a.Notes = append(a.Notes, sum)
 		}
 	}
@@ -57,7 +57,7 @@ func (a *Operation) preview() error {
 			return err
 		}
 	}
-	sum := planview.Sum(a.Plan)
+	sum := planview.SummaryLine(a.Plan)
 	if a.Options.DryRun == dryRunClient {
 		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.Plan.Digest)
 	}

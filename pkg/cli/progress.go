@@ -31,7 +31,7 @@ func (s *ScanOptions) progressOf(p *plan.Plan) *progressLine {
 func (p *progressLine) Observe(e event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.line.Tell(e)
+	p.line.Observe(e)
 	now := p.scan.Now()
 	if !p.on || now.Sub(p.drawn) < progressInterval && e.Event != event.Waiting {
 		return

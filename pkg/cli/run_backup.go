@@ -47,14 +47,14 @@ func (a *Operation) newRunBackup() (*runBackup, error) {
 		Tool: Release(), ClusterUID: string(a.ClusterUID), Server: server, ServerVersion: a.Snapshot.Server, Context: name,
 		Command: string(a.Plan.Mode), Digest: a.Plan.Digest, Started: now,
 	})
-	if errors.As(err, new(*backup.Exposed)) {
+	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, WithHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")
 	}
 	if err != nil {
 		return nil, err
 	}
 	var encoded bytes.Buffer
-	err = EscapeJSON(a.Plan.Sealed().Save)(&encoded)
+	err = EscapeJSON(a.Plan.Finalized().Save)(&encoded)
 	if err == nil {
 		err = folder.SavePlan(encoded.Bytes())
 	}
@@ -64,8 +64,8 @@ func (a *Operation) newRunBackup() (*runBackup, error) {
 	return &runBackup{a.Cluster, a.Snapshot, folder}, nil
 }
 
-// Keep is execute.Keeper.
-func (k *runBackup) Keep(ctx context.Context, objects []object.Identity) ([]execute.Kept, error) {
+// Write is execute.Keeper.
+func (k *runBackup) Write(ctx context.Context, objects []object.Identity) ([]execute.Written, error) {
 	saved, unsaved := map[types.UID]*object.Object{}, map[types.UID]error{}
 	failed, err := k.live.Manifests(ctx, k.seen, objects, func(o object.Object, manifest json.RawMessage) error {
 		if err := k.folder.Save(o, manifest); err != nil {
@@ -81,9 +81,9 @@ func (k *runBackup) Keep(ctx context.Context, objects []object.Identity) ([]exec
 	if err := k.folder.Sync(); err != nil {
 		return nil, err
 	}
-	out := make([]execute.Kept, len(objects))
+	out := make([]execute.Written, len(objects))
 	for i, o := range objects {
-		out[i] = execute.Kept{Object: saved[o.UID], Err: cmp.Or(unsaved[o.UID], failed[o.UID])}
+		out[i] = execute.Written{Object: saved[o.UID], Err: cmp.Or(unsaved[o.UID], failed[o.UID])}
 	}
 	return out, nil
 }

@@ -34,11 +34,11 @@ type ScanOptions struct {
 	said          *pflag.Flag      // --concurrency
 	paged         *pflag.Flag      // --chunk-size
 	color         color.Mode
-	traffic       *cluster.Traffic
+	traffic       *cluster.RequestStats
 }
 
 func NewScanOptions(s Streams) *ScanOptions {
-	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, traffic: &cluster.Traffic{}, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(cluster.DefaultMaxMemory, resource.BinarySI)}}
+	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, traffic: &cluster.RequestStats{}, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(cluster.DefaultMaxMemory, resource.BinarySI)}}
 }
 
 // ForContext is the same for another context, as one of several that are asked at once: it draws
@@ -135,7 +135,7 @@ func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot
 	if err != nil {
 		return nil, nil, err
 	}
-	seen, err = live.Look(ctx, world, wanted, s.Now)
+	seen, err = live.Scan(ctx, world, wanted, s.Now)
 	s.clearProgress()
 	return seen, live, explained(err)
 }
@@ -227,7 +227,7 @@ func (s *ScanOptions) Connect() (*cluster.Cluster, error) {
 
 // explained adds to an error of a look what the user can do about it.
 func explained(err error) error {
-	if unreachable, ok := errors.AsType[*cluster.Unreachable](err); ok {
+	if unreachable, ok := errors.AsType[*cluster.UnreachableError](err); ok {
 		if unreachable.Refused() {
 			return WithHint(err, "log in, or check your RBAC permissions: ClusterRole system:discovery permits this to all authenticated users")
 		}
@@ -236,7 +236,7 @@ func explained(err error) error {
 	if _, ok := errors.AsType[*cluster.MemoryError](err); ok {
 		return WithHint(err, "raise it with --max-memory, or scan one namespace with -n")
 	}
-	if _, ok := errors.AsType[*cluster.Blind](err); ok {
+	if _, ok := errors.AsType[*cluster.NothingReadableError](err); ok {
 		return WithHint(err, "if you have permissions in one namespace only, use -n; kubectl auth can-i --list shows what you may read")
 	}
 	return err

@@ -120,7 +120,7 @@ func (c *Cluster) decide(ctx context.Context, about []resourceAttributes, decisi
 			missing = append(missing, a)
 		}
 	}
-	answers, _ := each(ctx, c.options.Small, missing, func(a resourceAttributes) decision {
+	answers, _ := inParallel(ctx, c.options.Small, missing, func(a resourceAttributes) decision {
 		allowed, err := c.mayI(ctx, a)
 		return decision{err == nil, allowed, err}
 	})

@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ahead is a page that was asked for while the one before it still arrived: a page
+// prefetch is a page that was asked for while the one before it still arrived: a page
 // begins with where the next one does, and a server takes about as long to make one
 // ready as to send it.
-type ahead struct {
+type prefetch struct {
 	at   string // the continue token
 	size int64
 	end  context.CancelFunc
@@ -23,12 +23,12 @@ type ahead struct {
 
 // askAhead asks for the page behind the one that is arriving, if another request may
 // be in flight.
-func (p *paging) askAhead(ctx context.Context, o metav1.ListOptions, next string) {
+func (p *pager) askAhead(ctx context.Context, o metav1.ListOptions, next string) {
 	if p.next != nil && p.next.at == next { // the one before is arriving again
 		return
 	}
 	p.dismiss()
-	if next == "" || next == o.Continue || p.pace == nil {
+	if next == "" || next == o.Continue || p.pageSize == nil {
 		return
 	}
 	if claimed, _ := p.claim(ctx, false); !claimed || !p.flights.TryAcquire(1) {
@@ -38,7 +38,7 @@ func (p *paging) askAhead(ctx context.Context, o metav1.ListOptions, next string
 		o.Limit = p.size
 	}
 	ctx, end := context.WithCancel(ctx)
-	a := &ahead{at: next, size: o.Limit, end: end, done: make(chan struct{})}
+	a := &prefetch{at: next, size: o.Limit, end: end, done: make(chan struct{})}
 	p.next, o.Continue = a, next
 	go func() {
 		defer close(a.done)
@@ -49,7 +49,7 @@ func (p *paging) askAhead(ctx context.Context, o metav1.ListOptions, next string
 // taken reads the page that was asked for ahead, if that is the one; false where it has
 // to be asked for now. Its time began before anybody waited for it, so that one which
 // took too long is asked for again.
-func (p *paging) taken(ctx context.Context, at string, read func(io.Reader) error) (bool, error) {
+func (p *pager) taken(ctx context.Context, at string, read func(io.Reader) error) (bool, error) {
 	a := p.next
 	if a == nil || a.at != at {
 		return false, nil
@@ -67,7 +67,7 @@ func (p *paging) taken(ctx context.Context, at string, read func(io.Reader) erro
 }
 
 // dismiss ends what was asked for ahead and is not wanted.
-func (p *paging) dismiss() {
+func (p *pager) dismiss() {
 	if p.next != nil {
 		p.over(p.next)
 		p.next = nil
@@ -75,7 +75,7 @@ func (p *paging) dismiss() {
 }
 
 // close ends the list.
-func (p *paging) close() {
+func (p *pager) close() {
 	p.dismiss()
 	if p.claimed {
 		p.long.Release(1)
@@ -83,7 +83,7 @@ func (p *paging) close() {
 	}
 }
 
-func (p *paging) over(a *ahead) {
+func (p *pager) over(a *prefetch) {
 	a.end()
 	<-a.done
 	if a.body != nil {

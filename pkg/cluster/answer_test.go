@@ -269,7 +269,7 @@ func TestAListThatLacksWhatARequestFindsIsAGap(t *testing.T) {
 			if len(s.Gaps) != test.gaps || len(s.Lookups) != 1 || s.Lookups[0].Outcome != snapshot.Found {
 				t.Errorf("gaps %v, lookups %v", s.Gaps, s.Lookups)
 			}
-			saw := snapshot.NewView(s).Saw(snapshot.Type{Group: "example.com", Resource: "widgets"}.GroupResource(), "ns")
+			saw := snapshot.NewView(s).Listed(snapshot.Type{Group: "example.com", Resource: "widgets"}.GroupResource(), "ns")
 			if saw != (test.gaps == 0) {
 				t.Errorf("the list counts as read: %t", saw)
 			}
@@ -325,7 +325,7 @@ func TestAScanThatNeedsMoreMemoryThanItMayTakeEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Look(t.Context(), w, Scope{}, time.Now)
+	_, err = c.Scan(t.Context(), w, Scope{}, time.Now)
 	var full *MemoryError
 	if !errors.As(err, &full) || full.Most != 20<<20 || n > 20 {
 		t.Errorf("got %v after %d pages", err, n)

@@ -26,18 +26,18 @@ const (
 	objectPart = 64
 )
 
-// tooLong says that an answer was not read to its end.
-type tooLong struct {
+// tooLongError says that an answer was not read to its end.
+type tooLongError struct {
 	what string
 	most int64
 }
 
-func (e *tooLong) Error() string {
+func (e *tooLongError) Error() string {
 	return fmt.Sprintf("%s of the server has more than the %d MiB that are read: it may have no end", e.what, e.most>>20)
 }
 
-// bounding bounds and verifies every answer, whoever reads it.
-type bounding struct {
+// limitingTransport bounds and verifies every answer, whoever reads it.
+type limitingTransport struct {
 	http.RoundTripper
 	base   string
 	memory int64 // bytes that a scan or a backup may hold
@@ -45,7 +45,7 @@ type bounding struct {
 
 // RoundTrip lets a body that is too long fail while it is read, since before that there
 // is no body: what stands in the way would be taken for the connection.
-func (b *bounding) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(r)
 	if err != nil || response.Body == nil {
 		return response, err
@@ -94,7 +94,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 		}
 	}
 	if b.read > b.most {
-		return n, &tooLong{b.what, b.most}
+		return n, &tooLongError{b.what, b.most}
 	}
 	return n, err
 }

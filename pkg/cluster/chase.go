@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// chase asks for the targets and for every owner that is not proven, and then
+// resolveOwners asks for the targets and for every owner that is not proven, and then
 // for the owners of what it found, to the end of the chain.
-func (l *look) chase(ctx context.Context) error {
+func (l *scan) resolveOwners(ctx context.Context) error {
 	found := map[types.UID]*object.Object{}
 	known := func(uid types.UID) *object.Object {
 		if o := l.seen.Object(uid); o != nil {
@@ -22,7 +22,7 @@ func (l *look) chase(ctx context.Context) error {
 		return found[uid]
 	}
 	objects := l.seen.Objects()
-	next := snapshot.Unique(append(l.unseenTargets(), l.view().Unproven(objects, known)...))
+	next := snapshot.Unique(append(l.unseenTargets(), l.view().Unverified(objects, known)...))
 	for len(next) > 0 {
 		answers, err := l.lookupAll(ctx, l.view(), next, objects, known)
 		if err != nil {
@@ -36,14 +36,14 @@ func (l *look) chase(ctx context.Context) error {
 				fresh = append(fresh, a.Object)
 			}
 		}
-		objects, next = fresh, l.view().Unproven(fresh, known)
+		objects, next = fresh, l.view().Unverified(fresh, known)
 	}
 	return nil
 }
 
 // unanswered are the gaps that failed lookups leave: one for each type,
 // namespace and reason, unless the type is a gap already.
-func (l *look) unanswered() []snapshot.Gap {
+func (l *scan) unanswered() []snapshot.Gap {
 	var out []snapshot.Gap
 	view, seen := l.view(), map[snapshot.Gap]bool{}
 	for _, a := range l.lookups {
@@ -61,7 +61,7 @@ func (l *look) unanswered() []snapshot.Gap {
 	return out
 }
 
-func (l *look) unseenTargets() []snapshot.Coordinates {
+func (l *scan) unseenTargets() []snapshot.Coordinates {
 	if len(l.scope.Targets) == 0 {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (l *look) unseenTargets() []snapshot.Coordinates {
 
 // contradict takes every list for unread that lacks an object which a lookup found, and
 // which was there before the list was made: a list that lacks one may lack others.
-func (l *look) contradict() {
+func (l *scan) contradict() {
 	view, failed := l.view(), map[snapshot.Listing]bool{}
 	for _, a := range l.lookups {
 		if a.Object == nil || l.seen.Object(a.Object.UID) != nil {

@@ -25,7 +25,7 @@ func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespac
 	for _, o := range s.Objects {
 		known[o.UID] = true
 	}
-	found, err := each(ctx, c.options.Concurrency, namespaces, func(namespace string) map[types.UID][]string {
+	found, err := inParallel(ctx, c.options.Concurrency, namespaces, func(namespace string) map[types.UID][]string {
 		of := snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}
 		if namespace == "" {
 			of = snapshot.Type{Version: "v1", Resource: "persistentvolumes", Kind: "PersistentVolume"}

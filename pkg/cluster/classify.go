@@ -15,10 +15,10 @@ import (
 )
 
 // classify names the reason behind a failed request, and its message on one line.
-func classify(err error) (snapshot.Reason, string) {
+func classify(err error) (snapshot.ErrorClass, string) {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	var status apierrors.APIStatus
-	var stale staleGroup
+	var stale staleGroupError
 	var network net.Error
 	switch {
 	case errors.As(err, &status):
@@ -44,7 +44,7 @@ func isConnection(err error) bool {
 	return false
 }
 
-func reasonOf(s metav1.Status) snapshot.Reason {
+func reasonOf(s metav1.Status) snapshot.ErrorClass {
 	switch s.Code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return snapshot.Forbidden

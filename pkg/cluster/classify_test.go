@@ -19,7 +19,7 @@ var widgets = schema.GroupResource{Group: "example.com", Resource: "widgets"}
 func TestClassify(t *testing.T) {
 	for name, test := range map[string]struct {
 		err       error
-		want      snapshot.Reason
+		want      snapshot.ErrorClass
 		transient bool
 	}{
 		"a 403 is forbidden":                   {err: apierrors.NewForbidden(widgets, "", errors.New("no")), want: snapshot.Forbidden},

@@ -21,7 +21,7 @@ type Options struct {
 	// called concurrently.
 	Progress func(Progress)
 	// Traffic counts every request. It may be nil.
-	Traffic *Traffic
+	Traffic *RequestStats
 }
 
 // Progress counts the lists of a look.
@@ -33,7 +33,7 @@ type Cluster struct {
 	server   string
 	rest     rest.Interface
 	metadata metadata.Interface // for watches
-	link     *link
+	link     *compression
 	states   *states
 	// discovered is shared by all scans of a connection, as states is.
 	discovered *discovered
@@ -73,7 +73,7 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	if o.Small < 1 {
 		o.Small = o.Concurrency
 	}
-	c := &Cluster{options: o, server: config.Host, rest: r, metadata: m, link: &link{}, states: &states{}, discovered: &discovered{}}
+	c := &Cluster{options: o, server: config.Host, rest: r, metadata: m, link: &compression{}, states: &states{}, discovered: &discovered{}}
 	return c.withMemory(), nil
 }
 
@@ -93,9 +93,9 @@ func wrap(config *rest.Config, o Options) error {
 	}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 		if o.Traffic != nil {
-			rt = &counting{rt, at.Path, o.Traffic}
+			rt = &metricsTransport{rt, at.Path, o.Traffic}
 		}
-		return &bounding{rt, at.Path, o.MaxMemory}
+		return &limitingTransport{rt, at.Path, o.MaxMemory}
 	})
 	return nil
 }

@@ -16,7 +16,7 @@ func (w *Writer) Contents(ctx context.Context, of object.Identity) (*snapshot.Sn
 	if err != nil {
 		return nil, err
 	}
-	l := w.cluster.newLook(world, Scope{})
+	l := w.cluster.newScan(world, Scope{})
 	var jobs []job
 	for _, t := range world.Types {
 		switch {

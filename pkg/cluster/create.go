@@ -16,26 +16,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Maker makes objects under a name of its own, by which those that it made before
+// Creator makes objects under a name of its own, by which those that it made before
 // are known again: a server notes who wrote an object. It is safe for concurrent
 // use.
-type Maker struct {
+type Creator struct {
 	*Writer
 	manager string
 }
 
-// Maker prepares to make objects. The name is part of their metadata from then on:
+// Creator prepares to make objects. The name is part of their metadata from then on:
 // at most 128 printable characters.
-func (w *Writer) Maker(name string) *Maker { return &Maker{w, name} }
+func (w *Writer) Creator(name string) *Creator { return &Creator{w, name} }
 
 // Create makes an object of that kind, place and name, whatever its UID was, and
 // answers it as it is then. Where there is one that this Maker has made, it
 // answers that: a request may be done although its answer was lost. Another is a
 // *Failure with the reason Exists.
-func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
+func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
 	mapped, ok := m.view.Map(at.APIVersion, at.Kind)
 	if !ok || !mapped.Served || !snapshot.ValidName(at.Name) {
-		return nil, &Failure{"create", at, snapshot.Unproven, errNowhere}
+		return nil, &WriteError{"create", at, snapshot.Unverified, errNowhere}
 	}
 	ctx, over := finishing(ctx)
 	defer over()
@@ -54,20 +54,20 @@ func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 		o, unread := m.ours(ctx, at)
 		switch {
 		case unread != nil:
-			return nil, &Failure{"create", at, refused(unread), unread}
+			return nil, &WriteError{"create", at, refused(unread), unread}
 		case o == nil:
-			return nil, &Failure{"create", at, snapshot.Exists, err}
+			return nil, &WriteError{"create", at, snapshot.Exists, err}
 		}
 		return o, nil
 	case err != nil:
-		return nil, &Failure{"create", at, refused(err), err}
+		return nil, &WriteError{"create", at, refused(err), err}
 	}
 	made, err := readObject(result, job{of: mapped.Type, namespace: at.Namespace, name: at.Name, unstored: m.dryRun})
 	if err != nil { // it was done, all the same
 		if o, unread := m.ours(ctx, at); unread == nil && o != nil {
 			return o, nil
 		}
-		return nil, &Failure{"create", at, snapshot.Unreadable, err}
+		return nil, &WriteError{"create", at, snapshot.Unreadable, err}
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, made, false)
 	if m.dryRun {
@@ -78,26 +78,26 @@ func (m *Maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 
 // proven reads an object that was just made. Its dependents are about to name its UID, and
 // would be garbage if the answer to the request that made it had another.
-func (m *Maker) proven(ctx context.Context, at object.Identity, made *object.Object) (*object.Object, error) {
+func (m *Creator) proven(ctx context.Context, at object.Identity, made *object.Object) (*object.Object, error) {
 	now, err := m.Read(ctx, made.Identity)
 	if err == nil && now == nil {
 		now, err = m.ours(ctx, at)
 	}
-	var failed *Failure
+	var failed *WriteError
 	switch {
 	case errors.As(err, &failed):
-		return nil, &Failure{"create", at, failed.Reason, err}
+		return nil, &WriteError{"create", at, failed.Reason, err}
 	case err != nil:
-		return nil, &Failure{"create", at, refused(err), err}
+		return nil, &WriteError{"create", at, refused(err), err}
 	case now == nil:
-		return nil, &Failure{"create", at, snapshot.Unproven, notAsked("it is of an object that is not there")}
+		return nil, &WriteError{"create", at, snapshot.Unverified, notAsked("it is of an object that is not there")}
 	}
 	return now, nil
 }
 
 // ours is what lives there, if this Maker made it and it is not going again; else
 // nil. The error says that it could not be found out.
-func (m *Maker) ours(ctx context.Context, at object.Identity) (*object.Object, error) {
+func (m *Creator) ours(ctx context.Context, at object.Identity) (*object.Object, error) {
 	mapped, _ := m.view.Map(at.APIVersion, at.Kind)
 	result, err := m.cluster.do(ctx, func() *rest.Request { return m.cluster.get(mapped.Type, at.Namespace, at.Name, acceptObject) })
 	var found *metav1.PartialObjectMetadata
@@ -119,8 +119,8 @@ func (m *Maker) ours(ctx context.Context, at object.Identity) (*object.Object, e
 // Made answers which of the objects this Maker has made, by where they live: those
 // whose making was not noted, as that was cut off. What cannot be read counts as
 // somebody else's.
-func (m *Maker) Made(ctx context.Context, at []object.Identity) (map[object.Identity]types.UID, error) {
-	answers, err := each(ctx, m.cluster.options.Concurrency, at, func(i object.Identity) *object.Object {
+func (m *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Identity]types.UID, error) {
+	answers, err := inParallel(ctx, m.cluster.options.Concurrency, at, func(i object.Identity) *object.Object {
 		o, _ := m.ours(ctx, i)
 		return o
 	})
@@ -133,8 +133,8 @@ func (m *Maker) Made(ctx context.Context, at []object.Identity) (map[object.Iden
 	return out, err
 }
 
-// Serve returns when the server lists the types, whose definition was just made.
-func (m *Maker) Serve(ctx context.Context, served []snapshot.Type) error {
+// ServedType returns when the server lists the types, whose definition was just made.
+func (m *Creator) ServedType(ctx context.Context, served []snapshot.Type) error {
 	for _, t := range served {
 		for pause := firstPause; m.look().listable(ctx, t, "") != nil; pause = min(pause*2, longestPause) {
 			select {
@@ -154,9 +154,9 @@ func (m *Maker) Serve(ctx context.Context, served []snapshot.Type) error {
 // same, it makes what it misses, and deletes what is too many then.
 const settling = 2 * time.Second
 
-// Settle returns when what was made before the call may be taken for seen by all
+// VerifyCreated returns when what was made before the call may be taken for seen by all
 // who watch it.
-func (m *Maker) Settle(ctx context.Context) error {
+func (m *Creator) VerifyCreated(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -170,7 +170,7 @@ const adopting = 5 * time.Second
 
 // Adopted waits, but not long, for an object to get an owner of that UID, and
 // answers the object as it is then, or nil where it is gone.
-func (m *Maker) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
+func (m *Creator) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
 	enough, cancel := context.WithTimeout(ctx, adopting)
 	defer cancel()
 	for {

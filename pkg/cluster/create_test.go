@@ -34,13 +34,13 @@ func taken() http.HandlerFunc {
 func TestWhatIsMadeIsKnownAgain(t *testing.T) {
 	tests := map[string]struct {
 		post, get []http.HandlerFunc
-		reason    snapshot.Reason // empty: it is made
+		reason    snapshot.ErrorClass // empty: it is made
 		requests  int
 	}{
 		"it is made":                      {[]http.HandlerFunc{answers(201, madeBy("us"))}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 2},
 		"the answer has another UID":      {[]http.HandlerFunc{answers(201, withUID("other", madeBy("us")))}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 4},
 		"it cannot be read":               {[]http.HandlerFunc{answers(201, madeBy("us"))}, []http.HandlerFunc{answers(403, status(403, "Forbidden", "no", nil))}, snapshot.Forbidden, 2},
-		"it is not there":                 {[]http.HandlerFunc{answers(201, madeBy("us"))}, []http.HandlerFunc{notFound()}, snapshot.Unproven, 3},
+		"it is not there":                 {[]http.HandlerFunc{answers(201, madeBy("us"))}, []http.HandlerFunc{notFound()}, snapshot.Unverified, 3},
 		"the answer is lost":              {[]http.HandlerFunc{breaks, taken()}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 3},
 		"the answer is no object":         {[]http.HandlerFunc{answers(201, fields{"kind": "Pod"})}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 2},
 		"we have made it before":          {[]http.HandlerFunc{taken()}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 2},
@@ -49,7 +49,7 @@ func TestWhatIsMadeIsKnownAgain(t *testing.T) {
 		"who has cannot be found out":     {[]http.HandlerFunc{breaks, taken()}, []http.HandlerFunc{answers(403, status(403, "Forbidden", "you may not", nil))}, snapshot.Forbidden, 3},
 		"the server refuses it":           {[]http.HandlerFunc{answers(422, status(422, "Invalid", "spec is wrong", nil))}, nil, snapshot.Invalid, 1},
 		"a user may not":                  {[]http.HandlerFunc{answers(403, status(403, "Forbidden", "you may not", nil))}, nil, snapshot.Forbidden, 1},
-		"its namespace is not there":      {[]http.HandlerFunc{answers(404, status(404, "NotFound", `namespaces "ns" not found`, fields{"name": "ns", "kind": "namespaces"}))}, nil, snapshot.Unproven, 1},
+		"its namespace is not there":      {[]http.HandlerFunc{answers(404, status(404, "NotFound", `namespaces "ns" not found`, fields{"name": "ns", "kind": "namespaces"}))}, nil, snapshot.Unverified, 1},
 		"the server is busy for a moment": {[]http.HandlerFunc{answers(500, status(500, "InternalError", "not now", nil)), answers(201, madeBy("us"))}, []http.HandlerFunc{answers(200, madeBy("us"))}, "", 3},
 	}
 	for name, test := range tests {
@@ -59,7 +59,7 @@ func TestWhatIsMadeIsKnownAgain(t *testing.T) {
 				script["GET "+onePod] = test.get
 			}
 			w, s := stage(t, false, script)
-			o, err := w.Maker("us").Create(t.Context(), podThen, json.RawMessage(`{"kind":"Pod"}`))
+			o, err := w.Creator("us").Create(t.Context(), podThen, json.RawMessage(`{"kind":"Pod"}`))
 			switch {
 			case test.reason == "" && (err != nil || o == nil || o.UID != "now" || o.ResourceVersion != "7"):
 				t.Errorf("%+v, %v", o, err)
@@ -73,10 +73,10 @@ func TestWhatIsMadeIsKnownAgain(t *testing.T) {
 	}
 }
 
-func reasonIn(err error) snapshot.Reason {
-	failed, ok := errors.AsType[*Failure](err)
+func reasonIn(err error) snapshot.ErrorClass {
+	failed, ok := errors.AsType[*WriteError](err)
 	if !ok {
-		return snapshot.Reason("no failure")
+		return snapshot.ErrorClass("no failure")
 	}
 	return failed.Reason
 }
@@ -92,7 +92,7 @@ func TestATrialOfMakingSaysSo(t *testing.T) {
 			}
 			answers(201, made)(w, r)
 		}}, "GET " + onePod: {answers(200, madeBy("us"))}})
-		if _, err := w.Maker("us").Create(t.Context(), podThen, json.RawMessage(`{}`)); err != nil {
+		if _, err := w.Creator("us").Create(t.Context(), podThen, json.RawMessage(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(query, "dryRun=All"); got != dry || !strings.Contains(query, "fieldManager=us") {
@@ -109,8 +109,8 @@ func TestARefusalToMakeSaysWhatHelps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := stage(t, false, map[string][]http.HandlerFunc{"POST " + allPods: {answers(403, test.body)}})
-			_, err := w.Maker("us").Create(t.Context(), podThen, json.RawMessage(`{}`))
-			failed, ok := errors.AsType[*Failure](err)
+			_, err := w.Creator("us").Create(t.Context(), podThen, json.RawMessage(`{}`))
+			failed, ok := errors.AsType[*WriteError](err)
 			if !ok || failed.Hint() != test.want {
 				t.Errorf("%v: %q, want %q", err, failed.Hint(), test.want)
 			}

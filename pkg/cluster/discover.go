@@ -19,9 +19,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// World is what discovery served: the types, the groups it could not tell of,
+// Discovery is what discovery served: the types, the groups it could not tell of,
 // and the server's version.
-type World struct {
+type Discovery struct {
 	Types  []snapshot.Type
 	Gaps   []snapshot.Gap
 	Server string
@@ -31,27 +31,27 @@ type World struct {
 	announced announced
 }
 
-// Unreachable says that the server did not tell what it serves, so that there
+// UnreachableError says that the server did not tell what it serves, so that there
 // is no answer to give.
-type Unreachable struct {
+type UnreachableError struct {
 	Server string
 	Err    error
 }
 
-func (e *Unreachable) Error() string {
+func (e *UnreachableError) Error() string {
 	if e.Refused() {
 		return fmt.Sprintf("the server at %s does not tell you what it serves: %v", e.Server, e.Err)
 	}
 	return fmt.Sprintf("no cluster answers at %s: %v", e.Server, e.Err)
 }
 
-func (e *Unreachable) Unwrap() error { return e.Err }
+func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // Refused says that the server is there, and lets this user not even ask.
-func (e *Unreachable) Refused() bool { return refused(e.Err) == snapshot.Forbidden }
+func (e *UnreachableError) Refused() bool { return refused(e.Err) == snapshot.Forbidden }
 
 // Reason classes what stood in the way.
-func (e *Unreachable) Reason() snapshot.Reason {
+func (e *UnreachableError) Reason() snapshot.ErrorClass {
 	reason, _ := classify(e.Err)
 	return reason
 }
@@ -60,10 +60,10 @@ func (e *Unreachable) Reason() snapshot.Reason {
 // does what an APIService or a CustomResourceDefinition announces, or an earlier Discover
 // found, and discovery lacks;
 // the error is an *Unreachable when nothing at all is known.
-func (c *Cluster) Discover(ctx context.Context) (*World, error) {
-	w, err := c.world(ctx, true)
+func (c *Cluster) Discover(ctx context.Context) (*Discovery, error) {
+	w, err := c.discovery(ctx, true)
 	if err == nil && len(w.Gaps) > 0 && ctx.Err() == nil {
-		w, err = c.world(ctx, true) // a group that was just removed fails once, as client-go knows
+		w, err = c.discovery(ctx, true) // a group that was just removed fails once, as client-go knows
 	}
 	if err == nil {
 		w, err = c.catchUp(ctx, w)
@@ -77,27 +77,27 @@ func (c *Cluster) Discover(ctx context.Context) (*World, error) {
 // Types asks for every type as Discover does, in fewer requests: nothing may be concluded
 // from what it does not name.
 func (c *Cluster) Types(ctx context.Context) ([]snapshot.Type, error) {
-	w, err := c.world(ctx, false)
+	w, err := c.discovery(ctx, false)
 	if w, err = c.known(ctx, w, err); err != nil {
 		return nil, err
 	}
 	return w.Types, nil
 }
 
-func (c *Cluster) known(ctx context.Context, w *World, err error) (*World, error) {
+func (c *Cluster) known(ctx context.Context, w *Discovery, err error) (*Discovery, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, &Unreachable{Server: c.server, Err: err}
+		return nil, &UnreachableError{Server: c.server, Err: err}
 	}
 	return w, nil
 }
 
-// world asks both roots. One that does not answer as it should is a gap: the core group,
+// discovery asks both roots. One that does not answer as it should is a gap: the core group,
 // or all others. With prove, so is what is announced and not named.
-func (c *Cluster) world(ctx context.Context, prove bool) (*World, error) {
-	w := &World{named: map[schema.GroupVersion]bool{}}
+func (c *Cluster) discovery(ctx context.Context, prove bool) (*Discovery, error) {
+	w := &Discovery{named: map[schema.GroupVersion]bool{}}
 	var core, others *served
 	var coreErr, othersErr error
 	rest := []func(){

@@ -177,7 +177,7 @@ func TestNoCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, _ := serve(t, answers)
 			w, err := c.Discover(t.Context())
-			var unreachable *Unreachable
+			var unreachable *UnreachableError
 			if !errors.As(err, &unreachable) {
 				t.Errorf("got %+v, %v", w, err)
 			}
@@ -192,7 +192,7 @@ func TestARootThatDoesNotAnswerIsAGap(t *testing.T) {
 	for name, test := range map[string]struct {
 		answers map[string]func(*http.Request) any
 		want    snapshot.Gap
-		reason  snapshot.Reason
+		reason  snapshot.ErrorClass
 	}{
 		"the core group is refused":            {map[string]func(*http.Request) any{"/api": say(failure{http.StatusForbidden, "Forbidden"})}, core, snapshot.Forbidden},
 		"the core group is not there":          {map[string]func(*http.Request) any{"/api": say(failure{http.StatusNotFound, "NotFound"})}, core, snapshot.Vanished},

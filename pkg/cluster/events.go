@@ -60,7 +60,7 @@ func (c *Cluster) Events(ctx context.Context, of object.Identity) ([]Event, erro
 		first = cmp.Or(first, err)
 	}
 	reason, _ := classify(first)
-	return nil, &Failure{"read the Events about", of, reason, first}
+	return nil, &WriteError{"read the Events about", of, reason, first}
 }
 
 func (c *Cluster) events(ctx context.Context, t snapshot.Type, about string, of object.Identity) ([]Event, error) {

@@ -121,7 +121,7 @@ func TestEventsThatCannotBeReadAreAFailureAndNotNone(t *testing.T) {
 		"/apis/events.k8s.io/v1/namespaces/ns/events": say(failure{http.StatusNotFound, "NotFound"}),
 	})
 	_, err := c.Events(context.Background(), worker)
-	var failed *Failure
+	var failed *WriteError
 	if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden || !strings.HasPrefix(err.Error(), "read the Events about Pod/worker in namespace ns: ") {
 		t.Errorf("got %v", err)
 	}

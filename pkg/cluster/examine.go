@@ -19,7 +19,7 @@ func (w *Writer) Read(ctx context.Context, at object.Identity) (*object.Object, 
 }
 
 // read is Read.
-func (l *look) read(ctx context.Context, view *snapshot.View, at object.Identity) (*object.Object, error) {
+func (l *scan) read(ctx context.Context, view *snapshot.View, at object.Identity) (*object.Object, error) {
 	found := l.lookup(ctx, view, coordinatesOf(at))
 	if found.Object != nil && found.Object.UID != at.UID {
 		found = l.confirm(ctx, view, found, l.holderOf(found.Object.UID))
@@ -28,7 +28,7 @@ func (l *look) read(ctx context.Context, view *snapshot.View, at object.Identity
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case found.Outcome == snapshot.Failed:
-		return nil, &Failure{"read", at, found.Reason, errors.New(found.Message)}
+		return nil, &WriteError{"read", at, found.Reason, errors.New(found.Message)}
 	case found.Object == nil || found.Object.UID != at.UID:
 		return nil, nil
 	}
@@ -36,7 +36,7 @@ func (l *look) read(ctx context.Context, view *snapshot.View, at object.Identity
 }
 
 // holderOf is the object that had a UID when the cluster was scanned, or nil.
-func (l *look) holderOf(uid types.UID) *object.Object {
+func (l *scan) holderOf(uid types.UID) *object.Object {
 	if l.origin == nil {
 		return nil
 	}
@@ -48,12 +48,12 @@ func (l *look) holderOf(uid types.UID) *object.Object {
 	return nil
 }
 
-// Examine reads an object and everything that its references lead to, as a
+// Verify reads an object and everything that its references lead to, as a
 // snapshot that holds this object alone. It holds none where the object is
 // proven to be gone or replaced. Its lists and gaps are those of the look that
 // the Writer rests on: they say what a 404 proves. What the lists showed is not
 // believed: every reference that can be asked for was asked for anew.
-func (w *Writer) Examine(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error) {
+func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error) {
 	o, err := w.Read(ctx, at)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (w *Writer) Examine(ctx context.Context, at object.Identity) (*snapshot.Sna
 	if o != nil {
 		s.Objects = []*object.Object{o}
 		unknown := func(types.UID) *object.Object { return nil }
-		s.Lookups, err = w.look().lookupAll(ctx, w.view, w.view.Unproven(s.Objects, unknown), s.Objects, unknown)
+		s.Lookups, err = w.look().lookupAll(ctx, w.view, w.view.Unverified(s.Objects, unknown), s.Objects, unknown)
 		if err != nil {
 			return nil, err
 		}
@@ -72,27 +72,27 @@ func (w *Writer) Examine(ctx context.Context, at object.Identity) (*snapshot.Sna
 	return s, nil
 }
 
-// Census lists everything again, of the types that discovery names now: who depends on
+// Relist lists everything again, of the types that discovery names now: who depends on
 // whom. A type that was there and is named no more is a gap, unless it is proven that it
 // was taken away. The error may be a *Blind or an *Unreachable.
-func (w *Writer) Census(ctx context.Context) (*snapshot.Snapshot, error) {
+func (w *Writer) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
 	world, err := w.cluster.Discover(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return w.cluster.Look(ctx, world, Scope{}, time.Now)
+	return w.cluster.Scan(ctx, world, Scope{}, time.Now)
 }
 
 // The pauses between two questions of Await.
 const firstPause, longestPause = 250 * time.Millisecond, 2 * time.Second
 
-// Await returns nil when the object is gone or replaced, and the context's error
+// WaitForGone returns nil when the object is gone or replaced, and the context's error
 // when that ends before. It goes on asking while the server is out of order, but
 // not where the answer would stay the same: the error is then a *Failure.
-func (w *Writer) Await(ctx context.Context, at object.Identity) error {
+func (w *Writer) WaitForGone(ctx context.Context, at object.Identity) error {
 	for pause := firstPause; ; pause = min(pause*2, longestPause) {
 		o, err := w.Read(ctx, at)
-		var failed *Failure
+		var failed *WriteError
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -110,14 +110,14 @@ func (w *Writer) Await(ctx context.Context, at object.Identity) error {
 	}
 }
 
-func lasting(r snapshot.Reason) bool {
-	return r == snapshot.Forbidden || r == snapshot.Unproven || r == snapshot.Vanished || r == snapshot.Refused
+func lasting(r snapshot.ErrorClass) bool {
+	return r == snapshot.Forbidden || r == snapshot.Unverified || r == snapshot.Vanished || r == snapshot.Refused
 }
 
 // look carries the lookups of one question. It remembers no probe of an earlier
 // one, so that what failed then is tried again.
-func (w *Writer) look() *look {
-	return &look{Cluster: w.cluster, origin: w.seen, probes: map[probeKey]func() error{}}
+func (w *Writer) look() *scan {
+	return &scan{Cluster: w.cluster, origin: w.seen, probes: map[probeKey]func() error{}}
 }
 
 func coordinatesOf(i object.Identity) snapshot.Coordinates {

@@ -13,17 +13,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Failure is a request about one object that was not granted, or of which it is
+// WriteError is a request about one object that was not granted, or of which it is
 // not known whether it was.
-type Failure struct {
+type WriteError struct {
 	Verb   string // delete, patch, create, read, wait for
 	Object object.Identity
-	Reason snapshot.Reason
+	Reason snapshot.ErrorClass
 	Err    error // as the server or the connection put it: unescaped
 }
 
 // Error is one line.
-func (f *Failure) Error() string {
+func (f *WriteError) Error() string {
 	message, _, _ := strings.Cut(f.Err.Error(), "\n")
 	if f.Object.Namespace == "" {
 		return fmt.Sprintf("%s %s: %s", f.Verb, f.Object, message)
@@ -32,13 +32,13 @@ func (f *Failure) Error() string {
 }
 
 // Unwrap is the cause.
-func (f *Failure) Unwrap() error { return f.Err }
+func (f *WriteError) Unwrap() error { return f.Err }
 
 // Refusal is the reason, by which a caller decides what to do next.
-func (f *Failure) Refusal() snapshot.Reason { return f.Reason }
+func (f *WriteError) Refusal() snapshot.ErrorClass { return f.Reason }
 
 // Hint is what a person may do about it, or empty.
-func (f *Failure) Hint() string {
+func (f *WriteError) Hint() string {
 	if f.Reason != snapshot.Forbidden {
 		return ""
 	}
@@ -63,7 +63,7 @@ const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
 
 // refused classes what stood in the way of a request about a single object. A
 // 404 proves nothing yet.
-func refused(err error) snapshot.Reason {
+func refused(err error) snapshot.ErrorClass {
 	reason, _ := classify(err)
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -75,7 +75,7 @@ func refused(err error) snapshot.Reason {
 	case code == http.StatusUnprocessableEntity:
 		return snapshot.Invalid
 	case code == http.StatusNotFound:
-		return snapshot.Unproven
+		return snapshot.Unverified
 	case code >= 400 && code < 500 && (reason == snapshot.ServerError || reason == snapshot.Vanished || reason == snapshot.Webhook):
 		return snapshot.Refused
 	}

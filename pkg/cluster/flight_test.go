@@ -48,7 +48,7 @@ func TestSmallRequestsGoOutTogether(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := c.Look(t.Context(), w, test.scope, time.Now)
+			s, err := c.Scan(t.Context(), w, test.scope, time.Now)
 			if err != nil || len(s.Gaps) > 0 {
 				t.Fatalf("got %+v, %v", s, err)
 			}

@@ -50,7 +50,7 @@ func (w *Writer) followed(objects []object.Identity) []share {
 			continue
 		}
 		spaces := grouped(ofKind, kindIn)
-		if len(spaces) > mostNamespaces && w.view.Saw(m.Type.GroupResource(), "") {
+		if len(spaces) > mostNamespaces && w.view.Listed(m.Type.GroupResource(), "") {
 			out = append(out, share{job{of: m.Type}, ofKind})
 			continue
 		}

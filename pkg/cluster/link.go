@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// link is what is known of the way to the server.
-type link struct{ near atomic.Bool }
+// compression is what is known of the way to the server.
+type compression struct{ near atomic.Bool }
 
 const (
 	// nearby is how long the shortest answer takes at most where compressing lists costs
@@ -24,7 +24,7 @@ const (
 
 // timing notes how long it is from the end of a request to the begin of its answer, which
 // is to be one that the server has at hand.
-func (l *link) timing() *httptrace.ClientTrace {
+func (l *compression) timing() *httptrace.ClientTrace {
 	begun := time.Now()
 	var wrote atomic.Int64 // since begun
 	return &httptrace.ClientTrace{
@@ -38,7 +38,7 @@ func (l *link) timing() *httptrace.ClientTrace {
 }
 
 // carried notes how long an answer took that was not compressed.
-func (l *link) carried(bytes int64, took time.Duration) {
+func (l *compression) carried(bytes int64, took time.Duration) {
 	if bytes >= weighty && float64(bytes) < narrow*took.Seconds() {
 		l.near.Store(false)
 	}
@@ -47,7 +47,7 @@ func (l *link) carried(bytes int64, took time.Duration) {
 // weighed is a body that is not compressed, of which the link is told how it came.
 type weighed struct {
 	io.ReadCloser
-	on     *link
+	on     *compression
 	bytes  int64
 	waited time.Duration
 }

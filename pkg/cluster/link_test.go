@@ -15,7 +15,7 @@ func TestAServerIsNearWhoseAnswersComeAtOnce(t *testing.T) {
 		"at once":       {0, true},
 		"after a while": {2 * nearby, false},
 	} {
-		l := &link{}
+		l := &compression{}
 		trace := l.timing()
 		trace.WroteRequest(httptrace.WroteRequestInfo{})
 		time.Sleep(test.wait) // what a far server takes
@@ -36,7 +36,7 @@ func TestALinkIsNarrowOverWhichMuchTakesLong(t *testing.T) {
 		"much in much time":       {2 << 20, time.Second, false},
 		"little, which says less": {weighty - 1, time.Hour, true},
 	} {
-		l := &link{}
+		l := &compression{}
 		l.near.Store(true)
 		l.carried(test.bytes, test.took)
 		if l.near.Load() != test.near {

@@ -38,7 +38,7 @@ type answer struct {
 func (c *Cluster) listAll(ctx context.Context, jobs []job, labels bool) ([]answer, error) {
 	progress := counter{total: len(jobs), tell: c.options.Progress}
 	pace := newPace(c.atOnce(jobs))
-	return each(ctx, c.atOnce(jobs), jobs, func(j job) answer {
+	return inParallel(ctx, c.atOnce(jobs), jobs, func(j job) answer {
 		a := c.listAmong(ctx, pace, j, labels)
 		progress.add(len(a.objects))
 		return a
@@ -66,7 +66,7 @@ func (c *Cluster) list(ctx context.Context, j job, labels bool) answer {
 // the pages are cut (410), or its pages contradict each other, it starts over once,
 // without pages. What was read before an error is returned with it. at bounds the
 // requests in flight, those of other lists among them.
-func (c *Cluster) listAmong(ctx context.Context, at *pace, j job, labels bool) answer {
+func (c *Cluster) listAmong(ctx context.Context, at *pageSize, j job, labels bool) answer {
 	if err := at.flights.Acquire(ctx, 1); err != nil {
 		return answer{err: err}
 	}

@@ -40,22 +40,22 @@ const (
 	WidenAlways                 // list everything, everywhere, whatever is seen
 )
 
-// Blind says that not a single type could be read, so that there is no answer
+// NothingReadableError says that not a single type could be read, so that there is no answer
 // to give.
-type Blind struct{ Gaps []snapshot.Gap }
+type NothingReadableError struct{ Gaps []snapshot.Gap }
 
-func (e *Blind) Error() string {
+func (e *NothingReadableError) Error() string {
 	first := e.Gaps[0]
 	return fmt.Sprintf("nothing could be read: all of %d types failed, the first is %s (%s): %s", len(e.Gaps), first, first.Reason, first.Message)
 }
 
-// look is one look under way.
-type look struct {
+// scan is one look under way.
+type scan struct {
 	*Cluster
 	scope Scope
-	world *World
+	world *Discovery
 
-	seen     snapshot.Collection
+	seen     snapshot.Deduper
 	done     map[snapshot.Listing]bool
 	listed   []snapshot.Listing
 	versions map[snapshot.Listing]string // the resourceVersions of these lists
@@ -69,23 +69,23 @@ type look struct {
 	probes   map[probeKey]func() error
 }
 
-// Look lists every monitored type in scope and looks up the owners that no list
+// Scan lists every monitored type in scope and looks up the owners that no list
 // showed. What cannot be read becomes a gap; the error is a *Blind when that is
 // everything. now ends the look: ages are measured from it.
-func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
-	l := c.newLook(w, scope)
+func (c *Cluster) Scan(ctx context.Context, w *Discovery, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+	l := c.newScan(w, scope)
 	if err := l.list(ctx, l.jobs(), false); err != nil {
 		return nil, err
 	}
 	if len(l.listed) == 0 && len(l.gaps) > 0 {
-		return nil, &Blind{Gaps: l.gaps}
+		return nil, &NothingReadableError{Gaps: l.gaps}
 	}
 	if l.scope.Widen == WidenAlways {
 		if err := l.list(ctx, l.everything(), true); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.chase(ctx); err != nil {
+	if err := l.resolveOwners(ctx); err != nil {
 		return nil, err
 	}
 	if err := l.list(ctx, l.wider(), true); err != nil {
@@ -102,15 +102,15 @@ func (c *Cluster) Look(ctx context.Context, w *World, scope Scope, now func() ti
 	return s, nil
 }
 
-// newLook prepares to list what the world serves, with memory of its own.
-func (c *Cluster) newLook(w *World, scope Scope) *look {
-	return &look{
+// newScan prepares to list what the world serves, with memory of its own.
+func (c *Cluster) newScan(w *Discovery, scope Scope) *scan {
+	return &scan{
 		Cluster: c.withMemory(), scope: scope, world: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
 		done: map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{}, probes: map[probeKey]func() error{},
 	}
 }
 
-func (l *look) jobs() []job {
+func (l *scan) jobs() []job {
 	if l.scope.Namespaces == nil {
 		return l.everything()
 	}
@@ -126,7 +126,7 @@ func (l *look) jobs() []job {
 }
 
 // everything are the lists of all monitored types, everywhere.
-func (l *look) everything() []job {
+func (l *scan) everything() []job {
 	var jobs []job
 	for _, t := range l.world.Types {
 		if t.Monitored() {
@@ -138,7 +138,7 @@ func (l *look) everything() []job {
 
 // list runs the jobs that were not run yet and files what they bring. search
 // says that they only look for lost owners.
-func (l *look) list(ctx context.Context, jobs []job, search bool) error {
+func (l *scan) list(ctx context.Context, jobs []job, search bool) error {
 	var fresh []job
 	for _, j := range jobs {
 		if !l.done[j.listing()] {
@@ -180,7 +180,7 @@ func (l *look) list(ctx context.Context, jobs []job, search bool) error {
 
 // answers are those to the jobs, in their order. What discovery had listed to prove itself
 // is not listed again.
-func (l *look) answers(ctx context.Context, jobs []job) ([]answer, error) {
+func (l *scan) answers(ctx context.Context, jobs []job) ([]answer, error) {
 	out := make([]answer, len(jobs))
 	var left []job
 	var places []int
@@ -218,9 +218,9 @@ func byKind(jobs []job) []int {
 }
 
 // view is of what is known so far.
-func (l *look) view() *snapshot.View { return snapshot.NewView(l.snapshot()) }
+func (l *scan) view() *snapshot.View { return snapshot.NewView(l.snapshot()) }
 
-func (l *look) snapshot() *snapshot.Snapshot {
+func (l *scan) snapshot() *snapshot.Snapshot {
 	return &snapshot.Snapshot{
 		Server: l.world.Server, Types: l.world.Types,
 		Listed: l.listed, Gaps: l.gaps, Lookups: l.lookups, Objects: l.seen.Objects(),

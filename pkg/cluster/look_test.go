@@ -121,7 +121,7 @@ func take(t *testing.T, c *Cluster) *snapshot.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Look(context.Background(), w, Scope{}, func() time.Time { return time.Unix(0, 0) })
+	s, err := c.Scan(context.Background(), w, Scope{}, func() time.Time { return time.Unix(0, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,8 +269,8 @@ func TestNothingReadIsNoAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Look(context.Background(), w, Scope{}, time.Now)
-	var blind *Blind
+	_, err = c.Scan(context.Background(), w, Scope{}, time.Now)
+	var blind *NothingReadableError
 	if !errors.As(err, &blind) || len(blind.Gaps) != 3 {
 		t.Errorf("got %v", err)
 	}
@@ -286,7 +286,7 @@ func TestAnInterruptedLookAnswersTheInterrupt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Look(ctx, w, Scope{}, time.Now); !errors.Is(err, context.Canceled) {
+	if _, err := c.Scan(ctx, w, Scope{}, time.Now); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,11 +15,11 @@ import (
 )
 
 // lookup asks what lives at the coordinates.
-func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coordinates) snapshot.Lookup {
+func (l *scan) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coordinates) snapshot.Lookup {
 	out := snapshot.Lookup{Coordinates: at, Outcome: snapshot.Failed}
 	m, ok := view.Map(at.APIVersion, at.Kind)
 	if !ok || !m.Served || !snapshot.ValidName(at.Name) {
-		out.Reason, out.Message = snapshot.Unproven, "no request can be made for it"
+		out.Reason, out.Message = snapshot.Unverified, "no request can be made for it"
 		return out
 	}
 	result, err := l.do(ctx, func() *rest.Request { return l.get(m.Type, at.Namespace, at.Name, acceptObject) })
@@ -38,7 +38,7 @@ func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 	default:
 		out.Reason, out.Message = classify(err)
 		if out.Reason == snapshot.Vanished {
-			out.Reason = snapshot.Unproven
+			out.Reason = snapshot.Unverified
 		}
 	}
 	return out
@@ -48,8 +48,8 @@ func (l *look) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 // at that place nor any reference of the objects knows. From it follows that an owner was
 // replaced, and that what has that owner alone may go: for that, an answer that was broken
 // on its way must not be enough. known returns the object of a UID that was seen, or nil.
-func (l *look) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
-	answers, err := each(ctx, l.options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return l.lookup(ctx, view, c) })
+func (l *scan) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
+	answers, err := inParallel(ctx, l.options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return l.lookup(ctx, view, c) })
 	strange := map[types.UID]bool{}
 	for _, a := range answers {
 		if a.Object == nil {
@@ -69,7 +69,7 @@ func (l *look) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot
 			}
 		}
 	}
-	return each(ctx, l.options.Small, answers, func(a snapshot.Lookup) snapshot.Lookup {
+	return inParallel(ctx, l.options.Small, answers, func(a snapshot.Lookup) snapshot.Lookup {
 		if a.Object == nil || !strange[a.Object.UID] {
 			return a
 		}
@@ -79,7 +79,7 @@ func (l *look) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot
 
 // confirm asks a second time, and believes nothing of two answers that name different
 // objects, or of a UID that holder has, which is another object.
-func (l *look) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup, holder *object.Object) snapshot.Lookup {
+func (l *scan) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup, holder *object.Object) snapshot.Lookup {
 	failed := snapshot.Lookup{Coordinates: first.Coordinates, Outcome: snapshot.Failed, Reason: snapshot.Unreadable}
 	second := l.lookup(ctx, view, first.Coordinates)
 	switch {
@@ -97,10 +97,10 @@ func (l *look) confirm(ctx context.Context, view *snapshot.View, first snapshot.
 
 // absent settles a 404 that names the object: it proves absence only where a
 // list of that type succeeded (design, section 4).
-func (l *look) absent(ctx context.Context, view *snapshot.View, t snapshot.Type, out snapshot.Lookup) snapshot.Lookup {
-	if !view.Saw(t.GroupResource(), out.Namespace) {
+func (l *scan) absent(ctx context.Context, view *snapshot.View, t snapshot.Type, out snapshot.Lookup) snapshot.Lookup {
+	if !view.Listed(t.GroupResource(), out.Namespace) {
 		if err := l.listable(ctx, t, out.Namespace); err != nil {
-			out.Reason = snapshot.Unproven
+			out.Reason = snapshot.Unverified
 			out.Message = fmt.Sprintf("it was not found, but neither could %s be listed: %v", t, err)
 			return out
 		}
@@ -110,7 +110,7 @@ func (l *look) absent(ctx context.Context, view *snapshot.View, t snapshot.Type,
 }
 
 // listable tries the shortest list of a type, once per type and namespace.
-func (l *look) listable(ctx context.Context, t snapshot.Type, namespace string) error {
+func (l *scan) listable(ctx context.Context, t snapshot.Type, namespace string) error {
 	key := probeKey{t.GroupResource(), namespace}
 	l.probesMu.Lock()
 	probe, ok := l.probes[key]

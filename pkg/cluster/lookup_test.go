@@ -72,7 +72,7 @@ func TestOneAnswerReplacesNoObjectThatIsReadAgain(t *testing.T) {
 	found := func(uid string) http.HandlerFunc { return answers(200, asMetadata(uid, "8", nil)) }
 	for name, test := range map[string]struct {
 		answers []http.HandlerFunc
-		want    snapshot.Reason // empty: it is gone
+		want    snapshot.ErrorClass // empty: it is gone
 		asked   int
 	}{
 		"two show the same other object":  {[]http.HandlerFunc{found("uid-y")}, "", 2},

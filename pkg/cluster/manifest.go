@@ -32,7 +32,7 @@ func (c *Cluster) Manifests(ctx context.Context, seen *snapshot.Snapshot, wanted
 	c = c.withMemory()
 	m := &manifests{
 		Cluster: c, pass: each, failed: map[types.UID]error{}, wanted: make(map[types.UID]object.Identity, len(wanted)),
-		look: &look{Cluster: c, origin: seen, probes: map[probeKey]func() error{}}, view: snapshot.NewView(seen),
+		look: &scan{Cluster: c, origin: seen, probes: map[probeKey]func() error{}}, view: snapshot.NewView(seen),
 	}
 	for _, o := range wanted {
 		m.wanted[o.UID] = o
@@ -51,7 +51,7 @@ func (c *Cluster) Manifests(ctx context.Context, seen *snapshot.Snapshot, wanted
 // manifests is one reading under way.
 type manifests struct {
 	*Cluster
-	look   *look
+	look   *scan
 	view   *snapshot.View
 	pass   func(object.Object, json.RawMessage) error
 	wanted map[types.UID]object.Identity // what was not passed on yet

@@ -66,7 +66,7 @@ func (m *manifests) list(ctx context.Context, l share) (rest []object.Identity, 
 			return nil, stop.error
 		case err != nil && !isAnswer(err):
 			for _, o := range m.missing(l.wanted) {
-				m.failed[o.UID] = &Failure{"read", o, refused(err), err}
+				m.failed[o.UID] = &WriteError{"read", o, refused(err), err}
 			}
 			return nil, nil
 		case err != nil, !more:
@@ -87,7 +87,7 @@ func continueOf(err error) string {
 // isAnswer reports whether a request failed because of what its answer holds, so that
 // another request may do better.
 func isAnswer(err error) bool {
-	return errors.As(err, new(*AnswerError)) || errors.As(err, new(*tooLong)) || errors.Is(err, errContradicted)
+	return errors.As(err, new(*AnswerError)) || errors.As(err, new(*tooLongError)) || errors.Is(err, errContradicted)
 }
 
 // wholePage is one page of whole objects, or why there is none.
@@ -143,7 +143,7 @@ func (m *manifests) single(ctx context.Context, objects []object.Identity) error
 		err error
 	}
 	for batch := range slices.Chunk(objects, manifestBatch) {
-		answers, err := each(ctx, m.options.Concurrency, batch, func(o object.Identity) answer {
+		answers, err := inParallel(ctx, m.options.Concurrency, batch, func(o object.Identity) answer {
 			raw, err := m.ask(ctx, o)
 			if err == nil {
 				err = m.memory.takeBytes(int64(len(raw)))
@@ -164,7 +164,7 @@ func (m *manifests) single(ctx context.Context, objects []object.Identity) error
 				}
 			}
 			var stop *stopped
-			var failed *Failure
+			var failed *WriteError
 			switch {
 			case a.err == nil:
 			case errors.As(a.err, &stop):
@@ -172,7 +172,7 @@ func (m *manifests) single(ctx context.Context, objects []object.Identity) error
 			case errors.As(a.err, &failed):
 				m.failed[o.UID] = failed
 			default:
-				m.failed[o.UID] = &Failure{"read", o, refused(a.err), a.err}
+				m.failed[o.UID] = &WriteError{"read", o, refused(a.err), a.err}
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (m *manifests) replaced(ctx context.Context, o object.Identity) error {
 func (m *manifests) ask(ctx context.Context, o object.Identity) (json.RawMessage, error) {
 	mapping, ok := m.view.Map(o.APIVersion, o.Kind)
 	if !ok || !mapping.Served || !mapping.Type.Can("get") || !snapshot.ValidName(o.Name) {
-		return nil, &Failure{"read", o, snapshot.Unproven, errNowhere}
+		return nil, &WriteError{"read", o, snapshot.Unverified, errNowhere}
 	}
 	result, err := m.do(ctx, func() *rest.Request { return m.get(mapping.Type, o.Namespace, o.Name, acceptWhole) })
 	if err == nil {

@@ -20,22 +20,22 @@ const (
 	steeper = 4
 )
 
-// pace is how lists are asked for that do not fit on a page.
-type pace struct {
+// pageSize is how lists are asked for that do not fit on a page.
+type pageSize struct {
 	flights *semaphore.Weighted // requests
 	long    *semaphore.Weighted // lists
 }
 
-func newPace(flights int) *pace {
-	return &pace{semaphore.NewWeighted(int64(flights)), semaphore.NewWeighted(longLists)}
+func newPace(flights int) *pageSize {
+	return &pageSize{semaphore.NewWeighted(int64(flights)), semaphore.NewWeighted(longLists)}
 }
 
 // claim takes a place among the long lists, for the rest of the list; wait says whether
 // to wait for one. A list that asks for no page ahead needs none.
-func (p *paging) claim(ctx context.Context, wait bool) (bool, error) {
+func (p *pager) claim(ctx context.Context, wait bool) (bool, error) {
 	switch {
 	case p.claimed:
-	case p.pace == nil:
+	case p.pageSize == nil:
 		return true, nil
 	case wait:
 		if err := p.long.Acquire(ctx, 1); err != nil {

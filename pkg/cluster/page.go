@@ -19,29 +19,29 @@ const window = 64 << 10
 
 var windows = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, window) }}
 
-// paging is a list that is read page by page. It is to be closed.
-type paging struct {
+// pager is a list that is read page by page. It is to be closed.
+type pager struct {
 	*Cluster
 	job
-	*pace   // nil: no page is asked for ahead
-	labels  bool
-	reader  *metaproto.Reader
-	size    int64  // of the pages to be asked for
-	asked   int64  // of the one that is read; 0: of all
-	next    *ahead // nil unless it is under way
-	claimed bool   // one of the places of long lists
-	holds   int64  // bytes of memory that the page under way takes
+	*pageSize // nil: no page is asked for ahead
+	labels    bool
+	reader    *metaproto.Reader
+	size      int64     // of the pages to be asked for
+	asked     int64     // of the one that is read; 0: of all
+	next      *prefetch // nil unless it is under way
+	claimed   bool      // one of the places of long lists
+	holds     int64     // bytes of memory that the page under way takes
 }
 
-func (c *Cluster) paging(j job, labels bool, at *pace) *paging {
-	p := &paging{Cluster: c, job: j, pace: at, labels: labels, size: c.options.ChunkSize, reader: metaproto.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
+func (c *Cluster) paging(j job, labels bool, at *pageSize) *pager {
+	p := &pager{Cluster: c, job: j, pageSize: at, labels: labels, size: c.options.ChunkSize, reader: metaproto.NewReader(j.of.APIVersion(), j.of.Kind, labels)}
 	p.reader.Each = p.accept
 	return p
 }
 
 // page reads one page and appends its objects, up to most. A page that breaks off is
 // asked for again; nothing of it stays in what is answered.
-func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
+func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
 	p.reader.Begun = func(m metav1.ListMeta) { p.askAhead(ctx, o, m.Continue) }
 	if o.Continue != "" {
 		if _, err := p.claim(ctx, true); err != nil {
@@ -74,7 +74,7 @@ func (p *paging) page(ctx context.Context, o metav1.ListOptions, into []*object.
 	return all, page, err
 }
 
-func (p *paging) ask(ctx context.Context, o metav1.ListOptions) (io.ReadCloser, error) {
+func (p *pager) ask(ctx context.Context, o metav1.ListOptions) (io.ReadCloser, error) {
 	request := p.get(p.of, p.namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 	if !p.link.near.Load() {
 		return request.Stream(ctx)
@@ -86,7 +86,7 @@ func (p *paging) ask(ctx context.Context, o metav1.ListOptions) (io.ReadCloser, 
 	return &weighed{ReadCloser: body, on: p.link}, nil
 }
 
-func (p *paging) read(into []*object.Object, body io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
+func (p *pager) read(into []*object.Object, body io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
 	in := windows.Get().(*bufio.Reader)
 	in.Reset(body)
 	defer func() {
@@ -101,7 +101,7 @@ func (p *paging) read(into []*object.Object, body io.Reader, most int) ([]*objec
 
 // whole reads an answer of another encoding, which has to be there as a whole
 // before anything can be read of it.
-func (p *paging) whole(into []*object.Object, in io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
+func (p *pager) whole(into []*object.Object, in io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
 	raw, held, err := p.memory.readAll(in)
 	defer p.memory.giveBytes(held)
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *paging) whole(into []*object.Object, in io.Reader, most int) ([]*object
 }
 
 // accept checks an object of a page, and counts the memory that it takes.
-func (p *paging) accept(o *object.Object) error {
+func (p *pager) accept(o *object.Object) error {
 	if err := verifyObject(p.job, o.Namespace, o.Name, string(o.UID), o.ResourceVersion); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func TestAPageInProtobuf(t *testing.T) {
 	for name, test := range map[string]struct {
 		answers []func(http.ResponseWriter)
 		want    []string
-		reason  snapshot.Reason // of the gap; empty: none
+		reason  snapshot.ErrorClass // of the gap; empty: none
 		asked   int
 	}{
 		"pages are put together": {
@@ -122,7 +122,7 @@ func TestAPageInProtobuf(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			var reason snapshot.Reason
+			var reason snapshot.ErrorClass
 			if err != nil {
 				reason, _ = classify(err)
 			}

@@ -56,7 +56,7 @@ func (a *announced) of(j job) *answer {
 var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond}
 
 // prove adds the gaps of what is announced and not named.
-func (c *Cluster) prove(ctx context.Context, w *World) error {
+func (c *Cluster) prove(ctx context.Context, w *Discovery) error {
 	for of, list := range map[*snapshot.Type]*answer{&apiServices: &w.announced.services, &definitions: &w.announced.definitions} {
 		if list.err != nil && !w.excuses(of, list.err) {
 			gap := snapshot.Gap{Group: of.Group, Resource: of.Resource}
@@ -88,7 +88,7 @@ func (c *Cluster) prove(ctx context.Context, w *World) error {
 			missing = append(missing, o)
 		}
 	}
-	gaps, err := each(ctx, c.options.Small, missing, func(o *object.Object) *snapshot.Gap { return c.unserved(ctx, o) })
+	gaps, err := inParallel(ctx, c.options.Small, missing, func(o *object.Object) *snapshot.Gap { return c.unserved(ctx, o) })
 	for _, gap := range gaps {
 		if gap != nil {
 			w.Gaps = append(w.Gaps, *gap)
@@ -100,12 +100,12 @@ func (c *Cluster) prove(ctx context.Context, w *World) error {
 // excuses reports whether nothing can be, or has to be, proven by a list that failed. A
 // server may lack the type. To a user who may not list it, a scan of the whole cluster
 // has that as a gap, and one of a namespace cannot do better.
-func (w *World) excuses(of *snapshot.Type, err error) bool {
+func (w *Discovery) excuses(of *snapshot.Type, err error) bool {
 	named := w.serves(of.GroupResource())
 	switch refused(err) {
 	case snapshot.Forbidden:
 		return named
-	case snapshot.Unproven: // 404
+	case snapshot.Unverified: // 404
 		return !named
 	default:
 		return false
@@ -118,10 +118,10 @@ func definedBy(o *object.Object) (schema.GroupResource, bool) {
 	return schema.GroupResource{Group: group, Resource: resource}, ok
 }
 
-func (w *World) serves(of schema.GroupResource) bool { return w.served[of] }
+func (w *Discovery) serves(of schema.GroupResource) bool { return w.served[of] }
 
 // lacksGroup reports whether a group is a gap already.
-func (w *World) lacksGroup(group string) bool {
+func (w *Discovery) lacksGroup(group string) bool {
 	for _, g := range w.Gaps {
 		if g.Resource == snapshot.All && (g.Group == group || g.Group == snapshot.All) {
 			return true
@@ -171,7 +171,7 @@ func (c *Cluster) unserved(ctx context.Context, o *object.Object) *snapshot.Gap 
 
 // catchUp returns when discovery names all that is announced, or when it does not after
 // some time.
-func (c *Cluster) catchUp(ctx context.Context, w *World) (*World, error) {
+func (c *Cluster) catchUp(ctx context.Context, w *Discovery) (*Discovery, error) {
 	for _, pause := range catchUpPauses {
 		if !w.lags() {
 			break
@@ -181,7 +181,7 @@ func (c *Cluster) catchUp(ctx context.Context, w *World) (*World, error) {
 			return nil, ctx.Err()
 		case <-time.After(pause):
 		}
-		now, err := c.world(ctx, true)
+		now, err := c.discovery(ctx, true)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (c *Cluster) catchUp(ctx context.Context, w *World) (*World, error) {
 	return w, nil
 }
 
-func (w *World) lags() bool {
+func (w *Discovery) lags() bool {
 	for _, g := range w.Gaps {
 		if g.Reason == snapshot.Undiscovered {
 			return true
@@ -210,7 +210,7 @@ type discovered struct {
 // vanished notes what a world names, and returns gaps for the types that were named before
 // and are not now, unless it is proven that they were taken away: a custom type whose
 // definition is gone, or one of a group that no APIService announces.
-func (d *discovered) vanished(w *World) []snapshot.Gap {
+func (d *discovered) vanished(w *Discovery) []snapshot.Gap {
 	announcing, defines := map[string]bool{}, map[schema.GroupResource]bool{}
 	for _, o := range w.announced.services.objects {
 		_, group, _ := strings.Cut(o.Name, ".")

@@ -199,7 +199,7 @@ func TestATypeThatVanishesBeforeTheRelistIsAGap(t *testing.T) {
 			})
 			first := take(t, c)
 			later = true
-			s, err := c.Writer(first, false).Census(t.Context())
+			s, err := c.Writer(first, false).Relist(t.Context())
 			if err != nil || len(s.Gaps) != test.want {
 				t.Errorf("gaps %v, %v", s.Gaps, err)
 			}

@@ -15,12 +15,12 @@ const runningPods = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Faile
 
 // markRunning asks once, where Pods were listed, which of them a kubelet has to
 // stop. Metadata does not tell, so the server selects.
-func (l *look) markRunning(ctx context.Context) error {
+func (l *scan) markRunning(ctx context.Context) error {
 	if !l.scope.Running || !slices.ContainsFunc(l.seen.Objects(), mayRun) {
 		return nil
 	}
 	jobs := l.podLists()
-	answers, err := each(ctx, l.options.Concurrency, jobs, func(j job) answer { return l.Cluster.list(ctx, j, false) })
+	answers, err := inParallel(ctx, l.options.Concurrency, jobs, func(j job) answer { return l.Cluster.list(ctx, j, false) })
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (l *look) markRunning(ctx context.Context) error {
 }
 
 // podLists are the lists of Pods that succeeded, with the selection.
-func (l *look) podLists() []job {
+func (l *scan) podLists() []job {
 	var jobs []job
 	for _, t := range l.world.Types {
 		if t.Group != "" || t.Kind != "Pod" || !t.Monitored() {

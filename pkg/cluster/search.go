@@ -10,7 +10,7 @@ import (
 // wider lists, in a look that was limited to namespaces, what may show the UIDs
 // of owners that are not where their references say, and the dependents that an
 // object waits for.
-func (l *look) wider() []job {
+func (l *scan) wider() []job {
 	if l.scope.Namespaces == nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (l *look) wider() []job {
 // dependents count by UID, wherever they live, and the finalizer may only go once all
 // of them were seen (docs/gc-semantics.md#graph,
 // docs/differences.md#it-is-more-careful).
-func (l *look) awaiting() bool {
+func (l *scan) awaiting() bool {
 	bears := func(o *object.Object) bool {
 		return slices.Contains(o.Finalizers, object.ForegroundFinalizer) || slices.Contains(o.Finalizers, object.OrphanFinalizer)
 	}

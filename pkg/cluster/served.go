@@ -28,10 +28,10 @@ type served struct {
 	failed map[schema.GroupVersion]error // versions that it did not tell of, which are not in groups
 }
 
-// staleGroup says that the server which aggregates did not hear of a group lately.
-type staleGroup struct{ schema.GroupVersion }
+// staleGroupError says that the server which aggregates did not hear of a group lately.
+type staleGroupError struct{ schema.GroupVersion }
 
-func (e staleGroup) Error() string { return "stale GroupVersion discovery: " + e.String() }
+func (e staleGroupError) Error() string { return "stale GroupVersion discovery: " + e.String() }
 
 // The kinds of answers about a root, and about a version of a group.
 const (
@@ -125,7 +125,7 @@ func withoutStale(groups []apidiscovery.APIGroupDiscovery) *served {
 			stale := v.Freshness == apidiscovery.DiscoveryFreshnessStale
 			if stale {
 				gv := schema.GroupVersion{Group: g.Name, Version: v.Version}
-				out.failed[gv] = staleGroup{gv}
+				out.failed[gv] = staleGroupError{gv}
 			}
 			return stale
 		})
@@ -145,7 +145,7 @@ func (c *Cluster) types(ctx context.Context, root string, groups []metav1.APIGro
 		resources []apidiscovery.APIResourceDiscovery
 		err       error
 	}
-	answers, err := each(ctx, c.options.Small, versions, func(gv schema.GroupVersion) (a answer) {
+	answers, err := inParallel(ctx, c.options.Small, versions, func(gv schema.GroupVersion) (a answer) {
 		a.resources, a.err = c.resources(ctx, root, gv.String())
 		return a
 	})

@@ -37,7 +37,7 @@ func divide(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.Identi
 			at := of(group[0])
 			mapping, ok := view.Map(at.APIVersion, at.Kind)
 			t := mapping.Type
-			known := ok && mapping.Served && t.Can("list") && view.Saw(t.GroupResource(), at.Namespace)
+			known := ok && mapping.Served && t.Can("list") && view.Listed(t.GroupResource(), at.Namespace)
 			much := len(group) > single && len(group)*worthwhile >= total[at]
 			if known && (much || !t.Can("get")) {
 				lists = append(lists, share{job{of: t, namespace: at.Namespace}, group})

@@ -32,7 +32,7 @@ func (c *Cluster) Tables(ctx context.Context, seen *snapshot.Snapshot, objects [
 	if slices.ContainsFunc(asked, func(r rendering) bool { return r.at.name == "" }) {
 		limit = c.options.Concurrency // a list of tables is large, and held as a whole
 	}
-	answers, err := each(ctx, limit, asked, func(r rendering) map[types.UID]Cells {
+	answers, err := inParallel(ctx, limit, asked, func(r rendering) map[types.UID]Cells {
 		return c.render(ctx, r)
 	})
 	shown := make(map[types.UID]bool, len(objects))

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Traffic counts what is asked of a server, and what comes back. The zero value has
+// RequestStats counts what is asked of a server, and what comes back. The zero value has
 // counted nothing. It is safe for concurrent use.
-type Traffic struct {
+type RequestStats struct {
 	mu           sync.Mutex
 	asked        map[verb]int
 	refused      int // answers other than 2xx
@@ -24,14 +24,14 @@ type Traffic struct {
 	failed       map[string]bool // methods and URLs of what failed
 }
 
-// counting counts into a Traffic.
-type counting struct {
+// metricsTransport counts into a Traffic.
+type metricsTransport struct {
 	http.RoundTripper
 	base string
-	into *Traffic
+	into *RequestStats
 }
 
-func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *metricsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	key := r.Method + " " + r.URL.String()
 	c.into.ask(verbOf(r, c.base), key)
 	response, err := c.RoundTripper.RoundTrip(r)
@@ -42,7 +42,7 @@ func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-func (t *Traffic) ask(v verb, key string) {
+func (t *RequestStats) ask(v verb, key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.asked == nil {
@@ -55,7 +55,7 @@ func (t *Traffic) ask(v verb, key string) {
 	}
 }
 
-func (t *Traffic) answer(response *http.Response, err error, key string) {
+func (t *RequestStats) answer(response *http.Response, err error, key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = time.Now()
@@ -74,7 +74,7 @@ func (t *Traffic) answer(response *http.Response, err error, key string) {
 type counted struct {
 	io.ReadCloser
 	key  string
-	into *Traffic
+	into *RequestStats
 }
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -94,7 +94,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // String is one line: how many requests there were, of which verbs, what came of them,
 // and how long it was from the first of them to the end of the last answer. Bytes are
 // those of bodies as they are read: a server that packs them sends fewer.
-func (t *Traffic) String() string {
+func (t *RequestStats) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var verbs []string

@@ -63,7 +63,7 @@ func TestTrafficIsCounted(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	var traffic Traffic
+	var traffic RequestStats
 	if got := traffic.String(); got != "requests: 0" {
 		t.Errorf("at first: %s", got)
 	}

@@ -45,7 +45,7 @@ func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.Del
 	ctx, over := finishing(ctx)
 	defer over()
 	left, err := w.delete(ctx, o, policy)
-	var failed *Failure
+	var failed *WriteError
 	if errors.As(err, &failed) && failed.Reason == snapshot.Conflict && policy == metav1.DeletePropagationBackground && !w.dryRun &&
 		len(o.Finalizers) > 0 && len(o.ForeignFinalizers()) == 0 {
 		return w.strip(ctx, o)
@@ -94,14 +94,14 @@ func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1
 		DryRun:            w.trial(),
 	})
 	if err != nil {
-		return nil, nil, &Failure{"delete", o.Identity, snapshot.Refused, err}
+		return nil, nil, &WriteError{"delete", o.Identity, snapshot.Refused, err}
 	}
 	sent := 0
 	left, err = w.send(ctx, "delete", o, func(t snapshot.Type) *rest.Request {
 		sent++
 		return on(w.cluster.rest.Delete(), t, o.Namespace, o.Name).SetHeader("Content-Type", "application/json").Body(body)
 	})
-	var failed *Failure
+	var failed *WriteError
 	known := w.dryRun || !errors.As(err, &failed) || failed.Reason == snapshot.Gone
 	if !known && (sent > 1 || failed.Reason == snapshot.TimedOut) { // an answer may have been lost
 		switch now, unread := w.Read(ctx, o.Identity); {
@@ -129,7 +129,7 @@ func (w *Writer) Patch(ctx context.Context, o *object.Object, c object.Change) (
 func (w *Writer) patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	body, err := patchOf(o, c)
 	if err != nil {
-		return nil, &Failure{"patch", o.Identity, snapshot.Refused, err}
+		return nil, &WriteError{"patch", o.Identity, snapshot.Refused, err}
 	}
 	left, err := w.send(ctx, "patch", o, func(t snapshot.Type) *rest.Request {
 		r := on(w.cluster.rest.Patch(types.JSONPatchType), t, o.Namespace, o.Name).Body(body)
@@ -138,7 +138,7 @@ func (w *Writer) patch(ctx context.Context, o *object.Object, c object.Change) (
 		}
 		return r
 	})
-	var failed *Failure
+	var failed *WriteError
 	if errors.As(err, &failed) && failed.Reason == snapshot.Invalid {
 		failed.Reason = w.unfit(ctx, o)
 	}
@@ -147,7 +147,7 @@ func (w *Writer) patch(ctx context.Context, o *object.Object, c object.Change) (
 
 // unfit tells what a 422 means: a test of the patch fails on an object that has
 // changed, too.
-func (w *Writer) unfit(ctx context.Context, o *object.Object) snapshot.Reason {
+func (w *Writer) unfit(ctx context.Context, o *object.Object) snapshot.ErrorClass {
 	switch now, err := w.Read(ctx, o.Identity); {
 	case err != nil:
 		return snapshot.Invalid
@@ -175,15 +175,15 @@ var (
 // send sends a write about o and answers what is left of it.
 func (w *Writer) send(ctx context.Context, verb string, o *object.Object, request func(snapshot.Type) *rest.Request) (*object.Object, error) {
 	if o.UID == "" || o.ResourceVersion == "" {
-		return nil, &Failure{verb, o.Identity, snapshot.Unproven, errUnbound}
+		return nil, &WriteError{verb, o.Identity, snapshot.Unverified, errUnbound}
 	}
 	m, ok := w.view.Map(o.APIVersion, o.Kind)
 	if !ok || !m.Served || !snapshot.ValidName(o.Name) {
-		return nil, &Failure{verb, o.Identity, snapshot.Unproven, errNowhere}
+		return nil, &WriteError{verb, o.Identity, snapshot.Unverified, errNowhere}
 	}
 	result, err := w.cluster.write(ctx, func() *rest.Request { return request(m.Type) })
 	if ctx.Err() != nil && err != nil {
-		return nil, &Failure{verb, o.Identity, snapshot.TimedOut, errUnheard}
+		return nil, &WriteError{verb, o.Identity, snapshot.TimedOut, errUnheard}
 	}
 	if err != nil {
 		return nil, w.failure(ctx, verb, o.Identity, m.Type, err)
@@ -200,7 +200,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	case w.dryRun && verb == "delete" && errors.Is(err, errNoMetadata):
 		return nil, nil // what a server answers to the trial of a DELETE that would empty the finalizers (registry.Store.Delete)
 	case err != nil && w.dryRun:
-		return nil, &Failure{verb, o.Identity, snapshot.Unreadable, err}
+		return nil, &WriteError{verb, o.Identity, snapshot.Unreadable, err}
 	case err != nil: // it was done, all the same
 		return w.Read(ctx, o.Identity)
 	}
@@ -216,7 +216,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 // failure classes a refused write. A 404 means gone only where absence is
 // proven: it names the object, and the type can be listed.
 func (w *Writer) failure(ctx context.Context, verb string, at object.Identity, t snapshot.Type, err error) error {
-	out := &Failure{verb, at, refused(err), err}
+	out := &WriteError{verb, at, refused(err), err}
 	if namesObject(err, t.GroupResource(), at.Name) {
 		if w.look().absent(ctx, w.view, t, snapshot.Lookup{Coordinates: coordinatesOf(at)}).Outcome == snapshot.Absent {
 			out.Reason = snapshot.Gone

@@ -153,7 +153,7 @@ func TestWhatARefusedWriteMeans(t *testing.T) {
 		verb    string
 		answers []http.HandlerFunc
 		read    []http.HandlerFunc
-		want    snapshot.Reason // empty: done
+		want    snapshot.ErrorClass // empty: done
 		tries   int
 	}{
 		"done at once":                         {verb: delete, answers: []http.HandlerFunc{success}, tries: 1},
@@ -177,9 +177,9 @@ func TestWhatARefusedWriteMeans(t *testing.T) {
 		"415":                                  {verb: patch, answers: []http.HandlerFunc{answers(415, "no")}, want: snapshot.Refused, tries: 1},
 		"422 on deletion":                      {verb: delete, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, want: snapshot.Invalid, tries: 1},
 		"404 that names it":                    {verb: patch, answers: []http.HandlerFunc{notFound()}, want: snapshot.Gone, tries: 1},
-		"404 of a path":                        {verb: delete, answers: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }}, want: snapshot.Unproven, tries: 1},
-		"404 that names another":               {verb: delete, answers: []http.HandlerFunc{answers(404, status(404, "NotFound", "", fields{"name": "y", "kind": "pods"}))}, want: snapshot.Unproven, tries: 1},
-		"404 that names nothing":               {verb: delete, answers: []http.HandlerFunc{answers(404, status(404, "NotFound", "", nil))}, want: snapshot.Unproven, tries: 1},
+		"404 of a path":                        {verb: delete, answers: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }}, want: snapshot.Unverified, tries: 1},
+		"404 that names another":               {verb: delete, answers: []http.HandlerFunc{answers(404, status(404, "NotFound", "", fields{"name": "y", "kind": "pods"}))}, want: snapshot.Unverified, tries: 1},
+		"404 that names nothing":               {verb: delete, answers: []http.HandlerFunc{answers(404, status(404, "NotFound", "", nil))}, want: snapshot.Unverified, tries: 1},
 		"422 of an object that is gone":        {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{notFound()}, want: snapshot.Gone, tries: 1},
 		"422 of a replaced object":             {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(200, asMetadata("uid-y", "7", nil))}, want: snapshot.Gone, tries: 1},
 		"422 of a changed object":              {verb: patch, answers: []http.HandlerFunc{answers(422, status(422, "Invalid", "no", nil))}, read: []http.HandlerFunc{answers(200, asMetadata("uid-x", "8", nil))}, want: snapshot.Conflict, tries: 1},
@@ -195,7 +195,7 @@ func TestWhatARefusedWriteMeans(t *testing.T) {
 			} else {
 				_, err = w.Patch(t.Context(), podX(), object.Change{Drop: []int{0}})
 			}
-			var failed *Failure
+			var failed *WriteError
 			switch {
 			case test.want == "" && err != nil:
 				t.Errorf("got %v", err)
@@ -215,17 +215,17 @@ func TestA404OfATypeThatCannotBeListed(t *testing.T) {
 	gone := answers(404, status(404, "NotFound", "", fields{"name": "x", "kind": "secrets"}))
 	for name, test := range map[string]struct {
 		list http.HandlerFunc
-		want snapshot.Reason
+		want snapshot.ErrorClass
 	}{
 		"it can":   {answers(200, list()), snapshot.Gone},
-		"it can't": {answers(403, "no"), snapshot.Unproven},
+		"it can't": {answers(403, "no"), snapshot.Unverified},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := stage(t, false, map[string][]http.HandlerFunc{
 				"DELETE /api/v1/namespaces/ns/secrets/x": {gone}, "GET /api/v1/namespaces/ns/secrets/x": {gone}, "GET /api/v1/namespaces/ns/secrets": {test.list},
 			})
 			_, err := w.Delete(t.Context(), secret, metav1.DeletePropagationBackground)
-			var failed *Failure
+			var failed *WriteError
 			if !errors.As(err, &failed) || failed.Reason != test.want {
 				t.Errorf("delete: %v", err)
 			}
@@ -303,14 +303,14 @@ func TestWhatIsSent(t *testing.T) {
 func TestAFailureSaysWhatWasTried(t *testing.T) {
 	at := object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: "y", Name: "x"}
 	for _, test := range []struct {
-		failure Failure
+		failure WriteError
 		want    string
 		hint    bool
 	}{
-		{Failure{"delete", at, snapshot.Forbidden, errors.New("no\nmore")}, "delete ConfigMap/x in namespace y: no", false},
-		{Failure{"patch", object.Identity{Kind: "Node", Name: "n"}, snapshot.Conflict, errors.New("no")}, "patch Node/n: no", false},
-		{Failure{"patch", at, snapshot.Forbidden, errors.New("cannot set an ownerRef on a resource you can't delete: , <nil>")}, "patch ConfigMap/x in namespace y: cannot set an ownerRef on a resource you can't delete: , <nil>", true},
-		{Failure{"patch", at, snapshot.Forbidden, errors.New("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>")}, "", true},
+		{WriteError{"delete", at, snapshot.Forbidden, errors.New("no\nmore")}, "delete ConfigMap/x in namespace y: no", false},
+		{WriteError{"patch", object.Identity{Kind: "Node", Name: "n"}, snapshot.Conflict, errors.New("no")}, "patch Node/n: no", false},
+		{WriteError{"patch", at, snapshot.Forbidden, errors.New("cannot set an ownerRef on a resource you can't delete: , <nil>")}, "patch ConfigMap/x in namespace y: cannot set an ownerRef on a resource you can't delete: , <nil>", true},
+		{WriteError{"patch", at, snapshot.Forbidden, errors.New("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>")}, "", true},
 	} {
 		if got := test.failure.Error(); test.want != "" && got != test.want {
 			t.Errorf("got %s", got)
@@ -357,7 +357,7 @@ func TestADeletionWhoseAnswerWasLostIsLookedAfter(t *testing.T) {
 	for name, test := range map[string]struct {
 		deletes []http.HandlerFunc
 		now     http.HandlerFunc
-		want    snapshot.Reason // empty: it is gone
+		want    snapshot.ErrorClass // empty: it is gone
 		sent    int
 	}{
 		"it is marked, and nothing keeps it":                     {[]http.HandlerFunc{breaks, conflict, done}, marked, "", 3},
@@ -369,7 +369,7 @@ func TestADeletionWhoseAnswerWasLostIsLookedAfter(t *testing.T) {
 		"it is as it was":                                        {[]http.HandlerFunc{breaks, forbidden, done}, answers(200, asMetadata("uid-x", "7", nil)), snapshot.Forbidden, 2},
 		"somebody else changed it":                               {[]http.HandlerFunc{breaks, conflict, done}, answers(200, asMetadata("uid-x", "8", nil)), snapshot.Conflict, 2},
 		"it is gone, though the second answer does not prove it": {[]http.HandlerFunc{breaks, nowhere, done}, another, snapshot.Gone, 2},
-		"nobody can say":                                         {[]http.HandlerFunc{breaks, nowhere, done}, forbidden, snapshot.Unproven, 2},
+		"nobody can say":                                         {[]http.HandlerFunc{breaks, nowhere, done}, forbidden, snapshot.Unverified, 2},
 		"no answer was lost, so somebody else began it":          {[]http.HandlerFunc{conflict, done}, marked, snapshot.Conflict, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -442,7 +442,7 @@ func TestADeletionThatWouldEmptyTheFinalizers(t *testing.T) {
 				"DELETE " + onePod: {conflict, answers(200, fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})}, "PATCH " + onePod: {test.patch},
 			})
 			left, err := w.Delete(t.Context(), test.object, test.policy)
-			var failed *Failure
+			var failed *WriteError
 			if left != nil || (err == nil) != test.done || !test.done && (!errors.As(err, &failed) || failed.Reason != snapshot.Conflict) {
 				t.Errorf("got %v, %v", left, err)
 			}
@@ -469,7 +469,7 @@ func TestAnInterruptedWriteIsNotSentAgain(t *testing.T) {
 		answers(503, "down")(w, r)
 	}}})
 	patient.Duration = time.Minute
-	var failed *Failure
+	var failed *WriteError
 	if _, err := w.Delete(ctx, podX(), metav1.DeletePropagationBackground); !errors.As(err, &failed) || failed.Reason != snapshot.Unavailable {
 		t.Errorf("got %v", err)
 	}
@@ -482,8 +482,8 @@ func TestAwaitEndsWhereTheAnswerStaysTheSame(t *testing.T) {
 	w, s := stage(t, false, map[string][]http.HandlerFunc{"GET " + onePod: {
 		answers(429, "slow"), answers(200, asMetadata("uid-x", "8", nil)), answers(403, status(403, "Forbidden", "no", nil)),
 	}})
-	var failed *Failure
-	if err := w.Await(t.Context(), podX().Identity); !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden || failed.Error() != "wait for Pod/x in namespace ns: no" {
+	var failed *WriteError
+	if err := w.WaitForGone(t.Context(), podX().Identity); !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden || failed.Error() != "wait for Pod/x in namespace ns: no" {
 		t.Errorf("got %v", err)
 	}
 	if got := s.count("GET " + onePod); got != 3 {
@@ -522,7 +522,7 @@ func TestWhatExamineDoesNotProveIsUnknown(t *testing.T) {
 	seen.Gaps = []snapshot.Gap{{Resource: "gappeds", Reason: snapshot.Forbidden}, {Group: "lost", Resource: snapshot.All, Reason: snapshot.Unavailable}}
 	// What the first look believed counts no more.
 	seen.Lookups = []snapshot.Lookup{{Coordinates: snapshot.Coordinates{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "there"}, Outcome: snapshot.Absent}}
-	e, err := w.cluster.Writer(&seen, false).Examine(t.Context(), podX().Identity)
+	e, err := w.cluster.Writer(&seen, false).Verify(t.Context(), podX().Identity)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -694,7 +694,7 @@ func TestManifests(t *testing.T) {
 				}
 			}
 			for _, uid := range test.failed {
-				var f *Failure
+				var f *WriteError
 				if !errors.As(failed[uid], &f) {
 					t.Errorf("%s: %v", uid, failed[uid])
 				}
@@ -720,7 +720,7 @@ func TestPodsAreTakenForRunning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Look(t.Context(), w, Scope{Running: true}, time.Now)
+	s, err := c.Scan(t.Context(), w, Scope{Running: true}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Aftermath is what a course would go on to, once everything lets go that holds
+// Release is what a course would go on to, once everything lets go that holds
 // what it left terminating.
-type Aftermath struct {
-	Course
+type Release struct {
+	Result
 	// Begun are the objects that are deleted only then, in the order in which that
 	// comes to them.
 	Begun []graph.Node
@@ -20,30 +20,30 @@ type Aftermath struct {
 	After map[graph.Node][]graph.Node
 }
 
-type afterward struct {
-	aftermath *Aftermath
+type afterRelease struct {
+	aftermath *Release
 	held      []graph.Node                // terminating, and not released yet
 	released  map[graph.Node]bool         // what others are thought to have let go of
 	owed      map[graph.Node][]graph.Node // as After, of all that moved on; see because
 	lists     map[uint64][][]graph.Node   // what owed holds, each list once, by a hash
 }
 
-// Afterwards moves the model on from the end of the course. Foreign finalizers
+// SimulateRelease moves the model on from the end of the course. Foreign finalizers
 // are taken off what the course left terminating, and off what is deleted in
 // turn, until nothing more comes of that. The course itself stays as it is, but
 // its Model is at the new end.
-func (c *Course) Afterwards() *Aftermath {
+func (c *Result) SimulateRelease() *Release {
 	s := c.simulation
-	s.afterward = &afterward{
-		aftermath: &Aftermath{After: map[graph.Node][]graph.Node{}},
+	s.afterward = &afterRelease{
+		aftermath: &Release{After: map[graph.Node][]graph.Node{}},
 		released:  map[graph.Node]bool{}, owed: map[graph.Node][]graph.Node{}, lists: map[uint64][][]graph.Node{},
 	}
 	clear(s.ends)
-	touched := slices.Concat(c.Asked, c.Lifted.Nodes())
-	for i := range c.Moves {
-		touched = append(touched, c.Moves[i].Node)
+	touched := slices.Concat(c.Asked, c.FinalizersRemoved.Nodes())
+	for i := range c.Transitions {
+		touched = append(touched, c.Transitions[i].Node)
 	}
-	for n := range c.Swept {
+	for n := range c.ContentsDeleted {
 		touched = append(touched, n)
 	}
 	slices.Sort(touched)
@@ -51,7 +51,7 @@ func (c *Course) Afterwards() *Aftermath {
 		s.hold(n)
 	}
 	next := s.run(func() int { return 0 })
-	s.afterward.aftermath.Course = *next
+	s.afterward.aftermath.Result = *next
 	return s.afterward.aftermath
 }
 
@@ -63,7 +63,7 @@ func (s *simulation) hold(n graph.Node) {
 }
 
 // follow notes what a move of state means for what comes afterwards.
-func (a *afterward) follow(s *simulation, n graph.Node, old *object.Object) {
+func (a *afterRelease) follow(s *simulation, n graph.Node, old *object.Object) {
 	if now := s.now[n]; old != nil && !old.Terminating() && (now == nil || now.Terminating()) {
 		a.aftermath.Begun = append(a.aftermath.Begun, n)
 		if after := a.owed[n]; len(after) > 0 {
@@ -73,9 +73,9 @@ func (a *afterward) follow(s *simulation, n graph.Node, old *object.Object) {
 	}
 }
 
-// letGo takes foreign finalizers off whatever is held by now, and says whether
+// removeFinalizer takes foreign finalizers off whatever is held by now, and says whether
 // there was any.
-func (s *simulation) letGo() bool {
+func (s *simulation) removeFinalizer() bool {
 	if s.afterward == nil {
 		return false
 	}
@@ -94,7 +94,7 @@ func (s *simulation) letGo() bool {
 				left = Patched(left, object.Change{Release: f})
 			}
 		}
-		s.Become(n, left)
+		s.SetState(n, left)
 	}
 	return any
 }

@@ -22,15 +22,15 @@ func TestMovesMayBeDoneInAnyOrderThatRespectsAfter(t *testing.T) {
 		s := drawCoherent(t)
 		c := courseOf(s)
 		world := newWorld(modelOf(s))
-		done := make([]bool, len(c.Moves))
-		for range c.Moves {
-			i := rapid.SampledFrom(ready(t, c.Moves, done)).Draw(t, "next")
+		done := make([]bool, len(c.Transitions))
+		for range c.Transitions {
+			i := rapid.SampledFrom(ready(t, c.Transitions, done)).Draw(t, "next")
 			done[i] = true
-			m := c.Moves[i]
+			m := c.Transitions[i]
 			d := world.decide(m)
 			world.compareWithALook(t, m, d)
 			if want, got := comparable(world, m, m.Decision), comparable(world, m, d); want != got {
-				if _, swept := c.Swept[m.Node]; swept && d.Act == collector.Leave {
+				if _, swept := c.ContentsDeleted[m.Node]; swept && d.Action == collector.ActionNone {
 					continue
 				}
 				t.Fatalf("move %d of %q: now %q", i, said(c), got)
@@ -47,10 +47,10 @@ func TestMovesMayBeDoneInAnyOrderThatRespectsAfter(t *testing.T) {
 }
 
 // ready are the moves that may be done next.
-func ready(t *rapid.T, moves []collector.Move, done []bool) []int {
+func ready(t *rapid.T, moves []collector.Transition, done []bool) []int {
 	var out []int
 	for i, m := range moves {
-		for _, before := range m.After {
+		for _, before := range m.StateAfter {
 			if before >= i {
 				t.Fatalf("move %d comes after move %d", i, before)
 			}
@@ -58,17 +58,17 @@ func ready(t *rapid.T, moves []collector.Move, done []bool) []int {
 		if m.Follows >= i {
 			t.Fatalf("move %d follows move %d", i, m.Follows)
 		}
-		if !done[i] && !slices.ContainsFunc(m.After, func(before int) bool { return !done[before] }) {
+		if !done[i] && !slices.ContainsFunc(m.StateAfter, func(before int) bool { return !done[before] }) {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-func comparable(w *world, m collector.Move, d collector.Decision) string {
+func comparable(w *world, m collector.Transition, d collector.Decision) string {
 	o := w.Object(m.Node)
-	if o == nil || d.Act == collector.Leave {
-		return fmt.Sprint("leave: ", d.Hold)
+	if o == nil || d.Action == collector.ActionNone {
+		return fmt.Sprint("leave: ", d.NoAction)
 	}
 	return act(string(o.UID), o, d)
 }

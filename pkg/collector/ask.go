@@ -26,20 +26,20 @@ func (s *simulation) ask() int {
 		if before == nil || before.Contested || int(d.Node) >= s.graph.Listed() || !changes(before, Deleted(before, d.Policy, s.taken)) {
 			continue
 		}
-		decision := Decision{Act: Remove, Policy: d.Policy, Culprit: -1}
-		move := Move{
-			Decision: decision, Asked: true, Pass: 1, Node: d.Node, Before: before, For: graph.None,
-			After: s.before(d.Node, decision), Follows: -1, Race: graph.None,
+		decision := Decision{Action: ActionDelete, Policy: d.Policy, UndecidableReference: -1}
+		move := Transition{
+			Decision: decision, Asked: true, Pass: 1, Node: d.Node, StateBefore: before, Requested: graph.None,
+			StateAfter: s.before(d.Node, decision), Follows: -1, Nondeterministic: graph.None,
 		}
 		if !before.Terminating() {
 			move.Verdicts = s.Verdicts(d.Node)
 		}
 		s.make(move)
 	}
-	s.course.Tangled = s.tangled()
-	asked := len(s.course.Moves)
+	s.course.Entangled = s.entangled()
+	asked := len(s.course.Transitions)
 	for i := range asked {
-		if n := s.course.Moves[i].Node; s.now[n] != nil && s.last[n] == int32(i) {
+		if n := s.course.Transitions[i].Node; s.now[n] != nil && s.last[n] == int32(i) {
 			s.others(i, n)
 		}
 	}

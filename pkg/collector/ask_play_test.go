@@ -27,13 +27,13 @@ type request struct {
 	races []string // whose fate is a matter of luck
 }
 
-func ask(s *snapshot.Snapshot, hand collector.Hand, of []deletion) *collector.Course {
+func ask(s *snapshot.Snapshot, hand collector.Actor, of []deletion) *collector.Result {
 	g := graph.New(s)
 	b := collector.Bounds{Roots: collector.Nothing}
 	for _, d := range of {
 		b.Deletes = append(b.Deletes, collector.Deletion{Node: g.Find(d.uid), Policy: d.policy})
 	}
-	return collector.NewModelOf(g, collector.NewJudge(g), hand).Simulate(b)
+	return collector.NewActorModel(g, collector.NewJudge(g), hand).Simulate(b)
 }
 
 func grant(t *testing.T, requests []request) {
@@ -45,30 +45,30 @@ func grant(t *testing.T, requests []request) {
 				shuffled := *whole
 				shuffled.Objects = order
 				shuffled.Sort()
-				c := ask(&shuffled, collector.Theirs, r.asked)
+				c := ask(&shuffled, collector.ActorControllerManager, r.asked)
 				if t.Failed() {
 					return
 				}
 				var moves, races, later []string
 				for i, line := range said(c) {
-					if c.Moves[i].Asked {
+					if c.Transitions[i].Asked {
 						line = strings.Replace(line, "1 ", "ask ", 1)
 					}
 					moves = append(moves, line)
-					if c.Moves[i].Race != graph.None {
-						races = append(races, c.Moves[i].Before.Name)
+					if c.Transitions[i].Nondeterministic != graph.None {
+						races = append(races, c.Transitions[i].StateBefore.Name)
 					}
 				}
 				compare(t, "moves", r.moves, moves)
 				compare(t, "left", r.left, left(c))
-				for _, n := range c.Tangled.Nodes() {
+				for _, n := range c.Entangled.Nodes() {
 					races = append(races, c.Model.Graph().Object(n).Name)
 				}
 				compare(t, "races", r.races, races)
-				then := c.Afterwards()
+				then := c.SimulateRelease()
 				for _, n := range then.Begun {
 					name := c.Model.Graph().Object(n).Name
-					if disputed(&then.Course)[n] {
+					if disputed(&then.Result)[n] {
 						name += ", by luck"
 					}
 					later = append(later, name)
@@ -82,10 +82,10 @@ func grant(t *testing.T, requests []request) {
 
 // disputed are the objects on which a course acts as a matter of luck, or because
 // it did so on another.
-func disputed(c *collector.Course) map[graph.Node]bool {
-	out, moves := map[graph.Node]bool{}, make([]bool, len(c.Moves))
-	for i, m := range c.Moves {
-		moves[i] = m.Race != graph.None || m.Follows >= 0 && moves[m.Follows]
+func disputed(c *collector.Result) map[graph.Node]bool {
+	out, moves := map[graph.Node]bool{}, make([]bool, len(c.Transitions))
+	for i, m := range c.Transitions {
+		moves[i] = m.Nondeterministic != graph.None || m.Follows >= 0 && moves[m.Follows]
 		out[m.Node] = out[m.Node] || moves[i]
 	}
 	return out
@@ -341,7 +341,7 @@ func soon(o *object.Object) {
 // Nobody who acts for others foretells what these do.
 func TestNobodyLetsGoBesideOurOwnHand(t *testing.T) {
 	claim := st.Object("v1", "PersistentVolumeClaim", "ns/claim", st.Held(collector.ClaimProtection))
-	c := ask(st.New(st.Serving(st.Workloads()...), st.Listing(claim)), collector.Ours, []deletion{{claim.UID, inBackground}})
+	c := ask(st.New(st.Serving(st.Workloads()...), st.Listing(claim)), collector.ActorClient, []deletion{{claim.UID, inBackground}})
 	compare(t, "left", []string{"claim terminating " + collector.ClaimProtection}, left(c))
 }
 
@@ -360,7 +360,7 @@ func TestCustodian(t *testing.T) {
 		"notcrossplane.io":                        {"notcrossplane.io", false, false},
 		"hold":                                    {"", false, false},
 	} {
-		whose, when, known := collector.Custodian(finalizer)
+		whose, when, known := collector.FinalizerController(finalizer)
 		if whose != want.whose || (when != "") != want.when || known != want.known {
 			t.Errorf("%s: %q, %q, %t", finalizer, whose, when, known)
 		}

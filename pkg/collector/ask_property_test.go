@@ -31,14 +31,14 @@ func drawDeletions(t *rapid.T, s *snapshot.Snapshot) []deletion {
 func TestWhatIsAskedForComesFirstAndIsNobodysDecision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, rapid.SampledFrom([]collector.Hand{collector.Ours, collector.Theirs}).Draw(t, "hand"), drawDeletions(t, s))
+		c := ask(s, rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "hand"), drawDeletions(t, s))
 		asked := true
-		for i, m := range c.Moves {
+		for i, m := range c.Transitions {
 			if m.Asked && (!asked || m.Follows >= 0 || m.Pass != 1) {
 				t.Errorf("move %d was asked for, in pass %d, after %d", i, m.Pass, m.Follows)
 			}
 			asked = asked && m.Asked
-			if !m.Asked && !slices.Contains(c.Asked, m.Node) && m.Pass == 1 && len(c.Moves) > 0 && c.Moves[0].Asked {
+			if !m.Asked && !slices.Contains(c.Asked, m.Node) && m.Pass == 1 && len(c.Transitions) > 0 && c.Transitions[0].Asked {
 				t.Errorf("move %d comes with what was asked for", i)
 			}
 		}
@@ -50,10 +50,10 @@ func TestWhatIsAskedForComesFirstAndIsNobodysDecision(t *testing.T) {
 func TestADeletionMovesNothingThatDoesNotHangOnIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, collector.Theirs, drawDeletions(t, s))
+		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
 		g := c.Model.Graph()
 		reached := append([]graph.Node{}, c.Asked...)
-		for n := range c.Swept {
+		for n := range c.ContentsDeleted {
 			reached = append(reached, n)
 		}
 		below := g.Component(reached...)
@@ -70,15 +70,15 @@ func TestADeletionMovesNothingThatDoesNotHangOnIt(t *testing.T) {
 func TestADeletionComesToItsEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, collector.Theirs, drawDeletions(t, s))
-		for i := range c.Moves {
-			n := c.Moves[i].Node
+		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
+		for i := range c.Transitions {
+			n := c.Transitions[i].Node
 			o := c.Model.Object(n)
 			if o == nil {
 				continue
 			}
-			if d := c.Model.Decide(n); d.Act != collector.Leave {
-				t.Errorf("%s could still be acted on: %s", o, d.Act)
+			if d := c.Model.Decide(n); d.Action != collector.ActionNone {
+				t.Errorf("%s could still be acted on: %s", o, d.Action)
 			}
 		}
 	})
@@ -87,12 +87,12 @@ func TestADeletionComesToItsEnd(t *testing.T) {
 func TestAfterwardsNothingIsHeldAnyMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, collector.Theirs, drawDeletions(t, s))
+		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
 		moved := map[graph.Node]bool{}
-		for i := range c.Moves {
-			moved[c.Moves[i].Node] = true
+		for i := range c.Transitions {
+			moved[c.Transitions[i].Node] = true
 		}
-		a := c.Afterwards()
+		a := c.SimulateRelease()
 		for _, n := range a.Begun {
 			moved[n] = true
 		}
@@ -110,22 +110,22 @@ func TestAfterwardsNothingIsHeldAnyMore(t *testing.T) {
 func TestWhatGoesAfterwardsHangsOnSomethingOrGoesAnyway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, collector.Theirs, drawDeletions(t, s))
+		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
 		g, lost := c.Model.Graph(), map[graph.Node]bool{}
 		for n := range g.Listed() {
 			node := graph.Node(n)
-			lost[node] = c.Model.Decide(node).Act == collector.Remove && !slices.Contains(c.Model.Verdicts(node), collector.Waiting)
+			lost[node] = c.Model.Decide(node).Action == collector.ActionDelete && !slices.Contains(c.Model.Verdicts(node), collector.Waiting)
 		}
 		end := graph.New(seen(c.Model))
-		anyway := collector.NewModelOf(end, collector.NewJudge(end), collector.Theirs).Simulate(collector.Bounds{}).Model
-		a := c.Afterwards()
-		lucky := disputed(&a.Course)
+		anyway := collector.NewActorModel(end, collector.NewJudge(end), collector.ActorControllerManager).Simulate(collector.Bounds{}).Model
+		a := c.SimulateRelease()
+		lucky := disputed(&a.Result)
 		for _, n := range a.Begun {
 			o, after := anyway.Object(end.Find(g.UID(n))), a.After[n]
 			if len(after) == 0 && o != nil && !o.Terminating() && !lucky[n] {
 				t.Errorf("%s goes only afterwards, and after nothing", g.Object(n))
 			}
-			if _, swept := a.Swept[n]; len(after) > 0 && lost[n] && !swept {
+			if _, swept := a.ContentsDeleted[n]; len(after) > 0 && lost[n] && !swept {
 				t.Errorf("%s goes anyway, and after %v", g.Object(n), after)
 			}
 		}
@@ -139,7 +139,7 @@ func TestTheOrderOfTargetsDoesNotMatter(t *testing.T) {
 		asked := drawDeletions(t, s)
 		back := slices.Clone(asked)
 		slices.Reverse(back)
-		one, two := ask(s, collector.Theirs, asked), ask(s, collector.Theirs, back)
+		one, two := ask(s, collector.ActorControllerManager, asked), ask(s, collector.ActorControllerManager, back)
 		if fmt.Sprint(left(one)) != fmt.Sprint(left(two)) {
 			t.Errorf("%q, and the other way round %q", left(one), left(two))
 		}
@@ -184,7 +184,7 @@ func TestTheCostOfADeletionIsLinear(t *testing.T) {
 			cost := func(n int) float64 {
 				s := shape(n)
 				target := s.Objects[slices.IndexFunc(s.Objects, func(o *object.Object) bool { return len(o.Owners) == 0 })].UID
-				return testing.AllocsPerRun(1, func() { ask(s, collector.Theirs, []deletion{{target, policy}}).Afterwards() })
+				return testing.AllocsPerRun(1, func() { ask(s, collector.ActorControllerManager, []deletion{{target, policy}}).SimulateRelease() })
 			}
 			if once, twice := cost(n), cost(2*n); twice > 2.3*once {
 				t.Errorf("%s, %s: %.0f allocations for %d objects, %.0f for twice as many", name, policy, once, n, twice)

@@ -6,20 +6,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
-// because notes on whose account a move is made that is about to be: an object goes
+// attribute notes on whose account a move is made that is about to be: an object goes
 // on account of the owners that it loses, and a foreground deletion ends on that of
 // the dependents that blocked it. It costs the references of the object, or those to
 // it. A reference that was dangling in the snapshot already is no reason, whatever
 // becomes of what has its UID: the owner that it names was not there.
-func (a *afterward) because(s *simulation, m *Move) {
+func (a *afterRelease) attribute(s *simulation, m *Transition) {
 	var by []graph.Node
 	switch {
-	case m.For != graph.None:
-		by = []graph.Node{m.For}
-	case !m.Before.Terminating():
+	case m.Requested != graph.None:
+		by = []graph.Node{m.Requested}
+	case !m.StateBefore.Terminating():
 		for i, v := range s.judged(m.Node) {
-			if m.Verdicts[i].Lost() && v != Dangling {
-				by = append(by, s.graph.Find(m.Before.Owners[i].UID))
+			if m.Verdicts[i].IsBad() && v != Dangling {
+				by = append(by, s.graph.Find(m.StateBefore.Owners[i].UID))
 			}
 		}
 	default:
@@ -33,7 +33,7 @@ func (a *afterward) because(s *simulation, m *Move) {
 }
 
 // owe notes that an object moves on because others did.
-func (a *afterward) owe(n graph.Node, by ...graph.Node) {
+func (a *afterRelease) owe(n graph.Node, by ...graph.Node) {
 	var all [][]graph.Node
 	add := func(some []graph.Node) {
 		if last := len(all) - 1; len(some) > 0 && (last < 0 || !same(all[last], some)) {
@@ -60,7 +60,7 @@ func same(a, b []graph.Node) bool { return len(a) == len(b) && &a[0] == &b[0] }
 
 // known is a list of holders as it was answered before: where all hang on the same, one
 // list is enough.
-func (a *afterward) known(after []graph.Node) []graph.Node {
+func (a *afterRelease) known(after []graph.Node) []graph.Node {
 	const prime = 1099511628211 // of FNV-1a
 	key := uint64(len(after))
 	for _, n := range after {
@@ -77,7 +77,7 @@ func (a *afterward) known(after []graph.Node) []graph.Node {
 
 // holders are what had to be let go of before an object moved on: the object
 // itself where it was.
-func (a *afterward) holders(n graph.Node) []graph.Node {
+func (a *afterRelease) holders(n graph.Node) []graph.Node {
 	if a.released[n] {
 		return []graph.Node{n}
 	}

@@ -25,7 +25,7 @@ func (s *simulation) begin() {
 		switch {
 		case !candidate(s.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node):
 		case s.canWait(node):
-			s.putOff.add(s.graph, node)
+			s.deferred.add(s.graph, node)
 		default:
 			s.enqueue(node)
 		}
@@ -76,16 +76,16 @@ func (d *delay) add(g *graph.Graph, n graph.Node) {
 	}
 }
 
-// takeUp queues what was put off and is still to be done.
-func (s *simulation) takeUp() {
-	for n := range s.putOff.nodes {
-		if s.Decide(n).Act != Leave {
+// requeueDeferred queues what was put off and is still to be done.
+func (s *simulation) requeueDeferred() {
+	for n := range s.deferred.nodes {
+		if s.Decide(n).Action != ActionNone {
 			s.enqueue(n)
 		}
 	}
-	s.putOff = delay{}
+	s.deferred = delay{}
 }
 
-// owesALook says whether a dependent was put off, so that an owner which stays
+// hasDeferredDependent says whether a dependent was put off, so that an owner which stays
 // when it is released must not be released before.
-func (s *simulation) owesALook(owner graph.Node) bool { return s.putOff.owners[owner] }
+func (s *simulation) hasDeferredDependent(owner graph.Node) bool { return s.deferred.owners[owner] }

@@ -15,7 +15,7 @@ import (
 )
 
 // causes are the words for causes that the tests use: those of the audit rules.
-var causes = map[collector.Cause]string{
+var causes = map[collector.VerdictCause]string{
 	collector.NoCause:             "",
 	collector.Unverified:          " (unverified)",
 	collector.ClusterToNamespaced: " (cluster-to-namespaced)",
@@ -39,7 +39,7 @@ func conclusions(s *snapshot.Snapshot) []string {
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))
 		judgements := judge.Object(graph.Node(n))
-		outlook := collector.Weigh(o, collector.Verdicts(judgements))
+		outlook := collector.Assess(o, collector.Verdicts(judgements))
 		for i, j := range judgements {
 			out = append(out, fmt.Sprintf("%s: %s %s%s, %s",
 				o.UID, o.Owners[i], j.Verdict, causes[j.Cause], outlook.Of(j.Verdict)))

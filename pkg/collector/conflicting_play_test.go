@@ -105,7 +105,7 @@ func TestAnObjectThatWasReadAnewIsDecidedOnAnew(t *testing.T) {
 			if got := decided(m.Object(n), m.Decide(n)); got != "delete Background" {
 				t.Fatalf("before: %q", got)
 			}
-			m.Learn(n, &changed, []collector.Judgement{{Verdict: test.verdict}})
+			m.SetObserved(n, &changed, []collector.Judgement{{Verdict: test.verdict}})
 			if got := decided(m.Object(n), m.Decide(n)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -135,7 +135,7 @@ func TestWhatIsFoundGoneLeavesItsDependentsDangling(t *testing.T) {
 			if got := decided(m.Object(pod), m.Decide(pod)); got != test.was {
 				t.Errorf("the pod: got %q, want %q", got, test.was)
 			}
-			m.Learn(pod, nil, nil)
+			m.SetObserved(pod, nil, nil)
 			for n, want := range map[graph.Node]string{pod: "gone", dependent: "delete Background"} {
 				if got := decided(m.Object(n), m.Decide(n)); got != want {
 					t.Errorf("%s: got %q, want %q", m.Graph().UID(n), got, want)

@@ -12,19 +12,19 @@ type Consequence string
 
 // The consequences.
 const (
-	Delete Consequence = "delete"  // the object is deleted
-	Unlink Consequence = "unlink"  // the reference is dropped, the object stays
-	None   Consequence = "none"    // nothing comes of it
-	Stuck  Consequence = "stuck"   // the collector cannot decide, as long as things are so
-	Hidden Consequence = "unknown" // what it does cannot be told from here
+	ConsequenceDelete  Consequence = "delete"  // the object is deleted
+	ConsequenceUnlink  Consequence = "unlink"  // the reference is dropped, the object stays
+	ConsequenceNone    Consequence = "none"    // nothing comes of it
+	ConsequenceStuck   Consequence = "stuck"   // the collector cannot decide, as long as things are so
+	ConsequenceUnknown Consequence = "unknown" // what it does cannot be told from here
 )
 
-// Outlook is what the collector makes of an object, all its references together
+// Assessment is what the collector makes of an object, all its references together
 // (docs/gc-semantics.md#decision).
-type Outlook struct {
-	// Culprit is the first reference that keeps the collector from judging the
+type Assessment struct {
+	// UndecidableReference is the first reference that keeps the collector from judging the
 	// object at all, or -1.
-	Culprit int
+	UndecidableReference int
 	// Left counts the references that hold and stay. The collector drops
 	// references by UID, so a good one goes with its bad double
 	// (docs/gc-semantics.md#removing-references).
@@ -35,16 +35,16 @@ type Outlook struct {
 	bad                  map[types.UID]bool // nil where every owner holds
 }
 
-// Weigh takes an object's verdicts together; there is one per reference.
-func Weigh(o *object.Object, verdicts []Verdict) Outlook {
-	w := Outlook{Culprit: -1, terminating: o.Terminating(), unknown: o.Contested}
+// Assess takes an object's verdicts together; there is one per reference.
+func Assess(o *object.Object, verdicts []Verdict) Assessment {
+	w := Assessment{UndecidableReference: -1, terminating: o.Terminating(), unknown: o.Contested}
 	for i, v := range verdicts {
 		switch v {
 		case Solid:
 			w.solid++
 		case Unresolvable, ScopeError:
-			if w.Culprit < 0 {
-				w.Culprit = i
+			if w.UndecidableReference < 0 {
+				w.UndecidableReference = i
 			}
 		case Unknown:
 			w.unknown = true
@@ -71,29 +71,29 @@ func Weigh(o *object.Object, verdicts []Verdict) Outlook {
 // (docs/gc-semantics.md#one-error-keeps-the-object), so a dangling one beside
 // it has no effect. A solid owner keeps the object and loses it the other
 // references; without one it goes.
-func (w Outlook) Of(v Verdict) Consequence {
+func (w Assessment) Of(v Verdict) Consequence {
 	switch {
 	case w.terminating, v == Solid:
-		return None
-	case w.Culprit >= 0:
-		return Stuck
+		return ConsequenceNone
+	case w.UndecidableReference >= 0:
+		return ConsequenceStuck
 	case w.unknown:
-		return Hidden
+		return ConsequenceUnknown
 	}
-	return w.Decided()
+	return w.Consequence()
 }
 
 // Drops says whether the collector drops the references with that UID, bad ones
 // and good ones (docs/gc-semantics.md#removing-references).
-func (w Outlook) Drops(uid types.UID) bool {
-	return w.bad[uid] && w.Of(Dangling) == Unlink
+func (w Assessment) Drops(uid types.UID) bool {
+	return w.bad[uid] && w.Of(Dangling) == ConsequenceUnlink
 }
 
 // Refused says whether the collector will try to drop references of the object
 // and be refused. An update that leaves two controllers fails validation, the
 // collector's too; one that leaves a single one passes, whatever was stored
 // before (docs/gc-semantics.md#metadata-validation).
-func (w Outlook) Refused(o *object.Object) bool {
+func (w Assessment) Refused(o *object.Object) bool {
 	drops, controllers := false, 0
 	for _, r := range o.Owners {
 		dropped := w.Drops(r.UID)
@@ -105,11 +105,11 @@ func (w Outlook) Refused(o *object.Object) bool {
 	return drops && controllers > 1
 }
 
-// Decided is what would become of a bad reference, or of the object because of
+// Consequence is what would become of a bad reference, or of the object because of
 // it, if every reference could be judged.
-func (w Outlook) Decided() Consequence {
+func (w Assessment) Consequence() Consequence {
 	if w.solid > 0 {
-		return Unlink
+		return ConsequenceUnlink
 	}
-	return Delete
+	return ConsequenceDelete
 }

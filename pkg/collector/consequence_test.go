@@ -64,12 +64,12 @@ func consequences(o *object.Object, judgements []collector.Judgement) string {
 }
 
 // weigh gives the object a reference for each judgement, to an owner of its own.
-func weigh(o *object.Object, judgements []collector.Judgement) collector.Outlook {
+func weigh(o *object.Object, judgements []collector.Judgement) collector.Assessment {
 	o.Owners = nil
 	for i := range judgements {
 		o.Owners = append(o.Owners, st.To(st.Pod(fmt.Sprintf("ns/owner%d", i))))
 	}
-	return collector.Weigh(o, collector.Verdicts(judgements))
+	return collector.Assess(o, collector.Verdicts(judgements))
 }
 
 func TestAnOutlookNamesTheCulpritAndWhatIsLeft(t *testing.T) {
@@ -81,23 +81,23 @@ func TestAnOutlookNamesTheCulpritAndWhatIsLeft(t *testing.T) {
 		left       int
 		decided    collector.Consequence
 	}{
-		"no reference":                       {nil, -1, 0, collector.Delete},
-		"two good ones":                      {[]object.Reference{st.To(pod), st.To(other)}, -1, 2, collector.Unlink},
-		"a good and a bad one":               {[]object.Reference{st.To(pod), gone}, -1, 1, collector.Unlink},
-		"only a bad one":                     {[]object.Reference{gone}, -1, 0, collector.Delete},
-		"a good one with a bad double":       {[]object.Reference{st.To(pod), wrong}, -1, 0, collector.Unlink},
-		"one of two good ones with a double": {[]object.Reference{wrong, st.To(pod), st.To(other)}, -1, 1, collector.Unlink},
-		"a double of itself":                 {[]object.Reference{st.To(pod), st.To(pod)}, -1, 2, collector.Unlink},
-		"a culprit behind a bad one":         {[]object.Reference{gone, foo}, 1, 0, collector.Delete},
-		"the first of two culprits":          {[]object.Reference{st.To(pod), foo, foo}, 1, 1, collector.Unlink},
+		"no reference":                       {nil, -1, 0, collector.ConsequenceDelete},
+		"two good ones":                      {[]object.Reference{st.To(pod), st.To(other)}, -1, 2, collector.ConsequenceUnlink},
+		"a good and a bad one":               {[]object.Reference{st.To(pod), gone}, -1, 1, collector.ConsequenceUnlink},
+		"only a bad one":                     {[]object.Reference{gone}, -1, 0, collector.ConsequenceDelete},
+		"a good one with a bad double":       {[]object.Reference{st.To(pod), wrong}, -1, 0, collector.ConsequenceUnlink},
+		"one of two good ones with a double": {[]object.Reference{wrong, st.To(pod), st.To(other)}, -1, 1, collector.ConsequenceUnlink},
+		"a double of itself":                 {[]object.Reference{st.To(pod), st.To(pod)}, -1, 2, collector.ConsequenceUnlink},
+		"a culprit behind a bad one":         {[]object.Reference{gone, foo}, 1, 0, collector.ConsequenceDelete},
+		"the first of two culprits":          {[]object.Reference{st.To(pod), foo, foo}, 1, 1, collector.ConsequenceUnlink},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(st.New(st.Listing(pod, other, st.ConfigMap("ns/child", st.Owned(test.references...)))))
 			n := g.Find("ConfigMap/ns/child")
-			w := collector.Weigh(g.Object(n), collector.Verdicts(collector.NewJudge(g).Object(n)))
-			if w.Culprit != test.culprit || w.Left != test.left || w.Decided() != test.decided {
-				t.Errorf("culprit %d, left %d, decided %s; want %d, %d, %s", w.Culprit, w.Left, w.Decided(), test.culprit, test.left, test.decided)
+			w := collector.Assess(g.Object(n), collector.Verdicts(collector.NewJudge(g).Object(n)))
+			if w.UndecidableReference != test.culprit || w.Left != test.left || w.Consequence() != test.decided {
+				t.Errorf("culprit %d, left %d, decided %s; want %d, %d, %s", w.UndecidableReference, w.Left, w.Consequence(), test.culprit, test.left, test.decided)
 			}
 		})
 	}

@@ -62,8 +62,8 @@ func TestThePlaceOfAContestedObjectProvesNothingAboutOtherUIDs(t *testing.T) {
 func TestNothingFollowsFromTheEndOfAContestedObject(t *testing.T) {
 	g := contesting(st.Found(web))
 	m := collector.NewModel(g, collector.NewJudge(g))
-	m.Learn(g.Find("u"), nil, nil)
-	if got := m.Decide(g.Find(owned.UID)); got.Hold != collector.Kept {
+	m.SetObserved(g.Find("u"), nil, nil)
+	if got := m.Decide(g.Find(owned.UID)); got.NoAction != collector.AllOwnersSolid {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -79,8 +79,8 @@ func TestNothingIsDecidedOnAContestedObject(t *testing.T) {
 			o := aaa
 			change(&o)
 			o.Contested = true
-			s := collector.Situation{Object: &o, Verdicts: []collector.Verdict{collector.Dangling}, Whole: true}
-			if got := collector.Decide(s); got.Act != collector.Leave || got.Hold != collector.Contested {
+			s := collector.DecisionInput{Object: &o, Verdicts: []collector.Verdict{collector.Dangling}, Complete: true}
+			if got := collector.Decide(s); got.Action != collector.ActionNone || got.NoAction != collector.UIDContested {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -116,13 +116,13 @@ func TestNoCourseMovesAContestedObject(t *testing.T) {
 				}
 			}
 		}
-		hand := rapid.SampledFrom([]collector.Hand{collector.Ours, collector.Theirs}).Draw(t, "hand")
+		hand := rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "hand")
 		var deletes []collector.Deletion
 		if rapid.Bool().Draw(t, "asked") {
 			deletes = append(deletes, collector.Deletion{Node: n, Policy: metav1.DeletePropagationBackground})
 		}
-		course := collector.NewModelOf(g, judge, hand).Simulate(collector.Bounds{Deletes: deletes})
-		if slices.ContainsFunc(course.Moves, func(m collector.Move) bool { return m.Node == n }) || course.Model.Changed(n) {
+		course := collector.NewActorModel(g, judge, hand).Simulate(collector.Bounds{Deletes: deletes})
+		if slices.ContainsFunc(course.Transitions, func(m collector.Transition) bool { return m.Node == n }) || course.Model.Changed(n) {
 			t.Fatalf("%s is moved", g.Object(n))
 		}
 	})

@@ -160,10 +160,10 @@ func cost(s *snapshot.Snapshot) (allocations float64, touches int) {
 }
 
 // ends asks for every deletion that is still under way what it waits for.
-func ends(c *collector.Course) {
+func ends(c *collector.Result) {
 	obstacles := collector.NewObstacles(c.Model)
 	for n := range c.Model.Graph().Listed() {
-		obstacles.End(graph.Node(n))
+		obstacles.RootCause(graph.Node(n))
 	}
 }
 

@@ -22,18 +22,18 @@ func TestNothingIsDoneAgainstAVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		c := courseOf(s)
-		for i, m := range c.Moves {
-			if m.For != graph.None {
+		for i, m := range c.Transitions {
+			if m.Requested != graph.None {
 				continue
 			}
 			for k, v := range m.Verdicts {
-				r := m.Before.Owners[k]
+				r := m.StateBefore.Owners[k]
 				dropped := slices.Contains(m.Change.Drop, k)
 				switch {
 				case v != collector.Solid && v != collector.Waiting && v != collector.Dangling:
-					t.Fatalf("move %d: %s of %s, whose %s is %s", i, m.Act, m.Before, r, v)
-				case v == collector.Solid && (dropped || m.Act != collector.Detach):
-					t.Fatalf("move %d: %s of %s, whose %s is solid", i, m.Act, m.Before, r)
+					t.Fatalf("move %d: %s of %s, whose %s is %s", i, m.Action, m.StateBefore, r, v)
+				case v == collector.Solid && (dropped || m.Action != collector.ActionUnlink):
+					t.Fatalf("move %d: %s of %s, whose %s is solid", i, m.Action, m.StateBefore, r)
 				}
 			}
 		}
@@ -51,7 +51,7 @@ func TestTheModelKnowsWhatALookAtItsStateWouldShow(t *testing.T) {
 			there := graph.Node(n)
 			here := m.Graph().Find(fresh.Graph().UID(there))
 			want := fresh.Decide(there)
-			if diff := cmp.Diff(want, m.Decide(here)); diff != "" && want.Hold != collector.Undecidable {
+			if diff := cmp.Diff(want, m.Decide(here)); diff != "" && want.NoAction != collector.ReferenceUnknown {
 				t.Fatalf("%s: (-look +model):\n%s", fresh.Object(there), diff)
 			}
 		}
@@ -71,10 +71,10 @@ func TestPassesAreBoundedByTheDepth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		c := courseOf(s)
-		if len(c.Moves) == 0 {
+		if len(c.Transitions) == 0 {
 			return
 		}
-		passes, depth := c.Moves[len(c.Moves)-1].Pass, depthOf(c.Model.Graph())
+		passes, depth := c.Transitions[len(c.Transitions)-1].Pass, depthOf(c.Model.Graph())
 		if passes > 2*depth+2 {
 			t.Fatalf("%d passes over a graph of depth %d: %q", passes, depth, said(c))
 		}
@@ -130,25 +130,25 @@ type effects struct {
 	unlinked map[string]bool // UID and reference
 }
 
-func effectsOf(c *collector.Course) effects {
+func effectsOf(c *collector.Result) effects {
 	out := effects{map[types.UID]bool{}, map[string]bool{}}
-	for _, m := range c.Moves {
-		if m.Act == collector.Remove {
-			out.deleted[m.Before.UID] = true
+	for _, m := range c.Transitions {
+		if m.Action == collector.ActionDelete {
+			out.deleted[m.StateBefore.UID] = true
 		}
 		for _, i := range slices.Concat(m.Change.Drop, m.Change.Unblock) {
 			out.unlinked[reference(m, i)] = true
 		}
 	}
-	for n := range c.Swept {
+	for n := range c.ContentsDeleted {
 		out.deleted[c.Model.Graph().UID(n)] = true
 	}
 	return out
 }
 
-func reference(m collector.Move, i int) string {
-	r := m.Before.Owners[i]
-	return fmt.Sprint(m.Act, m.Before.UID, r.APIVersion, r.Kind, r.Name, r.UID)
+func reference(m collector.Transition, i int) string {
+	r := m.StateBefore.Owners[i]
+	return fmt.Sprint(m.Action, m.StateBefore.UID, r.APIVersion, r.Kind, r.Name, r.UID)
 }
 
 // Unknown never leads to a delete, an unlink or a finalizer removal. One thing
@@ -162,18 +162,18 @@ func TestAGapAddsNoMove(t *testing.T) {
 		}
 		all := effectsOf(courseOf(s))
 		blind := drawGap(t, s)
-		for i, m := range courseOf(blind).Moves {
-			uid := m.Before.UID
+		for i, m := range courseOf(blind).Transitions {
+			uid := m.StateBefore.UID
 			switch {
-			case m.Act == collector.FreeFinalizer, m.For != graph.None:
-				t.Fatalf("move %d: %s of %s, though not everything was seen", i, m.Act, m.Before)
+			case m.Action == collector.ActionRemoveFinalizer, m.Requested != graph.None:
+				t.Fatalf("move %d: %s of %s, though not everything was seen", i, m.Action, m.StateBefore)
 			case all.deleted[uid]:
-			case m.Act == collector.Remove:
-				t.Fatalf("move %d deletes %s only where less was seen", i, m.Before)
+			case m.Action == collector.ActionDelete:
+				t.Fatalf("move %d deletes %s only where less was seen", i, m.StateBefore)
 			default:
 				for _, k := range slices.Concat(m.Change.Drop, m.Change.Unblock) {
 					if !all.unlinked[reference(m, k)] {
-						t.Fatalf("move %d: %s of %s in %s only where less was seen", i, m.Act, m.Before.Owners[k], m.Before)
+						t.Fatalf("move %d: %s of %s in %s only where less was seen", i, m.Action, m.StateBefore.Owners[k], m.StateBefore)
 					}
 				}
 			}
@@ -187,7 +187,7 @@ func misnamesOrphaning(s *snapshot.Snapshot) bool {
 	for _, owner := range s.Objects {
 		for _, o := range s.Objects {
 			if owner.Orphaning() && slices.ContainsFunc(o.Owners, func(r object.Reference) bool {
-				return r.UID == owner.UID && !owner.Proves(r, o.Namespace)
+				return r.UID == owner.UID && !owner.MatchesIdentity(r, o.Namespace)
 			}) {
 				return true
 			}
@@ -201,7 +201,7 @@ func misnamesOrphaning(s *snapshot.Snapshot) bool {
 func drawGap(t *rapid.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	view := snapshot.NewView(s)
 	listed := slices.DeleteFunc(slices.Clone(s.Types), func(typ snapshot.Type) bool {
-		return !typ.Monitored() || !view.Saw(typ.GroupResource(), "")
+		return !typ.Monitored() || !view.Listed(typ.GroupResource(), "")
 	})
 	lost := rapid.SampledFrom(listed).Draw(t, "lost")
 	out := *s

@@ -16,7 +16,7 @@ type custodian struct {
 	of    schema.GroupKind
 	// lifts foretells whether it goes, of objects of that kind. Nil where that rests
 	// on what a look does not see: then it is taken to stay.
-	lifts func(*custody, graph.Node) bool
+	lifts func(*finalizerControllers, graph.Node) bool
 }
 
 // The finalizers for which one has to ask who uses a claim or a volume: see
@@ -32,9 +32,9 @@ var custodians = map[string]custodian{
 	object.ForegroundFinalizer:                                              {whose: "the garbage collector", when: "no dependent blocks the deletion any more"},
 	object.OrphanFinalizer:                                                  {whose: "the garbage collector", when: "every dependent has lost its reference to the object"},
 	crdFinalizer:                                                            {whose: "the API server", when: "every object of the kind is gone"},
-	"batch.kubernetes.io/job-tracking":                                      {whose: "the Job controller", when: "the Pod is being deleted, its Job is, or the Pod has no controller", of: podKind, lifts: (*custody).tracked},
-	ClaimProtection:                                                         {whose: "the volume protection of Kubernetes", when: "no Pod on a node uses the claim", of: claimKind, lifts: (*custody).unmounted},
-	VolumeProtection:                                                        {whose: "the volume protection of Kubernetes", when: "no claim is bound to the volume", of: volumeKind, lifts: (*custody).unbound},
+	"batch.kubernetes.io/job-tracking":                                      {whose: "the Job controller", when: "the Pod is being deleted, its Job is, or the Pod has no controller", of: podKind, lifts: (*finalizerControllers).tracked},
+	ClaimProtection:                                                         {whose: "the volume protection of Kubernetes", when: "no Pod on a node uses the claim", of: claimKind, lifts: (*finalizerControllers).unmounted},
+	VolumeProtection:                                                        {whose: "the volume protection of Kubernetes", when: "no claim is bound to the volume", of: volumeKind, lifts: (*finalizerControllers).unbound},
 	"kubernetes.io/vac-protection":                                          {whose: "the volume protection of Kubernetes", when: "no volume and no claim uses the class"},
 	"kubernetes.io/pv-controller":                                           {whose: "the volume controller of Kubernetes", when: "the storage behind the volume is deleted"},
 	"resource.kubernetes.io/delete-protection":                              {whose: "the resource claim controller", when: "no Pod uses the claim"},
@@ -76,11 +76,11 @@ var families = []struct{ domain, whose string }{
 	{"velero.io", "Velero"},
 }
 
-// Custodian says who takes a finalizer off, and when, as a noun and a clause: "the
+// FinalizerController says who takes a finalizer off, and when, as a noun and a clause: "the
 // Job controller", "the Job is being deleted". When is empty where only the owner
 // is known. Where not even that is, known is false and whose is the domain in the
 // finalizer's name, as far as can be told, or empty.
-func Custodian(finalizer string) (whose, when string, known bool) {
+func FinalizerController(finalizer string) (whose, when string, known bool) {
 	if c, ok := custodians[finalizer]; ok {
 		return c.whose, c.when, true
 	}

@@ -8,25 +8,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// custody lets the controllers beside the collector do their part: each looks at
+// finalizerControllers lets the controllers beside the collector do their part: each looks at
 // what changed, and takes its finalizer off where its condition holds by now. A
 // Pod that was stopping before is stopped. It is linear in what changes.
-type custody struct {
+type finalizerControllers struct {
 	*simulation
 	due    []graph.Node
 	queued graph.Set
-	mounts *mounts // nil until a claim or a volume is looked at
+	mounts *volumeUsage // nil until a claim or a volume is looked at
 
 	ended     []graph.Node          // Services that have gone, whose Endpoints have not
 	endpoints map[string]graph.Node // by namespace/name; nil until a Service has gone
 }
 
-func newCustody(s *simulation) *custody {
-	return &custody{simulation: s, queued: graph.NewSet(s.graph)}
+func newFinalizerControllers(s *simulation) *finalizerControllers {
+	return &finalizerControllers{simulation: s, queued: graph.NewSet(s.graph)}
 }
 
-// heed is told of every node whose state is another.
-func (s *simulation) heed(n graph.Node, old *object.Object) {
+// onStateChange is told of every node whose state is another.
+func (s *simulation) onStateChange(n graph.Node, old *object.Object) {
 	s.open.heed(n, s.now[n] == nil)
 	if s.afterward != nil {
 		s.afterward.follow(s, n, old)
@@ -36,7 +36,7 @@ func (s *simulation) heed(n graph.Node, old *object.Object) {
 	}
 }
 
-func (c *custody) heed(n graph.Node, old *object.Object) {
+func (c *finalizerControllers) heed(n graph.Node, old *object.Object) {
 	c.look(n)
 	now := c.now[n]
 	if old != nil && (now == nil || now.Terminating() != old.Terminating()) {
@@ -53,7 +53,7 @@ func (c *custody) heed(n graph.Node, old *object.Object) {
 }
 
 // look queues an object that a custodian may let go of.
-func (c *custody) look(n graph.Node) {
+func (c *finalizerControllers) look(n graph.Node) {
 	o := c.Object(n)
 	if o == nil || int(n) >= c.graph.Listed() || len(o.Finalizers) == 0 && !o.Stopping() || !c.queued.Add(n) {
 		return
@@ -62,7 +62,7 @@ func (c *custody) look(n graph.Node) {
 }
 
 // act lets every custodian act, and says whether any did.
-func (c *custody) act() bool {
+func (c *finalizerControllers) act() bool {
 	did := false
 	for len(c.due) > 0 {
 		n := c.due[0]
@@ -80,7 +80,7 @@ func (c *custody) act() bool {
 
 // forget deletes the Endpoints of a Service that has gone: they bear its name, and
 // no reference (endpoints_controller.go, syncService).
-func (c *custody) forget(service graph.Node) bool {
+func (c *finalizerControllers) forget(service graph.Node) bool {
 	if c.endpoints == nil {
 		c.endpoints = map[string]graph.Node{}
 		for n := range c.graph.Listed() {
@@ -95,14 +95,14 @@ func (c *custody) forget(service graph.Node) bool {
 		return false
 	}
 	if by := c.last[service]; by >= 0 {
-		c.course.Swept[n], c.last[n] = int(by), by
+		c.course.ContentsDeleted[n], c.last[n] = int(by), by
 	}
 	c.owe(n, service)
-	c.Become(n, Deleted(c.now[n], "", c.taken))
+	c.SetState(n, Deleted(c.now[n], "", c.taken))
 	return true
 }
 
-func (c *custody) lift(n graph.Node) bool {
+func (c *finalizerControllers) lift(n graph.Node) bool {
 	o := c.now[n]
 	switch {
 	case o == nil:
@@ -111,8 +111,8 @@ func (c *custody) lift(n graph.Node) bool {
 		if overdue := c.taken.After(*o.Deleted); overdue { // of a Pod this is the time at which it is to have stopped
 			return false
 		}
-		c.course.Lifted.Add(n)
-		c.Become(n, settled(o))
+		c.course.FinalizersRemoved.Add(n)
+		c.SetState(n, settled(o))
 		return true
 	}
 	i := slices.IndexFunc(o.Finalizers, func(f string) bool {
@@ -122,8 +122,8 @@ func (c *custody) lift(n graph.Node) bool {
 	if i < 0 {
 		return false
 	}
-	c.course.Lifted.Add(n)
-	c.Become(n, Patched(o, object.Change{Release: o.Finalizers[i]}))
+	c.course.FinalizersRemoved.Add(n)
+	c.SetState(n, Patched(o, object.Change{Release: o.Finalizers[i]}))
 	return true
 }
 
@@ -132,7 +132,7 @@ func (c *custody) lift(n graph.Node) bool {
 // deleted; and off one that has no controller any more. The Pod of a Job that is
 // gone has to wait for its own deletion, and that of another kind of controller
 // for that one (job_controller.go, syncOrphanPod, canRemoveFinalizer).
-func (c *custody) tracked(n graph.Node) bool {
+func (c *finalizerControllers) tracked(n graph.Node) bool {
 	o := c.now[n]
 	i := slices.IndexFunc(o.Owners, object.Reference.Controls)
 	if i < 0 {
@@ -148,13 +148,13 @@ func (c *custody) tracked(n graph.Node) bool {
 
 // unmounted says whether no Pod uses a claim that is being deleted
 // (pvc_protection_controller.go, podUsesPVCForDeletion).
-func (c *custody) unmounted(n graph.Node) bool {
+func (c *finalizerControllers) unmounted(n graph.Node) bool {
 	return c.now[n].Terminating() && c.mounted().free(c, n)
 }
 
 // unbound says whether no claim is bound to a volume that is being deleted
 // (pv_protection_controller.go, isBeingUsed).
-func (c *custody) unbound(n graph.Node) bool {
+func (c *finalizerControllers) unbound(n graph.Node) bool {
 	o := c.now[n]
 	if !o.Terminating() || o.Claims == nil {
 		return false
@@ -163,5 +163,5 @@ func (c *custody) unbound(n graph.Node) bool {
 		return true
 	}
 	namespace, _, _ := strings.Cut(o.Claims[0], "/")
-	return c.graph.View().Saw(claims, namespace) && c.Object(c.mounted().at(o.Claims[0])) == nil
+	return c.graph.View().Listed(claims, namespace) && c.Object(c.mounted().at(o.Claims[0])) == nil
 }

@@ -6,39 +6,39 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Act is what the collector does with one object when it comes to it. The words
+// Action is what the collector does with one object when it comes to it. The words
 // are part of the JSON contract.
-type Act string
+type Action string
 
 // The acts.
 const (
-	Leave          Act = ""                 // nothing
-	Remove         Act = "delete"           // a DELETE, with a policy
-	Detach         Act = "unlink"           // references are dropped
-	Unblock        Act = "unblock"          // references stop blocking: what breaks a circle
-	FreeFinalizer  Act = "remove-finalizer" // the collector's own finalizer goes
-	OrphanChildren Act = "orphan"           // every dependent loses its references to the object
+	ActionNone             Action = ""                 // nothing
+	ActionDelete           Action = "delete"           // a DELETE, with a policy
+	ActionUnlink           Action = "unlink"           // references are dropped
+	ActionUnblock          Action = "unblock"          // references stop blocking: what breaks a circle
+	ActionRemoveFinalizer  Action = "remove-finalizer" // the collector's own finalizer goes
+	ActionOrphanDependents Action = "orphan"           // every dependent loses its references to the object
 )
 
-// Hold is why nothing is done with an object.
-type Hold int
+// NoActionReason is why nothing is done with an object.
+type NoActionReason int
 
 // The holds.
 const (
-	NoHold          Hold = iota // something is done
-	Gone                        // there is no such object
-	Ownerless                   // no references, nothing to judge
-	Kept                        // every reference holds
-	Going                       // it is being deleted already, and not by the collector's finalizers
-	Undecidable                 // a reference cannot be judged, and that keeps the whole object
-	Blocked                     // dependents that block must go first
-	Unseen                      // its dependents were not all seen, so no finalizer is removed
-	ContentsUnknown             // it would be deleted and take others along, which were not all listed
-	Contested                   // another object has its UID, so that nobody can say which of them an owner or a dependent means
+	ActionTaken         NoActionReason = iota // something is done
+	ObjectGone                                // there is no such object
+	NoOwners                                  // no references, nothing to judge
+	AllOwnersSolid                            // every reference holds
+	AlreadyTerminating                        // it is being deleted already, and not by the collector's finalizers
+	ReferenceUnknown                          // a reference cannot be judged, and that keeps the whole object
+	BlockedByDependents                       // dependents that block must go first
+	DependentsUnknown                         // its dependents were not all seen, so no finalizer is removed
+	ContentsUnknown                           // it would be deleted and take others along, which were not all listed
+	UIDContested                              // another object has its UID, so that nobody can say which of them an owner or a dependent means
 )
 
-// Situation is all that a decision rests on.
-type Situation struct {
+// DecisionInput is all that a decision rests on.
+type DecisionInput struct {
 	Object   *object.Object // as it is; nil: gone
 	Verdicts []Verdict      // one per reference
 	// What carries the object's UID in a reference, whatever else that reference
@@ -46,50 +46,50 @@ type Situation struct {
 	Dependents int // references
 	Blockers   int // those that block its deletion
 	Deleting   int // those of dependents that are in a foreground deletion themselves
-	// Whole says that all dependents there may be were seen.
-	Whole bool
-	// HoldsUp says that an owner waits which goes after the object, however much was
+	// Complete says that all dependents there may be were seen.
+	Complete bool
+	// DeletedBeforeOwner says that an owner waits which goes after the object, however much was
 	// seen: see goesBefore. It is told only where not Whole.
-	HoldsUp bool
+	DeletedBeforeOwner bool
 	// ContentsUnknown reports that not everything was listed that the deletion of the
 	// object takes along, and that this program is about to delete it.
 	ContentsUnknown bool
-	Hand            Hand // who acts
+	Actor           Actor // who acts
 }
 
 // Decision is what is done with an object, or why nothing is.
 type Decision struct {
-	Act     Act
-	Policy  metav1.DeletionPropagation // of Remove
-	Change  object.Change              // of Detach, Unblock and FreeFinalizer
-	Hold    Hold                       // of Leave
-	Culprit int                        // the reference behind Undecidable, else -1
+	Action               Action
+	Policy               metav1.DeletionPropagation // of Remove
+	Change               object.Change              // of Detach, Unblock and FreeFinalizer
+	NoAction             NoActionReason             // of Leave
+	UndecidableReference int                        // the reference behind Undecidable, else -1
 }
 
 // Decide is the collector's table, docs/gc-semantics.md#decision: the one place
 // that says what is done with an object. It follows attemptToDeleteItem,
 // processDeletingDependentsItem and attemptToOrphanWorker, save where
 // docs/differences.md says otherwise.
-func Decide(s Situation) Decision {
+func Decide(s DecisionInput) Decision {
 	o := s.Object
 	switch {
 	case o == nil:
-		return leave(Gone)
+		return leave(ObjectGone)
 	case o.Contested:
-		return leave(Contested)
+		return leave(UIDContested)
 	case o.Terminating():
 		return finish(s)
 	case len(o.Owners) == 0:
-		return leave(Ownerless)
+		return leave(NoOwners)
 	}
-	w := Weigh(o, s.Verdicts)
+	w := Assess(o, s.Verdicts)
 	switch {
-	case w.Culprit >= 0 || w.unknown:
-		return Decision{Hold: Undecidable, Culprit: undecided(s.Verdicts)}
+	case w.UndecidableReference >= 0 || w.unknown:
+		return Decision{NoAction: ReferenceUnknown, UndecidableReference: undecided(s.Verdicts)}
 	case len(w.bad) == 0:
-		return leave(Kept)
-	case w.Decided() == Unlink:
-		return Decision{Act: Detach, Change: object.Change{Drop: s.bad(w)}, Culprit: -1}
+		return leave(AllOwnersSolid)
+	case w.Consequence() == ConsequenceUnlink:
+		return Decision{Action: ActionUnlink, Change: object.Change{Drop: s.bad(w)}, UndecidableReference: -1}
 	case s.ContentsUnknown:
 		return leave(ContentsUnknown)
 	}
@@ -98,19 +98,19 @@ func Decide(s Situation) Decision {
 
 // finish decides on an object that is being deleted:
 // docs/gc-semantics.md#foreground-deletion and #orphaning, which comes first.
-func finish(s Situation) Decision {
+func finish(s DecisionInput) Decision {
 	orphaning, deleting := s.Object.Orphaning(), s.Object.DeletingDependents()
 	switch {
 	case !orphaning && !deleting:
-		return leave(Going)
-	case !s.Whole:
-		return leave(Unseen)
+		return leave(AlreadyTerminating)
+	case !s.Complete:
+		return leave(DependentsUnknown)
 	case orphaning && s.Dependents > 0:
-		return Decision{Act: OrphanChildren, Culprit: -1}
+		return Decision{Action: ActionOrphanDependents, UndecidableReference: -1}
 	case orphaning:
 		return free(object.OrphanFinalizer)
 	case s.Blockers > 0:
-		return leave(Blocked)
+		return leave(BlockedByDependents)
 	}
 	return free(object.ForegroundFinalizer)
 }
@@ -118,20 +118,20 @@ func finish(s Situation) Decision {
 // remove decides how an object without a solid owner is deleted, and the break
 // of a circle (docs/gc-semantics.md#breaking-a-cycle), which comes first and
 // alone.
-func remove(s Situation) Decision {
+func remove(s DecisionInput) Decision {
 	o := s.Object
 	if s.Dependents > 0 && len(indices(s.Verdicts, func(v Verdict) bool { return v == Waiting })) > 0 {
 		if blocking := s.blocking(); s.Deleting > 0 && len(blocking) > 0 {
-			return Decision{Act: Unblock, Change: object.Change{Unblock: blocking}, Culprit: -1}
+			return Decision{Action: ActionUnblock, Change: object.Change{Unblock: blocking}, UndecidableReference: -1}
 		}
 		// In a view that is not whole its owner is not released, and what it has itself must
 		// not go on that account. But where the owner goes after it in any view, and it
 		// outlasts either deletion, that is due all the same.
-		if s.Whole || s.HoldsUp && len(o.Finalizers) > 0 {
-			return Decision{Act: Remove, Policy: metav1.DeletePropagationForeground, Culprit: -1}
+		if s.Complete || s.DeletedBeforeOwner && len(o.Finalizers) > 0 {
+			return Decision{Action: ActionDelete, Policy: metav1.DeletePropagationForeground, UndecidableReference: -1}
 		}
 	}
-	return Decision{Act: Remove, Policy: ownPolicy(o), Culprit: -1}
+	return Decision{Action: ActionDelete, Policy: ownPolicy(o), UndecidableReference: -1}
 }
 
 // ownPolicy is the one that an object's own finalizers ask for.
@@ -148,15 +148,15 @@ func ownPolicy(o *object.Object) metav1.DeletionPropagation {
 	return policy
 }
 
-func leave(why Hold) Decision { return Decision{Hold: why, Culprit: -1} }
+func leave(why NoActionReason) Decision { return Decision{NoAction: why, UndecidableReference: -1} }
 
 func free(finalizer string) Decision {
-	return Decision{Act: FreeFinalizer, Change: object.Change{Release: finalizer}, Culprit: -1}
+	return Decision{Action: ActionRemoveFinalizer, Change: object.Change{Release: finalizer}, UndecidableReference: -1}
 }
 
-// Lost says whether a reference of that verdict is one that a solid owner's
+// IsBad says whether a reference of that verdict is one that a solid owner's
 // dependent loses.
-func (v Verdict) Lost() bool { return v == Dangling || v == Waiting }
+func (v Verdict) IsBad() bool { return v == Dangling || v == Waiting }
 
 func indices(verdicts []Verdict, want func(Verdict) bool) []int {
 	var out []int

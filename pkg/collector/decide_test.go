@@ -22,13 +22,13 @@ type standing struct {
 	blind, holdsUp                 bool
 }
 
-func (s standing) situation() collector.Situation {
+func (s standing) situation() collector.DecisionInput {
 	o := st.ConfigMap("ns/d", st.Held(strings.Fields(s.finalizers)...))
 	if s.terminating {
 		st.Terminating()(&o)
 	}
-	out := collector.Situation{
-		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Whole: !s.blind, HoldsUp: s.holdsUp,
+	out := collector.DecisionInput{
+		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Complete: !s.blind, DeletedBeforeOwner: s.holdsUp,
 	}
 	for i, word := range strings.Fields(s.verdicts) {
 		verdict, blocks := strings.CutSuffix(word, "!")
@@ -43,19 +43,19 @@ func (s standing) situation() collector.Situation {
 }
 
 // holds are the words for holds that the tests use.
-var holds = map[collector.Hold]string{
-	collector.Gone: "gone", collector.Ownerless: "no owners", collector.Kept: "kept", collector.Going: "going",
-	collector.Undecidable: "undecidable", collector.Blocked: "blocked", collector.Unseen: "not all seen",
+var holds = map[collector.NoActionReason]string{
+	collector.ObjectGone: "gone", collector.NoOwners: "no owners", collector.AllOwnersSolid: "kept", collector.AlreadyTerminating: "going",
+	collector.ReferenceUnknown: "undecidable", collector.BlockedByDependents: "blocked", collector.DependentsUnknown: "not all seen",
 }
 
 func decided(o *object.Object, d collector.Decision) string {
 	switch {
-	case d.Act != collector.Leave:
+	case d.Action != collector.ActionNone:
 		return strings.TrimSpace(strings.Replace(act("", o, d), "  ", " ", 1))
-	case d.Culprit >= 0:
-		return fmt.Sprintf("%s: %s", holds[d.Hold], o.Owners[d.Culprit].Name)
+	case d.UndecidableReference >= 0:
+		return fmt.Sprintf("%s: %s", holds[d.NoAction], o.Owners[d.UndecidableReference].Name)
 	}
-	return holds[d.Hold]
+	return holds[d.NoAction]
 }
 
 // The table of docs/gc-semantics.md#decision, line by line, then what it links to, and
@@ -145,7 +145,7 @@ func TestDecide(t *testing.T) {
 		})
 	}
 	t.Run("gone: what is gone is gone", func(t *testing.T) {
-		if d := collector.Decide(collector.Situation{}); d.Act != collector.Leave || d.Hold != collector.Gone {
+		if d := collector.Decide(collector.DecisionInput{}); d.Action != collector.ActionNone || d.NoAction != collector.ObjectGone {
 			t.Errorf("got %+v", d)
 		}
 	})
@@ -164,12 +164,12 @@ func TestADecisionSaysWhatItsActNeedsAndNoMore(t *testing.T) {
 				}.situation()
 				d := collector.Decide(s)
 				switch {
-				case (d.Act == collector.Leave) != (d.Hold != collector.NoHold),
-					(d.Act == collector.Remove) != (d.Policy != metav1.DeletionPropagation("")),
-					(d.Act == collector.Detach) != (len(d.Change.Drop) > 0),
-					(d.Act == collector.Unblock) != (len(d.Change.Unblock) > 0),
-					(d.Act == collector.FreeFinalizer) != (d.Change.Release != ""),
-					(d.Hold == collector.Undecidable) != (d.Culprit >= 0):
+				case (d.Action == collector.ActionNone) != (d.NoAction != collector.ActionTaken),
+					(d.Action == collector.ActionDelete) != (d.Policy != metav1.DeletionPropagation("")),
+					(d.Action == collector.ActionUnlink) != (len(d.Change.Drop) > 0),
+					(d.Action == collector.ActionUnblock) != (len(d.Change.Unblock) > 0),
+					(d.Action == collector.ActionRemoveFinalizer) != (d.Change.Release != ""),
+					(d.NoAction == collector.ReferenceUnknown) != (d.UndecidableReference >= 0):
 					t.Errorf("%q with %q, %04b: %+v", v, finalizers, n, d)
 				}
 			}

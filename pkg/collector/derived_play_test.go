@@ -137,7 +137,7 @@ func TestWhatBecomesOfDerivedScenarios(t *testing.T) {
 			moves: do("1 delete d Background", "1 delete z Background"), left: do("d gone", "z gone"),
 		},
 	}
-	for _, reason := range []snapshot.Reason{snapshot.Forbidden, snapshot.ServerError, snapshot.Throttled, snapshot.TimedOut, snapshot.Unavailable, snapshot.Unreadable, snapshot.Unproven} {
+	for _, reason := range []snapshot.ErrorClass{snapshot.Forbidden, snapshot.ServerError, snapshot.Throttled, snapshot.TimedOut, snapshot.Unavailable, snapshot.Unreadable, snapshot.Unverified} {
 		plays = append(plays, play{
 			name: "L4 a missing owner and one that cannot be asked for: nothing, " + string(reason),
 			seen: append(listing(d(st.OwnedBy(missing), st.OwnedBy(st.Pod("ns/p")))), st.Failed("v1", "Pod", "ns/p", reason)),

@@ -124,8 +124,8 @@ func TestDerivedScenarios(t *testing.T) {
 		}}},
 	}
 	l4 := scenario{name: "L4 a missing owner beside one that cannot be asked for comes to nothing that could be told"}
-	for _, reason := range []snapshot.Reason{
-		snapshot.Forbidden, snapshot.ServerError, snapshot.Throttled, snapshot.TimedOut, snapshot.Unavailable, snapshot.Unreadable, snapshot.Unproven,
+	for _, reason := range []snapshot.ErrorClass{
+		snapshot.Forbidden, snapshot.ServerError, snapshot.Throttled, snapshot.TimedOut, snapshot.Unavailable, snapshot.Unreadable, snapshot.Unverified,
 	} {
 		l4.stages = append(l4.stages, stage{
 			string(reason),
@@ -139,7 +139,7 @@ func TestDerivedScenarios(t *testing.T) {
 func TestL30OneGETIsEnoughForAllDependentsOfAClusterScopedOwner(t *testing.T) {
 	s := st.New(st.Listing(st.ConfigMap("ns/d", st.OwnedBy(st.Node("n"))), st.ConfigMap("other/d", st.OwnedBy(st.Node("n")))))
 	g := graph.New(s)
-	asked := g.View().Unproven(s.Objects, func(uid types.UID) *object.Object { return g.Object(g.Find(uid)) })
+	asked := g.View().Unverified(s.Objects, func(uid types.UID) *object.Object { return g.Object(g.Find(uid)) })
 	if len(asked) != 1 {
 		t.Errorf("asked for %v", asked)
 	}

@@ -9,48 +9,48 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Hand is whose acts a model foretells.
-type Hand int
+// Actor is whose acts a model foretells.
+type Actor int
 
 // The hands.
 const (
-	// Ours acts as this program does: with the care, and as far, as
+	// ActorClient acts as this program does: with the care, and as far, as
 	// docs/differences.md says.
-	Ours Hand = iota
-	// Theirs is the cluster's own collector, which has been running all along, with
+	ActorClient Actor = iota
+	// ActorControllerManager is the cluster's own collector, which has been running all along, with
 	// the other controllers of Kubernetes beside it. It errs where it errs, it sees
 	// what a look could not read, and it is there when a deletion begins.
-	Theirs
+	ActorControllerManager
 )
 
-// NewModelOf is the state that the graph shows, to be moved on by that hand.
-func NewModelOf(g *graph.Graph, j *Judge, hand Hand) *Model {
+// NewActorModel is the state that the graph shows, to be moved on by that hand.
+func NewActorModel(g *graph.Graph, j *Judge, hand Actor) *Model {
 	m := newModel(g, j)
-	m.hand = hand
-	m.whole = m.whole || hand == Theirs
+	m.actor = hand
+	m.whole = m.whole || hand == ActorControllerManager
 	return m
 }
 
-// NewActingModel returns a model of what this program does itself. Unlike one that only
+// NewApplyModel returns a model of what this program does itself. Unlike one that only
 // predicts what a collector does, it keeps a Namespace or CustomResourceDefinition whose
 // contents were not all listed. Gaps that a person accepted hide neither contents nor
 // dependents.
-func NewActingModel(g *graph.Graph, j *Judge, accepted snapshot.AcceptedGaps) *Model {
-	m := NewModelOf(g, j, Ours)
+func NewApplyModel(g *graph.Graph, j *Judge, accepted snapshot.AcceptedGaps) *Model {
+	m := NewActorModel(g, j, ActorClient)
 	m.acting, m.accepted, m.hidden = true, accepted, map[graph.Node]bool{}
 	m.whole = wholeView(g, accepted)
 	return m
 }
 
 // NewModel is the state that the graph shows, to be moved on by Ours.
-func NewModel(g *graph.Graph, j *Judge) *Model { return NewModelOf(g, j, Ours) }
+func NewModel(g *graph.Graph, j *Judge) *Model { return NewActorModel(g, j, ActorClient) }
 
 // bad are the references that a dependent with a solid owner loses. The cluster's
 // own collector names UIDs in its patch, so a good one goes with its bad double
 // (docs/gc-semantics.md#removing-references).
-func (s Situation) bad(w Outlook) []int {
-	if s.Hand == Ours {
-		return indices(s.Verdicts, Verdict.Lost)
+func (s DecisionInput) bad(w Assessment) []int {
+	if s.Actor == ActorClient {
+		return indices(s.Verdicts, Verdict.IsBad)
 	}
 	var out []int
 	for i, r := range s.Object.Owners {
@@ -64,9 +64,9 @@ func (s Situation) bad(w Outlook) []int {
 // blocking are the references that stop blocking to break a circle. Of two with
 // one UID the cluster's own collector merges both into the first, so that the
 // second blocks for ever (docs/gc-semantics.md#breaking-a-cycle).
-func (s Situation) blocking() []int {
+func (s DecisionInput) blocking() []int {
 	all := blocks(s.Object)
-	if s.Hand == Ours {
+	if s.Actor == ActorClient {
 		return all
 	}
 	first := map[types.UID]int{}

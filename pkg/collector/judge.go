@@ -20,10 +20,10 @@ func (j *Judge) Reference(e graph.Edge) Judgement {
 	return j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
 }
 
-// Would judges a reference as if n had it. It must lead to where one that n has
+// VerdictFor judges a reference as if n had it. It must lead to where one that n has
 // leads, in the same version or in the one that View.Reversioned names: no look was
 // had elsewhere.
-func (j *Judge) Would(n graph.Node, r object.Reference) Judgement {
+func (j *Judge) VerdictFor(n graph.Node, r object.Reference) Judgement {
 	return j.judge(j.graph.Object(n), r, j.graph.Find(r.UID))
 }
 
@@ -38,7 +38,7 @@ func (j *Judge) judge(dependent *object.Object, r object.Reference, owner graph.
 	case dependent.Namespace == "" && m.Type.Namespaced:
 		out.Verdict, out.Cause = ScopeError, ClusterToNamespaced
 		return out
-	case holder != nil && holder.Proves(r, dependent.Namespace) && (!j.graph.Virtual(owner) || j.view.Lookup(c) == nil):
+	case holder != nil && holder.MatchesIdentity(r, dependent.Namespace) && (!j.graph.Virtual(owner) || j.view.Lookup(c) == nil):
 		return alive(out)
 	}
 	return j.located(out, dependent, r, c)
@@ -57,9 +57,9 @@ func (j *Judge) Append(to []Judgement, n graph.Node) []Judgement {
 	return to
 }
 
-// Of judges a reference that n had when the snapshot was taken, wherever it stood
+// References judges a reference that n had when the snapshot was taken, wherever it stood
 // among its references; the zero value where it had none such.
-func (j *Judge) Of(n graph.Node, r object.Reference) Judgement { return j.Each(n)(r) }
+func (j *Judge) References(n graph.Node, r object.Reference) Judgement { return j.Each(n)(r) }
 
 // few are so few references that looking through them is quicker than an index.
 const few = 16
@@ -133,11 +133,11 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 		out.Lookup = lookup
 		return unverified(out)
 	case lookup == nil: // one that is absent is fresher than any list
-		resident = j.homes()[homeOf(out.Mapping, c)]
+		resident = j.byCoordinates()[homeOf(out.Mapping, c)]
 		if contested(out.Holder) || contested(resident) {
 			return unverified(out)
 		}
-		if gr := out.Mapping.Type.GroupResource(); (resident == nil || resident.UID != r.UID) && !j.view.Saw(gr, c.Namespace) {
+		if gr := out.Mapping.Type.GroupResource(); (resident == nil || resident.UID != r.UID) && !j.view.Listed(gr, c.Namespace) {
 			out.Gap = j.view.GapAt(gr, c.Namespace)
 			return unverified(out)
 		}

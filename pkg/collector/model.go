@@ -15,7 +15,7 @@ import (
 type Model struct {
 	graph *graph.Graph
 	judge *Judge
-	hand  Hand
+	actor Actor
 	whole bool
 	taken time.Time
 	// acting reports that the model decides what this program does, and not only predicts
@@ -71,7 +71,7 @@ func wholeView(g *graph.Graph, accepted snapshot.AcceptedGaps) bool {
 		}
 	}
 	for _, t := range g.Snapshot().Types {
-		if t.Monitored() && !g.View().Saw(t.GroupResource(), "") && !accepted.Covers(snapshot.Gap{Group: t.Group, Resource: t.Resource}) {
+		if t.Monitored() && !g.View().Listed(t.GroupResource(), "") && !accepted.Covers(snapshot.Gap{Group: t.Group, Resource: t.Resource}) {
 			return false
 		}
 	}
@@ -81,8 +81,8 @@ func wholeView(g *graph.Graph, accepted snapshot.AcceptedGaps) bool {
 // Graph is what the model started from.
 func (m *Model) Graph() *graph.Graph { return m.graph }
 
-// Whole says whether all dependents that there may be were seen.
-func (m *Model) Whole() bool { return m.whole }
+// Complete says whether all dependents that there may be were seen.
+func (m *Model) Complete() bool { return m.whole }
 
 // Object is the state of a node, nil where it is gone or was never seen. It
 // must not be changed.
@@ -146,7 +146,7 @@ func (m *Model) judged(n graph.Node) []Verdict {
 func (m *Model) withholding(judgements []Judgement) []Verdict {
 	out := Verdicts(judgements)
 	for i, j := range judgements {
-		if m.hand == Ours && (j.Withheld() || j.Verdict == Waiting && contested(j.Holder)) {
+		if m.actor == ActorClient && (j.Withheld() || j.Verdict == Waiting && contested(j.Holder)) {
 			out[i] = Unknown
 		}
 	}
@@ -156,13 +156,13 @@ func (m *Model) withholding(judgements []Judgement) []Verdict {
 // Decide is what the collector would do with a node now.
 func (m *Model) Decide(n graph.Node) Decision {
 	o := m.Object(n)
-	s := Situation{Object: o, Whole: m.whole, Hand: m.hand}
+	s := DecisionInput{Object: o, Complete: m.whole, Actor: m.actor}
 	if o != nil {
 		s.Dependents, s.Blockers, s.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
 		if !o.Terminating() {
 			m.weighed = m.appendVerdicts(m.weighed[:0], n)
 			s.Verdicts = m.weighed
-			s.HoldsUp = !m.whole && m.holdsUp(o, s.Verdicts)
+			s.DeletedBeforeOwner = !m.whole && m.holdsUp(o, s.Verdicts)
 			s.ContentsUnknown = m.contentsUnknown(n)
 		}
 	}
@@ -203,14 +203,14 @@ func (m *Model) ContentsGaps(n graph.Node) []snapshot.Gap {
 	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.accepted)
 }
 
-// Orphaned is how a dependent is detached from an owner that is being orphaned:
+// HasOrphanedDependents is how a dependent is detached from an owner that is being orphaned:
 // it loses every reference with the owner's UID, whatever else they say
 // (docs/gc-semantics.md#orphaning). The act is Leave where there is nothing to
 // do, or not any more.
-func (m *Model) Orphaned(owner, dependent graph.Node) Decision {
+func (m *Model) HasOrphanedDependents(owner, dependent graph.Node) Decision {
 	o := m.Object(dependent)
 	if o == nil {
-		return leave(Gone)
+		return leave(ObjectGone)
 	}
 	var drop []int
 	for i, r := range o.Owners {
@@ -218,36 +218,36 @@ func (m *Model) Orphaned(owner, dependent graph.Node) Decision {
 			drop = append(drop, i)
 		}
 	}
-	if len(drop) == 0 || m.Decide(owner).Act != OrphanChildren {
-		return leave(Kept)
+	if len(drop) == 0 || m.Decide(owner).Action != ActionOrphanDependents {
+		return leave(AllOwnersSolid)
 	}
-	return Decision{Act: Detach, Change: object.Change{Drop: drop}, Culprit: -1}
+	return Decision{Action: ActionUnlink, Change: object.Change{Drop: drop}, UndecidableReference: -1}
 }
 
-// Perform moves a node on by what the API server makes of a decision.
-func (m *Model) Perform(n graph.Node, d Decision) {
+// Apply moves a node on by what the API server makes of a decision.
+func (m *Model) Apply(n graph.Node, d Decision) {
 	o := m.Object(n)
-	switch d.Act {
-	case Remove:
-		m.Become(n, Deleted(o, d.Policy, m.taken))
-	case Detach, Unblock, FreeFinalizer:
-		m.Become(n, Patched(o, d.Change))
-	case Leave, OrphanChildren:
+	switch d.Action {
+	case ActionDelete:
+		m.SetState(n, Deleted(o, d.Policy, m.taken))
+	case ActionUnlink, ActionUnblock, ActionRemoveFinalizer:
+		m.SetState(n, Patched(o, d.Change))
+	case ActionNone, ActionOrphanDependents:
 	}
 }
 
-// Become moves a node on to a state that its own decision led to: nil is gone.
+// SetState moves a node on to a state that its own decision led to: nil is gone.
 // References may have been dropped from it, but none added and none reordered.
-func (m *Model) Become(n graph.Node, next *object.Object) {
+func (m *Model) SetState(n graph.Node, next *object.Object) {
 	if now := m.now[n]; now != nil && next != nil && len(next.Owners) != len(now.Owners) {
 		m.verdicts[n] = remaining(now, next, m.judged(n))
 	}
 	m.move(n, next)
 }
 
-// Learn puts a node into a state that was read anew, whatever it was before,
+// SetObserved puts a node into a state that was read anew, whatever it was before,
 // with judgements on its references that are as fresh; nil is gone.
-func (m *Model) Learn(n graph.Node, next *object.Object, judgements []Judgement) {
+func (m *Model) SetObserved(n graph.Node, next *object.Object, judgements []Judgement) {
 	m.verdicts[n] = nil
 	if next != nil {
 		m.verdicts[n] = m.withholding(judgements)

@@ -59,7 +59,7 @@ func modelOf(s *snapshot.Snapshot) *collector.Model {
 }
 
 // courseOf simulates a pass over a snapshot.
-func courseOf(s *snapshot.Snapshot) *collector.Course {
+func courseOf(s *snapshot.Snapshot) *collector.Result {
 	return modelOf(s).Simulate(collector.Bounds{})
 }
 
@@ -91,27 +91,27 @@ func seen(m *collector.Model) *snapshot.Snapshot {
 }
 
 // said is each move in a line: its pass, its act and its object, and how.
-func said(c *collector.Course) []string {
+func said(c *collector.Result) []string {
 	out := []string{}
-	for _, m := range c.Moves {
-		out = append(out, fmt.Sprintf("%d %s", m.Pass, act(m.Before.Name, m.Before, m.Decision)))
+	for _, m := range c.Transitions {
+		out = append(out, fmt.Sprintf("%d %s", m.Pass, act(m.StateBefore.Name, m.StateBefore, m.Decision)))
 	}
 	return out
 }
 
 // act is a decision in words, on an object of that name.
 func act(name string, o *object.Object, d collector.Decision) string {
-	line := fmt.Sprintf("%s %s", d.Act, name)
-	switch d.Act {
-	case collector.Remove:
+	line := fmt.Sprintf("%s %s", d.Action, name)
+	switch d.Action {
+	case collector.ActionDelete:
 		line += " " + string(d.Policy)
-	case collector.FreeFinalizer:
+	case collector.ActionRemoveFinalizer:
 		line += " " + d.Change.Release
-	case collector.Detach:
+	case collector.ActionUnlink:
 		line += " " + owners(o, d.Change.Drop)
-	case collector.Unblock:
+	case collector.ActionUnblock:
 		line += " " + owners(o, d.Change.Unblock)
-	case collector.Leave, collector.OrphanChildren:
+	case collector.ActionNone, collector.ActionOrphanDependents:
 	}
 	return line
 }
@@ -126,7 +126,7 @@ func owners(o *object.Object, of []int) string {
 
 // left is each object at the end of a course that is not as it was, or that
 // stays terminating, in a line.
-func left(c *collector.Course) []string {
+func left(c *collector.Result) []string {
 	out := []string{}
 	g := c.Model.Graph()
 	for n := range g.Listed() {

@@ -20,8 +20,8 @@ var (
 	claims = schema.GroupResource{Resource: "persistentvolumeclaims"}
 )
 
-// mounts is which Pods use which claim, and which volumes are bound to it.
-type mounts struct {
+// volumeUsage is which Pods use which claim, and which volumes are bound to it.
+type volumeUsage struct {
 	claims  map[string]graph.Node       // by namespace/name
 	users   map[graph.Node][]graph.Node // Pods by claim; who uses it no more is dropped from the front
 	unasked map[string][]graph.Node     // by namespace, Pods of which nobody asked what they use; likewise
@@ -30,11 +30,11 @@ type mounts struct {
 }
 
 // mounted is built when the first claim or volume is looked at.
-func (c *custody) mounted() *mounts {
+func (c *finalizerControllers) mounted() *volumeUsage {
 	if c.mounts != nil {
 		return c.mounts
 	}
-	m := &mounts{map[string]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}}
+	m := &volumeUsage{map[string]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}}
 	for n := range c.graph.Listed() {
 		if o := c.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == claimKind {
 			m.claims[o.Namespace+"/"+o.Name] = graph.Node(n)
@@ -64,7 +64,7 @@ func (c *custody) mounted() *mounts {
 }
 
 // at is the claim at namespace/name, or None.
-func (m *mounts) at(place string) graph.Node {
+func (m *volumeUsage) at(place string) graph.Node {
 	if n, ok := m.claims[place]; ok {
 		return n
 	}
@@ -73,9 +73,9 @@ func (m *mounts) at(place string) graph.Node {
 
 // free says whether no Pod uses a claim: all Pods of its namespace were seen, and
 // those that are left are known to use others.
-func (m *mounts) free(c *custody, claim graph.Node) bool {
+func (m *volumeUsage) free(c *finalizerControllers, claim graph.Node) bool {
 	at := c.graph.Object(claim)
-	if !c.graph.View().Saw(pods, at.Namespace) {
+	if !c.graph.View().Listed(pods, at.Namespace) {
 		return false
 	}
 	for users := m.users[claim]; len(users) > 0; users = users[1:] {
@@ -94,7 +94,7 @@ func (m *mounts) free(c *custody, claim graph.Node) bool {
 }
 
 // asked says whether it is known of every Pod left in a namespace what it uses.
-func (m *mounts) asked(c *custody, namespace string) bool {
+func (m *volumeUsage) asked(c *finalizerControllers, namespace string) bool {
 	left := m.unasked[namespace]
 	for len(left) > 0 && c.now[left[0]] == nil {
 		left = left[1:]
@@ -105,7 +105,7 @@ func (m *mounts) asked(c *custody, namespace string) bool {
 
 // uses says whether a Pod keeps a claim. The claim of an ephemeral volume is the
 // Pod's own, and is let go when the kubelet is done with the Pod.
-func (c *custody) uses(pod, claim graph.Node) bool {
+func (c *finalizerControllers) uses(pod, claim graph.Node) bool {
 	o := c.now[pod]
 	if o == nil {
 		return false
@@ -116,7 +116,7 @@ func (c *custody) uses(pod, claim graph.Node) bool {
 }
 
 // heed looks again at what a change of state may have set free.
-func (m *mounts) heed(c *custody, n graph.Node, old *object.Object) {
+func (m *volumeUsage) heed(c *finalizerControllers, n graph.Node, old *object.Object) {
 	now := c.now[n]
 	switch old.GroupVersionKind().GroupKind() {
 	case podKind:

@@ -8,26 +8,26 @@ import (
 
 func (s *simulation) do(pass int, n graph.Node, d Decision, orphanedFrom graph.Node) {
 	before := s.now[n]
-	move := Move{Decision: d, Pass: pass, Node: n, Before: before, For: orphanedFrom, After: s.before(n, d)}
+	move := Transition{Decision: d, Pass: pass, Node: n, StateBefore: before, Requested: orphanedFrom, StateAfter: s.before(n, d)}
 	if !before.Terminating() {
 		move.Verdicts = s.Verdicts(n)
 	}
-	move.Follows, move.Race = s.follows(move), s.race(move)
+	move.Follows, move.Nondeterministic = s.follows(move), s.markNondeterministic(move)
 	if s.afterward != nil {
-		s.afterward.because(s, &move)
+		s.afterward.attribute(s, &move)
 	}
-	if index := s.make(move); d.Act == Remove && s.now[n] != nil {
+	if index := s.make(move); d.Action == ActionDelete && s.now[n] != nil {
 		s.others(index, n)
 	}
 }
 
 // make makes a move, as far as the API server is concerned, and answers its
 // number.
-func (s *simulation) make(m Move) int {
-	index := len(s.course.Moves)
-	s.course.Moves = append(s.course.Moves, m)
+func (s *simulation) make(m Transition) int {
+	index := len(s.course.Transitions)
+	s.course.Transitions = append(s.course.Transitions, m)
 	s.last[m.Node] = int32(index)
-	s.Perform(m.Node, m.Decision)
+	s.Apply(m.Node, m.Decision)
 	return index
 }
 
@@ -38,7 +38,7 @@ func (s *simulation) before(n graph.Node, d Decision) []int {
 	if home, ok := s.home[n]; ok {
 		out = s.around(out, home)
 	}
-	if d.Act == Remove && takesAlong(s.now[n]) {
+	if d.Action == ActionDelete && takesAlong(s.now[n]) {
 		for _, member := range s.inside(n) {
 			out = s.around(out, member)
 		}
@@ -66,14 +66,14 @@ func (s *simulation) around(out []int, n graph.Node) []int {
 
 // follows is the last move on the object, or on an owner that a bad reference
 // leads to.
-func (s *simulation) follows(m Move) int {
+func (s *simulation) follows(m Transition) int {
 	out := int(s.last[m.Node])
-	if m.For != graph.None {
-		return max(out, int(s.last[m.For]))
+	if m.Requested != graph.None {
+		return max(out, int(s.last[m.Requested]))
 	}
 	for i, v := range m.Verdicts {
-		owner := s.graph.Find(m.Before.Owners[i].UID)
-		if v.Lost() && owner >= 0 && int(owner) < len(s.last) {
+		owner := s.graph.Find(m.StateBefore.Owners[i].UID)
+		if v.IsBad() && owner >= 0 && int(owner) < len(s.last) {
 			out = max(out, int(s.last[owner]))
 		}
 	}

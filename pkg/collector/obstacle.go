@@ -7,28 +7,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Why says what keeps an object's deletion from ending.
-type Why int
+// BlockReason says what keeps an object's deletion from ending.
+type BlockReason int
 
 // The reasons, of the object that is in the way: see
 // docs/gc-semantics.md#stuck-foreground-deletions.
 const (
-	HeldByFinalizers Why = iota + 1 // it is terminating, and finalizers of others hold it
-	StillStopping                   // it is a Pod in its grace period
-	StillEmptying                   // it is a namespace or CustomResourceDefinition with something in it
-	InCircle                        // it waits for itself, or for what waits for it
-	CannotBeJudged                  // a reference of its own keeps the collector from deciding
-	OutOfBounds                     // it would go, but lies outside of what may be acted on
-	NotAllSeen                      // its dependents were not all seen
-	HidesContents                   // it takes others along, which were not all listed, so it is not deleted
-	SharesUID                       // another object has its UID, so nothing is done with it
-	NothingBlocks                   // nothing is: the collector has yet to come, or has lost it
+	HeldByFinalizers      BlockReason = iota + 1 // it is terminating, and finalizers of others hold it
+	PodStillStopping                             // it is a Pod in its grace period
+	ContentsStillDeleting                        // it is a namespace or CustomResourceDefinition with something in it
+	InCycle                                      // it waits for itself, or for what waits for it
+	CannotBeJudged                               // a reference of its own keeps the collector from deciding
+	LimitReached                                 // it would go, but lies outside of what may be acted on
+	NotAllListed                                 // its dependents were not all seen
+	ContentsNotListed                            // it takes others along, which were not all listed, so it is not deleted
+	SharesUID                                    // another object has its UID, so nothing is done with it
+	NothingBlocks                                // nothing is: the collector has yet to come, or has lost it
 )
 
 // Obstacle is an object that has to go, or to change, before another can go.
 type Obstacle struct {
 	Node      graph.Node
-	Why       Why
+	Why       BlockReason
 	Reference int // of CannotBeJudged: the reference; else -1
 }
 
@@ -67,22 +67,22 @@ func (m *Model) blocks(e graph.Edge, owner graph.Node) bool {
 	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid && r.Blocks() })
 }
 
-// Obstacles answers, for objects whose deletion is under way, at which obstacle
+// ObstacleChain answers, for objects whose deletion is under way, at which obstacle
 // the chain of what each waits for ends. It remembers, so that asking for every
 // member of a chain costs no more than for its head.
-type Obstacles struct {
+type ObstacleChain struct {
 	model *Model
 	ends  map[graph.Node]Obstacle
 }
 
 // NewObstacles prepares to ask about the model's present state.
-func NewObstacles(m *Model) *Obstacles {
-	return &Obstacles{model: m, ends: map[graph.Node]Obstacle{}}
+func NewObstacles(m *Model) *ObstacleChain {
+	return &ObstacleChain{model: m, ends: map[graph.Node]Obstacle{}}
 }
 
-// End follows the first of what blocks a terminating object, and of what blocks
+// RootCause follows the first of what blocks a terminating object, and of what blocks
 // that, to the end. ok is false where the object is gone or not terminating.
-func (o *Obstacles) End(n graph.Node) (end Obstacle, ok bool) {
+func (o *ObstacleChain) RootCause(n graph.Node) (end Obstacle, ok bool) {
 	at := o.model.Object(n)
 	if at == nil || !at.Terminating() {
 		return Obstacle{}, false
@@ -96,7 +96,7 @@ func (o *Obstacles) End(n graph.Node) (end Obstacle, ok bool) {
 		}
 		if on[n] {
 			circle := path[slices.Index(path, n):]
-			end = Obstacle{slices.MinFunc(circle, o.model.compare), InCircle, -1}
+			end = Obstacle{slices.MinFunc(circle, o.model.compare), InCycle, -1}
 			break
 		}
 		on[n], path = true, append(path, n)
@@ -124,7 +124,7 @@ func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) 
 	on := map[graph.Node]bool{}
 	for {
 		if on[n] {
-			return links, Obstacle{n, InCircle, -1}, true
+			return links, Obstacle{n, InCycle, -1}, true
 		}
 		on[n], links = true, append(links, n)
 		here, next := m.obstacle(n)
@@ -138,34 +138,34 @@ func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) 
 // obstacle is what keeps an object here, or the next object to ask.
 func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 	o := m.Object(n)
-	at := func(why Why) (Obstacle, graph.Node) { return Obstacle{n, why, -1}, graph.None }
+	at := func(why BlockReason) (Obstacle, graph.Node) { return Obstacle{n, why, -1}, graph.None }
 	if o.Contested {
 		return at(SharesUID)
 	}
 	if !o.Terminating() {
-		switch d := m.Decide(n); d.Hold {
-		case Undecidable:
-			return Obstacle{n, CannotBeJudged, d.Culprit}, graph.None
+		switch d := m.Decide(n); d.NoAction {
+		case ReferenceUnknown:
+			return Obstacle{n, CannotBeJudged, d.UndecidableReference}, graph.None
 		case ContentsUnknown:
-			return at(HidesContents)
+			return at(ContentsNotListed)
 		default:
-			return at(OutOfBounds)
+			return at(LimitReached)
 		}
 	}
 	d, blocking := m.Decide(n), m.Blocking(n)
 	switch {
 	case len(blocking) > 0 && !o.Orphaning():
 		return Obstacle{}, blocking[0]
-	case d.Hold == Unseen, d.Hold == Blocked: // by what was learned after the graph was built
-		return at(NotAllSeen)
-	case d.Act != Leave:
+	case d.NoAction == DependentsUnknown, d.NoAction == BlockedByDependents: // by what was learned after the graph was built
+		return at(NotAllListed)
+	case d.Action != ActionNone:
 		return at(NothingBlocks)
 	case o.IsDefinition() && slices.Contains(o.Finalizers, crdFinalizer):
-		return at(StillEmptying)
+		return at(ContentsStillDeleting)
 	case len(o.ForeignFinalizers()) > 0:
 		return at(HeldByFinalizers)
 	case o.Stopping():
-		return at(StillStopping)
+		return at(PodStillStopping)
 	}
-	return at(StillEmptying)
+	return at(ContentsStillDeleting)
 }

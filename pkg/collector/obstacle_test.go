@@ -65,7 +65,7 @@ func TestWhereAForegroundDeletionEnds(t *testing.T) {
 
 	t.Run("nothing at all, before the collector has come", func(t *testing.T) {
 		m := modelOf(st.New(st.Listing(top)))
-		end, ok := collector.NewObstacles(m).End(m.Graph().Find(top.UID))
+		end, ok := collector.NewObstacles(m).RootCause(m.Graph().Find(top.UID))
 		if !ok || end.Why != collector.NothingBlocks || end.Node != m.Graph().Find(top.UID) {
 			t.Errorf("got %+v, %v", end, ok)
 		}
@@ -73,7 +73,7 @@ func TestWhereAForegroundDeletionEnds(t *testing.T) {
 	t.Run("what is not terminating or not there has no obstacle", func(t *testing.T) {
 		m := modelOf(st.New(st.Listing(a, st.Secret("ns/d", st.OwnedBy(b)))))
 		for _, n := range []graph.Node{m.Graph().Find(a.UID), m.Graph().Find(b.UID), graph.None} {
-			if end, ok := collector.NewObstacles(m).End(n); ok {
+			if end, ok := collector.NewObstacles(m).RootCause(n); ok {
 				t.Errorf("got %+v", end)
 			}
 		}
@@ -81,7 +81,7 @@ func TestWhereAForegroundDeletionEnds(t *testing.T) {
 	t.Run("the reference that cannot be judged is named", func(t *testing.T) {
 		d := st.Secret("ns/d", block(top), st.Owned(st.To(a, st.As("v1", "Foo"))))
 		m := modelOf(st.New(st.Listing(top, d)))
-		end, _ := collector.NewObstacles(m).End(m.Graph().Find(top.UID))
+		end, _ := collector.NewObstacles(m).RootCause(m.Graph().Find(top.UID))
 		if end.Why != collector.CannotBeJudged || end.Reference != 1 || m.Object(end.Node).Name != "d" {
 			t.Errorf("got %+v", end)
 		}
@@ -136,7 +136,7 @@ func TestBlockingKnowsAReferenceThatHasMoved(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			m := modelOf(st.New(st.Listing(top, st.Secret("ns/d", st.Owned(owners...)))))
 			d := m.Graph().Find("Secret/ns/d")
-			m.Perform(d, collector.Decision{Act: collector.Detach, Change: object.Change{Drop: []int{0}}})
+			m.Apply(d, collector.Decision{Action: collector.ActionUnlink, Change: object.Change{Drop: []int{0}}})
 			want := false
 			for _, r := range owners[1:] {
 				want = want || r.UID == top.UID && r.Blocks()

@@ -27,22 +27,22 @@ const (
 )
 
 func (s *simulation) phase(n graph.Node, d Decision) phase {
-	switch d.Act {
-	case Detach:
+	switch d.Action {
+	case ActionUnlink:
 		return detaching
-	case Unblock:
+	case ActionUnblock:
 		return unblocking
-	case Remove:
+	case ActionDelete:
 		if takesAlong(s.now[n]) || d.Policy == metav1.DeletePropagationOrphan {
 			return removingLate
 		}
 		return removing
-	case FreeFinalizer:
+	case ActionRemoveFinalizer:
 		if s.underWay[n] && d.Change.Release == object.ForegroundFinalizer && Patched(s.now[n], d.Change) == nil {
 			return ending
 		}
 		return freeing
-	case Leave, OrphanChildren:
+	case ActionNone, ActionOrphanDependents:
 	}
 	return nothing
 }
@@ -50,7 +50,7 @@ func (s *simulation) phase(n graph.Node, d Decision) phase {
 func (s *simulation) pass(pass int) {
 	work := s.take()
 	for _, n := range work {
-		if s.Decide(n).Act == OrphanChildren {
+		if s.Decide(n).Action == ActionOrphanDependents {
 			s.orphan(pass, n)
 		}
 	}
@@ -66,10 +66,10 @@ func (s *simulation) pass(pass int) {
 			d := s.Decide(n)
 			switch now := s.phase(n, d); {
 			case now == nothing:
-			case now == removing && s.refused(n) && s.course.Moves[s.last[n]].Pass == pass-1:
+			case now == removing && s.refused(n) && s.course.Transitions[s.last[n]].Pass == pass-1:
 				s.enqueue(n)
-			case now == freeing && s.owesALook(n):
-				s.putOff.add(s.graph, n)
+			case now == freeing && s.hasDeferredDependent(n):
+				s.deferred.add(s.graph, n)
 			case now != phase(at), now == freeing && s.awaited(n), now == removingLate && s.outlived(n, d):
 				s.enqueue(n) // an act of this pass made it another, or too early
 			default:
@@ -82,8 +82,8 @@ func (s *simulation) pass(pass int) {
 // awaited says whether the next pass still deals with a dependent because of its
 // owners, so that none of them must change before.
 func (s *simulation) awaited(owner graph.Node) bool {
-	return slices.ContainsFunc(s.coming.under(s, owner), func(n graph.Node) bool {
-		return s.now[n] != nil && !s.now[n].Terminating() && !s.refused(n) && s.Decide(n).Act != Leave
+	return slices.ContainsFunc(s.nextByOwner.under(s, owner), func(n graph.Node) bool {
+		return s.now[n] != nil && !s.now[n].Terminating() && !s.refused(n) && s.Decide(n).Action != ActionNone
 	})
 }
 
@@ -91,7 +91,7 @@ func (s *simulation) awaited(owner graph.Node) bool {
 // before one which this pass unblocked, and the next deletes: to that one it would
 // be solid, whatever the reference says, until it lets go of it.
 func (s *simulation) outlived(owner graph.Node, d Decision) bool {
-	return d.Policy == metav1.DeletePropagationOrphan && slices.ContainsFunc(s.coming.under(s, owner), func(n graph.Node) bool {
+	return d.Policy == metav1.DeletePropagationOrphan && slices.ContainsFunc(s.nextByOwner.under(s, owner), func(n graph.Node) bool {
 		return !s.refused(n) && s.phase(n, s.Decide(n)) == removing
 	})
 }
@@ -156,7 +156,7 @@ func (s *simulation) dependentsFirst(nodes []graph.Node) []graph.Node {
 // plan does not depend on the order in which things were seen.
 func (s *simulation) take() []graph.Node {
 	work := s.next
-	s.next, s.coming = nil, coming{}
+	s.next, s.nextByOwner = nil, coming{}
 	for _, n := range work {
 		s.queued.Remove(n)
 	}
@@ -180,7 +180,7 @@ func (s *simulation) orphan(pass int, owner graph.Node) {
 		if s.bounds.Within != nil && !s.bounds.Within(e.Node) {
 			continue
 		}
-		if d := s.Orphaned(owner, e.Node); d.Act == Detach {
+		if d := s.HasOrphanedDependents(owner, e.Node); d.Action == ActionUnlink {
 			s.do(pass, e.Node, d, owner)
 		}
 	}

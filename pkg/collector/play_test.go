@@ -46,7 +46,7 @@ func perform(t *testing.T, plays []play) {
 					if m.Object(n) == nil {
 						t.Fatalf("there is no %s", d.uid)
 					}
-					m.Become(n, collector.Deleted(m.Object(n), d.policy, st.Taken))
+					m.SetState(n, collector.Deleted(m.Object(n), d.policy, st.Taken))
 				}
 				c := m.Simulate(collector.Bounds{})
 				if t.Failed() {
@@ -68,19 +68,19 @@ func compare(t *testing.T, what string, want, got []string) {
 }
 
 // whys are the words for obstacles that the tests use.
-var whys = map[collector.Why]string{
-	collector.HeldByFinalizers: "held", collector.StillStopping: "stopping", collector.StillEmptying: "emptying",
-	collector.InCircle: "in a circle", collector.CannotBeJudged: "cannot be judged", collector.OutOfBounds: "out of bounds",
-	collector.NotAllSeen: "not all seen", collector.NothingBlocks: "nothing blocks",
+var whys = map[collector.BlockReason]string{
+	collector.HeldByFinalizers: "held", collector.PodStillStopping: "stopping", collector.ContentsStillDeleting: "emptying",
+	collector.InCycle: "in a circle", collector.CannotBeJudged: "cannot be judged", collector.LimitReached: "out of bounds",
+	collector.NotAllListed: "not all seen", collector.NothingBlocks: "nothing blocks",
 }
 
 // stuck says of each object that is terminating at the end of a course what
 // keeps it, and whom: "owner: child held".
-func stuck(c *collector.Course) []string {
+func stuck(c *collector.Result) []string {
 	var out []string
 	obstacles := collector.NewObstacles(c.Model)
 	for n := range c.Model.Graph().Listed() {
-		if end, ok := obstacles.End(graph.Node(n)); ok {
+		if end, ok := obstacles.RootCause(graph.Node(n)); ok {
 			out = append(out, c.Model.Object(graph.Node(n)).Name+": "+c.Model.Object(end.Node).Name+" "+whys[end.Why])
 		}
 	}

@@ -117,7 +117,7 @@ func TestNoTextInAReferencePanics(t *testing.T) {
 			st.Listing(child)(s)
 		}
 		nothing := func(types.UID) *object.Object { return nil }
-		for _, c := range snapshot.NewView(s).Unproven(s.Objects, nothing) {
+		for _, c := range snapshot.NewView(s).Unverified(s.Objects, nothing) {
 			if !snapshot.ValidName(c.Name) {
 				t.Fatalf("asks for the name %q", c.Name)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// race is the owner on whose account it may be a matter of luck what the cluster's
+// markNondeterministic is the owner on whose account it may be a matter of luck what the cluster's
 // own collector makes of an object, or None. It may be so
 //
 //   - where an owner waits which the object does not block, or not any more. If the
@@ -18,18 +18,18 @@ import (
 //     nobody does, it is gone, and the object is not deleted in the foreground.
 //   - where an owner lets go of the object and another is gone. What is left without
 //     any stays; what sees the bad one alone goes.
-func (s *simulation) race(m Move) graph.Node {
-	if s.hand == Ours || m.Before.Terminating() {
+func (s *simulation) markNondeterministic(m Transition) graph.Node {
+	if s.actor == ActorClient || m.StateBefore.Terminating() {
 		return graph.None
 	}
 	for i, v := range m.Verdicts {
-		owner := s.graph.Find(m.Before.Owners[i].UID)
+		owner := s.graph.Find(m.StateBefore.Owners[i].UID)
 		switch {
-		case m.For != graph.None:
-			if v.Lost() && owner != m.For {
+		case m.Requested != graph.None:
+			if v.IsBad() && owner != m.Requested {
 				return owner
 			}
-		case v == Waiting && (m.Act == Unblock || !blocksOwner(m.Before, m.Before.Owners[i])):
+		case v == Waiting && (m.Action == ActionUnblock || !blocksOwner(m.StateBefore, m.StateBefore.Owners[i])):
 			return owner
 		}
 	}
@@ -41,26 +41,26 @@ func blocksOwner(o *object.Object, to object.Reference) bool {
 	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == to.UID && r.Blocks() })
 }
 
-// undisputed takes back the races of which all ends are the same, now that the end
+// deterministic takes back the races of which all ends are the same, now that the end
 // is known.
-func (s *simulation) undisputed() {
-	for i := range s.course.Moves {
-		if m := &s.course.Moves[i]; m.Race != graph.None && m.For == graph.None && !s.disputed(m) {
-			m.Race = graph.None
+func (s *simulation) deterministic() {
+	for i := range s.course.Transitions {
+		if m := &s.course.Transitions[i]; m.Nondeterministic != graph.None && m.Requested == graph.None && !s.nondeterministicObjects(m) {
+			m.Nondeterministic = graph.None
 		}
 	}
 }
 
-// disputed says whether the object of a move might have ended otherwise, had its
+// nondeterministicObjects says whether the object of a move might have ended otherwise, had its
 // owner been released earlier or later.
-func (s *simulation) disputed(m *Move) bool {
-	owner, left := s.Object(m.Race), s.now[m.Node]
+func (s *simulation) nondeterministicObjects(m *Transition) bool {
+	owner, left := s.Object(m.Nondeterministic), s.now[m.Node]
 	switch {
 	case owner != nil && owner.DeletingDependents(): // it was not released at all
 		return false
 	case owner != nil: // it lives, as others hold it
 		return true
-	case m.Act == Unblock:
+	case m.Action == ActionUnblock:
 		return s.blockers[m.Node] > 0
 	}
 	return left != nil && left.DeletingDependents()
@@ -71,14 +71,14 @@ func (s *simulation) disputed(m *Move) bool {
 // resourceVersion from before and is refused, and meanwhile the owners are
 // released that nothing else blocks (docs/gc-semantics.md#breaking-a-cycle).
 func (s *simulation) refused(n graph.Node) bool {
-	return s.hand == Theirs && s.last[n] >= 0 && s.course.Moves[s.last[n]].Act == Unblock
+	return s.actor == ActorControllerManager && s.last[n] >= 0 && s.course.Transitions[s.last[n]].Action == ActionUnblock
 }
 
-// tangled are the members of circles of which more than one is asked for, and
+// entangled are the members of circles of which more than one is asked for, and
 // not all in the background: whether such a circle is broken in time, or waits
 // for itself for ever, is between the collector and who asks
 // (docs/gc-semantics.md#stuck-foreground-deletions).
-func (s *simulation) tangled() graph.Set {
+func (s *simulation) entangled() graph.Set {
 	out, asked, foreground := graph.NewSet(s.graph), graph.NewSet(s.graph), false
 	for _, d := range s.bounds.Deletes {
 		if d.Node != graph.None {
@@ -86,7 +86,7 @@ func (s *simulation) tangled() graph.Set {
 		}
 		foreground = foreground || d.Policy == metav1.DeletePropagationForeground
 	}
-	if s.hand == Ours || !foreground || len(s.bounds.Deletes) < 2 {
+	if s.actor == ActorClient || !foreground || len(s.bounds.Deletes) < 2 {
 		return out
 	}
 	for _, circle := range s.graph.Cycles(func(graph.Edge) bool { return true }) {

@@ -10,14 +10,14 @@ import (
 // on the state thereafter, and dependents are dealt with before what they depend on is
 // released, save where begin says otherwise. A pass looks only at what the one before
 // may have changed, so the cost is linear in objects, references and moves.
-func (m *Model) Simulate(b Bounds) *Course {
+func (m *Model) Simulate(b Bounds) *Result {
 	s := &simulation{
 		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
 		underWay: map[graph.Node]bool{},
-		home:     map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{}, open: newEmptyings(),
+		home:     map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{}, open: newContentsDeletions(),
 	}
-	if m.hand == Theirs {
-		s.custody = newCustody(s)
+	if m.actor == ActorControllerManager {
+		s.custody = newFinalizerControllers(s)
 	}
 	return s.run(func() int {
 		s.begin()
@@ -27,19 +27,19 @@ func (m *Model) Simulate(b Bounds) *Course {
 
 // run is a course: what starts it, which says how many passes that was, and then
 // pass after pass.
-func (s *simulation) run(start func() int) *Course {
-	s.course = &Course{
-		Model: s.Model, Swept: map[graph.Node]int{}, Stopped: map[int]bool{}, Lifted: graph.NewSet(s.graph), Tangled: graph.NewSet(s.graph), simulation: s,
+func (s *simulation) run(start func() int) *Result {
+	s.course = &Result{
+		Model: s.Model, ContentsDeleted: map[graph.Node]int{}, StoppedPods: map[int]bool{}, FinalizersRemoved: graph.NewSet(s.graph), Entangled: graph.NewSet(s.graph), simulation: s,
 	}
 	for n := range s.last {
 		s.last[n] = -1
 	}
-	s.touched, s.moved = s.enqueue, s.heed
+	s.touched, s.moved = s.enqueue, s.onStateChange
 	defer func() { s.touched, s.moved = func(graph.Node) {}, func(graph.Node, *object.Object) {} }()
 	for pass := start() + 1; s.more(); pass++ {
 		s.pass(pass)
 	}
-	s.undisputed()
+	s.deterministic()
 	return s.course
 }
 
@@ -54,8 +54,8 @@ func (s *simulation) more() bool {
 		case len(s.next) > 0:
 			return true
 		}
-		s.takeUp()
-		if len(s.next) == 0 && !s.letGo() {
+		s.requeueDeferred()
+		if len(s.next) == 0 && !s.removeFinalizer() {
 			return false
 		}
 	}
@@ -69,17 +69,17 @@ func candidate(o *object.Object) bool {
 type simulation struct {
 	*Model
 	bounds Bounds
-	course *Course
+	course *Result
 	last   []int32 // per node, its last move, or -1
 	next   []graph.Node
 	queued graph.Set
 
-	underWay map[graph.Node]bool // owners whose foreground deletion was under way before
-	putOff   delay               // what is looked at when there is nothing else to do
-	coming   coming              // what is queued, by owner
+	underWay    map[graph.Node]bool // owners whose foreground deletion was under way before
+	deferred    delay               // what is looked at when there is nothing else to do
+	nextByOwner coming              // what is queued, by owner
 
-	custody   *custody   // nil with Ours
-	afterward *afterward // nil but in Afterwards
+	custody   *finalizerControllers // nil with Ours
+	afterward *afterRelease         // nil but in Afterwards
 
 	contents *contents                 // nil until something takes others along
 	open     emptyings                 // namespaces and CustomResourceDefinitions

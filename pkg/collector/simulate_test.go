@@ -199,7 +199,7 @@ func TestAPassHeedsItsBounds(t *testing.T) {
 func TestASimulationStartsFromWhateverTheModelHasComeTo(t *testing.T) {
 	owner := st.Secret("a/owner")
 	m := modelOf(st.New(st.Listing(owner, st.Pod("a/child", st.OwnedBy(owner)))))
-	m.Perform(m.Graph().Find(owner.UID), collector.Decision{Act: collector.Remove, Policy: metav1.DeletePropagationBackground})
+	m.Apply(m.Graph().Find(owner.UID), collector.Decision{Action: collector.ActionDelete, Policy: metav1.DeletePropagationBackground})
 	compare(t, "moves", []string{"1 delete child Background"}, said(m.Simulate(collector.Bounds{})))
 	compare(t, "moves of a second pass", nil, said(m.Simulate(collector.Bounds{})))
 }
@@ -216,8 +216,8 @@ func TestAMoveSaysWhatItComesAfterAndWhatItFollows(t *testing.T) {
 		after   []int
 		follows int
 	}{{nil, -1}, {nil, -1}, {[]int{1}, 1}, {[]int{1, 2}, 1}, {[]int{3}, -1}} {
-		if m := c.Moves[i]; len(m.After) != len(want.after) || m.Follows != want.follows {
-			t.Errorf("move %d comes after %v and follows %d, want %v and %d", i, m.After, m.Follows, want.after, want.follows)
+		if m := c.Transitions[i]; len(m.StateAfter) != len(want.after) || m.Follows != want.follows {
+			t.Errorf("move %d comes after %v and follows %d, want %v and %d", i, m.StateAfter, m.Follows, want.after, want.follows)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type emptyings struct {
 	ripe    []*emptying                // nothing is left in them
 }
 
-func newEmptyings() emptyings {
+func newContentsDeletions() emptyings {
 	return emptyings{of: map[graph.Node][]*emptying{}, holding: map[graph.Node][]*emptying{}}
 }
 
@@ -63,10 +63,10 @@ type contents struct {
 	residents, instances map[string][]graph.Node
 }
 
-// TakesAlong reports whether the deletion of an object is that of others, too.
-func TakesAlong(o object.Identity) bool { return o.IsNamespace() || o.IsDefinition() }
+// DeletesContents reports whether the deletion of an object is that of others, too.
+func DeletesContents(o object.Identity) bool { return o.IsNamespace() || o.IsDefinition() }
 
-func takesAlong(o *object.Object) bool { return TakesAlong(o.Identity) }
+func takesAlong(o *object.Object) bool { return DeletesContents(o.Identity) }
 
 // inside are the objects that the deletion of n takes along: the residents of a
 // namespace, or the instances of a CustomResourceDefinition, which is named
@@ -105,18 +105,18 @@ func contentsOf(g *graph.Graph) *contents {
 func (s *simulation) others(move int, n graph.Node) {
 	switch o := s.now[n]; {
 	case o.Stopping():
-		s.course.Stopped[move] = true
-		s.Become(n, settled(o))
+		s.course.StoppedPods[move] = true
+		s.SetState(n, settled(o))
 	case takesAlong(o):
-		s.sweep(move, n)
+		s.deleteContents(move, n)
 	}
 }
 
-// sweep deletes what is in an object: in a namespace in the Background, which
+// deleteContents deletes what is in an object: in a namespace in the Background, which
 // strips the collector's finalizers
 // (docs/gc-semantics.md#contents-of-a-namespace); of a CustomResourceDefinition
 // with whatever finalizers there are (docs/gc-semantics.md#instances-of-a-crd).
-func (s *simulation) sweep(move int, n graph.Node) {
+func (s *simulation) deleteContents(move int, n graph.Node) {
 	policy := metav1.DeletionPropagation("")
 	if s.now[n].IsNamespace() {
 		policy = metav1.DeletePropagationBackground
@@ -127,13 +127,13 @@ func (s *simulation) sweep(move int, n graph.Node) {
 		if now == nil || now.Contested {
 			continue
 		}
-		s.course.Swept[member] = move
+		s.course.ContentsDeleted[member] = move
 		s.owe(member, n)
 		s.last[member] = int32(move)
 		if now = settled(now); now != nil {
 			now = settled(Deleted(now, policy, s.taken))
 		}
-		s.Become(member, now)
+		s.SetState(member, now)
 		if now != nil {
 			w.kept = append(w.kept, member)
 			s.home[member] = n
@@ -152,11 +152,11 @@ func (s *simulation) release() {
 	}
 	slices.SortStableFunc(ripe, func(a, b *emptying) int { return a.move - b.move })
 	for _, w := range ripe {
-		w.over = w.over || s.emptied(w)
+		w.over = w.over || s.contentsGone(w)
 	}
 }
 
-func (s *simulation) emptied(w *emptying) bool {
+func (s *simulation) contentsGone(w *emptying) bool {
 	o := s.now[w.node]
 	switch {
 	case o == nil:
@@ -168,9 +168,9 @@ func (s *simulation) emptied(w *emptying) bool {
 		s.ends[w.node] = append(s.ends[w.node], int(s.last[member]))
 	}
 	if o.IsNamespace() {
-		s.Become(w.node, nil)
+		s.SetState(w.node, nil)
 	} else {
-		s.Become(w.node, Patched(o, object.Change{Release: crdFinalizer}))
+		s.SetState(w.node, Patched(o, object.Change{Release: crdFinalizer}))
 	}
 	return true
 }

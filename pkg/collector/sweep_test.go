@@ -95,9 +95,9 @@ func TestNamespacesAndDefinitionsTakeAlongWhatIsInThem(t *testing.T) {
 
 	t.Run("a move on what depends on an instance comes after the one that deleted its definition", func(t *testing.T) {
 		c := courseOf(st.New(in(widgets(), widget("a/w"), st.Secret("a/s", st.OwnedBy(widget("a/w"))))...))
-		last := c.Moves[len(c.Moves)-1]
-		if last.Before.Name != "s" || !slices.Equal(last.After, []int{0}) || last.Follows != 0 {
-			t.Errorf("%s comes after %v and follows %d", last.Before.Name, last.After, last.Follows)
+		last := c.Transitions[len(c.Transitions)-1]
+		if last.StateBefore.Name != "s" || !slices.Equal(last.StateAfter, []int{0}) || last.Follows != 0 {
+			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.StateAfter, last.Follows)
 		}
 	})
 	t.Run("a move that empties a definition comes after those that looked at it", func(t *testing.T) {
@@ -107,18 +107,18 @@ func TestNamespacesAndDefinitionsTakeAlongWhatIsInThem(t *testing.T) {
 			"1 delete fading Background", "1 delete widgets.example.com Background",
 			"2 unlink s fading", "2 remove-finalizer w foregroundDeletion", "3 delete s Background",
 		}, said(c))
-		if !slices.Contains(c.Moves[3].After, 2) || !slices.Contains(c.Moves[4].After, 3) {
-			t.Errorf("the last two come after %v and %v", c.Moves[3].After, c.Moves[4].After)
+		if !slices.Contains(c.Transitions[3].StateAfter, 2) || !slices.Contains(c.Transitions[4].StateAfter, 3) {
+			t.Errorf("the last two come after %v and %v", c.Transitions[3].StateAfter, c.Transitions[4].StateAfter)
 		}
 	})
 	t.Run("a move on what depends on a namespace comes after the one that deleted it", func(t *testing.T) {
 		c := courseOf(st.New(in(shop(), st.Node("n"), st.ConfigMap("shop/c"), st.Pod("shop/p"), st.Secret("other/s", st.OwnedBy(st.Namespace("shop"))))...))
-		last := c.Moves[len(c.Moves)-1]
-		if last.Before.Name != "s" || !slices.Equal(last.After, []int{0}) || last.Follows != 0 {
-			t.Errorf("%s comes after %v and follows %d", last.Before.Name, last.After, last.Follows)
+		last := c.Transitions[len(c.Transitions)-1]
+		if last.StateBefore.Name != "s" || !slices.Equal(last.StateAfter, []int{0}) || last.Follows != 0 {
+			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.StateAfter, last.Follows)
 		}
 		var swept []string
-		for n, move := range c.Swept {
+		for n, move := range c.ContentsDeleted {
 			if move == 0 {
 				swept = append(swept, c.Model.Graph().Object(n).Name)
 			}
@@ -133,9 +133,9 @@ func TestNamespacesAndDefinitionsTakeAlongWhatIsInThem(t *testing.T) {
 func TestAStoppedPodIsNamed(t *testing.T) {
 	lost := st.OwnedBy(st.Pod("a/gone"))
 	c := courseOf(st.New(st.Listing(st.Pod("a/p", lost, st.Running()), st.Pod("a/q", lost))))
-	for i, m := range c.Moves {
-		if m.Act != collector.Remove || c.Stopped[i] != (m.Before.Name == "p") {
-			t.Errorf("%s of %s: stopped %v", m.Act, m.Before.Name, c.Stopped[i])
+	for i, m := range c.Transitions {
+		if m.Action != collector.ActionDelete || c.StoppedPods[i] != (m.StateBefore.Name == "p") {
+			t.Errorf("%s of %s: stopped %v", m.Action, m.StateBefore.Name, c.StoppedPods[i])
 		}
 	}
 }

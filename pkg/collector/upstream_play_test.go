@@ -165,7 +165,7 @@ func TestI5OnlyADeletionInTheBackgroundTakesPodsAlong(t *testing.T) {
 	m := modelOf(st.New(st.Listing(objects...)))
 	for i := range 50 {
 		n := m.Graph().Find(replicas(fmt.Sprintf("rc%d", i)).UID)
-		m.Become(n, collector.Deleted(m.Object(n), ways[i%5].policy, st.Taken))
+		m.SetState(n, collector.Deleted(m.Object(n), ways[i%5].policy, st.Taken))
 	}
 	m.Simulate(collector.Bounds{})
 	owners, orphans := 0, 0
@@ -223,7 +223,7 @@ func TestG13AnOwnerIsNotReleasedBeforeItsLastDependentIsOrphaned(t *testing.T) {
 		orphaned graph.Node
 		want     string
 	}{{d, "orphan"}, {d, "orphan"}, {e, "remove-finalizer orphan"}} { // the second time a conflict kept e as it was
-		m.Perform(step.orphaned, m.Orphaned(o, step.orphaned))
+		m.Apply(step.orphaned, m.HasOrphanedDependents(o, step.orphaned))
 		if got := decided(m.Object(o), m.Decide(o)); got != step.want {
 			t.Errorf("got %q, want %q", got, step.want)
 		}

@@ -24,13 +24,13 @@ const (
 	Unknown      Verdict = "unknown"      // not proven either way
 )
 
-// Cause is why a verdict is not plainly solid. Each is an audit rule's reason
+// VerdictCause is why a verdict is not plainly solid. Each is an audit rule's reason
 // to speak, and at most one holds for a reference.
-type Cause int
+type VerdictCause int
 
 // The causes, in the order in which the first that fits is named.
 const (
-	NoCause Cause = iota
+	NoCause VerdictCause = iota
 	Unverified
 	ClusterToNamespaced
 	UnservedVersion
@@ -45,7 +45,7 @@ const (
 // Judgement is the verdict on one reference with its evidence.
 type Judgement struct {
 	Verdict Verdict
-	Cause   Cause
+	Cause   VerdictCause
 
 	// Mapping is where the reference's kind leads; the zero value where it
 	// leads nowhere.
@@ -99,9 +99,9 @@ func (j Judgement) monitored() bool {
 
 // Judge judges the references of one graph. It is safe for concurrent use.
 type Judge struct {
-	graph *graph.Graph
-	view  *snapshot.View
-	homes func() map[home]*object.Object // by coordinates; made when something is asked for that no lookup tells
+	graph         *graph.Graph
+	view          *snapshot.View
+	byCoordinates func() map[home]*object.Object // by coordinates; made when something is asked for that no lookup tells
 }
 
 // home is where an object lives, whatever the version.
@@ -109,7 +109,7 @@ type home struct{ group, resource, namespace, name string }
 
 // NewJudge prepares to judge the references of g.
 func NewJudge(g *graph.Graph) *Judge {
-	return &Judge{graph: g, view: g.View(), homes: sync.OnceValue(func() map[home]*object.Object { return homes(g) })}
+	return &Judge{graph: g, view: g.View(), byCoordinates: sync.OnceValue(func() map[home]*object.Object { return homes(g) })}
 }
 
 // homes indexes the listed objects by coordinates: only those that a reference
@@ -121,10 +121,10 @@ func homes(g *graph.Graph) map[home]*object.Object {
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
 		o := g.Object(n)
 		for i, r := range o.Owners {
-			if owner := g.Object(g.Owners(n)[i]); owner != nil && owner.Proves(r, o.Namespace) {
+			if owner := g.Object(g.Owners(n)[i]); owner != nil && owner.MatchesIdentity(r, o.Namespace) {
 				continue
 			}
-			r, _ = view.Reversioned(r)
+			r, _ = view.WithServedVersion(r)
 			if m, c, ok := view.CoordinatesOf(o.Namespace, r); ok && view.Lookup(c) == nil {
 				out[homeOf(m, c)] = nil
 			}

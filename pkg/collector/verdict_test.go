@@ -593,7 +593,7 @@ func TestAJudgementCarriesItsEvidence(t *testing.T) {
 		seen             []st.Part
 		holder, resident string
 		served           []string
-		gap, lookup      snapshot.Reason
+		gap, lookup      snapshot.ErrorClass
 	}{
 		"solid: the owner": {
 			seen: []st.Part{child(st.To(owner)), st.Listing(owner)}, holder: "Pod/ns/owner",
@@ -641,7 +641,7 @@ func TestAJudgementCarriesItsEvidence(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, j := judgeFirst(st.New(test.seen...))
-			got := []any{uid(j.Holder), uid(j.Resident), j.Served, snapshot.Reason(""), snapshot.Reason("")}
+			got := []any{uid(j.Holder), uid(j.Resident), j.Served, snapshot.ErrorClass(""), snapshot.ErrorClass("")}
 			if j.Gap != nil {
 				got[3] = j.Gap.Reason
 			}

@@ -31,9 +31,9 @@ func newWorld(m *collector.Model) *world {
 	return w
 }
 
-func (w *world) decide(m collector.Move) collector.Decision {
-	if m.For != graph.None {
-		return w.Orphaned(m.For, m.Node)
+func (w *world) decide(m collector.Transition) collector.Decision {
+	if m.Requested != graph.None {
+		return w.HasOrphanedDependents(m.Requested, m.Node)
 	}
 	return w.Decide(m.Node)
 }
@@ -58,7 +58,7 @@ func (w *world) remembering(n graph.Node, d collector.Decision) collector.Decisi
 		return w.begun[e.Node] && dependent != nil &&
 			slices.ContainsFunc(dependent.Owners, func(r object.Reference) bool { return r.UID == o.UID })
 	})
-	if d.Act != collector.Remove || !saw || !slices.Contains(w.Verdicts(n), collector.Waiting) {
+	if d.Action != collector.ActionDelete || !saw || !slices.Contains(w.Verdicts(n), collector.Waiting) {
 		return d
 	}
 	var blocking []int
@@ -70,12 +70,12 @@ func (w *world) remembering(n graph.Node, d collector.Decision) collector.Decisi
 	if len(blocking) == 0 {
 		return d
 	}
-	return collector.Decision{Act: collector.Unblock, Change: object.Change{Unblock: blocking}, Culprit: -1}
+	return collector.Decision{Action: collector.ActionUnblock, Change: object.Change{Unblock: blocking}, UndecidableReference: -1}
 }
 
 // compareWithALook holds a decision against what somebody would decide who looks
 // at everything anew. He may know less: see TestTheModelKnowsWhatALookAtItsStateWouldShow.
-func (w *world) compareWithALook(t *rapid.T, m collector.Move, d collector.Decision) {
+func (w *world) compareWithALook(t *rapid.T, m collector.Transition, d collector.Decision) {
 	if w.Object(m.Node) == nil {
 		return
 	}
@@ -87,18 +87,18 @@ func (w *world) compareWithALook(t *rapid.T, m collector.Move, d collector.Decis
 		return look.Graph().Find(w.Graph().UID(n))
 	}
 	node := m.Node
-	m.Node, m.For = there(m.Node), there(m.For)
-	if want := look.decide(m); want.Hold != collector.Undecidable {
+	m.Node, m.Requested = there(m.Node), there(m.Requested)
+	if want := look.decide(m); want.NoAction != collector.ReferenceUnknown {
 		if diff := cmp.Diff(w.remembering(node, want), d); diff != "" {
-			t.Fatalf("%s (-look +model):\n%s", m.Before, diff)
+			t.Fatalf("%s (-look +model):\n%s", m.StateBefore, diff)
 		}
 	}
 }
 
 func (w *world) do(n graph.Node, d collector.Decision) {
 	before := w.Object(n)
-	w.Perform(n, d)
-	if now := w.Object(n); d.Act == collector.Remove && now != nil {
+	w.Apply(n, d)
+	if now := w.Object(n); d.Action == collector.ActionDelete && now != nil {
 		switch before.Kind {
 		case "Pod":
 			w.pods[n] = true
@@ -125,9 +125,9 @@ func (w *world) open(n graph.Node, container *object.Object) {
 				policy = metav1.DeletePropagationBackground
 			}
 			if next := stopped(o); next != nil {
-				w.Become(graph.Node(m), stopped(collector.Deleted(next, policy, st.Taken)))
+				w.SetState(graph.Node(m), stopped(collector.Deleted(next, policy, st.Taken)))
 			} else {
-				w.Become(graph.Node(m), nil)
+				w.SetState(graph.Node(m), nil)
 			}
 		}
 	}
@@ -137,22 +137,22 @@ func (w *world) open(n graph.Node, container *object.Object) {
 func (w *world) others() bool {
 	for n := range w.pods {
 		if o := w.Object(n); o != nil && o.Stopping() {
-			w.Become(n, stopped(o))
+			w.SetState(n, stopped(o))
 			return true
 		}
 	}
 	for n, members := range w.opened {
 		o := w.Object(n)
 		full := slices.ContainsFunc(members, func(m graph.Node) bool { return w.Object(m) != nil })
-		if o == nil || full || !w.Whole() {
+		if o == nil || full || !w.Complete() {
 			continue
 		}
 		if o.Kind == "Namespace" && len(o.Finalizers) == 0 {
-			w.Become(n, nil)
+			w.SetState(n, nil)
 			return true
 		}
 		if slices.Contains(o.Finalizers, cleanup) {
-			w.Become(n, collector.Patched(o, object.Change{Release: cleanup}))
+			w.SetState(n, collector.Patched(o, object.Change{Release: cleanup}))
 			return true
 		}
 	}

@@ -25,7 +25,7 @@ func accepting(o plan.Options, objects ...object.Object) *scene {
 	if len(o.Bounds.Deletes) > 0 {
 		o.Bounds.Deletes[0].Node = g.Find(objects[0].UID)
 	}
-	return &scene{fake: f, plan: plan.Make(g, o), graph: g, disk: &disk{fake: f}, options: execute.Options{Concurrency: 4}}
+	return &scene{fake: f, plan: plan.New(g, o), graph: g, disk: &disk{fake: f}, options: execute.Options{Concurrency: 4}}
 }
 
 func anotherGap(s *scene) func() {
@@ -46,7 +46,7 @@ func TestARelistMayHaveTheAcceptedGapAndNoOther(t *testing.T) {
 
 func TestContentsListedAgainMayHaveTheAcceptedGapAndNoOther(t *testing.T) {
 	deletion := func() plan.Options {
-		return plan.Deletion(collector.Ours, collector.Deletion{Policy: metav1.DeletePropagationBackground})
+		return plan.Deletion(collector.ActorClient, collector.Deletion{Policy: metav1.DeletePropagationBackground})
 	}
 	s := accepting(deletion(), Namespace("a"), Secret("a/x"))
 	s.is(t, s.run(t.Context()), "delete a: done")

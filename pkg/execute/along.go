@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// along knows which objects others delete on account of a step, as it deletes
+// contentsOf knows which objects others delete on account of a step, as it deletes
 // their namespace or CustomResourceDefinition: no answer to this run tells of
 // them. It is safe for concurrent use.
-type along struct {
+type contentsOf struct {
 	by   map[graph.Node]int          // the step that takes an object along
 	does map[int]bool                // the steps that take any along
 	of   map[graph.Node][]graph.Node // by the object of such a step, what goes along with it
@@ -20,8 +20,8 @@ type along struct {
 	begun map[int]bool // steps that are done, of those that take something along
 }
 
-func alongOf(g *graph.Graph, p *plan.Plan) *along {
-	a := &along{by: map[graph.Node]int{}, does: map[int]bool{}, of: map[graph.Node][]graph.Node{}, last: map[graph.Node]int{}, begun: map[int]bool{}}
+func alongOf(g *graph.Graph, p *plan.Plan) *contentsOf {
+	a := &contentsOf{by: map[graph.Node]int{}, does: map[int]bool{}, of: map[graph.Node][]graph.Node{}, last: map[graph.Node]int{}, begun: map[int]bool{}}
 	byID := make(map[string]int, len(p.Steps))
 	for i := range p.Steps {
 		byID[p.Steps[i].ID] = i
@@ -43,14 +43,14 @@ func alongOf(g *graph.Graph, p *plan.Plan) *along {
 }
 
 // within are the objects that go along with an object.
-func (a *along) within(n graph.Node) []graph.Node { return a.of[n] }
+func (a *contentsOf) within(n graph.Node) []graph.Node { return a.of[n] }
 
 // waits says whether an object cannot go before steps are over that come after
 // step i, since they let go of what is in it.
-func (a *along) waits(n graph.Node, i int) bool { return a.last[n] > i }
+func (a *contentsOf) waits(n graph.Node, i int) bool { return a.last[n] > i }
 
 // begin notes that step i is done.
-func (a *along) begin(i int) {
+func (a *contentsOf) begin(i int) {
 	if a.does[i] {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -59,14 +59,14 @@ func (a *along) begin(i int) {
 }
 
 // any says whether others delete anything on account of this run by now.
-func (a *along) any() bool {
+func (a *contentsOf) any() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.begun) > 0
 }
 
 // takes says whether others delete that object on account of this run by now.
-func (a *along) takes(n graph.Node) bool {
+func (a *contentsOf) takes(n graph.Node) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	by, ok := a.by[n]

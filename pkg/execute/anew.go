@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
-// anew reads the step's object again, with everything that its references lead
+// reread reads the step's object again, with everything that its references lead
 // to, so that the collector can decide on what is there now. Nil: it was read.
-func (t *task) anew(ctx context.Context) *end {
+func (t *task) reread(ctx context.Context) *end {
 	at := t.step.Object.Identity
 	now, err := t.examine(ctx, at)
 	switch {
 	case err == nil:
-		t.mirror.learn(t.node, now)
+		t.live.learn(t.node, now)
 		t.changed, t.examined = true, true
 		t.catchUp(ctx)
 		return nil
@@ -33,7 +33,7 @@ func (t *task) anew(ctx context.Context) *end {
 // changes again; the write is to come right after this.
 func (t *task) catchUp(ctx context.Context) {
 	if now, err := t.server.Read(ctx, t.step.Object.Identity); err == nil && now != nil {
-		t.mirror.renew(t.node, now)
+		t.live.renew(t.node, now)
 	}
 }
 
@@ -42,13 +42,13 @@ func (t *task) catchUp(ctx context.Context) {
 type examined struct {
 	object     *object.Object // nil where it is gone
 	judgements []collector.Judgement
-	mends      []repair.Mend // nil unless the run is a repair
+	mends      []repair.Repair // nil unless the run is a repair
 }
 
 func (r *run) examine(ctx context.Context, at object.Identity) (examined, error) {
-	s, err := r.server.Examine(ctx, at)
+	s, err := r.server.Verify(ctx, at)
 	if err == nil && r.plan.Mode == plan.Repair {
-		err = r.moved(ctx, s)
+		err = r.relocatedOwners(ctx, s)
 	}
 	if err != nil {
 		return examined{}, err
@@ -60,7 +60,7 @@ func (r *run) examine(ctx context.Context, at object.Identity) (examined, error)
 	judge := collector.NewJudge(g)
 	out := examined{object: g.Object(0), judgements: judge.Object(0)}
 	if r.plan.Mode == plan.Repair {
-		out.mends = r.mirror.mender.Anew(g, judge).Object(0)
+		out.mends = r.live.mender.Reconsider(g, judge).Object(0)
 	}
 	return out, nil
 }
@@ -71,7 +71,7 @@ func unexamined(o *object.Object) examined {
 	for i := range out.judgements {
 		out.judgements[i] = collector.Judgement{Verdict: collector.Unknown, Cause: collector.Unverified}
 	}
-	out.mends = make([]repair.Mend, len(o.Owners))
+	out.mends = make([]repair.Repair, len(o.Owners))
 	for i := range out.mends {
 		out.mends[i] = unknownMend
 	}

@@ -17,25 +17,25 @@ import (
 )
 
 // asking is a scene in which somebody deletes the first of the objects.
-func asking(hand collector.Hand, policy metav1.DeletionPropagation, objects ...object.Object) *scene {
+func asking(hand collector.Actor, policy metav1.DeletionPropagation, objects ...object.Object) *scene {
 	s := New(Serving(Containers()...), Listing(objects...))
 	f := newFake(s)
 	g := graph.New(s)
-	p := plan.Make(g, plan.Deletion(hand, collector.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
+	p := plan.New(g, plan.Deletion(hand, collector.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
 	return &scene{fake: f, plan: p, graph: g, disk: &disk{fake: f}, options: execute.Options{Concurrency: 4}}
 }
 
 func TestWhatIsAskedForIsDoneThoughNoCollectorWould(t *testing.T) {
 	owner, keeper := Secret("a/owner"), Secret("a/keeper")
-	s := asking(collector.Ours, metav1.DeletePropagationForeground, Secret("a/owner", OwnedBy(keeper)), keeper, ConfigMap("a/x", Owned(To(owner, Blocking))))
+	s := asking(collector.ActorClient, metav1.DeletePropagationForeground, Secret("a/owner", OwnedBy(keeper)), keeper, ConfigMap("a/x", Owned(To(owner, Blocking))))
 	s.is(t, s.run(t.Context()), "delete owner: done", "delete x: done", "remove-finalizer owner: done")
 	s.sends(t, writes, "delete owner", "delete x", "patch owner")
 }
 
 func TestOnlyWhatIsAskedForIsDoneWhereTheClusterDoesTheRest(t *testing.T) {
 	owner := Secret("a/owner")
-	s := asking(collector.Theirs, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)), Pod("a/p", OwnedBy(ConfigMap("a/x"))))
-	s.options.Asked = true
+	s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)), Pod("a/p", OwnedBy(ConfigMap("a/x"))))
+	s.options.RequestedOnly = true
 	r := s.run(t.Context())
 	s.is(t, r, "delete owner: done", "delete x:", "delete p:")
 	s.sends(t, writes, "delete owner")
@@ -50,8 +50,8 @@ func TestOnlyWhatIsAskedForIsDoneWhereTheClusterDoesTheRest(t *testing.T) {
 }
 
 func TestNothingIsWaitedForWhereTheClusterDoesTheRest(t *testing.T) {
-	s := asking(collector.Theirs, metav1.DeletePropagationBackground, Pod("a/p", Running()))
-	s.options.Asked, s.prompt = true, false
+	s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, Pod("a/p", Running()))
+	s.options.RequestedOnly, s.prompt = true, false
 	s.is(t, s.run(t.Context()), "delete p: done")
 	s.sends(t, []string{"await"})
 }
@@ -69,7 +69,7 @@ func TestWhatIsAskedForIsNotDoneOnWhatWasNotShown(t *testing.T) {
 		"it is gone":                   {nil, event.Skipped, "AlreadyGone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := asking(collector.Theirs, metav1.DeletePropagationBackground, Secret("a/owner"), Secret("a/keeper"))
+			s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, Secret("a/owner"), Secret("a/keeper"))
 			s.then("delete owner", 1, func() { s.edit(uid(Secret("a/owner")), c.change) })
 			r := s.run(t.Context())
 			if got := r.Results[0]; got.Status != c.status || coded(got.Reason) != c.says {
@@ -82,23 +82,23 @@ func TestWhatIsAskedForIsNotDoneOnWhatWasNotShown(t *testing.T) {
 // What cannot be saved is not set in motion either.
 func TestWhatWouldGoUnsavedIsNotAskedFor(t *testing.T) {
 	owner := Secret("a/owner")
-	s := asking(collector.Theirs, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)))
-	s.options.Asked = true
+	s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)))
+	s.options.RequestedOnly = true
 	s.disk.fails = map[string]error{"x": errors.New("disk full")}
 	s.is(t, s.run(t.Context()), "delete owner: failed BackupFailed save x: disk full", "delete x:")
 	s.sends(t, writes)
 }
 
 func TestWhatWouldBeTakenAlongUnsavedKeepsItsNamespace(t *testing.T) {
-	s := asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s := asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.disk.fails = map[string]error{"x": errors.New("disk full")}
 	s.is(t, s.run(t.Context()), "delete a: failed BackupFailed save x: disk full")
 	s.sends(t, writes)
 }
 
 func TestASecondPolicyIsAskedFor(t *testing.T) {
-	s := asking(collector.Theirs, metav1.DeletePropagationForeground, Secret("a/owner", Terminating("x/y")))
-	s.options.Asked = true
+	s := asking(collector.ActorControllerManager, metav1.DeletePropagationForeground, Secret("a/owner", Terminating("x/y")))
+	s.options.RequestedOnly = true
 	s.is(t, s.run(t.Context()), "delete owner: done", "remove-finalizer owner:")
 	s.sends(t, writes, "delete owner")
 }

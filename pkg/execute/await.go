@@ -15,14 +15,14 @@ import (
 // until answers when an object is as it is to be, and false if the context ends
 // before.
 func (r *run) until(ctx context.Context, n graph.Node, satisfied func(*object.Object) bool) bool {
-	w := &onlooker{satisfied, make(chan struct{})}
-	r.onlookers.mu.Lock()
-	if satisfied(r.mirror.object(n)) { // witnessed before the onlookers are told, so nothing is missed
-		r.onlookers.mu.Unlock()
+	w := &waiter{satisfied, make(chan struct{})}
+	r.waiters.mu.Lock()
+	if satisfied(r.live.object(n)) { // witnessed before the onlookers are told, so nothing is missed
+		r.waiters.mu.Unlock()
 		return true
 	}
-	r.onlookers.waiting[n] = append(r.onlookers.waiting[n], w)
-	r.onlookers.mu.Unlock()
+	r.waiters.waiting[n] = append(r.waiters.waiting[n], w)
+	r.waiters.mu.Unlock()
 	over := false
 	r.unslotted(func() {
 		select {
@@ -34,8 +34,8 @@ func (r *run) until(ctx context.Context, n graph.Node, satisfied func(*object.Ob
 	return over
 }
 
-// await sees a step done by the cluster's own collector.
-func (t *task) await(ctx context.Context) *end {
+// waitForController sees a step done by the cluster's own collector.
+func (t *task) waitForController(ctx context.Context) *end {
 	if !t.begun() {
 		return skipped(reason.CausingStepNotDone{})
 	}
@@ -44,7 +44,7 @@ func (t *task) await(ctx context.Context) *end {
 		t.cut.Store(true)
 		return skipped(reason.NotCollectedInTime{})
 	}
-	return t.seenOff(ctx)
+	return t.waitForGone(ctx)
 }
 
 // begun says whether what this step follows has come about, by this run or without
@@ -52,12 +52,12 @@ func (t *task) await(ctx context.Context) *end {
 func (t *task) begun() bool {
 	before, known := t.ids[t.step.Follows]
 	return !known || before >= t.index || t.report.Results[before].Status == event.Done ||
-		t.mirror.object(t.plan.Steps[before].Move.Node) == nil
+		t.live.object(t.plan.Steps[before].Move.Node) == nil
 }
 
-// seenOff waits until an object is gone that is foretold to go, once the last
+// waitForGone waits until an object is gone that is foretold to go, once the last
 // step on it was taken.
-func (t *task) seenOff(ctx context.Context) *end {
+func (t *task) waitForGone(ctx context.Context) *end {
 	if !t.goes.Has(t.node) || t.last[t.node] != t.index {
 		return done(nil)
 	}
@@ -70,7 +70,7 @@ func (t *task) seenOff(ctx context.Context) *end {
 
 // did says by an object whether a step on it was taken.
 func did(step *plan.Step) func(*object.Object) bool {
-	before := step.Move.Before
+	before := step.Move.StateBefore
 	meant := func(o *object.Object, indices []int, still func(object.Reference) bool) bool {
 		for _, i := range indices {
 			if slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.SameOwner(before.Owners[i]) && still(r) }) {
@@ -84,15 +84,15 @@ func did(step *plan.Step) func(*object.Object) bool {
 			return true
 		}
 		switch step.Action {
-		case collector.Remove:
+		case collector.ActionDelete:
 			return o.Terminating()
-		case collector.Detach:
+		case collector.ActionUnlink:
 			return !meant(o, step.Move.Change.Drop, func(object.Reference) bool { return true })
-		case collector.Unblock:
+		case collector.ActionUnblock:
 			return o.Terminating() || !meant(o, step.Move.Change.Unblock, object.Reference.Blocks)
-		case collector.FreeFinalizer:
+		case collector.ActionRemoveFinalizer:
 			return !slices.Contains(o.Finalizers, step.Move.Change.Release)
-		case collector.Leave, collector.OrphanChildren:
+		case collector.ActionNone, collector.ActionOrphanDependents:
 		}
 		return true
 	}

@@ -29,24 +29,24 @@ func (obliging) Patch(_ context.Context, o *object.Object, c object.Change) (*ob
 
 func (obliging) Read(context.Context, object.Identity) (*object.Object, error) { return nil, nil }
 
-func (obliging) Examine(context.Context, object.Identity) (*snapshot.Snapshot, error) {
+func (obliging) Verify(context.Context, object.Identity) (*snapshot.Snapshot, error) {
 	return &snapshot.Snapshot{}, nil
 }
 
-func (o obliging) Census(context.Context) (*snapshot.Snapshot, error) { return o.s, nil }
+func (o obliging) Relist(context.Context) (*snapshot.Snapshot, error) { return o.s, nil }
 
 func (o obliging) Contents(context.Context, object.Identity) (*snapshot.Snapshot, error) {
 	return o.s, nil
 }
 
-func (obliging) Await(context.Context, object.Identity) error { return nil }
+func (obliging) WaitForGone(context.Context, object.Identity) error { return nil }
 
 // BenchmarkRun carries out what a pass of the collector does. Objects whose owner
 // waits are found gone when that is read again.
 func BenchmarkRun(b *testing.B) {
 	Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		p := plan.Make(g, plan.Options{Mode: plan.Collect})
+		p := plan.New(g, plan.Options{Mode: plan.Collect})
 		return func() { execute.Run(context.Background(), p, g, obliging{s}, nil, execute.Options{Concurrency: 20}) }
 	})
 }

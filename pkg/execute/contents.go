@@ -28,7 +28,7 @@ func (t *task) checkContents(ctx context.Context, o *object.Object) *end {
 			return failed(reason.ContentsAdded{Object: inside.Identity})
 		}
 	}
-	t.contents = true
+	t.contentsChecked = true
 	return nil
 }
 

@@ -26,7 +26,7 @@ func TestWhatAppearedInANamespaceKeepsIt(t *testing.T) {
 		"another of the same name": {Namespace("a"), Secret("a/x", UID("successor")), "failed ContentsAdded Secret/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := asking(collector.Ours, metav1.DeletePropagationBackground, c.there, Secret("a/x"))
+			s := asking(collector.ActorClient, metav1.DeletePropagationBackground, c.there, Secret("a/x"))
 			s.then("contents "+c.there.Name, 1, func() { s.create(c.appears) })
 			s.is(t, s.run(t.Context()), "delete "+c.there.Name+": "+c.want)
 			if kept := s.state(c.there.UID) != nil; kept == (c.want == "done") {
@@ -37,12 +37,12 @@ func TestWhatAppearedInANamespaceKeepsIt(t *testing.T) {
 }
 
 func TestContentsThatCannotBeListedAgainKeepANamespace(t *testing.T) {
-	s := asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s := asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.always("contents a", errors.New("no route to host"))
 	s.is(t, s.run(t.Context()), "delete a: failed ContentsNotListed no route to host")
 	s.sends(t, writes)
 
-	s = asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s = asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.then("contents a", 1, func() {
 		s.base.Listed = slices.DeleteFunc(slices.Clone(s.base.Listed), func(l snapshot.Listing) bool { return l.Resource == "secrets" })
 		s.base.Gaps = []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
@@ -52,7 +52,7 @@ func TestContentsThatCannotBeListedAgainKeepANamespace(t *testing.T) {
 }
 
 func TestContentsAreListedAgainAfterAConflict(t *testing.T) {
-	s := asking(collector.Ours, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s := asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.then("delete a", 1, func() {
 		s.edit("Namespace/a", func(*object.Object) {})
 		s.create(Secret("a/new"))
@@ -61,8 +61,8 @@ func TestContentsAreListedAgainAfterAConflict(t *testing.T) {
 }
 
 func TestTheClustersOwnCollectorIsAskedForNoContentsThatAppeared(t *testing.T) {
-	s := asking(collector.Theirs, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
-	s.options.Asked = true
+	s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.options.RequestedOnly = true
 	s.then("contents a", 1, func() { s.create(Secret("a/new")) })
 	s.is(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
 	s.sends(t, writes)

@@ -26,7 +26,7 @@ func (r *restoration) create(ctx context.Context, i int) *end {
 	if work.Settle {
 		r.tell.of(step, event.Waiting, "", reason.WaitsForWatchers{})
 		var err error
-		r.unslotted(func() { err = r.server.Settle(ctx) })
+		r.unslotted(func() { err = r.server.VerifyCreated(ctx) })
 		if err != nil {
 			return r.interrupted(ctx)
 		}
@@ -57,7 +57,7 @@ func (r *restoration) send(ctx context.Context, at object.Identity, body json.Ra
 	if classOf(err) != snapshot.Invalid {
 		return o, false, err
 	}
-	plainer, ok := restore.Plainer(at, body)
+	plainer, ok := restore.WithoutAllocatedFields(at, body)
 	if !ok {
 		return nil, false, err
 	}
@@ -82,7 +82,7 @@ func (r *restoration) keep(ctx context.Context, step *plan.Step, work *restore.W
 	}
 	r.tell.of(step, event.Waiting, "", reason.WaitsForTypes{})
 	var err error
-	r.unslotted(func() { err = r.server.Serve(ctx, work.Defines) })
+	r.unslotted(func() { err = r.server.ServedType(ctx, work.Defines) })
 	if err != nil {
 		if ctx.Err() != nil {
 			r.cut.Store(true)

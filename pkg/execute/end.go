@@ -30,7 +30,7 @@ func (r *walker) interrupted(ctx context.Context) *end {
 }
 
 // classOf returns the known cause of an error, or an empty one.
-func classOf(err error) snapshot.Reason {
+func classOf(err error) snapshot.ErrorClass {
 	var refusal Refusal
 	if errors.As(err, &refusal) {
 		return refusal.Refusal()

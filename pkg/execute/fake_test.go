@@ -69,10 +69,10 @@ type call struct {
 func (c call) String() string { return c.verb + " " + c.at.Name }
 
 // refusal is an error of a known cause.
-type refusal struct{ reason snapshot.Reason }
+type refusal struct{ reason snapshot.ErrorClass }
 
-func (r refusal) Error() string            { return "refused: " + string(r.reason) }
-func (r refusal) Refusal() snapshot.Reason { return r.reason }
+func (r refusal) Error() string                { return "refused: " + string(r.reason) }
+func (r refusal) Refusal() snapshot.ErrorClass { return r.reason }
 
 var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
@@ -101,7 +101,7 @@ func newFake(s *snapshot.Snapshot) *fake {
 	}
 	f.view = snapshot.NewView(s)
 	g := graph.New(s)
-	f.whole = collector.NewModel(g, collector.NewJudge(g)).Whole()
+	f.whole = collector.NewModel(g, collector.NewJudge(g)).Complete()
 	return f
 }
 
@@ -225,7 +225,7 @@ func (f *fake) copy(uid types.UID) *object.Object {
 	return &o
 }
 
-func (f *fake) Examine(_ context.Context, at object.Identity) (*snapshot.Snapshot, error) {
+func (f *fake) Verify(_ context.Context, at object.Identity) (*snapshot.Snapshot, error) {
 	defer f.finish()
 	if err := f.begin(call{verb: "examine", at: at}); err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func (f *fake) Examine(_ context.Context, at object.Identity) (*snapshot.Snapsho
 	return s, nil
 }
 
-func (f *fake) Census(ctx context.Context) (*snapshot.Snapshot, error) {
+func (f *fake) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
 	defer f.finish()
 	if err := f.begin(call{verb: "census"}); err != nil {
 		return nil, err
@@ -258,7 +258,7 @@ func (f *fake) Contents(ctx context.Context, of object.Identity) (*snapshot.Snap
 	return s, ctx.Err()
 }
 
-func (f *fake) Await(ctx context.Context, at object.Identity) error {
+func (f *fake) WaitForGone(ctx context.Context, at object.Identity) error {
 	defer f.finish()
 	if err := f.begin(call{verb: "await", at: at}); err != nil {
 		return err
@@ -371,7 +371,7 @@ func (f *fake) look() *snapshot.Snapshot {
 func (f *fake) lookups(objects []*object.Object) []snapshot.Lookup {
 	var out []snapshot.Lookup
 	bare := snapshot.NewView(&snapshot.Snapshot{Types: f.base.Types})
-	for _, c := range bare.Unproven(objects, func(types.UID) *object.Object { return nil }) {
+	for _, c := range bare.Unverified(objects, func(types.UID) *object.Object { return nil }) {
 		l := snapshot.Lookup{Coordinates: c, Outcome: snapshot.Absent}
 		m, _ := f.view.Map(c.APIVersion, c.Kind)
 		before := f.view.Lookup(c)
@@ -389,7 +389,7 @@ func (f *fake) lookups(objects []*object.Object) []snapshot.Lookup {
 		case before != nil:
 		case resident != nil:
 			l.Outcome, l.Object = snapshot.Found, resident
-		case !f.view.Saw(m.Type.GroupResource(), c.Namespace):
+		case !f.view.Listed(m.Type.GroupResource(), c.Namespace):
 			l.Outcome, l.Reason = snapshot.Failed, snapshot.Forbidden
 		}
 		out = append(out, l)
@@ -462,14 +462,14 @@ func (d *disk) has(uid types.UID, version string) bool {
 	return false
 }
 
-func (d *disk) Keep(_ context.Context, objects []object.Identity) ([]execute.Kept, error) {
+func (d *disk) Write(_ context.Context, objects []object.Identity) ([]execute.Written, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
 	if d.kept == nil {
 		d.kept = map[types.UID][]string{}
 	}
-	out := make([]execute.Kept, len(objects))
+	out := make([]execute.Written, len(objects))
 	for i, at := range objects {
 		err := d.fake.begin(call{verb: "keep", at: at})
 		d.fake.finish()

@@ -11,11 +11,11 @@ import (
 type flights[K comparable, T any] struct {
 	take func(context.Context, K) (T, error)
 	mu   sync.Mutex
-	last map[K]*flight[T] // the last one that began
-	next map[K]*flight[T] // the one that has yet to begin
+	last map[K]*freshGroup[T] // the last one that began
+	next map[K]*freshGroup[T] // the one that has yet to begin
 }
 
-type flight[T any] struct {
+type freshGroup[T any] struct {
 	landed chan struct{}
 	answer T
 	err    error
@@ -25,14 +25,14 @@ type flight[T any] struct {
 func (f *flights[K, T]) ask(ctx context.Context, key K) (T, error) {
 	f.mu.Lock()
 	if f.next == nil {
-		f.last, f.next = map[K]*flight[T]{}, map[K]*flight[T]{}
+		f.last, f.next = map[K]*freshGroup[T]{}, map[K]*freshGroup[T]{}
 	}
 	if shared := f.next[key]; shared != nil {
 		f.mu.Unlock()
 		<-shared.landed
 		return shared.answer, shared.err
 	}
-	own, before := &flight[T]{landed: make(chan struct{})}, f.last[key]
+	own, before := &freshGroup[T]{landed: make(chan struct{})}, f.last[key]
 	f.next[key] = own
 	f.mu.Unlock()
 	if before != nil {

@@ -22,10 +22,10 @@ type Watcher interface {
 // onlookers wait for what the cluster's own collector is to do.
 type onlookers struct {
 	mu      sync.Mutex
-	waiting map[graph.Node][]*onlooker
+	waiting map[graph.Node][]*waiter
 }
 
-type onlooker struct {
+type waiter struct {
 	satisfied func(*object.Object) bool // nil: gone
 	over      chan struct{}
 }
@@ -49,7 +49,7 @@ func (r *run) follow(ctx context.Context) (stop func()) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		r.options.Others.Follow(watching, objects, r.witness)
+		r.options.Watcher.Follow(watching, objects, r.witness)
 	}()
 	return func() {
 		cancel()
@@ -60,23 +60,23 @@ func (r *run) follow(ctx context.Context) (stop func()) {
 // witness takes what was seen of an object.
 func (r *run) witness(uid types.UID, now *object.Object) {
 	n := r.graph.Find(uid)
-	if r.graph.Object(n) == nil || !r.mirror.witness(n, now) {
+	if r.graph.Object(n) == nil || !r.live.witness(n, now) {
 		return
 	}
-	r.onlookers.tell(n, now)
+	r.waiters.tell(n, now)
 	if now != nil {
 		return
 	}
-	for _, along := range r.along.within(n) { // a namespace or definition goes only when nothing is left in it
-		r.mirror.gone(along)
-		r.onlookers.tell(along, nil)
+	for _, along := range r.contents.within(n) { // a namespace or definition goes only when nothing is left in it
+		r.live.gone(along)
+		r.waiters.tell(along, nil)
 	}
 }
 
 func (o *onlookers) tell(n graph.Node, now *object.Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.waiting[n] = slices.DeleteFunc(o.waiting[n], func(w *onlooker) bool {
+	o.waiting[n] = slices.DeleteFunc(o.waiting[n], func(w *waiter) bool {
 		if w.satisfied(now) {
 			close(w.over)
 			return true

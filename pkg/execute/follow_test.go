@@ -36,8 +36,8 @@ func (f feed) Follow(ctx context.Context, _ []object.Identity, tell func(types.U
 // followed is a scene in which somebody deletes the first of the objects, and the
 // cluster's own collector is to do the rest.
 func followed(policy metav1.DeletionPropagation, objects ...object.Object) (*scene, feed) {
-	s, f := asking(collector.Theirs, policy, objects...), make(feed)
-	s.options.Asked, s.options.Others = true, f
+	s, f := asking(collector.ActorControllerManager, policy, objects...), make(feed)
+	s.options.RequestedOnly, s.options.Watcher = true, f
 	return s, f
 }
 

@@ -32,7 +32,7 @@ func (r *run) saveAll(ctx context.Context) {
 		case kept[i].Err != nil:
 			r.unsave(leans[n], kept[i].Err)
 		case kept[i].Object == nil:
-			r.mirror.gone(n)
+			r.live.gone(n)
 		default:
 			saved++
 			r.saved(n, kept[i].Object)
@@ -75,7 +75,7 @@ func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 			if on == nil {
 				on = own
 			}
-		} else if step.Action == collector.Remove {
+		} else if step.Action == collector.ActionDelete {
 			own = append(own, step.Move.Node)
 		}
 		by[step.ID] = on
@@ -93,10 +93,10 @@ func (r *run) lost() (nodes []graph.Node, leans map[graph.Node][]graph.Node) {
 }
 
 // keep is the Keeper's, one call at a time. It answers one for each object.
-func (r *run) keep(ctx context.Context, objects []object.Identity) ([]Kept, error) {
+func (r *run) keep(ctx context.Context, objects []object.Identity) ([]Written, error) {
 	r.keeping.Lock()
 	defer r.keeping.Unlock()
-	kept, err := r.keeper.Keep(ctx, objects)
+	kept, err := r.keeper.Write(ctx, objects)
 	if err == nil && len(kept) != len(objects) {
 		err = errors.New("the backup does not answer for every object")
 	}
@@ -107,11 +107,11 @@ func (r *run) keep(ctx context.Context, objects []object.Identity) ([]Kept, erro
 // state that the mirror knows. If it is not, the object is saved again before it
 // is deleted.
 func (r *run) saved(n graph.Node, o *object.Object) bool {
-	known := r.mirror.object(n)
+	known := r.live.object(n)
 	if r.frozen(n) && (known == nil || known.ResourceVersion != o.ResourceVersion) {
 		return false
 	}
-	return r.mirror.keep(n, o)
+	return r.live.keep(n, o)
 }
 
 // save saves the step's object as it is now. Nil: the step is to be looked at
@@ -133,11 +133,11 @@ func (t *task) save(ctx context.Context, o *object.Object) *end {
 	case err != nil:
 		return failed(reason.BackupFailed{Failure: failureOf(err)})
 	case kept[0].Object == nil:
-		t.mirror.gone(t.node)
+		t.live.gone(t.node)
 		return nil
 	case t.saved(t.node, kept[0].Object):
 		return nil
 	}
 	t.tries++
-	return t.anew(ctx)
+	return t.reread(ctx)
 }

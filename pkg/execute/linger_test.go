@@ -143,7 +143,7 @@ func TestDependentsOfWhatWentWithItsDefinitionGo(t *testing.T) {
 	for _, frozen := range []bool{false, true} {
 		s := on(crd, Secret("a/owner"), widget, held, released, child, Secret("a/blocks", Owned(To(released, Blocking))))
 		s.plan, s.graph = planOf(New(Serving(Containers()...), seeing(s.base), Absent("v1", "Node", "gone")))
-		s.options.Frozen = frozen
+		s.options.RequireUnchanged = frozen
 		report := s.run(t.Context())
 		if report.Failed+report.Skipped > 0 || s.state(uid(child)) != nil || s.state(uid(released)) != nil {
 			t.Errorf("%+v", report.Results)

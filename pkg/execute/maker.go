@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Maker is what a restoration needs of an API server. It is safe for concurrent
+// Creator is what a restoration needs of an API server. It is safe for concurrent
 // use. Its errors are like those of a Server; Exists is told apart, too.
-type Maker interface {
+type Creator interface {
 	// Create makes an object of that kind, place and name, and answers it as it is
 	// then. Where this very backup was restored before, and made the object, it
 	// answers that one.
@@ -20,11 +20,11 @@ type Maker interface {
 	// Patch and Read are those of a Server.
 	Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error)
 	Read(ctx context.Context, at object.Identity) (*object.Object, error)
-	// Serve returns when the types are served, whose definition was just made.
-	Serve(ctx context.Context, types []snapshot.Type) error
-	// Settle returns when what was made before the call may be taken for seen by
+	// ServedType returns when the types are served, whose definition was just made.
+	ServedType(ctx context.Context, types []snapshot.Type) error
+	// VerifyCreated returns when what was made before the call may be taken for seen by
 	// all who watch it.
-	Settle(ctx context.Context) error
+	VerifyCreated(ctx context.Context) error
 	// Adopted waits, but not long, for an object to get an owner of that UID, and
 	// answers the object as it is then, or nil where it is gone.
 	Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error)

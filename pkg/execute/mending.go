@@ -15,11 +15,11 @@ import (
 // each.
 type mended struct {
 	owners []object.Reference
-	mends  []repair.Mend
+	mends  []repair.Repair
 }
 
 // unknownMend is that of a reference on which nobody can say anything.
-var unknownMend = repair.Mend{Fix: repair.None, Found: reason.Found{State: reason.StateUnverified}}
+var unknownMend = repair.Repair{Fix: repair.None, Found: reason.Found{State: reason.StateUnverified}}
 
 // mends says whether a step is one of a repair, which package mend decides on and
 // not the collector.
@@ -28,8 +28,8 @@ func mends(step *plan.Step) bool { return len(step.Mends) > 0 }
 // mending is where a step of a repair stands: it is done while the same mends its
 // references as when it was planned. An owner that a reference is to lead to must
 // have been read again.
-func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decision, why reason.Reason, asks []graph.Node) {
-	d = collector.Decision{Act: step.Action, Culprit: -1}
+func (m *liveModel) mending(step *plan.Step, o *object.Object) (d collector.Decision, why reason.Reason, asks []graph.Node) {
+	d = collector.Decision{Action: step.Action, UndecidableReference: -1}
 	switch {
 	case o == nil:
 		return d, reason.ObjectGone{}, nil
@@ -38,17 +38,17 @@ func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decisio
 	}
 	touched, left := step.Move.Change.Touched(), slices.Clone(o.Owners)
 	for k, planned := range step.Mends {
-		was := step.Move.Before.Owners[touched[k]]
+		was := step.Move.StateBefore.Owners[touched[k]]
 		i := slices.IndexFunc(left, was.SameOwner)
 		if i < 0 {
 			continue // somebody else mended it, or took it away
 		}
 		left[i] = object.Reference{} // a double of it is another
-		now, same := m.mendOf(step.Move.Node, was, func(now repair.Mend) bool { return stands(step.Action, planned, now) })
+		now, same := m.mendOf(step.Move.Node, was, func(now repair.Repair) bool { return stands(step.Action, planned, now) })
 		if !same {
 			return d, changedMend(was, now), nil
 		}
-		if step.Action == collector.Detach {
+		if step.Action == collector.ActionUnlink {
 			d.Change.Drop = append(d.Change.Drop, i)
 			continue
 		}
@@ -72,7 +72,7 @@ func (m *mirror) mending(step *plan.Step, o *object.Object) (d collector.Decisio
 
 // mendOf is what mends a reference by the last judgement on it: of several that are
 // the same, one that fits, if there is one.
-func (m *mirror) mendOf(n graph.Node, r object.Reference, fits func(repair.Mend) bool) (now repair.Mend, found bool) {
+func (m *liveModel) mendOf(n graph.Node, r object.Reference, fits func(repair.Repair) bool) (now repair.Repair, found bool) {
 	known, read := m.mended[n]
 	if !read {
 		known = mended{m.graph.Object(n).Owners, m.mender.Object(n)}
@@ -91,17 +91,17 @@ func (m *mirror) mendOf(n graph.Node, r object.Reference, fits func(repair.Mend)
 
 // stands says whether a step still does what it was planned for. A reference is
 // as dead as before if its owner was replaced once more.
-func stands(action collector.Act, planned, now repair.Mend) bool {
+func stands(action collector.Action, planned, now repair.Repair) bool {
 	if planned.Chosen {
 		return true
 	}
-	if action == collector.Detach {
+	if action == collector.ActionUnlink {
 		return now.Fix == repair.Unlink || now.Fix == repair.Relink && planned.Fix == repair.Relink
 	}
 	return planned.Same(now)
 }
 
-func changedMend(r object.Reference, now repair.Mend) reason.Reason {
+func changedMend(r object.Reference, now repair.Repair) reason.Reason {
 	if now.Fix == repair.None {
 		return reason.OwnerNotRepairable{Owner: r, Found: now.Found}
 	}

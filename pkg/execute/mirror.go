@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// mirror is the state of everything as this run knows it: what the plan was made
+// liveModel is the state of everything as this run knows it: what the plan was made
 // from, moved on by what was written and by what was read anew. It is safe for
 // concurrent use; no request is made while it is locked.
-type mirror struct {
+type liveModel struct {
 	mu    sync.Mutex
 	graph *graph.Graph
 	model *collector.Model
@@ -24,36 +24,36 @@ type mirror struct {
 	// mended are references as they were read anew; those of all other objects are as
 	// the graph shows them.
 	mended map[graph.Node]mended
-	mender *repair.Mender
+	mender *repair.Planner
 	// touched are the objects that this run wrote: what becomes of them thereafter
 	// it has set in motion itself.
 	touched map[graph.Node]bool
 }
 
-func newMirror(g *graph.Graph, accepted snapshot.AcceptedGaps) *mirror {
+func newMirror(g *graph.Graph, accepted snapshot.AcceptedGaps) *liveModel {
 	judge := collector.NewJudge(g)
-	return &mirror{
-		graph: g, model: collector.NewActingModel(g, judge, accepted), mender: repair.New(g, judge),
+	return &liveModel{
+		graph: g, model: collector.NewApplyModel(g, judge, accepted), mender: repair.New(g, judge),
 		saved: map[graph.Node]string{}, mended: map[graph.Node]mended{}, touched: map[graph.Node]bool{},
 	}
 }
 
-func (m *mirror) object(n graph.Node) *object.Object {
+func (m *liveModel) object(n graph.Node) *object.Object {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.model.Object(n)
 }
 
 // gone notes that an object is proven to be gone.
-func (m *mirror) gone(n graph.Node) {
+func (m *liveModel) gone(n graph.Node) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.model.Learn(n, nil, nil)
+	m.model.SetObserved(n, nil, nil)
 }
 
 // wrote notes what a write of this run left of an object, nil where that is
 // nothing. Its references are those that the write was to leave.
-func (m *mirror) wrote(n graph.Node, before, left *object.Object) {
+func (m *liveModel) wrote(n graph.Node, before, left *object.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.touched[n] = true
@@ -61,52 +61,52 @@ func (m *mirror) wrote(n graph.Node, before, left *object.Object) {
 	case m.model.Object(n) == nil: // a watch was faster: a UID never comes back
 		return
 	case left == nil:
-		m.model.Become(n, nil)
+		m.model.SetState(n, nil)
 		return
 	}
 	if v, ok := m.saved[n]; ok && v == before.ResourceVersion {
 		m.saved[n] = left.ResourceVersion
 	}
-	m.model.Become(n, m.alike(n, left))
+	m.model.SetState(n, m.alike(n, left))
 }
 
-func (m *mirror) wroteTo(n graph.Node) bool {
+func (m *liveModel) wroteTo(n graph.Node) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.touched[n]
 }
 
 // learn takes what was read of an object and found out about its references.
-func (m *mirror) learn(n graph.Node, now examined) {
+func (m *liveModel) learn(n graph.Node, now examined) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.take(n, now)
 }
 
-func (m *mirror) take(n graph.Node, now examined) {
+func (m *liveModel) take(n graph.Node, now examined) {
 	o := now.object
 	if o != nil {
 		m.mended[n] = mended{o.Owners, now.mends}
 		o = m.alike(n, o)
 	}
-	m.model.Learn(n, o, now.judgements)
+	m.model.SetObserved(n, o, now.judgements)
 }
 
 // renew takes the resourceVersion of what was read of an object if nothing else
 // that matters is different, and says whether so.
-func (m *mirror) renew(n graph.Node, o *object.Object) bool {
+func (m *liveModel) renew(n graph.Node, o *object.Object) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.model.Object(n)
 	if now == nil || !unchanged(now, o) {
 		return false
 	}
-	m.model.Become(n, m.alike(n, o))
+	m.model.SetState(n, m.alike(n, o))
 	return true
 }
 
 // keep is renew for an object that was saved as o.
-func (m *mirror) keep(n graph.Node, o *object.Object) bool {
+func (m *liveModel) keep(n graph.Node, o *object.Object) bool {
 	if !m.renew(n, o) {
 		return false
 	}
@@ -117,7 +117,7 @@ func (m *mirror) keep(n graph.Node, o *object.Object) bool {
 }
 
 // witness takes what a watch showed of an object, and says whether that is news.
-func (m *mirror) witness(n graph.Node, now *object.Object) bool {
+func (m *liveModel) witness(n graph.Node, now *object.Object) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.model.Object(n)
@@ -125,9 +125,9 @@ func (m *mirror) witness(n graph.Node, now *object.Object) bool {
 	case known == nil: // a UID never comes back
 		return false
 	case now == nil:
-		m.model.Learn(n, nil, nil)
+		m.model.SetObserved(n, nil, nil)
 	case fewer(known.Owners, now.Owners):
-		m.model.Become(n, m.alike(n, now))
+		m.model.SetState(n, m.alike(n, now))
 	default:
 		m.take(n, unexamined(now))
 	}
@@ -146,7 +146,7 @@ func fewer(earlier, later []object.Reference) bool {
 
 // alike is an object as it was read, under the names by which the mirror knows
 // it.
-func (m *mirror) alike(n graph.Node, o *object.Object) *object.Object {
+func (m *liveModel) alike(n graph.Node, o *object.Object) *object.Object {
 	known := m.graph.Object(n)
 	next := *o
 	next.Identity, next.Aliases, next.Contested = known.Identity, known.Aliases, known.Contested
@@ -167,13 +167,13 @@ func sameReferences(a, b []object.Reference) bool {
 
 // lingers says what a deletion that this run began or let go on waits for, where
 // that comes by itself: the end of a grace period, or of what is in it.
-func (m *mirror) lingers(n graph.Node) (why collector.Why, ok bool) {
+func (m *liveModel) lingers(n graph.Node) (why collector.BlockReason, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	left := m.model.Object(n)
 	if left == nil || !left.Terminating() || left.Finishing() {
 		return 0, false
 	}
-	end, ok := collector.NewObstacles(m.model).End(n)
-	return end.Why, ok && (end.Why == collector.StillStopping || end.Why == collector.StillEmptying)
+	end, ok := collector.NewObstacles(m.model).RootCause(n)
+	return end.Why, ok && (end.Why == collector.PodStillStopping || end.Why == collector.ContentsStillDeleting)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// moved adds to what was read of an object the owners that are served in another
+// relocatedOwners adds to what was read of an object the owners that are served in another
 // group than its references say, such as the Deployments of extensions/v1beta1: by
 // what the reference says they cannot be asked for, but the look has seen them.
-func (r *run) moved(ctx context.Context, s *snapshot.Snapshot) error {
+func (r *run) relocatedOwners(ctx context.Context, s *snapshot.Snapshot) error {
 	view := snapshot.NewView(s)
 	for _, o := range s.Objects {
 		for _, of := range o.Owners {
 			_, mapped := view.Map(of.APIVersion, of.Kind)
-			_, versioned := view.Reversioned(of)
+			_, versioned := view.WithServedVersion(of)
 			known := r.graph.Object(r.graph.Find(of.UID))
 			if mapped || versioned || known == nil {
 				continue

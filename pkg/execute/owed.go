@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// owed returns why the release of an owner that waits for its dependents has to wait
+// unfinishedDependents returns why the release of an owner that waits for its dependents has to wait
 // for another run: somebody else holds it, too, and a step on a dependent comes first
 // that was not done and still should be. Released, the owner would be like any other
 // to that dependent, and keep it (docs/differences.md). Nil: it need not wait.
-func (t *task) owed(s standing) reason.Reason {
+func (t *task) unfinishedDependents(s evaluation) reason.Reason {
 	if s.decision.Change.Release != object.ForegroundFinalizer || collector.Patched(s.object, s.decision.Change) == nil {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (t *task) owed(s standing) reason.Reason {
 			continue
 		}
 		first := &t.plan.Steps[i]
-		if n := first.Move.Node; slices.Contains(t.graph.Owners(n), t.node) && t.mirror.due(n) {
+		if n := first.Move.Node; slices.Contains(t.graph.Owners(n), t.node) && t.live.due(n) {
 			return reason.PrecedingStepNotDone{Action: string(first.Action), Object: first.Object.Identity}
 		}
 	}
@@ -32,9 +32,9 @@ func (t *task) owed(s standing) reason.Reason {
 }
 
 // due says whether there is something to do with an object because of its owners.
-func (m *mirror) due(n graph.Node) bool {
+func (m *liveModel) due(n graph.Node) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := m.model.Object(n)
-	return o != nil && !o.Terminating() && m.model.Decide(n).Act != collector.Leave
+	return o != nil && !o.Terminating() && m.model.Decide(n).Action != collector.ActionNone
 }

@@ -25,7 +25,7 @@ import (
 // planOf is a pass over everything that the snapshot shows.
 func planOf(s *snapshot.Snapshot) (*plan.Plan, *graph.Graph) {
 	g := graph.New(s)
-	return plan.Make(g, plan.Options{Mode: plan.Collect}), g
+	return plan.New(g, plan.Options{Mode: plan.Collect}), g
 }
 
 // draw is a random snapshot of a world that can be: random lookups contradict
@@ -64,7 +64,7 @@ func draw(t *rapid.T) *snapshot.Snapshot {
 		known.Coordinates = l.Coordinates
 		lookups = append(lookups, known)
 	}
-	for _, c := range view.Unproven(s.Objects, func(types.UID) *object.Object { return nil }) {
+	for _, c := range view.Unverified(s.Objects, func(types.UID) *object.Object { return nil }) {
 		if l, known := first[place(c.APIVersion, c.Kind, c.Namespace, c.Name)]; known {
 			l.Coordinates = c
 			lookups = append(lookups, l)
@@ -108,17 +108,17 @@ func TestWhatWasForetoldIsWhatHappens(t *testing.T) {
 		p, g := planOf(s)
 		keeper := &disk{fake: f}
 		report := execute.Run(t.Context(), p, g, f, keeper, execute.Options{
-			Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency"), Frozen: rapid.Bool().Draw(t, "frozen"),
+			Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency"), RequireUnchanged: rapid.Bool().Draw(t, "frozen"),
 		})
 		swept := slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
-			return s.Action == collector.Remove && (s.Object.Kind == "Namespace" || s.Object.Kind == "CustomResourceDefinition")
+			return s.Action == collector.ActionDelete && (s.Object.Kind == "Namespace" || s.Object.Kind == "CustomResourceDefinition")
 		})
 		for i, r := range report.Results {
 			if r.Status != event.Done && (!swept || r.Status == event.Failed) || r.Step != p.Steps[i].ID || r.Status == event.Done && r.Reason != nil {
 				t.Fatalf("%s %s of %s: %+v", p.Steps[i].ID, p.Steps[i].Action, p.Steps[i].Object.Identity, r)
 			}
 		}
-		model := collector.NewActingModel(g, collector.NewJudge(g), nil).Simulate(collector.Bounds{}).Model
+		model := collector.NewApplyModel(g, collector.NewJudge(g), nil).Simulate(collector.Bounds{}).Model
 		foretold := func(uid types.UID) *object.Object { return model.Object(g.Find(uid)) }
 		if diff := cmp.Diff(states(foretold, s), states(f.state, s), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("foretold (-) and done (+):\n%s", diff)

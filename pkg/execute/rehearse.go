@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// rehearse sends a step on the state that the plan was made from: the effects of
+// dryRun sends a step on the state that the plan was made from: the effects of
 // the steps before it are not there. So a patch is cut down to the part that can
 // be made by now, perhaps to nothing, which still shows whether it is allowed.
-func (r *run) rehearse(ctx context.Context, step *plan.Step) *end {
+func (r *run) dryRun(ctx context.Context, step *plan.Step) *end {
 	o := r.graph.Object(step.Move.Node)
 	d := collector.Decision{
-		Act: step.Action, Policy: metav1.DeletionPropagation(step.PropagationPolicy), Change: sofar(o, step.Move),
+		Action: step.Action, Policy: metav1.DeletionPropagation(step.PropagationPolicy), Change: sofar(o, step.Move),
 	}
 	if mends(step) { // each step on an object leaves the places of the references as they are, save the last
 		d.Change = step.Move.Change
@@ -36,7 +36,7 @@ func (r *run) rehearse(ctx context.Context, step *plan.Step) *end {
 			return skipped(reason.ObjectGone{})
 		case class != snapshot.Conflict:
 			return failed(reason.WriteFailed{Failure: failureOf(err)})
-		case r.options.Frozen:
+		case r.options.RequireUnchanged:
 			return failed(reason.ChangedSincePlanned{})
 		}
 		now, err := r.server.Read(ctx, o.Identity)
@@ -60,10 +60,10 @@ func (r *run) rehearse(ctx context.Context, step *plan.Step) *end {
 // sofar is the part of a move's change that can be made on an object as it was
 // before all moves. References only go, so those that the move found stand in
 // the same order in what was there before.
-func sofar(o *object.Object, move *collector.Move) object.Change {
+func sofar(o *object.Object, move *collector.Transition) object.Change {
 	var out object.Change
 	at := 0
-	for i, r := range move.Before.Owners {
+	for i, r := range move.StateBefore.Owners {
 		for at < len(o.Owners) && !o.Owners[at].SameOwner(r) {
 			at++
 		}

@@ -98,7 +98,7 @@ func TestARehearsalOfWhatChangedSince(t *testing.T) {
 func TestARehearsalOfAFrozenPlanRefusesWhatChanged(t *testing.T) {
 	busy := Secret("a/busy", OwnedBy(gone))
 	s := rehearsal(busy)
-	s.options.Frozen = true
+	s.options.RequireUnchanged = true
 	s.edit(uid(busy), func(*object.Object) {})
 	s.is(t, s.run(t.Context()), "delete busy: failed ChangedSincePlanned")
 }

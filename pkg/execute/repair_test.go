@@ -29,7 +29,7 @@ var (
 // repairing is a scene in which everything is to be mended.
 func repairing(objects ...object.Object) *scene {
 	s := on(objects...)
-	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{})
+	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{})
 	return s
 }
 
@@ -164,7 +164,7 @@ func TestWhatIsGoneIsNotMended(t *testing.T) {
 func TestAReferenceThatIsTakenAwayOnDemandStaysDead(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
 	s := repairing(web, x)
-	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{Fix: repair.Unlink})
+	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{Fix: repair.Unlink})
 	s.then("patch x", 1, func() { s.edit(uid(x), func(*object.Object) {}) })
 	s.is(t, s.run(t.Context()), "unlink x: done")
 	s.has(t, x)
@@ -185,7 +185,7 @@ func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
 		f := newFake(s)
 		g := graph.New(s)
 		doomed := lost(s)
-		p := plan.MakeRepair(g, plan.RepairOptions{})
+		p := plan.NewRepair(g, plan.RepairOptions{})
 		report := execute.Run(t.Context(), p, g, f, &disk{fake: f}, execute.Options{Concurrency: 3})
 		for i, r := range report.Results {
 			if r.Status != event.Done {
@@ -193,7 +193,7 @@ func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
 			}
 		}
 		after := f.look()
-		if again := plan.MakeRepair(graph.New(after), plan.RepairOptions{}); len(again.Steps) > 0 {
+		if again := plan.NewRepair(graph.New(after), plan.RepairOptions{}); len(again.Steps) > 0 {
 			t.Fatalf("left: %s of %s: %s", again.Steps[0].Action, again.Steps[0].Object, again.Steps[0].Reason.Message())
 		}
 		for uid := range lost(after) {
@@ -207,7 +207,7 @@ func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
 // lost are the objects that a pass of the collector would delete, and nobody has yet.
 func lost(s *snapshot.Snapshot) map[string]bool {
 	out, g := map[string]bool{}, graph.New(s)
-	for _, o := range plan.Make(g, plan.Options{}).Outcomes {
+	for _, o := range plan.New(g, plan.Options{}).Outcomes {
 		if o.State != plan.Changed && !g.Object(g.Find(o.Object.UID)).Terminating() {
 			out[string(o.Object.UID)] = true
 		}
@@ -220,7 +220,7 @@ func TestAReferenceThatSomebodyGivesUpGoesWhetherItHoldsOrNot(t *testing.T) {
 	Owned(To(hen, Blocking))(&egg)
 	Owned(To(egg, Blocking))(&hen)
 	s := on(egg, hen)
-	s.plan = plan.MakeRepair(s.graph, plan.RepairOptions{
+	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{
 		Fix: repair.Unlink, References: []types.UID{hen.UID}, Within: func(n graph.Node) bool { return s.graph.UID(n) == egg.UID },
 	})
 	s.then("patch egg", 1, func() { s.edit(uid(egg), func(*object.Object) {}) })

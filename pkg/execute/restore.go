@@ -21,7 +21,7 @@ import (
 // An object is made with references only to what is there: to owners that this
 // run has made before, and to others that are read right before. So no object is
 // ever there with a reference that the collector would delete it for.
-func Restore(ctx context.Context, of *restore.Restoration, s Maker, k Recorder, o Options) *Report {
+func Restore(ctx context.Context, of *restore.Restoration, s Creator, k Recorder, o Options) *Report {
 	o.Concurrency = max(o.Concurrency, 1)
 	r := &restoration{
 		walker: newWalker(of.Plan, o), of: of, server: s, recorder: k,
@@ -44,7 +44,7 @@ func Restore(ctx context.Context, of *restore.Restoration, s Maker, k Recorder, 
 type restoration struct {
 	*walker
 	of       *restore.Restoration
-	server   Maker
+	server   Creator
 	recorder Recorder
 	makes    map[types.UID]bool // the UIDs of then of what the plan makes
 

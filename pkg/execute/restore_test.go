@@ -131,11 +131,11 @@ func (m *maker) Read(_ context.Context, at object.Identity) (*object.Object, err
 	return nil, nil
 }
 
-func (m *maker) Serve(context.Context, []snapshot.Type) error {
+func (m *maker) ServedType(context.Context, []snapshot.Type) error {
 	return m.begin("serve", object.Identity{})
 }
 
-func (m *maker) Settle(ctx context.Context) error {
+func (m *maker) VerifyCreated(ctx context.Context) error {
 	return cmp.Or(m.begin("settle", object.Identity{}), ctx.Err())
 }
 
@@ -191,7 +191,7 @@ func (m *maker) plans(gone ...object.Object) *restore.Restoration {
 	if !slices.ContainsFunc(Types(), func(t snapshot.Type) bool { return t.Kind == "ReplicaSet" }) {
 		parts = append([]Part{Serving(sets)}, parts...)
 	}
-	return restore.Make(b, New(parts...), restore.Options{})
+	return restore.New(b, New(parts...), restore.Options{})
 }
 
 // ended are the results of a run, by what they are about.

@@ -16,28 +16,28 @@ type Options struct {
 	// Concurrency is how many steps are worked on at once; below 1: one. Steps
 	// that wait for others to let an object go do not count.
 	Concurrency int
-	// Frozen refuses everything that others changed since the plan was made, where
+	// RequireUnchanged refuses everything that others changed since the plan was made, where
 	// otherwise the collector decides again; and every step that is not the very
 	// same as was planned.
-	Frozen bool
+	RequireUnchanged bool
 	// DryRun rehearses: the Server is one that changes nothing, so every step is
 	// sent on the state that the plan was made from, in no order, and nothing is
 	// saved, counted or waited for.
 	DryRun bool
-	// Asked has this run do no steps but those that were asked for. The others are the
+	// RequestedOnly has this run do no steps but those that were asked for. The others are the
 	// cluster's, whose own collector comes to them meanwhile; what they delete is
 	// saved all the same.
-	Asked bool
-	// Others sees what the cluster does of that, and is waited for. Nil: those steps
+	RequestedOnly bool
+	// Watcher sees what the cluster does of that, and is waited for. Nil: those steps
 	// have no result.
-	Others Watcher
+	Watcher Watcher
 	// Ready returns why no further step may begin, for instance because the run cannot
 	// note what it does; steps that have begun end as they would. It is asked before the
 	// first write of each step, and may be nil.
 	Ready func() error
-	// Tell is told of every event, one at a time, and holds the run up meanwhile.
+	// OnEvent is told of every event, one at a time, and holds the run up meanwhile.
 	// It may be nil.
-	Tell func(event.Event)
+	OnEvent func(event.Event)
 }
 
 // Report is what came of a run.
@@ -63,16 +63,16 @@ type Result struct {
 // When the context ends no further write begins; those under way are seen to
 // their end by the Server. Steps that were not
 // begun are skipped. There is no error: whatever happens is in the report.
-func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, o Options) *Report {
+func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k BackupWriter, o Options) *Report {
 	o.Concurrency = max(o.Concurrency, 1)
 	if o.DryRun {
 		k = nil
 	}
 	r := &run{
 		walker: newWalker(p, o), graph: g, server: s, keeper: k,
-		mirror: newMirror(g, p.AcceptedGaps),
-		along:  alongOf(g, p), goes: graph.NewSet(g), leaves: graph.NewSet(g), unsaved: map[graph.Node]error{},
-		onlookers: onlookers{waiting: map[graph.Node][]*onlooker{}}, last: map[graph.Node]int{},
+		live:     newMirror(g, p.AcceptedGaps),
+		contents: alongOf(g, p), goes: graph.NewSet(g), leaves: graph.NewSet(g), unsaved: map[graph.Node]error{},
+		waiters: onlookers{waiting: map[graph.Node][]*waiter{}}, last: map[graph.Node]int{},
 	}
 	r.do = r.perform
 	for _, o := range p.Outcomes {
@@ -87,8 +87,8 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, k Keeper, 
 	for i := range p.Steps {
 		r.last[g.Find(p.Steps[i].Object.UID)] = i
 	}
-	r.sights = flights[graph.Node, sight]{take: r.see}
-	r.censuses = flights[struct{}, *census]{take: r.takeCensus}
+	r.sights = flights[graph.Node, sight]{take: r.read}
+	r.censuses = flights[struct{}, *relistResult]{take: r.relist}
 	if k != nil {
 		r.saveAll(ctx)
 	}
@@ -104,19 +104,19 @@ type run struct {
 	*walker
 	graph  *graph.Graph
 	server Server
-	keeper Keeper
+	keeper BackupWriter
 
-	mirror   *mirror
+	live     *liveModel
 	goes     graph.Set // the nodes that are foretold to be gone in the end
 	leaves   graph.Set // these, and those that are foretold to be terminating
 	keeping  sync.Mutex
 	unsaved  map[graph.Node]error
 	sights   flights[graph.Node, sight]
-	censuses flights[struct{}, *census]
-	along    *along
+	censuses flights[struct{}, *relistResult]
+	contents *contentsOf
 
-	onlookers onlookers
-	last      map[graph.Node]int // per object, the last step on it
+	waiters onlookers
+	last    map[graph.Node]int // per object, the last step on it
 }
 
 // perform does a step of what the collector does.
@@ -126,7 +126,7 @@ func (r *run) perform(ctx context.Context, i int) *end {
 	case step.Move == nil:
 		return failed(reason.PlanNotRevalidated{})
 	case r.options.DryRun:
-		return r.rehearse(ctx, step)
+		return r.dryRun(ctx, step)
 	}
 	t := &task{run: r, step: step, index: i, node: step.Move.Node}
 	return t.take(ctx)
@@ -141,7 +141,7 @@ func (r *walker) count() {
 			r.report.Skipped++
 		case result.Status == event.Failed:
 			r.report.Failed++
-		case r.plan.Steps[i].Action == collector.Remove:
+		case r.plan.Steps[i].Action == collector.ActionDelete:
 			r.report.Deleted++
 		default:
 			r.report.Changed++

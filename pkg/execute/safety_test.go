@@ -403,7 +403,7 @@ func TestAFrozenPlanRefusesWhatChanged(t *testing.T) {
 	child, other := Secret("a/child", OwnedBy(gone)), Secret("a/other", OwnedBy(gone, stays))
 	third := Secret("a/third", OwnedBy(gone))
 	s := on(stays, child, other, third)
-	s.options.Frozen = true
+	s.options.RequireUnchanged = true
 	for _, o := range []object.Object{child, other} {
 		s.edit(uid(o), func(*object.Object) {})
 	}
@@ -421,7 +421,7 @@ func TestAFrozenPlanDoesNoMoreThanItSays(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone, parent, stays))
 	for frozen, last := range map[bool]string{false: "done", true: "failed ChangedSincePlanned"} {
 		s := on(parent, stays, child)
-		s.options.Frozen = frozen
+		s.options.RequireUnchanged = frozen
 		s.at("patch child", 1, func() error { return forbidden })
 		s.is(t, s.run(t.Context()), "unlink child: failed WriteFailed forbidden refused: forbidden", "delete parent: done", "unlink child: "+last)
 	}

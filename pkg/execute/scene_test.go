@@ -46,7 +46,7 @@ var gone = ConfigMap("a/gone")
 
 // run carries the plan out.
 func (s *scene) run(ctx context.Context) *execute.Report {
-	s.options.Tell = func(e event.Event) {
+	s.options.OnEvent = func(e event.Event) {
 		if !s.mu.TryLock() {
 			panic("told concurrently")
 		}

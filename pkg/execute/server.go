@@ -23,36 +23,36 @@ type Server interface {
 	// Read answers an object as it is now, or nil where it is proven to be gone or
 	// replaced by another of its name.
 	Read(ctx context.Context, at object.Identity) (*object.Object, error)
-	// Examine reads an object and everything that its references lead to, as a
+	// Verify reads an object and everything that its references lead to, as a
 	// snapshot that lists this object alone. It lists none where the object is
 	// proven to be gone or replaced.
-	Examine(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error)
-	// Census lists everything anew: who depends on whom.
-	Census(ctx context.Context) (*snapshot.Snapshot, error)
+	Verify(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error)
+	// Relist lists everything anew: who depends on whom.
+	Relist(ctx context.Context) (*snapshot.Snapshot, error)
 	// Contents lists anew what the deletion of a Namespace or CustomResourceDefinition
 	// takes along, by types that were discovered anew. What could not be listed is a gap.
 	Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error)
-	// Await returns when the object is gone or replaced, or the context ends. As
+	// WaitForGone returns when the object is gone or replaced, or the context ends. As
 	// many may be waited for at once as a plan deletes; it may take for ever.
-	Await(ctx context.Context, at object.Identity) error
+	WaitForGone(ctx context.Context, at object.Identity) error
 }
 
 // Refusal is an error whose cause is known.
 type Refusal interface {
 	error
-	Refusal() snapshot.Reason
+	Refusal() snapshot.ErrorClass
 }
 
-// Keeper saves whole objects before they are deleted or mended. It is called once at a
+// BackupWriter saves whole objects before they are deleted or mended. It is called once at a
 // time, and again for an object that changed since it was saved.
-type Keeper interface {
-	// Keep answers for each object what was saved of it. When it returns, that is
+type BackupWriter interface {
+	// Write answers for each object what was saved of it. When it returns, that is
 	// on the disk. The error says that nothing can be saved at all.
-	Keep(ctx context.Context, objects []object.Identity) ([]Kept, error)
+	Write(ctx context.Context, objects []object.Identity) ([]Written, error)
 }
 
-// Kept is one object that was to be saved.
-type Kept struct {
+// Written is one object that was to be saved.
+type Written struct {
 	Object *object.Object // as it was saved; nil: not saved
 	Err    error          // why it was not; nil where it is gone or was replaced
 }

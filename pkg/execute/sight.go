@@ -13,9 +13,9 @@ type sight struct {
 	examined // the judgements are nil where its references are those that the mirror knew
 }
 
-// see reads an object as it is now.
-func (r *run) see(ctx context.Context, n graph.Node) (sight, error) {
-	known := r.mirror.object(n)
+// read reads an object as it is now.
+func (r *run) read(ctx context.Context, n graph.Node) (sight, error) {
+	known := r.live.object(n)
 	if known == nil { // a UID never comes back
 		return sight{}, nil
 	}
@@ -33,7 +33,7 @@ func (r *run) see(ctx context.Context, n graph.Node) (sight, error) {
 // look reads objects again and answers where the step stands thereafter. No
 // other answer comes in between, so the step is decided on these. What cannot be
 // read ends a step that would be done; one that would not stays undone.
-func (t *task) look(ctx context.Context, s standing, nodes []graph.Node) (standing, *end) {
+func (t *task) look(ctx context.Context, s evaluation, nodes []graph.Node) (evaluation, *end) {
 	if t.asked == nil {
 		t.asked = map[graph.Node]bool{}
 	}
@@ -49,24 +49,24 @@ func (t *task) look(ctx context.Context, s standing, nodes []graph.Node) (standi
 			return s, failed(reason.DependencyReadFailed{Object: t.graph.Object(n).Identity, Failure: failureOf(err)})
 		}
 	}
-	t.mirror.mu.Lock()
-	defer t.mirror.mu.Unlock()
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
 	for n, seen := range met {
-		t.mirror.meet(n, seen)
+		t.live.observe(n, seen)
 	}
-	return t.mirror.standing(t.step, t.along.any()), nil
+	return t.live.evaluate(t.step, t.contents.any()), nil
 }
 
-// meet takes what was read of an object. Even if it is as it was, it is what was
+// observe takes what was read of an object. Even if it is as it was, it is what was
 // seen last, and outweighs what a lookup of the plan's found.
-func (m *mirror) meet(n graph.Node, a sight) {
+func (m *liveModel) observe(n graph.Node, a sight) {
 	now := m.model.Object(n)
 	switch {
 	case now == nil:
 	case a.object == nil:
-		m.model.Learn(n, nil, nil)
+		m.model.SetObserved(n, nil, nil)
 	case a.judgements == nil && sameReferences(a.object.Owners, now.Owners):
-		m.model.Become(n, m.alike(n, a.object))
+		m.model.SetState(n, m.alike(n, a.object))
 	case a.judgements == nil:
 		m.take(n, unexamined(a.object))
 	default:

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// standing is where a step stands on the mirror at one moment.
-type standing struct {
+// evaluation is where a step stands on the mirror at one moment.
+type evaluation struct {
 	object   *object.Object // nil: gone
 	decision collector.Decision
 	saved    bool          // the object is as it was saved
@@ -26,44 +26,44 @@ type standing struct {
 
 // stand asks the collector again. Swept says that others may have deleted
 // something along with what this run has.
-func (m *mirror) stand(step *plan.Step, swept bool) standing {
+func (m *liveModel) stand(step *plan.Step, swept bool) evaluation {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.standing(step, swept)
+	return m.evaluate(step, swept)
 }
 
-func (m *mirror) standing(step *plan.Step, swept bool) standing {
+func (m *liveModel) evaluate(step *plan.Step, swept bool) evaluation {
 	move := step.Move
 	n := move.Node
-	s := standing{object: m.model.Object(n)}
+	s := evaluation{object: m.model.Object(n)}
 	if s.object != nil {
 		v, ok := m.saved[n]
 		s.saved = ok && v == s.object.ResourceVersion
 	}
 	switch {
 	case step.Requested:
-		s.decision, s.why, s.exact = move.Decision, another(move.Before, s.object), true
+		s.decision, s.why, s.exact = move.Decision, another(move.StateBefore, s.object), true
 	case mends(step):
 		s.decision, s.why, s.asks = m.mending(step, s.object)
-		s.exact = s.why == nil && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
+		s.exact = s.why == nil && sameReferences(meant(s.object, s.decision), meant(move.StateBefore, move.Decision))
 		return s
-	case move.For == graph.None:
+	case move.Requested == graph.None:
 		s.decision = m.model.Decide(n)
 	default:
-		s.decision = m.model.Orphaned(move.For, n)
+		s.decision = m.model.HasOrphanedDependents(move.Requested, n)
 	}
 	switch {
 	case step.Requested:
-	case s.decision.Act != step.Action || s.decision.Change.Release != step.Finalizer:
+	case s.decision.Action != step.Action || s.decision.Change.Release != step.Finalizer:
 		s.why = why(m.model, step, n, s.decision)
 	default:
-		s.exact = s.decision.Policy == move.Policy && sameReferences(meant(s.object, s.decision), meant(move.Before, move.Decision))
+		s.exact = s.decision.Policy == move.Policy && sameReferences(meant(s.object, s.decision), meant(move.StateBefore, move.Decision))
 	}
 	switch {
 	case s.object == nil:
 	case s.why != nil && swept:
 		s.asks = m.around(n)
-	case s.why == nil && move.For == graph.None && !step.Requested && !s.object.Terminating():
+	case s.why == nil && move.Requested == graph.None && !step.Requested && !s.object.Terminating():
 		s.asks, s.unknown = m.waiting(n)
 	}
 	return s
@@ -71,7 +71,7 @@ func (m *mirror) standing(step *plan.Step, swept bool) standing {
 
 // waiting are the owners of an object that wait for their dependents: any of
 // them may have become solid. Unknown says that one of them is not in the graph.
-func (m *mirror) waiting(n graph.Node) (owners []graph.Node, unknown bool) {
+func (m *liveModel) waiting(n graph.Node) (owners []graph.Node, unknown bool) {
 	seen := map[graph.Node]bool{}
 	for i, v := range m.model.Verdicts(n) {
 		if v != collector.Waiting {
@@ -90,7 +90,7 @@ func (m *mirror) waiting(n graph.Node) (owners []graph.Node, unknown bool) {
 
 // around are an object, its owners and its dependents, those that are not known
 // to be gone.
-func (m *mirror) around(n graph.Node) []graph.Node {
+func (m *liveModel) around(n graph.Node) []graph.Node {
 	var out []graph.Node
 	seen := map[graph.Node]bool{}
 	add := func(of graph.Node) {

@@ -21,22 +21,22 @@ type task struct {
 	index int
 	node  graph.Node
 
-	tries    int
-	changed  bool                // it was found to be another than the mirror knew
-	examined bool                // it was read anew, with its owners, after every write but the first
-	asked    map[graph.Node]bool // what was read again since the last write
-	counted  bool                // who depends on it was seen again
-	contents bool                // what goes along with it was listed again since the last write
+	tries           int
+	changed         bool                // it was found to be another than the mirror knew
+	examined        bool                // it was read anew, with its owners, after every write but the first
+	asked           map[graph.Node]bool // what was read again since the last write
+	counted         bool                // who depends on it was seen again
+	contentsChecked bool                // what goes along with it was listed again since the last write
 }
 
 // take does the step, or sees the cluster's own collector do it.
 func (t *task) take(ctx context.Context) *end {
 	if !t.mine(t.index) {
-		return t.await(ctx)
+		return t.waitForController(ctx)
 	}
 	e := t.perform(ctx)
 	if e.status == event.Done && t.watches() {
-		return t.seenOff(ctx)
+		return t.waitForGone(ctx)
 	}
 	return e
 }
@@ -56,8 +56,8 @@ func (t *task) perform(ctx context.Context) *end {
 
 // stand answers where the step stands once all that it rests on is known anew,
 // or ends it.
-func (t *task) stand(ctx context.Context) (standing, *end) {
-	s := t.mirror.stand(t.step, t.along.any())
+func (t *task) stand(ctx context.Context) (evaluation, *end) {
+	s := t.live.stand(t.step, t.contents.any())
 	for {
 		var e *end
 		unasked := t.unasked(s)
@@ -67,14 +67,14 @@ func (t *task) stand(ctx context.Context) (standing, *end) {
 		case len(unasked) > 0:
 			s, e = t.look(ctx, s, unasked)
 		case s.unknown && !t.examined:
-			e = t.anew(ctx)
-			s = t.mirror.stand(t.step, t.along.any())
+			e = t.reread(ctx)
+			s = t.live.stand(t.step, t.contents.any())
 		case s.why != nil:
 			e = t.undone(s)
-		case t.options.Frozen && !s.exact:
+		case t.options.RequireUnchanged && !s.exact:
 			e = failed(reason.ChangedSincePlanned{})
 		default:
-			if why := t.owed(s); why != nil {
+			if why := t.unfinishedDependents(s); why != nil {
 				return s, skipped(why)
 			}
 			return s, nil
@@ -85,7 +85,7 @@ func (t *task) stand(ctx context.Context) (standing, *end) {
 	}
 }
 
-func (t *task) unasked(s standing) []graph.Node {
+func (t *task) unasked(s evaluation) []graph.Node {
 	var out []graph.Node
 	for _, n := range s.asks {
 		if !t.asked[n] {
@@ -95,7 +95,7 @@ func (t *task) unasked(s standing) []graph.Node {
 	return out
 }
 
-func (t *task) undone(s standing) *end {
+func (t *task) undone(s evaluation) *end {
 	if t.changed && s.object != nil {
 		return skipped(reason.ObjectChanged{Because: reason.Nested{Reason: s.why}})
 	}
@@ -104,15 +104,15 @@ func (t *task) undone(s standing) *end {
 
 // try does what has to come before the write, or the write itself. It answers
 // nil where the step has to be looked at again.
-func (t *task) try(ctx context.Context, s standing) *end {
+func (t *task) try(ctx context.Context, s evaluation) *end {
 	switch {
 	case t.tries == attempts:
 		return failed(reason.KeepsChanging{Attempts: attempts})
 	case t.keeper != nil && t.step.BacksUp() && (!s.saved || t.unsaved[t.node] != nil):
 		return t.save(ctx, s.object)
-	case s.decision.Act == collector.FreeFinalizer && !t.counted:
+	case s.decision.Action == collector.ActionRemoveFinalizer && !t.counted:
 		return t.consult(ctx)
-	case s.decision.Act == collector.Remove && !s.object.Terminating() && collector.TakesAlong(s.object.Identity) && !t.contents:
+	case s.decision.Action == collector.ActionDelete && !s.object.Terminating() && collector.DeletesContents(s.object.Identity) && !t.contentsChecked:
 		return t.checkContents(ctx, s.object)
 	}
 	return t.write(ctx, s)

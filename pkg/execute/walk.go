@@ -26,7 +26,7 @@ type walker struct {
 func newWalker(p *plan.Plan, o Options) *walker {
 	w := &walker{
 		plan: p, options: o, ids: make(map[string]int, len(p.Steps)),
-		slots: make(chan struct{}, o.Concurrency), tell: teller{tell: o.Tell},
+		slots: make(chan struct{}, o.Concurrency), tell: teller{tell: o.OnEvent},
 		report: &Report{Results: make([]Result, len(p.Steps))},
 	}
 	for i := range p.Steps {
@@ -116,14 +116,14 @@ func (r *walker) order() (waiting []int, successors [][]int) {
 }
 
 // mine says whether this run does a step itself.
-func (r *walker) mine(i int) bool { return !r.options.Asked || r.plan.Steps[i].Requested }
+func (r *walker) mine(i int) bool { return !r.options.RequestedOnly || r.plan.Steps[i].Requested }
 
 // ignores says whether a step is the cluster's, and not waited for.
 func (r *walker) ignores(i int) bool { return !r.mine(i) && !r.watches() }
 
 // watches says whether this run waits for what the cluster does.
 func (r *walker) watches() bool {
-	return r.options.Asked && r.options.Others != nil && !r.options.DryRun
+	return r.options.RequestedOnly && r.options.Watcher != nil && !r.options.DryRun
 }
 
 // take works on a step, holding a slot.

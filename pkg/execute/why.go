@@ -13,27 +13,27 @@ import (
 
 // why returns why a step is not done: what the collector makes of its object instead.
 func why(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
-	switch d.Act {
-	case collector.Leave:
+	switch d.Action {
+	case collector.ActionNone:
 		return held(m, step, n, d)
-	case collector.OrphanChildren:
+	case collector.ActionOrphanDependents:
 		return reason.DependentExists{Dependent: dependent(m, n)}
-	case collector.Detach:
-		if owner, ok := solid(m, n, nil); ok && step.Action == collector.Remove {
+	case collector.ActionUnlink:
+		if owner, ok := solid(m, n, nil); ok && step.Action == collector.ActionDelete {
 			return reason.OwnerStillExists{Owner: owner}
 		}
-	case collector.Remove:
-		if step.Action == collector.Detach {
+	case collector.ActionDelete:
+		if step.Action == collector.ActionUnlink {
 			return reason.NoOwnerLeft{}
 		}
-	case collector.FreeFinalizer:
-		if step.Action != collector.FreeFinalizer {
+	case collector.ActionRemoveFinalizer:
+		if step.Action != collector.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating{}
 		}
 		return reason.OtherFinalizerFirst{Finalizer: d.Change.Release}
-	case collector.Unblock:
+	case collector.ActionUnblock:
 	}
-	return reason.DecidedOtherwise{Action: string(d.Act)}
+	return reason.DecidedOtherwise{Action: string(d.Action)}
 }
 
 // another returns why what was asked for on an object, as it was shown, is not done
@@ -54,42 +54,42 @@ func another(shown, now *object.Object) reason.Reason {
 
 // held returns why the collector leaves an object as it is.
 func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
-	switch d.Hold {
-	case collector.Gone:
-		if step.Action == collector.Remove {
+	switch d.NoAction {
+	case collector.ObjectGone:
+		if step.Action == collector.ActionDelete {
 			return reason.AlreadyGone{}
 		}
 		return reason.ObjectGone{}
-	case collector.Going:
-		if step.Action != collector.FreeFinalizer {
+	case collector.AlreadyTerminating:
+		if step.Action != collector.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating{}
 		}
-	case collector.Blocked:
-		if step.Action != collector.FreeFinalizer {
+	case collector.BlockedByDependents:
+		if step.Action != collector.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating{}
 		}
 		return reason.DependentBlocks{Dependent: blocking(m, n)}
-	case collector.Unseen:
+	case collector.DependentsUnknown:
 		return reason.DependentsUnknown{}
 	case collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(m.ContentsGaps(n))
-	case collector.Contested:
+	case collector.UIDContested:
 		return snapshot.Contention(m.Object(n))
-	case collector.Undecidable:
-		return reason.OwnerNotResolved{Owner: m.Object(n).Owners[d.Culprit]}
-	case collector.Ownerless:
-		if step.Action == collector.Remove {
+	case collector.ReferenceUnknown:
+		return reason.OwnerNotResolved{Owner: m.Object(n).Owners[d.UndecidableReference]}
+	case collector.NoOwners:
+		if step.Action == collector.ActionDelete {
 			return reason.NoOwnerReferences{}
 		}
-	case collector.Kept:
+	case collector.AllOwnersSolid:
 		of := step.OwnerUIDs
-		if step.Action == collector.Remove {
+		if step.Action == collector.ActionDelete {
 			of = nil
 		}
 		if owner, ok := solid(m, n, of); ok {
 			return reason.OwnerStillExists{Owner: owner}
 		}
-	case collector.NoHold:
+	case collector.ActionTaken:
 	}
 	return reason.AlreadyDone{}
 }

@@ -13,19 +13,19 @@ import (
 
 // write sends what the collector would do, bound to the state that this was
 // decided on. A write that was begun is seen to its end.
-func (t *task) write(ctx context.Context, s standing) *end {
+func (t *task) write(ctx context.Context, s evaluation) *end {
 	left, err := t.send(ctx, s.object, s.decision)
 	t.tries++
-	t.asked, t.contents = nil, false
+	t.asked, t.contentsChecked = nil, false
 	switch {
 	case err == nil:
 		return t.settle(ctx, s, left)
 	case classOf(err) == snapshot.Conflict && t.frozen(t.node):
 		return failed(reason.ChangedSincePlanned{})
 	case classOf(err) == snapshot.Conflict:
-		return t.anew(ctx)
+		return t.reread(ctx)
 	case classOf(err) == snapshot.Gone:
-		t.mirror.gone(t.node)
+		t.live.gone(t.node)
 		return nil // decided again: there is nothing to do
 	}
 	return failed(reason.WriteFailed{Failure: failureOf(err)})
@@ -34,20 +34,20 @@ func (t *task) write(ctx context.Context, s standing) *end {
 // frozen says whether an object may only be written in the state that the plan was
 // made from: not where the run itself has set it in motion.
 func (r *run) frozen(n graph.Node) bool {
-	return r.options.Frozen && !r.mirror.wroteTo(n) && !r.along.takes(n)
+	return r.options.RequireUnchanged && !r.live.wroteTo(n) && !r.contents.takes(n)
 }
 
 func (r *run) send(ctx context.Context, o *object.Object, d collector.Decision) (*object.Object, error) {
-	if d.Act == collector.Remove {
+	if d.Action == collector.ActionDelete {
 		return r.server.Delete(ctx, o, d.Policy)
 	}
 	return r.server.Patch(ctx, o, d.Change)
 }
 
 // settle moves the mirror on by what a write left.
-func (t *task) settle(ctx context.Context, s standing, left *object.Object) *end {
+func (t *task) settle(ctx context.Context, s evaluation, left *object.Object) *end {
 	wanted := s.object.Owners
-	if s.decision.Act != collector.Remove {
+	if s.decision.Action != collector.ActionDelete {
 		wanted = s.decision.Change.Apply(*s.object).Owners
 	}
 	if left != nil && !sameReferences(left.Owners, wanted) { // an admission webhook's doing
@@ -55,34 +55,34 @@ func (t *task) settle(ctx context.Context, s standing, left *object.Object) *end
 		if err != nil {
 			now = unexamined(left)
 		}
-		t.mirror.learn(t.node, now)
+		t.live.learn(t.node, now)
 	} else {
-		t.mirror.wrote(t.node, s.object, left)
+		t.live.wrote(t.node, s.object, left)
 	}
-	if s.decision.Act == collector.Remove {
-		t.along.begin(t.index)
+	if s.decision.Action == collector.ActionDelete {
+		t.contents.begin(t.index)
 	}
-	if s.decision.Act != collector.Remove && s.decision.Act != collector.FreeFinalizer {
+	if s.decision.Action != collector.ActionDelete && s.decision.Action != collector.ActionRemoveFinalizer {
 		return done(nil)
 	}
-	return t.linger(ctx, s.object)
+	return t.waitForDeletion(ctx, s.object)
 }
 
-// linger waits until others have let an object go that is foretold to go, and
+// waitForDeletion waits until others have let an object go that is foretold to go, and
 // whose deletion nothing of the collector's holds up: what follows must not come
 // before that.
-func (t *task) linger(ctx context.Context, before *object.Object) *end {
-	why, lingers := t.mirror.lingers(t.node)
-	if !lingers || t.options.Asked || !t.goes.Has(t.node) || t.along.waits(t.node, t.index) {
+func (t *task) waitForDeletion(ctx context.Context, before *object.Object) *end {
+	why, lingers := t.live.lingers(t.node)
+	if !lingers || t.options.RequestedOnly || !t.goes.Has(t.node) || t.contents.waits(t.node, t.index) {
 		return done(nil)
 	}
 	var waits reason.Reason = reason.ContentsRemain{}
-	if why == collector.StillStopping {
+	if why == collector.PodStillStopping {
 		waits = reason.WaitsForKubelet{}
 	}
 	t.tell.of(t.step, event.Waiting, "", waits)
 	var err error
-	t.unslotted(func() { err = t.server.Await(ctx, before.Identity) })
+	t.unslotted(func() { err = t.server.WaitForGone(ctx, before.Identity) })
 	switch {
 	case ctx.Err() != nil:
 		t.cut.Store(true)
@@ -91,9 +91,9 @@ func (t *task) linger(ctx context.Context, before *object.Object) *end {
 		failure := failureOf(err)
 		return done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: waits}, Failure: &failure})
 	}
-	t.mirror.gone(t.node)
-	for _, n := range t.along.within(t.node) { // a namespace or definition goes only when nothing is left in it
-		t.mirror.gone(n)
+	t.live.gone(t.node)
+	for _, n := range t.contents.within(t.node) { // a namespace or definition goes only when nothing is left in it
+		t.live.gone(n)
 	}
 	return done(nil)
 }

@@ -14,35 +14,35 @@ import (
 // alive explains an object that nobody has deleted.
 func (s *subject) alive() {
 	d := s.now.Decide(s.node)
-	_, swept := s.course.Swept[s.node]
-	removed, detached := s.first(s.node, collector.Remove), s.first(s.node, collector.Detach)
+	_, swept := s.course.ContentsDeleted[s.node]
+	removed, detached := s.first(s.node, collector.ActionDelete), s.first(s.node, collector.ActionUnlink)
 	switch {
 	case s.unwatched():
-		s.say(collector.None, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and never acts on them.", s.object))
+		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and never acts on them.", s.object))
 		s.deleteIt()
 	case s.object.Contested:
-		s.say(collector.Hidden, fmt.Sprintf("It is unknown what happens to %s: %s.", s.object, snapshot.Contention(s.object).Contest()))
-	case removed != nil && (d.Act == collector.Remove || d.Act == collector.Unblock):
-		s.say(collector.Delete, fmt.Sprintf("The garbage collector will delete %s: %s.", s.object, s.keeper()))
+		s.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s.", s.object, snapshot.Contention(s.object).Contest()))
+	case removed != nil && (d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock):
+		s.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: %s.", s.object, s.keeper()))
 		s.goesNow(removed)
 	case removed != nil:
 		s.goesLater(removed)
 	case swept:
-		s.goesWith(s.course.Moves[s.course.Swept[s.node]].Node)
-	case detached != nil && d.Act != collector.Detach:
+		s.goesWith(s.course.Transitions[s.course.ContentsDeleted[s.node]].Node)
+	case detached != nil && d.Action != collector.ActionUnlink:
 		s.loses(detached)
-	case d.Hold == collector.Undecidable && s.misspelt():
+	case d.NoAction == collector.ReferenceUnknown && s.misspelt():
 		s.slip()
-	case d.Hold == collector.Undecidable && s.outlook.Culprit >= 0:
-		s.stuck(d.Culprit)
-	case d.Hold == collector.Undecidable:
-		s.unknown(d.Culprit)
+	case d.NoAction == collector.ReferenceUnknown && s.outlook.UndecidableReference >= 0:
+		s.stuck(d.UndecidableReference)
+	case d.NoAction == collector.ReferenceUnknown:
+		s.unknown(d.UndecidableReference)
 	case detached != nil && s.outlook.Refused(s.object):
 		s.refused()
 	case detached != nil:
 		s.loses(detached)
 	case len(s.object.Owners) == 0:
-		s.say(collector.None, fmt.Sprintf("%s stays: %s.", s.object, Keeper(nil)))
+		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", s.object, FinalizerKeeper(nil)))
 		s.deleteIt()
 	default:
 		s.kept()
@@ -59,9 +59,9 @@ func (s *subject) unwatched() bool {
 }
 
 // goesNow says what follows from the references as they are.
-func (s *subject) goesNow(move *collector.Move) {
+func (s *subject) goesNow(move *collector.Transition) {
 	s.next("A running garbage collector acts within seconds.")
-	if s.first(s.node, collector.Unblock) != nil {
+	if s.first(s.node, collector.ActionUnblock) != nil {
 		s.next("It waits in a cycle with its dependents, so its references stop blocking their owners first.")
 	}
 	s.policy(move.Policy)
@@ -119,19 +119,19 @@ func (s *subject) lingers() {
 }
 
 // goesLater says that an owner goes first, and with what that begins.
-func (s *subject) goesLater(move *collector.Move) {
+func (s *subject) goesLater(move *collector.Transition) {
 	var goes []string
 	for i, v := range move.Verdicts {
-		owner := s.graph.Find(move.Before.Owners[i].UID)
-		if v.Lost() && s.graph.Object(owner) != nil {
+		owner := s.graph.Find(move.StateBefore.Owners[i].UID)
+		if v.IsBad() && s.graph.Object(owner) != nil {
 			goes = append(goes, s.name(owner))
 		}
 	}
 	switch n := len(goes); n {
 	case 0: // what is not there was not all: another owner had to let go of it first
-		s.say(collector.Delete, fmt.Sprintf("The garbage collector will delete %s: the owner that keeps it orphans it, and no other owner exists.", s.object))
+		s.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: the owner that keeps it orphans it, and no other owner exists.", s.object))
 	default:
-		s.say(collector.Delete, fmt.Sprintf("The garbage collector will delete %s as a consequence: its %s deleted first.", s.object,
+		s.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s as a consequence: its %s deleted first.", s.object,
 			plural(n, "owner "+listed(goes)+" is", "owners "+listed(goes)+" are")))
 	}
 	if len(s.object.Owners) > 1 {
@@ -143,22 +143,22 @@ func (s *subject) goesLater(move *collector.Move) {
 }
 
 // deed is what the collector does to an object, behind "which the garbage collector".
-func deed(m *collector.Move) string {
-	switch m.Act {
-	case collector.Remove:
+func deed(m *collector.Transition) string {
+	switch m.Action {
+	case collector.ActionDelete:
 		return "deletes"
-	case collector.FreeFinalizer:
+	case collector.ActionRemoveFinalizer:
 		return "finishes deleting"
-	case collector.Detach, collector.Unblock, collector.Leave, collector.OrphanChildren:
+	case collector.ActionUnlink, collector.ActionUnblock, collector.ActionNone, collector.ActionOrphanDependents:
 	}
 	return "changes"
 }
 
 // begins names the first of the moves without which a move would not be.
-func (s *subject) begins(move *collector.Move) {
+func (s *subject) begins(move *collector.Transition) {
 	first := move
 	for first.Follows >= 0 {
-		first = &s.course.Moves[first.Follows]
+		first = &s.course.Transitions[first.Follows]
 	}
 	if first.Node == s.node {
 		return
@@ -171,7 +171,7 @@ func (s *subject) begins(move *collector.Move) {
 // goesWith says that a namespace or CustomResourceDefinition takes the object along.
 func (s *subject) goesWith(container graph.Node) {
 	i := s.graph.Object(container).Identity
-	s.say(collector.Delete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", s.object, i))
+	s.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", s.object, i))
 	s.lingers()
 	s.remedy("see why that happens to "+i.String(), s.gc("why", i)...)
 }

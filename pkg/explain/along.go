@@ -21,8 +21,8 @@ func (s *subject) goesAlong() {
 	}
 	course := s.deleted()
 	s.along(course, goes)
-	s.along(&course.Afterwards().Course, goes)
-	if s.Consequence == collector.Delete {
+	s.along(&course.SimulateRelease().Result, goes)
+	if s.Consequence == collector.ConsequenceDelete {
 		s.along(s.course, goes)
 	}
 	goes.Remove(s.node)
@@ -31,11 +31,11 @@ func (s *subject) goesAlong() {
 
 // deleted is the course of a deletion of the object, as kubectl deletes, or of the
 // one that is under way.
-func (s *subject) deleted() *collector.Course {
+func (s *subject) deleted() *collector.Result {
 	b := collector.Bounds{Roots: collector.Nothing}
 	if !s.object.Terminating() {
 		b.Deletes = []collector.Deletion{{Node: s.node, Policy: metav1.DeletePropagationBackground}}
-		return collector.NewModelOf(s.graph, s.judge, collector.Theirs).Simulate(b)
+		return collector.NewActorModel(s.graph, s.judge, collector.ActorControllerManager).Simulate(b)
 	}
 	for _, n := range append(s.members(), s.node) {
 		b.Deletes = append(b.Deletes, collector.Deletion{Node: n}) // of the policy that it has
@@ -47,18 +47,18 @@ func (s *subject) deleted() *collector.Course {
 		}
 	}
 	b.Roots = func(n graph.Node) bool { return below[n] }
-	return collector.NewModelOf(s.graph, s.judge, collector.Theirs).Simulate(b)
+	return collector.NewActorModel(s.graph, s.judge, collector.ActorControllerManager).Simulate(b)
 }
 
 // along adds what a course deletes for want of what goes, directly or in turn.
-func (s *subject) along(course *collector.Course, goes graph.Set) {
+func (s *subject) along(course *collector.Result, goes graph.Set) {
 	swept := map[int][]graph.Node{}
-	for n, by := range course.Swept {
+	for n, by := range course.ContentsDeleted {
 		swept[by] = append(swept[by], n)
 	}
-	for i := range course.Moves {
-		m := &course.Moves[i]
-		if m.Act != collector.Remove || !goes.Has(m.Node) && !s.follows(m, goes) {
+	for i := range course.Transitions {
+		m := &course.Transitions[i]
+		if m.Action != collector.ActionDelete || !goes.Has(m.Node) && !s.follows(m, goes) {
 			continue
 		}
 		goes.Add(m.Node)
@@ -69,9 +69,9 @@ func (s *subject) along(course *collector.Course, goes graph.Set) {
 }
 
 // follows says whether an owner that a move rests on is among those that go.
-func (s *subject) follows(m *collector.Move, goes graph.Set) bool {
+func (s *subject) follows(m *collector.Transition, goes graph.Set) bool {
 	for i, v := range m.Verdicts {
-		if v.Lost() && goes.Has(s.graph.Find(m.Before.Owners[i].UID)) {
+		if v.IsBad() && goes.Has(s.graph.Find(m.StateBefore.Owners[i].UID)) {
 			return true
 		}
 	}
@@ -80,8 +80,8 @@ func (s *subject) follows(m *collector.Move, goes graph.Set) bool {
 
 var claim = Kind{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
 
-func (s *subject) counted(nodes []graph.Node) *Along {
-	out := &Along{Objects: len(nodes), Claims: []object.Identity{}}
+func (s *subject) counted(nodes []graph.Node) *Cascade {
+	out := &Cascade{Objects: len(nodes), Claims: []object.Identity{}}
 	kinds := map[Kind]int{claim: 0}
 	for _, n := range nodes {
 		i := s.graph.Object(n).Identity

@@ -39,9 +39,9 @@ type Answer struct {
 	Finalizers   []Finalizer           `json:"finalizers"` // in the order of the metadata
 	Next         []string              `json:"next"`       // what happens next, and when
 	WaitsFor     []Link                `json:"waitsFor"`   // each is what the one before waits for; the first, what the object does
-	Cascade      *Along                `json:"cascade"`    // goes with the object, when it goes; nil where there is none
+	Cascade      *Cascade              `json:"cascade"`    // goes with the object, when it goes; nil where there is none
 	Suggestions  []Remedy              `json:"suggestions"`
-	ReferencedBy []Namer               `json:"referencedBy"` // who still names one that is gone as an owner, or an earlier one of the name
+	ReferencedBy []Referrer            `json:"referencedBy"` // who still names one that is gone as an owner, or an earlier one of the name
 	Events       []Event               `json:"events"`       // what the cluster's Events tell of it, the latest last
 	Caveats      []string              `json:"caveats"`      // what weakens the answer
 }
@@ -69,8 +69,8 @@ type Link struct {
 	Sentence string          `json:"sentence"` // what it is about the object, without naming it
 }
 
-// Along is what goes when an object goes, itself not counted.
-type Along struct {
+// Cascade is what goes when an object goes, itself not counted.
+type Cascade struct {
 	Objects int               `json:"objects"`
 	Kinds   []Kind            `json:"kinds"` // PersistentVolumeClaims among them even where there are none
 	Claims  []object.Identity `json:"persistentVolumeClaims"`
@@ -89,14 +89,14 @@ type Remedy struct {
 	Command  []string `json:"command"` // its words, unquoted; empty where there is none
 }
 
-// Namer is an object that names one that is gone.
-type Namer struct {
+// Referrer is an object that names one that is gone.
+type Referrer struct {
 	Object    object.Identity `json:"object"`
 	Reference audit.Reference `json:"reference"`
 }
 
-// Told is what the cluster's Events tell of an object.
-type Told struct {
+// EventHistory is what the cluster's Events tell of an object.
+type EventHistory struct {
 	Events []Event // in any order
 	Unread string  // why they could not be read; empty where they were
 }

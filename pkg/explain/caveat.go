@@ -22,13 +22,13 @@ func (s *subject) caveats() {
 		s.before120(server)
 	}
 	broken := func(g snapshot.Gap) bool { return g.Reason == snapshot.Webhook && g.Resource != snapshot.All }
-	if i := slices.IndexFunc(s.graph.Snapshot().Gaps, broken); i >= 0 && audit.Before(server, "1.32.0") && s.Consequence != collector.None {
+	if i := slices.IndexFunc(s.graph.Snapshot().Gaps, broken); i >= 0 && audit.Before(server, "1.32.0") && s.Consequence != collector.ConsequenceNone {
 		s.Caveats = append(s.Caveats, fmt.Sprintf("This server is %s: before 1.32 the garbage collector stops while it cannot list a type, and here it cannot list %s.", server, s.graph.Snapshot().Gaps[i]))
 	}
 }
 
 // incomplete says what could not be read, and what that may mean.
-func (v *View) incomplete(a *Answer, meaning string) {
+func (v *Explainer) incomplete(a *Answer, meaning string) {
 	var names []string
 	elsewhere := false
 	for _, g := range v.graph.Snapshot().Gaps {
@@ -42,7 +42,7 @@ func (v *View) incomplete(a *Answer, meaning string) {
 	switch {
 	case len(names) > 0:
 		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything could be read, so %s. Not read: %s.", meaning, listed(names)))
-	case !v.now.Whole():
+	case !v.now.Complete():
 		a.Caveats = append(a.Caveats, fmt.Sprintf("Not everything was scanned, so %s.", meaning))
 	}
 }

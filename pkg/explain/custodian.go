@@ -8,7 +8,7 @@ import (
 
 // whose says who removes a finalizer, and when, as far as its name tells.
 func whose(finalizer string) string {
-	switch who, when, known := collector.Custodian(finalizer); {
+	switch who, when, known := collector.FinalizerController(finalizer); {
 	case when != "":
 		return fmt.Sprintf("%s removes it when %s", who, when)
 	case known:

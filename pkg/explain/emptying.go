@@ -15,7 +15,7 @@ func (s *subject) surroundings() {
 		if !o.Terminating() || !Holds(s.graph, o, s.object) {
 			continue
 		}
-		s.Headline = fmt.Sprintf("%s is deleted %s.", s.object, GoesWith(o))
+		s.Headline = fmt.Sprintf("%s is deleted %s.", s.object, CascadeOwners(o))
 		what := "the namespace controller deletes everything in it"
 		if o.IsDefinition() {
 			what = "the API server deletes all objects of its kind"
@@ -26,8 +26,8 @@ func (s *subject) surroundings() {
 	}
 }
 
-// GoesWith says with what an object is deleted, whose namespace or definition is being deleted.
-func GoesWith(container *object.Object) string {
+// CascadeOwners says with what an object is deleted, whose namespace or definition is being deleted.
+func CascadeOwners(container *object.Object) string {
 	return fmt.Sprintf("with %s, which is being deleted", container.Identity)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Gone explains an object that is not there: what is known of it is in at, whose
 // UID may be empty. told is what the Events say about objects of that kind and name.
-func (v *View) Gone(at object.Identity, told Told) *Answer {
+func (v *Explainer) Gone(at object.Identity, told EventHistory) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
 	a.ReferencedBy = v.namedBy(at)
@@ -32,16 +32,16 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 	}
 	switch n := v.namers(a.ReferencedBy); {
 	case !a.Traced():
-		a.say(collector.None, fmt.Sprintf("No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events))
+		a.say(collector.ConsequenceNone, fmt.Sprintf("No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events))
 		a.next("Either it never existed, or it was deleted without a trace. Events are kept for an hour, unless the cluster is configured otherwise.")
 		v.elsewhere(a)
 	case n > 0:
-		a.say(collector.None, fmt.Sprintf("%s no longer exists: %s still %s it as %s owner.", upper(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: %s still %s it as %s owner.", upper(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 		a.next("So it most likely existed: a reference names a UID, and only a created object has one. A reference does not say who deleted its owner, or when.")
 		first := a.ReferencedBy[0].Object
 		a.remedy("see what happens to "+name(first, at.Namespace), v.gc("why", first)...)
 	default:
-		a.say(collector.None, fmt.Sprintf("%s no longer exists: Events still mention it.", upper(what)))
+		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: Events still mention it.", upper(what)))
 	}
 	v.successor(a)
 	if a.Traced() {
@@ -53,7 +53,7 @@ func (v *View) Gone(at object.Identity, told Told) *Answer {
 }
 
 // successor tells of an object that has the place of one with another UID.
-func (v *View) successor(a *Answer) {
+func (v *Explainer) successor(a *Answer) {
 	for n := range v.graph.Listed() {
 		if o := v.graph.Object(graph.Node(n)); a.Object.UID != "" && o.At(a.Object.APIVersion, a.Object.Kind, a.Object.Namespace, a.Object.Name) {
 			a.next(fmt.Sprintf("Another %s exists now, created %s ago, with a different UID.", o, v.since(o.Created)))
@@ -64,7 +64,7 @@ func (v *View) successor(a *Answer) {
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // elsewhere names objects of the same kind and name in other namespaces.
-func (v *View) elsewhere(a *Answer) {
+func (v *Explainer) elsewhere(a *Answer) {
 	var in []string
 	for n := range v.graph.Listed() {
 		if i := v.graph.Object(graph.Node(n)).Identity; i.Kind == a.Object.Kind && i.Name == a.Object.Name && i.Namespace != a.Object.Namespace &&
@@ -78,7 +78,7 @@ func (v *View) elsewhere(a *Answer) {
 }
 
 // unread says that the Events could not be read.
-func (a *Answer) unread(told Told) {
+func (a *Answer) unread(told EventHistory) {
 	if told.Unread != "" {
 		a.Caveats = append(a.Caveats, "Its Events are unknown: "+told.Unread+".")
 	}
@@ -87,7 +87,7 @@ func (a *Answer) unread(told Told) {
 // Traced says whether anything tells of an object that is gone.
 func (a *Answer) Traced() bool { return len(a.ReferencedBy) > 0 || len(a.Events) > 0 }
 
-func (v *View) namers(by []Namer) int {
+func (v *Explainer) namers(by []Referrer) int {
 	seen := map[object.Identity]bool{}
 	for _, n := range by {
 		seen[n.Object] = true
@@ -97,7 +97,7 @@ func (v *View) namers(by []Namer) int {
 
 // namedBy are the references that name an object which is not there: by its UID,
 // or where that is not known by kind, name and namespace.
-func (v *View) namedBy(at object.Identity) []Namer {
+func (v *Explainer) namedBy(at object.Identity) []Referrer {
 	if at.UID != "" {
 		return v.namersOf(v.graph.Dependents(v.graph.Find(at.UID)))
 	}
@@ -106,7 +106,7 @@ func (v *View) namedBy(at object.Identity) []Namer {
 
 // claims are the references that lead to a place, and to no object. Where the
 // namespace is not known, it may be any.
-func (v *View) claims(at object.Identity) []graph.Edge {
+func (v *Explainer) claims(at object.Identity) []graph.Edge {
 	var out []graph.Edge
 	group := at.GroupVersionKind().GroupKind()
 	for n := range v.graph.Listed() {
@@ -129,12 +129,12 @@ func (v *View) claims(at object.Identity) []graph.Edge {
 	return out
 }
 
-func (v *View) namersOf(edges []graph.Edge) []Namer {
-	out := []Namer{}
+func (v *Explainer) namersOf(edges []graph.Edge) []Referrer {
+	out := []Referrer{}
 	for _, e := range edges {
-		out = append(out, Namer{v.graph.Object(e.Node).Identity, *audit.ReferenceOf(v.graph.Reference(e))})
+		out = append(out, Referrer{v.graph.Object(e.Node).Identity, *audit.ReferenceOf(v.graph.Reference(e))})
 	}
-	slices.SortStableFunc(out, func(a, b Namer) int { return a.Object.Compare(b.Object) })
+	slices.SortStableFunc(out, func(a, b Referrer) int { return a.Object.Compare(b.Object) })
 	return out
 }
 
@@ -151,7 +151,7 @@ func (s *subject) predecessors() {
 const namespaceNotice = "OwnerRefInvalidNamespace"
 
 // notices are what the collector itself has reported of an object that is there.
-func (s *subject) notices(told Told) []Event {
+func (s *subject) notices(told EventHistory) []Event {
 	return sorted(slices.DeleteFunc(slices.Clone(told.Events), func(e Event) bool {
 		return e.Reason != namespaceNotice || e.UID != "" && e.UID != string(s.object.UID)
 	}))

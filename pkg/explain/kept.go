@@ -14,15 +14,15 @@ func (s *subject) kept() {
 	n := len(s.object.Owners)
 	switch circle := s.circle(); {
 	case s.selfish() && n == 1:
-		s.say(collector.None, fmt.Sprintf("%s stays: it names itself as its owner, so its owner always exists.", s.object))
+		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: it names itself as its owner, so its owner always exists.", s.object))
 		s.next("The garbage collector never deletes it.")
 		s.give("remove the reference to itself", string(s.object.UID))
 	case circle != nil:
-		s.say(collector.None, fmt.Sprintf("%s stays: it is in a cycle of %d objects that own each other, so each of them has an existing owner.", s.object, len(circle)))
+		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: it is in a cycle of %d objects that own each other, so each of them has an existing owner.", s.object, len(circle)))
 		s.next(fmt.Sprintf("The cycle is %s. The garbage collector deletes none of them until someone deletes one.", listed(s.names(circle))))
 		s.give("break the cycle by removing its reference to "+s.within(circle).String(), string(s.within(circle).UID))
 	default:
-		s.say(collector.None, fmt.Sprintf("%s stays: %s.", s.object, Keeper(s.object.Owners)))
+		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", s.object, FinalizerKeeper(s.object.Owners)))
 	}
 	if !s.leaving() {
 		s.ifOwnersGo()
@@ -30,8 +30,8 @@ func (s *subject) kept() {
 	s.deleteIt()
 }
 
-// Keeper says why an object stays of which every owner is there.
-func Keeper(owners []object.Reference) string {
+// FinalizerKeeper says why an object stays of which every owner is there.
+func FinalizerKeeper(owners []object.Reference) string {
 	switch n := len(owners); n {
 	case 0:
 		return "it has no owner, so the garbage collector never touches it"
@@ -76,7 +76,7 @@ func (s *subject) leaving() bool {
 	first := s.graph.Object(going[0])
 	link := Link{first.Identity, "is being deleted, and " + s.after.Of(going[0]).Reason.Message()}
 	s.WaitsFor = append(s.WaitsFor, link)
-	if collector.Weigh(s.object, then).Decided() == collector.Delete {
+	if collector.Assess(s.object, then).Consequence() == collector.ConsequenceDelete {
 		s.next(fmt.Sprintf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", listed(s.names(going))))
 	} else {
 		s.next(fmt.Sprintf("After the deletion of %s, it loses the reference and stays, because another owner exists.", listed(s.names(going))))
@@ -117,7 +117,7 @@ func (s *subject) circle() []graph.Node {
 			}
 		}
 	}
-	return s.View.circles[s.node]
+	return s.Explainer.circles[s.node]
 }
 
 // deleteIt shows the way to delete the object.

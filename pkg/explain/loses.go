@@ -9,21 +9,21 @@ import (
 )
 
 // loses says that the object stays, and loses references.
-func (s *subject) loses(move *collector.Move) {
+func (s *subject) loses(move *collector.Transition) {
 	n := len(move.Change.Drop)
 	what := plural(n, "an owner reference", fmt.Sprintf("%d owner references", n))
 	switch d := s.now.Decide(s.node); {
-	case move.For != graph.None:
-		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", s.object, s.name(move.For)))
-	case d.Act == collector.Detach:
-		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s.", s.object, s.losses()))
+	case move.Requested != graph.None:
+		s.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", s.object, s.name(move.Requested)))
+	case d.Action == collector.ActionUnlink:
+		s.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses %s.", s.object, s.losses()))
 	default:
-		s.say(collector.Unlink, fmt.Sprintf("%s stays, and loses %s after an owner is deleted.", s.object, what))
+		s.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses %s after an owner is deleted.", s.object, what))
 		s.begins(move)
 	}
 	s.remains(move)
-	if end := s.course.Model.Decide(s.node); end.Hold == collector.Undecidable {
-		s.next(fmt.Sprintf("After that, the garbage collector leaves it alone: %s.", s.after.Culprit(s.node, end.Culprit).Undecidable()))
+	if end := s.course.Model.Decide(s.node); end.NoAction == collector.ReferenceUnknown {
+		s.next(fmt.Sprintf("After that, the garbage collector leaves it alone: %s.", s.after.UndecidableReference(s.node, end.UndecidableReference).Undecidable()))
 	}
 }
 
@@ -51,7 +51,7 @@ func (s *subject) losses() string {
 }
 
 // remains says what is left to an object that loses references.
-func (s *subject) remains(move *collector.Move) {
+func (s *subject) remains(move *collector.Transition) {
 	left := s.course.Model.Object(s.node)
 	if s.twin() {
 		s.next("The cluster's garbage collector removes references by UID, so it removes the valid reference together with the invalid one.")
@@ -67,7 +67,7 @@ func (s *subject) remains(move *collector.Move) {
 	default:
 		s.next(fmt.Sprintf("%s and %s it. A running garbage collector does this within seconds.", count(n, "owner")+plural(n, " remains", " remain"), plural(n, "keeps", "keep")))
 	}
-	if move.For == graph.None && s.now.Decide(s.node).Act == collector.Detach {
+	if move.Requested == graph.None && s.now.Decide(s.node).Action == collector.ActionUnlink {
 		for i, j := range s.judged {
 			s.mend(i, j, "do the same now by ")
 		}

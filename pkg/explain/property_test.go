@@ -23,10 +23,10 @@ func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Nod
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				g := graph.New(draw(t))
-				view := explain.NewView(g)
+				view := explain.NewExplainer(g)
 				end := collector.NewModel(g, collector.NewJudge(g)).Simulate(collector.Bounds{}).Model
 				for n := range g.Listed() {
-					check(t, g, graph.Node(n), view.Of(graph.Node(n), explain.Told{}), end.Object(graph.Node(n)))
+					check(t, g, graph.Node(n), view.Of(graph.Node(n), explain.EventHistory{}), end.Object(graph.Node(n)))
 				}
 			})
 		})
@@ -42,23 +42,23 @@ func TestTheHeadlineIsWhatTheModelThenDoes(t *testing.T) {
 		gone := left == nil || left.Terminating() && !before.Terminating()
 		lost := left != nil && len(left.Owners) < len(before.Owners)
 		switch a.Consequence {
-		case collector.Delete:
+		case collector.ConsequenceDelete:
 			if !gone {
 				t.Fatalf("%s is still there: %s", before, a.Headline)
 			}
-		case collector.Unlink:
+		case collector.ConsequenceUnlink:
 			if gone || !lost {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}
-		case collector.Stuck:
+		case collector.ConsequenceStuck:
 			if gone || lost && controllers(before) < 2 && !before.Terminating() {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}
-		case collector.Hidden:
+		case collector.ConsequenceUnknown:
 			if gone || lost && !before.Terminating() {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}
-		case collector.None:
+		case collector.ConsequenceNone:
 			if before.Finishing() && left == nil || !before.Terminating() && (gone || lost) {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}

@@ -15,7 +15,7 @@ import (
 
 // stuck explains an object that one reference keeps from being judged at all.
 func (s *subject) stuck(culprit int) {
-	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the garbage collector cannot resolve its reference to %s.", s.object, s.object.Owners[culprit]))
+	s.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector cannot resolve its reference to %s.", s.object, s.object.Owners[culprit]))
 	s.next("Nothing happens until that reference is repaired: because of one reference that it cannot resolve, the garbage collector skips the whole object.")
 	if s.judged[culprit].Verdict == collector.Unresolvable {
 		s.next("It retries forever, and reports this nowhere.")
@@ -34,13 +34,13 @@ func (s *subject) stuck(culprit int) {
 func (s *subject) otherwise() {
 	lost := 0
 	for _, j := range s.judged {
-		if j.Verdict.Lost() {
+		if j.Verdict.IsBad() {
 			lost++
 		}
 	}
 	switch {
 	case lost == 0:
-	case s.outlook.Decided() == collector.Unlink:
+	case s.outlook.Consequence() == collector.ConsequenceUnlink:
 		s.next(fmt.Sprintf("Once that can be resolved, it may lose %s that %s to no owner.", plural(lost, "another reference", fmt.Sprintf("%d other references", lost)), plural(lost, "leads", "lead")))
 	default:
 		s.next(fmt.Sprintf("Take care: %s, so once that can be resolved, the garbage collector may delete it.", plural(lost, "its other owner does not exist", fmt.Sprintf("%d other owners do not exist", lost))))
@@ -50,7 +50,7 @@ func (s *subject) otherwise() {
 // unknown explains an object about which nobody here can tell.
 func (s *subject) unknown(culprit int) {
 	r, j := s.object.Owners[culprit], s.judged[culprit]
-	s.say(collector.Hidden, fmt.Sprintf("It is unknown what happens to %s: whether its owner %s exists could not be verified.", s.object, r))
+	s.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: whether its owner %s exists could not be verified.", s.object, r))
 	s.otherwise()
 	s.next("The cluster's garbage collector may be able to read more than you, and act on it. If its request also fails, it keeps the object and tries again.")
 	switch {
@@ -84,17 +84,17 @@ func resource(j collector.Judgement) string {
 // misspelt says whether nothing but references to kinds of lists keeps this
 // program from deciding, as the collector would.
 func (s *subject) misspelt() bool {
-	return s.outlook.Culprit < 0 && !slices.ContainsFunc(s.judged, func(j collector.Judgement) bool { return j.Verdict == collector.Unknown })
+	return s.outlook.UndecidableReference < 0 && !slices.ContainsFunc(s.judged, func(j collector.Judgement) bool { return j.Verdict == collector.Unknown })
 }
 
 // slip explains an object with a reference to the kind of a list.
 func (s *subject) slip() {
 	what := "deletes it"
-	if s.outlook.Decided() == collector.Unlink {
+	if s.outlook.Consequence() == collector.ConsequenceUnlink {
 		what = "removes that reference"
 	}
 	i := slices.IndexFunc(s.judged, collector.Judgement.Withheld)
-	s.say(s.outlook.Decided(), fmt.Sprintf("%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", s.object, s.object.Owners[i], what))
+	s.say(s.outlook.Consequence(), fmt.Sprintf("%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", s.object, s.object.Owners[i], what))
 	s.next("A running garbage collector acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
 	s.remedy("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
 }
@@ -102,7 +102,7 @@ func (s *subject) slip() {
 // refused explains an object of which the API server refuses every change that
 // the collector tries.
 func (s *subject) refused() {
-	s.say(collector.Stuck, fmt.Sprintf("%s stays as it is: the garbage collector tries to remove one of its references, and the API server refuses that.", s.object))
+	s.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector tries to remove one of its references, and the API server refuses that.", s.object))
 	s.next("Several of its references mark their owner as its controller. An object may have only one, so the API server refuses every change that keeps more than one.",
 		"The garbage collector retries forever, without success.")
 	first := slices.IndexFunc(s.object.Owners, object.Reference.Controls)

@@ -9,47 +9,47 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// View is one look, with what the collector makes of it to its end: prepared to
+// Explainer is one look, with what the collector makes of it to its end: prepared to
 // be asked about any number of objects.
-type View struct {
+type Explainer struct {
 	graph  *graph.Graph
 	judge  *collector.Judge
-	mender *repair.Mender
+	mender *repair.Planner
 	now    *collector.Model  // as the look saw things
-	course *collector.Course // what the collector makes of that
+	course *collector.Result // what the collector makes of that
 	moves  map[graph.Node][]int
 
-	before, after *audit.Hindrances
+	before, after *audit.Blockers
 	circles       map[graph.Node][]graph.Node // nil until somebody asks
 }
 
-// NewView foretells what the collector does with everything that the graph shows.
-func NewView(g *graph.Graph) *View {
+// NewExplainer foretells what the collector does with everything that the graph shows.
+func NewExplainer(g *graph.Graph) *Explainer {
 	judge := collector.NewJudge(g)
-	v := &View{
+	v := &Explainer{
 		graph: g, judge: judge, mender: repair.New(g, judge),
 		now: collector.NewModel(g, judge), course: collector.NewModel(g, judge).Simulate(collector.Bounds{}),
 		moves: map[graph.Node][]int{},
 	}
-	for i := range v.course.Moves {
-		n := v.course.Moves[i].Node
+	for i := range v.course.Transitions {
+		n := v.course.Transitions[i].Node
 		v.moves[n] = append(v.moves[n], i)
 	}
-	v.before = audit.NewHindrances(judge, v.now)
-	v.after = audit.NewHindrances(judge, v.course.Model)
+	v.before = audit.NewBlockers(judge, v.now)
+	v.after = audit.NewBlockers(judge, v.course.Model)
 	return v
 }
 
 // Explain is the document of these answers.
-func (v *View) Explain(answers []*Answer) *Explanation {
+func (v *Explainer) Explain(answers []*Answer) *Explanation {
 	s := v.graph.Snapshot()
 	return &Explanation{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Answers: append([]*Answer{}, answers...)}
 }
 
 // Of explains an object that was seen. told is what the Events say about it.
-func (v *View) Of(n graph.Node, told Told) *Answer {
-	s := &subject{View: v, node: n, object: v.graph.Object(n), judged: v.judge.Object(n), mends: v.mender.Object(n), Answer: newAnswer(v.graph.Object(n).Identity)}
-	s.outlook = collector.Weigh(s.object, collector.Verdicts(s.judged))
+func (v *Explainer) Of(n graph.Node, told EventHistory) *Answer {
+	s := &subject{Explainer: v, node: n, object: v.graph.Object(n), judged: v.judge.Object(n), mends: v.mender.Object(n), Answer: newAnswer(v.graph.Object(n).Identity)}
+	s.outlook = collector.Assess(s.object, collector.Verdicts(s.judged))
 	for i := range s.judged {
 		s.References = append(s.References, s.reference(i))
 	}
@@ -72,19 +72,19 @@ func (v *View) Of(n graph.Node, told Told) *Answer {
 
 // subject is an object that is being explained.
 type subject struct {
-	*View
+	*Explainer
 	*Answer
 	node    graph.Node
 	object  *object.Object
 	judged  []collector.Judgement
-	mends   []repair.Mend
-	outlook collector.Outlook
+	mends   []repair.Repair
+	outlook collector.Assessment
 }
 
 func newAnswer(i object.Identity) *Answer {
 	return &Answer{
 		Object: i, References: []Reference{}, Finalizers: []Finalizer{}, Next: []string{}, WaitsFor: []Link{},
-		Suggestions: []Remedy{}, ReferencedBy: []Namer{}, Events: []Event{}, Caveats: []string{},
+		Suggestions: []Remedy{}, ReferencedBy: []Referrer{}, Events: []Event{}, Caveats: []string{},
 	}
 }
 
@@ -99,9 +99,9 @@ func (a *Answer) remedy(sentence string, command ...string) {
 }
 
 // first is the first move of an act on a node, or nil.
-func (v *View) first(n graph.Node, act collector.Act) *collector.Move {
+func (v *Explainer) first(n graph.Node, act collector.Action) *collector.Transition {
 	for _, i := range v.moves[n] {
-		if m := &v.course.Moves[i]; m.Act == act {
+		if m := &v.course.Transitions[i]; m.Action == act {
 			return m
 		}
 	}

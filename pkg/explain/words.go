@@ -50,7 +50,7 @@ func place(m snapshot.Mapping, dependent object.Identity) string {
 	return ""
 }
 
-func (v *View) since(at time.Time) string {
+func (v *Explainer) since(at time.Time) string {
 	return duration.HumanDuration(v.graph.Snapshot().Taken.Sub(at))
 }
 
@@ -62,7 +62,7 @@ func plural(n int, one, many string) string {
 }
 
 // target names an object as a command line does: its flags, too.
-func (v *View) target(i object.Identity) []string {
+func (v *Explainer) target(i object.Identity) []string {
 	words := []string{Word(v.graph, i.APIVersion, i.Kind) + "/" + i.Name}
 	if i.Namespace != "" {
 		words = append(words, "-n", i.Namespace)
@@ -82,6 +82,6 @@ func Word(g *graph.Graph, apiVersion, kind string) string {
 }
 
 // gc is a command line of this program about an object.
-func (v *View) gc(command string, i object.Identity, flags ...string) []string {
+func (v *Explainer) gc(command string, i object.Identity, flags ...string) []string {
 	return append(append(plugin.Line(command), v.target(i)...), flags...)
 }

@@ -49,7 +49,7 @@ func (g *Graph) observe(s *snapshot.Snapshot) {
 	g.byUID = snapshot.NewIndex(len(s.Objects), func(place int) types.UID { return g.UID(Node(place)) })
 	g.objects = make([]*object.Object, 0, len(s.Objects))
 	see := func(o *object.Object) {
-		if g.byUID.Enter(o.UID, len(g.objects)) == len(g.objects) {
+		if g.byUID.Insert(o.UID, len(g.objects)) == len(g.objects) {
 			g.objects = append(g.objects, o)
 		}
 	}
@@ -70,10 +70,10 @@ func (g *Graph) link() {
 		g.ownerStart[n+1] = g.ownerStart[n] + len(o.Owners)
 	}
 	g.owners = make([]Node, g.ownerStart[len(g.objects)])
-	for _, absent := range snapshot.InParts(len(g.objects), g.linkSeen) {
+	for _, absent := range snapshot.Parallel(len(g.objects), g.linkSeen) {
 		for _, e := range absent {
 			uid := g.Reference(e).UID
-			owner := g.byUID.Enter(uid, g.Len())
+			owner := g.byUID.Insert(uid, g.Len())
 			if owner == g.Len() {
 				g.absent = append(g.absent, uid)
 			}

@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// TooLong says that a text was not read to its end.
-type TooLong struct{ Most int64 }
+// TooLongError says that a text was not read to its end.
+type TooLongError struct{ Most int64 }
 
 // Error does not say which text.
-func (e *TooLong) Error() string {
+func (e *TooLongError) Error() string {
 	return fmt.Sprintf("it is longer than the %d MiB that are read", e.Most>>20)
 }
 
@@ -17,7 +17,7 @@ func (e *TooLong) Error() string {
 func Bytes(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if int64(len(data)) > most {
-		return nil, &TooLong{most}
+		return nil, &TooLongError{most}
 	}
 	return data, err
 }

@@ -28,7 +28,7 @@ func TestATextWithoutEndIsNotRead(t *testing.T) {
 	const most = 1 << 20
 	var err error
 	took := st.Allocated(func() { _, err = input.Bytes(same('['), most) })
-	var long *input.TooLong
+	var long *input.TooLongError
 	if !errors.As(err, &long) || !strings.Contains(err.Error(), "longer than the 1 MiB") {
 		t.Errorf("got %v", err)
 	}
@@ -68,7 +68,7 @@ func TestAGzipBombIsDefused(t *testing.T) {
 			n, err = io.Copy(io.Discard, in)
 		}
 	})
-	if !errors.As(err, new(input.Endless)) {
+	if !errors.As(err, new(input.EndlessError)) {
 		t.Errorf("%d bytes of %d unpack to %d: %v", len(bomb), 8000<<20, n, err)
 	}
 	if n > 128<<20 || took > 16<<20 {

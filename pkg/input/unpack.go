@@ -17,11 +17,11 @@ const (
 	unpackedTimes  = 200
 )
 
-// Endless says that a text unpacks to more than any look at a cluster does.
-type Endless struct{}
+// EndlessError says that a text unpacks to more than any look at a cluster does.
+type EndlessError struct{}
 
 // Error does not say which text.
-func (Endless) Error() string {
+func (EndlessError) Error() string {
 	return fmt.Sprintf("it unpacks to more than %d times its size, as no snapshot does: it may have no end", unpackedTimes)
 }
 
@@ -59,7 +59,7 @@ type unpacking struct {
 func (u *unpacking) Read(p []byte) (int, error) {
 	n, err := u.unpacked.Read(p)
 	if u.unpacked.n > unpackedAnyway+u.packed.n*unpackedTimes {
-		return 0, Endless{}
+		return 0, EndlessError{}
 	}
 	return n, err
 }

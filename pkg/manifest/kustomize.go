@@ -66,7 +66,7 @@ func (d *boundedDisk) ReadFile(name string) ([]byte, error) {
 	}
 	defer f.Close() // read only
 	text, err := input.Bytes(f, d.bytes)
-	if err != nil && !errors.As(err, new(*input.TooLong)) {
+	if err != nil && !errors.As(err, new(*input.TooLongError)) {
 		return nil, err
 	}
 	if why := d.refuses(text, err != nil); why != nil {

@@ -88,12 +88,12 @@ func (o *Object) Same(other *Object) bool {
 	return o.Namespace == other.Namespace && o.Name == other.Name && o.Created.Equal(other.Created)
 }
 
-// Proves says whether the sight of o alone shows that a reference of a
+// MatchesIdentity says whether the sight of o alone shows that a reference of a
 // dependent in that namespace leads to it: the same apiVersion, kind and name,
 // in the dependent's namespace or in none
 // (docs/gc-semantics.md#namespace-of-an-owner). The UID is the caller's to
 // compare. A contested UID proves nothing.
-func (o *Object) Proves(r Reference, namespace string) bool {
+func (o *Object) MatchesIdentity(r Reference, namespace string) bool {
 	if o.Contested {
 		return false
 	}

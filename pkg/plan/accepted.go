@@ -17,7 +17,7 @@ func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
 	}
 	gaps := slices.Clone(p.Gaps)
 	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Action == collector.Remove {
+		if s := &p.Steps[i]; s.Action == collector.ActionDelete {
 			gaps = append(gaps, g.View().ContentsGaps(s.Object.Identity, nil)...)
 		}
 	}
@@ -30,7 +30,7 @@ func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
 func markAccepted(g *graph.Graph, p, without *Plan) {
 	type act struct {
 		object    object.Identity
-		action    collector.Act
+		action    collector.Action
 		policy    string
 		finalizer string
 	}
@@ -44,7 +44,7 @@ func markAccepted(g *graph.Graph, p, without *Plan) {
 		if known[actOf(s)] {
 			continue
 		}
-		if s.Action == collector.Remove {
+		if s.Action == collector.ActionDelete {
 			s.AcceptedGaps = p.AcceptedGaps.Matching(g.View().ContentsGaps(s.Object.Identity, nil))
 		}
 		if len(s.AcceptedGaps) == 0 {
@@ -63,9 +63,9 @@ func (p *Plan) CompleteButAccepted() bool {
 	return p.Complete || !slices.ContainsFunc(p.Gaps, func(g snapshot.Gap) bool { return !p.AcceptedGaps.Covers(g) })
 }
 
-// Words returns the words that would accept the gaps of a plan and of what it blocks, save
+// AcceptableGaps returns the words that would accept the gaps of a plan and of what it blocks, save
 // those that are accepted.
-func Words(g *graph.Graph, p *Plan) snapshot.AcceptedGaps {
+func AcceptableGaps(g *graph.Graph, p *Plan) snapshot.AcceptedGaps {
 	var out snapshot.AcceptedGaps
 	add := func(gaps []snapshot.Gap) {
 		for _, gap := range gaps {
@@ -76,7 +76,7 @@ func Words(g *graph.Graph, p *Plan) snapshot.AcceptedGaps {
 	}
 	add(p.Gaps)
 	for n := range g.Listed() {
-		if o := g.Object(graph.Node(n)); collector.TakesAlong(o.Identity) {
+		if o := g.Object(graph.Node(n)); collector.DeletesContents(o.Identity) {
 			add(g.View().ContentsGaps(o.Identity, p.AcceptedGaps))
 		}
 	}

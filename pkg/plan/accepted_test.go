@@ -19,7 +19,7 @@ import (
 var noMetrics = Undiscovered("metrics.k8s.io", snapshot.Unavailable)
 
 func accepting(s *snapshot.Snapshot, words ...string) *plan.Plan {
-	return plan.Make(graph.New(s), plan.Options{Mode: plan.Collect, Accepted: words})
+	return plan.New(graph.New(s), plan.Options{Mode: plan.Collect, Accepted: words})
 }
 
 // resting are the steps of a plan, each with the accepted gaps that it rests on.
@@ -104,7 +104,7 @@ func TestAcceptedGapsAreInThePlanAndItsDigest(t *testing.T) {
 	}
 	changed := *p
 	changed.AcceptedGaps = nil
-	if changed.Sealed().Digest == p.Digest {
+	if changed.Finalized().Digest == p.Digest {
 		t.Error("the digest is the same without the accepted gap")
 	}
 	idle := New(noMetrics)
@@ -114,11 +114,11 @@ func TestAcceptedGapsAreInThePlanAndItsDigest(t *testing.T) {
 }
 
 func TestADeletionTakesAnAcceptedGapAlong(t *testing.T) {
-	for name, hand := range map[string]collector.Hand{"from here": collector.Ours, "by the cluster": collector.Theirs} {
+	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
 		g := graph.New(New(Serving(Containers()...), Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets))
 		o := plan.Deletion(hand, collector.Deletion{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
 		o.Accepted = snapshot.AcceptedGaps{"secrets"}
-		if p := plan.Make(g, o); len(p.Steps) != 1 || len(p.Blocked) != 0 || !slices.Equal(p.Steps[0].AcceptedGaps, o.Accepted) {
+		if p := plan.New(g, o); len(p.Steps) != 1 || len(p.Blocked) != 0 || !slices.Equal(p.Steps[0].AcceptedGaps, o.Accepted) {
 			t.Errorf("%s: steps %+v, blocked %+v", name, p.Steps, p.Blocked)
 		}
 	}
@@ -138,7 +138,7 @@ func TestASavedPlanNeedsTheSameGapsAccepted(t *testing.T) {
 		"a new gap":        {accepting(whole), accepting(hidden, "metrics.k8s.io"), 0, "a gap that the saved plan did not accept"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, stale := plan.Renew(c.saved, c.fresh)
+			got, stale := plan.Revalidate(c.saved, c.fresh)
 			if len(got.Steps) != c.steps || len(stale) != 1-c.steps {
 				t.Fatalf("steps %+v, stale %+v", got.Steps, stale)
 			}
@@ -159,17 +159,17 @@ func TestASavedPlanNeedsTheSameGapsAccepted(t *testing.T) {
 func TestAcceptanceMakesNoOwnerAbsent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Draw(t)
-		words := plan.Words(graph.New(s), accepting(s))
+		words := plan.AcceptableGaps(graph.New(s), accepting(s))
 		for _, step := range accepting(s, words...).Steps {
 			for i, v := range step.Move.Verdicts {
-				if v == collector.Unknown && step.Move.For == graph.None { // an owner that is orphaned lets go whatever else there is
-					t.Errorf("%s %s, though its owner %s is unknown", step.Action, step.Object, step.Move.Before.Owners[i])
+				if v == collector.Unknown && step.Move.Requested == graph.None { // an owner that is orphaned lets go whatever else there is
+					t.Errorf("%s %s, though its owner %s is unknown", step.Action, step.Object, step.Move.StateBefore.Owners[i])
 				}
 			}
 		}
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		with, without := collector.NewActingModel(g, judge, words), collector.NewActingModel(g, judge, nil)
+		with, without := collector.NewApplyModel(g, judge, words), collector.NewApplyModel(g, judge, nil)
 		for n := range g.Listed() {
 			a, b := with.Verdicts(graph.Node(n)), without.Verdicts(graph.Node(n))
 			if !slices.Equal(a, b) {

@@ -31,4 +31,4 @@ func (p *Plan) Saved() []object.Identity {
 
 // BacksUp reports whether a step's object is backed up before its write: what is deleted, and
 // what a repair changes. What the collector would change as well is not.
-func (s *Step) BacksUp() bool { return s.Action == collector.Remove || len(s.Mends) > 0 }
+func (s *Step) BacksUp() bool { return s.Action == collector.ActionDelete || len(s.Mends) > 0 }

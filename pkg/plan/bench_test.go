@@ -15,18 +15,18 @@ import (
 func BenchmarkCollect(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		return func() { plan.Make(g, plan.Options{Mode: plan.Collect}) }
+		return func() { plan.New(g, plan.Options{Mode: plan.Collect}) }
 	})
 }
 
 func BenchmarkDelete(b *testing.B) {
-	for name, hand := range map[string]collector.Hand{"ours": collector.Ours, "theirs": collector.Theirs} {
+	for name, hand := range map[string]collector.Actor{"ours": collector.ActorClient, "theirs": collector.ActorControllerManager} {
 		for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
 			b.Run(name+"/"+string(policy), func(b *testing.B) {
 				st.Bench(b, func(s *snapshot.Snapshot) func() {
 					g := graph.New(s)
 					o := plan.Deletion(hand, collector.Deletion{Node: 0, Policy: policy})
-					return func() { plan.Make(g, o) }
+					return func() { plan.New(g, o) }
 				})
 			})
 		}
@@ -36,6 +36,6 @@ func BenchmarkDelete(b *testing.B) {
 func BenchmarkRepair(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		return func() { plan.MakeRepair(g, plan.RepairOptions{}) }
+		return func() { plan.NewRepair(g, plan.RepairOptions{}) }
 	})
 }

@@ -18,10 +18,10 @@ import (
 // judged is among what stays.
 func (m *maker) blocked() []Blocked {
 	out := append([]Blocked{}, m.refused...)
-	hindrances := audit.NewHindrances(m.judge, m.course.Model)
+	hindrances := audit.NewBlockers(m.judge, m.course.Model)
 	ours := graph.NewSet(m.graph)
-	for i := range m.course.Moves {
-		ours.Add(m.course.Moves[i].Node)
+	for i := range m.course.Transitions {
+		ours.Add(m.course.Transitions[i].Node)
 	}
 	for _, n := range m.course.Asked {
 		ours.Add(n)
@@ -32,18 +32,18 @@ func (m *maker) blocked() []Blocked {
 		if within := m.options.Bounds.Within; o == nil || within != nil && !within(node) {
 			continue
 		}
-		_, swept := m.course.Swept[node]
+		_, swept := m.course.ContentsDeleted[node]
 		hangs := o.Finishing() || o.Terminating() && (ours.Has(node) || swept)
 		switch {
 		case o.Contested && !o.Terminating():
-			if m.rooted(node, ours.Has(node)) && (ours.Has(node) || slices.ContainsFunc(m.course.Model.Verdicts(node), collector.Verdict.Lost)) {
+			if m.rooted(node, ours.Has(node)) && (ours.Has(node) || slices.ContainsFunc(m.course.Model.Verdicts(node), collector.Verdict.IsBad)) {
 				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: snapshot.Contention(o)})
 			}
 		case hangs && m.rooted(node, ours.Has(node) || swept && m.options.Mode == Delete):
 			by := hindrances.Of(node)
 			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason})
 		case o.Terminating() || len(o.Owners) == 0:
-		case collector.TakesAlong(o.Identity) && m.course.Model.Decide(node).Hold == collector.ContentsUnknown:
+		case collector.DeletesContents(o.Identity) && m.course.Model.Decide(node).NoAction == collector.ContentsUnknown:
 			if m.options.Mode == Delete && m.losesOwner(node) || m.options.Mode != Delete && m.rooted(node, false) {
 				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: snapshot.ContentsUnknown(m.contentsGaps(node))})
 			}
@@ -69,17 +69,17 @@ func (m *maker) rooted(n graph.Node, ours bool) bool {
 
 // undecided is an object that cannot be judged although a reference of it leads
 // nowhere.
-func (m *maker) undecided(hindrances *audit.Hindrances, n graph.Node) (Blocked, bool) {
+func (m *maker) undecided(hindrances *audit.Blockers, n graph.Node) (Blocked, bool) {
 	d := m.course.Model.Decide(n)
-	if d.Hold != collector.Undecidable {
+	if d.NoAction != collector.ReferenceUnknown {
 		return Blocked{}, false
 	}
-	culprit := m.course.Model.Object(n).Owners[d.Culprit]
-	if !slices.ContainsFunc(m.course.Model.Verdicts(n), collector.Verdict.Lost) && !m.judge.Of(n, culprit).Withheld() {
+	culprit := m.course.Model.Object(n).Owners[d.UndecidableReference]
+	if !slices.ContainsFunc(m.course.Model.Verdicts(n), collector.Verdict.IsBad) && !m.judge.References(n, culprit).Withheld() {
 		return Blocked{}, false
 	}
 	return Blocked{
 		Object: m.graph.Object(n).Identity, By: []object.Identity{},
-		Reason: reason.OwnerLossUndecided{Owner: hindrances.Culprit(n, d.Culprit)},
+		Reason: reason.OwnerLossUndecided{Owner: hindrances.UndecidableReference(n, d.UndecidableReference)},
 	}, true
 }

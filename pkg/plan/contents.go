@@ -30,18 +30,18 @@ func (m *maker) refuseContainers() {
 // any: then the plan has to be made again without them.
 func (m *maker) refuseCascades(p *Plan) bool {
 	var found bool
-	for i := range m.course.Moves {
-		move := &m.course.Moves[i]
-		if move.Asked || move.Act != collector.Remove || len(m.contentsGaps(move.Node)) == 0 {
+	for i := range m.course.Transitions {
+		move := &m.course.Transitions[i]
+		if move.Asked || move.Action != collector.ActionDelete || len(m.contentsGaps(move.Node)) == 0 {
 			continue
 		}
 		found = true
 		root := i
-		for !m.course.Moves[root].Asked && m.course.Moves[root].Follows >= 0 {
-			root = m.course.Moves[root].Follows
+		for !m.course.Transitions[root].Asked && m.course.Transitions[root].Follows >= 0 {
+			root = m.course.Transitions[root].Follows
 		}
-		if m.course.Moves[root].Asked {
-			m.refuse(m.course.Moves[root].Node, m.takes(move.Node))
+		if m.course.Transitions[root].Asked {
+			m.refuse(m.course.Transitions[root].Node, m.takes(move.Node))
 		} else {
 			m.refuseAll(move.Node)
 		}

@@ -45,11 +45,11 @@ func TestCollectKeepsWhatMayHoldUnseenContents(t *testing.T) {
 		"a definition whose instances cannot be read": {append(kindIsGarbage, noWidgets), "widgets.example.com", hiddenWidgets},
 	} {
 		t.Run(name, func(t *testing.T) {
-			isBlocked(t, plan.Make(graph.New(New(c.parts...)), plan.Options{Mode: plan.Collect}), c.keeps, c.cause)
+			isBlocked(t, plan.New(graph.New(New(c.parts...)), plan.Options{Mode: plan.Collect}), c.keeps, c.cause)
 		})
 	}
 	for name, parts := range map[string][]Part{"a namespace": spaceIsGarbage, "a definition": kindIsGarbage} {
-		if p := plan.Make(graph.New(New(parts...)), plan.Options{Mode: plan.Collect}); len(p.Steps) != 1 || len(p.Blocked) != 0 {
+		if p := plan.New(graph.New(New(parts...)), plan.Options{Mode: plan.Collect}); len(p.Steps) != 1 || len(p.Blocked) != 0 {
 			t.Errorf("%s that was seen whole: %+v, blocked %+v", name, p.Steps, p.Blocked)
 		}
 	}
@@ -82,14 +82,14 @@ func TestADeletionIsBlockedThatTakesUnseenContentsAlong(t *testing.T) {
 			for _, policy := range []metav1.DeletionPropagation{inBackground, inForeground} {
 				g := graph.New(s)
 				deletes := collector.Deletion{Node: g.Find(c.target.UID), Policy: policy}
-				isBlocked(t, plan.Make(g, plan.Deletion(collector.Theirs, deletes)), c.blocked, c.theirs)
-				ours := plan.Make(g, plan.Deletion(collector.Ours, deletes))
+				isBlocked(t, plan.New(g, plan.Deletion(collector.ActorControllerManager, deletes)), c.blocked, c.theirs)
+				ours := plan.New(g, plan.Deletion(collector.ActorClient, deletes))
 				if !c.oursGoesAhead {
 					isBlocked(t, ours, c.blocked, c.ours)
 					continue
 				}
 				for _, step := range ours.Steps {
-					if step.Object.Kind == "Namespace" && step.Action == collector.Remove {
+					if step.Object.Kind == "Namespace" && step.Action == collector.ActionDelete {
 						t.Errorf("from here: %+v", step)
 					}
 				}
@@ -101,7 +101,7 @@ func TestADeletionIsBlockedThatTakesUnseenContentsAlong(t *testing.T) {
 func TestOnlyTheDeletionThatTakesUnseenContentsAlongIsBlocked(t *testing.T) {
 	root, other := Node("root"), Node("other")
 	g := graph.New(New(Serving(Containers()...), Listing(root, other, Namespace("a", OwnedBy(root))), noSecrets))
-	p := plan.Make(g, plan.Deletion(collector.Theirs,
+	p := plan.New(g, plan.Deletion(collector.ActorControllerManager,
 		collector.Deletion{Node: g.Find(root.UID), Policy: inBackground}, collector.Deletion{Node: g.Find(other.UID), Policy: inBackground}))
 	if len(p.Steps) != 1 || p.Steps[0].Object.Name != "other" || len(p.Blocked) != 1 || p.Blocked[0].Object.Name != "root" {
 		t.Errorf("steps %+v, blocked %+v", p.Steps, p.Blocked)
@@ -112,8 +112,8 @@ func TestNoPassDeletesWhatMayHoldUnseenContents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Draw(t)
 		view := snapshot.NewView(s)
-		for _, step := range plan.Make(graph.New(s), plan.Options{Mode: plan.Collect}).Steps {
-			if of := step.Object.Identity; step.Action == collector.Remove && len(view.ContentsGaps(of, nil)) > 0 {
+		for _, step := range plan.New(graph.New(s), plan.Options{Mode: plan.Collect}).Steps {
+			if of := step.Object.Identity; step.Action == collector.ActionDelete && len(view.ContentsGaps(of, nil)) > 0 {
 				t.Errorf("%s is deleted, and what is in it was not all listed", of)
 			}
 		}

@@ -33,7 +33,7 @@ func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets .
 	for _, t := range targets {
 		deletes = append(deletes, collector.Deletion{Node: g.Find(t.UID), Policy: policy})
 	}
-	return plan.Make(g, plan.Deletion(collector.Theirs, deletes...))
+	return plan.New(g, plan.Deletion(collector.ActorControllerManager, deletes...))
 }
 
 // foretold is what a plan says beside its steps, each in a line.
@@ -284,12 +284,12 @@ func TestTheDigestIsOfWhatStaysAndWhatComesLater(t *testing.T) {
 	owner := Secret("a/owner", Held("x/y"))
 	p := deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
 	p.Retained[0].Reason = reason.NotReached{}
-	if p.Sealed().Digest == p.Digest {
+	if p.Finalized().Digest == p.Digest {
 		t.Error("another reason to stay, and the same digest")
 	}
 	p = deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
 	p.DeletedLater = nil
-	if p.Sealed().Digest == p.Digest {
+	if p.Finalized().Digest == p.Digest {
 		t.Error("nothing comes later, and the digest is the same")
 	}
 }
@@ -325,7 +325,7 @@ func TestAnyDeletionIsForetold(t *testing.T) {
 			}
 		}
 		for _, step := range p.Steps {
-			if of := step.Object.Identity; step.Action == collector.Remove && !step.Move.Before.Terminating() && len(view.ContentsGaps(of, nil)) > 0 {
+			if of := step.Object.Identity; step.Action == collector.ActionDelete && !step.Move.StateBefore.Terminating() && len(view.ContentsGaps(of, nil)) > 0 {
 				t.Errorf("%s is deleted, and what is in it was not all listed", of)
 			}
 		}

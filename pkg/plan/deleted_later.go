@@ -25,7 +25,7 @@ func (m *maker) deletedLater() []DeletedLater {
 			holds[graph.Node(n)] = o.ForeignFinalizers()
 		}
 	}
-	a := m.course.Afterwards()
+	a := m.course.SimulateRelease()
 	var out []DeletedLater
 	lists := map[*graph.Node][]object.Identity{} // by list, which many objects have in common
 	for _, n := range a.Begun {

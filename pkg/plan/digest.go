@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Seal counts what the plan does, and gives it the digest of that.
-func (p *Plan) Seal() {
+// Finalize counts what the plan does, and gives it the digest of that.
+func (p *Plan) Finalize() {
 	p.Summary = Summary{Blocked: len(p.Blocked), Kept: len(p.Kept)}
 	for _, s := range p.Steps {
 		p.Summary.add(s.Action)
@@ -17,9 +17,9 @@ func (p *Plan) Seal() {
 	p.Digest = digest(p.store().encoded())
 }
 
-// Sealed returns the plan with the digest of its own steps, as Load demands it: one
+// Finalized returns the plan with the digest of its own steps, as Load demands it: one
 // that was renewed has the digest of the plan that it was saved as.
-func (p *Plan) Sealed() *Plan {
+func (p *Plan) Finalized() *Plan {
 	sealed := *p
 	sealed.Digest = digest(p.store().encoded())
 	return &sealed

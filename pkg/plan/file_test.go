@@ -26,7 +26,7 @@ func save(t interface{ Fatal(...any) }, p *plan.Plan) []byte {
 
 func TestASavedPlanIsReadAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := plan.Make(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
+		p := plan.New(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
 		p.ClusterUID = rapid.StringMatching("[a-z0-9-]*").Draw(t, "cluster") // the digest does not cover it
 		got, err := plan.Load(bytes.NewReader(save(t, p)))
 		if err != nil {
@@ -84,7 +84,7 @@ func TestTheDigestCoversWhatTheScanCouldNotRead(t *testing.T) {
 	with := func(gaps ...snapshot.Gap) string {
 		s := New(absent, Listing(Secret("a/x", OwnedBy(gone))))
 		s.Gaps = gaps
-		return plan.Make(graph.New(s), plan.Options{Mode: plan.Collect}).Digest
+		return plan.New(graph.New(s), plan.Options{Mode: plan.Collect}).Digest
 	}
 	widgets := snapshot.Gap{Group: "example.com", Resource: "widgets", Reason: snapshot.Forbidden, Message: "no"}
 	changed := func(change func(*snapshot.Gap)) snapshot.Gap {
@@ -116,9 +116,9 @@ func TestTheDigestCoversWhatTheScanCouldNotRead(t *testing.T) {
 
 func TestTheDigestCoversCompletenessByItself(t *testing.T) {
 	p := planOf(absent, Listing(Secret("a/x", OwnedBy(gone))))
-	complete := p.Sealed().Digest
+	complete := p.Finalized().Digest
 	p.Complete = false
-	if p.Sealed().Digest == complete {
+	if p.Finalized().Digest == complete {
 		t.Error("a complete and an incomplete scan have the same digest")
 	}
 }
@@ -130,8 +130,8 @@ func TestAPlanDoesNotDependOnTheOrderOfTheInput(t *testing.T) {
 		shuffled.Objects, shuffled.Types = Reversed(s.Objects), Reversed(s.Types)
 		shuffled.Lookups, shuffled.Listed, shuffled.Gaps = Reversed(s.Lookups), Reversed(s.Listed), Reversed(s.Gaps)
 		shuffled.Sort()
-		want := save(t, plan.Make(graph.New(s), plan.Options{}))
-		if diff := cmp.Diff(string(want), string(save(t, plan.Make(graph.New(&shuffled), plan.Options{})))); diff != "" {
+		want := save(t, plan.New(graph.New(s), plan.Options{}))
+		if diff := cmp.Diff(string(want), string(save(t, plan.New(graph.New(&shuffled), plan.Options{})))); diff != "" {
 			t.Error(diff)
 		}
 	})

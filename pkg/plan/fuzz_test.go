@@ -31,7 +31,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		decoded.Steps, decoded.Blocked = append([]plan.Step{}, decoded.Steps...), append([]plan.Blocked{}, decoded.Blocked...) // never nil
-		sealed := decoded.Sealed()
+		sealed := decoded.Finalized()
 		loaded, err := plan.Load(bytes.NewReader(save(t, sealed)))
 		if err != nil {
 			t.Fatalf("what was saved is refused: %v", err)

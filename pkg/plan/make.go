@@ -16,27 +16,27 @@ import (
 type Options struct {
 	Mode   Mode
 	Bounds collector.Bounds
-	Hand   collector.Hand // who carries it out, save for what is asked for
+	Hand   collector.Actor // who carries it out, save for what is asked for
 	// Accepted are the words for gaps that a person accepted.
 	Accepted snapshot.AcceptedGaps
 }
 
 // Deletion are the options of a plan that is about those deletions and what
 // follows from them.
-func Deletion(hand collector.Hand, deletes ...collector.Deletion) Options {
+func Deletion(hand collector.Actor, deletes ...collector.Deletion) Options {
 	return Options{Mode: Delete, Hand: hand, Bounds: collector.Bounds{Roots: collector.Nothing, Deletes: deletes}}
 }
 
-// Make foretells what a pass of the collector does with what the graph shows, or
+// New foretells what a pass of the collector does with what the graph shows, or
 // what comes of deletions, to the end. It costs time and memory linear in objects,
 // references and steps.
-func Make(g *graph.Graph, o Options) *Plan {
+func New(g *graph.Graph, o Options) *Plan {
 	p := making(g, o)
 	if p.AcceptedGaps = accepted(g, p, o); len(p.AcceptedGaps) > 0 {
 		o.Accepted = nil
 		markAccepted(g, p, making(g, o))
 	}
-	p.Seal()
+	p.Finalize()
 	return p
 }
 
@@ -66,21 +66,21 @@ func (m *maker) make() *Plan {
 }
 
 func (m *maker) model() *collector.Model {
-	if m.options.Hand == collector.Ours {
-		return collector.NewActingModel(m.graph, m.judge, m.options.Accepted)
+	if m.options.Hand == collector.ActorClient {
+		return collector.NewApplyModel(m.graph, m.judge, m.options.Accepted)
 	}
-	return collector.NewModelOf(m.graph, m.judge, m.options.Hand)
+	return collector.NewActorModel(m.graph, m.judge, m.options.Hand)
 }
 
-func (s *Summary) add(action collector.Act) {
+func (s *Summary) add(action collector.Action) {
 	switch action {
-	case collector.Remove:
+	case collector.ActionDelete:
 		s.Delete++
-	case collector.Detach:
+	case collector.ActionUnlink:
 		s.Unlink++
-	case collector.Unblock:
+	case collector.ActionUnblock:
 		s.Unblock++
-	case collector.FreeFinalizer:
+	case collector.ActionRemoveFinalizer:
 		s.RemoveFinalizer++
 	case Relink:
 		s.Relink++
@@ -90,7 +90,7 @@ func (s *Summary) add(action collector.Act) {
 		s.Create++
 	case Link:
 		s.Link++
-	case collector.Leave, collector.OrphanChildren:
+	case collector.ActionNone, collector.ActionOrphanDependents:
 	}
 }
 
@@ -98,14 +98,14 @@ func (s *Summary) add(action collector.Act) {
 type maker struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	course  *collector.Course
+	course  *collector.Result
 	options Options
 	refused []Blocked // deletions that were asked for and are not in the plan
 }
 
 func (m *maker) steps() []Step {
-	out := make([]Step, len(m.course.Moves))
-	for i := range m.course.Moves {
+	out := make([]Step, len(m.course.Transitions))
+	for i := range m.course.Transitions {
 		out[i] = m.step(i)
 	}
 	return out
@@ -113,14 +113,14 @@ func (m *maker) steps() []Step {
 
 // step returns the step of one move.
 func (m *maker) step(i int) Step {
-	move := &m.course.Moves[i]
+	move := &m.course.Transitions[i]
 	out := Step{
-		ID: id(i), Pass: move.Pass, Requested: move.Asked, Action: move.Act, Object: m.object(move.Node),
+		ID: id(i), Pass: move.Pass, Requested: move.Asked, Action: move.Action, Object: m.object(move.Node),
 		PropagationPolicy: string(move.Policy), Finalizer: move.Change.Release,
-		After: make([]string, len(move.After)), References: m.references(move),
-		WaitsForKubelet: m.course.Stopped[i], Move: move,
+		After: make([]string, len(move.StateAfter)), References: m.references(move),
+		WaitsForKubelet: m.course.StoppedPods[i], Move: move,
 	}
-	for k, before := range move.After {
+	for k, before := range move.StateAfter {
 		out.After[k] = id(before)
 	}
 	if move.Follows >= 0 {
@@ -154,28 +154,28 @@ func owners(references []Reference) []string {
 
 // references are those that a move rests on: those that go or change, or all of
 // an object that is deleted.
-func (m *maker) references(move *collector.Move) []Reference {
+func (m *maker) references(move *collector.Transition) []Reference {
 	out := []Reference{}
 	judged := m.judge.Each(move.Node)
 	add := func(i int) {
 		out = append(out, Reference{
-			Reference: *audit.ReferenceOf(move.Before.Owners[i]), Verdict: verdictOf(move, i), Found: m.found(move, i, judged(move.Before.Owners[i])),
+			Reference: *audit.ReferenceOf(move.StateBefore.Owners[i]), Verdict: verdictOf(move, i), Found: m.found(move, i, judged(move.StateBefore.Owners[i])),
 		})
 	}
-	switch move.Act {
-	case collector.Remove:
-		for i := range move.Before.Owners {
+	switch move.Action {
+	case collector.ActionDelete:
+		for i := range move.StateBefore.Owners {
 			add(i)
 		}
-	case collector.Detach:
+	case collector.ActionUnlink:
 		for _, i := range move.Change.Drop {
 			add(i)
 		}
-	case collector.Unblock:
+	case collector.ActionUnblock:
 		for _, i := range move.Change.Unblock {
 			add(i)
 		}
-	case collector.FreeFinalizer, collector.Leave, collector.OrphanChildren:
+	case collector.ActionRemoveFinalizer, collector.ActionNone, collector.ActionOrphanDependents:
 	}
 	return out
 }
@@ -183,7 +183,7 @@ func (m *maker) references(move *collector.Move) []Reference {
 // verdictOf is that on a reference when the move is made. A terminating object
 // is not judged: it loses references only to owners that are orphaned, which
 // are solid then (docs/gc-semantics.md#orphaning).
-func verdictOf(move *collector.Move, i int) collector.Verdict {
+func verdictOf(move *collector.Transition, i int) collector.Verdict {
 	if i < len(move.Verdicts) {
 		return move.Verdicts[i]
 	}
@@ -204,11 +204,11 @@ func (m *maker) outcomes() []Outcome {
 			o.State = Deleted
 		case left.Terminating():
 			o.State, o.WaitsFor = Terminating, waitsFor(left)
-			if end, _ := obstacles.End(n); o.Nondeterministic.Reason == nil && nondeterministic[end.Node] != nil {
+			if end, _ := obstacles.RootCause(n); o.Nondeterministic.Reason == nil && nondeterministic[end.Node] != nil {
 				o.Nondeterministic.Reason = reason.DependsOn{Object: m.graph.Object(end.Node).Identity}
 			}
 		}
-		if by, swept := m.course.Swept[n]; swept {
+		if by, swept := m.course.ContentsDeleted[n]; swept {
 			o.Follows = id(by)
 		}
 		out = append(out, o)
@@ -221,13 +221,13 @@ func (m *maker) outcomes() []Outcome {
 // account.
 func (m *maker) touched() graph.Set {
 	out := graph.NewSet(m.graph)
-	for i := range m.course.Moves {
-		out.Add(m.course.Moves[i].Node)
+	for i := range m.course.Transitions {
+		out.Add(m.course.Transitions[i].Node)
 	}
-	for n := range m.course.Swept {
+	for n := range m.course.ContentsDeleted {
 		out.Add(n)
 	}
-	for _, n := range m.course.Lifted.Nodes() {
+	for _, n := range m.course.FinalizersRemoved.Nodes() {
 		out.Add(n)
 	}
 	return out

@@ -16,7 +16,7 @@ import (
 )
 
 func planOf(parts ...Part) *plan.Plan {
-	return plan.Make(graph.New(New(parts...)), plan.Options{Mode: plan.Collect})
+	return plan.New(graph.New(New(parts...)), plan.Options{Mode: plan.Collect})
 }
 
 // told is each step in a line: what is done with what, and why.
@@ -204,7 +204,7 @@ func TestAPlanKeepsToItsBounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := []string{}
-			for _, s := range plan.Make(g, plan.Options{Bounds: c.bounds}).Steps {
+			for _, s := range plan.New(g, plan.Options{Bounds: c.bounds}).Steps {
 				got = append(got, fmt.Sprintf("%s %s", s.Action, s.Object.Name))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {

@@ -12,7 +12,7 @@ type operation struct {
 	drop                  []int
 }
 
-func (p *operation) add(fix repair.Fix, i int, m repair.Mend) {
+func (p *operation) add(fix repair.Fix, i int, m repair.Repair) {
 	switch fix {
 	case repair.Relink:
 		p.relink = append(p.relink, object.Rewrite{Index: i, Reference: m.Becomes})
@@ -32,7 +32,7 @@ func (p *operation) empty() bool { return len(p.relink)+len(p.updateVersion)+len
 func (p *operation) parts() []part {
 	var out []part
 	for _, of := range []part{
-		{Relink, object.Change{Rewrite: p.relink}}, {UpdateVersion, object.Change{Rewrite: p.updateVersion}}, {collector.Detach, object.Change{Drop: p.drop}},
+		{Relink, object.Change{Rewrite: p.relink}}, {UpdateVersion, object.Change{Rewrite: p.updateVersion}}, {collector.ActionUnlink, object.Change{Drop: p.drop}},
 	} {
 		if !of.change.Empty() {
 			out = append(out, of)
@@ -42,6 +42,6 @@ func (p *operation) parts() []part {
 }
 
 type part struct {
-	action collector.Act
+	action collector.Action
 	change object.Change
 }

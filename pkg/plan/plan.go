@@ -24,14 +24,14 @@ const (
 
 // The actions of a repair, besides the collector's own unlink.
 const (
-	Relink        = collector.Act(repair.Relink)
-	UpdateVersion = collector.Act(repair.UpdateVersion)
+	Relink        = collector.Action(repair.Relink)
+	UpdateVersion = collector.Action(repair.UpdateVersion)
 )
 
 // What a restoration does to an object, besides the collector's acts.
 const (
-	Create collector.Act = "create" // an object is made that has the manifest of one that is gone
-	Link   collector.Act = "link"   // references are added, in the place of some that lead nowhere
+	Create collector.Action = "create" // an object is made that has the manifest of one that is gone
+	Link   collector.Action = "link"   // references are added, in the place of some that lead nowhere
 )
 
 // Plan is everything that a run will do. Lists are empty, not nil.
@@ -83,17 +83,17 @@ type Object struct {
 
 // Step is one write.
 type Step struct {
-	ID                string        `json:"id"` // within the plan
-	Pass              int           `json:"pass"`
-	Requested         bool          `json:"requested,omitempty"` // somebody asked for it; all else follows from such
-	Action            collector.Act `json:"action"`              // delete, unlink, unblock or remove-finalizer; of a repair: relink, update-version or unlink
-	Object            Object        `json:"object"`
-	PropagationPolicy string        `json:"propagationPolicy"` // of delete, else empty
-	OwnerUIDs         []string      `json:"ownerUIDs"`         // of References, once each
-	Finalizer         string        `json:"finalizer"`         // of remove-finalizer, else empty
-	Reason            reason.Reason `json:"-"`                 // why it is taken
-	After             []string      `json:"after"`             // ids of the steps that must be over before
-	References        []Reference   `json:"references"`        // on which it rests: those that go or change, or all of an object that is deleted
+	ID                string           `json:"id"` // within the plan
+	Pass              int              `json:"pass"`
+	Requested         bool             `json:"requested,omitempty"` // somebody asked for it; all else follows from such
+	Action            collector.Action `json:"action"`              // delete, unlink, unblock or remove-finalizer; of a repair: relink, update-version or unlink
+	Object            Object           `json:"object"`
+	PropagationPolicy string           `json:"propagationPolicy"` // of delete, else empty
+	OwnerUIDs         []string         `json:"ownerUIDs"`         // of References, once each
+	Finalizer         string           `json:"finalizer"`         // of remove-finalizer, else empty
+	Reason            reason.Reason    `json:"-"`                 // why it is taken
+	After             []string         `json:"after"`             // ids of the steps that must be over before
+	References        []Reference      `json:"references"`        // on which it rests: those that go or change, or all of an object that is deleted
 	// AcceptedGaps are the words without which the step would not be, as what it rests on
 	// was not all seen.
 	AcceptedGaps snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
@@ -103,9 +103,9 @@ type Step struct {
 	Manifest        string `json:"manifest,omitempty"` // of create: the sha256 of what is made, as it was saved
 
 	// Move is what the model made of it; nil in a plan that was read from a file.
-	Move *collector.Move `json:"-"`
+	Move *collector.Transition `json:"-"`
 	// Mends are what mends each of References, in a repair; nil like Move.
-	Mends []repair.Mend `json:"-"`
+	Mends []repair.Repair `json:"-"`
 }
 
 // Reference is an owner reference with what was found of it.
@@ -156,7 +156,7 @@ func (p *Plan) Losses() int {
 	n := p.Summary.Delete
 	own := map[string]bool{}
 	for _, s := range p.Steps {
-		if s.Action == collector.Remove {
+		if s.Action == collector.ActionDelete {
 			own[string(s.Object.UID)] = true
 		}
 	}

@@ -43,9 +43,9 @@ func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []Need {
 	return n.all
 }
 
-func verb(action collector.Act) string {
+func verb(action collector.Action) string {
 	switch action {
-	case collector.Remove:
+	case collector.ActionDelete:
 		return "delete"
 	case Create:
 		return "create"

@@ -119,7 +119,7 @@ func TestAStepThatChangesReferencesIsASampleOfItsKind(t *testing.T) {
 		ConfigMap("b/stays"), Pod("a/doomed", OwnedBy(gone)), stays, waiting,
 	), absent, Absent("v1", "ConfigMap", "b/gone"))
 	var got []string
-	for _, s := range p.Samples() {
+	for _, s := range p.PreflightSamples() {
 		got = append(got, fmt.Sprintf("%s %s/%s", s.Action, s.Object.Namespace, s.Object.Name))
 	}
 	if diff := cmp.Diff([]string{"unlink a/x", "unlink b/x"}, got); diff != "" {
@@ -131,7 +131,7 @@ func TestAStepThatChangesReferencesIsASampleOfItsKind(t *testing.T) {
 func TestASampleIsOfAnObjectAsItWasSeen(t *testing.T) {
 	owner := ConfigMap("a/owner")
 	p := repairOf(plan.RepairOptions{}, Listing(Secret("a/x", Owned(To(owner, WithUID("old")), To(gone))), owner), absent)
-	if len(p.Steps) != 2 || len(p.Samples()) != 1 || p.Samples()[0].ID != p.Steps[0].ID {
-		t.Errorf("of %d steps the samples are %+v", len(p.Steps), p.Samples())
+	if len(p.Steps) != 2 || len(p.PreflightSamples()) != 1 || p.PreflightSamples()[0].ID != p.Steps[0].ID {
+		t.Errorf("of %d steps the samples are %+v", len(p.Steps), p.PreflightSamples())
 	}
 }

@@ -11,26 +11,26 @@ import (
 
 // reason returns why a step is taken.
 func (m *maker) reason(index int, s Step) reason.Reason {
-	move := &m.course.Moves[index]
-	switch move.Act {
-	case collector.Remove:
+	move := &m.course.Transitions[index]
+	switch move.Action {
+	case collector.ActionDelete:
 		if move.Asked {
 			return m.requested(move)
 		}
 		return reason.OwnersLost{Owners: ownersOf(s.References), Cascade: reason.Cascade(move.Policy)}
-	case collector.Detach:
-		if move.For != graph.None {
-			return reason.OwnerOrphansDependents{Owner: m.graph.Object(move.For).Identity}
+	case collector.ActionUnlink:
+		if move.Requested != graph.None {
+			return reason.OwnerOrphansDependents{Owner: m.graph.Object(move.Requested).Identity}
 		}
 		return reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(move)}
-	case collector.Unblock:
+	case collector.ActionUnblock:
 		return reason.CycleBroken{}
-	case collector.FreeFinalizer:
+	case collector.ActionRemoveFinalizer:
 		if move.Change.Release == object.OrphanFinalizer {
 			return reason.DependentsOrphaned{}
 		}
 		return reason.DependentsDeleted{}
-	case collector.Leave, collector.OrphanChildren:
+	case collector.ActionNone, collector.ActionOrphanDependents:
 	}
 	return nil
 }
@@ -44,10 +44,10 @@ func ownersOf(references []Reference) []reason.Owner {
 }
 
 // remaining returns what keeps an object that loses references.
-func remaining(move *collector.Move) reason.Remaining {
+func remaining(move *collector.Transition) reason.Remaining {
 	dropped := map[types.UID]bool{}
 	for _, i := range move.Change.Drop {
-		dropped[move.Before.Owners[i].UID] = true
+		dropped[move.StateBefore.Owners[i].UID] = true
 	}
 	var out reason.Remaining
 	for i, v := range move.Verdicts {
@@ -55,8 +55,8 @@ func remaining(move *collector.Move) reason.Remaining {
 			continue
 		}
 		out.Count++
-		out.Only = move.Before.Owners[i].String()
-		out.Twin = out.Twin || dropped[move.Before.Owners[i].UID]
+		out.Only = move.StateBefore.Owners[i].String()
+		out.Twin = out.Twin || dropped[move.StateBefore.Owners[i].UID]
 	}
 	if out.Count != 1 {
 		out.Only = ""
@@ -66,8 +66,8 @@ func remaining(move *collector.Move) reason.Remaining {
 
 // found returns what was found of the owner that a reference names, which was judged
 // before the run.
-func (m *maker) found(move *collector.Move, i int, judged collector.Judgement) reason.Found {
-	owner := m.graph.Find(move.Before.Owners[i].UID)
+func (m *maker) found(move *collector.Transition, i int, judged collector.Judgement) reason.Found {
+	owner := m.graph.Find(move.StateBefore.Owners[i].UID)
 	if m.course.Model.Changed(owner) && m.graph.Object(owner) != nil && proved(judged.Verdict) {
 		return reason.Found{State: byThisRun(move, i)}
 	}
@@ -85,7 +85,7 @@ func proved(before collector.Verdict) bool {
 }
 
 // byThisRun returns what this run does to an owner that exists.
-func byThisRun(move *collector.Move, i int) reason.OwnerState {
+func byThisRun(move *collector.Transition, i int) reason.OwnerState {
 	switch verdictOf(move, i) {
 	case collector.Waiting:
 		return reason.StateWaiting

@@ -15,13 +15,13 @@ type Stale struct {
 	Why  reason.Reason
 }
 
-// Renew compares a saved plan with one that was made just now. It answers the
+// Revalidate compares a saved plan with one that was made just now. It answers the
 // fresh plan cut down to the saved steps that still hold: the same act on the
 // same object in the same state, for the same reason, and taking along no object
 // that the saved plan did not show as going. All others are answered as stale;
 // nothing is guessed in their place. The steps keep the ids that they have in the
 // saved plan.
-func Renew(saved, fresh *Plan) (*Plan, []Stale) {
+func Revalidate(saved, fresh *Plan) (*Plan, []Stale) {
 	now := map[string][]*Step{}
 	for i := range fresh.Steps {
 		s := &fresh.Steps[i]

@@ -68,7 +68,7 @@ func (r *renewal) covered() map[string]bool {
 	out := map[string]bool{}
 	for i := range r.fresh.Steps {
 		s := &r.fresh.Steps[i]
-		ends := s.Action == collector.Remove || s.Action == collector.FreeFinalizer
+		ends := s.Action == collector.ActionDelete || s.Action == collector.ActionRemoveFinalizer
 		if ends && r.renamed[s.ID] != "" {
 			out[string(s.Object.UID)] = true
 		}
@@ -89,7 +89,7 @@ func (r *renewal) takers() func(Outcome) []string {
 	namespaces, groups := map[string]string{}, map[string][]string{}
 	for i := range r.fresh.Steps {
 		s := &r.fresh.Steps[i]
-		if r.renamed[s.ID] == "" || s.Action != collector.Remove {
+		if r.renamed[s.ID] == "" || s.Action != collector.ActionDelete {
 			continue
 		}
 		switch {

@@ -60,11 +60,11 @@ func TestOnlyStepsThatStillHoldAreRenewed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			renewed, stale := plan.Renew(saved, planOf(c.now...))
+			renewed, stale := plan.Revalidate(saved, planOf(c.now...))
 			if renewed.Digest != saved.Digest {
 				t.Error("it is not the plan that was confirmed")
 			}
-			if _, err := plan.Load(bytes.NewReader(save(t, renewed.Sealed()))); err != nil {
+			if _, err := plan.Load(bytes.NewReader(save(t, renewed.Finalized()))); err != nil {
 				t.Errorf("what is left of it cannot be read back: %v", err)
 			}
 			got := []string{}
@@ -156,7 +156,7 @@ func TestASavedPlanRefusesANamespaceOrDefinitionThatTakesMoreAlong(t *testing.T)
 			planned := func(objects []object.Object) *plan.Plan {
 				return planOf(Serving(Containers()...), absent, absentToo, Absent("v1", "Node", "gone"), Listing(objects...))
 			}
-			renewed, stale := plan.Renew(planned(c.saved), planned(c.fresh))
+			renewed, stale := plan.Revalidate(planned(c.saved), planned(c.fresh))
 			got := []string{}
 			names := map[string]string{}
 			for _, s := range renewed.Steps {

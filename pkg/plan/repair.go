@@ -20,7 +20,7 @@ type RepairOptions struct {
 	// Within says which objects are mended. Nil: all that a list showed.
 	Within func(graph.Node) bool
 	// Causes are those of the references that are mended. Empty: all.
-	Causes []collector.Cause
+	Causes []collector.VerdictCause
 	// Fix is the only one that is made; Unlink takes away a reference that could
 	// be relinked, too, and one of which only a person can say that it leads
 	// nowhere. Empty: what fits each reference, save that last one.
@@ -34,7 +34,7 @@ type RepairOptions struct {
 	Named bool
 }
 
-// MakeRepair plans to mend references that lead to no owner, so that the collector does
+// NewRepair plans to mend references that lead to no owner, so that the collector does
 // not act on them. Nothing is deleted by it, and no solid reference changes that
 // nobody named. An object is left as it is where the collector would delete it only
 // because it is mended.
@@ -42,7 +42,7 @@ type RepairOptions struct {
 // Besides what the steps do it foretells, by the collector's model, what would
 // become of each object without them, and which it would delete all the same: those
 // are among the blocked.
-func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
+func NewRepair(g *graph.Graph, o RepairOptions) *Plan {
 	judge := collector.NewJudge(g)
 	r := &repairBuilder{
 		graph: g, judge: judge, mender: repair.New(g, judge), options: o, wanted: map[graph.Node]operation{}, blocked: map[graph.Node][]reason.Reason{},
@@ -62,7 +62,7 @@ func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 		p.Steps, p.Outcomes = append(p.Steps, steps...), append(p.Outcomes, outcome)
 	}
 	p.Blocked = r.held()
-	p.Seal()
+	p.Finalize()
 	return p
 }
 
@@ -70,7 +70,7 @@ func MakeRepair(g *graph.Graph, o RepairOptions) *Plan {
 type repairBuilder struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	mender  *repair.Mender
+	mender  *repair.Planner
 	options RepairOptions
 	wanted  map[graph.Node]operation // what is done to each object that is mended
 	blocked map[graph.Node][]reason.Reason
@@ -129,11 +129,11 @@ func (r *repairBuilder) give(n graph.Node) {
 }
 
 // mends are what mends each reference of an object, or what a person said.
-func (r *repairBuilder) mends(n graph.Node) []repair.Mend {
+func (r *repairBuilder) mends(n graph.Node) []repair.Repair {
 	out := r.mender.Object(n)
 	for i, of := range r.graph.Object(n).Owners {
 		if slices.Contains(r.options.References, of.UID) {
-			out[i] = repair.Mend{Fix: repair.Unlink, Chosen: true}
+			out[i] = repair.Repair{Fix: repair.Unlink, Chosen: true}
 		}
 	}
 	return out
@@ -145,7 +145,7 @@ func (r *repairBuilder) speaksOf(j collector.Judgement) bool {
 }
 
 // fix is how this repair mends a reference, or None.
-func (r *repairBuilder) fix(m repair.Mend) repair.Fix {
+func (r *repairBuilder) fix(m repair.Repair) repair.Fix {
 	switch wanted := r.options.Fix; {
 	case wanted == "" && m.Asked:
 		return repair.None
@@ -159,7 +159,7 @@ func (r *repairBuilder) fix(m repair.Mend) repair.Fix {
 
 // leave says why a reference is not mended. Where nobody could find out whether it
 // has to be, or it is of no consequence, that is told of named objects only.
-func (r *repairBuilder) leave(n graph.Node, i int, j collector.Judgement, m repair.Mend) {
+func (r *repairBuilder) leave(n graph.Node, i int, j collector.Judgement, m repair.Repair) {
 	of := r.graph.Object(n)
 	if !r.options.Named && (of.Terminating() || j.Cause == collector.Unverified || j.Cause == collector.Terminating) {
 		return

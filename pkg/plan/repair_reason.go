@@ -8,8 +8,8 @@ import (
 
 // repairReason returns what a step of a repair does, and why. Completes are the owners
 // whose deletion can end then, and without is what the collector would do otherwise.
-func repairReason(move *collector.Move, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
-	if s.Action == collector.Detach {
+func repairReason(move *collector.Transition, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
+	if s.Action == collector.ActionUnlink {
 		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Mends[0].Chosen, Kept: kept(move), Completes: completes, WithoutRepair: without}
 	}
 	out := reason.ReferencesRepaired{Completes: completes, WithoutRepair: without}
@@ -32,9 +32,9 @@ func dropped(s Step) []reason.Owner {
 }
 
 // kept returns what becomes of an object that loses references.
-func kept(move *collector.Move) reason.Kept {
-	switch left := len(move.Before.Owners) - len(move.Change.Drop); {
-	case move.Before.Terminating():
+func kept(move *collector.Transition) reason.Kept {
+	switch left := len(move.StateBefore.Owners) - len(move.Change.Drop); {
+	case move.StateBefore.Terminating():
 		return reason.Kept{Terminating: true}
 	case left == 0:
 		return reason.Kept{Ownerless: true}
@@ -47,13 +47,13 @@ func kept(move *collector.Move) reason.Kept {
 
 func withoutRepair(c collector.Consequence) reason.WithoutRepair {
 	switch c {
-	case collector.Delete:
+	case collector.ConsequenceDelete:
 		return reason.WouldDelete
-	case collector.Unlink:
+	case collector.ConsequenceUnlink:
 		return reason.WouldUnlink
-	case collector.Stuck:
+	case collector.ConsequenceStuck:
 		return reason.WouldSkip
-	case collector.Hidden, collector.None:
+	case collector.ConsequenceUnknown, collector.ConsequenceNone:
 	}
 	return ""
 }

@@ -20,16 +20,16 @@ func (r *repairBuilder) steps(n graph.Node, at int, spared collector.Consequence
 	before, verdicts := o, collector.Verdicts(judgements)
 	var out []Step
 	for k, of := range wanted.parts() {
-		move := &collector.Move{
-			Decision: collector.Decision{Act: of.action, Change: of.change, Culprit: -1},
-			Pass:     1, Node: n, Before: before, Verdicts: slices.Clone(verdicts), For: graph.None, Follows: -1,
+		move := &collector.Transition{
+			Decision: collector.Decision{Action: of.action, Change: of.change, UndecidableReference: -1},
+			Pass:     1, Node: n, StateBefore: before, Verdicts: slices.Clone(verdicts), Requested: graph.None, Follows: -1,
 		}
 		s := Step{
 			ID: id(at + k), Pass: 1, Action: of.action, After: []string{}, Move: move,
 			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
 		}
 		if k > 0 {
-			move.Follows, move.After = at+k-1, []int{at + k - 1}
+			move.Follows, move.StateAfter = at+k-1, []int{at + k - 1}
 			s.Follows, s.After = id(at+k-1), []string{id(at + k - 1)}
 		}
 		for _, i := range of.change.Touched() {
@@ -64,9 +64,9 @@ func (r *repairBuilder) ended(of []Reference) []string {
 	return out
 }
 
-func referenceOf(r object.Reference, j collector.Judgement, m repair.Mend, action collector.Act) Reference {
+func referenceOf(r object.Reference, j collector.Judgement, m repair.Repair, action collector.Action) Reference {
 	out := Reference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Found: j.Found()}
-	if action != collector.Detach {
+	if action != collector.ActionUnlink {
 		out.Becomes = audit.ReferenceOf(m.Becomes)
 	}
 	return out

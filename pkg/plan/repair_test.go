@@ -25,7 +25,7 @@ var (
 )
 
 func repairOf(o plan.RepairOptions, parts ...Part) *plan.Plan {
-	return plan.MakeRepair(graph.New(New(parts...)), o)
+	return plan.NewRepair(graph.New(New(parts...)), o)
 }
 
 func blockedOf(p *plan.Plan) []string {
@@ -162,7 +162,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			[]string{},
 		},
 		"the mend that is asked for leaves it without an owner": {
-			plan.RepairOptions{Causes: []collector.Cause{collector.UnknownKind}, Fix: repair.Unlink},
+			plan.RepairOptions{Causes: []collector.VerdictCause{collector.UnknownKind}, Fix: repair.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard, To(gone)))), absent},
 			[]string{},
 			[]string{"x: is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
@@ -207,7 +207,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 			[]string{"web: would be deleted because other objects are repaired, even if it is not: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it; its own dependents stay (finalizer orphan)"},
 		},
 		"the new owner goes, which is not to be mended": {
-			plan.RepairOptions{Causes: []collector.Cause{collector.Replaced}},
+			plan.RepairOptions{Causes: []collector.VerdictCause{collector.Replaced}},
 			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(gone))), absent},
 			[]string{"relink x: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)"},
 			[]string{"x: would be deleted even if it is repaired: its only owner, Deployment/web, is deleted before it"},
@@ -295,12 +295,12 @@ func TestARepairMendsWhatIsChosenAlone(t *testing.T) {
 		"only relink":         {plan.RepairOptions{Fix: repair.Relink}, []string{"relink a/stale"}},
 		"only update-version": {plan.RepairOptions{Fix: repair.UpdateVersion}, []string{"update-version a/old"}},
 		"only unlink":         {plan.RepairOptions{Fix: repair.Unlink}, []string{"unlink a/dead", "unlink a/stale", "unlink b/dead"}},
-		"only one cause":      {plan.RepairOptions{Causes: []collector.Cause{collector.Missing}}, []string{"unlink a/dead", "unlink b/dead"}},
+		"only one cause":      {plan.RepairOptions{Causes: []collector.VerdictCause{collector.Missing}}, []string{"unlink a/dead", "unlink b/dead"}},
 		"only some objects":   {plan.RepairOptions{Within: func(n graph.Node) bool { return g.Object(n).Namespace == "b" }}, []string{"unlink b/dead"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := []string{}
-			for _, s := range plan.MakeRepair(g, c.options).Steps {
+			for _, s := range plan.NewRepair(g, c.options).Steps {
 				got = append(got, fmt.Sprintf("%s %s/%s", s.Action, s.Object.Namespace, s.Object.Name))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -337,7 +337,7 @@ func TestAPlanOfARepairNamesTheOldReferencesAndTheNew(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("references (-want +got):\n%s", diff)
 	}
-	if s := read.Summary; s.Relink != 1 || s.Unlink != 1 || len(read.Outcomes) != 1 || read.Outcomes[0].WithoutRepair != collector.Delete {
+	if s := read.Summary; s.Relink != 1 || s.Unlink != 1 || len(read.Outcomes) != 1 || read.Outcomes[0].WithoutRepair != collector.ConsequenceDelete {
 		t.Errorf("summary %+v, outcomes %+v", s, read.Outcomes)
 	}
 }

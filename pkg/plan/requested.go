@@ -12,9 +12,9 @@ import (
 )
 
 // requested returns what is special about a deletion that somebody asked for.
-func (m *maker) requested(move *collector.Move) reason.Requested {
+func (m *maker) requested(move *collector.Transition) reason.Requested {
 	out := reason.Requested{
-		Terminating: move.Before.Terminating(), Namespace: move.Before.IsNamespace(), Definition: move.Before.IsDefinition(),
+		Terminating: move.StateBefore.Terminating(), Namespace: move.StateBefore.IsNamespace(), Definition: move.StateBefore.IsDefinition(),
 		RecreatedBy: m.recreatedBy(move),
 	}
 	out.PolicyIgnored = out.Definition && !out.Terminating && move.Policy != metav1.DeletePropagationBackground
@@ -26,12 +26,12 @@ func (m *maker) requested(move *collector.Move) reason.Requested {
 
 // recreatedBy returns the controller of an object where it stays: most likely it creates
 // another one. A CronJob does not, as it goes by the time.
-func (m *maker) recreatedBy(move *collector.Move) *object.Identity {
-	i := slices.IndexFunc(move.Before.Owners, object.Reference.Controls)
+func (m *maker) recreatedBy(move *collector.Transition) *object.Identity {
+	i := slices.IndexFunc(move.StateBefore.Owners, object.Reference.Controls)
 	if i < 0 || verdictOf(move, i) != collector.Solid {
 		return nil
 	}
-	controller := m.course.Model.Object(m.graph.Find(move.Before.Owners[i].UID))
+	controller := m.course.Model.Object(m.graph.Find(move.StateBefore.Owners[i].UID))
 	if controller == nil || controller.Terminating() || controller.Kind == "CronJob" {
 		return nil
 	}

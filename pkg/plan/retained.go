@@ -23,15 +23,15 @@ type Retained struct {
 
 // retained returns the dependents of everything that is deleted which stay.
 func (m *maker) retained() []Retained {
-	hindrances := audit.NewHindrances(m.judge, m.course.Model)
+	hindrances := audit.NewBlockers(m.judge, m.course.Model)
 	leaving := m.touched()
 	for _, n := range m.course.Asked {
 		leaving.Add(n)
 	}
 	orphaned := map[graph.Node]graph.Node{}
-	for i := range m.course.Moves {
-		if move := &m.course.Moves[i]; move.For != graph.None {
-			orphaned[move.Node] = move.For
+	for i := range m.course.Transitions {
+		if move := &m.course.Transitions[i]; move.Requested != graph.None {
+			orphaned[move.Node] = move.Requested
 		}
 	}
 	seen := graph.NewSet(m.graph)
@@ -52,7 +52,7 @@ func (m *maker) retained() []Retained {
 	return out
 }
 
-func (m *maker) retain(hindrances *audit.Hindrances, n graph.Node, orphaned map[graph.Node]graph.Node) Retained {
+func (m *maker) retain(hindrances *audit.Blockers, n graph.Node, orphaned map[graph.Node]graph.Node) Retained {
 	before, now := m.graph.Object(n), m.course.Model.Object(n)
 	s := Retained{Object: before.Identity, KeptBy: []object.Identity{}, DroppedReferences: len(before.Owners) - len(now.Owners)}
 	var held *object.Object
@@ -74,17 +74,17 @@ func (m *maker) retain(hindrances *audit.Hindrances, n graph.Node, orphaned map[
 }
 
 // whyRetained returns why an object stays, and whether that is uncertain.
-func (m *maker) whyRetained(hindrances *audit.Hindrances, n graph.Node, s Retained, held *object.Object, orphaned map[graph.Node]graph.Node) (why reason.Reason, uncertain bool) {
+func (m *maker) whyRetained(hindrances *audit.Blockers, n graph.Node, s Retained, held *object.Object, orphaned map[graph.Node]graph.Node) (why reason.Reason, uncertain bool) {
 	d := m.course.Model.Decide(n)
 	owner, orphans := orphaned[n]
 	switch kept := s.KeptBy; {
-	case d.Hold == collector.ContentsUnknown:
+	case d.NoAction == collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(m.contentsGaps(n)), true
-	case d.Hold == collector.Contested:
+	case d.NoAction == collector.UIDContested:
 		return snapshot.Contention(m.graph.Object(n)), true
-	case d.Hold == collector.Undecidable:
-		verdict := m.course.Model.Verdicts(n)[d.Culprit]
-		return reason.OwnerUndecidable{Owner: hindrances.Culprit(n, d.Culprit)}, verdict == collector.Unknown
+	case d.NoAction == collector.ReferenceUnknown:
+		verdict := m.course.Model.Verdicts(n)[d.UndecidableReference]
+		return reason.OwnerUndecidable{Owner: hindrances.UndecidableReference(n, d.UndecidableReference)}, verdict == collector.Unknown
 	case orphans:
 		return reason.OrphanedByOwner{Owner: m.graph.Object(owner).Identity, Remaining: slices.Clip(kept)}, false
 	case held != nil && len(kept) == 1:

@@ -5,11 +5,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Samples are, of each kind and namespace, the first step that changes owner references
+// PreflightSamples are, of each kind and namespace, the first step that changes owner references
 // of an object as it was seen. A server may have its own rules on who changes these
 // (docs/gc-semantics.md#permission-to-change-references), of which no list of rights
 // tells.
-func (p *Plan) Samples() []*Step {
+func (p *Plan) PreflightSamples() []*Step {
 	var out []*Step
 	touched, sampled := map[object.Identity]bool{}, map[object.Identity]bool{}
 	for i := range p.Steps {
@@ -29,7 +29,7 @@ func (p *Plan) Samples() []*Step {
 // refers says whether a step changes references, and not the object as a whole.
 func (s *Step) refers() bool {
 	switch s.Action {
-	case collector.Detach, collector.Unblock, Relink, UpdateVersion:
+	case collector.ActionUnlink, collector.ActionUnblock, Relink, UpdateVersion:
 		return true
 	default:
 		return false

@@ -34,7 +34,7 @@ func (r *repairBuilder) foretell() map[graph.Node]collector.Consequence {
 	now := model.Simulate(collector.Bounds{}).Model
 	for n := range r.wanted {
 		if goes(now.Object(n)) && !r.graph.Object(n).Terminating() {
-			spared[n] = collector.Delete
+			spared[n] = collector.ConsequenceDelete
 		}
 	}
 	doubt := r.doubt()
@@ -78,10 +78,10 @@ func (r *repairBuilder) tell(left map[graph.Node]operation, lost map[graph.Node]
 func consequence(o *object.Object, verdicts []collector.Verdict) collector.Consequence {
 	for _, v := range verdicts {
 		if v != collector.Solid {
-			return collector.Weigh(o, verdicts).Of(v)
+			return collector.Assess(o, verdicts).Of(v)
 		}
 	}
-	return collector.None
+	return collector.ConsequenceNone
 }
 
 // goes says whether a model left nothing of an object, or will.
@@ -129,9 +129,9 @@ func (r *repairBuilder) lost(then maker) map[graph.Node]reason.Reason {
 			out[n] = reason.ContentsDeleted{}
 		}
 	}
-	for i := range then.course.Moves {
-		m := &then.course.Moves[i]
-		if n := r.graph.Find(then.graph.UID(m.Node)); m.Act == collector.Remove && out[n] != nil {
+	for i := range then.course.Transitions {
+		m := &then.course.Transitions[i]
+		if n := r.graph.Find(then.graph.UID(m.Node)); m.Action == collector.ActionDelete && out[n] != nil {
 			out[n] = then.step(i).Reason
 		}
 	}

@@ -17,8 +17,8 @@ const (
 	None          Fix = "none"
 )
 
-// Mend is how one reference is mended.
-type Mend struct {
+// Repair is how one reference is mended.
+type Repair struct {
 	Fix Fix
 	// Becomes is what the reference is to be after Relink and UpdateVersion: its UID is
 	// that of an object which was seen. Else it is the zero value.
@@ -35,7 +35,7 @@ type Mend struct {
 }
 
 // Same says whether two mends do the same.
-func (m Mend) Same(o Mend) bool {
+func (m Repair) Same(o Repair) bool {
 	return m.Fix == o.Fix && m.Asked == o.Asked && m.Becomes.SameOwner(o.Becomes)
 }
 
@@ -58,7 +58,7 @@ type situation struct {
 }
 
 // mend is the table.
-func (s *situation) mend() Mend {
+func (s *situation) mend() Repair {
 	j := s.judgement
 	switch {
 	case j.Verdict == collector.Solid:
@@ -70,19 +70,19 @@ func (s *situation) mend() Mend {
 	case j.Cause == collector.Unverified:
 		return none(reason.StateUnverified)
 	case j.Withheld():
-		return Mend{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindIsList}}
+		return Repair{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindIsList}}
 	}
 	switch j.Cause {
 	case collector.Terminating:
 		return none(reason.StateWaiting)
 	case collector.UnknownKind:
-		return Mend{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindUnknown}}
+		return Repair{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindUnknown}}
 	case collector.UnservedVersion:
 		return s.updateVersion()
 	case collector.Replaced:
 		return s.toward(Relink, j.Resident, s.reference)
 	case collector.ClusterToNamespaced, collector.CrossNamespace, collector.Mismatched, collector.Missing:
-		return Mend{Fix: Unlink}
+		return Repair{Fix: Unlink}
 	case collector.NoCause, collector.Unverified:
 	}
 	return none(reason.StateUnverified)
@@ -91,11 +91,11 @@ func (s *situation) mend() Mend {
 // updateVersion repairs a reference whose version is not served to the owner that it
 // means. Where its UID is known to live elsewhere or to be of another kind, a
 // served version would only make the reference dangle, and the object garbage.
-func (s *situation) updateVersion() Mend {
+func (s *situation) updateVersion() Repair {
 	r, holder := s.reference, s.judgement.Holder
 	if holder != nil && (holder.Kind != r.Kind || holder.Name != r.Name ||
 		holder.Namespace != "" && holder.Namespace != s.object.Namespace) {
-		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateMismatched, UIDHolder: &holder.Identity}}
+		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateMismatched, UIDHolder: &holder.Identity}}
 	}
 	r.APIVersion = s.judgement.Served[0]
 	j := s.would(r)
@@ -107,34 +107,34 @@ func (s *situation) updateVersion() Mend {
 	case j.Cause == collector.Replaced:
 		return s.toward(Relink, j.Resident, r)
 	case j.Verdict == collector.Dangling && !j.Withheld():
-		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateMissingInVersion, ServedVersions: []string{r.APIVersion}}}
+		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateMissingInVersion, ServedVersions: []string{r.APIVersion}}}
 	}
-	return Mend{Fix: None, Found: reason.Found{State: reason.StateUnverifiedInVersion, ServedVersions: []string{r.APIVersion}}}
+	return Repair{Fix: None, Found: reason.Found{State: reason.StateUnverifiedInVersion, ServedVersions: []string{r.APIVersion}}}
 }
 
 // toward rewrites the reference so that it leads to that owner, unless that
 // would not leave the object with one more owner that holds. A list and a lookup
 // may have seen the owner in two states: one in which it is being deleted is enough.
-func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Mend {
+func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Repair {
 	r.UID = owner.UID
 	going := owner.Terminating() || s.would(r).Verdict != collector.Solid
 	switch {
 	case owner.UID == s.object.UID:
-		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateItself}}
+		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateItself}}
 	case owner.Contested:
 		return none(reason.StateReplacementContested)
 	case s.owned(owner):
-		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateReferencedTwice}}
+		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateReferencedTwice}}
 	case s.claimed(owner):
 		return none(reason.StateReferencedTwiceUnknown)
 	case s.closes(owner):
-		return Mend{Fix: Unlink, Found: reason.Found{State: reason.StateOwnedByDependent}}
+		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateOwnedByDependent}}
 	case going && fix == Relink:
 		return none(reason.StateReplacementTerminating)
 	case going:
 		return none(reason.StateTerminating)
 	}
-	return Mend{Fix: fix, Becomes: r}
+	return Repair{Fix: fix, Becomes: r}
 }
 
-func none(why reason.OwnerState) Mend { return Mend{Fix: None, Found: reason.Found{State: why}} }
+func none(why reason.OwnerState) Repair { return Repair{Fix: None, Found: reason.Found{State: why}} }

@@ -31,7 +31,7 @@ func mends(s *snapshot.Snapshot) []string {
 	return told(repair.New(g, collector.NewJudge(g)).Object(g.Find("Secret/a/x")))
 }
 
-func told(mends []repair.Mend) []string {
+func told(mends []repair.Repair) []string {
 	out := []string{}
 	for _, m := range mends {
 		said := string(m.Fix)
@@ -102,7 +102,7 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 		"an owner that was replaced by one whose UID another reference has that could not be verified": {
 			[]Part{
 				Listing(dependent(To(web), To(Deployment("a/web", UID("before")), As("apps/v1", "deployment")))),
-				Failed("apps/v1", "Deployment", "a/web", snapshot.Unproven), FoundAs("apps/v1", "deployment", web),
+				Failed("apps/v1", "Deployment", "a/web", snapshot.Unverified), FoundAs("apps/v1", "deployment", web),
 			},
 			[]string{
 				"none OwnerUnverified",
@@ -112,7 +112,7 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 		"a version of the past, and an owner that another reference has which could not be verified": {
 			[]Part{
 				Listing(dependent(To(web, As("apps/v1", "deployment")), To(web, beta))),
-				Failed("apps/v1", "deployment", "a/web", snapshot.Unproven), Found(web),
+				Failed("apps/v1", "deployment", "a/web", snapshot.Unverified), Found(web),
 			},
 			[]string{
 				"none OwnerUnverified",
@@ -233,7 +233,7 @@ func TestACircleThatTheWholeGraphShowedIsKnownAnew(t *testing.T) {
 	whole := graph.New(New(Listing(dependent(before), owner, ConfigMap("a/between", OwnedBy(Secret("a/x"))))))
 	alone := graph.New(New(Listing(dependent(before)), Found(owner)))
 	known := repair.New(whole, collector.NewJudge(whole))
-	got := told(known.Anew(alone, collector.NewJudge(alone)).Object(0))
+	got := told(known.Reconsider(alone, collector.NewJudge(alone)).Object(0))
 	if diff := cmp.Diff([]string{"unlink OwnerOwnedByDependent"}, got); diff != "" {
 		t.Error(diff)
 	}

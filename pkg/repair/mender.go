@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Mender mends the references of one graph. It is safe for concurrent use.
-type Mender struct {
+// Planner mends the references of one graph. It is safe for concurrent use.
+type Planner struct {
 	graph  *graph.Graph
 	judge  *collector.Judge
 	closes func(dependent, owner types.UID) bool
 }
 
 // New prepares to mend the references of g.
-func New(g *graph.Graph, j *collector.Judge) *Mender {
-	m := &Mender{graph: g, judge: j}
+func New(g *graph.Graph, j *collector.Judge) *Planner {
+	m := &Planner{graph: g, judge: j}
 	circles := sync.OnceValue(m.circles)
 	m.closes = func(dependent, owner types.UID) bool {
 		of, ok := circles()[g.Find(dependent)]
@@ -29,18 +29,18 @@ func New(g *graph.Graph, j *collector.Judge) *Mender {
 	return m
 }
 
-// Anew prepares to mend the references of a graph that shows single objects as
+// Reconsider prepares to mend the references of a graph that shows single objects as
 // they are by now, which would not show who depends on them: that is taken from m.
-func (m *Mender) Anew(g *graph.Graph, j *collector.Judge) *Mender {
-	return &Mender{graph: g, judge: j, closes: m.closes}
+func (m *Planner) Reconsider(g *graph.Graph, j *collector.Judge) *Planner {
+	return &Planner{graph: g, judge: j, closes: m.closes}
 }
 
 // Object says how each reference of n is mended, in their order.
-func (m *Mender) Object(n graph.Node) []Mend {
+func (m *Planner) Object(n graph.Node) []Repair {
 	return m.object(n, func(owner *object.Object) bool { return m.closes(m.graph.UID(n), owner.UID) })
 }
 
-func (m *Mender) object(n graph.Node, closes func(*object.Object) bool) []Mend {
+func (m *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repair {
 	o := m.graph.Object(n)
 	if o == nil {
 		return nil
@@ -56,11 +56,11 @@ func (m *Mender) object(n graph.Node, closes func(*object.Object) bool) []Mend {
 			unverified[o.Owners[i].UID] = true
 		}
 	}
-	out := make([]Mend, len(o.Owners))
+	out := make([]Repair, len(o.Owners))
 	for i, r := range o.Owners {
 		s := situation{
 			object: o, reference: r, judgement: judgements[i], closes: closes,
-			would:   func(other object.Reference) collector.Judgement { return m.judge.Would(n, other) },
+			would:   func(other object.Reference) collector.Judgement { return m.judge.VerdictFor(n, other) },
 			owned:   func(owner *object.Object) bool { return owners[owner.UID] },
 			claimed: func(owner *object.Object) bool { return unverified[owner.UID] },
 		}
@@ -76,7 +76,7 @@ func (m *Mender) object(n graph.Node, closes func(*object.Object) bool) []Mend {
 // every reference were rewritten that can be, each with the number of its circle.
 // Rewriting any one reference of a circle may close it, whatever the order: so none
 // in it is.
-func (m *Mender) circles() map[graph.Node]int {
+func (m *Planner) circles() map[graph.Node]int {
 	leads := m.rewrites()
 	out := map[graph.Node]int{}
 	if len(leads) == 0 {
@@ -101,7 +101,7 @@ func (m *Mender) circles() map[graph.Node]int {
 
 // rewrites are the references that can be rewritten but for circles, and where
 // they would lead.
-func (m *Mender) rewrites() map[graph.Edge]graph.Node {
+func (m *Planner) rewrites() map[graph.Edge]graph.Node {
 	out := map[graph.Edge]graph.Node{}
 	for n := graph.Node(0); m.graph.Object(n) != nil; n++ {
 		if len(m.graph.Object(n).Owners) == 0 {

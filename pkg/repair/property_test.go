@@ -76,8 +76,8 @@ func TestMendingNeverTouchesWhatHoldsAndRewritesToWhatHolds(t *testing.T) {
 				case of.Fix != repair.None && (v == collector.Solid || v == collector.Waiting || v == collector.Unknown):
 					t.Fatalf("%s of a reference to %s that is %s", of.Fix, r, v)
 				case of.Becomes.UID == "":
-				case judge.Would(node, of.Becomes).Verdict != collector.Solid:
-					t.Fatalf("%s of the reference to %s makes it %s", of.Fix, r, judge.Would(node, of.Becomes).Verdict)
+				case judge.VerdictFor(node, of.Becomes).Verdict != collector.Solid:
+					t.Fatalf("%s of the reference to %s makes it %s", of.Fix, r, judge.VerdictFor(node, of.Becomes).Verdict)
 				case r.LeadingTo(of.Becomes) != of.Becomes:
 					t.Fatalf("%s of the reference to %s changes its flags", of.Fix, r)
 				}

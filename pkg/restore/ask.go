@@ -52,9 +52,9 @@ func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coo
 	return out
 }
 
-// Strangers are the objects that live where those of the backup did, and of which
+// UnrecordedObjects are the objects that live where those of the backup did, and of which
 // nobody noted that an earlier restoration made them: by the UID of then.
-func (b Backup) Strangers(seen *snapshot.Snapshot) map[types.UID]object.Identity {
+func (b Backup) UnrecordedObjects(seen *snapshot.Snapshot) map[types.UID]object.Identity {
 	live := index(seen)
 	out := map[types.UID]object.Identity{}
 	for _, saved := range b.Saved {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// bearer is an object with references that are to be put back.
-type bearer struct {
+// referenceHolder is an object with references that are to be put back.
+type referenceHolder struct {
 	object object.Identity
 	made   *subject       // nil: it survived the run
 	now    *object.Object // nil: it has yet to be made
@@ -33,14 +33,14 @@ type want struct {
 	later bool // the owner is made after the object, which is linked then
 }
 
-func (m *maker) bear(b *bearer) { m.bearers = append(m.bearers, b) }
+func (m *maker) bear(b *referenceHolder) { m.bearers = append(m.bearers, b) }
 
 // survive finds the references that are to be put back: of what is made, all that
 // it had; of what was made before and of what survived the run, those that they
 // lack, or that still carry the UID of an object that is made anew.
 func (m *maker) survive() {
 	for _, s := range m.making {
-		s.bearer = &bearer{object: s.saved.Object, made: s}
+		s.bearer = &referenceHolder{object: s.saved.Object, made: s}
 		for _, r := range s.owners {
 			s.bearer.want(r)
 		}
@@ -56,7 +56,7 @@ func (m *maker) survive() {
 			continue
 		}
 		wanted := m.options.Only == nil || m.options.Only(now.Identity)
-		b := &bearer{object: now.Identity, made: made[now.UID], now: now}
+		b := &referenceHolder{object: now.Identity, made: made[now.UID], now: now}
 		for at, r := range now.Owners {
 			if owner := m.of[r.UID]; owner != nil && owner.uid != now.UID {
 				b.want(r, at)
@@ -79,12 +79,12 @@ func (m *maker) survive() {
 	}
 }
 
-func (b *bearer) want(r object.Reference, over ...int) {
+func (b *referenceHolder) want(r object.Reference, over ...int) {
 	b.wants = append(b.wants, &want{was: r, ref: r, over: over})
 }
 
 // replaces says whether a reference that the object has makes way for another.
-func (b *bearer) replaces(i int) bool {
+func (b *referenceHolder) replaces(i int) bool {
 	return slices.ContainsFunc(b.wants, func(w *want) bool { return slices.Contains(w.over, i) })
 }
 
@@ -96,7 +96,7 @@ type change struct {
 
 // miss wants a reference that the run took away, or changed, in the stead of what
 // became of it. What somebody has changed since stays as it is.
-func (b *bearer) miss(c change) {
+func (b *referenceHolder) miss(c change) {
 	r := c.before
 	for i, has := range b.now.Owners {
 		switch {
@@ -131,7 +131,7 @@ func (m *maker) removed() map[types.UID][]change {
 	}
 	for i := range m.backup.Plan.Steps {
 		s := &m.backup.Plan.Steps[i]
-		if s.Action == collector.Remove || undone[s.ID] {
+		if s.Action == collector.ActionDelete || undone[s.ID] {
 			continue
 		}
 		for _, r := range s.References {

@@ -25,10 +25,10 @@ func (r *Restoration) Body(i int, refs []object.Reference) (json.RawMessage, err
 	return json.Marshal(m)
 }
 
-// Plainer is a body that asks for less where the server refuses it as it is: a
+// WithoutAllocatedFields is a body that asks for less where the server refuses it as it is: a
 // Service without the addresses and ports that are taken. It answers false where
 // there is nothing to leave out.
-func Plainer(o object.Identity, body json.RawMessage) (json.RawMessage, bool) {
+func WithoutAllocatedFields(o object.Identity, body json.RawMessage) (json.RawMessage, bool) {
 	if of := o.GroupVersionKind().GroupKind(); of.Group != "" || of.Kind != "Service" {
 		return nil, false
 	}

@@ -53,7 +53,7 @@ func (m *maker) untried() map[types.UID]bool {
 	theirs := m.theirs()
 	out := map[types.UID]bool{}
 	for _, e := range m.backup.Ended {
-		if e.Action == string(collector.Remove) {
+		if e.Action == string(collector.ActionDelete) {
 			out[e.Object] = e.Status == event.Skipped && !theirs[e.Step]
 		}
 	}

@@ -24,7 +24,7 @@ func FuzzBody(f *testing.F) {
 		if version, ok := group[kind]; ok {
 			at.APIVersion = version
 		}
-		r := restore.Make(restore.Backup{
+		r := restore.New(restore.Backup{
 			Saved:    []restore.Saved{{Object: at}},
 			Manifest: func(restore.Saved) (json.RawMessage, error) { return json.RawMessage(manifest), nil },
 		}, scene{}.look(), restore.Options{})
@@ -34,7 +34,7 @@ func FuzzBody(f *testing.F) {
 			if err == nil && json.Unmarshal(body, &made) != nil {
 				t.Errorf("%s", body)
 			}
-			restore.Plainer(at, body)
+			restore.WithoutAllocatedFields(at, body)
 		}
 	})
 }
@@ -48,6 +48,6 @@ func BenchmarkMake(b *testing.B) {
 	in, look := s.backup(b), s.look()
 	b.ResetTimer()
 	for range b.N {
-		restore.Make(in, look, restore.Options{})
+		restore.New(in, look, restore.Options{})
 	}
 }

@@ -57,5 +57,5 @@ func (l *live) namespace(name string) (o *object.Object, absent bool) {
 		return nil, false
 	}
 	found := l.Lookup(snapshot.Coordinates{APIVersion: "v1", Kind: "Namespace", Name: name})
-	return nil, l.Saw(m.Type.GroupResource(), "") || found != nil && found.Outcome == snapshot.Absent
+	return nil, l.Listed(m.Type.GroupResource(), "") || found != nil && found.Outcome == snapshot.Absent
 }

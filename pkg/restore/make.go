@@ -26,9 +26,9 @@ type Restoration struct {
 	surroundings *surroundings
 }
 
-// Make foretells what becomes of a backup, by what is there now. It costs time
+// New foretells what becomes of a backup, by what is there now. It costs time
 // linear in objects and references, sorting aside, and holds no manifest.
-func Make(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
+func New(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 	m := &maker{
 		backup: b, seen: seen, options: o, live: index(seen), of: map[types.UID]*subject{}, namespaces: map[string]bool{},
 	}
@@ -45,7 +45,7 @@ func Make(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 	p.Steps, r.works = m.steps(order, after)
 	p.Kept, p.Lost = m.kept, m.lost(order)
 	slices.SortStableFunc(p.Kept, func(x, y plan.Kept) int { return x.Object.Compare(y.Object) })
-	p.Seal()
+	p.Finalize()
 	r.Plan = p
 	return r
 }
@@ -63,7 +63,7 @@ type maker struct {
 	before     []*subject // what an earlier restoration has made
 	of         map[types.UID]*subject
 	namespaces map[string]bool // those that are made
-	bearers    []*bearer
+	bearers    []*referenceHolder
 	kept       []plan.Kept
 }
 
@@ -78,7 +78,7 @@ type subject struct {
 	// uid is that under which it is known to others: its old one until it is made.
 	uid    types.UID
 	now    *object.Object // as it is, where it was made before
-	bearer *bearer
+	bearer *referenceHolder
 	at     int // its place in the order of what is made
 }
 

@@ -52,7 +52,7 @@ func successor(o object.Object) object.Object {
 
 // unlinked is the plan of a run that took references from an object.
 func unlinked(o object.Object, refs ...object.Reference) *plan.Plan {
-	s := plan.Step{ID: "1", Action: collector.Detach, Object: plan.Object{Identity: o.Identity}}
+	s := plan.Step{ID: "1", Action: collector.ActionUnlink, Object: plan.Object{Identity: o.Identity}}
 	for _, r := range refs {
 		s.References = append(s.References, plan.Reference{Reference: *audit.ReferenceOf(r)})
 	}
@@ -163,7 +163,7 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 		"what a run did not see the collector do, it may have done all the same": {
 			scene{
 				gone:  []object.Object{flags},
-				run:   &plan.Plan{Mode: plan.Delete, Steps: []plan.Step{{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: flags.Identity}}}},
+				run:   &plan.Plan{Mode: plan.Delete, Steps: []plan.Step{{ID: "1", Action: collector.ActionDelete, Object: plan.Object{Identity: flags.Identity}}}},
 				ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}},
 			},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
@@ -406,7 +406,7 @@ func TestWhatIsDamagedIsLeftAloneAndSaid(t *testing.T) {
 	b := scene{gone: []object.Object{ConfigMap("shop/a"), ConfigMap("shop/b")}}.backup(t)
 	b.Saved[0].Object.UID = "another"
 	want := []string{"create ConfigMap/b to ", "leave ConfigMap/a: its manifest cannot be read: it is damaged"}
-	if diff := cmp.Diff(want, told(restore.Make(b, scene{}.look(), restore.Options{}).Plan)); diff != "" {
+	if diff := cmp.Diff(want, told(restore.New(b, scene{}.look(), restore.Options{}).Plan)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -415,7 +415,7 @@ func TestTheDigestIsOfWhatIsMade(t *testing.T) {
 	s := scene{gone: []object.Object{ConfigMap("shop/a")}}
 	one, two := s.backup(t), s.backup(t)
 	two.Saved[0].SHA256 = "another"
-	if restore.Make(one, s.look(), s.options).Plan.Digest == restore.Make(two, s.look(), s.options).Plan.Digest {
+	if restore.New(one, s.look(), s.options).Plan.Digest == restore.New(two, s.look(), s.options).Plan.Digest {
 		t.Error("another manifest has the same digest")
 	}
 }

@@ -101,7 +101,7 @@ func TestARestorationIsSoundAndComesToAnEnd(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				w, b := lost(t, draw(t))
 				before := w.seen()
-				r := restore.Make(b, before, restore.Options{})
+				r := restore.New(b, before, restore.Options{})
 				place := map[string]int{}
 				for i := range r.Plan.Steps {
 					step := &r.Plan.Steps[i]
@@ -121,7 +121,7 @@ func TestARestorationIsSoundAndComesToAnEnd(t *testing.T) {
 					}
 				}
 				everyOwnerThatHoldsIsBack(t, &w, b)
-				again := restore.Make(b, w.seen(), restore.Options{})
+				again := restore.New(b, w.seen(), restore.Options{})
 				if len(again.Plan.Steps) > 0 {
 					t.Fatalf("what is restored is not: %s", told(again.Plan))
 				}
@@ -147,7 +147,7 @@ func everyOwnerThatHoldsIsBack(t *rapid.T, w *world, b restore.Backup) {
 		}
 		for _, r := range m.Metadata.OwnerReferences {
 			owner, there := w.objects[w.uid(r.UID)]
-			holds := there && !owner.DeletingDependents() && owner.Proves(r, now.Namespace)
+			holds := there && !owner.DeletingDependents() && owner.MatchesIdentity(r, now.Namespace)
 			if holds && !slices.ContainsFunc(now.Owners, func(x object.Reference) bool { return x.UID == owner.UID && x.Name == r.Name }) {
 				t.Fatalf("%s has lost its owner %s", now.String(), owner.String())
 			}
@@ -159,7 +159,7 @@ func TestARestorationThatIsCutOffAnywhereIsContinued(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, b := lost(t, DrawBusy(t))
 		whole := world{look: w.look, objects: maps.Clone(w.objects), made: map[types.UID]types.UID{}}
-		r := restore.Make(b, w.seen(), restore.Options{})
+		r := restore.New(b, w.seen(), restore.Options{})
 		for i := range r.Plan.Steps {
 			whole.do(t, r, i)
 		}
@@ -167,7 +167,7 @@ func TestARestorationThatIsCutOffAnywhereIsContinued(t *testing.T) {
 		for i := range cut {
 			w.do(t, r, i)
 		}
-		rest := restore.Make(b, w.seen(), restore.Options{})
+		rest := restore.New(b, w.seen(), restore.Options{})
 		for i := range rest.Plan.Steps {
 			w.do(t, rest, i)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // reason returns to whom an object belongs from now on, and to whom no more.
-func (b *bearer) reason() reason.Restored {
+func (b *referenceHolder) reason() reason.Restored {
 	var out reason.Restored
 	for _, w := range b.wants {
 		r := reason.RestoredReference{Owner: reason.NewOwner(w.was, w.evidence())}
@@ -32,11 +32,11 @@ func (b *bearer) reason() reason.Restored {
 // effect returns what comes of a reference that is restored although it leads nowhere.
 func (w *want) effect() reason.Effect {
 	switch w.comes {
-	case collector.Delete:
+	case collector.ConsequenceDelete:
 		return reason.EffectDelete
-	case collector.Unlink:
+	case collector.ConsequenceUnlink:
 		return reason.EffectUnlink
-	case collector.Stuck, collector.Hidden, collector.None:
+	case collector.ConsequenceStuck, collector.ConsequenceUnknown, collector.ConsequenceNone:
 	}
 	return reason.EffectOther
 }

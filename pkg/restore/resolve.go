@@ -61,7 +61,7 @@ func (m *maker) judge() {
 	for _, b := range m.bearers {
 		n := g.Find(b.uid())
 		judged := judge.Object(n)
-		outlook := collector.Weigh(g.Object(n), collector.Verdicts(judged))
+		outlook := collector.Assess(g.Object(n), collector.Verdicts(judged))
 		first := len(judged) - len(b.wants)
 		for i, w := range b.wants {
 			w.found = judged[first+i]
@@ -70,7 +70,7 @@ func (m *maker) judge() {
 	}
 }
 
-func (b *bearer) uid() types.UID {
+func (b *referenceHolder) uid() types.UID {
 	if b.now != nil {
 		return b.now.UID
 	}
@@ -81,7 +81,7 @@ func (b *bearer) uid() types.UID {
 // UID of then, each with the references that it is to have. Those that are put
 // back come last.
 func (m *maker) future() *snapshot.Snapshot {
-	bearers := make(map[types.UID]*bearer, len(m.bearers))
+	bearers := make(map[types.UID]*referenceHolder, len(m.bearers))
 	for _, b := range m.bearers {
 		bearers[b.uid()] = b
 	}
@@ -127,7 +127,7 @@ func (m *maker) places() map[place]bool {
 
 // owners are the references that an object is to have: those that stay, then
 // those that are put back.
-func (b *bearer) owners() []object.Reference {
+func (b *referenceHolder) owners() []object.Reference {
 	var out []object.Reference
 	if b.now != nil {
 		for i, r := range b.now.Owners {
@@ -144,7 +144,7 @@ func (b *bearer) owners() []object.Reference {
 
 // settle decides which references are put back. One that the object has already,
 // or wants twice, is not wanted any more. An object may have but one controller.
-func (b *bearer) settle(exact bool) {
+func (b *referenceHolder) settle(exact bool) {
 	var wants []*want
 	for _, w := range b.wants {
 		same := func(r object.Reference) bool {
@@ -166,7 +166,7 @@ func (b *bearer) settle(exact bool) {
 }
 
 // stays says whether what became of a reference is what it would become again.
-func (b *bearer) stays(w *want) bool {
+func (b *referenceHolder) stays(w *want) bool {
 	made := w.owner == nil || w.owner.made() // else it gets another UID
 	return made && len(w.over) > 0 && !slices.ContainsFunc(w.over, func(i int) bool {
 		return !b.now.Owners[i].SameOwner(w.ref) || b.now.Owners[i].Blocks() != w.ref.Blocks()
@@ -175,7 +175,7 @@ func (b *bearer) stays(w *want) bool {
 
 // rival is the controller that the object has already, other than the one that a
 // reference would give it.
-func (b *bearer) rival(w *want) *object.Reference {
+func (b *referenceHolder) rival(w *want) *object.Reference {
 	if b.now == nil || !w.ref.Controls() {
 		return nil
 	}

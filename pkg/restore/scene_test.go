@@ -124,5 +124,5 @@ func bare(t failing, o *object.Object) json.RawMessage {
 
 func planned(t testing.TB, s scene) *restore.Restoration {
 	t.Helper()
-	return restore.Make(s.backup(t), s.look(), s.options)
+	return restore.New(s.backup(t), s.look(), s.options)
 }

@@ -92,7 +92,7 @@ func (m *maker) steps(order []*subject, after [][]int) (steps []plan.Step, works
 	return steps, works
 }
 
-func (m *maker) step(n int, action collector.Act, b *bearer) plan.Step {
+func (m *maker) step(n int, action collector.Action, b *referenceHolder) plan.Step {
 	return plan.Step{
 		ID: id(n), Pass: 1, Action: action, Object: plan.Object{Identity: b.object},
 		After: []string{}, References: []plan.Reference{}, OwnerUIDs: []string{},
@@ -113,8 +113,8 @@ func (s *subject) ownedBy(owner *subject) bool {
 
 // inOrder are the bearers, those that are made first, in the order in which they
 // are.
-func (m *maker) inOrder(order []*subject) []*bearer {
-	out := make([]*bearer, 0, len(m.bearers))
+func (m *maker) inOrder(order []*subject) []*referenceHolder {
+	out := make([]*referenceHolder, 0, len(m.bearers))
 	for _, s := range order {
 		out = append(out, s.bearer)
 	}
@@ -127,7 +127,7 @@ func (m *maker) inOrder(order []*subject) []*bearer {
 }
 
 // follows is the step that makes an object's owner, its controller if it has one.
-func follows(b *bearer) string {
+func follows(b *referenceHolder) string {
 	out := ""
 	for _, w := range b.wants {
 		made := w.kept && w.owner != nil && !w.owner.made() && w.owner != b.made

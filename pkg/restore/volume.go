@@ -32,7 +32,7 @@ func (s *surroundings) volume(name string) volume {
 func surroundingsOf(l *live, seen *snapshot.Snapshot) *surroundings {
 	s := &surroundings{volumes: map[string]volume{}}
 	if m, ok := l.Map("v1", "PersistentVolume"); ok {
-		s.whole = l.Saw(m.Type.GroupResource(), "")
+		s.whole = l.Listed(m.Type.GroupResource(), "")
 	}
 	for _, asked := range seen.Lookups {
 		if asked.APIVersion == "v1" && asked.Kind == "PersistentVolume" && asked.Outcome == snapshot.Absent {

@@ -13,7 +13,7 @@ func BenchmarkAdd(b *testing.B) {
 	s := st.Replicated(50_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		var c snapshot.Collection
+		var c snapshot.Deduper
 		c.Add(s.Objects...)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Collection gathers objects by UID: an object served under several groups or
+// Deduper gathers objects by UID: an object served under several groups or
 // versions is kept once, its further identities as aliases
 // (docs/gc-semantics.md#one-object-in-several-groups). Where namespace, name or
 // creation time differ, those are not one object: the one that is kept is
 // marked as contested. The zero value is ready. It is not safe for concurrent
 // use.
-type Collection struct {
+type Deduper struct {
 	objects []*object.Object
 	byUID   *Index
 	// twins are the identities of objects that came several times, by their place, as
@@ -29,7 +29,7 @@ type twins struct {
 
 // Grow makes room for so many more objects, which spares that what is there is moved
 // again and again.
-func (c *Collection) Grow(more int) {
+func (c *Deduper) Grow(more int) {
 	if c.byUID == nil {
 		c.byUID = NewIndex(more, func(place int) types.UID { return c.objects[place].UID })
 	}
@@ -39,10 +39,10 @@ func (c *Collection) Grow(more int) {
 // Add keeps the objects it has not seen yet, and changes none of them. Of two
 // sights of one UID the smaller identity stays the object's own, so that the
 // result does not depend on the order of arrival.
-func (c *Collection) Add(objects ...*object.Object) {
+func (c *Deduper) Add(objects ...*object.Object) {
 	c.Grow(len(objects))
 	for _, o := range objects {
-		if i := c.byUID.Enter(o.UID, len(c.objects)); i < len(c.objects) {
+		if i := c.byUID.Insert(o.UID, len(c.objects)); i < len(c.objects) {
 			c.merge(i, o)
 			continue
 		}
@@ -51,7 +51,7 @@ func (c *Collection) Add(objects ...*object.Object) {
 }
 
 // Object is what was seen of a UID, or nil.
-func (c *Collection) Object(uid types.UID) *object.Object {
+func (c *Deduper) Object(uid types.UID) *object.Object {
 	if c.byUID == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (c *Collection) Object(uid types.UID) *object.Object {
 
 // Objects are all objects gathered so far, in no documented order. The slice is
 // the collection's own.
-func (c *Collection) Objects() []*object.Object {
+func (c *Deduper) Objects() []*object.Object {
 	for i := range c.twins {
 		c.settle(i)
 	}
@@ -72,7 +72,7 @@ func (c *Collection) Objects() []*object.Object {
 }
 
 // merge takes note of another sight of an object.
-func (c *Collection) merge(i int, o *object.Object) {
+func (c *Deduper) merge(i int, o *object.Object) {
 	if c.twins == nil {
 		c.twins = map[int]twins{}
 	}
@@ -91,7 +91,7 @@ func (c *Collection) merge(i int, o *object.Object) {
 
 // settle puts a new object with all its aliases in the place of one that was seen
 // several times.
-func (c *Collection) settle(i int) {
+func (c *Deduper) settle(i int) {
 	known, ok := c.twins[i]
 	if !ok {
 		return

@@ -25,7 +25,7 @@ func TestACollectionKeepsOneObjectPerUID(t *testing.T) {
 	for range len(arrivals) {
 		arrivals = append(arrivals[1:], arrivals[0])
 		for _, order := range [][]object.Object{arrivals, st.Reversed(arrivals)} {
-			var c snapshot.Collection
+			var c snapshot.Deduper
 			c.Add(st.Pointers(order)...)
 			if len(c.Objects()) != 2 {
 				t.Fatalf("got %d objects, want 2", len(c.Objects()))
@@ -41,7 +41,7 @@ func TestACollectionKeepsOneObjectPerUID(t *testing.T) {
 }
 
 func TestAnEmptyCollectionAnswersNothing(t *testing.T) {
-	var c snapshot.Collection
+	var c snapshot.Deduper
 	if c.Object("u") != nil || len(c.Objects()) != 0 {
 		t.Errorf("got %v, %v", c.Object("u"), c.Objects())
 	}
@@ -58,7 +58,7 @@ func TestTheOrderOfArrivalDoesNotMatter(t *testing.T) {
 			}
 			arrivals = append(arrivals, o)
 		}
-		var one, other snapshot.Collection
+		var one, other snapshot.Deduper
 		one.Add(st.Pointers(arrivals)...)
 		shuffled := rapid.Permutation(arrivals).Draw(t, "shuffled")
 		for _, o := range shuffled {
@@ -92,7 +92,7 @@ func TestMergingSightsLeavesTheCallersObjectsAlone(t *testing.T) {
 	one := st.Object("b/v1", "Thing", "n/x", st.UID("u"))
 	one.Aliases = append(spare, object.Identity{APIVersion: "z/v1", Kind: "Thing", Namespace: "n", Name: "x", UID: "u"})
 	before := slices.Clone(one.Aliases[:4])
-	var c snapshot.Collection
+	var c snapshot.Deduper
 	as := one.Identity
 	another := st.Object("a/v1", "Thing", "n/x", st.UID("u"))
 	c.Add(&one, &another)

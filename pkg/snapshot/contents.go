@@ -68,14 +68,14 @@ func (v *View) hiding(gr schema.GroupResource, namespace string) []Gap {
 			out = append(out, g)
 		}
 	}
-	if v.Saw(gr, namespace) {
+	if v.Listed(gr, namespace) {
 		return out
 	}
 	if gap := v.GapAt(gr, namespace); gap != nil {
 		return append(out, *gap)
 	}
 	served := slices.ContainsFunc(v.types, func(t Type) bool { return t.GroupResource() == gr })
-	unlisted := Gap{Group: gr.Group, Resource: gr.Resource, Namespace: namespace, Reason: Unlisted}
+	unlisted := Gap{Group: gr.Group, Resource: gr.Resource, Namespace: namespace, Reason: NotListed}
 	switch {
 	case !served:
 		unlisted.Message = "the API server does not serve this type"

@@ -33,7 +33,7 @@ func (s *Snapshot) contest() {
 // showed an object with its UID that is not the same.
 func (s *Snapshot) compareLookups() {
 	found := map[types.UID]bool{}
-	var all Collection
+	var all Deduper
 	for i := range s.Lookups {
 		if o := s.Lookups[i].Object; o != nil {
 			found[o.UID] = true

@@ -112,9 +112,9 @@ func TestAReferenceToAContestedUIDIsLookedUp(t *testing.T) {
 	web := st.Deployment("shop/web", st.UID("u"))
 	secret := st.Secret("shop/s", st.OwnedBy(web))
 	asked := func(s *snapshot.Snapshot) []snapshot.Coordinates {
-		var all snapshot.Collection
+		var all snapshot.Deduper
 		all.Add(s.Objects...)
-		return snapshot.NewView(s).Unproven(s.Objects, all.Object)
+		return snapshot.NewView(s).Unverified(s.Objects, all.Object)
 	}
 	if got := asked(st.New(st.Collected(web, secret))); len(got) != 0 {
 		t.Errorf("a listed owner is looked up: %v", got)

@@ -69,7 +69,7 @@ func TestOneUIDOfManyIdentitiesIsGatheredInNoTime(t *testing.T) {
 	for i := range objects {
 		objects[i] = st.ConfigMap(fmt.Sprintf("a/c%06d", (i*7919)%n), st.UID("one"))
 	}
-	var seen snapshot.Collection
+	var seen snapshot.Deduper
 	took := st.Allocated(func() {
 		for i := range objects {
 			seen.Add(&objects[i])

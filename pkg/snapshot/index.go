@@ -46,9 +46,9 @@ func (x *Index) find(uid types.UID, hash uint32) (at, place int) {
 	}
 }
 
-// Enter adds a UID that is to stand at place, and answers that. If the UID is there
+// Insert adds a UID that is to stand at place, and answers that. If the UID is there
 // already it changes nothing, and answers where it stands.
-func (x *Index) Enter(uid types.UID, place int) int {
+func (x *Index) Insert(uid types.UID, place int) int {
 	if 4*x.taken >= 3*len(x.slots) {
 		x.resize(2 * x.taken)
 	}

@@ -21,7 +21,7 @@ func TestAnIndexFindsWhatAMapDoes(t *testing.T) {
 				place = len(list)
 				want[uid] = place
 			}
-			if got := x.Enter(uid, len(list)); got != place {
+			if got := x.Insert(uid, len(list)); got != place {
 				t.Fatalf("%q stands at %d, entered at %d", uid, place, got)
 			}
 			if !known {

@@ -22,7 +22,7 @@ import (
 // it leaves out of a type it holds (by a name, a
 // selector or a namespace on the command line) cannot be told from absence.
 type kubectlList struct {
-	objects Collection
+	objects Deduper
 	types   map[schema.GroupVersionKind]*Type
 }
 

@@ -90,7 +90,7 @@ func decodeSnapshot(data []byte) (*Snapshot, error) {
 		}
 		_, unknown, _ = strings.Cut(firstLine(err), "unknown field ") // nothing else is wrong
 	}
-	var seen Collection
+	var seen Deduper
 	for i, o := range f.Objects {
 		if o == nil || nameless(o.Identity) {
 			return nil, fmt.Errorf("object %d of the snapshot lacks its kind, name or uid", i+1)

@@ -42,7 +42,7 @@ type Lookup struct {
 	Coordinates
 	Outcome Outcome        `json:"outcome"`
 	Object  *object.Object `json:"object,omitempty"`  // what lives there, when found
-	Reason  Reason         `json:"reason,omitempty"`  // when failed
+	Reason  ErrorClass     `json:"reason,omitempty"`  // when failed
 	Message string         `json:"message,omitempty"` // when failed, unescaped
 }
 

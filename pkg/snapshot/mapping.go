@@ -11,21 +11,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// Spelling is by what accident an apiVersion and kind are understood.
-type Spelling = reason.Spelling
+// KindSpelling is by what accident an apiVersion and kind are understood.
+type KindSpelling = reason.Spelling
 
 // Plain is no accident; the other spellings are those of reasons.
 const (
-	Plain     Spelling = ""
-	Lowercase          = reason.LowerCaseKind
-	ListKind           = reason.KindOfList
-	NoVersion          = reason.NoVersionInGroup
+	Plain     KindSpelling = ""
+	Lowercase              = reason.LowerCaseKind
+	ListKind               = reason.KindOfList
+	NoVersion              = reason.NoVersionInGroup
 )
 
 // Mapping is where the collector would ask for an apiVersion and kind.
 type Mapping struct {
 	Type     Type
-	Spelling Spelling
+	Spelling KindSpelling
 	Served   bool // false for a guessed list kind: the path answers 404 whatever the name
 }
 
@@ -122,9 +122,9 @@ func (m *Mapper) Versions(group, kind string) []Type {
 	return m.versions[schema.GroupKind{Group: group, Kind: kind}]
 }
 
-// Reversioned is a reference in the version in which its kind is served, the
+// WithServedVersion is a reference in the version in which its kind is served, the
 // preferred one of several. ok is false where its own version is served, or none.
-func (m *Mapper) Reversioned(r object.Reference) (out object.Reference, ok bool) {
+func (m *Mapper) WithServedVersion(r object.Reference) (out object.Reference, ok bool) {
 	if _, mapped := m.Map(r.APIVersion, r.Kind); mapped {
 		return r, false
 	}

@@ -22,7 +22,7 @@ func TestAKindLeadsWhereTheCollectorWouldAsk(t *testing.T) {
 		name             string
 		apiVersion, kind string
 		want             string
-		spelling         snapshot.Spelling
+		spelling         snapshot.KindSpelling
 	}{
 		{"a core kind", "v1", "Pod", "pods v1", snapshot.Plain},
 		{"a kind of a group", "apps/v1", "Deployment", "deployments.apps v1", snapshot.Plain},

@@ -9,11 +9,11 @@ import (
 // aPart is so many things that another goroutine costs nothing beside them.
 const aPart = 8192
 
-// InParts has work done on consecutive parts, from..to-1, of so many things, on every
+// Parallel has work done on consecutive parts, from..to-1, of so many things, on every
 // processor there is. The answers are in the order of the parts, so that what is put
 // together from them does not depend on how many processors those are. work must write
 // nothing that another part reads.
-func InParts[T any](things int, work func(from, to int) T) []T {
+func Parallel[T any](things int, work func(from, to int) T) []T {
 	answers := make([]T, (things+aPart-1)/aPart)
 	var next atomic.Int64
 	worker := func() {

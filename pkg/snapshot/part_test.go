@@ -14,7 +14,7 @@ func TestPartsAreAllThereInTheirOrder(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 			for _, things := range []int{0, 1, 8191, 8192, 8193, 50_000} {
 				at := 0
-				for _, part := range snapshot.InParts(things, func(from, to int) [2]int { return [2]int{from, to} }) {
+				for _, part := range snapshot.Parallel(things, func(from, to int) [2]int { return [2]int{from, to} }) {
 					if part[0] != at || part[1] <= at {
 						t.Fatalf("of %d: a part from %d to %d where %d is next", things, part[0], part[1], at)
 					}
@@ -31,7 +31,7 @@ func TestPartsAreAllThereInTheirOrder(t *testing.T) {
 func TestPartsAreWorkedOnSideBySide(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	met := make(chan bool)
-	got := snapshot.InParts(10_000, func(from, _ int) int {
+	got := snapshot.Parallel(10_000, func(from, _ int) int {
 		if from == 0 {
 			met <- true
 		} else {

@@ -134,7 +134,7 @@ func drawAnything(t *rapid.T) *snapshot.Snapshot {
 	for range rapid.IntRange(0, 3).Draw(t, "gaps") {
 		s.Gaps = append(s.Gaps, snapshot.Gap{
 			Group: text.Draw(t, "group"), Resource: text.Draw(t, "resource"), Namespace: text.Draw(t, "namespace"),
-			Reason:  rapid.SampledFrom([]snapshot.Reason{snapshot.Forbidden, snapshot.Webhook}).Draw(t, "reason"),
+			Reason:  rapid.SampledFrom([]snapshot.ErrorClass{snapshot.Forbidden, snapshot.Webhook}).Draw(t, "reason"),
 			Message: text.Draw(t, "message"),
 		})
 	}

@@ -35,12 +35,12 @@ type Listing struct {
 // Gap is a type, a group or a namespace of a type that could not be read. All
 // stands for every resource of the group, or for every group.
 type Gap struct {
-	Group     string `json:"group"`
-	Resource  string `json:"resource"`
-	Namespace string `json:"namespace"`      // empty: wherever it was asked for; All: where it was only searched for lost owners
-	Name      string `json:"name,omitempty"` // set: not the type, but single owners of it could not be asked for, this one first
-	Reason    Reason `json:"reason"`
-	Message   string `json:"message"` // as the server put it: unescaped
+	Group     string     `json:"group"`
+	Resource  string     `json:"resource"`
+	Namespace string     `json:"namespace"`      // empty: wherever it was asked for; All: where it was only searched for lost owners
+	Name      string     `json:"name,omitempty"` // set: not the type, but single owners of it could not be asked for, this one first
+	Reason    ErrorClass `json:"reason"`
+	Message   string     `json:"message"` // as the server put it: unescaped
 }
 
 // All means every group or resource of a gap. As its namespace
@@ -49,45 +49,45 @@ type Gap struct {
 // verdict, only the reason that is given for it.
 const All = reason.All
 
-// Reason classes what stood in the way of a request.
-type Reason string
+// ErrorClass classes what stood in the way of a request.
+type ErrorClass string
 
 // The reasons of gaps and of failed lookups: part of the JSON contract.
 const (
-	Forbidden    Reason = "forbidden"          // 401 and 403
-	Unavailable  Reason = "unavailable"        // 503, an aggregated API that is down, a broken connection
-	TimedOut     Reason = "timeout"            // the server's, the gateway's or ours
-	Throttled    Reason = "throttled"          // 429 until we gave up
-	Webhook      Reason = "conversion-webhook" // a CRD's conversion webhook failed
-	ServerError  Reason = "server-error"       // any other 5xx
-	Unreadable   Reason = "unreadable"         // an answer that could not be decoded
-	Vanished     Reason = "vanished"           // discovery named it, the server no longer knows it
-	Undiscovered Reason = "undiscovered"       // an APIService or CustomResourceDefinition announces it, or an earlier scan found it, and discovery lacks it
-	NotInFile    Reason = "not-in-file"        // a kubectl list does not hold it
-	Unproven     Reason = "unproven"           // a 404 that does not prove absence
-	BadName      Reason = "bad-name"           // a name that no object can have, so none was asked for
-	BadConfig    Reason = "bad-config"         // the kubeconfig does not lead to the cluster, so it was not asked
+	Forbidden    ErrorClass = "forbidden"          // 401 and 403
+	Unavailable  ErrorClass = "unavailable"        // 503, an aggregated API that is down, a broken connection
+	TimedOut     ErrorClass = "timeout"            // the server's, the gateway's or ours
+	Throttled    ErrorClass = "throttled"          // 429 until we gave up
+	Webhook      ErrorClass = "conversion-webhook" // a CRD's conversion webhook failed
+	ServerError  ErrorClass = "server-error"       // any other 5xx
+	Unreadable   ErrorClass = "unreadable"         // an answer that could not be decoded
+	Vanished     ErrorClass = "vanished"           // discovery named it, the server no longer knows it
+	Undiscovered ErrorClass = "undiscovered"       // an APIService or CustomResourceDefinition announces it, or an earlier scan found it, and discovery lacks it
+	NotInFile    ErrorClass = "not-in-file"        // a kubectl list does not hold it
+	Unverified   ErrorClass = "unproven"           // a 404 that does not prove absence
+	BadName      ErrorClass = "bad-name"           // a name that no object can have, so none was asked for
+	BadConfig    ErrorClass = "bad-config"         // the kubeconfig does not lead to the cluster, so it was not asked
 	// ContestedUID is the reason of a gap whose type has objects with the UID of another
 	// object, so that nobody can say what depends on either.
-	ContestedUID Reason = "contested-uid"
-	// Unlisted is the reason for which the contents of a Namespace or of a
+	ContestedUID ErrorClass = "contested-uid"
+	// NotListed is the reason for which the contents of a Namespace or of a
 	// CustomResourceDefinition are unknown where no list failed, as none was asked for.
-	Unlisted Reason = "unlisted"
+	NotListed ErrorClass = "unlisted"
 )
 
 // GapReasons are those that a gap can have.
-var GapReasons = []Reason{
-	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unproven, BadConfig,
+var GapReasons = []ErrorClass{
+	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unverified, BadConfig,
 	ContestedUID,
 }
 
 // The reasons for which a write was not done, besides those above.
 const (
-	Conflict Reason = "conflict" // the object is no longer in the state that the write was bound to
-	Gone     Reason = "gone"     // the very object is gone, or replaced by another of its name
-	Invalid  Reason = "invalid"  // the server refuses the object as it would be (422)
-	Refused  Reason = "refused"  // any other 4xx
-	Exists   Reason = "exists"   // another object is there already under the name of one that was to be made
+	Conflict ErrorClass = "conflict" // the object is no longer in the state that the write was bound to
+	Gone     ErrorClass = "gone"     // the very object is gone, or replaced by another of its name
+	Invalid  ErrorClass = "invalid"  // the server refuses the object as it would be (422)
+	Refused  ErrorClass = "refused"  // any other 4xx
+	Exists   ErrorClass = "exists"   // another object is there already under the name of one that was to be made
 )
 
 // Parameter returns the gap as the parameter of a reason, without the server's message.

@@ -39,8 +39,8 @@ func NewView(s *Snapshot) *View {
 	return v
 }
 
-// Saw says whether every object of the type in that namespace was listed.
-func (v *View) Saw(gr schema.GroupResource, namespace string) bool {
+// Listed says whether every object of the type in that namespace was listed.
+func (v *View) Listed(gr schema.GroupResource, namespace string) bool {
 	return v.listed[Listing{Group: gr.Group, Resource: gr.Resource}] ||
 		namespace != "" && v.listed[Listing{Group: gr.Group, Resource: gr.Resource, Namespace: namespace}]
 }
@@ -48,7 +48,7 @@ func (v *View) Saw(gr schema.GroupResource, namespace string) bool {
 // GapAt is what kept objects of the type in that namespace from being seen, or
 // nil. A type that was listed there has no gap.
 func (v *View) GapAt(gr schema.GroupResource, namespace string) *Gap {
-	if v.Saw(gr, namespace) {
+	if v.Listed(gr, namespace) {
 		return nil
 	}
 	for i, g := range v.gaps {
@@ -87,14 +87,14 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 	return m, c, true
 }
 
-// Unproven lists, once each, the coordinates of references that what was seen
+// Unverified lists, once each, the coordinates of references that what was seen
 // does not prove and one GET could: the kind maps, the scope fits, the name can
 // be a path segment, the type has no gap, and no object with the reference's
 // UID was seen there. Where the version is not served, that is asked of the one
 // that is: what mends the reference depends on it. known answers the object of a UID
 // or nil, to several at a time; objects are those whose references matter.
-func (v *View) Unproven(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
-	return Unique(slices.Concat(InParts(len(objects), func(from, to int) []Coordinates { return v.unproven(objects[from:to], known) })...))
+func (v *View) Unverified(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
+	return Unique(slices.Concat(Parallel(len(objects), func(from, to int) []Coordinates { return v.unproven(objects[from:to], known) })...))
 }
 
 func (v *View) unproven(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
@@ -103,11 +103,11 @@ func (v *View) unproven(objects []*object.Object, known func(types.UID) *object.
 	for _, o := range objects {
 		for _, r := range o.Owners {
 			owner := known(r.UID)
-			if owner != nil && owner.Proves(r, o.Namespace) {
+			if owner != nil && owner.MatchesIdentity(r, o.Namespace) {
 				continue
 			}
-			r, other := v.Reversioned(r)
-			if other && owner != nil && owner.Proves(r, o.Namespace) {
+			r, other := v.WithServedVersion(r)
+			if other && owner != nil && owner.MatchesIdentity(r, o.Namespace) {
 				continue
 			}
 			m, c, ok := v.CoordinatesOf(o.Namespace, r)

@@ -29,7 +29,7 @@ func TestATypeWasSeenWhereItWasListed(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := snapshot.NewView(st.New(test.part)).Saw(pods, test.namespace); got != test.want {
+			if got := snapshot.NewView(st.New(test.part)).Listed(pods, test.namespace); got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
@@ -168,10 +168,10 @@ func TestOneGETIsAskedForEveryOwnerThatNothingProves(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := st.New(test.parts...)
-			var seen snapshot.Collection
+			var seen snapshot.Deduper
 			seen.Add(s.Objects...)
 			var got []string
-			for _, c := range snapshot.NewView(s).Unproven(s.Objects, seen.Object) {
+			for _, c := range snapshot.NewView(s).Unverified(s.Objects, seen.Object) {
 				got = append(got, strings.Join([]string{c.APIVersion, c.Kind, c.Namespace + "/" + c.Name}, " "))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -184,10 +184,10 @@ func TestOneGETIsAskedForEveryOwnerThatNothingProves(t *testing.T) {
 func TestNoAnswerIsAskedForTwice(t *testing.T) {
 	s := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(st.Pod("shop/p"), st.Node("n")))))
 	nothing := func(types.UID) *object.Object { return nil }
-	for _, c := range snapshot.NewView(s).Unproven(s.Objects, nothing) {
+	for _, c := range snapshot.NewView(s).Unverified(s.Objects, nothing) {
 		s.Lookups = append(s.Lookups, snapshot.Lookup{Coordinates: c, Outcome: snapshot.Failed})
 	}
-	if got := snapshot.NewView(s).Unproven(s.Objects, nothing); got != nil {
+	if got := snapshot.NewView(s).Unverified(s.Objects, nothing); got != nil {
 		t.Errorf("asked again for %v", got)
 	}
 }

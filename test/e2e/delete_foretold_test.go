@@ -84,15 +84,15 @@ func (d *deletion) foretell(s sight) {
 	s.Helper()
 	g := graph.New(s.seen)
 	options := d.options(s, g)
-	d.plan = plan.Make(g, options)
+	d.plan = plan.New(g, options)
 	if guarded := d.plan.Guarded(); len(guarded) > 0 {
 		marked, err := s.cluster.MarkClaims(s.Context(), s.seen, guarded)
 		s.must(err)
 		g = graph.New(marked)
 		options = d.options(s, g)
-		d.plan = plan.Make(g, options)
+		d.plan = plan.New(g, options)
 	}
-	end := collector.NewModelOf(g, collector.NewJudge(g), collector.Theirs).Simulate(options.Bounds).Model
+	end := collector.NewActorModel(g, collector.NewJudge(g), collector.ActorControllerManager).Simulate(options.Bounds).Model
 	d.before, d.foretold, d.names, d.seen = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))
@@ -121,7 +121,7 @@ func (d *deletion) options(s sight, g *graph.Graph) plan.Options {
 		}
 		deletes = append(deletes, collector.Deletion{Node: n, Policy: d.policyOf(i)})
 	}
-	return plan.Deletion(collector.Theirs, deletes...)
+	return plan.Deletion(collector.ActorControllerManager, deletes...)
 }
 
 // begin sends the DELETEs. What goes with an earlier target may have gone.

@@ -35,7 +35,7 @@ func (s *scene) sees(scope cluster.Scope) sight {
 	s.must(err)
 	w, err := c.Discover(s.Context())
 	s.must(err)
-	seen, err := c.Look(s.Context(), w, scope, time.Now)
+	seen, err := c.Scan(s.Context(), w, scope, time.Now)
 	s.must(err)
 	return sight{s, c, seen}
 }
@@ -63,12 +63,12 @@ func (s sight) fresh(o object) *subject.Object {
 }
 
 // refusal is the reason of an error.
-func refusal(err error) snapshot.Reason {
-	var failed *cluster.Failure
+func refusal(err error) snapshot.ErrorClass {
+	var failed *cluster.WriteError
 	if errors.As(err, &failed) {
 		return failed.Refusal()
 	}
-	return snapshot.Reason(fmt.Sprint(err))
+	return snapshot.ErrorClass(fmt.Sprint(err))
 }
 
 // left words what a write left of an object.
@@ -173,8 +173,8 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 	for kind, make := range map[string]func(string, string, ...func(object)) object{"builtin": configMap, "custom": widget} {
 		for name, test := range map[string]struct {
 			before func(*scene, object)
-			delete snapshot.Reason
-			patch  snapshot.Reason
+			delete snapshot.ErrorClass
+			patch  snapshot.ErrorClass
 		}{
 			"changed since":          {func(s *scene, o object) { s.patch(o, `{"metadata":{"labels":{"a":"b"}}}`) }, snapshot.Conflict, snapshot.Conflict},
 			"owners changed since":   {func(s *scene, o object) { s.patch(o, `{"metadata":{"ownerReferences":null}}`) }, snapshot.Conflict, snapshot.Conflict},
@@ -205,8 +205,8 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 				if now, err := w.Read(t.Context(), look.of(o).Identity); now != nil || err != nil {
 					t.Errorf("read: %v, %v", now, err)
 				}
-				s.must(w.Await(t.Context(), look.of(o).Identity))
-				if e, err := w.Examine(t.Context(), look.of(o).Identity); err != nil || len(e.Objects) != 0 {
+				s.must(w.WaitForGone(t.Context(), look.of(o).Identity))
+				if e, err := w.Verify(t.Context(), look.of(o).Identity); err != nil || len(e.Objects) != 0 {
 					t.Errorf("examine: %+v, %v", e, err)
 				}
 			})
@@ -431,12 +431,12 @@ func TestWriteRefused(t *testing.T) {
 	w := look.cluster.Writer(look.seen, false)
 	unknown := *look.of(o)
 	unknown.Kind = "Nothing"
-	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); refusal(err) != snapshot.Unproven {
+	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
 		t.Errorf("delete of no known kind: %v", err)
 	}
 	unbound := *look.of(o)
 	unbound.ResourceVersion = ""
-	if _, err := w.Patch(t.Context(), &unbound, subject.Change{Drop: []int{0}}); refusal(err) != snapshot.Unproven {
+	if _, err := w.Patch(t.Context(), &unbound, subject.Change{Drop: []int{0}}); refusal(err) != snapshot.Unverified {
 		t.Errorf("patch of an unknown resourceVersion: %v", err)
 	}
 	if diff := cmp.Diff(look.of(o), look.fresh(o)); diff != "" {
@@ -455,17 +455,17 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	s.remove(crd, metav1.DeletePropagationBackground)
 	s.awaitEnd(t.Context(), crd)
 	w := look.cluster.Writer(look.seen, false)
-	if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != snapshot.Unproven {
+	if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
 		t.Errorf("delete: %v", err)
 	}
-	if _, err := w.Patch(t.Context(), look.of(o), subject.Change{}); refusal(err) != snapshot.Unproven {
+	if _, err := w.Patch(t.Context(), look.of(o), subject.Change{}); refusal(err) != snapshot.Unverified {
 		t.Errorf("patch: %v", err)
 	}
-	if now, err := w.Read(t.Context(), look.of(o).Identity); now != nil || refusal(err) != snapshot.Unproven {
+	if now, err := w.Read(t.Context(), look.of(o).Identity); now != nil || refusal(err) != snapshot.Unverified {
 		t.Errorf("read: %v, %v", now, err)
 	}
 	failed, err := look.cluster.Manifests(t.Context(), look.seen, []subject.Identity{look.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
-	if err != nil || refusal(failed[o.GetUID()]) != snapshot.Unproven {
+	if err != nil || refusal(failed[o.GetUID()]) != snapshot.Unverified {
 		t.Errorf("manifests: %v, %v", failed, err)
 	}
 }
@@ -494,7 +494,7 @@ func TestWriteExamine(t *testing.T) {
 				s.remove(gone, metav1.DeletePropagationBackground)
 				s.remove(waiting, metav1.DeletePropagationForeground)
 			}
-			e, err := look.cluster.Writer(look.seen, false).Examine(t.Context(), look.of(o).Identity)
+			e, err := look.cluster.Writer(look.seen, false).Verify(t.Context(), look.of(o).Identity)
 			s.must(err)
 			if diff := cmp.Diff([]*subject.Object{look.of(o)}, e.Objects); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
@@ -523,7 +523,7 @@ func TestWriteCensusSeesWhatCameSince(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "dependent", ownedBy(to(owner))))
 	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(to(owner))))
-	census, err := look.cluster.Writer(look.seen, false).Census(t.Context())
+	census, err := look.cluster.Writer(look.seen, false).Relist(t.Context())
 	s.must(err)
 	g := graph.New(census)
 	if got := len(g.Dependents(g.Find(owner.GetUID()))); got != 2 || !census.Complete() {
@@ -540,11 +540,11 @@ func TestWriteAwait(t *testing.T) {
 	s.remove(o, metav1.DeletePropagationBackground)
 	brief, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
-	if err := w.Await(brief, look.of(o).Identity); !errors.Is(err, context.DeadlineExceeded) {
+	if err := w.WaitForGone(brief, look.of(o).Identity); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while it is there: %v", err)
 	}
 	ended := make(chan error)
-	go func() { ended <- w.Await(t.Context(), look.of(o).Identity) }()
+	go func() { ended <- w.WaitForGone(t.Context(), look.of(o).Identity) }()
 	s.patch(o, `{"metadata":{"finalizers":null}}`)
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -149,15 +149,15 @@ func (f *auditFlags) judge(ctx context.Context, v contextScan, options audit.Opt
 // unreachable is a cluster that could not be asked, or did not answer.
 func unreachable(name string, err error) audit.Cluster {
 	reason := snapshot.BadConfig
-	var unreachable *cluster.Unreachable
-	var blind *cluster.Blind
+	var unreachable *cluster.UnreachableError
+	var blind *cluster.NothingReadableError
 	switch {
 	case errors.As(err, &unreachable):
 		reason = unreachable.Reason()
 	case errors.As(err, &blind):
 		reason = blind.Gaps[0].Reason
 	}
-	return audit.Silent(name, reason, err.Error())
+	return audit.IdleCollector(name, reason, err.Error())
 }
 
 // warnOf says what weakens the answer about one cluster.

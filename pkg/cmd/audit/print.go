@@ -58,7 +58,7 @@ func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error
 	if len(clusters) == 1 {
 		types = clusters[0].Types
 	}
-	_, err := fmt.Fprintln(f.scan.Out, auditreport.Sum(r, types))
+	_, err := fmt.Fprintln(f.scan.Out, auditreport.SummaryLine(r, types))
 	return err
 }
 

@@ -160,7 +160,7 @@ func (f *collectFlags) planPassAccepting(g *graph.Graph, accepted snapshot.Accep
 		}
 		o.Bounds.Roots = roots
 	}
-	return plan.Make(g, o), nil
+	return plan.New(g, o), nil
 }
 
 // doomed are the objects of which the chosen rules have something to say.

@@ -36,9 +36,9 @@ func (f *deleteFlags) planDeletion(ctx context.Context, p *cli.Planned, targets 
 }
 
 func (f *deleteFlags) buildPlan(g *graph.Graph, targets []graph.Node, accepted snapshot.AcceptedGaps) *plan.Plan {
-	hand := collector.Theirs
+	hand := collector.ActorControllerManager
 	if f.clientSide {
-		hand = collector.Ours
+		hand = collector.ActorClient
 	}
 	deletes := make([]collector.Deletion, len(targets))
 	for i, n := range targets {
@@ -46,7 +46,7 @@ func (f *deleteFlags) buildPlan(g *graph.Graph, targets []graph.Node, accepted s
 	}
 	o := plan.Deletion(hand, deletes...)
 	o.Accepted = accepted
-	return plan.Make(g, o)
+	return plan.New(g, o)
 }
 
 // defaults names the types of targets whose own default is another than the policy
@@ -69,15 +69,15 @@ func (f *deleteFlags) defaults(g *graph.Graph, targets []graph.Node) []string {
 
 // perform deletes what was asked for, and watches the cluster's own collector do
 // the rest; or does all of it.
-func (f *deleteFlags) perform(a *cli.Operation) func(context.Context, *cluster.Writer, execute.Keeper, execute.Options) *execute.Report {
-	return func(ctx context.Context, w *cluster.Writer, k execute.Keeper, o execute.Options) *execute.Report {
-		o.Asked = !f.clientSide
-		if o.Asked && f.wait && !o.DryRun {
-			o.Others = w
+func (f *deleteFlags) perform(a *cli.Operation) func(context.Context, *cluster.Writer, execute.BackupWriter, execute.Options) *execute.Report {
+	return func(ctx context.Context, w *cluster.Writer, k execute.BackupWriter, o execute.Options) *execute.Report {
+		o.RequestedOnly = !f.clientSide
+		if o.RequestedOnly && f.wait && !o.DryRun {
+			o.Watcher = w
 			dog := cli.StartWatchdog(ctx, a.ExplainStall)
 			defer dog.Stop()
-			tell := o.Tell
-			o.Tell = func(e event.Event) {
+			tell := o.OnEvent
+			o.OnEvent = func(e event.Event) {
 				dog.Observe(e)
 				tell(e)
 			}
@@ -106,7 +106,7 @@ func (f *deleteFlags) planRemaining(a *cli.Operation) cli.PlanFunc {
 		for _, n := range of.Nodes() {
 			about.Add(n)
 		}
-		p.Plan = plan.Make(p.Graph, plan.Options{Mode: plan.Collect, Hand: f.actor(), Bounds: collector.Bounds{Roots: about.Has}, Accepted: f.gaps.Accepted()})
+		p.Plan = plan.New(p.Graph, plan.Options{Mode: plan.Collect, Hand: f.actor(), Bounds: collector.Bounds{Roots: about.Has}, Accepted: f.gaps.Accepted()})
 		p.Plan.Steps = slices.DeleteFunc(p.Plan.Steps, func(s plan.Step) bool { return !about.Has(p.Graph.Find(s.Object.UID)) })
 		p.Plan.Blocked = slices.DeleteFunc(p.Plan.Blocked, func(b plan.Blocked) bool { return !of.Has(p.Graph.Find(b.Object.UID)) })
 		return nil
@@ -114,9 +114,9 @@ func (f *deleteFlags) planRemaining(a *cli.Operation) cli.PlanFunc {
 }
 
 // actor is who does the work of the collector.
-func (f *deleteFlags) actor() collector.Hand {
+func (f *deleteFlags) actor() collector.Actor {
 	if f.clientSide {
-		return collector.Ours
+		return collector.ActorClient
 	}
-	return collector.Theirs
+	return collector.ActorControllerManager
 }

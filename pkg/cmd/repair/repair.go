@@ -87,7 +87,7 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	flags := cmd.Flags()
 	_ = flags.MarkHidden("max-deletes") // nothing is
 	flags.StringVarP(&f.selector, "selector", "l", "", "repair only objects with these labels")
-	flags.StringSliceVar(&f.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.Mended(), ", "))
+	flags.StringSliceVar(&f.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.RepairableRules(), ", "))
 	flags.StringVar(&f.fix, "fix", chooseFix, "the repair: chosen per reference (auto), or only "+strings.Join(fixes.Values()[1:], ", "))
 	flags.StringSliceVar(&f.references, "reference", nil, "with --fix unlink and one object: remove only its references to the owner with this UID, even if they are valid")
 	cli.CompleteFlag(cmd, "fix", cli.CompleteOne(fixes.Described()...))
@@ -121,16 +121,16 @@ func (f *repairFlags) run(ctx context.Context, asked *selection) error {
 }
 
 // causes are those of the references of which the chosen rules speak.
-func (f *repairFlags) causes() ([]collector.Cause, error) {
+func (f *repairFlags) causes() ([]collector.VerdictCause, error) {
 	if err := audit.Check(f.rules); err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}
-	var out []collector.Cause
+	var out []collector.VerdictCause
 	for _, rule := range f.rules {
-		cause, mends := audit.MendedBy(rule)
+		cause, mends := audit.RepairFor(rule)
 		if !mends {
 			return nil, cli.WithHint(
-				cli.Usagef("repair cannot repair what rule %s flags", cli.Quote(rule)), "rules that it can repair: "+strings.Join(audit.Mended(), ", "),
+				cli.Usagef("repair cannot repair what rule %s flags", cli.Quote(rule)), "rules that it can repair: "+strings.Join(audit.RepairableRules(), ", "),
 			)
 		}
 		out = append(out, cause)
@@ -154,7 +154,7 @@ func (f *repairFlags) how() (repair.Fix, error) {
 func repairableRules() []string {
 	var out []string
 	for _, r := range audit.Rules {
-		if _, repairable := audit.MendedBy(r.ID); repairable {
+		if _, repairable := audit.RepairFor(r.ID); repairable {
 			out = append(out, r.ID+"\t"+r.Summary)
 		}
 	}

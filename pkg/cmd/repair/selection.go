@@ -122,7 +122,7 @@ func (a *selection) plan(g *graph.Graph, first bool) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
-	return plan.MakeRepair(g, options), nil
+	return plan.NewRepair(g, options), nil
 }
 
 // carried refuses a reference that the object does not have.

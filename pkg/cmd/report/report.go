@@ -129,7 +129,7 @@ func (f *reportFlags) run(ctx context.Context) error {
 // over everything, the steps only for what collect would be bound to.
 func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
 	p := html.Page{
-		Graph: g, Report: found, Pass: plan.Make(g, plan.Options{Mode: plan.Collect}), Version: cli.Release(),
+		Graph: g, Report: found, Pass: plan.New(g, plan.Options{Mode: plan.Collect}), Version: cli.Release(),
 		Source: html.Source{Namespace: f.scan.Config.Namespace(), Selector: f.selector},
 		Hints:  auditreport.Hints(found, cli.NextCommands()),
 	}
@@ -139,7 +139,7 @@ func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
 	if f.plan {
 		p.Plan = p.Pass
 		if within := f.scan.InScope(g); within != nil {
-			p.Plan = plan.Make(g, plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: within}})
+			p.Plan = plan.New(g, plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: within}})
 		}
 	}
 	if warning := cli.OldServerWarning(g.Snapshot().Server, len(found.Findings)); warning != "" {

@@ -108,7 +108,7 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 // open finds the folder that a word means.
 func (f *restoreFlags) open(name string) (*backup.Backup, error) {
 	saved, err := f.find(name)
-	if errors.As(err, new(*backup.Exposed)) {
+	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, cli.WithHint(err, "others can change this backup: if you trust it, remove their permission with chmod -R go-w, or restore a copy in a folder of your own")
 	}
 	return saved, err

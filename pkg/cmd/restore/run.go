@@ -53,13 +53,13 @@ func (r *restoreRun) run(ctx context.Context, wanted []cli.Target) error {
 	}
 	r.warnOfExact()
 	r.cannotRecord = a.CannotRecord
-	a.Perform = func(ctx context.Context, _ *cluster.Writer, _ execute.Keeper, o execute.Options) *execute.Report {
+	a.Perform = func(ctx context.Context, _ *cluster.Writer, _ execute.BackupWriter, o execute.Options) *execute.Report {
 		future := *a.Snapshot
 		future.Types = slices.Concat(a.Snapshot.Types, r.of.Types)
 		if !o.DryRun {
-			o.Tell = r.noting(o.Tell)
+			o.OnEvent = r.noting(o.OnEvent)
 		}
-		report := execute.Restore(ctx, r.of, a.Cluster.Writer(&future, o.DryRun).Maker(r.maker), r, o)
+		report := execute.Restore(ctx, r.of, a.Cluster.Writer(&future, o.DryRun).Creator(r.maker), r, o)
 		if err := r.closeJournal(); err != nil && a.Unrecorded.Add(err) {
 			a.Progress.Note(fmt.Sprintf("error: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000)))
 		}
@@ -78,7 +78,7 @@ func (r *restoreRun) plan(ctx context.Context, p *cli.Planned) error {
 			return err
 		}
 	}
-	r.of = restore.Make(r.input, p.Snapshot, r.options)
+	r.of = restore.New(r.input, p.Snapshot, r.options)
 	p.Plan = r.of.Plan
 	return nil
 }
@@ -91,19 +91,19 @@ func (r *restoreRun) remaining(_ context.Context, p *cli.Planned) error {
 	input := r.input
 	input.Made = maps.Clone(input.Made)
 	maps.Copy(input.Made, r.made) // else what this run made is somebody else's, and left alone
-	p.Plan = restore.Make(input, p.Snapshot, r.options).Plan
+	p.Plan = restore.New(input, p.Snapshot, r.options).Plan
 	return nil
 }
 
 // recognise finds what an earlier restoration made and was cut off before it could
 // note that.
 func (r *restoreRun) recognise(ctx context.Context, live *cluster.Cluster, seen *snapshot.Snapshot) error {
-	strangers := r.input.Strangers(seen)
+	strangers := r.input.UnrecordedObjects(seen)
 	at := make([]object.Identity, 0, len(strangers))
 	for _, now := range strangers {
 		at = append(at, now)
 	}
-	made, err := live.Writer(seen, false).Maker(r.maker).Made(ctx, at)
+	made, err := live.Writer(seen, false).Creator(r.maker).Made(ctx, at)
 	for then, now := range strangers {
 		if made[now] == now.UID {
 			r.input.Made[then] = now.UID

@@ -198,7 +198,7 @@ func (f *treeFlags) printer() (func(context.Context, judgedGraph, tree.Family, i
 		return nil, &cli.UsageError{Err: err}
 	}
 	return func(_ context.Context, seen judgedGraph, family tree.Family, _ int) error {
-		document := tree.Documented(seen.graph, seen.judge, family)
+		document := tree.NewDocument(seen.graph, seen.judge, family)
 		return format.Print(f.scan.Out, structured.NewDocument("Tree", document, document.Identities()...), f.scan.OutTerm)
 	}, nil
 }
@@ -208,7 +208,7 @@ func (f *treeFlags) printTree(ctx context.Context, seen judgedGraph, family tree
 	if err != nil {
 		return err
 	}
-	rows := tree.Lay(seen.graph, seen.judge, family, seen.graph.Snapshot().Taken)
+	rows := tree.Layout(seen.graph, seen.judge, family, seen.graph.Snapshot().Taken)
 	view := tree.View{Graph: seen.graph, Judge: seen.judge, Cells: cells, Palette: f.scan.Palette(), Wide: f.output == "wide", Isolated: isolated}
 	if len(rows) == 0 {
 		fmt.Fprintln(f.scan.Err, "Nothing to show: no object in scope has an owner or a dependent.")

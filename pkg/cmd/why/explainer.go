@@ -19,14 +19,14 @@ import (
 // explainer is one look about which questions are answered.
 type explainer struct {
 	graph     *graph.Graph
-	view      *explain.View
+	view      *explain.Explainer
 	live      *cluster.Cluster // nil when the look came from a file
 	traceless bool             // an object was asked for that is not there, and of which nothing tells
 }
 
 func newExplainer(taken *snapshot.Snapshot, live *cluster.Cluster) *explainer {
 	g := graph.New(taken)
-	return &explainer{graph: g, view: explain.NewView(g), live: live}
+	return &explainer{graph: g, view: explain.NewExplainer(g), live: live}
 }
 
 // all answers every question, in their order.
@@ -93,16 +93,16 @@ func (e *explainer) gone(ctx context.Context, at object.Identity) *explain.Answe
 }
 
 // eventHistory is what the cluster's Events tell of an object.
-func (e *explainer) eventHistory(ctx context.Context, of object.Identity) explain.Told {
+func (e *explainer) eventHistory(ctx context.Context, of object.Identity) explain.EventHistory {
 	if e.live == nil {
-		return explain.Told{Unread: "a file holds none"}
+		return explain.EventHistory{Unread: "a file holds none"}
 	}
 	found, err := e.live.Events(ctx, of)
 	if err != nil {
 		message, _, _ := strings.Cut(err.Error(), "\n")
-		return explain.Told{Unread: message}
+		return explain.EventHistory{Unread: message}
 	}
-	var told explain.Told
+	var told explain.EventHistory
 	for _, event := range found {
 		told.Events = append(told.Events, explain.Event(event))
 	}

@@ -35,22 +35,22 @@ func report() *audit.Report {
 		Findings: []audit.Finding{
 			{
 				Rule: "unserved-owner-version", Severity: audit.Error, Object: id("shop", "ConfigMap", "flags"),
-				Verdict: collector.Unresolvable, Consequence: collector.Stuck, Fix: audit.UpdateVersion,
+				Verdict: collector.Unresolvable, Consequence: collector.ConsequenceStuck, Fix: audit.UpdateVersion,
 				Reason: said("apps/v1beta1 Deployment/web, served: v1"), Effect: said("can never decide"),
 			},
 			{
 				Rule: "missing-owner", Severity: audit.Warning, Object: id("shop", "ConfigMap", "shared"),
-				Verdict: collector.Dangling, Consequence: collector.Unlink, Fix: audit.Unlink,
+				Verdict: collector.Dangling, Consequence: collector.ConsequenceUnlink, Fix: audit.Unlink,
 				Reason: said("Deployment/old is gone"), Effect: said("drops the reference, 1 owner remains"),
 			},
 			{
 				Rule: "replaced-owner", Severity: audit.Error, Object: id("shop", "Secret", "restored"),
-				Verdict: collector.Dangling, Consequence: collector.Delete, Fix: audit.Relink,
+				Verdict: collector.Dangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink,
 				Reason: said("Deployment/web has another UID now"), Effect: said("deletes it"),
 			},
 			{
 				Rule: "unverified-owner", Severity: audit.Warning, Object: id("billing", "Secret", "token"),
-				Verdict: collector.Unknown, Consequence: collector.Hidden, Fix: audit.NoFix,
+				Verdict: collector.Unknown, Consequence: collector.ConsequenceUnknown, Fix: audit.NoFix,
 				Reason: said("Invoice/2026-11: may not list invoices"), Effect: said("unknown"),
 			},
 		},
@@ -68,7 +68,7 @@ func written(t *testing.T, r *audit.Report, wide bool, mode color.Mode) string {
 
 func TestTable(t *testing.T) {
 	hostile := &audit.Report{Findings: []audit.Finding{{
-		Rule: "missing-owner", Severity: audit.Info, Object: id("", "Node", "n\nerror  forged"), Consequence: collector.None,
+		Rule: "missing-owner", Severity: audit.Info, Object: id("", "Node", "n\nerror  forged"), Consequence: collector.ConsequenceNone,
 		Reason: said(strings.Repeat("x", 102400) + "/\x1b[31m is gone"), Effect: said("nothing"),
 	}}}
 	for name, c := range map[string]struct {
@@ -137,7 +137,7 @@ func TestSum(t *testing.T) {
 		"Nothing to report in 0 objects with 0 references. Incomplete scan.":                                  {},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if diff := cmp.Diff(want, auditreport.Sum(&r, 57)); diff != "" {
+			if diff := cmp.Diff(want, auditreport.SummaryLine(&r, 57)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -169,7 +169,7 @@ func TestHints(t *testing.T) {
 }
 
 func TestGaps(t *testing.T) {
-	gap := func(group, resource, namespace string, reason snapshot.Reason) snapshot.Gap {
+	gap := func(group, resource, namespace string, reason snapshot.ErrorClass) snapshot.Gap {
 		return snapshot.Gap{Group: group, Resource: resource, Namespace: namespace, Reason: reason, Message: "not shown"}
 	}
 	var many []snapshot.Gap
@@ -251,7 +251,7 @@ func TestGaps(t *testing.T) {
 
 func TestOfSeveralClustersEachIsNamed(t *testing.T) {
 	r := report()
-	r.Clusters = []audit.Tally{{Name: "edge\x1b"}, {Name: "prod", Answered: true}, {Name: "staging", Answered: true}}
+	r.Clusters = []audit.Counts{{Name: "edge\x1b"}, {Name: "prod", Answered: true}, {Name: "staging", Answered: true}}
 	for i := range r.Findings {
 		r.Findings[i].Cluster = []string{"prod", "staging"}[i%2]
 	}
@@ -264,8 +264,8 @@ func TestOfSeveralClustersEachIsNamed(t *testing.T) {
 			t.Errorf("of which cluster is %q?", line)
 		}
 	}
-	if want := ` of 2 clusters; no answer from edge\x1b. `; !strings.Contains(auditreport.Sum(r, 0), want) {
-		t.Errorf("the sum is %q, want%q in it", auditreport.Sum(r, 0), want)
+	if want := ` of 2 clusters; no answer from edge\x1b. `; !strings.Contains(auditreport.SummaryLine(r, 0), want) {
+		t.Errorf("the sum is %q, want%q in it", auditreport.SummaryLine(r, 0), want)
 	}
 	gaps := []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
 	if got, want := auditreport.Gaps("prod\n", gaps, 68, 3), `warning: cluster prod\n: 1 of 68 types`; !strings.HasPrefix(got, want) {
@@ -322,7 +322,7 @@ func TestSumSaysHowManyTypesWereRead(t *testing.T) {
 		"Incomplete scan.":                          {gap("nodes", "", "single"), gap("jobs", snapshot.All, "")},
 		"Incomplete scan. ":                         {gap("pods", "", ""), gap(snapshot.All, "", "")},
 	} {
-		if got := auditreport.Sum(&audit.Report{Gaps: gaps}, 57); !strings.HasSuffix(got, "references. "+strings.TrimSpace(want)) {
+		if got := auditreport.SummaryLine(&audit.Report{Gaps: gaps}, 57); !strings.HasSuffix(got, "references. "+strings.TrimSpace(want)) {
 			t.Errorf("of %v: %q", gaps, got)
 		}
 	}

@@ -96,7 +96,7 @@ func merge(gaps []snapshot.Gap) []unreadable {
 	type key struct {
 		group, resource string
 		single          bool
-		reason          snapshot.Reason
+		reason          snapshot.ErrorClass
 	}
 	place := map[key]int{}
 	var out []unreadable

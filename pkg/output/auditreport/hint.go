@@ -22,9 +22,9 @@ func Hints(r *audit.Report, c Commands) string {
 	var repair, preview bool
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		_, repaired := audit.MendedBy(f.Rule)
+		_, repaired := audit.RepairFor(f.Rule)
 		repair = repair || repaired && f.Fix != audit.NoFix
-		preview = preview || f.Consequence == collector.Delete || f.Consequence == collector.Unlink
+		preview = preview || f.Consequence == collector.ConsequenceDelete || f.Consequence == collector.ConsequenceUnlink
 	}
 	var hints []string
 	for _, hint := range []struct {

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Sum is the last line of an answer, without its line break: how much was found in how
+// SummaryLine is the last line of an answer, without its line break: how much was found in how
 // much, which clusters gave no answer, and whether the scan was complete. types is how many
 // resource types were to be read; zero if that is unknown.
-func Sum(r *audit.Report, types int) string {
+func SummaryLine(r *audit.Report, types int) string {
 	var found []string
 	for _, kind := range []struct {
 		n    int
@@ -58,7 +58,7 @@ func scan(r *audit.Report, types int) string {
 const namedClusters = 5
 
 // clusters says of how many the sum is, and which of them it is not; empty for the only one.
-func clusters(all []audit.Tally) string {
+func clusters(all []audit.Counts) string {
 	if all == nil {
 		return ""
 	}

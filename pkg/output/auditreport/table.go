@@ -36,7 +36,7 @@ func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 		header = slices.Insert(header, 0, "CLUSTER")
 	}
 	rows := make([][]string, len(r.Findings))
-	for i, f := range GravestFirst(r.Findings) {
+	for i, f := range MostSevereFirst(r.Findings) {
 		rows[i] = row(f, wide, p)
 		if several {
 			rows[i] = slices.Insert(rows[i], 0, escape.Short(f.Cluster, textWidth))
@@ -74,11 +74,11 @@ func name(o object.Identity) string {
 func effect(f *audit.Finding, p *color.Palette) string {
 	words := escape.Short(f.Effect.Brief(), textWidth)
 	switch f.Consequence {
-	case collector.Delete:
+	case collector.ConsequenceDelete:
 		return p.Goes(words)
-	case collector.Unlink, collector.Stuck, collector.Hidden:
+	case collector.ConsequenceUnlink, collector.ConsequenceStuck, collector.ConsequenceUnknown:
 		return p.Changes(words)
-	case collector.None:
+	case collector.ConsequenceNone:
 	}
 	return p.Dim(words)
 }
@@ -92,11 +92,11 @@ func dash(s string) string {
 
 // urgency is the order of what the collector does, within a severity: what is
 // about to be lost comes first.
-var urgency = []collector.Consequence{collector.Delete, collector.Stuck, collector.Unlink, collector.Hidden, collector.None}
+var urgency = []collector.Consequence{collector.ConsequenceDelete, collector.ConsequenceStuck, collector.ConsequenceUnlink, collector.ConsequenceUnknown, collector.ConsequenceNone}
 
-// GravestFirst is the order in which a person reads findings. It keeps that of those
+// MostSevereFirst is the order in which a person reads findings. It keeps that of those
 // that are as grave and as urgent.
-func GravestFirst(findings []audit.Finding) []*audit.Finding {
+func MostSevereFirst(findings []audit.Finding) []*audit.Finding {
 	out := make([]*audit.Finding, len(findings))
 	for i := range findings {
 		out[i] = &findings[i]

@@ -14,7 +14,7 @@ type state struct {
 	name  string
 	asked object.Object // looked for by its UID; where no object has that, it is gone
 	seen  []st.Part
-	told  explain.Told
+	told  explain.EventHistory
 }
 
 // Those who appear again and again.
@@ -53,7 +53,7 @@ func (s state) but(parts ...st.Part) state {
 }
 
 func (s state) telling(events ...explain.Event) state {
-	s.told = explain.Told{Events: events}
+	s.told = explain.EventHistory{Events: events}
 	return s
 }
 

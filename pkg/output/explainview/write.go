@@ -87,11 +87,11 @@ func (p *page) more(what string) { fmt.Fprintf(&p.out, "     %s\n", what) }
 func (p *page) headline() {
 	said := sentence(p.answer.Headline)
 	switch p.answer.Consequence {
-	case collector.Delete:
+	case collector.ConsequenceDelete:
 		said = p.Palette.Goes(said)
-	case collector.Unlink, collector.Stuck, collector.Hidden:
+	case collector.ConsequenceUnlink, collector.ConsequenceStuck, collector.ConsequenceUnknown:
 		said = p.Palette.Changes(said)
-	case collector.None: // it may go all the same, deleted by others
+	case collector.ConsequenceNone: // it may go all the same, deleted by others
 	}
 	p.out.WriteString(said + "\n")
 	if p.Wide && p.answer.Object.UID != "" {
@@ -132,7 +132,7 @@ func (p *page) along() {
 		return
 	}
 	begin := "deleting it also deletes "
-	if p.answer.Consequence == collector.Delete {
+	if p.answer.Consequence == collector.ConsequenceDelete {
 		begin = "also deletes "
 	}
 	var kinds []string

@@ -25,7 +25,7 @@ const golden = "testdata/states.txt"
 // answer is what is to be said in a state.
 func (s state) answer() *explain.Answer {
 	g := graph.New(st.New(s.seen...))
-	view := explain.NewView(g)
+	view := explain.NewExplainer(g)
 	if n := g.Find(s.asked.UID); g.Object(n) != nil {
 		return view.Of(n, s.told)
 	}

@@ -106,7 +106,7 @@ func (b *builder) about() about {
 		Tool: name(b.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: name(s.Server),
 		Context: name(b.Source.Context), Address: name(b.Source.Address), File: name(b.Source.File),
 		Namespace: name(b.Source.Namespace), Selector: name(b.Source.Selector),
-		Complete: b.Report.Complete, Sum: table.Sum(b.Report, s.Monitored()), Summary: b.Report.Summary,
+		Complete: b.Report.Complete, Sum: table.SummaryLine(b.Report, s.Monitored()), Summary: b.Report.Summary,
 		Hints: sentence(b.Hints), Warnings: []string{},
 	}
 	for _, w := range b.Warnings {

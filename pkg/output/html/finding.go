@@ -23,7 +23,7 @@ type findings struct {
 var severities = []audit.Severity{audit.Error, audit.Warning, audit.Info}
 
 // ordered are the findings as they are numbered.
-func (b *builder) ordered() []*audit.Finding { return table.GravestFirst(b.Report.Findings) }
+func (b *builder) ordered() []*audit.Finding { return table.MostSevereFirst(b.Report.Findings) }
 
 func (b *builder) findings() findings {
 	ids := audit.IDs()

@@ -111,14 +111,14 @@ func (b *builder) unmoved(n graph.Node, o *object.Object) int {
 		return none
 	}
 	if c := b.container(o); c != nil {
-		return b.fate(fate{"goes", "", sentence(explain.GoesWith(c))})
+		return b.fate(fate{"goes", "", sentence(explain.CascadeOwners(c))})
 	}
 	for i := range o.Owners {
 		if j := b.judge.Reference(graph.Edge{Node: n, Index: i}); !plain(j) {
 			return none
 		}
 	}
-	return b.fate(fate{"stays", "keep", sentence(explain.Keeper(o.Owners))})
+	return b.fate(fate{"stays", "keep", sentence(explain.FinalizerKeeper(o.Owners))})
 }
 
 // container is the namespace or definition of an object that is being deleted, or nil.

@@ -20,7 +20,7 @@ type sequence struct {
 
 func (b *builder) sequence() *sequence {
 	all := &sequence{
-		Sum: planview.Sum(b.Plan), Digest: b.Plan.Digest,
+		Sum: planview.SummaryLine(b.Plan), Digest: b.Plan.Digest,
 		Tone: []int{}, Action: []int{}, Name: []string{}, Object: []int{}, Why: []int{}, Depth: []int{},
 	}
 	for _, r := range planview.Rows(b.Plan) {
@@ -38,7 +38,7 @@ func (b *builder) sequence() *sequence {
 // tone is how a line of a preview is coloured.
 func tone(r planview.Row) string {
 	switch r.Act {
-	case collector.Remove:
+	case collector.ActionDelete:
 		return "goes"
 	case "":
 		return "waits"

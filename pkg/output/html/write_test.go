@@ -31,7 +31,7 @@ func written(t testing.TB, s *snapshot.Snapshot, source html.Source) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := plan.Make(g, plan.Options{Mode: plan.Collect})
+	pass := plan.New(g, plan.Options{Mode: plan.Collect})
 	var out bytes.Buffer
 	if err := html.Write(&out, html.Page{Graph: g, Report: report, Pass: pass, Plan: pass, Source: source, Version: "v1.2.3"}); err != nil {
 		t.Fatal(err)
@@ -299,7 +299,7 @@ func TestAnErrorOfTheWriterIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := errors.New("disk full")
-	if err := html.Write(failing{full}, html.Page{Graph: g, Report: report, Pass: plan.Make(g, plan.Options{Mode: plan.Collect})}); !errors.Is(err, full) {
+	if err := html.Write(failing{full}, html.Page{Graph: g, Report: report, Pass: plan.New(g, plan.Options{Mode: plan.Collect})}); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -36,11 +36,11 @@ func Accepted(p *plan.Plan, most int, palette *color.Palette) []string {
 func unseen(s *plan.Step) string {
 	in := escape.Short(strings.Join(s.AcceptedGaps, ", "), reasonWidth)
 	switch {
-	case s.Action == collector.FreeFinalizer:
+	case s.Action == collector.ActionRemoveFinalizer:
 		return fmt.Sprintf("removes finalizer %s although its dependents in %s were not read", text(s.Finalizer), in)
-	case s.Action == collector.Remove && collector.TakesAlong(s.Object.Identity):
+	case s.Action == collector.ActionDelete && collector.DeletesContents(s.Object.Identity):
 		return fmt.Sprintf("deletes it although its contents in %s were not read; they are deleted with it and not backed up", in)
-	case s.Action == collector.Remove:
+	case s.Action == collector.ActionDelete:
 		return fmt.Sprintf("deletes it; the decision depends on %s, which was not read", in)
 	}
 	return fmt.Sprintf("changes its owner references although its dependents in %s were not read", in)

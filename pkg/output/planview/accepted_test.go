@@ -14,20 +14,20 @@ import (
 )
 
 func TestAPreviewSaysObjectByObjectWhatAnAcceptedGapLetsHappen(t *testing.T) {
-	step := func(action collector.Act, kind, namespace, name string, words ...string) plan.Step {
+	step := func(action collector.Action, kind, namespace, name string, words ...string) plan.Step {
 		s := plan.Step{Action: action, AcceptedGaps: words}
 		s.Object.Identity = object.Identity{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
-		if action == collector.FreeFinalizer {
+		if action == collector.ActionRemoveFinalizer {
 			s.Finalizer = object.ForegroundFinalizer
 		}
 		return s
 	}
 	p := &plan.Plan{AcceptedGaps: snapshot.AcceptedGaps{"metrics.k8s.io", "secrets"}, Steps: []plan.Step{
-		step(collector.FreeFinalizer, "ConfigMap", "shop", "release", "metrics.k8s.io", "secrets"),
-		step(collector.Remove, "Secret", "shop", "garbage"),
-		step(collector.Remove, "Namespace", "", "old", "secrets"),
-		step(collector.Detach, "Pod", "shop", "p", "secrets"),
-		step(collector.Remove, "Pod", "shop", "later\x1b[2J", "secrets"),
+		step(collector.ActionRemoveFinalizer, "ConfigMap", "shop", "release", "metrics.k8s.io", "secrets"),
+		step(collector.ActionDelete, "Secret", "shop", "garbage"),
+		step(collector.ActionDelete, "Namespace", "", "old", "secrets"),
+		step(collector.ActionUnlink, "Pod", "shop", "p", "secrets"),
+		step(collector.ActionDelete, "Pod", "shop", "later\x1b[2J", "secrets"),
 	}}
 	want := []string{
 		"Accepted although it could not be read: metrics.k8s.io, secrets. These actions depend on it:",

@@ -8,21 +8,21 @@ import (
 // dialect is how a plan is put to a person. Of a pass one wants to know what it
 // does, of a deletion what becomes of things.
 type dialect struct {
-	words   map[collector.Act]string // where they are not the verbs
-	members bool                     // what goes along with a namespace or definition is named one by one
+	words   map[collector.Action]string // where they are not the verbs
+	members bool                        // what goes along with a namespace or definition is named one by one
 }
 
 func dialectOf(mode plan.Mode) dialect {
 	if mode == plan.Delete {
 		return dialect{
-			words:   map[collector.Act]string{collector.Detach: "keep", collector.FreeFinalizer: "delete"},
+			words:   map[collector.Action]string{collector.ActionUnlink: "keep", collector.ActionRemoveFinalizer: "delete"},
 			members: true,
 		}
 	}
 	return dialect{}
 }
 
-func (d dialect) word(act collector.Act) string {
+func (d dialect) word(act collector.Action) string {
 	if w, ok := d.words[act]; ok {
 		return w
 	}

@@ -134,4 +134,4 @@ func (l *layout) order() {
 }
 
 // deletes says whether a step of the line deletes its object.
-func (l *layout) deletes(i int) bool { return l.main(i).Action == collector.Remove }
+func (l *layout) deletes(i int) bool { return l.main(i).Action == collector.ActionDelete }

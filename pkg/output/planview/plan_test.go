@@ -25,7 +25,7 @@ func made(objects []object.Object, parts ...Part) *plan.Plan {
 		),
 		Listing(objects...),
 	}, parts...)
-	return plan.Make(graph.New(New(all...)), plan.Options{Mode: plan.Collect})
+	return plan.New(graph.New(New(all...)), plan.Options{Mode: plan.Collect})
 }
 
 func claim(at string, with ...Option) object.Object {

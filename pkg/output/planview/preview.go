@@ -108,7 +108,7 @@ func (d *drawing) open(path []branch, at branch) []branch {
 			}
 			guide, _ := table.Branch(at.indent, len(path), below == 0 && i == len(members)-1)
 			d.add(Row{
-				Act: collector.Remove, Action: d.word(collector.Remove), said: true, Object: o, Depth: len(path), guide: guide,
+				Act: collector.ActionDelete, Action: d.word(collector.ActionDelete), said: true, Object: o, Depth: len(path), guide: guide,
 				Name: d.palette.Goes(name(o)), Why: d.palette.Dim(d.goesAlong(o)),
 			})
 		}

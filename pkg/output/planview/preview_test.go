@@ -155,7 +155,7 @@ func TestPreviewOfStrangeNames(t *testing.T) {
 	long := object.Identity{APIVersion: "v1", Kind: "Pod", Name: strings.Repeat("y", 102400), UID: "v"}
 	p := &plan.Plan{
 		Steps: []plan.Step{
-			{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: strange}, Reason: said("its only owner, Node/\x1b]0;x\x07, is gone")},
+			{ID: "1", Action: collector.ActionDelete, Object: plan.Object{Identity: strange}, Reason: said("its only owner, Node/\x1b]0;x\x07, is gone")},
 			{ID: "2", Action: "re\nlink", Object: plan.Object{Identity: long}, Reason: said(strings.Repeat("z", 102400))},
 		},
 		Outcomes: []plan.Outcome{{Object: strange, State: plan.Terminating, WaitsFor: []string{"x/\u200b"}}},
@@ -208,12 +208,12 @@ func TestPreviewOfManyLines(t *testing.T) {
 
 // A plan from a file may say anything of what follows what.
 func TestPreviewOfStepsThatFollowInCircles(t *testing.T) {
-	step := func(id, name, follows string, act collector.Act) plan.Step {
+	step := func(id, name, follows string, act collector.Action) plan.Step {
 		return plan.Step{ID: id, Action: act, Follows: follows, Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: said("why")}
 	}
 	p := &plan.Plan{Steps: []plan.Step{
-		step("1", "x", "2", collector.Detach), step("2", "y", "3", collector.Remove), step("3", "x", "2", collector.Remove),
-		step("4", "z", "4", collector.Remove), step("5", "w", "no such step", collector.Remove), step("6", "x", "6", collector.Remove),
+		step("1", "x", "2", collector.ActionUnlink), step("2", "y", "3", collector.ActionDelete), step("3", "x", "2", collector.ActionDelete),
+		step("4", "z", "4", collector.ActionDelete), step("5", "w", "no such step", collector.ActionDelete), step("6", "x", "6", collector.ActionDelete),
 	}}
 	want := `ACTION  NAMESPACE  OBJECT    WHY
 delete  a          Pod/y     why
@@ -267,7 +267,7 @@ var shapes = map[string]func(n int) *plan.Plan{
 	"steps on one object": onOneObject,
 	"a chain, from the most urgent step to the least": func(n int) *plan.Plan {
 		p := following(n, func(i int) int { return i - 1 })
-		acts := []collector.Act{collector.Remove, collector.Detach, collector.Unblock, collector.FreeFinalizer}
+		acts := []collector.Action{collector.ActionDelete, collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer}
 		for i := range p.Steps {
 			p.Steps[i].Action = acts[len(acts)*i/n]
 		}
@@ -279,7 +279,7 @@ func following(n int, follows func(i int) int) *plan.Plan {
 	p := &plan.Plan{Steps: make([]plan.Step, n)}
 	for i := range p.Steps {
 		p.Steps[i] = plan.Step{
-			ID: fmt.Sprint(i), Action: collector.Remove, Follows: fmt.Sprint(follows(i)), Reason: said("why"),
+			ID: fmt.Sprint(i), Action: collector.ActionDelete, Follows: fmt.Sprint(follows(i)), Reason: said("why"),
 			Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: fmt.Sprint(i)}},
 		}
 	}

@@ -28,8 +28,8 @@ func NewProgress(p *plan.Plan) *Progress {
 	return &Progress{mode: text(string(p.Mode)), total: len(p.Steps), waiting: map[string]string{}}
 }
 
-// Tell takes an event in.
-func (p *Progress) Tell(e event.Event) {
+// Observe takes an event in.
+func (p *Progress) Observe(e event.Event) {
 	p.saving = e.Event == event.Backup && p.ended == 0
 	switch e.Event {
 	case event.Waiting:

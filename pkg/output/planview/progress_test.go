@@ -15,9 +15,9 @@ import (
 )
 
 func told(total int, events ...event.Event) *planview.Progress {
-	p := planview.NewProgress(&plan.Plan{Mode: plan.Collect, Steps: acts(total, collector.Remove)})
+	p := planview.NewProgress(&plan.Plan{Mode: plan.Collect, Steps: acts(total, collector.ActionDelete)})
 	for _, e := range events {
-		p.Tell(e)
+		p.Observe(e)
 	}
 	return p
 }
@@ -111,11 +111,11 @@ func TestProgressOfManyStepsThatWaited(t *testing.T) {
 	p := told(100_000)
 	for i := range 100_000 {
 		step := strings.Repeat("x", 1+i%7) + time.Duration(i).String()
-		p.Tell(waiting(step, "a", ""))
+		p.Observe(waiting(step, "a", ""))
 		p.Line(0, 80)
-		p.Tell(ended(step, event.Done))
-		p.Tell(waiting(step, "a", "")) // again, late
-		p.Tell(ended(step, event.Done))
+		p.Observe(ended(step, event.Done))
+		p.Observe(waiting(step, "a", "")) // again, late
+		p.Observe(ended(step, event.Done))
 	}
 	if got := p.Line(0, 80); strings.Contains(got, "waiting") {
 		t.Errorf("got %s", got)

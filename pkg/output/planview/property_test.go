@@ -52,7 +52,7 @@ func shown(t *rapid.T, p *plan.Plan, limit int) (objects []string, more int) {
 
 func TestEveryStepIsAccountedForOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := plan.Make(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
+		p := plan.New(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
 		var want []string
 		own := map[object.Identity]bool{}
 		for _, s := range p.Steps {
@@ -94,7 +94,7 @@ func TestEveryStepIsAccountedForOnce(t *testing.T) {
 		}
 
 		counted := 0
-		sum, _, _ := strings.Cut(planview.Sum(p), ".")
+		sum, _, _ := strings.Cut(planview.SummaryLine(p), ".")
 		sum, _, _ = strings.Cut(sum, ";")
 		for _, word := range strings.FieldsFunc(sum, func(r rune) bool { return r == ' ' || r == ',' }) {
 			if n, err := strconv.Atoi(word); err == nil {
@@ -117,7 +117,7 @@ func TestEveryStepOfAnOddPlanIsAccountedForOnce(t *testing.T) {
 			names["Pod/"+name] = true
 			p.Steps = append(p.Steps, plan.Step{
 				ID: fmt.Sprint(i), Follows: fmt.Sprint(rapid.IntRange(-1, 12).Draw(t, "follows")),
-				Action: rapid.SampledFrom([]collector.Act{collector.Remove, collector.Detach, collector.Unblock, collector.FreeFinalizer, "odd"}).Draw(t, "action"), Reason: said("why"),
+				Action: rapid.SampledFrom([]collector.Action{collector.ActionDelete, collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer, "odd"}).Draw(t, "action"), Reason: said("why"),
 				Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}},
 			})
 		}

@@ -33,7 +33,7 @@ func all(p *plan.Plan, status event.Status) []planview.Result {
 }
 
 func TestRan(t *testing.T) {
-	p := numbered(acts(3, collector.Remove), acts(2, collector.Detach), acts(1, collector.FreeFinalizer), acts(2, collector.Unblock))
+	p := numbered(acts(3, collector.ActionDelete), acts(2, collector.ActionUnlink), acts(1, collector.ActionRemoveFinalizer), acts(2, collector.ActionUnblock))
 	some := all(p, event.Done)
 	some[0].Status, some[3].Status, some[4].Status = event.Failed, event.Skipped, event.Failed
 	for name, c := range map[string]struct {

@@ -9,9 +9,9 @@ import (
 
 // Row is one line of a preview. Its text is escaped and shortened.
 type Row struct {
-	Act    collector.Act   // empty where nothing is done to the object
-	Action string          // what becomes of the object, in a word
-	Object object.Identity // the zero value where the line only counts objects
+	Act    collector.Action // empty where nothing is done to the object
+	Action string           // what becomes of the object, in a word
+	Object object.Identity  // the zero value where the line only counts objects
 	Name   string
 	Why    string
 	Depth  int // how far below a root, of which it is a consequence

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// Sum says in one line, without its line break, how much a plan does, what stays
+// SummaryLine says in one line, without its line break, how much a plan does, what stays
 // blocked and whether the scan was complete.
-func Sum(p *plan.Plan) string {
+func SummaryLine(p *plan.Plan) string {
 	if p.Mode == plan.Delete {
 		return sumOfFates(p)
 	}
@@ -43,15 +43,15 @@ func Sum(p *plan.Plan) string {
 
 // tally counts steps by their acts, as in "delete 3, unlink 1". It is empty
 // where none counts.
-func tally(p *plan.Plan, word func(collector.Act) string, counts func(*plan.Step) bool) string {
-	found := map[collector.Act]int{}
+func tally(p *plan.Plan, word func(collector.Action) string, counts func(*plan.Step) bool) string {
+	found := map[collector.Action]int{}
 	for i := range p.Steps {
 		if counts(&p.Steps[i]) {
 			found[p.Steps[i].Action]++
 		}
 	}
 	var out []string
-	for _, act := range slices.SortedFunc(maps.Keys(found), func(a, b collector.Act) int {
+	for _, act := range slices.SortedFunc(maps.Keys(found), func(a, b collector.Action) int {
 		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a, b))
 	}) {
 		out = append(out, word(act)+" "+wording.Thousands(found[act]))

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-func acts(n int, act collector.Act) []plan.Step {
+func acts(n int, act collector.Action) []plan.Step {
 	out := make([]plan.Step, n)
 	for i := range out {
 		out[i].Action = act
@@ -20,22 +20,22 @@ func acts(n int, act collector.Act) []plan.Step {
 }
 
 func TestSum(t *testing.T) {
-	several := append(append(acts(1, collector.FreeFinalizer), acts(3, collector.Remove)...), acts(1, collector.Detach)...)
+	several := append(append(acts(1, collector.ActionRemoveFinalizer), acts(3, collector.ActionDelete)...), acts(1, collector.ActionUnlink)...)
 	for want, p := range map[string]plan.Plan{
 		"delete 3, unlink 1, remove-finalizer 1; 1 remains blocked. Complete scan.": {Complete: true, Steps: several, Blocked: make([]plan.Blocked, 1)},
 		"delete 3, unlink 1, remove-finalizer 1. Incomplete scan.":                  {Steps: several},
-		"delete 12,345; 1,000 remain blocked. Complete scan.":                       {Complete: true, Steps: acts(12345, collector.Remove), Blocked: make([]plan.Blocked, 1000)},
-		"relink 2, update-version 1, unlink 1. Complete scan.":                      {Complete: true, Steps: append(append(acts(1, collector.Detach), acts(1, plan.UpdateVersion)...), acts(2, plan.Relink)...)},
-		"unblock 2. Complete scan.":                                                 {Complete: true, Steps: acts(2, collector.Unblock)},
-		`delete 1, a\nb 1, adopt 2. Complete scan.`:                                 {Complete: true, Steps: append(append(acts(2, "adopt"), acts(1, "a\nb")...), acts(1, collector.Remove)...)},
+		"delete 12,345; 1,000 remain blocked. Complete scan.":                       {Complete: true, Steps: acts(12345, collector.ActionDelete), Blocked: make([]plan.Blocked, 1000)},
+		"relink 2, update-version 1, unlink 1. Complete scan.":                      {Complete: true, Steps: append(append(acts(1, collector.ActionUnlink), acts(1, plan.UpdateVersion)...), acts(2, plan.Relink)...)},
+		"unblock 2. Complete scan.":                                                 {Complete: true, Steps: acts(2, collector.ActionUnblock)},
+		`delete 1, a\nb 1, adopt 2. Complete scan.`:                                 {Complete: true, Steps: append(append(acts(2, "adopt"), acts(1, "a\nb")...), acts(1, collector.ActionDelete)...)},
 		"delete 1; 2 more objects along with them. Complete scan.": {
-			Complete: true, Steps: acts(1, collector.Remove), Summary: plan.Summary{Delete: 1}, Outcomes: []plan.Outcome{{Object: object.Identity{UID: "x"}, Follows: "1"}, {Object: object.Identity{UID: "y"}, Follows: "1"}},
+			Complete: true, Steps: acts(1, collector.ActionDelete), Summary: plan.Summary{Delete: 1}, Outcomes: []plan.Outcome{{Object: object.Identity{UID: "x"}, Follows: "1"}, {Object: object.Identity{UID: "y"}, Follows: "1"}},
 		},
 		"Nothing to do. Complete scan.":                     {Complete: true},
 		"Nothing to do; 2 remain blocked. Incomplete scan.": {Blocked: make([]plan.Blocked, 2)},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if diff := cmp.Diff(want, planview.Sum(&p)); diff != "" {
+			if diff := cmp.Diff(want, planview.SummaryLine(&p)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

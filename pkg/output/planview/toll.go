@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// Toll says in one line, without its line break, how many objects of which type a
+// DeletionSummary says in one line, without its line break, how many objects of which type a
 // deletion takes, and whether there are claims among them. It is empty where
 // nothing is deleted.
-func Toll(p *plan.Plan, palette *color.Palette) string {
+func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	of := map[schema.GroupKind]int{}
 	grave := map[schema.GroupKind]bool{}
 	claims := false

@@ -31,14 +31,14 @@ type sentences string
 
 func (w sentences) Message() string { return string(w) }
 
-func on(namespace, kind, name string, act collector.Act) []plan.Step {
+func on(namespace, kind, name string, act collector.Action) []plan.Step {
 	return []plan.Step{{Action: act, Object: plan.Object{Identity: object.Identity{Kind: kind, Namespace: namespace, Name: name}}}}
 }
 
 func TestUnfinished(t *testing.T) {
 	p := numbered(
-		on("shop", "Secret", "x", collector.Remove), on("", "Node", "n", collector.Detach),
-		on("shop", "Secret", "y\n", collector.Remove), on("shop", "ConfigMap", "z", collector.FreeFinalizer))
+		on("shop", "Secret", "x", collector.ActionDelete), on("", "Node", "n", collector.ActionUnlink),
+		on("shop", "Secret", "y\n", collector.ActionDelete), on("shop", "ConfigMap", "z", collector.ActionRemoveFinalizer))
 	results := []planview.Result{
 		{Step: "4", Status: event.Failed, Reason: sentences("remove a finalizer of ConfigMap/z in namespace shop: conflict")},
 		{Step: "2", Status: event.Skipped, Reason: sentences("it changed, and keeps its owners now")},
@@ -72,7 +72,7 @@ func TestManyUnfinishedSteps(t *testing.T) {
 	many := func(n int, namespace string) []plan.Step {
 		var out []plan.Step
 		for i := range n {
-			out = append(out, on(namespace, "Pod", fmt.Sprintf("%s-%04d", namespace, i), collector.Remove)...)
+			out = append(out, on(namespace, "Pod", fmt.Sprintf("%s-%04d", namespace, i), collector.ActionDelete)...)
 		}
 		return out
 	}
@@ -86,7 +86,7 @@ func TestManyUnfinishedSteps(t *testing.T) {
 	one := func(int) string { return "its owner is back" }
 	each := func(i int) string { return fmt.Sprintf("message %04d", i) }
 	forty := numbered(many(40, "a"))
-	mixed := numbered(many(1500, "a"), many(2, "b"), on("c", "Pod", "c", collector.Detach))
+	mixed := numbered(many(1500, "a"), many(2, "b"), on("c", "Pod", "c", collector.ActionUnlink))
 
 	for name, c := range map[string]struct {
 		plan    *plan.Plan

@@ -10,48 +10,48 @@ import (
 
 // verb is how an act is put to a person, before and after.
 type verb struct {
-	act        collector.Act
+	act        collector.Action
 	word, past string
 }
 
 // verbs are in the order of urgency: what is lost comes first.
 var verbs = []verb{
-	{collector.Remove, "delete", "deleted"},
+	{collector.ActionDelete, "delete", "deleted"},
 	{plan.Relink, "relink", "relinked"},
 	{plan.UpdateVersion, "update-version", "updated"},
-	{collector.Detach, "unlink", "unlinked"},
-	{collector.Unblock, "unblock", "unblocked"},
-	{collector.FreeFinalizer, "remove-finalizer", "removed finalizer"},
+	{collector.ActionUnlink, "unlink", "unlinked"},
+	{collector.ActionUnblock, "unblock", "unblocked"},
+	{collector.ActionRemoveFinalizer, "remove-finalizer", "removed finalizer"},
 	{plan.Create, "create", "created"},
 	{plan.Link, "link", "linked"},
 }
 
 // urgency is the place of an act among the verbs. One that they do not know
 // comes last.
-func urgency(act collector.Act) int {
+func urgency(act collector.Action) int {
 	if i := slices.IndexFunc(verbs, func(v verb) bool { return v.act == act }); i >= 0 {
 		return i
 	}
 	return len(verbs)
 }
 
-func word(act collector.Act) string {
+func word(act collector.Action) string {
 	if i := urgency(act); i < len(verbs) {
 		return verbs[i].word
 	}
 	return text(string(act))
 }
 
-func past(act collector.Act) string {
+func past(act collector.Action) string {
 	if i := urgency(act); i < len(verbs) {
 		return verbs[i].past
 	}
 	return text(string(act))
 }
 
-func paint(act collector.Act, s string, p *color.Palette) string {
+func paint(act collector.Action, s string, p *color.Palette) string {
 	switch act {
-	case collector.Remove:
+	case collector.ActionDelete:
 		return p.Goes(s)
 	case plan.Create:
 		return p.Stays(s)

@@ -23,7 +23,7 @@ func (l *layout) why(i int, p *color.Palette) string {
 	if short := l.follows(i); short != "" {
 		why = p.Dim(short)
 	}
-	if stays := l.outlives(s.Object.Identity); stays != "" && s.Action == collector.Detach {
+	if stays := l.outlives(s.Object.Identity); stays != "" && s.Action == collector.ActionUnlink {
 		why = stays
 	}
 	said := append([]string{why}, l.further(i)...)
@@ -41,7 +41,7 @@ func (l *layout) why(i int, p *color.Palette) string {
 // there is more to say.
 func (l *layout) follows(i int) string {
 	s, above := l.main(i), l.lines[i].above
-	if above == none || s.Action != collector.Remove || !l.deletes(above) || len(s.References) != 1 {
+	if above == none || s.Action != collector.ActionDelete || !l.deletes(above) || len(s.References) != 1 {
 		return ""
 	}
 	of, owner := &s.References[0], l.main(above).Object
@@ -83,13 +83,13 @@ func (l *layout) further(i int) []string {
 	var before, after, unblocked, released int
 	for _, other := range l.lines[i].others {
 		switch s := l.step(other); {
-		case s.Action == collector.Detach && other < l.lines[i].main:
+		case s.Action == collector.ActionUnlink && other < l.lines[i].main:
 			before += len(s.References)
-		case s.Action == collector.Detach:
+		case s.Action == collector.ActionUnlink:
 			after += len(s.References)
-		case s.Action == collector.Unblock:
+		case s.Action == collector.ActionUnblock:
 			unblocked++
-		case s.Action == collector.FreeFinalizer:
+		case s.Action == collector.ActionRemoveFinalizer:
 			released++
 		case s.Action == plan.Link: // the reason of what is made names its owners
 		default:
@@ -117,7 +117,7 @@ func (l *layout) alsoRepaired(i int) []string {
 func (l *layout) held(i int) string {
 	left := l.left[l.main(i).Object.Identity]
 	ends := func(step int) bool {
-		return l.step(step).Action == collector.Remove || l.step(step).Action == collector.FreeFinalizer
+		return l.step(step).Action == collector.ActionDelete || l.step(step).Action == collector.ActionRemoveFinalizer
 	}
 	if left == nil || !ends(l.lines[i].main) && !slices.ContainsFunc(l.lines[i].others, ends) {
 		return ""

@@ -31,8 +31,8 @@ func TestWhy(t *testing.T) {
 		"its owner had another kind":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Kind = "ConfigMap" }, reason},
 		"its owner is another than it follows":  {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].UID = "u" }, reason},
 		"it has several owners":                 {func(_ *plan.Plan, _, pod *plan.Step) { pod.References = append(pod.References, pod.References...) }, reason},
-		"it is not deleted":                     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = collector.Detach }, reason},
-		"its owner is not deleted":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = collector.FreeFinalizer }, reason},
+		"it is not deleted":                     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = collector.ActionUnlink }, reason},
+		"its owner is not deleted":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = collector.ActionRemoveFinalizer }, reason},
 		"nothing was found out about its owner": {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Unknown }, reason},
 		"it has to stop":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
 		"it is then held":                       {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then blocked by x/y"},
@@ -41,15 +41,15 @@ func TestWhy(t *testing.T) {
 		"it is then held, but was not deleted": {
 			func(p *plan.Plan, owner, pod *plan.Step) {
 				leaves("x/y")(p, owner, pod)
-				pod.Action = collector.Detach
+				pod.Action = collector.ActionUnlink
 			}, reason,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner := Secret("a/owner")
 			p := &plan.Plan{Steps: []plan.Step{
-				{ID: "1", Action: collector.Remove, Object: plan.Object{Identity: owner.Identity}, Reason: said("owner's")},
-				{ID: "2", Action: collector.Remove, Object: plan.Object{Identity: Pod("a/pod").Identity}, Reason: said(reason), Follows: "1", References: []plan.Reference{
+				{ID: "1", Action: collector.ActionDelete, Object: plan.Object{Identity: owner.Identity}, Reason: said("owner's")},
+				{ID: "2", Action: collector.ActionDelete, Object: plan.Object{Identity: Pod("a/pod").Identity}, Reason: said(reason), Follows: "1", References: []plan.Reference{
 					{Reference: *audit.ReferenceOf(To(owner)), Verdict: collector.Dangling},
 				}},
 			}}
@@ -72,7 +72,7 @@ func leaves(waitsFor ...string) func(p *plan.Plan, owner, pod *plan.Step) {
 
 func TestWhatGoesAlong(t *testing.T) {
 	deleted := func(id string, o object.Object) plan.Step {
-		return plan.Step{ID: id, Action: collector.Remove, Object: plan.Object{Identity: o.Identity}, Reason: said("why")}
+		return plan.Step{ID: id, Action: collector.ActionDelete, Object: plan.Object{Identity: o.Identity}, Reason: said("why")}
 	}
 	along := func(o object.Object, with string) plan.Outcome {
 		return plan.Outcome{Object: o.Identity, State: plan.Deleted, Follows: with}

@@ -56,7 +56,7 @@ func findings(c audit.Cluster, rules []string) []series {
 }
 
 func gaps(c audit.Cluster) []series {
-	n := map[snapshot.Reason]int{}
+	n := map[snapshot.ErrorClass]int{}
 	for _, g := range c.Gaps {
 		n[g.Reason]++
 	}

@@ -80,7 +80,7 @@ func TestWhatIsNotKnownHasNoSeries(t *testing.T) {
 }
 
 func TestASilentClusterCountsNothingAsNone(t *testing.T) {
-	text := written(t, []audit.Cluster{answered("prod"), audit.Silent("staging", snapshot.TimedOut, "no answer")}, "missing-owner")
+	text := written(t, []audit.Cluster{answered("prod"), audit.IdleCollector("staging", snapshot.TimedOut, "no answer")}, "missing-owner")
 	for _, metric := range []string{"audit_findings", "audit_objects", "audit_references", "audit_timestamp_seconds", "audit_duration_seconds"} {
 		if all := strings.Join(of(text, metric), "\n"); strings.Contains(all, "staging") || !strings.Contains(all, `cluster="prod"`) {
 			t.Errorf("%s: %s", metric, all)
@@ -102,7 +102,7 @@ func TestASilentClusterCountsNothingAsNone(t *testing.T) {
 func TestGapsAreCountedByReason(t *testing.T) {
 	c := answered("")
 	c.Complete = false
-	for _, reason := range []snapshot.Reason{snapshot.Forbidden, snapshot.Forbidden, "of-tomorrow"} {
+	for _, reason := range []snapshot.ErrorClass{snapshot.Forbidden, snapshot.Forbidden, "of-tomorrow"} {
 		c.Gaps = append(c.Gaps, audit.Gap{Gap: snapshot.Gap{Reason: reason}})
 	}
 	got := of(written(t, []audit.Cluster{c}), "audit_gaps")

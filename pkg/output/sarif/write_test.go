@@ -42,7 +42,7 @@ func (s said) Message() string { return string(s) }
 func finding(o object.Identity, message string) audit.Finding {
 	return audit.Finding{
 		Rule: "replaced-owner", Severity: audit.Error, Object: o, Reference: &audit.Reference{UID: "u-owner"},
-		Verdict: collector.Dangling, Consequence: collector.Delete, Fix: audit.Relink, Reason: said(message), Effect: said(""),
+		Verdict: collector.Dangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink, Reason: said(message), Effect: said(""),
 	}
 }
 
@@ -50,10 +50,10 @@ func report() *audit.Report {
 	cluster := object.Identity{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "system:x/y z", UID: "u-role"}
 	cycle := audit.Finding{
 		Rule: "owner-cycle", Severity: audit.Warning, Object: secret("a"), Members: []object.Identity{secret("a"), secret("b")},
-		Consequence: collector.Stuck, Fix: audit.Unlink, Reason: said("2 objects own each other"), Effect: said(""),
+		Consequence: collector.ConsequenceStuck, Fix: audit.Unlink, Reason: said("2 objects own each other"), Effect: said(""),
 	}
 	info := finding(cluster, "harmless")
-	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "misspelled-owner-kind", audit.Info, collector.Solid, collector.None, audit.NoFix
+	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "misspelled-owner-kind", audit.Info, collector.Solid, collector.ConsequenceNone, audit.NoFix
 	return &audit.Report{
 		Gaps:     []audit.Gap{{Gap: snapshot.Gap{Group: "billing.example.com", Resource: "invoices", Reason: snapshot.Forbidden, Message: "no {0} for \u202eyou"}}},
 		Findings: []audit.Finding{finding(secret("restored"), "its owner was replaced"), cycle, info},

@@ -48,13 +48,13 @@ func Formats() []string {
 	return slices.Concat([]string{"json", "yaml", "kyaml", nameFormat}, paths, templates)
 }
 
-// UnknownFormat says that a format is none of those allowed.
-type UnknownFormat struct {
+// UnknownFormatError says that a format is none of those allowed.
+type UnknownFormatError struct {
 	Format  string
 	Allowed []string
 }
 
-func (e *UnknownFormat) Error() string {
+func (e *UnknownFormatError) Error() string {
 	return fmt.Sprintf("%q is not an output format: choose one of %s", e.Format, strings.Join(e.Allowed, ", "))
 }
 
@@ -76,7 +76,7 @@ func (f *Flags) ToPrinter(format string, own ...string) (*Printer, error) {
 		word, template, _ = strings.Cut(format, "=")
 	}
 	if !slices.Contains(paths, word) && !slices.Contains(templates, word) {
-		return nil, &UnknownFormat{Format: format, Allowed: slices.Concat(own, Formats())}
+		return nil, &UnknownFormatError{Format: format, Allowed: slices.Concat(own, Formats())}
 	}
 	printer, err := f.templated(word, template)
 	if err != nil {

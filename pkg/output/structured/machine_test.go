@@ -244,7 +244,7 @@ func TestUnusableFormats(t *testing.T) {
 			if diff := cmp.Diff(want, err.Error()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			var unknown *structured.UnknownFormat
+			var unknown *structured.UnknownFormatError
 			if errors.As(err, &unknown) != strings.Contains(want, "choose") {
 				t.Errorf("is %T", err)
 			}

@@ -19,7 +19,7 @@ func BenchmarkWrite(b *testing.B) {
 		family := tree.Family{Members: g.Component(0), Targets: graph.NewSet(g)}
 		view := tree.View{Graph: g, Judge: judge, Palette: color.New(color.Never, false, false)}
 		return func() {
-			if err := view.Write(io.Discard, tree.Lay(g, judge, family, st.Taken)); err != nil {
+			if err := view.Write(io.Discard, tree.Layout(g, judge, family, st.Taken)); err != nil {
 				b.Fatal(err)
 			}
 		}

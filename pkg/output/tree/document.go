@@ -43,8 +43,8 @@ type Owner struct {
 	Rule               string            `json:"rule,omitempty"`
 }
 
-// Documented answers the family as a document.
-func Documented(g *graph.Graph, judge *collector.Judge, family Family) *Document {
+// NewDocument answers the family as a document.
+func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *Document {
 	s := g.Snapshot()
 	d := &Document{
 		Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...),

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
-// Lay lays the family out. Trees come in the order of namespace, kind and name;
+// Layout lays the family out. Trees come in the order of namespace, kind and name;
 // then owners that are only claimed, then cycles that nothing above them owns.
 // now is what ages are measured from.
-func Lay(g *graph.Graph, judge *collector.Judge, family Family, now time.Time) []Row {
+func Layout(g *graph.Graph, judge *collector.Judge, family Family, now time.Time) []Row {
 	l := &layout{
 		graph: g, judge: judge, family: family, now: now,
 		under: map[graph.Node][]graph.Edge{}, claimed: map[claim][]graph.Edge{},

@@ -29,7 +29,7 @@ func write(t *testing.T, s *snapshot.Snapshot, v tree.View, targets ...types.UID
 	}
 	v.Graph, v.Judge, v.Palette = g, judge, color.New(color.Never, false, false)
 	var out strings.Builder
-	if err := v.Write(&out, tree.Lay(g, judge, family, s.Taken)); err != nil {
+	if err := v.Write(&out, tree.Layout(g, judge, family, s.Taken)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -196,7 +196,7 @@ func TestDiamond(t *testing.T) {
 
 func layAll(s *snapshot.Snapshot) []tree.Row {
 	g := graph.New(s)
-	return tree.Lay(g, collector.NewJudge(g), everything(g), s.Taken)
+	return tree.Layout(g, collector.NewJudge(g), everything(g), s.Taken)
 }
 
 func TestEveryObjectStandsInFullExactlyOnce(t *testing.T) {
@@ -257,7 +257,7 @@ func TestDocumented(t *testing.T) {
 	g := graph.New(s)
 	family := everything(g)
 	family.Targets.Add(g.Find(web.UID))
-	got := tree.Documented(g, collector.NewJudge(g), family)
+	got := tree.NewDocument(g, collector.NewJudge(g), family)
 	created := web.Created
 	want := &tree.Document{
 		Gaps:    []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}},

@@ -203,7 +203,7 @@ func keepListed(s *snapshot.Snapshot) {
 	view := snapshot.NewView(s)
 	s.Objects = slices.DeleteFunc(s.Objects, func(o *object.Object) bool {
 		m, ok := view.Map(o.APIVersion, o.Kind)
-		return !ok || !view.Saw(m.Type.GroupResource(), o.Namespace)
+		return !ok || !view.Listed(m.Type.GroupResource(), o.Namespace)
 	})
 }
 
@@ -211,7 +211,7 @@ func drawLookups(t *rapid.T, s *snapshot.Snapshot) {
 	s.Sort()
 	view := snapshot.NewView(s)
 	nothing := func(types.UID) *object.Object { return nil }
-	for _, c := range view.Unproven(s.Objects, nothing) {
+	for _, c := range view.Unverified(s.Objects, nothing) {
 		l := snapshot.Lookup{Coordinates: c}
 		switch rapid.IntRange(0, 5).Draw(t, "lookup") {
 		case 3:
@@ -260,7 +260,7 @@ func claimedUIDs(s *snapshot.Snapshot, view *snapshot.View, c snapshot.Coordinat
 	var out []types.UID
 	for _, o := range s.Objects {
 		for _, r := range o.Owners {
-			as, _ := view.Reversioned(r)
+			as, _ := view.WithServedVersion(r)
 			if _, at, ok := view.CoordinatesOf(o.Namespace, as); ok && at == c && !elsewhere[r.UID] {
 				out = append(out, r.UID)
 			}

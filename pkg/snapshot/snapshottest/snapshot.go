@@ -78,7 +78,7 @@ func ListedIn(resource, namespace string) Part {
 }
 
 // Unreadable says that "resource" or "resource.group" could not be listed.
-func Unreadable(resource string, reason snapshot.Reason) Part {
+func Unreadable(resource string, reason snapshot.ErrorClass) Part {
 	name, group, _ := strings.Cut(resource, ".")
 	return func(s *snapshot.Snapshot) {
 		Unlisted(resource)(s)
@@ -96,7 +96,7 @@ func Unsearched(resource string) Part {
 }
 
 // Undiscovered says that a group could not be discovered: none of its types is known.
-func Undiscovered(group string, reason snapshot.Reason) Part {
+func Undiscovered(group string, reason snapshot.ErrorClass) Part {
 	return func(s *snapshot.Snapshot) {
 		s.Types = slices.DeleteFunc(s.Types, func(t snapshot.Type) bool { return t.Group == group })
 		s.Listed = slices.DeleteFunc(s.Listed, func(l snapshot.Listing) bool { return l.Group == group })
@@ -126,7 +126,7 @@ func Absent(apiVersion, kind, at string) Part {
 }
 
 // Failed lets a lookup at "namespace/name" or "name" fail.
-func Failed(apiVersion, kind, at string, reason snapshot.Reason) Part {
+func Failed(apiVersion, kind, at string, reason snapshot.ErrorClass) Part {
 	return func(s *snapshot.Snapshot) {
 		s.Lookups = append(s.Lookups, snapshot.Lookup{
 			Coordinates: coordinates(apiVersion, kind, at), Outcome: snapshot.Failed, Reason: reason, Message: "refused in a test",
@@ -189,7 +189,7 @@ func Containers() []snapshot.Type {
 // merged, or marked as contested.
 func Collected(objects ...object.Object) Part {
 	return func(s *snapshot.Snapshot) {
-		var all snapshot.Collection
+		var all snapshot.Deduper
 		all.Add(s.Objects...)
 		all.Add(Pointers(objects)...)
 		s.Objects = all.Objects()
