@@ -5,6 +5,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 var blockedDeletion = Rule{
@@ -15,9 +16,9 @@ var blockedDeletion = Rule{
 		if len(under) == 0 {
 			return nil
 		}
-		before := collector.NewModel(p.graph, p.judge)
-		after := collector.NewModel(p.graph, p.judge)
-		after.Simulate(collector.Bounds{})
+		before := simulate.NewModel(p.graph, p.judge)
+		after := simulate.NewModel(p.graph, p.judge)
+		after.Simulate(simulate.Bounds{})
 		lost, hindrances := NewBlockers(p.judge, before), NewBlockers(p.judge, after)
 		var out []Finding
 		for _, n := range under {
@@ -56,13 +57,13 @@ func (p *panorama) blocked(n graph.Node, by Blocker) Finding {
 		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...),
 	}
 	switch by.End.Why {
-	case collector.InCycle, collector.CannotBeJudged:
+	case simulate.InCycle, simulate.CannotBeJudged:
 		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.Waits{Forever: true}
-	case collector.NotAllListed, collector.SharesUID, collector.ContentsNotListed:
+	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed:
 		f.Consequence, f.Effect = collector.ConsequenceUnknown, reason.Waits{Unknown: true}
-	case collector.NothingBlocks:
+	case simulate.NothingBlocks:
 		f.Effect = reason.Waits{Idle: true}
-	case collector.HeldByFinalizers, collector.PodStillStopping, collector.ContentsStillDeleting, collector.LimitReached:
+	case simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.LimitReached:
 	}
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -13,20 +14,20 @@ import (
 type Blockers struct {
 	graph     *graph.Graph
 	judge     *collector.Judge
-	model     *collector.Model
-	obstacles *collector.ObstacleChain
+	model     *simulate.Model
+	obstacles *simulate.ObstacleChain
 }
 
 // NewBlockers prepares to word the model's present state, which must not
 // change meanwhile.
-func NewBlockers(j *collector.Judge, m *collector.Model) *Blockers {
-	return &Blockers{graph: m.Graph(), judge: j, model: m, obstacles: collector.NewObstacles(m)}
+func NewBlockers(j *collector.Judge, m *simulate.Model) *Blockers {
+	return &Blockers{graph: m.Graph(), judge: j, model: m, obstacles: simulate.NewObstacles(m)}
 }
 
 // Blocker is what keeps one deletion from ending.
 type Blocker struct {
 	By     []object.Identity // the dependents that block it; empty where there are none
-	End    collector.Obstacle
+	End    simulate.Obstacle
 	Reason reason.Reason
 }
 
@@ -44,27 +45,27 @@ func (h *Blockers) Of(n graph.Node) Blocker {
 	return out
 }
 
-func (h *Blockers) reason(at collector.Obstacle) reason.Reason {
+func (h *Blockers) reason(at simulate.Obstacle) reason.Reason {
 	switch at.Why {
-	case collector.HeldByFinalizers:
+	case simulate.HeldByFinalizers:
 		return reason.HeldByFinalizers{Finalizers: h.model.Object(at.Node).ForeignFinalizers(), Since: h.since(at.Node)}
-	case collector.PodStillStopping:
+	case simulate.PodStillStopping:
 		return reason.GracePeriod{Since: h.since(at.Node)}
-	case collector.ContentsStillDeleting:
+	case simulate.ContentsStillDeleting:
 		return reason.ContentsRemain{Since: h.since(at.Node)}
-	case collector.InCycle:
+	case simulate.InCycle:
 		return reason.WaitsInCycle{}
-	case collector.CannotBeJudged:
+	case simulate.CannotBeJudged:
 		return reason.OwnerUndecidable{Owner: h.UndecidableReference(at.Node, at.Reference)}
-	case collector.LimitReached:
+	case simulate.LimitReached:
 		return reason.OutOfScope{}
-	case collector.NotAllListed:
+	case simulate.NotAllListed:
 		return reason.DependentsUnknown{}
-	case collector.ContentsNotListed:
+	case simulate.ContentsNotListed:
 		return snapshot.ContentsUnknown(h.model.ContentsGaps(at.Node))
-	case collector.SharesUID:
+	case simulate.SharesUID:
 		return snapshot.Contention(h.graph.Object(at.Node))
-	case collector.NothingBlocks:
+	case simulate.NothingBlocks:
 	}
 	return reason.NothingBlocks{}
 }

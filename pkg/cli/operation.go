@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -335,7 +336,7 @@ func (a *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []pl
 // known already.
 func (a *Operation) stillTerminating(g *graph.Graph, known graph.Set) []plan.Blocked {
 	judge := collector.NewJudge(g)
-	hindrances := audit.NewBlockers(judge, collector.NewApplyModel(g, judge, a.AcceptedGaps))
+	hindrances := audit.NewBlockers(judge, simulate.NewApplyModel(g, judge, a.AcceptedGaps))
 	var out []plan.Blocked
 	for _, o := range a.Plan.Outcomes {
 		n := g.Find(o.Object.UID)

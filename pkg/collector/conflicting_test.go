@@ -3,14 +3,10 @@ package collector_test
 import (
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
-)
-
-const (
-	rbacBeta   = "rbac.authorization.k8s.io/v1beta1"
-	extensions = "extensions/v1beta1"
 )
 
 // The collector's own tests of conflicting data, upstream's
@@ -25,8 +21,8 @@ func TestConflictingData(t *testing.T) {
 	pod := func(name string, refs ...object.Reference) object.Object {
 		return st.Pod("ns1/"+name, st.Owned(refs...))
 	}
-	asBeta := st.To(role, st.As(rbacBeta, "Role"))
-	asExtension := st.To(deployment, st.As(extensions, "Deployment"))
+	asBeta := st.To(role, st.As(collectortest.RbacBeta, "Role"))
+	asExtension := st.To(deployment, st.As(collectortest.Extensions, "Deployment"))
 	asSecret := st.To(deployment, st.As("v1", "Secret"), st.Named("secretname"))
 
 	run(t, []scenario{
@@ -83,7 +79,7 @@ func TestConflictingData(t *testing.T) {
 		{"CD6 a child that names its owner in a served version which is not the preferred one lives as long as the owner", []stage{
 			{
 				"the owner answers in that version",
-				[]st.Part{st.Listing(pod("child", asBeta)), st.FoundAs(rbacBeta, "Role", st.Role("ns1/role1"))},
+				[]st.Part{st.Listing(pod("child", asBeta)), st.FoundAs(collectortest.RbacBeta, "Role", st.Role("ns1/role1"))},
 				[]string{"Pod/ns1/child: Role/role1 solid, none"},
 			},
 			{
@@ -93,12 +89,12 @@ func TestConflictingData(t *testing.T) {
 			},
 			{
 				"both",
-				[]st.Part{st.Listing(pod("child", asBeta), role), st.FoundAs(rbacBeta, "Role", st.Role("ns1/role1"))},
+				[]st.Part{st.Listing(pod("child", asBeta), role), st.FoundAs(collectortest.RbacBeta, "Role", st.Role("ns1/role1"))},
 				[]string{"Pod/ns1/child: Role/role1 solid, none"},
 			},
 			{
 				"the owner is deleted",
-				[]st.Part{st.Listing(pod("child", asBeta)), st.Absent(rbacBeta, "Role", "ns1/role1")},
+				[]st.Part{st.Listing(pod("child", asBeta)), st.Absent(collectortest.RbacBeta, "Role", "ns1/role1")},
 				[]string{"Pod/ns1/child: Role/role1 dangling (missing), delete"},
 			},
 		}},
@@ -250,8 +246,8 @@ func TestAlternateIdentities(t *testing.T) {
 		{"AI1 a namespaced owner is absent in one version and answers in another", []stage{{
 			"",
 			[]st.Part{
-				st.Listing(claim("ns1/a", st.To(role)), claim("ns1/b", st.To(role, st.As(rbacBeta, "Role")))),
-				st.Absent(role.APIVersion, "Role", "ns1/name"), st.FoundAs(rbacBeta, "Role", st.Role("ns1/name", st.UID(uid))),
+				st.Listing(claim("ns1/a", st.To(role)), claim("ns1/b", st.To(role, st.As(collectortest.RbacBeta, "Role")))),
+				st.Absent(role.APIVersion, "Role", "ns1/name"), st.FoundAs(collectortest.RbacBeta, "Role", st.Role("ns1/name", st.UID(uid))),
 			},
 			[]string{"ConfigMap/ns1/a: Role/name dangling (missing), delete", "ConfigMap/ns1/b: Role/name solid, none"},
 		}}},
@@ -282,8 +278,8 @@ func TestAlternateIdentities(t *testing.T) {
 		{"AI5 a cluster-scoped owner is absent in one version and answers in another", []stage{{
 			"",
 			[]st.Part{
-				st.Listing(claim("ns1/a", st.To(cluster)), claim("ns1/b", st.To(cluster, st.As(rbacBeta, "ClusterRole")))),
-				st.Absent(cluster.APIVersion, "ClusterRole", "name"), st.FoundAs(rbacBeta, "ClusterRole", cluster),
+				st.Listing(claim("ns1/a", st.To(cluster)), claim("ns1/b", st.To(cluster, st.As(collectortest.RbacBeta, "ClusterRole")))),
+				st.Absent(cluster.APIVersion, "ClusterRole", "name"), st.FoundAs(collectortest.RbacBeta, "ClusterRole", cluster),
 			},
 			[]string{"ConfigMap/ns1/a: ClusterRole/name dangling (missing), delete", "ConfigMap/ns1/b: ClusterRole/name solid, none"},
 		}}},

@@ -74,24 +74,24 @@ func Decide(s DecisionInput) Decision {
 	o := s.Object
 	switch {
 	case o == nil:
-		return leave(ObjectGone)
+		return DoNothing(ObjectGone)
 	case o.Contested:
-		return leave(UIDContested)
+		return DoNothing(UIDContested)
 	case o.Terminating():
 		return finish(s)
 	case len(o.Owners) == 0:
-		return leave(NoOwners)
+		return DoNothing(NoOwners)
 	}
 	w := Assess(o, s.Verdicts)
 	switch {
 	case w.UndecidableReference >= 0 || w.unknown:
 		return Decision{NoAction: ReferenceUnknown, UndecidableReference: undecided(s.Verdicts)}
 	case len(w.bad) == 0:
-		return leave(AllOwnersSolid)
+		return DoNothing(AllOwnersSolid)
 	case w.Consequence() == ConsequenceUnlink:
 		return Decision{Action: ActionUnlink, Change: object.Change{Drop: s.bad(w)}, UndecidableReference: -1}
 	case s.ContentsUnknown:
-		return leave(ContentsUnknown)
+		return DoNothing(ContentsUnknown)
 	}
 	return remove(s)
 }
@@ -102,15 +102,15 @@ func finish(s DecisionInput) Decision {
 	orphaning, deleting := s.Object.Orphaning(), s.Object.DeletingDependents()
 	switch {
 	case !orphaning && !deleting:
-		return leave(AlreadyTerminating)
+		return DoNothing(AlreadyTerminating)
 	case !s.Complete:
-		return leave(DependentsUnknown)
+		return DoNothing(DependentsUnknown)
 	case orphaning && s.Dependents > 0:
 		return Decision{Action: ActionOrphanDependents, UndecidableReference: -1}
 	case orphaning:
 		return free(object.OrphanFinalizer)
 	case s.Blockers > 0:
-		return leave(BlockedByDependents)
+		return DoNothing(BlockedByDependents)
 	}
 	return free(object.ForegroundFinalizer)
 }
@@ -148,7 +148,7 @@ func ownPolicy(o *object.Object) metav1.DeletionPropagation {
 	return policy
 }
 
-func leave(why NoActionReason) Decision { return Decision{NoAction: why, UndecidableReference: -1} }
+func DoNothing(why NoActionReason) Decision { return Decision{NoAction: why, UndecidableReference: -1} }
 
 func free(finalizer string) Decision {
 	return Decision{Action: ActionRemoveFinalizer, Change: object.Change{Release: finalizer}, UndecidableReference: -1}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -42,22 +43,6 @@ func (s standing) situation() collector.DecisionInput {
 	return out
 }
 
-// holds are the words for holds that the tests use.
-var holds = map[collector.NoActionReason]string{
-	collector.ObjectGone: "gone", collector.NoOwners: "no owners", collector.AllOwnersSolid: "kept", collector.AlreadyTerminating: "going",
-	collector.ReferenceUnknown: "undecidable", collector.BlockedByDependents: "blocked", collector.DependentsUnknown: "not all seen",
-}
-
-func decided(o *object.Object, d collector.Decision) string {
-	switch {
-	case d.Action != collector.ActionNone:
-		return strings.TrimSpace(strings.Replace(act("", o, d), "  ", " ", 1))
-	case d.UndecidableReference >= 0:
-		return fmt.Sprintf("%s: %s", holds[d.NoAction], o.Owners[d.UndecidableReference].Name)
-	}
-	return holds[d.NoAction]
-}
-
 // The table of docs/gc-semantics.md#decision, line by line, then what it links to, and
 // what docs/differences.md adds about types that could not be listed.
 func TestDecide(t *testing.T) {
@@ -72,11 +57,11 @@ func TestDecide(t *testing.T) {
 		{"terminating: nor does a reference that cannot be judged matter to it", standing{terminating: true, finalizers: "x/y", verdicts: "unresolvable"}, "going"},
 		{"terminating: what depends on it does not matter either", standing{terminating: true, finalizers: "x/y", dependents: 2, blockers: 1}, "going"},
 
-		{"in foreground deletion: one in foreground deletion is dealt with as such, whatever its owners", standing{terminating: true, finalizers: fg, verdicts: "unresolvable dangling"}, "remove-finalizer foregroundDeletion"},
-		{"in foreground deletion: the finalizer alone is no deletion", standing{finalizers: fg, verdicts: "solid", blockers: 1, dependents: 1}, "kept"},
+		{"in foreground deletion: one in foreground deletion is dealt with as such, whatever its owners", standing{terminating: true, finalizers: collectortest.Foreground, verdicts: "unresolvable dangling"}, "remove-finalizer foregroundDeletion"},
+		{"in foreground deletion: the finalizer alone is no deletion", standing{finalizers: collectortest.Foreground, verdicts: "solid", blockers: 1, dependents: 1}, "kept"},
 
 		{"no references: without a reference nothing is done", standing{}, "no owners"},
-		{"no references: finalizers make no difference", standing{finalizers: fg + " x/y"}, "no owners"},
+		{"no references: finalizers make no difference", standing{finalizers: collectortest.Foreground + " x/y"}, "no owners"},
 		{"no references: nor do dependents", standing{dependents: 3, blockers: 3, deleting: 3}, "no owners"},
 
 		{"undecidable: a kind that leads nowhere holds up everything", standing{verdicts: "unresolvable"}, "undecidable: o0"},
@@ -97,15 +82,15 @@ func TestDecide(t *testing.T) {
 
 		{"waiting owner and dependents: one that waits with its owner takes its dependents along", standing{verdicts: "waiting", dependents: 1}, "delete Foreground"},
 		{"waiting owner and dependents: a dangling owner beside the waiting one changes nothing", standing{verdicts: "dangling waiting", dependents: 1}, "delete Foreground"},
-		{"waiting owner and dependents: the orphan finalizer is not heeded", standing{verdicts: "waiting", dependents: 1, finalizers: orphan}, "delete Foreground"},
+		{"waiting owner and dependents: the orphan finalizer is not heeded", standing{verdicts: "waiting", dependents: 1, finalizers: collectortest.Orphan}, "delete Foreground"},
 
 		{"no solid owner: without a solid owner it goes in the background", standing{verdicts: "dangling"}, "delete Background"},
 		{"no solid owner: dependents make no difference when nothing waits", standing{verdicts: "dangling", dependents: 4, blockers: 4, deleting: 4}, "delete Background"},
 		{"no solid owner: with a waiting owner and no dependents too", standing{verdicts: "waiting"}, "delete Background"},
-		{"no solid owner: an orphan finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: "x/y " + orphan}, "delete Orphan"},
-		{"no solid owner: so it is with a waiting owner and no dependents", standing{verdicts: "waiting", finalizers: orphan}, "delete Orphan"},
-		{"no solid owner: a foreground finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: fg}, "delete Foreground"},
-		{"no solid owner: of both, the orphan finalizer", standing{verdicts: "dangling", finalizers: fg + " " + orphan}, "delete Orphan"},
+		{"no solid owner: an orphan finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: "x/y " + collectortest.Orphan}, "delete Orphan"},
+		{"no solid owner: so it is with a waiting owner and no dependents", standing{verdicts: "waiting", finalizers: collectortest.Orphan}, "delete Orphan"},
+		{"no solid owner: a foreground finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: collectortest.Foreground}, "delete Foreground"},
+		{"no solid owner: of both, the orphan finalizer", standing{verdicts: "dangling", finalizers: collectortest.Foreground + " " + collectortest.Orphan}, "delete Orphan"},
 		{"no solid owner: finalizers of others ask for nothing", standing{verdicts: "dangling", finalizers: "x/y"}, "delete Background"},
 
 		{"cycle: a circle is broken first", standing{verdicts: "waiting!", dependents: 1, deleting: 1}, "unblock o0"},
@@ -116,30 +101,30 @@ func TestDecide(t *testing.T) {
 		{"cycle: so does a reference that cannot be judged", standing{verdicts: "waiting! unknown", dependents: 1, deleting: 1}, "undecidable: o1"},
 		{"cycle: a waiting owner is needed to break one", standing{verdicts: "dangling!", dependents: 1, deleting: 1}, "delete Background"},
 
-		{"in foreground deletion: what blocks must go first", standing{terminating: true, finalizers: fg, dependents: 3, blockers: 1}, "blocked"},
-		{"in foreground deletion: what does not block is not waited for", standing{terminating: true, finalizers: fg, dependents: 3}, "remove-finalizer foregroundDeletion"},
-		{"in foreground deletion: finalizers of others do not keep the collector's", standing{terminating: true, finalizers: "x/y " + fg + " z/z"}, "remove-finalizer foregroundDeletion"},
+		{"in foreground deletion: what blocks must go first", standing{terminating: true, finalizers: collectortest.Foreground, dependents: 3, blockers: 1}, "blocked"},
+		{"in foreground deletion: what does not block is not waited for", standing{terminating: true, finalizers: collectortest.Foreground, dependents: 3}, "remove-finalizer foregroundDeletion"},
+		{"in foreground deletion: finalizers of others do not keep the collector's", standing{terminating: true, finalizers: "x/y " + collectortest.Foreground + " z/z"}, "remove-finalizer foregroundDeletion"},
 
-		{"orphaning: dependents are orphaned first", standing{terminating: true, finalizers: orphan, dependents: 2}, "orphan"},
-		{"orphaning: when none is left the finalizer goes", standing{terminating: true, finalizers: orphan}, "remove-finalizer orphan"},
-		{"orphaning: of both finalizers the orphan one comes first", standing{terminating: true, finalizers: fg + " " + orphan, dependents: 1, blockers: 1}, "orphan"},
-		{"orphaning: and is removed first", standing{terminating: true, finalizers: fg + " " + orphan}, "remove-finalizer orphan"},
-		{"orphaning: the finalizer alone is no deletion", standing{finalizers: orphan, dependents: 1}, "no owners"},
+		{"orphaning: dependents are orphaned first", standing{terminating: true, finalizers: collectortest.Orphan, dependents: 2}, "orphan"},
+		{"orphaning: when none is left the finalizer goes", standing{terminating: true, finalizers: collectortest.Orphan}, "remove-finalizer orphan"},
+		{"orphaning: of both finalizers the orphan one comes first", standing{terminating: true, finalizers: collectortest.Foreground + " " + collectortest.Orphan, dependents: 1, blockers: 1}, "orphan"},
+		{"orphaning: and is removed first", standing{terminating: true, finalizers: collectortest.Foreground + " " + collectortest.Orphan}, "remove-finalizer orphan"},
+		{"orphaning: the finalizer alone is no deletion", standing{finalizers: collectortest.Orphan, dependents: 1}, "no owners"},
 
-		{"incomplete scan: no foreground finalizer is removed where not everything was seen", standing{terminating: true, finalizers: fg, blind: true}, "not all seen"},
-		{"incomplete scan: nothing is orphaned there", standing{terminating: true, finalizers: orphan, dependents: 1, blind: true}, "not all seen"},
-		{"incomplete scan: no orphan finalizer is removed there", standing{terminating: true, finalizers: orphan, blind: true}, "not all seen"},
+		{"incomplete scan: no foreground finalizer is removed where not everything was seen", standing{terminating: true, finalizers: collectortest.Foreground, blind: true}, "not all seen"},
+		{"incomplete scan: nothing is orphaned there", standing{terminating: true, finalizers: collectortest.Orphan, dependents: 1, blind: true}, "not all seen"},
+		{"incomplete scan: no orphan finalizer is removed there", standing{terminating: true, finalizers: collectortest.Orphan, blind: true}, "not all seen"},
 		{"incomplete scan: what owners prove holds all the same: delete", standing{verdicts: "dangling", blind: true}, "delete Background"},
 		{"incomplete scan: what owners prove holds all the same: unlink", standing{verdicts: "solid dangling", blind: true}, "unlink o1"},
-		{"incomplete scan: nothing is deleted in the foreground for an owner that is not released", standing{verdicts: "waiting", dependents: 1, finalizers: orphan, blind: true}, "delete Orphan"},
+		{"incomplete scan: nothing is deleted in the foreground for an owner that is not released", standing{verdicts: "waiting", dependents: 1, finalizers: collectortest.Orphan, blind: true}, "delete Orphan"},
 		{"incomplete scan: nor what goes at once, though its owner goes after it", standing{verdicts: "waiting!", dependents: 1, blind: true, holdsUp: true}, "delete Background"},
 		{"incomplete scan: but what stays for a while, and holds up its owner", standing{verdicts: "dangling waiting!", dependents: 1, finalizers: "x/y", blind: true, holdsUp: true}, "delete Foreground"},
-		{"incomplete scan: the orphan finalizer is not heeded then either", standing{verdicts: "waiting!", dependents: 1, finalizers: orphan, blind: true, holdsUp: true}, "delete Foreground"},
+		{"incomplete scan: the orphan finalizer is not heeded then either", standing{verdicts: "waiting!", dependents: 1, finalizers: collectortest.Orphan, blind: true, holdsUp: true}, "delete Foreground"},
 		{"incomplete scan: what is left to go needs no sight", standing{terminating: true, finalizers: "x/y", blind: true}, "going"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := test.situation()
-			if got := decided(s.Object, collector.Decide(s)); got != test.want {
+			if got := collectortest.DescribeDecision(s.Object, collector.Decide(s)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

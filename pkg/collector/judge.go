@@ -134,7 +134,7 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 		return unverified(out)
 	case lookup == nil: // one that is absent is fresher than any list
 		resident = j.byCoordinates()[homeOf(out.Mapping, c)]
-		if contested(out.Holder) || contested(resident) {
+		if Contested(out.Holder) || Contested(resident) {
 			return unverified(out)
 		}
 		if gr := out.Mapping.Type.GroupResource(); (resident == nil || resident.UID != r.UID) && !j.view.Listed(gr, c.Namespace) {
@@ -150,7 +150,7 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 	return absent(out, dependent, r)
 }
 
-func contested(o *object.Object) bool { return o != nil && o.Contested }
+func Contested(o *object.Object) bool { return o != nil && o.Contested }
 
 // alive judges a reference whose owner lives where it says.
 func alive(out Judgement) Judgement {

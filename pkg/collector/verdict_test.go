@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -203,7 +204,7 @@ func TestNotesOnVerdicts(t *testing.T) {
 		{"any served version and group that answers with the UID is good", []stage{
 			{
 				"a version that is not preferred, by a GET",
-				[]st.Part{st.Listing(child(st.To(role, st.As(rbacBeta, "Role"))), role), st.FoundAs(rbacBeta, "Role", st.Role("ns/owner"))},
+				[]st.Part{st.Listing(child(st.To(role, st.As(collectortest.RbacBeta, "Role"))), role), st.FoundAs(collectortest.RbacBeta, "Role", st.Role("ns/owner"))},
 				[]string{"ConfigMap/ns/child: Role/owner solid, none"},
 			},
 			{
@@ -442,7 +443,7 @@ func fileOf(resources ...string) st.Part {
 
 func TestALookupIsFresherThanTheLists(t *testing.T) {
 	role := st.Role("ns/owner")
-	child := st.ConfigMap("ns/child", st.Owned(st.To(role, st.As(rbacBeta, "Role"))))
+	child := st.ConfigMap("ns/child", st.Owned(st.To(role, st.As(collectortest.RbacBeta, "Role"))))
 	run(t, []scenario{
 		{"what the list shows at the coordinates under another version", []stage{
 			{
@@ -452,27 +453,27 @@ func TestALookupIsFresherThanTheLists(t *testing.T) {
 			},
 			{
 				"has gone since",
-				[]st.Part{st.Listing(child, role), st.Absent(rbacBeta, "Role", "ns/owner")},
+				[]st.Part{st.Listing(child, role), st.Absent(collectortest.RbacBeta, "Role", "ns/owner")},
 				[]string{"ConfigMap/ns/child: Role/owner dangling (missing), delete"},
 			},
 			{
 				"has been replaced since",
-				[]st.Part{st.Listing(child, role), st.FoundAs(rbacBeta, "Role", st.Role("ns/owner", st.UID("successor")))},
+				[]st.Part{st.Listing(child, role), st.FoundAs(collectortest.RbacBeta, "Role", st.Role("ns/owner", st.UID("successor")))},
 				[]string{"ConfigMap/ns/child: Role/owner dangling (replaced), delete"},
 			},
 			{
 				"has been marked for a foreground deletion since",
-				[]st.Part{st.Listing(child, role), st.FoundAs(rbacBeta, "Role", st.Role("ns/owner", st.Foreground()))},
+				[]st.Part{st.Listing(child, role), st.FoundAs(collectortest.RbacBeta, "Role", st.Role("ns/owner", st.Foreground()))},
 				[]string{"ConfigMap/ns/child: Role/owner waiting (terminating), delete"},
 			},
 			{
 				"cannot be asked for",
-				[]st.Part{st.Listing(child, role), st.Failed(rbacBeta, "Role", "ns/owner", snapshot.Forbidden)},
+				[]st.Part{st.Listing(child, role), st.Failed(collectortest.RbacBeta, "Role", "ns/owner", snapshot.Forbidden)},
 				[]string{"ConfigMap/ns/child: Role/owner unknown (unverified), unknown"},
 			},
 			{
 				"was another object, and now is the owner",
-				[]st.Part{st.Listing(child, st.Role("ns/owner", st.UID("predecessor"))), st.FoundAs(rbacBeta, "Role", st.Role("ns/owner"))},
+				[]st.Part{st.Listing(child, st.Role("ns/owner", st.UID("predecessor"))), st.FoundAs(collectortest.RbacBeta, "Role", st.Role("ns/owner"))},
 				[]string{"ConfigMap/ns/child: Role/owner solid, none"},
 			},
 		}},
@@ -481,7 +482,7 @@ func TestALookupIsFresherThanTheLists(t *testing.T) {
 				"not for one of another spelling",
 				[]st.Part{
 					st.Listing(child, role, st.ConfigMap("ns/other", st.Owned(st.To(role, st.As(role.APIVersion, "role"))))),
-					st.Absent(rbacBeta, "Role", "ns/owner"),
+					st.Absent(collectortest.RbacBeta, "Role", "ns/owner"),
 				},
 				[]string{"ConfigMap/ns/child: Role/owner dangling (missing), delete", "ConfigMap/ns/other: role/owner solid, none"},
 			},
@@ -529,7 +530,7 @@ func TestWhereSeveralCausesFitTheFirstIsNamed(t *testing.T) {
 		}}},
 		{"unverified before unserved", []stage{{
 			"",
-			[]st.Part{st.Undiscovered("extensions", snapshot.Unavailable), st.Listing(with(st.As(extensions, "Deployment")), st.Deployment("ns/owner", st.UID("u")))},
+			[]st.Part{st.Undiscovered("extensions", snapshot.Unavailable), st.Listing(with(st.As(collectortest.Extensions, "Deployment")), st.Deployment("ns/owner", st.UID("u")))},
 			[]string{"ConfigMap/ns/child: Deployment/owner unknown (unverified), unknown"},
 		}}},
 		{"cluster-to-namespaced before unserved", []stage{{
@@ -619,7 +620,7 @@ func TestAJudgementCarriesItsEvidence(t *testing.T) {
 			served: []string{"rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io/v1beta1"},
 		},
 		"unserved group: where the owner really is": {
-			seen:   []st.Part{child(st.To(st.Deployment("ns/owner"), st.As(extensions, "Deployment"))), st.Listing(st.Deployment("ns/owner"))},
+			seen:   []st.Part{child(st.To(st.Deployment("ns/owner"), st.As(collectortest.Extensions, "Deployment"))), st.Listing(st.Deployment("ns/owner"))},
 			holder: "Deployment/ns/owner", served: []string{"apps/v1"},
 		},
 		"unknown kind: nothing": {
@@ -671,14 +672,14 @@ func TestTheReferencesOfALookedUpOwnerAreJudgedByTheSameEvidence(t *testing.T) {
 	role := st.Object("rbac.authorization.k8s.io/v1", "ClusterRole", "role")
 	successor := st.Node("node", st.UID("successor"))
 	status := st.Object("v1", "ComponentStatus", "cs", st.Owned(
-		st.To(role, st.As(rbacBeta, "ClusterRole")),
+		st.To(role, st.As(collectortest.RbacBeta, "ClusterRole")),
 		st.To(st.Node("node")),
 		st.To(st.Node("missing")),
 	))
 	g := graph.New(st.New(st.Listing(st.ConfigMap("ns/child", st.OwnedBy(status)), role, successor), st.Found(status)))
 	var got []string
 	for _, j := range collector.NewJudge(g).Object(g.Find(status.UID)) {
-		got = append(got, string(j.Verdict)+causes[j.Cause])
+		got = append(got, string(j.Verdict)+collectortest.Causes[j.Cause])
 	}
 	if diff := cmp.Diff([]string{"solid", "dangling (replaced)", "dangling (missing)"}, got); diff != "" {
 		t.Error(diff)
@@ -691,7 +692,7 @@ func TestAnOwnerIsUnmonitoredWhenTheCollectorDoesNotWatchItsKind(t *testing.T) {
 		want      bool
 	}{
 		"a watched kind":                       {st.To(st.Pod("ns/a")), false},
-		"a served version that is not watched": {st.To(st.Role("ns/a"), st.As(rbacBeta, "Role")), false},
+		"a served version that is not watched": {st.To(st.Role("ns/a"), st.As(collectortest.RbacBeta, "Role")), false},
 		"a kind that cannot be watched":        {st.To(st.Object("v1", "ComponentStatus", "cs")), true},
 		"an event":                             {st.To(st.Object("v1", "Event", "ns/e")), true},
 		"an event of its own group":            {st.To(st.Object("events.k8s.io/v1", "Event", "ns/e")), true},
@@ -709,10 +710,10 @@ func TestAnOwnerIsUnmonitoredWhenTheCollectorDoesNotWatchItsKind(t *testing.T) {
 }
 
 func TestABadReferenceIsOneWhoseOwnerIsNone(t *testing.T) {
-	for cause := range causes {
+	for cause := range collectortest.Causes {
 		want := cause != collector.NoCause && cause != collector.Terminating
 		if got := (collector.Judgement{Cause: cause}).Bad(); got != want {
-			t.Errorf("%s: got %v, want %v", causes[cause], got, want)
+			t.Errorf("%s: got %v, want %v", collectortest.Causes[cause], got, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -46,7 +47,7 @@ func TestARelistMayHaveTheAcceptedGapAndNoOther(t *testing.T) {
 
 func TestContentsListedAgainMayHaveTheAcceptedGapAndNoOther(t *testing.T) {
 	deletion := func() plan.Options {
-		return plan.Deletion(collector.ActorClient, collector.Deletion{Policy: metav1.DeletePropagationBackground})
+		return plan.Deletion(collector.ActorClient, simulate.Deletion{Policy: metav1.DeletePropagationBackground})
 	}
 	s := accepting(deletion(), Namespace("a"), Secret("a/x"))
 	s.is(t, s.run(t.Context()), "delete a: done")

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -21,7 +22,7 @@ func asking(hand collector.Actor, policy metav1.DeletionPropagation, objects ...
 	s := New(Serving(Containers()...), Listing(objects...))
 	f := newFake(s)
 	g := graph.New(s)
-	p := plan.New(g, plan.Deletion(hand, collector.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
+	p := plan.New(g, plan.Deletion(hand, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
 	return &scene{fake: f, plan: p, graph: g, disk: &disk{fake: f}, options: execute.Options{Concurrency: 4}}
 }
 

@@ -6,11 +6,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -20,11 +20,11 @@ import (
 type obliging struct{ s *snapshot.Snapshot }
 
 func (obliging) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
-	return collector.Deleted(o, policy, Taken), nil
+	return simulate.Deleted(o, policy, Taken), nil
 }
 
 func (obliging) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {
-	return collector.Patched(o, c), nil
+	return simulate.Patched(o, c), nil
 }
 
 func (obliging) Read(context.Context, object.Identity) (*object.Object, error) { return nil, nil }

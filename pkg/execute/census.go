@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -18,7 +19,7 @@ type relistResult struct {
 	mu    sync.Mutex
 	graph *graph.Graph
 	judge *collector.Judge
-	model *collector.Model
+	model *simulate.Model
 }
 
 func (r *run) relist(ctx context.Context, _ struct{}) (*relistResult, error) {
@@ -28,7 +29,7 @@ func (r *run) relist(ctx context.Context, _ struct{}) (*relistResult, error) {
 	}
 	g := graph.New(s)
 	judge := collector.NewJudge(g)
-	return &relistResult{graph: g, judge: judge, model: collector.NewApplyModel(g, judge, r.plan.AcceptedGaps)}, nil
+	return &relistResult{graph: g, judge: judge, model: simulate.NewApplyModel(g, judge, r.plan.AcceptedGaps)}, nil
 }
 
 // consult asks the collector again on a look that began after the step did. Nil:

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -101,7 +102,7 @@ func newFake(s *snapshot.Snapshot) *fake {
 	}
 	f.view = snapshot.NewView(s)
 	g := graph.New(s)
-	f.whole = collector.NewModel(g, collector.NewJudge(g)).Complete()
+	f.whole = simulate.NewModel(g, collector.NewJudge(g)).Complete()
 	return f
 }
 
@@ -196,13 +197,13 @@ func (f *fake) write(c call, o *object.Object, make func(*object.Object) *object
 
 func (f *fake) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
 	return f.write(call{verb: "delete", policy: policy}, o, func(there *object.Object) *object.Object {
-		return collector.Deleted(there, policy, now)
+		return simulate.Deleted(there, policy, now)
 	})
 }
 
 func (f *fake) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	return f.write(call{verb: "patch", change: c}, o, func(there *object.Object) *object.Object {
-		return collector.Patched(there, c)
+		return simulate.Patched(there, c)
 	})
 }
 
@@ -298,7 +299,7 @@ func (f *fake) sweep(container *object.Object) {
 		if o := f.objects[uid]; o != nil && f.inside(container, o) {
 			f.ours[uid] = true
 			if o = stopped(o); o != nil {
-				o = stopped(collector.Deleted(o, policy, now))
+				o = stopped(simulate.Deleted(o, policy, now))
 			}
 			f.store(uid, o)
 		}
@@ -327,7 +328,7 @@ func (f *fake) others() bool {
 		case o.Kind == "Namespace" && !full && len(o.Finalizers) == 0:
 			left = nil
 		case o.Kind == "CustomResourceDefinition" && !full && slices.Contains(o.Finalizers, cleanup):
-			left = collector.Patched(o, object.Change{Release: cleanup})
+			left = simulate.Patched(o, object.Change{Release: cleanup})
 		}
 		if left != o {
 			f.store(uid, left)

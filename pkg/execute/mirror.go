@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -17,7 +18,7 @@ import (
 type liveModel struct {
 	mu    sync.Mutex
 	graph *graph.Graph
-	model *collector.Model
+	model *simulate.Model
 	// saved is the resourceVersion in which an object is known to be as it was
 	// saved: the one that was saved, or what writes of this run made of it.
 	saved map[graph.Node]string
@@ -33,7 +34,7 @@ type liveModel struct {
 func newMirror(g *graph.Graph, accepted snapshot.AcceptedGaps) *liveModel {
 	judge := collector.NewJudge(g)
 	return &liveModel{
-		graph: g, model: collector.NewApplyModel(g, judge, accepted), mender: repair.New(g, judge),
+		graph: g, model: simulate.NewApplyModel(g, judge, accepted), mender: repair.New(g, judge),
 		saved: map[graph.Node]string{}, mended: map[graph.Node]mended{}, touched: map[graph.Node]bool{},
 	}
 }
@@ -167,13 +168,13 @@ func sameReferences(a, b []object.Reference) bool {
 
 // lingers says what a deletion that this run began or let go on waits for, where
 // that comes by itself: the end of a grace period, or of what is in it.
-func (m *liveModel) lingers(n graph.Node) (why collector.BlockReason, ok bool) {
+func (m *liveModel) lingers(n graph.Node) (why simulate.BlockReason, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	left := m.model.Object(n)
 	if left == nil || !left.Terminating() || left.Finishing() {
 		return 0, false
 	}
-	end, ok := collector.NewObstacles(m.model).RootCause(n)
-	return end.Why, ok && (end.Why == collector.PodStillStopping || end.Why == collector.ContentsStillDeleting)
+	end, ok := simulate.NewObstacles(m.model).RootCause(n)
+	return end.Why, ok && (end.Why == simulate.PodStillStopping || end.Why == simulate.ContentsStillDeleting)
 }

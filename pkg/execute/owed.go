@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // unfinishedDependents returns why the release of an owner that waits for its dependents has to wait
@@ -15,7 +16,7 @@ import (
 // that was not done and still should be. Released, the owner would be like any other
 // to that dependent, and keep it (docs/differences.md). Nil: it need not wait.
 func (t *task) unfinishedDependents(s evaluation) reason.Reason {
-	if s.decision.Change.Release != object.ForegroundFinalizer || collector.Patched(s.object, s.decision.Change) == nil {
+	if s.decision.Change.Release != object.ForegroundFinalizer || simulate.Patched(s.object, s.decision.Change) == nil {
 		return nil
 	}
 	for _, id := range t.step.After {

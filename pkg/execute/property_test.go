@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -118,7 +119,7 @@ func TestWhatWasForetoldIsWhatHappens(t *testing.T) {
 				t.Fatalf("%s %s of %s: %+v", p.Steps[i].ID, p.Steps[i].Action, p.Steps[i].Object.Identity, r)
 			}
 		}
-		model := collector.NewApplyModel(g, collector.NewJudge(g), nil).Simulate(collector.Bounds{}).Model
+		model := simulate.NewApplyModel(g, collector.NewJudge(g), nil).Simulate(simulate.Bounds{}).Model
 		foretold := func(uid types.UID) *object.Object { return model.Object(g.Find(uid)) }
 		if diff := cmp.Diff(states(foretold, s), states(f.state, s), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("foretold (-) and done (+):\n%s", diff)

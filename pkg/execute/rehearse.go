@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -60,7 +61,7 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *end {
 // sofar is the part of a move's change that can be made on an object as it was
 // before all moves. References only go, so those that the move found stand in
 // the same order in what was there before.
-func sofar(o *object.Object, move *collector.Transition) object.Change {
+func sofar(o *object.Object, move *simulate.Transition) object.Change {
 	var out object.Change
 	at := 0
 	for i, r := range move.StateBefore.Owners {

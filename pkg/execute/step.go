@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // attempts bounds how often a step is tried on an object that keeps changing:
@@ -112,7 +113,7 @@ func (t *task) try(ctx context.Context, s evaluation) *end {
 		return t.save(ctx, s.object)
 	case s.decision.Action == collector.ActionRemoveFinalizer && !t.counted:
 		return t.consult(ctx)
-	case s.decision.Action == collector.ActionDelete && !s.object.Terminating() && collector.DeletesContents(s.object.Identity) && !t.contentsChecked:
+	case s.decision.Action == collector.ActionDelete && !s.object.Terminating() && simulate.DeletesContents(s.object.Identity) && !t.contentsChecked:
 		return t.checkContents(ctx, s.object)
 	}
 	return t.write(ctx, s)

@@ -8,11 +8,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // why returns why a step is not done: what the collector makes of its object instead.
-func why(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
+func why(m *simulate.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
 	switch d.Action {
 	case collector.ActionNone:
 		return held(m, step, n, d)
@@ -53,7 +54,7 @@ func another(shown, now *object.Object) reason.Reason {
 }
 
 // held returns why the collector leaves an object as it is.
-func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
+func held(m *simulate.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
 	switch d.NoAction {
 	case collector.ObjectGone:
 		if step.Action == collector.ActionDelete {
@@ -95,7 +96,7 @@ func held(m *collector.Model, step *plan.Step, n graph.Node, d collector.Decisio
 }
 
 // solid returns a reference to an owner that exists: the first of those, nil being all.
-func solid(m *collector.Model, n graph.Node, of []string) (owner object.Reference, ok bool) {
+func solid(m *simulate.Model, n graph.Node, of []string) (owner object.Reference, ok bool) {
 	o := m.Object(n)
 	for i, v := range m.Verdicts(n) {
 		if v == collector.Solid && (of == nil || slices.Contains(of, string(o.Owners[i].UID))) {
@@ -107,7 +108,7 @@ func solid(m *collector.Model, n graph.Node, of []string) (owner object.Referenc
 
 // blocking returns what holds up a deletion, or nil: what was learned later than the
 // graph was built is counted but has no name in it.
-func blocking(m *collector.Model, n graph.Node) *object.Identity {
+func blocking(m *simulate.Model, n graph.Node) *object.Identity {
 	if by := m.Blocking(n); len(by) > 0 {
 		return &m.Object(by[0]).Identity
 	}
@@ -115,7 +116,7 @@ func blocking(m *collector.Model, n graph.Node) *object.Identity {
 }
 
 // dependent returns what depends on an object, or nil, for the same cause.
-func dependent(m *collector.Model, n graph.Node) *object.Identity {
+func dependent(m *simulate.Model, n graph.Node) *object.Identity {
 	uid := m.Graph().UID(n)
 	carries := func(r object.Reference) bool { return r.UID == uid }
 	for _, e := range m.Graph().Dependents(n) {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -77,7 +78,7 @@ func (t *task) waitForDeletion(ctx context.Context, before *object.Object) *end 
 		return done(nil)
 	}
 	var waits reason.Reason = reason.ContentsRemain{}
-	if why == collector.PodStillStopping {
+	if why == simulate.PodStillStopping {
 		waits = reason.WaitsForKubelet{}
 	}
 	t.tell.of(t.step, event.Waiting, "", waits)

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -59,7 +60,7 @@ func (s *subject) unwatched() bool {
 }
 
 // goesNow says what follows from the references as they are.
-func (s *subject) goesNow(move *collector.Transition) {
+func (s *subject) goesNow(move *simulate.Transition) {
 	s.next("A running garbage collector acts within seconds.")
 	if s.first(s.node, collector.ActionUnblock) != nil {
 		s.next("It waits in a cycle with its dependents, so its references stop blocking their owners first.")
@@ -119,7 +120,7 @@ func (s *subject) lingers() {
 }
 
 // goesLater says that an owner goes first, and with what that begins.
-func (s *subject) goesLater(move *collector.Transition) {
+func (s *subject) goesLater(move *simulate.Transition) {
 	var goes []string
 	for i, v := range move.Verdicts {
 		owner := s.graph.Find(move.StateBefore.Owners[i].UID)
@@ -143,7 +144,7 @@ func (s *subject) goesLater(move *collector.Transition) {
 }
 
 // deed is what the collector does to an object, behind "which the garbage collector".
-func deed(m *collector.Transition) string {
+func deed(m *simulate.Transition) string {
 	switch m.Action {
 	case collector.ActionDelete:
 		return "deletes"
@@ -155,7 +156,7 @@ func deed(m *collector.Transition) string {
 }
 
 // begins names the first of the moves without which a move would not be.
-func (s *subject) begins(move *collector.Transition) {
+func (s *subject) begins(move *simulate.Transition) {
 	first := move
 	for first.Follows >= 0 {
 		first = &s.course.Transitions[first.Follows]

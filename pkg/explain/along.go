@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // goesAlong counts what goes with the object: what would if it were deleted now,
@@ -31,14 +32,14 @@ func (s *subject) goesAlong() {
 
 // deleted is the course of a deletion of the object, as kubectl deletes, or of the
 // one that is under way.
-func (s *subject) deleted() *collector.Result {
-	b := collector.Bounds{Roots: collector.Nothing}
+func (s *subject) deleted() *simulate.Result {
+	b := simulate.Bounds{Roots: simulate.Nothing}
 	if !s.object.Terminating() {
-		b.Deletes = []collector.Deletion{{Node: s.node, Policy: metav1.DeletePropagationBackground}}
-		return collector.NewActorModel(s.graph, s.judge, collector.ActorControllerManager).Simulate(b)
+		b.Deletes = []simulate.Deletion{{Node: s.node, Policy: metav1.DeletePropagationBackground}}
+		return simulate.NewActorModel(s.graph, s.judge, collector.ActorControllerManager).Simulate(b)
 	}
 	for _, n := range append(s.members(), s.node) {
-		b.Deletes = append(b.Deletes, collector.Deletion{Node: n}) // of the policy that it has
+		b.Deletes = append(b.Deletes, simulate.Deletion{Node: n}) // of the policy that it has
 	}
 	below := map[graph.Node]bool{s.node: true}
 	if s.object.DeletingDependents() {
@@ -47,11 +48,11 @@ func (s *subject) deleted() *collector.Result {
 		}
 	}
 	b.Roots = func(n graph.Node) bool { return below[n] }
-	return collector.NewActorModel(s.graph, s.judge, collector.ActorControllerManager).Simulate(b)
+	return simulate.NewActorModel(s.graph, s.judge, collector.ActorControllerManager).Simulate(b)
 }
 
 // along adds what a course deletes for want of what goes, directly or in turn.
-func (s *subject) along(course *collector.Result, goes graph.Set) {
+func (s *subject) along(course *simulate.Result, goes graph.Set) {
 	swept := map[int][]graph.Node{}
 	for n, by := range course.ContentsDeleted {
 		swept[by] = append(swept[by], n)
@@ -69,7 +70,7 @@ func (s *subject) along(course *collector.Result, goes graph.Set) {
 }
 
 // follows says whether an owner that a move rests on is among those that go.
-func (s *subject) follows(m *collector.Transition, goes graph.Set) bool {
+func (s *subject) follows(m *simulate.Transition, goes graph.Set) bool {
 	for i, v := range m.Verdicts {
 		if v.IsBad() && goes.Has(s.graph.Find(m.StateBefore.Owners[i].UID)) {
 			return true

@@ -3,12 +3,12 @@ package explain
 import (
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // whose says who removes a finalizer, and when, as far as its name tells.
 func whose(finalizer string) string {
-	switch who, when, known := collector.FinalizerController(finalizer); {
+	switch who, when, known := simulate.FinalizerController(finalizer); {
 	case when != "":
 		return fmt.Sprintf("%s removes it when %s", who, when)
 	case known:

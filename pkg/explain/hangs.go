@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -14,7 +15,7 @@ func (s *subject) hangs(since string) {
 	model := s.course.Model
 	links, end, _ := model.Chain(s.node)
 	for i, n := range links[1:] {
-		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, s.link(n, i+2 == len(links) && end.Why != collector.InCycle)})
+		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, s.link(n, i+2 == len(links) && end.Why != simulate.InCycle)})
 	}
 	how := "foreground: dependents that block it are deleted first"
 	if model.Object(s.node).Orphaning() {
@@ -31,31 +32,31 @@ func (s *subject) hangs(since string) {
 		s.next(fmt.Sprintf("%s %s it, besides the one that is named here.", count(more, "more object"), plural(more, "blocks", "block")))
 	}
 	switch end.Why {
-	case collector.InCycle:
+	case simulate.InCycle:
 		circle := "waits in a cycle, so the deletion never completes: each object in it waits for another to be deleted first"
 		if len(links) == 1 {
 			circle = "waits for itself to be deleted first, so the deletion never completes"
 		}
 		say(collector.ConsequenceStuck, circle)
 		s.remedy("complete the deletion by deleting it again, without waiting for dependents", s.gc("delete", s.object.Identity, "--cascade=background")...)
-	case collector.CannotBeJudged:
+	case simulate.CannotBeJudged:
 		say(collector.ConsequenceStuck, waits+", which the garbage collector skips, so the deletion never completes")
 		s.next(fmt.Sprintf("About %s: %s.", last, s.after.UndecidableReference(end.Node, end.Reference).Undecidable()))
 		s.remedy("see what is wrong with "+last.String(), s.gc("why", last)...)
-	case collector.NotAllListed:
+	case simulate.NotAllListed:
 		say(collector.ConsequenceUnknown, "it is unknown whether anything blocks it: not all of its possible dependents could be read")
-	case collector.ContentsNotListed: // only a model that acts says so
-	case collector.SharesUID:
+	case simulate.ContentsNotListed: // only a model that acts says so
+	case simulate.SharesUID:
 		say(collector.ConsequenceUnknown, "it is unknown what happens to it: "+snapshot.Contention(s.graph.Object(end.Node)).Contest())
-	case collector.HeldByFinalizers:
+	case simulate.HeldByFinalizers:
 		say(collector.ConsequenceNone, waits+", which is held by "+s.foreign(end.Node))
 		s.owed(last, s.course.Model.Object(end.Node))
-	case collector.PodStillStopping:
+	case simulate.PodStillStopping:
 		say(collector.ConsequenceNone, waits+", a Pod that is still stopping")
-	case collector.ContentsStillDeleting, collector.LimitReached, collector.NothingBlocks:
+	case simulate.ContentsStillDeleting, simulate.LimitReached, simulate.NothingBlocks:
 		say(collector.ConsequenceNone, waits+", which "+s.after.Of(end.Node).Reason.Message())
 	}
-	if end.Why == collector.HeldByFinalizers && len(links) == 1 {
+	if end.Why == simulate.HeldByFinalizers && len(links) == 1 {
 		say(collector.ConsequenceNone, "is held by "+s.foreign(end.Node))
 	}
 }

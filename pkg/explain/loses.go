@@ -6,10 +6,11 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // loses says that the object stays, and loses references.
-func (s *subject) loses(move *collector.Transition) {
+func (s *subject) loses(move *simulate.Transition) {
 	n := len(move.Change.Drop)
 	what := plural(n, "an owner reference", fmt.Sprintf("%d owner references", n))
 	switch d := s.now.Decide(s.node); {
@@ -51,7 +52,7 @@ func (s *subject) losses() string {
 }
 
 // remains says what is left to an object that loses references.
-func (s *subject) remains(move *collector.Transition) {
+func (s *subject) remains(move *simulate.Transition) {
 	left := s.course.Model.Object(s.node)
 	if s.twin() {
 		s.next("The cluster's garbage collector removes references by UID, so it removes the valid reference together with the invalid one.")

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -24,7 +25,7 @@ func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Nod
 			rapid.Check(t, func(t *rapid.T) {
 				g := graph.New(draw(t))
 				view := explain.NewExplainer(g)
-				end := collector.NewModel(g, collector.NewJudge(g)).Simulate(collector.Bounds{}).Model
+				end := simulate.NewModel(g, collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
 				for n := range g.Listed() {
 					check(t, g, graph.Node(n), view.Of(graph.Node(n), explain.EventHistory{}), end.Object(graph.Node(n)))
 				}

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -15,8 +16,8 @@ type Explainer struct {
 	graph  *graph.Graph
 	judge  *collector.Judge
 	mender *repair.Planner
-	now    *collector.Model  // as the look saw things
-	course *collector.Result // what the collector makes of that
+	now    *simulate.Model  // as the look saw things
+	course *simulate.Result // what the collector makes of that
 	moves  map[graph.Node][]int
 
 	before, after *audit.Blockers
@@ -28,7 +29,7 @@ func NewExplainer(g *graph.Graph) *Explainer {
 	judge := collector.NewJudge(g)
 	v := &Explainer{
 		graph: g, judge: judge, mender: repair.New(g, judge),
-		now: collector.NewModel(g, judge), course: collector.NewModel(g, judge).Simulate(collector.Bounds{}),
+		now: simulate.NewModel(g, judge), course: simulate.NewModel(g, judge).Simulate(simulate.Bounds{}),
 		moves: map[graph.Node][]int{},
 	}
 	for i := range v.course.Transitions {
@@ -99,7 +100,7 @@ func (a *Answer) remedy(sentence string, command ...string) {
 }
 
 // first is the first move of an act on a node, or nil.
-func (v *Explainer) first(n graph.Node, act collector.Action) *collector.Transition {
+func (v *Explainer) first(n graph.Node, act collector.Action) *simulate.Transition {
 	for _, i := range v.moves[n] {
 		if m := &v.course.Transitions[i]; m.Action == act {
 			return m

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -76,7 +77,7 @@ func AcceptableGaps(g *graph.Graph, p *Plan) snapshot.AcceptedGaps {
 	}
 	add(p.Gaps)
 	for n := range g.Listed() {
-		if o := g.Object(graph.Node(n)); collector.DeletesContents(o.Identity) {
+		if o := g.Object(graph.Node(n)); simulate.DeletesContents(o.Identity) {
 			add(g.View().ContentsGaps(o.Identity, p.AcceptedGaps))
 		}
 	}

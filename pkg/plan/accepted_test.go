@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -116,7 +117,7 @@ func TestAcceptedGapsAreInThePlanAndItsDigest(t *testing.T) {
 func TestADeletionTakesAnAcceptedGapAlong(t *testing.T) {
 	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
 		g := graph.New(New(Serving(Containers()...), Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets))
-		o := plan.Deletion(hand, collector.Deletion{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
+		o := plan.Deletion(hand, simulate.Deletion{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
 		o.Accepted = snapshot.AcceptedGaps{"secrets"}
 		if p := plan.New(g, o); len(p.Steps) != 1 || len(p.Blocked) != 0 || !slices.Equal(p.Steps[0].AcceptedGaps, o.Accepted) {
 			t.Errorf("%s: steps %+v, blocked %+v", name, p.Steps, p.Blocked)
@@ -169,7 +170,7 @@ func TestAcceptanceMakesNoOwnerAbsent(t *testing.T) {
 		}
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		with, without := collector.NewApplyModel(g, judge, words), collector.NewApplyModel(g, judge, nil)
+		with, without := simulate.NewApplyModel(g, judge, words), simulate.NewApplyModel(g, judge, nil)
 		for n := range g.Listed() {
 			a, b := with.Verdicts(graph.Node(n)), without.Verdicts(graph.Node(n))
 			if !slices.Equal(a, b) {

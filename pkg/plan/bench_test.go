@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -25,7 +26,7 @@ func BenchmarkDelete(b *testing.B) {
 			b.Run(name+"/"+string(policy), func(b *testing.B) {
 				st.Bench(b, func(s *snapshot.Snapshot) func() {
 					g := graph.New(s)
-					o := plan.Deletion(hand, collector.Deletion{Node: 0, Policy: policy})
+					o := plan.Deletion(hand, simulate.Deletion{Node: 0, Policy: policy})
 					return func() { plan.New(g, o) }
 				})
 			})

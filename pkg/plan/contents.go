@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -68,7 +69,7 @@ func (m *maker) takes(n graph.Node) reason.CascadeRefused {
 }
 
 func (m *maker) refuse(n graph.Node, why reason.Reason) {
-	deletes := slices.DeleteFunc(slices.Clone(m.options.Bounds.Deletes), func(d collector.Deletion) bool { return d.Node == n })
+	deletes := slices.DeleteFunc(slices.Clone(m.options.Bounds.Deletes), func(d simulate.Deletion) bool { return d.Node == n })
 	if len(deletes) == len(m.options.Bounds.Deletes) {
 		return
 	}

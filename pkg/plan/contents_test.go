@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -81,7 +82,7 @@ func TestADeletionIsBlockedThatTakesUnseenContentsAlong(t *testing.T) {
 			s := New(append([]Part{Serving(Containers()...)}, c.parts...)...)
 			for _, policy := range []metav1.DeletionPropagation{inBackground, inForeground} {
 				g := graph.New(s)
-				deletes := collector.Deletion{Node: g.Find(c.target.UID), Policy: policy}
+				deletes := simulate.Deletion{Node: g.Find(c.target.UID), Policy: policy}
 				isBlocked(t, plan.New(g, plan.Deletion(collector.ActorControllerManager, deletes)), c.blocked, c.theirs)
 				ours := plan.New(g, plan.Deletion(collector.ActorClient, deletes))
 				if !c.oursGoesAhead {
@@ -102,7 +103,7 @@ func TestOnlyTheDeletionThatTakesUnseenContentsAlongIsBlocked(t *testing.T) {
 	root, other := Node("root"), Node("other")
 	g := graph.New(New(Serving(Containers()...), Listing(root, other, Namespace("a", OwnedBy(root))), noSecrets))
 	p := plan.New(g, plan.Deletion(collector.ActorControllerManager,
-		collector.Deletion{Node: g.Find(root.UID), Policy: inBackground}, collector.Deletion{Node: g.Find(other.UID), Policy: inBackground}))
+		simulate.Deletion{Node: g.Find(root.UID), Policy: inBackground}, simulate.Deletion{Node: g.Find(other.UID), Policy: inBackground}))
 	if len(p.Steps) != 1 || p.Steps[0].Object.Name != "other" || len(p.Blocked) != 1 || p.Blocked[0].Object.Name != "root" {
 		t.Errorf("steps %+v, blocked %+v", p.Steps, p.Blocked)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -40,7 +41,7 @@ func TestADeletionOfOneOfTwoObjectsWithOneUIDIsBlocked(t *testing.T) {
 	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(contested())
-			p := plan.New(g, plan.Deletion(hand, collector.Deletion{Node: g.Find("u"), Policy: metav1.DeletePropagationBackground}))
+			p := plan.New(g, plan.Deletion(hand, simulate.Deletion{Node: g.Find("u"), Policy: metav1.DeletePropagationBackground}))
 			if len(p.Steps) != 0 || len(p.Outcomes) != 0 {
 				t.Errorf("got %+v, %+v", p.Steps, p.Outcomes)
 			}

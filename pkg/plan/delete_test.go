@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -29,9 +30,9 @@ const (
 // deleting is the plan to delete those objects with one policy.
 func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets ...object.Object) *plan.Plan {
 	g := graph.New(s)
-	var deletes []collector.Deletion
+	var deletes []simulate.Deletion
 	for _, t := range targets {
-		deletes = append(deletes, collector.Deletion{Node: g.Find(t.UID), Policy: policy})
+		deletes = append(deletes, simulate.Deletion{Node: g.Find(t.UID), Policy: policy})
 	}
 	return plan.New(g, plan.Deletion(collector.ActorControllerManager, deletes...))
 }
@@ -267,8 +268,8 @@ func TestADeletionIsForetold(t *testing.T) {
 }
 
 func TestThePlanNamesTheNamespacesOfGuardedClaims(t *testing.T) {
-	claim := Object("v1", "PersistentVolumeClaim", "a/claim", Held(collector.ClaimProtection))
-	volume := Object("v1", "PersistentVolume", "volume", Held(collector.VolumeProtection))
+	claim := Object("v1", "PersistentVolumeClaim", "a/claim", Held(simulate.ClaimProtection))
+	volume := Object("v1", "PersistentVolume", "volume", Held(simulate.VolumeProtection))
 	seen := New(Serving(Workloads()...), Listing(claim, volume, Pod("a/pod")))
 	if diff := cmp.Diff([]string{"", "a"}, deleting(seen, inBackground, claim, volume).Guarded()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

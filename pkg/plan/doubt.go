@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -13,7 +14,7 @@ import (
 // lets the collector decide on an object on which it cannot now.
 type doubt struct {
 	worst *snapshot.Snapshot // nil where the view is whole
-	now   *collector.Model   // the end without the repair, at worst
+	now   *simulate.Model    // the end without the repair, at worst
 	about map[graph.Node]bool
 }
 
@@ -22,7 +23,7 @@ func (r *repairBuilder) doubt() *doubt {
 	if s := r.graph.Snapshot(); !s.Complete() {
 		d.worst = atWorst(s)
 		g := graph.New(d.worst)
-		d.now = collector.NewModel(g, collector.NewJudge(g)).Simulate(collector.Bounds{}).Model
+		d.now = simulate.NewModel(g, collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
 	}
 	return d
 }

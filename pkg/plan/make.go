@@ -9,13 +9,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Options say what a plan is for and how far it may go.
 type Options struct {
 	Mode   Mode
-	Bounds collector.Bounds
+	Bounds simulate.Bounds
 	Hand   collector.Actor // who carries it out, save for what is asked for
 	// Accepted are the words for gaps that a person accepted.
 	Accepted snapshot.AcceptedGaps
@@ -23,8 +24,8 @@ type Options struct {
 
 // Deletion are the options of a plan that is about those deletions and what
 // follows from them.
-func Deletion(hand collector.Actor, deletes ...collector.Deletion) Options {
-	return Options{Mode: Delete, Hand: hand, Bounds: collector.Bounds{Roots: collector.Nothing, Deletes: deletes}}
+func Deletion(hand collector.Actor, deletes ...simulate.Deletion) Options {
+	return Options{Mode: Delete, Hand: hand, Bounds: simulate.Bounds{Roots: simulate.Nothing, Deletes: deletes}}
 }
 
 // New foretells what a pass of the collector does with what the graph shows, or
@@ -65,11 +66,11 @@ func (m *maker) make() *Plan {
 	return p
 }
 
-func (m *maker) model() *collector.Model {
+func (m *maker) model() *simulate.Model {
 	if m.options.Hand == collector.ActorClient {
-		return collector.NewApplyModel(m.graph, m.judge, m.options.Accepted)
+		return simulate.NewApplyModel(m.graph, m.judge, m.options.Accepted)
 	}
-	return collector.NewActorModel(m.graph, m.judge, m.options.Hand)
+	return simulate.NewActorModel(m.graph, m.judge, m.options.Hand)
 }
 
 func (s *Summary) add(action collector.Action) {
@@ -98,7 +99,7 @@ func (s *Summary) add(action collector.Action) {
 type maker struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	course  *collector.Result
+	course  *simulate.Result
 	options Options
 	refused []Blocked // deletions that were asked for and are not in the plan
 }
@@ -154,7 +155,7 @@ func owners(references []Reference) []string {
 
 // references are those that a move rests on: those that go or change, or all of
 // an object that is deleted.
-func (m *maker) references(move *collector.Transition) []Reference {
+func (m *maker) references(move *simulate.Transition) []Reference {
 	out := []Reference{}
 	judged := m.judge.Each(move.Node)
 	add := func(i int) {
@@ -183,7 +184,7 @@ func (m *maker) references(move *collector.Transition) []Reference {
 // verdictOf is that on a reference when the move is made. A terminating object
 // is not judged: it loses references only to owners that are orphaned, which
 // are solid then (docs/gc-semantics.md#orphaning).
-func verdictOf(move *collector.Transition, i int) collector.Verdict {
+func verdictOf(move *simulate.Transition, i int) collector.Verdict {
 	if i < len(move.Verdicts) {
 		return move.Verdicts[i]
 	}
@@ -192,7 +193,7 @@ func verdictOf(move *collector.Transition, i int) collector.Verdict {
 
 func (m *maker) outcomes() []Outcome {
 	out := []Outcome{}
-	nondeterministic, obstacles := m.nondeterministic(), collector.NewObstacles(m.course.Model)
+	nondeterministic, obstacles := m.nondeterministic(), simulate.NewObstacles(m.course.Model)
 	for _, n := range m.touched().Nodes() {
 		if !m.course.Model.Changed(n) {
 			continue

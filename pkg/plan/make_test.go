@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -190,15 +190,15 @@ func TestAPlanKeepsToItsBounds(t *testing.T) {
 		return func(n graph.Node) bool { return want(g.Object(n)) }
 	}
 	for name, c := range map[string]struct {
-		bounds collector.Bounds
+		bounds simulate.Bounds
 		want   []string
 	}{
 		"roots are where it begins, and what follows follows": {
-			collector.Bounds{Roots: named(func(o *object.Object) bool { return o.Namespace == "a" && o.Name == "x" })},
+			simulate.Bounds{Roots: named(func(o *object.Object) bool { return o.Namespace == "a" && o.Name == "x" })},
 			[]string{"delete x", "delete below"},
 		},
 		"within is what may be touched at all": {
-			collector.Bounds{Within: named(func(o *object.Object) bool { return o.Namespace == "b" })},
+			simulate.Bounds{Within: named(func(o *object.Object) bool { return o.Namespace == "b" })},
 			[]string{"delete x"},
 		},
 	} {

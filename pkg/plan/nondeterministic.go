@@ -4,6 +4,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // nondeterministic returns why the outcome for an object may be another one. What follows
@@ -30,7 +31,7 @@ func (m *maker) nondeterministic() map[graph.Node]reason.Reason {
 }
 
 // orderMatters returns what else may become of an object because of an owner.
-func (m *maker) orderMatters(move *collector.Transition) reason.OrderMatters {
+func (m *maker) orderMatters(move *simulate.Transition) reason.OrderMatters {
 	owner := m.course.Model.Object(move.Nondeterministic)
 	out := reason.OrderMatters{
 		OwnerHeld: owner != nil && len(owner.ForeignFinalizers()) > 0, Orphaned: move.Requested != graph.None, Unblocked: move.Action == collector.ActionUnblock,

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -103,7 +104,7 @@ type Step struct {
 	Manifest        string `json:"manifest,omitempty"` // of create: the sha256 of what is made, as it was saved
 
 	// Move is what the model made of it; nil in a plan that was read from a file.
-	Move *collector.Transition `json:"-"`
+	Move *simulate.Transition `json:"-"`
 	// Mends are what mends each of References, in a repair; nil like Move.
 	Mends []repair.Repair `json:"-"`
 }

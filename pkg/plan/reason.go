@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // reason returns why a step is taken.
@@ -44,7 +45,7 @@ func ownersOf(references []Reference) []reason.Owner {
 }
 
 // remaining returns what keeps an object that loses references.
-func remaining(move *collector.Transition) reason.Remaining {
+func remaining(move *simulate.Transition) reason.Remaining {
 	dropped := map[types.UID]bool{}
 	for _, i := range move.Change.Drop {
 		dropped[move.StateBefore.Owners[i].UID] = true
@@ -66,7 +67,7 @@ func remaining(move *collector.Transition) reason.Remaining {
 
 // found returns what was found of the owner that a reference names, which was judged
 // before the run.
-func (m *maker) found(move *collector.Transition, i int, judged collector.Judgement) reason.Found {
+func (m *maker) found(move *simulate.Transition, i int, judged collector.Judgement) reason.Found {
 	owner := m.graph.Find(move.StateBefore.Owners[i].UID)
 	if m.course.Model.Changed(owner) && m.graph.Object(owner) != nil && proved(judged.Verdict) {
 		return reason.Found{State: byThisRun(move, i)}
@@ -85,7 +86,7 @@ func proved(before collector.Verdict) bool {
 }
 
 // byThisRun returns what this run does to an owner that exists.
-func byThisRun(move *collector.Transition, i int) reason.OwnerState {
+func byThisRun(move *simulate.Transition, i int) reason.OwnerState {
 	switch verdictOf(move, i) {
 	case collector.Waiting:
 		return reason.StateWaiting

@@ -4,11 +4,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // repairReason returns what a step of a repair does, and why. Completes are the owners
 // whose deletion can end then, and without is what the collector would do otherwise.
-func repairReason(move *collector.Transition, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
+func repairReason(move *simulate.Transition, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
 	if s.Action == collector.ActionUnlink {
 		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Mends[0].Chosen, Kept: kept(move), Completes: completes, WithoutRepair: without}
 	}
@@ -32,7 +33,7 @@ func dropped(s Step) []reason.Owner {
 }
 
 // kept returns what becomes of an object that loses references.
-func kept(move *collector.Transition) reason.Kept {
+func kept(move *simulate.Transition) reason.Kept {
 	switch left := len(move.StateBefore.Owners) - len(move.Change.Drop); {
 	case move.StateBefore.Terminating():
 		return reason.Kept{Terminating: true}

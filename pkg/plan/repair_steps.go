@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // steps are those on one object, the first of which is the at-th of the plan.
@@ -20,7 +21,7 @@ func (r *repairBuilder) steps(n graph.Node, at int, spared collector.Consequence
 	before, verdicts := o, collector.Verdicts(judgements)
 	var out []Step
 	for k, of := range wanted.parts() {
-		move := &collector.Transition{
+		move := &simulate.Transition{
 			Decision: collector.Decision{Action: of.action, Change: of.change, UndecidableReference: -1},
 			Pass:     1, Node: n, StateBefore: before, Verdicts: slices.Clone(verdicts), Requested: graph.None, Follows: -1,
 		}

@@ -9,10 +9,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // requested returns what is special about a deletion that somebody asked for.
-func (m *maker) requested(move *collector.Transition) reason.Requested {
+func (m *maker) requested(move *simulate.Transition) reason.Requested {
 	out := reason.Requested{
 		Terminating: move.StateBefore.Terminating(), Namespace: move.StateBefore.IsNamespace(), Definition: move.StateBefore.IsDefinition(),
 		RecreatedBy: m.recreatedBy(move),
@@ -26,7 +27,7 @@ func (m *maker) requested(move *collector.Transition) reason.Requested {
 
 // recreatedBy returns the controller of an object where it stays: most likely it creates
 // another one. A CronJob does not, as it goes by the time.
-func (m *maker) recreatedBy(move *collector.Transition) *object.Identity {
+func (m *maker) recreatedBy(move *simulate.Transition) *object.Identity {
 	i := slices.IndexFunc(move.StateBefore.Owners, object.Reference.Controls)
 	if i < 0 || verdictOf(move, i) != collector.Solid {
 		return nil
@@ -45,7 +46,7 @@ func (m *maker) recreatedBy(move *collector.Transition) *object.Identity {
 func (p *Plan) Guarded() []string {
 	var out []string
 	for _, o := range p.Outcomes {
-		guarded := slices.Contains(o.WaitsFor, collector.ClaimProtection) || slices.Contains(o.WaitsFor, collector.VolumeProtection)
+		guarded := slices.Contains(o.WaitsFor, simulate.ClaimProtection) || slices.Contains(o.WaitsFor, simulate.VolumeProtection)
 		if guarded && o.State == Terminating {
 			out = append(out, o.Object.Namespace)
 		}

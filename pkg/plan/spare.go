@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -27,11 +28,11 @@ func (r *repairBuilder) foretell() map[graph.Node]collector.Consequence {
 	if len(r.wanted) == 0 {
 		return spared
 	}
-	model := collector.NewModel(r.graph, r.judge)
+	model := simulate.NewModel(r.graph, r.judge)
 	for n := range r.wanted {
 		spared[n] = consequence(r.graph.Object(n), model.Verdicts(n))
 	}
-	now := model.Simulate(collector.Bounds{}).Model
+	now := model.Simulate(simulate.Bounds{}).Model
 	for n := range r.wanted {
 		if goes(now.Object(n)) && !r.graph.Object(n).Terminating() {
 			spared[n] = collector.ConsequenceDelete
@@ -94,7 +95,7 @@ func (r *repairBuilder) goesAfter(n graph.Node, then maker) bool {
 
 // ends are the owners whose deletion is under way and comes to its end because of
 // the repair alone.
-func (r *repairBuilder) ends(now *collector.Model, then maker) map[types.UID]bool {
+func (r *repairBuilder) ends(now *simulate.Model, then maker) map[types.UID]bool {
 	out := map[types.UID]bool{}
 	for n := range r.graph.Listed() {
 		node := graph.Node(n)
@@ -118,7 +119,7 @@ func (r *repairBuilder) afterwards(seen *snapshot.Snapshot) maker {
 	}
 	g := graph.New(&repaired)
 	judge := collector.NewJudge(g)
-	return maker{graph: g, judge: judge, course: collector.NewModel(g, judge).Simulate(collector.Bounds{})}
+	return maker{graph: g, judge: judge, course: simulate.NewModel(g, judge).Simulate(simulate.Bounds{})}
 }
 
 // lost are the mended objects that the collector deletes after the repair, and why.

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	subject "github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // deletion is one preview, with what it is of: the objects that are asked for, and
@@ -92,7 +93,7 @@ func (d *deletion) foretell(s sight) {
 		options = d.options(s, g)
 		d.plan = plan.New(g, options)
 	}
-	end := collector.NewActorModel(g, collector.NewJudge(g), collector.ActorControllerManager).Simulate(options.Bounds).Model
+	end := simulate.NewActorModel(g, collector.NewJudge(g), collector.ActorControllerManager).Simulate(options.Bounds).Model
 	d.before, d.foretold, d.names, d.seen = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))
@@ -113,13 +114,13 @@ func (d *deletion) foretell(s sight) {
 
 func (d *deletion) options(s sight, g *graph.Graph) plan.Options {
 	s.Helper()
-	var deletes []collector.Deletion
+	var deletes []simulate.Deletion
 	for i, t := range d.targets {
 		n := g.Find(t.GetUID())
 		if g.Object(n) == nil {
 			s.Fatalf("%s: %s was not seen", d.name, t.GetName())
 		}
-		deletes = append(deletes, collector.Deletion{Node: n, Policy: d.policyOf(i)})
+		deletes = append(deletes, simulate.Deletion{Node: n, Policy: d.policyOf(i)})
 	}
 	return plan.Deletion(collector.ActorControllerManager, deletes...)
 }

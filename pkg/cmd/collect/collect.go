@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -152,7 +152,7 @@ func (f *collectFlags) planPass(_ context.Context, p *cli.Planned) (err error) {
 }
 
 func (f *collectFlags) planPassAccepting(g *graph.Graph, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	o := plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: f.options.Scan.InScope(g)}, Accepted: accepted}
+	o := plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: f.options.Scan.InScope(g)}, Accepted: accepted}
 	if len(f.rules) > 0 {
 		roots, err := f.doomed(g)
 		if err != nil {

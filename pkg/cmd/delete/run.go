@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -40,9 +41,9 @@ func (f *deleteFlags) buildPlan(g *graph.Graph, targets []graph.Node, accepted s
 	if f.clientSide {
 		hand = collector.ActorClient
 	}
-	deletes := make([]collector.Deletion, len(targets))
+	deletes := make([]simulate.Deletion, len(targets))
 	for i, n := range targets {
-		deletes[i] = collector.Deletion{Node: n, Policy: f.policy()}
+		deletes[i] = simulate.Deletion{Node: n, Policy: f.policy()}
 	}
 	o := plan.Deletion(hand, deletes...)
 	o.Accepted = accepted
@@ -55,7 +56,7 @@ func (f *deleteFlags) defaults(g *graph.Graph, targets []graph.Node) []string {
 	var out []string
 	for _, n := range targets {
 		o := g.Object(n)
-		of := collector.DefaultPolicy(o.Identity)
+		of := simulate.DefaultPolicy(o.Identity)
 		if of == f.policy() || of != metav1.DeletePropagationOrphan {
 			continue
 		}
@@ -106,7 +107,7 @@ func (f *deleteFlags) planRemaining(a *cli.Operation) cli.PlanFunc {
 		for _, n := range of.Nodes() {
 			about.Add(n)
 		}
-		p.Plan = plan.New(p.Graph, plan.Options{Mode: plan.Collect, Hand: f.actor(), Bounds: collector.Bounds{Roots: about.Has}, Accepted: f.gaps.Accepted()})
+		p.Plan = plan.New(p.Graph, plan.Options{Mode: plan.Collect, Hand: f.actor(), Bounds: simulate.Bounds{Roots: about.Has}, Accepted: f.gaps.Accepted()})
 		p.Plan.Steps = slices.DeleteFunc(p.Plan.Steps, func(s plan.Step) bool { return !about.Has(p.Graph.Find(s.Object.UID)) })
 		p.Plan.Blocked = slices.DeleteFunc(p.Plan.Blocked, func(b plan.Blocked) bool { return !of.Has(p.Graph.Find(b.Object.UID)) })
 		return nil

@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/html"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // htmlFormat is the one format of a report.
@@ -139,7 +139,7 @@ func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
 	if f.plan {
 		p.Plan = p.Pass
 		if within := f.scan.InScope(g); within != nil {
-			p.Plan = plan.New(g, plan.Options{Mode: plan.Collect, Bounds: collector.Bounds{Within: within}})
+			p.Plan = plan.New(g, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: within}})
 		}
 	}
 	if warning := cli.OldServerWarning(g.Snapshot().Server, len(found.Findings)); warning != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // Accepted names the gaps that a person accepted, and object by object what is done only
@@ -38,7 +39,7 @@ func unseen(s *plan.Step) string {
 	switch {
 	case s.Action == collector.ActionRemoveFinalizer:
 		return fmt.Sprintf("removes finalizer %s although its dependents in %s were not read", text(s.Finalizer), in)
-	case s.Action == collector.ActionDelete && collector.DeletesContents(s.Object.Identity):
+	case s.Action == collector.ActionDelete && simulate.DeletesContents(s.Object.Identity):
 		return fmt.Sprintf("deletes it although its contents in %s were not read; they are deleted with it and not backed up", in)
 	case s.Action == collector.ActionDelete:
 		return fmt.Sprintf("deletes it; the decision depends on %s, which was not read", in)

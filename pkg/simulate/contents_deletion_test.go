@@ -1,0 +1,142 @@
+package simulate_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// What others delete along with what a pass deletes
+// (docs/gc-semantics.md#contents-of-a-namespace, #instances-of-a-crd).
+func TestNamespacesAndDefinitionsTakeAlongWhatIsInThem(t *testing.T) {
+	lost := st.OwnedBy(st.Node("gone"))
+	shop := func(with ...st.Option) object.Object { return st.Namespace("shop", append(with, lost)...) }
+	widgets := func(with ...st.Option) object.Object {
+		return st.Definition("widgets.example.com", append(with, lost)...)
+	}
+	widget := func(at string, with ...st.Option) object.Object {
+		return st.Object("example.com/v1", "Widget", at, with...)
+	}
+	in := func(objects ...object.Object) []st.Part {
+		return append([]st.Part{st.Serving(st.Containers()...)}, listing(objects...)...)
+	}
+	root := st.Node("root", st.Foreground())
+	ofRoot := st.Owned(st.To(root, st.Blocking))
+
+	perform(t, []play{
+		{
+			name: "a namespace goes with everything in it", seen: in(shop(), st.Pod("shop/p"), st.Secret("shop/s"), st.Secret("other/s")),
+			moves: []string{"1 delete shop Background"}, left: []string{"p gone", "s gone", "shop gone"},
+		},
+		{
+			name: "what goes by itself goes before its namespace does", seen: in(shop(), st.Secret("shop/lost", lost), st.ConfigMap("shop/c")),
+			moves: []string{"1 delete lost Background", "1 delete shop Background"}, left: []string{"c gone", "lost gone", "shop gone"},
+		},
+		{
+			name: "an empty namespace goes at once", seen: in(shop(), st.Secret("other/s")),
+			moves: []string{"1 delete shop Background"}, left: []string{"shop gone"},
+		},
+		{
+			name: "what depends on the contents or on the namespace goes thereafter", seen: in(shop(), st.ConfigMap("shop/c"), st.Secret("other/s", st.OwnedBy(st.Namespace("shop")))),
+			moves: []string{"1 delete shop Background", "2 delete s Background"}, left: []string{"c gone", "s gone", "shop gone"},
+		},
+		{
+			name: "contents that somebody holds keep the namespace, and its dependents", seen: in(shop(), st.ConfigMap("shop/c", st.Held("x/y")), st.Secret("other/s", st.OwnedBy(st.Namespace("shop")))),
+			moves: []string{"1 delete shop Background"}, left: []string{"c terminating x/y", "shop terminating"}, stuck: []string{"c: c held", "shop: shop emptying"},
+		},
+		{
+			name: "the collector's finalizers on contents are stripped, so that nothing is orphaned", seen: in(shop(), st.ConfigMap("shop/c", st.Held(collectortest.Orphan)), st.Secret("shop/s", st.OwnedBy(st.ConfigMap("shop/c")))),
+			moves: []string{"1 delete shop Background"}, left: []string{"c gone", "s gone", "shop gone"},
+		},
+		{
+			name: "an orphaning that is under way comes first", seen: in(shop(), st.Node("n", st.Terminating(collectortest.Orphan)), st.Secret("shop/s", st.OwnedBy(st.Node("n")))),
+			moves: []string{"1 unlink s n", "1 delete shop Background", "1 remove-finalizer n orphan"}, left: []string{"n gone", "s gone", "shop gone"},
+		},
+		{
+			name: "Pods are stopped, those too that were stopping", seen: in(shop(), st.Pod("shop/p", st.Running()), st.Pod("shop/q", st.Running(), st.Stopping(), st.Held(collectortest.Foreground))),
+			moves: []string{"1 delete shop Background"}, left: []string{"p gone", "q gone", "shop gone"},
+		},
+		{
+			name: "a namespace that its own dependents block goes after them", seen: in(root, st.Namespace("shop", ofRoot), st.ConfigMap("shop/c"), st.Secret("other/s", st.Owned(st.To(st.Namespace("shop"), st.Blocking)))),
+			moves: []string{"1 delete shop Foreground", "2 delete s Background", "3 remove-finalizer shop foregroundDeletion", "4 remove-finalizer root foregroundDeletion"},
+			left:  []string{"c gone", "root gone", "s gone", "shop gone"},
+		},
+		{
+			name: "a namespace that was terminating when it was seen is the controller's to empty", seen: in(st.Namespace("shop", st.Terminating()), st.Secret("shop/s")),
+			left: []string{"shop terminating"}, stuck: []string{"shop: shop emptying"},
+		},
+		{
+			name: "a definition goes with its instances, in every namespace, and with no other", seen: in(widgets(), widget("a/w"), widget("b/v"), st.Object("legacy.example.com/v1", "Widget", "a/u")),
+			moves: []string{"1 delete widgets.example.com Background"}, left: []string{"v gone", "w gone", "widgets.example.com gone"},
+		},
+		{
+			name: "instances keep the collector's finalizers, so they orphan", seen: in(widgets(), widget("a/w", st.Held(collectortest.Orphan)), st.Secret("a/s", st.OwnedBy(widget("a/w")))),
+			moves: []string{"1 delete widgets.example.com Background", "2 unlink s w", "2 remove-finalizer w orphan"}, left: []string{"s unlinked", "w gone", "widgets.example.com gone"},
+		},
+		{
+			name: "an instance that somebody holds keeps its definition", seen: in(widgets(), widget("a/w", st.Held("x/y"))),
+			moves: []string{"1 delete widgets.example.com Background"}, left: []string{"w terminating x/y", "widgets.example.com terminating " + cleanup},
+			stuck: []string{"w: w held", "widgets.example.com: widgets.example.com emptying"},
+		},
+		{
+			name: "a definition that somebody holds stays when it is empty", seen: in(widgets(st.Held("x/y")), widget("a/w")),
+			moves: []string{"1 delete widgets.example.com Background"}, left: []string{"w gone", "widgets.example.com terminating x/y"}, stuck: []string{"widgets.example.com: widgets.example.com held"},
+		},
+		{
+			name: "where not everything was seen nobody can say that anything is empty", seen: append(in(shop(), st.Secret("shop/s"), st.ConfigMap("other/c", st.OwnedBy(st.Namespace("shop")))), st.Unlisted("pods")),
+			moves: []string{"1 delete shop Background"}, left: []string{"s gone", "shop terminating"}, stuck: []string{"shop: shop emptying"},
+		},
+	})
+
+	t.Run("a move on what depends on an instance comes after the one that deleted its definition", func(t *testing.T) {
+		c := courseOf(st.New(in(widgets(), widget("a/w"), st.Secret("a/s", st.OwnedBy(widget("a/w"))))...))
+		last := c.Transitions[len(c.Transitions)-1]
+		if last.StateBefore.Name != "s" || !slices.Equal(last.StateAfter, []int{0}) || last.Follows != 0 {
+			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.StateAfter, last.Follows)
+		}
+	})
+	t.Run("a move that empties a definition comes after those that looked at it", func(t *testing.T) {
+		fading := st.Node("fading", lost)
+		c := courseOf(st.New(in(widgets(), widget("a/w", st.Held(collectortest.Foreground)), fading, st.Secret("a/s", st.OwnedBy(st.Definition("widgets.example.com"), fading)))...))
+		compare(t, "moves", []string{
+			"1 delete fading Background", "1 delete widgets.example.com Background",
+			"2 unlink s fading", "2 remove-finalizer w foregroundDeletion", "3 delete s Background",
+		}, said(c))
+		if !slices.Contains(c.Transitions[3].StateAfter, 2) || !slices.Contains(c.Transitions[4].StateAfter, 3) {
+			t.Errorf("the last two come after %v and %v", c.Transitions[3].StateAfter, c.Transitions[4].StateAfter)
+		}
+	})
+	t.Run("a move on what depends on a namespace comes after the one that deleted it", func(t *testing.T) {
+		c := courseOf(st.New(in(shop(), st.Node("n"), st.ConfigMap("shop/c"), st.Pod("shop/p"), st.Secret("other/s", st.OwnedBy(st.Namespace("shop"))))...))
+		last := c.Transitions[len(c.Transitions)-1]
+		if last.StateBefore.Name != "s" || !slices.Equal(last.StateAfter, []int{0}) || last.Follows != 0 {
+			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.StateAfter, last.Follows)
+		}
+		var swept []string
+		for n, move := range c.ContentsDeleted {
+			if move == 0 {
+				swept = append(swept, c.Model.Graph().Object(n).Name)
+			}
+		}
+		slices.Sort(swept)
+		if diff := cmp.Diff([]string{"c", "p"}, swept); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestAStoppedPodIsNamed(t *testing.T) {
+	lost := st.OwnedBy(st.Pod("a/gone"))
+	c := courseOf(st.New(st.Listing(st.Pod("a/p", lost, st.Running()), st.Pod("a/q", lost))))
+	for i, m := range c.Transitions {
+		if m.Action != collector.ActionDelete || c.StoppedPods[i] != (m.StateBefore.Name == "p") {
+			t.Errorf("%s of %s: stopped %v", m.Action, m.StateBefore.Name, c.StoppedPods[i])
+		}
+	}
+}

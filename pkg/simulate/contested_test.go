@@ -1,0 +1,130 @@
+package simulate_test
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+var (
+	aaas  = snapshot.Type{Group: "lie.example.com", Version: "v1", Resource: "aaas", Kind: "Aaa", Namespaced: true, Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}
+	aaa   = st.Object("lie.example.com/v1", "Aaa", "zzz/x", st.UID("u"), st.OwnedBy(st.ConfigMap("zzz/gone")))
+	web   = st.Deployment("shop/web", st.UID("u"))
+	owned = st.Secret("shop/s", st.OwnedBy(web))
+)
+
+func contesting(parts ...st.Part) *graph.Graph {
+	return graph.New(st.New(append([]st.Part{st.Serving(aaas), st.Collected(aaa, web, owned), st.Absent("v1", "ConfigMap", "zzz/gone")}, parts...)...))
+}
+
+func TestAReferenceToAContestedUIDIsJudgedByItsOwnLookup(t *testing.T) {
+	waiting := st.Deployment("shop/web", st.UID("u"), st.Foreground())
+	for name, c := range map[string]struct {
+		parts        []st.Part
+		want, actsOn collector.Verdict
+	}{
+		"no lookup":         {nil, collector.Unknown, collector.Unknown},
+		"a failed lookup":   {[]st.Part{st.Failed("apps/v1", "Deployment", "shop/web", snapshot.TimedOut)}, collector.Unknown, collector.Unknown},
+		"the owner":         {[]st.Part{st.Found(web)}, collector.Solid, collector.Solid},
+		"a waiting owner":   {[]st.Part{st.Found(waiting)}, collector.Waiting, collector.Unknown},
+		"a 404":             {[]st.Part{st.Absent("apps/v1", "Deployment", "shop/web")}, collector.Dangling, collector.Dangling},
+		"another successor": {[]st.Part{st.Found(st.Deployment("shop/web", st.UID("other")))}, collector.Dangling, collector.Dangling},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := contesting(c.parts...)
+			judge, n := collector.NewJudge(g), g.Find(owned.UID)
+			if got := judge.Object(n)[0].Verdict; got != c.want {
+				t.Errorf("the verdict is %s, want %s", got, c.want)
+			}
+			if got := simulate.NewModel(g, judge).Verdicts(n)[0]; got != c.actsOn {
+				t.Errorf("acts on %s, want %s", got, c.actsOn)
+			}
+		})
+	}
+}
+
+func TestThePlaceOfAContestedObjectProvesNothingAboutOtherUIDs(t *testing.T) {
+	before := st.Secret("shop/b", st.Owned(st.To(web, st.WithUID("before"))))
+	g := contesting(st.Listing(before))
+	if got := collector.NewJudge(g).Object(g.Find(before.UID))[0].Verdict; got != collector.Unknown {
+		t.Errorf("the verdict is %s", got)
+	}
+}
+
+func TestNothingFollowsFromTheEndOfAContestedObject(t *testing.T) {
+	g := contesting(st.Found(web))
+	m := simulate.NewModel(g, collector.NewJudge(g))
+	m.SetObserved(g.Find("u"), nil, nil)
+	if got := m.Decide(g.Find(owned.UID)); got.NoAction != collector.AllOwnersSolid {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestNothingIsDecidedOnAContestedObject(t *testing.T) {
+	for name, change := range map[string]st.Option{
+		"without a living owner":   st.Held(),
+		"being deleted":            st.Terminating("x/y"),
+		"being deleted foreground": st.Foreground(),
+		"orphaning":                st.Terminating(object.OrphanFinalizer),
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := aaa
+			change(&o)
+			o.Contested = true
+			s := collector.DecisionInput{Object: &o, Verdicts: []collector.Verdict{collector.Dangling}, Complete: true}
+			if got := collector.Decide(s); got.Action != collector.ActionNone || got.NoAction != collector.UIDContested {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+// Whatever there is, no course moves an object whose UID another one has, and no
+// reference to it dangles by anything but an answer at the place that the reference names.
+func TestNoCourseMovesAContestedObject(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		if rapid.Bool().Draw(t, "busy") {
+			s = st.DrawBusy(t)
+		}
+		if len(s.Objects) == 0 {
+			return
+		}
+		victim := *rapid.SampledFrom(s.Objects).Draw(t, "victim")
+		liar := aaa
+		liar.UID = victim.UID
+		st.Serving(aaas)(s)
+		st.Collected(liar)(s)
+		s.Sort()
+		g := graph.New(s)
+		n := g.Find(victim.UID)
+		judge := collector.NewJudge(g)
+		for _, e := range g.Dependents(n) {
+			r := g.Reference(e)
+			_, at, ok := g.View().CoordinatesOf(g.Object(e.Node).Namespace, r)
+			if v := judge.Reference(e).Verdict; v == collector.Dangling && ok && g.View().Lookup(at) == nil {
+				if m, _ := g.View().Map(r.APIVersion, r.Kind); m.Served {
+					t.Fatalf("%s: a reference to %s dangles, and nobody asked for it", g.Object(e.Node), r)
+				}
+			}
+		}
+		hand := rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "hand")
+		var deletes []simulate.Deletion
+		if rapid.Bool().Draw(t, "asked") {
+			deletes = append(deletes, simulate.Deletion{Node: n, Policy: metav1.DeletePropagationBackground})
+		}
+		course := simulate.NewActorModel(g, judge, hand).Simulate(simulate.Bounds{Deletes: deletes})
+		if slices.ContainsFunc(course.Transitions, func(m simulate.Transition) bool { return m.Node == n }) || course.Model.Changed(n) {
+			t.Fatalf("%s is moved", g.Object(n))
+		}
+	})
+}

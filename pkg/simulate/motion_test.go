@@ -1,0 +1,124 @@
+package simulate_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// drawCoherent is a random snapshot in which no UID is at two places or in two
+// states, as it is in a cluster that does not change during the look.
+func drawCoherent(t *rapid.T) *snapshot.Snapshot {
+	if rapid.IntRange(0, 2).Draw(t, "busy") > 0 {
+		return st.DrawBusy(t)
+	}
+	s := st.Draw(t)
+	known := map[types.UID]*object.Object{}
+	for _, o := range s.Objects {
+		known[o.UID] = o
+	}
+	view := snapshot.NewView(s)
+	for i, l := range s.Lookups {
+		if l.Object == nil {
+			continue
+		}
+		o, twice := known[l.Object.UID]
+		switch {
+		case !twice:
+			known[l.Object.UID] = l.Object
+		case livesAt(view, *o, l.Coordinates):
+			s.Lookups[i].Object = o
+		default:
+			s.Lookups[i] = snapshot.Lookup{Coordinates: l.Coordinates, Outcome: snapshot.Absent}
+		}
+	}
+	return s
+}
+
+func livesAt(view *snapshot.View, o object.Object, c snapshot.Coordinates) bool {
+	asked, _ := view.Map(c.APIVersion, c.Kind)
+	return slices.ContainsFunc(append([]object.Identity{o.Identity}, o.Aliases...), func(i object.Identity) bool {
+		lives, ok := view.Map(i.APIVersion, i.Kind)
+		return ok && lives.Type.GroupResource() == asked.Type.GroupResource() && i.Namespace == c.Namespace && i.Name == c.Name
+	})
+}
+
+// modelOf is the state that a snapshot shows.
+func modelOf(s *snapshot.Snapshot) *simulate.Model {
+	g := graph.New(s)
+	return simulate.NewModel(g, collector.NewJudge(g))
+}
+
+// courseOf simulates a pass over a snapshot.
+func courseOf(s *snapshot.Snapshot) *simulate.Result {
+	return modelOf(s).Simulate(simulate.Bounds{})
+}
+
+// seen is the snapshot that a look at the model's state would have taken, with
+// the same gaps. A UID that is gone answers no GET any more.
+func seen(m *simulate.Model) *snapshot.Snapshot {
+	g := m.Graph()
+	now := *g.Snapshot()
+	now.Objects, now.Lookups = nil, nil
+	for n := range g.Listed() {
+		if o := m.Object(graph.Node(n)); o != nil {
+			now.Objects = append(now.Objects, o)
+		}
+	}
+	for _, l := range g.Snapshot().Lookups {
+		if l.Object != nil {
+			switch o := m.Object(g.Find(l.Object.UID)); {
+			case o == nil:
+				l = snapshot.Lookup{Coordinates: l.Coordinates, Outcome: snapshot.Absent}
+			case m.Changed(g.Find(l.Object.UID)):
+				found := *o
+				found.Identity, found.Aliases = l.Object.Identity, l.Object.Aliases
+				l.Object = &found
+			}
+		}
+		now.Lookups = append(now.Lookups, l)
+	}
+	return &now
+}
+
+// said is each move in a line: its pass, its act and its object, and how.
+func said(c *simulate.Result) []string {
+	out := []string{}
+	for _, m := range c.Transitions {
+		out = append(out, fmt.Sprintf("%d %s", m.Pass, collectortest.DescribeAction(m.StateBefore.Name, m.StateBefore, m.Decision)))
+	}
+	return out
+}
+
+// left is each object at the end of a course that is not as it was, or that
+// stays terminating, in a line.
+func left(c *simulate.Result) []string {
+	out := []string{}
+	g := c.Model.Graph()
+	for n := range g.Listed() {
+		was, now := g.Object(graph.Node(n)), c.Model.Object(graph.Node(n))
+		switch {
+		case now == nil:
+			out = append(out, was.Name+" gone")
+		case now.Terminating():
+			out = append(out, strings.TrimSpace(was.Name+" terminating "+strings.Join(now.Finalizers, ",")))
+		case len(now.Owners) != len(was.Owners):
+			out = append(out, was.Name+" unlinked")
+		case c.Model.Changed(graph.Node(n)):
+			out = append(out, was.Name+" changed")
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,92 @@
+package simulate_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// play is what becomes of a cluster in a pass, whatever the order in which its
+// objects were seen.
+type play struct {
+	name    string
+	seen    []st.Part
+	deleted []deletion // by somebody, before the pass
+	moves   []string   // see said
+	left    []string   // see left; what is not named stays as it was
+	stuck   []string   // see stuck
+}
+
+// deletion is a DELETE of an object.
+type deletion struct {
+	uid    types.UID
+	policy metav1.DeletionPropagation
+}
+
+func perform(t *testing.T, plays []play) {
+	t.Helper()
+	for _, p := range plays {
+		t.Run(p.name, func(t *testing.T) {
+			whole := st.New(p.seen...)
+			collectortest.Permute(whole.Objects, func(order []*object.Object) {
+				shuffled := *whole
+				shuffled.Objects = order
+				shuffled.Sort()
+				m := modelOf(&shuffled)
+				for _, d := range p.deleted {
+					n := m.Graph().Find(d.uid)
+					if m.Object(n) == nil {
+						t.Fatalf("there is no %s", d.uid)
+					}
+					m.SetState(n, simulate.Deleted(m.Object(n), d.policy, st.Taken))
+				}
+				c := m.Simulate(simulate.Bounds{})
+				if t.Failed() {
+					return
+				}
+				compare(t, "moves", p.moves, said(c))
+				compare(t, "left", p.left, left(c))
+				compare(t, "stuck", p.stuck, stuck(c))
+			})
+		})
+	}
+}
+
+func compare(t *testing.T, what string, want, got []string) {
+	t.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), append([]string{}, got...)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// whys are the words for obstacles that the tests use.
+var whys = map[simulate.BlockReason]string{
+	simulate.HeldByFinalizers: "held", simulate.PodStillStopping: "stopping", simulate.ContentsStillDeleting: "emptying",
+	simulate.InCycle: "in a circle", simulate.CannotBeJudged: "cannot be judged", simulate.LimitReached: "out of bounds",
+	simulate.NotAllListed: "not all seen", simulate.NothingBlocks: "nothing blocks",
+}
+
+// stuck says of each object that is terminating at the end of a course what
+// keeps it, and whom: "owner: child held".
+func stuck(c *simulate.Result) []string {
+	var out []string
+	obstacles := simulate.NewObstacles(c.Model)
+	for n := range c.Model.Graph().Listed() {
+		if end, ok := obstacles.RootCause(graph.Node(n)); ok {
+			out = append(out, c.Model.Object(graph.Node(n)).Name+": "+c.Model.Object(end.Node).Name+" "+whys[end.Why])
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func listing(objects ...object.Object) []st.Part { return []st.Part{st.Listing(objects...)} }

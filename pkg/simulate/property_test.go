@@ -1,0 +1,132 @@
+package simulate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func TestTheOrderOfSightsChangesNoConclusion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		shuffled := *s
+		shuffled.Objects = rapid.Permutation(s.Objects).Draw(t, "objects")
+		shuffled.Types = rapid.Permutation(s.Types).Draw(t, "types")
+		shuffled.Listed = rapid.Permutation(s.Listed).Draw(t, "listed")
+		want, got := collectortest.Verdicts(s), collectortest.Verdicts(&shuffled)
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// A wrong claim by one dependent never affects another
+// (docs/gc-semantics.md#conflicting-claims).
+func TestAClaimByOneDependentNeverAffectsAnother(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		more := *s
+		more.Objects = slices.Clone(s.Objects)
+		st.Listing(drawIntruder(t, s))(&more)
+		got := slices.DeleteFunc(collectortest.Verdicts(&more), func(line string) bool { return strings.HasPrefix(line, "intruder:") })
+		if diff := cmp.Diff(collectortest.Verdicts(s), got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// drawIntruder is one more object, with claims on what others own or are.
+func drawIntruder(t *rapid.T, s *snapshot.Snapshot) object.Object {
+	kinds := []func(...st.Option) object.Object{
+		func(with ...st.Option) object.Object { return st.Secret("a/intruder", with...) },
+		func(with ...st.Option) object.Object { return st.Secret("c/intruder", with...) },
+		func(with ...st.Option) object.Object { return st.Node("intruder", with...) },
+	}
+	intruder := rapid.SampledFrom(kinds).Draw(t, "kind")(st.UID("intruder"))
+	for _, o := range s.Objects {
+		for _, r := range append(slices.Clone(o.Owners), st.To(*o)) {
+			switch rapid.IntRange(0, 4).Draw(t, "claim") {
+			case 0:
+				st.Owned(r)(&intruder)
+			case 1:
+				st.As("v1", "Secret")(&r)
+				st.Owned(r)(&intruder)
+			case 2:
+				st.Named("intruder")(&r)
+				st.Owned(r)(&intruder)
+			}
+		}
+	}
+	return intruder
+}
+
+// An owner counts as alive only where it was seen: with the UID, under the name,
+// in the dependent's namespace or in none.
+func TestNoOwnerIsAliveThatWasNotSeen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		g := graph.New(s)
+		judge := collector.NewJudge(g)
+		for n := graph.Node(0); g.Object(n) != nil; n++ {
+			o := g.Object(n)
+			for i, j := range judge.Object(n) {
+				r := o.Owners[i]
+				alive := j.Verdict == collector.Solid || j.Verdict == collector.Waiting
+				if alive != (j.Cause == collector.NoCause || j.Cause == collector.Terminating) {
+					t.Fatalf("%s of %s is %s for the cause%s", r, o, j.Verdict, collectortest.Causes[j.Cause])
+				}
+				if alive && (j.Holder == nil || j.Holder.UID != r.UID || j.Holder.Name != r.Name ||
+					j.Holder.Namespace != "" && j.Holder.Namespace != o.Namespace) {
+					t.Fatalf("%s of %s is %s by the sight of %+v", r, o, j.Verdict, j.Holder)
+				}
+				if (j.Verdict == collector.Waiting) != (alive && j.Holder.DeletingDependents()) {
+					t.Fatalf("%s of %s is %s, its owner %+v", r, o, j.Verdict, j.Holder)
+				}
+			}
+		}
+	})
+}
+
+// Neither a cluster nor a file keeps anybody from writing anything into a reference.
+func TestNoTextInAReferencePanics(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+			"", "v1", "Pod", "pods", "List", "PodList", "/", "//", "apps/", "a/b/c", "..", "\x00", "\xff", "ns", "owner", "__internal",
+		}))
+		s := st.New(st.Listing(st.Pod("ns/owner", st.UID("owner")), st.Node("owner", st.UID("ns"))))
+		for _, at := range []string{"ns/child", "child"} {
+			child := st.Object("v1", "ConfigMap", at, st.UID(types.UID(at)))
+			for range rapid.IntRange(0, 4).Draw(t, "references") {
+				st.Owned(object.Reference{
+					APIVersion: text.Draw(t, "apiVersion"), Kind: text.Draw(t, "kind"), Name: text.Draw(t, "name"), UID: types.UID(text.Draw(t, "uid")),
+				})(&child)
+			}
+			st.Listing(child)(s)
+		}
+		nothing := func(types.UID) *object.Object { return nil }
+		for _, c := range snapshot.NewView(s).Unverified(s.Objects, nothing) {
+			if !snapshot.ValidName(c.Name) {
+				t.Fatalf("asks for the name %q", c.Name)
+			}
+			outcome := rapid.SampledFrom([]snapshot.Outcome{snapshot.Absent, snapshot.Failed}).Draw(t, "outcome")
+			s.Lookups = append(s.Lookups, snapshot.Lookup{Coordinates: c, Outcome: outcome})
+		}
+		collectortest.Verdicts(s)
+		g := graph.New(s)
+		g.Cycles(func(e graph.Edge) bool { return !collector.NewJudge(g).Reference(e).Bad() })
+	})
+}

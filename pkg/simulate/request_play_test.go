@@ -1,0 +1,381 @@
+package simulate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// request is what comes of deletions that are asked for, by the cluster's own
+// collector, whatever the order in which objects were seen.
+type request struct {
+	name  string
+	seen  []st.Part
+	asked []deletion
+	moves []string // see said; those that were asked for with "ask" before
+	left  []string
+	later []string // what would go once everything is let go of, and what of it by luck
+	races []string // whose fate is a matter of luck
+}
+
+func ask(s *snapshot.Snapshot, hand collector.Actor, of []deletion) *simulate.Result {
+	g := graph.New(s)
+	b := simulate.Bounds{Roots: simulate.Nothing}
+	for _, d := range of {
+		b.Deletes = append(b.Deletes, simulate.Deletion{Node: g.Find(d.uid), Policy: d.policy})
+	}
+	return simulate.NewActorModel(g, collector.NewJudge(g), hand).Simulate(b)
+}
+
+func grant(t *testing.T, requests []request) {
+	t.Helper()
+	for _, r := range requests {
+		t.Run(r.name, func(t *testing.T) {
+			whole := st.New(append([]st.Part{st.Serving(slices.Concat(st.Containers(), st.Workloads())...)}, r.seen...)...)
+			collectortest.Permute(whole.Objects, func(order []*object.Object) {
+				shuffled := *whole
+				shuffled.Objects = order
+				shuffled.Sort()
+				c := ask(&shuffled, collector.ActorControllerManager, r.asked)
+				if t.Failed() {
+					return
+				}
+				var moves, races, later []string
+				for i, line := range said(c) {
+					if c.Transitions[i].Asked {
+						line = strings.Replace(line, "1 ", "ask ", 1)
+					}
+					moves = append(moves, line)
+					if c.Transitions[i].Nondeterministic != graph.None {
+						races = append(races, c.Transitions[i].StateBefore.Name)
+					}
+				}
+				compare(t, "moves", r.moves, moves)
+				compare(t, "left", r.left, left(c))
+				for _, n := range c.Entangled.Nodes() {
+					races = append(races, c.Model.Graph().Object(n).Name)
+				}
+				compare(t, "races", r.races, races)
+				then := c.SimulateRelease()
+				for _, n := range then.Begun {
+					name := c.Model.Graph().Object(n).Name
+					if disputed(&then.Result)[n] {
+						name += ", by luck"
+					}
+					later = append(later, name)
+				}
+				slices.Sort(later)
+				compare(t, "later", r.later, later)
+			})
+		})
+	}
+}
+
+// disputed are the objects on which a course acts as a matter of luck, or because
+// it did so on another.
+func disputed(c *simulate.Result) map[graph.Node]bool {
+	out, moves := map[graph.Node]bool{}, make([]bool, len(c.Transitions))
+	for i, m := range c.Transitions {
+		moves[i] = m.Nondeterministic != graph.None || m.Follows >= 0 && moves[m.Follows]
+		out[m.Node] = out[m.Node] || moves[i]
+	}
+	return out
+}
+
+const (
+	inBackground = metav1.DeletePropagationBackground
+	inForeground = metav1.DeletePropagationForeground
+	orphaning    = metav1.DeletePropagationOrphan
+)
+
+func delete(policy metav1.DeletionPropagation, of ...object.Object) []deletion {
+	var out []deletion
+	for _, o := range of {
+		out = append(out, deletion{o.UID, policy})
+	}
+	return out
+}
+
+func TestWhatComesOfADeletionThatIsAskedFor(t *testing.T) {
+	type o = object.Object
+	owner := func(with ...st.Option) o { return st.Secret("ns/o", with...) }
+	other := st.Secret("ns/other")
+	d := func(with ...st.Option) o { return st.ConfigMap("ns/d", with...) }
+	e := func(with ...st.Option) o { return st.ConfigMap("ns/e", append(with, st.OwnedBy(d()))...) }
+	child := st.OwnedBy(owner())
+	blocker := st.Owned(st.To(owner(), st.Blocking))
+	a := func(with ...st.Option) o { return st.Secret("ns/a", with...) }
+	b := func(with ...st.Option) o { return st.Secret("ns/b", with...) }
+	ofA, ofB := st.Owned(st.To(a(), st.Blocking)), st.Owned(st.To(b(), st.Blocking))
+	lost := st.OwnedBy(st.Secret("ns/lost"))
+	do := func(moves ...string) []string { return moves }
+	grant(t, []request{
+		{
+			name: "in the background dependents follow, and what they own", seen: listing(owner(), d(blocker), e()), asked: delete(inBackground, owner()),
+			moves: do("ask delete o Background", "2 delete d Background", "3 delete e Background"), left: do("d gone", "e gone", "o gone"),
+		},
+		{
+			name: "in the foreground dependents that block go first", seen: listing(owner(), d(blocker)), asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 delete d Background", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o gone"),
+		},
+		{
+			name: "in the foreground those that do not block go, too", seen: listing(owner(), d(child)), asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 delete d Background", "2 remove-finalizer o foregroundDeletion"), left: do("d gone", "o gone"),
+		},
+		{
+			name: "orphaned dependents lose that one reference, and what they own stays", seen: listing(owner(), other, d(st.OwnedBy(other), blocker), e()), asked: delete(orphaning, owner()),
+			moves: do("ask delete o Orphan", "2 unlink d o", "2 remove-finalizer o orphan"), left: do("d unlinked", "o gone"),
+		},
+		{
+			name: "a dependent of two owners stays with one reference", seen: listing(owner(), other, d(child, st.OwnedBy(other))), asked: delete(inBackground, owner()),
+			moves: do("ask delete o Background", "2 unlink d o"), left: do("d unlinked", "o gone"),
+		},
+		{
+			name:  "whether what another lets go of later was rid of its missing owner before is a matter of luck",
+			seen:  listing(st.Secret("far/held", st.Held("x/y")), st.Secret("ns/o", st.OwnedBy(st.Secret("far/held")), st.Held(collectortest.Orphan)), d(child, lost)),
+			asked: delete(inBackground, st.Secret("far/held")),
+			moves: do("ask delete held Background"), left: do("held terminating x/y"), later: do("d, by luck", "o"),
+		},
+		{
+			name: "one whose owners are all asked for goes", seen: listing(owner(), other, d(child, st.OwnedBy(other))), asked: delete(inBackground, owner(), other),
+			moves: do("ask delete o Background", "ask delete other Background", "2 delete d Background"), left: do("d gone", "o gone", "other gone"),
+		},
+		{
+			name: "nothing else is looked at, whatever is wrong with it", seen: listing(owner(), st.Pod("ns/p", lost)), asked: delete(inBackground, owner()),
+			moves: do("ask delete o Background"), left: do("o gone"),
+		},
+		{
+			name: "in the background an owner that somebody holds keeps its dependents until it is gone", seen: listing(owner(st.Held("x/y")), d(child), e()), asked: delete(inBackground, owner()),
+			moves: do("ask delete o Background"), left: do("o terminating x/y"), later: do("d", "e"),
+		},
+		{
+			name: "in the foreground it loses them first, if they block", seen: listing(owner(st.Held("x/y")), d(blocker)), asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 delete d Background", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y"),
+		},
+		{
+			name: "and if they do not, that is a matter of luck", seen: listing(owner(st.Held("x/y")), d(child)), asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 delete d Background", "2 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y"), races: do("d"),
+		},
+		{
+			name: "even if something else blocks for a while", seen: listing(owner(st.Held("x/y")), d(blocker), st.Pod("ns/p", child)), asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 delete d Background", "2 delete p Background", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y", "p gone"), races: do("p"),
+		},
+		{
+			name: "whether one that does not block waits for what blocks it is a matter of luck, too", seen: listing(owner(), d(child), st.Pod("ns/p", st.Held("x/y"), st.Owned(st.To(d(), st.Blocking)))), asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 delete d Foreground", "2 remove-finalizer o foregroundDeletion", "3 delete p Background"),
+			left:  do("d terminating foregroundDeletion", "o gone", "p terminating x/y"), races: do("d"),
+		},
+		{
+			name: "a dependent that is held keeps its owner, and what does not block goes", seen: listing(owner(), d(blocker, st.Held("x/y")), st.Pod("ns/p", child)), asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 delete d Background", "2 delete p Background"), left: do("d terminating x/y", "o terminating foregroundDeletion", "p gone"),
+		},
+		{
+			name: "a circle that blocks ends in the foreground", seen: listing(a(ofB), b(ofA)), asked: delete(inForeground, a()),
+			moves: do("ask delete a Foreground", "2 unblock b a", "3 remove-finalizer a foregroundDeletion", "4 delete b Background"), left: do("a gone", "b gone"),
+		},
+		{
+			name: "if somebody holds the one that is asked for, the other does not block it any more, and stays by luck", seen: listing(a(ofB, st.Held("x/y")), b(ofA)), asked: delete(inForeground, a()),
+			moves: do("ask delete a Foreground", "2 unblock b a", "3 remove-finalizer a foregroundDeletion"), left: do("a terminating x/y", "b changed"), races: do("b"), later: do("b"),
+		},
+		{
+			name: "unless another blocks it meanwhile", seen: listing(a(ofB, st.Held("x/y")), b(ofA), d(st.Owned(st.To(a(), st.Blocking)), st.Held("x/y"))), asked: delete(inForeground, a()),
+			moves: do("ask delete a Foreground", "2 unblock b a", "2 delete d Background", "4 delete b Foreground"),
+			left:  do("a terminating x/y,foregroundDeletion", "b terminating foregroundDeletion", "d terminating x/y"),
+		},
+		{
+			name: "asked for as a whole it waits for itself", seen: listing(a(ofB), b(ofA)), asked: delete(inForeground, a(), b()),
+			moves: do("ask delete a Foreground", "ask delete b Foreground"), left: do("a terminating foregroundDeletion", "b terminating foregroundDeletion"), races: do("a", "b"),
+		},
+		{
+			name: "one that is being deleted in the foreground is let go in the background", seen: listing(owner(st.Foreground()), d(blocker, st.Held("x/y"))), asked: delete(inBackground, owner()),
+			moves: do("ask delete o Background", "2 delete d Background"), left: do("d terminating x/y", "o gone"),
+		},
+		{
+			name: "to ask for the same again changes nothing", seen: listing(owner(st.Foreground()), d(blocker, st.Terminating("x/y"))), asked: delete(inForeground, owner()),
+			left: do("d terminating x/y", "o terminating foregroundDeletion"),
+		},
+		{
+			name: "one that is held is asked to let its dependents go first", seen: listing(owner(st.Terminating("x/y")), d(blocker)), asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 delete d Background", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y"),
+		},
+		{
+			name: "a good reference goes with its bad double, and the object belongs to nobody",
+			seen: listing(owner(), other, d(child, st.Owned(st.To(other, st.Named("wrong")), st.To(other)))), asked: delete(inBackground, owner()),
+			moves: do("ask delete o Background", "2 unlink d o,wrong,other"), left: do("d unlinked", "o gone"),
+		},
+		{
+			name: "a kind of lists is taken for absent", seen: listing(owner(), other, d(child, st.Owned(st.To(other, st.As("v1", "SecretList"))))), asked: delete(inBackground, owner()),
+			moves: do("ask delete o Background", "2 delete d Background"), left: do("d gone", "o gone"),
+		},
+		{
+			name: "a dependent with an owner that nobody can judge stays", seen: listing(owner(), d(child, st.Owned(st.To(other, st.As("v1", "Foo"))))), asked: delete(inBackground, owner()),
+			moves: do("ask delete o Background"), left: do("o gone"),
+		},
+		{
+			name: "that not everything was seen keeps the collector from nothing", seen: append(listing(owner(), d(blocker)), st.Unlisted("pods")), asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 delete d Background", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o gone"),
+		},
+		{
+			name: "a namespace takes along what is in it, and what it owns elsewhere goes last",
+			seen: listing(st.Namespace("ns"), owner(), d(blocker, st.Held("x/y")), st.Node("n", st.OwnedBy(st.Namespace("ns")))), asked: delete(inForeground, st.Namespace("ns")),
+			moves: do("ask delete ns Foreground", "2 delete n Background", "2 remove-finalizer ns foregroundDeletion"), left: do("d terminating x/y", "n gone", "ns terminating", "o gone"),
+			races: do("n"),
+		},
+		{
+			name:  "a definition takes along its objects, and these what they own, whatever the policy",
+			seen:  listing(st.Definition("widgets.example.com"), st.Object("example.com/v1", "Widget", "ns/w"), d(st.OwnedBy(st.Object("example.com/v1", "Widget", "ns/w")))),
+			asked: delete(orphaning, st.Definition("widgets.example.com")),
+			moves: do("ask delete widgets.example.com Orphan", "2 delete d Background"), left: do("d gone", "w gone", "widgets.example.com gone"),
+		},
+		{
+			name: "what is in a namespace and asked for, too, has been asked for first", seen: listing(st.Namespace("ns"), owner(), d(blocker)), asked: append(delete(inBackground, st.Namespace("ns")), delete(inForeground, owner())...),
+			moves: do("ask delete ns Background", "ask delete o Foreground"), left: do("d gone", "ns gone", "o gone"),
+		},
+	})
+}
+
+func TestWhatControllersBesideTheCollectorLetGoOf(t *testing.T) {
+	const tracking = "batch.kubernetes.io/job-tracking"
+	type o = object.Object
+	job := func(with ...st.Option) o { return st.Object("batch/v1", "Job", "ns/job", with...) }
+	pod := func(with ...st.Option) o { return st.Pod("ns/pod", with...) }
+	ofJob := st.Owned(st.To(job(), st.Blocking, st.Controlling))
+	claim := func(with ...st.Option) o {
+		return st.Object("v1", "PersistentVolumeClaim", "ns/claim", append(with, st.Held(simulate.ClaimProtection))...)
+	}
+	volume := func(with ...st.Option) o {
+		return st.Object("v1", "PersistentVolume", "volume", append(with, st.Held(simulate.VolumeProtection))...)
+	}
+	set := st.Deployment("ns/set")
+	do := func(moves ...string) []string { return moves }
+	grant(t, []request{
+		{
+			name: "the Pod of a Job goes in the background", seen: listing(job(), pod(ofJob, st.Held(tracking))), asked: delete(inBackground, job()),
+			moves: do("ask delete job Background", "2 delete pod Background"), left: do("job gone", "pod gone"),
+		},
+		{
+			name: "and in the foreground, before its Job", seen: listing(job(), pod(ofJob, st.Held(tracking))), asked: delete(inForeground, job()),
+			moves: do("ask delete job Foreground", "2 delete pod Background", "3 remove-finalizer job foregroundDeletion"), left: do("job gone", "pod gone"),
+		},
+		{
+			name: "an orphaned Pod is tracked no more", seen: listing(job(), pod(ofJob, st.Held(tracking))), asked: delete(orphaning, job()),
+			moves: do("ask delete job Orphan", "2 unlink pod job", "2 remove-finalizer job orphan"), left: do("job gone", "pod unlinked"),
+		},
+		{
+			name: "so is the Pod of a Job that is being deleted and held", seen: listing(job(st.Held("x/y")), pod(ofJob, st.Held(tracking))), asked: delete(inBackground, job()),
+			moves: do("ask delete job Background"), left: do("job terminating x/y", "pod changed"), later: do("pod"),
+		},
+		{
+			name: "what somebody else controls and the Job controller tracks is held", seen: listing(set, pod(st.Owned(st.To(set, st.Controlling)), st.Held(tracking))), asked: delete(inBackground, set),
+			moves: do("ask delete set Background", "2 delete pod Background"), left: do("pod terminating "+tracking, "set gone"),
+		},
+		{
+			name: "a claim goes that no Pod uses", seen: listing(set, claim(st.OwnedBy(set)), pod(st.Claiming())), asked: delete(inBackground, set),
+			moves: do("ask delete set Background", "2 delete claim Background"), left: do("claim gone", "set gone"),
+		},
+		{
+			name: "a claim that a Pod uses waits for it", seen: listing(set, claim(st.OwnedBy(set)), pod(st.Claiming("claim"))), asked: delete(inBackground, set),
+			moves: do("ask delete set Background", "2 delete claim Background"), left: do("claim terminating "+simulate.ClaimProtection, "set gone"),
+		},
+		{
+			name: "and goes with it", seen: listing(set, claim(st.OwnedBy(set)), pod(st.OwnedBy(set), st.Claiming("claim"), st.Running())), asked: delete(inBackground, set),
+			moves: do("ask delete set Background", "2 delete claim Background", "2 delete pod Background"), left: do("claim gone", "pod gone", "set gone"),
+		},
+		{
+			name: "where nobody asked which claims a Pod uses, it waits", seen: listing(set, claim(st.OwnedBy(set)), pod()), asked: delete(inBackground, set),
+			moves: do("ask delete set Background", "2 delete claim Background"), left: do("claim terminating "+simulate.ClaimProtection, "set gone"),
+		},
+		{
+			name: "unless that Pod goes, too", seen: listing(set, claim(st.OwnedBy(set)), pod(st.OwnedBy(set))), asked: delete(inBackground, set),
+			moves: do("ask delete set Background", "2 delete claim Background", "2 delete pod Background"), left: do("claim gone", "pod gone", "set gone"),
+		},
+		{
+			name: "where Pods were not listed, it waits", seen: append(listing(set, claim(st.OwnedBy(set))), st.Unlisted("pods")), asked: delete(inBackground, set),
+			moves: do("ask delete set Background", "2 delete claim Background"), left: do("claim terminating "+simulate.ClaimProtection, "set gone"),
+		},
+		{
+			name: "the claim of an ephemeral volume goes with its Pod, which waits for it",
+			seen: listing(pod(st.Claiming("claim"), st.Running()), claim(st.Owned(st.To(pod(), st.Controlling, st.Blocking)))), asked: delete(inForeground, pod()),
+			moves: do("ask delete pod Foreground", "2 delete claim Background", "3 remove-finalizer pod foregroundDeletion"), left: do("claim gone", "pod gone"),
+		},
+		{name: "a volume goes that no claim is bound to", seen: listing(volume(st.Claiming())), asked: delete(inBackground, volume()), moves: do("ask delete volume Background"), left: do("volume gone")},
+		{
+			name: "a volume waits for the claim that is bound to it", seen: listing(volume(st.Claiming("ns/claim")), claim()), asked: delete(inBackground, volume()),
+			moves: do("ask delete volume Background"), left: do("volume terminating " + simulate.VolumeProtection),
+		},
+		{
+			name: "and goes with it", seen: listing(volume(st.Claiming("ns/claim")), claim()), asked: delete(inBackground, volume(), claim()),
+			moves: do("ask delete volume Background", "ask delete claim Background"), left: do("claim gone", "volume gone"),
+		},
+		{
+			name: "a Pod that is stopping is waited for", seen: listing(set, pod(st.Owned(st.To(set, st.Blocking)), soon)), asked: delete(inForeground, set),
+			moves: do("ask delete set Foreground", "2 remove-finalizer set foregroundDeletion"), left: do("pod gone", "set gone"),
+		},
+		{
+			name: "one that should have stopped by now is in the way", seen: listing(set, pod(st.Owned(st.To(set, st.Blocking)), st.Stopping())), asked: delete(inForeground, set),
+			moves: do("ask delete set Foreground"), left: do("pod terminating", "set terminating foregroundDeletion"),
+		},
+		{
+			name: "a namespace goes with its claims and the Pods of its Jobs", seen: listing(st.Namespace("ns"), claim(), job(), pod(ofJob, st.Held(tracking), st.Claiming("claim"))), asked: delete(inBackground, st.Namespace("ns")),
+			moves: do("ask delete ns Background"), left: do("claim gone", "job gone", "ns gone", "pod gone"),
+		},
+	})
+}
+
+// soon lets a Pod have some time left to stop.
+func soon(o *object.Object) {
+	st.Stopping()(o)
+	deadline := st.Taken.Add(10e9)
+	o.Deleted = &deadline
+}
+
+// Nobody who acts for others foretells what these do.
+func TestNobodyLetsGoBesideOurOwnHand(t *testing.T) {
+	claim := st.Object("v1", "PersistentVolumeClaim", "ns/claim", st.Held(simulate.ClaimProtection))
+	c := ask(st.New(st.Serving(st.Workloads()...), st.Listing(claim)), collector.ActorClient, []deletion{{claim.UID, inBackground}})
+	compare(t, "left", []string{"claim terminating " + simulate.ClaimProtection}, left(c))
+}
+
+func TestCustodian(t *testing.T) {
+	for finalizer, want := range map[string]struct {
+		whose string
+		when  bool
+		known bool
+	}{
+		simulate.ClaimProtection:                  {"the volume protection of Kubernetes", true, true},
+		"foregroundDeletion":                      {"the garbage collector", true, true},
+		"external-attacher/csi-example":           {"the storage driver's attacher", true, true},
+		"finalizer.managedresource.crossplane.io": {"Crossplane", false, true},
+		"machine.cluster.x-k8s.io":                {"Cluster API", false, true},
+		"example.com/hold":                        {"example.com", false, false},
+		"notcrossplane.io":                        {"notcrossplane.io", false, false},
+		"hold":                                    {"", false, false},
+	} {
+		whose, when, known := simulate.FinalizerController(finalizer)
+		if whose != want.whose || (when != "") != want.when || known != want.known {
+			t.Errorf("%s: %q, %q, %t", finalizer, whose, when, known)
+		}
+	}
+}
+
+func TestDefaultPolicy(t *testing.T) {
+	for of, want := range map[types.UID]metav1.DeletionPropagation{
+		"v1 ReplicationController": orphaning, "batch/v1 Job": orphaning, "batch/v1 CronJob": inBackground, "apps/v1 ReplicaSet": inBackground, "example.com/v1 Job": inBackground,
+	} {
+		apiVersion, kind, _ := strings.Cut(string(of), " ")
+		if got := simulate.DefaultPolicy(object.Identity{APIVersion: apiVersion, Kind: kind}); got != want {
+			t.Errorf("%s: %s", of, got)
+		}
+	}
+}

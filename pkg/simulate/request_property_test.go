@@ -1,0 +1,195 @@
+package simulate_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// drawDeletions are of up to three objects, with one policy.
+func drawDeletions(t *rapid.T, s *snapshot.Snapshot) []deletion {
+	if len(s.Objects) == 0 {
+		return nil
+	}
+	policy := rapid.SampledFrom([]metav1.DeletionPropagation{inBackground, inForeground, orphaning}).Draw(t, "policy")
+	var out []deletion
+	for _, o := range rapid.SliceOfN(rapid.SampledFrom(s.Objects), 1, 3).Draw(t, "targets") {
+		out = append(out, deletion{o.UID, policy})
+	}
+	return out
+}
+
+func TestWhatIsAskedForComesFirstAndIsNobodysDecision(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		c := ask(s, rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "hand"), drawDeletions(t, s))
+		asked := true
+		for i, m := range c.Transitions {
+			if m.Asked && (!asked || m.Follows >= 0 || m.Pass != 1) {
+				t.Errorf("move %d was asked for, in pass %d, after %d", i, m.Pass, m.Follows)
+			}
+			asked = asked && m.Asked
+			if !m.Asked && !slices.Contains(c.Asked, m.Node) && m.Pass == 1 && len(c.Transitions) > 0 && c.Transitions[0].Asked {
+				t.Errorf("move %d comes with what was asked for", i)
+			}
+		}
+	})
+}
+
+// Everything that a deletion moves hangs together with a target: through a
+// reference, or by being in it.
+func TestADeletionMovesNothingThatDoesNotHangOnIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
+		g := c.Model.Graph()
+		reached := append([]graph.Node{}, c.Asked...)
+		for n := range c.ContentsDeleted {
+			reached = append(reached, n)
+		}
+		below := g.Component(reached...)
+		for n := range g.Listed() {
+			if c.Model.Changed(graph.Node(n)) && !below.Has(graph.Node(n)) {
+				t.Errorf("%s", g.Object(graph.Node(n)))
+			}
+		}
+	})
+}
+
+// A collector that comes to the end of a deletion has nothing left to do that
+// follows from it: whoever asks again for nothing gets nothing.
+func TestADeletionComesToItsEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
+		for i := range c.Transitions {
+			n := c.Transitions[i].Node
+			o := c.Model.Object(n)
+			if o == nil {
+				continue
+			}
+			if d := c.Model.Decide(n); d.Action != collector.ActionNone {
+				t.Errorf("%s could still be acted on: %s", o, d.Action)
+			}
+		}
+	})
+}
+
+func TestAfterwardsNothingIsHeldAnyMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
+		moved := map[graph.Node]bool{}
+		for i := range c.Transitions {
+			moved[c.Transitions[i].Node] = true
+		}
+		a := c.SimulateRelease()
+		for _, n := range a.Begun {
+			moved[n] = true
+		}
+		for n := range moved {
+			if o := c.Model.Object(n); o != nil && o.Terminating() && len(o.ForeignFinalizers()) > 0 && !o.IsDefinition() {
+				t.Errorf("%s is still held by %q", o, o.ForeignFinalizers())
+			}
+		}
+	})
+}
+
+// What goes after nothing is what the collector would come to if everything stayed
+// held, unless that is a matter of luck. What has no owner left is such a thing,
+// unless its namespace goes first.
+func TestWhatGoesAfterwardsHangsOnSomethingOrGoesAnyway(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
+		g, lost := c.Model.Graph(), map[graph.Node]bool{}
+		for n := range g.Listed() {
+			node := graph.Node(n)
+			lost[node] = c.Model.Decide(node).Action == collector.ActionDelete && !slices.Contains(c.Model.Verdicts(node), collector.Waiting)
+		}
+		end := graph.New(seen(c.Model))
+		anyway := simulate.NewActorModel(end, collector.NewJudge(end), collector.ActorControllerManager).Simulate(simulate.Bounds{}).Model
+		a := c.SimulateRelease()
+		lucky := disputed(&a.Result)
+		for _, n := range a.Begun {
+			o, after := anyway.Object(end.Find(g.UID(n))), a.After[n]
+			if len(after) == 0 && o != nil && !o.Terminating() && !lucky[n] {
+				t.Errorf("%s goes only afterwards, and after nothing", g.Object(n))
+			}
+			if _, swept := a.ContentsDeleted[n]; len(after) > 0 && lost[n] && !swept {
+				t.Errorf("%s goes anyway, and after %v", g.Object(n), after)
+			}
+		}
+	})
+}
+
+// In which order one asks for the same makes no difference.
+func TestTheOrderOfTargetsDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		asked := drawDeletions(t, s)
+		back := slices.Clone(asked)
+		slices.Reverse(back)
+		one, two := ask(s, collector.ActorControllerManager, asked), ask(s, collector.ActorControllerManager, back)
+		if fmt.Sprint(left(one)) != fmt.Sprint(left(two)) {
+			t.Errorf("%q, and the other way round %q", left(one), left(two))
+		}
+	})
+}
+
+func TestTheCostOfADeletionIsLinear(t *testing.T) {
+	const n = 1500
+	big := map[string]func(int) *snapshot.Snapshot{
+		"claims that as many Pods use": func(n int) *snapshot.Snapshot {
+			s := &snapshot.Snapshot{Types: nil}
+			st.Listing(nth(0))(s)
+			for i := range n / 2 {
+				st.Listing(
+					st.Object("v1", "PersistentVolumeClaim", fmt.Sprintf("ns/c%d", i), st.Owned(to(nth(0), true)), st.Held(simulate.ClaimProtection)),
+					st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(to(nth(0), true)), st.Claiming("c0", fmt.Sprintf("c%d", i))))(s)
+			}
+			return whole(s)
+		},
+		"Pods of one Job": func(n int) *snapshot.Snapshot {
+			job := st.Object("batch/v1", "Job", "ns/job")
+			s := &snapshot.Snapshot{}
+			for i := range n {
+				st.Listing(st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(st.To(job, st.Controlling, st.Blocking)), st.Held("batch.kubernetes.io/job-tracking")))(s)
+			}
+			st.Listing(job)(s)
+			return whole(s)
+		},
+		"owners that are held, each owned by the one before": func(n int) *snapshot.Snapshot {
+			s := chainOf()(n)
+			for i := range s.Objects {
+				s.Objects[i].Finalizers = []string{"x/y"}
+			}
+			return s
+		},
+	}
+	for _, name := range []string{"a star, its hub owning all", "a chain deleted in the foreground", "a namespace full of held objects, beside a chain"} {
+		big[name] = shapes[name]
+	}
+	for name, shape := range big {
+		for _, policy := range []metav1.DeletionPropagation{inBackground, inForeground, orphaning} {
+			cost := func(n int) float64 {
+				s := shape(n)
+				target := s.Objects[slices.IndexFunc(s.Objects, func(o *object.Object) bool { return len(o.Owners) == 0 })].UID
+				return testing.AllocsPerRun(1, func() { ask(s, collector.ActorControllerManager, []deletion{{target, policy}}).SimulateRelease() })
+			}
+			if once, twice := cost(n), cost(2*n); twice > 2.3*once {
+				t.Errorf("%s, %s: %.0f allocations for %d objects, %.0f for twice as many", name, policy, once, n, twice)
+			}
+		}
+	}
+}

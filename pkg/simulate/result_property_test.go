@@ -1,0 +1,255 @@
+package simulate_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// Two promises: what has an owner is not deleted, and unknown is never absent.
+// Orphaning asks for no verdict (docs/gc-semantics.md#orphaning).
+func TestNothingIsDoneAgainstAVerdict(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := st.Draw(t)
+		c := courseOf(s)
+		for i, m := range c.Transitions {
+			if m.Requested != graph.None {
+				continue
+			}
+			for k, v := range m.Verdicts {
+				r := m.StateBefore.Owners[k]
+				dropped := slices.Contains(m.Change.Drop, k)
+				switch {
+				case v != collector.Solid && v != collector.Waiting && v != collector.Dangling:
+					t.Fatalf("move %d: %s of %s, whose %s is %s", i, m.Action, m.StateBefore, r, v)
+				case v == collector.Solid && (dropped || m.Action != collector.ActionUnlink):
+					t.Fatalf("move %d: %s of %s, whose %s is solid", i, m.Action, m.StateBefore, r)
+				}
+			}
+		}
+	})
+}
+
+// The model keeps its verdicts and counts as things move. They must be those of
+// a look at the state that it has come to, which may know less: that a UID is
+// gone proves more than that nobody can say who is there.
+func TestTheModelKnowsWhatALookAtItsStateWouldShow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := courseOf(drawCoherent(t)).Model
+		fresh := modelOf(seen(m))
+		for n := range fresh.Graph().Listed() {
+			there := graph.Node(n)
+			here := m.Graph().Find(fresh.Graph().UID(there))
+			want := fresh.Decide(there)
+			if diff := cmp.Diff(want, m.Decide(here)); diff != "" && want.NoAction != collector.ReferenceUnknown {
+				t.Fatalf("%s: (-look +model):\n%s", fresh.Object(there), diff)
+			}
+		}
+	})
+}
+
+func TestASecondPassDoesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		if again := said(courseOf(seen(courseOf(drawCoherent(t)).Model))); len(again) > 0 {
+			t.Fatal(again)
+		}
+	})
+}
+
+// Down the chain the owners go, up again their finalizers.
+func TestPassesAreBoundedByTheDepth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		c := courseOf(s)
+		if len(c.Transitions) == 0 {
+			return
+		}
+		passes, depth := c.Transitions[len(c.Transitions)-1].Pass, depthOf(c.Model.Graph())
+		if passes > 2*depth+2 {
+			t.Fatalf("%d passes over a graph of depth %d: %q", passes, depth, said(c))
+		}
+	})
+}
+
+// depthOf counts the objects of the longest way along owners on which none but
+// the members of a circle would come twice.
+func depthOf(g *graph.Graph) int {
+	on := map[graph.Node]bool{}
+	var from func(graph.Node) int
+	from = func(n graph.Node) int {
+		if g.Object(n) == nil || on[n] {
+			return 0
+		}
+		on[n] = true
+		deepest := 0
+		for _, owner := range g.Owners(n) {
+			deepest = max(deepest, from(owner))
+		}
+		on[n] = false
+		return deepest + 1
+	}
+	depth := 0
+	for n := range g.Listed() {
+		depth = max(depth, from(graph.Node(n)))
+	}
+	return depth
+}
+
+// A look sorts what it saw, so the order of arrival is lost; then not a word of
+// the course may differ.
+func TestTheOrderOfArrivalChangesNoMove(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		shuffled := *s
+		shuffled.Objects = rapid.Permutation(s.Objects).Draw(t, "objects")
+		shuffled.Types = rapid.Permutation(s.Types).Draw(t, "types")
+		shuffled.Listed = rapid.Permutation(s.Listed).Draw(t, "listed")
+		shuffled.Lookups = rapid.Permutation(s.Lookups).Draw(t, "lookups")
+		shuffled.Gaps = rapid.Permutation(s.Gaps).Draw(t, "gaps")
+		shuffled.Sort()
+		if diff := cmp.Diff(said(courseOf(s)), said(courseOf(&shuffled))); diff != "" {
+			t.Fatalf("moves (-arrived in order +arrived in another):\n%s", diff)
+		}
+	})
+}
+
+// effects are what a course does to each object. A deletion covers all that
+// could have been done to the object before.
+type effects struct {
+	deleted  map[types.UID]bool
+	unlinked map[string]bool // UID and reference
+}
+
+func effectsOf(c *simulate.Result) effects {
+	out := effects{map[types.UID]bool{}, map[string]bool{}}
+	for _, m := range c.Transitions {
+		if m.Action == collector.ActionDelete {
+			out.deleted[m.StateBefore.UID] = true
+		}
+		for _, i := range slices.Concat(m.Change.Drop, m.Change.Unblock) {
+			out.unlinked[reference(m, i)] = true
+		}
+	}
+	for n := range c.ContentsDeleted {
+		out.deleted[c.Model.Graph().UID(n)] = true
+	}
+	return out
+}
+
+func reference(m simulate.Transition, i int) string {
+	r := m.StateBefore.Owners[i]
+	return fmt.Sprint(m.Action, m.StateBefore.UID, r.APIVersion, r.Kind, r.Name, r.UID)
+}
+
+// Unknown never leads to a delete, an unlink or a finalizer removal. One thing
+// only can be lost with sight: that an owner is about to orphan an object which
+// knows it by other coordinates, where nothing is.
+func TestAGapAddsNoMove(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		if misnamesOrphaning(s) {
+			return
+		}
+		all := effectsOf(courseOf(s))
+		blind := drawGap(t, s)
+		for i, m := range courseOf(blind).Transitions {
+			uid := m.StateBefore.UID
+			switch {
+			case m.Action == collector.ActionRemoveFinalizer, m.Requested != graph.None:
+				t.Fatalf("move %d: %s of %s, though not everything was seen", i, m.Action, m.StateBefore)
+			case all.deleted[uid]:
+			case m.Action == collector.ActionDelete:
+				t.Fatalf("move %d deletes %s only where less was seen", i, m.StateBefore)
+			default:
+				for _, k := range slices.Concat(m.Change.Drop, m.Change.Unblock) {
+					if !all.unlinked[reference(m, k)] {
+						t.Fatalf("move %d: %s of %s in %s only where less was seen", i, m.Action, m.StateBefore.Owners[k], m.StateBefore)
+					}
+				}
+			}
+		}
+	})
+}
+
+// misnamesOrphaning says whether any object has a reference to an owner that is
+// orphaning, and that is not where the reference says.
+func misnamesOrphaning(s *snapshot.Snapshot) bool {
+	for _, owner := range s.Objects {
+		for _, o := range s.Objects {
+			if owner.Orphaning() && slices.ContainsFunc(o.Owners, func(r object.Reference) bool {
+				return r.UID == owner.UID && !owner.MatchesIdentity(r, o.Namespace)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// drawGap is the same look, had one type been unreadable, everywhere or outside
+// of one namespace, or one group undiscovered.
+func drawGap(t *rapid.T, s *snapshot.Snapshot) *snapshot.Snapshot {
+	view := snapshot.NewView(s)
+	listed := slices.DeleteFunc(slices.Clone(s.Types), func(typ snapshot.Type) bool {
+		return !typ.Monitored() || !view.Listed(typ.GroupResource(), "")
+	})
+	lost := rapid.SampledFrom(listed).Draw(t, "lost")
+	out := *s
+	out.Types, out.Listed, out.Gaps = slices.Clone(s.Types), slices.Clone(s.Listed), slices.Clone(s.Gaps)
+	sees := func(i object.Identity) bool {
+		return i.Kind != lost.Kind || i.GroupVersionKind().Group != lost.Group
+	}
+	gap := st.Unreadable(lost.String(), snapshot.Forbidden)
+	switch rapid.IntRange(0, 3).Draw(t, "gap") {
+	case 1:
+		gap = st.Unlisted(lost.String())
+	case 2:
+		if lost.Namespaced {
+			gap = func(s *snapshot.Snapshot) {
+				st.ListedIn(lost.String(), "a")(s)
+				s.Gaps = append(s.Gaps, snapshot.Gap{Group: lost.Group, Resource: lost.Resource, Namespace: "b", Reason: snapshot.Forbidden})
+			}
+			kind := sees
+			sees = func(i object.Identity) bool { return kind(i) || i.Namespace == "a" }
+		}
+	case 3:
+		gap = st.Undiscovered(lost.Group, snapshot.Unavailable)
+		sees = func(i object.Identity) bool { return i.GroupVersionKind().Group != lost.Group }
+	}
+	gap(&out)
+	out.Objects, out.Lookups = nil, nil
+	for _, o := range s.Objects {
+		if o, visible := under(*o, sees); visible {
+			st.Listing(o)(&out)
+		}
+	}
+	for _, l := range s.Lookups {
+		m, _ := view.Map(l.APIVersion, l.Kind)
+		if sees(object.Identity{APIVersion: m.Type.APIVersion(), Kind: m.Type.Kind, Namespace: l.Namespace}) {
+			out.Lookups = append(out.Lookups, l)
+		}
+	}
+	out.Sort()
+	return &out
+}
+
+// under is an object as far as it is served under identities that can be seen.
+func under(o object.Object, sees func(object.Identity) bool) (object.Object, bool) {
+	known := slices.DeleteFunc(append([]object.Identity{o.Identity}, o.Aliases...), func(i object.Identity) bool { return !sees(i) })
+	if len(known) == 0 {
+		return o, false
+	}
+	o.Identity, o.Aliases = known[0], known[1:]
+	return o, true
+}
