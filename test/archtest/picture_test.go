@@ -3,7 +3,6 @@ package archtest
 import (
 	"maps"
 	"os"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,29 +11,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// drawn is what a room is called in the picture of docs/architecture.md; empty: it is left out.
-func drawn(room string) string {
-	switch {
-	case strings.HasPrefix(room, "pkg/output/"):
-		return "print"
-	case strings.HasSuffix(room, "test"):
+// drawn returns what a package, a path below the module or below pkg, is called in the
+// picture of docs/architecture.md; empty: it is left out.
+func drawn(name string) string {
+	name = strings.TrimPrefix(name, "pkg/")
+	if strings.HasSuffix(name, "test") {
 		return ""
 	}
-	return path.Base(room)
+	if name == "cmd/kubectl-gc" {
+		return "kubectl-gc"
+	}
+	first, _, _ := strings.Cut(name, "/")
+	return first
 }
 
 // reduced are the imports of the table that do not follow from others: "imported --> importer".
 func reduced() []string {
 	imports := map[string]map[string]bool{}
-	for room, may := range table {
-		name := drawn(room)
+	for path, may := range table {
+		name := drawn(path)
 		if name == "" {
 			continue
 		}
 		if imports[name] == nil {
 			imports[name] = map[string]bool{}
 		}
-		for _, own := range may.own {
+		for _, own := range strings.Fields(may.own) {
 			if to := drawn(own); to != name && to != "" {
 				imports[name][to] = true
 			}
