@@ -82,15 +82,15 @@ func TestShippedRolesHaveTheVerbsOfThePageForTheSameTypes(t *testing.T) {
 				t.Errorf("%s: verbs for %s: the page (-) and the file (+) differ:\n%s", name, rule.Resources, diff)
 			}
 		}
-		if diff := cmp.Diff(types(roles["gc-look"]), types(r)); diff != "" {
-			t.Errorf("the types of gc-look (-) and of %s (+) differ:\n%s", name, diff)
+		if diff := cmp.Diff(types(roles["gc-scan"]), types(r)); diff != "" {
+			t.Errorf("the types of gc-scan (-) and of %s (+) differ:\n%s", name, diff)
 		}
 	}
 }
 
 func TestTheAuditInAClusterHasTheRoleOfThePage(t *testing.T) {
-	if diff := cmp.Diff(read(t, "docs", "rbac", "gc-look.yaml"), read(t, "docs", "in-cluster", "audit", "role.yaml")); diff != "" {
-		t.Errorf("docs/rbac/gc-look.yaml (-) and docs/in-cluster/audit/role.yaml (+) differ:\n%s", diff)
+	if diff := cmp.Diff(read(t, "docs", "rbac", "gc-scan.yaml"), read(t, "docs", "in-cluster", "audit", "role.yaml")); diff != "" {
+		t.Errorf("docs/rbac/gc-scan.yaml (-) and docs/in-cluster/audit/role.yaml (+) differ:\n%s", diff)
 	}
 }
 

@@ -239,7 +239,7 @@ func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
 		for i := range rules {
 			patch = append(patch, fmt.Sprintf(`{"op":"replace","path":"/rules/%d/verbs","value":[%q]}`, i, left[0]))
 		}
-		s.kubectl("patch", "clusterrole", "gc-look", "--type=json", "-p", "["+strings.Join(patch, ",")+"]").exits(t, 0)
+		s.kubectl("patch", "clusterrole", "gc-scan", "--type=json", "-p", "["+strings.Join(patch, ",")+"]").exits(t, 0)
 		s.eventually(func() bool {
 			r := run(t, "audit", "--strict")
 			return r.Code == want.code && strings.Contains(r.Stderr, want.words)

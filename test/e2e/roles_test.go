@@ -36,7 +36,7 @@ func (r right) String() string {
 }
 
 // documented is what docs/rbac.md says: the role for each command, the verbs of each role,
-// and the command that writes gc-look for the types of a cluster.
+// and the command that writes gc-scan for the types of a cluster.
 type documented struct {
 	roles    map[string]string
 	verbs    map[string][]string
@@ -56,7 +56,7 @@ func rightsPage(t *testing.T) documented {
 	for _, row := range regexp.MustCompile("(?m)^\\| \\[(gc-[a-z]+)\\]\\([^)]+\\) \\| (`[^|]+`) \\|").FindAllStringSubmatch(string(text), -1) {
 		page.verbs[row[1]] = strings.Split(strings.NewReplacer("`", "", " ", "").Replace(row[2]), ",")
 	}
-	command := regexp.MustCompile(`(?s)\n(kubectl create clusterrole gc-look --verb=get,list [^>]+) > gc-look\.yaml\n`).FindStringSubmatch(string(text))
+	command := regexp.MustCompile(`(?s)\n(kubectl create clusterrole gc-scan --verb=get,list [^>]+) > gc-scan\.yaml\n`).FindStringSubmatch(string(text))
 	if command == nil || len(page.roles) == 0 || len(page.verbs) == 0 {
 		t.Fatalf("docs/rbac.md has lost something that this test reads: %+v", page)
 	}
@@ -67,7 +67,7 @@ func rightsPage(t *testing.T) documented {
 // generated runs the page's command for a role and returns what it writes.
 func (s *scene) generated(page documented, role string) rbacv1.ClusterRole {
 	s.Helper()
-	line := strings.NewReplacer("gc-look", role, "--verb=get,list", "--verb="+strings.Join(page.verbs[role], ",")).Replace(page.generate)
+	line := strings.NewReplacer("gc-scan", role, "--verb=get,list", "--verb="+strings.Join(page.verbs[role], ",")).Replace(page.generate)
 	t := s.tool()
 	t.env = append(t.env, "PATH="+filepath.Dir(s.plane.KubectlPath)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return s.clusterRole([]byte(t.exec("sh", "-c", line).exits(s, 0).Stdout))
@@ -286,7 +286,7 @@ func TestShippedRolesNameEveryBuiltInType(t *testing.T) {
 	for _, name := range strings.Fields(s.kubectl("get", "customresourcedefinitions", "-o", "jsonpath={.items[*].metadata.name}").exits(t, 0).Stdout) {
 		custom[name] = true
 	}
-	want := slices.DeleteFunc(typesOf(s.generated(rightsPage(t), "gc-look")), func(name string) bool { return custom[name] })
+	want := slices.DeleteFunc(typesOf(s.generated(rightsPage(t), "gc-scan")), func(name string) bool { return custom[name] })
 	for _, role := range s.shipped() {
 		got := typesOf(role)
 		for _, name := range want {
