@@ -21,7 +21,7 @@ func at(i int) string { return "/metadata/ownerReferences/" + strconv.Itoa(i) }
 
 // patchOf is the change as a JSON patch that fits o alone: another UID fails its test,
 // another resourceVersion is a conflict. It touches single references by their place,
-// never the others of the same UID (docs/differences.md#it-writes-otherwise), and fails
+// never the others of the same UID (docs/differences.md#what-it-writes), and fails
 // where the change names a place or a finalizer that o does not have.
 func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 	ops := []operation{

@@ -13,7 +13,7 @@ var more = map[string][]link{
 	"collect":    {{"how to collect", "../collect.md"}, {"backups", "../backup.md"}, {"where it differs from the cluster's own collector", "../differences.md"}, {"output formats", "../output.md"}},
 	"completion": {{"how to set it up, and what it asks", "../completion.md"}},
 	"delete":     {{"what a deletion takes along", "../delete.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
-	"repair":     {{"how to mend references", "../repair.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
+	"repair":     {{"how to repair references", "../repair.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
 	"restore":    {{"how to restore", "../restore.md"}, {"backups", "../backup.md"}, {"output formats", "../output.md"}},
 	"tree":       {{"output formats", "../output.md"}},
 	"why":        {{"how to read the answer", "../why.md"}, {"output formats", "../output.md"}},
@@ -46,7 +46,7 @@ func index(pages []page) string {
 	for _, half := range []struct {
 		title   string
 		changes bool
-	}{{"Commands that only look", false}, {"Commands that may change the cluster", true}} {
+	}{{"Commands that only read", false}, {"Commands that may change the cluster", true}} {
 		fmt.Fprintf(&b, "## %s\n\n| command | what it does |\n| --- | --- |\n", half.title)
 		for _, p := range pages[1:] {
 			if p.changes == half.changes {
