@@ -1,0 +1,50 @@
+// Package execute defines what carrying out a plan (planrun) and recreating objects
+// (recreate) have in common: the options and the report of a run.
+package execute
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Options tune a run. The zero value is usable.
+type Options struct {
+	// Concurrency is the number of steps in progress at once; below 1: one. Steps
+	// that wait for something outside this run do not count.
+	Concurrency int
+	// DryRun requires a server that changes nothing. Every step is sent against the
+	// state that the plan was made from, in no order. Nothing is backed up, recorded
+	// or waited for.
+	DryRun bool
+	// Ready returns an error if no further step may begin, for example because the run
+	// cannot record its results. It is called before the first write of each step. It
+	// may be nil.
+	Ready func() error
+	// OnEvent is called with every event, one at a time; the run waits for it to
+	// return. It may be nil.
+	OnEvent func(event.Event)
+}
+
+// Report is the result of a run.
+type Report struct {
+	Results []Result // one per step of the plan, in the plan's order
+	// Deleted and Changed count the steps that are done, Skipped and Failed the others.
+	Deleted, Changed, Skipped, Failed int
+	// Interrupted reports whether the context ended before every step had ended.
+	Interrupted bool
+}
+
+// Result tells how a step ended.
+type Result struct {
+	Step   string        // the step's ID in the plan
+	Status event.Status  // empty if the step is not part of this run
+	Reason reason.Reason // nil if the step was done as planned, or is not part of this run
+}
+
+// ClassifiedError is an error of a known class. Errors of a server are, or wrap, one
+// where the class is known.
+type ClassifiedError interface {
+	error
+	Refusal() snapshot.ErrorClass
+}

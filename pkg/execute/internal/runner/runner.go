@@ -1,0 +1,231 @@
+// Package runner performs the steps of a plan in their order, several at once, and
+// reports how each ended. It does not know what a step does.
+package runner
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// MaxAttempts bounds how often a step is tried on an object that keeps changing. It is
+// high enough that unrelated changes of a busy object do not starve the step.
+const MaxAttempts = 20
+
+// Ownership tells who performs a step.
+type Ownership int
+
+// The values of Ownership.
+const (
+	Own     Ownership = iota // this run performs the step
+	Watched                  // the cluster performs the step, and this run waits for it
+	Ignored                  // the cluster performs the step, and this run does not wait
+)
+
+// Runner performs the steps of one plan, once.
+type Runner struct {
+	plan      *plan.Plan
+	options   execute.Options
+	ownership func(i int) Ownership
+	indices   map[string]int // by step ID
+
+	slots       chan struct{} // every step in progress holds one, unless it waits
+	eventMu     sync.Mutex
+	report      *execute.Report
+	interrupted atomic.Bool
+}
+
+// New returns a runner of the steps of p. The runner calls ownership with the index of
+// a step; nil means that all steps are Own.
+func New(p *plan.Plan, o execute.Options, ownership func(i int) Ownership) *Runner {
+	if ownership == nil {
+		ownership = func(int) Ownership { return Own }
+	}
+	r := &Runner{
+		plan: p, options: o, ownership: ownership, indices: make(map[string]int, len(p.Steps)),
+		slots: make(chan struct{}, max(o.Concurrency, 1)), report: &execute.Report{Results: make([]execute.Result, len(p.Steps))},
+	}
+	for i := range p.Steps {
+		r.indices[p.Steps[i].ID] = i
+	}
+	return r
+}
+
+// Run calls perform with the index of every step that is not Ignored, when all steps
+// that it comes after have ended. It takes time linear in steps and dependencies. Steps
+// that have not begun when ctx ends are skipped.
+func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i int) *Outcome) *execute.Report {
+	remaining, successors := r.order()
+	begun := make([]bool, len(remaining))
+	var ready []int
+	for i, n := range remaining {
+		switch {
+		case r.ownership(i) == Ignored:
+			begun[i] = true
+			r.report.Results[i].Step = r.plan.Steps[i].ID
+		case n == 0:
+			ready = append(ready, i)
+		}
+	}
+	ended := make(chan int)
+	interrupted := ctx.Done()
+	for inProgress := 0; inProgress > 0 || len(ready) > 0; {
+		var slot chan<- struct{}
+		if len(ready) > 0 {
+			slot = r.slots
+		}
+		select {
+		case slot <- struct{}{}:
+			if ctx.Err() != nil {
+				<-r.slots
+				ready, interrupted = nil, nil
+				continue
+			}
+			i := ready[0]
+			ready, begun[i], inProgress = ready[1:], true, inProgress+1
+			go func() {
+				r.step(ctx, i, perform)
+				<-r.slots
+				ended <- i
+			}()
+		case i := <-ended:
+			inProgress--
+			for _, next := range successors[i] {
+				if remaining[next]--; remaining[next] == 0 {
+					ready = append(ready, next)
+				}
+			}
+		case <-interrupted:
+			ready, interrupted = nil, nil
+		}
+	}
+	for i := range begun {
+		switch {
+		case begun[i]:
+		case ctx.Err() != nil:
+			r.end(i, r.Interrupted(ctx))
+		default:
+			r.end(i, Failed(reason.PrecedingStepNeverEnds{}))
+		}
+	}
+	r.count()
+	return r.report
+}
+
+// order returns, for each step, the number of steps that it comes after and the steps
+// that come after it. A dry run has no order.
+func (r *Runner) order() (remaining []int, successors [][]int) {
+	steps := r.plan.Steps
+	remaining, successors = make([]int, len(steps)), make([][]int, len(steps))
+	if r.options.DryRun {
+		return remaining, successors
+	}
+	for i := range steps {
+		if r.ownership(i) == Ignored {
+			continue
+		}
+		for _, id := range steps[i].After {
+			before, known := r.indices[id]
+			if known && r.ownership(i) == Own && r.ownership(before) != Own {
+				continue
+			}
+			remaining[i]++
+			if known {
+				successors[before] = append(successors[before], i)
+			}
+		}
+	}
+	return remaining, successors
+}
+
+func (r *Runner) step(ctx context.Context, i int, perform func(context.Context, int) *Outcome) {
+	r.emitStep(&r.plan.Steps[i], event.Started, "", nil)
+	if r.ownership(i) == Own {
+		if out := r.CheckReady(); out != nil {
+			r.end(i, out)
+			return
+		}
+	}
+	r.end(i, perform(ctx, i))
+}
+
+// CheckReady returns the outcome of a step that may not write, or nil if it may.
+func (r *Runner) CheckReady() *Outcome {
+	if r.options.Ready == nil || r.options.DryRun {
+		return nil
+	}
+	if err := r.options.Ready(); err != nil {
+		return Failed(reason.RecordFailed{Failure: FailureOf(err)})
+	}
+	return nil
+}
+
+func (r *Runner) end(i int, out *Outcome) {
+	step := &r.plan.Steps[i]
+	r.report.Results[i] = execute.Result{Step: step.ID, Status: out.Status, Reason: out.Reason}
+	r.emitStep(step, event.Ended, out.Status, out.Reason)
+}
+
+func (r *Runner) count() {
+	r.report.Interrupted = r.interrupted.Load()
+	for i, result := range r.report.Results {
+		switch {
+		case result.Status == "":
+		case result.Status == event.Skipped:
+			r.report.Skipped++
+		case result.Status == event.Failed:
+			r.report.Failed++
+		case r.plan.Steps[i].Action == collector.ActionDelete:
+			r.report.Deleted++
+		default:
+			r.report.Changed++
+		}
+	}
+}
+
+// Index returns the index of the step with that ID.
+func (r *Runner) Index(id string) (i int, ok bool) {
+	i, ok = r.indices[id]
+	return i, ok
+}
+
+// IsDone reports whether a step has ended and was done.
+func (r *Runner) IsDone(i int) bool { return r.report.Results[i].Status == event.Done }
+
+// SetInterrupted records that the context ended before a step had ended.
+func (r *Runner) SetInterrupted() { r.interrupted.Store(true) }
+
+// WithoutSlot calls wait while another step may use the slot of the current one.
+func (r *Runner) WithoutSlot(wait func()) {
+	<-r.slots
+	wait()
+	r.slots <- struct{}{}
+}
+
+// Emit passes an event to the options' OnEvent.
+func (r *Runner) Emit(e event.Event) {
+	if r.options.OnEvent == nil {
+		return
+	}
+	r.eventMu.Lock()
+	defer r.eventMu.Unlock()
+	r.options.OnEvent(e)
+}
+
+// EmitWaiting emits that a step waits.
+func (r *Runner) EmitWaiting(step *plan.Step, why reason.Reason) {
+	r.emitStep(step, event.Waiting, "", why)
+}
+
+func (r *Runner) emitStep(step *plan.Step, kind event.Kind, status event.Status, why reason.Reason) {
+	identity := step.Object.Identity
+	r.Emit(event.Event{
+		Event: kind, Step: step.ID, Action: string(step.Action), Object: &identity, Status: status, Reason: why,
+	})
+}

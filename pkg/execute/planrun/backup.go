@@ -1,0 +1,139 @@
+package planrun
+
+import (
+	"context"
+	"errors"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// backUpAll backs up everything that will be deleted or repaired, before the first step.
+func (r *run) backUpAll(ctx context.Context) {
+	nodes, writes := r.toBackUp()
+	if len(nodes) == 0 {
+		return
+	}
+	objects := make([]object.Identity, len(nodes))
+	for i, n := range nodes {
+		objects[i] = r.graph.Object(n).Identity
+	}
+	fail := func(n graph.Node, err error) {
+		for _, write := range writes[n] {
+			r.backupErrors[write] = err
+		}
+	}
+	written, err := r.writeBackup(ctx, objects)
+	saved := 0
+	for i, n := range nodes {
+		switch {
+		case err != nil:
+			fail(n, err)
+		case written[i].Err != nil:
+			fail(n, written[i].Err)
+		case written[i].Object == nil:
+			r.live.setGone(n)
+		default:
+			saved++
+			r.setBackedUp(n, written[i].Object)
+		}
+	}
+	var result reason.Reason = reason.BackedUp{Saved: saved, Total: len(nodes), Repair: len(r.repaired) > 0}
+	if err != nil {
+		result = reason.NothingBackedUp{Failure: runner.FailureOf(err)}
+	}
+	r.runner.Emit(event.Event{Event: event.Backup, Reason: result})
+}
+
+// toBackUp returns the objects that will be deleted or repaired. For each, writes has the
+// objects that must not be written if the backup fails: those whose write causes the
+// deletion or repair.
+func (r *run) toBackUp() (nodes []graph.Node, writes map[graph.Node][]graph.Node) {
+	writes = map[graph.Node][]graph.Node{}
+	causes := make(map[string][]graph.Node, len(r.plan.Steps)) // by step ID
+	var deleted []graph.Node                                   // by steps of this run
+	add := func(n graph.Node, causes []graph.Node) {
+		if writes[n] == nil {
+			nodes = append(nodes, n)
+		}
+		writes[n] = append(writes[n], causes...)
+	}
+	for i := range r.plan.Steps {
+		step := &r.plan.Steps[i]
+		if step.Move == nil {
+			continue
+		}
+		cause := []graph.Node{step.Move.Node}
+		if r.ownership(i) != runner.Own {
+			cause = causes[step.Follows]
+			if cause == nil {
+				cause = deleted
+			}
+		} else if step.Action == collector.ActionDelete {
+			deleted = append(deleted, step.Move.Node)
+		}
+		causes[step.ID] = cause
+		if step.BacksUp() {
+			add(step.Move.Node, cause)
+		}
+	}
+	for _, o := range r.plan.Outcomes {
+		cause, follows := causes[o.Follows]
+		if n := r.graph.Find(o.Object.UID); follows && r.graph.Object(n) != nil {
+			add(n, cause)
+		}
+	}
+	return nodes, writes
+}
+
+func (r *run) writeBackup(ctx context.Context, objects []object.Identity) ([]Written, error) {
+	r.backupMu.Lock()
+	defer r.backupMu.Unlock()
+	written, err := r.backup.Write(ctx, objects)
+	if err == nil && len(written) != len(objects) {
+		err = errors.New("the backup does not answer for every object")
+	}
+	return written, err
+}
+
+// setBackedUp records that an object was backed up as o. It reports false if the live
+// model has another state: the object needs another backup before it is deleted.
+func (r *run) setBackedUp(n graph.Node, o *object.Object) bool {
+	known := r.live.object(n)
+	if r.mustBeUnchanged(n) && (known == nil || known.ResourceVersion != o.ResourceVersion) {
+		return false
+	}
+	return r.live.setBackedUp(n, o)
+}
+
+// backUp backs up the current state of the step's object. It returns nil if the step has
+// to be evaluated again.
+func (t *task) backUp(ctx context.Context, o *object.Object) *runner.Outcome {
+	if err := t.run.backupErrors[t.node]; err != nil {
+		return runner.Failed(reason.BackupFailed{Failure: runner.FailureOf(err)})
+	}
+	if t.run.mustBeUnchanged(t.node) {
+		return runner.Failed(reason.ChangedSincePlanned{})
+	}
+	written, err := t.run.writeBackup(ctx, []object.Identity{o.Identity})
+	if err == nil {
+		err = written[0].Err
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return t.run.runner.Interrupted(ctx)
+	case err != nil:
+		return runner.Failed(reason.BackupFailed{Failure: runner.FailureOf(err)})
+	case written[0].Object == nil:
+		t.run.live.setGone(t.node)
+		return nil
+	case t.run.setBackedUp(t.node, written[0].Object):
+		return nil
+	}
+	t.attempts++
+	return t.rereadObject(ctx)
+}

@@ -1,0 +1,69 @@
+package planrun_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+func TestWhatAppearedInANamespaceKeepsIt(t *testing.T) {
+	widget := func(at string) object.Object { return Object("example.com/v1", "Widget", at) }
+	for name, c := range map[string]struct {
+		there, appears object.Object
+		want           string
+	}{
+		"a namespace":              {Namespace("a"), Secret("a/new"), "failed ContentsAdded Secret/new"},
+		"elsewhere":                {Namespace("a"), Secret("b/new"), "done"},
+		"a definition":             {Definition("widgets.example.com"), widget("b/new"), "failed ContentsAdded Widget/new"},
+		"of another type":          {Definition("widgets.example.com"), Secret("b/new"), "done"},
+		"another of the same name": {Namespace("a"), Secret("a/x", UID("successor")), "failed ContentsAdded Secret/x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := asking(collector.ActorClient, metav1.DeletePropagationBackground, c.there, Secret("a/x"))
+			s.then("contents "+c.there.Name, 1, func() { s.create(c.appears) })
+			s.is(t, s.run(t.Context()), "delete "+c.there.Name+": "+c.want)
+			if kept := s.state(c.there.UID) != nil; kept == (c.want == "done") {
+				t.Errorf("it is there: %v", kept)
+			}
+		})
+	}
+}
+
+func TestContentsThatCannotBeListedAgainKeepANamespace(t *testing.T) {
+	s := asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.always("contents a", errors.New("no route to host"))
+	s.is(t, s.run(t.Context()), "delete a: failed ContentsNotListed no route to host")
+	s.sends(t, writes)
+
+	s = asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.then("contents a", 1, func() {
+		s.base.Listed = slices.DeleteFunc(slices.Clone(s.base.Listed), func(l snapshot.Listing) bool { return l.Resource == "secrets" })
+		s.base.Gaps = []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
+	})
+	s.is(t, s.run(t.Context()), "delete a: failed ContentsIncomplete secrets (forbidden)")
+	s.sends(t, writes)
+}
+
+func TestContentsAreListedAgainAfterAConflict(t *testing.T) {
+	s := asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.then("delete a", 1, func() {
+		s.edit("Namespace/a", func(*object.Object) {})
+		s.create(Secret("a/new"))
+	})
+	s.is(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
+}
+
+func TestTheClustersOwnCollectorIsAskedForNoContentsThatAppeared(t *testing.T) {
+	s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.options.RequestedOnly = true
+	s.then("contents a", 1, func() { s.create(Secret("a/new")) })
+	s.is(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
+	s.sends(t, writes)
+}

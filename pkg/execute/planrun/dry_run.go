@@ -1,0 +1,87 @@
+package planrun
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// dryRun sends a step against the state that the plan was made from, without the effects
+// of earlier steps. A patch is reduced to the part that applies to that state. It is sent
+// even if nothing is left of it, to learn whether the API server allows it.
+func (r *run) dryRun(ctx context.Context, step *plan.Step) *runner.Outcome {
+	o := r.graph.Object(step.Move.Node)
+	d := collector.Decision{
+		Action: step.Action, Policy: metav1.DeletionPropagation(step.PropagationPolicy), Change: applicablePart(o, step.Move),
+	}
+	if isRepair(step) { // only the last step on an object changes the indices of its references
+		d.Change = step.Move.Change
+	}
+	for range runner.MaxAttempts {
+		if ctx.Err() != nil {
+			return r.runner.Interrupted(ctx)
+		}
+		_, err := r.send(ctx, o, d)
+		switch class := runner.ClassOf(err); {
+		case err == nil:
+			return runner.Done(nil)
+		case class == snapshot.Gone:
+			return runner.Skipped(reason.ObjectGone{})
+		case class != snapshot.Conflict:
+			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
+		case r.options.RequireUnchanged:
+			return runner.Failed(reason.ChangedSincePlanned{})
+		}
+		now, err := r.server.Read(ctx, o.Identity)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return r.runner.Interrupted(ctx)
+		case err != nil:
+			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err), Changed: true})
+		case now == nil:
+			return runner.Skipped(reason.ObjectGone{})
+		case !unchanged(now, o):
+			return runner.Skipped(reason.ChangedSincePlanned{})
+		}
+		renewed := *o
+		renewed.ResourceVersion = now.ResourceVersion
+		o = &renewed
+	}
+	return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
+}
+
+// applicablePart returns the part of a transition's change that applies to o, the object
+// before all transitions. Transitions only remove references, so those of the
+// transition's state occur in o in the same order.
+func applicablePart(o *object.Object, move *simulate.Transition) object.Change {
+	var out object.Change
+	i := 0
+	for k, r := range move.StateBefore.Owners {
+		for i < len(o.Owners) && !o.Owners[i].SameOwner(r) {
+			i++
+		}
+		if i == len(o.Owners) {
+			break
+		}
+		if move.Change.Drops(k) {
+			out.Drop = append(out.Drop, i)
+		}
+		if move.Change.Unblocks(k) {
+			out.Unblock = append(out.Unblock, i)
+		}
+		i++
+	}
+	if slices.Contains(o.Finalizers, move.Change.Release) {
+		out.Release = move.Change.Release
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package planrun
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// evaluation is the result of deciding again on a step.
+type evaluation struct {
+	object   *object.Object // nil: gone
+	decision collector.Decision
+	backedUp bool          // in the object's present state
+	skip     reason.Reason // why the step is not to be done; nil: it is
+	exact    bool          // the step does exactly what was planned
+
+	// rereads are the objects that must have been read since the latest write for the
+	// evaluation to count.
+	rereads []graph.Node
+	// ownerUnknown reports that a waiting owner is not in the graph. Only the object
+	// itself can be read again then.
+	ownerUnknown bool
+}
+
+// evaluate updates the model with what was read and decides again on a step.
+// ContentsDeleting reports whether others may have deleted objects because of this run.
+func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, contentsDeleting bool) evaluation {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for n, now := range read {
+		m.observeRead(n, now)
+	}
+	n := step.Move.Node
+	e := evaluation{object: m.model.Object(n)}
+	if e.object != nil {
+		version, ok := m.backedUp[n]
+		e.backedUp = ok && version == e.object.ResourceVersion
+	}
+	switch {
+	case step.Requested:
+		e.decision, e.exact = step.Move.Decision, true
+		e.skip = changeSincePlanned(step.Move.StateBefore, e.object)
+	case isRepair(step):
+		e.decision, e.skip, e.rereads = m.decideRepair(step, e.object)
+		e.exact = e.skip == nil && doesPlanned(step, &e)
+		return e
+	default:
+		e.decision = m.decide(step)
+		if e.decision.Action != step.Action || e.decision.Change.Release != step.Finalizer {
+			e.skip = skipReason(m.model, step, n, e.decision)
+		} else {
+			e.exact = e.decision.Policy == step.Move.Policy && doesPlanned(step, &e)
+		}
+	}
+	switch {
+	case e.object == nil:
+	case e.skip != nil && contentsDeleting:
+		e.rereads = m.neighbors(n)
+	case e.skip == nil && step.Move.Requested == graph.None && !step.Requested && !e.object.Terminating():
+		e.rereads, e.ownerUnknown = m.waitingOwners(n)
+	}
+	return e
+}
+
+func (m *liveModel) decide(step *plan.Step) collector.Decision {
+	if step.Move.Requested == graph.None {
+		return m.model.Decide(step.Move.Node)
+	}
+	return m.model.HasOrphanedDependents(step.Move.Requested, step.Move.Node)
+}
+
+// waitingOwners returns the owners of an object that wait for their dependents to be
+// deleted: any of them may have become solid. Unknown reports that one of them is not in
+// the graph.
+func (m *liveModel) waitingOwners(n graph.Node) (owners []graph.Node, unknown bool) {
+	for i, v := range m.model.Verdicts(n) {
+		if v != collector.Waiting {
+			continue
+		}
+		owner := m.graph.Find(m.model.Object(n).Owners[i].UID)
+		if m.model.Object(owner) == nil {
+			unknown = true
+		} else if !slices.Contains(owners, owner) {
+			owners = append(owners, owner)
+		}
+	}
+	return owners, unknown
+}
+
+// neighbors returns an object, its owners and its dependents, without those that are
+// known to be gone.
+func (m *liveModel) neighbors(n graph.Node) []graph.Node {
+	var out []graph.Node
+	seen := map[graph.Node]bool{}
+	add := func(n graph.Node) {
+		if m.model.Object(n) != nil && !seen[n] {
+			seen[n] = true
+			out = append(out, n)
+		}
+	}
+	add(n)
+	for _, owner := range m.graph.Owners(n) {
+		add(owner)
+	}
+	for _, e := range m.graph.Dependents(n) {
+		add(e.Node)
+	}
+	return out
+}
+
+// doesPlanned reports whether an evaluated decision changes the references that the plan
+// showed.
+func doesPlanned(step *plan.Step, e *evaluation) bool {
+	return sameReferences(touchedReferences(e.object, e.decision), touchedReferences(step.Move.StateBefore, step.Move.Decision))
+}
+
+func touchedReferences(o *object.Object, d collector.Decision) []object.Reference {
+	var out []object.Reference
+	for _, i := range d.Change.Touched() {
+		out = append(out, o.Owners[i])
+	}
+	return out
+}

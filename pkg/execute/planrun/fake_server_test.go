@@ -1,0 +1,487 @@
+package planrun_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// fake is an API server in memory. It is honest about what a run relies on:
+// every object has a resourceVersion that no other state of any object had; a
+// write that is not bound to the UID and resourceVersion of what is there is a
+// Conflict, or Gone where there is nothing; what a DELETE or a patch leaves is
+// what collector.Deleted and collector.Patched say, so finalizers hold and Pods
+// stop; a dry run changes nothing.
+//
+// It has no admission but what a test gives it, no types of its own and one view of the cluster: what the
+// snapshot that it was made from could not see, nobody can. If it is prompt, what
+// others do about a DELETE is done when that is answered: kubelets stop Pods,
+// namespaces are emptied, and so are CustomResourceDefinitions.
+type fake struct {
+	mu      sync.Mutex
+	base    *snapshot.Snapshot
+	view    *snapshot.View
+	objects map[types.UID]*object.Object // those that a list shows, and those that only a lookup does
+	listed  map[types.UID]bool
+	first   map[types.UID]string // the resourceVersion at the start
+	version int
+	dry     bool
+	prompt  bool
+	whole   bool
+	ours    map[types.UID]bool // what a DELETE was accepted for
+	from    map[string]string  // the resourceVersion that a patch was made on, by the one that it left
+
+	calls          []call
+	flying, flewAt int // requests, and the most of them at once
+
+	// before is called before every request, unlocked; what it answers is the
+	// request's error. It may write. Nil: nothing.
+	before func(call) error
+	// webhook changes what a patch stores. It may be nil.
+	webhook func(*object.Object)
+	// await is what Await waits for. Nil: the object is let go at once.
+	await func(context.Context, object.Identity) error
+}
+
+// call is one request.
+type call struct {
+	verb   string // delete, patch, read, examine, census, contents, await or keep
+	at     object.Identity
+	rv     string
+	policy metav1.DeletionPropagation
+	change object.Change
+}
+
+func (c call) String() string { return c.verb + " " + c.at.Name }
+
+var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
+// newFake serves what the snapshot shows, and gives its objects the
+// resourceVersions that they have on the server.
+func newFake(s *snapshot.Snapshot) *fake {
+	f := &fake{
+		base: s, prompt: true, ours: map[types.UID]bool{}, from: map[string]string{}, objects: map[types.UID]*object.Object{}, listed: map[types.UID]bool{}, first: map[types.UID]string{},
+	}
+	see := func(o *object.Object) {
+		if known := f.objects[o.UID]; known != nil { // asked for in two versions
+			return
+		}
+		o.ResourceVersion = f.next()
+		copied := *o
+		f.objects[o.UID], f.first[o.UID] = &copied, o.ResourceVersion
+	}
+	for _, o := range s.Objects {
+		see(o)
+		f.listed[o.UID] = true
+	}
+	for i := range s.Lookups {
+		if o := s.Lookups[i].Object; o != nil {
+			see(o)
+		}
+	}
+	f.view = snapshot.NewView(s)
+	g := graph.New(s)
+	f.whole = simulate.NewModel(g, collector.NewJudge(g)).Complete()
+	return f
+}
+
+func (f *fake) next() string {
+	f.version++
+	return strconv.Itoa(f.version)
+}
+
+// edit is another client's write; nil deletes at once.
+func (f *fake) edit(uid types.UID, change func(*object.Object)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := f.objects[uid]
+	switch {
+	case o == nil:
+	case change == nil:
+		delete(f.objects, uid)
+	default:
+		left := *o
+		change(&left)
+		f.store(uid, &left)
+	}
+}
+
+func (f *fake) store(uid types.UID, left *object.Object) *object.Object {
+	if left == nil {
+		delete(f.objects, uid)
+		return nil
+	}
+	stored := *left
+	stored.ResourceVersion = f.next()
+	f.objects[uid] = &stored
+	answer := stored
+	return &answer
+}
+
+// begin notes a request and lets the test interfere.
+func (f *fake) begin(c call) error {
+	f.mu.Lock()
+	f.calls = append(f.calls, c)
+	f.flying++
+	f.flewAt = max(f.flewAt, f.flying)
+	before := f.before
+	f.mu.Unlock()
+	if before != nil {
+		return before(c)
+	}
+	return nil
+}
+
+func (f *fake) finish() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.flying--
+}
+
+// write sees to its end what was under way when the run ended, as a Server has to.
+func (f *fake) write(c call, o *object.Object, make func(*object.Object) *object.Object) (*object.Object, error) {
+	c.at, c.rv = o.Identity, o.ResourceVersion
+	defer f.finish()
+	if err := f.begin(c); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	there := f.objects[o.UID]
+	switch {
+	case there == nil:
+		f.mu.Unlock()
+		return nil, executetest.Error{Class: snapshot.Gone}
+	case o.ResourceVersion != there.ResourceVersion:
+		f.mu.Unlock()
+		return nil, executetest.Error{Class: snapshot.Conflict}
+	}
+	left := make(there)
+	if c.verb == "patch" && left != nil && f.webhook != nil {
+		f.webhook(left)
+	}
+	if !f.dry {
+		left = f.store(o.UID, left)
+		if c.verb == "delete" {
+			f.ours[o.UID] = true
+			f.sweep(there)
+		} else if left != nil {
+			f.from[left.ResourceVersion] = there.ResourceVersion
+		}
+		for f.prompt && f.others() {
+		}
+	}
+	f.mu.Unlock()
+	return left, nil
+}
+
+func (f *fake) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+	return f.write(call{verb: "delete", policy: policy}, o, func(there *object.Object) *object.Object {
+		return simulate.Deleted(there, policy, now)
+	})
+}
+
+func (f *fake) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {
+	return f.write(call{verb: "patch", change: c}, o, func(there *object.Object) *object.Object {
+		return simulate.Patched(there, c)
+	})
+}
+
+func (f *fake) Read(_ context.Context, at object.Identity) (*object.Object, error) {
+	defer f.finish()
+	if err := f.begin(call{verb: "read", at: at}); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.copy(at.UID), nil
+}
+
+func (f *fake) copy(uid types.UID) *object.Object {
+	there := f.objects[uid]
+	if there == nil {
+		return nil
+	}
+	o := *there
+	return &o
+}
+
+func (f *fake) Verify(_ context.Context, at object.Identity) (*snapshot.Snapshot, error) {
+	defer f.finish()
+	if err := f.begin(call{verb: "examine", at: at}); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := &snapshot.Snapshot{Taken: now, Types: f.base.Types, Gaps: f.base.Gaps}
+	if o := f.copy(at.UID); o != nil {
+		s.Objects = []*object.Object{o}
+		s.Lookups = f.lookups(s.Objects)
+	}
+	return s, nil
+}
+
+func (f *fake) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
+	defer f.finish()
+	if err := f.begin(call{verb: "census"}); err != nil {
+		return nil, err
+	}
+	return f.look(), ctx.Err()
+}
+
+func (f *fake) Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error) {
+	defer f.finish()
+	if err := f.begin(call{verb: "contents", at: of}); err != nil {
+		return nil, err
+	}
+	s := f.look()
+	s.Objects = slices.DeleteFunc(s.Objects, func(o *object.Object) bool { return !f.inside(&object.Object{Identity: of}, o) })
+	return s, ctx.Err()
+}
+
+func (f *fake) WaitForGone(ctx context.Context, at object.Identity) error {
+	defer f.finish()
+	if err := f.begin(call{verb: "await", at: at}); err != nil {
+		return err
+	}
+	if f.await != nil {
+		return f.await(ctx, at)
+	}
+	if f.state(at.UID) != nil {
+		return errors.New("waits for what does not go")
+	}
+	return nil
+}
+
+// inside says whether an object is deleted along with a container.
+func (f *fake) inside(container, o *object.Object) bool {
+	switch container.Kind {
+	case "Namespace":
+		return o.Namespace == container.Name
+	case "CustomResourceDefinition":
+		m, ok := f.view.Map(o.APIVersion, o.Kind)
+		return ok && m.Type.String() == container.Name
+	}
+	return false
+}
+
+// sweep begins the deletion of what is inside of an object.
+func (f *fake) sweep(container *object.Object) {
+	policy := metav1.DeletePropagationBackground
+	switch container.Kind {
+	case "Namespace":
+	case "CustomResourceDefinition":
+		policy = ""
+	default:
+		return
+	}
+	for uid := range f.listed {
+		if o := f.objects[uid]; o != nil && f.inside(container, o) {
+			f.ours[uid] = true
+			if o = stopped(o); o != nil {
+				o = stopped(simulate.Deleted(o, policy, now))
+			}
+			f.store(uid, o)
+		}
+	}
+}
+
+// others does one thing that somebody else has to do, and says whether there was
+// one.
+func (f *fake) others() bool {
+	for uid := range f.ours {
+		o := f.objects[uid]
+		if o == nil {
+			delete(f.ours, uid)
+			continue
+		}
+		full := !f.whole
+		if o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition" {
+			for other := range f.listed {
+				full = full || f.objects[other] != nil && f.inside(o, f.objects[other])
+			}
+		}
+		left := o
+		switch {
+		case o.Stopping():
+			left = stopped(o)
+		case o.Kind == "Namespace" && !full && len(o.Finalizers) == 0:
+			left = nil
+		case o.Kind == "CustomResourceDefinition" && !full && slices.Contains(o.Finalizers, cleanup):
+			left = simulate.Patched(o, object.Change{Release: cleanup})
+		}
+		if left != o {
+			f.store(uid, left)
+			return true
+		}
+	}
+	return false
+}
+
+const cleanup = "customresourcecleanup.apiextensions.k8s.io"
+
+func stopped(o *object.Object) *object.Object {
+	if o == nil || !o.Stopping() {
+		return o
+	}
+	left := *o
+	left.GraceSeconds, left.Running = nil, false
+	if len(left.Finalizers) == 0 {
+		return nil
+	}
+	return &left
+}
+
+// look is what a look at the server sees now.
+func (f *fake) look() *snapshot.Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := &snapshot.Snapshot{Taken: now, Types: f.base.Types, Listed: f.base.Listed, Gaps: f.base.Gaps}
+	for uid := range f.listed {
+		if o := f.copy(uid); o != nil {
+			s.Objects = append(s.Objects, o)
+		}
+	}
+	s.Lookups = f.lookups(s.Objects)
+	s.Sort()
+	return s
+}
+
+// lookups answer the references of objects as those of the first look did, as
+// far as the objects that they found did not change.
+func (f *fake) lookups(objects []*object.Object) []snapshot.Lookup {
+	var out []snapshot.Lookup
+	bare := snapshot.NewView(&snapshot.Snapshot{Types: f.base.Types})
+	for _, c := range bare.Unverified(objects, func(types.UID) *object.Object { return nil }) {
+		l := snapshot.Lookup{Coordinates: c, Outcome: snapshot.Absent}
+		m, _ := f.view.Map(c.APIVersion, c.Kind)
+		before := f.view.Lookup(c)
+		switch resident := f.resident(m.Type, c); {
+		case before != nil && before.Outcome == snapshot.Failed:
+			l = *before
+		case before != nil && before.Object != nil:
+			if there := f.copy(before.Object.UID); there != nil {
+				l.Outcome, l.Object = snapshot.Found, before.Object
+				if there.ResourceVersion != f.first[there.UID] {
+					there.Identity = before.Object.Identity
+					l.Object = there
+				}
+			}
+		case before != nil:
+		case resident != nil:
+			l.Outcome, l.Object = snapshot.Found, resident
+		case !f.view.Listed(m.Type.GroupResource(), c.Namespace):
+			l.Outcome, l.Reason = snapshot.Failed, snapshot.Forbidden
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// resident is the object at those coordinates, or nil.
+func (f *fake) resident(t snapshot.Type, c snapshot.Coordinates) *object.Object {
+	for _, uid := range f.places() {
+		o := f.objects[uid]
+		if o == nil {
+			continue
+		}
+		for _, i := range append([]object.Identity{o.Identity}, o.Aliases...) {
+			m, ok := f.view.Map(i.APIVersion, i.Kind)
+			if ok && m.Type.GroupResource() == t.GroupResource() && i.Namespace == c.Namespace && i.Name == c.Name {
+				return f.copy(uid)
+			}
+		}
+	}
+	return nil
+}
+
+// places are all UIDs, those of listed objects first.
+func (f *fake) places() []types.UID {
+	uids := slices.Sorted(maps.Keys(f.objects))
+	slices.SortStableFunc(uids, func(a, b types.UID) int {
+		switch {
+		case f.listed[a] == f.listed[b]:
+			return 0
+		case f.listed[a]:
+			return -1
+		}
+		return 1
+	})
+	return uids
+}
+
+// sent are the requests of those verbs so far, in their order.
+func (f *fake) sent(verbs ...string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := []string{}
+	for _, c := range f.calls {
+		if slices.Contains(verbs, c.verb) {
+			out = append(out, c.String())
+		}
+	}
+	return out
+}
+
+// disk is a Keeper in memory. It reads the fake's objects, and its requests are
+// among the fake's.
+type disk struct {
+	fake  *fake
+	fails map[string]error // by the object's name
+	err   error
+	kept  map[types.UID][]string // the resourceVersions in which objects were saved
+}
+
+// has says whether an object was saved in that state, or in one from which only
+// patches of the run led there.
+func (d *disk) has(uid types.UID, version string) bool {
+	for ; version != ""; version = d.fake.from[version] {
+		if slices.Contains(d.kept[uid], version) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *disk) Write(_ context.Context, objects []object.Identity) ([]planrun.Written, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
+	if d.kept == nil {
+		d.kept = map[types.UID][]string{}
+	}
+	out := make([]planrun.Written, len(objects))
+	for i, at := range objects {
+		err := d.fake.begin(call{verb: "keep", at: at})
+		d.fake.finish()
+		if err == nil {
+			err = d.fails[at.Name]
+		}
+		if err != nil {
+			out[i].Err = fmt.Errorf("save %s: %w", at.Name, err)
+			continue
+		}
+		d.fake.mu.Lock()
+		out[i].Object = d.fake.copy(at.UID)
+		d.fake.mu.Unlock()
+		if o := out[i].Object; o != nil {
+			d.kept[o.UID] = append(d.kept[o.UID], o.ResourceVersion)
+		}
+	}
+	return out, nil
+}

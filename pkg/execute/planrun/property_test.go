@@ -1,0 +1,250 @@
+package planrun_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// planOf is a pass over everything that the snapshot shows.
+func planOf(s *snapshot.Snapshot) (*plan.Plan, *graph.Graph) {
+	g := graph.New(s)
+	return plan.New(g, plan.Options{Mode: plan.Collect}), g
+}
+
+// draw is a random snapshot of a world that can be: random lookups contradict
+// the lists and each other, a server does not.
+func draw(t *rapid.T) *snapshot.Snapshot {
+	s := st.Draw(t)
+	view := snapshot.NewView(s)
+	place := func(apiVersion, kind, namespace, name string) string {
+		m, _ := view.Map(apiVersion, kind)
+		return m.Type.String() + " " + namespace + "/" + name
+	}
+	lives, bears := map[string]bool{}, map[types.UID]bool{}
+	for _, o := range s.Objects {
+		bears[o.UID] = true
+		for _, i := range append([]object.Identity{o.Identity}, o.Aliases...) {
+			lives[place(i.APIVersion, i.Kind, i.Namespace, i.Name)] = true
+		}
+	}
+	first := map[string]snapshot.Lookup{}
+	var lookups []snapshot.Lookup
+	for _, l := range s.Lookups {
+		at := place(l.APIVersion, l.Kind, l.Namespace, l.Name)
+		if lives[at] {
+			continue // a list shows what is there
+		}
+		known, seen := first[at]
+		if !seen {
+			if l.Object != nil && bears[l.Object.UID] { // one that lives elsewhere
+				l.Outcome, l.Object = snapshot.Absent, nil
+			}
+			if l.Object != nil {
+				bears[l.Object.UID] = true
+			}
+			first[at], known = l, l
+		}
+		known.Coordinates = l.Coordinates
+		lookups = append(lookups, known)
+	}
+	for _, c := range view.Unverified(s.Objects, func(types.UID) *object.Object { return nil }) {
+		if l, known := first[place(c.APIVersion, c.Kind, c.Namespace, c.Name)]; known {
+			l.Coordinates = c
+			lookups = append(lookups, l)
+		}
+	}
+	s.Lookups = lookups
+	s.Sort()
+	return s
+}
+
+// states are what is left of every listed object, in words.
+func states(of func(types.UID) *object.Object, s *snapshot.Snapshot) []string {
+	var out []string
+	for i := range s.Objects {
+		uid := s.Objects[i].UID
+		o := of(uid)
+		if o == nil {
+			out = append(out, fmt.Sprintf("%s gone", uid))
+			continue
+		}
+		line := fmt.Sprintf("%s terminating=%v finalizers=%v", uid, o.Terminating(), o.Finalizers)
+		for _, r := range o.Owners {
+			line += fmt.Sprintf(" %s/%s=%s,%v", r.APIVersion, r, r.UID, r.Blocks())
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func (f *fake) state(uid types.UID) *object.Object {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.copy(uid)
+}
+
+// Promise 1 of the design: what is foretold is what happens.
+func TestWhatWasForetoldIsWhatHappens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := draw(t)
+		f := newFake(s)
+		p, g := planOf(s)
+		keeper := &disk{fake: f}
+		report := planrun.Run(t.Context(), p, g, f, keeper, planrun.Options{
+			Common: execute.Options{Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency")}, RequireUnchanged: rapid.Bool().Draw(t, "require unchanged"),
+		})
+		swept := slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
+			return s.Action == collector.ActionDelete && (s.Object.Kind == "Namespace" || s.Object.Kind == "CustomResourceDefinition")
+		})
+		for i, r := range report.Results {
+			if r.Status != event.Done && (!swept || r.Status == event.Failed) || r.Step != p.Steps[i].ID || r.Status == event.Done && r.Reason != nil {
+				t.Fatalf("%s %s of %s: %+v", p.Steps[i].ID, p.Steps[i].Action, p.Steps[i].Object.Identity, r)
+			}
+		}
+		model := simulate.NewApplyModel(g, collector.NewJudge(g), nil).Simulate(simulate.Bounds{}).Model
+		foretold := func(uid types.UID) *object.Object { return model.Object(g.Find(uid)) }
+		if diff := cmp.Diff(states(foretold, s), states(f.state, s), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("foretold (-) and done (+):\n%s", diff)
+		}
+		if again, _ := planOf(f.look()); len(again.Steps) > 0 {
+			t.Fatalf("a second pass would %s %s: %s", again.Steps[0].Action, again.Steps[0].Object.Identity, again.Steps[0].Reason.Message())
+		}
+	})
+}
+
+// Promises 2 and 3: whatever others do meanwhile and whatever fails, nothing is
+// deleted that has an owner which is there or may be, and nothing that was not
+// saved in the state in which it goes.
+func TestNothingUnprovenIsDeletedWhateverHappens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := draw(t)
+		f := newFake(s)
+		p, g := planOf(s)
+		keeper := &disk{fake: f}
+		chaos := chaos{fake: f, keeper: keeper, seeds: rapid.SliceOfN(rapid.IntRange(0, 39), 200, 200).Draw(t, "faults"), concurrency: rapid.IntRange(1, 4).Draw(t, "concurrency")}
+		f.before = chaos.interfere
+		report := planrun.Run(t.Context(), p, g, f, keeper, planrun.Options{Common: execute.Options{Concurrency: chaos.concurrency}})
+		for i, r := range report.Results {
+			if r.Status == "" {
+				t.Fatalf("step %s has no result", p.Steps[i].ID)
+			}
+		}
+		if len(chaos.wrong) > 0 {
+			t.Fatal(chaos.wrong)
+		}
+	})
+}
+
+// chaos is other clients and a bad network.
+type chaos struct {
+	fake        *fake
+	keeper      *disk
+	concurrency int
+	seeds       []int
+
+	mu    sync.Mutex
+	wrong []string
+}
+
+// interfere comes before a request. What it does to other objects than the
+// request's own comes where no request that is decided already could suffer: no
+// precondition protects from that.
+func (c *chaos) interfere(at call) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.seeds) == 0 {
+		return c.check(at)
+	}
+	seed := c.seeds[0]
+	c.seeds = c.seeds[1:]
+	uid := at.at.UID
+	switch seed {
+	case 0:
+		return executetest.Error{Class: snapshot.Forbidden}
+	case 1:
+		return executetest.Error{Class: snapshot.Unavailable}
+	case 2:
+		return errors.New("connection reset")
+	case 3, 4, 5:
+		c.fake.edit(uid, func(*object.Object) {})
+	case 6:
+		c.fake.edit(uid, nil)
+	case 7:
+		c.fake.edit(uid, func(o *object.Object) { o.Finalizers = append(slices.Clone(o.Finalizers), "chaos/hold") })
+	case 8, 9:
+		if at.verb != "read" { // of an owner
+			c.own(uid, st.ConfigMap("a/x"))
+		}
+	case 10:
+		if at.verb != "read" {
+			c.own(uid, st.Pod("a/x"), st.As("v9", "Unknown"))
+		}
+	case 11:
+		if at.verb == "read" && c.concurrency == 1 { // it becomes solid
+			c.fake.edit(uid, func(o *object.Object) { o.Finalizers = []string{"chaos/hold"} })
+		}
+	case 12:
+		if at.verb == "census" {
+			return executetest.Error{Class: snapshot.TimedOut}
+		}
+	}
+	return c.check(at)
+}
+
+// own gives an object one more owner: one of that kind which is listed, if any.
+func (c *chaos) own(uid types.UID, like object.Object, edits ...st.Edit) {
+	c.fake.edit(uid, func(o *object.Object) {
+		for _, owner := range c.fake.places() {
+			if there := c.fake.objects[owner]; there != nil && there.Kind == like.Kind && there.Namespace == o.Namespace {
+				o.Owners = append(slices.Clone(o.Owners), st.To(*there, edits...))
+				return
+			}
+		}
+	})
+}
+
+// check looks at a DELETE that is about to be accepted with the eyes of somebody
+// who sees everything as it is at that moment.
+func (c *chaos) check(at call) error {
+	there := c.fake.state(at.at.UID)
+	if at.verb != "delete" || there == nil || there.ResourceVersion != at.rv {
+		return nil
+	}
+	g := graph.New(c.fake.look())
+	n := g.Find(at.at.UID)
+	for i, j := range collector.NewJudge(g).Object(n) {
+		owner := there.Owners[i].UID
+		if c.fake.first[owner] != "" && c.fake.state(owner) == nil {
+			continue // gone for ever, and the run may have been told so
+		}
+		if j.Verdict != collector.Dangling && j.Verdict != collector.Waiting || j.Withheld() {
+			c.wrong = append(c.wrong, fmt.Sprintf("%s goes though %s is %s", at, there.Owners[i], j.Verdict))
+		}
+	}
+	c.fake.mu.Lock()
+	defer c.fake.mu.Unlock()
+	if !c.keeper.has(at.at.UID, at.rv) {
+		c.wrong = append(c.wrong, at.String()+" goes in a state that was not saved")
+	}
+	return nil
+}

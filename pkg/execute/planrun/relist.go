@@ -1,0 +1,78 @@
+package planrun
+
+import (
+	"context"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+)
+
+// relisted is the collector's view of a new scan. The live model may not know all
+// dependents of an object, and the removal of a finalizer has no precondition on them.
+type relisted struct {
+	graph *graph.Graph
+	judge *collector.Judge
+
+	mu    sync.Mutex // a model caches answers
+	model *simulate.Model
+}
+
+func (r *run) relist(ctx context.Context, _ struct{}) (*relisted, error) {
+	s, err := r.server.Relist(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := graph.New(s)
+	judge := collector.NewJudge(g)
+	return &relisted{graph: g, judge: judge, model: simulate.NewApplyModel(g, judge, r.plan.AcceptedGaps)}, nil
+}
+
+// checkDependents lists every object again and skips the step if the collector would not
+// do it then, or if the scan is incomplete. It returns nil if the step has to be
+// evaluated again.
+func (t *task) checkDependents(ctx context.Context) *runner.Outcome {
+	var l *relisted
+	var err error
+	t.run.runner.WithoutSlot(func() { l, err = t.run.relists.do(ctx, struct{}{}) })
+	switch {
+	case ctx.Err() != nil:
+		return t.run.runner.Interrupted(ctx)
+	case err != nil:
+		return runner.Skipped(reason.DependentsNotListed{Failure: runner.FailureOf(err)})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.model.Complete() {
+		return runner.Skipped(reason.DependentsIncomplete{Gap: t.run.firstGap(l.graph)})
+	}
+	n := l.graph.Find(t.step.Object.UID)
+	o := l.model.Object(n)
+	if o == nil {
+		t.run.live.setGone(t.node)
+	} else {
+		if d := l.model.Decide(n); d.Action != t.step.Action || d.Change.Release != t.step.Finalizer {
+			return runner.Skipped(skipReason(l.model, t.step, n, d))
+		}
+		if !t.run.mustBeUnchanged(t.node) && !t.run.live.updateVersion(t.node, o) {
+			t.run.live.observe(t.node, observation{object: o, judgements: l.judge.Object(n)})
+			t.changed = true
+		}
+	}
+	t.relisted = true
+	return nil
+}
+
+// firstGap returns the first gap that was not accepted, or nil.
+func (r *run) firstGap(g *graph.Graph) *reason.Gap {
+	for _, gap := range g.Snapshot().Gaps {
+		if gap.Name == "" && !r.plan.AcceptedGaps.Covers(gap) {
+			out := gap.Parameter()
+			return &out
+		}
+	}
+	return nil
+}

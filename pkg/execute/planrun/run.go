@@ -1,0 +1,142 @@
+// Package planrun carries out a plan.
+//
+// A run keeps a live model: the collector's model of the graph that the plan was made
+// from, updated with the server's answers and with what is read again. Before every step
+// it asks the model whether the step is still what the collector would do, and skips the
+// step if not. So the consequences of a failed step are skipped too.
+//
+// Every write has the UID and resourceVersion that its decision rests on as
+// preconditions. After a conflict the object is read and decided again; what cannot be
+// read is unknown, and the step is not done. An object is backed up in its latest state
+// before it is deleted or repaired.
+//
+// The rules are not here: package collector decides about garbage, package repair about
+// references.
+package planrun
+
+import (
+	"context"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// Options tune the run of a plan. The zero value is usable.
+type Options struct {
+	Common execute.Options
+	// RequireUnchanged fails a step if others changed its object since the plan was
+	// made, or if the step would not do exactly what was planned. Otherwise the
+	// collector decides again.
+	RequireUnchanged bool
+	// RequestedOnly leaves all steps but the requested ones to the cluster's own
+	// collector. What that deletes is backed up all the same.
+	RequestedOnly bool
+	// Watcher lets a RequestedOnly run wait for the other steps. If it is nil, they
+	// have no result.
+	Watcher Watcher
+}
+
+// Run carries out the plan and returns when every step has ended. The plan must have
+// been made or revalidated from g; neither is changed. If b is nil, nothing is backed up.
+//
+// When the context ends no further write begins, and the Server completes those in
+// flight. Steps that have not begun are skipped. All errors are in the report.
+func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, b BackupWriter, o Options) *execute.Report {
+	if o.Common.DryRun {
+		b = nil
+	}
+	r := &run{
+		plan: p, graph: g, options: o, server: s, backup: b, live: newLiveModel(g, p.AcceptedGaps),
+		contents: newContents(g, p), expectedGone: graph.NewSet(g), expectedLeaving: graph.NewSet(g), repaired: map[graph.Node]bool{},
+		waiters: waiters{waiting: map[graph.Node][]*waiter{}}, lastStep: map[graph.Node]int{}, backupErrors: map[graph.Node]error{},
+	}
+	r.runner = runner.New(p, o.Common, r.ownership)
+	for _, o := range p.Outcomes {
+		n := g.Find(o.Object.UID)
+		if n != graph.None && o.State == plan.Deleted {
+			r.expectedGone.Add(n)
+		}
+		if n != graph.None && o.State != plan.Changed {
+			r.expectedLeaving.Add(n)
+		}
+	}
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		n := g.Find(step.Object.UID)
+		r.lastStep[n] = i
+		if isRepair(step) {
+			r.repaired[n] = true
+		}
+	}
+	r.reads = freshGroup[graph.Node, observation]{call: r.read}
+	r.relists = freshGroup[struct{}, *relisted]{call: r.relist}
+	if b != nil {
+		r.backUpAll(ctx)
+	}
+	if r.watches() {
+		defer r.follow(ctx)()
+	}
+	return r.runner.Run(ctx, r.perform)
+}
+
+type run struct {
+	runner  *runner.Runner
+	plan    *plan.Plan
+	graph   *graph.Graph
+	options Options
+	server  Server
+	live    *liveModel
+
+	contents        *contents
+	expectedGone    graph.Set           // what the plan expects to be deleted in the end
+	expectedLeaving graph.Set           // that, and what it expects to be terminating
+	repaired        map[graph.Node]bool // what the plan repairs
+	lastStep        map[graph.Node]int  // by object
+
+	backup       BackupWriter // nil: nothing is backed up
+	backupMu     sync.Mutex   // held during a call of backup
+	backupErrors map[graph.Node]error
+
+	reads   freshGroup[graph.Node, observation]
+	relists freshGroup[struct{}, *relisted]
+	waiters waiters
+}
+
+func (r *run) ownership(i int) runner.Ownership {
+	switch {
+	case !r.options.RequestedOnly || r.plan.Steps[i].Requested:
+		return runner.Own
+	case r.watches():
+		return runner.Watched
+	}
+	return runner.Ignored
+}
+
+// watches reports whether the run waits for what the cluster does.
+func (r *run) watches() bool {
+	return r.options.RequestedOnly && r.options.Watcher != nil && !r.options.Common.DryRun
+}
+
+func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
+	step := &r.plan.Steps[i]
+	switch {
+	case step.Move == nil:
+		return runner.Failed(reason.PlanNotRevalidated{})
+	case r.options.Common.DryRun:
+		return r.dryRun(ctx, step)
+	}
+	t := &task{run: r, step: step, index: i, node: step.Move.Node}
+	if r.ownership(i) != runner.Own {
+		return t.waitForController(ctx)
+	}
+	out := t.perform(ctx)
+	if out.Status == event.Done && r.watches() {
+		return t.waitForGone(ctx)
+	}
+	return out
+}

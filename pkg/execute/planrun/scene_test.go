@@ -1,0 +1,127 @@
+package planrun_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// scene is a plan about to be carried out on a server.
+type scene struct {
+	*fake
+	plan    *plan.Plan
+	graph   *graph.Graph
+	disk    *disk
+	options planrun.Options
+
+	mu     sync.Mutex
+	events []event.Event
+	listen func(kind string) // hears of every event; may be nil
+}
+
+// on is a scene in which all these objects were listed, and a/gone is the name
+// of nothing.
+func on(objects ...object.Object) *scene {
+	s := New(Serving(Containers()...), Listing(objects...), Absent("v1", "ConfigMap", "a/gone"))
+	f := newFake(s)
+	p, g := planOf(s)
+	return &scene{fake: f, plan: p, graph: g, disk: &disk{fake: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
+}
+
+var gone = ConfigMap("a/gone")
+
+// run carries the plan out.
+func (s *scene) run(ctx context.Context) *execute.Report {
+	s.options.Common.OnEvent = func(e event.Event) {
+		if !s.mu.TryLock() {
+			panic("told concurrently")
+		}
+		defer s.mu.Unlock()
+		s.events = append(s.events, e)
+		if s.listen != nil {
+			s.listen(string(e.Event))
+		}
+	}
+	return planrun.Run(ctx, s.plan, s.graph, s.fake, s.disk, s.options)
+}
+
+// at calls do before the nth request (from 1) of that name, such as "delete web".
+func (s *scene) at(name string, nth int, do func() error) {
+	earlier, seen := s.before, 0
+	var mu sync.Mutex
+	s.before = func(c call) error {
+		mu.Lock()
+		if c.String() == name {
+			seen++
+		}
+		now := c.String() == name && seen == nth
+		mu.Unlock()
+		if earlier != nil {
+			if err := earlier(c); err != nil {
+				return err
+			}
+		}
+		if now {
+			return do()
+		}
+		return nil
+	}
+}
+
+// always makes every request of that name fail.
+func (s *scene) always(name string, err error) {
+	earlier := s.before
+	s.before = func(c call) error {
+		if c.String() == name {
+			return err
+		}
+		if earlier != nil {
+			return earlier(c)
+		}
+		return nil
+	}
+}
+
+// then is at, for what cannot fail.
+func (s *scene) then(name string, nth int, do func()) {
+	s.at(name, nth, func() error { do(); return nil })
+}
+
+// is checks how the steps ended: "action name: status code parameters" each, in the
+// order of the plan. What follows an action is how that begins.
+func (s *scene) is(t *testing.T, report *execute.Report, want ...string) {
+	t.Helper()
+	var got []string
+	for i, r := range report.Results {
+		step := s.plan.Steps[i]
+		got = append(got, strings.TrimSpace(string(step.Action)+" "+step.Object.Name+": "+executetest.DescribeResult(r)))
+	}
+	if !slices.EqualFunc(got, want, strings.HasPrefix) || len(got) != len(want) {
+		t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+// sends checks the requests of these verbs, in their order.
+func (s *scene) sends(t *testing.T, verbs []string, want ...string) {
+	t.Helper()
+	if got := s.sent(verbs...); !slices.Equal(got, want) {
+		t.Errorf("requests\n\t%s\nwant\n\t%s", strings.Join(got, ", "), strings.Join(want, ", "))
+	}
+}
+
+func uid(o object.Object) types.UID { return o.UID }
+
+var writes = []string{"delete", "patch"}

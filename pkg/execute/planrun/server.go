@@ -1,0 +1,61 @@
+package planrun
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Server is the part of an API server that a run needs. It is safe for concurrent use. A
+// write in flight when its context ends is completed, within bounds. Errors of a known
+// class are or wrap an execute.ClassifiedError; a run handles Conflict and Gone.
+type Server interface {
+	// Delete deletes o, with its UID and resourceVersion as preconditions. It returns
+	// what is left of the object: nil if it is gone.
+	Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error)
+	// Patch changes o, if its UID and resourceVersion are still the same. It returns
+	// what is left of the object: nil if the change completed its deletion. An empty
+	// change is sent too, for the server's answer to it.
+	Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error)
+	// Read returns the current state of an object, or nil if it is proven to be gone or
+	// replaced by another of its name.
+	Read(ctx context.Context, at object.Identity) (*object.Object, error)
+	// Verify reads an object and everything that its references name. The snapshot
+	// lists this object alone, or none if it is proven to be gone or replaced.
+	Verify(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error)
+	// Relist lists every object again.
+	Relist(ctx context.Context) (*snapshot.Snapshot, error)
+	// Contents discovers the types again and lists what the deletion of a Namespace or
+	// CustomResourceDefinition deletes too. What could not be listed is a gap.
+	Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error)
+	// WaitForGone returns when the object is gone or replaced, or the context ends,
+	// which may take forever. It must support as many calls at once as a plan has
+	// deletions.
+	WaitForGone(ctx context.Context, at object.Identity) error
+}
+
+// BackupWriter backs up objects before they are deleted or repaired. It is called once
+// at a time, and again for an object that has changed since.
+type BackupWriter interface {
+	// Write returns one result per object. Objects without an error are on disk when
+	// it returns. An error means that nothing can be backed up.
+	Write(ctx context.Context, objects []object.Identity) ([]Written, error)
+}
+
+// Written is the result of backing up one object.
+type Written struct {
+	Object *object.Object // as it was backed up; nil: it was not
+	Err    error          // nil if it was backed up, is gone or was replaced
+}
+
+// Watcher watches objects.
+type Watcher interface {
+	// Follow calls observe with the current state of every object, and again after
+	// every change, until the context ends; nil means gone or replaced. It makes one
+	// call at a time.
+	Follow(ctx context.Context, objects []object.Identity, observe func(types.UID, *object.Object))
+}

@@ -1,0 +1,128 @@
+package planrun
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// skipReason returns why a step is skipped, given what the collector decides instead.
+func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
+	switch d.Action {
+	case collector.ActionNone:
+		return noActionReason(m, step, n, d)
+	case collector.ActionOrphanDependents:
+		return reason.DependentExists{Dependent: dependentOf(m, n)}
+	case collector.ActionUnlink:
+		if owner, ok := solidOwner(m, n, nil); ok && step.Action == collector.ActionDelete {
+			return reason.OwnerStillExists{Owner: owner}
+		}
+	case collector.ActionDelete:
+		if step.Action == collector.ActionUnlink {
+			return reason.NoOwnerLeft{}
+		}
+	case collector.ActionRemoveFinalizer:
+		if step.Action != collector.ActionRemoveFinalizer {
+			return reason.AlreadyTerminating{}
+		}
+		return reason.OtherFinalizerFirst{Finalizer: d.Change.Release}
+	case collector.ActionUnblock:
+	}
+	return reason.DecidedOtherwise{Action: string(d.Action)}
+}
+
+// changeSincePlanned returns why a requested step is skipped: how its object differs from
+// what the plan showed. It returns nil if nothing that matters has changed.
+func changeSincePlanned(shown, now *object.Object) reason.Reason {
+	switch {
+	case now == nil:
+		return reason.AlreadyGone{}
+	case now.Terminating() != shown.Terminating():
+		return reason.AlreadyTerminating{}
+	case !sameReferences(now.Owners, shown.Owners):
+		return reason.OwnersChanged{}
+	case !slices.Equal(now.Finalizers, shown.Finalizers):
+		return reason.FinalizersChanged{}
+	}
+	return nil
+}
+
+// noActionReason returns why the collector does not act on an object.
+func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
+	switch d.NoAction {
+	case collector.ObjectGone:
+		if step.Action == collector.ActionDelete {
+			return reason.AlreadyGone{}
+		}
+		return reason.ObjectGone{}
+	case collector.AlreadyTerminating:
+		if step.Action != collector.ActionRemoveFinalizer {
+			return reason.AlreadyTerminating{}
+		}
+	case collector.BlockedByDependents:
+		if step.Action != collector.ActionRemoveFinalizer {
+			return reason.AlreadyTerminating{}
+		}
+		return reason.DependentBlocks{Dependent: blockingDependent(m, n)}
+	case collector.DependentsUnknown:
+		return reason.DependentsUnknown{}
+	case collector.ContentsUnknown:
+		return snapshot.ContentsUnknown(m.ContentsGaps(n))
+	case collector.UIDContested:
+		return snapshot.Contention(m.Object(n))
+	case collector.ReferenceUnknown:
+		return reason.OwnerNotResolved{Owner: m.Object(n).Owners[d.UndecidableReference]}
+	case collector.NoOwners:
+		if step.Action == collector.ActionDelete {
+			return reason.NoOwnerReferences{}
+		}
+	case collector.AllOwnersSolid:
+		among := step.OwnerUIDs
+		if step.Action == collector.ActionDelete {
+			among = nil
+		}
+		if owner, ok := solidOwner(m, n, among); ok {
+			return reason.OwnerStillExists{Owner: owner}
+		}
+	case collector.ActionTaken:
+	}
+	return reason.AlreadyDone{}
+}
+
+// solidOwner returns the first reference to an owner that exists. It considers the owners
+// with those UIDs, or all if among is nil.
+func solidOwner(m *simulate.Model, n graph.Node, among []string) (owner object.Reference, ok bool) {
+	o := m.Object(n)
+	for i, v := range m.Verdicts(n) {
+		if v == collector.Solid && (among == nil || slices.Contains(among, string(o.Owners[i].UID))) {
+			return o.Owners[i], true
+		}
+	}
+	return object.Reference{}, false
+}
+
+// blockingDependent returns a dependent that blocks the deletion of an object. It returns
+// nil if the model learned of that dependent after the graph was built.
+func blockingDependent(m *simulate.Model, n graph.Node) *object.Identity {
+	if by := m.Blocking(n); len(by) > 0 {
+		return &m.Object(by[0]).Identity
+	}
+	return nil
+}
+
+// dependentOf returns a dependent of an object, or nil as blockingDependent does.
+func dependentOf(m *simulate.Model, n graph.Node) *object.Identity {
+	uid := m.Graph().UID(n)
+	for _, e := range m.Graph().Dependents(n) {
+		if o := m.Object(e.Node); o != nil && slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid }) {
+			return &o.Identity
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package planrun
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+)
+
+// task is one step in progress.
+type task struct {
+	run   *run
+	step  *plan.Step
+	index int
+	node  graph.Node
+
+	attempts        int
+	changed         bool                // the object was not as the live model knew it
+	verified        bool                // the object was read with its owners, after the latest write if there was one
+	reread          map[graph.Node]bool // objects that were read since the latest write
+	relisted        bool
+	contentsChecked bool // since the latest write
+}
+
+// perform does the step if it is still what the collector would do.
+func (t *task) perform(ctx context.Context) *runner.Outcome {
+	for {
+		e, out := t.evaluate(ctx)
+		if out == nil {
+			out = t.advance(ctx, e)
+		}
+		if out != nil {
+			return out
+		}
+	}
+}
+
+// evaluate reads again what the step depends on. It returns an evaluation of a step that
+// is to be done, or the outcome of one that is not.
+func (t *task) evaluate(ctx context.Context) (evaluation, *runner.Outcome) {
+	e := t.evaluateNow()
+	for {
+		unread := slices.DeleteFunc(slices.Clone(e.rereads), func(n graph.Node) bool { return t.reread[n] })
+		var out *runner.Outcome
+		switch {
+		case ctx.Err() != nil:
+			out = t.run.runner.Interrupted(ctx)
+		case len(unread) > 0:
+			e, out = t.rereadDependencies(ctx, e, unread)
+		case e.ownerUnknown && !t.verified:
+			out = t.rereadObject(ctx)
+			e = t.evaluateNow()
+		case e.skip != nil && t.changed && e.object != nil:
+			out = runner.Skipped(reason.ObjectChanged{Because: reason.Nested{Reason: e.skip}})
+		case e.skip != nil:
+			out = runner.Skipped(e.skip)
+		case t.run.options.RequireUnchanged && !e.exact:
+			out = runner.Failed(reason.ChangedSincePlanned{})
+		default:
+			if why := t.unfinishedDependents(e); why != nil {
+				return e, runner.Skipped(why)
+			}
+			return e, nil
+		}
+		if out != nil {
+			return e, out
+		}
+	}
+}
+
+func (t *task) evaluateNow() evaluation {
+	return t.run.live.evaluate(t.step, nil, t.run.contents.deleting())
+}
+
+// advance does the next thing that has to precede the write, or writes. It returns nil
+// if the step has to be evaluated again.
+func (t *task) advance(ctx context.Context, e evaluation) *runner.Outcome {
+	switch {
+	case t.attempts == runner.MaxAttempts:
+		return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
+	case t.run.backup != nil && t.step.BacksUp() && (!e.backedUp || t.run.backupErrors[t.node] != nil):
+		return t.backUp(ctx, e.object)
+	case e.decision.Action == collector.ActionRemoveFinalizer && !t.relisted:
+		return t.checkDependents(ctx)
+	case e.decision.Action == collector.ActionDelete && !e.object.Terminating() && simulate.DeletesContents(e.object.Identity) && !t.contentsChecked:
+		return t.checkContents(ctx, e.object)
+	}
+	return t.write(ctx, e)
+}
+
+// unfinishedDependents returns why the foreground finalizer of an owner has to stay, or
+// nil. It has to stay if another finalizer keeps the owner and an earlier step on a
+// dependent was not done but is still due: without the foreground finalizer the owner
+// would be solid, and the dependent would stay for good (docs/differences.md).
+func (t *task) unfinishedDependents(e evaluation) reason.Reason {
+	if e.decision.Change.Release != object.ForegroundFinalizer || simulate.Patched(e.object, e.decision.Change) == nil {
+		return nil
+	}
+	for _, id := range t.step.After {
+		i, known := t.run.runner.Index(id)
+		if !known || t.run.runner.IsDone(i) {
+			continue
+		}
+		earlier := &t.run.plan.Steps[i]
+		if n := earlier.Move.Node; slices.Contains(t.run.graph.Owners(n), t.node) && t.run.live.isDue(n) {
+			return reason.PrecedingStepNotDone{Action: string(earlier.Action), Object: earlier.Object.Identity}
+		}
+	}
+	return nil
+}

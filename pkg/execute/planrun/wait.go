@@ -1,0 +1,198 @@
+package planrun
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+)
+
+// waiters are the steps that wait for what the cluster's own collector does.
+type waiters struct {
+	mu      sync.Mutex
+	waiting map[graph.Node][]*waiter
+}
+
+type waiter struct {
+	condition func(*object.Object) bool
+	met       chan struct{}
+}
+
+// notify ends the waiting of those whose condition an object meets; nil means gone.
+func (w *waiters) notify(n graph.Node, now *object.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting[n] = slices.DeleteFunc(w.waiting[n], func(w *waiter) bool {
+		if w.condition(now) {
+			close(w.met)
+			return true
+		}
+		return false
+	})
+}
+
+// waitUntil waits for an object to meet a condition, and reports whether it did before
+// the context ended.
+func (r *run) waitUntil(ctx context.Context, n graph.Node, condition func(*object.Object) bool) bool {
+	w := &waiter{condition, make(chan struct{})}
+	r.waiters.mu.Lock()
+	if condition(r.live.object(n)) { // observe updates the model before it notifies, so no change is missed
+		r.waiters.mu.Unlock()
+		return true
+	}
+	r.waiters.waiting[n] = append(r.waiters.waiting[n], w)
+	r.waiters.mu.Unlock()
+	met := false
+	r.runner.WithoutSlot(func() {
+		select {
+		case <-w.met:
+			met = true
+		case <-ctx.Done():
+		}
+	})
+	return met
+}
+
+// follow watches everything that the plan touches, until the returned function is called.
+func (r *run) follow(ctx context.Context) (stop func()) {
+	var objects []object.Identity
+	known := graph.NewSet(r.graph)
+	for _, o := range r.plan.Outcomes {
+		if known.Add(r.graph.Find(o.Object.UID)) {
+			objects = append(objects, o.Object)
+		}
+	}
+	for i := range r.plan.Steps {
+		if o := r.plan.Steps[i].Object; known.Add(r.graph.Find(o.UID)) {
+			objects = append(objects, o.Identity)
+		}
+	}
+	watching, cancel := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		r.options.Watcher.Follow(watching, objects, r.observe)
+	}()
+	return func() {
+		cancel()
+		<-stopped
+	}
+}
+
+func (r *run) observe(uid types.UID, now *object.Object) {
+	n := r.graph.Find(uid)
+	if r.graph.Object(n) == nil || !r.live.observeWatched(n, now) {
+		return
+	}
+	r.waiters.notify(n, now)
+	if now == nil {
+		for _, inside := range r.setContentsGone(n) {
+			r.waiters.notify(inside, nil)
+		}
+	}
+}
+
+// setContentsGone records that the contents of an object that is gone are gone too: a
+// Namespace or CustomResourceDefinition goes last. It returns the contents.
+func (r *run) setContentsGone(n graph.Node) []graph.Node {
+	for _, inside := range r.contents.inside[n] {
+		r.live.setGone(inside)
+	}
+	return r.contents.inside[n]
+}
+
+// waitForController waits for the cluster's own collector to do the step.
+func (t *task) waitForController(ctx context.Context) *runner.Outcome {
+	if !t.causeHappened() {
+		return runner.Skipped(reason.CausingStepNotDone{})
+	}
+	t.run.runner.EmitWaiting(t.step, reason.WaitsForCollector{})
+	if !t.run.waitUntil(ctx, t.node, hasDone(t.step)) {
+		t.run.runner.SetInterrupted()
+		return runner.Skipped(reason.NotCollectedInTime{})
+	}
+	return t.waitForGone(ctx)
+}
+
+// causeHappened reports whether the step without which this one would not happen was
+// done, or its object is gone anyway.
+func (t *task) causeHappened() bool {
+	cause, known := t.run.runner.Index(t.step.Follows)
+	return !known || cause >= t.index || t.run.runner.IsDone(cause) || t.run.live.object(t.run.plan.Steps[cause].Move.Node) == nil
+}
+
+// waitForGone waits until the step's object is gone, if the plan expects that and this is
+// the last step on it.
+func (t *task) waitForGone(ctx context.Context) *runner.Outcome {
+	if !t.run.expectedGone.Has(t.node) || t.run.lastStep[t.node] != t.index {
+		return runner.Done(nil)
+	}
+	if !t.run.waitUntil(ctx, t.node, func(o *object.Object) bool { return o == nil }) {
+		t.run.runner.SetInterrupted()
+		return runner.Done(reason.DeletionIncomplete{})
+	}
+	return runner.Done(nil)
+}
+
+// hasDone returns a function that reports whether an object is as the step leaves it.
+func hasDone(step *plan.Step) func(*object.Object) bool {
+	before := step.Move.StateBefore
+	refers := func(o *object.Object, indices []int, matches func(object.Reference) bool) bool {
+		return slices.ContainsFunc(indices, func(i int) bool {
+			return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.SameOwner(before.Owners[i]) && matches(r) })
+		})
+	}
+	return func(o *object.Object) bool {
+		if o == nil {
+			return true
+		}
+		switch step.Action {
+		case collector.ActionDelete:
+			return o.Terminating()
+		case collector.ActionUnlink:
+			return !refers(o, step.Move.Change.Drop, func(object.Reference) bool { return true })
+		case collector.ActionUnblock:
+			return o.Terminating() || !refers(o, step.Move.Change.Unblock, object.Reference.Blocks)
+		case collector.ActionRemoveFinalizer:
+			return !slices.Contains(o.Finalizers, step.Move.Change.Release)
+		case collector.ActionNone, collector.ActionOrphanDependents:
+		}
+		return true
+	}
+}
+
+// waitForDeletion waits for a deletion that the plan expects to complete, and that only
+// needs a grace period or the deletion of contents to end: later steps depend on it.
+func (t *task) waitForDeletion(ctx context.Context, o object.Identity) *runner.Outcome {
+	blocked, ok := t.run.live.blockedForNow(t.node)
+	if !ok || t.run.options.RequestedOnly || !t.run.expectedGone.Has(t.node) || t.run.contents.needsLaterStep(t.node, t.index) {
+		return runner.Done(nil)
+	}
+	var why reason.Reason = reason.ContentsRemain{}
+	if blocked == simulate.PodStillStopping {
+		why = reason.WaitsForKubelet{}
+	}
+	t.run.runner.EmitWaiting(t.step, why)
+	var err error
+	t.run.runner.WithoutSlot(func() { err = t.run.server.WaitForGone(ctx, o) })
+	switch {
+	case ctx.Err() != nil:
+		t.run.runner.SetInterrupted()
+		return runner.Done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: why}})
+	case err != nil:
+		failure := runner.FailureOf(err)
+		return runner.Done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: why}, Failure: &failure})
+	}
+	t.run.live.setGone(t.node)
+	t.run.setContentsGone(t.node)
+	return runner.Done(nil)
+}

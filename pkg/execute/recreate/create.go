@@ -1,0 +1,95 @@
+package recreate
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// create creates an object with references to owners that exist.
+//
+// A controller whose dependents are missing from its cache creates others at once. So
+// dependents that a controller is to adopt are created before it, and given time to
+// reach its cache.
+func (r *run) create(ctx context.Context, i int) *runner.Outcome {
+	step, work := &r.restoration.Plan.Steps[i], r.restoration.Work(i)
+	add, missing := r.withCurrentUIDs(work.Add)
+	if missing != nil {
+		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
+	}
+	if work.Settle {
+		r.runner.EmitWaiting(step, reason.WaitsForWatchers{})
+		var err error
+		r.runner.WithoutSlot(func() { err = r.creator.VerifyCreated(ctx) })
+		if err != nil {
+			return r.runner.Interrupted(ctx)
+		}
+	}
+	if out := r.checkWrite(ctx, step); out != nil {
+		return out
+	}
+	o, changed, out := r.send(ctx, i, add)
+	if out != nil {
+		return out
+	}
+	r.mu.Lock()
+	r.created[step.Object.UID] = o.UID
+	r.mu.Unlock()
+	var remark reason.Reason
+	if changed {
+		remark = reason.AddressReplaced{}
+	}
+	if err := r.recorder.Made(step.Object.Identity, o.UID); err != nil {
+		remark = reason.CreatedUnrecorded{Failure: runner.FailureOf(err)}
+	}
+	if len(work.Defines) == 0 {
+		return runner.Done(remark)
+	}
+	return r.waitForTypes(ctx, step, work.Defines, remark)
+}
+
+// send sends the object of a step to the API server, without the fields that servers
+// allocate if the server refuses it with them; changed reports whether. The outcome is
+// nil if the object was created.
+func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *object.Object, changed bool, out *runner.Outcome) {
+	at := r.restoration.Plan.Steps[i].Object.Identity
+	body, err := r.restoration.Body(i, references(add))
+	if err != nil {
+		return nil, false, runner.Failed(reason.BackupUnreadable{Failure: runner.FailureOf(err)})
+	}
+	o, err = r.creator.Create(ctx, at, body)
+	if runner.ClassOf(err) == snapshot.Invalid {
+		var without json.RawMessage
+		if without, changed = restore.WithoutAllocatedFields(at, body); changed {
+			o, err = r.creator.Create(ctx, at, without)
+		}
+	}
+	switch {
+	case runner.ClassOf(err) == snapshot.Exists:
+		return nil, changed, runner.Skipped(reason.AlreadyExists{})
+	case err != nil:
+		return nil, changed, runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
+	}
+	return o, changed, nil
+}
+
+// waitForTypes waits until the types that an object defines are served: later steps
+// create objects of these types.
+func (r *run) waitForTypes(ctx context.Context, step *plan.Step, defined []snapshot.Type, remark reason.Reason) *runner.Outcome {
+	r.runner.EmitWaiting(step, reason.WaitsForTypes{})
+	var err error
+	r.runner.WithoutSlot(func() { err = r.creator.ServedType(ctx, defined) })
+	if err == nil {
+		return runner.Done(remark)
+	}
+	if ctx.Err() != nil {
+		r.runner.SetInterrupted()
+	}
+	return runner.Done(reason.DefinitionNotServed{})
+}

@@ -1,0 +1,116 @@
+package recreate
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// link adds the references that an object has lost, unless its controller has done so. It
+// keeps what others have changed meanwhile.
+func (r *run) link(ctx context.Context, i int) *runner.Outcome {
+	step, work := &r.restoration.Plan.Steps[i], r.restoration.Work(i)
+	at := step.Object.Identity
+	uid, created := r.currentUID(at.UID)
+	if !created {
+		return runner.Skipped(reason.NotCreated{})
+	}
+	at.UID = uid
+	add, missing := r.withCurrentUIDs(work.Add)
+	if len(add) == 0 && missing != nil {
+		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
+	}
+	o, err := r.readAdopted(ctx, at, work, add)
+	for range runner.MaxAttempts {
+		switch {
+		case ctx.Err() != nil:
+			return r.runner.Interrupted(ctx)
+		case err != nil:
+			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err)})
+		case o == nil:
+			return runner.Skipped(reason.ObjectGone{})
+		case o.Terminating():
+			return runner.Skipped(reason.AlreadyTerminating{})
+		}
+		change, conflicting := linkChange(o, add)
+		switch {
+		case conflicting != nil:
+			return runner.Skipped(reason.ConflictingController{Owner: *conflicting})
+		case change.Empty() && work.Adopted:
+			return runner.Done(nil)
+		case change.Empty():
+			return runner.Skipped(reason.AlreadyDone{})
+		}
+		if out := r.checkWrite(ctx, step); out != nil {
+			return out
+		}
+		_, err = r.creator.Patch(ctx, o, change)
+		switch class := runner.ClassOf(err); {
+		case class == snapshot.Gone:
+			return runner.Skipped(reason.ObjectGone{})
+		case class == snapshot.Conflict:
+			o, err = r.creator.Read(ctx, at)
+			continue
+		case err != nil:
+			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
+		case missing != nil:
+			return runner.Done(reason.PartlyLinked{Owner: *missing})
+		}
+		return runner.Done(nil)
+	}
+	return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
+}
+
+// readAdopted reads the object after its controller, if there is one, had time to adopt it.
+func (r *run) readAdopted(ctx context.Context, at object.Identity, work *restore.Work, add []restore.Addition) (o *object.Object, err error) {
+	if !work.Adopted {
+		return r.creator.Read(ctx, at)
+	}
+	var controller types.UID
+	for _, a := range add {
+		if a.Controls() {
+			controller = a.UID
+		}
+	}
+	r.runner.WithoutSlot(func() { o, err = r.creator.Adopted(ctx, at, controller) })
+	return o, err
+}
+
+// linkChange returns the change that adds the missing references to an object. An object
+// can have only one controller: conflicting is the one that it has already, or nil.
+func linkChange(o *object.Object, add []restore.Addition) (c object.Change, conflicting *object.Reference) {
+	for _, a := range add {
+		for i, x := range o.Owners {
+			if slices.ContainsFunc(a.Over, func(over object.Reference) bool { return sameReference(x, over) }) && !sameReference(x, a.Reference) {
+				c.Drop = append(c.Drop, i)
+			}
+		}
+		if !slices.ContainsFunc(o.Owners, func(x object.Reference) bool { return satisfies(x, a) }) {
+			c.Add = append(c.Add, a.Reference)
+		}
+	}
+	slices.Sort(c.Drop)
+	c.Drop = slices.Compact(c.Drop)
+	for i, x := range o.Owners {
+		if x.Controls() && !slices.Contains(c.Drop, i) && slices.ContainsFunc(c.Add, object.Reference.Controls) {
+			return object.Change{}, &x
+		}
+	}
+	return c, nil
+}
+
+// satisfies reports whether an object with reference x does not need the addition. The
+// flags of x may differ, as a controller may have set it, unless the addition replaces
+// other references.
+func satisfies(x object.Reference, a restore.Addition) bool {
+	return x.UID == a.UID && x.Kind == a.Kind && x.Name == a.Name && (len(a.Over) == 0 || sameReference(x, a.Reference))
+}
+
+func sameReference(a, b object.Reference) bool { return a.SameOwner(b) && a.Blocks() == b.Blocks() }

@@ -1,0 +1,130 @@
+// Package recreate recreates the objects of a backup and links them to their owners.
+//
+// Objects are created with references only to owners that exist: those that this run has
+// created, and others that are read right before. So no object ever has a reference for
+// which the collector would delete it.
+package recreate
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
+)
+
+// Run carries out the plan of a restoration and returns when every step has ended. When
+// the context ends no further write begins, and the Creator completes those in flight.
+// All errors are in the report. A dry run records nothing.
+func Run(ctx context.Context, of *restore.Restoration, c Creator, rec Recorder, o execute.Options) *execute.Report {
+	r := &run{
+		runner: runner.New(of.Plan, o, nil), restoration: of, creator: c, recorder: rec,
+		toCreate: map[types.UID]bool{}, created: map[types.UID]types.UID{},
+	}
+	for i := range of.Plan.Steps {
+		if step := &of.Plan.Steps[i]; step.Action == plan.Create {
+			r.toCreate[step.Object.UID] = true
+		}
+	}
+	if o.DryRun {
+		return r.runner.Run(ctx, r.dryRun)
+	}
+	return r.runner.Run(ctx, r.perform)
+}
+
+type run struct {
+	runner      *runner.Runner
+	restoration *restore.Restoration
+	creator     Creator
+	recorder    Recorder
+	toCreate    map[types.UID]bool // by UID in the backup
+
+	mu      sync.Mutex
+	created map[types.UID]types.UID // new UIDs by UID in the backup
+}
+
+func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
+	if r.restoration.Plan.Steps[i].Action == plan.Create {
+		return r.create(ctx, i)
+	}
+	return r.link(ctx, i)
+}
+
+// currentUID returns the UID that an object of the backup has now; false if this run has
+// to create the object and has not.
+func (r *run) currentUID(old types.UID) (types.UID, bool) {
+	if !r.toCreate[old] {
+		return old, true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	uid, created := r.created[old]
+	return uid, created
+}
+
+// withCurrentUIDs returns the additions with the current UIDs of the owners. It leaves out
+// owners that were not created, and returns the last of them as missing.
+func (r *run) withCurrentUIDs(add []restore.Addition) (current []restore.Addition, missing *object.Reference) {
+	for _, a := range add {
+		uid, created := r.currentUID(a.UID)
+		if !created {
+			missing = &a.Reference
+			continue
+		}
+		a.UID = uid
+		current = append(current, a)
+	}
+	return current, missing
+}
+
+func references(add []restore.Addition) []object.Reference {
+	out := make([]object.Reference, len(add))
+	for i, a := range add {
+		out[i] = a.Reference
+	}
+	return out
+}
+
+// checkWrite returns the outcome of a step that may not write, or nil if it may: all its
+// owners exist, and the run is ready.
+func (r *run) checkWrite(ctx context.Context, step *plan.Step) *runner.Outcome {
+	owner, err := r.vanishedOwner(ctx, step)
+	switch {
+	case ctx.Err() != nil:
+		return r.runner.Interrupted(ctx)
+	case err != nil:
+		return runner.Failed(reason.OwnerRereadFailed{Failure: runner.FailureOf(err)})
+	case owner != nil:
+		return runner.Skipped(reason.OwnerGone{Owner: *owner})
+	}
+	return r.runner.CheckReady()
+}
+
+// vanishedOwner reads the owners that the plan found solid, apart from those that this run
+// creates. It returns one that is gone or waits for its dependents to be deleted, or nil.
+func (r *run) vanishedOwner(ctx context.Context, step *plan.Step) (*object.Reference, error) {
+	for i := range step.References {
+		ref := &step.References[i]
+		uid := types.UID(ref.UID)
+		if ref.Verdict != collector.Solid || r.toCreate[uid] {
+			continue
+		}
+		now, err := r.creator.Read(ctx, object.Identity{
+			APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: step.Object.Namespace, Name: ref.Name, UID: uid,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if now == nil || now.DeletingDependents() {
+			return &object.Reference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: uid}, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,425 @@
+package recreate_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	diff "github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// maker is an API server in memory, and what notes what it makes. It refuses to
+// make, or to link, what would refer to an owner that is not there.
+type maker struct {
+	*testing.T
+	mu      sync.Mutex
+	objects map[types.UID]object.Object
+	made    map[types.UID]types.UID
+	version int
+	calls   []string
+	dry     bool
+	adopts  bool // controllers are at work
+	// before is called before every request, unlocked; its error is the request's.
+	before func(call string) error
+}
+
+func newMaker(t *testing.T, there ...object.Object) *maker {
+	m := &maker{T: t, objects: map[types.UID]object.Object{}, made: map[types.UID]types.UID{}}
+	for _, o := range there {
+		m.store(o)
+	}
+	return m
+}
+
+func (m *maker) store(o object.Object) object.Object {
+	m.version++
+	o.ResourceVersion = strconv.Itoa(m.version)
+	m.objects[o.UID] = o
+	return o
+}
+
+func (m *maker) begin(verb string, o object.Identity) error {
+	m.mu.Lock()
+	call := strings.TrimSuffix(verb+" "+o.Name, " ")
+	m.calls = append(m.calls, call)
+	before := m.before
+	m.mu.Unlock()
+	if before != nil {
+		return before(call)
+	}
+	return nil
+}
+
+func (m *maker) checks(o object.Object) {
+	for _, r := range o.Owners {
+		if _, there := m.objects[r.UID]; !there && r.UID != o.UID {
+			m.Errorf("%s refers to %s, which is not there", o.String(), r)
+		}
+	}
+}
+
+func (m *maker) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
+	if err := cmp.Or(m.begin("create", at), ctx.Err()); err != nil {
+		return nil, err
+	}
+	var meta metav1.PartialObjectMetadata
+	if err := json.Unmarshal(body, &meta); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, o := range m.objects {
+		if o.Kind == at.Kind && o.Namespace == at.Namespace && o.Name == at.Name {
+			return nil, executetest.Error{Class: snapshot.Exists}
+		}
+	}
+	o := object.FromMeta(at.APIVersion, at.Kind, &meta, false)
+	o.UID = types.UID(fmt.Sprintf("new-%d", m.version))
+	m.checks(o)
+	if !m.dry {
+		o = m.store(o)
+	}
+	return &o, nil
+}
+
+func (m *maker) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
+	if err := cmp.Or(m.begin("patch", o.Identity), ctx.Err()); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now, there := m.objects[o.UID]
+	switch {
+	case !there:
+		return nil, executetest.Error{Class: snapshot.Gone}
+	case now.ResourceVersion != o.ResourceVersion:
+		return nil, executetest.Error{Class: snapshot.Conflict}
+	case m.dry:
+		return o, nil
+	}
+	now = c.Apply(now)
+	m.checks(now)
+	now = m.store(now)
+	return &now, nil
+}
+
+func (m *maker) Read(_ context.Context, at object.Identity) (*object.Object, error) {
+	if err := m.begin("read", at); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if o, there := m.objects[at.UID]; there {
+		return &o, nil
+	}
+	return nil, nil
+}
+
+func (m *maker) ServedType(context.Context, []snapshot.Type) error {
+	return m.begin("serve", object.Identity{})
+}
+
+func (m *maker) VerifyCreated(ctx context.Context) error {
+	return cmp.Or(m.begin("settle", object.Identity{}), ctx.Err())
+}
+
+func (m *maker) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
+	if m.adopts {
+		m.edit(at.UID, func(o *object.Object) { o.Owners = append(o.Owners, To(m.objects[owner], Controlling, Blocking)) })
+	}
+	return m.Read(ctx, at)
+}
+
+func (m *maker) Made(of object.Identity, uid types.UID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.made[of.UID] = uid
+	return nil
+}
+
+// edit is another client's write; nil deletes.
+func (m *maker) edit(uid types.UID, change func(*object.Object)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if change == nil {
+		delete(m.objects, uid)
+		return
+	}
+	o := m.objects[uid]
+	o.Owners = slices.Clone(o.Owners)
+	change(&o)
+	m.store(o)
+}
+
+// plans makes the plan anew, by what is there now and what was made before.
+func (m *maker) plans(gone ...object.Object) *restore.Restoration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b := restore.Backup{Made: maps.Clone(m.made)}
+	manifests := map[types.UID]json.RawMessage{}
+	for _, o := range gone {
+		raw, err := json.Marshal(map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": map[string]any{
+			"namespace": o.Namespace, "name": o.Name, "uid": o.UID, "ownerReferences": o.Owners,
+		}})
+		if err != nil {
+			m.Fatal(err)
+		}
+		b.Saved = append(b.Saved, restore.Saved{Object: o.Identity})
+		manifests[o.UID] = raw
+	}
+	slices.SortFunc(b.Saved, func(x, y restore.Saved) int { return x.Object.Compare(y.Object) })
+	b.Manifest = func(s restore.Saved) (json.RawMessage, error) { return manifests[s.Object.UID], nil }
+	there := slices.Collect(maps.Values(m.objects))
+	sets := snapshot.Type{Group: "apps", Version: "v1", Resource: "replicasets", Kind: "ReplicaSet", Namespaced: true, Preferred: true, Verbs: Types()[0].Verbs}
+	parts := []Part{Serving(Containers()...), Listing(Namespace("shop")), Listing(there...)}
+	if !slices.ContainsFunc(Types(), func(t snapshot.Type) bool { return t.Kind == "ReplicaSet" }) {
+		parts = append([]Part{Serving(sets)}, parts...)
+	}
+	return restore.New(b, New(parts...), restore.Options{})
+}
+
+// ended are the results of a run, by what they are about.
+func ended(r *restore.Restoration, of *execute.Report) map[string]string {
+	out := map[string]string{}
+	for i, s := range r.Plan.Steps {
+		out[fmt.Sprintf("%s %s", s.Action, s.Object)] = executetest.DescribeResult(of.Results[i])
+	}
+	return out
+}
+
+// owned is what is there, by name, with the names of its owners.
+func (m *maker) owned() map[string][]string {
+	out := map[string][]string{}
+	for _, o := range m.objects {
+		names := []string{}
+		for _, r := range o.Owners {
+			owner := m.objects[r.UID]
+			names = append(names, owner.String())
+		}
+		slices.Sort(names)
+		out[o.String()] = names
+	}
+	return out
+}
+
+var (
+	goneWeb   = Deployment("shop/web")
+	goneSet   = Object("apps/v1", "ReplicaSet", "shop/web-1", Owned(To(goneWeb, Controlling, Blocking)))
+	gonePod   = Pod("shop/web-1-a", Owned(To(goneSet, Controlling, Blocking)))
+	goneMap   = ConfigMap("shop/flags", OwnedBy(goneWeb))
+	goneRole  = Role("shop/plain")
+	goneBelow = Secret("shop/below", OwnedBy(goneRole))
+	ring      = []object.Object{Secret("shop/ring-a", OwnedBy(Secret("shop/ring-b"))), Secret("shop/ring-b", OwnedBy(Secret("shop/ring-a")))}
+	survivor  = ConfigMap("shop/survivor", OwnedBy(goneRole))
+	all       = append([]object.Object{goneWeb, goneSet, gonePod, goneMap, goneRole, goneBelow}, ring...)
+)
+
+func TestRestoreGivesControllersTimeToSeeWhatIsTheirs(t *testing.T) {
+	for _, adopts := range []bool{true, false} {
+		t.Run(fmt.Sprintf("controllers are at work: %t", adopts), func(t *testing.T) {
+			m := newMaker(t)
+			m.adopts = adopts
+			r := m.plans(gonePod, goneSet, goneWeb)
+			recreate.Run(t.Context(), r, m, m, execute.Options{})
+			var order []string
+			for _, c := range m.calls {
+				if !strings.HasPrefix(c, "read") {
+					order = append(order, c)
+				}
+			}
+			want := []string{"create web-1-a", "settle", "create web-1", "settle", "create web"}
+			if d := diff.Diff(want, order[:5]); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+			if patched := len(order) > 5; patched == adopts {
+				t.Errorf("it goes on with %q", order[5:])
+			}
+			want2 := map[string][]string{"Deployment/web": {}, "ReplicaSet/web-1": {"Deployment/web"}, "Pod/web-1-a": {"ReplicaSet/web-1"}}
+			if d := diff.Diff(want2, m.owned()); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
+	}
+}
+
+func TestRestoreCutOffAtAnyRequestIsContinued(t *testing.T) {
+	whole := newMaker(t, survivor)
+	recreate.Run(t.Context(), whole.plans(all...), whole, whole, execute.Options{})
+	want := whole.owned()
+	if len(want) != len(all)+1 || len(want["ConfigMap/survivor"]) != 1 {
+		t.Fatalf("not all of it is made: %v", want)
+	}
+	for cut := range len(whole.calls) {
+		m := newMaker(t, survivor)
+		ctx, cancel := context.WithCancel(t.Context())
+		var n atomic.Int64
+		m.before = func(string) error {
+			if n.Add(1) > int64(cut) {
+				cancel()
+			}
+			return nil
+		}
+		first := recreate.Run(ctx, m.plans(all...), m, m, execute.Options{})
+		if last := len(whole.calls) - 1; !first.Interrupted && cut < last { // what is begun is seen to its end
+			t.Errorf("cut off after %d requests, it does not say so", cut)
+		}
+		m.before = nil
+		recreate.Run(t.Context(), m.plans(all...), m, m, execute.Options{Concurrency: 4})
+		if d := diff.Diff(want, m.owned()); d != "" {
+			t.Errorf("cut off after %d requests (-want +got)\n%s", cut, d)
+		}
+		if again := m.plans(all...); len(again.Plan.Steps) > 0 {
+			t.Errorf("cut off after %d requests, it never ends: %+v", cut, again.Plan.Steps)
+		}
+		cancel()
+	}
+}
+
+func TestRestoreDoesWhatIsStillRight(t *testing.T) {
+	owner := Role("shop/plain")
+	tests := map[string]struct {
+		there, gone []object.Object
+		meets       func(m *maker, call string) error
+		want        map[string]string
+	}{
+		"what somebody made meanwhile is left alone, and so is what it would have owned": {
+			gone: []object.Object{goneRole, goneBelow},
+			meets: func(m *maker, call string) error {
+				if call == "create plain" {
+					m.edit("theirs", func(o *object.Object) { *o = Role("shop/plain", UID("theirs")) })
+				}
+				return nil
+			},
+			want: map[string]string{
+				"create Role/plain": "skipped AlreadyExists", "create Secret/below": "skipped OwnerNotCreated Role/plain",
+			},
+		},
+		"what the server refuses is said, and what it would have owned is not made": {
+			gone: []object.Object{goneRole, goneBelow},
+			meets: func(_ *maker, call string) error {
+				if call == "create plain" {
+					return executetest.Error{Class: snapshot.Forbidden}
+				}
+				return nil
+			},
+			want: map[string]string{
+				"create Role/plain": "failed WriteFailed forbidden refused: forbidden", "create Secret/below": "skipped OwnerNotCreated Role/plain",
+			},
+		},
+		"what a controller was to adopt stays without it": {
+			gone: []object.Object{goneSet, gonePod},
+			meets: func(_ *maker, call string) error {
+				if call == "create web-1" {
+					return executetest.Error{Class: snapshot.Forbidden}
+				}
+				return nil
+			},
+			want: map[string]string{
+				"create Pod/web-1-a": "done", "create ReplicaSet/web-1": "failed WriteFailed forbidden refused: forbidden",
+				"link Pod/web-1-a": "skipped OwnerNotCreated ReplicaSet/web-1",
+			},
+		},
+		"an owner that goes meanwhile is no owner any more": {
+			there: []object.Object{owner}, gone: []object.Object{goneBelow},
+			meets: func(m *maker, call string) error {
+				if call == "read plain" {
+					m.edit(owner.UID, nil)
+				}
+				return nil
+			},
+			want: map[string]string{"create Secret/below": "skipped OwnerGone Role/plain"},
+		},
+		"nor is one that waits for its dependents to go": {
+			there: []object.Object{owner}, gone: []object.Object{goneBelow},
+			meets: func(m *maker, call string) error {
+				if call == "read plain" {
+					m.edit(owner.UID, func(o *object.Object) { Foreground()(o) })
+				}
+				return nil
+			},
+			want: map[string]string{"create Secret/below": "skipped OwnerGone Role/plain"},
+		},
+		"an object that keeps changing is linked all the same": {
+			there: []object.Object{survivor}, gone: []object.Object{goneRole},
+			meets: func(m *maker, call string) error {
+				if call == "patch survivor" && len(m.calls) < 8 {
+					m.edit(survivor.UID, func(o *object.Object) { Labeled("changed", "again")(o) })
+				}
+				return nil
+			},
+			want: map[string]string{"create Role/plain": "done", "link ConfigMap/survivor": "done"},
+		},
+		"an object that goes meanwhile is not": {
+			there: []object.Object{survivor}, gone: []object.Object{goneRole},
+			meets: func(m *maker, call string) error {
+				if call == "patch survivor" {
+					m.edit(survivor.UID, nil)
+				}
+				return nil
+			},
+			want: map[string]string{"create Role/plain": "done", "link ConfigMap/survivor": "skipped ObjectGone"},
+		},
+		"an object has one controller": {
+			gone: []object.Object{goneSet, gonePod},
+			meets: func(m *maker, call string) error {
+				if call == "create web-1" {
+					m.edit(m.made[gonePod.UID], func(o *object.Object) {
+						m.objects["rival"] = Deployment("shop/rival", UID("rival"))
+						o.Owners = append(o.Owners, To(m.objects["rival"], Controlling))
+					})
+				}
+				return nil
+			},
+			want: map[string]string{
+				"create Pod/web-1-a": "done", "create ReplicaSet/web-1": "done", "link Pod/web-1-a": "skipped ConflictingController Deployment/rival",
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newMaker(t, test.there...)
+			r := m.plans(test.gone...)
+			m.before = func(call string) error { return test.meets(m, call) }
+			if d := diff.Diff(test.want, ended(r, recreate.Run(t.Context(), r, m, m, execute.Options{}))); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
+	}
+}
+
+func TestARehearsedRestorationMakesNothing(t *testing.T) {
+	m := newMaker(t, survivor)
+	m.dry = true
+	elsewhere := ConfigMap("new/a")
+	r := m.plans(append([]object.Object{Namespace("new"), elsewhere}, all...)...)
+	got := ended(r, recreate.Run(t.Context(), r, m, m, execute.Options{DryRun: true}))
+	for what, want := range map[string]string{
+		"create ConfigMap/flags": "done", "create Pod/web-1-a": "done", "create Namespace/new": "done", "link ConfigMap/survivor": "done",
+		"create ConfigMap/a": "skipped DryRunImpossible Namespace", "link Pod/web-1-a": "skipped DryRunImpossible Object",
+	} {
+		if got[what] != want {
+			t.Errorf("%s: %q, want %q", what, got[what], want)
+		}
+	}
+	if len(m.objects) != 1 || len(m.made) > 0 || slices.Contains(m.calls, "settle") {
+		t.Errorf("it made %v, noted %v and did %v", m.objects, m.made, m.calls)
+	}
+}

@@ -1,0 +1,43 @@
+package recreate
+
+import (
+	"context"
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Creator is the part of an API server that a restoration needs. It is safe for concurrent
+// use. A write in flight when its context ends is completed, within bounds. Errors of a
+// known class are or wrap an execute.ClassifiedError; a restoration handles Exists,
+// Invalid, Conflict and Gone.
+type Creator interface {
+	// Create creates an object and returns it. If an earlier restoration of the same
+	// backup has created it, Create returns that object.
+	Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error)
+	// Patch changes o, if its UID and resourceVersion are still the same, and returns
+	// what is left of it.
+	Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error)
+	// Read returns the current state of an object, or nil if it is proven to be gone or
+	// replaced by another of its name.
+	Read(ctx context.Context, at object.Identity) (*object.Object, error)
+	// ServedType returns when the types, whose definition was just created, are served.
+	ServedType(ctx context.Context, types []snapshot.Type) error
+	// VerifyCreated returns when the watches of controllers can be expected to have seen
+	// the objects that were created before the call.
+	VerifyCreated(ctx context.Context) error
+	// Adopted waits a short time for an object to get an owner with that UID, and
+	// returns the object, or nil if it is gone.
+	Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error)
+}
+
+// Recorder records what is created, so that an interrupted restoration can be continued.
+// It is safe for concurrent use.
+type Recorder interface {
+	// Made records the UID of the object that was created for a backed up one. The
+	// record is durable when Made returns.
+	Made(of object.Identity, uid types.UID) error
+}
