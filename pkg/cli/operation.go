@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -70,9 +71,9 @@ type Operation struct {
 	Replan PlanFunc
 	// ClusterUID identifies the cluster; empty: unknown, or not read yet.
 	ClusterUID types.UID
-	// Perform carries out the plan; nil: as execute.Run does. The Keeper is nil
+	// Perform carries out the plan; nil: as planrun.Run does. The BackupWriter is nil
 	// where nothing is saved.
-	Perform func(context.Context, *cluster.Writer, execute.BackupWriter, execute.Options) *execute.Report
+	Perform func(context.Context, *cluster.Writer, planrun.BackupWriter, planrun.Options) *execute.Report
 	// PlanRemaining makes the plan of what a run has left; nil: foresee does.
 	PlanRemaining PlanFunc
 	// SkipVerification has no scan follow the run: nobody waits for what it sets going.
@@ -280,19 +281,22 @@ func (a *Operation) withRunTimeout(ctx context.Context) (context.Context, contex
 func (a *Operation) execute(ctx context.Context, keep *runBackup) *execute.Report {
 	a.Progress = a.Options.Scan.progressOf(a.Plan)
 	defer a.Progress.clear()
-	o := execute.Options{
-		Concurrency: cmp.Or(a.Options.writers, a.Options.Scan.concurrency), RequireUnchanged: a.Saved != nil, DryRun: a.Options.DryRun == dryRunServer,
-		OnEvent: a.onEvent(keep), Ready: a.Unrecorded.get,
+	o := planrun.Options{
+		Common: execute.Options{
+			Concurrency: cmp.Or(a.Options.writers, a.Options.Scan.concurrency), DryRun: a.Options.DryRun == dryRunServer,
+			OnEvent: a.onEvent(keep), Ready: a.Unrecorded.get,
+		},
+		RequireUnchanged: a.Saved != nil,
 	}
-	var saving execute.BackupWriter
+	var saving planrun.BackupWriter
 	if keep != nil {
 		saving = keep
 	}
-	writer := a.Cluster.Writer(a.Snapshot, o.DryRun)
+	writer := a.Cluster.Writer(a.Snapshot, o.Common.DryRun)
 	if a.Perform != nil {
 		return a.Perform(ctx, writer, saving, o)
 	}
-	return execute.Run(ctx, a.Plan, a.Graph, writer, saving, o)
+	return planrun.Run(ctx, a.Plan, a.Graph, writer, saving, o)
 }
 
 // remaining scans the cluster, and returns the plan of what is left to do, and what

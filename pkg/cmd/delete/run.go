@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -70,20 +71,20 @@ func (f *deleteFlags) defaults(g *graph.Graph, targets []graph.Node) []string {
 
 // perform deletes what was asked for, and watches the cluster's own collector do
 // the rest; or does all of it.
-func (f *deleteFlags) perform(a *cli.Operation) func(context.Context, *cluster.Writer, execute.BackupWriter, execute.Options) *execute.Report {
-	return func(ctx context.Context, w *cluster.Writer, k execute.BackupWriter, o execute.Options) *execute.Report {
+func (f *deleteFlags) perform(a *cli.Operation) func(context.Context, *cluster.Writer, planrun.BackupWriter, planrun.Options) *execute.Report {
+	return func(ctx context.Context, w *cluster.Writer, k planrun.BackupWriter, o planrun.Options) *execute.Report {
 		o.RequestedOnly = !f.clientSide
-		if o.RequestedOnly && f.wait && !o.DryRun {
+		if o.RequestedOnly && f.wait && !o.Common.DryRun {
 			o.Watcher = w
 			dog := cli.StartWatchdog(ctx, a.ExplainStall)
 			defer dog.Stop()
-			tell := o.OnEvent
-			o.OnEvent = func(e event.Event) {
+			tell := o.Common.OnEvent
+			o.Common.OnEvent = func(e event.Event) {
 				dog.Observe(e)
 				tell(e)
 			}
 		}
-		return execute.Run(ctx, a.Plan, a.Graph, w, k, o)
+		return planrun.Run(ctx, a.Plan, a.Graph, w, k, o)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -61,7 +61,7 @@ func makerOf(h backup.Header) string {
 	return "kubectl-gc-restore-" + hex.EncodeToString(sum[:8])
 }
 
-// Made is execute.Recorder. An object that is not noted is not lost: a restoration that is
+// Made is recreate.Recorder. An object that is not noted is not lost: a restoration that is
 // run again recognises it by the field manager in its metadata (see recognise).
 func (r *restoreRun) Made(of object.Identity, uid types.UID) error {
 	r.mu.Lock()
@@ -72,7 +72,7 @@ func (r *restoreRun) Made(of object.Identity, uid types.UID) error {
 	})
 }
 
-var _ execute.Recorder = (*restoreRun)(nil)
+var _ recreate.Recorder = (*restoreRun)(nil)
 
 // noting passes events on, and notes how steps ended of which Made was not told.
 func (r *restoreRun) noting(tell func(event.Event)) func(event.Event) {

@@ -14,6 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
@@ -53,13 +55,13 @@ func (r *restoreRun) run(ctx context.Context, wanted []cli.Target) error {
 	}
 	r.warnOfExact()
 	r.cannotRecord = a.CannotRecord
-	a.Perform = func(ctx context.Context, _ *cluster.Writer, _ execute.BackupWriter, o execute.Options) *execute.Report {
+	a.Perform = func(ctx context.Context, _ *cluster.Writer, _ planrun.BackupWriter, o planrun.Options) *execute.Report {
 		future := *a.Snapshot
 		future.Types = slices.Concat(a.Snapshot.Types, r.of.Types)
-		if !o.DryRun {
-			o.OnEvent = r.noting(o.OnEvent)
+		if !o.Common.DryRun {
+			o.Common.OnEvent = r.noting(o.Common.OnEvent)
 		}
-		report := execute.Restore(ctx, r.of, a.Cluster.Writer(&future, o.DryRun).Creator(r.maker), r, o)
+		report := recreate.Run(ctx, r.of, a.Cluster.Writer(&future, o.Common.DryRun).Creator(r.maker), r, o.Common)
 		if err := r.closeJournal(); err != nil && a.Unrecorded.Add(err) {
 			a.Progress.Note(fmt.Sprintf("error: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000)))
 		}
