@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -110,7 +109,7 @@ func TestARehearsalThatCannotReadAgainFails(t *testing.T) {
 	s := rehearsal(busy, busier)
 	s.edit(uid(busy), func(*object.Object) {})
 	s.always("read busy", forbidden)
-	s.always("delete busier", executetest.Error{Class: snapshot.Conflict})
+	s.always("delete busier", classified{snapshot.Conflict})
 	s.is(t, s.run(t.Context()),
 		"delete busier: failed KeepsChanging 20",
 		"delete busy: failed RereadFailed forbidden refused: forbidden true")

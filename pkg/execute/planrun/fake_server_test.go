@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -69,6 +68,12 @@ type call struct {
 }
 
 func (c call) String() string { return c.verb + " " + c.at.Name }
+
+// classified is an execute.ClassifiedError.
+type classified struct{ class snapshot.ErrorClass }
+
+func (e classified) Error() string                { return "refused: " + string(e.class) }
+func (e classified) Refusal() snapshot.ErrorClass { return e.class }
 
 var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
@@ -166,10 +171,10 @@ func (f *fake) write(c call, o *object.Object, make func(*object.Object) *object
 	switch {
 	case there == nil:
 		f.mu.Unlock()
-		return nil, executetest.Error{Class: snapshot.Gone}
+		return nil, classified{snapshot.Gone}
 	case o.ResourceVersion != there.ResourceVersion:
 		f.mu.Unlock()
-		return nil, executetest.Error{Class: snapshot.Conflict}
+		return nil, classified{snapshot.Conflict}
 	}
 	left := make(there)
 	if c.verb == "patch" && left != nil && f.webhook != nil {

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
@@ -96,7 +95,7 @@ func TestEveryStepIsToldOf(t *testing.T) {
 	s.run(t.Context())
 	var got []string
 	for _, e := range s.events {
-		line := string(e.Event) + " " + e.Step + " " + e.Action + " " + string(e.Status) + " " + executetest.DescribeReason(e.Reason)
+		line := string(e.Event) + " " + e.Step + " " + e.Action + " " + string(e.Status) + " " + describeReason(e.Reason)
 		if e.Object != nil {
 			line += " " + e.Object.Name
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -180,9 +179,9 @@ func (c *chaos) interfere(at call) error {
 	uid := at.at.UID
 	switch seed {
 	case 0:
-		return executetest.Error{Class: snapshot.Forbidden}
+		return classified{snapshot.Forbidden}
 	case 1:
-		return executetest.Error{Class: snapshot.Unavailable}
+		return classified{snapshot.Unavailable}
 	case 2:
 		return errors.New("connection reset")
 	case 3, 4, 5:
@@ -205,7 +204,7 @@ func (c *chaos) interfere(at call) error {
 		}
 	case 12:
 		if at.verb == "census" {
-			return executetest.Error{Class: snapshot.TimedOut}
+			return classified{snapshot.TimedOut}
 		}
 	}
 	return c.check(at)

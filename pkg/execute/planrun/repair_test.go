@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -191,7 +190,7 @@ func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
 		report := planrun.Run(t.Context(), p, g, f, &disk{fake: f}, planrun.Options{Common: execute.Options{Concurrency: 3}})
 		for i, r := range report.Results {
 			if r.Status != event.Done {
-				t.Fatalf("%s of %s: %s", p.Steps[i].Action, p.Steps[i].Object, executetest.DescribeResult(r))
+				t.Fatalf("%s of %s: %s", p.Steps[i].Action, p.Steps[i].Object, describeResult(r))
 			}
 		}
 		after := f.look()

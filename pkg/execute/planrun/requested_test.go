@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -75,8 +74,8 @@ func TestWhatIsAskedForIsNotDoneOnWhatWasNotShown(t *testing.T) {
 			s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, Secret("a/owner"), Secret("a/keeper"))
 			s.then("delete owner", 1, func() { s.edit(uid(Secret("a/owner")), c.change) })
 			r := s.run(t.Context())
-			if got := r.Results[0]; got.Status != c.status || executetest.DescribeReason(got.Reason) != c.says {
-				t.Error(executetest.DescribeResult(got))
+			if got := r.Results[0]; got.Status != c.status || describeReason(got.Reason) != c.says {
+				t.Error(describeResult(got))
 			}
 		})
 	}

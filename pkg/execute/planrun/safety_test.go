@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -17,7 +16,7 @@ import (
 
 // The safety contract (design, section 4), a line at a time.
 
-var forbidden = executetest.Error{Class: snapshot.Forbidden}
+var forbidden = classified{snapshot.Forbidden}
 
 func TestEveryWriteIsBoundToTheStateThatWasDecidedOn(t *testing.T) {
 	stays := Secret("a/stays")
@@ -69,7 +68,7 @@ func TestAWaitingOwnerIsReadAgainBeforeEveryAttempt(t *testing.T) {
 		s.edit(uid(owner), func(o *object.Object) { o.Finalizers = []string{"x/y"} })
 	})
 	report := s.run(t.Context())
-	if r := report.Results[0]; executetest.DescribeReason(r.Reason) != "ObjectChanged OwnerStillExists ConfigMap/owner" || s.state(uid(child)) == nil {
+	if r := report.Results[0]; describeReason(r.Reason) != "ObjectChanged OwnerStillExists ConfigMap/owner" || s.state(uid(child)) == nil {
 		t.Errorf("%+v", report.Results)
 	}
 }
@@ -334,7 +333,7 @@ func TestWhatAnAdmissionWebhookDidIsUnknownUntilItIsRead(t *testing.T) {
 	}
 	s.always("examine two", forbidden)
 	report := s.run(t.Context())
-	if r := report.Results[1]; executetest.DescribeReason(r.Reason) != "OwnerNotResolved ConfigMap/one" {
+	if r := report.Results[1]; describeReason(r.Reason) != "OwnerNotResolved ConfigMap/one" {
 		t.Errorf("%+v", report.Results)
 	}
 }
@@ -358,7 +357,7 @@ func TestAWaitingOwnerThatThePlanDidNotKnowIsReadAgain(t *testing.T) {
 			s.then("patch two", 1, func() { s.edit(uid(two), func(o *object.Object) { o.Owners = append(o.Owners, To(late)) }) })
 			s.then("examine two", 2, func() { s.edit(uid(late), func(o *object.Object) { o.Finalizers = test.become }) })
 			report := s.run(t.Context())
-			if r := report.Results[1]; !strings.Contains(executetest.DescribeResult(r), strings.TrimPrefix(test.want, "skipped ")) {
+			if r := report.Results[1]; !strings.Contains(describeResult(r), strings.TrimPrefix(test.want, "skipped ")) {
 				t.Errorf("%+v", report.Results)
 			}
 			s.sends(t, []string{"examine"}, "examine two", "examine two")

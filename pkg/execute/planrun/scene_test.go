@@ -2,6 +2,8 @@ package planrun_test
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -11,11 +13,11 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -100,6 +102,47 @@ func (s *scene) then(name string, nth int, do func()) {
 	s.at(name, nth, func() error { do(); return nil })
 }
 
+// describeResult returns the status of a step, and the code and parameters of its reason.
+func describeResult(r execute.Result) string {
+	return strings.TrimSpace(string(r.Status) + " " + describeReason(r.Reason))
+}
+
+// describeReason returns the code and the parameters of a reason; "" if it is nil.
+func describeReason(r reason.Reason) string {
+	if r == nil {
+		return ""
+	}
+	return strings.TrimSpace(string(reason.CodeOf(r)) + " " + parameters(reflect.ValueOf(r)))
+}
+
+// parameters returns the values in v that are not zero.
+func parameters(v reflect.Value) string {
+	switch {
+	case v.IsZero():
+		return ""
+	case v.Kind() == reflect.Pointer:
+		return parameters(v.Elem())
+	}
+	switch value := v.Interface().(type) {
+	case reason.Nested:
+		return describeReason(value.Reason)
+	case reason.Gap:
+		return value.String() + " (" + value.ErrorClass + ")"
+	case fmt.Stringer:
+		return value.String()
+	}
+	if v.Kind() != reflect.Struct {
+		return fmt.Sprint(v.Interface())
+	}
+	var out []string
+	for i := range v.NumField() {
+		if text := parameters(v.Field(i)); text != "" {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
 // is checks how the steps ended: "action name: status code parameters" each, in the
 // order of the plan. What follows an action is how that begins.
 func (s *scene) is(t *testing.T, report *execute.Report, want ...string) {
@@ -107,7 +150,7 @@ func (s *scene) is(t *testing.T, report *execute.Report, want ...string) {
 	var got []string
 	for i, r := range report.Results {
 		step := s.plan.Steps[i]
-		got = append(got, strings.TrimSpace(string(step.Action)+" "+step.Object.Name+": "+executetest.DescribeResult(r)))
+		got = append(got, strings.TrimSpace(string(step.Action)+" "+step.Object.Name+": "+describeResult(r)))
 	}
 	if !slices.EqualFunc(got, want, strings.HasPrefix) || len(got) != len(want) {
 		t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))

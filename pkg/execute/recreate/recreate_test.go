@@ -17,14 +17,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/executetest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
+
+// classified is an execute.ClassifiedError.
+type classified struct{ class snapshot.ErrorClass }
+
+func (e classified) Error() string                { return "refused: " + string(e.class) }
+func (e classified) Refusal() snapshot.ErrorClass { return e.class }
 
 // maker is an API server in memory, and what notes what it makes. It refuses to
 // make, or to link, what would refer to an owner that is not there.
@@ -88,7 +95,7 @@ func (m *maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 	defer m.mu.Unlock()
 	for _, o := range m.objects {
 		if o.Kind == at.Kind && o.Namespace == at.Namespace && o.Name == at.Name {
-			return nil, executetest.Error{Class: snapshot.Exists}
+			return nil, classified{snapshot.Exists}
 		}
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, &meta, false)
@@ -109,9 +116,9 @@ func (m *maker) Patch(ctx context.Context, o *object.Object, c object.Change) (*
 	now, there := m.objects[o.UID]
 	switch {
 	case !there:
-		return nil, executetest.Error{Class: snapshot.Gone}
+		return nil, classified{snapshot.Gone}
 	case now.ResourceVersion != o.ResourceVersion:
-		return nil, executetest.Error{Class: snapshot.Conflict}
+		return nil, classified{snapshot.Conflict}
 	case m.dry:
 		return o, nil
 	}
@@ -196,11 +203,23 @@ func (m *maker) plans(gone ...object.Object) *restore.Restoration {
 	return restore.New(b, New(parts...), restore.Options{})
 }
 
-// ended are the results of a run, by what they are about.
-func ended(r *restore.Restoration, of *execute.Report) map[string]string {
-	out := map[string]string{}
+type outcome struct {
+	Status event.Status
+	Reason reason.Reason
+}
+
+var (
+	done      = outcome{Status: event.Done}
+	forbidden = outcome{event.Failed, reason.WriteFailed{Failure: reason.Failure{ErrorClass: "forbidden", Detail: "refused: forbidden"}}}
+)
+
+func skipped(why reason.Reason) outcome { return outcome{event.Skipped, why} }
+
+// outcomes returns how the steps of a run ended, by action and object.
+func outcomes(r *restore.Restoration, report *execute.Report) map[string]outcome {
+	out := map[string]outcome{}
 	for i, s := range r.Plan.Steps {
-		out[fmt.Sprintf("%s %s", s.Action, s.Object)] = executetest.DescribeResult(of.Results[i])
+		out[fmt.Sprintf("%s %s", s.Action, s.Object)] = outcome{report.Results[i].Status, report.Results[i].Reason}
 	}
 	return out
 }
@@ -228,6 +247,7 @@ var (
 	goneRole  = Role("shop/plain")
 	goneBelow = Secret("shop/below", OwnedBy(goneRole))
 	ring      = []object.Object{Secret("shop/ring-a", OwnedBy(Secret("shop/ring-b"))), Secret("shop/ring-b", OwnedBy(Secret("shop/ring-a")))}
+	rival     = Deployment("shop/rival", UID("rival"))
 	survivor  = ConfigMap("shop/survivor", OwnedBy(goneRole))
 	all       = append([]object.Object{goneWeb, goneSet, gonePod, goneMap, goneRole, goneBelow}, ring...)
 )
@@ -298,7 +318,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 	tests := map[string]struct {
 		there, gone []object.Object
 		meets       func(m *maker, call string) error
-		want        map[string]string
+		want        map[string]outcome
 	}{
 		"what somebody made meanwhile is left alone, and so is what it would have owned": {
 			gone: []object.Object{goneRole, goneBelow},
@@ -308,33 +328,33 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]string{
-				"create Role/plain": "skipped AlreadyExists", "create Secret/below": "skipped OwnerNotCreated Role/plain",
+			want: map[string]outcome{
+				"create Role/plain": skipped(reason.AlreadyExists{}), "create Secret/below": skipped(reason.OwnerNotCreated{Owner: To(goneRole)}),
 			},
 		},
 		"what the server refuses is said, and what it would have owned is not made": {
 			gone: []object.Object{goneRole, goneBelow},
 			meets: func(_ *maker, call string) error {
 				if call == "create plain" {
-					return executetest.Error{Class: snapshot.Forbidden}
+					return classified{snapshot.Forbidden}
 				}
 				return nil
 			},
-			want: map[string]string{
-				"create Role/plain": "failed WriteFailed forbidden refused: forbidden", "create Secret/below": "skipped OwnerNotCreated Role/plain",
+			want: map[string]outcome{
+				"create Role/plain": forbidden, "create Secret/below": skipped(reason.OwnerNotCreated{Owner: To(goneRole)}),
 			},
 		},
 		"what a controller was to adopt stays without it": {
 			gone: []object.Object{goneSet, gonePod},
 			meets: func(_ *maker, call string) error {
 				if call == "create web-1" {
-					return executetest.Error{Class: snapshot.Forbidden}
+					return classified{snapshot.Forbidden}
 				}
 				return nil
 			},
-			want: map[string]string{
-				"create Pod/web-1-a": "done", "create ReplicaSet/web-1": "failed WriteFailed forbidden refused: forbidden",
-				"link Pod/web-1-a": "skipped OwnerNotCreated ReplicaSet/web-1",
+			want: map[string]outcome{
+				"create Pod/web-1-a": done, "create ReplicaSet/web-1": forbidden,
+				"link Pod/web-1-a": skipped(reason.OwnerNotCreated{Owner: To(goneSet, Controlling, Blocking)}),
 			},
 		},
 		"an owner that goes meanwhile is no owner any more": {
@@ -345,7 +365,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]string{"create Secret/below": "skipped OwnerGone Role/plain"},
+			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone{Owner: To(goneRole)})},
 		},
 		"nor is one that waits for its dependents to go": {
 			there: []object.Object{owner}, gone: []object.Object{goneBelow},
@@ -355,7 +375,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]string{"create Secret/below": "skipped OwnerGone Role/plain"},
+			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone{Owner: To(goneRole)})},
 		},
 		"an object that keeps changing is linked all the same": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
@@ -365,7 +385,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]string{"create Role/plain": "done", "link ConfigMap/survivor": "done"},
+			want: map[string]outcome{"create Role/plain": done, "link ConfigMap/survivor": done},
 		},
 		"an object that goes meanwhile is not": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
@@ -375,21 +395,21 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]string{"create Role/plain": "done", "link ConfigMap/survivor": "skipped ObjectGone"},
+			want: map[string]outcome{"create Role/plain": done, "link ConfigMap/survivor": skipped(reason.ObjectGone{})},
 		},
 		"an object has one controller": {
 			gone: []object.Object{goneSet, gonePod},
 			meets: func(m *maker, call string) error {
 				if call == "create web-1" {
 					m.edit(m.made[gonePod.UID], func(o *object.Object) {
-						m.objects["rival"] = Deployment("shop/rival", UID("rival"))
-						o.Owners = append(o.Owners, To(m.objects["rival"], Controlling))
+						m.objects[rival.UID] = rival
+						o.Owners = append(o.Owners, To(rival, Controlling))
 					})
 				}
 				return nil
 			},
-			want: map[string]string{
-				"create Pod/web-1-a": "done", "create ReplicaSet/web-1": "done", "link Pod/web-1-a": "skipped ConflictingController Deployment/rival",
+			want: map[string]outcome{
+				"create Pod/web-1-a": done, "create ReplicaSet/web-1": done, "link Pod/web-1-a": skipped(reason.ConflictingController{Owner: To(rival, Controlling)}),
 			},
 		},
 	}
@@ -398,7 +418,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 			m := newMaker(t, test.there...)
 			r := m.plans(test.gone...)
 			m.before = func(call string) error { return test.meets(m, call) }
-			if d := diff.Diff(test.want, ended(r, recreate.Run(t.Context(), r, m, m, execute.Options{}))); d != "" {
+			if d := diff.Diff(test.want, outcomes(r, recreate.Run(t.Context(), r, m, m, execute.Options{}))); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 		})
@@ -410,10 +430,10 @@ func TestARehearsedRestorationMakesNothing(t *testing.T) {
 	m.dry = true
 	elsewhere := ConfigMap("new/a")
 	r := m.plans(append([]object.Object{Namespace("new"), elsewhere}, all...)...)
-	got := ended(r, recreate.Run(t.Context(), r, m, m, execute.Options{DryRun: true}))
-	for what, want := range map[string]string{
-		"create ConfigMap/flags": "done", "create Pod/web-1-a": "done", "create Namespace/new": "done", "link ConfigMap/survivor": "done",
-		"create ConfigMap/a": "skipped DryRunImpossible Namespace", "link Pod/web-1-a": "skipped DryRunImpossible Object",
+	got := outcomes(r, recreate.Run(t.Context(), r, m, m, execute.Options{DryRun: true}))
+	for what, want := range map[string]outcome{
+		"create ConfigMap/flags": done, "create Pod/web-1-a": done, "create Namespace/new": done, "link ConfigMap/survivor": done,
+		"create ConfigMap/a": skipped(reason.DryRunImpossible{Missing: reason.ItsNamespace}), "link Pod/web-1-a": skipped(reason.DryRunImpossible{Missing: reason.Itself}),
 	} {
 		if got[what] != want {
 			t.Errorf("%s: %q, want %q", what, got[what], want)
