@@ -18,46 +18,46 @@ import (
 
 var noMetrics = Undiscovered("metrics.k8s.io", snapshot.Unavailable)
 
-// accepting is a scene in which a dead metrics API was accepted.
-func accepting(o plan.Options, objects ...object.Object) *scene {
+// accepting is a scenario in which a dead metrics API was accepted.
+func scenarioAcceptingGap(o plan.Options, objects ...object.Object) *scenario {
 	s := New(Serving(Containers()...), Listing(objects...), noMetrics)
-	f := newFake(s)
+	f := newFakeServer(s)
 	o.Accepted = snapshot.AcceptedGaps{"metrics.k8s.io"}
 	g := graph.New(s)
 	if len(o.Bounds.Deletes) > 0 {
 		o.Bounds.Deletes[0].Node = g.Find(objects[0].UID)
 	}
-	return &scene{fake: f, plan: plan.New(g, o), graph: g, disk: &disk{fake: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
+	return &scenario{server: f, plan: plan.New(g, o), graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
 }
 
-func anotherGap(s *scene) func() {
+func anotherGap(s *scenario) func() {
 	return func() {
-		s.base.Gaps = append([]snapshot.Gap{{Group: "apps", Resource: "deployments", Reason: snapshot.Forbidden}}, s.base.Gaps...)
+		s.server.base.Gaps = append([]snapshot.Gap{{Group: "apps", Resource: "deployments", Reason: snapshot.Forbidden}}, s.server.base.Gaps...)
 	}
 }
 
-func TestARelistMayHaveTheAcceptedGapAndNoOther(t *testing.T) {
-	s := accepting(plan.Options{Mode: plan.Collect}, ConfigMap("a/owner", Foreground()))
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: done")
+func TestRelistToleratesOnlyTheAcceptedGap(t *testing.T) {
+	s := scenarioAcceptingGap(plan.Options{Mode: plan.Collect}, ConfigMap("a/owner", Foreground()))
+	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: done")
 
-	s = accepting(plan.Options{Mode: plan.Collect}, ConfigMap("a/owner", Foreground()))
-	s.then("census ", 1, anotherGap(s))
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsIncomplete deployments.apps (forbidden)")
-	s.sends(t, writes)
+	s = scenarioAcceptingGap(plan.Options{Mode: plan.Collect}, ConfigMap("a/owner", Foreground()))
+	s.onRequest("relist ", 1, anotherGap(s))
+	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsIncomplete deployments.apps (forbidden)")
+	s.checkRequests(t, writes)
 }
 
-func TestContentsListedAgainMayHaveTheAcceptedGapAndNoOther(t *testing.T) {
+func TestCheckContentsToleratesOnlyTheAcceptedGap(t *testing.T) {
 	deletion := func() plan.Options {
 		return plan.Deletion(collector.ActorClient, simulate.Deletion{Policy: metav1.DeletePropagationBackground})
 	}
-	s := accepting(deletion(), Namespace("a"), Secret("a/x"))
-	s.is(t, s.run(t.Context()), "delete a: done")
+	s := scenarioAcceptingGap(deletion(), Namespace("a"), Secret("a/x"))
+	s.checkResults(t, s.run(t.Context()), "delete a: done")
 
-	s = accepting(deletion(), Namespace("a"), Secret("a/x"))
-	s.then("contents a", 1, func() {
+	s = scenarioAcceptingGap(deletion(), Namespace("a"), Secret("a/x"))
+	s.onRequest("contents a", 1, func() {
 		anotherGap(s)()
-		Unlisted("deployments.apps")(s.base)
+		Unlisted("deployments.apps")(s.server.base)
 	})
-	s.is(t, s.run(t.Context()), "delete a: failed ContentsIncomplete deployments.apps (forbidden)")
-	s.sends(t, writes)
+	s.checkResults(t, s.run(t.Context()), "delete a: failed ContentsIncomplete deployments.apps (forbidden)")
+	s.checkRequests(t, writes)
 }

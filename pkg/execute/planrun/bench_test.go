@@ -16,31 +16,31 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// obliging does at once whatever it is asked to, and counts nothing: what is left is
+// instantServer does at once whatever it is asked to, and counts nothing: what is left is
 // what a run itself costs.
-type obliging struct{ s *snapshot.Snapshot }
+type instantServer struct{ s *snapshot.Snapshot }
 
-func (obliging) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+func (instantServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
 	return simulate.Deleted(o, policy, Taken), nil
 }
 
-func (obliging) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {
+func (instantServer) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	return simulate.Patched(o, c), nil
 }
 
-func (obliging) Read(context.Context, object.Identity) (*object.Object, error) { return nil, nil }
+func (instantServer) Read(context.Context, object.Identity) (*object.Object, error) { return nil, nil }
 
-func (obliging) Verify(context.Context, object.Identity) (*snapshot.Snapshot, error) {
+func (instantServer) Verify(context.Context, object.Identity) (*snapshot.Snapshot, error) {
 	return &snapshot.Snapshot{}, nil
 }
 
-func (o obliging) Relist(context.Context) (*snapshot.Snapshot, error) { return o.s, nil }
+func (o instantServer) Relist(context.Context) (*snapshot.Snapshot, error) { return o.s, nil }
 
-func (o obliging) Contents(context.Context, object.Identity) (*snapshot.Snapshot, error) {
+func (o instantServer) Contents(context.Context, object.Identity) (*snapshot.Snapshot, error) {
 	return o.s, nil
 }
 
-func (obliging) WaitForGone(context.Context, object.Identity) error { return nil }
+func (instantServer) WaitForGone(context.Context, object.Identity) error { return nil }
 
 // BenchmarkRun carries out what a pass of the collector does. Objects whose owner
 // waits are found gone when that is read again.
@@ -49,7 +49,7 @@ func BenchmarkRun(b *testing.B) {
 		g := graph.New(s)
 		p := plan.New(g, plan.Options{Mode: plan.Collect})
 		return func() {
-			planrun.Run(context.Background(), p, g, obliging{s}, nil, planrun.Options{Common: execute.Options{Concurrency: 20}})
+			planrun.Run(context.Background(), p, g, instantServer{s}, nil, planrun.Options{Common: execute.Options{Concurrency: 20}})
 		}
 	})
 }

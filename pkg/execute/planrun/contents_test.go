@@ -13,7 +13,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestWhatAppearedInANamespaceKeepsIt(t *testing.T) {
+func TestCheckContentsRefusesNewContents(t *testing.T) {
 	widget := func(at string) object.Object { return Object("example.com/v1", "Widget", at) }
 	for name, c := range map[string]struct {
 		there, appears object.Object
@@ -26,44 +26,44 @@ func TestWhatAppearedInANamespaceKeepsIt(t *testing.T) {
 		"another of the same name": {Namespace("a"), Secret("a/x", UID("successor")), "failed ContentsAdded Secret/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := asking(collector.ActorClient, metav1.DeletePropagationBackground, c.there, Secret("a/x"))
-			s.then("contents "+c.there.Name, 1, func() { s.create(c.appears) })
-			s.is(t, s.run(t.Context()), "delete "+c.there.Name+": "+c.want)
-			if kept := s.state(c.there.UID) != nil; kept == (c.want == "done") {
+			s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, c.there, Secret("a/x"))
+			s.onRequest("contents "+c.there.Name, 1, func() { s.server.create(c.appears) })
+			s.checkResults(t, s.run(t.Context()), "delete "+c.there.Name+": "+c.want)
+			if kept := s.server.state(c.there.UID) != nil; kept == (c.want == "done") {
 				t.Errorf("it is there: %v", kept)
 			}
 		})
 	}
 }
 
-func TestContentsThatCannotBeListedAgainKeepANamespace(t *testing.T) {
-	s := asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
-	s.always("contents a", errors.New("no route to host"))
-	s.is(t, s.run(t.Context()), "delete a: failed ContentsNotListed no route to host")
-	s.sends(t, writes)
+func TestCheckContentsRefusesContentsThatCannotBeListed(t *testing.T) {
+	s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.failAll("contents a", errors.New("no route to host"))
+	s.checkResults(t, s.run(t.Context()), "delete a: failed ContentsNotListed no route to host")
+	s.checkRequests(t, writes)
 
-	s = asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
-	s.then("contents a", 1, func() {
-		s.base.Listed = slices.DeleteFunc(slices.Clone(s.base.Listed), func(l snapshot.Listing) bool { return l.Resource == "secrets" })
-		s.base.Gaps = []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
+	s = deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.onRequest("contents a", 1, func() {
+		s.server.base.Listed = slices.DeleteFunc(slices.Clone(s.server.base.Listed), func(l snapshot.Listing) bool { return l.Resource == "secrets" })
+		s.server.base.Gaps = []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}}
 	})
-	s.is(t, s.run(t.Context()), "delete a: failed ContentsIncomplete secrets (forbidden)")
-	s.sends(t, writes)
+	s.checkResults(t, s.run(t.Context()), "delete a: failed ContentsIncomplete secrets (forbidden)")
+	s.checkRequests(t, writes)
 }
 
-func TestContentsAreListedAgainAfterAConflict(t *testing.T) {
-	s := asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
-	s.then("delete a", 1, func() {
-		s.edit("Namespace/a", func(*object.Object) {})
-		s.create(Secret("a/new"))
+func TestCheckContentsRunsAgainAfterAConflict(t *testing.T) {
+	s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.onRequest("delete a", 1, func() {
+		s.server.edit("Namespace/a", func(*object.Object) {})
+		s.server.create(Secret("a/new"))
 	})
-	s.is(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
+	s.checkResults(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
 }
 
-func TestTheClustersOwnCollectorIsAskedForNoContentsThatAppeared(t *testing.T) {
-	s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+func TestCheckContentsRefusesNewContentsInARequestedOnlyRun(t *testing.T) {
+	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
 	s.options.RequestedOnly = true
-	s.then("contents a", 1, func() { s.create(Secret("a/new")) })
-	s.is(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
-	s.sends(t, writes)
+	s.onRequest("contents a", 1, func() { s.server.create(Secret("a/new")) })
+	s.checkResults(t, s.run(t.Context()), "delete a: failed ContentsAdded Secret/new")
+	s.checkRequests(t, writes)
 }

@@ -16,26 +16,26 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// rehearsal is a scene on a server that changes nothing.
-func rehearsal(objects ...object.Object) *scene {
-	s := on(objects...)
-	s.dry, s.options.Common.DryRun = true, true
+// rehearsal is a scenario on a server that changes nothing.
+func dryRunScenario(objects ...object.Object) *scenario {
+	s := newScenario(objects...)
+	s.server.dry, s.options.Common.DryRun = true, true
 	return s
 }
 
-func TestARehearsalSendsEveryStepAndChangesNothing(t *testing.T) {
+func TestDryRunSendsEveryStepAndChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := draw(t)
-		f := newFake(s)
+		s := drawCluster(t)
+		f := newFakeServer(s)
 		f.dry = true
-		before := states(f.state, s)
-		p, g := planOf(s)
-		keeper := &disk{fake: f}
-		report := planrun.Run(t.Context(), p, g, f, keeper, planrun.Options{Common: execute.Options{Concurrency: 3, DryRun: true}})
+		before := describeStates(f.state, s)
+		p, g := newCollectPlan(s)
+		backup := &fakeBackup{server: f}
+		report := planrun.Run(t.Context(), p, g, f, backup, planrun.Options{Common: execute.Options{Concurrency: 3, DryRun: true}})
 		if slices.ContainsFunc(report.Results, func(r execute.Result) bool { return r.Status != event.Done }) {
 			t.Fatalf("%+v", report.Results)
 		}
-		if diff := cmp.Diff(before, states(f.state, s)); diff != "" {
+		if diff := cmp.Diff(before, describeStates(f.state, s)); diff != "" {
 			t.Fatal(diff)
 		}
 		if sent := f.sent("delete", "patch"); len(sent) != len(p.Steps) || len(f.calls) != len(p.Steps) {
@@ -45,17 +45,17 @@ func TestARehearsalSendsEveryStepAndChangesNothing(t *testing.T) {
 }
 
 // A patch is cut down to what can be made on the object as it is now.
-func TestARehearsalSendsThePartThatCanBeMadeByNow(t *testing.T) {
+func TestDryRunSendsTheApplicablePartOfAPatch(t *testing.T) {
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
 	parent, stays := ConfigMap("a/parent", OwnedBy(gone)), ConfigMap("a/stays")
 	child := Secret("a/child", OwnedBy(gone, parent, stays))
-	s := rehearsal(one, two, parent, stays, child)
+	s := dryRunScenario(one, two, parent, stays, child)
 	s.options.Common.Concurrency = 1
 	s.run(t.Context())
 	var got []string
 	var changes []object.Change
-	for _, c := range s.calls {
+	for _, c := range s.server.calls {
 		got = append(got, c.String())
 		changes = append(changes, c.change)
 	}
@@ -79,49 +79,49 @@ func TestARehearsalSendsThePartThatCanBeMadeByNow(t *testing.T) {
 	}
 }
 
-func TestARehearsalShowsWhatIsRefused(t *testing.T) {
+func TestDryRunReportsRefusedSteps(t *testing.T) {
 	parent := ConfigMap("a/parent", OwnedBy(gone))
-	s := rehearsal(parent, Secret("a/child", OwnedBy(parent)))
-	s.always("delete parent", forbidden)
-	s.is(t, s.run(t.Context()), "delete parent: failed WriteFailed forbidden refused: forbidden", "delete child: done")
+	s := dryRunScenario(parent, Secret("a/child", OwnedBy(parent)))
+	s.failAll("delete parent", forbidden)
+	s.checkResults(t, s.run(t.Context()), "delete parent: failed WriteFailed forbidden refused: forbidden", "delete child: done")
 }
 
-func TestARehearsalOfWhatChangedSince(t *testing.T) {
+func TestDryRunSkipsChangedObjects(t *testing.T) {
 	busy, changed, went := Secret("a/busy", OwnedBy(gone)), Secret("a/changed", OwnedBy(gone)), Secret("a/went", OwnedBy(gone))
-	s := rehearsal(busy, changed, went)
-	s.edit(uid(busy), func(*object.Object) {})
-	s.edit(uid(changed), func(o *object.Object) { o.Owners = nil })
-	s.edit(uid(went), nil)
-	s.is(t, s.run(t.Context()),
+	s := dryRunScenario(busy, changed, went)
+	s.server.edit(uid(busy), func(*object.Object) {})
+	s.server.edit(uid(changed), func(o *object.Object) { o.Owners = nil })
+	s.server.edit(uid(went), nil)
+	s.checkResults(t, s.run(t.Context()),
 		"delete busy: done", "delete changed: skipped ChangedSincePlanned", "delete went: skipped ObjectGone")
 }
 
-func TestARehearsalOfAFrozenPlanRefusesWhatChanged(t *testing.T) {
+func TestDryRunFailsOnAnyChangeWithRequireUnchanged(t *testing.T) {
 	busy := Secret("a/busy", OwnedBy(gone))
-	s := rehearsal(busy)
+	s := dryRunScenario(busy)
 	s.options.RequireUnchanged = true
-	s.edit(uid(busy), func(*object.Object) {})
-	s.is(t, s.run(t.Context()), "delete busy: failed ChangedSincePlanned")
+	s.server.edit(uid(busy), func(*object.Object) {})
+	s.checkResults(t, s.run(t.Context()), "delete busy: failed ChangedSincePlanned")
 }
 
-func TestARehearsalThatCannotReadAgainFails(t *testing.T) {
+func TestDryRunFailsIfAnObjectCannotBeReadAgain(t *testing.T) {
 	busy, busier := Secret("a/busy", OwnedBy(gone)), Secret("a/busier", OwnedBy(gone))
-	s := rehearsal(busy, busier)
-	s.edit(uid(busy), func(*object.Object) {})
-	s.always("read busy", forbidden)
-	s.always("delete busier", classified{snapshot.Conflict})
-	s.is(t, s.run(t.Context()),
+	s := dryRunScenario(busy, busier)
+	s.server.edit(uid(busy), func(*object.Object) {})
+	s.failAll("read busy", forbidden)
+	s.failAll("delete busier", classified{snapshot.Conflict})
+	s.checkResults(t, s.run(t.Context()),
 		"delete busier: failed KeepsChanging 20",
 		"delete busy: failed RereadFailed forbidden refused: forbidden true")
 }
 
-func TestARehearsalIsInterrupted(t *testing.T) {
-	s := rehearsal(Secret("a/one", OwnedBy(gone)), Secret("a/two", OwnedBy(gone)))
+func TestDryRunIsInterrupted(t *testing.T) {
+	s := dryRunScenario(Secret("a/one", OwnedBy(gone)), Secret("a/two", OwnedBy(gone)))
 	s.options.Common.Concurrency = 1
 	ctx, cancel := context.WithCancel(t.Context())
-	s.then("delete one", 1, cancel)
+	s.onRequest("delete one", 1, cancel)
 	report := s.run(ctx)
-	s.is(t, report, "delete one: done", "delete two: skipped Interrupted")
+	s.checkResults(t, report, "delete one: done", "delete two: skipped Interrupted")
 	if !report.Interrupted {
 		t.Error("not interrupted")
 	}

@@ -32,22 +32,22 @@ import (
 // snapshot that it was made from could not see, nobody can. If it is prompt, what
 // others do about a DELETE is done when that is answered: kubelets stop Pods,
 // namespaces are emptied, and so are CustomResourceDefinitions.
-type fake struct {
-	mu      sync.Mutex
-	base    *snapshot.Snapshot
-	view    *snapshot.View
-	objects map[types.UID]*object.Object // those that a list shows, and those that only a lookup does
-	listed  map[types.UID]bool
-	first   map[types.UID]string // the resourceVersion at the start
-	version int
-	dry     bool
-	prompt  bool
-	whole   bool
-	ours    map[types.UID]bool // what a DELETE was accepted for
-	from    map[string]string  // the resourceVersion that a patch was made on, by the one that it left
+type fakeServer struct {
+	mu          sync.Mutex
+	base        *snapshot.Snapshot
+	view        *snapshot.View
+	objects     map[types.UID]*object.Object // those that a list shows, and those that only a lookup does
+	listed      map[types.UID]bool
+	initial     map[types.UID]string // the resourceVersion at the start
+	version     int
+	dry         bool
+	prompt      bool
+	complete    bool
+	deleted     map[types.UID]bool // what a DELETE was accepted for
+	patchedFrom map[string]string  // the resourceVersion that a patch was made on, by the one that it left
 
-	calls          []call
-	flying, flewAt int // requests, and the most of them at once
+	calls                 []call
+	inFlight, maxInFlight int // requests, and the most of them at once
 
 	// before is called before every request, unlocked; what it answers is the
 	// request's error. It may write. Nil: nothing.
@@ -55,7 +55,7 @@ type fake struct {
 	// webhook changes what a patch stores. It may be nil.
 	webhook func(*object.Object)
 	// await is what Await waits for. Nil: the object is let go at once.
-	await func(context.Context, object.Identity) error
+	wait func(context.Context, object.Identity) error
 }
 
 // call is one request.
@@ -79,9 +79,9 @@ var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
 // newFake serves what the snapshot shows, and gives its objects the
 // resourceVersions that they have on the server.
-func newFake(s *snapshot.Snapshot) *fake {
-	f := &fake{
-		base: s, prompt: true, ours: map[types.UID]bool{}, from: map[string]string{}, objects: map[types.UID]*object.Object{}, listed: map[types.UID]bool{}, first: map[types.UID]string{},
+func newFakeServer(s *snapshot.Snapshot) *fakeServer {
+	f := &fakeServer{
+		base: s, prompt: true, deleted: map[types.UID]bool{}, patchedFrom: map[string]string{}, objects: map[types.UID]*object.Object{}, listed: map[types.UID]bool{}, initial: map[types.UID]string{},
 	}
 	see := func(o *object.Object) {
 		if known := f.objects[o.UID]; known != nil { // asked for in two versions
@@ -89,7 +89,7 @@ func newFake(s *snapshot.Snapshot) *fake {
 		}
 		o.ResourceVersion = f.next()
 		copied := *o
-		f.objects[o.UID], f.first[o.UID] = &copied, o.ResourceVersion
+		f.objects[o.UID], f.initial[o.UID] = &copied, o.ResourceVersion
 	}
 	for _, o := range s.Objects {
 		see(o)
@@ -102,17 +102,17 @@ func newFake(s *snapshot.Snapshot) *fake {
 	}
 	f.view = snapshot.NewView(s)
 	g := graph.New(s)
-	f.whole = simulate.NewModel(g, collector.NewJudge(g)).Complete()
+	f.complete = simulate.NewModel(g, collector.NewJudge(g)).Complete()
 	return f
 }
 
-func (f *fake) next() string {
+func (f *fakeServer) next() string {
 	f.version++
 	return strconv.Itoa(f.version)
 }
 
 // edit is another client's write; nil deletes at once.
-func (f *fake) edit(uid types.UID, change func(*object.Object)) {
+func (f *fakeServer) edit(uid types.UID, change func(*object.Object)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o := f.objects[uid]
@@ -127,7 +127,7 @@ func (f *fake) edit(uid types.UID, change func(*object.Object)) {
 	}
 }
 
-func (f *fake) store(uid types.UID, left *object.Object) *object.Object {
+func (f *fakeServer) store(uid types.UID, left *object.Object) *object.Object {
 	if left == nil {
 		delete(f.objects, uid)
 		return nil
@@ -140,11 +140,11 @@ func (f *fake) store(uid types.UID, left *object.Object) *object.Object {
 }
 
 // begin notes a request and lets the test interfere.
-func (f *fake) begin(c call) error {
+func (f *fakeServer) begin(c call) error {
 	f.mu.Lock()
 	f.calls = append(f.calls, c)
-	f.flying++
-	f.flewAt = max(f.flewAt, f.flying)
+	f.inFlight++
+	f.maxInFlight = max(f.maxInFlight, f.inFlight)
 	before := f.before
 	f.mu.Unlock()
 	if before != nil {
@@ -153,14 +153,14 @@ func (f *fake) begin(c call) error {
 	return nil
 }
 
-func (f *fake) finish() {
+func (f *fakeServer) finish() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.flying--
+	f.inFlight--
 }
 
 // write sees to its end what was under way when the run ended, as a Server has to.
-func (f *fake) write(c call, o *object.Object, make func(*object.Object) *object.Object) (*object.Object, error) {
+func (f *fakeServer) write(c call, o *object.Object, make func(*object.Object) *object.Object) (*object.Object, error) {
 	c.at, c.rv = o.Identity, o.ResourceVersion
 	defer f.finish()
 	if err := f.begin(c); err != nil {
@@ -183,31 +183,31 @@ func (f *fake) write(c call, o *object.Object, make func(*object.Object) *object
 	if !f.dry {
 		left = f.store(o.UID, left)
 		if c.verb == "delete" {
-			f.ours[o.UID] = true
-			f.sweep(there)
+			f.deleted[o.UID] = true
+			f.deleteContents(there)
 		} else if left != nil {
-			f.from[left.ResourceVersion] = there.ResourceVersion
+			f.patchedFrom[left.ResourceVersion] = there.ResourceVersion
 		}
-		for f.prompt && f.others() {
+		for f.prompt && f.actAsController() {
 		}
 	}
 	f.mu.Unlock()
 	return left, nil
 }
 
-func (f *fake) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
+func (f *fakeServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
 	return f.write(call{verb: "delete", policy: policy}, o, func(there *object.Object) *object.Object {
 		return simulate.Deleted(there, policy, now)
 	})
 }
 
-func (f *fake) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {
+func (f *fakeServer) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	return f.write(call{verb: "patch", change: c}, o, func(there *object.Object) *object.Object {
 		return simulate.Patched(there, c)
 	})
 }
 
-func (f *fake) Read(_ context.Context, at object.Identity) (*object.Object, error) {
+func (f *fakeServer) Read(_ context.Context, at object.Identity) (*object.Object, error) {
 	defer f.finish()
 	if err := f.begin(call{verb: "read", at: at}); err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (f *fake) Read(_ context.Context, at object.Identity) (*object.Object, erro
 	return f.copy(at.UID), nil
 }
 
-func (f *fake) copy(uid types.UID) *object.Object {
+func (f *fakeServer) copy(uid types.UID) *object.Object {
 	there := f.objects[uid]
 	if there == nil {
 		return nil
@@ -226,9 +226,9 @@ func (f *fake) copy(uid types.UID) *object.Object {
 	return &o
 }
 
-func (f *fake) Verify(_ context.Context, at object.Identity) (*snapshot.Snapshot, error) {
+func (f *fakeServer) Verify(_ context.Context, at object.Identity) (*snapshot.Snapshot, error) {
 	defer f.finish()
-	if err := f.begin(call{verb: "examine", at: at}); err != nil {
+	if err := f.begin(call{verb: "verify", at: at}); err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
@@ -241,31 +241,31 @@ func (f *fake) Verify(_ context.Context, at object.Identity) (*snapshot.Snapshot
 	return s, nil
 }
 
-func (f *fake) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
+func (f *fakeServer) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
 	defer f.finish()
-	if err := f.begin(call{verb: "census"}); err != nil {
+	if err := f.begin(call{verb: "relist"}); err != nil {
 		return nil, err
 	}
-	return f.look(), ctx.Err()
+	return f.scan(), ctx.Err()
 }
 
-func (f *fake) Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error) {
+func (f *fakeServer) Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error) {
 	defer f.finish()
 	if err := f.begin(call{verb: "contents", at: of}); err != nil {
 		return nil, err
 	}
-	s := f.look()
+	s := f.scan()
 	s.Objects = slices.DeleteFunc(s.Objects, func(o *object.Object) bool { return !f.inside(&object.Object{Identity: of}, o) })
 	return s, ctx.Err()
 }
 
-func (f *fake) WaitForGone(ctx context.Context, at object.Identity) error {
+func (f *fakeServer) WaitForGone(ctx context.Context, at object.Identity) error {
 	defer f.finish()
-	if err := f.begin(call{verb: "await", at: at}); err != nil {
+	if err := f.begin(call{verb: "wait", at: at}); err != nil {
 		return err
 	}
-	if f.await != nil {
-		return f.await(ctx, at)
+	if f.wait != nil {
+		return f.wait(ctx, at)
 	}
 	if f.state(at.UID) != nil {
 		return errors.New("waits for what does not go")
@@ -274,7 +274,7 @@ func (f *fake) WaitForGone(ctx context.Context, at object.Identity) error {
 }
 
 // inside says whether an object is deleted along with a container.
-func (f *fake) inside(container, o *object.Object) bool {
+func (f *fakeServer) inside(container, o *object.Object) bool {
 	switch container.Kind {
 	case "Namespace":
 		return o.Namespace == container.Name
@@ -286,7 +286,7 @@ func (f *fake) inside(container, o *object.Object) bool {
 }
 
 // sweep begins the deletion of what is inside of an object.
-func (f *fake) sweep(container *object.Object) {
+func (f *fakeServer) deleteContents(container *object.Object) {
 	policy := metav1.DeletePropagationBackground
 	switch container.Kind {
 	case "Namespace":
@@ -297,7 +297,7 @@ func (f *fake) sweep(container *object.Object) {
 	}
 	for uid := range f.listed {
 		if o := f.objects[uid]; o != nil && f.inside(container, o) {
-			f.ours[uid] = true
+			f.deleted[uid] = true
 			if o = stopped(o); o != nil {
 				o = stopped(simulate.Deleted(o, policy, now))
 			}
@@ -308,14 +308,14 @@ func (f *fake) sweep(container *object.Object) {
 
 // others does one thing that somebody else has to do, and says whether there was
 // one.
-func (f *fake) others() bool {
-	for uid := range f.ours {
+func (f *fakeServer) actAsController() bool {
+	for uid := range f.deleted {
 		o := f.objects[uid]
 		if o == nil {
-			delete(f.ours, uid)
+			delete(f.deleted, uid)
 			continue
 		}
-		full := !f.whole
+		full := !f.complete
 		if o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition" {
 			for other := range f.listed {
 				full = full || f.objects[other] != nil && f.inside(o, f.objects[other])
@@ -353,7 +353,7 @@ func stopped(o *object.Object) *object.Object {
 }
 
 // look is what a look at the server sees now.
-func (f *fake) look() *snapshot.Snapshot {
+func (f *fakeServer) scan() *snapshot.Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &snapshot.Snapshot{Taken: now, Types: f.base.Types, Listed: f.base.Listed, Gaps: f.base.Gaps}
@@ -369,27 +369,27 @@ func (f *fake) look() *snapshot.Snapshot {
 
 // lookups answer the references of objects as those of the first look did, as
 // far as the objects that they found did not change.
-func (f *fake) lookups(objects []*object.Object) []snapshot.Lookup {
+func (f *fakeServer) lookups(objects []*object.Object) []snapshot.Lookup {
 	var out []snapshot.Lookup
 	bare := snapshot.NewView(&snapshot.Snapshot{Types: f.base.Types})
 	for _, c := range bare.Unverified(objects, func(types.UID) *object.Object { return nil }) {
 		l := snapshot.Lookup{Coordinates: c, Outcome: snapshot.Absent}
 		m, _ := f.view.Map(c.APIVersion, c.Kind)
 		before := f.view.Lookup(c)
-		switch resident := f.resident(m.Type, c); {
+		switch found := f.objectAt(m.Type, c); {
 		case before != nil && before.Outcome == snapshot.Failed:
 			l = *before
 		case before != nil && before.Object != nil:
 			if there := f.copy(before.Object.UID); there != nil {
 				l.Outcome, l.Object = snapshot.Found, before.Object
-				if there.ResourceVersion != f.first[there.UID] {
+				if there.ResourceVersion != f.initial[there.UID] {
 					there.Identity = before.Object.Identity
 					l.Object = there
 				}
 			}
 		case before != nil:
-		case resident != nil:
-			l.Outcome, l.Object = snapshot.Found, resident
+		case found != nil:
+			l.Outcome, l.Object = snapshot.Found, found
 		case !f.view.Listed(m.Type.GroupResource(), c.Namespace):
 			l.Outcome, l.Reason = snapshot.Failed, snapshot.Forbidden
 		}
@@ -399,8 +399,8 @@ func (f *fake) lookups(objects []*object.Object) []snapshot.Lookup {
 }
 
 // resident is the object at those coordinates, or nil.
-func (f *fake) resident(t snapshot.Type, c snapshot.Coordinates) *object.Object {
-	for _, uid := range f.places() {
+func (f *fakeServer) objectAt(t snapshot.Type, c snapshot.Coordinates) *object.Object {
+	for _, uid := range f.uids() {
 		o := f.objects[uid]
 		if o == nil {
 			continue
@@ -416,7 +416,7 @@ func (f *fake) resident(t snapshot.Type, c snapshot.Coordinates) *object.Object 
 }
 
 // places are all UIDs, those of listed objects first.
-func (f *fake) places() []types.UID {
+func (f *fakeServer) uids() []types.UID {
 	uids := slices.Sorted(maps.Keys(f.objects))
 	slices.SortStableFunc(uids, func(a, b types.UID) int {
 		switch {
@@ -431,7 +431,7 @@ func (f *fake) places() []types.UID {
 }
 
 // sent are the requests of those verbs so far, in their order.
-func (f *fake) sent(verbs ...string) []string {
+func (f *fakeServer) sent(verbs ...string) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := []string{}
@@ -445,35 +445,35 @@ func (f *fake) sent(verbs ...string) []string {
 
 // disk is a Keeper in memory. It reads the fake's objects, and its requests are
 // among the fake's.
-type disk struct {
-	fake  *fake
-	fails map[string]error // by the object's name
-	err   error
-	kept  map[types.UID][]string // the resourceVersions in which objects were saved
+type fakeBackup struct {
+	server   *fakeServer
+	fails    map[string]error // by the object's name
+	err      error
+	versions map[types.UID][]string // the resourceVersions in which objects were saved
 }
 
 // has says whether an object was saved in that state, or in one from which only
 // patches of the run led there.
-func (d *disk) has(uid types.UID, version string) bool {
-	for ; version != ""; version = d.fake.from[version] {
-		if slices.Contains(d.kept[uid], version) {
+func (d *fakeBackup) has(uid types.UID, version string) bool {
+	for ; version != ""; version = d.server.patchedFrom[version] {
+		if slices.Contains(d.versions[uid], version) {
 			return true
 		}
 	}
 	return false
 }
 
-func (d *disk) Write(_ context.Context, objects []object.Identity) ([]planrun.Written, error) {
+func (d *fakeBackup) Write(_ context.Context, objects []object.Identity) ([]planrun.Written, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
-	if d.kept == nil {
-		d.kept = map[types.UID][]string{}
+	if d.versions == nil {
+		d.versions = map[types.UID][]string{}
 	}
 	out := make([]planrun.Written, len(objects))
 	for i, at := range objects {
-		err := d.fake.begin(call{verb: "keep", at: at})
-		d.fake.finish()
+		err := d.server.begin(call{verb: "backup", at: at})
+		d.server.finish()
 		if err == nil {
 			err = d.fails[at.Name]
 		}
@@ -481,11 +481,11 @@ func (d *disk) Write(_ context.Context, objects []object.Identity) ([]planrun.Wr
 			out[i].Err = fmt.Errorf("save %s: %w", at.Name, err)
 			continue
 		}
-		d.fake.mu.Lock()
-		out[i].Object = d.fake.copy(at.UID)
-		d.fake.mu.Unlock()
+		d.server.mu.Lock()
+		out[i].Object = d.server.copy(at.UID)
+		d.server.mu.Unlock()
 		if o := out[i].Object; o != nil {
-			d.kept[o.UID] = append(d.kept[o.UID], o.ResourceVersion)
+			d.versions[o.UID] = append(d.versions[o.UID], o.ResourceVersion)
 		}
 	}
 	return out, nil

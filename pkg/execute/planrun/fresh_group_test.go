@@ -8,7 +8,7 @@ import (
 
 // Every answer is of a taking that began after it was asked for, no two of one
 // key are taken at once, and those who wait share.
-func TestFlightsBeginAfterTheyAreAskedFor(t *testing.T) {
+func TestFreshGroupSharesOnlyLaterCalls(t *testing.T) {
 	var mu sync.Mutex
 	begun, running := 0, 0
 	release := make(chan struct{}, 1000)

@@ -11,19 +11,19 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestStepsAreDoneAtOnceButNoMoreThanAllowed(t *testing.T) {
+func TestConcurrencyIsUsedAndBounded(t *testing.T) {
 	var objects []object.Object
 	for i := range 40 {
 		objects = append(objects, Secret(fmt.Sprintf("a/s%d", i), OwnedBy(gone)))
 	}
 	for _, concurrency := range []int{0, 1, 4, 100} {
-		s := on(objects...)
+		s := newScenario(objects...)
 		s.options.Common.Concurrency = concurrency
 		allowed := min(max(concurrency, 1), len(objects))
 		var mu sync.Mutex
 		deleting := 0
 		full := make(chan struct{})
-		s.before = func(c call) error {
+		s.server.before = func(c call) error {
 			if c.verb == "delete" {
 				mu.Lock()
 				if deleting++; deleting == allowed {
@@ -34,14 +34,14 @@ func TestStepsAreDoneAtOnceButNoMoreThanAllowed(t *testing.T) {
 			}
 			return nil
 		}
-		if report := s.run(t.Context()); report.Deleted != len(objects) || s.flewAt != allowed {
-			t.Errorf("concurrency %d: %d deleted, at most %d at once", concurrency, report.Deleted, s.flewAt)
+		if report := s.run(t.Context()); report.Deleted != len(objects) || s.server.maxInFlight != allowed {
+			t.Errorf("concurrency %d: %d deleted, at most %d at once", concurrency, report.Deleted, s.server.maxInFlight)
 		}
 	}
 }
 
-func TestAStepComesAfterAllThatItNames(t *testing.T) {
-	s := on(
+func TestStepsStartAfterTheirPredecessorsEnd(t *testing.T) {
+	s := newScenario(
 		ConfigMap("a/one", OwnedBy(gone)), ConfigMap("a/two", OwnedBy(gone)),
 		Secret("a/both", OwnedBy(ConfigMap("a/one"), ConfigMap("a/two"))), Pod("a/last", OwnedBy(Secret("a/both"))),
 	)
@@ -66,32 +66,32 @@ func TestAStepComesAfterAllThatItNames(t *testing.T) {
 	}
 }
 
-func TestALongChainIsWalkedToItsEnd(t *testing.T) {
+func TestLongChainOfStepsCompletes(t *testing.T) {
 	objects := []object.Object{Secret("a/s0", OwnedBy(gone))}
 	for i := range 2000 {
 		objects = append(objects, Secret(fmt.Sprintf("a/s%d", i+1), OwnedBy(objects[i])))
 	}
-	s := on(objects...)
+	s := newScenario(objects...)
 	if report := s.run(t.Context()); report.Deleted != len(objects) {
 		t.Errorf("%d deleted", report.Deleted)
 	}
 }
 
-func TestStepsThatWaitForEachOtherAreNotDone(t *testing.T) {
-	s := on(Secret("a/one", OwnedBy(gone)), Secret("a/two", OwnedBy(gone)), Secret("a/three", OwnedBy(gone)))
+func TestStepsInACycleFail(t *testing.T) {
+	s := newScenario(Secret("a/one", OwnedBy(gone)), Secret("a/two", OwnedBy(gone)), Secret("a/three", OwnedBy(gone)))
 	s.plan.Steps[0].After = []string{s.plan.Steps[1].ID}
 	s.plan.Steps[1].After = []string{s.plan.Steps[0].ID}
 	s.plan.Steps[2].After = []string{"nothing"}
-	s.is(t, s.run(t.Context()),
+	s.checkResults(t, s.run(t.Context()),
 		"delete one: failed PrecedingStepNeverEnds",
 		"delete three: failed PrecedingStepNeverEnds",
 		"delete two: failed PrecedingStepNeverEnds")
-	s.sends(t, writes)
+	s.checkRequests(t, writes)
 }
 
-func TestEveryStepIsToldOf(t *testing.T) {
-	s := on(ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))))
-	s.always("delete child", forbidden)
+func TestEveryStepEmitsEvents(t *testing.T) {
+	s := newScenario(ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))))
+	s.failAll("delete child", forbidden)
 	s.run(t.Context())
 	var got []string
 	for _, e := range s.events {
@@ -111,9 +111,9 @@ func TestEveryStepIsToldOf(t *testing.T) {
 	}
 }
 
-func TestAnEmptyPlanIsDoneAtOnce(t *testing.T) {
-	s := on(ConfigMap("a/stays"))
-	if report := s.run(t.Context()); len(report.Results) != 0 || report.Interrupted || len(s.events) != 0 || len(s.calls) != 0 {
-		t.Errorf("%+v, %v, %v", report, s.events, s.calls)
+func TestEmptyPlanSendsNothing(t *testing.T) {
+	s := newScenario(ConfigMap("a/stays"))
+	if report := s.run(t.Context()); len(report.Results) != 0 || report.Interrupted || len(s.events) != 0 || len(s.server.calls) != 0 {
+		t.Errorf("%+v, %v, %v", report, s.events, s.server.calls)
 	}
 }

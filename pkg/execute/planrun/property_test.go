@@ -25,14 +25,14 @@ import (
 )
 
 // planOf is a pass over everything that the snapshot shows.
-func planOf(s *snapshot.Snapshot) (*plan.Plan, *graph.Graph) {
+func newCollectPlan(s *snapshot.Snapshot) (*plan.Plan, *graph.Graph) {
 	g := graph.New(s)
 	return plan.New(g, plan.Options{Mode: plan.Collect}), g
 }
 
 // draw is a random snapshot of a world that can be: random lookups contradict
 // the lists and each other, a server does not.
-func draw(t *rapid.T) *snapshot.Snapshot {
+func drawCluster(t *rapid.T) *snapshot.Snapshot {
 	s := st.Draw(t)
 	view := snapshot.NewView(s)
 	place := func(apiVersion, kind, namespace, name string) string {
@@ -78,7 +78,7 @@ func draw(t *rapid.T) *snapshot.Snapshot {
 }
 
 // states are what is left of every listed object, in words.
-func states(of func(types.UID) *object.Object, s *snapshot.Snapshot) []string {
+func describeStates(of func(types.UID) *object.Object, s *snapshot.Snapshot) []string {
 	var out []string
 	for i := range s.Objects {
 		uid := s.Objects[i].UID
@@ -96,20 +96,20 @@ func states(of func(types.UID) *object.Object, s *snapshot.Snapshot) []string {
 	return out
 }
 
-func (f *fake) state(uid types.UID) *object.Object {
+func (f *fakeServer) state(uid types.UID) *object.Object {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.copy(uid)
 }
 
-// Promise 1 of the design: what is foretold is what happens.
-func TestWhatWasForetoldIsWhatHappens(t *testing.T) {
+// Promise 1 of the design: what is predicted is what happens.
+func TestRunEndsAsPredicted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := draw(t)
-		f := newFake(s)
-		p, g := planOf(s)
-		keeper := &disk{fake: f}
-		report := planrun.Run(t.Context(), p, g, f, keeper, planrun.Options{
+		s := drawCluster(t)
+		f := newFakeServer(s)
+		p, g := newCollectPlan(s)
+		backup := &fakeBackup{server: f}
+		report := planrun.Run(t.Context(), p, g, f, backup, planrun.Options{
 			Common: execute.Options{Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency")}, RequireUnchanged: rapid.Bool().Draw(t, "require unchanged"),
 		})
 		swept := slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
@@ -121,11 +121,11 @@ func TestWhatWasForetoldIsWhatHappens(t *testing.T) {
 			}
 		}
 		model := simulate.NewApplyModel(g, collector.NewJudge(g), nil).Simulate(simulate.Bounds{}).Model
-		foretold := func(uid types.UID) *object.Object { return model.Object(g.Find(uid)) }
-		if diff := cmp.Diff(states(foretold, s), states(f.state, s), cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("foretold (-) and done (+):\n%s", diff)
+		predicted := func(uid types.UID) *object.Object { return model.Object(g.Find(uid)) }
+		if diff := cmp.Diff(describeStates(predicted, s), describeStates(f.state, s), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("predicted (-) and done (+):\n%s", diff)
 		}
-		if again, _ := planOf(f.look()); len(again.Steps) > 0 {
+		if again, _ := newCollectPlan(f.scan()); len(again.Steps) > 0 {
 			t.Fatalf("a second pass would %s %s: %s", again.Steps[0].Action, again.Steps[0].Object.Identity, again.Steps[0].Reason.Message())
 		}
 	})
@@ -134,15 +134,15 @@ func TestWhatWasForetoldIsWhatHappens(t *testing.T) {
 // Promises 2 and 3: whatever others do meanwhile and whatever fails, nothing is
 // deleted that has an owner which is there or may be, and nothing that was not
 // saved in the state in which it goes.
-func TestNothingUnprovenIsDeletedWhateverHappens(t *testing.T) {
+func TestRunDeletesOnlyProvenAndBackedUpObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := draw(t)
-		f := newFake(s)
-		p, g := planOf(s)
-		keeper := &disk{fake: f}
-		chaos := chaos{fake: f, keeper: keeper, seeds: rapid.SliceOfN(rapid.IntRange(0, 39), 200, 200).Draw(t, "faults"), concurrency: rapid.IntRange(1, 4).Draw(t, "concurrency")}
+		s := drawCluster(t)
+		f := newFakeServer(s)
+		p, g := newCollectPlan(s)
+		backup := &fakeBackup{server: f}
+		chaos := chaos{server: f, backup: backup, seeds: rapid.SliceOfN(rapid.IntRange(0, 39), 200, 200).Draw(t, "faults"), concurrency: rapid.IntRange(1, 4).Draw(t, "concurrency")}
 		f.before = chaos.interfere
-		report := planrun.Run(t.Context(), p, g, f, keeper, planrun.Options{Common: execute.Options{Concurrency: chaos.concurrency}})
+		report := planrun.Run(t.Context(), p, g, f, backup, planrun.Options{Common: execute.Options{Concurrency: chaos.concurrency}})
 		for i, r := range report.Results {
 			if r.Status == "" {
 				t.Fatalf("step %s has no result", p.Steps[i].ID)
@@ -156,8 +156,8 @@ func TestNothingUnprovenIsDeletedWhateverHappens(t *testing.T) {
 
 // chaos is other clients and a bad network.
 type chaos struct {
-	fake        *fake
-	keeper      *disk
+	server      *fakeServer
+	backup      *fakeBackup
 	concurrency int
 	seeds       []int
 
@@ -185,11 +185,11 @@ func (c *chaos) interfere(at call) error {
 	case 2:
 		return errors.New("connection reset")
 	case 3, 4, 5:
-		c.fake.edit(uid, func(*object.Object) {})
+		c.server.edit(uid, func(*object.Object) {})
 	case 6:
-		c.fake.edit(uid, nil)
+		c.server.edit(uid, nil)
 	case 7:
-		c.fake.edit(uid, func(o *object.Object) { o.Finalizers = append(slices.Clone(o.Finalizers), "chaos/hold") })
+		c.server.edit(uid, func(o *object.Object) { o.Finalizers = append(slices.Clone(o.Finalizers), "chaos/hold") })
 	case 8, 9:
 		if at.verb != "read" { // of an owner
 			c.own(uid, st.ConfigMap("a/x"))
@@ -200,10 +200,10 @@ func (c *chaos) interfere(at call) error {
 		}
 	case 11:
 		if at.verb == "read" && c.concurrency == 1 { // it becomes solid
-			c.fake.edit(uid, func(o *object.Object) { o.Finalizers = []string{"chaos/hold"} })
+			c.server.edit(uid, func(o *object.Object) { o.Finalizers = []string{"chaos/hold"} })
 		}
 	case 12:
-		if at.verb == "census" {
+		if at.verb == "relist" {
 			return classified{snapshot.TimedOut}
 		}
 	}
@@ -212,9 +212,9 @@ func (c *chaos) interfere(at call) error {
 
 // own gives an object one more owner: one of that kind which is listed, if any.
 func (c *chaos) own(uid types.UID, like object.Object, edits ...st.Edit) {
-	c.fake.edit(uid, func(o *object.Object) {
-		for _, owner := range c.fake.places() {
-			if there := c.fake.objects[owner]; there != nil && there.Kind == like.Kind && there.Namespace == o.Namespace {
+	c.server.edit(uid, func(o *object.Object) {
+		for _, owner := range c.server.uids() {
+			if there := c.server.objects[owner]; there != nil && there.Kind == like.Kind && there.Namespace == o.Namespace {
 				o.Owners = append(slices.Clone(o.Owners), st.To(*there, edits...))
 				return
 			}
@@ -225,24 +225,24 @@ func (c *chaos) own(uid types.UID, like object.Object, edits ...st.Edit) {
 // check looks at a DELETE that is about to be accepted with the eyes of somebody
 // who sees everything as it is at that moment.
 func (c *chaos) check(at call) error {
-	there := c.fake.state(at.at.UID)
+	there := c.server.state(at.at.UID)
 	if at.verb != "delete" || there == nil || there.ResourceVersion != at.rv {
 		return nil
 	}
-	g := graph.New(c.fake.look())
+	g := graph.New(c.server.scan())
 	n := g.Find(at.at.UID)
 	for i, j := range collector.NewJudge(g).Object(n) {
 		owner := there.Owners[i].UID
-		if c.fake.first[owner] != "" && c.fake.state(owner) == nil {
+		if c.server.initial[owner] != "" && c.server.state(owner) == nil {
 			continue // gone for ever, and the run may have been told so
 		}
 		if j.Verdict != collector.Dangling && j.Verdict != collector.Waiting || j.Withheld() {
 			c.wrong = append(c.wrong, fmt.Sprintf("%s goes though %s is %s", at, there.Owners[i], j.Verdict))
 		}
 	}
-	c.fake.mu.Lock()
-	defer c.fake.mu.Unlock()
-	if !c.keeper.has(at.at.UID, at.rv) {
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	if !c.backup.has(at.at.UID, at.rv) {
 		c.wrong = append(c.wrong, at.String()+" goes in a state that was not saved")
 	}
 	return nil

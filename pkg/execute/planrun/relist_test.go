@@ -10,14 +10,14 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func (f *fake) create(o object.Object) {
+func (f *fakeServer) create(o object.Object) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.listed[o.UID] = true
 	f.store(o.UID, &o)
 }
 
-func TestANewBlockerKeepsTheFinalizer(t *testing.T) {
+func TestRelistFindsANewBlockingDependent(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
 	for name, test := range map[string]struct {
 		dependent object.Object
@@ -29,83 +29,85 @@ func TestANewBlockerKeepsTheFinalizer(t *testing.T) {
 		"one that is not new":  {Secret("a/new"), "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := on(owner)
-			s.create(test.dependent)
-			s.is(t, s.run(t.Context()), "remove-finalizer owner: "+test.want)
+			s := newScenario(owner)
+			s.server.create(test.dependent)
+			s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: "+test.want)
 		})
 	}
 }
 
-func TestAnyNewDependentKeepsTheOrphanFinalizer(t *testing.T) {
+func TestRelistKeepsTheOrphanFinalizerForANewDependent(t *testing.T) {
 	owner := ConfigMap("a/owner", Terminating(object.OrphanFinalizer))
-	s := on(owner)
-	s.create(Secret("a/new", OwnedBy(owner)))
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentExists Secret/new")
-	s.sends(t, writes)
+	s := newScenario(owner)
+	s.server.create(Secret("a/new", OwnedBy(owner)))
+	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentExists Secret/new")
+	s.checkRequests(t, writes)
 }
 
-func TestNothingIsConcludedFromALookThatIsNotWhole(t *testing.T) {
+func TestIncompleteRelistKeepsTheFinalizer(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
-	s := on(owner)
-	s.always("census ", errors.New("no route to host"))
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsNotListed no route to host")
-	s.sends(t, writes)
+	s := newScenario(owner)
+	s.failAll("relist ", errors.New("no route to host"))
+	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsNotListed no route to host")
+	s.checkRequests(t, writes)
 
-	s = on(owner)
-	s.then("census ", 1, func() {
-		s.base.Gaps = []snapshot.Gap{{Group: "apps", Resource: "deployments", Reason: snapshot.Forbidden}}
+	s = newScenario(owner)
+	s.onRequest("relist ", 1, func() {
+		s.server.base.Gaps = []snapshot.Gap{{Group: "apps", Resource: "deployments", Reason: snapshot.Forbidden}}
 	})
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsIncomplete deployments.apps (forbidden)")
-	s.sends(t, writes)
+	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsIncomplete deployments.apps (forbidden)")
+	s.checkRequests(t, writes)
 }
 
 // An object of the same name must not lose its finalizer
 // (docs/gc-semantics.md#removing-a-finalizer).
-func TestASuccessorKeepsItsFinalizer(t *testing.T) {
+func TestReplacementObjectKeepsItsFinalizer(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
-	for _, when := range []string{"census ", "patch owner"} {
-		s := on(owner)
-		s.then(when, 1, func() {
-			s.edit(uid(owner), nil)
-			s.create(ConfigMap("a/owner", Foreground(), UID("successor")))
+	for _, when := range []string{"relist ", "patch owner"} {
+		s := newScenario(owner)
+		s.onRequest(when, 1, func() {
+			s.server.edit(uid(owner), nil)
+			s.server.create(ConfigMap("a/owner", Foreground(), UID("successor")))
 		})
-		s.is(t, s.run(t.Context()), "remove-finalizer owner: skipped ObjectGone")
-		if s.state("successor") == nil {
+		s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: skipped ObjectGone")
+		if s.server.state("successor") == nil {
 			t.Error("the successor was released")
 		}
 	}
 }
 
-func TestAChangeThatTheCensusShowsNeedsNoSecondRead(t *testing.T) {
+func TestChangeFoundByTheRelistIsNotReadAgain(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
-	s := on(owner)
-	s.then("census ", 1, func() { s.edit(uid(owner), func(o *object.Object) { o.Finalizers = append(o.Finalizers, "x/y") }) })
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: done")
-	s.sends(t, []string{"examine", "patch"}, "patch owner")
+	s := newScenario(owner)
+	s.onRequest("relist ", 1, func() {
+		s.server.edit(uid(owner), func(o *object.Object) { o.Finalizers = append(o.Finalizers, "x/y") })
+	})
+	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: done")
+	s.checkRequests(t, []string{"verify", "patch"}, "patch owner")
 }
 
-func TestTheFinalizerIsReleasedOfABusyObjectWithOneLook(t *testing.T) {
+func TestFinalizerOfABusyObjectNeedsOneRelist(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
-	s := on(owner)
+	s := newScenario(owner)
 	for i := range 5 {
-		s.then("patch owner", i+1, func() { s.edit(uid(owner), func(*object.Object) {}) })
+		s.onRequest("patch owner", i+1, func() { s.server.edit(uid(owner), func(*object.Object) {}) })
 	}
-	s.is(t, s.run(t.Context()), "remove-finalizer owner: done")
-	s.sends(t, []string{"census"}, "census ")
+	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: done")
+	s.checkRequests(t, []string{"relist"}, "relist ")
 }
 
 // A look is dear: all that are ready share one that begins after they were.
-func TestManyFinalizersShareALook(t *testing.T) {
+func TestFinalizersShareRelists(t *testing.T) {
 	var owners []object.Object
 	for i := range 50 {
 		owners = append(owners, ConfigMap(fmt.Sprintf("a/owner%d", i), Foreground()))
 	}
-	s := on(owners...)
+	s := newScenario(owners...)
 	s.options.Common.Concurrency = 2
 	running := make(chan struct{})
-	s.then("census ", 1, func() { <-running })
+	s.onRequest("relist ", 1, func() { <-running })
 	started := 0
-	s.listen = func(kind string) {
+	s.onEvent = func(kind string) {
 		if kind == "started" {
 			if started++; started == len(owners) {
 				close(running) // all others wait for the next look, and hold no slot
@@ -115,7 +117,7 @@ func TestManyFinalizersShareALook(t *testing.T) {
 	if report := s.run(t.Context()); report.Changed != len(owners) {
 		t.Errorf("%+v", report)
 	}
-	if n := len(s.sent("census")); n > 3 {
+	if n := len(s.server.sent("relist")); n > 3 {
 		t.Errorf("%d looks for %d finalizers", n, len(owners))
 	}
 }

@@ -27,9 +27,9 @@ var (
 	stale = To(Deployment("a/web", UID("before")), Controlling)
 )
 
-// repairing is a scene in which everything is to be mended.
-func repairing(objects ...object.Object) *scene {
-	s := on(objects...)
+// repairing is a scenario in which everything is to be mended.
+func repairScenario(objects ...object.Object) *scenario {
+	s := newScenario(objects...)
 	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{})
 	return s
 }
@@ -42,72 +42,72 @@ func references(o *object.Object) []string {
 	return out
 }
 
-func (s *scene) has(t *testing.T, o object.Object, want ...string) {
+func (s *scenario) checkReferences(t *testing.T, o object.Object, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, references(s.state(o.UID)), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, references(s.server.state(o.UID)), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("references of %s (-want +got):\n%s", o, diff)
 	}
 }
 
-func TestARepairChangesTheReferencesMeantAndNoOther(t *testing.T) {
+func TestRepairChangesOnlyThePlannedReferences(t *testing.T) {
 	stays := ConfigMap("a/stays")
 	x := Secret("a/x", Owned(To(stays, Named("gone")), stale, To(stays), To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role"))))
-	s := repairing(web, stays, Role("a/r"), x)
-	s.is(t, s.run(t.Context()), "relink x: done", "update-version x: done", "unlink x: done")
-	s.has(t, x, "apps/v1 web Deployment/a/web true", "v1 stays ConfigMap/a/stays false", "rbac.authorization.k8s.io/v1 r Role/a/r false")
+	s := repairScenario(web, stays, Role("a/r"), x)
+	s.checkResults(t, s.run(t.Context()), "relink x: done", "update-version x: done", "unlink x: done")
+	s.checkReferences(t, x, "apps/v1 web Deployment/a/web true", "v1 stays ConfigMap/a/stays false", "rbac.authorization.k8s.io/v1 r Role/a/r false")
 }
 
-func TestWhatIsMendedIsSavedBefore(t *testing.T) {
+func TestRepairBacksUpFirst(t *testing.T) {
 	x := Secret("a/x", Owned(stale, To(gone)))
-	s := repairing(web, x)
-	first := s.state(uid(x)).ResourceVersion
+	s := repairScenario(web, x)
+	first := s.server.state(uid(x)).ResourceVersion
 	s.run(t.Context())
-	s.sends(t, []string{"keep", "patch"}, "keep x", "patch x", "patch x")
-	if !slices.Equal(s.disk.kept[uid(x)], []string{first}) {
-		t.Errorf("saved as %q, it was %s", s.disk.kept[uid(x)], first)
+	s.checkRequests(t, []string{"backup", "patch"}, "backup x", "patch x", "patch x")
+	if !slices.Equal(s.backup.versions[uid(x)], []string{first}) {
+		t.Errorf("saved as %q, it was %s", s.backup.versions[uid(x)], first)
 	}
 }
 
-func TestWhatCannotBeSavedIsNotMended(t *testing.T) {
+func TestRepairFailsWithoutABackup(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
-	s := repairing(web, x)
-	s.disk.fails = map[string]error{"x": errors.New("disk full")}
-	s.is(t, s.run(t.Context()), "relink x: failed BackupFailed save x: disk full")
-	s.sends(t, writes)
+	s := repairScenario(web, x)
+	s.backup.fails = map[string]error{"x": errors.New("disk full")}
+	s.checkResults(t, s.run(t.Context()), "relink x: failed BackupFailed save x: disk full")
+	s.checkRequests(t, writes)
 }
 
-func TestTheNewOwnerIsReadRightBeforeTheWrite(t *testing.T) {
+func TestRepairReadsTheNewOwnerFirst(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
 	for name, c := range map[string]struct {
-		meanwhile func(*scene)
+		meanwhile func(*scenario)
 		want      string
 	}{
 		"it is gone": {
-			func(s *scene) { s.edit(uid(web), nil) },
+			func(s *scenario) { s.server.edit(uid(web), nil) },
 			"relink x: skipped NewOwnerGone Deployment/web",
 		},
 		"it is being deleted": {
-			func(s *scene) { s.edit(uid(web), func(o *object.Object) { Terminating("x/y")(o) }) },
+			func(s *scenario) { s.server.edit(uid(web), func(o *object.Object) { Terminating("x/y")(o) }) },
 			"relink x: skipped NewOwnerTerminating Deployment/web",
 		},
 		"it cannot be read": {
-			func(s *scene) { s.always("read web", forbidden) },
+			func(s *scenario) { s.failAll("read web", forbidden) },
 			"relink x: failed DependencyReadFailed Deployment/web forbidden refused: forbidden",
 		},
 		"it changed in what does not matter": {
-			func(s *scene) { s.edit(uid(web), func(*object.Object) {}) },
+			func(s *scenario) { s.server.edit(uid(web), func(*object.Object) {}) },
 			"relink x: done",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := repairing(web, x)
+			s := repairScenario(web, x)
 			c.meanwhile(s)
-			s.is(t, s.run(t.Context()), c.want)
+			s.checkResults(t, s.run(t.Context()), c.want)
 		})
 	}
 }
 
-func TestWhatOthersChangedIsJudgedAnew(t *testing.T) {
+func TestRepairDecidesAgainOnAChangedObject(t *testing.T) {
 	x := Secret("a/x", Owned(stale, To(gone)))
 	for name, c := range map[string]struct {
 		change func(*object.Object)
@@ -139,65 +139,65 @@ func TestWhatOthersChangedIsJudgedAnew(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := repairing(web, x)
-			s.then("patch x", 1, func() { s.edit(uid(x), c.change) })
-			s.is(t, s.run(t.Context()), c.want...)
+			s := repairScenario(web, x)
+			s.onRequest("patch x", 1, func() { s.server.edit(uid(x), c.change) })
+			s.checkResults(t, s.run(t.Context()), c.want...)
 		})
 	}
 }
 
 // By extensions/v1beta1 nobody can ask for a Deployment any more.
-func TestAnOwnerThatIsServedInAnotherGroupIsReadAnewThere(t *testing.T) {
+func TestRepairReadsAnOwnerServedInAnotherGroup(t *testing.T) {
 	x := Secret("a/x", Owned(To(web, As("extensions/v1beta1", "Deployment"))))
-	s := repairing(web, x)
-	s.then("patch x", 1, func() { s.edit(uid(x), func(*object.Object) {}) })
-	s.is(t, s.run(t.Context()), "update-version x: done")
-	s.has(t, x, "apps/v1 web Deployment/a/web false")
+	s := repairScenario(web, x)
+	s.onRequest("patch x", 1, func() { s.server.edit(uid(x), func(*object.Object) {}) })
+	s.checkResults(t, s.run(t.Context()), "update-version x: done")
+	s.checkReferences(t, x, "apps/v1 web Deployment/a/web false")
 }
 
-func TestWhatIsGoneIsNotMended(t *testing.T) {
+func TestRepairSkipsAnObjectThatIsGone(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
-	s := repairing(web, x)
-	s.then("patch x", 1, func() { s.edit(uid(x), nil) })
-	s.is(t, s.run(t.Context()), "relink x: skipped ObjectGone")
+	s := repairScenario(web, x)
+	s.onRequest("patch x", 1, func() { s.server.edit(uid(x), nil) })
+	s.checkResults(t, s.run(t.Context()), "relink x: skipped ObjectGone")
 }
 
-func TestAReferenceThatIsTakenAwayOnDemandStaysDead(t *testing.T) {
+func TestUserSelectedUnlinkSurvivesAConflict(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
-	s := repairing(web, x)
+	s := repairScenario(web, x)
 	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{Fix: repair.Unlink})
-	s.then("patch x", 1, func() { s.edit(uid(x), func(*object.Object) {}) })
-	s.is(t, s.run(t.Context()), "unlink x: done")
-	s.has(t, x)
+	s.onRequest("patch x", 1, func() { s.server.edit(uid(x), func(*object.Object) {}) })
+	s.checkResults(t, s.run(t.Context()), "unlink x: done")
+	s.checkReferences(t, x)
 }
 
-func TestARehearsalOfARepairSendsEveryStep(t *testing.T) {
+func TestDryRunOfARepairSendsEveryStep(t *testing.T) {
 	x := Secret("a/x", Owned(To(gone), stale, To(Role("a/r"), As("rbac.authorization.k8s.io/v1alpha1", "Role"))))
-	s := repairing(web, x, Role("a/r"))
-	s.dry, s.options.Common.DryRun = true, true
-	s.is(t, s.run(t.Context()), "relink x: done", "update-version x: done", "unlink x: done")
-	s.sends(t, []string{"patch", "keep"}, "patch x", "patch x", "patch x")
-	s.has(t, x, references(&x)...)
+	s := repairScenario(web, x, Role("a/r"))
+	s.server.dry, s.options.Common.DryRun = true, true
+	s.checkResults(t, s.run(t.Context()), "relink x: done", "update-version x: done", "unlink x: done")
+	s.checkRequests(t, []string{"patch", "backup"}, "patch x", "patch x", "patch x")
+	s.checkReferences(t, x, references(&x)...)
 }
 
-func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
+func TestRepairIsCompleteAndCreatesNoGarbage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := draw(t)
-		f := newFake(s)
+		s := drawCluster(t)
+		f := newFakeServer(s)
 		g := graph.New(s)
-		doomed := lost(s)
+		doomed := doomedObjects(s)
 		p := plan.NewRepair(g, plan.RepairOptions{})
-		report := planrun.Run(t.Context(), p, g, f, &disk{fake: f}, planrun.Options{Common: execute.Options{Concurrency: 3}})
+		report := planrun.Run(t.Context(), p, g, f, &fakeBackup{server: f}, planrun.Options{Common: execute.Options{Concurrency: 3}})
 		for i, r := range report.Results {
 			if r.Status != event.Done {
 				t.Fatalf("%s of %s: %s", p.Steps[i].Action, p.Steps[i].Object, describeResult(r))
 			}
 		}
-		after := f.look()
+		after := f.scan()
 		if again := plan.NewRepair(graph.New(after), plan.RepairOptions{}); len(again.Steps) > 0 {
 			t.Fatalf("left: %s of %s: %s", again.Steps[0].Action, again.Steps[0].Object, again.Steps[0].Reason.Message())
 		}
-		for uid := range lost(after) {
+		for uid := range doomedObjects(after) {
 			if !doomed[uid] {
 				t.Fatalf("%s is garbage by the repair", uid)
 			}
@@ -206,7 +206,7 @@ func TestARepairLeavesNothingForASecondOneAndMakesNothingGarbage(t *testing.T) {
 }
 
 // lost are the objects that a pass of the collector would delete, and nobody has yet.
-func lost(s *snapshot.Snapshot) map[string]bool {
+func doomedObjects(s *snapshot.Snapshot) map[string]bool {
 	out, g := map[string]bool{}, graph.New(s)
 	for _, o := range plan.New(g, plan.Options{}).Outcomes {
 		if o.State != plan.Changed && !g.Object(g.Find(o.Object.UID)).Terminating() {
@@ -216,16 +216,16 @@ func lost(s *snapshot.Snapshot) map[string]bool {
 	return out
 }
 
-func TestAReferenceThatSomebodyGivesUpGoesWhetherItHoldsOrNot(t *testing.T) {
+func TestUserSelectedReferenceIsRemovedEvenIfItsOwnerExists(t *testing.T) {
 	egg, hen := ConfigMap("a/egg", Foreground()), Secret("a/hen", Foreground())
 	Owned(To(hen, Blocking))(&egg)
 	Owned(To(egg, Blocking))(&hen)
-	s := on(egg, hen)
+	s := newScenario(egg, hen)
 	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{
 		Fix: repair.Unlink, References: []types.UID{hen.UID}, Within: func(n graph.Node) bool { return s.graph.UID(n) == egg.UID },
 	})
-	s.then("patch egg", 1, func() { s.edit(uid(egg), func(*object.Object) {}) })
-	s.is(t, s.run(t.Context()), "unlink egg: done")
-	s.has(t, egg)
-	s.has(t, hen, references(&hen)...)
+	s.onRequest("patch egg", 1, func() { s.server.edit(uid(egg), func(*object.Object) {}) })
+	s.checkResults(t, s.run(t.Context()), "unlink egg: done")
+	s.checkReferences(t, egg)
+	s.checkReferences(t, hen, references(&hen)...)
 }

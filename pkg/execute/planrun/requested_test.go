@@ -18,61 +18,61 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// asking is a scene in which somebody deletes the first of the objects.
-func asking(hand collector.Actor, policy metav1.DeletionPropagation, objects ...object.Object) *scene {
+// asking is a scenario in which somebody deletes the first of the objects.
+func deletionScenario(hand collector.Actor, policy metav1.DeletionPropagation, objects ...object.Object) *scenario {
 	s := New(Serving(Containers()...), Listing(objects...))
-	f := newFake(s)
+	f := newFakeServer(s)
 	g := graph.New(s)
 	p := plan.New(g, plan.Deletion(hand, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
-	return &scene{fake: f, plan: p, graph: g, disk: &disk{fake: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
+	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
 }
 
-func TestWhatIsAskedForIsDoneThoughNoCollectorWould(t *testing.T) {
-	owner, keeper := Secret("a/owner"), Secret("a/keeper")
-	s := asking(collector.ActorClient, metav1.DeletePropagationForeground, Secret("a/owner", OwnedBy(keeper)), keeper, ConfigMap("a/x", Owned(To(owner, Blocking))))
-	s.is(t, s.run(t.Context()), "delete owner: done", "delete x: done", "remove-finalizer owner: done")
-	s.sends(t, writes, "delete owner", "delete x", "patch owner")
+func TestRequestedStepNeedsNoDecisionOfTheCollector(t *testing.T) {
+	owner, backup := Secret("a/owner"), Secret("a/backup")
+	s := deletionScenario(collector.ActorClient, metav1.DeletePropagationForeground, Secret("a/owner", OwnedBy(backup)), backup, ConfigMap("a/x", Owned(To(owner, Blocking))))
+	s.checkResults(t, s.run(t.Context()), "delete owner: done", "delete x: done", "remove-finalizer owner: done")
+	s.checkRequests(t, writes, "delete owner", "delete x", "patch owner")
 }
 
-func TestOnlyWhatIsAskedForIsDoneWhereTheClusterDoesTheRest(t *testing.T) {
+func TestRequestedOnlyLeavesOtherStepsToTheCluster(t *testing.T) {
 	owner := Secret("a/owner")
-	s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)), Pod("a/p", OwnedBy(ConfigMap("a/x"))))
+	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)), Pod("a/p", OwnedBy(ConfigMap("a/x"))))
 	s.options.RequestedOnly = true
 	r := s.run(t.Context())
-	s.is(t, r, "delete owner: done", "delete x:", "delete p:")
-	s.sends(t, writes, "delete owner")
+	s.checkResults(t, r, "delete owner: done", "delete x:", "delete p:")
+	s.checkRequests(t, writes, "delete owner")
 	if r.Deleted != 1 || r.Skipped != 0 || r.Failed != 0 {
 		t.Errorf("counted %+v", r)
 	}
-	saved := s.sent("keep")
+	saved := s.server.sent("backup")
 	slices.Sort(saved)
-	if want := []string{"keep owner", "keep p", "keep x"}; !slices.Equal(saved, want) {
+	if want := []string{"backup owner", "backup p", "backup x"}; !slices.Equal(saved, want) {
 		t.Errorf("saved %q, want %q", saved, want)
 	}
 }
 
-func TestNothingIsWaitedForWhereTheClusterDoesTheRest(t *testing.T) {
-	s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, Pod("a/p", Running()))
-	s.options.RequestedOnly, s.prompt = true, false
-	s.is(t, s.run(t.Context()), "delete p: done")
-	s.sends(t, []string{"await"})
+func TestRequestedOnlyDoesNotWaitForDeletion(t *testing.T) {
+	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, Pod("a/p", Running()))
+	s.options.RequestedOnly, s.server.prompt = true, false
+	s.checkResults(t, s.run(t.Context()), "delete p: done")
+	s.checkRequests(t, []string{"wait"})
 }
 
-func TestWhatIsAskedForIsNotDoneOnWhatWasNotShown(t *testing.T) {
+func TestRequestedStepIsSkippedOnAChangedObject(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*object.Object)
 		status event.Status
 		says   string
 	}{
 		"nothing that matters changed": {func(o *object.Object) { o.Labels = map[string]string{"a": "b"} }, event.Done, ""},
-		"it has another owner":         {OwnedBy(Secret("a/keeper")), event.Skipped, "ObjectChanged OwnersChanged"},
+		"it has another owner":         {OwnedBy(Secret("a/backup")), event.Skipped, "ObjectChanged OwnersChanged"},
 		"it has another finalizer":     {Held("x/y"), event.Skipped, "ObjectChanged FinalizersChanged"},
 		"somebody was faster":          {Terminating(), event.Skipped, "ObjectChanged AlreadyTerminating"},
 		"it is gone":                   {nil, event.Skipped, "AlreadyGone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, Secret("a/owner"), Secret("a/keeper"))
-			s.then("delete owner", 1, func() { s.edit(uid(Secret("a/owner")), c.change) })
+			s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, Secret("a/owner"), Secret("a/backup"))
+			s.onRequest("delete owner", 1, func() { s.server.edit(uid(Secret("a/owner")), c.change) })
 			r := s.run(t.Context())
 			if got := r.Results[0]; got.Status != c.status || describeReason(got.Reason) != c.says {
 				t.Error(describeResult(got))
@@ -82,25 +82,25 @@ func TestWhatIsAskedForIsNotDoneOnWhatWasNotShown(t *testing.T) {
 }
 
 // What cannot be saved is not set in motion either.
-func TestWhatWouldGoUnsavedIsNotAskedFor(t *testing.T) {
+func TestRequestedStepFailsIfADependentIsNotBackedUp(t *testing.T) {
 	owner := Secret("a/owner")
-	s := asking(collector.ActorControllerManager, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)))
+	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)))
 	s.options.RequestedOnly = true
-	s.disk.fails = map[string]error{"x": errors.New("disk full")}
-	s.is(t, s.run(t.Context()), "delete owner: failed BackupFailed save x: disk full", "delete x:")
-	s.sends(t, writes)
+	s.backup.fails = map[string]error{"x": errors.New("disk full")}
+	s.checkResults(t, s.run(t.Context()), "delete owner: failed BackupFailed save x: disk full", "delete x:")
+	s.checkRequests(t, writes)
 }
 
-func TestWhatWouldBeTakenAlongUnsavedKeepsItsNamespace(t *testing.T) {
-	s := asking(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
-	s.disk.fails = map[string]error{"x": errors.New("disk full")}
-	s.is(t, s.run(t.Context()), "delete a: failed BackupFailed save x: disk full")
-	s.sends(t, writes)
+func TestRequestedStepFailsIfContentsAreNotBackedUp(t *testing.T) {
+	s := deletionScenario(collector.ActorClient, metav1.DeletePropagationBackground, Namespace("a"), Secret("a/x"))
+	s.backup.fails = map[string]error{"x": errors.New("disk full")}
+	s.checkResults(t, s.run(t.Context()), "delete a: failed BackupFailed save x: disk full")
+	s.checkRequests(t, writes)
 }
 
-func TestASecondPolicyIsAskedFor(t *testing.T) {
-	s := asking(collector.ActorControllerManager, metav1.DeletePropagationForeground, Secret("a/owner", Terminating("x/y")))
+func TestRequestedStepDeletesATerminatingObjectAgain(t *testing.T) {
+	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationForeground, Secret("a/owner", Terminating("x/y")))
 	s.options.RequestedOnly = true
-	s.is(t, s.run(t.Context()), "delete owner: done", "remove-finalizer owner:")
-	s.sends(t, writes, "delete owner")
+	s.checkResults(t, s.run(t.Context()), "delete owner: done", "remove-finalizer owner:")
+	s.checkRequests(t, writes, "delete owner")
 }

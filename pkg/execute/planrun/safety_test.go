@@ -18,17 +18,17 @@ import (
 
 var forbidden = classified{snapshot.Forbidden}
 
-func TestEveryWriteIsBoundToTheStateThatWasDecidedOn(t *testing.T) {
+func TestWritesHaveTheDecidedStateAsPrecondition(t *testing.T) {
 	stays := Secret("a/stays")
-	s := on(
+	s := newScenario(
 		stays, ConfigMap("a/unlinked", OwnedBy(gone, stays)),
 		ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))),
 		ConfigMap("a/going", Foreground()), Secret("a/blocker", Owned(To(ConfigMap("a/going"), Blocking))),
 	)
 	bound := true
-	s.before = func(c call) error {
+	s.server.before = func(c call) error {
 		if slices.Contains(writes, c.verb) {
-			there := s.state(c.at.UID)
+			there := s.server.state(c.at.UID)
 			bound = bound && there != nil && c.rv != "" && c.rv == there.ResourceVersion
 		}
 		return nil
@@ -39,100 +39,100 @@ func TestEveryWriteIsBoundToTheStateThatWasDecidedOn(t *testing.T) {
 	}
 }
 
-func TestADependentOfAWaitingOwnerThatBecameSolidIsKept(t *testing.T) {
+func TestKeepsADependentWhoseWaitingOwnerBecameSolid(t *testing.T) {
 	owner := ConfigMap("a/owner", Terminating(object.ForegroundFinalizer, "x/y"))
-	s := on(owner, Secret("a/child", OwnedBy(owner)))
-	s.edit(uid(owner), func(o *object.Object) { o.Finalizers = []string{"x/y"} })
-	s.is(t, s.run(t.Context()),
+	s := newScenario(owner, Secret("a/child", OwnedBy(owner)))
+	s.server.edit(uid(owner), func(o *object.Object) { o.Finalizers = []string{"x/y"} })
+	s.checkResults(t, s.run(t.Context()),
 		"delete child: skipped OwnerStillExists ConfigMap/owner",
 		"remove-finalizer owner: skipped AlreadyDone")
-	s.sends(t, writes)
+	s.checkRequests(t, writes)
 }
 
-func TestAReferenceToAWaitingOwnerThatBecameSolidIsKept(t *testing.T) {
+func TestKeepsAReferenceToAWaitingOwnerThatBecameSolid(t *testing.T) {
 	owner, stays := ConfigMap("a/owner", Terminating(object.ForegroundFinalizer, "x/y")), ConfigMap("a/stays")
-	s := on(owner, stays, Secret("a/child", OwnedBy(owner, stays)))
-	s.edit(uid(owner), func(o *object.Object) { o.Finalizers = []string{"x/y"} })
+	s := newScenario(owner, stays, Secret("a/child", OwnedBy(owner, stays)))
+	s.server.edit(uid(owner), func(o *object.Object) { o.Finalizers = []string{"x/y"} })
 	report := s.run(t.Context())
-	if r := report.Results[0]; r.Status != "skipped" || len(s.state(uid(Secret("a/child"))).Owners) != 2 {
+	if r := report.Results[0]; r.Status != "skipped" || len(s.server.state(uid(Secret("a/child"))).Owners) != 2 {
 		t.Errorf("%+v", r)
 	}
 }
 
-func TestAWaitingOwnerIsReadAgainBeforeEveryAttempt(t *testing.T) {
+func TestReadsAWaitingOwnerBeforeEveryAttempt(t *testing.T) {
 	owner := ConfigMap("a/owner", Terminating(object.ForegroundFinalizer, "x/y"))
 	child := Secret("a/child", OwnedBy(owner))
-	s := on(owner, child)
-	s.then("delete child", 1, func() {
-		s.edit(uid(child), func(*object.Object) {})
-		s.edit(uid(owner), func(o *object.Object) { o.Finalizers = []string{"x/y"} })
+	s := newScenario(owner, child)
+	s.onRequest("delete child", 1, func() {
+		s.server.edit(uid(child), func(*object.Object) {})
+		s.server.edit(uid(owner), func(o *object.Object) { o.Finalizers = []string{"x/y"} })
 	})
 	report := s.run(t.Context())
-	if r := report.Results[0]; describeReason(r.Reason) != "ObjectChanged OwnerStillExists ConfigMap/owner" || s.state(uid(child)) == nil {
+	if r := report.Results[0]; describeReason(r.Reason) != "ObjectChanged OwnerStillExists ConfigMap/owner" || s.server.state(uid(child)) == nil {
 		t.Errorf("%+v", report.Results)
 	}
 }
 
 // A waiting owner may get another owner itself, and that decides nothing: but it
 // has to be understood.
-func TestAWaitingOwnerWithOtherReferencesIsUnderstood(t *testing.T) {
+func TestAcceptsAWaitingOwnerWhoseReferencesChanged(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
-	s := on(owner, ConfigMap("a/x"), Secret("a/child", Owned(To(owner, Blocking))))
-	s.edit(uid(owner), func(o *object.Object) { o.Owners = []object.Reference{To(ConfigMap("a/x"))} })
-	s.is(t, s.run(t.Context()), "delete child: done", "remove-finalizer owner: done")
-	s.sends(t, []string{"read", "examine", "delete", "patch"}, "read owner", "examine owner", "delete child", "patch owner")
+	s := newScenario(owner, ConfigMap("a/x"), Secret("a/child", Owned(To(owner, Blocking))))
+	s.server.edit(uid(owner), func(o *object.Object) { o.Owners = []object.Reference{To(ConfigMap("a/x"))} })
+	s.checkResults(t, s.run(t.Context()), "delete child: done", "remove-finalizer owner: done")
+	s.checkRequests(t, []string{"read", "verify", "delete", "patch"}, "read owner", "verify owner", "delete child", "patch owner")
 }
 
-func TestAWaitingOwnerThatCannotBeReadKeepsItsDependents(t *testing.T) {
+func TestKeepsDependentsOfAWaitingOwnerThatCannotBeRead(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
-	s := on(owner, Secret("a/child", Owned(To(owner, Blocking))))
-	s.always("read owner", forbidden)
-	s.is(t, s.run(t.Context()),
+	s := newScenario(owner, Secret("a/child", Owned(To(owner, Blocking))))
+	s.failAll("read owner", forbidden)
+	s.checkResults(t, s.run(t.Context()),
 		"delete child: failed DependencyReadFailed ConfigMap/owner forbidden refused: forbidden",
 		"remove-finalizer owner: skipped DependentBlocks Secret/child")
-	s.sends(t, writes)
+	s.checkRequests(t, writes)
 }
 
-func TestAnOwnerProvenAbsentIsNotAskedAgain(t *testing.T) {
-	s := on(ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))))
-	s.is(t, s.run(t.Context()), "delete parent: done", "delete child: done")
-	s.sends(t, []string{"read", "examine", "census", "delete"}, "delete parent", "delete child")
+func TestDoesNotReadAnAbsentOwnerAgain(t *testing.T) {
+	s := newScenario(ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))))
+	s.checkResults(t, s.run(t.Context()), "delete parent: done", "delete child: done")
+	s.checkRequests(t, []string{"read", "verify", "relist", "delete"}, "delete parent", "delete child")
 }
 
-func TestAnUnrelatedChangeDoesNotKeepAnObject(t *testing.T) {
+func TestDeletesAnObjectAfterAnUnrelatedChange(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone))
-	s := on(child)
-	s.then("delete child", 1, func() { s.edit(uid(child), func(*object.Object) {}) })
-	s.is(t, s.run(t.Context()), "delete child: done")
-	s.sends(t, []string{"keep", "delete", "examine"}, "keep child", "delete child", "examine child", "keep child", "delete child")
+	s := newScenario(child)
+	s.onRequest("delete child", 1, func() { s.server.edit(uid(child), func(*object.Object) {}) })
+	s.checkResults(t, s.run(t.Context()), "delete child: done")
+	s.checkRequests(t, []string{"backup", "delete", "verify"}, "backup child", "delete child", "verify child", "backup child", "delete child")
 }
 
-func TestABusyObjectIsNotStarved(t *testing.T) {
+func TestDeletesABusyObject(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone))
-	s := on(child)
+	s := newScenario(child)
 	for i := range 19 {
-		s.then("delete child", i+1, func() { s.edit(uid(child), func(*object.Object) {}) })
+		s.onRequest("delete child", i+1, func() { s.server.edit(uid(child), func(*object.Object) {}) })
 	}
-	s.is(t, s.run(t.Context()), "delete child: done")
+	s.checkResults(t, s.run(t.Context()), "delete child: done")
 }
 
-func TestAnObjectThatNeverRestsFailsInTheEnd(t *testing.T) {
+func TestGivesUpOnAnObjectThatKeepsChanging(t *testing.T) {
 	child, stays := Secret("a/child", OwnedBy(gone)), Secret("a/stays")
 	other := Secret("a/other", OwnedBy(gone, stays))
-	s := on(child, stays, other)
-	s.before = func(c call) error {
-		s.edit(c.at.UID, func(*object.Object) {})
+	s := newScenario(child, stays, other)
+	s.server.before = func(c call) error {
+		s.server.edit(c.at.UID, func(*object.Object) {})
 		return nil
 	}
-	s.is(t, s.run(t.Context()),
+	s.checkResults(t, s.run(t.Context()),
 		"unlink other: failed KeepsChanging 20",
 		"delete child: failed KeepsChanging 20")
-	if n := len(s.sent("patch")); n != 20 {
+	if n := len(s.server.sent("patch")); n != 20 {
 		t.Errorf("patched %d times", n)
 	}
 }
 
-func TestAnObjectWhoseOwnersChangedIsDecidedAgain(t *testing.T) {
+func TestDecidesAgainOnAChangedObject(t *testing.T) {
 	stays, child := ConfigMap("a/stays"), Secret("a/child", OwnedBy(gone))
 	for name, test := range map[string]struct {
 		change func(*object.Object)
@@ -146,132 +146,132 @@ func TestAnObjectWhoseOwnersChangedIsDecidedAgain(t *testing.T) {
 		"held by a new hand": {func(o *object.Object) { o.Finalizers = []string{"x/y"} }, "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, when := range []string{"keep child", "delete child"} {
-				s := on(stays, child)
-				s.then(when, 1, func() { s.edit(uid(child), test.change) })
-				s.is(t, s.run(t.Context()), "delete child: "+test.want)
+			for _, when := range []string{"backup child", "delete child"} {
+				s := newScenario(stays, child)
+				s.onRequest(when, 1, func() { s.server.edit(uid(child), test.change) })
+				s.checkResults(t, s.run(t.Context()), "delete child: "+test.want)
 			}
 		})
 	}
 }
 
 // The lost answer of a patch that was made: a second one finds nothing to do.
-func TestAPatchThatWasMadeAlreadyIsNotMadeTwice(t *testing.T) {
+func TestSkipsAPatchThatWasMadeAlready(t *testing.T) {
 	stays := ConfigMap("a/stays")
 	child := Secret("a/child", OwnedBy(gone, stays))
-	s := on(stays, child)
-	s.then("patch child", 1, func() { s.edit(uid(child), func(o *object.Object) { o.Owners = o.Owners[1:] }) })
-	s.is(t, s.run(t.Context()), "unlink child: skipped ObjectChanged AlreadyDone")
+	s := newScenario(stays, child)
+	s.onRequest("patch child", 1, func() { s.server.edit(uid(child), func(o *object.Object) { o.Owners = o.Owners[1:] }) })
+	s.checkResults(t, s.run(t.Context()), "unlink child: skipped ObjectChanged AlreadyDone")
 }
 
 // Of two references with one UID only the one that is meant goes, wherever it
 // stands by then.
-func TestOnlyTheReferenceThatIsMeantGoes(t *testing.T) {
+func TestRemovesOnlyThePlannedReference(t *testing.T) {
 	stays := ConfigMap("a/stays")
 	child := Secret("a/child", Owned(To(stays, Named("other")), To(stays)))
-	s := on(stays, child)
-	s.then("patch child", 1, func() {
-		s.edit(uid(child), func(o *object.Object) { slices.Reverse(o.Owners) })
+	s := newScenario(stays, child)
+	s.onRequest("patch child", 1, func() {
+		s.server.edit(uid(child), func(o *object.Object) { slices.Reverse(o.Owners) })
 	})
-	s.is(t, s.run(t.Context()), "unlink child: done")
-	if left := s.state(uid(child)).Owners; len(left) != 1 || left[0].Name != "stays" {
+	s.checkResults(t, s.run(t.Context()), "unlink child: done")
+	if left := s.server.state(uid(child)).Owners; len(left) != 1 || left[0].Name != "stays" {
 		t.Errorf("left: %v", left)
 	}
 }
 
-func TestWhatCannotBeReadAgainAfterAConflictIsLeft(t *testing.T) {
+func TestFailsIfAnObjectCannotBeReadAfterAConflict(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone))
-	s := on(child)
-	s.then("delete child", 1, func() { s.edit(uid(child), func(*object.Object) {}) })
-	s.always("examine child", forbidden)
-	s.is(t, s.run(t.Context()), "delete child: failed RereadFailed forbidden refused: forbidden true")
+	s := newScenario(child)
+	s.onRequest("delete child", 1, func() { s.server.edit(uid(child), func(*object.Object) {}) })
+	s.failAll("verify child", forbidden)
+	s.checkResults(t, s.run(t.Context()), "delete child: failed RereadFailed forbidden refused: forbidden true")
 }
 
-func TestWhatOthersDidIsNotDoneAgain(t *testing.T) {
+func TestSkipsWhatOthersHaveDone(t *testing.T) {
 	child, stays := Secret("a/child", OwnedBy(gone)), ConfigMap("a/stays")
 	other := Secret("a/other", OwnedBy(gone, stays))
 	grandchild := Pod("a/grandchild", OwnedBy(child))
-	s := on(child, stays, other, grandchild)
-	s.then("delete child", 1, func() { s.edit(uid(child), nil) })
-	s.then("patch other", 1, func() { s.edit(uid(other), nil) })
-	s.is(t, s.run(t.Context()), "unlink other: skipped ObjectGone", "delete child: skipped AlreadyGone", "delete grandchild: done")
+	s := newScenario(child, stays, other, grandchild)
+	s.onRequest("delete child", 1, func() { s.server.edit(uid(child), nil) })
+	s.onRequest("patch other", 1, func() { s.server.edit(uid(other), nil) })
+	s.checkResults(t, s.run(t.Context()), "unlink other: skipped ObjectGone", "delete child: skipped AlreadyGone", "delete grandchild: done")
 }
 
-func TestWhatIsGoneWhenItIsSavedIsNotDeleted(t *testing.T) {
+func TestSkipsAnObjectThatIsGoneBeforeTheBackup(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone))
-	s := on(child, Pod("a/grandchild", OwnedBy(child)))
-	s.edit(uid(child), nil)
-	s.is(t, s.run(t.Context()), "delete child: skipped AlreadyGone", "delete grandchild: done")
-	s.sends(t, []string{"delete"}, "delete grandchild")
+	s := newScenario(child, Pod("a/grandchild", OwnedBy(child)))
+	s.server.edit(uid(child), nil)
+	s.checkResults(t, s.run(t.Context()), "delete child: skipped AlreadyGone", "delete grandchild: done")
+	s.checkRequests(t, []string{"delete"}, "delete grandchild")
 }
 
-func TestNothingIsDeletedThatWasNotSaved(t *testing.T) {
+func TestFailsIfAnObjectIsNotBackedUp(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone))
-	s := on(child, Pod("a/grandchild", OwnedBy(child)), Secret("a/other", OwnedBy(gone)))
-	s.disk.fails = map[string]error{"child": errors.New("disk full")}
-	s.is(t, s.run(t.Context()),
+	s := newScenario(child, Pod("a/grandchild", OwnedBy(child)), Secret("a/other", OwnedBy(gone)))
+	s.backup.fails = map[string]error{"child": errors.New("disk full")}
+	s.checkResults(t, s.run(t.Context()),
 		"delete child: failed BackupFailed save child: disk full", "delete other: done",
 		"delete grandchild: skipped OwnerStillExists Secret/child")
-	s.sends(t, writes, "delete other")
+	s.checkRequests(t, writes, "delete other")
 }
 
-func TestNothingIsDeletedWithoutABackup(t *testing.T) {
+func TestFailsDeletionsWithoutABackup(t *testing.T) {
 	stays := ConfigMap("a/stays")
-	s := on(stays, Secret("a/child", OwnedBy(gone)), Secret("a/other", OwnedBy(gone, stays)))
-	s.disk.err = errors.New("read-only file system")
-	s.is(t, s.run(t.Context()), "unlink other: done", "delete child: failed BackupFailed read-only file system")
-	s.sends(t, writes, "patch other")
+	s := newScenario(stays, Secret("a/child", OwnedBy(gone)), Secret("a/other", OwnedBy(gone, stays)))
+	s.backup.err = errors.New("read-only file system")
+	s.checkResults(t, s.run(t.Context()), "unlink other: done", "delete child: failed BackupFailed read-only file system")
+	s.checkRequests(t, writes, "patch other")
 }
 
-func TestEverythingIsSavedBeforeAnythingIsDeleted(t *testing.T) {
-	s := on(Secret("a/one", OwnedBy(gone)), Secret("a/two", OwnedBy(gone)), Pod("a/three", OwnedBy(Secret("a/one"))))
+func TestBacksUpEverythingBeforeTheFirstDeletion(t *testing.T) {
+	s := newScenario(Secret("a/one", OwnedBy(gone)), Secret("a/two", OwnedBy(gone)), Pod("a/three", OwnedBy(Secret("a/one"))))
 	s.run(t.Context())
-	got := s.sent("keep", "delete")
+	got := s.server.sent("backup", "delete")
 	if len(got) != 6 || slices.ContainsFunc(got[:3], func(c string) bool { return strings.HasPrefix(c, "delete") }) {
 		t.Error(got)
 	}
 }
 
 // What was saved is what goes: a change in between is saved, too.
-func TestAnObjectIsSavedAgainInTheStateInWhichItGoes(t *testing.T) {
+func TestBacksUpAChangedObjectAgain(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone))
-	s := on(child)
+	s := newScenario(child)
 	version := ""
-	s.then("delete child", 1, func() { s.edit(uid(child), func(o *object.Object) { o.Finalizers = []string{"x/y"} }) })
-	s.then("delete child", 2, func() { version = s.state(uid(child)).ResourceVersion })
-	s.is(t, s.run(t.Context()), "delete child: done")
-	if !slices.Contains(s.disk.kept[uid(child)], version) {
-		t.Errorf("went as %s, saved as %v", version, s.disk.kept[uid(child)])
+	s.onRequest("delete child", 1, func() { s.server.edit(uid(child), func(o *object.Object) { o.Finalizers = []string{"x/y"} }) })
+	s.onRequest("delete child", 2, func() { version = s.server.state(uid(child)).ResourceVersion })
+	s.checkResults(t, s.run(t.Context()), "delete child: done")
+	if !slices.Contains(s.backup.versions[uid(child)], version) {
+		t.Errorf("went as %s, saved as %v", version, s.backup.versions[uid(child)])
 	}
 }
 
-func TestAnObjectThatCannotBeSavedAgainStays(t *testing.T) {
+func TestFailsIfAChangedObjectIsNotBackedUpAgain(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone))
-	s := on(child)
-	s.then("delete child", 1, func() {
-		s.edit(uid(child), func(*object.Object) {})
-		s.disk.fails = map[string]error{"child": errors.New("disk full")}
+	s := newScenario(child)
+	s.onRequest("delete child", 1, func() {
+		s.server.edit(uid(child), func(*object.Object) {})
+		s.backup.fails = map[string]error{"child": errors.New("disk full")}
 	})
-	s.is(t, s.run(t.Context()), "delete child: failed BackupFailed save child: disk full")
+	s.checkResults(t, s.run(t.Context()), "delete child: failed BackupFailed save child: disk full")
 }
 
-// The patch that breaks a circle is ours: it needs no second save.
-func TestAnObjectThatOnlyThisRunChangedIsSavedOnce(t *testing.T) {
+// The patch that breaks a circle is deleted: it needs no second save.
+func TestBacksUpAnObjectThatOnlyTheRunChangedOnce(t *testing.T) {
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
-	s := on(one, two)
-	s.is(t, s.run(t.Context()), "unblock two: done", "delete two: done", "remove-finalizer one: done", "remove-finalizer two: done")
-	s.sends(t, []string{"keep", "patch", "delete"}, "keep two", "patch two", "delete two", "patch one", "patch two")
+	s := newScenario(one, two)
+	s.checkResults(t, s.run(t.Context()), "unblock two: done", "delete two: done", "remove-finalizer one: done", "remove-finalizer two: done")
+	s.checkRequests(t, []string{"backup", "patch", "delete"}, "backup two", "patch two", "delete two", "patch one", "patch two")
 }
 
-func TestWhatFollowsFromAFailureIsNotDone(t *testing.T) {
-	s := on(
+func TestSkipsTheConsequencesOfAFailedStep(t *testing.T) {
+	s := newScenario(
 		ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))),
 		Pod("a/grandchild", OwnedBy(Secret("a/child"))),
 	)
-	s.always("delete parent", forbidden)
+	s.failAll("delete parent", forbidden)
 	report := s.run(t.Context())
-	s.is(t, report,
+	s.checkResults(t, report,
 		"delete parent: failed WriteFailed forbidden refused: forbidden",
 		"delete child: skipped OwnerStillExists ConfigMap/parent",
 		"delete grandchild: skipped OwnerStillExists Secret/child")
@@ -281,57 +281,57 @@ func TestWhatFollowsFromAFailureIsNotDone(t *testing.T) {
 }
 
 // To what is still to go because it waits, it would be an owner like any other.
-func TestAnOwnerThatIsHeldIsNotReleasedBeforeADependentThatCouldNotGo(t *testing.T) {
+func TestKeepsTheForegroundFinalizerForAnUnfinishedDependent(t *testing.T) {
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
-	s := on(one, Secret("a/two", Owned(To(one, Blocking))))
-	s.always("delete two", forbidden)
-	s.is(t, s.run(t.Context()),
+	s := newScenario(one, Secret("a/two", Owned(To(one, Blocking))))
+	s.failAll("delete two", forbidden)
+	s.checkResults(t, s.run(t.Context()),
 		"unblock two: done", "delete two: failed WriteFailed forbidden refused: forbidden",
 		"remove-finalizer one: skipped PrecedingStepNotDone delete Secret/two",
 		"remove-finalizer two: skipped DecidedOtherwise delete")
 }
 
-func TestAnAnswerThatIsNotUnderstoodIsAFailure(t *testing.T) {
-	s := on(ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))))
-	s.always("delete parent", errors.New("unexpected EOF"))
-	s.is(t, s.run(t.Context()), "delete parent: failed WriteFailed unexpected EOF", "delete child: skipped OwnerStillExists ConfigMap/parent")
+func TestFailsOnAnUnclassifiedError(t *testing.T) {
+	s := newScenario(ConfigMap("a/parent", OwnedBy(gone)), Secret("a/child", OwnedBy(ConfigMap("a/parent"))))
+	s.failAll("delete parent", errors.New("unexpected EOF"))
+	s.checkResults(t, s.run(t.Context()), "delete parent: failed WriteFailed unexpected EOF", "delete child: skipped OwnerStillExists ConfigMap/parent")
 }
 
-func TestAnOrphanedDependentThatCannotBeDetachedKeepsTheFinalizer(t *testing.T) {
+func TestKeepsTheOrphanFinalizerIfADependentCannotBeUnlinked(t *testing.T) {
 	owner := ConfigMap("a/owner", Terminating(object.OrphanFinalizer))
-	s := on(owner, Secret("a/child", OwnedBy(owner)), Secret("a/other", OwnedBy(owner)))
-	s.always("patch child", forbidden)
-	s.is(t, s.run(t.Context()),
+	s := newScenario(owner, Secret("a/child", OwnedBy(owner)), Secret("a/other", OwnedBy(owner)))
+	s.failAll("patch child", forbidden)
+	s.checkResults(t, s.run(t.Context()),
 		"unlink child: failed WriteFailed forbidden refused: forbidden", "unlink other: done",
 		"remove-finalizer owner: skipped DependentExists Secret/child")
 }
 
-func TestAnAdmissionWebhookThatAddsAnOwnerIsNoticed(t *testing.T) {
+func TestNoticesAnOwnerAddedByAWebhook(t *testing.T) {
 	stays := ConfigMap("a/stays")
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
-	s := on(stays, one, two)
-	s.webhook = func(o *object.Object) {
+	s := newScenario(stays, one, two)
+	s.server.webhook = func(o *object.Object) {
 		if o.UID == uid(two) {
 			o.Owners = append(o.Owners, To(stays))
 		}
 	}
 	report := s.run(t.Context())
-	if r := report.Results[1]; r.Status != "skipped" || s.state(uid(two)) == nil {
+	if r := report.Results[1]; r.Status != "skipped" || s.server.state(uid(two)) == nil {
 		t.Errorf("%+v", report.Results)
 	}
 }
 
-func TestWhatAnAdmissionWebhookDidIsUnknownUntilItIsRead(t *testing.T) {
+func TestReferencesChangedByAWebhookAreUnknownUntilRead(t *testing.T) {
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
-	s := on(one, two)
-	s.webhook = func(o *object.Object) {
+	s := newScenario(one, two)
+	s.server.webhook = func(o *object.Object) {
 		if o.UID == uid(two) {
 			o.Owners = append(o.Owners, To(gone))
 		}
 	}
-	s.always("examine two", forbidden)
+	s.failAll("verify two", forbidden)
 	report := s.run(t.Context())
 	if r := report.Results[1]; describeReason(r.Reason) != "OwnerNotResolved ConfigMap/one" {
 		t.Errorf("%+v", report.Results)
@@ -340,7 +340,7 @@ func TestWhatAnAdmissionWebhookDidIsUnknownUntilItIsRead(t *testing.T) {
 
 // An owner that is in no list and no lookup of the plan's can be known only
 // through what depends on it, so that is read again.
-func TestAWaitingOwnerThatThePlanDidNotKnowIsReadAgain(t *testing.T) {
+func TestVerifiesAnObjectWithAnUnknownWaitingOwner(t *testing.T) {
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
 	late := ConfigMap("a/late", Foreground())
@@ -352,93 +352,93 @@ func TestAWaitingOwnerThatThePlanDidNotKnowIsReadAgain(t *testing.T) {
 		"solid by then": {[]string{"x/y"}, "skipped OwnerStillExists ConfigMap/late"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := on(one, two)
-			s.create(late)
-			s.then("patch two", 1, func() { s.edit(uid(two), func(o *object.Object) { o.Owners = append(o.Owners, To(late)) }) })
-			s.then("examine two", 2, func() { s.edit(uid(late), func(o *object.Object) { o.Finalizers = test.become }) })
+			s := newScenario(one, two)
+			s.server.create(late)
+			s.onRequest("patch two", 1, func() { s.server.edit(uid(two), func(o *object.Object) { o.Owners = append(o.Owners, To(late)) }) })
+			s.onRequest("verify two", 2, func() { s.server.edit(uid(late), func(o *object.Object) { o.Finalizers = test.become }) })
 			report := s.run(t.Context())
 			if r := report.Results[1]; !strings.Contains(describeResult(r), strings.TrimPrefix(test.want, "skipped ")) {
 				t.Errorf("%+v", report.Results)
 			}
-			s.sends(t, []string{"examine"}, "examine two", "examine two")
+			s.checkRequests(t, []string{"verify"}, "verify two", "verify two")
 		})
 	}
 }
 
-func TestAnInterruptStopsNewWorkAndWaitsForWhatIsInFlight(t *testing.T) {
+func TestInterruptCompletesStepsInFlight(t *testing.T) {
 	parent := ConfigMap("a/parent", OwnedBy(gone))
-	s := on(parent, ConfigMap("a/two", OwnedBy(gone)), Secret("a/child", OwnedBy(parent)))
+	s := newScenario(parent, ConfigMap("a/two", OwnedBy(gone)), Secret("a/child", OwnedBy(parent)))
 	s.options.Common.Concurrency = 1
 	ctx, cancel := context.WithCancel(t.Context())
-	s.then("delete parent", 1, cancel)
+	s.onRequest("delete parent", 1, cancel)
 	report := s.run(ctx)
-	s.is(t, report, "delete parent: done", "delete two: skipped Interrupted", "delete child: skipped Interrupted")
-	if !report.Interrupted || report.Deleted != 1 || s.state(uid(parent)) != nil {
+	s.checkResults(t, report, "delete parent: done", "delete two: skipped Interrupted", "delete child: skipped Interrupted")
+	if !report.Interrupted || report.Deleted != 1 || s.server.state(uid(parent)) != nil {
 		t.Errorf("%+v", report)
 	}
-	again, g := planOf(s.look())
-	if report := planrun.Run(t.Context(), again, g, s.fake, s.disk, planrun.Options{}); report.Deleted != 2 {
+	again, g := newCollectPlan(s.server.scan())
+	if report := planrun.Run(t.Context(), again, g, s.server, s.backup, planrun.Options{}); report.Deleted != 2 {
 		t.Errorf("running again: %+v", report)
 	}
 }
 
-func TestARunThatWasInterruptedBeforeItBeganDoesNothing(t *testing.T) {
+func TestInterruptBeforeTheStartSkipsEverything(t *testing.T) {
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, release := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer release()
 	for want, ctx := range map[string]context.Context{"Interrupted": interrupted, "TimedOut": late} {
-		s := on(ConfigMap("a/parent", OwnedBy(gone)))
+		s := newScenario(ConfigMap("a/parent", OwnedBy(gone)))
 		report := s.run(ctx)
-		s.is(t, report, "delete parent: skipped "+want)
+		s.checkResults(t, report, "delete parent: skipped "+want)
 		if !report.Interrupted {
 			t.Error("not interrupted")
 		}
-		s.sends(t, writes)
+		s.checkRequests(t, writes)
 	}
 }
 
-func TestAFrozenPlanRefusesWhatChanged(t *testing.T) {
+func TestRequireUnchangedFailsOnAChangedObject(t *testing.T) {
 	stays := ConfigMap("a/stays")
 	child, other := Secret("a/child", OwnedBy(gone)), Secret("a/other", OwnedBy(gone, stays))
 	third := Secret("a/third", OwnedBy(gone))
-	s := on(stays, child, other, third)
+	s := newScenario(stays, child, other, third)
 	s.options.RequireUnchanged = true
 	for _, o := range []object.Object{child, other} {
-		s.edit(uid(o), func(*object.Object) {})
+		s.server.edit(uid(o), func(*object.Object) {})
 	}
-	s.then("delete third", 1, func() { s.edit(uid(third), func(*object.Object) {}) })
-	s.is(t, s.run(t.Context()),
+	s.onRequest("delete third", 1, func() { s.server.edit(uid(third), func(*object.Object) {}) })
+	s.checkResults(t, s.run(t.Context()),
 		"unlink other: failed ChangedSincePlanned",
 		"delete child: failed ChangedSincePlanned",
 		"delete third: failed ChangedSincePlanned")
-	s.sends(t, []string{"examine"})
+	s.checkRequests(t, []string{"verify"})
 }
 
 // A step that fails makes the next one do more than was planned.
-func TestAFrozenPlanDoesNoMoreThanItSays(t *testing.T) {
+func TestRequireUnchangedDoesNotExceedThePlan(t *testing.T) {
 	parent, stays := ConfigMap("a/parent", OwnedBy(gone)), ConfigMap("a/stays")
 	child := Secret("a/child", OwnedBy(gone, parent, stays))
-	for frozen, last := range map[bool]string{false: "done", true: "failed ChangedSincePlanned"} {
-		s := on(parent, stays, child)
-		s.options.RequireUnchanged = frozen
-		s.at("patch child", 1, func() error { return forbidden })
-		s.is(t, s.run(t.Context()), "unlink child: failed WriteFailed forbidden refused: forbidden", "delete parent: done", "unlink child: "+last)
+	for requireUnchanged, last := range map[bool]string{false: "done", true: "failed ChangedSincePlanned"} {
+		s := newScenario(parent, stays, child)
+		s.options.RequireUnchanged = requireUnchanged
+		s.onRequestErr("patch child", 1, func() error { return forbidden })
+		s.checkResults(t, s.run(t.Context()), "unlink child: failed WriteFailed forbidden refused: forbidden", "delete parent: done", "unlink child: "+last)
 	}
 }
 
 // Each finalizer has a step of its own.
-func TestAFinalizerIsNotReleasedInTheStepOfAnother(t *testing.T) {
-	s := on(ConfigMap("a/owner", Terminating(object.OrphanFinalizer, object.ForegroundFinalizer)))
-	s.at("patch owner", 1, func() error { return forbidden })
-	s.is(t, s.run(t.Context()),
+func TestRemovesOneFinalizerPerStep(t *testing.T) {
+	s := newScenario(ConfigMap("a/owner", Terminating(object.OrphanFinalizer, object.ForegroundFinalizer)))
+	s.onRequestErr("patch owner", 1, func() error { return forbidden })
+	s.checkResults(t, s.run(t.Context()),
 		"remove-finalizer owner: failed WriteFailed forbidden refused: forbidden",
 		"remove-finalizer owner: skipped OtherFinalizerFirst orphan")
 }
 
-func TestAPlanThatWasNotRenewedIsRefused(t *testing.T) {
-	s := on(Secret("a/child", OwnedBy(gone)))
+func TestFailsAPlanThatWasNotRevalidated(t *testing.T) {
+	s := newScenario(Secret("a/child", OwnedBy(gone)))
 	s.plan.Steps[0].Move = nil
-	s.is(t, s.run(t.Context()), "delete child: failed PlanNotRevalidated")
-	s.sends(t, []string{"keep", "delete"})
+	s.checkResults(t, s.run(t.Context()), "delete child: failed PlanNotRevalidated")
+	s.checkRequests(t, []string{"backup", "delete"})
 }

@@ -14,15 +14,15 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// feed is a Watcher that sees what a test says.
-type feed chan sighting
+// fakeWatcher is a Watcher that sees what a test says.
+type fakeWatcher chan watchEvent
 
-type sighting struct {
+type watchEvent struct {
 	uid types.UID
 	now *object.Object // nil: gone
 }
 
-func (f feed) Follow(ctx context.Context, _ []object.Identity, tell func(types.UID, *object.Object)) {
+func (f fakeWatcher) Follow(ctx context.Context, _ []object.Identity, tell func(types.UID, *object.Object)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -33,81 +33,81 @@ func (f feed) Follow(ctx context.Context, _ []object.Identity, tell func(types.U
 	}
 }
 
-// followed is a scene in which somebody deletes the first of the objects, and the
+// followed is a scenario in which somebody deletes the first of the objects, and the
 // cluster's own collector is to do the rest.
-func followed(policy metav1.DeletionPropagation, objects ...object.Object) (*scene, feed) {
-	s, f := asking(collector.ActorControllerManager, policy, objects...), make(feed)
+func watchedDeletion(policy metav1.DeletionPropagation, objects ...object.Object) (*scenario, fakeWatcher) {
+	s, f := deletionScenario(collector.ActorControllerManager, policy, objects...), make(fakeWatcher)
 	s.options.RequestedOnly, s.options.Watcher = true, f
 	return s, f
 }
 
-func TestWhatTheClusterDoesIsSeenToItsEnd(t *testing.T) {
+func TestWatchesTheClusterCompleteADeletion(t *testing.T) {
 	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
-	s, f := followed(metav1.DeletePropagationBackground, web, pod)
-	s.listen = func(kind string) {
+	s, f := watchedDeletion(metav1.DeletePropagationBackground, web, pod)
+	s.onEvent = func(kind string) {
 		if kind == "waiting" {
 			stopping := pod
 			now := metav1.Now().Time
 			stopping.Deleted = &now
 			go func() { // first it is terminating, which is not its end
-				f <- sighting{uid(pod), &stopping}
-				f <- sighting{uid(pod), nil}
+				f <- watchEvent{uid(pod), &stopping}
+				f <- watchEvent{uid(pod), nil}
 			}()
 		}
 	}
 	r := s.run(t.Context())
-	s.is(t, r, "delete web: done", "delete pod: done")
-	s.sends(t, writes, "delete web")
+	s.checkResults(t, r, "delete web: done", "delete pod: done")
+	s.checkRequests(t, writes, "delete web")
 }
 
-func TestNothingIsWaitedForThatDoesNotFollow(t *testing.T) {
+func TestDoesNotWatchForTheConsequencesOfAFailedStep(t *testing.T) {
 	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
-	s, _ := followed(metav1.DeletePropagationBackground, web, pod)
-	s.always("delete web", errors.New("not today"))
+	s, _ := watchedDeletion(metav1.DeletePropagationBackground, web, pod)
+	s.failAll("delete web", errors.New("not today"))
 	r := s.run(t.Context())
-	s.is(t, r, "delete web: failed WriteFailed not today", "delete pod: skipped CausingStepNotDone")
+	s.checkResults(t, r, "delete web: failed WriteFailed not today", "delete pod: skipped CausingStepNotDone")
 }
 
-func TestARunThatEndsBeforeTheClusterDidItsPartSaysSo(t *testing.T) {
+func TestReportsWhatTheClusterDidNotDoInTime(t *testing.T) {
 	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
-	s, _ := followed(metav1.DeletePropagationBackground, web, pod)
+	s, _ := watchedDeletion(metav1.DeletePropagationBackground, web, pod)
 	ctx, cancel := context.WithCancel(t.Context())
-	s.listen = func(kind string) {
+	s.onEvent = func(kind string) {
 		if kind == "waiting" {
 			cancel()
 		}
 	}
 	r := s.run(ctx)
-	s.is(t, r, "delete web: done", "delete pod: skipped NotCollectedInTime")
+	s.checkResults(t, r, "delete web: done", "delete pod: skipped NotCollectedInTime")
 	if !r.Interrupted {
 		t.Error("it is called complete")
 	}
 }
 
-func TestWhatIsInANamespaceIsGoneWithIt(t *testing.T) {
+func TestContentsAreGoneWithTheirNamespace(t *testing.T) {
 	space, outside := Namespace("a"), ConfigMap("b/outside", OwnedBy(Namespace("a")))
 	inside := ConfigMap("a/inside", OwnedBy(space))
-	s, f := followed(metav1.DeletePropagationBackground, space, inside, outside)
-	s.listen = func(kind string) {
+	s, f := watchedDeletion(metav1.DeletePropagationBackground, space, inside, outside)
+	s.onEvent = func(kind string) {
 		if kind == "waiting" { // for what follows the namespace
-			go func() { f <- sighting{uid(outside), nil} }()
+			go func() { f <- watchEvent{uid(outside), nil} }()
 		}
 	}
-	s.then("delete a", 1, func() { f <- sighting{uid(space), nil} }) // a watch may be faster than the answer
+	s.onRequest("delete a", 1, func() { f <- watchEvent{uid(space), nil} }) // a watch may be faster than the answer
 	r := s.run(t.Context())
-	s.is(t, r, "delete a: done", "delete outside: done")
+	s.checkResults(t, r, "delete a: done", "delete outside: done")
 }
 
-func TestWhatWentOfItselfIsFollowedAllTheSame(t *testing.T) {
+func TestWatchesDependentsOfAnObjectThatOthersDeleted(t *testing.T) {
 	web, pod := ConfigMap("a/web"), Pod("a/pod", OwnedBy(ConfigMap("a/web")))
-	s, f := followed(metav1.DeletePropagationBackground, web, pod)
-	s.edit(uid(web), nil)
-	s.listen = func(kind string) {
+	s, f := watchedDeletion(metav1.DeletePropagationBackground, web, pod)
+	s.server.edit(uid(web), nil)
+	s.onEvent = func(kind string) {
 		if kind == "waiting" {
-			go func() { f <- sighting{uid(pod), nil} }()
+			go func() { f <- watchEvent{uid(pod), nil} }()
 		}
 	}
-	s.is(t, s.run(t.Context()), "delete web: skipped AlreadyGone", "delete pod: done")
+	s.checkResults(t, s.run(t.Context()), "delete web: skipped AlreadyGone", "delete pod: done")
 }
 
-var _ planrun.Watcher = feed(nil)
+var _ planrun.Watcher = fakeWatcher(nil)

@@ -35,35 +35,35 @@ func (e classified) Refusal() snapshot.ErrorClass { return e.class }
 
 // maker is an API server in memory, and what notes what it makes. It refuses to
 // make, or to link, what would refer to an owner that is not there.
-type maker struct {
+type fakeServer struct {
 	*testing.T
-	mu      sync.Mutex
-	objects map[types.UID]object.Object
-	made    map[types.UID]types.UID
-	version int
-	calls   []string
-	dry     bool
-	adopts  bool // controllers are at work
+	mu             sync.Mutex
+	objects        map[types.UID]object.Object
+	made           map[types.UID]types.UID
+	version        int
+	calls          []string
+	dry            bool
+	controllersRun bool
 	// before is called before every request, unlocked; its error is the request's.
 	before func(call string) error
 }
 
-func newMaker(t *testing.T, there ...object.Object) *maker {
-	m := &maker{T: t, objects: map[types.UID]object.Object{}, made: map[types.UID]types.UID{}}
+func newFakeServer(t *testing.T, there ...object.Object) *fakeServer {
+	m := &fakeServer{T: t, objects: map[types.UID]object.Object{}, made: map[types.UID]types.UID{}}
 	for _, o := range there {
 		m.store(o)
 	}
 	return m
 }
 
-func (m *maker) store(o object.Object) object.Object {
+func (m *fakeServer) store(o object.Object) object.Object {
 	m.version++
 	o.ResourceVersion = strconv.Itoa(m.version)
 	m.objects[o.UID] = o
 	return o
 }
 
-func (m *maker) begin(verb string, o object.Identity) error {
+func (m *fakeServer) begin(verb string, o object.Identity) error {
 	m.mu.Lock()
 	call := strings.TrimSuffix(verb+" "+o.Name, " ")
 	m.calls = append(m.calls, call)
@@ -75,7 +75,7 @@ func (m *maker) begin(verb string, o object.Identity) error {
 	return nil
 }
 
-func (m *maker) checks(o object.Object) {
+func (m *fakeServer) checkOwners(o object.Object) {
 	for _, r := range o.Owners {
 		if _, there := m.objects[r.UID]; !there && r.UID != o.UID {
 			m.Errorf("%s refers to %s, which is not there", o.String(), r)
@@ -83,7 +83,7 @@ func (m *maker) checks(o object.Object) {
 	}
 }
 
-func (m *maker) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
+func (m *fakeServer) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
 	if err := cmp.Or(m.begin("create", at), ctx.Err()); err != nil {
 		return nil, err
 	}
@@ -100,14 +100,14 @@ func (m *maker) Create(ctx context.Context, at object.Identity, body json.RawMes
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, &meta, false)
 	o.UID = types.UID(fmt.Sprintf("new-%d", m.version))
-	m.checks(o)
+	m.checkOwners(o)
 	if !m.dry {
 		o = m.store(o)
 	}
 	return &o, nil
 }
 
-func (m *maker) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
+func (m *fakeServer) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	if err := cmp.Or(m.begin("patch", o.Identity), ctx.Err()); err != nil {
 		return nil, err
 	}
@@ -123,12 +123,12 @@ func (m *maker) Patch(ctx context.Context, o *object.Object, c object.Change) (*
 		return o, nil
 	}
 	now = c.Apply(now)
-	m.checks(now)
+	m.checkOwners(now)
 	now = m.store(now)
 	return &now, nil
 }
 
-func (m *maker) Read(_ context.Context, at object.Identity) (*object.Object, error) {
+func (m *fakeServer) Read(_ context.Context, at object.Identity) (*object.Object, error) {
 	if err := m.begin("read", at); err != nil {
 		return nil, err
 	}
@@ -140,22 +140,22 @@ func (m *maker) Read(_ context.Context, at object.Identity) (*object.Object, err
 	return nil, nil
 }
 
-func (m *maker) ServedType(context.Context, []snapshot.Type) error {
+func (m *fakeServer) ServedType(context.Context, []snapshot.Type) error {
 	return m.begin("serve", object.Identity{})
 }
 
-func (m *maker) VerifyCreated(ctx context.Context) error {
+func (m *fakeServer) VerifyCreated(ctx context.Context) error {
 	return cmp.Or(m.begin("settle", object.Identity{}), ctx.Err())
 }
 
-func (m *maker) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
-	if m.adopts {
+func (m *fakeServer) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
+	if m.controllersRun {
 		m.edit(at.UID, func(o *object.Object) { o.Owners = append(o.Owners, To(m.objects[owner], Controlling, Blocking)) })
 	}
 	return m.Read(ctx, at)
 }
 
-func (m *maker) Made(of object.Identity, uid types.UID) error {
+func (m *fakeServer) Made(of object.Identity, uid types.UID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.made[of.UID] = uid
@@ -163,7 +163,7 @@ func (m *maker) Made(of object.Identity, uid types.UID) error {
 }
 
 // edit is another client's write; nil deletes.
-func (m *maker) edit(uid types.UID, change func(*object.Object)) {
+func (m *fakeServer) edit(uid types.UID, change func(*object.Object)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if change == nil {
@@ -177,7 +177,7 @@ func (m *maker) edit(uid types.UID, change func(*object.Object)) {
 }
 
 // plans makes the plan anew, by what is there now and what was made before.
-func (m *maker) plans(gone ...object.Object) *restore.Restoration {
+func (m *fakeServer) plan(gone ...object.Object) *restore.Restoration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b := restore.Backup{Made: maps.Clone(m.made)}
@@ -225,7 +225,7 @@ func outcomes(r *restore.Restoration, report *execute.Report) map[string]outcome
 }
 
 // owned is what is there, by name, with the names of its owners.
-func (m *maker) owned() map[string][]string {
+func (m *fakeServer) ownerNames() map[string][]string {
 	out := map[string][]string{}
 	for _, o := range m.objects {
 		names := []string{}
@@ -240,24 +240,24 @@ func (m *maker) owned() map[string][]string {
 }
 
 var (
-	goneWeb   = Deployment("shop/web")
-	goneSet   = Object("apps/v1", "ReplicaSet", "shop/web-1", Owned(To(goneWeb, Controlling, Blocking)))
-	gonePod   = Pod("shop/web-1-a", Owned(To(goneSet, Controlling, Blocking)))
-	goneMap   = ConfigMap("shop/flags", OwnedBy(goneWeb))
-	goneRole  = Role("shop/plain")
-	goneBelow = Secret("shop/below", OwnedBy(goneRole))
-	ring      = []object.Object{Secret("shop/ring-a", OwnedBy(Secret("shop/ring-b"))), Secret("shop/ring-b", OwnedBy(Secret("shop/ring-a")))}
-	rival     = Deployment("shop/rival", UID("rival"))
-	survivor  = ConfigMap("shop/survivor", OwnedBy(goneRole))
-	all       = append([]object.Object{goneWeb, goneSet, gonePod, goneMap, goneRole, goneBelow}, ring...)
+	goneWeb       = Deployment("shop/web")
+	goneSet       = Object("apps/v1", "ReplicaSet", "shop/web-1", Owned(To(goneWeb, Controlling, Blocking)))
+	gonePod       = Pod("shop/web-1-a", Owned(To(goneSet, Controlling, Blocking)))
+	goneMap       = ConfigMap("shop/flags", OwnedBy(goneWeb))
+	goneRole      = Role("shop/plain")
+	goneDependent = Secret("shop/below", OwnedBy(goneRole))
+	cycle         = []object.Object{Secret("shop/cycle-a", OwnedBy(Secret("shop/cycle-b"))), Secret("shop/cycle-b", OwnedBy(Secret("shop/cycle-a")))}
+	rival         = Deployment("shop/rival", UID("rival"))
+	survivor      = ConfigMap("shop/survivor", OwnedBy(goneRole))
+	all           = append([]object.Object{goneWeb, goneSet, gonePod, goneMap, goneRole, goneDependent}, cycle...)
 )
 
-func TestRestoreGivesControllersTimeToSeeWhatIsTheirs(t *testing.T) {
+func TestRunCreatesDependentsBeforeTheirController(t *testing.T) {
 	for _, adopts := range []bool{true, false} {
 		t.Run(fmt.Sprintf("controllers are at work: %t", adopts), func(t *testing.T) {
-			m := newMaker(t)
-			m.adopts = adopts
-			r := m.plans(gonePod, goneSet, goneWeb)
+			m := newFakeServer(t)
+			m.controllersRun = adopts
+			r := m.plan(gonePod, goneSet, goneWeb)
 			recreate.Run(t.Context(), r, m, m, execute.Options{})
 			var order []string
 			for _, c := range m.calls {
@@ -273,22 +273,22 @@ func TestRestoreGivesControllersTimeToSeeWhatIsTheirs(t *testing.T) {
 				t.Errorf("it goes on with %q", order[5:])
 			}
 			want2 := map[string][]string{"Deployment/web": {}, "ReplicaSet/web-1": {"Deployment/web"}, "Pod/web-1-a": {"ReplicaSet/web-1"}}
-			if d := diff.Diff(want2, m.owned()); d != "" {
+			if d := diff.Diff(want2, m.ownerNames()); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 		})
 	}
 }
 
-func TestRestoreCutOffAtAnyRequestIsContinued(t *testing.T) {
-	whole := newMaker(t, survivor)
-	recreate.Run(t.Context(), whole.plans(all...), whole, whole, execute.Options{})
-	want := whole.owned()
+func TestRunContinuesAfterAnInterruptAtAnyRequest(t *testing.T) {
+	whole := newFakeServer(t, survivor)
+	recreate.Run(t.Context(), whole.plan(all...), whole, whole, execute.Options{})
+	want := whole.ownerNames()
 	if len(want) != len(all)+1 || len(want["ConfigMap/survivor"]) != 1 {
 		t.Fatalf("not all of it is made: %v", want)
 	}
 	for cut := range len(whole.calls) {
-		m := newMaker(t, survivor)
+		m := newFakeServer(t, survivor)
 		ctx, cancel := context.WithCancel(t.Context())
 		var n atomic.Int64
 		m.before = func(string) error {
@@ -297,32 +297,32 @@ func TestRestoreCutOffAtAnyRequestIsContinued(t *testing.T) {
 			}
 			return nil
 		}
-		first := recreate.Run(ctx, m.plans(all...), m, m, execute.Options{})
+		first := recreate.Run(ctx, m.plan(all...), m, m, execute.Options{})
 		if last := len(whole.calls) - 1; !first.Interrupted && cut < last { // what is begun is seen to its end
 			t.Errorf("cut off after %d requests, it does not say so", cut)
 		}
 		m.before = nil
-		recreate.Run(t.Context(), m.plans(all...), m, m, execute.Options{Concurrency: 4})
-		if d := diff.Diff(want, m.owned()); d != "" {
+		recreate.Run(t.Context(), m.plan(all...), m, m, execute.Options{Concurrency: 4})
+		if d := diff.Diff(want, m.ownerNames()); d != "" {
 			t.Errorf("cut off after %d requests (-want +got)\n%s", cut, d)
 		}
-		if again := m.plans(all...); len(again.Plan.Steps) > 0 {
+		if again := m.plan(all...); len(again.Plan.Steps) > 0 {
 			t.Errorf("cut off after %d requests, it never ends: %+v", cut, again.Plan.Steps)
 		}
 		cancel()
 	}
 }
 
-func TestRestoreDoesWhatIsStillRight(t *testing.T) {
+func TestRunAdaptsToChanges(t *testing.T) {
 	owner := Role("shop/plain")
 	tests := map[string]struct {
 		there, gone []object.Object
-		meets       func(m *maker, call string) error
+		meets       func(m *fakeServer, call string) error
 		want        map[string]outcome
 	}{
 		"what somebody made meanwhile is left alone, and so is what it would have owned": {
-			gone: []object.Object{goneRole, goneBelow},
-			meets: func(m *maker, call string) error {
+			gone: []object.Object{goneRole, goneDependent},
+			meets: func(m *fakeServer, call string) error {
 				if call == "create plain" {
 					m.edit("theirs", func(o *object.Object) { *o = Role("shop/plain", UID("theirs")) })
 				}
@@ -333,8 +333,8 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 			},
 		},
 		"what the server refuses is said, and what it would have owned is not made": {
-			gone: []object.Object{goneRole, goneBelow},
-			meets: func(_ *maker, call string) error {
+			gone: []object.Object{goneRole, goneDependent},
+			meets: func(_ *fakeServer, call string) error {
 				if call == "create plain" {
 					return classified{snapshot.Forbidden}
 				}
@@ -346,7 +346,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 		},
 		"what a controller was to adopt stays without it": {
 			gone: []object.Object{goneSet, gonePod},
-			meets: func(_ *maker, call string) error {
+			meets: func(_ *fakeServer, call string) error {
 				if call == "create web-1" {
 					return classified{snapshot.Forbidden}
 				}
@@ -358,8 +358,8 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 			},
 		},
 		"an owner that goes meanwhile is no owner any more": {
-			there: []object.Object{owner}, gone: []object.Object{goneBelow},
-			meets: func(m *maker, call string) error {
+			there: []object.Object{owner}, gone: []object.Object{goneDependent},
+			meets: func(m *fakeServer, call string) error {
 				if call == "read plain" {
 					m.edit(owner.UID, nil)
 				}
@@ -368,8 +368,8 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone{Owner: To(goneRole)})},
 		},
 		"nor is one that waits for its dependents to go": {
-			there: []object.Object{owner}, gone: []object.Object{goneBelow},
-			meets: func(m *maker, call string) error {
+			there: []object.Object{owner}, gone: []object.Object{goneDependent},
+			meets: func(m *fakeServer, call string) error {
 				if call == "read plain" {
 					m.edit(owner.UID, func(o *object.Object) { Foreground()(o) })
 				}
@@ -379,7 +379,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 		},
 		"an object that keeps changing is linked all the same": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
-			meets: func(m *maker, call string) error {
+			meets: func(m *fakeServer, call string) error {
 				if call == "patch survivor" && len(m.calls) < 8 {
 					m.edit(survivor.UID, func(o *object.Object) { Labeled("changed", "again")(o) })
 				}
@@ -389,7 +389,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 		},
 		"an object that goes meanwhile is not": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
-			meets: func(m *maker, call string) error {
+			meets: func(m *fakeServer, call string) error {
 				if call == "patch survivor" {
 					m.edit(survivor.UID, nil)
 				}
@@ -399,7 +399,7 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 		},
 		"an object has one controller": {
 			gone: []object.Object{goneSet, gonePod},
-			meets: func(m *maker, call string) error {
+			meets: func(m *fakeServer, call string) error {
 				if call == "create web-1" {
 					m.edit(m.made[gonePod.UID], func(o *object.Object) {
 						m.objects[rival.UID] = rival
@@ -415,8 +415,8 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := newMaker(t, test.there...)
-			r := m.plans(test.gone...)
+			m := newFakeServer(t, test.there...)
+			r := m.plan(test.gone...)
 			m.before = func(call string) error { return test.meets(m, call) }
 			if d := diff.Diff(test.want, outcomes(r, recreate.Run(t.Context(), r, m, m, execute.Options{}))); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
@@ -425,11 +425,11 @@ func TestRestoreDoesWhatIsStillRight(t *testing.T) {
 	}
 }
 
-func TestARehearsedRestorationMakesNothing(t *testing.T) {
-	m := newMaker(t, survivor)
+func TestDryRunCreatesNothing(t *testing.T) {
+	m := newFakeServer(t, survivor)
 	m.dry = true
 	elsewhere := ConfigMap("new/a")
-	r := m.plans(append([]object.Object{Namespace("new"), elsewhere}, all...)...)
+	r := m.plan(append([]object.Object{Namespace("new"), elsewhere}, all...)...)
 	got := outcomes(r, recreate.Run(t.Context(), r, m, m, execute.Options{DryRun: true}))
 	for what, want := range map[string]outcome{
 		"create ConfigMap/flags": done, "create Pod/web-1-a": done, "create Namespace/new": done, "link ConfigMap/survivor": done,

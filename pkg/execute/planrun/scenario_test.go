@@ -21,50 +21,50 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// scene is a plan about to be carried out on a server.
-type scene struct {
-	*fake
+// scenario is a plan about to be carried out on a server.
+type scenario struct {
+	server  *fakeServer
 	plan    *plan.Plan
 	graph   *graph.Graph
-	disk    *disk
+	backup  *fakeBackup
 	options planrun.Options
 
-	mu     sync.Mutex
-	events []event.Event
-	listen func(kind string) // hears of every event; may be nil
+	mu      sync.Mutex
+	events  []event.Event
+	onEvent func(kind string) // hears of every event; may be nil
 }
 
-// on is a scene in which all these objects were listed, and a/gone is the name
+// on is a scenario in which all these objects were listed, and a/gone is the name
 // of nothing.
-func on(objects ...object.Object) *scene {
+func newScenario(objects ...object.Object) *scenario {
 	s := New(Serving(Containers()...), Listing(objects...), Absent("v1", "ConfigMap", "a/gone"))
-	f := newFake(s)
-	p, g := planOf(s)
-	return &scene{fake: f, plan: p, graph: g, disk: &disk{fake: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
+	f := newFakeServer(s)
+	p, g := newCollectPlan(s)
+	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
 }
 
 var gone = ConfigMap("a/gone")
 
 // run carries the plan out.
-func (s *scene) run(ctx context.Context) *execute.Report {
+func (s *scenario) run(ctx context.Context) *execute.Report {
 	s.options.Common.OnEvent = func(e event.Event) {
 		if !s.mu.TryLock() {
 			panic("told concurrently")
 		}
 		defer s.mu.Unlock()
 		s.events = append(s.events, e)
-		if s.listen != nil {
-			s.listen(string(e.Event))
+		if s.onEvent != nil {
+			s.onEvent(string(e.Event))
 		}
 	}
-	return planrun.Run(ctx, s.plan, s.graph, s.fake, s.disk, s.options)
+	return planrun.Run(ctx, s.plan, s.graph, s.server, s.backup, s.options)
 }
 
 // at calls do before the nth request (from 1) of that name, such as "delete web".
-func (s *scene) at(name string, nth int, do func() error) {
-	earlier, seen := s.before, 0
+func (s *scenario) onRequestErr(name string, nth int, do func() error) {
+	earlier, seen := s.server.before, 0
 	var mu sync.Mutex
-	s.before = func(c call) error {
+	s.server.before = func(c call) error {
 		mu.Lock()
 		if c.String() == name {
 			seen++
@@ -84,9 +84,9 @@ func (s *scene) at(name string, nth int, do func() error) {
 }
 
 // always makes every request of that name fail.
-func (s *scene) always(name string, err error) {
-	earlier := s.before
-	s.before = func(c call) error {
+func (s *scenario) failAll(name string, err error) {
+	earlier := s.server.before
+	s.server.before = func(c call) error {
 		if c.String() == name {
 			return err
 		}
@@ -98,8 +98,8 @@ func (s *scene) always(name string, err error) {
 }
 
 // then is at, for what cannot fail.
-func (s *scene) then(name string, nth int, do func()) {
-	s.at(name, nth, func() error { do(); return nil })
+func (s *scenario) onRequest(name string, nth int, do func()) {
+	s.onRequestErr(name, nth, func() error { do(); return nil })
 }
 
 // describeResult returns the status of a step, and the code and parameters of its reason.
@@ -145,7 +145,7 @@ func parameters(v reflect.Value) string {
 
 // is checks how the steps ended: "action name: status code parameters" each, in the
 // order of the plan. What follows an action is how that begins.
-func (s *scene) is(t *testing.T, report *execute.Report, want ...string) {
+func (s *scenario) checkResults(t *testing.T, report *execute.Report, want ...string) {
 	t.Helper()
 	var got []string
 	for i, r := range report.Results {
@@ -158,9 +158,9 @@ func (s *scene) is(t *testing.T, report *execute.Report, want ...string) {
 }
 
 // sends checks the requests of these verbs, in their order.
-func (s *scene) sends(t *testing.T, verbs []string, want ...string) {
+func (s *scenario) checkRequests(t *testing.T, verbs []string, want ...string) {
 	t.Helper()
-	if got := s.sent(verbs...); !slices.Equal(got, want) {
+	if got := s.server.sent(verbs...); !slices.Equal(got, want) {
 		t.Errorf("requests\n\t%s\nwant\n\t%s", strings.Join(got, ", "), strings.Join(want, ", "))
 	}
 }
