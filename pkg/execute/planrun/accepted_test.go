@@ -18,7 +18,7 @@ import (
 
 var noMetrics = Undiscovered("metrics.k8s.io", snapshot.Unavailable)
 
-// accepting is a scenario in which a dead metrics API was accepted.
+// scenarioAcceptingGap returns a scenario in which a gap of the metrics API was accepted.
 func scenarioAcceptingGap(o plan.Options, objects ...object.Object) *scenario {
 	s := New(Serving(Containers()...), Listing(objects...), noMetrics)
 	f := newFakeServer(s)

@@ -16,8 +16,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// instantServer does at once whatever it is asked to, and counts nothing: what is left is
-// what a run itself costs.
+// instantServer does what it is asked to at once. What remains is the cost of the run.
 type instantServer struct{ s *snapshot.Snapshot }
 
 func (instantServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
@@ -34,16 +33,16 @@ func (instantServer) Verify(context.Context, object.Identity) (*snapshot.Snapsho
 	return &snapshot.Snapshot{}, nil
 }
 
-func (o instantServer) Relist(context.Context) (*snapshot.Snapshot, error) { return o.s, nil }
+func (i instantServer) Relist(context.Context) (*snapshot.Snapshot, error) { return i.s, nil }
 
-func (o instantServer) Contents(context.Context, object.Identity) (*snapshot.Snapshot, error) {
-	return o.s, nil
+func (i instantServer) Contents(context.Context, object.Identity) (*snapshot.Snapshot, error) {
+	return i.s, nil
 }
 
 func (instantServer) WaitForGone(context.Context, object.Identity) error { return nil }
 
-// BenchmarkRun carries out what a pass of the collector does. Objects whose owner
-// waits are found gone when that is read again.
+// BenchmarkRun carries out the plan of one collection pass. Owners that wait for their
+// dependents are gone when they are read again.
 func BenchmarkRun(b *testing.B) {
 	Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)

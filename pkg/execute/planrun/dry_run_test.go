@@ -16,7 +16,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// rehearsal is a scenario on a server that changes nothing.
+// dryRunScenario returns a scenario with a server that changes nothing.
 func dryRunScenario(objects ...object.Object) *scenario {
 	s := newScenario(objects...)
 	s.server.dry, s.options.Common.DryRun = true, true
@@ -44,7 +44,6 @@ func TestDryRunSendsEveryStepAndChangesNothing(t *testing.T) {
 	})
 }
 
-// A patch is cut down to what can be made on the object as it is now.
 func TestDryRunSendsTheApplicablePartOfAPatch(t *testing.T) {
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
@@ -60,7 +59,7 @@ func TestDryRunSendsTheApplicablePartOfAPatch(t *testing.T) {
 		changes = append(changes, c.change)
 	}
 	want := map[string][]object.Change{
-		"patch two":     {{Unblock: []int{0}}, {}}, // its finalizer comes with its DELETE
+		"patch two":     {{Unblock: []int{0}}, {}}, // it gets its finalizer only by its DELETE
 		"delete two":    {{}},
 		"patch one":     {{Release: object.ForegroundFinalizer}},
 		"delete parent": {{}},

@@ -21,46 +21,44 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// fake is an API server in memory. It is honest about what a run relies on:
-// every object has a resourceVersion that no other state of any object had; a
-// write that is not bound to the UID and resourceVersion of what is there is a
-// Conflict, or Gone where there is nothing; what a DELETE or a patch leaves is
-// what collector.Deleted and collector.Patched say, so finalizers hold and Pods
-// stop; a dry run changes nothing.
+// fakeServer is an API server in memory. Every state of every object has its own
+// resourceVersion. A write with another UID or resourceVersion than the present ones is a
+// Conflict, or Gone if there is no object. simulate.Deleted and simulate.Patched tell what
+// a write leaves, so finalizers and grace periods work. A dry run changes nothing.
 //
-// It has no admission but what a test gives it, no types of its own and one view of the cluster: what the
-// snapshot that it was made from could not see, nobody can. If it is prompt, what
-// others do about a DELETE is done when that is answered: kubelets stop Pods,
-// namespaces are emptied, and so are CustomResourceDefinitions.
+// It has no admission but the webhook of a test, and no types but those of the snapshot
+// that it serves; what that could not list, it cannot list either. If prompt is set,
+// kubelets and the controllers of namespaces and CustomResourceDefinitions finish their
+// work before the DELETE returns.
 type fakeServer struct {
 	mu          sync.Mutex
 	base        *snapshot.Snapshot
 	view        *snapshot.View
-	objects     map[types.UID]*object.Object // those that a list shows, and those that only a lookup does
+	objects     map[types.UID]*object.Object // listed ones, and those that only a lookup found
 	listed      map[types.UID]bool
-	initial     map[types.UID]string // the resourceVersion at the start
+	initial     map[types.UID]string // resourceVersions at the start
 	version     int
 	dry         bool
 	prompt      bool
 	complete    bool
-	deleted     map[types.UID]bool // what a DELETE was accepted for
-	patchedFrom map[string]string  // the resourceVersion that a patch was made on, by the one that it left
+	deleted     map[types.UID]bool // objects with an accepted DELETE
+	patchedFrom map[string]string  // by the resourceVersion that a patch left, the one before
 
 	calls                 []call
-	inFlight, maxInFlight int // requests, and the most of them at once
+	inFlight, maxInFlight int // requests, now and at most
 
-	// before is called before every request, unlocked; what it answers is the
-	// request's error. It may write. Nil: nothing.
+	// before is called before every request, unlocked, and returns its error. It may
+	// write. It may be nil.
 	before func(call) error
 	// webhook changes what a patch stores. It may be nil.
 	webhook func(*object.Object)
-	// await is what Await waits for. Nil: the object is let go at once.
+	// wait implements WaitForGone. If it is nil, the object must be gone.
 	wait func(context.Context, object.Identity) error
 }
 
 // call is one request.
 type call struct {
-	verb   string // delete, patch, read, examine, census, contents, await or keep
+	verb   string // delete, patch, read, verify, relist, contents, wait or backup
 	at     object.Identity
 	rv     string
 	policy metav1.DeletionPropagation
@@ -77,14 +75,13 @@ func (e classified) Refusal() snapshot.ErrorClass { return e.class }
 
 var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// newFake serves what the snapshot shows, and gives its objects the
-// resourceVersions that they have on the server.
+// newFakeServer returns a server of the objects in s. It sets their resourceVersions.
 func newFakeServer(s *snapshot.Snapshot) *fakeServer {
 	f := &fakeServer{
 		base: s, prompt: true, deleted: map[types.UID]bool{}, patchedFrom: map[string]string{}, objects: map[types.UID]*object.Object{}, listed: map[types.UID]bool{}, initial: map[types.UID]string{},
 	}
 	see := func(o *object.Object) {
-		if known := f.objects[o.UID]; known != nil { // asked for in two versions
+		if known := f.objects[o.UID]; known != nil { // looked up in two versions
 			return
 		}
 		o.ResourceVersion = f.next()
@@ -111,7 +108,7 @@ func (f *fakeServer) next() string {
 	return strconv.Itoa(f.version)
 }
 
-// edit is another client's write; nil deletes at once.
+// edit writes as another client; nil deletes at once.
 func (f *fakeServer) edit(uid types.UID, change func(*object.Object)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,7 +136,7 @@ func (f *fakeServer) store(uid types.UID, left *object.Object) *object.Object {
 	return &answer
 }
 
-// begin notes a request and lets the test interfere.
+// begin records a request and lets the test interfere.
 func (f *fakeServer) begin(c call) error {
 	f.mu.Lock()
 	f.calls = append(f.calls, c)
@@ -159,7 +156,7 @@ func (f *fakeServer) finish() {
 	f.inFlight--
 }
 
-// write sees to its end what was under way when the run ended, as a Server has to.
+// write completes even if the context has ended, as the contract of Server says.
 func (f *fakeServer) write(c call, o *object.Object, make func(*object.Object) *object.Object) (*object.Object, error) {
 	c.at, c.rv = o.Identity, o.ResourceVersion
 	defer f.finish()
@@ -268,12 +265,12 @@ func (f *fakeServer) WaitForGone(ctx context.Context, at object.Identity) error 
 		return f.wait(ctx, at)
 	}
 	if f.state(at.UID) != nil {
-		return errors.New("waits for what does not go")
+		return errors.New("the object is not gone")
 	}
 	return nil
 }
 
-// inside says whether an object is deleted along with a container.
+// inside reports whether the deletion of container deletes o too.
 func (f *fakeServer) inside(container, o *object.Object) bool {
 	switch container.Kind {
 	case "Namespace":
@@ -285,7 +282,7 @@ func (f *fakeServer) inside(container, o *object.Object) bool {
 	return false
 }
 
-// sweep begins the deletion of what is inside of an object.
+// deleteContents starts the deletion of the contents of an object.
 func (f *fakeServer) deleteContents(container *object.Object) {
 	policy := metav1.DeletePropagationBackground
 	switch container.Kind {
@@ -306,8 +303,8 @@ func (f *fakeServer) deleteContents(container *object.Object) {
 	}
 }
 
-// others does one thing that somebody else has to do, and says whether there was
-// one.
+// actAsController does one thing that a kubelet or controller has to do, and reports
+// whether there was one.
 func (f *fakeServer) actAsController() bool {
 	for uid := range f.deleted {
 		o := f.objects[uid]
@@ -352,7 +349,7 @@ func stopped(o *object.Object) *object.Object {
 	return &left
 }
 
-// look is what a look at the server sees now.
+// scan returns a snapshot of the present state.
 func (f *fakeServer) scan() *snapshot.Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -367,8 +364,8 @@ func (f *fakeServer) scan() *snapshot.Snapshot {
 	return s
 }
 
-// lookups answer the references of objects as those of the first look did, as
-// far as the objects that they found did not change.
+// lookups returns the lookups for the references of objects. They are those of the first
+// scan, updated for objects that have changed.
 func (f *fakeServer) lookups(objects []*object.Object) []snapshot.Lookup {
 	var out []snapshot.Lookup
 	bare := snapshot.NewView(&snapshot.Snapshot{Types: f.base.Types})
@@ -398,7 +395,7 @@ func (f *fakeServer) lookups(objects []*object.Object) []snapshot.Lookup {
 	return out
 }
 
-// resident is the object at those coordinates, or nil.
+// objectAt returns the object at those coordinates, or nil.
 func (f *fakeServer) objectAt(t snapshot.Type, c snapshot.Coordinates) *object.Object {
 	for _, uid := range f.uids() {
 		o := f.objects[uid]
@@ -415,7 +412,7 @@ func (f *fakeServer) objectAt(t snapshot.Type, c snapshot.Coordinates) *object.O
 	return nil
 }
 
-// places are all UIDs, those of listed objects first.
+// uids returns all UIDs, those of listed objects first.
 func (f *fakeServer) uids() []types.UID {
 	uids := slices.Sorted(maps.Keys(f.objects))
 	slices.SortStableFunc(uids, func(a, b types.UID) int {
@@ -430,7 +427,7 @@ func (f *fakeServer) uids() []types.UID {
 	return uids
 }
 
-// sent are the requests of those verbs so far, in their order.
+// sent returns the requests with those verbs so far, in their order.
 func (f *fakeServer) sent(verbs ...string) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -443,17 +440,17 @@ func (f *fakeServer) sent(verbs ...string) []string {
 	return out
 }
 
-// disk is a Keeper in memory. It reads the fake's objects, and its requests are
-// among the fake's.
+// fakeBackup is a BackupWriter in memory. It reads the objects of a fakeServer, which
+// records its requests.
 type fakeBackup struct {
 	server   *fakeServer
 	fails    map[string]error // by the object's name
 	err      error
-	versions map[types.UID][]string // the resourceVersions in which objects were saved
+	versions map[types.UID][]string // resourceVersions of the backups
 }
 
-// has says whether an object was saved in that state, or in one from which only
-// patches of the run led there.
+// has reports whether an object was backed up with that resourceVersion, or with one that
+// only patches of the run turned into it.
 func (d *fakeBackup) has(uid types.UID, version string) bool {
 	for ; version != ""; version = d.server.patchedFrom[version] {
 		if slices.Contains(d.versions[uid], version) {

@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-// Every answer is of a taking that began after it was asked for, no two of one
-// key are taken at once, and those who wait share.
 func TestFreshGroupSharesOnlyLaterCalls(t *testing.T) {
 	var mu sync.Mutex
 	begun, running := 0, 0
@@ -33,7 +31,7 @@ func TestFreshGroupSharesOnlyLaterCalls(t *testing.T) {
 			before := begun
 			mu.Unlock()
 			if got, _ := f.do(t.Context(), "key"); got <= before {
-				t.Errorf("asked when %d had begun, answered by number %d", before, got)
+				t.Errorf("requested when %d calls had begun, got the result of call %d", before, got)
 			}
 		})
 	}

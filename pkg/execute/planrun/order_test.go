@@ -30,7 +30,7 @@ func TestConcurrencyIsUsedAndBounded(t *testing.T) {
 					close(full)
 				}
 				mu.Unlock()
-				<-full // as many as are allowed have to come
+				<-full // as many as allowed must arrive
 			}
 			return nil
 		}

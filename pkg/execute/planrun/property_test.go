@@ -24,14 +24,14 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// planOf is a pass over everything that the snapshot shows.
+// newCollectPlan returns the plan of one collection pass over a snapshot.
 func newCollectPlan(s *snapshot.Snapshot) (*plan.Plan, *graph.Graph) {
 	g := graph.New(s)
 	return plan.New(g, plan.Options{Mode: plan.Collect}), g
 }
 
-// draw is a random snapshot of a world that can be: random lookups contradict
-// the lists and each other, a server does not.
+// drawCluster draws the snapshot of a consistent cluster: it removes the contradictions
+// between the lists and lookups of snapshottest.Draw.
 func drawCluster(t *rapid.T) *snapshot.Snapshot {
 	s := st.Draw(t)
 	view := snapshot.NewView(s)
@@ -39,27 +39,27 @@ func drawCluster(t *rapid.T) *snapshot.Snapshot {
 		m, _ := view.Map(apiVersion, kind)
 		return m.Type.String() + " " + namespace + "/" + name
 	}
-	lives, bears := map[string]bool{}, map[types.UID]bool{}
+	occupied, used := map[string]bool{}, map[types.UID]bool{}
 	for _, o := range s.Objects {
-		bears[o.UID] = true
+		used[o.UID] = true
 		for _, i := range append([]object.Identity{o.Identity}, o.Aliases...) {
-			lives[place(i.APIVersion, i.Kind, i.Namespace, i.Name)] = true
+			occupied[place(i.APIVersion, i.Kind, i.Namespace, i.Name)] = true
 		}
 	}
 	first := map[string]snapshot.Lookup{}
 	var lookups []snapshot.Lookup
 	for _, l := range s.Lookups {
 		at := place(l.APIVersion, l.Kind, l.Namespace, l.Name)
-		if lives[at] {
-			continue // a list shows what is there
+		if occupied[at] {
+			continue // the lists decide
 		}
 		known, seen := first[at]
 		if !seen {
-			if l.Object != nil && bears[l.Object.UID] { // one that lives elsewhere
+			if l.Object != nil && used[l.Object.UID] { // it has other coordinates
 				l.Outcome, l.Object = snapshot.Absent, nil
 			}
 			if l.Object != nil {
-				bears[l.Object.UID] = true
+				used[l.Object.UID] = true
 			}
 			first[at], known = l, l
 		}
@@ -77,7 +77,7 @@ func drawCluster(t *rapid.T) *snapshot.Snapshot {
 	return s
 }
 
-// states are what is left of every listed object, in words.
+// describeStates describes the present state of every listed object.
 func describeStates(of func(types.UID) *object.Object, s *snapshot.Snapshot) []string {
 	var out []string
 	for i := range s.Objects {
@@ -102,7 +102,6 @@ func (f *fakeServer) state(uid types.UID) *object.Object {
 	return f.copy(uid)
 }
 
-// Promise 1 of the design: what is predicted is what happens.
 func TestRunEndsAsPredicted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCluster(t)
@@ -123,7 +122,7 @@ func TestRunEndsAsPredicted(t *testing.T) {
 		model := simulate.NewApplyModel(g, collector.NewJudge(g), nil).Simulate(simulate.Bounds{}).Model
 		predicted := func(uid types.UID) *object.Object { return model.Object(g.Find(uid)) }
 		if diff := cmp.Diff(describeStates(predicted, s), describeStates(f.state, s), cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("predicted (-) and done (+):\n%s", diff)
+			t.Fatalf("predicted (-) and actual (+):\n%s", diff)
 		}
 		if again, _ := newCollectPlan(f.scan()); len(again.Steps) > 0 {
 			t.Fatalf("a second pass would %s %s: %s", again.Steps[0].Action, again.Steps[0].Object.Identity, again.Steps[0].Reason.Message())
@@ -131,9 +130,8 @@ func TestRunEndsAsPredicted(t *testing.T) {
 	})
 }
 
-// Promises 2 and 3: whatever others do meanwhile and whatever fails, nothing is
-// deleted that has an owner which is there or may be, and nothing that was not
-// saved in the state in which it goes.
+// Whatever others change and whatever fails meanwhile, no object is deleted that may have
+// an existing owner, or that was not backed up in its last state.
 func TestRunDeletesOnlyProvenAndBackedUpObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCluster(t)
@@ -154,7 +152,7 @@ func TestRunDeletesOnlyProvenAndBackedUpObjects(t *testing.T) {
 	})
 }
 
-// chaos is other clients and a bad network.
+// chaos acts as other clients and an unreliable network.
 type chaos struct {
 	server      *fakeServer
 	backup      *fakeBackup
@@ -165,9 +163,8 @@ type chaos struct {
 	wrong []string
 }
 
-// interfere comes before a request. What it does to other objects than the
-// request's own comes where no request that is decided already could suffer: no
-// precondition protects from that.
+// interfere acts before a request. It changes other objects than that of the request only
+// where no decision has been made on them: no precondition would detect that.
 func (c *chaos) interfere(at call) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +188,7 @@ func (c *chaos) interfere(at call) error {
 	case 7:
 		c.server.edit(uid, func(o *object.Object) { o.Finalizers = append(slices.Clone(o.Finalizers), "chaos/hold") })
 	case 8, 9:
-		if at.verb != "read" { // of an owner
+		if at.verb != "read" { // only owners are read
 			c.own(uid, st.ConfigMap("a/x"))
 		}
 	case 10:
@@ -210,7 +207,7 @@ func (c *chaos) interfere(at call) error {
 	return c.check(at)
 }
 
-// own gives an object one more owner: one of that kind which is listed, if any.
+// own adds an owner to an object: a listed one of that kind, if there is one.
 func (c *chaos) own(uid types.UID, like object.Object, edits ...st.Edit) {
 	c.server.edit(uid, func(o *object.Object) {
 		for _, owner := range c.server.uids() {
@@ -222,8 +219,7 @@ func (c *chaos) own(uid types.UID, like object.Object, edits ...st.Edit) {
 	})
 }
 
-// check looks at a DELETE that is about to be accepted with the eyes of somebody
-// who sees everything as it is at that moment.
+// check judges a DELETE that will be accepted by the complete present state.
 func (c *chaos) check(at call) error {
 	there := c.server.state(at.at.UID)
 	if at.verb != "delete" || there == nil || there.ResourceVersion != at.rv {
@@ -234,16 +230,16 @@ func (c *chaos) check(at call) error {
 	for i, j := range collector.NewJudge(g).Object(n) {
 		owner := there.Owners[i].UID
 		if c.server.initial[owner] != "" && c.server.state(owner) == nil {
-			continue // gone for ever, and the run may have been told so
+			continue // a UID is never reused, and the run may know that it is gone
 		}
 		if j.Verdict != collector.Dangling && j.Verdict != collector.Waiting || j.Withheld() {
-			c.wrong = append(c.wrong, fmt.Sprintf("%s goes though %s is %s", at, there.Owners[i], j.Verdict))
+			c.wrong = append(c.wrong, fmt.Sprintf("%s although %s is %s", at, there.Owners[i], j.Verdict))
 		}
 	}
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	if !c.backup.has(at.at.UID, at.rv) {
-		c.wrong = append(c.wrong, at.String()+" goes in a state that was not saved")
+		c.wrong = append(c.wrong, at.String()+" in a state that was not backed up")
 	}
 	return nil
 }

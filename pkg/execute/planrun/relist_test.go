@@ -59,7 +59,7 @@ func TestIncompleteRelistKeepsTheFinalizer(t *testing.T) {
 	s.checkRequests(t, writes)
 }
 
-// An object of the same name must not lose its finalizer
+// A replacement of the same name must not lose its finalizer
 // (docs/gc-semantics.md#removing-a-finalizer).
 func TestReplacementObjectKeepsItsFinalizer(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
@@ -71,7 +71,7 @@ func TestReplacementObjectKeepsItsFinalizer(t *testing.T) {
 		})
 		s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: skipped ObjectGone")
 		if s.server.state("successor") == nil {
-			t.Error("the successor was released")
+			t.Error("the replacement lost its finalizer")
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestFinalizerOfABusyObjectNeedsOneRelist(t *testing.T) {
 	s.checkRequests(t, []string{"relist"}, "relist ")
 }
 
-// A look is dear: all that are ready share one that begins after they were.
+// A relist is expensive, so steps share one that begins after they were ready.
 func TestFinalizersShareRelists(t *testing.T) {
 	var owners []object.Object
 	for i := range 50 {
@@ -110,7 +110,7 @@ func TestFinalizersShareRelists(t *testing.T) {
 	s.onEvent = func(kind string) {
 		if kind == "started" {
 			if started++; started == len(owners) {
-				close(running) // all others wait for the next look, and hold no slot
+				close(running) // all others wait for the next relist, without a slot
 			}
 		}
 	}
@@ -118,6 +118,6 @@ func TestFinalizersShareRelists(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	if n := len(s.server.sent("relist")); n > 3 {
-		t.Errorf("%d looks for %d finalizers", n, len(owners))
+		t.Errorf("%d relists for %d finalizers", n, len(owners))
 	}
 }

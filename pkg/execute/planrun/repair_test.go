@@ -27,7 +27,7 @@ var (
 	stale = To(Deployment("a/web", UID("before")), Controlling)
 )
 
-// repairing is a scenario in which everything is to be mended.
+// repairScenario returns a scenario in which every reference is repaired.
 func repairScenario(objects ...object.Object) *scenario {
 	s := newScenario(objects...)
 	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{})
@@ -146,7 +146,7 @@ func TestRepairDecidesAgainOnAChangedObject(t *testing.T) {
 	}
 }
 
-// By extensions/v1beta1 nobody can ask for a Deployment any more.
+// Deployments are not served in extensions/v1beta1 any more.
 func TestRepairReadsAnOwnerServedInAnotherGroup(t *testing.T) {
 	x := Secret("a/x", Owned(To(web, As("extensions/v1beta1", "Deployment"))))
 	s := repairScenario(web, x)
@@ -199,13 +199,14 @@ func TestRepairIsCompleteAndCreatesNoGarbage(t *testing.T) {
 		}
 		for uid := range doomedObjects(after) {
 			if !doomed[uid] {
-				t.Fatalf("%s is garbage by the repair", uid)
+				t.Fatalf("the repair made %s garbage", uid)
 			}
 		}
 	})
 }
 
-// lost are the objects that a pass of the collector would delete, and nobody has yet.
+// doomedObjects returns the objects that a collection pass would delete and that are not
+// terminating.
 func doomedObjects(s *snapshot.Snapshot) map[string]bool {
 	out, g := map[string]bool{}, graph.New(s)
 	for _, o := range plan.New(g, plan.Options{}).Outcomes {

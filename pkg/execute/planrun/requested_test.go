@@ -18,12 +18,12 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// asking is a scenario in which somebody deletes the first of the objects.
-func deletionScenario(hand collector.Actor, policy metav1.DeletionPropagation, objects ...object.Object) *scenario {
+// deletionScenario returns a scenario in which somebody deletes the first object.
+func deletionScenario(actor collector.Actor, policy metav1.DeletionPropagation, objects ...object.Object) *scenario {
 	s := New(Serving(Containers()...), Listing(objects...))
 	f := newFakeServer(s)
 	g := graph.New(s)
-	p := plan.New(g, plan.Deletion(hand, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
+	p := plan.New(g, plan.Deletion(actor, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
 	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
 }
 
@@ -81,7 +81,6 @@ func TestRequestedStepIsSkippedOnAChangedObject(t *testing.T) {
 	}
 }
 
-// What cannot be saved is not set in motion either.
 func TestRequestedStepFailsIfADependentIsNotBackedUp(t *testing.T) {
 	owner := Secret("a/owner")
 	s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, owner, ConfigMap("a/x", OwnedBy(owner)))

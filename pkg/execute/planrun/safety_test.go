@@ -14,8 +14,6 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The safety contract (design, section 4), a line at a time.
-
 var forbidden = classified{snapshot.Forbidden}
 
 func TestWritesHaveTheDecidedStateAsPrecondition(t *testing.T) {
@@ -73,8 +71,6 @@ func TestReadsAWaitingOwnerBeforeEveryAttempt(t *testing.T) {
 	}
 }
 
-// A waiting owner may get another owner itself, and that decides nothing: but it
-// has to be understood.
 func TestAcceptsAWaitingOwnerWhoseReferencesChanged(t *testing.T) {
 	owner := ConfigMap("a/owner", Foreground())
 	s := newScenario(owner, ConfigMap("a/x"), Secret("a/child", Owned(To(owner, Blocking))))
@@ -138,12 +134,12 @@ func TestDecidesAgainOnAChangedObject(t *testing.T) {
 		change func(*object.Object)
 		want   string
 	}{
-		"adopted":            {func(o *object.Object) { o.Owners = []object.Reference{To(stays)} }, "skipped ObjectChanged OwnerStillExists ConfigMap/stays"},
-		"one owner more":     {func(o *object.Object) { o.Owners = append(o.Owners, To(stays)) }, "skipped ObjectChanged OwnerStillExists ConfigMap/stays"},
-		"orphaned":           {func(o *object.Object) { o.Owners = nil }, "skipped ObjectChanged NoOwnerReferences"},
-		"an owner unknown":   {func(o *object.Object) { o.Owners = append(o.Owners, To(Pod("a/x"), As("v9", "What"))) }, "skipped ObjectChanged OwnerNotResolved What/x"},
-		"deleted by others":  {func(o *object.Object) { o.Deleted, o.Finalizers = &now, []string{"x/y"} }, "skipped ObjectChanged AlreadyTerminating"},
-		"held by a new hand": {func(o *object.Object) { o.Finalizers = []string{"x/y"} }, "done"},
+		"adopted":           {func(o *object.Object) { o.Owners = []object.Reference{To(stays)} }, "skipped ObjectChanged OwnerStillExists ConfigMap/stays"},
+		"one owner more":    {func(o *object.Object) { o.Owners = append(o.Owners, To(stays)) }, "skipped ObjectChanged OwnerStillExists ConfigMap/stays"},
+		"orphaned":          {func(o *object.Object) { o.Owners = nil }, "skipped ObjectChanged NoOwnerReferences"},
+		"an owner unknown":  {func(o *object.Object) { o.Owners = append(o.Owners, To(Pod("a/x"), As("v9", "What"))) }, "skipped ObjectChanged OwnerNotResolved What/x"},
+		"deleted by others": {func(o *object.Object) { o.Deleted, o.Finalizers = &now, []string{"x/y"} }, "skipped ObjectChanged AlreadyTerminating"},
+		"a new finalizer":   {func(o *object.Object) { o.Finalizers = []string{"x/y"} }, "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, when := range []string{"backup child", "delete child"} {
@@ -155,7 +151,7 @@ func TestDecidesAgainOnAChangedObject(t *testing.T) {
 	}
 }
 
-// The lost answer of a patch that was made: a second one finds nothing to do.
+// The response to a patch may be lost.
 func TestSkipsAPatchThatWasMadeAlready(t *testing.T) {
 	stays := ConfigMap("a/stays")
 	child := Secret("a/child", OwnedBy(gone, stays))
@@ -164,8 +160,7 @@ func TestSkipsAPatchThatWasMadeAlready(t *testing.T) {
 	s.checkResults(t, s.run(t.Context()), "unlink child: skipped ObjectChanged AlreadyDone")
 }
 
-// Of two references with one UID only the one that is meant goes, wherever it
-// stands by then.
+// Two references may have the same UID, and their order may change.
 func TestRemovesOnlyThePlannedReference(t *testing.T) {
 	stays := ConfigMap("a/stays")
 	child := Secret("a/child", Owned(To(stays, Named("other")), To(stays)))
@@ -232,7 +227,6 @@ func TestBacksUpEverythingBeforeTheFirstDeletion(t *testing.T) {
 	}
 }
 
-// What was saved is what goes: a change in between is saved, too.
 func TestBacksUpAChangedObjectAgain(t *testing.T) {
 	child := Secret("a/child", OwnedBy(gone))
 	s := newScenario(child)
@@ -241,7 +235,7 @@ func TestBacksUpAChangedObjectAgain(t *testing.T) {
 	s.onRequest("delete child", 2, func() { version = s.server.state(uid(child)).ResourceVersion })
 	s.checkResults(t, s.run(t.Context()), "delete child: done")
 	if !slices.Contains(s.backup.versions[uid(child)], version) {
-		t.Errorf("went as %s, saved as %v", version, s.backup.versions[uid(child)])
+		t.Errorf("deleted as %s, backed up as %v", version, s.backup.versions[uid(child)])
 	}
 }
 
@@ -280,7 +274,7 @@ func TestSkipsTheConsequencesOfAFailedStep(t *testing.T) {
 	}
 }
 
-// To what is still to go because it waits, it would be an owner like any other.
+// Without the finalizer the owner would be solid, and the dependent would stay.
 func TestKeepsTheForegroundFinalizerForAnUnfinishedDependent(t *testing.T) {
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	s := newScenario(one, Secret("a/two", Owned(To(one, Blocking))))
@@ -338,14 +332,13 @@ func TestReferencesChangedByAWebhookAreUnknownUntilRead(t *testing.T) {
 	}
 }
 
-// An owner that is in no list and no lookup of the plan's can be known only
-// through what depends on it, so that is read again.
+// An owner that the scan has not seen is only known through its dependents.
 func TestVerifiesAnObjectWithAnUnknownWaitingOwner(t *testing.T) {
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))
 	late := ConfigMap("a/late", Foreground())
 	for name, test := range map[string]struct {
-		become []string // finalizers of the owner, once it was met
+		become []string // finalizers that the owner gets
 		want   string
 	}{
 		"still waiting": {[]string{object.ForegroundFinalizer}, "done"},
@@ -415,7 +408,7 @@ func TestRequireUnchangedFailsOnAChangedObject(t *testing.T) {
 	s.checkRequests(t, []string{"verify"})
 }
 
-// A step that fails makes the next one do more than was planned.
+// After a failed step, the next one would do more than planned.
 func TestRequireUnchangedDoesNotExceedThePlan(t *testing.T) {
 	parent, stays := ConfigMap("a/parent", OwnedBy(gone)), ConfigMap("a/stays")
 	child := Secret("a/child", OwnedBy(gone, parent, stays))
@@ -427,7 +420,6 @@ func TestRequireUnchangedDoesNotExceedThePlan(t *testing.T) {
 	}
 }
 
-// Each finalizer has a step of its own.
 func TestRemovesOneFinalizerPerStep(t *testing.T) {
 	s := newScenario(ConfigMap("a/owner", Terminating(object.OrphanFinalizer, object.ForegroundFinalizer)))
 	s.onRequestErr("patch owner", 1, func() error { return forbidden })

@@ -21,7 +21,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// scenario is a plan about to be carried out on a server.
+// scenario is a plan and the server to carry it out on.
 type scenario struct {
 	server  *fakeServer
 	plan    *plan.Plan
@@ -31,11 +31,11 @@ type scenario struct {
 
 	mu      sync.Mutex
 	events  []event.Event
-	onEvent func(kind string) // hears of every event; may be nil
+	onEvent func(kind string) // called with the kind of every event; may be nil
 }
 
-// on is a scenario in which all these objects were listed, and a/gone is the name
-// of nothing.
+// newScenario returns the scenario of a collection pass over those objects, in which
+// ConfigMap a/gone is known not to exist.
 func newScenario(objects ...object.Object) *scenario {
 	s := New(Serving(Containers()...), Listing(objects...), Absent("v1", "ConfigMap", "a/gone"))
 	f := newFakeServer(s)
@@ -49,7 +49,7 @@ var gone = ConfigMap("a/gone")
 func (s *scenario) run(ctx context.Context) *execute.Report {
 	s.options.Common.OnEvent = func(e event.Event) {
 		if !s.mu.TryLock() {
-			panic("told concurrently")
+			panic("concurrent events")
 		}
 		defer s.mu.Unlock()
 		s.events = append(s.events, e)
@@ -60,7 +60,8 @@ func (s *scenario) run(ctx context.Context) *execute.Report {
 	return planrun.Run(ctx, s.plan, s.graph, s.server, s.backup, s.options)
 }
 
-// at calls do before the nth request (from 1) of that name, such as "delete web".
+// onRequestErr calls do before the nth request (from 1) of that name, such as "delete web".
+// Its error is the error of the request.
 func (s *scenario) onRequestErr(name string, nth int, do func() error) {
 	earlier, seen := s.server.before, 0
 	var mu sync.Mutex
@@ -83,7 +84,7 @@ func (s *scenario) onRequestErr(name string, nth int, do func() error) {
 	}
 }
 
-// always makes every request of that name fail.
+// failAll makes every request of that name fail.
 func (s *scenario) failAll(name string, err error) {
 	earlier := s.server.before
 	s.server.before = func(c call) error {
@@ -97,7 +98,7 @@ func (s *scenario) failAll(name string, err error) {
 	}
 }
 
-// then is at, for what cannot fail.
+// onRequest is onRequestErr without an error.
 func (s *scenario) onRequest(name string, nth int, do func()) {
 	s.onRequestErr(name, nth, func() error { do(); return nil })
 }
@@ -143,8 +144,8 @@ func parameters(v reflect.Value) string {
 	return strings.Join(out, " ")
 }
 
-// is checks how the steps ended: "action name: status code parameters" each, in the
-// order of the plan. What follows an action is how that begins.
+// checkResults checks how the steps ended, in the order of the plan: each as "action name:
+// status code parameters", of which want is a prefix.
 func (s *scenario) checkResults(t *testing.T, report *execute.Report, want ...string) {
 	t.Helper()
 	var got []string
@@ -157,7 +158,7 @@ func (s *scenario) checkResults(t *testing.T, report *execute.Report, want ...st
 	}
 }
 
-// sends checks the requests of these verbs, in their order.
+// checkRequests checks the requests with those verbs, in their order.
 func (s *scenario) checkRequests(t *testing.T, verbs []string, want ...string) {
 	t.Helper()
 	if got := s.server.sent(verbs...); !slices.Equal(got, want) {

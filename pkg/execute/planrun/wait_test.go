@@ -13,8 +13,8 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// stopping is a scenario with a Pod that takes its time, and what follows from its
-// end.
+// runningPodScenario returns a scenario with a Pod that does not stop at once and has a
+// dependent.
 func runningPodScenario() (*scenario, object.Object) {
 	pod := Pod("a/pod", OwnedBy(gone), Running())
 	s := newScenario(pod, Secret("a/child", OwnedBy(pod)))
@@ -26,14 +26,14 @@ func TestWaitsForAPod(t *testing.T) {
 	s, pod := runningPodScenario()
 	s.server.wait = func(context.Context, object.Identity) error {
 		if s.server.state(uid(pod)) == nil || s.server.state(uid(Secret("a/child"))) == nil {
-			t.Error("something went too early")
+			t.Error("something was deleted too early")
 		}
 		s.server.edit(uid(pod), nil)
 		return nil
 	}
 	s.checkResults(t, s.run(t.Context()), "delete pod: done", "delete child: done")
 	if !slices.ContainsFunc(s.events, func(e event.Event) bool { return e.Event == "waiting" && e.Step == "1" }) {
-		t.Errorf("nobody was told: %v", s.events)
+		t.Errorf("no waiting event: %v", s.events)
 	}
 }
 
@@ -94,7 +94,6 @@ func TestStoppingPodsDoNotCountForConcurrency(t *testing.T) {
 	}
 }
 
-// A Pod that others hold does not go with its grace period, as was predicted.
 func TestDoesNotWaitForAPodWithAFinalizer(t *testing.T) {
 	pod := Pod("a/pod", OwnedBy(gone), Running(), Held("x/y"))
 	s := newScenario(pod)
@@ -133,7 +132,6 @@ func TestDoesNotWaitForADefinitionBeforeItsInstancesLoseTheirFinalizers(t *testi
 	s.checkRequests(t, []string{"wait"})
 }
 
-// What the end of a definition takes along is not known here, so it is asked for.
 func TestDeletesDependentsOfInstancesOfADeletedDefinition(t *testing.T) {
 	crd := Definition("widgets.example.com", Owned(To(Node("gone"))))
 	widget := Object("example.com/v1", "Widget", "a/widget", OwnedBy(Secret("a/owner")))
@@ -148,11 +146,11 @@ func TestDeletesDependentsOfInstancesOfADeletedDefinition(t *testing.T) {
 		if report.Failed+report.Skipped > 0 || s.server.state(uid(child)) != nil || s.server.state(uid(released)) != nil {
 			t.Errorf("%+v", report.Results)
 		}
-		s.checkRequests(t, []string{"wait"}) // another's finalizer holds an instance
+		s.checkRequests(t, []string{"wait"}) // a finalizer blocks an instance
 	}
 }
 
-// seeing shows what another snapshot shows, in objects of its own.
+// showing lists copies of the objects in another snapshot.
 func showing(other *snapshot.Snapshot) Part {
 	return func(s *snapshot.Snapshot) {
 		for _, o := range other.Objects {

@@ -14,7 +14,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// fakeWatcher is a Watcher that sees what a test says.
+// fakeWatcher is a Watcher of the events that a test sends.
 type fakeWatcher chan watchEvent
 
 type watchEvent struct {
@@ -22,19 +22,19 @@ type watchEvent struct {
 	now *object.Object // nil: gone
 }
 
-func (f fakeWatcher) Follow(ctx context.Context, _ []object.Identity, tell func(types.UID, *object.Object)) {
+func (f fakeWatcher) Follow(ctx context.Context, _ []object.Identity, observe func(types.UID, *object.Object)) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case s := <-f:
-			tell(s.uid, s.now)
+			observe(s.uid, s.now)
 		}
 	}
 }
 
-// followed is a scenario in which somebody deletes the first of the objects, and the
-// cluster's own collector is to do the rest.
+// watchedDeletion returns a scenario in which somebody deletes the first object, and the
+// cluster's own collector does the rest.
 func watchedDeletion(policy metav1.DeletionPropagation, objects ...object.Object) (*scenario, fakeWatcher) {
 	s, f := deletionScenario(collector.ActorControllerManager, policy, objects...), make(fakeWatcher)
 	s.options.RequestedOnly, s.options.Watcher = true, f
@@ -49,7 +49,7 @@ func TestWatchesTheClusterCompleteADeletion(t *testing.T) {
 			stopping := pod
 			now := metav1.Now().Time
 			stopping.Deleted = &now
-			go func() { // first it is terminating, which is not its end
+			go func() { // terminating is not gone
 				f <- watchEvent{uid(pod), &stopping}
 				f <- watchEvent{uid(pod), nil}
 			}()
@@ -80,7 +80,7 @@ func TestReportsWhatTheClusterDidNotDoInTime(t *testing.T) {
 	r := s.run(ctx)
 	s.checkResults(t, r, "delete web: done", "delete pod: skipped NotCollectedInTime")
 	if !r.Interrupted {
-		t.Error("it is called complete")
+		t.Error("not interrupted")
 	}
 }
 
@@ -89,11 +89,11 @@ func TestContentsAreGoneWithTheirNamespace(t *testing.T) {
 	inside := ConfigMap("a/inside", OwnedBy(space))
 	s, f := watchedDeletion(metav1.DeletePropagationBackground, space, inside, outside)
 	s.onEvent = func(kind string) {
-		if kind == "waiting" { // for what follows the namespace
+		if kind == "waiting" { // for the dependent of the namespace
 			go func() { f <- watchEvent{uid(outside), nil} }()
 		}
 	}
-	s.onRequest("delete a", 1, func() { f <- watchEvent{uid(space), nil} }) // a watch may be faster than the answer
+	s.onRequest("delete a", 1, func() { f <- watchEvent{uid(space), nil} }) // a watch may be faster than the response
 	r := s.run(t.Context())
 	s.checkResults(t, r, "delete a: done", "delete outside: done")
 }

@@ -33,8 +33,8 @@ type classified struct{ class snapshot.ErrorClass }
 func (e classified) Error() string                { return "refused: " + string(e.class) }
 func (e classified) Refusal() snapshot.ErrorClass { return e.class }
 
-// maker is an API server in memory, and what notes what it makes. It refuses to
-// make, or to link, what would refer to an owner that is not there.
+// fakeServer is an API server in memory and a Recorder. It fails the test if a reference
+// is written to an owner that does not exist.
 type fakeServer struct {
 	*testing.T
 	mu             sync.Mutex
@@ -44,7 +44,7 @@ type fakeServer struct {
 	calls          []string
 	dry            bool
 	controllersRun bool
-	// before is called before every request, unlocked; its error is the request's.
+	// before is called before every request, unlocked, and returns its error. It may be nil.
 	before func(call string) error
 }
 
@@ -78,7 +78,7 @@ func (m *fakeServer) begin(verb string, o object.Identity) error {
 func (m *fakeServer) checkOwners(o object.Object) {
 	for _, r := range o.Owners {
 		if _, there := m.objects[r.UID]; !there && r.UID != o.UID {
-			m.Errorf("%s refers to %s, which is not there", o.String(), r)
+			m.Errorf("%s refers to %s, which does not exist", o.String(), r)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (m *fakeServer) Made(of object.Identity, uid types.UID) error {
 	return nil
 }
 
-// edit is another client's write; nil deletes.
+// edit writes as another client; nil deletes.
 func (m *fakeServer) edit(uid types.UID, change func(*object.Object)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -176,7 +176,7 @@ func (m *fakeServer) edit(uid types.UID, change func(*object.Object)) {
 	m.store(o)
 }
 
-// plans makes the plan anew, by what is there now and what was made before.
+// plan makes the plan from the present state and the records of earlier runs.
 func (m *fakeServer) plan(gone ...object.Object) *restore.Restoration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -224,7 +224,7 @@ func outcomes(r *restore.Restoration, report *execute.Report) map[string]outcome
 	return out
 }
 
-// owned is what is there, by name, with the names of its owners.
+// ownerNames returns the names of the owners, by name of the object.
 func (m *fakeServer) ownerNames() map[string][]string {
 	out := map[string][]string{}
 	for _, o := range m.objects {
@@ -254,7 +254,7 @@ var (
 
 func TestRunCreatesDependentsBeforeTheirController(t *testing.T) {
 	for _, adopts := range []bool{true, false} {
-		t.Run(fmt.Sprintf("controllers are at work: %t", adopts), func(t *testing.T) {
+		t.Run(fmt.Sprintf("controllers run: %t", adopts), func(t *testing.T) {
 			m := newFakeServer(t)
 			m.controllersRun = adopts
 			r := m.plan(gonePod, goneSet, goneWeb)
@@ -270,7 +270,7 @@ func TestRunCreatesDependentsBeforeTheirController(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 			if patched := len(order) > 5; patched == adopts {
-				t.Errorf("it goes on with %q", order[5:])
+				t.Errorf("more requests: %q", order[5:])
 			}
 			want2 := map[string][]string{"Deployment/web": {}, "ReplicaSet/web-1": {"Deployment/web"}, "Pod/web-1-a": {"ReplicaSet/web-1"}}
 			if d := diff.Diff(want2, m.ownerNames()); d != "" {
@@ -285,7 +285,7 @@ func TestRunContinuesAfterAnInterruptAtAnyRequest(t *testing.T) {
 	recreate.Run(t.Context(), whole.plan(all...), whole, whole, execute.Options{})
 	want := whole.ownerNames()
 	if len(want) != len(all)+1 || len(want["ConfigMap/survivor"]) != 1 {
-		t.Fatalf("not all of it is made: %v", want)
+		t.Fatalf("not everything was created: %v", want)
 	}
 	for cut := range len(whole.calls) {
 		m := newFakeServer(t, survivor)
@@ -298,16 +298,16 @@ func TestRunContinuesAfterAnInterruptAtAnyRequest(t *testing.T) {
 			return nil
 		}
 		first := recreate.Run(ctx, m.plan(all...), m, m, execute.Options{})
-		if last := len(whole.calls) - 1; !first.Interrupted && cut < last { // what is begun is seen to its end
-			t.Errorf("cut off after %d requests, it does not say so", cut)
+		if last := len(whole.calls) - 1; !first.Interrupted && cut < last { // writes in flight are completed
+			t.Errorf("interrupted after %d requests, not reported", cut)
 		}
 		m.before = nil
 		recreate.Run(t.Context(), m.plan(all...), m, m, execute.Options{Concurrency: 4})
 		if d := diff.Diff(want, m.ownerNames()); d != "" {
-			t.Errorf("cut off after %d requests (-want +got)\n%s", cut, d)
+			t.Errorf("interrupted after %d requests (-want +got)\n%s", cut, d)
 		}
 		if again := m.plan(all...); len(again.Plan.Steps) > 0 {
-			t.Errorf("cut off after %d requests, it never ends: %+v", cut, again.Plan.Steps)
+			t.Errorf("interrupted after %d requests, steps remain: %+v", cut, again.Plan.Steps)
 		}
 		cancel()
 	}
@@ -317,12 +317,12 @@ func TestRunAdaptsToChanges(t *testing.T) {
 	owner := Role("shop/plain")
 	tests := map[string]struct {
 		there, gone []object.Object
-		meets       func(m *fakeServer, call string) error
+		before      func(m *fakeServer, call string) error
 		want        map[string]outcome
 	}{
-		"what somebody made meanwhile is left alone, and so is what it would have owned": {
+		"keeps an object that somebody else created, and skips its dependents": {
 			gone: []object.Object{goneRole, goneDependent},
-			meets: func(m *fakeServer, call string) error {
+			before: func(m *fakeServer, call string) error {
 				if call == "create plain" {
 					m.edit("theirs", func(o *object.Object) { *o = Role("shop/plain", UID("theirs")) })
 				}
@@ -332,9 +332,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				"create Role/plain": skipped(reason.AlreadyExists{}), "create Secret/below": skipped(reason.OwnerNotCreated{Owner: To(goneRole)}),
 			},
 		},
-		"what the server refuses is said, and what it would have owned is not made": {
+		"skips the dependents of an object that the server refuses": {
 			gone: []object.Object{goneRole, goneDependent},
-			meets: func(_ *fakeServer, call string) error {
+			before: func(_ *fakeServer, call string) error {
 				if call == "create plain" {
 					return classified{snapshot.Forbidden}
 				}
@@ -344,9 +344,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				"create Role/plain": forbidden, "create Secret/below": skipped(reason.OwnerNotCreated{Owner: To(goneRole)}),
 			},
 		},
-		"what a controller was to adopt stays without it": {
+		"does not link to a controller that was not created": {
 			gone: []object.Object{goneSet, gonePod},
-			meets: func(_ *fakeServer, call string) error {
+			before: func(_ *fakeServer, call string) error {
 				if call == "create web-1" {
 					return classified{snapshot.Forbidden}
 				}
@@ -357,9 +357,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				"link Pod/web-1-a": skipped(reason.OwnerNotCreated{Owner: To(goneSet, Controlling, Blocking)}),
 			},
 		},
-		"an owner that goes meanwhile is no owner any more": {
+		"skips a dependent whose owner is gone": {
 			there: []object.Object{owner}, gone: []object.Object{goneDependent},
-			meets: func(m *fakeServer, call string) error {
+			before: func(m *fakeServer, call string) error {
 				if call == "read plain" {
 					m.edit(owner.UID, nil)
 				}
@@ -367,9 +367,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 			},
 			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone{Owner: To(goneRole)})},
 		},
-		"nor is one that waits for its dependents to go": {
+		"skips a dependent whose owner waits for its dependents": {
 			there: []object.Object{owner}, gone: []object.Object{goneDependent},
-			meets: func(m *fakeServer, call string) error {
+			before: func(m *fakeServer, call string) error {
 				if call == "read plain" {
 					m.edit(owner.UID, func(o *object.Object) { Foreground()(o) })
 				}
@@ -377,9 +377,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 			},
 			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone{Owner: To(goneRole)})},
 		},
-		"an object that keeps changing is linked all the same": {
+		"links an object that keeps changing": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
-			meets: func(m *fakeServer, call string) error {
+			before: func(m *fakeServer, call string) error {
 				if call == "patch survivor" && len(m.calls) < 8 {
 					m.edit(survivor.UID, func(o *object.Object) { Labeled("changed", "again")(o) })
 				}
@@ -387,9 +387,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 			},
 			want: map[string]outcome{"create Role/plain": done, "link ConfigMap/survivor": done},
 		},
-		"an object that goes meanwhile is not": {
+		"skips an object that is gone": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
-			meets: func(m *fakeServer, call string) error {
+			before: func(m *fakeServer, call string) error {
 				if call == "patch survivor" {
 					m.edit(survivor.UID, nil)
 				}
@@ -397,9 +397,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 			},
 			want: map[string]outcome{"create Role/plain": done, "link ConfigMap/survivor": skipped(reason.ObjectGone{})},
 		},
-		"an object has one controller": {
+		"skips an object with another controller": {
 			gone: []object.Object{goneSet, gonePod},
-			meets: func(m *fakeServer, call string) error {
+			before: func(m *fakeServer, call string) error {
 				if call == "create web-1" {
 					m.edit(m.made[gonePod.UID], func(o *object.Object) {
 						m.objects[rival.UID] = rival
@@ -417,7 +417,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newFakeServer(t, test.there...)
 			r := m.plan(test.gone...)
-			m.before = func(call string) error { return test.meets(m, call) }
+			m.before = func(call string) error { return test.before(m, call) }
 			if d := diff.Diff(test.want, outcomes(r, recreate.Run(t.Context(), r, m, m, execute.Options{}))); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
@@ -440,6 +440,6 @@ func TestDryRunCreatesNothing(t *testing.T) {
 		}
 	}
 	if len(m.objects) != 1 || len(m.made) > 0 || slices.Contains(m.calls, "settle") {
-		t.Errorf("it made %v, noted %v and did %v", m.objects, m.made, m.calls)
+		t.Errorf("created %v, recorded %v, requested %v", m.objects, m.made, m.calls)
 	}
 }
