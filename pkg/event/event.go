@@ -1,3 +1,4 @@
+// Package event defines the events that a run emits about its progress.
 package event
 
 import (
@@ -7,35 +8,35 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// Kind says what an event tells of. The words are part of the JSON contract.
+// Kind is the type of an event. Its values are part of the JSON contract.
 type Kind string
 
 // The kinds, in the order of a run.
 const (
-	Backup  Kind = "backup"  // manifests were saved
-	Started Kind = "started" // a step is under way
-	Waiting Kind = "waiting" // a step's object is not gone yet
-	Ended   Kind = "ended"   // a step is over
+	Backup  Kind = "backup"  // manifests were backed up
+	Started Kind = "started" // a step has started
+	Waiting Kind = "waiting" // a step waits, usually for its object to be gone
+	Ended   Kind = "ended"   // a step has ended
 )
 
-// Status is how a step ended. The words are part of the JSON contract.
+// Status tells how a step ended. Its values are part of the JSON contract.
 type Status string
 
 // The statuses.
 const (
 	Done    Status = "done"
-	Skipped Status = "skipped" // not needed any more, or no longer what the collector would do
+	Skipped Status = "skipped" // not needed any more, or the collector would not do it any more
 	Failed  Status = "failed"
 )
 
-// Event is one thing that happened.
+// Event is an event of a run.
 type Event struct {
 	Event  Kind
-	Step   string           // the plan's id of it; empty where it is about no step
-	Action string           // the step's
-	Object *object.Identity // the step's; nil where it is about no step
-	Status Status           // of Ended
-	Reason reason.Reason    // nil where the status says it all
+	Step   string           // ID in the plan; empty if the event is not about a step
+	Action string           // of the step
+	Object *object.Identity // of the step; nil if the event is not about a step
+	Status Status           // set if the step has ended
+	Reason reason.Reason    // nil if there is nothing to add to the status
 }
 
 // MarshalJSON implements json.Marshaler.

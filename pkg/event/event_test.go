@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-func TestAnEventHasItsReasonInJSON(t *testing.T) {
+func TestMarshalJSONIncludesTheReason(t *testing.T) {
 	for want, e := range map[string]event.Event{
 		`{"event":"started","step":"1","action":"delete"}`: {Event: event.Started, Step: "1", Action: "delete"},
 		`{"event":"ended","status":"skipped","reason":"AlreadyGone","message":"already gone"}`: {

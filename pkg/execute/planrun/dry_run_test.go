@@ -66,13 +66,13 @@ func TestDryRunSendsTheApplicablePartOfAPatch(t *testing.T) {
 		"patch child":   {{Drop: []int{0}}, {Drop: []int{1}}},
 	}
 	for name, want := range want {
-		var made []object.Change
+		var sent []object.Change
 		for i := range got {
 			if got[i] == name {
-				made = append(made, changes[i])
+				sent = append(sent, changes[i])
 			}
 		}
-		if diff := cmp.Diff(want, made); diff != "" {
+		if diff := cmp.Diff(want, sent); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

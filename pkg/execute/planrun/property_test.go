@@ -111,11 +111,11 @@ func TestRunEndsAsPredicted(t *testing.T) {
 		report := planrun.Run(t.Context(), p, g, f, backup, planrun.Options{
 			Common: execute.Options{Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency")}, RequireUnchanged: rapid.Bool().Draw(t, "require unchanged"),
 		})
-		swept := slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
+		deletesContents := slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
 			return s.Action == collector.ActionDelete && (s.Object.Kind == "Namespace" || s.Object.Kind == "CustomResourceDefinition")
 		})
 		for i, r := range report.Results {
-			if r.Status != event.Done && (!swept || r.Status == event.Failed) || r.Step != p.Steps[i].ID || r.Status == event.Done && r.Reason != nil {
+			if r.Status != event.Done && (!deletesContents || r.Status == event.Failed) || r.Step != p.Steps[i].ID || r.Status == event.Done && r.Reason != nil {
 				t.Fatalf("%s %s of %s: %+v", p.Steps[i].ID, p.Steps[i].Action, p.Steps[i].Object.Identity, r)
 			}
 		}

@@ -64,7 +64,7 @@ func TestRepairBacksUpFirst(t *testing.T) {
 	s.run(t.Context())
 	s.checkRequests(t, []string{"backup", "patch"}, "backup x", "patch x", "patch x")
 	if !slices.Equal(s.backup.versions[uid(x)], []string{first}) {
-		t.Errorf("saved as %q, it was %s", s.backup.versions[uid(x)], first)
+		t.Errorf("backed up as %q, it was %s", s.backup.versions[uid(x)], first)
 	}
 }
 

@@ -44,10 +44,10 @@ func TestRequestedOnlyLeavesOtherStepsToTheCluster(t *testing.T) {
 	if r.Deleted != 1 || r.Skipped != 0 || r.Failed != 0 {
 		t.Errorf("counted %+v", r)
 	}
-	saved := s.server.sent("backup")
-	slices.Sort(saved)
-	if want := []string{"backup owner", "backup p", "backup x"}; !slices.Equal(saved, want) {
-		t.Errorf("saved %q, want %q", saved, want)
+	got := s.server.sent("backup")
+	slices.Sort(got)
+	if want := []string{"backup owner", "backup p", "backup x"}; !slices.Equal(got, want) {
+		t.Errorf("backed up %q, want %q", got, want)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestRequestedStepIsSkippedOnAChangedObject(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*object.Object)
 		status event.Status
-		says   string
+		reason string
 	}{
 		"nothing that matters changed": {func(o *object.Object) { o.Labels = map[string]string{"a": "b"} }, event.Done, ""},
 		"it has another owner":         {OwnedBy(Secret("a/backup")), event.Skipped, "ObjectChanged OwnersChanged"},
@@ -74,7 +74,7 @@ func TestRequestedStepIsSkippedOnAChangedObject(t *testing.T) {
 			s := deletionScenario(collector.ActorControllerManager, metav1.DeletePropagationBackground, Secret("a/owner"), Secret("a/backup"))
 			s.onRequest("delete owner", 1, func() { s.server.edit(uid(Secret("a/owner")), c.change) })
 			r := s.run(t.Context())
-			if got := r.Results[0]; got.Status != c.status || describeReason(got.Reason) != c.says {
+			if got := r.Results[0]; got.Status != c.status || describeReason(got.Reason) != c.reason {
 				t.Error(describeResult(got))
 			}
 		})

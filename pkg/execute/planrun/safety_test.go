@@ -249,7 +249,7 @@ func TestFailsIfAChangedObjectIsNotBackedUpAgain(t *testing.T) {
 	s.checkResults(t, s.run(t.Context()), "delete child: failed BackupFailed save child: disk full")
 }
 
-// The patch that breaks a circle is deleted: it needs no second save.
+// A patch of the run that breaks a cycle needs no second backup.
 func TestBacksUpAnObjectThatOnlyTheRunChangedOnce(t *testing.T) {
 	one := ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y"))
 	two := Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking)))

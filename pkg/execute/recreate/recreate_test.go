@@ -39,7 +39,7 @@ type fakeServer struct {
 	*testing.T
 	mu             sync.Mutex
 	objects        map[types.UID]object.Object
-	made           map[types.UID]types.UID
+	created        map[types.UID]types.UID
 	version        int
 	calls          []string
 	dry            bool
@@ -49,152 +49,152 @@ type fakeServer struct {
 }
 
 func newFakeServer(t *testing.T, there ...object.Object) *fakeServer {
-	m := &fakeServer{T: t, objects: map[types.UID]object.Object{}, made: map[types.UID]types.UID{}}
+	f := &fakeServer{T: t, objects: map[types.UID]object.Object{}, created: map[types.UID]types.UID{}}
 	for _, o := range there {
-		m.store(o)
+		f.store(o)
 	}
-	return m
+	return f
 }
 
-func (m *fakeServer) store(o object.Object) object.Object {
-	m.version++
-	o.ResourceVersion = strconv.Itoa(m.version)
-	m.objects[o.UID] = o
+func (f *fakeServer) store(o object.Object) object.Object {
+	f.version++
+	o.ResourceVersion = strconv.Itoa(f.version)
+	f.objects[o.UID] = o
 	return o
 }
 
-func (m *fakeServer) begin(verb string, o object.Identity) error {
-	m.mu.Lock()
+func (f *fakeServer) begin(verb string, o object.Identity) error {
+	f.mu.Lock()
 	call := strings.TrimSuffix(verb+" "+o.Name, " ")
-	m.calls = append(m.calls, call)
-	before := m.before
-	m.mu.Unlock()
+	f.calls = append(f.calls, call)
+	before := f.before
+	f.mu.Unlock()
 	if before != nil {
 		return before(call)
 	}
 	return nil
 }
 
-func (m *fakeServer) checkOwners(o object.Object) {
+func (f *fakeServer) checkOwners(o object.Object) {
 	for _, r := range o.Owners {
-		if _, there := m.objects[r.UID]; !there && r.UID != o.UID {
-			m.Errorf("%s refers to %s, which does not exist", o.String(), r)
+		if _, there := f.objects[r.UID]; !there && r.UID != o.UID {
+			f.Errorf("%s refers to %s, which does not exist", o.String(), r)
 		}
 	}
 }
 
-func (m *fakeServer) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
-	if err := cmp.Or(m.begin("create", at), ctx.Err()); err != nil {
+func (f *fakeServer) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
+	if err := cmp.Or(f.begin("create", at), ctx.Err()); err != nil {
 		return nil, err
 	}
 	var meta metav1.PartialObjectMetadata
 	if err := json.Unmarshal(body, &meta); err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, o := range m.objects {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.objects {
 		if o.Kind == at.Kind && o.Namespace == at.Namespace && o.Name == at.Name {
 			return nil, classified{snapshot.Exists}
 		}
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, &meta, false)
-	o.UID = types.UID(fmt.Sprintf("new-%d", m.version))
-	m.checkOwners(o)
-	if !m.dry {
-		o = m.store(o)
+	o.UID = types.UID(fmt.Sprintf("new-%d", f.version))
+	f.checkOwners(o)
+	if !f.dry {
+		o = f.store(o)
 	}
 	return &o, nil
 }
 
-func (m *fakeServer) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
-	if err := cmp.Or(m.begin("patch", o.Identity), ctx.Err()); err != nil {
+func (f *fakeServer) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
+	if err := cmp.Or(f.begin("patch", o.Identity), ctx.Err()); err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now, there := m.objects[o.UID]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, there := f.objects[o.UID]
 	switch {
 	case !there:
 		return nil, classified{snapshot.Gone}
 	case now.ResourceVersion != o.ResourceVersion:
 		return nil, classified{snapshot.Conflict}
-	case m.dry:
+	case f.dry:
 		return o, nil
 	}
 	now = c.Apply(now)
-	m.checkOwners(now)
-	now = m.store(now)
+	f.checkOwners(now)
+	now = f.store(now)
 	return &now, nil
 }
 
-func (m *fakeServer) Read(_ context.Context, at object.Identity) (*object.Object, error) {
-	if err := m.begin("read", at); err != nil {
+func (f *fakeServer) Read(_ context.Context, at object.Identity) (*object.Object, error) {
+	if err := f.begin("read", at); err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if o, there := m.objects[at.UID]; there {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if o, there := f.objects[at.UID]; there {
 		return &o, nil
 	}
 	return nil, nil
 }
 
-func (m *fakeServer) ServedType(context.Context, []snapshot.Type) error {
-	return m.begin("serve", object.Identity{})
+func (f *fakeServer) ServedType(context.Context, []snapshot.Type) error {
+	return f.begin("serve", object.Identity{})
 }
 
-func (m *fakeServer) VerifyCreated(ctx context.Context) error {
-	return cmp.Or(m.begin("settle", object.Identity{}), ctx.Err())
+func (f *fakeServer) VerifyCreated(ctx context.Context) error {
+	return cmp.Or(f.begin("settle", object.Identity{}), ctx.Err())
 }
 
-func (m *fakeServer) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
-	if m.controllersRun {
-		m.edit(at.UID, func(o *object.Object) { o.Owners = append(o.Owners, To(m.objects[owner], Controlling, Blocking)) })
+func (f *fakeServer) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
+	if f.controllersRun {
+		f.edit(at.UID, func(o *object.Object) { o.Owners = append(o.Owners, To(f.objects[owner], Controlling, Blocking)) })
 	}
-	return m.Read(ctx, at)
+	return f.Read(ctx, at)
 }
 
-func (m *fakeServer) Made(of object.Identity, uid types.UID) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.made[of.UID] = uid
+func (f *fakeServer) Made(of object.Identity, uid types.UID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.created[of.UID] = uid
 	return nil
 }
 
 // edit writes as another client; nil deletes.
-func (m *fakeServer) edit(uid types.UID, change func(*object.Object)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (f *fakeServer) edit(uid types.UID, change func(*object.Object)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if change == nil {
-		delete(m.objects, uid)
+		delete(f.objects, uid)
 		return
 	}
-	o := m.objects[uid]
+	o := f.objects[uid]
 	o.Owners = slices.Clone(o.Owners)
 	change(&o)
-	m.store(o)
+	f.store(o)
 }
 
 // plan makes the plan from the present state and the records of earlier runs.
-func (m *fakeServer) plan(gone ...object.Object) *restore.Restoration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	b := restore.Backup{Made: maps.Clone(m.made)}
+func (f *fakeServer) plan(gone ...object.Object) *restore.Restoration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := restore.Backup{Made: maps.Clone(f.created)}
 	manifests := map[types.UID]json.RawMessage{}
 	for _, o := range gone {
 		raw, err := json.Marshal(map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": map[string]any{
 			"namespace": o.Namespace, "name": o.Name, "uid": o.UID, "ownerReferences": o.Owners,
 		}})
 		if err != nil {
-			m.Fatal(err)
+			f.Fatal(err)
 		}
 		b.Saved = append(b.Saved, restore.Saved{Object: o.Identity})
 		manifests[o.UID] = raw
 	}
 	slices.SortFunc(b.Saved, func(x, y restore.Saved) int { return x.Object.Compare(y.Object) })
 	b.Manifest = func(s restore.Saved) (json.RawMessage, error) { return manifests[s.Object.UID], nil }
-	there := slices.Collect(maps.Values(m.objects))
+	there := slices.Collect(maps.Values(f.objects))
 	sets := snapshot.Type{Group: "apps", Version: "v1", Resource: "replicasets", Kind: "ReplicaSet", Namespaced: true, Preferred: true, Verbs: Types()[0].Verbs}
 	parts := []Part{Serving(Containers()...), Listing(Namespace("shop")), Listing(there...)}
 	if !slices.ContainsFunc(Types(), func(t snapshot.Type) bool { return t.Kind == "ReplicaSet" }) {
@@ -225,12 +225,12 @@ func outcomes(r *restore.Restoration, report *execute.Report) map[string]outcome
 }
 
 // ownerNames returns the names of the owners, by name of the object.
-func (m *fakeServer) ownerNames() map[string][]string {
+func (f *fakeServer) ownerNames() map[string][]string {
 	out := map[string][]string{}
-	for _, o := range m.objects {
+	for _, o := range f.objects {
 		names := []string{}
 		for _, r := range o.Owners {
-			owner := m.objects[r.UID]
+			owner := f.objects[r.UID]
 			names = append(names, owner.String())
 		}
 		slices.Sort(names)
@@ -255,12 +255,12 @@ var (
 func TestRunCreatesDependentsBeforeTheirController(t *testing.T) {
 	for _, adopts := range []bool{true, false} {
 		t.Run(fmt.Sprintf("controllers run: %t", adopts), func(t *testing.T) {
-			m := newFakeServer(t)
-			m.controllersRun = adopts
-			r := m.plan(gonePod, goneSet, goneWeb)
-			recreate.Run(t.Context(), r, m, m, execute.Options{})
+			f := newFakeServer(t)
+			f.controllersRun = adopts
+			r := f.plan(gonePod, goneSet, goneWeb)
+			recreate.Run(t.Context(), r, f, f, execute.Options{})
 			var order []string
-			for _, c := range m.calls {
+			for _, c := range f.calls {
 				if !strings.HasPrefix(c, "read") {
 					order = append(order, c)
 				}
@@ -273,7 +273,7 @@ func TestRunCreatesDependentsBeforeTheirController(t *testing.T) {
 				t.Errorf("more requests: %q", order[5:])
 			}
 			want2 := map[string][]string{"Deployment/web": {}, "ReplicaSet/web-1": {"Deployment/web"}, "Pod/web-1-a": {"ReplicaSet/web-1"}}
-			if d := diff.Diff(want2, m.ownerNames()); d != "" {
+			if d := diff.Diff(want2, f.ownerNames()); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 		})
@@ -281,32 +281,32 @@ func TestRunCreatesDependentsBeforeTheirController(t *testing.T) {
 }
 
 func TestRunContinuesAfterAnInterruptAtAnyRequest(t *testing.T) {
-	whole := newFakeServer(t, survivor)
-	recreate.Run(t.Context(), whole.plan(all...), whole, whole, execute.Options{})
-	want := whole.ownerNames()
+	complete := newFakeServer(t, survivor)
+	recreate.Run(t.Context(), complete.plan(all...), complete, complete, execute.Options{})
+	want := complete.ownerNames()
 	if len(want) != len(all)+1 || len(want["ConfigMap/survivor"]) != 1 {
 		t.Fatalf("not everything was created: %v", want)
 	}
-	for cut := range len(whole.calls) {
-		m := newFakeServer(t, survivor)
+	for cut := range len(complete.calls) {
+		f := newFakeServer(t, survivor)
 		ctx, cancel := context.WithCancel(t.Context())
 		var n atomic.Int64
-		m.before = func(string) error {
+		f.before = func(string) error {
 			if n.Add(1) > int64(cut) {
 				cancel()
 			}
 			return nil
 		}
-		first := recreate.Run(ctx, m.plan(all...), m, m, execute.Options{})
-		if last := len(whole.calls) - 1; !first.Interrupted && cut < last { // writes in flight are completed
+		first := recreate.Run(ctx, f.plan(all...), f, f, execute.Options{})
+		if last := len(complete.calls) - 1; !first.Interrupted && cut < last { // writes in flight are completed
 			t.Errorf("interrupted after %d requests, not reported", cut)
 		}
-		m.before = nil
-		recreate.Run(t.Context(), m.plan(all...), m, m, execute.Options{Concurrency: 4})
-		if d := diff.Diff(want, m.ownerNames()); d != "" {
+		f.before = nil
+		recreate.Run(t.Context(), f.plan(all...), f, f, execute.Options{Concurrency: 4})
+		if d := diff.Diff(want, f.ownerNames()); d != "" {
 			t.Errorf("interrupted after %d requests (-want +got)\n%s", cut, d)
 		}
-		if again := m.plan(all...); len(again.Plan.Steps) > 0 {
+		if again := f.plan(all...); len(again.Plan.Steps) > 0 {
 			t.Errorf("interrupted after %d requests, steps remain: %+v", cut, again.Plan.Steps)
 		}
 		cancel()
@@ -317,14 +317,14 @@ func TestRunAdaptsToChanges(t *testing.T) {
 	owner := Role("shop/plain")
 	tests := map[string]struct {
 		there, gone []object.Object
-		before      func(m *fakeServer, call string) error
+		before      func(f *fakeServer, call string) error
 		want        map[string]outcome
 	}{
 		"keeps an object that somebody else created, and skips its dependents": {
 			gone: []object.Object{goneRole, goneDependent},
-			before: func(m *fakeServer, call string) error {
+			before: func(f *fakeServer, call string) error {
 				if call == "create plain" {
-					m.edit("theirs", func(o *object.Object) { *o = Role("shop/plain", UID("theirs")) })
+					f.edit("theirs", func(o *object.Object) { *o = Role("shop/plain", UID("theirs")) })
 				}
 				return nil
 			},
@@ -359,9 +359,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 		},
 		"skips a dependent whose owner is gone": {
 			there: []object.Object{owner}, gone: []object.Object{goneDependent},
-			before: func(m *fakeServer, call string) error {
+			before: func(f *fakeServer, call string) error {
 				if call == "read plain" {
-					m.edit(owner.UID, nil)
+					f.edit(owner.UID, nil)
 				}
 				return nil
 			},
@@ -369,9 +369,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 		},
 		"skips a dependent whose owner waits for its dependents": {
 			there: []object.Object{owner}, gone: []object.Object{goneDependent},
-			before: func(m *fakeServer, call string) error {
+			before: func(f *fakeServer, call string) error {
 				if call == "read plain" {
-					m.edit(owner.UID, func(o *object.Object) { Foreground()(o) })
+					f.edit(owner.UID, func(o *object.Object) { Foreground()(o) })
 				}
 				return nil
 			},
@@ -379,9 +379,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 		},
 		"links an object that keeps changing": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
-			before: func(m *fakeServer, call string) error {
-				if call == "patch survivor" && len(m.calls) < 8 {
-					m.edit(survivor.UID, func(o *object.Object) { Labeled("changed", "again")(o) })
+			before: func(f *fakeServer, call string) error {
+				if call == "patch survivor" && len(f.calls) < 8 {
+					f.edit(survivor.UID, func(o *object.Object) { Labeled("changed", "again")(o) })
 				}
 				return nil
 			},
@@ -389,9 +389,9 @@ func TestRunAdaptsToChanges(t *testing.T) {
 		},
 		"skips an object that is gone": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
-			before: func(m *fakeServer, call string) error {
+			before: func(f *fakeServer, call string) error {
 				if call == "patch survivor" {
-					m.edit(survivor.UID, nil)
+					f.edit(survivor.UID, nil)
 				}
 				return nil
 			},
@@ -399,10 +399,10 @@ func TestRunAdaptsToChanges(t *testing.T) {
 		},
 		"skips an object with another controller": {
 			gone: []object.Object{goneSet, gonePod},
-			before: func(m *fakeServer, call string) error {
+			before: func(f *fakeServer, call string) error {
 				if call == "create web-1" {
-					m.edit(m.made[gonePod.UID], func(o *object.Object) {
-						m.objects[rival.UID] = rival
+					f.edit(f.created[gonePod.UID], func(o *object.Object) {
+						f.objects[rival.UID] = rival
 						o.Owners = append(o.Owners, To(rival, Controlling))
 					})
 				}
@@ -415,10 +415,10 @@ func TestRunAdaptsToChanges(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := newFakeServer(t, test.there...)
-			r := m.plan(test.gone...)
-			m.before = func(call string) error { return test.before(m, call) }
-			if d := diff.Diff(test.want, outcomes(r, recreate.Run(t.Context(), r, m, m, execute.Options{}))); d != "" {
+			f := newFakeServer(t, test.there...)
+			r := f.plan(test.gone...)
+			f.before = func(call string) error { return test.before(f, call) }
+			if d := diff.Diff(test.want, outcomes(r, recreate.Run(t.Context(), r, f, f, execute.Options{}))); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 		})
@@ -426,11 +426,11 @@ func TestRunAdaptsToChanges(t *testing.T) {
 }
 
 func TestDryRunCreatesNothing(t *testing.T) {
-	m := newFakeServer(t, survivor)
-	m.dry = true
+	f := newFakeServer(t, survivor)
+	f.dry = true
 	elsewhere := ConfigMap("new/a")
-	r := m.plan(append([]object.Object{Namespace("new"), elsewhere}, all...)...)
-	got := outcomes(r, recreate.Run(t.Context(), r, m, m, execute.Options{DryRun: true}))
+	r := f.plan(append([]object.Object{Namespace("new"), elsewhere}, all...)...)
+	got := outcomes(r, recreate.Run(t.Context(), r, f, f, execute.Options{DryRun: true}))
 	for what, want := range map[string]outcome{
 		"create ConfigMap/flags": done, "create Pod/web-1-a": done, "create Namespace/new": done, "link ConfigMap/survivor": done,
 		"create ConfigMap/a": skipped(reason.DryRunImpossible{Missing: reason.ItsNamespace}), "link Pod/web-1-a": skipped(reason.DryRunImpossible{Missing: reason.Itself}),
@@ -439,7 +439,7 @@ func TestDryRunCreatesNothing(t *testing.T) {
 			t.Errorf("%s: %q, want %q", what, got[what], want)
 		}
 	}
-	if len(m.objects) != 1 || len(m.made) > 0 || slices.Contains(m.calls, "settle") {
-		t.Errorf("created %v, recorded %v, requested %v", m.objects, m.made, m.calls)
+	if len(f.objects) != 1 || len(f.created) > 0 || slices.Contains(f.calls, "settle") {
+		t.Errorf("created %v, recorded %v, requested %v", f.objects, f.created, f.calls)
 	}
 }
