@@ -36,7 +36,7 @@ func (e classified) Refusal() snapshot.ErrorClass { return e.class }
 // fakeServer is an API server in memory and a Recorder. It fails the test if a reference
 // is written to an owner that does not exist.
 type fakeServer struct {
-	*testing.T
+	t              *testing.T
 	mu             sync.Mutex
 	objects        map[types.UID]object.Object
 	created        map[types.UID]types.UID
@@ -49,7 +49,7 @@ type fakeServer struct {
 }
 
 func newFakeServer(t *testing.T, there ...object.Object) *fakeServer {
-	f := &fakeServer{T: t, objects: map[types.UID]object.Object{}, created: map[types.UID]types.UID{}}
+	f := &fakeServer{t: t, objects: map[types.UID]object.Object{}, created: map[types.UID]types.UID{}}
 	for _, o := range there {
 		f.store(o)
 	}
@@ -78,7 +78,7 @@ func (f *fakeServer) begin(verb string, o object.Identity) error {
 func (f *fakeServer) checkOwners(o object.Object) {
 	for _, r := range o.Owners {
 		if _, there := f.objects[r.UID]; !there && r.UID != o.UID {
-			f.Errorf("%s refers to %s, which does not exist", o.String(), r)
+			f.t.Errorf("%s refers to %s, which does not exist", o.String(), r)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (f *fakeServer) plan(gone ...object.Object) *restore.Restoration {
 			"namespace": o.Namespace, "name": o.Name, "uid": o.UID, "ownerReferences": o.Owners,
 		}})
 		if err != nil {
-			f.Fatal(err)
+			f.t.Fatal(err)
 		}
 		b.Saved = append(b.Saved, restore.Saved{Object: o.Identity})
 		manifests[o.UID] = raw
