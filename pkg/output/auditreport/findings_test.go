@@ -77,37 +77,56 @@ func TestTable(t *testing.T) {
 		mode   color.Mode
 		want   string
 	}{
-		"the gravest come first, else the report's order stays": {
+		"the most severe come first, else the report's order stays; a wide problem has its own line": {
 			report(), false, color.Never,
-			`SEVERITY  RULE                    OBJECT                 OWNER                                    GC RESULT
-error     replaced-owner          shop Secret/restored   Deployment/web has another UID now       deletes it
-error     unserved-owner-version  shop ConfigMap/flags   apps/v1beta1 Deployment/web, served: v1  can never decide
-warning   missing-owner           shop ConfigMap/shared  Deployment/old is gone                   drops the reference, 1 owner remains
-warning   unverified-owner        billing Secret/token   Invoice/2026-11: may not list invoices   unknown
+			`SEVERITY  RULE                    NAMESPACE  OBJECT            GC RESULT
+error     replaced-owner          shop       Secret/restored   deletes it
+          Deployment/web has another UID now
+error     unserved-owner-version  shop       ConfigMap/flags   can never decide
+          apps/v1beta1 Deployment/web, served: v1
+warning   missing-owner           shop       ConfigMap/shared  drops the reference, 1 owner remains
+          Deployment/old is gone
+warning   unverified-owner        billing    Secret/token      unknown
+          Invoice/2026-11: may not list invoices
+By rule: 1 replaced-owner, 1 unserved-owner-version, 1 missing-owner, 1 unverified-owner
 `,
 		},
-		"wide adds UID, verdict and fix": {
+		"wide adds UID, verdict and fix, and keeps one line per finding": {
 			&audit.Report{Findings: report().Findings[1:2]}, true, color.Never,
-			`SEVERITY  RULE           OBJECT                 OWNER                   GC RESULT                             UID  VERDICT   FIX
-warning   missing-owner  shop ConfigMap/shared  Deployment/old is gone  drops the reference, 1 owner remains  u-1  dangling  unlink
+			`SEVERITY  RULE           NAMESPACE  OBJECT            PROBLEM                 GC RESULT                             UID  VERDICT   FIX
+warning   missing-owner  shop       ConfigMap/shared  Deployment/old is gone  drops the reference, 1 owner remains  u-1  dangling  unlink
+By rule: 1 missing-owner
 `,
 		},
 		"wide says of a finding about no reference that it has no verdict": {
 			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Reason: said("b"), Effect: said("e")}}}, true, color.Never,
-			`SEVERITY  RULE         OBJECT  OWNER  GC RESULT  UID  VERDICT  FIX
-error     owner-cycle  a B/c   b      e          u-1  -        unlink
+			`SEVERITY  RULE         NAMESPACE  OBJECT  PROBLEM  GC RESULT  UID  VERDICT  FIX
+error     owner-cycle  a          B/c     b        e          u-1  -        unlink
+By rule: 1 owner-cycle
 `,
 		},
 		"colours underline severity and effect": {
 			&audit.Report{Findings: report().Findings[1:3]}, false, color.Always,
-			"SEVERITY  RULE            OBJECT                 OWNER                               GC RESULT\n" +
-				"\x1b[31merror\x1b[0m     \x1b[0mreplaced-owner  shop Secret/restored   Deployment/web has another UID now  \x1b[31mdeletes it\x1b[0m\n" +
-				"\x1b[33mwarning\x1b[0m   \x1b[0mmissing-owner   shop ConfigMap/shared  Deployment/old is gone              \x1b[33mdrops the reference, 1 owner remains\x1b[0m\n",
+			"SEVERITY  RULE            NAMESPACE  OBJECT            GC RESULT\n" +
+				"\x1b[31merror\x1b[0m     \x1b[0mreplaced-owner  shop       Secret/restored   \x1b[31mdeletes it\x1b[0m\n" +
+				"          Deployment/web has another UID now\n" +
+				"\x1b[33mwarning\x1b[0m   \x1b[0mmissing-owner   shop       ConfigMap/shared  \x1b[33mdrops the reference, 1 owner remains\x1b[0m\n" +
+				"          Deployment/old is gone\n" +
+				"By rule: 1 replaced-owner, 1 missing-owner\n",
+		},
+		"a narrow problem has a column": {
+			&audit.Report{Findings: append(report().Findings[3:], report().Findings[3:]...)}, false, color.Never,
+			`SEVERITY  RULE              NAMESPACE  OBJECT        PROBLEM                                 GC RESULT
+warning   unverified-owner  billing    Secret/token  Invoice/2026-11: may not list invoices  unknown
+warning   unverified-owner  billing    Secret/token  Invoice/2026-11: may not list invoices  unknown
+By rule: 2 unverified-owner
+`,
 		},
 		"names from the cluster are escaped and shortened": {
 			hostile, false, color.Never,
-			"SEVERITY  RULE           OBJECT                 " + "OWNER" + strings.Repeat(" ", 212) + "GC RESULT\n" +
-				`info      missing-owner  Node/n\nerror  forged  ` + strings.Repeat("x", 200) + "…(102414 bytes)  nothing\n",
+			"SEVERITY  RULE           NAMESPACE  OBJECT                 GC RESULT\n" +
+				`info      missing-owner  -          Node/n\nerror  forged  nothing` + "\n" +
+				"          " + strings.Repeat("x", 200) + "…(102414 bytes)\nBy rule: 1 missing-owner\n",
 		},
 		"without findings there is no table": {&audit.Report{}, true, color.Always, ""},
 	} {
@@ -116,6 +135,21 @@ error     owner-cycle  a B/c   b      e          u-1  -        unlink
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTableBreaksTheSummaryByRule(t *testing.T) {
+	var r audit.Report
+	for i := range 12 {
+		for range i/10 + 1 {
+			r.Findings = append(r.Findings, audit.Finding{Rule: fmt.Sprintf("rule-number-%d", i), Reason: said("x"), Effect: said("y")})
+		}
+	}
+	_, got, _ := strings.Cut(written(t, &r, false, color.Never), "By rule: ")
+	want := "2 rule-number-10, 2 rule-number-11, 1 rule-number-0, 1 rule-number-1, 1 rule-number-2, 1 rule-number-3,\n" +
+		"         1 rule-number-4, 1 rule-number-5, 1 rule-number-6, 1 rule-number-7, 1 rule-number-8, 1 rule-number-9\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -259,8 +293,8 @@ func TestOfSeveralClustersEachIsNamed(t *testing.T) {
 	if !strings.HasPrefix(lines[0], "CLUSTER  ") {
 		t.Errorf("the header is %q", lines[0])
 	}
-	for _, line := range lines[1 : len(lines)-1] {
-		if !strings.HasPrefix(line, "prod  ") && !strings.HasPrefix(line, "staging  ") {
+	for _, line := range lines[1 : len(lines)-2] {
+		if !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "prod  ") && !strings.HasPrefix(line, "staging  ") {
 			t.Errorf("of which cluster is %q?", line)
 		}
 	}
@@ -294,7 +328,7 @@ func FuzzTable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, namespace, kind, brief string) {
 		r := &audit.Report{Findings: []audit.Finding{{Severity: audit.Error, Object: id(namespace, kind, brief), Reason: said(brief), Effect: said(brief)}}}
 		got := written(t, r, true, color.Never)
-		if strings.Count(got, "\n") != 2 || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
+		if strings.Count(got, "\n") != 3 || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
 			t.Errorf("got %q", got)
 		}
 	})

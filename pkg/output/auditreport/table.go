@@ -1,86 +1,137 @@
 package auditreport
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// How many characters of a cell are shown. A real object fits, so that it can
-// be pasted back; what is longer was made to be.
+// Limits on the characters that one cell shows. They are longer than any real name, so
+// that names can be pasted into a command.
 const (
 	objectWidth = 400
 	textWidth   = 200
 	causeWidth  = 400
 )
 
-// Table writes a row per finding: the gravest first, within a severity what is
-// about to be lost, then in the report's order. wide adds the object's UID, the verdict and the fix.
-// A report that is joined from several clusters begins each row with the one. Without findings nothing is written.
+// maxWidth is the widest table that has a column for the problem. In a wider one, the
+// problem is on a line of its own below its row.
+const maxWidth = 120
+
+// Table writes a row per finding, in the order of MostSevereFirst, and the number of
+// findings by rule. The wide format adds the object's UID, the verdict and the fix, and
+// always has one line per finding. In a report on several clusters each row begins with
+// its cluster. Table writes nothing if there are no findings.
 func Table(w io.Writer, r *audit.Report, wide bool, p *color.Palette) error {
 	if len(r.Findings) == 0 {
 		return nil
 	}
-	header := []string{"SEVERITY", "RULE", "OBJECT", "OWNER", "GC RESULT"}
+	header := []string{"SEVERITY", "RULE", "NAMESPACE", "OBJECT", "PROBLEM", "GC RESULT"}
 	if wide {
 		header = append(header, "UID", "VERDICT", "FIX")
 	}
-	several := r.Clusters != nil
-	if several {
+	if r.Clusters != nil {
 		header = slices.Insert(header, 0, "CLUSTER")
 	}
-	rows := make([][]string, len(r.Findings))
-	for i, f := range MostSevereFirst(r.Findings) {
-		rows[i] = row(f, wide, p)
-		if several {
+	findings := MostSevereFirst(r.Findings)
+	rows := make([][]string, len(findings))
+	for i, f := range findings {
+		rows[i] = row(f, wide)
+		if r.Clusters != nil {
 			rows[i] = slices.Insert(rows[i], 0, escape.Short(f.Cluster, textWidth))
 		}
 	}
-	return table.Write(w, header, rows)
+	var below []string // the problem of each row, if it is not in the table
+	if problem := slices.Index(header, "PROBLEM"); !wide && width(header, rows) > maxWidth {
+		header = slices.Delete(header, problem, problem+1)
+		for i := range rows {
+			below = append(below, rows[i][problem])
+			rows[i] = slices.Delete(rows[i], problem, problem+1)
+		}
+	}
+	severity, result := slices.Index(header, "SEVERITY"), slices.Index(header, "GC RESULT")
+	for i, f := range findings {
+		rows[i][severity] = p.Severity(f.Severity, rows[i][severity])
+		rows[i][result] = paint(f.Consequence, rows[i][result], p)
+	}
+	var out bytes.Buffer
+	if err := table.Write(&out, header, rows); err != nil {
+		return err
+	}
+	text := out.Bytes()
+	if below != nil {
+		text = interleave(text, below)
+	}
+	_, err := w.Write(append(text, byRule(findings)...))
+	return err
 }
 
-func row(f *audit.Finding, wide bool, p *color.Palette) []string {
+func row(f *audit.Finding, wide bool) []string {
+	namespace := "-" // cluster-scoped
+	if f.Object.Namespace != "" {
+		namespace = escape.Short(f.Object.Namespace, textWidth)
+	}
 	cells := []string{
-		p.Severity(f.Severity, escape.Short(string(f.Severity), textWidth)),
+		escape.Short(string(f.Severity), textWidth),
 		escape.Short(f.Rule, textWidth),
-		escape.Short(name(f.Object), objectWidth),
+		namespace,
+		escape.Short(f.Object.String(), objectWidth),
 		escape.Short(f.Reason.Brief(), textWidth),
-		effect(f, p),
+		escape.Short(f.Effect.Brief(), textWidth),
 	}
 	if wide {
-		cells = append(cells,
-			escape.Short(string(f.Object.UID), textWidth),
-			dash(string(f.Verdict)),
-			dash(string(f.Fix)))
+		cells = append(cells, escape.Short(string(f.Object.UID), textWidth), dash(string(f.Verdict)), dash(string(f.Fix)))
 	}
 	return cells
 }
 
-// name is "namespace Kind/name": what stands behind the blank can be pasted
-// behind kubectl.
-func name(o object.Identity) string {
-	if o.Namespace == "" {
-		return o.String()
+// width returns how many columns a table with these cells has.
+func width(header []string, rows [][]string) int {
+	const gap = 2
+	total := -gap
+	for i, title := range header {
+		widest := len(title)
+		for _, cells := range rows {
+			widest = max(widest, utf8.RuneCountInString(cells[i]))
+		}
+		total += widest + gap
 	}
-	return o.Namespace + " " + o.String()
+	return total
 }
 
-func effect(f *audit.Finding, p *color.Palette) string {
-	words := escape.Short(f.Effect.Brief(), textWidth)
-	switch f.Consequence {
+// interleave writes each line of below under its row of a table.
+func interleave(table []byte, below []string) []byte {
+	var out bytes.Buffer
+	i := -1 // the header
+	for line := range bytes.Lines(table) {
+		out.Write(line)
+		if i >= 0 {
+			fmt.Fprintf(&out, "%10s%s\n", "", below[i])
+		}
+		i++
+	}
+	return out.Bytes()
+}
+
+func paint(c collector.Consequence, text string, p *color.Palette) string {
+	switch c {
 	case collector.ConsequenceDelete:
-		return p.Goes(words)
+		return p.Goes(text)
 	case collector.ConsequenceUnlink, collector.ConsequenceStuck, collector.ConsequenceUnknown:
-		return p.Changes(words)
+		return p.Changes(text)
 	case collector.ConsequenceNone:
 	}
-	return p.Dim(words)
+	return p.Dim(text)
 }
 
 func dash(s string) string {
@@ -90,12 +141,36 @@ func dash(s string) string {
 	return escape.Short(s, textWidth)
 }
 
-// urgency is the order of what the collector does, within a severity: what is
-// about to be lost comes first.
-var urgency = []collector.Consequence{collector.ConsequenceDelete, collector.ConsequenceStuck, collector.ConsequenceUnlink, collector.ConsequenceUnknown, collector.ConsequenceNone}
+// byRule counts the findings of each rule, the most frequent first.
+func byRule(findings []*audit.Finding) string {
+	counts := map[string]int{}
+	var rules []string
+	for _, f := range findings {
+		if counts[f.Rule]++; counts[f.Rule] == 1 {
+			rules = append(rules, f.Rule)
+		}
+	}
+	slices.SortStableFunc(rules, func(a, b string) int { return counts[b] - counts[a] })
+	line, lines := "By rule: ", ""
+	for i, rule := range rules {
+		part := wording.Thousands(counts[rule]) + " " + escape.Short(rule, textWidth)
+		if i > 0 {
+			line += ","
+			if len(line)+len(" ")+len(part) >= maxWidth {
+				lines, line = lines+line+"\n", strings.Repeat(" ", len("By rule:"))
+			}
+			line += " "
+		}
+		line += part
+	}
+	return lines + line + "\n"
+}
 
-// MostSevereFirst is the order in which a person reads findings. It keeps that of those
-// that are as grave and as urgent.
+// consequences is the order of findings of one severity: what will be deleted comes first.
+var consequences = []collector.Consequence{collector.ConsequenceDelete, collector.ConsequenceStuck, collector.ConsequenceUnlink, collector.ConsequenceUnknown, collector.ConsequenceNone}
+
+// MostSevereFirst returns the findings by severity, then by consequence, else in the given
+// order.
 func MostSevereFirst(findings []audit.Finding) []*audit.Finding {
 	out := make([]*audit.Finding, len(findings))
 	for i := range findings {
@@ -104,7 +179,7 @@ func MostSevereFirst(findings []audit.Finding) []*audit.Finding {
 	slices.SortStableFunc(out, func(a, b *audit.Finding) int {
 		switch {
 		case a.Severity == b.Severity:
-			return slices.Index(urgency, a.Consequence) - slices.Index(urgency, b.Consequence)
+			return slices.Index(consequences, a.Consequence) - slices.Index(consequences, b.Consequence)
 		case a.Severity.AtLeast(b.Severity):
 			return -1
 		}
