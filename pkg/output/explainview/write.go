@@ -117,7 +117,7 @@ func (p *page) chain() {
 func (p *page) place(i object.Identity) string {
 	said := identity(i)
 	if i.Namespace != "" && i.Namespace != p.answer.Object.Namespace {
-		said += " in namespace " + text(i.Namespace)
+		said += " -n " + text(i.Namespace)
 	}
 	return said
 }

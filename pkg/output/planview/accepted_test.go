@@ -31,10 +31,10 @@ func TestAPreviewSaysObjectByObjectWhatAnAcceptedGapLetsHappen(t *testing.T) {
 	}}
 	want := []string{
 		"Accepted although it could not be read: metrics.k8s.io, secrets. These actions depend on it:",
-		"  ConfigMap/release in shop: removes finalizer foregroundDeletion although its dependents in metrics.k8s.io, secrets were not read",
+		"  ConfigMap/release -n shop: removes finalizer foregroundDeletion although its dependents in metrics.k8s.io, secrets were not read",
 		"  Namespace/old: deletes it although its contents in secrets were not read; they are deleted with it and not backed up",
-		"  Pod/p in shop: changes its owner references although its dependents in secrets were not read",
-		`  Pod/later\x1b[2J in shop: deletes it; the decision depends on secrets, which was not read`,
+		"  Pod/p -n shop: changes its owner references although its dependents in secrets were not read",
+		`  Pod/later\x1b[2J -n shop: deletes it; the decision depends on secrets, which was not read`,
 	}
 	plain := color.New(color.Never, false, false)
 	if diff := cmp.Diff(want, planview.Accepted(p, 10, plain)); diff != "" {

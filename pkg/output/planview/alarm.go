@@ -47,5 +47,5 @@ func located(o object.Identity) string {
 	if o.Namespace == "" {
 		return name(o)
 	}
-	return name(o) + " in " + text(o.Namespace)
+	return name(o) + " -n " + text(o.Namespace)
 }
