@@ -13,75 +13,75 @@ import (
 )
 
 // alive explains an object that nobody has deleted.
-func (s *subject) alive() {
-	d := s.now.Decide(s.node)
-	_, swept := s.course.ContentsDeleted[s.node]
-	removed, detached := s.first(s.node, collector.ActionDelete), s.first(s.node, collector.ActionUnlink)
+func (b *builder) alive() {
+	d := b.explainer.initial.Decide(b.node)
+	_, byContents := b.result.ContentsDeleted[b.node]
+	removed, detached := b.explainer.firstTransition(b.node, collector.ActionDelete), b.explainer.firstTransition(b.node, collector.ActionUnlink)
 	switch {
-	case s.unwatched():
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and never acts on them.", s.object))
-		s.deleteIt()
-	case s.object.Contested:
-		s.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s.", s.object, snapshot.Contention(s.object).Contest()))
+	case b.unmonitored():
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and never acts on them.", b.object))
+		b.suggestDelete()
+	case b.object.Contested:
+		b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s.", b.object, snapshot.Contention(b.object).Contest()))
 	case removed != nil && (d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock):
-		s.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: %s.", s.object, s.keeper()))
-		s.goesNow(removed)
+		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: %s.", b.object, b.noOwnerKeeps()))
+		b.deletedNow(removed)
 	case removed != nil:
-		s.goesLater(removed)
-	case swept:
-		s.goesWith(s.course.Transitions[s.course.ContentsDeleted[s.node]].Node)
+		b.deletedLater(removed)
+	case byContents:
+		b.deletedWithContents(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node)
 	case detached != nil && d.Action != collector.ActionUnlink:
-		s.loses(detached)
-	case d.NoAction == collector.ReferenceUnknown && s.misspelt():
-		s.slip()
-	case d.NoAction == collector.ReferenceUnknown && s.outlook.UndecidableReference >= 0:
-		s.stuck(d.UndecidableReference)
+		b.losesReferences(detached)
+	case d.NoAction == collector.ReferenceUnknown && b.onlyListKinds():
+		b.listKind()
+	case d.NoAction == collector.ReferenceUnknown && b.assessment.UndecidableReference >= 0:
+		b.undecidable(d.UndecidableReference)
 	case d.NoAction == collector.ReferenceUnknown:
-		s.unknown(d.UndecidableReference)
-	case detached != nil && s.outlook.Refused(s.object):
-		s.refused()
+		b.unknown(d.UndecidableReference)
+	case detached != nil && b.assessment.Refused(b.object):
+		b.updateRefused()
 	case detached != nil:
-		s.loses(detached)
-	case len(s.object.Owners) == 0:
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", s.object, FinalizerKeeper(nil)))
-		s.deleteIt()
+		b.losesReferences(detached)
+	case len(b.object.Owners) == 0:
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", b.object, KeptReason(nil)))
+		b.suggestDelete()
 	default:
-		s.kept()
+		b.kept()
 	}
-	s.surroundings()
+	b.contentsDeletion()
 }
 
 // unwatched says whether the object is of a type that the collector does not watch.
-func (s *subject) unwatched() bool {
-	m, ok := s.graph.View().Map(s.object.APIVersion, s.object.Kind)
+func (b *builder) unmonitored() bool {
+	m, ok := b.graph.View().Map(b.object.APIVersion, b.object.Kind)
 	t := m.Type
 	t.Preferred = true // a served version that is not the preferred one names the same objects
-	return ok && s.graph.Virtual(s.node) && !t.Monitored()
+	return ok && b.graph.Virtual(b.node) && !t.Monitored()
 }
 
 // goesNow says what follows from the references as they are.
-func (s *subject) goesNow(move *simulate.Transition) {
-	s.next("A running garbage collector acts within seconds.")
-	if s.first(s.node, collector.ActionUnblock) != nil {
-		s.next("It waits in a cycle with its dependents, so its references stop blocking their owners first.")
+func (b *builder) deletedNow(move *simulate.Transition) {
+	b.answer.next("A running garbage collector acts within seconds.")
+	if b.explainer.firstTransition(b.node, collector.ActionUnblock) != nil {
+		b.answer.next("It waits in a cycle with its dependents, so its references stop blocking their owners first.")
 	}
-	s.policy(move.Policy)
-	s.lingers()
-	for i, j := range s.judged {
-		if s.mend(i, j, "keep it by ") {
+	b.propagation(move.Policy)
+	b.afterDeletion()
+	for i, j := range b.judgements {
+		if b.suggestRepair(i, j, "keep it by ") {
 			break
 		}
 	}
-	if len(s.Suggestions) == 0 { // what waits is no mistake, so nothing repairs it
-		s.remedy(fmt.Sprintf("keep it by removing its reference to %s from its metadata", s.object.Owners[0]), append([]string{"kubectl", "edit"}, s.target(s.object.Identity)...)...)
+	if len(b.answer.Suggestions) == 0 { // what waits is no mistake, so nothing repairs it
+		b.answer.suggest(fmt.Sprintf("keep it by removing its reference to %s from its metadata", b.object.Owners[0]), append([]string{"kubectl", "edit"}, b.explainer.arguments(b.object.Identity)...)...)
 	}
-	s.remedy("delete it now, after a preview, if the cluster's garbage collector does not run", plugin.Line("collect")...)
+	b.answer.suggest("delete it now, after a preview, if the cluster's garbage collector does not run", plugin.Line("collect")...)
 }
 
 // keeper says why no owner keeps the object, as a clause.
-func (s *subject) keeper() string {
-	waiting, n := 0, len(s.object.Owners)
-	for _, j := range s.judged {
+func (b *builder) noOwnerKeeps() string {
+	waiting, n := 0, len(b.object.Owners)
+	for _, j := range b.judgements {
 		if j.Verdict == collector.Waiting {
 			waiting++
 		}
@@ -100,51 +100,51 @@ func (s *subject) keeper() string {
 	return fmt.Sprintf("none of its %d owners exists", n)
 }
 
-func (s *subject) policy(p metav1.DeletionPropagation) {
+func (b *builder) propagation(p metav1.DeletionPropagation) {
 	switch p {
 	case metav1.DeletePropagationForeground:
-		s.next("Its own dependents are deleted before it (foreground deletion).")
+		b.answer.next("Its own dependents are deleted before it (foreground deletion).")
 	case metav1.DeletePropagationOrphan:
-		s.next("Its own dependents stay, because it has the finalizer orphan.")
+		b.answer.next("Its own dependents stay, because it has the finalizer orphan.")
 	case metav1.DeletePropagationBackground:
 	}
 }
 
 // lingers says what is left to wait for after the collector has deleted it.
-func (s *subject) lingers() {
-	if left := s.course.Model.Object(s.node); left != nil {
-		s.next("After that, it still exists: it " + s.after.Of(s.node).Reason.Message() + ".")
-	} else if s.object.Running {
-		s.next("Its containers get their grace period to stop.")
+func (b *builder) afterDeletion() {
+	if left := b.result.Model.Object(b.node); left != nil {
+		b.answer.next("After that, it still exists: it " + b.explainer.blockers.Of(b.node).Reason.Message() + ".")
+	} else if b.object.Running {
+		b.answer.next("Its containers get their grace period to stop.")
 	}
 }
 
 // goesLater says that an owner goes first, and with what that begins.
-func (s *subject) goesLater(move *simulate.Transition) {
+func (b *builder) deletedLater(move *simulate.Transition) {
 	var goes []string
 	for i, v := range move.Verdicts {
-		owner := s.graph.Find(move.StateBefore.Owners[i].UID)
-		if v.IsBad() && s.graph.Object(owner) != nil {
-			goes = append(goes, s.name(owner))
+		owner := b.graph.Find(move.StateBefore.Owners[i].UID)
+		if v.IsBad() && b.graph.Object(owner) != nil {
+			goes = append(goes, b.name(owner))
 		}
 	}
 	switch n := len(goes); n {
 	case 0: // what is not there was not all: another owner had to let go of it first
-		s.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: the owner that keeps it orphans it, and no other owner exists.", s.object))
+		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: the owner that keeps it orphans it, and no other owner exists.", b.object))
 	default:
-		s.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s as a consequence: its %s deleted first.", s.object,
-			plural(n, "owner "+listed(goes)+" is", "owners "+listed(goes)+" are")))
+		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s as a consequence: its %s deleted first.", b.object,
+			plural(n, "owner "+list(goes)+" is", "owners "+list(goes)+" are")))
 	}
-	if len(s.object.Owners) > 1 {
-		s.next(fmt.Sprintf("Then none of its %d owners keeps it.", len(s.object.Owners)))
+	if len(b.object.Owners) > 1 {
+		b.answer.next(fmt.Sprintf("Then none of its %d owners keeps it.", len(b.object.Owners)))
 	}
-	s.begins(move)
-	s.policy(move.Policy)
-	s.lingers()
+	b.firstCause(move)
+	b.propagation(move.Policy)
+	b.afterDeletion()
 }
 
-// deed is what the collector does to an object, behind "which the garbage collector".
-func deed(m *simulate.Transition) string {
+// verb is what the collector does to an object, behind "which the garbage collector".
+func verb(m *simulate.Transition) string {
 	switch m.Action {
 	case collector.ActionDelete:
 		return "deletes"
@@ -156,23 +156,23 @@ func deed(m *simulate.Transition) string {
 }
 
 // begins names the first of the moves without which a move would not be.
-func (s *subject) begins(move *simulate.Transition) {
+func (b *builder) firstCause(move *simulate.Transition) {
 	first := move
 	for first.Follows >= 0 {
-		first = &s.course.Transitions[first.Follows]
+		first = &b.result.Transitions[first.Follows]
 	}
-	if first.Node == s.node {
+	if first.Node == b.node {
 		return
 	}
-	i := s.graph.Object(first.Node).Identity
-	s.next(fmt.Sprintf("It begins with %s, which the garbage collector %s.", name(i, s.object.Namespace), deed(first)))
-	s.remedy("see why that happens to "+name(i, s.object.Namespace), s.gc("why", i)...)
+	i := b.graph.Object(first.Node).Identity
+	b.answer.next(fmt.Sprintf("It begins with %s, which the garbage collector %s.", name(i, b.object.Namespace), verb(first)))
+	b.answer.suggest("see why that happens to "+name(i, b.object.Namespace), b.explainer.command("why", i)...)
 }
 
 // goesWith says that a namespace or CustomResourceDefinition takes the object along.
-func (s *subject) goesWith(container graph.Node) {
-	i := s.graph.Object(container).Identity
-	s.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", s.object, i))
-	s.lingers()
-	s.remedy("see why that happens to "+i.String(), s.gc("why", i)...)
+func (b *builder) deletedWithContents(container graph.Node) {
+	i := b.graph.Object(container).Identity
+	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", b.object, i))
+	b.afterDeletion()
+	b.answer.suggest("see why that happens to "+i.String(), b.explainer.command("why", i)...)
 }

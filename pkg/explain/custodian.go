@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// whose says who removes a finalizer, and when, as far as its name tells.
-func whose(finalizer string) string {
+// finalizerController says who removes a finalizer, and when, as far as its name tells.
+func finalizerController(finalizer string) string {
 	switch who, when, known := simulate.FinalizerController(finalizer); {
 	case when != "":
 		return fmt.Sprintf("%s removes it when %s", who, when)

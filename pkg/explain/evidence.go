@@ -11,11 +11,11 @@ import (
 )
 
 // reference is the i-th reference with its verdict and what that rests on.
-func (s *subject) reference(i int) Reference {
-	r, j := s.object.Owners[i], s.judged[i]
+func (b *builder) reference(i int) Reference {
+	r, j := b.object.Owners[i], b.judgements[i]
 	out := Reference{
-		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: s.outlook.Of(j.Verdict), Rule: audit.RuleOf(j.Cause),
-		Evidence: append(s.found(r, j), s.odd(r, j)...),
+		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: b.assessment.Of(j.Verdict), Rule: audit.RuleOf(j.Cause),
+		Evidence: append(b.evidence(r, j), b.remarks(r, j)...),
 	}
 	if j.Holder != nil {
 		out.UIDHolder = &j.Holder.Identity
@@ -27,44 +27,44 @@ func (s *subject) reference(i int) Reference {
 }
 
 // found says what was found of the owner that a reference names.
-func (s *subject) found(r object.Reference, j collector.Judgement) []string {
-	here := place(j.Mapping, s.object.Identity)
+func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
+	here := inNamespace(j.Mapping, b.object.Identity)
 	switch j.Cause {
 	case collector.NoCause:
-		return s.solid(r, j)
+		return b.solid(r, j)
 	case collector.Terminating:
 		return []string{fmt.Sprintf("%s is being deleted in the foreground: it waits until its dependents are deleted", r)}
 	case collector.Unverified:
 		return []string{fmt.Sprintf("it is unknown whether %s exists: %s", r, j.Unverified(r).Obstacle()), "this tool never treats unknown as absent"}
 	case collector.ClusterToNamespaced:
-		return append(s.holder(j), fmt.Sprintf("%s is cluster-scoped, and %s is a namespaced kind: such an owner can never be found", s.object.Identity, r.Kind))
+		return append(b.uidHolder(j), fmt.Sprintf("%s is cluster-scoped, and %s is a namespaced kind: such an owner can never be found", b.object.Identity, r.Kind))
 	case collector.UnservedVersion:
-		return append(s.holder(j), fmt.Sprintf("the reference names it as %s, a version that this server does not serve (served: %s)", r.APIVersion, strings.Join(j.Served, ", ")),
+		return append(b.uidHolder(j), fmt.Sprintf("the reference names it as %s, a version that this server does not serve (served: %s)", r.APIVersion, strings.Join(j.Served, ", ")),
 			"the garbage collector looks for an owner only in the version that the reference names")
 	case collector.UnknownKind:
-		return append(s.holder(j), fmt.Sprintf("this server does not serve kind %s in %s, so the garbage collector cannot look for the owner", r.Kind, r.APIVersion))
+		return append(b.uidHolder(j), fmt.Sprintf("this server does not serve kind %s in %s, so the garbage collector cannot look for the owner", r.Kind, r.APIVersion))
 	case collector.CrossNamespace:
-		return append(append([]string{s.nothingAt(r, j, here)}, s.holder(j)...), "an owner must be in the namespace of its dependent, or be cluster-scoped")
+		return append(append([]string{b.notFound(r, j, here)}, b.uidHolder(j)...), "an owner must be in the namespace of its dependent, or be cluster-scoped")
 	case collector.Mismatched:
-		return append(append([]string{s.nothingAt(r, j, here)}, s.holder(j)...), "the garbage collector looks for an owner by kind and name, so a correct UID alone does not help")
+		return append(append([]string{b.notFound(r, j, here)}, b.uidHolder(j)...), "the garbage collector looks for an owner by kind and name, so a correct UID alone does not help")
 	case collector.Replaced:
 		return []string{
-			fmt.Sprintf("another %s exists%s, created %s ago, with a different UID", r, here, s.since(j.Resident.Created)),
+			fmt.Sprintf("another %s exists%s, created %s ago, with a different UID", r, here, b.explainer.since(j.Resident.Created)),
 			"a reference identifies its owner by UID: a recreated object is not the same owner",
 		}
 	case collector.Missing:
-		return []string{s.nothingAt(r, j, here), s.nobody()}
+		return []string{b.notFound(r, j, here), b.uidNotFound()}
 	}
 	return nil
 }
 
 // solid says why an owner counts as there.
-func (s *subject) solid(r object.Reference, j collector.Judgement) []string {
+func (b *builder) solid(r object.Reference, j collector.Judgement) []string {
 	out := []string{fmt.Sprintf("%s exists, with the UID that the reference names", r)}
-	if j.Holder.Namespace == "" && s.object.Namespace != "" {
+	if j.Holder.Namespace == "" && b.object.Namespace != "" {
 		out[0] += "; because it is cluster-scoped, it may own objects in any namespace"
 	}
-	if r.UID == s.object.UID {
+	if r.UID == b.object.UID {
 		out[0] = "it names itself as its owner, and exists"
 	}
 	o := j.Holder
@@ -73,16 +73,16 @@ func (s *subject) solid(r object.Reference, j collector.Judgement) []string {
 	case o.Orphaning():
 		out = append(out, "it is being deleted and orphans its dependents: the garbage collector removes this reference and keeps the object")
 	default:
-		out = append(out, "it is being deleted, but still exists"+s.holding(o)+": until it is gone, it counts as an owner")
+		out = append(out, "it is being deleted, but still exists"+b.heldBy(o)+": until it is gone, it counts as an owner")
 	}
 	return out
 }
 
 // holding says in a few words what keeps a terminating object.
-func (s *subject) holding(o *object.Object) string {
+func (b *builder) heldBy(o *object.Object) string {
 	switch held := o.ForeignFinalizers(); {
 	case len(held) > 0:
-		return ", held by the finalizer " + listed(held)
+		return ", held by the finalizer " + list(held)
 	case o.Stopping():
 		return ", because its kubelet has not stopped it yet"
 	}
@@ -90,22 +90,22 @@ func (s *subject) holding(o *object.Object) string {
 }
 
 // nothingAt says that the owner is not where its reference leads.
-func (s *subject) nothingAt(r object.Reference, j collector.Judgement, here string) string {
+func (b *builder) notFound(r object.Reference, j collector.Judgement, here string) string {
 	if !j.Mapping.Served {
 		return fmt.Sprintf("%q is a list kind: the API server never finds an object of that kind", r.Kind)
 	}
 	if j.Resident != nil {
 		return fmt.Sprintf("%s%s has a different UID than the reference names", r, here)
 	}
-	_, at, _ := s.graph.View().CoordinatesOf(s.object.Namespace, r)
-	if s.graph.View().Lookup(at) != nil {
+	_, at, _ := b.graph.View().CoordinatesOf(b.object.Namespace, r)
+	if b.graph.View().Lookup(at) != nil {
 		return fmt.Sprintf("%s does not exist%s: this tool requested it by name", r, here)
 	}
 	return fmt.Sprintf("%s does not exist%s: the list of %s does not contain it", r, here, j.Mapping.Type)
 }
 
 // holder says who bears the UID of the reference, where that is known.
-func (s *subject) holder(j collector.Judgement) []string {
+func (b *builder) uidHolder(j collector.Judgement) []string {
 	if j.Holder == nil {
 		return nil
 	}
@@ -117,15 +117,15 @@ func (s *subject) holder(j collector.Judgement) []string {
 }
 
 // nobody says that the UID was not seen, no louder than the view allows.
-func (s *subject) nobody() string {
-	if s.graph.Snapshot().Complete() {
+func (b *builder) uidNotFound() string {
+	if b.graph.Snapshot().Complete() {
 		return "no object has the UID that the reference names"
 	}
 	return "no object that could be read has the UID that the reference names"
 }
 
 // odd says what is remarkable about a reference besides its verdict.
-func (s *subject) odd(r object.Reference, j collector.Judgement) []string {
+func (b *builder) remarks(r object.Reference, j collector.Judgement) []string {
 	var out []string
 	switch j.Mapping.Spelling {
 	case snapshot.Plain:

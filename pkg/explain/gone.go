@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// Gone explains an object that is not there: what is known of it is in at, whose
-// UID may be empty. told is what the Events say about objects of that kind and name.
-func (v *Explainer) Gone(at object.Identity, told EventHistory) *Answer {
+// Gone explains an object that is not there: what is known of it is in at, finalizerController
+// UID may be empty. history is what the Events say about objects of that kind and name.
+func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
-	a.ReferencedBy = v.namedBy(at)
-	a.Events = sorted(told.Events)
+	a.ReferencedBy = e.referrersTo(at)
+	a.Events = sortedEvents(history.Events)
 	where, events := "", ", and no Event mentions it"
-	if told.Unread != "" {
+	if history.Unread != "" {
 		events = ""
 	}
 	if at.Namespace != "" {
@@ -30,64 +30,64 @@ func (v *Explainer) Gone(at object.Identity, told EventHistory) *Answer {
 	if at.Kind == "" {
 		what = "object with the UID " + string(at.UID)
 	}
-	switch n := v.namers(a.ReferencedBy); {
+	switch n := e.countObjects(a.ReferencedBy); {
 	case !a.Traced():
 		a.say(collector.ConsequenceNone, fmt.Sprintf("No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events))
 		a.next("Either it never existed, or it was deleted without a trace. Events are kept for an hour, unless the cluster is configured otherwise.")
-		v.elsewhere(a)
+		e.otherNamespaces(a)
 	case n > 0:
-		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: %s still %s it as %s owner.", upper(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: %s still %s it as %s owner.", capitalized(what), count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 		a.next("So it most likely existed: a reference names a UID, and only a created object has one. A reference does not say who deleted its owner, or when.")
 		first := a.ReferencedBy[0].Object
-		a.remedy("see what happens to "+name(first, at.Namespace), v.gc("why", first)...)
+		a.suggest("see what happens to "+name(first, at.Namespace), e.command("why", first)...)
 	default:
-		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: Events still mention it.", upper(what)))
+		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: Events still mention it.", capitalized(what)))
 	}
-	v.successor(a)
+	e.replacement(a)
 	if a.Traced() {
-		a.remedy("restore it, if this tool deleted it: backups are in ~/.kube/gc-backup", plugin.Line("restore", "BACKUP")...)
+		a.suggest("restore it, if this tool deleted it: backups are in ~/.kube/gc-backup", plugin.Line("restore", "BACKUP")...)
 	}
-	a.unread(told)
-	v.incomplete(a, "an object that names it may not have been read")
+	a.eventsUnread(history)
+	e.incomplete(a, "an object that names it may not have been read")
 	return a
 }
 
-// successor tells of an object that has the place of one with another UID.
-func (v *Explainer) successor(a *Answer) {
-	for n := range v.graph.Listed() {
-		if o := v.graph.Object(graph.Node(n)); a.Object.UID != "" && o.At(a.Object.APIVersion, a.Object.Kind, a.Object.Namespace, a.Object.Name) {
-			a.next(fmt.Sprintf("Another %s exists now, created %s ago, with a different UID.", o, v.since(o.Created)))
+// successor tells of an object that has the inNamespace of one with another UID.
+func (e *Explainer) replacement(a *Answer) {
+	for n := range e.graph.Listed() {
+		if o := e.graph.Object(graph.Node(n)); a.Object.UID != "" && o.At(a.Object.APIVersion, a.Object.Kind, a.Object.Namespace, a.Object.Name) {
+			a.next(fmt.Sprintf("Another %s exists now, created %s ago, with a different UID.", o, e.since(o.Created)))
 		}
 	}
 }
 
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func capitalized(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // elsewhere names objects of the same kind and name in other namespaces.
-func (v *Explainer) elsewhere(a *Answer) {
+func (e *Explainer) otherNamespaces(a *Answer) {
 	var in []string
-	for n := range v.graph.Listed() {
-		if i := v.graph.Object(graph.Node(n)).Identity; i.Kind == a.Object.Kind && i.Name == a.Object.Name && i.Namespace != a.Object.Namespace &&
+	for n := range e.graph.Listed() {
+		if i := e.graph.Object(graph.Node(n)).Identity; i.Kind == a.Object.Kind && i.Name == a.Object.Name && i.Namespace != a.Object.Namespace &&
 			i.GroupVersionKind().Group == a.Object.GroupVersionKind().Group {
 			in = append(in, i.Namespace)
 		}
 	}
 	if len(in) > 0 {
-		a.next(fmt.Sprintf("One of that name exists in %s %s.", plural(len(in), "namespace", "the namespaces"), listed(in)))
+		a.next(fmt.Sprintf("One of that name exists in %s %s.", plural(len(in), "namespace", "the namespaces"), list(in)))
 	}
 }
 
 // unread says that the Events could not be read.
-func (a *Answer) unread(told EventHistory) {
-	if told.Unread != "" {
-		a.Caveats = append(a.Caveats, "Its Events are unknown: "+told.Unread+".")
+func (a *Answer) eventsUnread(history EventHistory) {
+	if history.Unread != "" {
+		a.Caveats = append(a.Caveats, "Its Events are unknown: "+history.Unread+".")
 	}
 }
 
 // Traced says whether anything tells of an object that is gone.
 func (a *Answer) Traced() bool { return len(a.ReferencedBy) > 0 || len(a.Events) > 0 }
 
-func (v *Explainer) namers(by []Referrer) int {
+func (e *Explainer) countObjects(by []Referrer) int {
 	seen := map[object.Identity]bool{}
 	for _, n := range by {
 		seen[n.Object] = true
@@ -97,30 +97,30 @@ func (v *Explainer) namers(by []Referrer) int {
 
 // namedBy are the references that name an object which is not there: by its UID,
 // or where that is not known by kind, name and namespace.
-func (v *Explainer) namedBy(at object.Identity) []Referrer {
+func (e *Explainer) referrersTo(at object.Identity) []Referrer {
 	if at.UID != "" {
-		return v.namersOf(v.graph.Dependents(v.graph.Find(at.UID)))
+		return e.referrers(e.graph.Dependents(e.graph.Find(at.UID)))
 	}
-	return v.namersOf(v.claims(at))
+	return e.referrers(e.referencesTo(at))
 }
 
-// claims are the references that lead to a place, and to no object. Where the
+// claims are the references that lead to a inNamespace, and to no object. Where the
 // namespace is not known, it may be any.
-func (v *Explainer) claims(at object.Identity) []graph.Edge {
+func (e *Explainer) referencesTo(at object.Identity) []graph.Edge {
 	var out []graph.Edge
 	group := at.GroupVersionKind().GroupKind()
-	for n := range v.graph.Listed() {
-		o := v.graph.Object(graph.Node(n))
+	for n := range e.graph.Listed() {
+		o := e.graph.Object(graph.Node(n))
 		for i, r := range o.Owners {
 			if r.Name != at.Name {
 				continue
 			}
-			m, c, mapped := v.graph.View().CoordinatesOf(o.Namespace, r)
+			m, c, mapped := e.graph.View().CoordinatesOf(o.Namespace, r)
 			kind := r.GroupVersionKind().GroupKind()
 			if mapped {
 				kind.Group, kind.Kind = m.Type.Group, m.Type.Kind
 			}
-			if kind != group || mapped && at.Namespace != "" && c.Namespace != at.Namespace || v.graph.Object(v.graph.Find(r.UID)) != nil {
+			if kind != group || mapped && at.Namespace != "" && c.Namespace != at.Namespace || e.graph.Object(e.graph.Find(r.UID)) != nil {
 				continue
 			}
 			out = append(out, graph.Edge{Node: graph.Node(n), Index: i})
@@ -129,37 +129,37 @@ func (v *Explainer) claims(at object.Identity) []graph.Edge {
 	return out
 }
 
-func (v *Explainer) namersOf(edges []graph.Edge) []Referrer {
+func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 	out := []Referrer{}
-	for _, e := range edges {
-		out = append(out, Referrer{v.graph.Object(e.Node).Identity, *audit.ReferenceOf(v.graph.Reference(e))})
+	for _, edge := range edges {
+		out = append(out, Referrer{e.graph.Object(edge.Node).Identity, *audit.ReferenceOf(e.graph.Reference(edge))})
 	}
 	slices.SortStableFunc(out, func(a, b Referrer) int { return a.Object.Compare(b.Object) })
 	return out
 }
 
-// predecessors tells of references to an earlier object in this one's place.
-func (s *subject) predecessors() {
-	if s.ReferencedBy = s.namersOf(s.claims(s.object.Identity)); len(s.ReferencedBy) > 0 {
-		n := s.namers(s.ReferencedBy)
-		s.next(fmt.Sprintf("An earlier %s no longer exists: %s still %s that one as %s owner, not this one.", s.object, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
+// predecessors tells of references to an earlier object in this one's inNamespace.
+func (b *builder) previousIncarnations() {
+	if b.answer.ReferencedBy = b.explainer.referrers(b.explainer.referencesTo(b.object.Identity)); len(b.answer.ReferencedBy) > 0 {
+		n := b.explainer.countObjects(b.answer.ReferencedBy)
+		b.answer.next(fmt.Sprintf("An earlier %s no longer exists: %s still %s that one as %s owner, not this one.", b.object, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 	}
 }
 
-// namespaceNotice is what the collector itself reports of a reference that leads
+// invalidNamespaceReason is what the collector itself reports of a reference that leads
 // into another namespace (docs/gc-semantics.md#invalid-namespace-event).
-const namespaceNotice = "OwnerRefInvalidNamespace"
+const invalidNamespaceReason = "OwnerRefInvalidNamespace"
 
 // notices are what the collector itself has reported of an object that is there.
-func (s *subject) notices(told EventHistory) []Event {
-	return sorted(slices.DeleteFunc(slices.Clone(told.Events), func(e Event) bool {
-		return e.Reason != namespaceNotice || e.UID != "" && e.UID != string(s.object.UID)
+func (b *builder) collectorEvents(history EventHistory) []Event {
+	return sortedEvents(slices.DeleteFunc(slices.Clone(history.Events), func(e Event) bool {
+		return e.Reason != invalidNamespaceReason || e.UID != "" && e.UID != string(b.object.UID)
 	}))
 }
 
-// sorted are the Events, the latest last.
-func sorted(told []Event) []Event {
-	out := append([]Event{}, told...)
+// sortedEvents are the Events, the latest last.
+func sortedEvents(history []Event) []Event {
+	out := append([]Event{}, history...)
 	slices.SortStableFunc(out, func(a, b Event) int { return a.Last.Compare(b.Last) })
 	return out
 }

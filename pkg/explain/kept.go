@@ -10,28 +10,28 @@ import (
 )
 
 // kept explains an object of which every owner is there.
-func (s *subject) kept() {
-	n := len(s.object.Owners)
-	switch circle := s.circle(); {
-	case s.selfish() && n == 1:
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: it names itself as its owner, so its owner always exists.", s.object))
-		s.next("The garbage collector never deletes it.")
-		s.give("remove the reference to itself", string(s.object.UID))
-	case circle != nil:
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: it is in a cycle of %d objects that own each other, so each of them has an existing owner.", s.object, len(circle)))
-		s.next(fmt.Sprintf("The cycle is %s. The garbage collector deletes none of them until someone deletes one.", listed(s.names(circle))))
-		s.give("break the cycle by removing its reference to "+s.within(circle).String(), string(s.within(circle).UID))
+func (b *builder) kept() {
+	n := len(b.object.Owners)
+	switch cycle := b.cycle(); {
+	case b.ownsItself() && n == 1:
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: it names itself as its owner, so its owner always exists.", b.object))
+		b.answer.next("The garbage collector never deletes it.")
+		b.suggestUnlink("remove the reference to itself", string(b.object.UID))
+	case cycle != nil:
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: it is in a cycle of %d objects that own each other, so each of them has an existing owner.", b.object, len(cycle)))
+		b.answer.next(fmt.Sprintf("The cycle is %s. The garbage collector deletes none of them until someone deletes one.", list(b.names(cycle))))
+		b.suggestUnlink("break the cycle by removing its reference to "+b.cycleReference(cycle).String(), string(b.cycleReference(cycle).UID))
 	default:
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", s.object, FinalizerKeeper(s.object.Owners)))
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", b.object, KeptReason(b.object.Owners)))
 	}
-	if !s.leaving() {
-		s.ifOwnersGo()
+	if !b.ownersTerminating() {
+		b.whenOwnersAreDeleted()
 	}
-	s.deleteIt()
+	b.suggestDelete()
 }
 
-// FinalizerKeeper says why an object stays of which every owner is there.
-func FinalizerKeeper(owners []object.Reference) string {
+// KeptReason says why an object stays of which every owner is there.
+func KeptReason(owners []object.Reference) string {
 	switch n := len(owners); n {
 	case 0:
 		return "it has no owner, so the garbage collector never touches it"
@@ -43,84 +43,84 @@ func FinalizerKeeper(owners []object.Reference) string {
 }
 
 // ifOwnersGo says when the object would go.
-func (s *subject) ifOwnersGo() {
+func (b *builder) whenOwnersAreDeleted() {
 	owners := map[graph.Node]bool{}
-	for _, owner := range s.graph.Owners(s.node) {
-		if owner != s.node {
+	for _, owner := range b.graph.Owners(b.node) {
+		if owner != b.node {
 			owners[owner] = true
 		}
 	}
 	switch n := len(owners); {
-	case n == 0 || s.selfish() || s.circle() != nil:
+	case n == 0 || b.ownsItself() || b.cycle() != nil:
 	case n == 1:
-		s.next(fmt.Sprintf("The garbage collector deletes it after %s is deleted.", s.object.Owners[0]))
+		b.answer.next(fmt.Sprintf("The garbage collector deletes it after %s is deleted.", b.object.Owners[0]))
 	default:
-		s.next(fmt.Sprintf("The garbage collector deletes it after the last of its %d owners is deleted. Until then, it only loses the references to deleted owners.", n))
+		b.answer.next(fmt.Sprintf("The garbage collector deletes it after the last of its %d owners is deleted. Until then, it only loses the references to deleted owners.", n))
 	}
 }
 
 // leaving tells of owners that are being deleted, which count until they are
 // gone. It is false where there are none.
-func (s *subject) leaving() bool {
-	then := collector.Verdicts(s.judged)
+func (b *builder) ownersTerminating() bool {
+	then := collector.Verdicts(b.judgements)
 	var going []graph.Node
-	for i, j := range s.judged {
-		if o := j.Holder; o.Terminating() && !o.Orphaning() && !s.circular(i) {
+	for i, j := range b.judgements {
+		if o := j.Holder; o.Terminating() && !o.Orphaning() && !b.isSelfReference(i) {
 			then[i] = collector.Dangling
-			going = append(going, s.graph.Owners(s.node)[i])
+			going = append(going, b.graph.Owners(b.node)[i])
 		}
 	}
 	if len(going) == 0 {
 		return false
 	}
-	first := s.graph.Object(going[0])
-	link := Link{first.Identity, "is being deleted, and " + s.after.Of(going[0]).Reason.Message()}
-	s.WaitsFor = append(s.WaitsFor, link)
-	if collector.Assess(s.object, then).Consequence() == collector.ConsequenceDelete {
-		s.next(fmt.Sprintf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", listed(s.names(going))))
+	first := b.graph.Object(going[0])
+	link := Link{first.Identity, "is being deleted, and " + b.explainer.blockers.Of(going[0]).Reason.Message()}
+	b.answer.WaitsFor = append(b.answer.WaitsFor, link)
+	if collector.Assess(b.object, then).Consequence() == collector.ConsequenceDelete {
+		b.answer.next(fmt.Sprintf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(going))))
 	} else {
-		s.next(fmt.Sprintf("After the deletion of %s, it loses the reference and stays, because another owner exists.", listed(s.names(going))))
+		b.answer.next(fmt.Sprintf("After the deletion of %s, it loses the reference and stays, because another owner exists.", list(b.names(going))))
 	}
-	s.remedy("see what its owner waits for", s.gc("why", first.Identity)...)
+	b.answer.suggest("see what its owner waits for", b.explainer.command("why", first.Identity)...)
 	return true
 }
 
-// within is the first reference that leads to another object of a circle.
-func (s *subject) within(circle []graph.Node) object.Reference {
-	i := slices.IndexFunc(s.graph.Owners(s.node), func(owner graph.Node) bool { return owner != s.node && slices.Contains(circle, owner) })
-	return s.object.Owners[i]
+// within is the first reference that leads to another object of a cycle.
+func (b *builder) cycleReference(cycle []graph.Node) object.Reference {
+	i := slices.IndexFunc(b.graph.Owners(b.node), func(owner graph.Node) bool { return owner != b.node && slices.Contains(cycle, owner) })
+	return b.object.Owners[i]
 }
 
-func (s *subject) names(nodes []graph.Node) []string {
+func (b *builder) names(nodes []graph.Node) []string {
 	var out []string
 	for _, n := range nodes {
-		out = append(out, s.name(n))
+		out = append(out, b.name(n))
 	}
 	return out
 }
 
-func (s *subject) circular(i int) bool { return s.graph.Owners(s.node)[i] == s.node }
+func (b *builder) isSelfReference(i int) bool { return b.graph.Owners(b.node)[i] == b.node }
 
-func (s *subject) selfish() bool { return slices.Contains(s.graph.Owners(s.node), s.node) }
+func (b *builder) ownsItself() bool { return slices.Contains(b.graph.Owners(b.node), b.node) }
 
-// circle are the objects, this one among them, that own each other; nil where
+// cycle are the objects, this one among them, that own each other; nil where
 // there are none.
-func (s *subject) circle() []graph.Node {
-	if s.circles == nil {
-		s.circles = map[graph.Node][]graph.Node{}
-		for _, circle := range s.graph.Cycles(func(e graph.Edge) bool {
-			v := s.judge.Reference(e).Verdict
+func (b *builder) cycle() []graph.Node {
+	if b.explainer.cycles == nil {
+		b.explainer.cycles = map[graph.Node][]graph.Node{}
+		for _, cycle := range b.graph.Cycles(func(e graph.Edge) bool {
+			v := b.explainer.judge.Reference(e).Verdict
 			return v == collector.Solid || v == collector.Waiting
 		}) {
-			for _, n := range circle {
-				s.circles[n] = circle
+			for _, n := range cycle {
+				b.explainer.cycles[n] = cycle
 			}
 		}
 	}
-	return s.Explainer.circles[s.node]
+	return b.explainer.cycles[b.node]
 }
 
 // deleteIt shows the way to delete the object.
-func (s *subject) deleteIt() {
-	s.remedy("delete it; this previews what is deleted with it", s.gc("delete", s.object.Identity, "--dry-run")...)
+func (b *builder) suggestDelete() {
+	b.answer.suggest("delete it; this previews what is deleted with it", b.explainer.command("delete", b.object.Identity, "--dry-run")...)
 }

@@ -10,121 +10,121 @@ import (
 )
 
 // terminating explains an object that somebody has deleted and that is still there.
-func (s *subject) terminating() {
-	since := s.since(*s.object.Deleted)
+func (b *builder) terminating() {
+	since := b.explainer.since(*b.object.Deleted)
 	switch {
-	case s.course.Model.Object(s.node) == nil:
-		s.ends(since)
-	case s.object.Finishing() && s.course.Model.Object(s.node).Finishing():
-		s.hangs(since)
+	case b.result.Model.Object(b.node) == nil:
+		b.completes(since)
+	case b.object.Finishing() && b.result.Model.Object(b.node).Finishing():
+		b.stuck(since)
 	default:
-		s.held(since)
+		b.held(since)
 	}
-	if s.first(s.node, collector.ActionUnlink) != nil && s.course.Model.Object(s.node) != nil {
-		if s.Consequence == collector.ConsequenceNone {
-			s.Consequence = collector.ConsequenceUnlink
+	if b.explainer.firstTransition(b.node, collector.ActionUnlink) != nil && b.result.Model.Object(b.node) != nil {
+		if b.answer.Consequence == collector.ConsequenceNone {
+			b.answer.Consequence = collector.ConsequenceUnlink
 		}
-		s.next("Meanwhile, it loses its reference to an owner that is being deleted and orphans its dependents.")
+		b.answer.next("Meanwhile, it loses its reference to an owner that is being deleted and orphans its dependents.")
 	}
 }
 
 // ends explains a deletion that the collector brings to its end.
-func (s *subject) ends(since string) {
-	_, swept := s.course.ContentsDeleted[s.node]
+func (b *builder) completes(since string) {
+	_, byContents := b.result.ContentsDeleted[b.node]
 	switch {
-	case !s.object.Finishing() && !swept && !s.object.IsNamespace() && !s.object.IsDefinition():
-		s.free(since)
+	case !b.object.Finishing() && !byContents && !b.object.IsNamespace() && !b.object.IsDefinition():
+		b.nothingBlocks(since)
 		return
-	case !s.object.Finishing() && !swept:
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is deleted after its contents. No action is needed.", s.object, since))
+	case !b.object.Finishing() && !byContents:
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is deleted after its contents. No action is needed.", b.object, since))
 		return
-	case swept:
-		s.goesWith(s.course.Transitions[s.course.ContentsDeleted[s.node]].Node)
+	case byContents:
+		b.deletedWithContents(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node)
 		return
-	case s.object.Orphaning():
-		s.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.", s.object, since))
-		s.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(s.dependents(), "dependent")))
-		s.lost()
+	case b.object.Orphaning():
+		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.", b.object, since))
+		b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(b.dependents(), "dependent")))
+		b.collectorIsLate()
 		return
 	}
-	blocking := s.now.Blocking(s.node)
+	blocking := b.explainer.initial.Blocking(b.node)
 	if len(blocking) == 0 {
-		s.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it are deleted first), and nothing blocks it any more: the garbage collector completes the deletion.", s.object, since))
-		s.lost()
+		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it are deleted first), and nothing blocks it any more: the garbage collector completes the deletion.", b.object, since))
+		b.collectorIsLate()
 		return
 	}
-	s.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it are deleted first): the garbage collector deletes it after the %s it.", s.object, since,
+	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (foreground: dependents that block it are deleted first): the garbage collector deletes it after the %s it.", b.object, since,
 		plural(len(blocking), "object that blocks", fmt.Sprintf("%d objects that block", len(blocking)))))
-	for _, n := range blocking[:min(len(blocking), most)] {
-		s.WaitsFor = append(s.WaitsFor, Link{s.graph.Object(n).Identity, "blocks it, and is deleted before it"})
+	for _, n := range blocking[:min(len(blocking), maxNames)] {
+		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, "blocks it, and is deleted before it"})
 	}
-	if more := len(blocking) - most; more > 0 {
-		s.next(fmt.Sprintf("%s block it as well.", count(more, "more object")))
+	if more := len(blocking) - maxNames; more > 0 {
+		b.answer.next(fmt.Sprintf("%s block it as well.", count(more, "more object")))
 	}
-	s.lost()
+	b.collectorIsLate()
 }
 
 // lost says what to think of a deletion that a collector should have ended long ago.
-func (s *subject) lost() {
-	s.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
-	s.remedy("complete the deletion, after a preview", plugin.Line("collect")...)
+func (b *builder) collectorIsLate() {
+	b.answer.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
+	b.answer.suggest("complete the deletion, after a preview", plugin.Line("collect")...)
 }
 
-func (s *subject) dependents() int {
+func (b *builder) dependents() int {
 	seen := map[graph.Node]bool{}
-	for _, e := range s.graph.Dependents(s.node) {
+	for _, e := range b.graph.Dependents(b.node) {
 		seen[e.Node] = true
 	}
 	return len(seen)
 }
 
 // held explains a deletion that waits for somebody else than the collector.
-func (s *subject) held(since string) {
-	o := s.object
-	left := s.course.Model.Object(s.node)
+func (b *builder) held(since string) {
+	o := b.object
+	left := b.result.Model.Object(b.node)
 	switch held := left.ForeignFinalizers(); {
-	case o.IsDefinition() && len(s.members()) > 0:
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with every object of its kind: %s.", o, since, remaining(len(s.members()))))
-		s.inside()
+	case o.IsDefinition() && len(b.contents()) > 0:
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with every object of its kind: %s.", o, since, remaining(len(b.contents()))))
+		b.blockedContents()
 	case len(held) > 0:
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, s.foreign(s.node)))
-		s.owed(o.Identity, left)
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, held by %s.", o, since, b.foreign(b.node)))
+		b.explainFinalizers(o.Identity, left)
 		if o.DeletingDependents() {
-			s.next("The garbage collector removes its own finalizer first; that is not enough.")
+			b.answer.next("The garbage collector removes its own finalizer first; that is not enough.")
 		}
 	case left.Stopping():
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is still stopping: its kubelet has %ds to stop its containers (grace period).", o, since, *left.GraceSeconds))
-		s.next("It is deleted when its kubelet reports that it has stopped. If the time has long passed, its node does not respond.")
-	case o.IsNamespace() && len(s.members()) == 0:
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read is left in it.", o, since))
-		s.next("It should be gone at the next scan.")
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is still stopping: its kubelet has %ds to stop its containers (grace period).", o, since, *left.GraceSeconds))
+		b.answer.next("It is deleted when its kubelet reports that it has stopped. If the time has long passed, its node does not respond.")
+	case o.IsNamespace() && len(b.contents()) == 0:
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read is left in it.", o, since))
+		b.answer.next("It should be gone at the next scan.")
 	case o.IsNamespace():
-		s.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with everything in it: %s.", o, since, remaining(len(s.members()))))
-		s.inside()
+		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with everything in it: %s.", o, since, remaining(len(b.contents()))))
+		b.blockedContents()
 	default:
-		s.free(since)
+		b.nothingBlocks(since)
 	}
 }
 
-// free explains an object that was seen in its last moment, or whose deletion was
+// free explains an object that was seen in its last moment, or finalizerController deletion was
 // cut short between the server's two writes (Store.Delete): the collector passes by
 // what is terminating without its finalizers (attemptToDeleteItem).
-func (s *subject) free(since string) {
-	s.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read blocks it.", s.object, since))
-	s.next("It should be gone at the next scan. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
-	s.remedy("if it stays, delete it again, which completes the deletion", append([]string{"kubectl", "delete"}, s.target(s.object.Identity)...)...)
+func (b *builder) nothingBlocks(since string) {
+	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read blocks it.", b.object, since))
+	b.answer.next("It should be gone at the next scan. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
+	b.answer.suggest("if it stays, delete it again, which completes the deletion", append([]string{"kubectl", "delete"}, b.explainer.arguments(b.object.Identity)...)...)
 }
 
 func remaining(n int) string { return count(n, "object") + " still " + plural(n, "exists", "exist") }
 
 // owed says who has to remove finalizers.
-func (s *subject) owed(i object.Identity, o *object.Object) {
+func (b *builder) explainFinalizers(i object.Identity, o *object.Object) {
 	for _, f := range o.ForeignFinalizers() {
-		if i == s.object.Identity {
+		if i == b.object.Identity {
 			break // said of each finalizer of its own
 		}
-		s.next(fmt.Sprintf("The finalizer %s: %s.", f, whose(f)))
+		b.answer.next(fmt.Sprintf("The finalizer %s: %s.", f, finalizerController(f)))
 	}
-	s.next("The garbage collector only removes its own finalizers.")
-	s.remedy("ask the controller behind it to remove it. Removing it by hand skips its cleanup", append([]string{"kubectl", "edit"}, s.target(i)...)...)
+	b.answer.next("The garbage collector only removes its own finalizers.")
+	b.answer.suggest("ask the controller behind it to remove it. Removing it by hand skips its cleanup", append([]string{"kubectl", "edit"}, b.explainer.arguments(i)...)...)
 }

@@ -89,7 +89,7 @@ func (b *builder) kind(apiVersion, of string) int {
 	if !known {
 		at = len(b.doc.Kinds)
 		b.kinds[key] = at
-		b.doc.Kinds = append(b.doc.Kinds, kind{name(apiVersion), name(of), name(explain.Word(b.Graph, apiVersion, of))})
+		b.doc.Kinds = append(b.doc.Kinds, kind{name(apiVersion), name(of), name(explain.TypeArgument(b.Graph, apiVersion, of))})
 	}
 	return at
 }
@@ -111,14 +111,14 @@ func (b *builder) unmoved(n graph.Node, o *object.Object) int {
 		return none
 	}
 	if c := b.container(o); c != nil {
-		return b.fate(fate{"goes", "", sentence(explain.CascadeOwners(c))})
+		return b.fate(fate{"goes", "", sentence(explain.DeletedWith(c))})
 	}
 	for i := range o.Owners {
 		if j := b.judge.Reference(graph.Edge{Node: n, Index: i}); !plain(j) {
 			return none
 		}
 	}
-	return b.fate(fate{"stays", "keep", sentence(explain.FinalizerKeeper(o.Owners))})
+	return b.fate(fate{"stays", "keep", sentence(explain.KeptReason(o.Owners))})
 }
 
 // container is the namespace or definition of an object that is being deleted, or nil.
@@ -127,7 +127,7 @@ func (b *builder) container(o *object.Object) *object.Object {
 	found, known := b.containers[key]
 	if !known {
 		for _, c := range b.emptying {
-			if explain.Holds(b.Graph, c, o) {
+			if explain.Contains(b.Graph, c, o) {
 				found = c
 				break
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 // most is how many names one sentence lists.
-const most = 4
+const maxNames = 4
 
 func count(n int, noun string) string {
 	if n == 1 {
@@ -23,9 +23,9 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func listed(names []string) string {
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+func list(names []string) string {
+	if more := len(names) - maxNames; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), more)
 	}
 	return strings.Join(names, ", ")
 }
@@ -38,20 +38,20 @@ func name(i object.Identity, at string) string {
 	return i.String() + " in namespace " + i.Namespace
 }
 
-func (s *subject) name(n graph.Node) string {
-	return name(s.graph.Object(n).Identity, s.object.Namespace)
+func (b *builder) name(n graph.Node) string {
+	return name(b.graph.Object(n).Identity, b.object.Namespace)
 }
 
-// place is where an owner of that kind would have to live.
-func place(m snapshot.Mapping, dependent object.Identity) string {
+// inNamespace is where an owner of that kind would have to live.
+func inNamespace(m snapshot.Mapping, dependent object.Identity) string {
 	if m.Type.Namespaced {
 		return " in namespace " + dependent.Namespace
 	}
 	return ""
 }
 
-func (v *Explainer) since(at time.Time) string {
-	return duration.HumanDuration(v.graph.Snapshot().Taken.Sub(at))
+func (e *Explainer) since(at time.Time) string {
+	return duration.HumanDuration(e.graph.Snapshot().Taken.Sub(at))
 }
 
 func plural(n int, one, many string) string {
@@ -62,16 +62,16 @@ func plural(n int, one, many string) string {
 }
 
 // target names an object as a command line does: its flags, too.
-func (v *Explainer) target(i object.Identity) []string {
-	words := []string{Word(v.graph, i.APIVersion, i.Kind) + "/" + i.Name}
+func (e *Explainer) arguments(i object.Identity) []string {
+	words := []string{TypeArgument(e.graph, i.APIVersion, i.Kind) + "/" + i.Name}
 	if i.Namespace != "" {
 		words = append(words, "-n", i.Namespace)
 	}
 	return words
 }
 
-// Word is what a command line calls a type: its kind, where that means no other one.
-func Word(g *graph.Graph, apiVersion, kind string) string {
+// TypeArgument is what a command line calls a type: its kind, where that means no other one.
+func TypeArgument(g *graph.Graph, apiVersion, kind string) string {
 	word := strings.ToLower(kind)
 	if m, ok := g.View().Map(apiVersion, kind); ok {
 		if found := snapshot.Find(g.Snapshot().Types, word); len(found) == 0 || found[0].GroupResource() != m.Type.GroupResource() {
@@ -82,6 +82,6 @@ func Word(g *graph.Graph, apiVersion, kind string) string {
 }
 
 // gc is a command line of this program about an object.
-func (v *Explainer) gc(command string, i object.Identity, flags ...string) []string {
-	return append(append(plugin.Line(command), v.target(i)...), flags...)
+func (e *Explainer) command(command string, i object.Identity, flags ...string) []string {
+	return append(append(plugin.Line(command), e.arguments(i)...), flags...)
 }

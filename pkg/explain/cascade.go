@@ -1,0 +1,104 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+)
+
+// addCascade counts what is deleted with the object: if it were deleted now, and, if the
+// garbage collector deletes it, what it deletes then.
+func (b *builder) addCascade() {
+	deleted := graph.NewSet(b.graph)
+	for _, n := range append(b.contents(), b.node) {
+		deleted.Add(n)
+	}
+	result := b.simulateDeletion()
+	b.addDeleted(result, deleted)
+	b.addDeleted(&result.SimulateRelease().Result, deleted)
+	if b.answer.Consequence == collector.ConsequenceDelete {
+		b.addDeleted(b.result, deleted)
+	}
+	deleted.Remove(b.node)
+	b.answer.Cascade = b.cascadeOf(deleted.Nodes())
+}
+
+// simulateDeletion simulates a background deletion of the object, or the deletion that is
+// in progress.
+func (b *builder) simulateDeletion() *simulate.Result {
+	bounds := simulate.Bounds{Roots: simulate.Nothing}
+	if b.object.Terminating() {
+		for _, n := range append(b.contents(), b.node) {
+			bounds.Deletes = append(bounds.Deletes, simulate.Deletion{Node: n}) // with the policy that it has
+		}
+		roots := map[graph.Node]bool{b.node: true}
+		if b.object.DeletingDependents() {
+			for _, e := range b.graph.Dependents(b.node) {
+				roots[e.Node] = true
+			}
+		}
+		bounds.Roots = func(n graph.Node) bool { return roots[n] }
+	} else {
+		bounds.Deletes = []simulate.Deletion{{Node: b.node, Policy: metav1.DeletePropagationBackground}}
+	}
+	return simulate.NewActorModel(b.graph, b.explainer.judge, collector.ActorControllerManager).Simulate(bounds)
+}
+
+// addDeleted adds what a simulation deletes because its owners are in deleted, directly or
+// indirectly.
+func (b *builder) addDeleted(result *simulate.Result, deleted graph.Set) {
+	contents := map[int][]graph.Node{} // per transition
+	for n, transition := range result.ContentsDeleted {
+		contents[transition] = append(contents[transition], n)
+	}
+	for i := range result.Transitions {
+		t := &result.Transitions[i]
+		if t.Action != collector.ActionDelete || !deleted.Has(t.Node) && !b.losesOwner(t, deleted) {
+			continue
+		}
+		deleted.Add(t.Node)
+		for _, n := range contents[i] {
+			deleted.Add(n)
+		}
+	}
+}
+
+// losesOwner reports whether one of the bad owners of a transition is in deleted.
+func (b *builder) losesOwner(t *simulate.Transition, deleted graph.Set) bool {
+	for i, v := range t.Verdicts {
+		if v.IsBad() && deleted.Has(b.graph.Find(t.StateBefore.Owners[i].UID)) {
+			return true
+		}
+	}
+	return false
+}
+
+var claim = Kind{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+
+func (b *builder) cascadeOf(nodes []graph.Node) *Cascade {
+	out := &Cascade{Objects: len(nodes), Claims: []object.Identity{}}
+	kinds := map[Kind]int{claim: 0}
+	for _, n := range nodes {
+		i := b.graph.Object(n).Identity
+		k := Kind{APIVersion: i.APIVersion, Kind: i.Kind}
+		kinds[k]++
+		if k == claim {
+			out.Claims = append(out.Claims, i)
+		}
+	}
+	for k, n := range kinds {
+		k.Objects = n
+		out.Kinds = append(out.Kinds, k)
+	}
+	slices.SortFunc(out.Kinds, func(a, b Kind) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.APIVersion, b.APIVersion))
+	})
+	return out
+}

@@ -1,0 +1,82 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// surroundings tells of what deletes the object whatever its owners are.
+func (b *builder) contentsDeletion() {
+	for n := range b.graph.Listed() {
+		o := b.graph.Object(graph.Node(n))
+		if !o.Terminating() || !Contains(b.graph, o, b.object) {
+			continue
+		}
+		b.answer.Headline = fmt.Sprintf("%s is deleted %s.", b.object, DeletedWith(o))
+		what := "the namespace controller deletes everything in it"
+		if o.IsDefinition() {
+			what = "the API server deletes all objects of its kind"
+		}
+		b.answer.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, regardless of owners.", o.Identity, b.explainer.since(*o.Deleted), what)}, b.answer.Next...)
+		b.answer.WaitsFor = []Link{}
+		return
+	}
+}
+
+// DeletedWith says with what an object is deleted, finalizerController namespace or definition is being deleted.
+func DeletedWith(container *object.Object) string {
+	return fmt.Sprintf("with %s, which is being deleted", container.Identity)
+}
+
+// members are what the deletion of a namespace or CustomResourceDefinition takes
+// along, as far as it is still there.
+func (b *builder) contents() []graph.Node {
+	if !b.object.IsNamespace() && !b.object.IsDefinition() {
+		return nil
+	}
+	var out []graph.Node
+	for n := range b.graph.Listed() {
+		if Contains(b.graph, b.object, b.graph.Object(graph.Node(n))) {
+			out = append(out, graph.Node(n))
+		}
+	}
+	return out
+}
+
+// inside tells of what has yet to go before a container does.
+func (b *builder) blockedContents() {
+	members := b.contents()
+	var held []string
+	for _, n := range members {
+		o := b.graph.Object(n)
+		if f := o.ForeignFinalizers(); len(f) > 0 {
+			held = append(held, fmt.Sprintf("%s (%s)", o, strings.Join(f, ", ")))
+			if len(b.answer.WaitsFor) < maxNames {
+				b.answer.WaitsFor = append(b.answer.WaitsFor, Link{o.Identity, "is in it, and is held by " + list(f)})
+			}
+		}
+	}
+	if len(held) > 0 {
+		b.answer.next("Finalizers have to be removed from: " + list(held) + ".")
+		first := b.answer.WaitsFor[0].Object
+		b.answer.suggest("see why the first of them still exists", b.explainer.command("why", first)...)
+	} else {
+		b.answer.next("None of these has a finalizer that blocks its deletion, so they should be deleted without help.")
+	}
+}
+
+// Contains says whether the deletion of a container takes an object along
+// (docs/gc-semantics.md#contents-of-a-namespace, #instances-of-a-crd).
+func Contains(g *graph.Graph, container, o *object.Object) bool {
+	switch {
+	case container.IsNamespace():
+		return o.Namespace == container.Name
+	case container.IsDefinition():
+		m, ok := g.View().Map(o.APIVersion, o.Kind)
+		return ok && m.Type.String() == container.Name
+	}
+	return false
+}

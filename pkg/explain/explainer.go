@@ -1,0 +1,115 @@
+package explain
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Explainer explains objects of one scan. It is not safe for concurrent use.
+type Explainer struct {
+	graph   *graph.Graph
+	judge   *collector.Judge
+	planner *repair.Planner
+	initial *simulate.Model  // the scanned state
+	result  *simulate.Result // of everything that the garbage collector does with it
+
+	transitions map[graph.Node][]int        // indexes into result.Transitions
+	blockers    *audit.Blockers             // of the final state
+	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
+}
+
+// NewExplainer simulates the garbage collector on the scanned objects.
+func NewExplainer(g *graph.Graph) *Explainer {
+	judge := collector.NewJudge(g)
+	e := &Explainer{
+		graph: g, judge: judge, planner: repair.New(g, judge),
+		initial: simulate.NewModel(g, judge), result: simulate.NewModel(g, judge).Simulate(simulate.Bounds{}),
+		transitions: map[graph.Node][]int{},
+	}
+	for i := range e.result.Transitions {
+		n := e.result.Transitions[i].Node
+		e.transitions[n] = append(e.transitions[n], i)
+	}
+	e.blockers = audit.NewBlockers(judge, e.result.Model)
+	return e
+}
+
+// Explain returns the document of the answers.
+func (e *Explainer) Explain(answers []*Answer) *Explanation {
+	s := e.graph.Snapshot()
+	return &Explanation{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Answers: append([]*Answer{}, answers...)}
+}
+
+// Of explains an object of the scan. history is what the cluster's Events report about it.
+func (e *Explainer) Of(n graph.Node, history EventHistory) *Answer {
+	o := e.graph.Object(n)
+	b := &builder{
+		explainer: e, graph: e.graph, result: e.result, answer: newAnswer(o.Identity),
+		node: n, object: o, judgements: e.judge.Object(n), repairs: e.planner.Object(n),
+	}
+	b.assessment = collector.Assess(o, collector.Verdicts(b.judgements))
+	for i := range b.judgements {
+		b.answer.References = append(b.answer.References, b.reference(i))
+	}
+	for _, f := range o.Finalizers {
+		b.answer.Finalizers = append(b.answer.Finalizers, Finalizer{Name: f, Controller: finalizerController(f)})
+	}
+	if o.Terminating() {
+		b.answer.State = Terminating
+		b.terminating()
+	} else {
+		b.answer.State = Alive
+		b.alive()
+	}
+	b.addCascade()
+	b.previousIncarnations()
+	b.answer.Events = b.collectorEvents(history)
+	b.caveats()
+	return b.answer
+}
+
+// builder writes the answer about one object.
+type builder struct {
+	explainer *Explainer
+	graph     *graph.Graph     // the explainer's
+	result    *simulate.Result // the explainer's
+	answer    *Answer
+
+	node       graph.Node
+	object     *object.Object
+	judgements []collector.Judgement // per reference
+	repairs    []repair.Repair       // per reference
+	assessment collector.Assessment
+}
+
+func newAnswer(i object.Identity) *Answer {
+	return &Answer{
+		Object: i, References: []Reference{}, Finalizers: []Finalizer{}, Next: []string{}, WaitsFor: []Link{},
+		Suggestions: []Remedy{}, ReferencedBy: []Referrer{}, Events: []Event{}, Caveats: []string{},
+	}
+}
+
+func (a *Answer) say(c collector.Consequence, headline string) {
+	a.Consequence, a.Headline = c, headline
+}
+
+func (a *Answer) next(sentences ...string) { a.Next = append(a.Next, sentences...) }
+
+func (a *Answer) suggest(sentence string, command ...string) {
+	a.Suggestions = append(a.Suggestions, Remedy{sentence, append([]string{}, command...)})
+}
+
+// firstTransition returns the first transition of a node by an action, or nil.
+func (e *Explainer) firstTransition(n graph.Node, action collector.Action) *simulate.Transition {
+	for _, i := range e.transitions[n] {
+		if t := &e.result.Transitions[i]; t.Action == action {
+			return t
+		}
+	}
+	return nil
+}
