@@ -12,36 +12,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// alive explains an object that nobody has deleted.
+// alive explains an object without a deletion timestamp.
 func (b *builder) alive() {
 	d := b.explainer.initial.Decide(b.node)
 	_, byContents := b.result.ContentsDeleted[b.node]
-	removed, detached := b.explainer.firstTransition(b.node, collector.ActionDelete), b.explainer.firstTransition(b.node, collector.ActionUnlink)
+	deletion, unlinked := b.explainer.firstTransition(b.node, collector.ActionDelete), b.explainer.firstTransition(b.node, collector.ActionUnlink)
 	switch {
 	case b.unmonitored():
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and never acts on them.", b.object))
 		b.suggestDelete()
 	case b.object.Contested:
 		b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s.", b.object, snapshot.Contention(b.object).Contest()))
-	case removed != nil && (d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock):
+	case deletion != nil && (d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock):
 		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: %s.", b.object, b.noOwnerKeeps()))
-		b.deletedNow(removed)
-	case removed != nil:
-		b.deletedLater(removed)
+		b.deletedNow(deletion)
+	case deletion != nil:
+		b.deletedLater(deletion)
 	case byContents:
 		b.deletedWithContents(b.result.Transitions[b.result.ContentsDeleted[b.node]].Node)
-	case detached != nil && d.Action != collector.ActionUnlink:
-		b.losesReferences(detached)
+	case unlinked != nil && d.Action != collector.ActionUnlink:
+		b.losesReferences(unlinked)
 	case d.NoAction == collector.ReferenceUnknown && b.onlyListKinds():
 		b.listKind()
 	case d.NoAction == collector.ReferenceUnknown && b.assessment.UndecidableReference >= 0:
 		b.undecidable(d.UndecidableReference)
 	case d.NoAction == collector.ReferenceUnknown:
 		b.unknown(d.UndecidableReference)
-	case detached != nil && b.assessment.Refused(b.object):
+	case unlinked != nil && b.assessment.Refused(b.object):
 		b.updateRefused()
-	case detached != nil:
-		b.losesReferences(detached)
+	case unlinked != nil:
+		b.losesReferences(unlinked)
 	case len(b.object.Owners) == 0:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: %s.", b.object, KeptReason(nil)))
 		b.suggestDelete()
@@ -51,7 +51,7 @@ func (b *builder) alive() {
 	b.contentsDeletion()
 }
 
-// unwatched says whether the object is of a type that the collector does not watch.
+// unmonitored reports whether the garbage collector does not watch the object's type.
 func (b *builder) unmonitored() bool {
 	m, ok := b.graph.View().Map(b.object.APIVersion, b.object.Kind)
 	t := m.Type
@@ -59,26 +59,26 @@ func (b *builder) unmonitored() bool {
 	return ok && b.graph.Virtual(b.node) && !t.Monitored()
 }
 
-// goesNow says what follows from the references as they are.
-func (b *builder) deletedNow(move *simulate.Transition) {
+// deletedNow explains a deletion that follows from the references as they are.
+func (b *builder) deletedNow(transition *simulate.Transition) {
 	b.answer.next("A running garbage collector acts within seconds.")
 	if b.explainer.firstTransition(b.node, collector.ActionUnblock) != nil {
 		b.answer.next("It waits in a cycle with its dependents, so its references stop blocking their owners first.")
 	}
-	b.propagation(move.Policy)
+	b.propagation(transition.Policy)
 	b.afterDeletion()
 	for i, j := range b.judgements {
 		if b.suggestRepair(i, j, "keep it by ") {
 			break
 		}
 	}
-	if len(b.answer.Suggestions) == 0 { // what waits is no mistake, so nothing repairs it
+	if len(b.answer.Suggestions) == 0 { // an owner that waits for its dependents is no mistake
 		b.answer.suggest(fmt.Sprintf("keep it by removing its reference to %s from its metadata", b.object.Owners[0]), append([]string{"kubectl", "edit"}, b.explainer.arguments(b.object.Identity)...)...)
 	}
 	b.answer.suggest("delete it now, after a preview, if the cluster's garbage collector does not run", plugin.Line("collect")...)
 }
 
-// keeper says why no owner keeps the object, as a clause.
+// noOwnerKeeps returns, as a clause, why no owner keeps the object.
 func (b *builder) noOwnerKeeps() string {
 	waiting, n := 0, len(b.object.Owners)
 	for _, j := range b.judgements {
@@ -110,7 +110,8 @@ func (b *builder) propagation(p metav1.DeletionPropagation) {
 	}
 }
 
-// lingers says what is left to wait for after the collector has deleted it.
+// afterDeletion explains what delays the object after the garbage collector has deleted
+// it.
 func (b *builder) afterDeletion() {
 	if left := b.result.Model.Object(b.node); left != nil {
 		b.answer.next("After that, it still exists: it " + b.explainer.blockers.Of(b.node).Reason.Message() + ".")
@@ -119,31 +120,32 @@ func (b *builder) afterDeletion() {
 	}
 }
 
-// goesLater says that an owner goes first, and with what that begins.
-func (b *builder) deletedLater(move *simulate.Transition) {
-	var goes []string
-	for i, v := range move.Verdicts {
-		owner := b.graph.Find(move.StateBefore.Owners[i].UID)
+// deletedLater explains a deletion that happens after an owner is deleted.
+func (b *builder) deletedLater(transition *simulate.Transition) {
+	var owners []string
+	for i, v := range transition.Verdicts {
+		owner := b.graph.Find(transition.StateBefore.Owners[i].UID)
 		if v.IsBad() && b.graph.Object(owner) != nil {
-			goes = append(goes, b.name(owner))
+			owners = append(owners, b.name(owner))
 		}
 	}
-	switch n := len(goes); n {
-	case 0: // what is not there was not all: another owner had to let go of it first
+	switch n := len(owners); n {
+	case 0: // an existing owner removes its reference first
 		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: the owner that keeps it orphans it, and no other owner exists.", b.object))
 	default:
 		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s as a consequence: its %s deleted first.", b.object,
-			plural(n, "owner "+list(goes)+" is", "owners "+list(goes)+" are")))
+			plural(n, "owner "+list(owners)+" is", "owners "+list(owners)+" are")))
 	}
 	if len(b.object.Owners) > 1 {
 		b.answer.next(fmt.Sprintf("Then none of its %d owners keeps it.", len(b.object.Owners)))
 	}
-	b.firstCause(move)
-	b.propagation(move.Policy)
+	b.firstCause(transition)
+	b.propagation(transition.Policy)
 	b.afterDeletion()
 }
 
-// verb is what the collector does to an object, behind "which the garbage collector".
+// verb returns what the garbage collector does, as in "which the garbage collector
+// deletes".
 func verb(m *simulate.Transition) string {
 	switch m.Action {
 	case collector.ActionDelete:
@@ -155,9 +157,9 @@ func verb(m *simulate.Transition) string {
 	return "changes"
 }
 
-// begins names the first of the moves without which a move would not be.
-func (b *builder) firstCause(move *simulate.Transition) {
-	first := move
+// firstCause names the first of the transitions that lead to this one.
+func (b *builder) firstCause(transition *simulate.Transition) {
+	first := transition
 	for first.Follows >= 0 {
 		first = &b.result.Transitions[first.Follows]
 	}
@@ -169,7 +171,8 @@ func (b *builder) firstCause(move *simulate.Transition) {
 	b.answer.suggest("see why that happens to "+name(i, b.object.Namespace), b.explainer.command("why", i)...)
 }
 
-// goesWith says that a namespace or CustomResourceDefinition takes the object along.
+// deletedWithContents explains a deletion with the object's namespace or
+// CustomResourceDefinition.
 func (b *builder) deletedWithContents(container graph.Node) {
 	i := b.graph.Object(container).Identity
 	b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s is deleted with %s, which the garbage collector deletes.", b.object, i))

@@ -9,7 +9,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// BenchmarkOf explains the last object, to which most leads.
+// BenchmarkOf explains the last object, which has the most owners above it.
 func BenchmarkOf(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// caveats says what weakens the answer about an object that is there, and what is
-// otherwise on this very server.
+// caveats adds what weakens the answer about an existing object, and what differs on a
+// server of this version.
 func (b *builder) caveats() {
 	b.explainer.incomplete(b.answer, "more objects than are named here may depend on it or block it")
 	if b.graph.Virtual(b.node) && !b.unmonitored() {
@@ -27,7 +27,7 @@ func (b *builder) caveats() {
 	}
 }
 
-// incomplete says what could not be read, and what that may mean.
+// incomplete names what could not be read, and says what that may mean.
 func (e *Explainer) incomplete(a *Answer, meaning string) {
 	var names []string
 	elsewhere := false
@@ -47,9 +47,9 @@ func (e *Explainer) incomplete(a *Answer, meaning string) {
 	}
 }
 
-// before120 warns of what collectors before 1.20 did otherwise
-// (docs/gc-semantics.md#versions): they keyed what they knew by UID alone, and asked
-// for a namespaced owner of a cluster-scoped object without a namespace.
+// before120 warns of collectors before 1.20 (docs/gc-semantics.md#versions): they
+// identified objects by UID alone, and requested a namespaced owner of a cluster-scoped
+// object without a namespace.
 func (b *builder) before120(server string) {
 	for i, j := range b.judgements {
 		if j.Cause == collector.ClusterToNamespaced {

@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// surroundings tells of what deletes the object whatever its owners are.
+// contentsDeletion explains that the object's namespace or CustomResourceDefinition is
+// being deleted, which deletes the object regardless of its owners.
 func (b *builder) contentsDeletion() {
 	for n := range b.graph.Listed() {
 		o := b.graph.Object(graph.Node(n))
@@ -26,13 +27,14 @@ func (b *builder) contentsDeletion() {
 	}
 }
 
-// DeletedWith says with what an object is deleted, finalizerController namespace or definition is being deleted.
+// DeletedWith returns what an object is deleted with, if its namespace or
+// CustomResourceDefinition is being deleted.
 func DeletedWith(container *object.Object) string {
 	return fmt.Sprintf("with %s, which is being deleted", container.Identity)
 }
 
-// members are what the deletion of a namespace or CustomResourceDefinition takes
-// along, as far as it is still there.
+// contents returns the existing objects that are deleted with a namespace or
+// CustomResourceDefinition.
 func (b *builder) contents() []graph.Node {
 	if !b.object.IsNamespace() && !b.object.IsDefinition() {
 		return nil
@@ -46,7 +48,8 @@ func (b *builder) contents() []graph.Node {
 	return out
 }
 
-// inside tells of what has yet to go before a container does.
+// blockedContents explains what has to be deleted before a namespace or
+// CustomResourceDefinition is.
 func (b *builder) blockedContents() {
 	members := b.contents()
 	var held []string
@@ -68,8 +71,9 @@ func (b *builder) blockedContents() {
 	}
 }
 
-// Contains says whether the deletion of a container takes an object along
-// (docs/gc-semantics.md#contents-of-a-namespace, #instances-of-a-crd).
+// Contains reports whether the deletion of container, a namespace or
+// CustomResourceDefinition, also deletes o (docs/gc-semantics.md#contents-of-a-namespace,
+// #instances-of-a-crd).
 func Contains(g *graph.Graph, container, o *object.Object) bool {
 	switch {
 	case container.IsNamespace():

@@ -9,26 +9,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// loses says that the object stays, and loses references.
-func (b *builder) losesReferences(move *simulate.Transition) {
-	n := len(move.Change.Drop)
+// losesReferences explains an object that stays and loses references.
+func (b *builder) losesReferences(transition *simulate.Transition) {
+	n := len(transition.Change.Drop)
 	what := plural(n, "an owner reference", fmt.Sprintf("%d owner references", n))
 	switch d := b.explainer.initial.Decide(b.node); {
-	case move.Requested != graph.None:
-		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", b.object, b.name(move.Requested)))
+	case transition.Requested != graph.None:
+		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", b.object, b.name(transition.Requested)))
 	case d.Action == collector.ActionUnlink:
 		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses %s.", b.object, b.lostReferences()))
 	default:
 		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses %s after an owner is deleted.", b.object, what))
-		b.firstCause(move)
+		b.firstCause(transition)
 	}
-	b.remainingOwners(move)
+	b.remainingOwners(transition)
 	if end := b.result.Model.Decide(b.node); end.NoAction == collector.ReferenceUnknown {
 		b.answer.next(fmt.Sprintf("After that, the garbage collector leaves it alone: %s.", b.explainer.blockers.UndecidableReference(b.node, end.UndecidableReference).Undecidable()))
 	}
 }
 
-// losses names the owners to which the object loses its references.
+// lostReferences returns which references the object loses, and why.
 func (b *builder) lostReferences() string {
 	var missing, waiting []string
 	for i, j := range b.judgements {
@@ -40,19 +40,19 @@ func (b *builder) lostReferences() string {
 		case collector.Solid, collector.Unresolvable, collector.ScopeError, collector.Unknown:
 		}
 	}
-	var said []string
+	var parts []string
 	if n := len(missing); n > 0 {
-		said = append(said, fmt.Sprintf("its %s to %s, which %s not exist", plural(n, "reference", "references"), list(missing), plural(n, "does", "do")))
+		parts = append(parts, fmt.Sprintf("its %s to %s, which %s not exist", plural(n, "reference", "references"), list(missing), plural(n, "does", "do")))
 	}
 	if n := len(waiting); n > 0 {
-		said = append(said, fmt.Sprintf("its %s to %s, which %s being deleted in the foreground and %s for %s dependents",
+		parts = append(parts, fmt.Sprintf("its %s to %s, which %s being deleted in the foreground and %s for %s dependents",
 			plural(n, "reference", "references"), list(waiting), plural(n, "is", "are"), plural(n, "waits", "wait"), plural(n, "its", "their")))
 	}
-	return strings.Join(said, ", and ")
+	return strings.Join(parts, ", and ")
 }
 
-// remains says what is left to an object that loses references.
-func (b *builder) remainingOwners(move *simulate.Transition) {
+// remainingOwners explains which owners are left afterwards.
+func (b *builder) remainingOwners(transition *simulate.Transition) {
 	left := b.result.Model.Object(b.node)
 	if b.dropsValidReference() {
 		b.answer.next("The cluster's garbage collector removes references by UID, so it removes the valid reference together with the invalid one.")
@@ -68,14 +68,15 @@ func (b *builder) remainingOwners(move *simulate.Transition) {
 	default:
 		b.answer.next(fmt.Sprintf("%s and %s it. A running garbage collector does this within seconds.", count(n, "owner")+plural(n, " remains", " remain"), plural(n, "keeps", "keep")))
 	}
-	if move.Requested == graph.None && b.explainer.initial.Decide(b.node).Action == collector.ActionUnlink {
+	if transition.Requested == graph.None && b.explainer.initial.Decide(b.node).Action == collector.ActionUnlink {
 		for i, j := range b.judgements {
 			b.suggestRepair(i, j, "do the same now by ")
 		}
 	}
 }
 
-// twin says whether a good reference goes with a bad one of the same UID.
+// dropsValidReference reports whether a valid reference is removed because an invalid one
+// has the same UID.
 func (b *builder) dropsValidReference() bool {
 	for i, j := range b.judgements {
 		if j.Verdict == collector.Solid && b.assessment.Drops(b.object.Owners[i].UID) {

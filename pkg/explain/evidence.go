@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// reference is the i-th reference with its verdict and what that rests on.
+// reference returns the i-th reference with its verdict and the evidence for it.
 func (b *builder) reference(i int) Reference {
 	r, j := b.object.Owners[i], b.judgements[i]
 	out := Reference{
@@ -26,7 +26,7 @@ func (b *builder) reference(i int) Reference {
 	return out
 }
 
-// found says what was found of the owner that a reference names.
+// evidence returns what was found of the owner that a reference names.
 func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
 	here := inNamespace(j.Mapping, b.object.Identity)
 	switch j.Cause {
@@ -58,7 +58,7 @@ func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
 	return nil
 }
 
-// solid says why an owner counts as there.
+// solid returns why an owner counts as existing.
 func (b *builder) solid(r object.Reference, j collector.Judgement) []string {
 	out := []string{fmt.Sprintf("%s exists, with the UID that the reference names", r)}
 	if j.Holder.Namespace == "" && b.object.Namespace != "" {
@@ -78,7 +78,7 @@ func (b *builder) solid(r object.Reference, j collector.Judgement) []string {
 	return out
 }
 
-// holding says in a few words what keeps a terminating object.
+// heldBy returns, in a few words, what keeps a terminating object.
 func (b *builder) heldBy(o *object.Object) string {
 	switch held := o.ForeignFinalizers(); {
 	case len(held) > 0:
@@ -89,7 +89,7 @@ func (b *builder) heldBy(o *object.Object) string {
 	return ""
 }
 
-// nothingAt says that the owner is not where its reference leads.
+// notFound returns that the owner is not where its reference leads.
 func (b *builder) notFound(r object.Reference, j collector.Judgement, here string) string {
 	if !j.Mapping.Served {
 		return fmt.Sprintf("%q is a list kind: the API server never finds an object of that kind", r.Kind)
@@ -104,7 +104,7 @@ func (b *builder) notFound(r object.Reference, j collector.Judgement, here strin
 	return fmt.Sprintf("%s does not exist%s: the list of %s does not contain it", r, here, j.Mapping.Type)
 }
 
-// holder says who bears the UID of the reference, where that is known.
+// uidHolder returns which object has the UID of the reference, if that is known.
 func (b *builder) uidHolder(j collector.Judgement) []string {
 	if j.Holder == nil {
 		return nil
@@ -116,7 +116,8 @@ func (b *builder) uidHolder(j collector.Judgement) []string {
 	return []string{fmt.Sprintf("the UID that it names belongs to %s in namespace %s", i, i.Namespace)}
 }
 
-// nobody says that the UID was not seen, no louder than the view allows.
+// uidNotFound returns that no object has the UID. It claims no more than an incomplete
+// scan allows.
 func (b *builder) uidNotFound() string {
 	if b.graph.Snapshot().Complete() {
 		return "no object has the UID that the reference names"
@@ -124,7 +125,7 @@ func (b *builder) uidNotFound() string {
 	return "no object that could be read has the UID that the reference names"
 }
 
-// odd says what is remarkable about a reference besides its verdict.
+// remarks returns what is unusual about a reference besides its verdict.
 func (b *builder) remarks(r object.Reference, j collector.Judgement) []string {
 	var out []string
 	switch j.Mapping.Spelling {

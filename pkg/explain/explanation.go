@@ -9,55 +9,55 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Explanation is what -o json prints: the answers about the objects that were
-// asked for, in that order. Lists are empty, not nil, here and below.
+// Explanation is what -o json prints: an answer for each requested object, in that order.
+// Lists are empty, not nil, here and below.
 type Explanation struct {
 	Complete bool           `json:"complete"`
 	Gaps     []snapshot.Gap `json:"gaps"`
 	Answers  []*Answer      `json:"answers"`
 }
 
-// State is how an object was found. The words are part of the JSON contract.
+// State says whether an object exists. The values are part of the JSON contract.
 type State string
 
 // The states.
 const (
 	Alive       State = "alive"
-	Terminating State = "terminating" // a DELETE was accepted, and it is still there
-	Gone        State = "gone"        // there is no such object, or not any more
+	Terminating State = "terminating" // deleted, but still there
+	Gone        State = "gone"        // not there
 )
 
-// Answer is what is to be said of one object. Sentences are unescaped.
+// Answer explains one object. Its sentences are not escaped.
 type Answer struct {
-	Object object.Identity `json:"object"` // of one that is gone, what is known of it
+	Object object.Identity `json:"object"` // if it is gone, what is known of it
 	State  State           `json:"state"`
-	// Consequence is what the collector does with the object, all its references
-	// together, until it has nothing left to do.
+	// Consequence is what the garbage collector does with the object because of all its
+	// references together.
 	Consequence  collector.Consequence `json:"consequence"`
 	Headline     string                `json:"headline"`
 	References   []Reference           `json:"references"` // in the order of the metadata
 	Finalizers   []Finalizer           `json:"finalizers"` // in the order of the metadata
-	Next         []string              `json:"next"`       // what happens next, and when
-	WaitsFor     []Link                `json:"waitsFor"`   // each is what the one before waits for; the first, what the object does
-	Cascade      *Cascade              `json:"cascade"`    // goes with the object, when it goes; nil where there is none
+	Next         []string              `json:"next"`       // what happens next
+	WaitsFor     []Link                `json:"waitsFor"`   // each waits for the next; the object waits for the first
+	Cascade      *Cascade              `json:"cascade"`    // nil if the object is gone
 	Suggestions  []Remedy              `json:"suggestions"`
-	ReferencedBy []Referrer            `json:"referencedBy"` // who still names one that is gone as an owner, or an earlier one of the name
-	Events       []Event               `json:"events"`       // what the cluster's Events tell of it, the latest last
+	ReferencedBy []Referrer            `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
+	Events       []Event               `json:"events"`       // the latest last
 	Caveats      []string              `json:"caveats"`      // what weakens the answer
 }
 
-// Reference is one owner reference with what was found.
+// Reference is an owner reference with its verdict.
 type Reference struct {
 	audit.Reference
 	Verdict     collector.Verdict     `json:"verdict"`
 	Consequence collector.Consequence `json:"consequence"`    // for the object, because of this reference
-	Rule        string                `json:"rule,omitempty"` // the audit's, that speaks of it
+	Rule        string                `json:"rule,omitempty"` // the audit rule that reports it
 	Evidence    []string              `json:"evidence"`
-	UIDHolder   *object.Identity      `json:"uidHolder,omitempty"`  // who bears the UID, wherever it lives
-	NameHolder  *object.Identity      `json:"nameHolder,omitempty"` // who has the owner's name instead
+	UIDHolder   *object.Identity      `json:"uidHolder,omitempty"`  // the object that has the UID, wherever it is
+	NameHolder  *object.Identity      `json:"nameHolder,omitempty"` // the object that has the owner's name and another UID
 }
 
-// Finalizer is one finalizer, and the controller that removes it, as far as its name tells.
+// Finalizer is a finalizer, and who removes it, as far as its name tells.
 type Finalizer struct {
 	Name       string `json:"name"`
 	Controller string `json:"controller"`
@@ -66,13 +66,13 @@ type Finalizer struct {
 // Link is an object that another waits for.
 type Link struct {
 	Object   object.Identity `json:"object"`
-	Sentence string          `json:"sentence"` // what it is about the object, without naming it
+	Sentence string          `json:"sentence"` // about the object, without its name
 }
 
-// Cascade is what goes when an object goes, itself not counted.
+// Cascade is what is deleted with an object, itself not counted.
 type Cascade struct {
 	Objects int               `json:"objects"`
-	Kinds   []Kind            `json:"kinds"` // PersistentVolumeClaims among them even where there are none
+	Kinds   []Kind            `json:"kinds"` // always with PersistentVolumeClaim
 	Claims  []object.Identity `json:"persistentVolumeClaims"`
 }
 
@@ -83,25 +83,25 @@ type Kind struct {
 	Objects    int    `json:"objects"`
 }
 
-// Remedy is something that would make another end of it.
+// Remedy is a suggestion that would change what happens.
 type Remedy struct {
 	Sentence string   `json:"sentence"`
-	Command  []string `json:"command"` // its words, unquoted; empty where there is none
+	Command  []string `json:"command"` // its words, unquoted; may be empty
 }
 
-// Referrer is an object that names one that is gone.
+// Referrer is an object with a reference to one that is gone.
 type Referrer struct {
 	Object    object.Identity `json:"object"`
 	Reference audit.Reference `json:"reference"`
 }
 
-// EventHistory is what the cluster's Events tell of an object.
+// EventHistory is what the cluster's Events report about an object.
 type EventHistory struct {
 	Events []Event // in any order
-	Unread string  // why they could not be read; empty where they were
+	Unread string  // why they could not be read; empty if they were
 }
 
-// Event is what an Event of the cluster says.
+// Event is an Event of the cluster.
 type Event struct {
 	Last    time.Time `json:"last"`
 	Count   int       `json:"count"` // how often, at least 1

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// Gone explains an object that is not there: what is known of it is in at, finalizerController
-// UID may be empty. history is what the Events say about objects of that kind and name.
+// Gone explains an object that does not exist. at is what is known of it; its UID may be
+// empty. history is what the cluster's Events report about objects of that kind and name.
 func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
@@ -52,7 +52,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 	return a
 }
 
-// successor tells of an object that has the inNamespace of one with another UID.
+// replacement mentions an object that has the same name and another UID.
 func (e *Explainer) replacement(a *Answer) {
 	for n := range e.graph.Listed() {
 		if o := e.graph.Object(graph.Node(n)); a.Object.UID != "" && o.At(a.Object.APIVersion, a.Object.Kind, a.Object.Namespace, a.Object.Name) {
@@ -63,7 +63,7 @@ func (e *Explainer) replacement(a *Answer) {
 
 func capitalized(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// elsewhere names objects of the same kind and name in other namespaces.
+// otherNamespaces mentions objects of the same kind and name in other namespaces.
 func (e *Explainer) otherNamespaces(a *Answer) {
 	var in []string
 	for n := range e.graph.Listed() {
@@ -77,14 +77,13 @@ func (e *Explainer) otherNamespaces(a *Answer) {
 	}
 }
 
-// unread says that the Events could not be read.
 func (a *Answer) eventsUnread(history EventHistory) {
 	if history.Unread != "" {
 		a.Caveats = append(a.Caveats, "Its Events are unknown: "+history.Unread+".")
 	}
 }
 
-// Traced says whether anything tells of an object that is gone.
+// Traced reports whether a reference or an Event mentions an object that is gone.
 func (a *Answer) Traced() bool { return len(a.ReferencedBy) > 0 || len(a.Events) > 0 }
 
 func (e *Explainer) countObjects(by []Referrer) int {
@@ -95,8 +94,8 @@ func (e *Explainer) countObjects(by []Referrer) int {
 	return len(seen)
 }
 
-// namedBy are the references that name an object which is not there: by its UID,
-// or where that is not known by kind, name and namespace.
+// referrersTo returns the references to an object that does not exist: by its UID, or if
+// that is unknown by kind, name and namespace.
 func (e *Explainer) referrersTo(at object.Identity) []Referrer {
 	if at.UID != "" {
 		return e.referrers(e.graph.Dependents(e.graph.Find(at.UID)))
@@ -104,8 +103,8 @@ func (e *Explainer) referrersTo(at object.Identity) []Referrer {
 	return e.referrers(e.referencesTo(at))
 }
 
-// claims are the references that lead to a inNamespace, and to no object. Where the
-// namespace is not known, it may be any.
+// referencesTo returns the references to these coordinates whose UID no object has. An
+// empty namespace matches any.
 func (e *Explainer) referencesTo(at object.Identity) []graph.Edge {
 	var out []graph.Edge
 	group := at.GroupVersionKind().GroupKind()
@@ -138,7 +137,7 @@ func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 	return out
 }
 
-// predecessors tells of references to an earlier object in this one's inNamespace.
+// previousIncarnations mentions references to an earlier object of the same name.
 func (b *builder) previousIncarnations() {
 	if b.answer.ReferencedBy = b.explainer.referrers(b.explainer.referencesTo(b.object.Identity)); len(b.answer.ReferencedBy) > 0 {
 		n := b.explainer.countObjects(b.answer.ReferencedBy)
@@ -146,18 +145,19 @@ func (b *builder) previousIncarnations() {
 	}
 }
 
-// invalidNamespaceReason is what the collector itself reports of a reference that leads
-// into another namespace (docs/gc-semantics.md#invalid-namespace-event).
+// invalidNamespaceReason is the reason of the Event that the garbage collector reports for
+// an owner in another namespace (docs/gc-semantics.md#invalid-namespace-event).
 const invalidNamespaceReason = "OwnerRefInvalidNamespace"
 
-// notices are what the collector itself has reported of an object that is there.
+// collectorEvents returns what the garbage collector itself has reported about an existing
+// object.
 func (b *builder) collectorEvents(history EventHistory) []Event {
 	return sortedEvents(slices.DeleteFunc(slices.Clone(history.Events), func(e Event) bool {
 		return e.Reason != invalidNamespaceReason || e.UID != "" && e.UID != string(b.object.UID)
 	}))
 }
 
-// sortedEvents are the Events, the latest last.
+// sortedEvents returns the Events, the latest last.
 func sortedEvents(history []Event) []Event {
 	out := append([]Event{}, history...)
 	slices.SortStableFunc(out, func(a, b Event) int { return a.Last.Compare(b.Last) })

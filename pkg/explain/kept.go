@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// kept explains an object of which every owner is there.
+// kept explains an object whose owners all exist.
 func (b *builder) kept() {
 	n := len(b.object.Owners)
 	switch cycle := b.cycle(); {
@@ -30,7 +30,7 @@ func (b *builder) kept() {
 	b.suggestDelete()
 }
 
-// KeptReason says why an object stays of which every owner is there.
+// KeptReason returns why an object stays whose owners all exist.
 func KeptReason(owners []object.Reference) string {
 	switch n := len(owners); n {
 	case 0:
@@ -42,7 +42,7 @@ func KeptReason(owners []object.Reference) string {
 	}
 }
 
-// ifOwnersGo says when the object would go.
+// whenOwnersAreDeleted explains which deletions of owners would delete the object.
 func (b *builder) whenOwnersAreDeleted() {
 	owners := map[graph.Node]bool{}
 	for _, owner := range b.graph.Owners(b.node) {
@@ -59,33 +59,33 @@ func (b *builder) whenOwnersAreDeleted() {
 	}
 }
 
-// leaving tells of owners that are being deleted, which count until they are
-// gone. It is false where there are none.
+// ownersTerminating explains owners that are being deleted: they count as owners until
+// they are gone. It returns false if there are none.
 func (b *builder) ownersTerminating() bool {
-	then := collector.Verdicts(b.judgements)
-	var going []graph.Node
+	afterwards := collector.Verdicts(b.judgements)
+	var terminating []graph.Node
 	for i, j := range b.judgements {
 		if o := j.Holder; o.Terminating() && !o.Orphaning() && !b.isSelfReference(i) {
-			then[i] = collector.Dangling
-			going = append(going, b.graph.Owners(b.node)[i])
+			afterwards[i] = collector.Dangling
+			terminating = append(terminating, b.graph.Owners(b.node)[i])
 		}
 	}
-	if len(going) == 0 {
+	if len(terminating) == 0 {
 		return false
 	}
-	first := b.graph.Object(going[0])
-	link := Link{first.Identity, "is being deleted, and " + b.explainer.blockers.Of(going[0]).Reason.Message()}
+	first := b.graph.Object(terminating[0])
+	link := Link{first.Identity, "is being deleted, and " + b.explainer.blockers.Of(terminating[0]).Reason.Message()}
 	b.answer.WaitsFor = append(b.answer.WaitsFor, link)
-	if collector.Assess(b.object, then).Consequence() == collector.ConsequenceDelete {
-		b.answer.next(fmt.Sprintf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(going))))
+	if collector.Assess(b.object, afterwards).Consequence() == collector.ConsequenceDelete {
+		b.answer.next(fmt.Sprintf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(terminating))))
 	} else {
-		b.answer.next(fmt.Sprintf("After the deletion of %s, it loses the reference and stays, because another owner exists.", list(b.names(going))))
+		b.answer.next(fmt.Sprintf("After the deletion of %s, it loses the reference and stays, because another owner exists.", list(b.names(terminating))))
 	}
 	b.answer.suggest("see what its owner waits for", b.explainer.command("why", first.Identity)...)
 	return true
 }
 
-// within is the first reference that leads to another object of a cycle.
+// cycleReference returns the first reference to another object of a cycle.
 func (b *builder) cycleReference(cycle []graph.Node) object.Reference {
 	i := slices.IndexFunc(b.graph.Owners(b.node), func(owner graph.Node) bool { return owner != b.node && slices.Contains(cycle, owner) })
 	return b.object.Owners[i]
@@ -103,8 +103,7 @@ func (b *builder) isSelfReference(i int) bool { return b.graph.Owners(b.node)[i]
 
 func (b *builder) ownsItself() bool { return slices.Contains(b.graph.Owners(b.node), b.node) }
 
-// cycle are the objects, this one among them, that own each other; nil where
-// there are none.
+// cycle returns the members of the object's ownership cycle, or nil.
 func (b *builder) cycle() []graph.Node {
 	if b.explainer.cycles == nil {
 		b.explainer.cycles = map[graph.Node][]graph.Node{}
@@ -120,7 +119,6 @@ func (b *builder) cycle() []graph.Node {
 	return b.explainer.cycles[b.node]
 }
 
-// deleteIt shows the way to delete the object.
 func (b *builder) suggestDelete() {
 	b.answer.suggest("delete it; this previews what is deleted with it", b.explainer.command("delete", b.object.Identity, "--dry-run")...)
 }

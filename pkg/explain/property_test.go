@@ -17,28 +17,28 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// eachObject explains every object of random clusters, and hands over what the
-// model makes of it in the end.
+// eachObject explains every object of random clusters. left is the object after the
+// simulation, or nil.
 func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, left *object.Object)) {
 	for name, draw := range map[string]func(*rapid.T) *snapshot.Snapshot{"any": st.Draw, "busy": st.DrawBusy} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				g := graph.New(draw(t))
-				view := explain.NewExplainer(g)
+				explainer := explain.NewExplainer(g)
 				end := simulate.NewModel(g, collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
 				for n := range g.Listed() {
-					check(t, g, graph.Node(n), view.Of(graph.Node(n), explain.EventHistory{}), end.Object(graph.Node(n)))
+					check(t, g, graph.Node(n), explainer.Of(graph.Node(n), explain.EventHistory{}), end.Object(graph.Node(n)))
 				}
 			})
 		})
 	}
 }
 
-func TestTheHeadlineIsWhatTheModelThenDoes(t *testing.T) {
+func TestConsequenceMatchesSimulation(t *testing.T) {
 	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, left *object.Object) {
 		before := g.Object(n)
 		if slices.ContainsFunc(collector.NewJudge(g).Object(n), collector.Judgement.Withheld) {
-			return // the model is more careful than the collector here, of which the answer speaks
+			return // this tool leaves the object alone; the answer is about the garbage collector
 		}
 		gone := left == nil || left.Terminating() && !before.Terminating()
 		lost := left != nil && len(left.Owners) < len(before.Owners)
@@ -76,7 +76,7 @@ func controllers(o *object.Object) (n int) {
 	return n
 }
 
-func TestEveryReferenceHasItsVerdictAndItsEvidence(t *testing.T) {
+func TestEveryReferenceHasVerdictAndEvidence(t *testing.T) {
 	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, _ *object.Object) {
 		judged := collector.NewJudge(g).Object(n)
 		if len(a.References) != len(judged) {
@@ -90,24 +90,24 @@ func TestEveryReferenceHasItsVerdictAndItsEvidence(t *testing.T) {
 	})
 }
 
-func TestWhatIsSaidIsMadeOfWholeSentences(t *testing.T) {
+func TestAnswersAreWholeSentences(t *testing.T) {
 	eachObject(t, func(t *rapid.T, _ *graph.Graph, _ graph.Node, a *explain.Answer, _ *object.Object) {
 		for _, s := range slices.Concat([]string{a.Headline}, a.Next, a.Caveats) {
 			if first := []rune(s); !strings.HasSuffix(s, ".") || !unicode.IsUpper(first[0]) && !unicode.IsDigit(first[0]) {
-				t.Fatalf("no sentence: %q", s)
+				t.Fatalf("not a sentence: %q", s)
 			}
 		}
-		said := slices.Concat([]string{a.Headline}, a.Next, a.Caveats)
+		texts := slices.Concat([]string{a.Headline}, a.Next, a.Caveats)
 		for _, r := range a.References {
-			said = append(said, r.Evidence...)
+			texts = append(texts, r.Evidence...)
 		}
 		for _, l := range a.WaitsFor {
-			said = append(said, l.Sentence)
+			texts = append(texts, l.Sentence)
 		}
 		for _, r := range a.Suggestions {
-			said = append(said, r.Sentence)
+			texts = append(texts, r.Sentence)
 		}
-		for _, s := range said {
+		for _, s := range texts {
 			for _, slip := range []string{"%!", "null", "nil", " ,", "  ", "to ,", " to .", ": .", " 0 "} {
 				if strings.Contains(s, slip) && !odd(a, slip) {
 					t.Fatalf("%q in %q", slip, s)
@@ -117,16 +117,14 @@ func TestWhatIsSaidIsMadeOfWholeSentences(t *testing.T) {
 	})
 }
 
-// odd says whether what a reference says looks like a slip of ours, or has
-// nothing to say.
+// odd reports whether a reference contains the text itself, or is empty.
 func odd(a *explain.Answer, slip string) bool {
 	return slices.ContainsFunc(a.References, func(r explain.Reference) bool {
 		return r.APIVersion == "" || r.Name == "" || strings.Contains(r.Name, slip)
 	})
 }
 
-// What goes with an object is what the model deletes when it is deleted.
-func TestWhatGoesAlongGoes(t *testing.T) {
+func TestCascadeHasNoMoreThanDependents(t *testing.T) {
 	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, left *object.Object) {
 		sum := 0
 		for _, k := range a.Cascade.Kinds {
@@ -138,12 +136,12 @@ func TestWhatGoesAlongGoes(t *testing.T) {
 		below := graph.NewSet(g)
 		g.Below(below, graph.Unlimited, n)
 		if o := g.Object(n); !o.IsNamespace() && !o.IsDefinition() && a.Cascade.Objects >= max(len(below.Nodes()), 1) && !contains(g, below) {
-			t.Fatalf("more goes along with %s than depends on it: %+v", o, a.Cascade)
+			t.Fatalf("more is deleted with %s than depends on it: %+v", o, a.Cascade)
 		}
 	})
 }
 
-// contains says whether anything among them takes others along.
+// contains reports whether one of them is a namespace or CustomResourceDefinition.
 func contains(g *graph.Graph, s graph.Set) bool {
 	return slices.ContainsFunc(s.Nodes(), func(n graph.Node) bool {
 		o := g.Object(n)

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// hangs explains a deletion that the collector cannot end: it says what it waits
-// for, to the end of the chain.
+// stuck explains a deletion that the garbage collector cannot complete, with the chain of
+// objects that block it.
 func (b *builder) stuck(since string) {
 	model := b.result.Model
 	links, end, _ := model.Chain(b.node)
@@ -45,7 +45,7 @@ func (b *builder) stuck(since string) {
 		b.answer.suggest("see what is wrong with "+last.String(), b.explainer.command("why", last)...)
 	case simulate.NotAllListed:
 		say(collector.ConsequenceUnknown, "it is unknown whether anything blocks it: not all of its possible dependents could be read")
-	case simulate.ContentsNotListed: // only a model that acts says so
+	case simulate.ContentsNotListed: // only in a model of this tool's own actions
 	case simulate.SharesUID:
 		say(collector.ConsequenceUnknown, "it is unknown what happens to it: "+snapshot.Contention(b.graph.Object(end.Node)).Contest())
 	case simulate.HeldByFinalizers:
@@ -66,8 +66,8 @@ func (b *builder) foreign(n graph.Node) string {
 	return plural(len(held), "the finalizer ", "the finalizers ") + list(held)
 }
 
-// link says what it is about an object in a chain. last says that the chain ends
-// with it.
+// link returns what blocks the deletion in an object of the chain. last is set for the end
+// of the chain.
 func (b *builder) link(n graph.Node, last bool) string {
 	switch {
 	case !last:

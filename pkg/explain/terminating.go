@@ -7,9 +7,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// terminating explains an object that somebody has deleted and that is still there.
+// terminating explains an object with a deletion timestamp.
 func (b *builder) terminating() {
 	since := b.explainer.since(*b.object.Deleted)
 	switch {
@@ -28,7 +29,7 @@ func (b *builder) terminating() {
 	}
 }
 
-// ends explains a deletion that the collector brings to its end.
+// completes explains a deletion that the garbage collector completes.
 func (b *builder) completes(since string) {
 	_, byContents := b.result.ContentsDeleted[b.node]
 	switch {
@@ -64,7 +65,7 @@ func (b *builder) completes(since string) {
 	b.collectorIsLate()
 }
 
-// lost says what to think of a deletion that a collector should have ended long ago.
+// collectorIsLate explains what to do if the deletion is not completed soon.
 func (b *builder) collectorIsLate() {
 	b.answer.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
 	b.answer.suggest("complete the deletion, after a preview", plugin.Line("collect")...)
@@ -78,7 +79,7 @@ func (b *builder) dependents() int {
 	return len(seen)
 }
 
-// held explains a deletion that waits for somebody else than the collector.
+// held explains a deletion that waits for something other than the garbage collector.
 func (b *builder) held(since string) {
 	o := b.object
 	left := b.result.Model.Object(b.node)
@@ -106,9 +107,9 @@ func (b *builder) held(since string) {
 	}
 }
 
-// free explains an object that was seen in its last moment, or finalizerController deletion was
-// cut short between the server's two writes (Store.Delete): the collector passes by
-// what is terminating without its finalizers (attemptToDeleteItem).
+// nothingBlocks explains an object that was read just before its removal, or whose
+// deletion was interrupted between the server's two writes (Store.Delete): the garbage
+// collector skips a terminating object without its own finalizers (attemptToDeleteItem).
 func (b *builder) nothingBlocks(since string) {
 	b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and nothing that could be read blocks it.", b.object, since))
 	b.answer.next("It should be gone at the next scan. If it stays, its deletion was interrupted: the API server marked it, but did not remove it. The garbage collector does not process it again.")
@@ -117,14 +118,27 @@ func (b *builder) nothingBlocks(since string) {
 
 func remaining(n int) string { return count(n, "object") + " still " + plural(n, "exists", "exist") }
 
-// owed says who has to remove finalizers.
+// explainFinalizers says who has to remove the finalizers of others.
 func (b *builder) explainFinalizers(i object.Identity, o *object.Object) {
 	for _, f := range o.ForeignFinalizers() {
 		if i == b.object.Identity {
-			break // said of each finalizer of its own
+			break // each of its own finalizers is listed with its controller
 		}
 		b.answer.next(fmt.Sprintf("The finalizer %s: %s.", f, finalizerController(f)))
 	}
 	b.answer.next("The garbage collector only removes its own finalizers.")
 	b.answer.suggest("ask the controller behind it to remove it. Removing it by hand skips its cleanup", append([]string{"kubectl", "edit"}, b.explainer.arguments(i)...)...)
+}
+
+// finalizerController returns who removes a finalizer, and when, as far as its name tells.
+func finalizerController(finalizer string) string {
+	switch who, when, known := simulate.FinalizerController(finalizer); {
+	case when != "":
+		return fmt.Sprintf("%s removes it when %s", who, when)
+	case known:
+		return fmt.Sprintf("%s has to remove it", who)
+	case who != "":
+		return fmt.Sprintf("the controller behind %s has to remove it", who)
+	}
+	return "its name does not say which controller has to remove it"
 }

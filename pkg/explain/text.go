@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// most is how many names one sentence lists.
+// maxNames is how many names one sentence lists.
 const maxNames = 4
 
 func count(n int, noun string) string {
@@ -30,7 +30,7 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// name is Kind/name, with the namespace where that is not the one at hand.
+// name returns Kind/name, with the namespace if it is another than at.
 func name(i object.Identity, at string) string {
 	if i.Namespace == "" || i.Namespace == at {
 		return i.String()
@@ -42,7 +42,7 @@ func (b *builder) name(n graph.Node) string {
 	return name(b.graph.Object(n).Identity, b.object.Namespace)
 }
 
-// inNamespace is where an owner of that kind would have to live.
+// inNamespace returns where an owner of that kind would have to be.
 func inNamespace(m snapshot.Mapping, dependent object.Identity) string {
 	if m.Type.Namespaced {
 		return " in namespace " + dependent.Namespace
@@ -61,7 +61,7 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// target names an object as a command line does: its flags, too.
+// arguments returns the command-line arguments that select an object.
 func (e *Explainer) arguments(i object.Identity) []string {
 	words := []string{TypeArgument(e.graph, i.APIVersion, i.Kind) + "/" + i.Name}
 	if i.Namespace != "" {
@@ -70,7 +70,8 @@ func (e *Explainer) arguments(i object.Identity) []string {
 	return words
 }
 
-// TypeArgument is what a command line calls a type: its kind, where that means no other one.
+// TypeArgument returns what selects a type on a command line: its kind, unless that also
+// means another type.
 func TypeArgument(g *graph.Graph, apiVersion, kind string) string {
 	word := strings.ToLower(kind)
 	if m, ok := g.View().Map(apiVersion, kind); ok {
@@ -81,7 +82,7 @@ func TypeArgument(g *graph.Graph, apiVersion, kind string) string {
 	return word
 }
 
-// gc is a command line of this program about an object.
+// command returns a command line of this program about an object.
 func (e *Explainer) command(command string, i object.Identity, flags ...string) []string {
 	return append(append(plugin.Line(command), e.arguments(i)...), flags...)
 }

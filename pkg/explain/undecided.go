@@ -13,11 +13,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// stuck explains an object that one reference keeps from being judgements at all.
-func (b *builder) undecidable(culprit int) {
-	b.answer.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector cannot resolve its reference to %s.", b.object, b.object.Owners[culprit]))
+// undecidable explains an object that the garbage collector skips because of one
+// reference.
+func (b *builder) undecidable(index int) {
+	b.answer.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector cannot resolve its reference to %s.", b.object, b.object.Owners[index]))
 	b.answer.next("Nothing happens until that reference is repaired: because of one reference that it cannot resolve, the garbage collector skips the whole object.")
-	if b.judgements[culprit].Verdict == collector.Unresolvable {
+	if b.judgements[index].Verdict == collector.Unresolvable {
 		b.answer.next("It retries forever, and reports this nowhere.")
 	}
 	b.onceResolved()
@@ -29,8 +30,8 @@ func (b *builder) undecidable(culprit int) {
 	b.suggestDelete()
 }
 
-// otherwise says what the collector would do without the references that cannot
-// be judgements.
+// onceResolved explains what the garbage collector would do if it could resolve all
+// references.
 func (b *builder) onceResolved() {
 	lost := 0
 	for _, j := range b.judgements {
@@ -47,9 +48,9 @@ func (b *builder) onceResolved() {
 	}
 }
 
-// unknown explains an object about which nobody here can tell.
-func (b *builder) unknown(culprit int) {
-	r, j := b.object.Owners[culprit], b.judgements[culprit]
+// unknown explains an object for which an owner could not be verified.
+func (b *builder) unknown(index int) {
+	r, j := b.object.Owners[index], b.judgements[index]
 	b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: whether its owner %s exists could not be verified.", b.object, r))
 	b.onceResolved()
 	b.answer.next("The cluster's garbage collector may be able to read more than you, and act on it. If its request also fails, it keeps the object and tries again.")
@@ -65,7 +66,6 @@ func (b *builder) unknown(culprit int) {
 	}
 }
 
-// need says which right would give an answer.
 func (b *builder) suggestRight(verb string, j collector.Judgement) {
 	words := []string{"kubectl", "auth", "can-i", verb, resource(j)}
 	if j.Mapping.Type.Namespaced {
@@ -81,13 +81,13 @@ func resource(j collector.Judgement) string {
 	return j.Gap.String()
 }
 
-// misspelt says whether nothing but references to kinds of lists keeps this
-// program from deciding, as the collector would.
+// onlyListKinds reports whether only references with list kinds keep this tool from
+// deciding. The garbage collector does decide then.
 func (b *builder) onlyListKinds() bool {
 	return b.assessment.UndecidableReference < 0 && !slices.ContainsFunc(b.judgements, func(j collector.Judgement) bool { return j.Verdict == collector.Unknown })
 }
 
-// slip explains an object with a reference to the kind of a list.
+// listKind explains an object with a reference whose kind is that of a list.
 func (b *builder) listKind() {
 	what := "deletes it"
 	if b.assessment.Consequence() == collector.ConsequenceUnlink {
@@ -99,8 +99,8 @@ func (b *builder) listKind() {
 	b.answer.suggest("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, b.explainer.arguments(b.object.Identity)...)...)
 }
 
-// refused explains an object of which the API server refuses every change that
-// the collector tries.
+// updateRefused explains an object for which the API server refuses every update that the
+// garbage collector sends.
 func (b *builder) updateRefused() {
 	b.answer.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector tries to remove one of its references, and the API server refuses that.", b.object))
 	b.answer.next("Several of its references mark their owner as its controller. An object may have only one, so the API server refuses every change that keeps more than one.",
@@ -117,7 +117,8 @@ func (b *builder) updateRefused() {
 	}
 }
 
-// mend offers what repairs the i-th reference, and says whether anything does.
+// suggestRepair suggests what repairs the i-th reference, and reports whether anything
+// does.
 func (b *builder) suggestRepair(i int, j collector.Judgement, purpose string) bool {
 	r, m := b.object.Owners[i], b.repairs[i]
 	fix := ""
@@ -132,14 +133,14 @@ func (b *builder) suggestRepair(i int, j collector.Judgement, purpose string) bo
 		return false
 	}
 	flags := []string{"--rule", audit.RuleOf(j.Cause)}
-	if m.Asked { // nobody but a person can say that the owner is not there
+	if m.Asked { // only a person can tell that the owner does not exist
 		flags = append(flags, "--fix", string(repair.Unlink))
 	}
 	b.answer.suggest(purpose+fix, b.explainer.command("repair", b.object.Identity, flags...)...)
 	return true
 }
 
-// give offers to give up references that hold.
+// suggestUnlink suggests removing valid references.
 func (b *builder) suggestUnlink(purpose string, uids ...string) {
 	b.answer.suggest(purpose, b.explainer.command("repair", b.object.Identity, "--fix", string(repair.Unlink), "--reference", strings.Join(uids, ","))...)
 }
