@@ -62,10 +62,9 @@ func (b *builder) remainingOwners(transition *simulate.Transition) {
 		b.answer.suggest("keep its owner by removing only the invalid reference, before the garbage collector acts", b.explainer.command("repair", b.object.Identity)...)
 		return
 	}
-	switch n := len(left.Owners); {
-	case n == 0:
+	if n := len(left.Owners); n == 0 {
 		b.answer.next("Then it has no owner left, and the garbage collector never deletes it.")
-	default:
+	} else {
 		b.answer.next(fmt.Sprintf("%s and %s it. A running garbage collector does this within seconds.", count(n, "owner")+plural(n, " remains", " remain"), plural(n, "keeps", "keep")))
 	}
 	if transition.Requested == graph.None && b.explainer.initial.Decide(b.node).Action == collector.ActionUnlink {

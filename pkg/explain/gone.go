@@ -17,7 +17,11 @@ import (
 func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 	a := newAnswer(at)
 	a.State = Gone
-	a.ReferencedBy = e.referrersTo(at)
+	if at.UID != "" {
+		a.ReferencedBy = e.referrers(e.graph.Dependents(e.graph.Find(at.UID)))
+	} else {
+		a.ReferencedBy = e.referrers(e.referencesTo(at))
+	}
 	a.Events = sortedEvents(history.Events)
 	where, events := "", ", and no Event mentions it"
 	if history.Unread != "" {
@@ -30,7 +34,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 	if at.Kind == "" {
 		what = "object with the UID " + string(at.UID)
 	}
-	switch n := e.countObjects(a.ReferencedBy); {
+	switch n := objects(a.ReferencedBy); {
 	case !a.Traced():
 		a.say(collector.ConsequenceNone, fmt.Sprintf("No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events))
 		a.next("Either it never existed, or it was deleted without a trace. Events are kept for an hour, unless the cluster is configured otherwise.")
@@ -47,7 +51,9 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 	if a.Traced() {
 		a.suggest("restore it, if this tool deleted it: backups are in ~/.kube/gc-backup", plugin.Line("restore", "BACKUP")...)
 	}
-	a.eventsUnread(history)
+	if history.Unread != "" {
+		a.Caveats = append(a.Caveats, "Its Events are unknown: "+history.Unread+".")
+	}
 	e.incomplete(a, "an object that names it may not have been read")
 	return a
 }
@@ -77,30 +83,12 @@ func (e *Explainer) otherNamespaces(a *Answer) {
 	}
 }
 
-func (a *Answer) eventsUnread(history EventHistory) {
-	if history.Unread != "" {
-		a.Caveats = append(a.Caveats, "Its Events are unknown: "+history.Unread+".")
-	}
-}
-
 // Traced reports whether a reference or an Event mentions an object that is gone.
 func (a *Answer) Traced() bool { return len(a.ReferencedBy) > 0 || len(a.Events) > 0 }
 
-func (e *Explainer) countObjects(by []Referrer) int {
-	seen := map[object.Identity]bool{}
-	for _, n := range by {
-		seen[n.Object] = true
-	}
-	return len(seen)
-}
-
-// referrersTo returns the references to an object that does not exist: by its UID, or if
-// that is unknown by kind, name and namespace.
-func (e *Explainer) referrersTo(at object.Identity) []Referrer {
-	if at.UID != "" {
-		return e.referrers(e.graph.Dependents(e.graph.Find(at.UID)))
-	}
-	return e.referrers(e.referencesTo(at))
+// objects returns how many objects have these references, which are sorted by object.
+func objects(references []Referrer) int {
+	return len(slices.CompactFunc(slices.Clone(references), func(a, b Referrer) bool { return a.Object == b.Object }))
 }
 
 // referencesTo returns the references to these coordinates whose UID no object has. An
@@ -140,7 +128,7 @@ func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 // previousIncarnations mentions references to an earlier object of the same name.
 func (b *builder) previousIncarnations() {
 	if b.answer.ReferencedBy = b.explainer.referrers(b.explainer.referencesTo(b.object.Identity)); len(b.answer.ReferencedBy) > 0 {
-		n := b.explainer.countObjects(b.answer.ReferencedBy)
+		n := objects(b.answer.ReferencedBy)
 		b.answer.next(fmt.Sprintf("An earlier %s no longer exists: %s still %s that one as %s owner, not this one.", b.object, count(n, "object"), plural(n, "names", "name"), plural(n, "its", "their")))
 	}
 }

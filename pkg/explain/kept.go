@@ -65,7 +65,7 @@ func (b *builder) ownersTerminating() bool {
 	afterwards := collector.Verdicts(b.judgements)
 	var terminating []graph.Node
 	for i, j := range b.judgements {
-		if o := j.Holder; o.Terminating() && !o.Orphaning() && !b.isSelfReference(i) {
+		if o := j.Holder; o.Terminating() && !o.Orphaning() && b.graph.Owners(b.node)[i] != b.node {
 			afterwards[i] = collector.Dangling
 			terminating = append(terminating, b.graph.Owners(b.node)[i])
 		}
@@ -98,8 +98,6 @@ func (b *builder) names(nodes []graph.Node) []string {
 	}
 	return out
 }
-
-func (b *builder) isSelfReference(i int) bool { return b.graph.Owners(b.node)[i] == b.node }
 
 func (b *builder) ownsItself() bool { return slices.Contains(b.graph.Owners(b.node), b.node) }
 

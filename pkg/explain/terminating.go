@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -44,7 +43,7 @@ func (b *builder) completes(since string) {
 		return
 	case b.object.Orphaning():
 		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("%s has been terminating for %s (orphan: its dependents stay, and lose their references to it): then the garbage collector completes the deletion.", b.object, since))
-		b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(b.dependents(), "dependent")))
+		b.answer.next(fmt.Sprintf("%s: each loses its reference to it, and stays.", count(objects(b.explainer.referrers(b.graph.Dependents(b.node))), "dependent")))
 		b.collectorIsLate()
 		return
 	}
@@ -69,14 +68,6 @@ func (b *builder) completes(since string) {
 func (b *builder) collectorIsLate() {
 	b.answer.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
 	b.answer.suggest("complete the deletion, after a preview", plugin.Line("collect")...)
-}
-
-func (b *builder) dependents() int {
-	seen := map[graph.Node]bool{}
-	for _, e := range b.graph.Dependents(b.node) {
-		seen[e.Node] = true
-	}
-	return len(seen)
 }
 
 // held explains a deletion that waits for something other than the garbage collector.
