@@ -77,7 +77,7 @@ func (b *builder) objects() objects {
 	told := graph.NewSet(b.Graph)
 	for _, r := range planview.Rows(b.Pass) { // the first line of an object says most
 		if n := b.Graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None && told.Add(n) {
-			all.Fate[n] = b.fate(fate{tone(r), r.Action, r.Why})
+			all.Fate[n] = b.fate(fate{tone(r), r.Label, r.Why})
 		}
 	}
 	return all

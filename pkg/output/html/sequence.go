@@ -29,7 +29,7 @@ func (b *builder) sequence() *sequence {
 			at, shown = int(n), ""
 		}
 		all.Object, all.Name = append(all.Object, at), append(all.Name, shown)
-		all.Tone, all.Action = append(all.Tone, b.texts.escaped(tone(r))), append(all.Action, b.texts.escaped(r.Action))
+		all.Tone, all.Action = append(all.Tone, b.texts.escaped(tone(r))), append(all.Action, b.texts.escaped(r.Label))
 		all.Why, all.Depth = append(all.Why, b.texts.escaped(r.Why)), append(all.Depth, r.Depth)
 	}
 	return all
@@ -37,7 +37,7 @@ func (b *builder) sequence() *sequence {
 
 // tone is how a line of a preview is coloured.
 func tone(r planview.Row) string {
-	switch r.Act {
+	switch r.Action {
 	case collector.ActionDelete:
 		return "goes"
 	case "":

@@ -1,12 +1,11 @@
-// Package planview shows a plan to a person: what it will do as a tree of
-// consequences, how far a run of it has come, and what became of it.
+// Package planview shows a plan to a person: what it will do, how far a run of it has come,
+// and what the run did.
 //
-// Every object of a plan stands on one line, with all that the plan does to it,
-// below the object because of which it is touched at all. What was blocked
-// before, or stays so, stands at the end. Layout is linear in steps and does not
-// recurse.
+// A preview is a tree: each object of the plan has one line, with everything that the plan
+// does to it, below the object whose change causes it. What stays, what is blocked and what
+// is left alone comes last. Layout is linear in the steps and does not recurse, as a plan
+// may come from a file.
 //
-// Values in, text out: no client, no clock, and of the terminal only the width
-// that is passed in. Whatever came from the cluster is escaped and shortened
-// here.
+// The package uses no client, clock or terminal. Text from the cluster is escaped and
+// shortened here.
 package planview

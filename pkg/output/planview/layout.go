@@ -6,68 +6,84 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// none is no step, or no line.
+// none is the index of no step, or of no line.
 const none = -1
 
 // line is an object with all steps on it.
 type line struct {
-	main   int   // the step that says what becomes of the object
-	others []int // the further ones, ascending
-	above  int   // the line without whose steps this one would not be, or none
-	below  []int
-	swept  sweep
+	main     int   // the most urgent step
+	others   []int // the further ones, ascending
+	parent   int   // the line that causes this one, or none
+	children []int
+
+	contents    []object.Identity // deleted with the object, without a step of their own
+	terminating int               // how many of the contents are not deleted completely
 }
 
+// layout is the tree of lines of a plan.
 type layout struct {
-	plan  *plan.Plan
-	lines []line
-	of    []int                             // per step, its line
-	roots []int                             // lines with none above
-	left  map[object.Identity]*plan.Outcome // terminating at the end
-	stays map[object.Identity]*plan.Retained
+	plan        *plan.Plan
+	lines       []line
+	lineOf      []int // per step
+	roots       []int // lines without parent
+	terminating map[object.Identity]*plan.Outcome
+	retained    map[object.Identity]*plan.Retained
 }
 
-// lay folds the steps on one object into a line, and hangs each line under the
-// one that it follows.
-func lay(p *plan.Plan) *layout {
-	l := &layout{plan: p, of: make([]int, len(p.Steps)), left: map[object.Identity]*plan.Outcome{}, stays: staying(p)}
+func newLayout(p *plan.Plan) *layout {
+	l := &layout{plan: p, lineOf: make([]int, len(p.Steps)), terminating: map[object.Identity]*plan.Outcome{}, retained: map[object.Identity]*plan.Retained{}}
 	for i := range p.Outcomes {
 		if o := &p.Outcomes[i]; o.State == plan.Terminating {
-			l.left[o.Object] = o
+			l.terminating[o.Object] = o
 		}
+	}
+	for i := range p.Retained {
+		l.retained[p.Retained[i].Object] = &p.Retained[i]
 	}
 	byID := make(map[string]int, len(p.Steps))
 	for i := range p.Steps {
 		byID[p.Steps[i].ID] = i
 	}
-	l.fold()
-	l.sweep(byID)
-	l.hang(byID)
-	l.order()
+	byObject := l.groupSteps()
+	for i := range p.Outcomes {
+		o := &p.Outcomes[i]
+		step, known := byID[o.Follows]
+		if _, ownLine := byObject[o.Object]; !known || ownLine {
+			continue
+		}
+		on := &l.lines[l.lineOf[step]]
+		on.contents = append(on.contents, o.Object)
+		if o.State == plan.Terminating {
+			on.terminating++
+		}
+	}
+	l.setParents(byID)
+	l.setChildren()
 	return l
 }
 
 func (l *layout) step(i int) *plan.Step { return &l.plan.Steps[i] }
 
-// main is the step that says what becomes of a line's object.
+// main returns the most urgent step of a line.
 func (l *layout) main(i int) *plan.Step { return l.step(l.lines[i].main) }
 
-// fold makes the most urgent step on an object its main one, the first of
-// several.
-func (l *layout) fold() {
-	lineOf := map[object.Identity]int{}
+// groupSteps makes a line of the steps on each object. Of several equally urgent steps the
+// first is the main one.
+func (l *layout) groupSteps() map[object.Identity]int {
+	byObject := map[object.Identity]int{}
 	for i := range l.plan.Steps {
 		s := l.step(i)
-		at, seen := lineOf[s.Object.Identity]
+		at, seen := byObject[s.Object.Identity]
 		if !seen {
 			at = len(l.lines)
-			lineOf[s.Object.Identity] = at
-			l.lines = append(l.lines, line{main: i, above: none})
+			byObject[s.Object.Identity] = at
+			l.lines = append(l.lines, line{main: i, parent: none})
 		}
-		l.of[i] = at
+		l.lineOf[i] = at
 		if !seen {
 			continue
 		}
@@ -78,34 +94,35 @@ func (l *layout) fold() {
 			slices.Sort(on.others)
 		}
 	}
+	return byObject
 }
 
-// hang finds what each line follows. Where lines follow each other in a circle,
-// which only a file can say, one of them follows none.
-func (l *layout) hang(byID map[string]int) {
+// setParents finds the parent of each line. It breaks cycles, which only a plan from a file
+// can have.
+func (l *layout) setParents(byID map[string]int) {
 	for i := range l.lines {
-		l.lines[i].above = l.followed(i, byID)
+		l.lines[i].parent = l.parentOf(i, byID)
 	}
-	met := make([]int, len(l.lines)) // by which walk
+	visitedBy := make([]int, len(l.lines))
 	for i := range l.lines {
-		for at := i; at != none && met[at] == 0; at = l.lines[at].above {
-			met[at] = i + 1
-			if above := l.lines[at].above; above != none && met[above] == i+1 {
-				l.lines[at].above = none
+		for at := i; at != none && visitedBy[at] == 0; at = l.lines[at].parent {
+			visitedBy[at] = i + 1
+			if parent := l.lines[at].parent; parent != none && visitedBy[parent] == i+1 {
+				l.lines[at].parent = none
 			}
 		}
 	}
 }
 
-// followed is the line of the step that those on a line's object go back to.
-func (l *layout) followed(i int, byID map[string]int) int {
+// parentOf returns the first line of another object among the causes of a line's main step.
+func (l *layout) parentOf(i int, byID map[string]int) int {
 	for at := l.lines[i].main; ; {
 		before, known := byID[l.step(at).Follows]
 		switch {
 		case !known:
 			return none
-		case l.of[before] != i:
-			return l.of[before]
+		case l.lineOf[before] != i:
+			return l.lineOf[before]
 		case before >= at:
 			return none
 		}
@@ -113,8 +130,8 @@ func (l *layout) followed(i int, byID map[string]int) int {
 	}
 }
 
-// order puts siblings in the order of urgency, and else in that of the plan.
-func (l *layout) order() {
+// setChildren sorts roots and children by urgency, then in the order of the plan.
+func (l *layout) setChildren() {
 	all := make([]int, len(l.lines))
 	for i := range all {
 		all[i] = i
@@ -125,13 +142,30 @@ func (l *layout) order() {
 			cmp.Compare(l.lines[a].main, l.lines[b].main))
 	})
 	for _, i := range all {
-		if above := l.lines[i].above; above != none {
-			l.lines[above].below = append(l.lines[above].below, i)
+		if parent := l.lines[i].parent; parent != none {
+			l.lines[parent].children = append(l.lines[parent].children, i)
 		} else {
 			l.roots = append(l.roots, i)
 		}
 	}
 }
 
-// deletes says whether a step of the line deletes its object.
+// deletes reports whether a line deletes its object.
 func (l *layout) deletes(i int) bool { return l.main(i).Action == collector.ActionDelete }
+
+// contentsOf returns what is deleted with a line's object, and how; both are empty if
+// nothing is.
+func (l *layout) contentsOf(i int) (what, how string) {
+	on := &l.lines[i]
+	if len(on.contents) == 0 {
+		return "", ""
+	}
+	what, how = wording.Count(len(on.contents), "object")+" in it", "deleted along with it"
+	if l.main(i).Object.IsDefinition() {
+		what = wording.Count(len(on.contents), "object") + " of its kind"
+	}
+	if on.terminating > 0 {
+		how += ", " + wording.Thousands(on.terminating) + " of them blocked"
+	}
+	return what, how
+}

@@ -7,36 +7,37 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// Progress is how far a run of a plan has come, by the events it was told of.
-// It is not safe for concurrent use.
+// Progress is how far a run of a plan has come, according to its events. It is not safe for
+// concurrent use.
 type Progress struct {
 	mode                          string
 	total, ended, skipped, failed int
 
-	waiting map[string]string // per step that waits, what for
-	queue   []string          // those steps in the order of their coming, and some that have ended since
-	saving  bool              // backups are all that happened so far
+	waiting map[string]string // per waiting step, what it waits for
+	queue   []string          // waiting steps, the first one first, and some that have ended since
+	backups bool              // only backups were written so far
 }
 
-// NewProgress is that of a run which has yet to begin.
+// NewProgress returns the progress of a run that has not started.
 func NewProgress(p *plan.Plan) *Progress {
 	return &Progress{mode: text(string(p.Mode)), total: len(p.Steps), waiting: map[string]string{}}
 }
 
-// Observe takes an event in.
+// Observe takes an event into account.
 func (p *Progress) Observe(e event.Event) {
-	p.saving = e.Event == event.Backup && p.ended == 0
+	p.backups = e.Event == event.Backup && p.ended == 0
 	switch e.Event {
 	case event.Waiting:
 		if !p.waits(e.Step) {
 			p.queue = append(p.queue, e.Step)
 		}
-		p.waiting[e.Step] = awaited(e.Object, reason.Message(e.Reason))
+		p.waiting[e.Step] = waitsFor(e.Object, reason.Message(e.Reason))
 	case event.Ended:
 		delete(p.waiting, e.Step)
 		p.ended++
@@ -56,22 +57,21 @@ func (p *Progress) waits(step string) bool {
 	return waits
 }
 
-func awaited(o *object.Identity, message string) string {
-	said := "a step"
+func waitsFor(o *object.Identity, message string) string {
+	text := "a step"
 	if o != nil {
-		said = name(*o)
+		text = name(*o)
 	}
 	if message != "" {
-		said += " (" + text(message) + ")"
+		text += " (" + escape.Short(message, textWidth) + ")"
 	}
-	return said
+	return text
 }
 
-// Line is the progress after that much time, cut to width columns: never more,
-// so that it can be written over itself. Of a width of zero or less nothing is
-// known, and nothing is cut.
+// Line returns the progress after that time in at most width columns, so that the next line
+// can overwrite it. A width of zero or less is unknown, and nothing is cut.
 func (p *Progress) Line(elapsed time.Duration, width int) string {
-	size := mostBar
+	size := maxBar
 	if width > 0 {
 		size = min(size, width/4)
 	}
@@ -88,14 +88,14 @@ func (p *Progress) Line(elapsed time.Duration, width int) string {
 	switch {
 	case len(p.waiting) > 0:
 		parts = append(parts, p.longest())
-	case p.saving:
+	case p.backups:
 		parts = append(parts, "writing backups")
 	}
 	return cut(strings.Join(parts, "   "), width)
 }
 
-// mostBar is how many blocks a bar has, where there is room.
-const mostBar = 20
+// maxBar is how many blocks a bar has, if there is room.
+const maxBar = 20
 
 func (p *Progress) bar(size int) string {
 	done := size
@@ -116,20 +116,20 @@ func (p *Progress) rate(elapsed time.Duration) string {
 	return wording.Thousands(int(perSecond)) + "/s"
 }
 
-// longest names the step that has waited longest, and counts the others.
+// longest returns what the step that has waited longest waits for, and counts the others.
 func (p *Progress) longest() string {
 	for !p.waits(p.queue[0]) {
 		p.queue = p.queue[1:]
 	}
-	said := "waiting for " + p.waiting[p.queue[0]]
+	text := "waiting for " + p.waiting[p.queue[0]]
 	if more := len(p.waiting) - 1; more > 0 {
-		said += " and " + wording.Thousands(more) + " more"
+		text += " and " + wording.Thousands(more) + " more"
 	}
-	return said
+	return text
 }
 
-// cut is s in at most width columns. What may be a wide character counts as
-// one, since a line that is too long would be torn.
+// cut returns s in at most width columns. A character that may be wide counts as two, as a
+// line that is too long would wrap.
 func cut(s string, width int) string {
 	used, end := 0, 0 // end is where an ellipsis would still fit
 	for i, r := range s {

@@ -15,72 +15,72 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// why says why a line's object is touched, what else is done to it, and what it
-// then waits for. Dim is what the tree has shown already.
+// why returns why a line's object changes, what else is done to it, and what blocks it
+// then. What the tree already shows is dim.
 func (l *layout) why(i int, p *color.Palette) string {
 	s := l.main(i)
 	why := escape.Short(reason.Message(s.Reason), reasonWidth)
-	if short := l.follows(i); short != "" {
+	if short := l.ownerDeleted(i); short != "" {
 		why = p.Dim(short)
 	}
-	if stays := l.outlives(s.Object.Identity); stays != "" && s.Action == collector.ActionUnlink {
-		why = stays
+	if r, keep := l.retained[s.Object.Identity]; keep && r.DroppedReferences > 0 && s.Action == collector.ActionUnlink {
+		why = escape.Short(r.Reason.Message(), reasonWidth) + "; removes " + wording.Count(r.DroppedReferences, "reference")
 	}
-	said := append([]string{why}, l.further(i)...)
+	parts := append([]string{why}, l.otherSteps(i)...)
 	if s.WaitsForKubelet {
-		said = append(said, p.Changes("must stop first (grace period)"))
+		parts = append(parts, p.Changes("must stop first (grace period)"))
 	}
 	if held := l.held(i); held != "" {
-		said = append(said, p.Changes(held))
+		parts = append(parts, p.Changes(held))
 	}
-	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "; ")
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
-// follows is the reason of a deletion whose one owner is the line above, in
-// place of the plan's, which would name that owner again. It is empty where
+// ownerDeleted returns a shorter reason for the deletion of an object whose only owner is
+// the parent line: one that does not name the owner again. It returns an empty string if
 // there is more to say.
-func (l *layout) follows(i int) string {
-	s, above := l.main(i), l.lines[i].above
-	if above == none || s.Action != collector.ActionDelete || !l.deletes(above) || len(s.References) != 1 {
+func (l *layout) ownerDeleted(i int) string {
+	s, parent := l.main(i), l.lines[i].parent
+	if parent == none || s.Action != collector.ActionDelete || !l.deletes(parent) || len(s.References) != 1 {
 		return ""
 	}
-	of, owner := &s.References[0], l.main(above).Object
-	// A reference that was bad before the owner goes has a reason of its own.
-	if of.UID != string(owner.UID) || of.Name != owner.Name || of.Kind != owner.Kind ||
+	reference, owner := &s.References[0], l.main(parent).Object
+	// A reference that was bad before that has a reason of its own.
+	if reference.UID != string(owner.UID) || reference.Name != owner.Name || reference.Kind != owner.Kind ||
 		owner.Namespace != "" && owner.Namespace != s.Object.Namespace {
 		return ""
 	}
-	said := ""
-	switch of.Verdict {
+	why := ""
+	switch reference.Verdict {
 	case collector.Dangling:
-		said = "its owner is deleted"
+		why = "its owner is deleted"
 	case collector.Waiting:
-		said = "deleted before its owner, which waits for it"
+		why = "deleted before its owner, which waits for it"
 	case collector.Solid, collector.Unresolvable, collector.ScopeError, collector.Unknown:
 		return ""
 	}
 	switch metav1.DeletionPropagation(s.PropagationPolicy) {
 	case metav1.DeletePropagationForeground:
-		said += "; its own dependents are deleted first (foreground)"
+		why += "; its own dependents are deleted first (foreground)"
 	case metav1.DeletePropagationOrphan:
-		said += "; its own dependents stay (orphan)"
+		why += "; its own dependents stay (orphan)"
 	case metav1.DeletePropagationBackground:
 	}
-	return said
+	return why
 }
 
-// further says what the other steps on a line's object do.
-func (l *layout) further(i int) []string {
+// otherSteps returns what the other steps on a line's object do.
+func (l *layout) otherSteps(i int) []string {
 	if l.plan.Mode == plan.Repair {
-		return l.alsoRepaired(i)
+		return l.otherRepairs(i)
 	}
 	var out []string
-	add := func(n int, said string) {
+	add := func(n int, text string) {
 		if n > 0 {
-			out = append(out, said)
+			out = append(out, text)
 		}
 	}
-	var before, after, unblocked, released int
+	var before, after, unblocked, finalizers int
 	for _, other := range l.lines[i].others {
 		switch s := l.step(other); {
 		case s.Action == collector.ActionUnlink && other < l.lines[i].main:
@@ -90,8 +90,8 @@ func (l *layout) further(i int) []string {
 		case s.Action == collector.ActionUnblock:
 			unblocked++
 		case s.Action == collector.ActionRemoveFinalizer:
-			released++
-		case s.Action == plan.Link: // the reason of what is made names its owners
+			finalizers++
+		case s.Action == plan.Link: // the reason of the creation names its owners
 		default:
 			add(1, "also: "+word(s.Action))
 		}
@@ -99,12 +99,12 @@ func (l *layout) further(i int) []string {
 	add(before, "removes "+wording.Count(before, "reference")+" first")
 	add(unblocked, "its references stop blocking first, to break a cycle")
 	add(after, "then removes "+wording.Count(after, "more reference"))
-	add(released, "removes its finalizer at the end")
+	add(finalizers, "removes its finalizer at the end")
 	return out
 }
 
-// alsoRepaired says what else repairs the references of a line's object.
-func (l *layout) alsoRepaired(i int) []string {
+// otherRepairs returns what else repairs the references of a line's object.
+func (l *layout) otherRepairs(i int) []string {
 	var out []string
 	for _, other := range l.lines[i].others {
 		s := l.step(other)
@@ -113,20 +113,20 @@ func (l *layout) alsoRepaired(i int) []string {
 	return out
 }
 
-// held says what keeps an object that was deleted or released from going.
+// held returns what blocks an object after its deletion or the removal of a finalizer.
 func (l *layout) held(i int) string {
-	left := l.left[l.main(i).Object.Identity]
-	ends := func(step int) bool {
+	left := l.terminating[l.main(i).Object.Identity]
+	final := func(step int) bool {
 		return l.step(step).Action == collector.ActionDelete || l.step(step).Action == collector.ActionRemoveFinalizer
 	}
-	if left == nil || !ends(l.lines[i].main) && !slices.ContainsFunc(l.lines[i].others, ends) {
+	if left == nil || !final(l.lines[i].main) && !slices.ContainsFunc(l.lines[i].others, final) {
 		return ""
 	}
 	return waits(left)
 }
 
-// waits names the finalizers of others. Where a plan has none of those to name,
-// it says "kubernetes" for what the namespace controller or a kubelet has to do.
+// waits returns what a terminating object waits for. A plan says "kubernetes" for the
+// namespace controller or a kubelet.
 func waits(left *plan.Outcome) string {
 	var by []string
 	for _, finalizer := range left.WaitsFor {
@@ -134,13 +134,13 @@ func waits(left *plan.Outcome) string {
 			by = append(by, text(finalizer))
 		}
 	}
-	switch others := slices.Equal(by, []string{"kubernetes"}); {
-	case others && left.Object.IsNamespace():
+	switch kubernetes := slices.Equal(by, []string{"kubernetes"}); {
+	case kubernetes && left.Object.IsNamespace():
 		return "then waits for its contents"
-	case others && left.Object.Kind == "Pod":
+	case kubernetes && left.Object.Kind == "Pod":
 		return "then must stop"
 	case len(by) == 0:
 		return "then waits for its dependents"
 	}
-	return "then blocked by " + wording.List(by, mostNamed)
+	return "then blocked by " + wording.List(by, maxNames)
 }

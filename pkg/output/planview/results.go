@@ -1,0 +1,176 @@
+package planview
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// Result is how a step of a plan ended. A step without one was not started.
+type Result struct {
+	Step   string // its ID
+	Status event.Status
+	Reason reason.Reason // may be nil
+}
+
+// Ran returns in one line, without its line break and full stop, what a run did.
+func Ran(p *plan.Plan, results []Result, elapsed time.Duration) string {
+	ended := map[string]event.Status{}
+	for _, r := range results {
+		ended[r.Step] = r.Status
+	}
+	text := countActions(p, past, func(s *plan.Step) bool { return ended[s.ID] == event.Done })
+	if text == "" {
+		text = "nothing was changed"
+	}
+	if n := countContents(p, ended); n > 0 {
+		text += " (and " + wording.Count(n, "object") + " deleted along with them)"
+	}
+	text += " in " + took(elapsed)
+	var rest []string
+	for _, group := range []struct {
+		status event.Status
+		words  string
+	}{{event.Skipped, "skipped"}, {event.Failed, "failed"}, {"", "not started"}} {
+		n := 0
+		for i := range p.Steps {
+			if ended[p.Steps[i].ID] == group.status {
+				n++
+			}
+		}
+		if n > 0 {
+			rest = append(rest, wording.Thousands(n)+" "+group.words)
+		}
+	}
+	if len(rest) > 0 {
+		text += "; " + strings.Join(rest, ", ")
+	}
+	return text
+}
+
+// countContents counts the objects without a step that the API server or the namespace
+// controller deleted because of a step.
+func countContents(p *plan.Plan, ended map[string]event.Status) int {
+	hasStep := map[object.Identity]bool{}
+	for i := range p.Steps {
+		hasStep[p.Steps[i].Object.Identity] = true
+	}
+	n := 0
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.State == plan.Deleted && ended[o.Follows] == event.Done && !hasStep[o.Object] {
+			n++
+		}
+	}
+	return n
+}
+
+func took(elapsed time.Duration) string {
+	if elapsed < time.Second {
+		return elapsed.Round(time.Millisecond).String()
+	}
+	return duration.HumanDuration(elapsed)
+}
+
+// At most maxLines failed steps are shown, and as many skipped ones. More than maxSkipped
+// skipped steps share a line per reason.
+const (
+	maxLines   = 50
+	maxSkipped = 10
+)
+
+// Unfinished writes a line for each step that failed, then for each that was skipped, in
+// the order of the plan. It writes nothing if there are none.
+func Unfinished(w io.Writer, p *plan.Plan, results []Result, palette *color.Palette) error {
+	failed, skipped := stepsWith(event.Failed, p, results), stepsWith(event.Skipped, p, results)
+	if len(skipped) > maxSkipped {
+		skipped = grouped(skipped)
+	}
+	rows := append(rowsOf(failed, palette.Goes("failed"), palette), rowsOf(skipped, palette.Changes("skipped"), palette)...)
+	if len(rows) == 0 {
+		return nil
+	}
+	return table.Write(w, []string{"RESULT", "ACTION", "NAMESPACE", "OBJECT", "WHY"}, rows)
+}
+
+func rowsOf(groups []stepGroup, result string, palette *color.Palette) [][]string {
+	var rows [][]string
+	more := 0
+	for i, g := range groups {
+		if i < maxLines {
+			rows = append(rows, g.row(result, palette))
+		} else {
+			more += len(g.steps)
+		}
+	}
+	if more > 0 {
+		rows = append(rows, []string{result, "", "", "… and " + wording.Thousands(more) + " more"})
+	}
+	return rows
+}
+
+// stepGroup is one or several steps with the same action and reason.
+type stepGroup struct {
+	steps  []*plan.Step
+	reason reason.Reason
+}
+
+func stepsWith(status event.Status, p *plan.Plan, results []Result) []stepGroup {
+	why := map[string]reason.Reason{}
+	for _, r := range results {
+		if r.Status == status {
+			why[r.Step] = r.Reason
+		}
+	}
+	var out []stepGroup
+	for i := range p.Steps {
+		if r, ended := why[p.Steps[i].ID]; ended {
+			out = append(out, stepGroup{[]*plan.Step{&p.Steps[i]}, r})
+		}
+	}
+	return out
+}
+
+// grouped joins groups with the same action and reason, the most frequent first.
+func grouped(groups []stepGroup) []stepGroup {
+	var out []stepGroup
+	index := map[[3]string]int{}
+	for _, g := range groups {
+		stored := reason.Store(g.reason)
+		key := [3]string{string(g.steps[0].Action), string(stored.Code), string(stored.Parameters)}
+		i, seen := index[key]
+		if !seen {
+			i = len(out)
+			index[key] = i
+			out = append(out, stepGroup{reason: g.reason})
+		}
+		out[i].steps = append(out[i].steps, g.steps...)
+	}
+	slices.SortStableFunc(out, func(a, b stepGroup) int { return cmp.Compare(len(b.steps), len(a.steps)) })
+	return out
+}
+
+func (g stepGroup) row(status string, palette *color.Palette) []string {
+	first := g.steps[0].Object.Identity
+	where, what := namespace(first), name(first)
+	if more := len(g.steps) - 1; more > 0 {
+		what += " and " + wording.Thousands(more) + " more"
+		if slices.ContainsFunc(g.steps, func(s *plan.Step) bool { return s.Object.Namespace != first.Namespace }) {
+			where = "*"
+		}
+	}
+	action := g.steps[0].Action
+	return []string{status, paint(action, word(action), palette), where, what, escape.Short(reason.Message(g.reason), reasonWidth)}
+}

@@ -1,0 +1,137 @@
+package planview
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+)
+
+// SummaryLine returns in one line, without its line break, what a plan does, how much stays
+// blocked, and whether the scan was complete.
+func SummaryLine(p *plan.Plan) string {
+	if p.Mode == plan.Delete {
+		return deletionSummaryLine(p)
+	}
+	sum := countActions(p, word, func(*plan.Step) bool { return true })
+	if sum == "" {
+		sum = "Nothing to do"
+	}
+	if n := p.Losses() - p.Summary.Delete; n > 0 {
+		sum += "; " + wording.Count(n, "more object") + " along with them"
+	}
+	switch n := len(p.Blocked); n {
+	case 0:
+	case 1:
+		sum += "; 1 remains blocked"
+	default:
+		sum += "; " + wording.Thousands(n) + " remain blocked"
+	}
+	switch n := len(p.Kept); n {
+	case 0:
+	case 1:
+		sum += "; 1 is left alone"
+	default:
+		sum += "; " + wording.Thousands(n) + " are left alone"
+	}
+	return sum + ". " + wording.Scan(p.Complete)
+}
+
+// countActions counts the steps that match, as in "delete 3, unlink 1". It returns an empty
+// string if none does.
+func countActions(p *plan.Plan, word func(collector.Action) string, matches func(*plan.Step) bool) string {
+	found := map[collector.Action]int{}
+	for i := range p.Steps {
+		if matches(&p.Steps[i]) {
+			found[p.Steps[i].Action]++
+		}
+	}
+	var out []string
+	for _, action := range slices.SortedFunc(maps.Keys(found), func(a, b collector.Action) int {
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a, b))
+	}) {
+		out = append(out, word(action)+" "+wording.Thousands(found[action]))
+	}
+	return strings.Join(out, ", ")
+}
+
+// DeletionSummary returns in one line, without its line break, how many objects of each
+// kind a deletion deletes, and whether PersistentVolumeClaims are among them. It returns an
+// empty string if nothing is deleted.
+func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
+	counts := map[schema.GroupKind]int{}
+	critical := map[schema.GroupKind]bool{}
+	claims := false
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.State != plan.Changed {
+			kind := groupKind(o.Object)
+			counts[kind]++
+			critical[kind] = o.Object.IsNamespace() || o.Object.IsDefinition() || isStorage(o.Object)
+			claims = claims || isClaim(o.Object)
+		}
+	}
+	if len(counts) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, kind := range slices.SortedFunc(maps.Keys(counts), func(a, b schema.GroupKind) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Group, b.Group))
+	}) {
+		one := text(kind.Kind) + " " + wording.Thousands(counts[kind])
+		if critical[kind] {
+			one = palette.Goes(one)
+		}
+		parts = append(parts, one)
+	}
+	line := "Deletes: " + strings.Join(parts, ", ")
+	if !claims {
+		line += "; no PersistentVolumeClaim"
+	}
+	return line + "."
+}
+
+func deletionSummaryLine(p *plan.Plan) string {
+	var deleted, blocked, uncertain, keep int
+	for i := range p.Outcomes {
+		switch o := &p.Outcomes[i]; o.State {
+		case plan.Deleted:
+			deleted++
+		case plan.Terminating:
+			blocked++
+		case plan.Changed:
+		}
+		if p.Outcomes[i].Nondeterministic.Reason != nil {
+			uncertain++
+		}
+	}
+	for _, s := range p.Retained {
+		if s.Uncertain {
+			uncertain++
+		} else {
+			keep++
+		}
+	}
+	if deleted+blocked+keep+uncertain+len(p.DeletedLater)+len(p.Blocked) == 0 {
+		return "Nothing to do. " + wording.Scan(p.Complete)
+	}
+	parts := []string{"delete " + wording.Thousands(deleted+blocked)}
+	if blocked > 0 {
+		parts[0] += " (" + wording.Thousands(blocked) + " blocked)"
+	}
+	add := func(words string, n int) {
+		if n > 0 {
+			parts = append(parts, words+" "+wording.Thousands(n))
+		}
+	}
+	add("delete later", len(p.DeletedLater))
+	add("keep", keep)
+	add("uncertain", uncertain)
+	return strings.Join(parts, ", ") + ". " + wording.Scan(p.Complete)
+}
