@@ -12,8 +12,8 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// FuzzPreview: whatever things are called, each act is a line, and nothing acts on the
-// terminal. A preview is what people say yes to.
+// FuzzPreview checks that names cannot add lines or control the terminal: users confirm what
+// a preview shows.
 func FuzzPreview(f *testing.F) {
 	for _, s := range []string{"", "web", "a\nb", "\x1b]0;x\x07", "\u202e\u009b", "\xff", "日本", "  lead", "delete  a  Secret/x"} {
 		f.Add(s, s, s)

@@ -13,7 +13,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// made is the plan of a pass over these objects in a cluster that serves Types,
+// made returns the plan of a collection of these objects, in a cluster that serves Types,
 // Containers and volumes.
 func made(objects []object.Object, parts ...Part) *plan.Plan {
 	verbs := []string{"create", "delete", "get", "list", "patch", "update", "watch"}

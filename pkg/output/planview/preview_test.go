@@ -18,7 +18,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// said is a reason with a sentence of the test's own.
+// said is a reason with a given sentence.
 type said string
 
 func (s said) Message() string { return string(s) }
@@ -37,7 +37,7 @@ func TestPreview(t *testing.T) {
 		objects []object.Object
 		want    string
 	}{
-		"what is lost comes first, what remains blocked last": {
+		"deletions come first, blocked objects last": {
 			[]object.Object{
 				redis, exporter, Pod("monitoring/redis-exporter-0", OwnedBy(exporter), Running()),
 				web, Secret("shop/restored", OwnedBy(Deployment("shop/web", UID("before")))),
@@ -54,7 +54,7 @@ remove-finalizer  shop        ReplicaSet/api-7c          nothing blocks its fore
 blocked           shop        Secret/import              is blocked by Pod/import-x, which is held by example.com/hold for 60s
 `,
 		},
-		"an object stands once, below the last of its owners to go, and finalizers hold what was deleted": {
+		"an object has one line, below the owner that is deleted last; finalizers block it": {
 			[]object.Object{
 				top, left, right, Pod("a/bottom", OwnedBy(left, right)),
 				Pod("a/held", OwnedBy(left), Held("w/1", "x/2", "y/3", "z/4")),
@@ -68,7 +68,7 @@ delete   a          ConfigMap/top     its only owner, Node/gone, does not exist
 blocked  a          Pod/held          is held by w/1, x/2, y/3, z/4
 `,
 		},
-		"the steps on one object are one line, in a circle that is broken": {
+		"the steps on one object are one line, in a cycle": {
 			[]object.Object{
 				ConfigMap("a/one", OwnedBy(Secret("a/two")), Terminating(object.ForegroundFinalizer, "x/y")), Secret("a/two", Owned(To(ConfigMap("a/one"), Blocking))),
 			},
@@ -78,7 +78,7 @@ remove-finalizer  a          ConfigMap/one  nothing blocks its foreground deleti
 blocked           a          ConfigMap/one  is held by x/y for 60s
 `,
 		},
-		"dependents of what is deleted in the foreground go before it": {
+		"dependents of a foreground deletion are deleted before the owner": {
 			[]object.Object{foreground, Secret("a/child", Owned(To(foreground, Blocking)))},
 			`ACTION   NAMESPACE  OBJECT                WHY
 delete   a          ConfigMap/foreground  its only owner, Node/gone, does not exist; its own dependents are deleted first (foreground); removes its finalizer at the end; then blocked by x/y
@@ -86,7 +86,7 @@ delete   a          ConfigMap/foreground  its only owner, Node/gone, does not ex
 blocked  a          ConfigMap/foreground  is held by x/y
 `,
 		},
-		"what an orphaned owner lets go of hangs below it, unless it lost a reference before": {
+		"orphaned dependents are below their owner, unless they lost a reference before": {
 			[]object.Object{orphaner, Secret("a/kept", OwnedBy(orphaner)), Secret("a/twice", OwnedBy(orphaner, gone))},
 			`ACTION  NAMESPACE  OBJECT              WHY
 delete  a          ConfigMap/orphaner  its only owner, Node/gone, does not exist; its own dependents stay (finalizer orphan); removes its finalizer at the end
@@ -94,13 +94,13 @@ unlink             └─ Secret/kept      its owner ConfigMap/orphaner is being
 unlink  a          Secret/twice        Node/gone does not exist; ConfigMap/orphaner remains; then removes 1 more reference
 `,
 		},
-		"several owners that are gone are named": {
+		"several missing owners are named": {
 			[]object.Object{web, ConfigMap("shop/shared", OwnedBy(old, gone, web))},
 			`ACTION  NAMESPACE  OBJECT            WHY
 unlink  shop       ConfigMap/shared  Deployment/old does not exist; Node/gone does not exist; Deployment/web remains
 `,
 		},
-		"what goes with a namespace or a definition is counted, and its dependents hang there": {
+		"the contents of a namespace or definition are counted, with their dependents below": {
 			[]object.Object{
 				Namespace("doomed", OwnedBy(gone)), Pod("doomed/a"), Secret("doomed/b", Held("x/y")), ConfigMap("doomed/c", OwnedBy(Secret("doomed/b"))),
 				Definition("widgets.example.com", OwnedBy(gone)), widget("shop/w"), Secret("shop/of-w", OwnedBy(widget("shop/w"))),
@@ -117,7 +117,7 @@ blocked  -          Namespace/doomed                              waits for its 
 blocked  doomed     Secret/b                                      is held by x/y
 `,
 		},
-		"where there is nothing to do, nothing is written": {[]object.Object{web}, ""},
+		"an empty plan writes nothing": {[]object.Object{web}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := made(c.objects, Absent("v1", "Node", "gone"), Absent("apps/v1", "Deployment", "shop/old"))
@@ -146,7 +146,7 @@ func TestPreviewColours(t *testing.T) {
 		}
 	}
 	if plain := previewed(t, p, 0, color.Never); strings.Contains(plain, "\x1b") {
-		t.Errorf("colour where none is wanted: %q", plain)
+		t.Errorf("unexpected colour: %q", plain)
 	}
 }
 
@@ -206,10 +206,10 @@ func TestPreviewOfManyLines(t *testing.T) {
 	}
 }
 
-// A plan from a file may say anything of what follows what.
-func TestPreviewOfStepsThatFollowInCircles(t *testing.T) {
-	step := func(id, name, follows string, act collector.Action) plan.Step {
-		return plan.Step{ID: id, Action: act, Follows: follows, Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: said("why")}
+// A plan from a file may have cycles.
+func TestPreviewOfCyclicSteps(t *testing.T) {
+	step := func(id, name, follows string, action collector.Action) plan.Step {
+		return plan.Step{ID: id, Action: action, Follows: follows, Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: said("why")}
 	}
 	p := &plan.Plan{Steps: []plan.Step{
 		step("1", "x", "2", collector.ActionUnlink), step("2", "y", "3", collector.ActionDelete), step("3", "x", "2", collector.ActionDelete),
@@ -230,7 +230,7 @@ type broken struct{ error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.error }
 
-func TestABrokenStreamIsTold(t *testing.T) {
+func TestWriteErrorsAreReturned(t *testing.T) {
 	want := errors.New("pipe closed")
 	p := made([]object.Object{ConfigMap("a/x", OwnedBy(Node("gone")))}, Absent("v1", "Node", "gone"))
 	none := color.New(color.Never, false, false)
@@ -242,7 +242,7 @@ func TestABrokenStreamIsTold(t *testing.T) {
 	}
 }
 
-func TestPreviewLeavesThePlanAlone(t *testing.T) {
+func TestPreviewDoesNotChangeThePlan(t *testing.T) {
 	make := func() *plan.Plan {
 		p := made([]object.Object{ConfigMap("a/x", OwnedBy(Node("gone"))), Pod("a/y", OwnedBy(ConfigMap("a/x")))}, Absent("v1", "Node", "gone"))
 		for i := range p.Steps {
@@ -257,8 +257,8 @@ func TestPreviewLeavesThePlanAlone(t *testing.T) {
 	}
 }
 
-// shapes are plans that would be slow to lay out, or too deep, if anything in it
-// were quadratic or recursed.
+// shapes are plans whose layout would be slow if it were quadratic, or too deep if it
+// recursed.
 var shapes = map[string]func(n int) *plan.Plan{
 	"a chain":             func(n int) *plan.Plan { return following(n, func(i int) int { return i - 1 }) },
 	"roots":               func(n int) *plan.Plan { return following(n, func(int) int { return -1 }) },
@@ -267,9 +267,9 @@ var shapes = map[string]func(n int) *plan.Plan{
 	"steps on one object": onOneObject,
 	"a chain, from the most urgent step to the least": func(n int) *plan.Plan {
 		p := following(n, func(i int) int { return i - 1 })
-		acts := []collector.Action{collector.ActionDelete, collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer}
+		stepsOf := []collector.Action{collector.ActionDelete, collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer}
 		for i := range p.Steps {
-			p.Steps[i].Action = acts[len(acts)*i/n]
+			p.Steps[i].Action = stepsOf[len(stepsOf)*i/n]
 		}
 		return p
 	},
@@ -318,7 +318,7 @@ func TestPreviewOfLargePlans(t *testing.T) {
 	}
 }
 
-func TestPreviewOfALargePlanInFull(t *testing.T) {
+func TestPreviewOfLargePlanWithoutLimit(t *testing.T) {
 	for _, name := range []string{"a chain", "roots"} {
 		got := previewed(t, shapes[name](20_000), 0, color.Never)
 		if n := strings.Count(got, "\n"); n != 20_001 || strings.Contains(got, "…") || len(got) > 20_000*400 {

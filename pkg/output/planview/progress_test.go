@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-func told(total int, events ...event.Event) *planview.Progress {
-	p := planview.NewProgress(&plan.Plan{Mode: plan.Collect, Steps: acts(total, collector.ActionDelete)})
+func progressAfter(total int, events ...event.Event) *planview.Progress {
+	p := planview.NewProgress(&plan.Plan{Mode: plan.Collect, Steps: stepsOf(total, collector.ActionDelete)})
 	for _, e := range events {
 		p.Observe(e)
 	}
@@ -43,33 +43,33 @@ func TestProgress(t *testing.T) {
 		elapsed  time.Duration
 		want     string
 	}{
-		"before anything happened": {told(3), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed"},
-		"while backups are saved":  {told(3, event.Event{Event: event.Backup}), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed   writing backups"},
-		"once steps have begun, backups are over": {
-			told(3, event.Event{Event: event.Backup}, event.Event{Event: event.Started, Step: "1"}), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed",
+		"at the start":              {progressAfter(3), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed"},
+		"while backups are written": {progressAfter(3, event.Event{Event: event.Backup}), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed   writing backups"},
+		"after the first step, backups are over": {
+			progressAfter(3, event.Event{Event: event.Backup}, event.Event{Event: event.Started, Step: "1"}), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/3   0 failed",
 		},
-		"a step that waits is named, with why": {
-			told(3, ended("1", event.Done), ended("2", event.Done), waiting("3", "redis-exporter-0", "grace period 30s")), 10 * time.Second,
+		"a waiting step is named, with the reason": {
+			progressAfter(3, ended("1", event.Done), ended("2", event.Done), waiting("3", "redis-exporter-0", "grace period 30s")), 10 * time.Second,
 			"collect █████████████░░░░░░░  2/3   0 failed   0.2/s   waiting for Pod/redis-exporter-0 (grace period 30s)",
 		},
-		"of several the one that waits longest": {
-			told(9, waiting("1", "a", ""), waiting("2", "b", ""), waiting("3", "c", "")), 0,
+		"of several the one that has waited longest is named": {
+			progressAfter(9, waiting("1", "a", ""), waiting("2", "b", ""), waiting("3", "c", "")), 0,
 			"collect ░░░░░░░░░░░░░░░░░░░░  0/9   0 failed   waiting for Pod/a and 2 more",
 		},
-		"what waited and ended is waited for no more": {
-			told(4, waiting("1", "a", ""), waiting("2", "b", ""), ended("1", event.Failed), waiting("2", "b", "held by x/y")), 0,
+		"a step that ended does not wait any more": {
+			progressAfter(4, waiting("1", "a", ""), waiting("2", "b", ""), ended("1", event.Failed), waiting("2", "b", "held by x/y")), 0,
 			"collect █████░░░░░░░░░░░░░░░  1/4   1 failed   waiting for Pod/b (held by x/y)",
 		},
-		"skipped ones are counted if there are any": {
-			told(2, ended("1", event.Skipped), ended("2", event.Done)), 0, "collect ████████████████████  2/2   0 failed   1 skipped",
+		"skipped steps are counted if there are any": {
+			progressAfter(2, ended("1", event.Skipped), ended("2", event.Done)), 0, "collect ████████████████████  2/2   0 failed   1 skipped",
 		},
 		"a fast run has a round rate": {
-			told(48_000, done(12_000)...), 10 * time.Second, "collect █████░░░░░░░░░░░░░░░  12,000/48,000   0 failed   1,200/s",
+			progressAfter(48_000, done(12_000)...), 10 * time.Second, "collect █████░░░░░░░░░░░░░░░  12,000/48,000   0 failed   1,200/s",
 		},
-		"a plan without steps is done": {told(0), time.Minute, "collect ████████████████████  0/0   0 failed"},
-		"a step that is about nothing": {told(1, event.Event{Event: event.Waiting}), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/1   0 failed   waiting for a step"},
+		"a plan without steps is done": {progressAfter(0), time.Minute, "collect ████████████████████  0/0   0 failed"},
+		"a step without an object":     {progressAfter(1, event.Event{Event: event.Waiting}), 0, "collect ░░░░░░░░░░░░░░░░░░░░  0/1   0 failed   waiting for a step"},
 		"names and messages are escaped": {
-			told(1, waiting("1", "a\r\x1b[2K", "b\nc")), 0, `collect ░░░░░░░░░░░░░░░░░░░░  0/1   0 failed   waiting for Pod/a\r\x1b[2K (b\nc)`,
+			progressAfter(1, waiting("1", "a\r\x1b[2K", "b\nc")), 0, `collect ░░░░░░░░░░░░░░░░░░░░  0/1   0 failed   waiting for Pod/a\r\x1b[2K (b\nc)`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestProgress(t *testing.T) {
 }
 
 func TestProgressFitsItsWidth(t *testing.T) {
-	narrow := told(3, ended("1", event.Done), waiting("3", "redis-exporter-0", "grace period 30s"))
-	wide := told(3, waiting("3", strings.Repeat("漢", 100), ""))
+	narrow := progressAfter(3, ended("1", event.Done), waiting("3", "redis-exporter-0", "grace period 30s"))
+	wide := progressAfter(3, waiting("3", strings.Repeat("漢", 100), ""))
 	for width, want := range map[int]string{
 		200: "collect ██████░░░░░░░░░░░░░░  1/3   0 failed   0.1/s   waiting for Pod/redis-exporter-0 (grace period 30s)",
 		60:  "collect █████░░░░░░░░░░  1/3   0 failed   0.1/s   waiting f…",
@@ -107,8 +107,8 @@ func TestProgressFitsItsWidth(t *testing.T) {
 	}
 }
 
-func TestProgressOfManyStepsThatWaited(t *testing.T) {
-	p := told(100_000)
+func TestProgressOfManyWaitingSteps(t *testing.T) {
+	p := progressAfter(100_000)
 	for i := range 100_000 {
 		step := strings.Repeat("x", 1+i%7) + time.Duration(i).String()
 		p.Observe(waiting(step, "a", ""))

@@ -23,8 +23,8 @@ import (
 
 var row = regexp.MustCompile(`^([\w-]*) +(?:a|b|-|) *[│├└─ ]*(\w+/[\w.]+|\d+ objects?)`)
 
-// shown are the objects of a preview's lines, or how many of them a line counts;
-// and how many lines there are more.
+// shown returns the objects of a preview's lines, or how many objects a line counts, and
+// how many more lines there are.
 func shown(t *rapid.T, p *plan.Plan, limit int) (objects []string, more int) {
 	var out bytes.Buffer
 	if err := planview.Preview(&out, p, limit, color.New(color.Never, false, false)); err != nil {
@@ -50,7 +50,7 @@ func shown(t *rapid.T, p *plan.Plan, limit int) (objects []string, more int) {
 	return objects, more
 }
 
-func TestEveryStepIsAccountedForOnce(t *testing.T) {
+func TestPreviewShowsEveryStepOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := plan.New(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
 		var want []string
@@ -64,10 +64,10 @@ func TestEveryStepIsAccountedForOnce(t *testing.T) {
 		for _, b := range p.Blocked {
 			want = append(want, "blocked "+b.Object.String())
 		}
-		along := 0
+		contents := 0
 		for _, o := range p.Outcomes {
 			if !own[o.Object] {
-				along++
+				contents++
 			}
 		}
 
@@ -76,15 +76,15 @@ func TestEveryStepIsAccountedForOnce(t *testing.T) {
 		for _, what := range all {
 			if number, _, counts := strings.Cut(what, " object"); counts {
 				n, _ := strconv.Atoi(number)
-				along -= n
+				contents -= n
 				continue
 			}
 			got = append(got, what)
 		}
 		slices.Sort(want)
 		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" || none != 0 || along != 0 {
-			t.Fatalf("(-want +got), and %d more, %d along\n%s", none, along, diff)
+		if diff := cmp.Diff(want, got); diff != "" || none != 0 || contents != 0 {
+			t.Fatalf("(-want +got), and %d more, %d contents\n%s", none, contents, diff)
 		}
 
 		limit := rapid.IntRange(1, 12).Draw(t, "limit")
@@ -107,8 +107,8 @@ func TestEveryStepIsAccountedForOnce(t *testing.T) {
 	})
 }
 
-// A plan from a file may say that steps follow whatever they like.
-func TestEveryStepOfAnOddPlanIsAccountedForOnce(t *testing.T) {
+// A plan from a file may claim any order of steps.
+func TestPreviewShowsEveryStepOfAnInvalidPlanOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &plan.Plan{}
 		names := map[string]bool{}

@@ -14,31 +14,31 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// TestWhy changes a plan in which a Pod follows a Secret, and asks why the Pod goes.
+// TestWhy changes a plan in which the deletion of a Secret causes that of a Pod.
 func TestWhy(t *testing.T) {
 	const reason = "the plan's reason"
 	for name, c := range map[string]struct {
 		change func(p *plan.Plan, owner, pod *plan.Step)
 		want   string
 	}{
-		"its one owner goes":                    {func(*plan.Plan, *plan.Step, *plan.Step) {}, "its owner is deleted"},
-		"its one owner waits for it":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Waiting }, "deleted before its owner, which waits for it"},
-		"its own dependents go first":           {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Foreground" }, "its owner is deleted; its own dependents are deleted first (foreground)"},
-		"its own dependents stay":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Orphan" }, "its owner is deleted; its own dependents stay (orphan)"},
-		"its owner is cluster-scoped":           {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "its owner is deleted"},
-		"its owner was in another namespace":    {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "b" }, reason},
-		"its owner had another name":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Name = "other" }, reason},
-		"its owner had another kind":            {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Kind = "ConfigMap" }, reason},
-		"its owner is another than it follows":  {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].UID = "u" }, reason},
-		"it has several owners":                 {func(_ *plan.Plan, _, pod *plan.Step) { pod.References = append(pod.References, pod.References...) }, reason},
-		"it is not deleted":                     {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = collector.ActionUnlink }, reason},
-		"its owner is not deleted":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = collector.ActionRemoveFinalizer }, reason},
-		"nothing was found out about its owner": {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Unknown }, reason},
-		"it has to stop":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
-		"it is then held":                       {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then blocked by x/y"},
-		"its dependents do not go":              {leaves("foregroundDeletion"), "its owner is deleted; then waits for its dependents"},
-		"its grace period does not end":         {leaves("kubernetes"), "its owner is deleted; then must stop"},
-		"it is then held, but was not deleted": {
+		"its only owner is deleted":                {func(*plan.Plan, *plan.Step, *plan.Step) {}, "its owner is deleted"},
+		"its only owner waits for it":              {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Waiting }, "deleted before its owner, which waits for it"},
+		"its own dependents are deleted first":     {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Foreground" }, "its owner is deleted; its own dependents are deleted first (foreground)"},
+		"its own dependents stay":                  {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Orphan" }, "its owner is deleted; its own dependents stay (orphan)"},
+		"its owner is cluster-scoped":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "its owner is deleted"},
+		"its owner was in another namespace":       {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "b" }, reason},
+		"its owner had another name":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Name = "other" }, reason},
+		"its owner had another kind":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Kind = "ConfigMap" }, reason},
+		"its owner is another one than its parent": {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].UID = "u" }, reason},
+		"it has several owners":                    {func(_ *plan.Plan, _, pod *plan.Step) { pod.References = append(pod.References, pod.References...) }, reason},
+		"it is not deleted":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = collector.ActionUnlink }, reason},
+		"its owner is not deleted":                 {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = collector.ActionRemoveFinalizer }, reason},
+		"its owner could not be verified":          {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Unknown }, reason},
+		"it has to stop":                           {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
+		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then blocked by x/y"},
+		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is deleted; then waits for its dependents"},
+		"its grace period does not end":            {leaves("kubernetes"), "its owner is deleted; then must stop"},
+		"it is blocked, but not deleted": {
 			func(p *plan.Plan, owner, pod *plan.Step) {
 				leaves("x/y")(p, owner, pod)
 				pod.Action = collector.ActionUnlink
@@ -63,24 +63,24 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// leaves lets the Pod be terminating at the end of the run.
+// leaves makes the Pod terminating at the end of the run.
 func leaves(waitsFor ...string) func(p *plan.Plan, owner, pod *plan.Step) {
 	return func(p *plan.Plan, _, pod *plan.Step) {
 		p.Outcomes = append(p.Outcomes, plan.Outcome{Object: pod.Object.Identity, State: plan.Terminating, WaitsFor: waitsFor})
 	}
 }
 
-func TestWhatGoesAlong(t *testing.T) {
+func TestDeletionListsContents(t *testing.T) {
 	deleted := func(id string, o object.Object) plan.Step {
 		return plan.Step{ID: id, Action: collector.ActionDelete, Object: plan.Object{Identity: o.Identity}, Reason: said("why")}
 	}
-	along := func(o object.Object, with string) plan.Outcome {
+	contents := func(o object.Object, with string) plan.Outcome {
 		return plan.Outcome{Object: o.Identity, State: plan.Deleted, Follows: with}
 	}
 	p := &plan.Plan{
 		Steps: []plan.Step{deleted("1", Definition("widgets.example.com")), deleted("2", Definition("leaf")), deleted("3", Namespace("b")), deleted("4", Pod("b/z"))},
 		Outcomes: []plan.Outcome{
-			along(widget("a/x"), "1"), along(widget("a/y"), "1"), along(Pod("b/x"), "3"), along(Pod("b/z"), "3"),
+			contents(widget("a/x"), "1"), contents(widget("a/y"), "1"), contents(Pod("b/x"), "3"), contents(Pod("b/z"), "3"),
 			{Object: Pod("b/y").Identity, State: plan.Changed},
 		},
 	}

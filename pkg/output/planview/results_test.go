@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,6 +18,51 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
+func numbered(of ...[]plan.Step) *plan.Plan {
+	p := &plan.Plan{}
+	for _, some := range of {
+		for _, s := range some {
+			s.ID = fmt.Sprint(len(p.Steps) + 1)
+			p.Steps = append(p.Steps, s)
+		}
+	}
+	return p
+}
+
+func all(p *plan.Plan, status event.Status) []planview.Result {
+	var out []planview.Result
+	for _, s := range p.Steps {
+		out = append(out, planview.Result{Step: s.ID, Status: status})
+	}
+	return out
+}
+
+func TestRan(t *testing.T) {
+	p := numbered(stepsOf(3, collector.ActionDelete), stepsOf(2, collector.ActionUnlink), stepsOf(1, collector.ActionRemoveFinalizer), stepsOf(2, collector.ActionUnblock))
+	some := all(p, event.Done)
+	some[0].Status, some[3].Status, some[4].Status = event.Failed, event.Skipped, event.Failed
+	for name, c := range map[string]struct {
+		plan    *plan.Plan
+		results []planview.Result
+		elapsed time.Duration
+		want    string
+	}{
+		"all steps are done":      {p, all(p, event.Done), 31 * time.Second, "deleted 3, unlinked 2, unblocked 2, removed finalizer 1 in 31s"},
+		"some steps are not":      {p, some, 75 * time.Second, "deleted 2, unblocked 2, removed finalizer 1 in 75s; 1 skipped, 2 failed"},
+		"no step is":              {p, all(p, event.Failed), 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed"},
+		"it was interrupted":      {p, all(p, event.Done)[:1], time.Hour, "deleted 1 in 60m; 7 not started"},
+		"there was nothing to do": {numbered(), nil, 0, "nothing was changed in 0s"},
+		"a repair":                {numbered(stepsOf(2, plan.UpdateVersion)), []planview.Result{{Step: "1", Status: event.Done}, {Step: "2", Status: event.Skipped}}, time.Second, "updated 1 in 1s; 1 skipped"},
+		"an unknown action":       {numbered(stepsOf(1, "adopt")), []planview.Result{{Step: "1", Status: event.Done}}, time.Second, "adopt 1 in 1s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, planview.Ran(c.plan, c.results, c.elapsed)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
 func unfinished(t *testing.T, p *plan.Plan, results []planview.Result, mode color.Mode) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -26,13 +72,13 @@ func unfinished(t *testing.T, p *plan.Plan, results []planview.Result, mode colo
 	return out.String()
 }
 
-// sentences is a reason with a sentence of the test's own.
+// sentences is a reason with a given sentence.
 type sentences string
 
 func (w sentences) Message() string { return string(w) }
 
-func on(namespace, kind, name string, act collector.Action) []plan.Step {
-	return []plan.Step{{Action: act, Object: plan.Object{Identity: object.Identity{Kind: kind, Namespace: namespace, Name: name}}}}
+func on(namespace, kind, name string, action collector.Action) []plan.Step {
+	return []plan.Step{{Action: action, Object: plan.Object{Identity: object.Identity{Kind: kind, Namespace: namespace, Name: name}}}}
 }
 
 func TestUnfinished(t *testing.T) {
@@ -64,7 +110,7 @@ skipped  unlink            -          Node/n       it changed, and keeps its own
 		t.Errorf("the order of results matters (-want +got)\n%s", diff)
 	}
 	if got := unfinished(t, p, all(p, event.Done), color.Always); got != "" {
-		t.Errorf("got %s where all went well", got)
+		t.Errorf("got %s without failed or skipped steps", got)
 	}
 }
 
@@ -94,21 +140,21 @@ func TestManyUnfinishedSteps(t *testing.T) {
 		lines   int
 		has     []string
 	}{
-		"some that were skipped have a line each": {
+		"few skipped steps have a line each": {
 			numbered(many(10, "a")), said(numbered(many(10, "a")), event.Skipped, one), 10, []string{"Pod/a-0009"},
 		},
-		"many with one message share a line": {
+		"many steps with one message share a line": {
 			forty, said(forty, event.Skipped, one), 1, []string{"skipped  delete  a          Pod/a-0000 and 39 more  its owner is back"},
 		},
-		"they do so across namespaces, but not across acts": {
+		"they do so across namespaces, but not across stepsOf": {
 			mixed, said(mixed, event.Skipped, one), 2, []string{
 				"skipped  delete  *          Pod/a-0000 and 1,501 more  its owner is back", "skipped  unlink  c          Pod/c",
 			},
 		},
-		"of many messages the rest is counted": {
+		"beyond the limit, steps are counted": {
 			mixed, said(mixed, event.Skipped, each), 51, []string{"message 0049", "skipped                     … and 1,453 more"},
 		},
-		"those that failed have a line each, as far as there are lines": {
+		"failed steps have a line each, up to the limit": {
 			mixed, said(mixed, event.Failed, one), 51, []string{"Pod/a-0049", "failed                     … and 1,453 more"},
 		},
 	} {

@@ -11,9 +11,53 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestAPreviewSaysObjectByObjectWhatAnAcceptedGapLetsHappen(t *testing.T) {
+func TestAlarming(t *testing.T) {
+	gone, stays := Node("gone"), Deployment("kube-system/stays")
+	top := ConfigMap("shop/top", OwnedBy(gone))
+	for name, c := range map[string]struct {
+		objects []object.Object
+		want    []string
+	}{
+		"other objects are not critical": {[]object.Object{top, Pod("shop/x", OwnedBy(top))}, nil},
+		"objects in kube-system are, also in a cascade": {
+			[]object.Object{Pod("kube-system/x", OwnedBy(gone)), Pod("kube-system/y", OwnedBy(Pod("kube-system/x")))},
+			[]string{"Pod/x -n kube-system", "Pod/y -n kube-system"},
+		},
+		"an object that only loses a reference is not": {[]object.Object{stays, Pod("kube-system/x", OwnedBy(gone, stays))}, nil},
+		"volumes and claims are": {
+			[]object.Object{Object("v1", "PersistentVolume", "disk", OwnedBy(gone)), top, claim("shop/data", OwnedBy(top))},
+			[]string{"PersistentVolume/disk", "PersistentVolumeClaim/data -n shop"},
+		},
+		"namespaces and definitions are, with their contents": {
+			[]object.Object{
+				Namespace("doomed", OwnedBy(gone)), Pod("doomed/x"), claim("doomed/data"),
+				Definition("widgets.example.com", OwnedBy(gone)), widget("kube-system/w"),
+				Namespace("empty", OwnedBy(gone)),
+			},
+			[]string{
+				"CustomResourceDefinition/widgets.example.com: 1 object of its kind deleted along with it", "Widget/w -n kube-system",
+				"Namespace/doomed: 2 objects in it deleted along with it", "PersistentVolumeClaim/data -n doomed",
+				"Namespace/empty",
+			},
+		},
+		"a kind of the same name in another group is not": {[]object.Object{Object("example.com/v1", "Widget", "a/Namespace", OwnedBy(gone))}, nil},
+		"names are escaped": {
+			[]object.Object{Pod("kube-system/a\x1b[2Jb", OwnedBy(gone))}, []string{`Pod/a\x1b[2Jb -n kube-system`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := planview.Alarming(made(c.objects, Absent("v1", "Node", "gone")))
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAcceptedGapsListsStepsThatNeedThem(t *testing.T) {
 	step := func(action collector.Action, kind, namespace, name string, words ...string) plan.Step {
 		s := plan.Step{Action: action, AcceptedGaps: words}
 		s.Object.Identity = object.Identity{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
@@ -41,13 +85,13 @@ func TestAPreviewSaysObjectByObjectWhatAnAcceptedGapLetsHappen(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := planview.Accepted(p, 1, plain); len(got) != 3 || got[2] != "  and 3 more" {
-		t.Errorf("cut: %q", got)
+		t.Errorf("with a limit of 1: %q", got)
 	}
 	p.Steps = nil
 	if got := planview.Accepted(p, 10, plain); len(got) != 1 || got[0] != "Accepted although it could not be read: metrics.k8s.io, secrets. No action depends on it." {
-		t.Errorf("nothing rests on it: %q", got)
+		t.Errorf("without steps that need it: %q", got)
 	}
 	if got := planview.Accepted(&plan.Plan{}, 10, plain); got != nil {
-		t.Errorf("nothing was accepted: %q", got)
+		t.Errorf("without accepted gaps: %q", got)
 	}
 }
