@@ -10,13 +10,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Gaps warns in one line, without its line break, of what could not be read.
-// types is how many types were to be read. At most limit of the gaps are named,
-// all of them where limit is zero. It is empty when there are no gaps. cluster
-// is which of several it was; empty for the only one.
-//
-// A type that could not be read in several namespaces, for one reason, is
-// named once.
+// Gaps returns a warning in one line, without its line break, about what could not be
+// read, or an empty string if everything was. types is the number of types to read. At
+// most limit gaps are named; zero is no limit. cluster is the name of one of several
+// clusters, else empty. A type that could not be read in several namespaces for one reason
+// is named once.
 func Gaps(cluster string, gaps []snapshot.Gap, types, limit int) string {
 	what := unread(gaps, types, limit)
 	switch {
@@ -29,16 +27,16 @@ func Gaps(cluster string, gaps []snapshot.Gap, types, limit int) string {
 }
 
 func unread(gaps []snapshot.Gap, types, limit int) string {
-	searched := func(g snapshot.Gap) bool { return g.Namespace == snapshot.All }
-	unread := merge(slices.DeleteFunc(slices.Clone(gaps), searched))
+	search := func(g snapshot.Gap) bool { return g.Namespace == snapshot.All }
+	unread := merge(slices.DeleteFunc(slices.Clone(gaps), search))
 	if len(unread) == 0 {
-		return unsearched(len(gaps))
+		return notSearched(len(gaps))
 	}
 	if len(unread) == 1 && unread[0].Group == snapshot.All && unread[0].Reason == snapshot.NotInFile {
 		return fmt.Sprintf("the file holds %s only. Dependents of objects of other types are not judged.", wording.Count(types, "type"))
 	}
 	common, name := "", unreadable.String
-	if alike(unread) {
+	if sameNamespace(unread) {
 		common, name = fmt.Sprintf(" in namespace %s (%s)", escape.Short(unread[0].Namespace, textWidth), unread[0].Reason), unreadable.bare
 	}
 	var named []string
@@ -51,28 +49,29 @@ func unread(gaps []snapshot.Gap, types, limit int) string {
 	if more := len(unread) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("and %s more", wording.Thousands(more)))
 	}
-	return fmt.Sprintf("%s could not be read%s: %s. Their dependents are not judged.", counted(unread, types), common, strings.Join(named, ", "))
+	return fmt.Sprintf("%s could not be read%s: %s. Their dependents are not judged.", countTypes(unread, types), common, strings.Join(named, ", "))
 }
 
-// alike says whether several types could not be read in one namespace for one
-// reason, which then need not be said of each.
-func alike(unread []unreadable) bool {
+// sameNamespace reports whether several types could not be read, all in one namespace and
+// for one reason.
+func sameNamespace(unread []unreadable) bool {
 	first := unread[0]
 	return len(unread) > 1 && first.Namespace != "" && !slices.ContainsFunc(unread, func(u unreadable) bool {
 		return u.Namespace != first.Namespace || u.Reason != first.Reason || u.namespaces > 1
 	})
 }
 
-// unsearched warns of a search that failed in n types.
-func unsearched(n int) string {
+// notSearched returns a warning about types that could not be searched in other
+// namespaces.
+func notSearched(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s could not be searched in the other namespaces, so an owner that is called missing may live there.", wording.Count(n, "type"))
 }
 
-// Causes are what the server said of the gaps, a line each and at most limit of
-// them. A refusal or a type that a file does not hold needs no explanation.
+// Causes returns what the server said about gaps, in at most limit lines. Refusals, and
+// types that a file does not contain, need no explanation.
 func Causes(gaps []snapshot.Gap, limit int) []string {
 	var out []string
 	for _, u := range merge(gaps) {
@@ -86,7 +85,7 @@ func Causes(gaps []snapshot.Gap, limit int) []string {
 	return out
 }
 
-// unreadable is a gap, or several of one type that differ by namespace only.
+// unreadable is a gap, or several gaps that differ only in their namespace.
 type unreadable struct {
 	snapshot.Gap
 	namespaces int
@@ -98,14 +97,14 @@ func merge(gaps []snapshot.Gap) []unreadable {
 		single          bool
 		reason          snapshot.ErrorClass
 	}
-	place := map[key]int{}
+	index := map[key]int{}
 	var out []unreadable
 	for _, g := range gaps {
 		k := key{g.Group, g.Resource, g.Name != "", g.Reason}
-		i, seen := place[k]
+		i, seen := index[k]
 		if !seen {
 			i = len(out)
-			place[k] = i
+			index[k] = i
 			out = append(out, unreadable{Gap: g})
 		}
 		if g.Namespace == "" {
@@ -116,7 +115,7 @@ func merge(gaps []snapshot.Gap) []unreadable {
 	return out
 }
 
-// bare is the type alone.
+// bare returns the type alone.
 func (u unreadable) bare() string {
 	everywhere := u.Gap
 	everywhere.Namespace = ""
@@ -131,9 +130,9 @@ func (u unreadable) String() string {
 	return fmt.Sprintf("%s (%s)", escape.Short(what, textWidth), escape.Short(string(u.Reason), textWidth))
 }
 
-// counted says how many types could not be read, how many groups whose types are
-// not even known, and of how many types single owners could not.
-func counted(unread []unreadable, types int) string {
+// countTypes returns how many types could not be read, how many API groups could not be
+// discovered, and for how many types single owners could not be read.
+func countTypes(unread []unreadable, types int) string {
 	known, single, groups := map[[2]string]bool{}, map[[2]string]bool{}, map[string]bool{}
 	for _, u := range unread {
 		switch {

@@ -7,17 +7,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 )
 
-// Commands are the command lines that hints point to, as the user would type
-// them. An empty one is not hinted at.
+// Commands are the command lines that hints name. There is no hint for an empty one.
 type Commands struct {
 	Repair  string // repairs references
 	Preview string // shows what a pass of the collector would do
 	Explain string // explains one object
 }
 
-// Hints is a line of what to do next, without its line break: to repair
-// only where a finding can be repaired, to preview only where the collector will act.
-// It is empty when there is nothing to do.
+// Hints returns what to do next, in one line without its line break: repair if a finding
+// can be repaired, preview if the garbage collector will act. It returns an empty string
+// if there is nothing to do.
 func Hints(r *audit.Report, c Commands) string {
 	var repair, preview bool
 	for i := range r.Findings {

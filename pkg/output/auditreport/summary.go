@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// SummaryLine is the last line of an answer, without its line break: how much was found in how
-// much, which clusters gave no answer, and whether the scan was complete. types is how many
-// resource types were to be read; zero if that is unknown.
+// SummaryLine returns in one line, without its line break, how much was found in how many
+// objects, which clusters did not answer, and whether the scan was complete. types is the
+// number of types to read; zero if unknown.
 func SummaryLine(r *audit.Report, types int) string {
 	var found []string
 	for _, kind := range []struct {
@@ -35,8 +35,8 @@ func SummaryLine(r *audit.Report, types int) string {
 		wording.Count(r.Summary.Objects, "object"), wording.Count(r.Summary.References, "reference"), clusters(r.Clusters), scan(r, types))
 }
 
-// scan says whether the scan was complete, and how many types it read where the gaps tell:
-// not where they are of a whole API group, of a file, or of single owners only.
+// scan returns whether the scan was complete, and how many types it read, unless gaps hide
+// that: those of a whole API group, of a file, or of single owners only.
 func scan(r *audit.Report, types int) string {
 	unread := map[[2]string]bool{}
 	for _, g := range r.Gaps {
@@ -54,10 +54,11 @@ func scan(r *audit.Report, types int) string {
 		wording.Thousands(types-len(unread)), wording.Count(types, "resource type"))
 }
 
-// namedClusters is how many silent clusters are named.
-const namedClusters = 5
+// maxSilent is how many clusters without an answer are named.
+const maxSilent = 5
 
-// clusters says of how many the sum is, and which of them it is not; empty for the only one.
+// clusters returns how many clusters the report covers, and which did not answer; an empty
+// string if there is only one.
 func clusters(all []audit.Counts) string {
 	if all == nil {
 		return ""
@@ -70,7 +71,7 @@ func clusters(all []audit.Counts) string {
 	}
 	of := " of " + wording.Count(len(all)-len(silent), "cluster")
 	if len(silent) > 0 {
-		of += "; no answer from " + wording.List(silent, namedClusters)
+		of += "; no answer from " + wording.List(silent, maxSilent)
 	}
 	return of
 }

@@ -2,7 +2,7 @@ package color
 
 import "fmt"
 
-// Mode is the user's wish. It is a flag value.
+// Mode is the value of the flag --color.
 type Mode string
 
 // The modes.
@@ -12,7 +12,7 @@ const (
 	Never  Mode = "never"
 )
 
-// ParseMode reads a mode.
+// ParseMode returns the mode that s names.
 func ParseMode(s string) (Mode, error) {
 	switch m := Mode(s); m {
 	case Auto, Always, Never:
@@ -32,5 +32,5 @@ func (m *Mode) Set(s string) error {
 
 func (m *Mode) String() string { return string(*m) }
 
-// Type is what help texts call the value.
+// Type returns the name of the value in help texts.
 func (m *Mode) Type() string { return "when" }

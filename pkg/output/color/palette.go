@@ -11,9 +11,8 @@ type Palette struct {
 	red, yellow, green, faint, bold *color.Color
 }
 
-// New is the palette for one stream. isTerminal says whether the stream is one,
-// noColor whether the user's environment asks for no colour; both matter in
-// Auto only.
+// New returns the palette of an output stream. terminal reports whether it is a terminal,
+// noColor whether the environment asks for no colour; both matter only with Auto.
 func New(mode Mode, isTerminal, noColor bool) *Palette {
 	on := mode == Always || mode == Auto && isTerminal && !noColor
 	// An instance that is told overrules the library's global switch.
@@ -32,22 +31,22 @@ func New(mode Mode, isTerminal, noColor bool) *Palette {
 	}
 }
 
-// Goes is for what will be or was deleted.
+// Goes colours what is deleted.
 func (p *Palette) Goes(s string) string { return paint(p.red, s) }
 
-// Changes is for what will change, or waits.
+// Changes colours what changes or waits.
 func (p *Palette) Changes(s string) string { return paint(p.yellow, s) }
 
-// Stays is for what is kept.
+// Stays colours what is kept.
 func (p *Palette) Stays(s string) string { return paint(p.green, s) }
 
 // Dim is for context.
 func (p *Palette) Dim(s string) string { return paint(p.faint, s) }
 
-// Strong is for what was asked about.
+// Strong is for what the user asked about.
 func (p *Palette) Strong(s string) string { return paint(p.bold, s) }
 
-// Severity colours s by how grave a finding is.
+// Severity colours s according to the severity of a finding.
 func (p *Palette) Severity(grade audit.Severity, s string) string {
 	switch grade {
 	case audit.Error:
@@ -60,7 +59,7 @@ func (p *Palette) Severity(grade audit.Severity, s string) string {
 	return s
 }
 
-// paint leaves empty text empty, so that an empty cell stays one.
+// paint leaves empty text empty, so that an empty cell stays empty.
 func paint(c *color.Color, s string) string {
 	if s == "" {
 		return ""

@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// picture is what is drawn: vertices by UID, edges by their ends' places.
-type picture struct {
-	vertices []vertex
-	edges    []edge
+// drawing is what is drawn: nodes sorted by UID, and the edges between them.
+type drawing struct {
+	nodes []node
+	edges []edge
 }
 
-type vertex struct {
+type node struct {
 	uid                types.UID
 	gvk                schema.GroupVersionKind
 	namespace, name    string
@@ -27,47 +27,47 @@ type vertex struct {
 	virtual            bool
 }
 
-// edge leads from a dependent to an owner, by their places among the vertices.
+// edge leads from a dependent to an owner, by their indexes among the nodes.
 type edge struct {
 	dependent, owner int
-	fault            string // empty when any reference between the two is good
+	problem          string // empty when any reference between the two is good
 }
 
-// draw asks fault what is wrong with a reference; nil finds no fault.
-func draw(g *graph.Graph, nodes graph.Set, fault func(graph.Edge) string) picture {
-	drawn := drawnOf(g, nodes)
+// newDrawing returns the drawing of these nodes. problem may be nil.
+func newDrawing(g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string) drawing {
+	drawn := drawnNodes(g, nodes)
 	slices.SortFunc(drawn, func(a, b graph.Node) int { return cmp.Compare(g.UID(a), g.UID(b)) })
-	place := make(map[graph.Node]int, len(drawn))
-	var p picture
+	index := make(map[graph.Node]int, len(drawn))
+	var d drawing
 	for i, n := range drawn {
-		place[n] = i
-		p.vertices = append(p.vertices, vertexOf(g, n))
+		index[n] = i
+		d.nodes = append(d.nodes, nodeOf(g, n))
 	}
 	for i, n := range drawn {
 		for k, owner := range g.Owners(n) {
-			to, ok := place[owner]
+			to, ok := index[owner]
 			if !ok {
 				continue
 			}
 			e := edge{dependent: i, owner: to}
-			if fault != nil {
-				e.fault = fault(graph.Edge{Node: n, Index: k})
+			if problem != nil {
+				e.problem = problem(graph.Edge{Node: n, Index: k})
 			}
-			p.edges = append(p.edges, e)
+			d.edges = append(d.edges, e)
 		}
 	}
-	slices.SortFunc(p.edges, edge.compare)
-	p.edges = slices.CompactFunc(p.edges, func(a, b edge) bool { return a.dependent == b.dependent && a.owner == b.owner })
-	return p
+	slices.SortFunc(d.edges, edge.compare)
+	d.edges = slices.CompactFunc(d.edges, func(a, b edge) bool { return a.dependent == b.dependent && a.owner == b.owner })
+	return d
 }
 
 func (e edge) compare(o edge) int {
-	return cmp.Or(cmp.Compare(e.dependent, o.dependent), cmp.Compare(e.owner, o.owner), cmp.Compare(e.fault, o.fault))
+	return cmp.Or(cmp.Compare(e.dependent, o.dependent), cmp.Compare(e.owner, o.owner), cmp.Compare(e.problem, o.problem))
 }
 
-// drawnOf are the members with a reference or dependent
-// (docs/gc-semantics.md#debug-graph), and their absent owners.
-func drawnOf(g *graph.Graph, nodes graph.Set) []graph.Node {
+// drawnNodes returns the nodes with a reference or dependent (docs/gc-semantics.md#debug-
+// graph), and their missing owners.
+func drawnNodes(g *graph.Graph, nodes graph.Set) []graph.Node {
 	drawn := graph.NewSet(g)
 	for _, n := range nodes.Nodes() {
 		if len(g.Owners(n)) == 0 && len(g.Dependents(n)) == 0 {
@@ -83,20 +83,21 @@ func drawnOf(g *graph.Graph, nodes graph.Set) []graph.Node {
 	return drawn.Nodes()
 }
 
-func vertexOf(g *graph.Graph, n graph.Node) vertex {
+func nodeOf(g *graph.Graph, n graph.Node) node {
 	o := g.Object(n)
 	if o == nil {
-		return missing(g, n)
+		return missingNode(g, n)
 	}
-	return vertex{
+	return node{
 		uid: o.UID, gvk: o.GroupVersionKind(), namespace: o.Namespace, name: o.Name,
 		beingDeleted: o.Terminating(), deletingDependents: o.DeletingDependents(), virtual: g.Virtual(n),
 	}
 }
 
-// missing is drawn by the coordinates that its dependents claim. Where they
-// disagree the smallest claim is taken, so that the order of objects does not matter.
-func missing(g *graph.Graph, n graph.Node) vertex {
+// missingNode returns an owner that was not read, with the kind and name of its
+// references. If they differ, the smallest is taken, so that the order of objects does not
+// matter.
+func missingNode(g *graph.Graph, n graph.Node) node {
 	var claims []object.Reference
 	for _, e := range g.Dependents(n) {
 		claims = append(claims, g.Reference(e))
@@ -104,5 +105,5 @@ func missing(g *graph.Graph, n graph.Node) vertex {
 	claim := slices.MinFunc(claims, func(a, b object.Reference) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Name, b.Name))
 	})
-	return vertex{uid: g.UID(n), gvk: claim.GroupVersionKind(), name: claim.Name, missing: true}
+	return node{uid: g.UID(n), gvk: claim.GroupVersionKind(), name: claim.Name, missing: true}
 }

@@ -1,10 +1,6 @@
-// Package diagram draws owner graphs: as DOT, attribute for attribute what the garbage
-// collector's own debug endpoint serves (docs/gc-semantics.md#debug-graph), and as a
-// Mermaid flowchart to paste into a report.
-//
-// Both draw the nodes they are given: those that own or are owned, the absent
-// owners of drawn objects, and the references between them, each once. A
-// reference to an existing object outside the set is not drawn. Nothing that
-// came from a cluster can break out of its string. The output is the same for
-// the same graph, whatever order its objects have.
+// Package diagram draws owner graphs: as DOT, with the attributes of the garbage
+// collector's debug endpoint (docs/gc-semantics.md#debug-graph), and as a Mermaid
+// flowchart. It draws the given nodes that have an owner or a dependent, their missing
+// owners, and one edge between two nodes. The output depends only on the graph, not on the
+// order of its objects. Text from the cluster cannot leave its string.
 package diagram

@@ -10,35 +10,35 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
-// DOT writes the nodes for graphviz, with arrows from dependents to owners, in the
-// layout of the collector's debug endpoint (docs/gc-semantics.md#debug-graph), so that
-// the two can be compared. Unlike there an owner that was not read is drawn once.
+// DOT writes the nodes for Graphviz, with edges from dependents to owners, in the layout
+// of the garbage collector's debug endpoint (docs/gc-semantics.md#debug-graph), so that
+// the two can be compared. Unlike there, an owner that was not read is drawn once.
 func DOT(w io.Writer, g *graph.Graph, nodes graph.Set) error {
-	p := draw(g, nodes, nil)
+	d := newDrawing(g, nodes, nil)
 	out := bufio.NewWriter(w) // keeps the first error for Flush
 	fmt.Fprintln(out, "strict digraph full {")
-	if len(p.vertices) > 0 {
+	if len(d.nodes) > 0 {
 		fmt.Fprintln(out, "  // Node definitions.")
 	}
-	for _, v := range p.vertices {
+	for _, v := range d.nodes {
 		fmt.Fprintf(out, "  %q [\n", v.uid)
 		for _, a := range v.attributes() {
 			fmt.Fprintf(out, "    %s=%q\n", a[0], a[1])
 		}
 		fmt.Fprintln(out, "  ];")
 	}
-	if len(p.edges) > 0 {
+	if len(d.edges) > 0 {
 		fmt.Fprintln(out, "  // Edge definitions.")
 	}
-	for _, e := range p.edges {
-		fmt.Fprintf(out, "  %q -> %q;\n", p.vertices[e.dependent].uid, p.vertices[e.owner].uid)
+	for _, e := range d.edges {
+		fmt.Fprintf(out, "  %q -> %q;\n", d.nodes[e.dependent].uid, d.nodes[e.owner].uid)
 	}
 	fmt.Fprintln(out, "}")
 	return out.Flush()
 }
 
-// attributes are key and value, in the order of upstream's Attributes.
-func (v vertex) attributes() [][2]string {
+// attributes returns keys and values in the order of upstream's Attributes.
+func (v node) attributes() [][2]string {
 	return [][2]string{
 		{"label", v.label()},
 		{"group", v.gvk.Group},
@@ -54,7 +54,7 @@ func (v vertex) attributes() [][2]string {
 	}
 }
 
-func (v vertex) label() string {
+func (v node) label() string {
 	kind := v.gvk.Kind + "." + v.gvk.Version
 	if v.gvk.Group != "" {
 		kind += "." + v.gvk.Group

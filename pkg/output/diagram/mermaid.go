@@ -13,31 +13,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// Mermaid writes the nodes as a flowchart, a box per namespace, absent owners
-// and cluster-scoped objects outside. Its arrows lead from owner to dependent,
-// against those of DOT: a flowchart is read along its arrows, and what a
-// deletion does runs that way. Renderers refuse more than a few hundred edges
-// unless told otherwise.
-//
-// fault names what is wrong with a reference, in letters and hyphens, or answers
-// an empty string; nil finds no fault. A bad reference is a dotted arrow with its
-// fault on it: nothing runs along it.
-func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, fault func(graph.Edge) string) error {
-	p := draw(g, nodes, fault)
-	id := p.arrange()
+// Mermaid writes the nodes as a flowchart with a box for each namespace. Its edges lead
+// from owners to dependents, as a deletion does. problem returns the audit rule that
+// reports a reference, or an empty string; it may be nil. A reference with a problem is a
+// dotted arrow. Most renderers refuse more than a few hundred edges.
+func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, problem func(graph.Edge) string) error {
+	d := newDrawing(g, nodes, problem)
+	id := d.sortByNamespace()
 	out := bufio.NewWriter(w) // keeps the first error for Flush
 	fmt.Fprintln(out, "flowchart LR")
 	for _, class := range []struct{ name, style string }{
 		{missingClass, "stroke:#cc0000,stroke-dasharray:5 5"},
 		{terminatingClass, "stroke:#cc8800,stroke-width:3px"},
 	} {
-		if slices.ContainsFunc(p.vertices, func(v vertex) bool { return v.class() == class.name }) {
+		if slices.ContainsFunc(d.nodes, func(v node) bool { return v.class() == class.name }) {
 			fmt.Fprintf(out, "  classDef %s %s\n", class.name, class.style)
 		}
 	}
 	indent, boxes := "  ", 0
-	for i, v := range p.vertices {
-		if v.namespace != "" && (i == 0 || p.vertices[i-1].namespace != v.namespace) {
+	for i, v := range d.nodes {
+		if v.namespace != "" && (i == 0 || d.nodes[i-1].namespace != v.namespace) {
 			fmt.Fprintf(out, "  subgraph s%d[\"%s\"]\n", boxes, label("namespace "+v.namespace))
 			indent = "    "
 			boxes++
@@ -47,52 +42,52 @@ func Mermaid(w io.Writer, g *graph.Graph, nodes graph.Set, fault func(graph.Edge
 			fmt.Fprintf(out, ":::%s", class)
 		}
 		fmt.Fprintln(out)
-		if v.namespace != "" && (i == len(p.vertices)-1 || p.vertices[i+1].namespace != v.namespace) {
+		if v.namespace != "" && (i == len(d.nodes)-1 || d.nodes[i+1].namespace != v.namespace) {
 			fmt.Fprintln(out, "  end")
 			indent = "  "
 		}
 	}
-	slices.SortFunc(p.edges, func(a, b edge) int {
+	slices.SortFunc(d.edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(id[a.owner], id[b.owner]), cmp.Compare(id[a.dependent], id[b.dependent]))
 	})
-	for _, e := range p.edges {
+	for _, e := range d.edges {
 		arrow := "-->"
-		if e.fault != "" {
-			arrow = "-.->|" + e.fault + "|"
+		if e.problem != "" {
+			arrow = "-.->|" + e.problem + "|"
 		}
 		fmt.Fprintf(out, "  n%d %s n%d\n", id[e.owner], arrow, id[e.dependent])
 	}
 	return out.Flush()
 }
 
-// arrange puts the vertices in the order of a flowchart, by namespace first, and
-// answers the new place of each old one.
-func (p *picture) arrange() []int {
-	old := make([]int, len(p.vertices))
+// sortByNamespace puts the nodes in the order of a flowchart, and returns the new index of
+// each old one.
+func (d *drawing) sortByNamespace() []int {
+	old := make([]int, len(d.nodes))
 	for i := range old {
 		old[i] = i
 	}
 	slices.SortFunc(old, func(i, j int) int {
-		a, b := p.vertices[i], p.vertices[j]
+		a, b := d.nodes[i], d.nodes[j]
 		return cmp.Or(
 			cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.gvk.Kind, b.gvk.Kind),
 			cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid))
 	})
-	place, vertices := make([]int, len(old)), make([]vertex, len(old))
-	for i, was := range old {
-		place[was], vertices[i] = i, p.vertices[was]
+	index, nodes := make([]int, len(old)), make([]node, len(old))
+	for to, from := range old {
+		index[from], nodes[to] = to, d.nodes[from]
 	}
-	p.vertices = vertices
-	return place
+	d.nodes = nodes
+	return index
 }
 
-// The classes of vertices out of the ordinary.
+// The classes of nodes out of the ordinary.
 const (
 	missingClass     = "missing"
 	terminatingClass = "terminating"
 )
 
-func (v vertex) class() string {
+func (v node) class() string {
 	switch {
 	case v.missing:
 		return missingClass
@@ -103,7 +98,7 @@ func (v vertex) class() string {
 }
 
 // caption says in words what the class says in colour.
-func (v vertex) caption() string {
+func (v node) caption() string {
 	text := label(v.gvk.Kind + "/" + v.name)
 	switch {
 	case v.missing:
@@ -116,14 +111,14 @@ func (v vertex) caption() string {
 	return text
 }
 
-// longest is the longest label: a kind and a name as long as they can be.
-const longest = 63 + len("/") + 253
+// maxLabel is the length of the longest valid kind and name.
+const maxLabel = 63 + len("/") + 253
 
-// label is text for a quoted Mermaid string. Whatever could mean something to
-// Mermaid, to Markdown or to HTML becomes an entity by number.
+// label returns text for a quoted Mermaid string. What could have a meaning in Mermaid,
+// Markdown or HTML becomes a numeric entity.
 func label(s string) string {
 	var out strings.Builder
-	for _, r := range escape.Short(s, longest) {
+	for _, r := range escape.Short(s, maxLabel) {
 		switch {
 		case r == '"':
 			out.WriteString("#quot;")

@@ -1,13 +1,8 @@
-// Package escape makes visible what a cluster could hide in a string.
-//
-// Names, kinds and messages come from whoever may write to the cluster. An
-// owner reference's name is not validated by the API server at all, so it may
-// hold an escape sequence, a line break that forges a row, or characters that
-// reverse or hide what stands next to them. Every printer passes such strings
-// through here before they meet a terminal.
-//
-// What is hidden is decided in one place (Hidden) for every form of output:
-// text, JSON and YAML. Escapes look like Go's: \n, \x1b, \u202e, \U000e0001.
-// A backslash is not escaped, so the text form is for reading only; JSON and
-// YAML decode to the value they had.
+// Package escape makes hidden characters visible. Names, kinds and messages come from
+// anyone who may write to the cluster. The API server does not validate the name in an
+// owner reference at all, so it may contain a terminal escape sequence, a line break that
+// forges a row, or characters that reverse or hide others. Hidden decides for text, JSON
+// and YAML what is escaped. Escapes look like those of Go: \n, \x1b, \u202e, \U000e0001.
+// Text does not escape the backslash, so it is only for reading; JSON and YAML decode to
+// the original value.
 package escape

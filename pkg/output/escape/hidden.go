@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden says whether a character acts on a terminal, or shows nothing: a
-// control, a line or paragraph separator, a format character (bidi, zero-width,
-// tags), a variation selector, a filler, or one that is not assigned. Letters,
-// marks, numbers, punctuation, symbols and spaces of any script are not.
+// Hidden reports whether a character acts on a terminal or shows nothing: a control, a
+// line or paragraph separator, a format character (bidi, zero-width, tags), a variation
+// selector, a filler, or one that is not assigned.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x7f:
@@ -22,8 +21,8 @@ func Hidden(r rune) bool {
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// next is the first character of s, its length, and whether it must be escaped.
-// An invalid byte must, on its own: 0x9b alone begins a sequence on some terminals.
+// next returns the first character of s, its length, and whether it must be escaped. An
+// invalid byte must: 0x9b alone begins a sequence on some terminals.
 func next[T string | []byte](s T) (r rune, size int, escape bool) {
 	if c := s[0]; c < utf8.RuneSelf {
 		return rune(c), 1, Hidden(rune(c))
@@ -33,7 +32,7 @@ func next[T string | []byte](s T) (r rune, size int, escape bool) {
 	return r, size, r == utf8.RuneError && size == 1 || Hidden(r)
 }
 
-// first is the index of the first character that must be escaped, or len(s).
+// first returns the index of the first character that must be escaped, or len(s).
 func first[T string | []byte](s T) int {
 	for i := 0; i < len(s); {
 		_, size, escape := next(s[i:])

@@ -1,10 +1,8 @@
 package escape
 
-// JSON is an encoded JSON document with everything Hidden as \u escapes, so
-// that it decodes to the same value and can be shown on a terminal.
-// encoding/json escapes controls below U+0020 only. Line breaks and tabs pass:
-// in a valid document they stand between values. A document without anything
-// hidden is returned as it is.
+// JSON returns a JSON document with everything hidden as \u escapes, so that it decodes to
+// the same value and can be shown on a terminal. encoding/json escapes only controls below
+// U+0020. Line breaks and tabs stay, as they are outside of values.
 func JSON(document []byte) []byte {
 	i := firstInJSON(document)
 	if i == len(document) {

@@ -2,9 +2,9 @@ package escape
 
 import "fmt"
 
-// Short is Terminal(s), cut to at most limit characters. A cut never falls into
-// an escape and is marked with the length of s, as in "abc…(102400 bytes)";
-// the mark is not counted. It reads no more of s than it shows.
+// Short returns Terminal(s), cut to at most limit characters. A cut never splits an escape
+// and is marked with the length of s, as in "abc…(102400 bytes)"; the mark is not counted.
+// Short reads no more of s than it shows.
 func Short(s string, limit int) string {
 	shown := 0
 	for i := 0; i < len(s); {

@@ -2,9 +2,8 @@ package escape
 
 import "unicode/utf8"
 
-// Terminal is s with everything Hidden, line breaks and tabs included, and
-// every invalid byte made visible. Other text is unchanged and costs no
-// allocation. Escaping twice is escaping once.
+// Terminal returns s with everything hidden, including line breaks and tabs, and every
+// invalid byte made visible. Escaping twice is the same as escaping once.
 func Terminal(s string) string {
 	i := first(s)
 	if i == len(s) {
@@ -26,8 +25,8 @@ func Terminal(s string) string {
 
 const hex = "0123456789abcdef"
 
-// appendText appends the escape of r. raw is its first byte, which is what is
-// shown of an invalid one.
+// appendText appends the escape of r. raw is its first byte, which is shown if it is
+// invalid.
 func appendText(out []byte, r rune, raw byte) []byte {
 	switch {
 	case r == '\n':

@@ -5,19 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Writer escapes what it is given like Terminal, except that line breaks and
-// tabs pass, and writes it to w. It is for text whose layout is the user's own,
-// such as a template's output.
-//
-// A character may be split between two writes; Close writes what is left of an
-// incomplete one, and does not close w. It is not safe for concurrent use.
+// Writer returns a writer that escapes text like Terminal, except line breaks and tabs,
+// and writes it to w. It is for text with a layout by the user, such as the output of a
+// template. A character may be split between two writes. Close writes an incomplete
+// character and does not close w. It is not safe for concurrent use.
 func Writer(w io.Writer) io.WriteCloser {
 	return &writer{to: w, escape: appendLines}
 }
 
-// JSONWriter escapes the JSON documents that it is given, as JSON does, and writes them
-// to w. A character may be split between two writes; Close writes what is left of an
-// incomplete one, and does not close w. It is not safe for concurrent use.
+// JSONWriter returns a writer that escapes JSON documents like JSON and writes them to w.
+// In all else it is like Writer.
 func JSONWriter(w io.Writer) io.WriteCloser {
 	return &writer{to: w, escape: func(out, in []byte) []byte { return append(out, JSON(in)...) }}
 }
@@ -58,7 +55,7 @@ func (w *writer) write(in []byte) error {
 	return err
 }
 
-// appendLines appends text that is escaped, save for its line breaks and tabs.
+// appendLines appends text that is escaped, except line breaks and tabs.
 func appendLines(out, in []byte) []byte {
 	for len(in) > 0 {
 		r, size, escape := next(in)
@@ -72,8 +69,7 @@ func appendLines(out, in []byte) []byte {
 	return out
 }
 
-// wholeCharacters is the length of b without a last character that more bytes
-// could complete.
+// wholeCharacters returns the length of b without an incomplete last character.
 func wholeCharacters(b []byte) int {
 	for i := len(b) - 1; i >= 0 && i >= len(b)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {

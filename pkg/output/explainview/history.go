@@ -9,39 +9,39 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// traces are what still tells of an object: who names it, and the Events.
-func (p *page) traces() {
-	for i, n := range p.answer.ReferencedBy {
-		if i == mostNamed {
-			p.line("referenced by", fmt.Sprintf("… and %s", wording.Count(len(p.answer.ReferencedBy)-i, "more reference")))
+// history writes which references and Events mention the object.
+func (w *answerWriter) history() {
+	for i, n := range w.answer.ReferencedBy {
+		if i == maxNames {
+			w.line("referenced by", fmt.Sprintf("… and %s", wording.Count(len(w.answer.ReferencedBy)-i, "more reference")))
 			break
 		}
-		said := p.place(n.Object)
-		if p.Wide {
-			said += ", as " + text(n.Reference.APIVersion) + ", UID " + text(n.Reference.UID)
+		line := w.located(n.Object)
+		if w.view.Wide {
+			line += ", as " + text(n.Reference.APIVersion) + ", UID " + text(n.Reference.UID)
 		}
-		p.line("referenced by", said)
+		w.line("referenced by", line)
 	}
-	for _, e := range p.answer.Events {
-		p.line("event", p.event(e))
+	for _, e := range w.answer.Events {
+		w.line("event", w.event(e))
 	}
 }
 
-func (p *page) event(e explain.Event) string {
-	said := []string{}
+func (w *answerWriter) event(e explain.Event) string {
+	var parts []string
 	if !e.Last.IsZero() {
-		said = append(said, age(p.Taken.Sub(e.Last))+" ago")
+		parts = append(parts, age(w.view.Taken.Sub(e.Last))+" ago")
 	}
-	said = append(said, text(e.Type), text(e.Reason))
+	parts = append(parts, text(e.Type), text(e.Reason))
 	if e.Source != "" {
-		said = append(said, "from "+text(e.Source))
+		parts = append(parts, "from "+text(e.Source))
 	}
 	if e.Count > 1 {
-		said = append(said, wording.Thousands(e.Count)+" times")
+		parts = append(parts, wording.Thousands(e.Count)+" times")
 	}
-	said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
-	line := strings.Join(said, ", ") + ": " + sentence(e.Message)
-	if p.Wide && e.UID != "" {
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	line := strings.Join(parts, ", ") + ": " + sentence(e.Message)
+	if w.view.Wide && e.UID != "" {
 		line += " (UID " + text(e.UID) + ")"
 	}
 	return line

@@ -9,10 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// Meaning explains a verdict in a few words.
+// Meaning returns what a verdict means in a few words.
 func Meaning(v collector.Verdict) string { return meanings[v] }
 
-// meanings explain the verdicts to whoever reads them for the first time.
 var meanings = map[collector.Verdict]string{
 	collector.Solid:        "the owner exists",
 	collector.Dangling:     "the owner does not exist",
@@ -22,8 +21,8 @@ var meanings = map[collector.Verdict]string{
 	collector.Unknown:      "the owner could not be verified",
 }
 
-func (p *page) reference(i int) {
-	r := &p.answer.References[i]
+func (w *answerWriter) reference(i int) {
+	r := &w.answer.References[i]
 	var flags []string
 	if r.Controller {
 		flags = append(flags, "controller")
@@ -31,37 +30,37 @@ func (p *page) reference(i int) {
 	if r.BlockOwnerDeletion {
 		flags = append(flags, "blocking")
 	}
-	said := escape.Short(r.Kind+"/"+r.Name, nameWidth)
+	shown := escape.Short(r.Kind+"/"+r.Name, nameWidth)
 	if len(flags) > 0 {
-		said += " (" + strings.Join(flags, ", ") + ")"
+		shown += " (" + strings.Join(flags, ", ") + ")"
 	}
-	p.label = ""
-	p.line(fmt.Sprintf("owner %d of %d", i+1, len(p.answer.References)), said+"   "+p.verdict(r.Verdict))
+	w.label = ""
+	w.line(fmt.Sprintf("owner %d of %d", i+1, len(w.answer.References)), shown+"   "+w.verdict(r.Verdict))
 	for _, e := range r.Evidence {
-		p.more(p.Palette.Dim(sentence(e)))
+		w.more(w.view.Palette.Dim(sentence(e)))
 	}
-	if !p.Wide {
+	if !w.view.Wide {
 		return
 	}
-	p.more(text(r.APIVersion) + ", UID " + text(r.UID))
+	w.more(text(r.APIVersion) + ", UID " + text(r.UID))
 	for _, other := range []struct {
 		what string
 		who  *object.Identity
 	}{{"has that UID", r.UIDHolder}, {"has that name", r.NameHolder}} {
 		if other.who != nil && string(other.who.UID)+other.who.Name+other.who.Kind != r.UID+r.Name+r.Kind {
-			p.more(fmt.Sprintf("%s %s: %s, UID %s", identity(*other.who), other.what, text(other.who.APIVersion), text(string(other.who.UID))))
+			w.more(fmt.Sprintf("%s %s: %s, UID %s", identity(*other.who), other.what, text(other.who.APIVersion), text(string(other.who.UID))))
 		}
 	}
 }
 
-func (p *page) verdict(v collector.Verdict) string {
-	said := text(string(v)) + ": " + Meaning(v)
+func (w *answerWriter) verdict(v collector.Verdict) string {
+	shown := text(string(v)) + ": " + Meaning(v)
 	switch v {
 	case collector.Solid:
-		return p.Palette.Stays(said)
+		return w.view.Palette.Stays(shown)
 	case collector.Dangling:
-		return p.Palette.Goes(said)
+		return w.view.Palette.Goes(shown)
 	case collector.Waiting, collector.Unresolvable, collector.ScopeError, collector.Unknown:
 	}
-	return p.Palette.Changes(said)
+	return w.view.Palette.Changes(shown)
 }

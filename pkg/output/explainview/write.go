@@ -20,51 +20,51 @@ import (
 // View says how answers are written.
 type View struct {
 	Palette *color.Palette
-	Wide    bool      // with UIDs
-	Taken   time.Time // the moment that ages are measured from
-	// Command puts the words of a command together, to be pasted into the shell of who
-	// reads it: phrase.Command or phrase.CommandOnWindows.
+	Wide    bool      // show UIDs
+	Taken   time.Time // when the scan was made; ages are measured from it
+	// Command joins the words of a command line for the user's shell: wording.Command or
+	// wording.CommandOnWindows.
 	Command func(words ...string) string
 }
 
-// How much of what came from the cluster is shown. A real sentence fits.
+// Limits on the characters shown of a string from the cluster, and on the lines of a list.
 const (
 	sentenceWidth = 1200
 	nameWidth     = 400
 	textWidth     = 200
-	mostLinks     = 8 // of a chain
-	mostNamed     = 8
+	maxLinks      = 8
+	maxNames      = 8
 )
 
-// Write writes one answer. It ends with a line break.
-func (v View) Write(w io.Writer, a *explain.Answer) error {
-	p := &page{View: v, answer: a}
-	p.headline()
+// Write writes one answer, with a line break at the end.
+func (v View) Write(out io.Writer, a *explain.Answer) error {
+	w := &answerWriter{view: v, answer: a}
+	w.headline()
 	for i := range a.References {
-		p.reference(i)
+		w.reference(i)
 	}
 	for _, f := range a.Finalizers {
-		p.line("finalizer", text(f.Name)+": "+text(f.Controller))
+		w.line("finalizer", text(f.Name)+": "+text(f.Controller))
 	}
 	for _, s := range a.Next {
-		p.line("next", sentence(s))
+		w.line("next", sentence(s))
 	}
-	p.chain()
-	p.along()
-	p.traces()
+	w.chain()
+	w.cascade()
+	w.history()
 	for _, s := range a.Caveats {
-		p.line("note", v.Palette.Changes(sentence(s)))
+		w.line("note", v.Palette.Changes(sentence(s)))
 	}
-	p.remedies()
-	_, err := w.Write(p.out.Bytes())
+	w.suggestions()
+	_, err := out.Write(w.out.Bytes())
 	return err
 }
 
-type page struct {
-	View
+type answerWriter struct {
+	view   View
 	answer *explain.Answer
 	out    bytes.Buffer
-	label  string // of the line above
+	label  string // of the previous line
 }
 
 func sentence(s string) string { return escape.Short(s, sentenceWidth) }
@@ -73,95 +73,95 @@ func text(s string) string { return escape.Short(s, textWidth) }
 
 func identity(i object.Identity) string { return escape.Short(i.String(), nameWidth) }
 
-// line writes one fact under its label, which is not said twice in a row.
-func (p *page) line(label, what string) {
+// line writes a fact after its label. A label is not repeated on the next line.
+func (w *answerWriter) line(label, what string) {
 	shown := label
-	if label == p.label {
+	if label == w.label {
 		shown = ""
 	}
-	p.label = label
-	fmt.Fprintf(&p.out, "  %-13s %s\n", shown, what)
+	w.label = label
+	fmt.Fprintf(&w.out, "  %-13s %s\n", shown, what)
 }
 
-// more writes what belongs to the fact above.
-func (p *page) more(what string) { fmt.Fprintf(&p.out, "     %s\n", what) }
+// more writes further text on the fact above.
+func (w *answerWriter) more(what string) { fmt.Fprintf(&w.out, "     %s\n", what) }
 
-func (p *page) headline() {
-	said := sentence(p.answer.Headline)
-	switch p.answer.Consequence {
+func (w *answerWriter) headline() {
+	shown := sentence(w.answer.Headline)
+	switch w.answer.Consequence {
 	case collector.ConsequenceDelete:
-		said = p.Palette.Goes(said)
+		shown = w.view.Palette.Goes(shown)
 	case collector.ConsequenceUnlink, collector.ConsequenceStuck, collector.ConsequenceUnknown:
-		said = p.Palette.Changes(said)
-	case collector.ConsequenceNone: // it may go all the same, deleted by others
+		shown = w.view.Palette.Changes(shown)
+	case collector.ConsequenceNone: // others may still delete it
 	}
-	p.out.WriteString(said + "\n")
-	if p.Wide && p.answer.Object.UID != "" {
-		p.more(text(p.answer.Object.APIVersion) + ", UID " + text(string(p.answer.Object.UID)))
+	w.out.WriteString(shown + "\n")
+	if w.view.Wide && w.answer.Object.UID != "" {
+		w.more(text(w.answer.Object.APIVersion) + ", UID " + text(string(w.answer.Object.UID)))
 	}
 }
 
-// chain names what the object waits for, and what that waits for. Of a very long
-// chain it shows the beginning and the end.
-func (p *page) chain() {
-	links := p.answer.WaitsFor
+// chain writes what the object waits for. Of a very long chain it writes the beginning and
+// the end.
+func (w *answerWriter) chain() {
+	links := w.answer.WaitsFor
 	for i, l := range links {
-		if hidden := len(links) - mostLinks; hidden > 0 && i == mostLinks-1 {
-			p.line("waits for", fmt.Sprintf("… %s more, ending with:", wording.Thousands(hidden)))
-		} else if hidden > 0 && i >= mostLinks && i < len(links)-1 {
+		if hidden := len(links) - maxLinks; hidden > 0 && i == maxLinks-1 {
+			w.line("waits for", fmt.Sprintf("… %s more, ending with:", wording.Thousands(hidden)))
+		} else if hidden > 0 && i >= maxLinks && i < len(links)-1 {
 			continue
 		}
-		p.line("waits for", p.place(l.Object)+": "+p.Palette.Changes(sentence(l.Sentence)))
+		w.line("waits for", w.located(l.Object)+": "+w.view.Palette.Changes(sentence(l.Sentence)))
 	}
 }
 
-// place is an object, with its namespace where that is another than the one at hand.
-func (p *page) place(i object.Identity) string {
-	said := identity(i)
-	if i.Namespace != "" && i.Namespace != p.answer.Object.Namespace {
-		said += " -n " + text(i.Namespace)
+// located returns an object, with its namespace if it is not that of the explained object.
+func (w *answerWriter) located(i object.Identity) string {
+	shown := identity(i)
+	if i.Namespace != "" && i.Namespace != w.answer.Object.Namespace {
+		shown += " -n " + text(i.Namespace)
 	}
-	return said
+	return shown
 }
 
-func (p *page) along() {
-	a := p.answer.Cascade
+func (w *answerWriter) cascade() {
+	a := w.answer.Cascade
 	if a == nil {
 		return
 	}
 	if a.Objects == 0 {
-		p.line("cascade", "nothing else is deleted")
+		w.line("cascade", "nothing else is deleted")
 		return
 	}
-	begin := "deleting it also deletes "
-	if p.answer.Consequence == collector.ConsequenceDelete {
-		begin = "also deletes "
+	prefix := "deleting it also deletes "
+	if w.answer.Consequence == collector.ConsequenceDelete {
+		prefix = "also deletes "
 	}
 	var kinds []string
 	for _, k := range a.Kinds {
 		kinds = append(kinds, wording.Count(k.Objects, text(k.Kind)))
 	}
-	p.line("cascade", p.Palette.Goes(begin+strings.Join(kinds, ", ")))
+	w.line("cascade", w.view.Palette.Goes(prefix+strings.Join(kinds, ", ")))
 	var claims []string
 	for _, c := range a.Claims {
-		claims = append(claims, p.place(c))
+		claims = append(claims, w.located(c))
 	}
 	if len(claims) > 0 {
-		p.more(p.Palette.Goes(wording.List(claims, mostNamed)))
+		w.more(w.view.Palette.Goes(wording.List(claims, maxNames)))
 	}
 }
 
-func (p *page) remedies() {
-	for _, r := range p.answer.Suggestions {
-		p.line("you can", sentence(r.Sentence))
+func (w *answerWriter) suggestions() {
+	for _, r := range w.answer.Suggestions {
+		w.line("you can", sentence(r.Sentence))
 		if len(r.Command) > 0 {
-			fmt.Fprintf(&p.out, "%18s%s\n", "", p.Palette.Strong(escape.Short(p.Command(r.Command...), sentenceWidth)))
+			fmt.Fprintf(&w.out, "%18s%s\n", "", w.view.Palette.Strong(escape.Short(w.view.Command(r.Command...), sentenceWidth)))
 		}
 	}
 }
 
-// WriteAll writes every answer, and on a last line when and where the scan was
-// made, and whether it was complete.
+// WriteAll writes every answer, then a line that says when and where the scan was made,
+// and whether it was complete.
 func (v View) WriteAll(w io.Writer, e *explain.Explanation, server string) error {
 	for i, a := range e.Answers {
 		if i > 0 {
@@ -173,13 +173,13 @@ func (v View) WriteAll(w io.Writer, e *explain.Explanation, server string) error
 			return err
 		}
 	}
-	said := wording.Scan(e.Complete)
-	if server != "" { // what kubectl wrote to a file knows neither
-		said = fmt.Sprintf("Scanned at %s on a server %s. %s", v.Taken.UTC().Format(time.RFC3339), text(server), said)
+	shown := wording.Scan(e.Complete)
+	if server != "" { // a file written by kubectl has neither
+		shown = fmt.Sprintf("Scanned at %s on a server %s. %s", v.Taken.UTC().Format(time.RFC3339), text(server), shown)
 	}
-	_, err := fmt.Fprintln(w, said)
+	_, err := fmt.Fprintln(w, shown)
 	return err
 }
 
-// age is how kubectl writes one. What a clock ahead of ours says is now.
+// age returns a duration as kubectl writes ages. A time after the scan is now.
 func age(d time.Duration) string { return duration.HumanDuration(max(d, 0)) }

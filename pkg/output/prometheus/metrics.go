@@ -10,9 +10,9 @@ import (
 
 const prefix = "kubectl_gc_"
 
-// families are all metrics of a cluster, in the order of printing.
-func families(rules []string) []family {
-	return []family{
+// metrics returns all metrics of a cluster, in the order of their output.
+func metrics(rules []string) []metric {
+	return []metric{
 		{
 			prefix + "audit_findings", "Findings, by rule and severity. Of every rule that was judged by, also where it is 0.",
 			func(c audit.Cluster) []series { return findings(c, rules) }, nil,

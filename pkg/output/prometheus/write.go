@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// family is all series of one name. All are gauges: each is what one scan found.
-type family struct {
+// metric is all series of one name. All are gauges.
+type metric struct {
 	name, help string
 	of         func(audit.Cluster) []series // of a cluster that answered
 	silent     func(audit.Cluster) []series // of one that did not; nil for none
@@ -25,11 +25,11 @@ type series struct {
 
 type label struct{ name, value string }
 
-// Write writes what was found in each cluster. rules are the ids of those that judged,
-// and version is this program's. One cluster, which has no name, has no label cluster.
+// Write writes the metrics of each cluster. rules are the IDs of the rules that were
+// checked, version is that of this program. A cluster without a name has no label cluster.
 func Write(w io.Writer, clusters []audit.Cluster, rules []string, version string) error {
 	var out bytes.Buffer
-	for _, f := range families(rules) {
+	for _, f := range metrics(rules) {
 		var lines bytes.Buffer
 		for _, c := range clusters {
 			of := f.of
@@ -75,8 +75,7 @@ func (s series) write(out *bytes.Buffer, name string) {
 	out.WriteString(" " + s.value + "\n")
 }
 
-// value is text as the format wants it between quotes. What is hidden in it is made
-// visible first, so that neither a dashboard nor a terminal is deceived.
+// value returns text as the format has it between quotes, with hidden characters escaped.
 func value(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(escape.Terminal(text))
 }

@@ -1,9 +1,5 @@
-// Package sarif writes an audit as a SARIF 2.1.0 log, for code scanners and
-// dashboards.
-//
-// The log is the same for the same report: no time, no random id. All rules are
-// described, also those that found nothing. Text from the cluster is escaped,
-// and can neither form a link nor a placeholder. The few elements that are
-// needed are structs of this package: the library that models all of SARIF
-// brings a JSON-schema engine along, and serves the tests instead.
+// Package sarif writes an audit as a SARIF 2.1.0 log. Equal reports give equal logs: there
+// is no time and no random ID. All rules are described. Text from the cluster is escaped
+// and can form neither a link nor a placeholder. The log uses structs of its own, as the
+// library for SARIF brings a JSON schema engine; the tests use it.
 package sarif

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// locationOf places an object: logically by namespace/Kind/name, and, since
-// scanners ask for a file and line, at the first line of a file so called. Of
-// several clusters, that of the object stands before both.
+// locationOf returns the location of an object: the logical one is namespace/Kind/name; as
+// scanners require a file and a line, the physical one is the first line of a file of that
+// name. With several clusters, the cluster comes first.
 func locationOf(cluster string, o object.Identity) location {
 	name := o.String()
 	if o.Namespace != "" {
@@ -23,16 +23,15 @@ func locationOf(cluster string, o object.Identity) location {
 	return location{
 		PhysicalLocation: physicalLocation{ArtifactLocation: artifactLocation{URI: pathOf(cluster, o)}, Region: region{StartLine: 1}},
 		LogicalLocations: []logicalLocation{{
-			Name: escape.Short(o.Name, longest), FullyQualifiedName: escape.Short(name, longest), Kind: "resource",
+			Name: escape.Short(o.Name, maxText), FullyQualifiedName: escape.Short(name, maxText), Kind: "resource",
 		}},
 	}
 }
 
-// clusterScoped stands where a namespace would: no namespace can have this name.
+// clusterScoped replaces the namespace. No namespace can have this name.
 const clusterScoped = "_cluster"
 
-// pathOf is a relative URI of exactly three segments that lead nowhere else, or of
-// four where there is a cluster.
+// pathOf returns a relative URI of exactly three segments, or four with a cluster.
 func pathOf(cluster string, o object.Identity) string {
 	namespace := o.Namespace
 	if namespace == "" {
@@ -44,7 +43,7 @@ func pathOf(cluster string, o object.Identity) string {
 	}
 	var segments []string
 	for _, s := range names {
-		if s = url.PathEscape(escape.Short(s, longest)); s == "" || s == "." || s == ".." {
+		if s = url.PathEscape(escape.Short(s, maxText)); s == "" || s == "." || s == ".." {
 			s = "_" + s
 		}
 		// A colon in the first segment would make a scheme of it.

@@ -82,7 +82,7 @@ type logicalLocation struct {
 	Kind               string `json:"kind"`
 }
 
-// properties are what SARIF has no element for, as in the JSON report.
+// properties are fields of the JSON report for which SARIF has no element.
 type properties struct {
 	Cluster     string `json:"cluster,omitempty"`
 	APIVersion  string `json:"apiVersion"`

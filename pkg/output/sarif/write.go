@@ -19,8 +19,8 @@ const (
 	schema     = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
-// Write writes the report. version is this program's, empty when unknown. rules
-// are those that the report may name, which is audit.Rules.
+// Write writes the report. rules are the rules that it may name. version is that of this
+// program; it may be empty.
 func Write(w io.Writer, r *audit.Report, rules []audit.Rule, version string) error {
 	l := log{Schema: schema, Version: "2.1.0", Runs: []run{{
 		Tool:        tool{driver{Name: "kubectl-gc", Version: version, InformationURI: repository, Rules: descriptors(rules)}},
@@ -61,8 +61,7 @@ func descriptors(rules []audit.Rule) []descriptor {
 	return out
 }
 
-// invoked counts a run with gaps as successful: it did answer, and what it
-// could not see is told as warnings.
+// invoked returns a successful invocation even if there are gaps: they are warnings.
 func invoked(gaps []audit.Gap) invocation {
 	i := invocation{ExecutionSuccessful: true}
 	for _, g := range gaps {
@@ -105,20 +104,17 @@ func levelOf(s audit.Severity) string {
 	return "note"
 }
 
-// longest is the longest message: scanners cut or refuse what a hostile name
-// could make of one.
-const longest = 2000
+// maxText limits a message: scanners cut or refuse longer ones.
+const maxText = 2000
 
-// messageOf makes text from the cluster a message that says what it says:
-// braces would be placeholders (SARIF 3.11.5), and "](" could make a link
-// (3.11.6).
+// messageOf returns a message that shows text as it is: braces would be placeholders
+// (SARIF 3.11.5), and "](" could be a link (3.11.6).
 func messageOf(text string) message {
-	return message{strings.NewReplacer("{", "{{", "}", "}}", "](", "] (").Replace(escape.Short(text, longest))}
+	return message{strings.NewReplacer("{", "{{", "}", "}}", "](", "] (").Replace(escape.Short(text, maxText))}
 }
 
-// fingerprints recognize a finding in a later run by what it is about. The
-// first key is ours. Scanners that would otherwise hash lines of a file, which
-// there is none of, take the second.
+// fingerprints identify a finding in a later run. The first key is this tool's own.
+// Scanners that would otherwise hash lines of the file use the second.
 func fingerprints(f audit.Finding) map[string]string {
 	about := []string{f.Rule, string(f.Object.UID), ""}
 	if f.Reference != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// APIVersion is that of every document.
+// APIVersion is the apiVersion of every document.
 const APIVersion = "kubectl-gc.dev/v1alpha1"
 
-// Document is a value under an apiVersion and kind. In JSON these two come
-// first, then the value's fields in the order in which it declares them; YAML
-// is sorted, as kubectl writes it. The value must marshal to an object that has
-// no field of these two names, and no key that came from a cluster.
+// Document is a value with an apiVersion and kind. In JSON these two come first, then the
+// fields of the value in the order of their declaration; YAML is sorted, as kubectl writes
+// it. The value must encode to an object without fields of these names, and without keys
+// from a cluster.
 type Document struct {
 	metav1.TypeMeta
 	Value any
@@ -25,12 +25,13 @@ type Document struct {
 	Named []object.Identity
 }
 
-// NewDocument wraps a value, which must not change while the document is used.
+// NewDocument returns a document of a value, which must not change while the document is
+// used.
 func NewDocument(kind string, value any, named ...object.Identity) *Document {
 	return &Document{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: kind}, Value: value, Named: named}
 }
 
-// MarshalJSON is the document in one line, as encoding/json escapes it.
+// MarshalJSON returns the document in one line.
 func (d *Document) MarshalJSON() ([]byte, error) {
 	head, err := json.Marshal(struct {
 		APIVersion string `json:"apiVersion"`

@@ -10,28 +10,27 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
-// Flags make printers. Those that a command offers, --template and
-// --allow-missing-template-keys, are kubectl's: Add adds them. -o is the
-// command's own, which may know more formats than this package.
+// Flags make printers. --template and --allow-missing-template-keys are kubectl's. The
+// flag -o is the command's own, as it may have more formats than this package.
 type Flags struct {
 	template     string
 	allowMissing bool
 	readFile     func(name string) ([]byte, error)
 }
 
-// NewFlags answers flags at their defaults. readFile reads the files that hold
+// NewFlags returns flags with their defaults. readFile reads the files that contain
 // templates.
 func NewFlags(readFile func(name string) ([]byte, error)) *Flags {
 	return &Flags{allowMissing: true, readFile: readFile}
 }
 
-// Add offers the flags.
+// Add adds the flags to a flag set.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.template, "template", "", "Template string or path to template file to use when -o=go-template, -o=go-template-file. The template format is golang templates [http://golang.org/pkg/text/template/#pkg-overview].")
 	flags.BoolVar(&f.allowMissing, "allow-missing-template-keys", true, "If true, ignore any errors in templates when a field or map key is missing in the template. Only applies to golang and jsonpath output formats.")
 }
 
-// Template is what --template says.
+// Template returns the value of --template.
 func (f *Flags) Template() string { return f.template }
 
 const nameFormat = "name"
@@ -42,13 +41,13 @@ var (
 	templates = []string{"go-template", "go-template-file", "template", "templatefile"}
 )
 
-// Formats are the words that ToPrinter takes, for help and errors. Those of
-// templates and jsonpath may be followed by = and the template or file.
+// Formats returns the formats of ToPrinter, for help and errors. Those with a template may
+// be followed by = and the template or its file.
 func Formats() []string {
 	return slices.Concat([]string{"json", "yaml", "kyaml", nameFormat}, paths, templates)
 }
 
-// UnknownFormatError says that a format is none of those allowed.
+// UnknownFormatError is returned for a format that is not supported.
 type UnknownFormatError struct {
 	Format  string
 	Allowed []string
@@ -58,9 +57,9 @@ func (e *UnknownFormatError) Error() string {
 	return fmt.Sprintf("%q is not an output format: choose one of %s", e.Format, strings.Join(e.Allowed, ", "))
 }
 
-// ToPrinter answers the printer of a format. The command's own formats, which
-// it does not know, are only named in its *UnknownFormat error. Like kubectl it
-// takes a template without a format for a go-template.
+// ToPrinter returns the printer of a format. own are the formats of the command itself,
+// which are named in an UnknownFormatError. Like kubectl, it takes a template without a
+// format for a go-template.
 func (f *Flags) ToPrinter(format string, own ...string) (*Printer, error) {
 	if format == "" && f.template != "" {
 		format = "go-template"
@@ -85,7 +84,7 @@ func (f *Flags) ToPrinter(format string, own ...string) (*Printer, error) {
 	return &Printer{format: word, printer: printer, template: true}, nil
 }
 
-// encoder writes a document as it is; nil for a format that is made by a template.
+// encoder returns a printer that needs no template, or nil.
 func encoder(format string) printers.ResourcePrinter {
 	switch format {
 	case "json":

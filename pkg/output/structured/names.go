@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// Names writes objects as kubectl -o name does: kind.group/name, the kind in
-// lower case, the core group left out. A line stands once, where it came first,
-// and is escaped.
+// Names writes objects as kubectl -o name does: kind.group/name, the kind in lower case,
+// without the core group. Repeated lines are written once.
 func Names(w io.Writer, objects []object.Identity) error {
 	var out bytes.Buffer
 	written := map[string]bool{}

@@ -22,8 +22,8 @@ type Printer struct {
 	template bool
 }
 
-// Print writes one document. terminal says whether w is one, which matters to
-// templates only. Nothing is written when the document cannot be printed.
+// Print writes one document, or nothing if it cannot be encoded. terminal reports whether
+// w is a terminal, which matters only to templates.
 func (p *Printer) Print(w io.Writer, d *Document, terminal bool) error {
 	if p.printer == nil {
 		return Names(w, d.Named)
@@ -70,8 +70,8 @@ func (p *Printer) render(d *Document) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// generic is the document as kubectl hands objects to templates: whole numbers
-// stay whole, where plain decoding would print 60418000 as 6.0418e+07.
+// generic returns the document as kubectl passes objects to templates: whole numbers stay
+// whole, where plain decoding would print 60418000 as 6.0418e+07.
 func generic(d *Document) (runtime.Object, error) {
 	data, err := json.Marshal(d)
 	if err != nil {
@@ -84,8 +84,8 @@ func generic(d *Document) (runtime.Object, error) {
 	return &unstructured.Unstructured{Object: object}, nil
 }
 
-// brief cuts the dump of template and data that the printers put behind an
-// error: the document may be as large as the cluster, and is unescaped.
+// brief removes the template and the data from a printer's error: the data may be as large
+// as the cluster, and is not escaped.
 func brief(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	line, _, _ = strings.Cut(line, ". Printing more information")

@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// readable is the document as JSON that YAML readers accept, which is how the
-// printers make YAML: raw controls they refuse, and surrogate pairs too, so
-// that what is hidden beyond U+FFFF stays.
+// readable returns the document as JSON that YAML readers accept. They refuse raw controls
+// and surrogate pairs, so hidden characters beyond U+FFFF stay.
 func readable(d *Document) (runtime.Object, error) {
 	document, err := json.Marshal(d)
 	if err != nil {
@@ -33,9 +32,9 @@ func readable(d *Document) (runtime.Object, error) {
 	return &runtime.Unknown{Raw: raw}, nil
 }
 
-// visibleYAML is the YAML as it was encoded, unless it holds something hidden.
-// That can be escaped only in double quotes, which the encoder does not use for
-// it. So such a document is written as KYAML, the dialect that quotes all strings.
+// visibleYAML returns the YAML as it was encoded, unless it has hidden characters. Those
+// can be escaped only in double quotes, so such a document is written as KYAML, which
+// quotes all strings.
 func visibleYAML(document runtime.Object, encoded []byte) ([]byte, error) {
 	hidden := func(r rune) bool { return escape.Hidden(r) && r != '\n' && r != '\t' }
 	if !bytes.ContainsFunc(encoded, hidden) {
@@ -48,8 +47,8 @@ func visibleYAML(document runtime.Object, encoded []byte) ([]byte, error) {
 	return quoted(again.Bytes())
 }
 
-// quoted makes visible what the KYAML encoder leaves hidden. It stands in
-// double quotes, where the escapes of text are those of YAML.
+// quoted escapes what the KYAML encoder leaves hidden. It is in double quotes, where YAML
+// has the same escapes as text.
 func quoted(kyaml []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := escape.Writer(&out)

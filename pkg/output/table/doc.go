@@ -1,9 +1,5 @@
-// Package table writes rows as kubectl does: an upper-case header, columns
-// aligned on the left and set apart by blanks, no borders, nothing wrapped, cut
-// or merged, no blanks at the end of a line.
-//
-// Cells may be coloured and hold wide characters or tree glyphs, and keep their
-// leading blanks. Escaping is the caller's: a cell must be one line without
-// controls other than colours. Time and memory are linear in the rows, all of
-// which must be known before the first is written.
+// Package table writes rows as kubectl does: an upper-case header, left-aligned columns,
+// no borders, nothing wrapped, cut or merged, no blanks at the end of a line. Cells may
+// have colours, wide characters, tree glyphs and leading blanks. The caller escapes them.
+// Time and memory are linear in the number of rows.
 package table

@@ -14,9 +14,8 @@ import (
 
 const gap = "  "
 
-// Write writes the header, unless it is nil, and the rows. A row may be shorter
-// than the header: the missing cells are empty. Nothing is written on an error
-// other than that of w.
+// Write writes the header, unless it is nil, and the rows. A row may be shorter than the
+// header. Nothing is written if the layout fails.
 func Write(w io.Writer, header []string, rows [][]string) error {
 	var out bytes.Buffer // the renderer drops the errors of its writer
 	t := tablewriter.NewTable(&out,
@@ -61,12 +60,11 @@ func config() tablewriter.Config {
 	}
 }
 
-// oneLine keeps a line break or tab that a caller let through from tearing the
-// table, and the layout from looking for a tab's width in files and environment.
+// oneLine replaces line breaks and tabs, which would break the table.
 func oneLine(row []string) []string {
-	const tearing = "\n\r\t"
+	const breaks = "\n\r\t"
 	for i, cell := range row {
-		if strings.ContainsAny(cell, tearing) {
+		if strings.ContainsAny(cell, breaks) {
 			row = append([]string(nil), row...)
 			row[i] = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(cell)
 		}
@@ -74,8 +72,8 @@ func oneLine(row []string) []string {
 	return row
 }
 
-// trimLines cuts the blanks at the end of every line, also those before the
-// colour reset that the renderer puts behind a coloured cell.
+// trimLines removes the blanks at the end of every line, also those before the colour
+// reset that the renderer writes after a coloured cell.
 func trimLines(text []byte) []byte {
 	const reset = "\x1b[0m"
 	out := make([]byte, 0, len(text))
@@ -89,8 +87,8 @@ func trimLines(text []byte) []byte {
 	return out
 }
 
-// DropEmpty leaves out those of the optional columns, called by their title,
-// that are empty in every row. The arguments are not changed.
+// DropEmpty returns header and rows without those optional columns that are empty in every
+// row. It does not change its arguments.
 func DropEmpty(header []string, rows [][]string, optional ...string) ([]string, [][]string) {
 	keep := make([]int, 0, len(header))
 	for i, title := range header {
