@@ -108,7 +108,7 @@ func merge(gaps []snapshot.Gap) []unreadable {
 			out = append(out, unreadable{Gap: g})
 		}
 		if g.Namespace == "" {
-			out[i].Gap = g // the wider gap speaks for the narrower ones
+			out[i].Gap = g // a gap of all namespaces includes the others
 		}
 		out[i].namespaces++
 	}

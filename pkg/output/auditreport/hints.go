@@ -10,7 +10,7 @@ import (
 // Commands are the command lines that hints name. There is no hint for an empty one.
 type Commands struct {
 	Repair  string // repairs references
-	Preview string // shows what a pass of the collector would do
+	Preview string // previews a collection
 	Explain string // explains one object
 }
 
@@ -28,13 +28,13 @@ func Hints(r *audit.Report, c Commands) string {
 	var hints []string
 	for _, hint := range []struct {
 		words, command string
-		apt            bool
+		applies        bool
 	}{
 		{"Repair references", c.Repair, repair},
 		{"Preview a collection", c.Preview, preview},
 		{"Explain one object", c.Explain, len(r.Findings) > 0},
 	} {
-		if hint.apt && hint.command != "" {
+		if hint.applies && hint.command != "" {
 			hints = append(hints, hint.words+": "+hint.command)
 		}
 	}

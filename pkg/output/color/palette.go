@@ -11,11 +11,11 @@ type Palette struct {
 	red, yellow, green, faint, bold *color.Color
 }
 
-// New returns the palette of an output stream. terminal reports whether it is a terminal,
+// New returns the palette of an output stream. isTerminal reports whether it is a terminal,
 // noColor whether the environment asks for no colour; both matter only with Auto.
 func New(mode Mode, isTerminal, noColor bool) *Palette {
 	on := mode == Always || mode == Auto && isTerminal && !noColor
-	// An instance that is told overrules the library's global switch.
+	// Without one of these calls, the library's global switch decides.
 	pen := func(a color.Attribute) *color.Color {
 		c := color.New(a)
 		if on {

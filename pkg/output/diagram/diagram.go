@@ -30,7 +30,7 @@ type node struct {
 // edge leads from a dependent to an owner, by their indexes among the nodes.
 type edge struct {
 	dependent, owner int
-	problem          string // empty when any reference between the two is good
+	problem          string // empty if any reference between the two has none
 }
 
 // newDrawing returns the drawing of these nodes. problem may be nil.

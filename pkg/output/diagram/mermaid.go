@@ -81,7 +81,7 @@ func (d *drawing) sortByNamespace() []int {
 	return index
 }
 
-// The classes of nodes out of the ordinary.
+// The classes of missing and terminating nodes.
 const (
 	missingClass     = "missing"
 	terminatingClass = "terminating"

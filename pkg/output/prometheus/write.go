@@ -13,8 +13,8 @@ import (
 // metric is all series of one name. All are gauges.
 type metric struct {
 	name, help string
-	of         func(audit.Cluster) []series // of a cluster that answered
-	silent     func(audit.Cluster) []series // of one that did not; nil for none
+	answered   func(audit.Cluster) []series // series of a cluster that answered
+	unanswered func(audit.Cluster) []series // series of a cluster that did not answer; may be nil
 }
 
 // series is a value with its labels, in the order of printing.
@@ -29,25 +29,25 @@ type label struct{ name, value string }
 // checked, version is that of this program. A cluster without a name has no label cluster.
 func Write(w io.Writer, clusters []audit.Cluster, rules []string, version string) error {
 	var out bytes.Buffer
-	for _, f := range metrics(rules) {
+	for _, m := range metrics(rules) {
 		var lines bytes.Buffer
 		for _, c := range clusters {
-			of := f.of
+			seriesOf := m.answered
 			if !c.Answered {
-				of = f.silent
+				seriesOf = m.unanswered
 			}
-			if of == nil {
+			if seriesOf == nil {
 				continue
 			}
-			for _, s := range of(c) {
+			for _, s := range seriesOf(c) {
 				if c.Name != "" {
 					s.labels = append([]label{{"cluster", c.Name}}, s.labels...)
 				}
-				s.write(&lines, f.name)
+				s.write(&lines, m.name)
 			}
 		}
 		if lines.Len() > 0 {
-			head(&out, f.name, f.help)
+			head(&out, m.name, m.help)
 			out.Write(lines.Bytes())
 		}
 	}

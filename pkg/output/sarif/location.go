@@ -46,7 +46,7 @@ func pathOf(cluster string, o object.Identity) string {
 		if s = url.PathEscape(escape.Short(s, maxText)); s == "" || s == "." || s == ".." {
 			s = "_" + s
 		}
-		// A colon in the first segment would make a scheme of it.
+		// A colon would make the first segment a scheme.
 		segments = append(segments, strings.ReplaceAll(s, ":", "%3A"))
 	}
 	return strings.Join(segments, "/")

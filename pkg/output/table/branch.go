@@ -9,7 +9,7 @@ const maxBranches = 40
 // Branch returns the branches before the name of a child in a tree, and the indent of its
 // own children. indent is that of the parent's children, depth is 1 below a root, last is
 // set for the last child.
-func Branch(indent string, depth int, last bool) (own, below string) {
+func Branch(indent string, depth int, last bool) (prefix, childIndent string) {
 	switch {
 	case depth > maxBranches:
 		return fmt.Sprintf("⋯ %d levels down: ", depth), ""

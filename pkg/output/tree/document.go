@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Document is the family as data: every object once, with its references and
-// their verdicts. Lists are sorted like Identity.Compare, owners keep the order
-// of the metadata.
+// Document is the family as data: every object once, with its references and their
+// verdicts. Objects are sorted by Identity.Compare, owners are in the order of the
+// metadata.
 type Document struct {
 	Complete bool              `json:"complete"`
 	Gaps     []snapshot.Gap    `json:"gaps"`
@@ -21,7 +21,7 @@ type Document struct {
 	Objects  []Object          `json:"objects"`
 }
 
-// Object is one member of a family.
+// Object is a member of a family.
 type Object struct {
 	object.Identity `json:",inline"`
 	Created         *time.Time `json:"created,omitempty"`
@@ -30,8 +30,7 @@ type Object struct {
 	Owners          []Owner    `json:"owners"`
 }
 
-// Owner is one reference with its verdict; Rule is the audit rule that speaks
-// of it, empty for a good one.
+// Owner is a reference with its verdict and the audit rule that reports it, if any.
 type Owner struct {
 	APIVersion         string            `json:"apiVersion"`
 	Kind               string            `json:"kind"`
@@ -43,7 +42,7 @@ type Owner struct {
 	Rule               string            `json:"rule,omitempty"`
 }
 
-// NewDocument answers the family as a document.
+// NewDocument returns the family as a document.
 func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *Document {
 	s := g.Snapshot()
 	d := &Document{
@@ -63,7 +62,7 @@ func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *Documen
 	return d
 }
 
-// Identities names the objects, in their order.
+// Identities returns the objects in their order.
 func (d *Document) Identities() []object.Identity {
 	out := make([]object.Identity, len(d.Objects))
 	for i, o := range d.Objects {

@@ -7,13 +7,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
 )
 
-// branch is a drawn row with what hangs under it.
+// branch is a drawn row whose children are being drawn.
 type branch struct {
-	row     Row
-	below   []graph.Edge
-	claimed bool // the row is a claim
-	indent  string
-	drawn   int // how many of below are
+	row      Row
+	children []graph.Edge
+	claimed  bool // the row is a claim
+	indent   string
+	drawn    int // how many of the children are
 }
 
 func (l *layout) root(n graph.Node) branch {
@@ -25,28 +25,28 @@ func (l *layout) claim(c claim) branch {
 	r := l.graph.Reference(edges[0])
 	return branch{
 		row: Row{
-			Namespace: c.namespace, Name: claimed(l.judge.Reference(edges[0]), r), Node: graph.None, Edge: graph.Edge{Node: graph.None},
+			Namespace: c.namespace, Name: claimName(l.judge.Reference(edges[0]), r), Node: graph.None, Edge: graph.Edge{Node: graph.None},
 			Claim: &object.Reference{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID},
-			Notes: []Note{fault(l.judge.Reference(edges[0]))},
+			Notes: []Note{problem(l.judge.Reference(edges[0]))},
 		},
-		below: edges, claimed: true,
+		children: edges, claimed: true,
 	}
 }
 
-// claimed is what a claimed owner is called: with its apiVersion where that is
-// what is wrong.
-func claimed(j collector.Judgement, r object.Reference) string {
+// claimName returns the name of a claimed owner, with its apiVersion if that is what is
+// wrong.
+func claimName(j collector.Judgement, r object.Reference) string {
 	if j.Cause == collector.UnservedVersion || j.Cause == collector.UnknownKind {
 		return r.String() + " (" + r.APIVersion + ")"
 	}
 	return r.String()
 }
 
-// full is the one row in which an object stands in full.
+// full returns the only row that shows an object in full.
 func (l *layout) full(n graph.Node, e graph.Edge) branch {
 	l.printed.Add(n)
 	l.open[n] = true
-	b := branch{row: l.row(n, e), below: l.under[n]}
+	b := branch{row: l.row(n, e), children: l.children[n]}
 	b.row.Notes = l.notes(n, e)
 	return b
 }
@@ -56,10 +56,10 @@ func (l *layout) row(n graph.Node, e graph.Edge) Row {
 	return Row{Namespace: o.Namespace, Name: o.String(), Node: n, Edge: e, Target: l.family.Targets.Has(n)}
 }
 
-// child is what a reference adds under the owner or claim above it.
+// child returns the row that a reference adds below an owner or claim.
 func (l *layout) child(e graph.Edge, underClaim bool) branch {
-	again := branch{row: l.row(e.Node, e)}
-	again.row.Again = true
+	repeated := branch{row: l.row(e.Node, e)}
+	repeated.row.Again = true
 	j := l.judge.Reference(e)
 	switch {
 	case j.Bad() && !underClaim:
@@ -67,31 +67,31 @@ func (l *layout) child(e graph.Edge, underClaim bool) branch {
 		if l.printed.Has(e.Node) {
 			where = "; see above"
 		}
-		again.row.Notes = []Note{{misnomer(j, l.graph.Reference(e)) + where, fault(j).Tone}}
+		repeated.row.Notes = []Note{{wrongOwnerNote(j, l.graph.Reference(e)) + where, problem(j).Tone}}
 	case l.open[e.Node]:
-		again.row.Notes = []Note{{"↻ cycle: stands above", Bad}}
+		repeated.row.Notes = []Note{{"↻ cycle: stands above", Bad}}
 	case l.printed.Has(e.Node):
-		again.row.Notes = []Note{{"→ see above", Plain}}
+		repeated.row.Notes = []Note{{"→ see above", Plain}}
 	default:
 		return l.full(e.Node, e)
 	}
-	return again
+	return repeated
 }
 
-// draw prints a row and, depth first, all that hangs under it.
+// draw adds a row and, depth first, everything below it.
 func (l *layout) draw(root branch) {
 	l.rows = append(l.rows, root.row)
 	path := []branch{root}
 	for len(path) > 0 {
 		at := &path[len(path)-1]
-		if at.drawn == len(at.below) {
+		if at.drawn == len(at.children) {
 			delete(l.open, at.row.Node)
 			path = path[:len(path)-1]
 			continue
 		}
-		child := l.child(at.below[at.drawn], at.claimed)
+		child := l.child(at.children[at.drawn], at.claimed)
 		at.drawn++
-		child.row.Prefix, child.indent = table.Branch(at.indent, len(path), at.drawn == len(at.below))
+		child.row.Prefix, child.indent = table.Branch(at.indent, len(path), at.drawn == len(at.children))
 		l.rows = append(l.rows, child.row)
 		if !child.row.Again {
 			path = append(path, child)

@@ -12,16 +12,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
-// Layout lays the family out. Trees come in the order of namespace, kind and name;
-// then owners that are only claimed, then cycles that nothing above them owns.
-// now is what ages are measured from.
+// Layout returns the rows of the family: trees by namespace, kind and name, then owners
+// that are only claimed, then cycles without an owner above them. Ages are measured from
+// now.
 func Layout(g *graph.Graph, judge *collector.Judge, family Family, now time.Time) []Row {
 	l := &layout{
 		graph: g, judge: judge, family: family, now: now,
-		under: map[graph.Node][]graph.Edge{}, claimed: map[claim][]graph.Edge{},
+		children: map[graph.Node][]graph.Edge{}, claimed: map[claim][]graph.Edge{},
 		owned: graph.NewSet(g), printed: graph.NewSet(g), open: map[graph.Node]bool{},
 	}
-	l.hang()
+	l.attach()
 	for _, n := range l.members {
 		if !l.owned.Has(n) {
 			l.draw(l.root(n))
@@ -38,7 +38,7 @@ func Layout(g *graph.Graph, judge *collector.Judge, family Family, now time.Time
 	return l.rows
 }
 
-// claim is an owner as references name it, where it does not live.
+// claim is an owner as references name it, at a place where it does not exist.
 type claim struct {
 	apiVersion, kind, namespace, name string
 	uid                               types.UID
@@ -50,20 +50,19 @@ type layout struct {
 	family Family
 	now    time.Time
 
-	members []graph.Node                // observed ones, by namespace, kind and name
-	under   map[graph.Node][]graph.Edge // what hangs under a member
-	claimed map[claim][]graph.Edge      // what hangs under a claim
-	owned   graph.Set                   // members that hang under something
+	members  []graph.Node                // existing ones, by namespace, kind and name
+	children map[graph.Node][]graph.Edge // per member
+	claimed  map[claim][]graph.Edge      // children of claims
+	owned    graph.Set                   // members with a parent
 
-	printed graph.Set           // in full
-	open    map[graph.Node]bool // printed, with some of what hangs under it still to come
+	printed graph.Set           // those with a full row
+	open    map[graph.Node]bool // printed, with children still to print
 	rows    []Row
 }
 
-// hang sorts every reference of a member under the owner or claim it belongs
-// to. A bad reference hangs under its claim, and is mentioned under the object
-// that bears its UID.
-func (l *layout) hang() {
+// attach puts every reference below the owner or claim that it belongs to. A bad reference
+// is below its claim, and also below the object that has its UID.
+func (l *layout) attach() {
 	for _, n := range l.family.Members.Nodes() {
 		if l.graph.Object(n) == nil {
 			continue
@@ -74,11 +73,11 @@ func (l *layout) hang() {
 			j := l.judge.Reference(e)
 			inFamily := l.family.Members.Has(owner) && l.graph.Object(owner) != nil
 			if inFamily {
-				l.under[owner] = hangOnce(l.under[owner], e)
+				l.children[owner] = appendOnce(l.children[owner], e)
 			}
 			if j.Bad() {
 				c := l.claimOf(e, j)
-				l.claimed[c] = hangOnce(l.claimed[c], e)
+				l.claimed[c] = appendOnce(l.claimed[c], e)
 			}
 			if j.Bad() || inFamily {
 				l.owned.Add(n)
@@ -90,8 +89,8 @@ func (l *layout) hang() {
 	})
 }
 
-// hangOnce leaves out the second of two references that one object has to one owner.
-func hangOnce(edges []graph.Edge, e graph.Edge) []graph.Edge {
+// appendOnce omits the second of two references from one object to one owner.
+func appendOnce(edges []graph.Edge, e graph.Edge) []graph.Edge {
 	if last := len(edges) - 1; last >= 0 && edges[last].Node == e.Node {
 		return edges
 	}
@@ -110,7 +109,7 @@ func (l *layout) claimOf(e graph.Edge, j collector.Judgement) claim {
 	return c
 }
 
-// claims are all claimed owners, in the order in which they are drawn.
+// claims returns all claimed owners in the order of their rows.
 func (l *layout) claims() []claim {
 	out := make([]claim, 0, len(l.claimed))
 	for c := range l.claimed {

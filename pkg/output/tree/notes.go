@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// notes are what is remarkable about an object that hangs by the reference e.
+// notes returns what is unusual about an object whose row is there because of the
+// reference e.
 func (l *layout) notes(n graph.Node, e graph.Edge) []Note {
 	o := l.graph.Object(n)
 	var out []Note
@@ -22,13 +23,13 @@ func (l *layout) notes(n graph.Node, e graph.Edge) []Note {
 	case o.Terminating():
 		out = append(out, Note{Terminating(o, l.now), Bad})
 	case len(held) > 0:
-		out = append(out, Note{"finalizer " + wording.List(held, most), Waits})
+		out = append(out, Note{"finalizer " + wording.List(held, maxNames), Waits})
 	}
 	return append(out, l.furtherOwners(n, e)...)
 }
 
-// Terminating says how long an object has been, and what is known to hold it. It is
-// unescaped.
+// Terminating returns how long an object has been terminating and what blocks it. The text
+// is not escaped.
 func Terminating(o *object.Object, now time.Time) string {
 	text := "terminating " + duration.HumanDuration(now.Sub(*o.Deleted))
 	if o.DeletingDependents() {
@@ -38,12 +39,12 @@ func Terminating(o *object.Object, now time.Time) string {
 		text += ", orphans its dependents"
 	}
 	if held := o.ForeignFinalizers(); len(held) > 0 {
-		text += ", blocked by " + wording.List(held, most)
+		text += ", blocked by " + wording.List(held, maxNames)
 	}
 	return text
 }
 
-// furtherOwners names the owners other than the one the row hangs under.
+// furtherOwners names the owners other than the one above the row.
 func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 	var good []string
 	var bad []Note
@@ -53,8 +54,8 @@ func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 		}
 		switch j := l.judge.Reference(graph.Edge{Node: n, Index: i}); {
 		case j.Bad():
-			if !l.hangsBy(e, l.claimOf(graph.Edge{Node: n, Index: i}, j)) {
-				f := fault(j)
+			if !l.refersTo(e, l.claimOf(graph.Edge{Node: n, Index: i}, j)) {
+				f := problem(j)
 				bad = append(bad, Note{fmt.Sprintf("references %s: %s", r, f.Text), f.Tone})
 			}
 		default:
@@ -67,13 +68,13 @@ func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 		if e.Node == graph.None {
 			word = "owned by "
 		}
-		out = append(out, Note{word + wording.List(good, most), Plain})
+		out = append(out, Note{word + wording.List(good, maxNames), Plain})
 	}
-	return append(out, bad[:min(len(bad), most)]...)
+	return append(out, bad[:min(len(bad), maxNames)]...)
 }
 
-// hangsBy says whether the reference e is one to that claim.
-func (l *layout) hangsBy(e graph.Edge, c claim) bool {
+// refersTo reports whether the reference e is a bad one to that claim.
+func (l *layout) refersTo(e graph.Edge, c claim) bool {
 	if e.Node == graph.None {
 		return false
 	}
@@ -81,9 +82,9 @@ func (l *layout) hangsBy(e graph.Edge, c claim) bool {
 	return j.Bad() && l.claimOf(e, j) == c
 }
 
-// misnomer words how an object names one that bears the UID of its reference but
-// is not its owner.
-func misnomer(j collector.Judgement, r object.Reference) string {
+// wrongOwnerNote describes a reference to an object that has the right UID but cannot be
+// the owner.
+func wrongOwnerNote(j collector.Judgement, r object.Reference) string {
 	switch j.Cause {
 	case collector.ClusterToNamespaced:
 		return "references it as owner, but is cluster-scoped and cannot have a namespaced owner"
@@ -97,8 +98,8 @@ func misnomer(j collector.Judgement, r object.Reference) string {
 	return fmt.Sprintf("references it as owner, but as %s %s", r.APIVersion, r)
 }
 
-// fault words why an owner that a reference claims is none.
-func fault(j collector.Judgement) Note {
+// problem describes why the owner that a reference names is none.
+func problem(j collector.Judgement) Note {
 	switch j.Cause {
 	case collector.Unverified:
 		return Note{"unverified: " + j.Unverified(object.Reference{}).BriefObstacle(), Waits}
@@ -121,5 +122,5 @@ func fault(j collector.Judgement) Note {
 	return Note{}
 }
 
-// most is how many names one note lists.
-const most = 3
+// maxNames is how many names one note lists.
+const maxNames = 3

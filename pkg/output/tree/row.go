@@ -7,31 +7,31 @@ import (
 
 // Row is one line of a tree.
 type Row struct {
-	Prefix    string // the branches that lead here
+	Prefix    string // the branches before the name
 	Namespace string
 	Name      string     // Kind/name
 	Node      graph.Node // graph.None for an owner that is only claimed
-	Again     bool       // refers to an object that stands in full elsewhere
-	Edge      graph.Edge // the reference by which the row hangs under the one above it; its Node is graph.None at the top
+	Again     bool       // refers to the full row of the object
+	Edge      graph.Edge // the reference to the row above it; its Node is graph.None for a root
 	Target    bool
 	Claim     *object.Reference // of an owner that is only claimed
 	Notes     []Note
 }
 
-// Note is one remark on a row.
+// Note is a remark on a row.
 type Note struct {
 	Text string
 	Tone Tone
 }
 
-// Tone says how grave a note is; colour only underlines it.
+// Tone is how serious a note is. It decides the colour.
 type Tone int
 
 // The tones.
 const (
 	Plain Tone = iota
-	Waits      // it waits, changes, or nobody knows
-	Bad        // it is no owner, or it goes
+	Waits      // waits, changes or is unknown
+	Bad        // is not an owner, or is terminating
 )
 
 // Family is what a tree shows.

@@ -16,24 +16,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// Cells are what the server prints of an object; each may be empty.
+// Cells are the columns that the server prints for an object; each may be empty.
 type Cells struct{ Ready, Status, Age string }
 
 // View says how rows are written.
 type View struct {
 	Graph    *graph.Graph
 	Judge    *collector.Judge
-	Cells    map[types.UID]Cells // nil where no server was asked
+	Cells    map[types.UID]Cells // nil without a server
 	Palette  *color.Palette
 	Wide     bool
-	Isolated int // how many objects the forest leaves out
+	Isolated int // number of objects without owner and dependent, which are not shown
 }
 
-// longest is how many characters of one cluster string a cell shows.
-const longest = 120
+// maxText limits the characters shown of a string from the cluster.
+const maxText = 120
 
-// Write prints the rows as a table, and the sum on a last line. It escapes
-// everything.
+// Write writes the rows as a table, and a summary on the last line. It escapes everything.
 func (v View) Write(w io.Writer, rows []Row) error {
 	header := []string{"NAMESPACE", "NAME", "READY", "STATUS", "AGE"}
 	if v.Wide {
@@ -54,7 +53,7 @@ func (v View) Write(w io.Writer, rows []Row) error {
 	if err := table.Write(w, header, cells); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, v.sum(rows))
+	_, err := fmt.Fprintln(w, v.summary(rows))
 	return err
 }
 
@@ -62,7 +61,7 @@ func (v View) namespace(r Row) string {
 	if r.Namespace == "" {
 		return "-" // cluster-scoped
 	}
-	return escape.Short(r.Namespace, longest)
+	return escape.Short(r.Namespace, maxText)
 }
 
 func (v View) cells(r Row, namespace string) []string {
@@ -76,7 +75,7 @@ func (v View) cells(r Row, namespace string) []string {
 	}
 	out := []string{
 		namespace, r.Prefix + v.name(r),
-		escape.Short(served.Ready, longest), escape.Short(served.Status, longest), escape.Short(served.Age, longest),
+		escape.Short(served.Ready, maxText), escape.Short(served.Status, maxText), escape.Short(served.Age, maxText),
 	}
 	if v.Wide {
 		out = append(out, v.reference(r), v.uid(r))
@@ -85,7 +84,7 @@ func (v View) cells(r Row, namespace string) []string {
 }
 
 func (v View) name(r Row) string {
-	name := escape.Short(r.Name, longest)
+	name := escape.Short(r.Name, maxText)
 	switch {
 	case r.Claim != nil && worst(r.Notes) == Bad:
 		return v.Palette.Goes(name)
@@ -105,7 +104,7 @@ func (v View) notes(r Row) string {
 		out = append(out, v.Palette.Strong("← target"))
 	}
 	for _, n := range r.Notes {
-		text := escape.Short(n.Text, 2*longest)
+		text := escape.Short(n.Text, 2*maxText)
 		switch n.Tone {
 		case Bad:
 			text = v.Palette.Goes(text)
@@ -127,7 +126,8 @@ func worst(notes []Note) Tone {
 	return tone
 }
 
-// reference says what the reference by which a row hangs carries.
+// reference returns the flags and the verdict of the reference because of which a row is
+// there.
 func (v View) reference(r Row) string {
 	if r.Edge.Node == graph.None {
 		return ""
@@ -145,13 +145,13 @@ func (v View) reference(r Row) string {
 
 func (v View) uid(r Row) string {
 	if r.Claim != nil {
-		return escape.Short(string(r.Claim.UID), longest)
+		return escape.Short(string(r.Claim.UID), maxText)
 	}
-	return escape.Short(string(v.Graph.UID(r.Node)), longest)
+	return escape.Short(string(v.Graph.UID(r.Node)), maxText)
 }
 
-// sum counts what was shown: every object once.
-func (v View) sum(rows []Row) string {
+// summary counts what was shown, every object once.
+func (v View) summary(rows []Row) string {
 	var objects, terminating, claims int
 	for _, r := range rows {
 		switch o := v.Graph.Object(r.Node); {
