@@ -22,9 +22,9 @@ var (
 	}
 )
 
-// furniture puts policy, style and script in their places. It is made when a page is
-// written, once. The very text of an element is what its hash in the policy is of.
-var furniture = sync.OnceValue(func() *strings.Replacer {
+// placeholders puts policy, style and script into the page. The policy has the hash of
+// exactly the text in each element.
+var placeholders = sync.OnceValue(func() *strings.Replacer {
 	style := "\n" + joined("style/", styleParts, ".css")
 	script := "\n(() => {\n\"use strict\";\n" + joined("script/", scriptParts, ".js") + "})();\n"
 	return strings.NewReplacer("{{policy}}", policy(style, script), "{{style}}", style, "{{script}}", script)
@@ -42,8 +42,8 @@ func joined(folder string, parts []string, ending string) string {
 	return plugin.Named(out.String())
 }
 
-// policy lets the page run its own script and use its own style sheet. It loads nothing
-// and sends nothing.
+// policy lets the page run its own script and use its own style sheet, and load or send
+// nothing.
 func policy(style, script string) string {
 	return "default-src 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'"
 }
@@ -53,5 +53,5 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// furnished puts policy, style and script into a part of the skeleton.
-func furnished(part string) string { return furniture().Replace(plugin.Named(part)) }
+// fill puts policy, style and script into a part of the page.
+func fill(part string) string { return placeholders().Replace(plugin.Named(part)) }

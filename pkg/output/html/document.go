@@ -6,28 +6,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	table "github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
-	words "github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
 )
 
-// document is the data of a page. It is no contract: only the script of the same page
-// reads it. What there is much of is in columns, a number for each object, reference or
-// finding, and strings that many share are numbers in Texts.
+// document is the data of a page, which only the script of the same page reads. Long lists
+// are in columns: a number for each object, reference or finding. Shared strings are
+// numbers in Texts.
 type document struct {
 	About      about      `json:"about"`
 	Gaps       gaps       `json:"gaps"`
 	Rules      []rule     `json:"rules"`
 	Verdicts   []verdict  `json:"verdicts"`
 	Kinds      []kind     `json:"kinds"`
-	Fates      []fate     `json:"fates"`
+	Outcomes   []outcome  `json:"fates"`
 	Objects    objects    `json:"objects"`
 	References references `json:"references"`
 	Findings   findings   `json:"findings"`
-	Steps      *sequence  `json:"steps"` // null where nobody asked for them
+	Steps      *steps     `json:"steps"` // null without Page.Plan
 	Texts      []string   `json:"texts"`
 }
 
-// about says where and when the scan was made, and what it found.
+// about says when and where the scan was made, and what it found.
 type about struct {
 	Tool      string        `json:"tool"`
 	Taken     string        `json:"taken"`
@@ -59,28 +59,28 @@ var verdicts = []collector.Verdict{
 	collector.Solid, collector.Dangling, collector.Waiting, collector.Unresolvable, collector.ScopeError, collector.Unknown,
 }
 
-// builder makes the document of one page.
+// builder makes the document of a page.
 type builder struct {
-	Page
-	texts *texts
-	judge *collector.Judge
-	kinds map[[2]string]int
-	fates map[fate]int
-	doc   *document
+	page     Page
+	texts    *texts
+	judge    *collector.Judge
+	kinds    map[[2]string]int
+	outcomes map[outcome]int
+	doc      *document
 
-	emptying   []*object.Object // namespaces and definitions that are being deleted
-	containers map[[3]string]*object.Object
+	terminating []*object.Object // namespaces and definitions that are being deleted
+	containers  map[[3]string]*object.Object
 }
 
 func documentOf(p Page) *document {
 	b := &builder{
-		Page: p, texts: newTexts(), judge: collector.NewJudge(p.Graph),
-		kinds: map[[2]string]int{}, fates: map[fate]int{}, doc: &document{Kinds: []kind{}, Fates: []fate{}},
+		page: p, texts: newTexts(), judge: collector.NewJudge(p.Graph),
+		kinds: map[[2]string]int{}, outcomes: map[outcome]int{}, doc: &document{Kinds: []kind{}, Outcomes: []outcome{}},
 		containers: map[[3]string]*object.Object{},
 	}
 	for _, o := range p.Graph.Snapshot().Objects {
 		if o.Terminating() && (o.IsNamespace() || o.IsDefinition()) {
-			b.emptying = append(b.emptying, o)
+			b.terminating = append(b.terminating, o)
 		}
 	}
 	b.doc.About, b.doc.Gaps = b.about(), b.gaps()
@@ -88,29 +88,60 @@ func documentOf(p Page) *document {
 		b.doc.Rules = append(b.doc.Rules, rule{r.ID, r.Summary})
 	}
 	for _, v := range verdicts {
-		b.doc.Verdicts = append(b.doc.Verdicts, verdict{string(v), words.Meaning(v)})
+		b.doc.Verdicts = append(b.doc.Verdicts, verdict{string(v), explainview.Meaning(v)})
 	}
 	b.doc.Objects = b.objects()
 	b.doc.Findings = b.findings()
 	b.doc.References = b.references()
 	if p.Plan != nil {
-		b.doc.Steps = b.sequence()
+		b.doc.Steps = b.steps()
 	}
 	b.doc.Texts = b.texts.all
 	return b.doc
 }
 
 func (b *builder) about() about {
-	s := b.Graph.Snapshot()
+	s := b.page.Graph.Snapshot()
 	a := about{
-		Tool: name(b.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: name(s.Server),
-		Context: name(b.Source.Context), Address: name(b.Source.Address), File: name(b.Source.File),
-		Namespace: name(b.Source.Namespace), Selector: name(b.Source.Selector),
-		Complete: b.Report.Complete, Sum: table.SummaryLine(b.Report, s.Monitored()), Summary: b.Report.Summary,
-		Hints: sentence(b.Hints), Warnings: []string{},
+		Tool: name(b.page.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: name(s.Server),
+		Context: name(b.page.Source.Context), Address: name(b.page.Source.Address), File: name(b.page.Source.File),
+		Namespace: name(b.page.Source.Namespace), Selector: name(b.page.Source.Selector),
+		Complete: b.page.Report.Complete, Sum: auditreport.SummaryLine(b.page.Report, s.Monitored()), Summary: b.page.Report.Summary,
+		Hints: sentence(b.page.Hints), Warnings: []string{},
 	}
-	for _, w := range b.Warnings {
+	for _, w := range b.page.Warnings {
 		a.Warnings = append(a.Warnings, sentence(w))
 	}
 	return a
+}
+
+// gaps are what could not be read.
+type gaps struct {
+	Warning string   `json:"warning"` // in one line; empty if there are none
+	Causes  []string `json:"causes"`
+	All     []gap    `json:"all"`
+}
+
+type gap struct {
+	What    string `json:"what"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// How many gaps the first line names, and how many have a line of their own below.
+const (
+	namedGaps = 6
+	mostGaps  = 2000
+)
+
+func (b *builder) gaps() gaps {
+	s := b.page.Graph.Snapshot()
+	out := gaps{Warning: auditreport.Gaps("", s.Gaps, s.Monitored(), namedGaps), Causes: append([]string{}, auditreport.Causes(s.Gaps, namedGaps)...), All: []gap{}}
+	for i, g := range s.Gaps {
+		if i == mostGaps {
+			break
+		}
+		out.All = append(out.All, gap{name(g.String()), name(string(g.Reason)), sentence(g.Message)})
+	}
+	return out
 }

@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	table "github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 )
 
-// findings has a place for each finding, in the order in which a person reads them.
+// findings has an entry for each finding in every list, in the order of
+// auditreport.MostSevereFirst.
 type findings struct {
 	Rule        []int    `json:"rule"`     // in Rules
 	Severity    []int    `json:"severity"` // 0 error, 1 warning, 2 info
@@ -17,13 +18,14 @@ type findings struct {
 	Consequence []int    `json:"consequence"`
 	Fix         []int    `json:"fix"`
 	Message     []string `json:"message"`
-	Members     [][]int  `json:"members"` // of few findings, their place first: the objects of a cycle
+	Members     [][]int  `json:"members"` // per cycle: the index of the finding, then its objects
 }
 
 var severities = []audit.Severity{audit.Error, audit.Warning, audit.Info}
 
-// ordered are the findings as they are numbered.
-func (b *builder) ordered() []*audit.Finding { return table.MostSevereFirst(b.Report.Findings) }
+func (b *builder) sortedFindings() []*audit.Finding {
+	return auditreport.MostSevereFirst(b.page.Report.Findings)
+}
 
 func (b *builder) findings() findings {
 	ids := audit.IDs()
@@ -31,10 +33,10 @@ func (b *builder) findings() findings {
 		Rule: []int{}, Severity: []int{}, Object: []int{}, Brief: []int{}, Effect: []int{}, Consequence: []int{}, Fix: []int{},
 		Message: []string{}, Members: [][]int{},
 	}
-	for i, f := range b.ordered() {
+	for i, f := range b.sortedFindings() {
 		all.Rule = append(all.Rule, slices.Index(ids, f.Rule))
 		all.Severity = append(all.Severity, slices.Index(severities, f.Severity))
-		all.Object = append(all.Object, int(b.Graph.Find(f.Object.UID)))
+		all.Object = append(all.Object, int(b.page.Graph.Find(f.Object.UID)))
 		all.Brief = append(all.Brief, b.texts.of(f.Reason.Brief(), nameWidth))
 		all.Effect = append(all.Effect, b.texts.of(f.Effect.Brief(), nameWidth))
 		all.Consequence = append(all.Consequence, b.texts.of(string(f.Consequence), nameWidth))
@@ -43,7 +45,7 @@ func (b *builder) findings() findings {
 		if len(f.Members) > 0 {
 			members := []int{i}
 			for _, m := range f.Members {
-				members = append(members, int(b.Graph.Find(m.UID)))
+				members = append(members, int(b.page.Graph.Find(m.UID)))
 			}
 			all.Members = append(all.Members, members)
 		}

@@ -10,18 +10,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
 )
 
-// objects has a place for each node of the graph that was seen, in its order. Behind
-// them come the UIDs that nothing showed.
+// objects has an entry for each object of the graph in every list. UID has more: those of
+// owners that were not read.
 type objects struct {
-	Listed    int      `json:"listed"` // those behind were only looked up
+	Listed    int      `json:"listed"` // how many were listed; the others were only looked up
 	Name      []string `json:"name"`
 	Kind      []int    `json:"kind"`      // in Kinds
 	Namespace []int    `json:"namespace"` // in Texts
 	Age       []int    `json:"age"`       // in Texts
 	UID       []string `json:"uid"`       // of the absent ones, too
 	Owners    []int    `json:"owners"`    // how many references each has
-	Fate      []int    `json:"fate"`      // in Fates, or -1
-	// Of few objects, their place first: a note of texts, and finalizers of texts.
+	Outcome   []int    `json:"fate"`      // in Outcomes, or -1
+	// Per object that has any: its index, then a note or finalizers, in Texts.
 	Ending     [][]int `json:"ending"`
 	Finalizers [][]int `json:"finalizers"`
 }
@@ -32,28 +32,28 @@ type kind struct {
 	Word       string `json:"word"` // on a command line
 }
 
-// fate is what a pass of the collector makes of an object.
-type fate struct {
+// outcome is what a collection does with an object.
+type outcome struct {
 	Tone   string `json:"tone"`   // goes, changes, waits or stays
-	Action string `json:"action"` // of the collector; empty where others do it
+	Action string `json:"action"` // of the garbage collector; empty if others do it
 	Why    string `json:"why"`
 }
 
-// none is no place in a column.
+// none is no index in a list.
 const none = -1
 
 func (b *builder) objects() objects {
 	seen := 0
-	for b.Graph.Object(graph.Node(seen)) != nil {
+	for b.page.Graph.Object(graph.Node(seen)) != nil {
 		seen++
 	}
 	all := objects{
-		Listed: b.Graph.Listed(), Name: make([]string, seen), Kind: make([]int, seen), Namespace: make([]int, seen), Age: make([]int, seen),
-		UID: make([]string, b.Graph.Len()), Owners: make([]int, seen), Fate: make([]int, seen), Ending: [][]int{}, Finalizers: [][]int{},
+		Listed: b.page.Graph.Listed(), Name: make([]string, seen), Kind: make([]int, seen), Namespace: make([]int, seen), Age: make([]int, seen),
+		UID: make([]string, b.page.Graph.Len()), Owners: make([]int, seen), Outcome: make([]int, seen), Ending: [][]int{}, Finalizers: [][]int{},
 	}
-	taken := b.Graph.Snapshot().Taken
+	taken := b.page.Graph.Snapshot().Taken
 	for i := range seen {
-		o := b.Graph.Object(graph.Node(i))
+		o := b.page.Graph.Object(graph.Node(i))
 		all.Name[i], all.UID[i], all.Owners[i] = name(o.Name), name(string(o.UID)), len(o.Owners)
 		all.Kind[i], all.Namespace[i] = b.kind(o.APIVersion, o.Kind), b.texts.of(o.Namespace, nameWidth)
 		if !o.Created.IsZero() {
@@ -69,15 +69,15 @@ func (b *builder) objects() objects {
 			}
 			all.Finalizers = append(all.Finalizers, held)
 		}
-		all.Fate[i] = b.unmoved(graph.Node(i), o)
+		all.Outcome[i] = b.unchanged(graph.Node(i), o)
 	}
-	for i := seen; i < b.Graph.Len(); i++ {
-		all.UID[i] = name(string(b.Graph.UID(graph.Node(i))))
+	for i := seen; i < b.page.Graph.Len(); i++ {
+		all.UID[i] = name(string(b.page.Graph.UID(graph.Node(i))))
 	}
-	told := graph.NewSet(b.Graph)
-	for _, r := range planview.Rows(b.Pass) { // the first line of an object says most
-		if n := b.Graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None && told.Add(n) {
-			all.Fate[n] = b.fate(fate{tone(r), r.Label, r.Why})
+	shown := graph.NewSet(b.page.Graph)
+	for _, r := range planview.Rows(b.page.Pass) { // the first line of an object says most
+		if n := b.page.Graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None && shown.Add(n) {
+			all.Outcome[n] = b.outcome(outcome{tone(r), r.Label, r.Why})
 		}
 	}
 	return all
@@ -89,45 +89,46 @@ func (b *builder) kind(apiVersion, of string) int {
 	if !known {
 		at = len(b.doc.Kinds)
 		b.kinds[key] = at
-		b.doc.Kinds = append(b.doc.Kinds, kind{name(apiVersion), name(of), name(explain.TypeArgument(b.Graph, apiVersion, of))})
+		b.doc.Kinds = append(b.doc.Kinds, kind{name(apiVersion), name(of), name(explain.TypeArgument(b.page.Graph, apiVersion, of))})
 	}
 	return at
 }
 
-func (b *builder) fate(f fate) int {
-	at, known := b.fates[f]
+func (b *builder) outcome(f outcome) int {
+	at, known := b.outcomes[f]
 	if !known {
-		at = len(b.doc.Fates)
-		b.fates[f] = at
-		b.doc.Fates = append(b.doc.Fates, f)
+		at = len(b.doc.Outcomes)
+		b.outcomes[f] = at
+		b.doc.Outcomes = append(b.doc.Outcomes, f)
 	}
 	return at
 }
 
-// unmoved is the fate of an object on which there is no step: it goes with what holds it,
-// or every owner keeps it. Of others the findings tell.
-func (b *builder) unmoved(n graph.Node, o *object.Object) int {
-	if int(n) >= b.Graph.Listed() || o.Terminating() {
+// unchanged returns the outcome of an object without a step: it is deleted with its
+// namespace or definition, or all its owners exist. The findings cover all others.
+func (b *builder) unchanged(n graph.Node, o *object.Object) int {
+	if int(n) >= b.page.Graph.Listed() || o.Terminating() {
 		return none
 	}
 	if c := b.container(o); c != nil {
-		return b.fate(fate{"goes", "", sentence(explain.DeletedWith(c))})
+		return b.outcome(outcome{"goes", "", sentence(explain.DeletedWith(c))})
 	}
 	for i := range o.Owners {
 		if j := b.judge.Reference(graph.Edge{Node: n, Index: i}); !plain(j) {
 			return none
 		}
 	}
-	return b.fate(fate{"stays", "keep", sentence(explain.KeptReason(o.Owners))})
+	return b.outcome(outcome{"stays", "keep", sentence(explain.KeptReason(o.Owners))})
 }
 
-// container is the namespace or definition of an object that is being deleted, or nil.
+// container returns the namespace or definition of an object if it is being deleted, or
+// nil.
 func (b *builder) container(o *object.Object) *object.Object {
-	key := [3]string{o.Namespace, o.APIVersion, o.Kind} // one answer for all of a kind in a namespace
+	key := [3]string{o.Namespace, o.APIVersion, o.Kind} // the same for all objects of a kind in a namespace
 	found, known := b.containers[key]
 	if !known {
-		for _, c := range b.emptying {
-			if explain.Contains(b.Graph, c, o) {
+		for _, c := range b.terminating {
+			if explain.Contains(b.page.Graph, c, o) {
 				found = c
 				break
 			}

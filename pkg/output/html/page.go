@@ -17,15 +17,15 @@ import (
 type Page struct {
 	Graph    *graph.Graph
 	Report   *audit.Report
-	Pass     *plan.Plan // of the collector, over all that was read: what becomes of each object
-	Plan     *plan.Plan // whose steps are shown; nil for none
+	Pass     *plan.Plan // of a collection of the whole scan
+	Plan     *plan.Plan // its steps are shown; may be nil
 	Source   Source
 	Hints    string // what to do next, in a line; may be empty
 	Warnings []string
 	Version  string // of this program
 }
 
-// Source says where the scan was made, and of what. Each may be empty.
+// Source says of what the scan was made. Each field may be empty.
 type Source struct {
 	Context, Address, File string
 	Namespace, Selector    string
@@ -38,15 +38,14 @@ var skeleton string
 func Write(w io.Writer, p Page) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	head, tail, _ := strings.Cut(skeleton, "{{data}}")
-	out.WriteString(furnished(head)) // the writer keeps its first error for Flush
+	out.WriteString(fill(head)) // the writer keeps its first error for Flush
 	if err := encode(out, documentOf(p)); err != nil {
 		return fmt.Errorf("encode the page's data: %w", err)
 	}
-	out.WriteString(furnished(tail))
+	out.WriteString(fill(tail))
 	return out.Flush()
 }
 
-// encode writes data that stays data within a script element: encoding/json escapes <, >
-// and &, so that nothing in it can end the element or begin a comment, and the two line
-// separators.
+// encode writes data that cannot leave its script element: encoding/json escapes <, > and
+// &, and the two line separators.
 func encode(w io.Writer, data any) error { return json.NewEncoder(w).Encode(data) }

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// references has a place for each owner reference, those of the first object first.
+// references has an entry for each owner reference, those of the first object first.
 type references struct {
 	To  []int `json:"to"`  // the place of what bears the UID
 	How []int `json:"how"` // the verdict's number, and the flags
-	// Claims are of references that are not plainly what they lead to, each its place,
-	// apiVersion, kind and name (in Texts), and the finding that speaks of it, or -1.
+	// Claims has the references that are not plain, or name their owner differently: index of
+	// the reference, apiVersion, kind and name in Texts, index of the finding or -1.
 	Claims [][5]int `json:"claims"`
 }
 
@@ -25,10 +25,10 @@ const (
 )
 
 func (b *builder) references() references {
-	told := b.told()
+	index := b.findingIndex()
 	all := references{To: []int{}, How: []int{}, Claims: [][5]int{}}
-	for n := graph.Node(0); b.Graph.Object(n) != nil; n++ {
-		for i, r := range b.Graph.Object(n).Owners {
+	for n := graph.Node(0); b.page.Graph.Object(n) != nil; n++ {
+		for i, r := range b.page.Graph.Object(n).Owners {
 			j := b.judge.Reference(graph.Edge{Node: n, Index: i})
 			how := slices.Index(verdicts, j.Verdict)
 			if r.Controls() {
@@ -37,31 +37,31 @@ func (b *builder) references() references {
 			if r.Blocks() {
 				how |= blocks
 			}
-			if !plain(j) || !named(r, j.Holder) {
+			if !plain(j) || !namesExactly(r, j.Holder) {
 				all.Claims = append(all.Claims, [5]int{
 					len(all.To), b.texts.of(r.APIVersion, nameWidth), b.texts.of(r.Kind, nameWidth), b.texts.of(r.Name, nameWidth),
-					told.of(n, r, j),
+					index.of(n, r, j),
 				})
 			}
-			all.To = append(all.To, int(b.Graph.Owners(n)[i]))
+			all.To = append(all.To, int(b.page.Graph.Owners(n)[i]))
 			all.How = append(all.How, how)
 		}
 	}
 	return all
 }
 
-// plain says whether nothing is remarkable about a reference.
+// plain reports whether a reference is valid and unremarkable.
 func plain(j collector.Judgement) bool {
 	return j.Verdict == collector.Solid && j.Cause == collector.NoCause
 }
 
-// named says whether a reference names its owner as it was seen.
-func named(r object.Reference, o *object.Object) bool {
+// namesExactly reports whether a reference names its owner as it was read.
+func namesExactly(r object.Reference, o *object.Object) bool {
 	return o != nil && r.APIVersion == o.APIVersion && r.Kind == o.Kind && r.Name == o.Name
 }
 
-// told finds the finding of a reference: that which speaks of its verdict.
-type told map[claim]int
+// findingIndex is the index of the finding for each reference that has one.
+type findingIndex map[claim]int
 
 type claim struct {
 	node graph.Node
@@ -69,11 +69,11 @@ type claim struct {
 	of   audit.Reference
 }
 
-func (b *builder) told() told {
-	out := told{}
-	for i, f := range b.ordered() {
+func (b *builder) findingIndex() findingIndex {
+	out := findingIndex{}
+	for i, f := range b.sortedFindings() {
 		if f.Reference != nil {
-			key := claim{b.Graph.Find(f.Object.UID), f.Rule, *f.Reference}
+			key := claim{b.page.Graph.Find(f.Object.UID), f.Rule, *f.Reference}
 			if _, known := out[key]; !known {
 				out[key] = i
 			}
@@ -82,7 +82,7 @@ func (b *builder) told() told {
 	return out
 }
 
-func (t told) of(n graph.Node, r object.Reference, j collector.Judgement) int {
+func (t findingIndex) of(n graph.Node, r object.Reference, j collector.Judgement) int {
 	if at, known := t[claim{n, audit.RuleOf(j.Cause), *audit.ReferenceOf(r)}]; known {
 		return at
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 )
 
-// sequence is the plan as its preview has it, a place for each line.
-type sequence struct {
+// steps is the plan with an entry for each line of its preview in every list.
+type steps struct {
 	Sum    string   `json:"sum"`
 	Digest string   `json:"digest"`
 	Tone   []int    `json:"tone"`   // in Texts, as all below but Object and Depth
@@ -18,14 +18,14 @@ type sequence struct {
 	Depth  []int    `json:"depth"`
 }
 
-func (b *builder) sequence() *sequence {
-	all := &sequence{
-		Sum: planview.SummaryLine(b.Plan), Digest: b.Plan.Digest,
+func (b *builder) steps() *steps {
+	all := &steps{
+		Sum: planview.SummaryLine(b.page.Plan), Digest: b.page.Plan.Digest,
 		Tone: []int{}, Action: []int{}, Name: []string{}, Object: []int{}, Why: []int{}, Depth: []int{},
 	}
-	for _, r := range planview.Rows(b.Plan) {
+	for _, r := range planview.Rows(b.page.Plan) {
 		at, shown := none, r.Name
-		if n := b.Graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None {
+		if n := b.page.Graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None {
 			at, shown = int(n), ""
 		}
 		all.Object, all.Name = append(all.Object, at), append(all.Name, shown)
@@ -35,7 +35,7 @@ func (b *builder) sequence() *sequence {
 	return all
 }
 
-// tone is how a line of a preview is coloured.
+// tone returns the colour of a line of the preview.
 func tone(r planview.Row) string {
 	switch r.Action {
 	case collector.ActionDelete:

@@ -15,7 +15,8 @@ func name(s string) string { return escape.Short(s, nameWidth) }
 
 func sentence(s string) string { return escape.Short(s, sentenceWidth) }
 
-// texts holds each string once that many places share, escaped; a place has its number.
+// texts holds each string that is used several times once. A string is escaped and has a
+// number.
 type texts struct {
 	at  map[string]int
 	all []string
@@ -23,10 +24,10 @@ type texts struct {
 
 func newTexts() *texts { return &texts{at: map[string]int{"": 0}, all: []string{""}} }
 
-// of is the number of a string from the cluster, escaped and shortened.
+// of returns the number of a string from the cluster, escaped and shortened.
 func (t *texts) of(s string, width int) int { return t.escaped(escape.Short(s, width)) }
 
-// escaped is the number of a string that was escaped before.
+// escaped returns the number of a string that is already escaped.
 func (t *texts) escaped(s string) int {
 	at, known := t.at[s]
 	if !known {
