@@ -22,13 +22,13 @@ func id(namespace, kind, name string) object.Identity {
 	return object.Identity{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name, UID: "u-1"}
 }
 
-// said is a reason with a sentence of the test's own.
+// said is a reason with a given sentence.
 type said string
 
 func (s said) Brief() string   { return string(s) }
 func (s said) Message() string { return string(s) }
 
-// report is that of the screen in the design, in the order of a report.
+// report returns findings in the order of a report.
 func report() *audit.Report {
 	return &audit.Report{
 		Summary: audit.Summary{Objects: 50132, References: 60418, Errors: 3, Warnings: 2},
@@ -153,7 +153,7 @@ func TestTableBreaksTheSummaryByRule(t *testing.T) {
 	}
 }
 
-func TestTableLeavesTheReportAlone(t *testing.T) {
+func TestTableDoesNotChangeTheReport(t *testing.T) {
 	r := report()
 	written(t, r, true, color.Always)
 	if diff := cmp.Diff(report(), r); diff != "" {
@@ -161,7 +161,7 @@ func TestTableLeavesTheReportAlone(t *testing.T) {
 	}
 }
 
-func TestSum(t *testing.T) {
+func TestSummaryLine(t *testing.T) {
 	for want, r := range map[string]audit.Report{
 		"3 errors, 2 warnings in 50,132 objects with 60,418 references. Incomplete scan.":                     {Summary: report().Summary},
 		"1 error, 1 warning, 1 info in 1 object with 1 reference. Complete scan: 57 of 57 resource types.":    {Complete: true, Summary: audit.Summary{Objects: 1, References: 1, Errors: 1, Warnings: 1, Infos: 1}},
@@ -186,13 +186,13 @@ func TestHints(t *testing.T) {
 		commands auditreport.Commands
 		want     string
 	}{
-		"what can be repaired is hinted at": {
+		"all hints": {
 			report(), all,
 			"Repair references: kubectl gc repair --dry-run    Preview a collection: kubectl gc collect --dry-run    Explain one object: kubectl gc why TYPE/NAME",
 		},
-		"where nothing can be repaired, only an explanation is": {unverified, all, "Explain one object: kubectl gc why TYPE/NAME"},
-		"a command that is not there is not hinted at":          {report(), auditreport.Commands{Explain: "x"}, "Explain one object: x"},
-		"where nothing was found, there is nothing to do":       {&audit.Report{}, all, ""},
+		"nothing to repair or collect": {unverified, all, "Explain one object: kubectl gc why TYPE/NAME"},
+		"without other commands":       {report(), auditreport.Commands{Explain: "x"}, "Explain one object: x"},
+		"no findings":                  {&audit.Report{}, all, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, auditreport.Hints(c.report, c.commands)); diff != "" {
@@ -215,7 +215,7 @@ func TestGaps(t *testing.T) {
 		limit int
 		want  string
 	}{
-		"no gap is no warning": {nil, 3, ""},
+		"no gap": {nil, 3, ""},
 		"a type is named with its reason": {
 			[]snapshot.Gap{gap("billing.example.com", "invoices", "", snapshot.Forbidden)},
 			3,
@@ -226,17 +226,17 @@ func TestGaps(t *testing.T) {
 			3,
 			"warning: 1 of 68 types and 1 API group could not be read: secrets (forbidden), API group metrics.k8s.io (unavailable). Their dependents are not judged.",
 		},
-		"one namespace is named": {
+		"a single namespace is named": {
 			[]snapshot.Gap{gap("", "secrets", "a", snapshot.Forbidden)},
 			3,
 			"warning: 1 of 68 types could not be read: secrets in namespace a (forbidden). Their dependents are not judged.",
 		},
-		"what many types have in common is said once": {
+		"a common namespace and reason is named once": {
 			[]snapshot.Gap{gap("", "pods", "a", snapshot.Forbidden), gap("", "secrets", "a", snapshot.Forbidden)},
 			3,
 			"warning: 2 of 68 types could not be read in namespace a (forbidden): pods, secrets. Their dependents are not judged.",
 		},
-		"a single owner is no type": {
+		"a single owner is not counted as a type": {
 			[]snapshot.Gap{{Resource: "secrets", Namespace: "a", Name: "token", Reason: snapshot.TimedOut}},
 			3,
 			"warning: single owners of 1 type could not be read: secrets/token in namespace a (timeout). Their dependents are not judged.",
@@ -246,7 +246,7 @@ func TestGaps(t *testing.T) {
 			3,
 			"warning: 1 of 68 types could not be read: secrets in 2 namespaces (forbidden), secrets in namespace c (timeout). Their dependents are not judged.",
 		},
-		"a whole type speaks for its namespaces": {
+		"a gap of all namespaces includes the others": {
 			[]snapshot.Gap{gap("", "secrets", "", snapshot.Forbidden), gap("", "secrets", "b", snapshot.Forbidden)},
 			3,
 			"warning: 1 of 68 types could not be read: secrets (forbidden). Their dependents are not judged.",
@@ -259,12 +259,12 @@ func TestGaps(t *testing.T) {
 			many[:2], 0,
 			"warning: 2 of 68 types could not be read: things00.example.com (unavailable), things01.example.com (unavailable). Their dependents are not judged.",
 		},
-		"a kubectl list holds what it holds": {
+		"a kubectl list": {
 			[]snapshot.Gap{gap("*", "*", "", snapshot.NotInFile)},
 			3,
 			"warning: the file holds 68 types only. Dependents of objects of other types are not judged.",
 		},
-		"when discovery failed nobody knows how many": {
+		"failed discovery": {
 			[]snapshot.Gap{gap("*", "*", "", snapshot.Unavailable)},
 			3,
 			"warning: some types could not be read: all other types (unavailable). Their dependents are not judged.",
@@ -283,7 +283,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-func TestOfSeveralClustersEachIsNamed(t *testing.T) {
+func TestClustersAreNamed(t *testing.T) {
 	r := report()
 	r.Clusters = []audit.Counts{{Name: "edge\x1b"}, {Name: "prod", Answered: true}, {Name: "staging", Answered: true}}
 	for i := range r.Findings {
@@ -295,7 +295,7 @@ func TestOfSeveralClustersEachIsNamed(t *testing.T) {
 	}
 	for _, line := range lines[1 : len(lines)-2] {
 		if !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "prod  ") && !strings.HasPrefix(line, "staging  ") {
-			t.Errorf("of which cluster is %q?", line)
+			t.Errorf("no cluster in %q", line)
 		}
 	}
 	if want := ` of 2 clusters; no answer from edge\x1b. `; !strings.Contains(auditreport.SummaryLine(r, 0), want) {
@@ -347,7 +347,7 @@ func BenchmarkTable(b *testing.B) {
 	}
 }
 
-func TestSumSaysHowManyTypesWereRead(t *testing.T) {
+func TestSummaryLineCountsTypes(t *testing.T) {
 	gap := func(resource, namespace, name string) audit.Gap {
 		return audit.Gap{Gap: snapshot.Gap{Resource: resource, Namespace: namespace, Name: name}}
 	}

@@ -30,7 +30,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentIsNotAsked(t *testing.T) {
+func TestEnvironmentIsNotRead(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	if got := color.New(color.Always, false, false).Goes("x"); got == "x" {
 		t.Error("NO_COLOR in the environment overruled the caller")
@@ -52,7 +52,7 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-func TestNothingIsNotColoured(t *testing.T) {
+func TestEmptyTextIsNotColoured(t *testing.T) {
 	if got := color.New(color.Always, true, false).Goes(""); got != "" {
 		t.Errorf("got %q", got)
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// of is an object of namespace shop, with the UID u-name.
-func of(apiVersion, kind, name string, owners ...object.Reference) object.Object {
+// objectOf returns an object in namespace shop with the UID u-name.
+func objectOf(apiVersion, kind, name string, owners ...object.Reference) object.Object {
 	return object.Object{
 		Identity: object.Identity{APIVersion: apiVersion, Kind: kind, Namespace: "shop", Name: name, UID: types.UID("u-" + name)},
 		Owners:   owners,
 	}
 }
 
-// by is a reference to an object of that kind, by its UID.
-func by(apiVersion, kind, name string) object.Reference {
+// ownedBy returns a reference to the object that objectOf returns.
+func ownedBy(apiVersion, kind, name string) object.Reference {
 	return object.Reference{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID("u-" + name)}
 }
 
@@ -43,7 +43,7 @@ func graphOf(objects ...object.Object) *graph.Graph {
 	return graph.New(s)
 }
 
-// everything is the set of all nodes.
+// everything returns the set of all nodes.
 func everything(g *graph.Graph) graph.Set {
 	all := graph.NewSet(g)
 	for n := range g.Len() {
@@ -52,7 +52,7 @@ func everything(g *graph.Graph) graph.Set {
 	return all
 }
 
-// component is what hangs together with those UIDs; unknown ones are ignored.
+// component returns what is connected with those UIDs; unknown ones are ignored.
 func component(uids ...types.UID) func(*graph.Graph) graph.Set {
 	return func(g *graph.Graph) graph.Set {
 		var start []graph.Node
@@ -65,7 +65,7 @@ func component(uids ...types.UID) func(*graph.Graph) graph.Set {
 	}
 }
 
-// only is the set of just those UIDs.
+// only returns the set of these UIDs.
 func only(uids ...types.UID) func(*graph.Graph) graph.Set {
 	return func(g *graph.Graph) graph.Set {
 		set := graph.NewSet(g)
@@ -76,7 +76,7 @@ func only(uids ...types.UID) func(*graph.Graph) graph.Set {
 	}
 }
 
-// hostile are names to seed fuzzing with.
+// hostile returns names to seed fuzzing with.
 func hostile() []string {
 	return []string{
 		"", "web", "é日本🐹", `"`, `\`, `\"];`, "a\nb", "end", "%%{init: {}}%%", "<script>alert(1)</script>", "`md`", "#quot;", "[x](y)",

@@ -28,9 +28,9 @@ func dot(t *testing.T, g *graph.Graph, nodes graph.Set) string {
 }
 
 func TestDOT(t *testing.T) {
-	alpha := of("v1", "A", "alpha", by("v1", "B", "bravo"), by("v1", "C", "charlie"))
-	bravo, charlie, echo := of("v1", "B", "bravo"), of("v1", "C", "charlie"), of("v1", "E", "echo")
-	delta, foxtrot, golf := of("v1", "D", "delta", by("v1", "F", "foxtrot")), of("v1", "F", "foxtrot", by("v1", "G", "golf")), of("v1", "G", "golf")
+	alpha := objectOf("v1", "A", "alpha", ownedBy("v1", "B", "bravo"), ownedBy("v1", "C", "charlie"))
+	bravo, charlie, echo := objectOf("v1", "B", "bravo"), objectOf("v1", "C", "charlie"), objectOf("v1", "E", "echo")
+	delta, foxtrot, golf := objectOf("v1", "D", "delta", ownedBy("v1", "F", "foxtrot")), objectOf("v1", "F", "foxtrot", ownedBy("v1", "G", "golf")), objectOf("v1", "G", "golf")
 	for name, c := range map[string]struct {
 		objects  []object.Object
 		choose   func(*graph.Graph) graph.Set
@@ -50,12 +50,12 @@ func TestDOT(t *testing.T) {
 			[]string{"alpha bravo", "alpha charlie"},
 		},
 		"a missing owner of several dependents is drawn once": {
-			[]object.Object{of("v1", "A", "a", by("v1", "X", "gone")), of("v1", "A", "b", by("v1", "X", "gone"))},
+			[]object.Object{objectOf("v1", "A", "a", ownedBy("v1", "X", "gone")), objectOf("v1", "A", "b", ownedBy("v1", "X", "gone"))},
 			everything,
 			[]string{"a", "b", "gone missing"},
 			[]string{"a gone", "b gone"},
 		},
-		"what neither owns nor is owned is left out": {
+		"an object without owner and dependent is left out": {
 			[]object.Object{alpha, bravo, charlie, echo},
 			everything,
 			[]string{"alpha", "bravo", "charlie"},
@@ -97,13 +97,13 @@ func TestDOT(t *testing.T) {
 			[]object.Object{alpha, bravo}, only("u-alpha"), []string{"alpha", "charlie missing"}, []string{"alpha charlie"},
 		},
 		"references to one owner are one edge": {
-			[]object.Object{of("v1", "A", "a", by("v1", "B", "bravo"), by("v2", "B", "bravo")), bravo},
+			[]object.Object{objectOf("v1", "A", "a", ownedBy("v1", "B", "bravo"), ownedBy("v2", "B", "bravo")), bravo},
 			everything,
 			[]string{"a", "bravo"},
 			[]string{"a bravo"},
 		},
 		"an object may own itself": {
-			[]object.Object{of("v1", "A", "a", by("v1", "A", "a"))}, everything, []string{"a"}, []string{"a a"},
+			[]object.Object{objectOf("v1", "A", "a", ownedBy("v1", "A", "a"))}, everything, []string{"a"}, []string{"a a"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,8 +135,8 @@ func TestDOT(t *testing.T) {
 
 func TestDOTLayout(t *testing.T) {
 	g := graphOf(
-		of("v1", "ConfigMap", "a", by("apps/v1", "Deployment", "web"), by("a/b/c", "Odd", "lost")),
-		terminating(of("apps/v1", "Deployment", "web", by("v1", "Quote", "\"\\é\u202e\n")), object.ForegroundFinalizer),
+		objectOf("v1", "ConfigMap", "a", ownedBy("apps/v1", "Deployment", "web"), ownedBy("a/b/c", "Odd", "lost")),
+		terminating(objectOf("apps/v1", "Deployment", "web", ownedBy("v1", "Quote", "\"\\é\u202e\n")), object.ForegroundFinalizer),
 	)
 	want := `strict digraph full {
   // Node definitions.
@@ -203,15 +203,15 @@ func TestDOTLayout(t *testing.T) {
 	}
 }
 
-func TestDOTOfNothing(t *testing.T) {
+func TestDOTOfEmptyGraph(t *testing.T) {
 	g := graphOf()
 	if diff := cmp.Diff("strict digraph full {\n}\n", dot(t, g, everything(g))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestDOTMarksAnOwnerThatWasOnlyLookedUp(t *testing.T) {
-	owner, pod := of("v1", "Node", "n"), of("v1", "Pod", "p", by("v1", "Node", "n"))
+func TestDOTMarksLookedUpOwner(t *testing.T) {
+	owner, pod := objectOf("v1", "Node", "n"), objectOf("v1", "Pod", "p", ownedBy("v1", "Node", "n"))
 	g := graph.New(&snapshot.Snapshot{
 		Objects: []*object.Object{&pod},
 		Lookups: []snapshot.Lookup{{Outcome: snapshot.Found, Object: &owner}},
@@ -222,9 +222,9 @@ func TestDOTMarksAnOwnerThatWasOnlyLookedUp(t *testing.T) {
 	}
 }
 
-func TestAMissingOwnerIsDrawnByItsSmallestClaim(t *testing.T) {
+func TestMissingOwnerUsesSmallestReference(t *testing.T) {
 	claim := func(name, apiVersion, kind, owner string) object.Object {
-		return of("v1", "Pod", name, object.Reference{APIVersion: apiVersion, Kind: kind, Name: owner, UID: "u-lost"})
+		return objectOf("v1", "Pod", name, object.Reference{APIVersion: apiVersion, Kind: kind, Name: owner, UID: "u-lost"})
 	}
 	objects := []object.Object{claim("a", "v2", "B", "x"), claim("b", "v1", "B", "y"), claim("c", "v1", "C", "a"), claim("d", "v1", "B", "x")}
 	g := graphOf(objects...)
@@ -240,8 +240,7 @@ func TestAMissingOwnerIsDrawnByItsSmallestClaim(t *testing.T) {
 	}
 }
 
-// parseDOT reads exactly the layout of marshalDOT, docs/gc-semantics.md#debug-graph,
-// and nothing else.
+// parseDOT reads only the layout of marshalDOT (docs/gc-semantics.md#debug-graph).
 func parseDOT(t *testing.T, text string) (vertices []map[string]string, edges [][2]string) {
 	t.Helper()
 	keys := []string{"label", "group", "version", "kind", "namespace", "name", "uid", "missing", "beingDeleted", "deletingDependents", "virtual"}
@@ -306,7 +305,7 @@ type broken struct{ error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.error }
 
-func TestABrokenStreamIsTold(t *testing.T) {
+func TestWriteErrorsAreReturned(t *testing.T) {
 	want, g := errors.New("pipe closed"), graphOf()
 	if err := diagram.DOT(broken{want}, g, everything(g)); !errors.Is(err, want) {
 		t.Errorf("DOT: got %v", err)
@@ -350,7 +349,7 @@ func FuzzDOT(f *testing.F) {
 func BenchmarkDiagrams(b *testing.B) {
 	var objects []object.Object
 	for i := range 50_000 {
-		objects = append(objects, of("v1", "Pod", fmt.Sprintf("p%05d", i), by("apps/v1", "ReplicaSet", fmt.Sprintf("r%05d", i/10))))
+		objects = append(objects, objectOf("v1", "Pod", fmt.Sprintf("p%05d", i), ownedBy("apps/v1", "ReplicaSet", fmt.Sprintf("r%05d", i/10))))
 	}
 	g := graphOf(objects...)
 	all := everything(g)

@@ -32,7 +32,7 @@ func TestMermaid(t *testing.T) {
 	}{
 		"nothing is an empty chart": {nil, "flowchart LR\n"},
 		"a namespace is a box, and arrows lead to dependents": {
-			[]object.Object{of("apps/v1", "ReplicaSet", "rs", by("apps/v1", "Deployment", "web")), of("apps/v1", "Deployment", "web"), of("v1", "Pod", "p", by("apps/v1", "ReplicaSet", "rs"))},
+			[]object.Object{objectOf("apps/v1", "ReplicaSet", "rs", ownedBy("apps/v1", "Deployment", "web")), objectOf("apps/v1", "Deployment", "web"), objectOf("v1", "Pod", "p", ownedBy("apps/v1", "ReplicaSet", "rs"))},
 			`flowchart LR
   subgraph s0["namespace shop"]
     n0["Deployment/web"]
@@ -43,10 +43,10 @@ func TestMermaid(t *testing.T) {
   n2 --> n1
 `,
 		},
-		"cluster-scoped objects and missing owners stand outside": {
+		"cluster-scoped objects and missing owners are outside of boxes": {
 			[]object.Object{
-				in("", of("v1", "Node", "n")), of("v1", "Pod", "p", by("v1", "Node", "n"), by("v1", "Lost", "x")),
-				in("other", of("v1", "Secret", "s", by("v1", "Node", "n"))),
+				in("", objectOf("v1", "Node", "n")), objectOf("v1", "Pod", "p", ownedBy("v1", "Node", "n"), ownedBy("v1", "Lost", "x")),
+				in("other", objectOf("v1", "Secret", "s", ownedBy("v1", "Node", "n"))),
 			},
 			`flowchart LR
   classDef missing stroke:#cc0000,stroke-dasharray:5 5
@@ -63,10 +63,10 @@ func TestMermaid(t *testing.T) {
   n1 --> n3
 `,
 		},
-		"what is terminating says so": {
+		"terminating objects": {
 			[]object.Object{
-				terminating(of("v1", "A", "a", by("v1", "B", "b"))),
-				terminating(of("v1", "B", "b"), object.ForegroundFinalizer),
+				terminating(objectOf("v1", "A", "a", ownedBy("v1", "B", "b"))),
+				terminating(objectOf("v1", "B", "b"), object.ForegroundFinalizer),
 			},
 			`flowchart LR
   classDef terminating stroke:#cc8800,stroke-width:3px
@@ -78,7 +78,7 @@ func TestMermaid(t *testing.T) {
 `,
 		},
 		"names are escaped": {
-			[]object.Object{of("v1", "A", "\"]%%<b>`#;\n\u202eé", by("v1", "A", "\"]%%<b>`#;\n\u202eé"))},
+			[]object.Object{objectOf("v1", "A", "\"]%%<b>`#;\n\u202eé", ownedBy("v1", "A", "\"]%%<b>`#;\n\u202eé"))},
 			`flowchart LR
   subgraph s0["namespace shop"]
     n0["A/#quot;#93;#37;#37;#60;b#62;#96;#35;#59;#92;n#92;u202eé"]
@@ -99,7 +99,7 @@ func TestMermaid(t *testing.T) {
 	}
 }
 
-// chart is what a strict reader makes of a flowchart.
+// chart is a parsed flowchart.
 type chart struct {
 	nodes []node
 	edges []string
@@ -107,8 +107,8 @@ type chart struct {
 
 type node struct{ id, box, label, class string }
 
-// parseMermaid reads exactly what is written here, line by line: nothing of
-// what a name could bring along.
+// parseMermaid reads only lines in the layout that Mermaid writes, so that a name cannot add
+// any.
 func parseMermaid(t *testing.T, text string) chart {
 	t.Helper()
 	const label = `((?:[\pL\pM\pN _./:,-]|#quot;|#[0-9]+;)*)`
@@ -185,8 +185,8 @@ func FuzzMermaid(f *testing.F) {
 	})
 }
 
-func TestABadReferenceIsADottedArrow(t *testing.T) {
-	g := graphOf(of("v1", "A", "a", by("v1", "B", "b"), by("v1", "C", "c"), by("v2", "C", "c")), of("v1", "B", "b"), of("v1", "C", "c"))
+func TestBadReferenceIsDottedArrow(t *testing.T) {
+	g := graphOf(objectOf("v1", "A", "a", ownedBy("v1", "B", "b"), ownedBy("v1", "C", "c"), ownedBy("v2", "C", "c")), objectOf("v1", "B", "b"), objectOf("v1", "C", "c"))
 	var out bytes.Buffer
 	err := diagram.Mermaid(&out, g, everything(g), func(e graph.Edge) string {
 		return map[int]string{0: "mismatched-owner", 1: "missing-owner"}[e.Index]

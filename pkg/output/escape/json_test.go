@@ -11,15 +11,15 @@ import (
 
 func TestJSON(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
-		"a plain document is itself":           {"{\n\t\"a\": \"é日本🐹\"\r\n}", "{\n\t\"a\": \"é日本🐹\"\r\n}"},
-		"nothing is nothing":                   {"", ""},
-		"DEL is escaped":                       {"\"\x7f\"", `"\u007f"`},
-		"eight bit controls are escaped":       {"\"\u009b31m\"", `"\u009b31m"`},
-		"bidi controls are escaped":            {"\"\u202egpj\u2069\"", `"\u202egpj\u2069"`},
-		"beyond U+FFFF a pair stands":          {"\"\U000e0041\"", `"\udb40\udc41"`},
-		"escapes that are there stay":          {`"\u001b\\n"`, `"\u001b\\n"`},
-		"keys are escaped too":                 {"{\"a\u200b\":1}", `{"a\u200b":1}`},
-		"an invalid byte is what decoders see": {"\"\x9b\"", `"\ufffd"`},
+		"a plain document is itself":     {"{\n\t\"a\": \"é日本🐹\"\r\n}", "{\n\t\"a\": \"é日本🐹\"\r\n}"},
+		"nothing is nothing":             {"", ""},
+		"DEL is escaped":                 {"\"\x7f\"", `"\u007f"`},
+		"eight bit controls are escaped": {"\"\u009b31m\"", `"\u009b31m"`},
+		"bidi controls are escaped":      {"\"\u202egpj\u2069\"", `"\u202egpj\u2069"`},
+		"a surrogate pair beyond U+FFFF": {"\"\U000e0041\"", `"\udb40\udc41"`},
+		"escapes that are there stay":    {`"\u001b\\n"`, `"\u001b\\n"`},
+		"keys are escaped too":           {"{\"a\u200b\":1}", `{"a\u200b":1}`},
+		"an invalid byte":                {"\"\x9b\"", `"\ufffd"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, string(escape.JSON([]byte(c.in)))); diff != "" {

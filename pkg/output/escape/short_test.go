@@ -16,8 +16,8 @@ func TestShort(t *testing.T) {
 		max  int
 		want string
 	}{
-		"what fits is whole":                    {"web", 3, "web"},
-		"what is longer is cut and measured":    {"webs", 3, "web…(4 bytes)"},
+		"short text is unchanged":               {"web", 3, "web"},
+		"longer text is cut, with its length":   {"webs", 3, "web…(4 bytes)"},
 		"characters count, not bytes":           {"日本語", 3, "日本語"},
 		"a cut falls between characters":        {"日本語", 2, "日本…(9 bytes)"},
 		"a cut never falls into an escape":      {"ab\x1b[31m", 4, "ab…(7 bytes)"},

@@ -42,7 +42,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-func TestOrdinaryTextCostsNoAllocation(t *testing.T) {
+func TestOrdinaryTextNeedsNoAllocation(t *testing.T) {
 	for _, s := range []string{"web-5f6d8c9b7", "é 日本語 └─ Pod/x"} {
 		if n := testing.AllocsPerRun(100, func() { escape.Terminal(s) }); n != 0 {
 			t.Errorf("Terminal(%q) allocates %v times", s, n)
@@ -53,7 +53,7 @@ func TestOrdinaryTextCostsNoAllocation(t *testing.T) {
 	}
 }
 
-// hostile is the seed of every fuzz target here.
+// hostile returns seeds of all fuzz targets.
 var hostile = []string{
 	"", "web", "é 日本", "a\nb\tc\rd", "\x1b]0;title\x07", "\u009b2J", "\u202e\u2066", "\u200b\ufeff", "\xff\xe2\x80", "\U000e0041\U0001f439", "\ufffd", `"\\u0041`,
 }

@@ -58,7 +58,7 @@ type broken struct{ error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.error }
 
-func TestWriterTellsOfABrokenStream(t *testing.T) {
+func TestWriterReturnsErrors(t *testing.T) {
 	want := errors.New("pipe closed")
 	if _, err := escape.Writer(broken{want}).Write([]byte("x")); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
@@ -88,7 +88,7 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-func TestJSONWriterEscapesLikeJSONHoweverTheDocumentIsCut(t *testing.T) {
+func TestJSONWriterOfSplitDocument(t *testing.T) {
 	for _, document := range []string{
 		"", "{\n\t\"a\": 1\n}\n", "{\"\u202e\":\"\u009b31m\U000e0041é日本🐹\"}\n", "\"\x9b\"", "\"cut off\xe2\x80",
 	} {

@@ -11,8 +11,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// FuzzWrite: whatever things are called, and whatever Events say, nothing acts on the
-// terminal.
+// FuzzWrite checks that neither names nor Events control the terminal.
 func FuzzWrite(f *testing.F) {
 	for _, s := range []string{"", "web", "a\nb", "\x1b]0;x\x07", "\u202e\u009b", "\xff", "日本", "  lead", "'; reboot #"} {
 		f.Add(s, s, s, s)

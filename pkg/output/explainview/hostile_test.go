@@ -11,9 +11,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// Whoever may write to a cluster may write such names, kinds, finalizers and
-// messages.
-func TestNothingOfWhatAClusterSaysReachesTheTerminalAsItIs(t *testing.T) {
+// Anyone who may write to a cluster may choose names, kinds, finalizers and messages.
+func TestTextFromTheClusterIsEscaped(t *testing.T) {
 	const bad = "\x1b[31m\u202e\n  owner 9 of 9\t\u200b"
 	long := strings.Repeat("x", 100_000)
 	owner := st.Object("v1", "ConfigMap", "shop/"+bad+long)
@@ -39,7 +38,7 @@ func TestNothingOfWhatAClusterSaysReachesTheTerminalAsItIs(t *testing.T) {
 	}
 }
 
-func TestALongChainShowsItsBeginningAndItsEnd(t *testing.T) {
+func TestLongChainShowsBothEnds(t *testing.T) {
 	const length = 3000
 	link := func(n int) object.Object { return st.ConfigMap(fmt.Sprintf("shop/link-%d", n), st.Foreground()) }
 	var seen []object.Object

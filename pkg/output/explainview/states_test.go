@@ -9,7 +9,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// state is one situation in which somebody asks about an object.
+// state is a situation in which a user asks about an object.
 type state struct {
 	name  string
 	asked object.Object // looked for by its UID; where no object has that, it is gone
@@ -17,7 +17,7 @@ type state struct {
 	told  explain.EventHistory
 }
 
-// Those who appear again and again.
+// Objects that most states share.
 var (
 	web     = st.Deployment("shop/web")
 	canary  = st.Deployment("shop/canary")
@@ -38,7 +38,7 @@ var (
 	killing   = explain.Event{Last: st.Taken.Add(-4 * time.Minute), Count: 1, Type: "Normal", Reason: "Killing", Source: "kubelet", Message: "Stopping container main", UID: "Pod/shop/worker"}
 )
 
-// flags is the object that most states are about.
+// flags returns the object that most states explain.
 func flags(with ...st.Option) object.Object { return st.ConfigMap("shop/flags", with...) }
 
 func owned(refs ...object.Reference) object.Object { return flags(st.Owned(refs...)) }
@@ -66,7 +66,7 @@ func server(version string) st.Part {
 	return func(s *snapshot.Snapshot) { s.Server = version }
 }
 
-// absent is an object that is asked for and not there.
+// absent returns a requested object that does not exist.
 func absent(name string, asked object.Object, seen ...object.Object) state {
 	return state{name: name, asked: asked, seen: []st.Part{st.Listing(seen...)}}
 }

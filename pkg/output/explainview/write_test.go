@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden file")
 
 const golden = "testdata/states.txt"
 
-// answer is what is to be said in a state.
+// answer returns the explanation in a state.
 func (s state) answer() *explain.Answer {
 	g := graph.New(st.New(s.seen...))
 	view := explain.NewExplainer(g)
@@ -46,8 +46,8 @@ func (s state) in(v print.View) string {
 	return out.String()
 }
 
-// Each answer is to be read aloud: would somebody who meets owner references for
-// the first time understand every sentence?
+// TestStates compares every answer with testdata/states.txt. A reader who is new to owner
+// references should understand every sentence there.
 func TestStates(t *testing.T) {
 	var got strings.Builder
 	names := map[string]bool{}
@@ -72,7 +72,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-func TestACommandIsQuotedForTheShellOfWhoReadsIt(t *testing.T) {
+func TestCommandsAreQuotedForTheUsersShell(t *testing.T) {
 	s := about("an object with a space in its name", st.Role("shop/a role"))
 	for want, command := range map[string]func(...string) string{
 		"'role/a role'": wording.Command,

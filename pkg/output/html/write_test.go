@@ -39,7 +39,7 @@ func written(t testing.TB, s *snapshot.Snapshot, source html.Source) string {
 	return out.String()
 }
 
-// between is what stands between two marks, of which the first is there once.
+// between returns the text between two marks. The first occurs once.
 func between(t testing.TB, page, from, to string) string {
 	t.Helper()
 	before, rest, found := strings.Cut(page, from)
@@ -55,7 +55,7 @@ func between(t testing.TB, page, from, to string) string {
 
 const opensData = `<script type="application/json" id="data">`
 
-// content is what of the data the tests look at.
+// content is the part of the data that the tests check.
 type content struct {
 	About struct {
 		Complete bool
@@ -108,8 +108,8 @@ func (c *content) place(t *testing.T, name string) int {
 	return at
 }
 
-// fate is what becomes of an object, as "action: why".
-func (c *content) fate(t *testing.T, name string) string {
+// outcome returns the outcome of an object as "action: why".
+func (c *content) outcome(t *testing.T, name string) string {
 	t.Helper()
 	at := c.Objects.Fate[c.place(t, name)]
 	if at < 0 {
@@ -118,7 +118,7 @@ func (c *content) fate(t *testing.T, name string) string {
 	return c.Fates[at].Action + ": " + c.Fates[at].Why
 }
 
-func TestEqualLooksGiveEqualPages(t *testing.T) {
+func TestEqualScansGiveEqualPages(t *testing.T) {
 	look := func() *snapshot.Snapshot { return st.New(st.Layers(200), st.Without(st.Nth(0))) }
 	first, second := written(t, look(), html.Source{}), written(t, look(), html.Source{})
 	if first != second {
@@ -126,7 +126,7 @@ func TestEqualLooksGiveEqualPages(t *testing.T) {
 	}
 }
 
-func TestThePolicyAllowsWhatThePageCarriesAndNothingElse(t *testing.T) {
+func TestPolicyAllowsOnlyThePagesOwnScriptAndStyle(t *testing.T) {
 	page := written(t, st.New(), html.Source{})
 	sum := func(text string) string {
 		hash := sha256.Sum256([]byte(text))
@@ -139,7 +139,7 @@ func TestThePolicyAllowsWhatThePageCarriesAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestThePageNamesNothingThatItWouldHaveToLoad(t *testing.T) {
+func TestPageLoadsNothing(t *testing.T) {
 	page := strings.ReplaceAll(written(t, st.New(), html.Source{}), "http://www.w3.org/2000/svg", "") // a name, not an address
 	for _, mark := range []string{"http:", "https:", "src=", "@import", "url(", "innerHTML", "outerHTML", "insertAdjacent", "eval(", "Function(", " style=", "onclick="} {
 		if strings.Contains(page, mark) {
@@ -148,7 +148,7 @@ func TestThePageNamesNothingThatItWouldHaveToLoad(t *testing.T) {
 	}
 }
 
-func TestWhatBecomesOfEachObjectIsTold(t *testing.T) {
+func TestOutcomes(t *testing.T) {
 	owner, gone := st.Deployment("shop/web"), st.Deployment("shop/gone")
 	lost := st.ConfigMap("shop/lost", st.OwnedBy(gone))
 	below := st.ConfigMap("shop/below", st.OwnedBy(lost))
@@ -161,14 +161,14 @@ func TestWhatBecomesOfEachObjectIsTold(t *testing.T) {
 		"kept":   "keep: its owner Deployment/web exists",
 		"web":    "keep: it has no owner, so the garbage collector never touches it",
 	} {
-		if got := c.fate(t, name); got != want {
+		if got := c.outcome(t, name); got != want {
 			t.Errorf("of %s it says %q, want %q", name, got, want)
 		}
 	}
 }
 
-// Nothing stays in a namespace that is being deleted, whatever its owners are.
-func TestWhatIsInANamespaceThatGoesGoes(t *testing.T) {
+// Nothing stays in a namespace that is being deleted, regardless of its owners.
+func TestOutcomesInTerminatingNamespace(t *testing.T) {
 	owner := st.Deployment("shop/web")
 	look := st.New(st.Serving(st.Containers()...), st.Listing(st.Namespace("shop", st.Terminating()), owner, st.ConfigMap("shop/a", st.OwnedBy(owner)), st.Secret("other/b")))
 	c := contentOf(t, written(t, look, html.Source{}))
@@ -177,16 +177,16 @@ func TestWhatIsInANamespaceThatGoesGoes(t *testing.T) {
 		"a":   ": with Namespace/shop, which is being deleted",
 		"b":   "keep: it has no owner, so the garbage collector never touches it",
 	} {
-		if got := c.fate(t, name); got != want {
+		if got := c.outcome(t, name); got != want {
 			t.Errorf("of %s it says %q, want %q", name, got, want)
 		}
 	}
 }
 
-func TestWhatIsNotKnownIsNotToldAsGone(t *testing.T) {
+func TestUnknownIsNotDeleted(t *testing.T) {
 	look := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(st.Secret("shop/owner")))), st.Unreadable("secrets", snapshot.Forbidden))
 	c := contentOf(t, written(t, look, html.Source{}))
-	if got := c.fate(t, "a"); got != "" {
+	if got := c.outcome(t, "a"); got != "" {
 		t.Errorf("nobody knows what becomes of it, and the page says %q", got)
 	}
 	if c.About.Complete || len(c.Gaps.All) != 1 || c.Gaps.All[0].What != "secrets" || !strings.Contains(c.Gaps.Warning, "could not be read") {
@@ -197,17 +197,17 @@ func TestWhatIsNotKnownIsNotToldAsGone(t *testing.T) {
 	}
 }
 
-func TestWhatWasOnlyLookedUpIsNotForetold(t *testing.T) {
+func TestLookedUpObjectsHaveNoOutcome(t *testing.T) {
 	owner := st.Deployment("shop/web")
 	look := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(owner))), st.Found(owner))
 	c := contentOf(t, written(t, look, html.Source{}))
-	if c.Objects.Listed != 1 || c.fate(t, "web") != "" {
-		t.Errorf("%d objects were listed, and of the other it says %q", c.Objects.Listed, c.fate(t, "web"))
+	if c.Objects.Listed != 1 || c.outcome(t, "web") != "" {
+		t.Errorf("%d objects were listed, and of the other it says %q", c.Objects.Listed, c.outcome(t, "web"))
 	}
 }
 
-// Every reference leads to a place that is there, and a bad one has its finding.
-func TestReferencesLeadSomewhere(t *testing.T) {
+// Every reference has a valid index, and a bad one has its finding.
+func TestReferenceIndexes(t *testing.T) {
 	gone := st.Deployment("shop/gone")
 	look := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(gone, st.Deployment("shop/web"))), st.Deployment("shop/web")))
 	c := contentOf(t, written(t, look, html.Source{}))
@@ -226,7 +226,7 @@ func TestReferencesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// hostile are strings that try to leave the place that data has.
+// hostile are strings that try to leave the data element.
 var hostile = []string{
 	"</script><script>alert(1)</script>", "<!--", "<!--<script>", "]]>", `"};alert(1)//`, "\u2028\u2029", "\u202eevil", "\x00", "\xff\xfe", "\x1b[31m",
 	"{{policy}}", "{{script}}", "&lt;b&gt;", "'\"`$", "<img src=x onerror=alert(1)>", "\ufeff", "\U000e0001", strings.Repeat("x", 100_000),
@@ -263,7 +263,7 @@ func TestHostileTextStaysData(t *testing.T) {
 	}
 }
 
-// around is a page without its data.
+// around returns a page without its data.
 func around(t testing.TB, page string) string {
 	t.Helper()
 	return strings.Replace(page, between(t, page, opensData, "</script>"), "", 1)
@@ -292,7 +292,7 @@ func FuzzData(f *testing.F) {
 	})
 }
 
-func TestAnErrorOfTheWriterIsAnswered(t *testing.T) {
+func TestWriteErrorsAreReturned(t *testing.T) {
 	g := graph.New(st.New())
 	report, err := audit.Run(g, audit.Options{})
 	if err != nil {

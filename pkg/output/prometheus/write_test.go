@@ -23,7 +23,7 @@ func written(t *testing.T, clusters []audit.Cluster, rules ...string) string {
 	return out.String()
 }
 
-// of are the series of a metric, without its name.
+// of returns the series of a metric, without its name.
 func of(text, metric string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -44,7 +44,7 @@ func answered(name string) audit.Cluster {
 	}
 }
 
-func TestEveryRuleThatJudgedHasItsSeries(t *testing.T) {
+func TestEveryRuleHasSeries(t *testing.T) {
 	text := written(t, []audit.Cluster{answered("")}, "missing-owner", "replaced-owner")
 	want := []string{
 		`{rule="missing-owner",severity="error"} 2`, `{rule="missing-owner",severity="warning"} 0`, `{rule="missing-owner",severity="info"} 0`,
@@ -55,7 +55,7 @@ func TestEveryRuleThatJudgedHasItsSeries(t *testing.T) {
 	}
 }
 
-func TestNumbersAreOfTheLook(t *testing.T) {
+func TestNumbersOfTheScan(t *testing.T) {
 	text := written(t, []audit.Cluster{answered("")})
 	for metric, want := range map[string]string{
 		"audit_objects": "50132", "audit_references": "60418", "audit_complete": "1", "audit_answered": "1",
@@ -68,7 +68,7 @@ func TestNumbersAreOfTheLook(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotKnownHasNoSeries(t *testing.T) {
+func TestUnknownValuesHaveNoSeries(t *testing.T) {
 	c := answered("")
 	c.Server, c.Taken, c.Took = "", time.Time{}, 0
 	text := written(t, []audit.Cluster{c})
@@ -79,7 +79,7 @@ func TestWhatIsNotKnownHasNoSeries(t *testing.T) {
 	}
 }
 
-func TestASilentClusterCountsNothingAsNone(t *testing.T) {
+func TestClusterWithoutAnswerHasNoCounts(t *testing.T) {
 	text := written(t, []audit.Cluster{answered("prod"), audit.IdleCollector("staging", snapshot.TimedOut, "no answer")}, "missing-owner")
 	for _, metric := range []string{"audit_findings", "audit_objects", "audit_references", "audit_timestamp_seconds", "audit_duration_seconds"} {
 		if all := strings.Join(of(text, metric), "\n"); strings.Contains(all, "staging") || !strings.Contains(all, `cluster="prod"`) {
@@ -123,7 +123,7 @@ func TestLabelsAreEscaped(t *testing.T) {
 	}
 }
 
-// FuzzLabels: whatever a name is, every line is a comment or one sample.
+// FuzzLabels checks that every line is a comment or one sample.
 func FuzzLabels(f *testing.F) {
 	for _, s := range []string{"", "prod", "a\"} 1\nb{", "\\", "\\\"", "\n", "\r", "\xff", "\u2028", "arn:aws:eks:eu-west-1:1:cluster/prod"} {
 		f.Add(s)

@@ -33,7 +33,7 @@ func secret(name string) object.Identity {
 	return object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: name, UID: types.UID("u-" + name)}
 }
 
-// said is a reason with a sentence of the test's own.
+// said is a reason with a given sentence.
 type said string
 
 func (s said) Brief() string   { return string(s) }
@@ -132,7 +132,7 @@ func decoded(t *testing.T, text string) any {
 	return v
 }
 
-// fingerprintsIn are the different fingerprints, in order of appearance.
+// fingerprintsIn returns the different fingerprints in their order.
 func fingerprintsIn(t *testing.T, results string) []string {
 	t.Helper()
 	var list []struct{ PartialFingerprints map[string]string }
@@ -212,7 +212,7 @@ func TestEveryRuleIsDescribed(t *testing.T) {
 	}
 }
 
-func TestAnUnknownRuleIsAnError(t *testing.T) {
+func TestUnknownRuleIsAnError(t *testing.T) {
 	r := &audit.Report{Findings: []audit.Finding{{Rule: "none"}}}
 	if err := sarif.Write(&bytes.Buffer{}, r, audit.Rules, ""); err == nil {
 		t.Error("no error")
@@ -223,15 +223,15 @@ type broken struct{ error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.error }
 
-func TestABrokenStreamIsTold(t *testing.T) {
+func TestWriteErrorsAreReturned(t *testing.T) {
 	want := errors.New("pipe closed")
 	if err := sarif.Write(broken{want}, report(), audit.Rules, ""); !errors.Is(err, want) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// valid checks that all of a log is known to a full model of SARIF, and that
-// what the model makes of it fits the schema.
+// valid checks that a full model of SARIF knows every field of a log, and that the log
+// matches the schema.
 func valid(t *testing.T, text string) *schema.Report {
 	t.Helper()
 	r, err := schema.FromBytes([]byte(text))
@@ -311,7 +311,7 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-func TestOfSeveralClustersTheSameObjectIsNotTheSame(t *testing.T) {
+func TestFingerprintsDifferByCluster(t *testing.T) {
 	marks, paths := map[string]bool{}, map[string]bool{}
 	for _, cluster := range []string{"", "prod", "arn:aws:eks:eu-west-1:1:cluster/prod", "..", "a b"} {
 		f := finding(secret("restored"), "its owner was replaced")

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 )
 
-// report has its fields in an order that is not the alphabet's.
+// report has fields that are not in alphabetical order.
 type report struct {
 	Summary  summary   `json:"summary"`
 	Complete bool      `json:"complete"`
@@ -95,7 +95,7 @@ func TestPrint(t *testing.T) {
 }
 `,
 		},
-		"json escapes what is hidden, in a file too": {
+		"json escapes hidden characters, also in a file": {
 			format: "json", owners: []string{"\x1b[31m\u009b\u202e\x7f\U000e0041é"},
 			want: `{
     "apiVersion": "kubectl-gc.dev/v1alpha1",
@@ -161,7 +161,7 @@ summary:
 		"jsonpath ranges over findings":                      {format: `jsonpath={range .findings[*]}{.rule}{"\t"}{.owner}{"\n"}{end}`, owners: two, want: "missing-owner\tDeployment/old\nself-owner\tPod/x\n"},
 		"jsonpath prints large numbers whole":                {format: "jsonpath={.summary.references}", want: "60418000"},
 		"jsonpath sees the type":                             {format: "jsonpath={.kind}", want: "AuditReport"},
-		"jsonpath prints nothing for what is not there":      {format: "jsonpath={.none}", want: ""},
+		"jsonpath prints nothing for a missing field":        {format: "jsonpath={.none}", want: ""},
 		"jsonpath to a file is untouched":                    {format: "jsonpath={.findings[0].owner}", owners: []string{"\x1b[31m\nx"}, want: "\x1b[31m\nx"},
 		"jsonpath on a terminal is escaped":                  {format: "jsonpath={.findings[0].owner}", owners: []string{"\x1b[31m\nx\xe2"}, terminal: true, want: "\\x1b[31m\nx\ufffd"},
 		"jsonpath-as-json is JSON, always escaped":           {format: "jsonpath-as-json={.findings[*].owner}", owners: []string{"\u202e"}, want: "[\n    \"\\u202e\"\n]\n"},
@@ -181,7 +181,7 @@ summary:
 	}
 }
 
-func TestAnEmptyValueIsAValidDocument(t *testing.T) {
+func TestEmptyValueIsValidDocument(t *testing.T) {
 	want := "{\n    \"apiVersion\": \"kubectl-gc.dev/v1alpha1\",\n    \"kind\": \"Tree\"\n}\n"
 	if diff := cmp.Diff(want, printed(t, "json", structured.NewDocument("Tree", struct{}{}), false)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -252,7 +252,7 @@ func TestUnusableFormats(t *testing.T) {
 	}
 }
 
-func TestAFailingTemplateWritesNothingAndIsBrief(t *testing.T) {
+func TestFailingTemplateWritesNothing(t *testing.T) {
 	for format, want := range map[string]string{
 		"jsonpath={.findings[7]}":                 "print as jsonpath: error executing jsonpath \"{.findings[7]}\": Error executing template: array index out of bounds: index 7, length 0",
 		"go-template={{index .findings 7}}":       "print as go-template: error executing template \"{{index .findings 7}}\": template: output:1:2: executing \"output\" at <index .findings 7>: error calling index: index out of range: 7",
@@ -278,7 +278,7 @@ func TestAFailingTemplateWritesNothingAndIsBrief(t *testing.T) {
 	}
 }
 
-func TestAValueThatIsNoObjectIsRefused(t *testing.T) {
+func TestValueMustBeAnObject(t *testing.T) {
 	p, err := structured.NewFlags(os.ReadFile).ToPrinter("json")
 	if err != nil {
 		t.Fatal(err)

@@ -15,12 +15,12 @@ func TestBranch(t *testing.T) {
 		last       bool
 		own, below string
 	}{
-		"what has siblings to come is passed by":      {"", 1, false, "├─ ", "│  "},
+		"a child with further siblings":               {"", 1, false, "├─ ", "│  "},
 		"the last one closes the branch":              {"", 1, true, "└─ ", "   "},
-		"children stand below the indent":             {"│  ", 2, true, "│  └─ ", "│     "},
+		"a child of an indented parent":               {"│  ", 2, true, "│  └─ ", "│     "},
 		"the deepest level with branches":             {"   ", 40, false, "   ├─ ", "   │  "},
-		"what is deeper is numbered and not indented": {"   ", 41, false, "⋯ 41 levels down: ", ""},
-		"so is what is last, at whatever depth it is": {"", 200_000, true, "⋯ 200000 levels down: ", ""},
+		"deeper levels are numbered and not indented": {"   ", 41, false, "⋯ 41 levels down: ", ""},
+		"a last child at any depth":                   {"", 200_000, true, "⋯ 200000 levels down: ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own, below := table.Branch(c.indent, c.depth, c.last)

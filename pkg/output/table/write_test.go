@@ -78,14 +78,14 @@ type broken struct{ error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.error }
 
-func TestWriteTellsOfABrokenStream(t *testing.T) {
+func TestWriteErrorsAreReturned(t *testing.T) {
 	want := errors.New("pipe closed")
 	if err := table.Write(broken{want}, []string{"A"}, nil); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
 }
 
-func TestWriteLeavesItsArgumentsAlone(t *testing.T) {
+func TestWriteDoesNotChangeItsArguments(t *testing.T) {
 	header, rows := []string{"a"}, [][]string{{"x\ty"}}
 	if err := table.Write(io.Discard, header, rows); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestDropEmpty(t *testing.T) {
 		rows, want [][]string
 		columns    []string
 	}{
-		"an empty optional column goes": {
+		"an empty optional column is dropped": {
 			[][]string{{"a", "", "ok", "1d"}, {"b", "", "", "2d"}},
 			[][]string{{"a", "ok", "1d"}, {"b", "", "2d"}},
 			[]string{"NAME", "STATUS", "AGE"},

@@ -12,8 +12,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// FuzzWrite: whatever things are called, each is a line, and nothing acts on the
-// terminal.
+// FuzzWrite checks that names cannot add lines or control the terminal.
 func FuzzWrite(f *testing.F) {
 	for _, s := range []string{"", "web", "a\nb", "\x1b]0;x\x07", "\u202e\u009b", "\xff", "日本", "  lead", "└─ Pod/x"} {
 		f.Add(s, s, s, s)

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// write prints the whole snapshot as a tree without colour.
+// write returns the whole snapshot as a tree without colour.
 func write(t *testing.T, s *snapshot.Snapshot, v tree.View, targets ...types.UID) string {
 	t.Helper()
 	g := graph.New(s)
@@ -61,7 +61,7 @@ func TestWrite(t *testing.T) {
 		view    tree.View
 		want    string
 	}{
-		"dependents stand under their owner, the target is marked": {
+		"dependents are below their owner, the target is marked": {
 			objects: []object.Object{web, set, pod},
 			target:  set.UID,
 			want: `
@@ -71,7 +71,7 @@ shop       Deployment/web       24h
               └─ Pod/web-1-a    24h
 3 objects`,
 		},
-		"an object with two owners stands in full once": {
+		"an object with two owners has one full row": {
 			objects: []object.Object{web, canary, snapshottest.ConfigMap("shop/flags", snapshottest.OwnedBy(web, canary))},
 			want: `
 NAMESPACE  NAME                AGE
@@ -98,7 +98,7 @@ shop       ConfigMap/self     24h
            └─ ConfigMap/self       ↻ cycle: stands above
 1 object`,
 		},
-		"an absent owner stands where it would": {
+		"a missing owner has a row": {
 			objects: []object.Object{snapshottest.ConfigMap("shop/flags", snapshottest.OwnedBy(web))},
 			want: `
 NAMESPACE  NAME                AGE
@@ -106,7 +106,7 @@ shop       Deployment/web           missing
            └─ ConfigMap/flags  24h
 1 object, 1 absent or bad owner`,
 		},
-		"an owner in another namespace is no owner, and is told who claims it": {
+		"an owner in another namespace names its dependent": {
 			objects: []object.Object{away, snapshottest.ConfigMap("shop/flags", snapshottest.OwnedBy(away))},
 			want: `
 NAMESPACE  NAME                AGE
@@ -126,7 +126,7 @@ shop       Deployment/canary        missing
            └─ ConfigMap/flags       → see above
 2 objects, 1 absent or bad owner`,
 		},
-		"what holds a deletion is named": {
+		"what blocks a deletion is named": {
 			objects: []object.Object{
 				snapshottest.Deployment("shop/web", snapshottest.Foreground()),
 				snapshottest.ConfigMap("shop/flags", snapshottest.OwnedBy(web), snapshottest.Terminating("example.com/hold")),
@@ -199,7 +199,7 @@ func layAll(s *snapshot.Snapshot) []tree.Row {
 	return tree.Layout(g, collector.NewJudge(g), everything(g), s.Taken)
 }
 
-func TestEveryObjectStandsInFullExactlyOnce(t *testing.T) {
+func TestEveryObjectHasOneFullRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := snapshottest.Draw(t)
 		g := graph.New(s)
@@ -223,8 +223,8 @@ func TestEveryObjectStandsInFullExactlyOnce(t *testing.T) {
 	})
 }
 
-// TestDeepChain would take memory with the square of its length if every level
-// were indented.
+// TestDeepChain would need memory with the square of its length if every level were
+// indented.
 func TestDeepChain(t *testing.T) {
 	const length = 20_000
 	objects := make([]object.Object, length)
@@ -244,7 +244,7 @@ func TestDeepChain(t *testing.T) {
 	}
 }
 
-func TestDocumented(t *testing.T) {
+func TestNewDocument(t *testing.T) {
 	web := snapshottest.Deployment("shop/web")
 	s := snapshottest.New(
 		snapshottest.Listing(web, snapshottest.ConfigMap("shop/flags", snapshottest.Owned(

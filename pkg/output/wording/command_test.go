@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-func TestCommandQuotesWhatAShellWouldTakeApart(t *testing.T) {
+func TestCommand(t *testing.T) {
 	for name, c := range map[string]struct {
 		words []string
 		want  string
@@ -27,7 +27,7 @@ func TestCommandQuotesWhatAShellWouldTakeApart(t *testing.T) {
 	}
 }
 
-func TestACommandOnWindowsIsForBothOfItsShells(t *testing.T) {
+func TestCommandOnWindows(t *testing.T) {
 	for name, c := range map[string]struct {
 		words []string
 		want  string

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// FuzzCommand: a shell reads the very words back. Names that come from a cluster stand
-// in commands that somebody pastes.
+// FuzzCommand checks that a shell reads the same words back: users paste commands that
+// contain names from the cluster.
 func FuzzCommand(f *testing.F) {
 	for _, s := range []string{"", "a", "a b", "'", `'\''`, `\`, "$(reboot)", "`x`", "a\nb", "~", "#", "!", "*", "é", "\xff", "-n", "=", "{a,b}", "a'b\"c"} {
 		f.Add("kubectl", s)
@@ -24,8 +24,8 @@ func FuzzCommand(f *testing.F) {
 	})
 }
 
-// words reads a line as a shell does (POSIX, 2.2), and fails on whatever it would do
-// something with.
+// words splits a line as a shell does (POSIX, 2.2), and fails on anything that a shell would
+// expand.
 func words(t *testing.T, line string) []string {
 	var out []string
 	var word strings.Builder

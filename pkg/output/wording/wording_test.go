@@ -25,8 +25,8 @@ func TestList(t *testing.T) {
 		want  string
 	}{
 		"nothing is empty":                  {nil, ""},
-		"one stands alone":                  {names[:1], "a"},
-		"as many as may be named are named": {names[:3], "a, b, c"},
+		"one name":                          {names[:1], "a"},
+		"as many as the limit":              {names[:3], "a, b, c"},
 		"more are counted":                  {names, "a, b, c and 1 more"},
 		"very many are set apart by commas": {make([]string, 1003), ", ,  and 1,000 more"},
 	} {
