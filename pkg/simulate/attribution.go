@@ -18,14 +18,14 @@ func (a *afterRelease) attribute(s *simulation, m *Transition) {
 	case m.Requested != graph.None:
 		by = []graph.Node{m.Requested}
 	case !m.StateBefore.Terminating():
-		for i, v := range s.judged(m.Node) {
+		for i, v := range s.model.judged(m.Node) {
 			if m.Verdicts[i].IsBad() && v != collector.Dangling {
-				by = append(by, s.graph.Find(m.StateBefore.Owners[i].UID))
+				by = append(by, s.model.graph.Find(m.StateBefore.Owners[i].UID))
 			}
 		}
 	default:
-		for _, e := range s.graph.Dependents(m.Node) {
-			if s.graph.Reference(e).Blocks() {
+		for _, e := range s.model.graph.Dependents(m.Node) {
+			if s.model.graph.Reference(e).Blocks() {
 				by = append(by, e.Node)
 			}
 		}

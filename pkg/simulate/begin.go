@@ -16,17 +16,17 @@ import (
 // is nothing else to do, and an owner that nothing else holds goes before them.
 // Then they are deleted as their own finalizers say, and not in the foreground.
 func (s *simulation) begin() {
-	for n := range s.graph.Listed() {
-		if o := s.now[n]; o != nil && o.DeletingDependents() {
+	for n := range s.model.graph.Listed() {
+		if o := s.model.now[n]; o != nil && o.DeletingDependents() {
 			s.underWay[graph.Node(n)] = true
 		}
 	}
-	for n := range s.graph.Listed() {
+	for n := range s.model.graph.Listed() {
 		node := graph.Node(n)
 		switch {
-		case !candidate(s.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node):
+		case !candidate(s.model.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node):
 		case s.canWait(node):
-			s.deferred.add(s.graph, node)
+			s.deferred.add(s.model.graph, node)
 		default:
 			s.enqueue(node)
 		}
@@ -36,13 +36,13 @@ func (s *simulation) begin() {
 // canWait says whether a node would go only because owners wait which it does not
 // block, and whose deletion was under way before.
 func (s *simulation) canWait(n graph.Node) bool {
-	o, waits := s.now[n], false
-	if o.Terminating() || !slices.ContainsFunc(s.graph.Owners(n), func(owner graph.Node) bool { return s.underWay[owner] }) {
+	o, waits := s.model.now[n], false
+	if o.Terminating() || !slices.ContainsFunc(s.model.graph.Owners(n), func(owner graph.Node) bool { return s.underWay[owner] }) {
 		return false
 	}
-	for i, v := range s.Verdicts(n) {
+	for i, v := range s.model.Verdicts(n) {
 		switch {
-		case v == collector.Solid, v == collector.Dangling, v == collector.Waiting && goesBefore(o, o.Owners[i], s.underWay[s.graph.Find(o.Owners[i].UID)]):
+		case v == collector.Solid, v == collector.Dangling, v == collector.Waiting && goesBefore(o, o.Owners[i], s.underWay[s.model.graph.Find(o.Owners[i].UID)]):
 			return false
 		case v == collector.Waiting:
 			waits = true
@@ -80,7 +80,7 @@ func (d *delay) add(g *graph.Graph, n graph.Node) {
 // requeueDeferred queues what was put off and is still to be done.
 func (s *simulation) requeueDeferred() {
 	for n := range s.deferred.nodes {
-		if s.Decide(n).Action != collector.ActionNone {
+		if s.model.Decide(n).Action != collector.ActionNone {
 			s.enqueue(n)
 		}
 	}

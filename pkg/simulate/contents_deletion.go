@@ -73,9 +73,9 @@ func takesAlong(o *object.Object) bool { return DeletesContents(o.Identity) }
 // after their resource: plural.group.
 func (s *simulation) inside(n graph.Node) []graph.Node {
 	if s.contents == nil {
-		s.contents = contentsOf(s.graph)
+		s.contents = contentsOf(s.model.graph)
 	}
-	o := s.now[n]
+	o := s.model.now[n]
 	if o.IsNamespace() {
 		return s.contents.residents[o.Name]
 	}
@@ -103,10 +103,10 @@ func contentsOf(g *graph.Graph) *contents {
 // the API server the instances of a CustomResourceDefinition. A move is over
 // when they have.
 func (s *simulation) others(move int, n graph.Node) {
-	switch o := s.now[n]; {
+	switch o := s.model.now[n]; {
 	case o.Stopping():
 		s.course.StoppedPods[move] = true
-		s.SetState(n, settled(o))
+		s.model.SetState(n, settled(o))
 	case takesAlong(o):
 		s.deleteContents(move, n)
 	}
@@ -118,12 +118,12 @@ func (s *simulation) others(move int, n graph.Node) {
 // with whatever finalizers there are (docs/gc-semantics.md#instances-of-a-crd).
 func (s *simulation) deleteContents(move int, n graph.Node) {
 	policy := metav1.DeletionPropagation("")
-	if s.now[n].IsNamespace() {
+	if s.model.now[n].IsNamespace() {
 		policy = metav1.DeletePropagationBackground
 	}
 	w := &emptying{node: n, move: move}
 	for _, member := range s.inside(n) {
-		now := s.now[member]
+		now := s.model.now[member]
 		if now == nil || now.Contested {
 			continue
 		}
@@ -131,9 +131,9 @@ func (s *simulation) deleteContents(move int, n graph.Node) {
 		s.owe(member, n)
 		s.last[member] = int32(move)
 		if now = settled(now); now != nil {
-			now = settled(Deleted(now, policy, s.taken))
+			now = settled(Deleted(now, policy, s.model.taken))
 		}
-		s.SetState(member, now)
+		s.model.SetState(member, now)
 		if now != nil {
 			w.kept = append(w.kept, member)
 			s.home[member] = n
@@ -147,7 +147,7 @@ func (s *simulation) deleteContents(move int, n graph.Node) {
 func (s *simulation) release() {
 	ripe := s.open.ripe
 	s.open.ripe = nil
-	if !s.whole {
+	if !s.model.whole {
 		return
 	}
 	slices.SortStableFunc(ripe, func(a, b *emptying) int { return a.move - b.move })
@@ -157,7 +157,7 @@ func (s *simulation) release() {
 }
 
 func (s *simulation) contentsGone(w *emptying) bool {
-	o := s.now[w.node]
+	o := s.model.now[w.node]
 	switch {
 	case o == nil:
 		return true
@@ -168,9 +168,9 @@ func (s *simulation) contentsGone(w *emptying) bool {
 		s.ends[w.node] = append(s.ends[w.node], int(s.last[member]))
 	}
 	if o.IsNamespace() {
-		s.SetState(w.node, nil)
+		s.model.SetState(w.node, nil)
 	} else {
-		s.SetState(w.node, Patched(o, object.Change{Release: crdFinalizer}))
+		s.model.SetState(w.node, Patched(o, object.Change{Release: crdFinalizer}))
 	}
 	return true
 }

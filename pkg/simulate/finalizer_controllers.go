@@ -12,7 +12,7 @@ import (
 // what changed, and takes its finalizer off where its condition holds by now. A
 // Pod that was stopping before is stopped. It is linear in what changes.
 type finalizerControllers struct {
-	*simulation
+	sim    *simulation
 	due    []graph.Node
 	queued graph.Set
 	mounts *volumeUsage // nil until a claim or a volume is looked at
@@ -22,12 +22,12 @@ type finalizerControllers struct {
 }
 
 func newFinalizerControllers(s *simulation) *finalizerControllers {
-	return &finalizerControllers{simulation: s, queued: graph.NewSet(s.graph)}
+	return &finalizerControllers{sim: s, queued: graph.NewSet(s.model.graph)}
 }
 
 // onStateChange is told of every node whose state is another.
 func (s *simulation) onStateChange(n graph.Node, old *object.Object) {
-	s.open.heed(n, s.now[n] == nil)
+	s.open.heed(n, s.model.now[n] == nil)
 	if s.afterward != nil {
 		s.afterward.follow(s, n, old)
 	}
@@ -38,9 +38,9 @@ func (s *simulation) onStateChange(n graph.Node, old *object.Object) {
 
 func (c *finalizerControllers) heed(n graph.Node, old *object.Object) {
 	c.look(n)
-	now := c.now[n]
+	now := c.sim.model.now[n]
 	if old != nil && (now == nil || now.Terminating() != old.Terminating()) {
-		for _, e := range c.graph.Dependents(n) {
+		for _, e := range c.sim.model.graph.Dependents(n) {
 			c.look(e.Node)
 		}
 	}
@@ -54,8 +54,8 @@ func (c *finalizerControllers) heed(n graph.Node, old *object.Object) {
 
 // look queues an object that a custodian may let go of.
 func (c *finalizerControllers) look(n graph.Node) {
-	o := c.Object(n)
-	if o == nil || int(n) >= c.graph.Listed() || len(o.Finalizers) == 0 && !o.Stopping() || !c.queued.Add(n) {
+	o := c.sim.model.Object(n)
+	if o == nil || int(n) >= c.sim.model.graph.Listed() || len(o.Finalizers) == 0 && !o.Stopping() || !c.queued.Add(n) {
 		return
 	}
 	c.due = append(c.due, n)
@@ -83,36 +83,36 @@ func (c *finalizerControllers) act() bool {
 func (c *finalizerControllers) forget(service graph.Node) bool {
 	if c.endpoints == nil {
 		c.endpoints = map[string]graph.Node{}
-		for n := range c.graph.Listed() {
-			if o := c.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == endpointsKind {
+		for n := range c.sim.model.graph.Listed() {
+			if o := c.sim.model.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == endpointsKind {
 				c.endpoints[o.Namespace+"/"+o.Name] = graph.Node(n)
 			}
 		}
 	}
-	at := c.graph.Object(service)
+	at := c.sim.model.graph.Object(service)
 	n, ok := c.endpoints[at.Namespace+"/"+at.Name]
-	if !ok || c.now[n] == nil || c.now[n].Terminating() {
+	if !ok || c.sim.model.now[n] == nil || c.sim.model.now[n].Terminating() {
 		return false
 	}
-	if by := c.last[service]; by >= 0 {
-		c.course.ContentsDeleted[n], c.last[n] = int(by), by
+	if by := c.sim.last[service]; by >= 0 {
+		c.sim.course.ContentsDeleted[n], c.sim.last[n] = int(by), by
 	}
-	c.owe(n, service)
-	c.SetState(n, Deleted(c.now[n], "", c.taken))
+	c.sim.owe(n, service)
+	c.sim.model.SetState(n, Deleted(c.sim.model.now[n], "", c.sim.model.taken))
 	return true
 }
 
 func (c *finalizerControllers) lift(n graph.Node) bool {
-	o := c.now[n]
+	o := c.sim.model.now[n]
 	switch {
 	case o == nil:
 		return false
 	case o.Stopping():
-		if overdue := c.taken.After(*o.Deleted); overdue { // of a Pod this is the time at which it is to have stopped
+		if overdue := c.sim.model.taken.After(*o.Deleted); overdue { // of a Pod this is the time at which it is to have stopped
 			return false
 		}
-		c.course.FinalizersRemoved.Add(n)
-		c.SetState(n, settled(o))
+		c.sim.course.FinalizersRemoved.Add(n)
+		c.sim.model.SetState(n, settled(o))
 		return true
 	}
 	i := slices.IndexFunc(o.Finalizers, func(f string) bool {
@@ -122,8 +122,8 @@ func (c *finalizerControllers) lift(n graph.Node) bool {
 	if i < 0 {
 		return false
 	}
-	c.course.FinalizersRemoved.Add(n)
-	c.SetState(n, Patched(o, object.Change{Release: o.Finalizers[i]}))
+	c.sim.course.FinalizersRemoved.Add(n)
+	c.sim.model.SetState(n, Patched(o, object.Change{Release: o.Finalizers[i]}))
 	return true
 }
 
@@ -133,7 +133,7 @@ func (c *finalizerControllers) lift(n graph.Node) bool {
 // gone has to wait for its own deletion, and that of another kind of controller
 // for that one (job_controller.go, syncOrphanPod, canRemoveFinalizer).
 func (c *finalizerControllers) tracked(n graph.Node) bool {
-	o := c.now[n]
+	o := c.sim.model.now[n]
 	i := slices.IndexFunc(o.Owners, object.Reference.Controls)
 	if i < 0 {
 		return true
@@ -142,20 +142,20 @@ func (c *finalizerControllers) tracked(n graph.Node) bool {
 	if r.Kind != "Job" || r.APIVersion != "batch/v1" {
 		return false
 	}
-	job := c.Object(c.graph.Find(r.UID))
+	job := c.sim.model.Object(c.sim.model.graph.Find(r.UID))
 	return o.Terminating() || job != nil && job.Terminating()
 }
 
 // unmounted says whether no Pod uses a claim that is being deleted
 // (pvc_protection_controller.go, podUsesPVCForDeletion).
 func (c *finalizerControllers) unmounted(n graph.Node) bool {
-	return c.now[n].Terminating() && c.mounted().free(c, n)
+	return c.sim.model.now[n].Terminating() && c.mounted().free(c, n)
 }
 
 // unbound says whether no claim is bound to a volume that is being deleted
 // (pv_protection_controller.go, isBeingUsed).
 func (c *finalizerControllers) unbound(n graph.Node) bool {
-	o := c.now[n]
+	o := c.sim.model.now[n]
 	if !o.Terminating() || o.Claims == nil {
 		return false
 	}
@@ -163,5 +163,5 @@ func (c *finalizerControllers) unbound(n graph.Node) bool {
 		return true
 	}
 	namespace, _, _ := strings.Cut(o.Claims[0], "/")
-	return c.graph.View().Listed(claims, namespace) && c.Object(c.mounted().at(o.Claims[0])) == nil
+	return c.sim.model.graph.View().Listed(claims, namespace) && c.sim.model.Object(c.mounted().at(o.Claims[0])) == nil
 }

@@ -20,11 +20,11 @@ import (
 //   - where an owner lets go of the object and another is gone. What is left without
 //     any stays; what sees the bad one alone goes.
 func (s *simulation) markNondeterministic(m Transition) graph.Node {
-	if s.actor == collector.ActorClient || m.StateBefore.Terminating() {
+	if s.model.actor == collector.ActorClient || m.StateBefore.Terminating() {
 		return graph.None
 	}
 	for i, v := range m.Verdicts {
-		owner := s.graph.Find(m.StateBefore.Owners[i].UID)
+		owner := s.model.graph.Find(m.StateBefore.Owners[i].UID)
 		switch {
 		case m.Requested != graph.None:
 			if v.IsBad() && owner != m.Requested {
@@ -55,14 +55,14 @@ func (s *simulation) deterministic() {
 // nondeterministicObjects says whether the object of a move might have ended otherwise, had its
 // owner been released earlier or later.
 func (s *simulation) nondeterministicObjects(m *Transition) bool {
-	owner, left := s.Object(m.Nondeterministic), s.now[m.Node]
+	owner, left := s.model.Object(m.Nondeterministic), s.model.now[m.Node]
 	switch {
 	case owner != nil && owner.DeletingDependents(): // it was not released at all
 		return false
 	case owner != nil: // it lives, as others hold it
 		return true
 	case m.Action == collector.ActionUnblock:
-		return s.blockers[m.Node] > 0
+		return s.model.blockers[m.Node] > 0
 	}
 	return left != nil && left.DeletingDependents()
 }
@@ -72,7 +72,7 @@ func (s *simulation) nondeterministicObjects(m *Transition) bool {
 // resourceVersion from before and is refused, and meanwhile the owners are
 // released that nothing else blocks (docs/gc-semantics.md#breaking-a-cycle).
 func (s *simulation) refused(n graph.Node) bool {
-	return s.actor == collector.ActorControllerManager && s.last[n] >= 0 && s.course.Transitions[s.last[n]].Action == collector.ActionUnblock
+	return s.model.actor == collector.ActorControllerManager && s.last[n] >= 0 && s.course.Transitions[s.last[n]].Action == collector.ActionUnblock
 }
 
 // entangled are the members of circles of which more than one is asked for, and
@@ -80,17 +80,17 @@ func (s *simulation) refused(n graph.Node) bool {
 // for itself for ever, is between the collector and who asks
 // (docs/gc-semantics.md#stuck-foreground-deletions).
 func (s *simulation) entangled() graph.Set {
-	out, asked, foreground := graph.NewSet(s.graph), graph.NewSet(s.graph), false
+	out, asked, foreground := graph.NewSet(s.model.graph), graph.NewSet(s.model.graph), false
 	for _, d := range s.bounds.Deletes {
 		if d.Node != graph.None {
 			asked.Add(d.Node)
 		}
 		foreground = foreground || d.Policy == metav1.DeletePropagationForeground
 	}
-	if s.actor == collector.ActorClient || !foreground || len(s.bounds.Deletes) < 2 {
+	if s.model.actor == collector.ActorClient || !foreground || len(s.bounds.Deletes) < 2 {
 		return out
 	}
-	for _, circle := range s.graph.Cycles(func(graph.Edge) bool { return true }) {
+	for _, circle := range s.model.graph.Cycles(func(graph.Edge) bool { return true }) {
 		n := 0
 		for _, member := range circle {
 			if asked.Has(member) {

@@ -34,12 +34,12 @@ func (s *simulation) phase(n graph.Node, d collector.Decision) phase {
 	case collector.ActionUnblock:
 		return unblocking
 	case collector.ActionDelete:
-		if takesAlong(s.now[n]) || d.Policy == metav1.DeletePropagationOrphan {
+		if takesAlong(s.model.now[n]) || d.Policy == metav1.DeletePropagationOrphan {
 			return removingLate
 		}
 		return removing
 	case collector.ActionRemoveFinalizer:
-		if s.underWay[n] && d.Change.Release == object.ForegroundFinalizer && Patched(s.now[n], d.Change) == nil {
+		if s.underWay[n] && d.Change.Release == object.ForegroundFinalizer && Patched(s.model.now[n], d.Change) == nil {
 			return ending
 		}
 		return freeing
@@ -51,26 +51,26 @@ func (s *simulation) phase(n graph.Node, d collector.Decision) phase {
 func (s *simulation) pass(pass int) {
 	work := s.take()
 	for _, n := range work {
-		if s.Decide(n).Action == collector.ActionOrphanDependents {
+		if s.model.Decide(n).Action == collector.ActionOrphanDependents {
 			s.orphan(pass, n)
 		}
 	}
 	var agenda [phases][]graph.Node
 	for _, n := range merged(work, s.take()) {
-		if at := s.phase(n, s.Decide(n)); at != nothing {
+		if at := s.phase(n, s.model.Decide(n)); at != nothing {
 			agenda[at] = append(agenda[at], n)
 		}
 	}
 	agenda[removingLate] = s.dependentsFirst(agenda[removingLate])
 	for at, nodes := range agenda {
 		for _, n := range nodes {
-			d := s.Decide(n)
+			d := s.model.Decide(n)
 			switch now := s.phase(n, d); {
 			case now == nothing:
 			case now == removing && s.refused(n) && s.course.Transitions[s.last[n]].Pass == pass-1:
 				s.enqueue(n)
 			case now == freeing && s.hasDeferredDependent(n):
-				s.deferred.add(s.graph, n)
+				s.deferred.add(s.model.graph, n)
 			case now != phase(at), now == freeing && s.awaited(n), now == removingLate && s.outlived(n, d):
 				s.enqueue(n) // an act of this pass made it another, or too early
 			default:
@@ -84,7 +84,7 @@ func (s *simulation) pass(pass int) {
 // owners, so that none of them must change before.
 func (s *simulation) awaited(owner graph.Node) bool {
 	return slices.ContainsFunc(s.nextByOwner.under(s, owner), func(n graph.Node) bool {
-		return s.now[n] != nil && !s.now[n].Terminating() && !s.refused(n) && s.Decide(n).Action != collector.ActionNone
+		return s.model.now[n] != nil && !s.model.now[n].Terminating() && !s.refused(n) && s.model.Decide(n).Action != collector.ActionNone
 	})
 }
 
@@ -93,7 +93,7 @@ func (s *simulation) awaited(owner graph.Node) bool {
 // be solid, whatever the reference says, until it lets go of it.
 func (s *simulation) outlived(owner graph.Node, d collector.Decision) bool {
 	return d.Policy == metav1.DeletePropagationOrphan && slices.ContainsFunc(s.nextByOwner.under(s, owner), func(n graph.Node) bool {
-		return !s.refused(n) && s.phase(n, s.Decide(n)) == removing
+		return !s.refused(n) && s.phase(n, s.model.Decide(n)) == removing
 	})
 }
 
@@ -112,7 +112,7 @@ func (c *coming) under(s *simulation, owner graph.Node) []graph.Node {
 	}
 	for ; c.seen < len(s.next); c.seen++ {
 		n := s.next[c.seen]
-		for _, of := range s.graph.Owners(n) {
+		for _, of := range s.model.graph.Owners(n) {
 			c.of[of] = append(c.of[of], n)
 		}
 	}
@@ -135,7 +135,7 @@ func (s *simulation) dependentsFirst(nodes []graph.Node) []graph.Node {
 	enter := func(n graph.Node) {
 		if ahead[n] {
 			delete(ahead, n)
-			path = append(path, visit{n, s.graph.Dependents(n)})
+			path = append(path, visit{n, s.model.graph.Dependents(n)})
 		}
 	}
 	for _, n := range nodes {
@@ -177,11 +177,11 @@ func merged(a, b []graph.Node) []graph.Node {
 // orphan detaches every dependent of an owner; the owner itself is released
 // when none is left.
 func (s *simulation) orphan(pass int, owner graph.Node) {
-	for _, e := range s.graph.Dependents(owner) {
+	for _, e := range s.model.graph.Dependents(owner) {
 		if s.bounds.Within != nil && !s.bounds.Within(e.Node) {
 			continue
 		}
-		if d := s.HasOrphanedDependents(owner, e.Node); d.Action == collector.ActionUnlink {
+		if d := s.model.HasOrphanedDependents(owner, e.Node); d.Action == collector.ActionUnlink {
 			s.do(pass, e.Node, d, owner)
 		}
 	}

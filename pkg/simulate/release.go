@@ -10,7 +10,7 @@ import (
 // Release is what a course would go on to, once everything lets go that holds
 // what it left terminating.
 type Release struct {
-	Result
+	Result Result
 	// Begun are the objects that are deleted only then, in the order in which that
 	// comes to them.
 	Begun []graph.Node
@@ -57,14 +57,14 @@ func (c *Result) SimulateRelease() *Release {
 
 // hold notes an object that somebody may hold.
 func (s *simulation) hold(n graph.Node) {
-	if o := s.Object(n); o != nil && o.Terminating() && !s.afterward.released[n] {
+	if o := s.model.Object(n); o != nil && o.Terminating() && !s.afterward.released[n] {
 		s.afterward.held = append(s.afterward.held, n)
 	}
 }
 
 // follow notes what a move of state means for what comes afterwards.
 func (a *afterRelease) follow(s *simulation, n graph.Node, old *object.Object) {
-	if now := s.now[n]; old != nil && !old.Terminating() && (now == nil || now.Terminating()) {
+	if now := s.model.now[n]; old != nil && !old.Terminating() && (now == nil || now.Terminating()) {
 		a.aftermath.Begun = append(a.aftermath.Begun, n)
 		if after := a.owed[n]; len(after) > 0 {
 			a.aftermath.After[n] = after
@@ -83,7 +83,7 @@ func (s *simulation) removeFinalizer() bool {
 	for a := s.afterward; len(a.held) > 0; {
 		n := a.held[0]
 		a.held = a.held[1:]
-		o := s.Object(n)
+		o := s.model.Object(n)
 		if o == nil || !o.Terminating() || a.released[n] {
 			continue
 		}
@@ -94,7 +94,7 @@ func (s *simulation) removeFinalizer() bool {
 				left = Patched(left, object.Change{Release: f})
 			}
 		}
-		s.SetState(n, left)
+		s.model.SetState(n, left)
 	}
 	return any
 }

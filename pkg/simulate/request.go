@@ -22,9 +22,9 @@ type Deletion struct {
 // only when everything was asked for.
 func (s *simulation) ask() int {
 	for _, d := range s.bounds.Deletes {
-		before := s.Object(d.Node)
+		before := s.model.Object(d.Node)
 		s.course.Asked = append(s.course.Asked, d.Node)
-		if before == nil || before.Contested || int(d.Node) >= s.graph.Listed() || !changes(before, Deleted(before, d.Policy, s.taken)) {
+		if before == nil || before.Contested || int(d.Node) >= s.model.graph.Listed() || !changes(before, Deleted(before, d.Policy, s.model.taken)) {
 			continue
 		}
 		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy, UndecidableReference: -1}
@@ -33,14 +33,14 @@ func (s *simulation) ask() int {
 			StateAfter: s.before(d.Node, decision), Follows: -1, Nondeterministic: graph.None,
 		}
 		if !before.Terminating() {
-			move.Verdicts = s.Verdicts(d.Node)
+			move.Verdicts = s.model.Verdicts(d.Node)
 		}
 		s.make(move)
 	}
 	s.course.Entangled = s.entangled()
 	asked := len(s.course.Transitions)
 	for i := range asked {
-		if n := s.course.Transitions[i].Node; s.now[n] != nil && s.last[n] == int32(i) {
+		if n := s.course.Transitions[i].Node; s.model.now[n] != nil && s.last[n] == int32(i) {
 			s.others(i, n)
 		}
 	}

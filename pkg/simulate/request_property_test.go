@@ -126,7 +126,7 @@ func TestWhatGoesAfterwardsHangsOnSomethingOrGoesAnyway(t *testing.T) {
 			if len(after) == 0 && o != nil && !o.Terminating() && !lucky[n] {
 				t.Errorf("%s goes only afterwards, and after nothing", g.Object(n))
 			}
-			if _, swept := a.ContentsDeleted[n]; len(after) > 0 && lost[n] && !swept {
+			if _, swept := a.Result.ContentsDeleted[n]; len(after) > 0 && lost[n] && !swept {
 				t.Errorf("%s goes anyway, and after %v", g.Object(n), after)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // may have changed, so the cost is linear in objects, references and moves.
 func (m *Model) Simulate(b Bounds) *Result {
 	s := &simulation{
-		Model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
+		model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
 		underWay: map[graph.Node]bool{},
 		home:     map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{}, open: newContentsDeletions(),
 	}
@@ -30,13 +30,13 @@ func (m *Model) Simulate(b Bounds) *Result {
 // pass after pass.
 func (s *simulation) run(start func() int) *Result {
 	s.course = &Result{
-		Model: s.Model, ContentsDeleted: map[graph.Node]int{}, StoppedPods: map[int]bool{}, FinalizersRemoved: graph.NewSet(s.graph), Entangled: graph.NewSet(s.graph), simulation: s,
+		Model: s.model, ContentsDeleted: map[graph.Node]int{}, StoppedPods: map[int]bool{}, FinalizersRemoved: graph.NewSet(s.model.graph), Entangled: graph.NewSet(s.model.graph), simulation: s,
 	}
 	for n := range s.last {
 		s.last[n] = -1
 	}
-	s.touched, s.moved = s.enqueue, s.onStateChange
-	defer func() { s.touched, s.moved = func(graph.Node) {}, func(graph.Node, *object.Object) {} }()
+	s.model.touched, s.model.moved = s.enqueue, s.onStateChange
+	defer func() { s.model.touched, s.model.moved = func(graph.Node) {}, func(graph.Node, *object.Object) {} }()
 	for pass := start() + 1; s.more(); pass++ {
 		s.pass(pass)
 	}
@@ -68,7 +68,7 @@ func candidate(o *object.Object) bool {
 }
 
 type simulation struct {
-	*Model
+	model  *Model
 	bounds Bounds
 	course *Result
 	last   []int32 // per node, its last move, or -1
@@ -89,7 +89,7 @@ type simulation struct {
 }
 
 func (s *simulation) enqueue(n graph.Node) {
-	if int(n) < s.graph.Listed() && s.now[n] != nil && (s.bounds.Within == nil || s.bounds.Within(n)) && s.queued.Add(n) {
+	if int(n) < s.model.graph.Listed() && s.model.now[n] != nil && (s.bounds.Within == nil || s.bounds.Within(n)) && s.queued.Add(n) {
 		s.next = append(s.next, n)
 	}
 }

@@ -8,16 +8,16 @@ import (
 )
 
 func (s *simulation) do(pass int, n graph.Node, d collector.Decision, orphanedFrom graph.Node) {
-	before := s.now[n]
+	before := s.model.now[n]
 	move := Transition{Decision: d, Pass: pass, Node: n, StateBefore: before, Requested: orphanedFrom, StateAfter: s.before(n, d)}
 	if !before.Terminating() {
-		move.Verdicts = s.Verdicts(n)
+		move.Verdicts = s.model.Verdicts(n)
 	}
 	move.Follows, move.Nondeterministic = s.follows(move), s.markNondeterministic(move)
 	if s.afterward != nil {
 		s.afterward.attribute(s, &move)
 	}
-	if index := s.make(move); d.Action == collector.ActionDelete && s.now[n] != nil {
+	if index := s.make(move); d.Action == collector.ActionDelete && s.model.now[n] != nil {
 		s.others(index, n)
 	}
 }
@@ -28,7 +28,7 @@ func (s *simulation) make(m Transition) int {
 	index := len(s.course.Transitions)
 	s.course.Transitions = append(s.course.Transitions, m)
 	s.last[m.Node] = int32(index)
-	s.Apply(m.Node, m.Decision)
+	s.model.Apply(m.Node, m.Decision)
 	return index
 }
 
@@ -39,7 +39,7 @@ func (s *simulation) before(n graph.Node, d collector.Decision) []int {
 	if home, ok := s.home[n]; ok {
 		out = s.around(out, home)
 	}
-	if d.Action == collector.ActionDelete && takesAlong(s.now[n]) {
+	if d.Action == collector.ActionDelete && takesAlong(s.model.now[n]) {
 		for _, member := range s.inside(n) {
 			out = s.around(out, member)
 		}
@@ -56,10 +56,10 @@ func (s *simulation) around(out []int, n graph.Node) []int {
 		}
 	}
 	add(n)
-	for _, owner := range s.graph.Owners(n) {
+	for _, owner := range s.model.graph.Owners(n) {
 		add(owner)
 	}
-	for _, e := range s.graph.Dependents(n) {
+	for _, e := range s.model.graph.Dependents(n) {
 		add(e.Node)
 	}
 	return out
@@ -73,7 +73,7 @@ func (s *simulation) follows(m Transition) int {
 		return max(out, int(s.last[m.Requested]))
 	}
 	for i, v := range m.Verdicts {
-		owner := s.graph.Find(m.StateBefore.Owners[i].UID)
+		owner := s.model.graph.Find(m.StateBefore.Owners[i].UID)
 		if v.IsBad() && owner >= 0 && int(owner) < len(s.last) {
 			out = max(out, int(s.last[owner]))
 		}

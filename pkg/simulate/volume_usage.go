@@ -35,14 +35,14 @@ func (c *finalizerControllers) mounted() *volumeUsage {
 		return c.mounts
 	}
 	m := &volumeUsage{map[string]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}}
-	for n := range c.graph.Listed() {
-		if o := c.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == claimKind {
+	for n := range c.sim.model.graph.Listed() {
+		if o := c.sim.model.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == claimKind {
 			m.claims[o.Namespace+"/"+o.Name] = graph.Node(n)
 		}
 	}
-	for n := range c.graph.Listed() {
+	for n := range c.sim.model.graph.Listed() {
 		node := graph.Node(n)
-		o := c.graph.Object(node)
+		o := c.sim.model.graph.Object(node)
 		switch o.GroupVersionKind().GroupKind() {
 		case podKind:
 			if o.Claims == nil {
@@ -74,8 +74,8 @@ func (m *volumeUsage) at(place string) graph.Node {
 // free says whether no Pod uses a claim: all Pods of its namespace were seen, and
 // those that are left are known to use others.
 func (m *volumeUsage) free(c *finalizerControllers, claim graph.Node) bool {
-	at := c.graph.Object(claim)
-	if !c.graph.View().Listed(pods, at.Namespace) {
+	at := c.sim.model.graph.Object(claim)
+	if !c.sim.model.graph.View().Listed(pods, at.Namespace) {
 		return false
 	}
 	for users := m.users[claim]; len(users) > 0; users = users[1:] {
@@ -96,7 +96,7 @@ func (m *volumeUsage) free(c *finalizerControllers, claim graph.Node) bool {
 // asked says whether it is known of every Pod left in a namespace what it uses.
 func (m *volumeUsage) asked(c *finalizerControllers, namespace string) bool {
 	left := m.unasked[namespace]
-	for len(left) > 0 && c.now[left[0]] == nil {
+	for len(left) > 0 && c.sim.model.now[left[0]] == nil {
 		left = left[1:]
 	}
 	m.unasked[namespace] = left
@@ -106,18 +106,18 @@ func (m *volumeUsage) asked(c *finalizerControllers, namespace string) bool {
 // uses says whether a Pod keeps a claim. The claim of an ephemeral volume is the
 // Pod's own, and is let go when the kubelet is done with the Pod.
 func (c *finalizerControllers) uses(pod, claim graph.Node) bool {
-	o := c.now[pod]
+	o := c.sim.model.now[pod]
 	if o == nil {
 		return false
 	}
 	shut := o.Terminating() && !o.Stopping()
-	own := slices.ContainsFunc(c.graph.Object(claim).Owners, func(r object.Reference) bool { return r.UID == o.UID && r.Controls() })
+	own := slices.ContainsFunc(c.sim.model.graph.Object(claim).Owners, func(r object.Reference) bool { return r.UID == o.UID && r.Controls() })
 	return !own || !shut
 }
 
 // heed looks again at what a change of state may have set free.
 func (m *volumeUsage) heed(c *finalizerControllers, n graph.Node, old *object.Object) {
-	now := c.now[n]
+	now := c.sim.model.now[n]
 	switch old.GroupVersionKind().GroupKind() {
 	case podKind:
 		for _, name := range old.Claims {
