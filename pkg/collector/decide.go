@@ -1,140 +1,189 @@
 package collector
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Action is what the collector does with one object when it comes to it. The words
-// are part of the JSON contract.
+// Actor is the collector whose decisions are wanted.
+type Actor int
+
+const (
+	// ActorClient is this program. It is more careful than the cluster's collector:
+	// see docs/differences.md.
+	ActorClient Actor = iota
+	// ActorControllerManager is the cluster's own collector, errors included. It runs
+	// all the time, next to the other controllers of Kubernetes, and sees objects that
+	// a scan could not read.
+	ActorControllerManager
+)
+
+// Action is what the collector does with one object. The values are part of the JSON
+// contract.
 type Action string
 
-// The acts.
 const (
-	ActionNone             Action = ""                 // nothing
-	ActionDelete           Action = "delete"           // a DELETE, with a policy
-	ActionUnlink           Action = "unlink"           // references are dropped
-	ActionUnblock          Action = "unblock"          // references stop blocking: what breaks a circle
-	ActionRemoveFinalizer  Action = "remove-finalizer" // the collector's own finalizer goes
-	ActionOrphanDependents Action = "orphan"           // every dependent loses its references to the object
+	ActionNone             Action = ""
+	ActionDelete           Action = "delete"
+	ActionUnlink           Action = "unlink"           // removes references
+	ActionUnblock          Action = "unblock"          // clears blockOwnerDeletion of references, which breaks a cycle
+	ActionRemoveFinalizer  Action = "remove-finalizer" // removes the collector's own finalizer
+	ActionOrphanDependents Action = "orphan"           // removes every dependent's references to the object
 )
 
-// NoActionReason is why nothing is done with an object.
+// NoActionReason explains why the collector leaves an object alone.
 type NoActionReason int
 
-// The holds.
 const (
-	ActionTaken         NoActionReason = iota // something is done
-	ObjectGone                                // there is no such object
-	NoOwners                                  // no references, nothing to judge
-	AllOwnersSolid                            // every reference holds
-	AlreadyTerminating                        // it is being deleted already, and not by the collector's finalizers
-	ReferenceUnknown                          // a reference cannot be judged, and that keeps the whole object
-	BlockedByDependents                       // dependents that block must go first
-	DependentsUnknown                         // its dependents were not all seen, so no finalizer is removed
-	ContentsUnknown                           // it would be deleted and take others along, which were not all listed
-	UIDContested                              // another object has its UID, so that nobody can say which of them an owner or a dependent means
+	ActionTaken         NoActionReason = iota // there is an action
+	ObjectGone                                // the object does not exist
+	NoOwners                                  // the object has no owner references
+	AllOwnersSolid                            // every owner reference resolves to a live owner
+	AlreadyTerminating                        // deletion is under way and waits for someone else's finalizer
+	ReferenceUnknown                          // one owner reference cannot be resolved; the collector then skips the whole object
+	BlockedByDependents                       // dependents with blockOwnerDeletion must go first
+	DependentsUnknown                         // not all dependents were listed, so no finalizer may be removed
+	ContentsUnknown                           // deletion would delete others too, and those were not all listed
+	UIDContested                              // another object has the same UID, so references to it are ambiguous
 )
 
-// DecisionInput is all that a decision rests on.
+// DecisionInput is everything that a decision depends on.
 type DecisionInput struct {
-	Object   *object.Object // as it is; nil: gone
+	Object   *object.Object // in its present state; nil if it is gone
 	Verdicts []Verdict      // one per reference
-	// What carries the object's UID in a reference, whatever else that reference
-	// says. The object itself counts too.
-	Dependents int // references
-	Blockers   int // those that block its deletion
-	Deleting   int // those of dependents that are in a foreground deletion themselves
-	// Complete says that all dependents there may be were seen.
+	// The next three count references with the object's UID, whatever else those
+	// references say, and including the object's references to itself.
+	Dependents int // all of them
+	Blockers   int // with blockOwnerDeletion
+	Deleting   int // of dependents that are in foreground deletion themselves
+	// Complete reports whether every possible dependent was listed.
 	Complete bool
-	// DeletedBeforeOwner says that an owner waits which goes after the object, however much was
-	// seen: see goesBefore. It is told only where not Whole.
+	// DeletedBeforeOwner reports that the object is deleted before one of its waiting
+	// owners, whatever was not listed. It matters only if Complete is false.
 	DeletedBeforeOwner bool
-	// ContentsUnknown reports that not everything was listed that the deletion of the
-	// object takes along, and that this program is about to delete it.
+	// ContentsUnknown reports that this program is about to delete the object and that
+	// not everything was listed that its deletion deletes too.
 	ContentsUnknown bool
-	Actor           Actor // who acts
+	Actor           Actor
 }
 
-// Decision is what is done with an object, or why nothing is.
+// Decision is the collector's action on an object, or the reason why there is none.
 type Decision struct {
 	Action               Action
-	Policy               metav1.DeletionPropagation // of Remove
-	Change               object.Change              // of Detach, Unblock and FreeFinalizer
-	NoAction             NoActionReason             // of Leave
-	UndecidableReference int                        // the reference behind Undecidable, else -1
+	Policy               metav1.DeletionPropagation // of ActionDelete
+	Change               object.Change              // of ActionUnlink, ActionUnblock and ActionRemoveFinalizer
+	NoAction             NoActionReason             // of ActionNone
+	UndecidableReference int                        // of ReferenceUnknown: the reference that cannot be resolved
 }
 
-// Decide is the collector's table, docs/gc-semantics.md#decision: the one place
-// that says what is done with an object. It follows attemptToDeleteItem,
-// processDeletingDependentsItem and attemptToOrphanWorker, save where
+// Decide returns the collector's decision on an object
+// (docs/gc-semantics.md#decision). It follows attemptToDeleteItem,
+// processDeletingDependentsItem and attemptToOrphanWorker, except where
 // docs/differences.md says otherwise.
-func Decide(s DecisionInput) Decision {
-	o := s.Object
+func Decide(in DecisionInput) Decision {
+	o := in.Object
 	switch {
 	case o == nil:
-		return DoNothing(ObjectGone)
+		return Decision{NoAction: ObjectGone}
 	case o.Contested:
-		return DoNothing(UIDContested)
+		return Decision{NoAction: UIDContested}
 	case o.Terminating():
-		return finish(s)
+		return decideTerminating(in)
 	case len(o.Owners) == 0:
-		return DoNothing(NoOwners)
+		return Decision{NoAction: NoOwners}
 	}
-	w := Assess(o, s.Verdicts)
+	a := Assess(o, in.Verdicts)
 	switch {
-	case w.UndecidableReference >= 0 || w.unknown:
-		return Decision{NoAction: ReferenceUnknown, UndecidableReference: undecided(s.Verdicts)}
-	case len(w.bad) == 0:
-		return DoNothing(AllOwnersSolid)
-	case w.Consequence() == ConsequenceUnlink:
-		return Decision{Action: ActionUnlink, Change: object.Change{Drop: s.bad(w)}, UndecidableReference: -1}
-	case s.ContentsUnknown:
-		return DoNothing(ContentsUnknown)
+	case a.UndecidableReference >= 0 || a.unknown:
+		i := slices.IndexFunc(in.Verdicts, func(v Verdict) bool { return v == Unresolvable || v == ScopeError || v == Unknown })
+		return Decision{NoAction: ReferenceUnknown, UndecidableReference: i}
+	case len(a.bad) == 0:
+		return Decision{NoAction: AllOwnersSolid}
+	case a.Consequence() == ConsequenceUnlink:
+		return Decision{Action: ActionUnlink, Change: object.Change{Drop: in.removedReferences(a)}}
+	case in.ContentsUnknown:
+		return Decision{NoAction: ContentsUnknown}
 	}
-	return remove(s)
+	return decideDelete(in)
 }
 
-// finish decides on an object that is being deleted:
-// docs/gc-semantics.md#foreground-deletion and #orphaning, which comes first.
-func finish(s DecisionInput) Decision {
-	orphaning, deleting := s.Object.Orphaning(), s.Object.DeletingDependents()
+// decideTerminating follows docs/gc-semantics.md#foreground-deletion and #orphaning.
+// Orphaning comes first.
+func decideTerminating(in DecisionInput) Decision {
+	orphaning, deleting := in.Object.Orphaning(), in.Object.DeletingDependents()
 	switch {
 	case !orphaning && !deleting:
-		return DoNothing(AlreadyTerminating)
-	case !s.Complete:
-		return DoNothing(DependentsUnknown)
-	case orphaning && s.Dependents > 0:
-		return Decision{Action: ActionOrphanDependents, UndecidableReference: -1}
+		return Decision{NoAction: AlreadyTerminating}
+	case !in.Complete:
+		return Decision{NoAction: DependentsUnknown}
+	case orphaning && in.Dependents > 0:
+		return Decision{Action: ActionOrphanDependents}
 	case orphaning:
-		return free(object.OrphanFinalizer)
-	case s.Blockers > 0:
-		return DoNothing(BlockedByDependents)
+		return Decision{Action: ActionRemoveFinalizer, Change: object.Change{Release: object.OrphanFinalizer}}
+	case in.Blockers > 0:
+		return Decision{NoAction: BlockedByDependents}
 	}
-	return free(object.ForegroundFinalizer)
+	return Decision{Action: ActionRemoveFinalizer, Change: object.Change{Release: object.ForegroundFinalizer}}
 }
 
-// remove decides how an object without a solid owner is deleted, and the break
-// of a circle (docs/gc-semantics.md#breaking-a-cycle), which comes first and
-// alone.
-func remove(s DecisionInput) Decision {
-	o := s.Object
-	if s.Dependents > 0 && len(indices(s.Verdicts, func(v Verdict) bool { return v == Waiting })) > 0 {
-		if blocking := s.blocking(); s.Deleting > 0 && len(blocking) > 0 {
-			return Decision{Action: ActionUnblock, Change: object.Change{Unblock: blocking}, UndecidableReference: -1}
+// decideDelete returns how an object without a solid owner is deleted. If the object may
+// be part of a cycle, breaking that cycle comes first
+// (docs/gc-semantics.md#breaking-a-cycle).
+func decideDelete(in DecisionInput) Decision {
+	o := in.Object
+	if in.Dependents > 0 && slices.Contains(in.Verdicts, Waiting) {
+		if blocking := in.blockingReferences(); in.Deleting > 0 && len(blocking) > 0 {
+			return Decision{Action: ActionUnblock, Change: object.Change{Unblock: blocking}}
 		}
-		// In a view that is not whole its owner is not released, and what it has itself must
-		// not go on that account. But where the owner goes after it in any view, and it
-		// outlasts either deletion, that is due all the same.
-		if s.Complete || s.DeletedBeforeOwner && len(o.Finalizers) > 0 {
-			return Decision{Action: ActionDelete, Policy: metav1.DeletePropagationForeground, UndecidableReference: -1}
+		// After an incomplete scan the owner's finalizer is not removed, so the object's
+		// own dependents must not be deleted in the foreground on its account, unless the
+		// object is deleted before its owner anyway and finalizers hold it.
+		if in.Complete || in.DeletedBeforeOwner && len(o.Finalizers) > 0 {
+			return Decision{Action: ActionDelete, Policy: metav1.DeletePropagationForeground}
 		}
 	}
-	return Decision{Action: ActionDelete, Policy: ownPolicy(o), UndecidableReference: -1}
+	return Decision{Action: ActionDelete, Policy: ownPolicy(o)}
 }
 
-// ownPolicy is the one that an object's own finalizers ask for.
+// removedReferences returns the references that a dependent with a solid owner loses.
+// The cluster's collector names UIDs in its patch, so a solid reference goes with a
+// dangling one of the same UID (docs/gc-semantics.md#removing-references).
+func (in DecisionInput) removedReferences(a Assessment) []int {
+	return indices(in.Object.Owners, func(i int, r object.Reference) bool {
+		if in.Actor == ActorClient {
+			return in.Verdicts[i].IsBad()
+		}
+		return a.bad[r.UID]
+	})
+}
+
+// blockingReferences returns the references whose blockOwnerDeletion is cleared to break
+// a cycle. The cluster's collector merges two references with one UID into the first, so
+// the second keeps blocking (docs/gc-semantics.md#breaking-a-cycle).
+func (in DecisionInput) blockingReferences() []int {
+	seen := map[types.UID]bool{}
+	return indices(in.Object.Owners, func(_ int, r object.Reference) bool {
+		first := !seen[r.UID]
+		seen[r.UID] = true
+		return r.Blocks() && (first || in.Actor == ActorClient)
+	})
+}
+
+func indices(owners []object.Reference, want func(int, object.Reference) bool) []int {
+	var out []int
+	for i, r := range owners {
+		if want(i, r) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// ownPolicy returns the propagation policy that an object's finalizers ask for.
 func ownPolicy(o *object.Object) metav1.DeletionPropagation {
 	policy := metav1.DeletePropagationBackground
 	for _, f := range o.Finalizers {
@@ -146,43 +195,4 @@ func ownPolicy(o *object.Object) metav1.DeletionPropagation {
 		}
 	}
 	return policy
-}
-
-func DoNothing(why NoActionReason) Decision { return Decision{NoAction: why, UndecidableReference: -1} }
-
-func free(finalizer string) Decision {
-	return Decision{Action: ActionRemoveFinalizer, Change: object.Change{Release: finalizer}, UndecidableReference: -1}
-}
-
-// IsBad says whether a reference of that verdict is one that a solid owner's
-// dependent loses.
-func (v Verdict) IsBad() bool { return v == Dangling || v == Waiting }
-
-func indices(verdicts []Verdict, want func(Verdict) bool) []int {
-	var out []int
-	for i, v := range verdicts {
-		if want(v) {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-func undecided(verdicts []Verdict) int {
-	for i, v := range verdicts {
-		if v == Unresolvable || v == ScopeError || v == Unknown {
-			return i
-		}
-	}
-	return -1
-}
-
-func blocks(o *object.Object) []int {
-	var out []int
-	for i, r := range o.Owners {
-		if r.Blocks() {
-			out = append(out, i)
-		}
-	}
-	return out
 }

@@ -2,6 +2,7 @@ package collector_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,7 +155,8 @@ func TestADecisionSaysWhatItsActNeedsAndNoMore(t *testing.T) {
 					(d.Action == collector.ActionUnlink) != (len(d.Change.Drop) > 0),
 					(d.Action == collector.ActionUnblock) != (len(d.Change.Unblock) > 0),
 					(d.Action == collector.ActionRemoveFinalizer) != (d.Change.Release != ""),
-					(d.NoAction == collector.ReferenceUnknown) != (d.UndecidableReference >= 0):
+					d.NoAction != collector.ReferenceUnknown && d.UndecidableReference != 0,
+					d.NoAction == collector.ReferenceUnknown && !slices.Contains([]collector.Verdict{collector.Unresolvable, collector.ScopeError, collector.Unknown}, s.Verdicts[d.UndecidableReference]):
 					t.Errorf("%q with %q, %04b: %+v", v, finalizers, n, d)
 				}
 			}

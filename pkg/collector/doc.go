@@ -1,12 +1,6 @@
-// Package collector is the garbage collector's rules as pure functions.
+// Package collector contains the garbage collector's rules as pure functions: the
+// verdict on an owner reference (docs/gc-semantics.md#verdicts), and the action that an
+// object's references lead to (docs/gc-semantics.md#decision).
 //
-// The rules are written here once and nowhere else: what a reference is worth
-// (its verdict, docs/gc-semantics.md#verdicts) and what the collector does with
-// an object because of its references (its consequence,
-// docs/gc-semantics.md#decision). Audit asks it, and so do plan, which
-// foretells, and execute, which acts.
-//
-// It works on a graph alone. It knows no client, clock, environment or
-// terminal, and it never guesses: what the snapshot does not prove is Unknown.
-// A Judge is immutable and safe for concurrent use.
+// The rules read a graph. What the snapshot does not prove is VerdictUnknown.
 package collector

@@ -2,46 +2,46 @@ package collector
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Reference judges the i-th reference of n, in the order of
-// docs/gc-semantics.md#verdicts: can the kind be resolved, does the scope fit,
-// what lives at the coordinates. The owner that a list showed there outweighs a
-// gap; a gap outweighs everything that only the owner's absence would prove, as
-// another object in its place, unless a lookup found that. What the lookup of
-// another reference found yields to this reference's own
-// (docs/gc-semantics.md#conflicting-claims). About a contested UID only that
-// lookup counts.
+// Judge judges the owner references of a graph. It is immutable and safe for concurrent
+// use.
+type Judge struct {
+	graph *graph.Graph
+	view  *snapshot.View
+	// byCoordinates indexes listed objects; see indexByCoordinates. It is built on first
+	// use.
+	byCoordinates func() map[coordinates]*object.Object
+}
+
+// NewJudge returns a Judge of the references of g.
+func NewJudge(g *graph.Graph) *Judge {
+	return &Judge{graph: g, view: g.View(), byCoordinates: sync.OnceValue(func() map[coordinates]*object.Object { return indexByCoordinates(g) })}
+}
+
+// Reference judges the reference that e stands for, as docs/gc-semantics.md#verdicts
+// describes: can the kind be resolved, does the scope fit, what exists at the
+// coordinates.
+//
+// An owner that a list showed at the coordinates outweighs a gap. A gap outweighs
+// everything that only the owner's absence would prove, such as another object in its
+// place, unless a lookup found that object. The lookup of this reference outweighs what
+// another reference's lookup found (docs/gc-semantics.md#conflicting-claims). For a
+// contested UID only the reference's own lookup counts.
 func (j *Judge) Reference(e graph.Edge) Judgement {
 	return j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
 }
 
-// VerdictFor judges a reference as if n had it. It must lead to where one that n has
-// leads, in the same version or in the one that View.Reversioned names: no look was
-// had elsewhere.
+// VerdictFor judges r as if n had it. It must lead to the same coordinates as a
+// reference that n has, in the same version or in the one that View.WithServedVersion
+// returns: nothing else was looked up.
 func (j *Judge) VerdictFor(n graph.Node, r object.Reference) Judgement {
 	return j.judge(j.graph.Object(n), r, j.graph.Find(r.UID))
-}
-
-// judge judges a reference whose UID is that of owner, which may be None.
-func (j *Judge) judge(dependent *object.Object, r object.Reference, owner graph.Node) Judgement {
-	holder := j.graph.Object(owner)
-	m, c, mapped := j.view.CoordinatesOf(dependent.Namespace, r)
-	out := Judgement{Mapping: m, Holder: holder}
-	switch {
-	case !mapped:
-		return j.unmapped(out, dependent, r)
-	case dependent.Namespace == "" && m.Type.Namespaced:
-		out.Verdict, out.Cause = ScopeError, ClusterToNamespaced
-		return out
-	case holder != nil && holder.MatchesIdentity(r, dependent.Namespace) && (!j.graph.Virtual(owner) || j.view.Lookup(c) == nil):
-		return alive(out)
-	}
-	return j.located(out, dependent, r, c)
 }
 
 // Object judges every reference of n, in their order.
@@ -49,7 +49,7 @@ func (j *Judge) Object(n graph.Node) []Judgement {
 	return j.Append(make([]Judgement, 0, len(j.graph.Owners(n))), n)
 }
 
-// Append is Object for who judges many and keeps no judgement.
+// Append appends the judgements of n's references to a slice.
 func (j *Judge) Append(to []Judgement, n graph.Node) []Judgement {
 	for i := range j.graph.Owners(n) {
 		to = append(to, j.Reference(graph.Edge{Node: n, Index: i}))
@@ -57,16 +57,14 @@ func (j *Judge) Append(to []Judgement, n graph.Node) []Judgement {
 	return to
 }
 
-// References judges a reference that n had when the snapshot was taken, wherever it stood
-// among its references; the zero value where it had none such.
+// References judges the reference of n that names the same owner as r. It returns the
+// zero value if the snapshot shows none.
 func (j *Judge) References(n graph.Node, r object.Reference) Judgement { return j.Each(n)(r) }
 
-// few are so few references that looking through them is quicker than an index.
-const few = 16
-
-// Each is Of for who asks about many references of one object, which may have any
-// number.
+// Each returns References for one object. An object may have any number of references,
+// so it uses an index where there are more than a few.
 func (j *Judge) Each(n graph.Node) func(object.Reference) Judgement {
+	const few = 16 // up to here a linear search is faster
 	owners := j.graph.Object(n).Owners
 	find := func(r object.Reference) int { return slices.IndexFunc(owners, r.SameOwner) }
 	if len(owners) > few {
@@ -89,9 +87,26 @@ func (j *Judge) Each(n graph.Node) func(object.Reference) Judgement {
 	}
 }
 
-// unmapped judges a reference whose kind leads nowhere. Where the group
-// could not be discovered, nobody can say whether it does.
-func (j *Judge) unmapped(out Judgement, dependent *object.Object, r object.Reference) Judgement {
+// judge judges a reference whose UID is that of owner, which may be graph.None.
+func (j *Judge) judge(dependent *object.Object, r object.Reference, owner graph.Node) Judgement {
+	holder := j.graph.Object(owner)
+	m, c, mapped := j.view.CoordinatesOf(dependent.Namespace, r)
+	out := Judgement{Mapping: m, Holder: holder}
+	switch {
+	case !mapped:
+		return j.judgeUnmapped(out, dependent, r)
+	case dependent.Namespace == "" && m.Type.Namespaced:
+		out.Verdict, out.Cause = ScopeError, ClusterToNamespaced
+		return out
+	case holder != nil && holder.MatchesIdentity(r, dependent.Namespace) && (!j.graph.Virtual(owner) || j.view.Lookup(c) == nil):
+		return judgeExisting(out)
+	}
+	return j.judgeByCoordinates(out, dependent, r, c)
+}
+
+// judgeUnmapped judges a reference whose kind maps to no resource. If the group could
+// not be discovered, that proves nothing.
+func (j *Judge) judgeUnmapped(out Judgement, dependent *object.Object, r object.Reference) Judgement {
 	gvk := r.GroupVersionKind()
 	out.Verdict = Unresolvable
 	versions := j.view.Versions(gvk.Group, gvk.Kind)
@@ -115,11 +130,11 @@ func (j *Judge) unmapped(out Judgement, dependent *object.Object, r object.Refer
 	return out
 }
 
-// located judges a reference that leads to coordinates where its UID was not
-// seen in a list.
-func (j *Judge) located(out Judgement, dependent *object.Object, r object.Reference, c snapshot.Coordinates) Judgement {
+// judgeByCoordinates judges a reference by the object at its coordinates c, where no
+// list showed one with the reference's UID.
+func (j *Judge) judgeByCoordinates(out Judgement, dependent *object.Object, r object.Reference, c snapshot.Coordinates) Judgement {
 	if !out.Mapping.Served {
-		return absent(out, dependent, r)
+		return judgeAbsent(out, dependent, r)
 	}
 	lookup := j.view.Lookup(c)
 	var resident *object.Object
@@ -132,9 +147,9 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 	case lookup != nil && lookup.Outcome != snapshot.Absent:
 		out.Lookup = lookup
 		return unverified(out)
-	case lookup == nil: // one that is absent is fresher than any list
-		resident = j.byCoordinates()[homeOf(out.Mapping, c)]
-		if Contested(out.Holder) || Contested(resident) {
+	case lookup == nil: // a lookup with outcome Absent is newer than any list
+		resident = j.byCoordinates()[coordinatesOf(out.Mapping, c)]
+		if contested(out.Holder) || contested(resident) {
 			return unverified(out)
 		}
 		if gr := out.Mapping.Type.GroupResource(); (resident == nil || resident.UID != r.UID) && !j.view.Listed(gr, c.Namespace) {
@@ -144,16 +159,16 @@ func (j *Judge) located(out Judgement, dependent *object.Object, r object.Refere
 	}
 	if resident != nil && resident.UID == r.UID {
 		out.Holder = resident
-		return alive(out)
+		return judgeExisting(out)
 	}
 	out.Resident = resident
-	return absent(out, dependent, r)
+	return judgeAbsent(out, dependent, r)
 }
 
-func Contested(o *object.Object) bool { return o != nil && o.Contested }
+func contested(o *object.Object) bool { return o != nil && o.Contested }
 
-// alive judges a reference whose owner lives where it says.
-func alive(out Judgement) Judgement {
+// judgeExisting judges a reference whose owner exists at its coordinates.
+func judgeExisting(out Judgement) Judgement {
 	out.Verdict = Solid
 	if out.Holder.DeletingDependents() {
 		out.Verdict, out.Cause = Waiting, Terminating
@@ -161,9 +176,8 @@ func alive(out Judgement) Judgement {
 	return out
 }
 
-// absent names why no object with the UID lives at the coordinates. Where
-// several reasons fit, the first of the audit's order wins.
-func absent(out Judgement, dependent *object.Object, r object.Reference) Judgement {
+// judgeAbsent judges a reference whose owner does not exist at its coordinates.
+func judgeAbsent(out Judgement, dependent *object.Object, r object.Reference) Judgement {
 	out.Verdict = Dangling
 	switch {
 	case out.Holder != nil && out.Holder.Namespace != "" && out.Holder.Namespace != dependent.Namespace:
@@ -178,8 +192,8 @@ func absent(out Judgement, dependent *object.Object, r object.Reference) Judgeme
 	return out
 }
 
-// named says whether the holder is of the type and has the name: if so and it
-// is absent all the same, it went between list and lookup.
+// named reports whether the holder has the type and the name. If so, it was deleted
+// between the list and the lookup.
 func named(holder *object.Object, t snapshot.Type, name string) bool {
 	is := func(i object.Identity) bool {
 		return i.Name == name && i.Kind == t.Kind && i.GroupVersionKind().Group == t.Group
@@ -189,5 +203,51 @@ func named(holder *object.Object, t snapshot.Type, name string) bool {
 
 func unverified(out Judgement) Judgement {
 	out.Verdict, out.Cause = Unknown, Unverified
+	return out
+}
+
+// coordinates locate an object, whatever the API version.
+type coordinates struct{ group, resource, namespace, name string }
+
+func coordinatesOf(m snapshot.Mapping, c snapshot.Coordinates) coordinates {
+	return coordinates{m.Type.Group, m.Type.Resource, c.Namespace, c.Name}
+}
+
+// indexByCoordinates indexes the listed objects by coordinates. To stay small, it
+// contains only coordinates of references, in their own or in a served version, that
+// neither a list nor a lookup proves.
+func indexByCoordinates(g *graph.Graph) map[coordinates]*object.Object {
+	out := map[coordinates]*object.Object{}
+	view := g.View()
+	for n := graph.Node(0); g.Object(n) != nil; n++ {
+		o := g.Object(n)
+		for i, r := range o.Owners {
+			if owner := g.Object(g.Owners(n)[i]); owner != nil && owner.MatchesIdentity(r, o.Namespace) {
+				continue
+			}
+			r, _ = view.WithServedVersion(r)
+			if m, c, ok := view.CoordinatesOf(o.Namespace, r); ok && view.Lookup(c) == nil {
+				out[coordinatesOf(m, c)] = nil
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	add := func(i object.Identity, o *object.Object) {
+		if m, ok := view.Map(i.APIVersion, i.Kind); ok {
+			at := coordinates{m.Type.Group, m.Type.Resource, i.Namespace, i.Name}
+			if _, wanted := out[at]; wanted {
+				out[at] = o
+			}
+		}
+	}
+	for n := range g.Listed() {
+		o := g.Object(graph.Node(n))
+		add(o.Identity, o)
+		for _, alias := range o.Aliases {
+			add(alias, o)
+		}
+	}
 	return out
 }

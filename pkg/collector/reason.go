@@ -5,12 +5,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// Owner returns what the judgement of a reference found of the owner that it names.
+// Owner returns the owner that r names, with what the judgement found.
 func (j Judgement) Owner(r object.Reference) reason.Owner {
 	return reason.NewOwner(r, j.Found())
 }
 
-// Found returns what the judgement found of the owner.
+// Found returns what the judgement found about the owner.
 func (j Judgement) Found() reason.Found {
 	out := reason.Found{State: j.ownerState(), ServedVersions: j.Served}
 	if j.Holder != nil && j.Cause != NoCause {
@@ -50,8 +50,8 @@ func (j Judgement) ownerState() reason.OwnerState {
 	return reason.StateExists
 }
 
-// Unverified returns why an owner could not be verified. It is for judgements whose cause
-// is Unverified.
+// Unverified returns why the owner could not be verified. The cause must be
+// CauseUnverified.
 func (j Judgement) Unverified(r object.Reference) reason.OwnerUnverified {
 	out := reason.OwnerUnverified{Owner: j.Owner(r)}
 	switch {

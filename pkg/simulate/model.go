@@ -122,7 +122,7 @@ func (m *Model) standing(v collector.Verdict, owner graph.Node) collector.Verdic
 	case v != collector.Solid && v != collector.Waiting && v != collector.Dangling:
 	case now != nil && now.Orphaning() && int(owner) < m.graph.Listed():
 		return collector.Solid
-	case collector.Contested(m.graph.Object(owner)): // what becomes of one of the objects says nothing about the others
+	case m.graph.Object(owner) != nil && m.graph.Object(owner).Contested: // what becomes of one of the objects says nothing about the others
 	case v != collector.Dangling && now != nil && now.DeletingDependents(): // as the judge says of one that was only looked up
 		return collector.Waiting
 	case v != collector.Dangling && m.Changed(owner):
@@ -147,7 +147,7 @@ func (m *Model) judged(n graph.Node) []collector.Verdict {
 func (m *Model) withholding(judgements []collector.Judgement) []collector.Verdict {
 	out := collector.Verdicts(judgements)
 	for i, j := range judgements {
-		if m.actor == collector.ActorClient && (j.Withheld() || j.Verdict == collector.Waiting && collector.Contested(j.Holder)) {
+		if m.actor == collector.ActorClient && (j.Withheld() || j.Verdict == collector.Waiting && j.Holder.Contested) {
 			out[i] = collector.Unknown
 		}
 	}
@@ -211,7 +211,7 @@ func (m *Model) ContentsGaps(n graph.Node) []snapshot.Gap {
 func (m *Model) HasOrphanedDependents(owner, dependent graph.Node) collector.Decision {
 	o := m.Object(dependent)
 	if o == nil {
-		return collector.DoNothing(collector.ObjectGone)
+		return collector.Decision{NoAction: collector.ObjectGone}
 	}
 	var drop []int
 	for i, r := range o.Owners {
@@ -220,9 +220,9 @@ func (m *Model) HasOrphanedDependents(owner, dependent graph.Node) collector.Dec
 		}
 	}
 	if len(drop) == 0 || m.Decide(owner).Action != collector.ActionOrphanDependents {
-		return collector.DoNothing(collector.AllOwnersSolid)
+		return collector.Decision{NoAction: collector.AllOwnersSolid}
 	}
-	return collector.Decision{Action: collector.ActionUnlink, Change: object.Change{Drop: drop}, UndecidableReference: -1}
+	return collector.Decision{Action: collector.ActionUnlink, Change: object.Change{Drop: drop}}
 }
 
 // Apply moves a node on by what the API server makes of a decision.

@@ -71,7 +71,7 @@ func (w *world) remembering(n graph.Node, d collector.Decision) collector.Decisi
 	if len(blocking) == 0 {
 		return d
 	}
-	return collector.Decision{Action: collector.ActionUnblock, Change: object.Change{Unblock: blocking}, UndecidableReference: -1}
+	return collector.Decision{Action: collector.ActionUnblock, Change: object.Change{Unblock: blocking}}
 }
 
 // compareWithALook holds a decision against what somebody would decide who looks

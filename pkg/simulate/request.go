@@ -27,7 +27,7 @@ func (s *simulation) ask() int {
 		if before == nil || before.Contested || int(d.Node) >= s.model.graph.Listed() || !changes(before, Deleted(before, d.Policy, s.model.taken)) {
 			continue
 		}
-		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy, UndecidableReference: -1}
+		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy}
 		move := Transition{
 			Decision: decision, Asked: true, Pass: 1, Node: d.Node, StateBefore: before, Requested: graph.None,
 			StateAfter: s.before(d.Node, decision), Follows: -1, Nondeterministic: graph.None,

@@ -26,7 +26,7 @@ func DescribeDecision(o *object.Object, d collector.Decision) string {
 	switch {
 	case d.Action != collector.ActionNone:
 		return strings.TrimSpace(strings.Replace(DescribeAction("", o, d), "  ", " ", 1))
-	case d.UndecidableReference >= 0:
+	case d.NoAction == collector.ReferenceUnknown:
 		return fmt.Sprintf("%s: %s", holds[d.NoAction], o.Owners[d.UndecidableReference].Name)
 	}
 	return holds[d.NoAction]

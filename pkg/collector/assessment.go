@@ -1,0 +1,111 @@
+package collector
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// Consequence is what the collector does with an object because of one of its
+// references. The values are part of the JSON contract.
+type Consequence string
+
+const (
+	ConsequenceDelete  Consequence = "delete"  // the object is deleted
+	ConsequenceUnlink  Consequence = "unlink"  // the reference is removed, the object stays
+	ConsequenceNone    Consequence = "none"    // the reference has no effect
+	ConsequenceStuck   Consequence = "stuck"   // the collector cannot resolve an owner, and leaves the object alone
+	ConsequenceUnknown Consequence = "unknown" // the snapshot does not show enough to tell
+)
+
+// Assessment sums up the verdicts on all references of an object
+// (docs/gc-semantics.md#decision).
+type Assessment struct {
+	// UndecidableReference is the first reference that the collector cannot resolve, or
+	// -1. It keeps the collector from processing the object at all.
+	UndecidableReference int
+	// Left counts the solid references that stay. The collector removes references by
+	// UID, so a solid one goes if another with its UID is dangling
+	// (docs/gc-semantics.md#removing-references).
+	Left int
+
+	terminating, unknown bool
+	solid                int
+	bad                  map[types.UID]bool // the owners that are absent or waiting; nil if there are none
+}
+
+// Assess returns the assessment of an object. There is one verdict per reference.
+func Assess(o *object.Object, verdicts []Verdict) Assessment {
+	a := Assessment{UndecidableReference: -1, terminating: o.Terminating(), unknown: o.Contested}
+	for i, v := range verdicts {
+		switch v {
+		case Solid:
+			a.solid++
+		case Unresolvable, ScopeError:
+			if a.UndecidableReference < 0 {
+				a.UndecidableReference = i
+			}
+		case Unknown:
+			a.unknown = true
+		case Dangling, Waiting:
+			if a.bad == nil {
+				a.bad = map[types.UID]bool{}
+			}
+			a.bad[o.Owners[i].UID] = true
+		}
+	}
+	for i, v := range verdicts {
+		if v == Solid && !a.bad[o.Owners[i].UID] {
+			a.Left++
+		}
+	}
+	return a
+}
+
+// Of returns what the collector does with the object because of a reference with
+// verdict v.
+//
+// The collector skips a terminating object, and an object with a reference that it
+// cannot resolve (docs/gc-semantics.md#one-error-keeps-the-object), whatever the other
+// references are.
+func (a Assessment) Of(v Verdict) Consequence {
+	switch {
+	case a.terminating, v == Solid:
+		return ConsequenceNone
+	case a.UndecidableReference >= 0:
+		return ConsequenceStuck
+	case a.unknown:
+		return ConsequenceUnknown
+	}
+	return a.Consequence()
+}
+
+// Consequence returns the effect of a dangling or waiting reference, assuming that every
+// reference can be resolved.
+func (a Assessment) Consequence() Consequence {
+	if a.solid > 0 {
+		return ConsequenceUnlink
+	}
+	return ConsequenceDelete
+}
+
+// Drops reports whether the collector removes the references with this UID, solid ones
+// included (docs/gc-semantics.md#removing-references).
+func (a Assessment) Drops(uid types.UID) bool {
+	return a.bad[uid] && a.Of(Dangling) == ConsequenceUnlink
+}
+
+// Refused reports whether the API server rejects the collector's patch that removes
+// references. It rejects any update that leaves two controllers, whatever was stored
+// before (docs/gc-semantics.md#metadata-validation).
+func (a Assessment) Refused(o *object.Object) bool {
+	drops, controllers := false, 0
+	for _, r := range o.Owners {
+		dropped := a.Drops(r.UID)
+		drops = drops || dropped
+		if r.Controls() && !dropped {
+			controllers++
+		}
+	}
+	return drops && controllers > 1
+}
