@@ -22,7 +22,7 @@ func (r *repairBuilder) steps(n graph.Node, at int, spared collector.Consequence
 	var out []Step
 	for k, of := range wanted.parts() {
 		move := &simulate.Transition{
-			Decision: collector.Decision{Action: of.action, Change: of.change, UndecidableReference: -1},
+			Decision: collector.Decision{Action: of.action, Change: of.change},
 			Pass:     1, Node: n, StateBefore: before, Verdicts: slices.Clone(verdicts), Requested: graph.None, Follows: -1,
 		}
 		s := Step{

@@ -27,7 +27,7 @@ func isRepair(step *plan.Step) bool { return len(step.Mends) > 0 }
 // repairs are needed as planned; skip is nil then. Rereads are the new owners, which must
 // have been read since the latest write.
 func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector.Decision, skip reason.Reason, rereads []graph.Node) {
-	d = collector.Decision{Action: step.Action, UndecidableReference: -1}
+	d = collector.Decision{Action: step.Action}
 	switch {
 	case o == nil:
 		return d, reason.ObjectGone{}, nil
