@@ -7,87 +7,80 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
-// attribute notes on whose account a move is made that is about to be: an object goes
-// on account of the owners that it loses, and a foreground deletion ends on that of
-// the dependents that blocked it. It costs the references of the object, or those to
-// it. A reference that was dangling in the snapshot already is no reason, whatever
-// becomes of what has its UID: the owner that it names was not there.
-func (a *afterRelease) attribute(s *simulation, m *Transition) {
+// attribute records which releases cause a transition: an object is deleted because of
+// the owners that it loses, and a foreground deletion completes because of the dependents
+// that blocked it. It costs one step per reference. A reference that was dangling in the
+// snapshot is no cause: its owner never existed during the simulation.
+func (r *releaseState) attribute(s *simulation, t *Transition) {
 	var by []graph.Node
 	switch {
-	case m.Requested != graph.None:
-		by = []graph.Node{m.Requested}
-	case !m.StateBefore.Terminating():
-		for i, v := range s.model.judged(m.Node) {
-			if m.Verdicts[i].IsBad() && v != collector.Dangling {
-				by = append(by, s.model.graph.Find(m.StateBefore.Owners[i].UID))
+	case t.Requested != graph.None:
+		by = []graph.Node{t.Requested}
+	case !t.StateBefore.Terminating():
+		for i, v := range s.model.judged(t.Node) {
+			if t.Verdicts[i].IsBad() && v != collector.Dangling {
+				by = append(by, s.model.graph.Find(t.StateBefore.Owners[i].UID))
 			}
 		}
 	default:
-		for _, e := range s.model.graph.Dependents(m.Node) {
+		for _, e := range s.model.graph.Dependents(t.Node) {
 			if s.model.graph.Reference(e).Blocks() {
 				by = append(by, e.Node)
 			}
 		}
 	}
-	a.owe(m.Node, by...)
+	r.addCauses(t.Node, by...)
 }
 
-// owe notes that an object moves on because others did.
-func (a *afterRelease) owe(n graph.Node, by ...graph.Node) {
-	var all [][]graph.Node
-	add := func(some []graph.Node) {
-		if last := len(all) - 1; len(some) > 0 && (last < 0 || !same(all[last], some)) {
-			all = append(all, some)
+// attribute records that n changes because of another object, without a transition.
+func (s *simulation) attribute(n, by graph.Node) {
+	if s.release != nil {
+		s.release.addCauses(n, by)
+	}
+}
+
+// addCauses adds the causes of other objects to those of n.
+func (r *releaseState) addCauses(n graph.Node, others ...graph.Node) {
+	var lists [][]graph.Node
+	add := func(list []graph.Node) {
+		if last := len(lists) - 1; len(list) > 0 && (last < 0 || !identical(lists[last], list)) {
+			lists = append(lists, list)
 		}
 	}
-	add(a.owed[n])
-	for _, other := range by {
-		add(a.holders(other))
+	add(r.causes[n])
+	for _, other := range others {
+		if r.released[other] {
+			add([]graph.Node{other})
+		} else {
+			add(r.causes[other])
+		}
 	}
-	switch len(all) {
+	switch len(lists) {
 	case 0:
 	case 1:
-		a.owed[n] = all[0] // shared, so that a chain costs no more than its length
+		r.causes[n] = lists[0] // shared, so the cost of a chain is linear
 	default:
-		after := slices.Concat(all...)
-		slices.Sort(after)
-		a.owed[n] = a.known(slices.Compact(after))
+		all := slices.Concat(lists...)
+		slices.Sort(all)
+		r.causes[n] = r.deduplicated(slices.Compact(all))
 	}
 }
 
-// same says whether two lists are one.
-func same(a, b []graph.Node) bool { return len(a) == len(b) && &a[0] == &b[0] }
+// identical reports whether two lists share their memory.
+func identical(a, b []graph.Node) bool { return len(a) == len(b) && &a[0] == &b[0] }
 
-// known is a list of holders as it was answered before: where all hang on the same, one
-// list is enough.
-func (a *afterRelease) known(after []graph.Node) []graph.Node {
+// deduplicated returns the earlier list that equals list, if there is one.
+func (r *releaseState) deduplicated(list []graph.Node) []graph.Node {
 	const prime = 1099511628211 // of FNV-1a
-	key := uint64(len(after))
-	for _, n := range after {
+	key := uint64(len(list))
+	for _, n := range list {
 		key = (key ^ uint64(n)) * prime
 	}
-	for _, have := range a.lists[key] {
-		if slices.Equal(have, after) {
-			return have
+	for _, earlier := range r.lists[key] {
+		if slices.Equal(earlier, list) {
+			return earlier
 		}
 	}
-	a.lists[key] = append(a.lists[key], after)
-	return after
-}
-
-// holders are what had to be let go of before an object moved on: the object
-// itself where it was.
-func (a *afterRelease) holders(n graph.Node) []graph.Node {
-	if a.released[n] {
-		return []graph.Node{n}
-	}
-	return a.owed[n]
-}
-
-// owe is for what others move on, and no move does.
-func (s *simulation) owe(n, by graph.Node) {
-	if s.afterward != nil {
-		s.afterward.owe(n, by)
-	}
+	r.lists[key] = append(r.lists[key], list)
+	return list
 }

@@ -9,174 +9,180 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// emptying is a namespace or CustomResourceDefinition that a move deleted, and
-// that goes when everything in it has gone.
-type emptying struct {
-	node graph.Node
-	move int          // that deleted it
-	kept []graph.Node // what its deletion alone did not let go
-	left int          // how many of those are not gone
-	over bool
+// contentsDeletion is the deletion of a Namespace or CustomResourceDefinition, which is
+// gone when its contents are.
+type contentsDeletion struct {
+	node       graph.Node
+	transition int          // that deleted it
+	kept       []graph.Node // contents that were not gone at once
+	left       int          // how many of kept are not gone yet
+	complete   bool
 }
 
-// emptyings are all of them. Each is looked at when what it waits for has changed, and
-// not in every pass.
-type emptyings struct {
-	of      map[graph.Node][]*emptying // by what is emptied
-	holding map[graph.Node][]*emptying // by what keeps it from being empty
-	ripe    []*emptying                // nothing is left in them
+// contentsDeletions visits a deletion only when something that it waits for changes. The
+// values of its maps are indexes of all.
+type contentsDeletions struct {
+	all      []contentsDeletion
+	byNode   map[graph.Node][]int
+	byMember map[graph.Node][]int
+	empty    []int // those to check, since none of their contents are left
 }
 
-func newContentsDeletions() emptyings {
-	return emptyings{of: map[graph.Node][]*emptying{}, holding: map[graph.Node][]*emptying{}}
+func newContentsDeletions() contentsDeletions {
+	return contentsDeletions{byNode: map[graph.Node][]int{}, byMember: map[graph.Node][]int{}}
 }
 
-func (e *emptyings) add(w *emptying) {
-	e.of[w.node] = append(e.of[w.node], w)
-	for _, member := range w.kept {
-		e.holding[member] = append(e.holding[member], w)
+func (c *contentsDeletions) clone() contentsDeletions {
+	return contentsDeletions{all: slices.Clone(c.all), byNode: clip(c.byNode), byMember: clip(c.byMember)}
+}
+
+func (c *contentsDeletions) add(d contentsDeletion) {
+	d.left = len(d.kept)
+	index := len(c.all)
+	c.all = append(c.all, d)
+	c.byNode[d.node] = append(c.byNode[d.node], index)
+	for _, member := range d.kept {
+		c.byMember[member] = append(c.byMember[member], index)
 	}
-	if w.left = len(w.kept); w.left == 0 {
-		e.ripe = append(e.ripe, w)
+	if d.left == 0 {
+		c.empty = append(c.empty, index)
 	}
 }
 
-// heed is told of every node whose state is another.
-func (e *emptyings) heed(n graph.Node, gone bool) {
+func (c *contentsDeletions) onStateChange(n graph.Node, gone bool) {
 	if gone {
-		for _, w := range e.holding[n] {
-			if w.left--; w.left == 0 {
-				e.ripe = append(e.ripe, w)
+		for _, i := range c.byMember[n] {
+			if c.all[i].left--; c.all[i].left == 0 {
+				c.empty = append(c.empty, i)
 			}
 		}
-		delete(e.holding, n)
+		delete(c.byMember, n)
 	}
-	for _, w := range e.of[n] { // it may be rid of what else held it
-		if w.left == 0 {
-			e.ripe = append(e.ripe, w)
+	for _, i := range c.byNode[n] { // a finalizer that held it may have been removed
+		if c.all[i].left == 0 {
+			c.empty = append(c.empty, i)
 		}
 	}
 }
 
-// contents answers what is in namespaces, and which objects are of which type.
-type contents struct {
-	residents, instances map[string][]graph.Node
-}
+// contentsIndex finds objects by namespace and by type.
+type contentsIndex struct{ byNamespace, byType map[string][]graph.Node }
 
-// DeletesContents reports whether the deletion of an object is that of others, too.
+// DeletesContents reports whether the deletion of an object deletes others: those in a
+// Namespace, or the instances of a CustomResourceDefinition.
 func DeletesContents(o object.Identity) bool { return o.IsNamespace() || o.IsDefinition() }
 
-func takesAlong(o *object.Object) bool { return DeletesContents(o.Identity) }
-
-// inside are the objects that the deletion of n takes along: the residents of a
-// namespace, or the instances of a CustomResourceDefinition, which is named
-// after their resource: plural.group.
-func (s *simulation) inside(n graph.Node) []graph.Node {
+// contentsOf returns the objects that the deletion of n deletes. The name of a
+// CustomResourceDefinition is that of its type: plural.group.
+func (s *simulation) contentsOf(n graph.Node) []graph.Node {
 	if s.contents == nil {
-		s.contents = contentsOf(s.model.graph)
+		s.contents = newContentsIndex(s.model.graph)
 	}
 	o := s.model.now[n]
 	if o.IsNamespace() {
-		return s.contents.residents[o.Name]
+		return s.contents.byNamespace[o.Name]
 	}
-	return s.contents.instances[o.Name]
+	return s.contents.byType[o.Name]
 }
 
-func contentsOf(g *graph.Graph) *contents {
-	c := &contents{map[string][]graph.Node{}, map[string][]graph.Node{}}
+func newContentsIndex(g *graph.Graph) *contentsIndex {
+	c := &contentsIndex{map[string][]graph.Node{}, map[string][]graph.Node{}}
 	for n := range g.Listed() {
 		node := graph.Node(n)
 		o := g.Object(node)
 		if o.Namespace != "" {
-			c.residents[o.Namespace] = append(c.residents[o.Namespace], node)
+			c.byNamespace[o.Namespace] = append(c.byNamespace[o.Namespace], node)
 		}
 		if m, ok := g.View().Map(o.APIVersion, o.Kind); ok {
 			t := m.Type.String()
-			c.instances[t] = append(c.instances[t], node)
+			c.byType[t] = append(c.byType[t], node)
 		}
 	}
 	return c
 }
 
-// others lets them do their part about an object that a move deleted: the
-// kubelet stops a Pod, the namespace controller deletes what is in a namespace,
-// the API server the instances of a CustomResourceDefinition. A move is over
-// when they have.
-func (s *simulation) others(move int, n graph.Node) {
+// applySideEffects applies what other components do about an object that a transition
+// deleted: the kubelet stops a Pod, the namespace controller deletes the contents of a
+// Namespace, the API server the instances of a CustomResourceDefinition.
+func (s *simulation) applySideEffects(transition int, n graph.Node) {
 	switch o := s.model.now[n]; {
 	case o.Stopping():
-		s.course.StoppedPods[move] = true
-		s.model.SetState(n, settled(o))
-	case takesAlong(o):
-		s.deleteContents(move, n)
+		s.result.StoppedPods[transition] = true
+		s.model.SetState(n, podStopped(o))
+	case DeletesContents(o.Identity):
+		s.deleteContents(transition, n)
 	}
 }
 
-// deleteContents deletes what is in an object: in a namespace in the Background, which
-// strips the collector's finalizers
-// (docs/gc-semantics.md#contents-of-a-namespace); of a CustomResourceDefinition
-// with whatever finalizers there are (docs/gc-semantics.md#instances-of-a-crd).
-func (s *simulation) deleteContents(move int, n graph.Node) {
+// deleteContents deletes the contents of n. A Namespace's are deleted in the background,
+// which removes the collector's finalizers
+// (docs/gc-semantics.md#contents-of-a-namespace); a CustomResourceDefinition's keep theirs
+// (docs/gc-semantics.md#instances-of-a-crd).
+func (s *simulation) deleteContents(transition int, n graph.Node) {
 	policy := metav1.DeletionPropagation("")
 	if s.model.now[n].IsNamespace() {
 		policy = metav1.DeletePropagationBackground
 	}
-	w := &emptying{node: n, move: move}
-	for _, member := range s.inside(n) {
+	d := contentsDeletion{node: n, transition: transition}
+	for _, member := range s.contentsOf(n) {
 		now := s.model.now[member]
 		if now == nil || now.Contested {
 			continue
 		}
-		s.course.ContentsDeleted[member] = move
-		s.owe(member, n)
-		s.last[member] = int32(move)
-		if now = settled(now); now != nil {
-			now = settled(Deleted(now, policy, s.model.taken))
+		s.result.ContentsDeleted[member] = transition
+		s.attribute(member, n)
+		s.last[member] = int32(transition)
+		if now = podStopped(now); now != nil {
+			now = podStopped(Deleted(now, policy, s.model.taken))
 		}
 		s.model.SetState(member, now)
 		if now != nil {
-			w.kept = append(w.kept, member)
-			s.home[member] = n
+			d.kept = append(d.kept, member)
+			s.deletedBy[member] = n
 		}
 	}
-	s.open.add(w)
+	s.contentsDeletions.add(d)
 }
 
-// release lets go of what has become empty, in the order of their moves. Where not
-// everything was seen, who can say what has?
-func (s *simulation) release() {
-	ripe := s.open.ripe
-	s.open.ripe = nil
-	if !s.model.whole {
+// completeContentsDeletions completes the deletions of what has become empty, in the
+// order of their transitions. After an incomplete scan nothing is known to be empty.
+func (s *simulation) completeContentsDeletions() {
+	c := &s.contentsDeletions
+	empty := c.empty
+	c.empty = nil
+	if !s.model.complete {
 		return
 	}
-	slices.SortStableFunc(ripe, func(a, b *emptying) int { return a.move - b.move })
-	for _, w := range ripe {
-		w.over = w.over || s.contentsGone(w)
+	slices.SortStableFunc(empty, func(a, b int) int { return c.all[a].transition - c.all[b].transition })
+	for _, i := range empty {
+		c.all[i].complete = c.all[i].complete || s.complete(c.all[i])
 	}
 }
 
-func (s *simulation) contentsGone(w *emptying) bool {
-	o := s.model.now[w.node]
+// complete removes an empty Namespace or CustomResourceDefinition, unless finalizers hold
+// it, and reports whether it did.
+func (s *simulation) complete(d contentsDeletion) bool {
+	o := s.model.now[d.node]
 	switch {
 	case o == nil:
 		return true
 	case o.IsNamespace() && len(o.Finalizers) > 0:
 		return false
 	}
-	for _, member := range w.kept {
-		s.ends[w.node] = append(s.ends[w.node], int(s.last[member]))
+	for _, member := range d.kept {
+		s.contentsEnd[d.node] = append(s.contentsEnd[d.node], int(s.last[member]))
 	}
 	if o.IsNamespace() {
-		s.model.SetState(w.node, nil)
+		s.model.SetState(d.node, nil)
 	} else {
-		s.model.SetState(w.node, Patched(o, object.Change{Release: crdFinalizer}))
+		s.model.SetState(d.node, Patched(o, object.Change{Release: crdFinalizer}))
 	}
 	return true
 }
 
-// settled is an object whose kubelet, if it waits for one, has stopped it.
-func settled(o *object.Object) *object.Object {
+// podStopped returns the state of an object after its kubelet, if it waits for one, has
+// stopped it.
+func podStopped(o *object.Object) *object.Object {
 	if o == nil || !o.Stopping() {
 		return o
 	}

@@ -1,7 +1,7 @@
-// Package simulate sets the rules of package collector in motion: a Model holds the
-// state of every object, transitions change it, and a simulation runs passes until
-// nothing changes any more. It also plays the parts of the API server and of the other
-// controllers of Kubernetes as far as a deletion depends on them.
+// Package simulate applies the rules of package collector to a whole graph: a Model
+// holds the state of every object, transitions change it, and a simulation runs
+// collection passes until nothing changes any more. The package also models the API
+// server and the other controllers of Kubernetes, as far as deletions depend on them.
 //
-// It knows no client and no clock, and the same input always gives the same result.
+// The same input always gives the same result.
 package simulate

@@ -8,132 +8,135 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// finalizerControllers lets the controllers beside the collector do their part: each looks at
-// what changed, and takes its finalizer off where its condition holds by now. A
-// Pod that was stopping before is stopped. It is linear in what changes.
+// finalizerControllers models the controllers that run next to the collector: when
+// something changes, they remove their finalizers where the condition is now met. It also
+// stops Pods that were stopping before the simulation, and deletes Endpoints. Its cost is
+// linear in what changes.
 type finalizerControllers struct {
 	sim    *simulation
-	due    []graph.Node
-	queued graph.Set
-	mounts *volumeUsage // nil until a claim or a volume is looked at
+	queue  []graph.Node
+	queued graph.Set    // the same nodes
+	usage  *volumeUsage // nil until first used
 
-	ended     []graph.Node          // Services that have gone, whose Endpoints have not
-	endpoints map[string]graph.Node // by namespace/name; nil until a Service has gone
+	goneServices []graph.Node          // their Endpoints still have to be deleted
+	endpoints    map[string]graph.Node // by namespace/name; nil until first used
 }
 
 func newFinalizerControllers(s *simulation) *finalizerControllers {
 	return &finalizerControllers{sim: s, queued: graph.NewSet(s.model.graph)}
 }
 
-// onStateChange is told of every node whose state is another.
-func (s *simulation) onStateChange(n graph.Node, old *object.Object) {
-	s.open.heed(n, s.model.now[n] == nil)
-	if s.afterward != nil {
-		s.afterward.follow(s, n, old)
+// clone returns the controllers of a clone of the simulation. The queues must be empty.
+func (c *finalizerControllers) clone(s *simulation) *finalizerControllers {
+	out := newFinalizerControllers(s)
+	out.endpoints = c.endpoints
+	if c.usage != nil {
+		out.usage = c.usage.clone()
 	}
-	if s.custody != nil {
-		s.custody.heed(n, old)
-	}
+	return out
 }
 
-func (c *finalizerControllers) heed(n graph.Node, old *object.Object) {
-	c.look(n)
+func (c *finalizerControllers) onStateChange(n graph.Node, old *object.Object) {
+	c.enqueue(n)
 	now := c.sim.model.now[n]
 	if old != nil && (now == nil || now.Terminating() != old.Terminating()) {
 		for _, e := range c.sim.model.graph.Dependents(n) {
-			c.look(e.Node)
+			c.enqueue(e.Node)
 		}
 	}
 	if now == nil && old != nil && old.GroupVersionKind().GroupKind() == serviceKind {
-		c.ended = append(c.ended, n)
+		c.goneServices = append(c.goneServices, n)
 	}
-	if c.mounts != nil && old != nil {
-		c.mounts.heed(c, n, old)
+	if c.usage != nil && old != nil {
+		c.usage.onStateChange(c, n, old)
 	}
 }
 
-// look queues an object that a custodian may let go of.
-func (c *finalizerControllers) look(n graph.Node) {
+func (c *finalizerControllers) enqueue(n graph.Node) {
 	o := c.sim.model.Object(n)
 	if o == nil || int(n) >= c.sim.model.graph.Listed() || len(o.Finalizers) == 0 && !o.Stopping() || !c.queued.Add(n) {
 		return
 	}
-	c.due = append(c.due, n)
+	c.queue = append(c.queue, n)
 }
 
-// act lets every custodian act, and says whether any did.
+// act processes the queue and reports whether anything changed.
 func (c *finalizerControllers) act() bool {
-	did := false
-	for len(c.due) > 0 {
-		n := c.due[0]
-		c.due = c.due[1:]
+	changed := false
+	for len(c.queue) > 0 {
+		n := c.queue[0]
+		c.queue = c.queue[1:]
 		c.queued.Remove(n)
-		did = c.lift(n) || did
+		changed = c.removeFinalizer(n) || changed
 	}
-	for len(c.ended) > 0 {
-		service := c.ended[0]
-		c.ended = c.ended[1:]
-		did = c.forget(service) || did
+	for len(c.goneServices) > 0 {
+		service := c.goneServices[0]
+		c.goneServices = c.goneServices[1:]
+		changed = c.deleteEndpoints(service) || changed
 	}
-	return did
+	return changed
 }
 
-// forget deletes the Endpoints of a Service that has gone: they bear its name, and
-// no reference (endpoints_controller.go, syncService).
-func (c *finalizerControllers) forget(service graph.Node) bool {
+// deleteEndpoints deletes the Endpoints of a Service that is gone. They have its name, but
+// no owner reference to it (endpoints_controller.go, syncService).
+func (c *finalizerControllers) deleteEndpoints(service graph.Node) bool {
+	m := c.sim.model
 	if c.endpoints == nil {
 		c.endpoints = map[string]graph.Node{}
-		for n := range c.sim.model.graph.Listed() {
-			if o := c.sim.model.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == endpointsKind {
+		for n := range m.graph.Listed() {
+			if o := m.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == endpointsKind {
 				c.endpoints[o.Namespace+"/"+o.Name] = graph.Node(n)
 			}
 		}
 	}
-	at := c.sim.model.graph.Object(service)
+	at := m.graph.Object(service)
 	n, ok := c.endpoints[at.Namespace+"/"+at.Name]
-	if !ok || c.sim.model.now[n] == nil || c.sim.model.now[n].Terminating() {
+	if !ok || m.now[n] == nil || m.now[n].Terminating() {
 		return false
 	}
 	if by := c.sim.last[service]; by >= 0 {
-		c.sim.course.ContentsDeleted[n], c.sim.last[n] = int(by), by
+		c.sim.result.ContentsDeleted[n], c.sim.last[n] = int(by), by
 	}
-	c.sim.owe(n, service)
-	c.sim.model.SetState(n, Deleted(c.sim.model.now[n], "", c.sim.model.taken))
+	c.sim.attribute(n, service)
+	m.SetState(n, Deleted(m.now[n], "", m.taken))
 	return true
 }
 
-func (c *finalizerControllers) lift(n graph.Node) bool {
-	o := c.sim.model.now[n]
+// removeFinalizer removes the first finalizer of an object whose controller removes it, or
+// stops a Pod, and reports whether there was anything to do.
+func (c *finalizerControllers) removeFinalizer(n graph.Node) bool {
+	m := c.sim.model
+	o := m.now[n]
 	switch {
 	case o == nil:
 		return false
 	case o.Stopping():
-		if overdue := c.sim.model.taken.After(*o.Deleted); overdue { // of a Pod this is the time at which it is to have stopped
+		if overdue := m.taken.After(*o.Deleted); overdue { // a Pod's deletion timestamp is the end of its grace period
 			return false
 		}
-		c.sim.course.FinalizersRemoved.Add(n)
-		c.sim.model.SetState(n, settled(o))
+		c.sim.result.FinalizersRemoved.Add(n)
+		m.SetState(n, podStopped(o))
 		return true
 	}
 	i := slices.IndexFunc(o.Finalizers, func(f string) bool {
-		k := custodians[f]
-		return k.lifts != nil && k.of == o.GroupVersionKind().GroupKind() && k.lifts(c, n)
+		k := knownFinalizers[f]
+		return k.removable != nil && k.kind == o.GroupVersionKind().GroupKind() && k.removable(c, n)
 	})
 	if i < 0 {
 		return false
 	}
-	c.sim.course.FinalizersRemoved.Add(n)
-	c.sim.model.SetState(n, Patched(o, object.Change{Release: o.Finalizers[i]}))
+	c.sim.result.FinalizersRemoved.Add(n)
+	m.SetState(n, Patched(o, object.Change{Release: o.Finalizers[i]}))
 	return true
 }
 
-// tracked says whether the Job controller takes its finalizer off a Pod: off one
-// that is being deleted, since it is counted then; off one whose Job is being
-// deleted; and off one that has no controller any more. The Pod of a Job that is
-// gone has to wait for its own deletion, and that of another kind of controller
-// for that one (job_controller.go, syncOrphanPod, canRemoveFinalizer).
-func (c *finalizerControllers) tracked(n graph.Node) bool {
-	o := c.sim.model.now[n]
+// jobTrackingDone reports whether the Job controller removes its finalizer from a Pod: the
+// Pod is being deleted, so it is counted; its Job is being deleted; or it no longer has a
+// controller. A Pod whose Job is gone, or whose controller is of another kind, keeps it
+// until the Pod is deleted (job_controller.go, syncOrphanPod, canRemoveFinalizer).
+func (c *finalizerControllers) jobTrackingDone(n graph.Node) bool {
+	m := c.sim.model
+	o := m.now[n]
 	i := slices.IndexFunc(o.Owners, object.Reference.Controls)
 	if i < 0 {
 		return true
@@ -142,20 +145,21 @@ func (c *finalizerControllers) tracked(n graph.Node) bool {
 	if r.Kind != "Job" || r.APIVersion != "batch/v1" {
 		return false
 	}
-	job := c.sim.model.Object(c.sim.model.graph.Find(r.UID))
+	job := m.Object(m.graph.Find(r.UID))
 	return o.Terminating() || job != nil && job.Terminating()
 }
 
-// unmounted says whether no Pod uses a claim that is being deleted
+// claimUnused reports whether no Pod uses a claim that is being deleted
 // (pvc_protection_controller.go, podUsesPVCForDeletion).
-func (c *finalizerControllers) unmounted(n graph.Node) bool {
-	return c.sim.model.now[n].Terminating() && c.mounted().free(c, n)
+func (c *finalizerControllers) claimUnused(n graph.Node) bool {
+	return c.sim.model.now[n].Terminating() && c.volumeUsage().unused(c, n)
 }
 
-// unbound says whether no claim is bound to a volume that is being deleted
+// volumeUnbound reports whether no claim is bound to a volume that is being deleted
 // (pv_protection_controller.go, isBeingUsed).
-func (c *finalizerControllers) unbound(n graph.Node) bool {
-	o := c.sim.model.now[n]
+func (c *finalizerControllers) volumeUnbound(n graph.Node) bool {
+	m := c.sim.model
+	o := m.now[n]
 	if !o.Terminating() || o.Claims == nil {
 		return false
 	}
@@ -163,5 +167,5 @@ func (c *finalizerControllers) unbound(n graph.Node) bool {
 		return true
 	}
 	namespace, _, _ := strings.Cut(o.Claims[0], "/")
-	return c.sim.model.graph.View().Listed(claims, namespace) && c.sim.model.Object(c.mounted().at(o.Claims[0])) == nil
+	return m.graph.View().Listed(claims, namespace) && m.Object(c.volumeUsage().claim(o.Claims[0])) == nil
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -9,63 +10,72 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Model is a graph in motion: the state of every object as the acts of the
-// collector change it. It starts as the snapshot saw things. A simulation moves
-// it on by what the API server would make of an act; who really acts, by what
-// the server answered. It is not safe for concurrent use.
+// Model is the state of every object of a graph. It starts with the snapshot's state;
+// Apply, SetState and SetObserved change it. Its other methods are safe for concurrent
+// use as long as nothing changes it.
 type Model struct {
-	graph *graph.Graph
-	judge *collector.Judge
-	actor collector.Actor
-	whole bool
-	taken time.Time
-	// acting reports that the model decides what this program does, and not only predicts
-	// what a collector does.
-	acting   bool
-	accepted snapshot.AcceptedGaps // of which an acting model takes no notice
-	hidden   map[graph.Node]bool   // whether the contents of an object are unknown; see contentsUnknown
+	graph    *graph.Graph
+	judge    *collector.Judge
+	actor    collector.Actor
+	complete bool
+	taken    time.Time
+	// applying reports that the model decides what this program does, and does not only
+	// predict what a collector does.
+	applying bool
+	accepted snapshot.AcceptedGaps // gaps that an applying model ignores
 
 	now      []*object.Object      // per observed node; nil: gone
-	verdicts [][]collector.Verdict // per observed node, as judged; nil: not judged yet
+	verdicts [][]collector.Verdict // per observed node, see judged; nil: not kept
 
-	// Counted by UID, over the references of objects that a list showed.
+	// Counts of references by owner, over the listed objects.
 	dependents, blockers, deleting []int32
-	// begun are the objects that are, or were, in a foreground deletion: to the
-	// collector that is a one-way trip (docs/gc-semantics.md#graph).
-	begun graph.Set
+	// begun reports, per node, whether it is or was in foreground deletion: the collector
+	// never takes that mark back (docs/gc-semantics.md#graph).
+	begun []bool
 
-	// What one decision rests on, and no longer than until the next.
-	judgements []collector.Judgement
-	weighed    []collector.Verdict
-
-	// touched is told of every node whose decision may have become another, and
-	// moved of every node whose state has, with what it was.
-	touched func(graph.Node)
-	moved   func(n graph.Node, old *object.Object)
+	observer observer
 }
 
-func newModel(g *graph.Graph, j *collector.Judge) *Model {
+// observer learns of changes to a model.
+type observer interface {
+	enqueue(graph.Node)                                // the decision on the node may have changed
+	onStateChange(n graph.Node, before *object.Object) // the state of the node has changed
+}
+
+// NewModel returns a model of this program as the collector, in the snapshot's state.
+func NewModel(g *graph.Graph, j *collector.Judge) *Model {
+	return NewActorModel(g, j, collector.ActorClient)
+}
+
+// NewActorModel returns a model of an actor, in the snapshot's state.
+func NewActorModel(g *graph.Graph, j *collector.Judge, actor collector.Actor) *Model {
 	m := &Model{
-		graph: g, judge: j, whole: wholeView(g, nil), taken: g.Snapshot().Taken,
-		touched: func(graph.Node) {}, moved: func(graph.Node, *object.Object) {},
+		graph: g, judge: j, actor: actor, taken: g.Snapshot().Taken,
+		complete:   actor == collector.ActorControllerManager || dependentsListed(g, nil),
+		dependents: make([]int32, g.Len()), blockers: make([]int32, g.Len()), deleting: make([]int32, g.Len()), begun: make([]bool, g.Len()),
 	}
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
 		m.now = append(m.now, g.Object(n))
 	}
 	m.verdicts = make([][]collector.Verdict, len(m.now))
-	m.dependents = make([]int32, g.Len())
-	m.blockers = make([]int32, g.Len())
-	m.begun = graph.NewSet(g)
-	m.deleting = make([]int32, g.Len())
 	for n := range g.Listed() {
 		m.count(graph.Node(n), m.now[n], 1)
 	}
 	return m
 }
 
-// wholeView says whether every object that could depend on another was seen:
-// all monitored types, everywhere, save for the gaps that were accepted.
-func wholeView(g *graph.Graph, accepted snapshot.AcceptedGaps) bool {
+// NewApplyModel returns a model of what this program does. Unlike a model that only
+// predicts, it keeps a Namespace or CustomResourceDefinition whose contents were not all
+// listed. It ignores gaps that a person accepted.
+func NewApplyModel(g *graph.Graph, j *collector.Judge, accepted snapshot.AcceptedGaps) *Model {
+	m := NewModel(g, j)
+	m.applying, m.accepted, m.complete = true, accepted, dependentsListed(g, accepted)
+	return m
+}
+
+// dependentsListed reports whether every possible dependent was listed: all monitored
+// types in all namespaces, except for accepted gaps.
+func dependentsListed(g *graph.Graph, accepted snapshot.AcceptedGaps) bool {
 	for _, gap := range g.Snapshot().Gaps {
 		if gap.Name == "" && !accepted.Covers(gap) {
 			return false
@@ -79,14 +89,23 @@ func wholeView(g *graph.Graph, accepted snapshot.AcceptedGaps) bool {
 	return true
 }
 
-// Graph is what the model started from.
+// clone returns a model that changes independently of m.
+func (m *Model) clone() *Model {
+	out := *m
+	out.now, out.verdicts = slices.Clone(m.now), slices.Clone(m.verdicts)
+	out.dependents, out.blockers, out.deleting = slices.Clone(m.dependents), slices.Clone(m.blockers), slices.Clone(m.deleting)
+	out.begun = slices.Clone(m.begun)
+	return &out
+}
+
+// Graph returns the graph that the model was built from.
 func (m *Model) Graph() *graph.Graph { return m.graph }
 
-// Complete says whether all dependents that there may be were seen.
-func (m *Model) Complete() bool { return m.whole }
+// Complete reports whether every possible dependent was listed.
+func (m *Model) Complete() bool { return m.complete }
 
-// Object is the state of a node, nil where it is gone or was never seen. It
-// must not be changed.
+// Object returns the state of a node, or nil if it is gone or was never seen. Callers
+// must not change it.
 func (m *Model) Object(n graph.Node) *object.Object {
 	if n < 0 || int(n) >= len(m.now) {
 		return nil
@@ -94,12 +113,12 @@ func (m *Model) Object(n graph.Node) *object.Object {
 	return m.now[n]
 }
 
-// Changed says whether the node is in another state than the snapshot saw.
+// Changed reports whether the state of a node differs from the snapshot's.
 func (m *Model) Changed(n graph.Node) bool { return m.Object(n) != m.graph.Object(n) }
 
-// Verdicts are those on the references of a node in its present state: an owner
-// that went is dangling, since its UID never comes back; one that is about to
-// orphan the node is solid, whatever else the reference says, until it has
+// Verdicts returns the verdicts on the references of a node in its present state. An
+// owner that is gone is dangling, since UIDs are never used again. An owner that is
+// about to orphan the node is solid, whatever else the reference says
 // (docs/gc-semantics.md#orphaning).
 func (m *Model) Verdicts(n graph.Node) []collector.Verdict {
 	o := m.Object(n)
@@ -111,103 +130,91 @@ func (m *Model) Verdicts(n graph.Node) []collector.Verdict {
 
 func (m *Model) appendVerdicts(to []collector.Verdict, n graph.Node) []collector.Verdict {
 	for i, v := range m.judged(n) {
-		to = append(to, m.standing(v, m.graph.Find(m.now[n].Owners[i].UID)))
+		to = append(to, m.currentVerdict(v, m.graph.Find(m.now[n].Owners[i].UID)))
 	}
 	return to
 }
 
-// standing is what has become of a verdict on a reference to that owner.
-func (m *Model) standing(v collector.Verdict, owner graph.Node) collector.Verdict {
+// currentVerdict updates a verdict of judged for the owner's present state.
+func (m *Model) currentVerdict(v collector.Verdict, owner graph.Node) collector.Verdict {
+	first := m.graph.Object(owner)
 	switch now := m.Object(owner); {
 	case v != collector.Solid && v != collector.Waiting && v != collector.Dangling:
 	case now != nil && now.Orphaning() && int(owner) < m.graph.Listed():
 		return collector.Solid
-	case m.graph.Object(owner) != nil && m.graph.Object(owner).Contested: // what becomes of one of the objects says nothing about the others
-	case v != collector.Dangling && now != nil && now.DeletingDependents(): // as the judge says of one that was only looked up
+	case first != nil && first.Contested: // one of several objects with the UID; the reference may mean another
+		return v
+	case v != collector.Dangling && now != nil && now.DeletingDependents(): // as the judge says of an owner that was only looked up
 		return collector.Waiting
 	case v != collector.Dangling && m.Changed(owner):
-		return sight(now)
+		return verdictFor(now)
 	}
 	return v
 }
 
-// judged are the verdicts in the state that the snapshot saw, or that was last
-// learned.
+// judged returns the verdicts on a node's references in the state of the snapshot, or of
+// the last SetObserved.
 func (m *Model) judged(n graph.Node) []collector.Verdict {
-	if m.verdicts[n] == nil {
-		m.judgements = m.judge.Append(m.judgements[:0], n)
-		m.verdicts[n] = m.withholding(m.judgements)
+	if kept := m.verdicts[n]; kept != nil {
+		return kept
 	}
-	return m.verdicts[n]
-}
-
-// withholding are the verdicts to act on: where the collector errs, none of ours. An
-// owner that waits is read again before its dependent is deleted, which cannot be done
-// by a contested UID.
-func (m *Model) withholding(judgements []collector.Judgement) []collector.Verdict {
-	out := collector.Verdicts(judgements)
-	for i, j := range judgements {
-		if m.actor == collector.ActorClient && (j.Withheld() || j.Verdict == collector.Waiting && j.Holder.Contested) {
-			out[i] = collector.Unknown
-		}
+	out := make([]collector.Verdict, len(m.graph.Owners(n)))
+	for i := range out {
+		out[i] = m.verdict(m.judge.Reference(graph.Edge{Node: n, Index: i}))
 	}
 	return out
 }
 
-// Decide is what the collector would do with a node now.
-func (m *Model) Decide(n graph.Node) collector.Decision {
-	o := m.Object(n)
-	s := collector.DecisionInput{Object: o, Complete: m.whole, Actor: m.actor}
-	if o != nil {
-		s.Dependents, s.Blockers, s.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
-		if !o.Terminating() {
-			m.weighed = m.appendVerdicts(m.weighed[:0], n)
-			s.Verdicts = m.weighed
-			s.DeletedBeforeOwner = !m.whole && m.holdsUp(o, s.Verdicts)
-			s.ContentsUnknown = m.contentsUnknown(n)
-		}
+// verdict returns the verdict that the actor acts on. This program does not act where the
+// collector errs. It verifies a waiting owner before it deletes a dependent, and it cannot
+// verify one whose UID is contested.
+func (m *Model) verdict(j collector.Judgement) collector.Verdict {
+	if m.actor == collector.ActorClient && (j.Withheld() || j.Verdict == collector.Waiting && j.Holder.Contested) {
+		return collector.Unknown
 	}
-	return collector.Decide(s)
+	return j.Verdict
 }
 
-// holdsUp says whether an object goes before one of its owners, which waits.
-func (m *Model) holdsUp(o *object.Object, verdicts []collector.Verdict) bool {
+// Decide returns the actor's decision on a node in its present state.
+func (m *Model) Decide(n graph.Node) collector.Decision {
+	var few [4]collector.Verdict // on the stack
+	o := m.Object(n)
+	in := collector.DecisionInput{Object: o, Complete: m.complete, Actor: m.actor}
+	if o != nil {
+		in.Dependents, in.Blockers, in.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
+		if !o.Terminating() {
+			in.Verdicts = m.appendVerdicts(few[:0], n)
+			in.DeletedBeforeOwner = !m.complete && m.deletedBeforeOwner(o, in.Verdicts)
+			in.ContentsUnknown = m.applying && len(o.Owners) > 0 && DeletesContents(o.Identity) && len(m.ContentsGaps(n)) > 0
+		}
+	}
+	return collector.Decide(in)
+}
+
+// deletedBeforeOwner reports whether an object is deleted before one of its waiting
+// owners.
+func (m *Model) deletedBeforeOwner(o *object.Object, verdicts []collector.Verdict) bool {
 	for i, v := range verdicts {
 		if v != collector.Waiting {
 			continue
 		}
 		owner := m.graph.Object(m.graph.Find(o.Owners[i].UID))
-		if owner != nil && goesBefore(o, o.Owners[i], owner.DeletingDependents()) {
+		if owner != nil && deletedBefore(o, o.Owners[i], owner.DeletingDependents()) {
 			return true
 		}
 	}
 	return false
 }
 
-// contentsUnknown reports whether not everything was listed that the deletion of n takes
-// along, in a model that acts.
-func (m *Model) contentsUnknown(n graph.Node) bool {
-	if !m.acting || !takesAlong(m.now[n]) {
-		return false
-	}
-	unknown, asked := m.hidden[n]
-	if !asked {
-		unknown = len(m.ContentsGaps(n)) > 0
-		m.hidden[n] = unknown
-	}
-	return unknown
-}
-
-// ContentsGaps returns what may hide objects that the deletion of n takes along, save for
-// the gaps that were accepted.
+// ContentsGaps returns the gaps that may hide objects which the deletion of n would
+// delete, except for accepted ones.
 func (m *Model) ContentsGaps(n graph.Node) []snapshot.Gap {
 	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.accepted)
 }
 
-// HasOrphanedDependents is how a dependent is detached from an owner that is being orphaned:
-// it loses every reference with the owner's UID, whatever else they say
-// (docs/gc-semantics.md#orphaning). The act is Leave where there is nothing to
-// do, or not any more.
+// HasOrphanedDependents returns the decision that removes every reference of a dependent
+// to an owner that orphans its dependents, whatever else those references say
+// (docs/gc-semantics.md#orphaning).
 func (m *Model) HasOrphanedDependents(owner, dependent graph.Node) collector.Decision {
 	o := m.Object(dependent)
 	if o == nil {
@@ -225,7 +232,7 @@ func (m *Model) HasOrphanedDependents(owner, dependent graph.Node) collector.Dec
 	return collector.Decision{Action: collector.ActionUnlink, Change: object.Change{Drop: drop}}
 }
 
-// Apply moves a node on by what the API server makes of a decision.
+// Apply changes a node as the API server does when the decision is carried out.
 func (m *Model) Apply(n graph.Node, d collector.Decision) {
 	o := m.Object(n)
 	switch d.Action {
@@ -237,28 +244,31 @@ func (m *Model) Apply(n graph.Node, d collector.Decision) {
 	}
 }
 
-// SetState moves a node on to a state that its own decision led to: nil is gone.
-// References may have been dropped from it, but none added and none reordered.
+// SetState sets the state of a node after a decision on it was carried out; nil is gone.
+// References may have been removed, but none added or reordered.
 func (m *Model) SetState(n graph.Node, next *object.Object) {
 	if now := m.now[n]; now != nil && next != nil && len(next.Owners) != len(now.Owners) {
 		m.verdicts[n] = remaining(now, next, m.judged(n))
 	}
-	m.move(n, next)
+	m.set(n, next)
 }
 
-// SetObserved puts a node into a state that was read anew, whatever it was before,
-// with judgements on its references that are as fresh; nil is gone.
+// SetObserved sets the state of a node that was read again, with new judgements on its
+// references; nil is gone.
 func (m *Model) SetObserved(n graph.Node, next *object.Object, judgements []collector.Judgement) {
 	m.verdicts[n] = nil
 	if next != nil {
-		m.verdicts[n] = m.withholding(judgements)
+		m.verdicts[n] = make([]collector.Verdict, len(judgements))
+		for i, j := range judgements {
+			m.verdicts[n][i] = m.verdict(j)
+		}
 	}
-	m.move(n, next)
+	m.set(n, next)
 }
 
-// remaining are the verdicts of those references that are still there.
+// remaining returns the verdicts on the references that are left. It is never nil.
 func remaining(before, after *object.Object, verdicts []collector.Verdict) []collector.Verdict {
-	out := make([]collector.Verdict, 0, len(after.Owners)) // nil would mean: not judged
+	out := make([]collector.Verdict, 0, len(after.Owners))
 	next := 0
 	for i, r := range before.Owners {
 		if next < len(after.Owners) && r.SameOwner(after.Owners[next]) {
@@ -269,71 +279,65 @@ func remaining(before, after *object.Object, verdicts []collector.Verdict) []col
 	return out
 }
 
-func (m *Model) move(n graph.Node, next *object.Object) {
+func (m *Model) set(n graph.Node, next *object.Object) {
 	old := m.now[n]
 	m.count(n, old, -1)
 	m.now[n] = next
 	m.count(n, next, 1)
-	if sight(old) != sight(next) || orphaning(old) != orphaning(next) {
+	if m.observer == nil {
+		return
+	}
+	if verdictFor(old) != verdictFor(next) || orphaning(old) != orphaning(next) {
 		for _, e := range m.graph.Dependents(n) {
-			m.touched(e.Node)
+			m.observer.enqueue(e.Node)
 		}
 	}
 	if old != nil {
 		for _, r := range old.Owners {
-			if owner := m.graph.Find(r.UID); m.finishing(owner) {
-				m.touched(owner)
+			node := m.graph.Find(r.UID)
+			if owner := m.Object(node); owner != nil && owner.Finishing() {
+				m.observer.enqueue(node)
 			}
 		}
 	}
 	if next != nil {
-		m.touched(n)
+		m.observer.enqueue(n)
 	}
-	m.moved(n, old)
-}
-
-// finishing says whether a node waits for its dependents.
-func (m *Model) finishing(n graph.Node) bool {
-	o := m.Object(n)
-	return o != nil && o.Finishing()
+	m.observer.onStateChange(n, old)
 }
 
 func orphaning(o *object.Object) bool { return o != nil && o.Orphaning() }
 
-// sight is what an object's dependents see of it. One with both of the
-// collector's finalizers orphans first, and is solid until it has
+// verdictFor returns the verdict on a correct reference to an owner in this state. One
+// with both of the collector's finalizers orphans first, and is solid until it has
 // (docs/gc-semantics.md#orphaning).
-func sight(o *object.Object) collector.Verdict {
+func verdictFor(owner *object.Object) collector.Verdict {
 	switch {
-	case o == nil:
+	case owner == nil:
 		return collector.Dangling
-	case o.DeletingDependents() && !o.Orphaning():
+	case owner.DeletingDependents() && !owner.Orphaning():
 		return collector.Waiting
 	}
 	return collector.Solid
 }
 
-// count adds an object's references to what its owners' deletions rest on.
-// Objects that were only looked up are of kinds that the collector does not
-// watch, or out of sight: they hold nothing up.
+// count adds by for each reference of an object to the counts of its owners. The
+// collector does not watch objects that were only looked up, so they do not count.
 func (m *Model) count(n graph.Node, o *object.Object, by int32) {
 	if o == nil || int(n) >= m.graph.Listed() {
 		return
 	}
-	if o.DeletingDependents() {
-		m.begun.Add(n)
-	}
-	deleting := m.begun.Has(n)
+	m.begun[n] = m.begun[n] || o.DeletingDependents()
 	for _, r := range o.Owners {
 		owner := m.graph.Find(r.UID)
-		if owner == graph.None { // learned later than the graph was built
+		if owner == graph.None { // not in the snapshot
 			continue
 		}
 		m.dependents[owner] += by
 		if r.Blocks() {
 			m.blockers[owner] += by
 		}
-		if deleting {
+		if m.begun[n] {
 			m.deleting[owner] += by
 		}
 	}

@@ -1,103 +1,99 @@
 package simulate
 
 import (
-	"slices"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// markNondeterministic is the owner on whose account it may be a matter of luck what the cluster's
-// own collector makes of an object, or None. It may be so
+// nondeterministicOwner returns an owner because of which the decision of the cluster's
+// own collector may be nondeterministic, or graph.None. There are two cases:
 //
-//   - where an owner waits which the object does not block, or not any more. If the
-//     owner is released before the object is looked at, and others hold it, it lives
-//     to the object, which stays (docs/gc-semantics.md#foreground-deletion). If
-//     nobody does, it is gone, and the object is not deleted in the foreground.
-//   - where an owner lets go of the object and another is gone. What is left without
-//     any stays; what sees the bad one alone goes.
-func (s *simulation) markNondeterministic(m Transition) graph.Node {
-	if s.model.actor == collector.ActorClient || m.StateBefore.Terminating() {
+//   - An owner waits, and the object does not block it, or no longer does. If the owner's
+//     finalizer is removed before the collector processes the object, and other
+//     finalizers hold the owner, it counts as solid and the object stays
+//     (docs/gc-semantics.md#foreground-deletion). If none do, the owner is gone, and the
+//     object is not deleted in the foreground.
+//   - One owner orphans the object and another one is gone. If the orphaning comes first
+//     and leaves no reference, the object stays. If it leaves only the dangling
+//     reference, the object is deleted.
+func (s *simulation) nondeterministicOwner(t Transition) graph.Node {
+	if s.model.actor == collector.ActorClient || t.StateBefore.Terminating() {
 		return graph.None
 	}
-	for i, v := range m.Verdicts {
-		owner := s.model.graph.Find(m.StateBefore.Owners[i].UID)
+	for i, v := range t.Verdicts {
+		owner := s.model.graph.Find(t.StateBefore.Owners[i].UID)
 		switch {
-		case m.Requested != graph.None:
-			if v.IsBad() && owner != m.Requested {
+		case t.Requested != graph.None:
+			if v.IsBad() && owner != t.Requested {
 				return owner
 			}
-		case v == collector.Waiting && (m.Action == collector.ActionUnblock || !blocksOwner(m.StateBefore, m.StateBefore.Owners[i])):
+		case v == collector.Waiting && (t.Action == collector.ActionUnblock || !blocksOwner(t.StateBefore, t.StateBefore.Owners[i])):
 			return owner
 		}
 	}
 	return graph.None
 }
 
-// blocksOwner says whether any reference with that one's UID blocks.
-func blocksOwner(o *object.Object, to object.Reference) bool {
-	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == to.UID && r.Blocks() })
-}
-
-// deterministic takes back the races of which all ends are the same, now that the end
-// is known.
-func (s *simulation) deterministic() {
-	for i := range s.course.Transitions {
-		if m := &s.course.Transitions[i]; m.Nondeterministic != graph.None && m.Requested == graph.None && !s.nondeterministicObjects(m) {
-			m.Nondeterministic = graph.None
+// clearDeterministic clears Transition.NondeterministicOwner where the final state shows
+// that the order makes no difference.
+func (s *simulation) clearDeterministic() {
+	for i := range s.result.Transitions {
+		if t := &s.result.Transitions[i]; t.Nondeterministic != graph.None && t.Requested == graph.None && !s.orderMatters(t) {
+			t.Nondeterministic = graph.None
 		}
 	}
 }
 
-// nondeterministicObjects says whether the object of a move might have ended otherwise, had its
-// owner been released earlier or later.
-func (s *simulation) nondeterministicObjects(m *Transition) bool {
-	owner, left := s.model.Object(m.Nondeterministic), s.model.now[m.Node]
+// orderMatters reports whether the object of a transition could have ended in another
+// state if the owner's finalizer had been removed earlier or later.
+func (s *simulation) orderMatters(t *Transition) bool {
+	owner, left := s.model.Object(t.Nondeterministic), s.model.now[t.Node]
 	switch {
-	case owner != nil && owner.DeletingDependents(): // it was not released at all
+	case owner != nil && owner.DeletingDependents(): // its finalizer was never removed
 		return false
-	case owner != nil: // it lives, as others hold it
+	case owner != nil: // other finalizers hold it
 		return true
-	case m.Action == collector.ActionUnblock:
-		return s.model.blockers[m.Node] > 0
+	case t.Action == collector.ActionUnblock:
+		return s.model.blockers[t.Node] > 0
 	}
 	return left != nil && left.DeletingDependents()
 }
 
-// refused says whether the cluster's own collector is about to delete an object
-// whose references it has just unblocked: since 1.34 the first DELETE names the
-// resourceVersion from before and is refused, and meanwhile the owners are
-// released that nothing else blocks (docs/gc-semantics.md#breaking-a-cycle).
-func (s *simulation) refused(n graph.Node) bool {
-	return s.model.actor == collector.ActorControllerManager && s.last[n] >= 0 && s.course.Transitions[s.last[n]].Action == collector.ActionUnblock
+// deleteConflicts reports whether the cluster's own collector is about to delete an
+// object whose references it has just unblocked. Since 1.34, the first DELETE names the
+// old resourceVersion and fails with a conflict. Meanwhile, the collector removes the
+// finalizers of owners that nothing else blocks
+// (docs/gc-semantics.md#breaking-a-cycle).
+func (s *simulation) deleteConflicts(n graph.Node) bool {
+	return s.model.actor == collector.ActorControllerManager && s.last[n] >= 0 && s.result.Transitions[s.last[n]].Action == collector.ActionUnblock
 }
 
-// entangled are the members of circles of which more than one is asked for, and
-// not all in the background: whether such a circle is broken in time, or waits
-// for itself for ever, is between the collector and who asks
+// entangled returns the members of cycles with more than one object of Bounds.Deletes,
+// not all of them deleted in the background. Whether the collector breaks such a cycle
+// depends on when each request arrives
 // (docs/gc-semantics.md#stuck-foreground-deletions).
 func (s *simulation) entangled() graph.Set {
-	out, asked, foreground := graph.NewSet(s.model.graph), graph.NewSet(s.model.graph), false
+	g := s.model.graph
+	out, requested, foreground := graph.NewSet(g), graph.NewSet(g), false
 	for _, d := range s.bounds.Deletes {
 		if d.Node != graph.None {
-			asked.Add(d.Node)
+			requested.Add(d.Node)
 		}
 		foreground = foreground || d.Policy == metav1.DeletePropagationForeground
 	}
 	if s.model.actor == collector.ActorClient || !foreground || len(s.bounds.Deletes) < 2 {
 		return out
 	}
-	for _, circle := range s.model.graph.Cycles(func(graph.Edge) bool { return true }) {
+	for _, cycle := range g.Cycles(func(graph.Edge) bool { return true }) {
 		n := 0
-		for _, member := range circle {
-			if asked.Has(member) {
+		for _, member := range cycle {
+			if requested.Has(member) {
 				n++
 			}
 		}
-		for _, member := range circle {
+		for _, member := range cycle {
 			if n > 1 {
 				out.Add(member)
 			}

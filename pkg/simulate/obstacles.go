@@ -8,33 +8,33 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// BlockReason says what keeps an object's deletion from ending.
+// BlockReason explains what keeps a deletion from completing
+// (docs/gc-semantics.md#stuck-foreground-deletions).
 type BlockReason int
 
-// The reasons, of the object that is in the way: see
-// docs/gc-semantics.md#stuck-foreground-deletions.
+// The comments describe the object that is the obstacle.
 const (
-	HeldByFinalizers      BlockReason = iota + 1 // it is terminating, and finalizers of others hold it
+	HeldByFinalizers      BlockReason = iota + 1 // it is terminating, and has foreign finalizers
 	PodStillStopping                             // it is a Pod in its grace period
-	ContentsStillDeleting                        // it is a namespace or CustomResourceDefinition with something in it
-	InCycle                                      // it waits for itself, or for what waits for it
-	CannotBeJudged                               // a reference of its own keeps the collector from deciding
-	LimitReached                                 // it would go, but lies outside of what may be acted on
-	NotAllListed                                 // its dependents were not all seen
-	ContentsNotListed                            // it takes others along, which were not all listed, so it is not deleted
-	SharesUID                                    // another object has its UID, so nothing is done with it
-	NothingBlocks                                // nothing is: the collector has yet to come, or has lost it
+	ContentsStillDeleting                        // it is a Namespace or CustomResourceDefinition that is not empty
+	InCycle                                      // it waits for itself, or for something that waits for it
+	CannotBeJudged                               // the collector cannot resolve one of its references
+	LimitReached                                 // it would be deleted, but is outside the bounds of the simulation
+	NotAllListed                                 // its dependents were not all listed
+	ContentsNotListed                            // it is not deleted, because its contents were not all listed
+	SharesUID                                    // another object has its UID, so the collector leaves it alone
+	NothingBlocks                                // the collector has yet to process it, or has missed it
 )
 
-// Obstacle is an object that has to go, or to change, before another can go.
+// Obstacle is an object that has to be deleted or changed before another one can go.
 type Obstacle struct {
 	Node      graph.Node
 	Why       BlockReason
-	Reference int // of CannotBeJudged: the reference; else -1
+	Reference int // of CannotBeJudged: the reference that cannot be resolved
 }
 
-// Blocking are the dependents that hold up an object's foreground deletion, in
-// the order of their identities.
+// Blocking returns the dependents that block an object's foreground deletion, ordered by
+// identity.
 func (m *Model) Blocking(n graph.Node) []graph.Node {
 	var out []graph.Node
 	o := m.Object(n)
@@ -54,8 +54,8 @@ func (m *Model) compare(a, b graph.Node) int {
 	return m.graph.Object(a).Compare(m.graph.Object(b).Identity)
 }
 
-// blocks says whether the reference that an edge stood for holds up the owner,
-// or, where it has moved since, any reference of that dependent.
+// blocks reports whether the reference that e stands for blocks the owner. References may
+// have been removed before it, so then it considers all references to the owner.
 func (m *Model) blocks(e graph.Edge, owner graph.Node) bool {
 	o := m.Object(e.Node)
 	if o == nil {
@@ -68,21 +68,20 @@ func (m *Model) blocks(e graph.Edge, owner graph.Node) bool {
 	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid && r.Blocks() })
 }
 
-// ObstacleChain answers, for objects whose deletion is under way, at which obstacle
-// the chain of what each waits for ends. It remembers, so that asking for every
-// member of a chain costs no more than for its head.
+// ObstacleChain finds the root causes of blocked deletions. It keeps what it found, so
+// that all members of a chain cost no more than its first.
 type ObstacleChain struct {
 	model *Model
 	ends  map[graph.Node]Obstacle
 }
 
-// NewObstacles prepares to ask about the model's present state.
+// NewObstacles returns an ObstacleChain for the model's present state.
 func NewObstacles(m *Model) *ObstacleChain {
 	return &ObstacleChain{model: m, ends: map[graph.Node]Obstacle{}}
 }
 
-// RootCause follows the first of what blocks a terminating object, and of what blocks
-// that, to the end. ok is false where the object is gone or not terminating.
+// RootCause returns the last obstacle of Model.Chain. Of a cycle, that is the first member
+// by identity.
 func (o *ObstacleChain) RootCause(n graph.Node) (end Obstacle, ok bool) {
 	at := o.model.Object(n)
 	if at == nil || !at.Terminating() {
@@ -96,8 +95,7 @@ func (o *ObstacleChain) RootCause(n graph.Node) (end Obstacle, ok bool) {
 			break
 		}
 		if on[n] {
-			circle := path[slices.Index(path, n):]
-			end = Obstacle{slices.MinFunc(circle, o.model.compare), InCycle, -1}
+			end = Obstacle{Node: slices.MinFunc(path[slices.Index(path, n):], o.model.compare), Why: InCycle}
 			break
 		}
 		on[n], path = true, append(path, n)
@@ -114,10 +112,10 @@ func (o *ObstacleChain) RootCause(n graph.Node) (end Obstacle, ok bool) {
 	return end, true
 }
 
-// Chain is what a terminating object waits for: the first of what blocks it, the
-// first of what blocks that, and so on, with the obstacle at which it ends. The
-// object itself comes first; of a circle, every member once. ok is false where
-// the object is gone or not terminating.
+// Chain returns what a terminating object waits for: the object itself, the first object
+// that blocks it, the first that blocks that one, and so on, and the obstacle at the end.
+// It contains the members of a cycle once. ok is false if the object is gone or not
+// terminating.
 func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) {
 	if o := m.Object(n); o == nil || !o.Terminating() {
 		return nil, Obstacle{}, false
@@ -125,7 +123,7 @@ func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) 
 	on := map[graph.Node]bool{}
 	for {
 		if on[n] {
-			return links, Obstacle{n, InCycle, -1}, true
+			return links, Obstacle{Node: n, Why: InCycle}, true
 		}
 		on[n], links = true, append(links, n)
 		here, next := m.obstacle(n)
@@ -136,10 +134,10 @@ func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) 
 	}
 }
 
-// obstacle is what keeps an object here, or the next object to ask.
+// obstacle returns the obstacle that an object is, or else the next object of the chain.
 func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 	o := m.Object(n)
-	at := func(why BlockReason) (Obstacle, graph.Node) { return Obstacle{n, why, -1}, graph.None }
+	at := func(why BlockReason) (Obstacle, graph.Node) { return Obstacle{Node: n, Why: why}, graph.None }
 	if o.Contested {
 		return at(SharesUID)
 	}
@@ -157,7 +155,7 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 	switch {
 	case len(blocking) > 0 && !o.Orphaning():
 		return Obstacle{}, blocking[0]
-	case d.NoAction == collector.DependentsUnknown, d.NoAction == collector.BlockedByDependents: // by what was learned after the graph was built
+	case d.NoAction == collector.DependentsUnknown, d.NoAction == collector.BlockedByDependents: // by references that are newer than the graph
 		return at(NotAllListed)
 	case d.Action != collector.ActionNone:
 		return at(NothingBlocks)

@@ -7,88 +7,82 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Release is what a course would go on to, once everything lets go that holds
-// what it left terminating.
+// Release is what happens after a simulation once nothing holds the objects that it left
+// terminating.
 type Release struct {
 	Result Result
-	// Begun are the objects that are deleted only then, in the order in which that
-	// comes to them.
+	// Begun are the objects whose deletion begins only then, in that order.
 	Begun []graph.Node
-	// After says of those which others had to be let go of first, in the order of their
-	// identities: the very same list where that is the same. What has no entry hangs on none of them: the collector deletes it all
-	// the same, once it comes to it.
+	// After maps those to the objects that had to be released first, ordered by identity.
+	// Objects with equal lists share one list. An object without an entry depends on no
+	// release: the collector deletes it anyway once it processes it.
 	After map[graph.Node][]graph.Node
 }
 
-type afterRelease struct {
-	aftermath *Release
-	held      []graph.Node                // terminating, and not released yet
-	released  map[graph.Node]bool         // what others are thought to have let go of
-	owed      map[graph.Node][]graph.Node // as After, of all that moved on; see because
-	lists     map[uint64][][]graph.Node   // what owed holds, each list once, by a hash
+type releaseState struct {
+	release  *Release
+	held     []graph.Node                // terminating, and not released yet
+	released map[graph.Node]bool         // objects whose foreign finalizers were removed
+	causes   map[graph.Node][]graph.Node // as Release.After, for everything that changed; see attribute
+	lists    map[uint64][][]graph.Node   // the lists in causes, without duplicates, by hash
 }
 
-// SimulateRelease moves the model on from the end of the course. Foreign finalizers
-// are taken off what the course left terminating, and off what is deleted in
-// turn, until nothing more comes of that. The course itself stays as it is, but
-// its Model is at the new end.
+// SimulateRelease continues the simulation from its end. It removes foreign finalizers
+// from what is terminating, and from what is deleted in turn, until nothing changes any
+// more. c does not change.
 func (c *Result) SimulateRelease() *Release {
-	s := c.simulation
-	s.afterward = &afterRelease{
-		aftermath: &Release{After: map[graph.Node][]graph.Node{}},
-		released:  map[graph.Node]bool{}, owed: map[graph.Node][]graph.Node{}, lists: map[uint64][][]graph.Node{},
+	s := c.simulation.clone()
+	s.release = &releaseState{
+		release:  &Release{After: map[graph.Node][]graph.Node{}},
+		released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[uint64][][]graph.Node{},
 	}
-	clear(s.ends)
-	touched := slices.Concat(c.Asked, c.FinalizersRemoved.Nodes())
+	changed := slices.Concat(c.Asked, c.FinalizersRemoved.Nodes())
 	for i := range c.Transitions {
-		touched = append(touched, c.Transitions[i].Node)
+		changed = append(changed, c.Transitions[i].Node)
 	}
 	for n := range c.ContentsDeleted {
-		touched = append(touched, n)
+		changed = append(changed, n)
 	}
-	slices.Sort(touched)
-	for _, n := range slices.Compact(touched) {
-		s.hold(n)
+	slices.Sort(changed)
+	for _, n := range slices.Compact(changed) {
+		s.release.addHeld(s, n)
 	}
-	next := s.run(func() int { return 0 })
-	s.afterward.aftermath.Result = *next
-	return s.afterward.aftermath
+	s.release.release.Result = *s.run(func() int { return 0 })
+	return s.release.release
 }
 
-// hold notes an object that somebody may hold.
-func (s *simulation) hold(n graph.Node) {
-	if o := s.model.Object(n); o != nil && o.Terminating() && !s.afterward.released[n] {
-		s.afterward.held = append(s.afterward.held, n)
+func (r *releaseState) addHeld(s *simulation, n graph.Node) {
+	if o := s.model.Object(n); o != nil && o.Terminating() && !r.released[n] {
+		r.held = append(r.held, n)
 	}
 }
 
-// follow notes what a move of state means for what comes afterwards.
-func (a *afterRelease) follow(s *simulation, n graph.Node, old *object.Object) {
+func (r *releaseState) onStateChange(s *simulation, n graph.Node, old *object.Object) {
 	if now := s.model.now[n]; old != nil && !old.Terminating() && (now == nil || now.Terminating()) {
-		a.aftermath.Begun = append(a.aftermath.Begun, n)
-		if after := a.owed[n]; len(after) > 0 {
-			a.aftermath.After[n] = after
+		r.release.Begun = append(r.release.Begun, n)
+		if causes := r.causes[n]; len(causes) > 0 {
+			r.release.After[n] = causes
 		}
-		s.hold(n)
+		r.addHeld(s, n)
 	}
 }
 
-// removeFinalizer takes foreign finalizers off whatever is held by now, and says whether
-// there was any.
-func (s *simulation) removeFinalizer() bool {
-	if s.afterward == nil {
+// releaseHeld removes foreign finalizers from everything that is held, and reports
+// whether there was anything.
+func (s *simulation) releaseHeld() bool {
+	if s.release == nil {
 		return false
 	}
 	any := false
-	for a := s.afterward; len(a.held) > 0; {
-		n := a.held[0]
-		a.held = a.held[1:]
+	for r := s.release; len(r.held) > 0; {
+		n := r.held[0]
+		r.held = r.held[1:]
 		o := s.model.Object(n)
-		if o == nil || !o.Terminating() || a.released[n] {
+		if o == nil || !o.Terminating() || r.released[n] {
 			continue
 		}
-		a.released[n], any = true, true
-		left := settled(o)
+		r.released[n], any = true, true
+		left := podStopped(o)
 		for _, f := range o.ForeignFinalizers() {
 			if left != nil && f != crdFinalizer {
 				left = Patched(left, object.Change{Release: f})

@@ -2,9 +2,12 @@ package simulate_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
@@ -98,7 +101,7 @@ func TestAfterwardsNothingIsHeldAnyMore(t *testing.T) {
 			moved[n] = true
 		}
 		for n := range moved {
-			if o := c.Model.Object(n); o != nil && o.Terminating() && len(o.ForeignFinalizers()) > 0 && !o.IsDefinition() {
+			if o := a.Result.Model.Object(n); o != nil && o.Terminating() && len(o.ForeignFinalizers()) > 0 && !o.IsDefinition() {
 				t.Errorf("%s is still held by %q", o, o.ForeignFinalizers())
 			}
 		}
@@ -128,6 +131,35 @@ func TestWhatGoesAfterwardsHangsOnSomethingOrGoesAnyway(t *testing.T) {
 			}
 			if _, swept := a.Result.ContentsDeleted[n]; len(after) > 0 && lost[n] && !swept {
 				t.Errorf("%s goes anyway, and after %v", g.Object(n), after)
+			}
+		}
+	})
+}
+
+func TestSimulateReleaseLeavesTheResultAsItIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawCoherent(t)
+		deletions := drawDeletions(t, s)
+		c := ask(s, collector.ActorControllerManager, deletions)
+		releases := make([]*simulate.Release, 2)
+		var group sync.WaitGroup
+		for i := range releases {
+			group.Go(func() { releases[i] = c.SimulateRelease() })
+		}
+		group.Wait()
+		fresh := ask(s, collector.ActorControllerManager, deletions)
+		if diff := cmp.Diff([2]any{said(fresh), left(fresh)}, [2]any{said(c), left(c)}); diff != "" {
+			t.Errorf("after SimulateRelease (-before +after):\n%s", diff)
+		}
+		for n := range c.Model.Graph().Listed() {
+			if node := graph.Node(n); !reflect.DeepEqual(c.Model.Decide(node), fresh.Model.Decide(node)) {
+				t.Errorf("%s: decides %+v, then %+v", c.Model.Graph().Object(node), fresh.Model.Decide(node), c.Model.Decide(node))
+			}
+		}
+		release := fresh.SimulateRelease()
+		for _, r := range releases {
+			if diff := cmp.Diff([4]any{release.Begun, release.After, said(&release.Result), left(&release.Result)}, [4]any{r.Begun, r.After, said(&r.Result), left(&r.Result)}); diff != "" {
+				t.Errorf("the release differs (-alone +concurrent):\n%s", diff)
 			}
 		}
 	})

@@ -6,63 +6,62 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Bounds limit a simulation. The zero value looks at everything.
+// Bounds limit a simulation. The zero value limits nothing.
 type Bounds struct {
-	// Roots says which objects the first pass looks at; what follows from its
-	// acts follows all the same. Nil: all of them.
+	// Roots reports whether the first pass processes an object. Later passes process
+	// whatever a transition may affect. Nil: all objects.
 	Roots func(graph.Node) bool
-	// Within says which objects may be acted on at all. Nil: all of them.
+	// Within reports whether the collector may act on an object. Nil: on all of them.
 	Within func(graph.Node) bool
-	// Deletes are asked for before the first pass, in their order.
+	// Deletes are requested before the first pass, in this order.
 	Deletes []Deletion
 }
 
-// Nothing is the Roots of a course that follows only the requested deletions.
+// Nothing is a value for Bounds.Roots that limits a simulation to the effects of
+// Bounds.Deletes.
 func Nothing(graph.Node) bool { return false }
 
-// Transition is one act on one object, in the order in which they may be done.
+// Transition is an action on one object.
 type Transition struct {
 	collector.Decision
-	Asked       bool // somebody asked for it: no collector decides so
-	Pass        int  // from 1; what is asked for comes in the first
+	Asked       bool // from Bounds.Deletes, so the decision is not the collector's
+	Pass        int  // from 1; requested deletions are in the first
 	Node        graph.Node
-	StateBefore *object.Object      // what the act finds
-	Verdicts    []collector.Verdict // on the references of Before; nil for a terminating object
-	// Requested is the owner that is being orphaned, for whose sake the dependent is
-	// detached; else None.
+	StateBefore *object.Object      // before the action
+	Verdicts    []collector.Verdict // on the references of that state; nil for a terminating object
+	// Requested is the owner that the node is orphaned from, or graph.None.
 	Requested graph.Node
-	// StateAfter are the moves that must be over before this one: the last ones on the
-	// object itself, its owners and its dependents; for a namespace or a
-	// CustomResourceDefinition also those of what is in it. A move is over when
-	// others have done their part: see Swept and Stopped. Ascending.
+	// StateAfter are the transitions that must be complete before this one, in ascending
+	// order: the last ones of the object, its owners and its dependents, and for a
+	// Namespace or CustomResourceDefinition also those of its contents. A transition is
+	// complete when its contents are deleted and its Pod has stopped.
 	StateAfter []int
-	// Follows is the move without which this one would not be, or -1.
+	// Follows is the transition that caused this one, or -1.
 	Follows int
-	// Nondeterministic is an owner on whose account it is a matter of luck what the cluster's own
-	// collector makes of the object: see race. Else None.
+	// Nondeterministic is an owner because of which the decision of the cluster's own
+	// collector is nondeterministic, or graph.None.
 	Nondeterministic graph.Node
 }
 
-// Result is a simulation that has come to its end.
+// Result is what a simulation did. It is immutable.
 type Result struct {
-	Transitions []Transition
-	Model       *Model // the state at the end
-	// ContentsDeleted are the objects that others delete because a move deleted their
-	// namespace or their CustomResourceDefinition, with that move
-	// (docs/gc-semantics.md#contents-of-a-namespace); with Theirs also the
-	// Endpoints of a Service. They may be gone before a move of their own
-	// comes.
+	Transitions []Transition // in an order in which they may be applied
+	Model       *Model       // the final state
+	// ContentsDeleted maps objects that other controllers delete to the transition that
+	// made them do so: the contents of a Namespace or CustomResourceDefinition
+	// (docs/gc-semantics.md#contents-of-a-namespace), and for ActorControllerManager the
+	// Endpoints of a Service. They may be gone before a transition of their own.
 	ContentsDeleted map[graph.Node]int
-	// StoppedPods are the moves that delete a Pod which a kubelet has to stop.
+	// StoppedPods are the transitions that delete a Pod which its kubelet has to stop.
 	StoppedPods map[int]bool
-	// Asked are the objects whose deletion was asked for, whether or not that made
-	// a move.
+	// Asked are the nodes of Bounds.Deletes, whether or not their deletion changed
+	// anything.
 	Asked []graph.Node
-	// Entangled are the members of circles which more than one target is in, so that
-	// what becomes of them is a matter of luck; with Theirs alone.
+	// Entangled are the members of cycles with more than one object of Bounds.Deletes.
+	// What happens to them is nondeterministic. Empty for ActorClient.
 	Entangled graph.Set
-	// FinalizersRemoved are the objects that others let go of, by themselves, in what followed:
-	// see Custodian.
+	// FinalizersRemoved are the objects that other controllers removed finalizers from:
+	// see FinalizerController.
 	FinalizersRemoved graph.Set
 
 	simulation *simulation

@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,6 +57,22 @@ func TestTheModelKnowsWhatALookAtItsStateWouldShow(t *testing.T) {
 				t.Fatalf("%s: (-look +model):\n%s", fresh.Object(there), diff)
 			}
 		}
+	})
+}
+
+func TestDecideMayBeCalledConcurrently(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := modelOf(drawCoherent(t))
+		var group sync.WaitGroup
+		for range 2 {
+			group.Go(func() {
+				for n := range m.Graph().Listed() {
+					m.Decide(graph.Node(n))
+					m.Verdicts(graph.Node(n))
+				}
+			})
+		}
+		group.Wait()
 	})
 }
 

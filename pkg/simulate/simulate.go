@@ -1,95 +1,132 @@
 package simulate
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Simulate moves the model on, pass by pass, until a pass does nothing. In a pass,
-// owners that are being orphaned let go of their dependents first; all else is decided
-// on the state thereafter, and dependents are dealt with before what they depend on is
-// released, save where begin says otherwise. A pass looks only at what the one before
-// may have changed, so the cost is linear in objects, references and moves.
+// Simulate runs collection passes until a pass does nothing, and returns the result. It
+// takes over m: from then on, m is the final state and must not be changed.
+//
+// A pass first orphans dependents of owners that ask for it, then decides on everything
+// else. It processes dependents before their owners' finalizers are removed, except as
+// queueFirstPass describes. A pass visits only objects that the previous one may have
+// affected, so the cost is linear in objects, references and transitions.
 func (m *Model) Simulate(b Bounds) *Result {
 	s := &simulation{
 		model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
-		underWay: map[graph.Node]bool{},
-		home:     map[graph.Node]graph.Node{}, ends: map[graph.Node][]int{}, open: newContentsDeletions(),
+		underWay:  map[graph.Node]bool{},
+		deletedBy: map[graph.Node]graph.Node{}, contentsEnd: map[graph.Node][]int{}, contentsDeletions: newContentsDeletions(),
 	}
 	if m.actor == collector.ActorControllerManager {
-		s.custody = newFinalizerControllers(s)
+		s.controllers = newFinalizerControllers(s)
 	}
 	return s.run(func() int {
-		s.begin()
-		return s.ask()
+		s.queueFirstPass()
+		return s.requestDeletions()
 	})
-}
-
-// run is a course: what starts it, which says how many passes that was, and then
-// pass after pass.
-func (s *simulation) run(start func() int) *Result {
-	s.course = &Result{
-		Model: s.model, ContentsDeleted: map[graph.Node]int{}, StoppedPods: map[int]bool{}, FinalizersRemoved: graph.NewSet(s.model.graph), Entangled: graph.NewSet(s.model.graph), simulation: s,
-	}
-	for n := range s.last {
-		s.last[n] = -1
-	}
-	s.model.touched, s.model.moved = s.enqueue, s.onStateChange
-	defer func() { s.model.touched, s.model.moved = func(graph.Node) {}, func(graph.Node, *object.Object) {} }()
-	for pass := start() + 1; s.more(); pass++ {
-		s.pass(pass)
-	}
-	s.deterministic()
-	return s.course
-}
-
-// more says whether there is anything to look at, once others have done what they
-// do by themselves.
-func (s *simulation) more() bool {
-	for {
-		s.release()
-		switch {
-		case s.custody != nil && s.custody.act():
-			continue
-		case len(s.next) > 0:
-			return true
-		}
-		s.requeueDeferred()
-		if len(s.next) == 0 && !s.removeFinalizer() {
-			return false
-		}
-	}
-}
-
-// candidate says whether a pass looks at an object at all.
-func candidate(o *object.Object) bool {
-	return o != nil && (o.Finishing() || !o.Terminating() && len(o.Owners) > 0)
 }
 
 type simulation struct {
 	model  *Model
 	bounds Bounds
-	course *Result
-	last   []int32 // per node, its last move, or -1
-	next   []graph.Node
-	queued graph.Set
+	result *Result
+	last   []int32 // per node, its last transition, or -1
 
-	underWay    map[graph.Node]bool // owners whose foreground deletion was under way before
-	deferred    delay               // what is looked at when there is nothing else to do
-	nextByOwner coming              // what is queued, by owner
+	next        []graph.Node // the next pass processes these
+	queued      graph.Set    // the same nodes
+	nextByOwner ownerIndex   // the same nodes
+	deferred    deferredQueue
+	underWay    map[graph.Node]bool // owners whose foreground deletion began before the simulation
 
-	custody   *finalizerControllers // nil with Ours
-	afterward *afterRelease         // nil but in Afterwards
+	controllers *finalizerControllers // nil for ActorClient
+	release     *releaseState         // nil except in SimulateRelease
 
-	contents *contents                 // nil until something takes others along
-	open     emptyings                 // namespaces and CustomResourceDefinitions
-	home     map[graph.Node]graph.Node // where what outlasts the deletion of those is
-	ends     map[graph.Node][]int      // the moves that emptied those
+	contents          *contentsIndex // nil until first used
+	contentsDeletions contentsDeletions
+	deletedBy         map[graph.Node]graph.Node // the Namespace or CustomResourceDefinition of what its deletion left
+	contentsEnd       map[graph.Node][]int      // per Namespace or CustomResourceDefinition, the transitions that emptied it
 }
 
-func (s *simulation) enqueue(n graph.Node) {
-	if int(n) < s.model.graph.Listed() && s.model.now[n] != nil && (s.bounds.Within == nil || s.bounds.Within(n)) && s.queued.Add(n) {
-		s.next = append(s.next, n)
+// run runs passes until nothing is left to do. start returns the number of passes that it
+// stands for.
+func (s *simulation) run(start func() int) *Result {
+	s.result = &Result{
+		Model: s.model, ContentsDeleted: map[graph.Node]int{}, StoppedPods: map[int]bool{},
+		FinalizersRemoved: graph.NewSet(s.model.graph), Entangled: graph.NewSet(s.model.graph), simulation: s,
 	}
+	for n := range s.last {
+		s.last[n] = -1
+	}
+	s.model.observer = s
+	for pass := start() + 1; s.hasWork(); pass++ {
+		s.pass(pass)
+	}
+	s.model.observer = nil
+	s.clearDeterministic()
+	return s.result
+}
+
+// hasWork lets the API server and the other controllers act, and reports whether there
+// is anything to do in another pass.
+func (s *simulation) hasWork() bool {
+	for {
+		s.completeContentsDeletions()
+		switch {
+		case s.controllers != nil && s.controllers.act():
+			continue
+		case len(s.next) > 0:
+			return true
+		}
+		s.requeueDeferred()
+		if len(s.next) == 0 && !s.releaseHeld() {
+			return false
+		}
+	}
+}
+
+// decide is Model.Decide, and keeps the verdicts for the next time.
+func (s *simulation) decide(n graph.Node) collector.Decision {
+	if o := s.model.now[n]; o != nil && !o.Terminating() {
+		s.model.verdicts[n] = s.model.judged(n)
+	}
+	return s.model.Decide(n)
+}
+
+// onStateChange implements observer.
+func (s *simulation) onStateChange(n graph.Node, old *object.Object) {
+	s.contentsDeletions.onStateChange(n, s.model.now[n] == nil)
+	if s.release != nil {
+		s.release.onStateChange(s, n, old)
+	}
+	if s.controllers != nil {
+		s.controllers.onStateChange(n, old)
+	}
+}
+
+// clone returns a simulation that continues from the end of s. s must have ended, so
+// its queues are empty.
+func (s *simulation) clone() *simulation {
+	out := &simulation{
+		model: s.model.clone(), bounds: s.bounds, last: make([]int32, len(s.last)), queued: graph.NewSet(s.model.graph),
+		underWay: s.underWay, contents: s.contents, contentsDeletions: s.contentsDeletions.clone(),
+		deletedBy: maps.Clone(s.deletedBy), contentsEnd: map[graph.Node][]int{},
+	}
+	if s.controllers != nil {
+		out.controllers = s.controllers.clone(out)
+	}
+	return out
+}
+
+// clip returns a copy of m to whose lists may be appended without changing those of m.
+func clip[K comparable, V any](m map[K][]V) map[K][]V {
+	out := make(map[K][]V, len(m))
+	for k, v := range m {
+		out[k] = slices.Clip(v)
+	}
+	return out
 }

@@ -7,52 +7,54 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
-func (s *simulation) do(pass int, n graph.Node, d collector.Decision, orphanedFrom graph.Node) {
+// transition records a decision on a node and applies it. orphanedFrom is the owner that
+// the node is orphaned from, or graph.None.
+func (s *simulation) transition(pass int, n graph.Node, d collector.Decision, orphanedFrom graph.Node) {
 	before := s.model.now[n]
-	move := Transition{Decision: d, Pass: pass, Node: n, StateBefore: before, Requested: orphanedFrom, StateAfter: s.before(n, d)}
+	t := Transition{Decision: d, Pass: pass, Node: n, StateBefore: before, Requested: orphanedFrom, StateAfter: s.prerequisites(n, d)}
 	if !before.Terminating() {
-		move.Verdicts = s.model.Verdicts(n)
+		t.Verdicts = s.model.Verdicts(n)
 	}
-	move.Follows, move.Nondeterministic = s.follows(move), s.markNondeterministic(move)
-	if s.afterward != nil {
-		s.afterward.attribute(s, &move)
+	t.Follows, t.Nondeterministic = s.follows(t), s.nondeterministicOwner(t)
+	if s.release != nil {
+		s.release.attribute(s, &t)
 	}
-	if index := s.make(move); d.Action == collector.ActionDelete && s.model.now[n] != nil {
-		s.others(index, n)
+	if index := s.apply(t); d.Action == collector.ActionDelete && s.model.now[n] != nil {
+		s.applySideEffects(index, n)
 	}
 }
 
-// make makes a move, as far as the API server is concerned, and answers its
-// number.
-func (s *simulation) make(m Transition) int {
-	index := len(s.course.Transitions)
-	s.course.Transitions = append(s.course.Transitions, m)
-	s.last[m.Node] = int32(index)
-	s.model.Apply(m.Node, m.Decision)
+// apply appends a transition to the result, applies it to the model, and returns its
+// index.
+func (s *simulation) apply(t Transition) int {
+	index := len(s.result.Transitions)
+	s.result.Transitions = append(s.result.Transitions, t)
+	s.last[t.Node] = int32(index)
+	s.model.Apply(t.Node, t.Decision)
 	return index
 }
 
-// before are the moves whose effects a move rests on, and those that rest on
-// what it changes.
-func (s *simulation) before(n graph.Node, d collector.Decision) []int {
-	out := s.around(nil, n)
-	if home, ok := s.home[n]; ok {
-		out = s.around(out, home)
+// prerequisites returns the transitions whose effects a decision depends on, and those
+// that depend on what it changes.
+func (s *simulation) prerequisites(n graph.Node, d collector.Decision) []int {
+	out := s.appendNearby(nil, n)
+	if by, ok := s.deletedBy[n]; ok {
+		out = s.appendNearby(out, by)
 	}
-	if d.Action == collector.ActionDelete && takesAlong(s.model.now[n]) {
-		for _, member := range s.inside(n) {
-			out = s.around(out, member)
+	if d.Action == collector.ActionDelete && DeletesContents(s.model.now[n].Identity) {
+		for _, member := range s.contentsOf(n) {
+			out = s.appendNearby(out, member)
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// around appends the last moves on a node, its owners and its dependents.
-func (s *simulation) around(out []int, n graph.Node) []int {
+// appendNearby appends the last transitions of a node, its owners and its dependents.
+func (s *simulation) appendNearby(out []int, n graph.Node) []int {
 	add := func(of graph.Node) {
 		if of >= 0 && int(of) < len(s.last) && s.last[of] >= 0 {
-			out = append(append(out, int(s.last[of])), s.ends[of]...)
+			out = append(append(out, int(s.last[of])), s.contentsEnd[of]...)
 		}
 	}
 	add(n)
@@ -65,15 +67,15 @@ func (s *simulation) around(out []int, n graph.Node) []int {
 	return out
 }
 
-// follows is the last move on the object, or on an owner that a bad reference
-// leads to.
-func (s *simulation) follows(m Transition) int {
-	out := int(s.last[m.Node])
-	if m.Requested != graph.None {
-		return max(out, int(s.last[m.Requested]))
+// follows returns the last transition of the object, or of an owner that a dangling or
+// waiting reference names.
+func (s *simulation) follows(t Transition) int {
+	out := int(s.last[t.Node])
+	if t.Requested != graph.None {
+		return max(out, int(s.last[t.Requested]))
 	}
-	for i, v := range m.Verdicts {
-		owner := s.model.graph.Find(m.StateBefore.Owners[i].UID)
+	for i, v := range t.Verdicts {
+		owner := s.model.graph.Find(t.StateBefore.Owners[i].UID)
 		if v.IsBad() && owner >= 0 && int(owner) < len(s.last) {
 			out = max(out, int(s.last[owner]))
 		}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,121 +21,126 @@ var (
 	claims = schema.GroupResource{Resource: "persistentvolumeclaims"}
 )
 
-// volumeUsage is which Pods use which claim, and which volumes are bound to it.
+// volumeUsage records which Pods use which claims, and which volumes are bound to them.
 type volumeUsage struct {
 	claims  map[string]graph.Node       // by namespace/name
-	users   map[graph.Node][]graph.Node // Pods by claim; who uses it no more is dropped from the front
-	unasked map[string][]graph.Node     // by namespace, Pods of which nobody asked what they use; likewise
-	waiting map[string][]graph.Node     // by namespace, claims that those may use
+	users   map[graph.Node][]graph.Node // Pods by claim; former users are removed from the front
+	unknown map[string][]graph.Node     // by namespace, Pods whose claims were not read; likewise
+	waiting map[string][]graph.Node     // by namespace, claims that those Pods may use
 	volumes map[string][]graph.Node     // by namespace/name of the claim
 }
 
-// mounted is built when the first claim or volume is looked at.
-func (c *finalizerControllers) mounted() *volumeUsage {
-	if c.mounts != nil {
-		return c.mounts
+// volumeUsage builds the index on first use.
+func (c *finalizerControllers) volumeUsage() *volumeUsage {
+	if c.usage != nil {
+		return c.usage
 	}
-	m := &volumeUsage{map[string]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}}
-	for n := range c.sim.model.graph.Listed() {
-		if o := c.sim.model.graph.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == claimKind {
-			m.claims[o.Namespace+"/"+o.Name] = graph.Node(n)
+	u := &volumeUsage{map[string]graph.Node{}, map[graph.Node][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}, map[string][]graph.Node{}}
+	g := c.sim.model.graph
+	for n := range g.Listed() {
+		if o := g.Object(graph.Node(n)); o.GroupVersionKind().GroupKind() == claimKind {
+			u.claims[o.Namespace+"/"+o.Name] = graph.Node(n)
 		}
 	}
-	for n := range c.sim.model.graph.Listed() {
+	for n := range g.Listed() {
 		node := graph.Node(n)
-		o := c.sim.model.graph.Object(node)
+		o := g.Object(node)
 		switch o.GroupVersionKind().GroupKind() {
 		case podKind:
 			if o.Claims == nil {
-				m.unasked[o.Namespace] = append(m.unasked[o.Namespace], node)
+				u.unknown[o.Namespace] = append(u.unknown[o.Namespace], node)
 			}
 			for _, name := range o.Claims {
-				if claim := m.at(o.Namespace + "/" + name); claim != graph.None {
-					m.users[claim] = append(m.users[claim], node)
+				if claim := u.claim(o.Namespace + "/" + name); claim != graph.None {
+					u.users[claim] = append(u.users[claim], node)
 				}
 			}
 		case volumeKind:
-			for _, at := range o.Claims {
-				m.volumes[at] = append(m.volumes[at], node)
+			for _, claim := range o.Claims {
+				u.volumes[claim] = append(u.volumes[claim], node)
 			}
 		}
 	}
-	c.mounts = m
-	return m
+	c.usage = u
+	return u
 }
 
-// at is the claim at namespace/name, or None.
-func (m *volumeUsage) at(place string) graph.Node {
-	if n, ok := m.claims[place]; ok {
+func (u *volumeUsage) clone() *volumeUsage {
+	return &volumeUsage{u.claims, maps.Clone(u.users), maps.Clone(u.unknown), clip(u.waiting), u.volumes}
+}
+
+// claim returns the claim with this namespace/name, or graph.None.
+func (u *volumeUsage) claim(key string) graph.Node {
+	if n, ok := u.claims[key]; ok {
 		return n
 	}
 	return graph.None
 }
 
-// free says whether no Pod uses a claim: all Pods of its namespace were seen, and
-// those that are left are known to use others.
-func (m *volumeUsage) free(c *finalizerControllers, claim graph.Node) bool {
-	at := c.sim.model.graph.Object(claim)
-	if !c.sim.model.graph.View().Listed(pods, at.Namespace) {
+// unused reports whether no Pod uses a claim: all Pods of its namespace were listed, and
+// the remaining ones are known to use other claims.
+func (u *volumeUsage) unused(c *finalizerControllers, claim graph.Node) bool {
+	namespace := c.sim.model.graph.Object(claim).Namespace
+	if !c.sim.model.graph.View().Listed(pods, namespace) {
 		return false
 	}
-	for users := m.users[claim]; len(users) > 0; users = users[1:] {
-		m.users[claim] = users
+	for users := u.users[claim]; len(users) > 0; users = users[1:] {
+		u.users[claim] = users
 		if c.uses(users[0], claim) {
-			c.look(users[0]) // it may be stopping
+			c.enqueue(users[0]) // it may be stopping
 			return false
 		}
 	}
-	delete(m.users, claim)
-	if !m.asked(c, at.Namespace) {
-		m.waiting[at.Namespace] = append(m.waiting[at.Namespace], claim)
+	delete(u.users, claim)
+	if !u.known(c, namespace) {
+		u.waiting[namespace] = append(u.waiting[namespace], claim)
 		return false
 	}
 	return true
 }
 
-// asked says whether it is known of every Pod left in a namespace what it uses.
-func (m *volumeUsage) asked(c *finalizerControllers, namespace string) bool {
-	left := m.unasked[namespace]
+// known reports whether the claims of every remaining Pod of a namespace were read.
+func (u *volumeUsage) known(c *finalizerControllers, namespace string) bool {
+	left := u.unknown[namespace]
 	for len(left) > 0 && c.sim.model.now[left[0]] == nil {
 		left = left[1:]
 	}
-	m.unasked[namespace] = left
+	u.unknown[namespace] = left
 	return len(left) == 0
 }
 
-// uses says whether a Pod keeps a claim. The claim of an ephemeral volume is the
-// Pod's own, and is let go when the kubelet is done with the Pod.
+// uses reports whether a Pod keeps a claim from being deleted. A Pod no longer keeps the
+// claim of its own ephemeral volume once it has stopped.
 func (c *finalizerControllers) uses(pod, claim graph.Node) bool {
 	o := c.sim.model.now[pod]
 	if o == nil {
 		return false
 	}
-	shut := o.Terminating() && !o.Stopping()
-	own := slices.ContainsFunc(c.sim.model.graph.Object(claim).Owners, func(r object.Reference) bool { return r.UID == o.UID && r.Controls() })
-	return !own || !shut
+	stopped := o.Terminating() && !o.Stopping()
+	ephemeral := slices.ContainsFunc(c.sim.model.graph.Object(claim).Owners, func(r object.Reference) bool { return r.UID == o.UID && r.Controls() })
+	return !ephemeral || !stopped
 }
 
-// heed looks again at what a change of state may have set free.
-func (m *volumeUsage) heed(c *finalizerControllers, n graph.Node, old *object.Object) {
+// onStateChange queues the claims and volumes that a change may release.
+func (u *volumeUsage) onStateChange(c *finalizerControllers, n graph.Node, old *object.Object) {
 	now := c.sim.model.now[n]
 	switch old.GroupVersionKind().GroupKind() {
 	case podKind:
 		for _, name := range old.Claims {
-			if claim := m.at(old.Namespace + "/" + name); claim != graph.None {
-				c.look(claim)
+			if claim := u.claim(old.Namespace + "/" + name); claim != graph.None {
+				c.enqueue(claim)
 			}
 		}
-		if now == nil && old.Claims == nil && len(m.waiting[old.Namespace]) > 0 && m.asked(c, old.Namespace) {
-			for _, claim := range m.waiting[old.Namespace] {
-				c.look(claim)
+		if now == nil && old.Claims == nil && len(u.waiting[old.Namespace]) > 0 && u.known(c, old.Namespace) {
+			for _, claim := range u.waiting[old.Namespace] {
+				c.enqueue(claim)
 			}
-			delete(m.waiting, old.Namespace)
+			delete(u.waiting, old.Namespace)
 		}
 	case claimKind:
 		if now == nil {
-			for _, volume := range m.volumes[old.Namespace+"/"+old.Name] {
-				c.look(volume)
+			for _, volume := range u.volumes[old.Namespace+"/"+old.Name] {
+				c.enqueue(volume)
 			}
 		}
 	}

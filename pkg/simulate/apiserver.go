@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// crdFinalizer is what the API server adds to a CustomResourceDefinition that
-// is deleted, until its instances are gone (docs/gc-semantics.md#instances-of-a-crd).
+// crdFinalizer is on a CustomResourceDefinition that is being deleted until its instances
+// are gone (docs/gc-semantics.md#instances-of-a-crd). The API server adds and removes it.
 const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
-// Deleted is what the API server leaves of an object on a DELETE with that
-// policy: nil when it is gone at once (docs/gc-semantics.md#delete-request). The
-// empty policy leaves the collector's finalizers as they are. now becomes its
-// deletion timestamp unless it has one.
+// Deleted returns the state of an object after a DELETE with this policy, or nil if it is
+// gone at once (docs/gc-semantics.md#delete-request). The empty policy leaves the
+// collector's finalizers as they are. now is the deletion timestamp unless there is one
+// already.
 //
-// A Namespace is never gone at once, as its contents go first; until they have, a
-// second DELETE of it changes nothing.
+// A Namespace is never gone at once, since its contents go first. A second DELETE of it
+// changes nothing.
 func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
 	first := !o.Terminating()
-	if o.Stopping() || o.IsNamespace() && !first { // the policy is ignored then
+	if o.Stopping() || o.IsNamespace() && !first { // the API server ignores the policy
 		return o
 	}
 	left := *o
@@ -48,8 +48,8 @@ func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time)
 	return &left
 }
 
-// DefaultPolicy is what a DELETE without a policy means for an object: its type's
-// own default (docs/gc-semantics.md#finalizers-after-a-delete).
+// DefaultPolicy returns the policy of a DELETE that gives none
+// (docs/gc-semantics.md#finalizers-after-a-delete).
 func DefaultPolicy(i object.Identity) metav1.DeletionPropagation {
 	switch gvk := i.GroupVersionKind(); {
 	case gvk.GroupVersion().String() == "v1" && gvk.Kind == "ReplicationController",
@@ -59,14 +59,13 @@ func DefaultPolicy(i object.Identity) metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
 
-// defaultGrace is what a Pod that does not say otherwise has to stop, in
-// seconds: a look does not see what it says.
+// defaultGrace is the default grace period of a Pod in seconds. A scan does not read the
+// Pod's own.
 const defaultGrace = 30
 
-// Patched is what the API server leaves of an object after a change: nil when
-// it was terminating and has no finalizer then
-// (docs/gc-semantics.md#deletion-by-an-update). A Namespace waits for its
-// contents all the same.
+// Patched returns the state of an object after a change, or nil if it was terminating and
+// the change removed its last finalizer (docs/gc-semantics.md#deletion-by-an-update). A
+// Namespace still waits for its contents.
 func Patched(o *object.Object, c object.Change) *object.Object {
 	left := c.Apply(*o)
 	if left.Terminating() && len(left.Finalizers) == 0 && !left.Stopping() && !o.IsNamespace() {
@@ -75,15 +74,14 @@ func Patched(o *object.Object, c object.Change) *object.Object {
 	return &left
 }
 
-// finalizersFor drops the collector's finalizers and adds the one that the
-// policy asks for at the end, unless the same set was there before. Without a
-// policy the first of them that is there stays
-// (docs/gc-semantics.md#finalizers-after-a-delete).
+// finalizersFor removes the collector's finalizers and appends the one that the policy
+// asks for, unless the set does not change. Without a policy, the first of the collector's
+// finalizers stays (docs/gc-semantics.md#finalizers-after-a-delete).
 func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []string {
 	wanted := ""
 	switch policy {
 	case "":
-		i := slices.IndexFunc(finalizers, ours)
+		i := slices.IndexFunc(finalizers, isCollectors)
 		if i < 0 {
 			return finalizers
 		}
@@ -101,7 +99,7 @@ func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []str
 		case f == wanted:
 			had = true
 			out = append(out, f)
-		case !ours(f):
+		case !isCollectors(f):
 			out = append(out, f)
 		}
 	}
@@ -109,13 +107,12 @@ func finalizersFor(finalizers []string, policy metav1.DeletionPropagation) []str
 	case wanted == "":
 	case !had:
 		out = append(out, wanted)
-	case len(out) < len(finalizers): // another of the two went, so the order is made anew
+	case len(out) < len(finalizers): // the other one was removed, so this one moves to the end
 		out = append(slices.DeleteFunc(out, func(f string) bool { return f == wanted }), wanted)
 	}
 	return out
 }
 
-// ours says whether a finalizer is the collector's.
-func ours(finalizer string) bool {
+func isCollectors(finalizer string) bool {
 	return finalizer == object.ForegroundFinalizer || finalizer == object.OrphanFinalizer
 }

@@ -1,0 +1,144 @@
+package simulate
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// queueFirstPass queues what the first pass processes.
+//
+// A collector that starts while a foreground deletion is under way processes the
+// dependents that block it, but, unlike one that saw the deletion begin, it does not
+// process the other dependents until their owner is gone. So those are deferred until
+// there is nothing else to do, and an owner that nothing else holds goes before them.
+// They are then deleted as their own finalizers ask, and not in the foreground.
+func (s *simulation) queueFirstPass() {
+	for n := range s.model.graph.Listed() {
+		if o := s.model.now[n]; o != nil && o.DeletingDependents() {
+			s.underWay[graph.Node(n)] = true
+		}
+	}
+	for n := range s.model.graph.Listed() {
+		node := graph.Node(n)
+		switch {
+		case !relevant(s.model.now[n]), s.bounds.Roots != nil && !s.bounds.Roots(node):
+		case s.canDefer(node):
+			s.deferred.add(s.model.graph, node)
+		default:
+			s.enqueue(node)
+		}
+	}
+}
+
+// relevant reports whether the collector may act on an object at all.
+func relevant(o *object.Object) bool {
+	return o != nil && (o.Finishing() || !o.Terminating() && len(o.Owners) > 0)
+}
+
+// enqueue adds a node to the next pass. It implements observer.
+func (s *simulation) enqueue(n graph.Node) {
+	if int(n) < s.model.graph.Listed() && s.model.now[n] != nil && s.withinBounds(n) && s.queued.Add(n) {
+		s.next = append(s.next, n)
+	}
+}
+
+func (s *simulation) withinBounds(n graph.Node) bool {
+	return s.bounds.Within == nil || s.bounds.Within(n)
+}
+
+// take empties the queue. Nodes are ordered by identity, so the result does not depend
+// on the order in which objects were listed.
+func (s *simulation) take() []graph.Node {
+	work := s.next
+	s.next, s.nextByOwner = nil, ownerIndex{}
+	for _, n := range work {
+		s.queued.Remove(n)
+	}
+	slices.Sort(work)
+	return work
+}
+
+// ownerIndex indexes the queue by owner. It is built on demand, since few dependents of
+// an owner are queued, and most owners are never asked about. The zero value is empty.
+type ownerIndex struct {
+	dependents map[graph.Node][]graph.Node
+	indexed    int // how much of the queue is indexed
+}
+
+// queuedDependents returns the queued dependents of an owner, once per reference.
+func (s *simulation) queuedDependents(owner graph.Node) []graph.Node {
+	index := &s.nextByOwner
+	if index.dependents == nil {
+		index.dependents = map[graph.Node][]graph.Node{}
+	}
+	for ; index.indexed < len(s.next); index.indexed++ {
+		n := s.next[index.indexed]
+		for _, of := range s.model.graph.Owners(n) {
+			index.dependents[of] = append(index.dependents[of], n)
+		}
+	}
+	return index.dependents[owner]
+}
+
+// canDefer reports whether an object would be deleted only because of waiting owners that
+// it does not block and whose deletion began before the simulation.
+func (s *simulation) canDefer(n graph.Node) bool {
+	o, waits := s.model.now[n], false
+	if o.Terminating() || !slices.ContainsFunc(s.model.graph.Owners(n), func(owner graph.Node) bool { return s.underWay[owner] }) {
+		return false
+	}
+	for i, v := range s.model.Verdicts(n) {
+		switch {
+		case v == collector.Solid, v == collector.Dangling, v == collector.Waiting && deletedBefore(o, o.Owners[i], s.underWay[s.model.graph.Find(o.Owners[i].UID)]):
+			return false
+		case v == collector.Waiting:
+			waits = true
+		}
+	}
+	return waits
+}
+
+// deletedBefore reports whether an object is deleted before its waiting owner, whatever
+// else exists: it blocks the owner, or the owner's deletion was not under way before the
+// simulation, so that all dependents are processed first.
+func deletedBefore(o *object.Object, owner object.Reference, underWay bool) bool {
+	return !underWay || blocksOwner(o, owner)
+}
+
+// blocksOwner reports whether any reference with the owner's UID blocks its deletion.
+func blocksOwner(o *object.Object, owner object.Reference) bool {
+	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == owner.UID && r.Blocks() })
+}
+
+// deferredQueue contains what is processed when nothing else is left to do. The zero
+// value is empty.
+type deferredQueue struct {
+	nodes  map[graph.Node]bool
+	owners map[graph.Node]bool // of those nodes
+}
+
+func (q *deferredQueue) add(g *graph.Graph, n graph.Node) {
+	if q.nodes == nil {
+		q.nodes, q.owners = map[graph.Node]bool{}, map[graph.Node]bool{}
+	}
+	if q.nodes[n] {
+		return
+	}
+	q.nodes[n] = true
+	for _, owner := range g.Owners(n) {
+		q.owners[owner] = true
+	}
+}
+
+// requeueDeferred moves deferred nodes that still need an action to the queue.
+func (s *simulation) requeueDeferred() {
+	for n := range s.deferred.nodes {
+		if s.decide(n).Action != collector.ActionNone {
+			s.enqueue(n)
+		}
+	}
+	s.deferred = deferredQueue{}
+}
