@@ -177,7 +177,7 @@ func (m *Model) verdict(j collector.Judgement) collector.Verdict {
 
 // Decide returns the actor's decision on a node in its present state.
 func (m *Model) Decide(n graph.Node) collector.Decision {
-	var few [4]collector.Verdict // on the stack
+	var few [16]collector.Verdict // on the stack
 	o := m.Object(n)
 	in := collector.DecisionInput{Object: o, Complete: m.complete, Actor: m.actor}
 	if o != nil {

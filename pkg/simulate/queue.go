@@ -90,7 +90,7 @@ func (s *simulation) canDefer(n graph.Node) bool {
 	if o.Terminating() || !slices.ContainsFunc(s.model.graph.Owners(n), func(owner graph.Node) bool { return s.underWay[owner] }) {
 		return false
 	}
-	for i, v := range s.model.Verdicts(n) {
+	for i, v := range s.verdicts(n) {
 		switch {
 		case v == collector.Solid, v == collector.Dangling, v == collector.Waiting && deletedBefore(o, o.Owners[i], s.underWay[s.model.graph.Find(o.Owners[i].UID)]):
 			return false

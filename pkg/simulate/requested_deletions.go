@@ -27,14 +27,10 @@ func (s *simulation) requestDeletions() int {
 			continue
 		}
 		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy}
-		t := Transition{
-			Decision: decision, Asked: true, Pass: 1, Node: d.Node, StateBefore: before, Requested: graph.None,
-			StateAfter: s.prerequisites(d.Node, decision), Follows: -1, Nondeterministic: graph.None,
-		}
-		if !before.Terminating() {
-			t.Verdicts = s.model.Verdicts(d.Node)
-		}
-		s.apply(t)
+		s.apply(Transition{
+			Decision: decision, Asked: true, Pass: 1, Node: d.Node, StateBefore: before, Verdicts: s.verdicts(d.Node),
+			Requested: graph.None, StateAfter: s.prerequisites(d.Node, decision), Follows: -1, Nondeterministic: graph.None,
+		})
 	}
 	s.result.Entangled = s.entangled()
 	requested := len(s.result.Transitions)

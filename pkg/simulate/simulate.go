@@ -89,12 +89,26 @@ func (s *simulation) hasWork() bool {
 	}
 }
 
-// decide is Model.Decide, and keeps the verdicts for the next time.
+// decide is Model.Decide, for an object that will be needed again.
 func (s *simulation) decide(n graph.Node) collector.Decision {
+	s.keepVerdicts(n)
+	return s.model.Decide(n)
+}
+
+// verdicts returns Model.Verdicts for a transition, which has none for a terminating
+// object.
+func (s *simulation) verdicts(n graph.Node) []collector.Verdict {
+	if s.model.now[n].Terminating() {
+		return nil
+	}
+	s.keepVerdicts(n)
+	return s.model.Verdicts(n)
+}
+
+func (s *simulation) keepVerdicts(n graph.Node) {
 	if o := s.model.now[n]; o != nil && !o.Terminating() {
 		s.model.verdicts[n] = s.model.judged(n)
 	}
-	return s.model.Decide(n)
 }
 
 // onStateChange implements observer.

@@ -10,10 +10,9 @@ import (
 // transition records a decision on a node and applies it. orphanedFrom is the owner that
 // the node is orphaned from, or graph.None.
 func (s *simulation) transition(pass int, n graph.Node, d collector.Decision, orphanedFrom graph.Node) {
-	before := s.model.now[n]
-	t := Transition{Decision: d, Pass: pass, Node: n, StateBefore: before, Requested: orphanedFrom, StateAfter: s.prerequisites(n, d)}
-	if !before.Terminating() {
-		t.Verdicts = s.model.Verdicts(n)
+	t := Transition{
+		Decision: d, Pass: pass, Node: n, StateBefore: s.model.now[n], Verdicts: s.verdicts(n),
+		Requested: orphanedFrom, StateAfter: s.prerequisites(n, d),
 	}
 	t.Follows, t.Nondeterministic = s.follows(t), s.nondeterministicOwner(t)
 	if s.release != nil {
