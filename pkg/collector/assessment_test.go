@@ -15,7 +15,7 @@ import (
 )
 
 // The lines of docs/gc-semantics.md#decision, but for foreground deletion.
-func TestConsequencesOfTheVerdictsOnOneObject(t *testing.T) {
+func TestAssessConsequences(t *testing.T) {
 	tests := []struct{ name, verdicts, want string }{
 		{"nothing but solid owners", "solid solid", "none none"},
 		{"only dangling owners", "dangling dangling", "delete delete"},
@@ -72,7 +72,7 @@ func weigh(o *object.Object, judgements []collector.Judgement) collector.Assessm
 	return collector.Assess(o, collector.Verdicts(judgements))
 }
 
-func TestAnOutlookNamesTheCulpritAndWhatIsLeft(t *testing.T) {
+func TestAssess(t *testing.T) {
 	pod, other := st.Pod("ns/pod"), st.Pod("ns/other")
 	wrong, gone, foo := st.To(pod, st.Named("wrong")), st.To(st.Pod("ns/gone")), st.To(st.Pod("ns/foo"), st.As("v1", "Foo"))
 	tests := map[string]struct {
@@ -103,7 +103,7 @@ func TestAnOutlookNamesTheCulpritAndWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfReferencesChangesNoConsequence(t *testing.T) {
+func TestAssessIgnoresTheOrderOfReferences(t *testing.T) {
 	verdicts := []collector.Verdict{
 		collector.Solid, collector.Dangling, collector.Waiting, collector.Unresolvable, collector.ScopeError, collector.Unknown,
 	}

@@ -139,7 +139,7 @@ func TestDecide(t *testing.T) {
 
 // A change names references by their place, so each decision must name no more
 // than there are, and a policy only with a deletion.
-func TestADecisionSaysWhatItsActNeedsAndNoMore(t *testing.T) {
+func TestDecisionHasTheFieldsOfItsAction(t *testing.T) {
 	verdicts := []string{"", "solid", "dangling", "waiting!", "unknown", "solid dangling", "waiting dangling!"}
 	for _, v := range verdicts {
 		for _, finalizers := range []string{"", "x/y", object.ForegroundFinalizer, object.OrphanFinalizer} {

@@ -14,7 +14,7 @@ import (
 )
 
 // The table of docs/gc-semantics.md#verdicts, line by line.
-func TestVerdictPerReference(t *testing.T) {
+func TestVerdictTable(t *testing.T) {
 	pod, node := st.Pod("ns/owner"), st.Node("owner")
 	child := func(r object.Reference) object.Object { return st.ConfigMap("ns/child", st.Owned(r)) }
 	run(t, []scenario{
@@ -142,7 +142,7 @@ func TestVerdictPerReference(t *testing.T) {
 }
 
 // The sections below that table.
-func TestNotesOnVerdicts(t *testing.T) {
+func TestVerdictDetails(t *testing.T) {
 	pod, role, widget := st.Pod("ns/owner"), st.Role("ns/owner"), st.Object("example.com/v1", "Widget", "ns/owner", st.AlsoServedAs("legacy.example.com/v1", "Widget"))
 	child := func(refs ...object.Reference) object.Object { return st.ConfigMap("ns/child", st.Owned(refs...)) }
 	unknown, missing := st.To(pod, st.As("v1", "Foo")), st.To(st.Pod("ns/missing"))
@@ -316,7 +316,7 @@ func TestNotesOnVerdicts(t *testing.T) {
 }
 
 // Such a name would ask for something else (docs/gc-semantics.md#owner-name-in-a-url).
-func TestANameThatCannotBeAskedForIsUnverified(t *testing.T) {
+func TestInvalidOwnerNameIsUnverified(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../pods/owner", "a/b", "a%2fb", "ns/owner"} {
 		pod := st.Pod("ns/owner")
 		stage{
@@ -332,7 +332,7 @@ func TestANameThatCannotBeAskedForIsUnverified(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotSeenIsUnknown(t *testing.T) {
+func TestUnlistedOwnerIsUnknown(t *testing.T) {
 	pod := st.Pod("ns/owner")
 	list := st.Listing(st.ConfigMap("ns/child", st.OwnedBy(pod)))
 	const unverified = "ConfigMap/ns/child: Pod/owner unknown (unverified), unknown"
@@ -441,7 +441,7 @@ func fileOf(resources ...string) st.Part {
 	}
 }
 
-func TestALookupIsFresherThanTheLists(t *testing.T) {
+func TestLookupOutweighsLists(t *testing.T) {
 	role := st.Role("ns/owner")
 	child := st.ConfigMap("ns/child", st.Owned(st.To(role, st.As(collectortest.RbacBeta, "Role"))))
 	run(t, []scenario{
@@ -496,7 +496,7 @@ func TestALookupIsFresherThanTheLists(t *testing.T) {
 }
 
 // An answer that this version does not know must not count as absence.
-func TestOnlyAnAnswerOfAbsenceProvesAbsence(t *testing.T) {
+func TestOnlyOutcomeAbsentProvesAbsence(t *testing.T) {
 	child := st.ConfigMap("ns/child", st.OwnedBy(st.Pod("ns/owner")))
 	for _, l := range []snapshot.Lookup{{Outcome: "perhaps"}, {Outcome: ""}, {Outcome: snapshot.Found}} {
 		l.Coordinates = snapshot.Coordinates{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: "owner"}
@@ -508,7 +508,7 @@ func TestOnlyAnAnswerOfAbsenceProvesAbsence(t *testing.T) {
 	}
 }
 
-func TestWhereSeveralCausesFitTheFirstIsNamed(t *testing.T) {
+func TestFirstOfSeveralCauses(t *testing.T) {
 	elsewhere, here := st.Pod("other/owner", st.UID("u")), st.Pod("ns/owner", st.UID("successor"))
 	r := object.Reference{APIVersion: "v1", Kind: "Pod", Name: "owner", UID: "u"}
 	with := func(edit st.Edit) object.Object {
@@ -581,7 +581,7 @@ func TestWhereSeveralCausesFitTheFirstIsNamed(t *testing.T) {
 	})
 }
 
-func TestAJudgementCarriesItsEvidence(t *testing.T) {
+func TestJudgementEvidence(t *testing.T) {
 	owner := st.Pod("ns/owner")
 	child := func(r object.Reference) st.Part { return st.Listing(st.ConfigMap("ns/child", st.Owned(r))) }
 	uid := func(o *object.Object) string {
@@ -668,7 +668,7 @@ func judgeFirst(s *snapshot.Snapshot) (*object.Object, collector.Judgement) {
 	return nil, collector.Judgement{}
 }
 
-func TestTheReferencesOfALookedUpOwnerAreJudgedByTheSameEvidence(t *testing.T) {
+func TestReferencesOfALookedUpOwner(t *testing.T) {
 	role := st.Object("rbac.authorization.k8s.io/v1", "ClusterRole", "role")
 	successor := st.Node("node", st.UID("successor"))
 	status := st.Object("v1", "ComponentStatus", "cs", st.Owned(
@@ -686,7 +686,7 @@ func TestTheReferencesOfALookedUpOwnerAreJudgedByTheSameEvidence(t *testing.T) {
 	}
 }
 
-func TestAnOwnerIsUnmonitoredWhenTheCollectorDoesNotWatchItsKind(t *testing.T) {
+func TestUnmonitored(t *testing.T) {
 	tests := map[string]struct {
 		reference object.Reference
 		want      bool
@@ -709,7 +709,7 @@ func TestAnOwnerIsUnmonitoredWhenTheCollectorDoesNotWatchItsKind(t *testing.T) {
 	}
 }
 
-func TestABadReferenceIsOneWhoseOwnerIsNone(t *testing.T) {
+func TestBadReference(t *testing.T) {
 	for cause := range collectortest.Causes {
 		want := cause != collector.NoCause && cause != collector.Terminating
 		if got := (collector.Judgement{Cause: cause}).Bad(); got != want {

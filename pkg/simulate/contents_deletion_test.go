@@ -14,7 +14,7 @@ import (
 
 // What others delete along with what a pass deletes
 // (docs/gc-semantics.md#contents-of-a-namespace, #instances-of-a-crd).
-func TestNamespacesAndDefinitionsTakeAlongWhatIsInThem(t *testing.T) {
+func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 	lost := st.OwnedBy(st.Node("gone"))
 	shop := func(with ...st.Option) object.Object { return st.Namespace("shop", append(with, lost)...) }
 	widgets := func(with ...st.Option) object.Object {
@@ -131,7 +131,7 @@ func TestNamespacesAndDefinitionsTakeAlongWhatIsInThem(t *testing.T) {
 	})
 }
 
-func TestAStoppedPodIsNamed(t *testing.T) {
+func TestStoppedPods(t *testing.T) {
 	lost := st.OwnedBy(st.Pod("a/gone"))
 	c := courseOf(st.New(st.Listing(st.Pod("a/p", lost, st.Running()), st.Pod("a/q", lost))))
 	for i, m := range c.Transitions {

@@ -133,7 +133,7 @@ func whole(s *snapshot.Snapshot) *snapshot.Snapshot {
 // Counted are allocations, of which every decision makes some, and how often a
 // node is told that its decision may have changed: neither depends on the
 // machine. Time is what the benchmark is for.
-func TestTheCostOfASimulationIsLinear(t *testing.T) {
+func TestSimulateCostIsLinear(t *testing.T) {
 	const n = 4000
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {

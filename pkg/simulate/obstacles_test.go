@@ -12,7 +12,7 @@ import (
 )
 
 // docs/gc-semantics.md#stuck-foreground-deletions
-func TestWhereAForegroundDeletionEnds(t *testing.T) {
+func TestRootCauseOfForegroundDeletions(t *testing.T) {
 	block := func(owner object.Object) st.Option { return st.Owned(st.To(owner, st.Blocking)) }
 	a, b, c := st.Secret("ns/a"), st.Secret("ns/b"), st.Secret("ns/c")
 	top := st.Secret("ns/top", st.Foreground())
@@ -119,7 +119,7 @@ func TestBlocking(t *testing.T) {
 }
 
 // References move up when one before them is dropped.
-func TestBlockingKnowsAReferenceThatHasMoved(t *testing.T) {
+func TestBlockingAfterAReferenceWasRemoved(t *testing.T) {
 	top := st.Secret("ns/top", st.Foreground())
 	plain, blocking := st.To(top), st.To(top, st.Blocking)
 	other := st.To(st.Secret("ns/other"))

@@ -20,7 +20,7 @@ import (
 
 // Two promises: what has an owner is not deleted, and unknown is never absent.
 // Orphaning asks for no verdict (docs/gc-semantics.md#orphaning).
-func TestNothingIsDoneAgainstAVerdict(t *testing.T) {
+func TestTransitionsRespectVerdicts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		c := courseOf(s)
@@ -45,7 +45,7 @@ func TestNothingIsDoneAgainstAVerdict(t *testing.T) {
 // The model keeps its verdicts and counts as things move. They must be those of
 // a look at the state that it has come to, which may know less: that a UID is
 // gone proves more than that nobody can say who is there.
-func TestTheModelKnowsWhatALookAtItsStateWouldShow(t *testing.T) {
+func TestModelDecidesAsAFreshScanWould(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := courseOf(drawCoherent(t)).Model
 		fresh := modelOf(seen(m))
@@ -76,7 +76,7 @@ func TestDecideMayBeCalledConcurrently(t *testing.T) {
 	})
 }
 
-func TestASecondPassDoesNothing(t *testing.T) {
+func TestSimulateAgainDoesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		if again := said(courseOf(seen(courseOf(drawCoherent(t)).Model))); len(again) > 0 {
 			t.Fatal(again)
@@ -125,7 +125,7 @@ func depthOf(g *graph.Graph) int {
 
 // A look sorts what it saw, so the order of arrival is lost; then not a word of
 // the course may differ.
-func TestTheOrderOfArrivalChangesNoMove(t *testing.T) {
+func TestSimulateIgnoresTheOrderOfObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		shuffled := *s
@@ -172,7 +172,7 @@ func reference(m simulate.Transition, i int) string {
 // Unknown never leads to a delete, an unlink or a finalizer removal. One thing
 // only can be lost with sight: that an owner is about to orphan an object which
 // knows it by other coordinates, where nothing is.
-func TestAGapAddsNoMove(t *testing.T) {
+func TestGapsAddNoTransitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		if misnamesOrphaning(s) {

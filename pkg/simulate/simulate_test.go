@@ -116,7 +116,7 @@ func TestSimulate(t *testing.T) {
 
 // Which of two deletions an object comes by matters where it outlasts both: to its
 // dependents it is one that waits, or any other.
-func TestAViewThatIsNotWholeBeginsNoForegroundDeletionButOneThatAnOwnerWaitsFor(t *testing.T) {
+func TestIncompleteScanStartsForegroundDeletionOnlyOfWhatAnOwnerWaitsFor(t *testing.T) {
 	waiting, gone := st.ConfigMap("a/waiting", st.Foreground()), st.ConfigMap("a/gone")
 	late := st.ConfigMap("a/late", st.OwnedBy(gone), st.Held(collectortest.Foreground))
 	block := func(owner object.Object) st.Option { return st.Owned(st.To(owner, st.Blocking)) }
@@ -153,7 +153,7 @@ func TestAViewThatIsNotWholeBeginsNoForegroundDeletionButOneThatAnOwnerWaitsFor(
 	})
 }
 
-func TestAPassHeedsItsBounds(t *testing.T) {
+func TestSimulateRespectsBounds(t *testing.T) {
 	gone := st.ConfigMap("a/gone")
 	waiting := st.ConfigMap("a/waiting", st.Foreground())
 	orphaning := st.ConfigMap("a/orphaning", st.Terminating(collectortest.Orphan))
@@ -198,7 +198,7 @@ func TestAPassHeedsItsBounds(t *testing.T) {
 	}
 }
 
-func TestASimulationStartsFromWhateverTheModelHasComeTo(t *testing.T) {
+func TestSimulateStartsFromThePresentState(t *testing.T) {
 	owner := st.Secret("a/owner")
 	m := modelOf(st.New(st.Listing(owner, st.Pod("a/child", st.OwnedBy(owner)))))
 	m.Apply(m.Graph().Find(owner.UID), collector.Decision{Action: collector.ActionDelete, Policy: metav1.DeletePropagationBackground})
@@ -206,7 +206,7 @@ func TestASimulationStartsFromWhateverTheModelHasComeTo(t *testing.T) {
 	compare(t, "moves of a second pass", nil, said(m.Simulate(simulate.Bounds{})))
 }
 
-func TestAMoveSaysWhatItComesAfterAndWhatItFollows(t *testing.T) {
+func TestTransitionPrerequisitesAndCause(t *testing.T) {
 	waiting := st.ConfigMap("a/waiting", st.Foreground())
 	child := st.Secret("a/child", st.Owned(st.To(waiting, st.Blocking)))
 	c := courseOf(st.New(st.Listing(waiting, child, st.Pod("a/grandchild", st.OwnedBy(child)), st.Pod("a/lost", st.OwnedBy(st.Pod("a/gone"))))))

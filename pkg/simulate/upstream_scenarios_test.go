@@ -21,7 +21,7 @@ func replicas(name string, with ...st.Option) object.Object {
 
 // The collector's integration tests (docs/conformance.md) as far as a model can tell:
 // what becomes of the objects once somebody has deleted some.
-func TestWhatBecomesOfIntegrationScenarios(t *testing.T) {
+func TestSimulateIntegrationScenarios(t *testing.T) {
 	const foreground, background = metav1.DeletePropagationForeground, metav1.DeletePropagationBackground
 	a, b := replicas("a"), replicas("b")
 	never := st.Pod("ns/never")
@@ -118,7 +118,7 @@ func notBlocking(r object.Reference) object.Reference {
 
 // A parent with good dependents, and far away many that carry its UID under
 // another kind, most of them beside references of unknown kinds.
-func TestI1OnlyThoseGoWhoseBadReferencesCanAllBeJudged(t *testing.T) {
+func TestI1DependentsWithUnresolvableReferencesStay(t *testing.T) {
 	parent := st.ConfigMap("b/parent")
 	objects := []object.Object{parent}
 	bad := object.Reference{APIVersion: "v1", Kind: "Pod", Name: "bad", UID: parent.UID}
@@ -144,7 +144,7 @@ func TestI1OnlyThoseGoWhoseBadReferencesCanAllBeJudged(t *testing.T) {
 
 // Fifty owners of three pods each, deleted in five ways, of which only one means
 // the pods. What the API server makes of no policy is in the finalizers.
-func TestI5OnlyADeletionInTheBackgroundTakesPodsAlong(t *testing.T) {
+func TestI5OnlyBackgroundDeletionDeletesPods(t *testing.T) {
 	var objects []object.Object
 	ways := []struct {
 		held   []string
@@ -185,7 +185,7 @@ func TestI5OnlyADeletionInTheBackgroundTakesPodsAlong(t *testing.T) {
 }
 
 // The changes that the collector's own unit tests look at (docs/conformance.md).
-func TestWhatAChangeDoesToReferences(t *testing.T) {
+func TestPatchedReferences(t *testing.T) {
 	yes, no := true, false
 	three := st.ConfigMap("ns/d", st.OwnedBy(st.Pod("ns/o1"), st.Pod("ns/o2"), st.Pod("ns/o3")))
 	for _, test := range []struct {
@@ -216,7 +216,7 @@ func TestWhatAChangeDoesToReferences(t *testing.T) {
 	}
 }
 
-func TestG13AnOwnerIsNotReleasedBeforeItsLastDependentIsOrphaned(t *testing.T) {
+func TestG13OwnerIsReleasedAfterItsLastDependentIsOrphaned(t *testing.T) {
 	owner := st.ConfigMap("ns/o", st.Terminating(collectortest.Orphan))
 	m := modelOf(st.New(st.Listing(owner, st.Pod("ns/d", st.OwnedBy(owner)), st.Pod("ns/e", st.OwnedBy(owner)))))
 	o, d, e := m.Graph().Find(owner.UID), m.Graph().Find("Pod/ns/d"), m.Graph().Find("Pod/ns/e")

@@ -107,7 +107,7 @@ func delete(policy metav1.DeletionPropagation, of ...object.Object) []deletion {
 	return out
 }
 
-func TestWhatComesOfADeletionThatIsAskedFor(t *testing.T) {
+func TestSimulateRequestedDeletions(t *testing.T) {
 	type o = object.Object
 	owner := func(with ...st.Option) o { return st.Secret("ns/o", with...) }
 	other := st.Secret("ns/other")
@@ -245,7 +245,7 @@ func TestWhatComesOfADeletionThatIsAskedFor(t *testing.T) {
 	})
 }
 
-func TestWhatControllersBesideTheCollectorLetGoOf(t *testing.T) {
+func TestSimulateFinalizerControllers(t *testing.T) {
 	const tracking = "batch.kubernetes.io/job-tracking"
 	type o = object.Object
 	job := func(with ...st.Option) o { return st.Object("batch/v1", "Job", "ns/job", with...) }
@@ -341,13 +341,13 @@ func soon(o *object.Object) {
 }
 
 // Nobody who acts for others foretells what these do.
-func TestNobodyLetsGoBesideOurOwnHand(t *testing.T) {
+func TestActorClientHasNoFinalizerControllers(t *testing.T) {
 	claim := st.Object("v1", "PersistentVolumeClaim", "ns/claim", st.Held(simulate.ClaimProtection))
 	c := ask(st.New(st.Serving(st.Workloads()...), st.Listing(claim)), collector.ActorClient, []deletion{{claim.UID, inBackground}})
 	compare(t, "left", []string{"claim terminating " + simulate.ClaimProtection}, left(c))
 }
 
-func TestCustodian(t *testing.T) {
+func TestFinalizerController(t *testing.T) {
 	for finalizer, want := range map[string]struct {
 		whose string
 		when  bool

@@ -26,7 +26,7 @@ func contesting(parts ...st.Part) *graph.Graph {
 	return graph.New(st.New(append([]st.Part{st.Serving(aaas), st.Collected(aaa, web, owned), st.Absent("v1", "ConfigMap", "zzz/gone")}, parts...)...))
 }
 
-func TestAReferenceToAContestedUIDIsJudgedByItsOwnLookup(t *testing.T) {
+func TestReferenceToAContestedUIDNeedsItsOwnLookup(t *testing.T) {
 	waiting := st.Deployment("shop/web", st.UID("u"), st.Foreground())
 	for name, c := range map[string]struct {
 		parts        []st.Part
@@ -52,7 +52,7 @@ func TestAReferenceToAContestedUIDIsJudgedByItsOwnLookup(t *testing.T) {
 	}
 }
 
-func TestThePlaceOfAContestedObjectProvesNothingAboutOtherUIDs(t *testing.T) {
+func TestContestedObjectProvesNothingAboutOtherUIDs(t *testing.T) {
 	before := st.Secret("shop/b", st.Owned(st.To(web, st.WithUID("before"))))
 	g := contesting(st.Listing(before))
 	if got := collector.NewJudge(g).Object(g.Find(before.UID))[0].Verdict; got != collector.Unknown {
@@ -60,7 +60,7 @@ func TestThePlaceOfAContestedObjectProvesNothingAboutOtherUIDs(t *testing.T) {
 	}
 }
 
-func TestNothingFollowsFromTheEndOfAContestedObject(t *testing.T) {
+func TestDeletedContestedObjectLeavesDependentsSolid(t *testing.T) {
 	g := contesting(st.Found(web))
 	m := simulate.NewModel(g, collector.NewJudge(g))
 	m.SetObserved(g.Find("u"), nil, nil)
@@ -69,7 +69,7 @@ func TestNothingFollowsFromTheEndOfAContestedObject(t *testing.T) {
 	}
 }
 
-func TestNothingIsDecidedOnAContestedObject(t *testing.T) {
+func TestDecideLeavesContestedObjectsAlone(t *testing.T) {
 	for name, change := range map[string]st.Option{
 		"without a living owner":   st.Held(),
 		"being deleted":            st.Terminating("x/y"),
@@ -90,7 +90,7 @@ func TestNothingIsDecidedOnAContestedObject(t *testing.T) {
 
 // Whatever there is, no course moves an object whose UID another one has, and no
 // reference to it dangles by anything but an answer at the place that the reference names.
-func TestNoCourseMovesAContestedObject(t *testing.T) {
+func TestSimulateNeverChangesContestedObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		if rapid.Bool().Draw(t, "busy") {

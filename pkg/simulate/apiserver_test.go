@@ -40,7 +40,7 @@ func remains(o *object.Object) string {
 // TestStoreDeletionPropagation and TestStoreDeleteWithOrphanDependents for
 // explicit policies. orphanDependents true and false are the policies Orphan and
 // Background.
-func TestTheFinalizersThatADELETELeaves(t *testing.T) {
+func TestFinalizersAfterADelete(t *testing.T) {
 	const foreground, background, orphaning, none = metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan, ""
 	for _, test := range []struct {
 		finalizers string
@@ -111,7 +111,7 @@ func or(s, otherwise string) string {
 
 // docs/gc-semantics.md#delete-request, #graceful-pods and
 // #first-delete-of-a-namespace-or-crd.
-func TestWhatADELETELeaves(t *testing.T) {
+func TestStateAfterADelete(t *testing.T) {
 	const background, foreground = metav1.DeletePropagationBackground, metav1.DeletePropagationForeground
 	for _, test := range []struct {
 		name   string
@@ -157,7 +157,7 @@ func TestWhatADELETELeaves(t *testing.T) {
 }
 
 // docs/gc-semantics.md#deletion-by-an-update
-func TestWhatAChangeLeaves(t *testing.T) {
+func TestStateAfterAPatch(t *testing.T) {
 	owner := st.Pod("ns/owner")
 	drop, free := object.Change{Drop: []int{0}}, object.Change{Release: collectortest.Foreground}
 	for _, test := range []struct {

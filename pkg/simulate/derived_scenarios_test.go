@@ -14,7 +14,7 @@ import (
 // What comes of the derived scenarios of docs/conformance.md: see
 // TestDerivedScenarios for the verdicts. o is an owner, d its dependent, e the
 // dependent of that.
-func TestWhatBecomesOfDerivedScenarios(t *testing.T) {
+func TestSimulateDerivedScenarios(t *testing.T) {
 	type o = object.Object
 	owner := func(with ...st.Option) o { return st.Secret("ns/o", with...) }
 	missing := st.Secret("ns/missing")

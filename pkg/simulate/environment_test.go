@@ -75,7 +75,7 @@ func (w *world) remembering(n graph.Node, d collector.Decision) collector.Decisi
 }
 
 // compareWithALook holds a decision against what somebody would decide who looks
-// at everything anew. He may know less: see TestTheModelKnowsWhatALookAtItsStateWouldShow.
+// at everything anew. He may know less: see TestModelDecidesAsAFreshScanWould.
 func (w *world) compareWithALook(t *rapid.T, m simulate.Transition, d collector.Decision) {
 	if w.Object(m.Node) == nil {
 		return

@@ -12,7 +12,7 @@ import (
 
 // What comes of the data of upstream's TestConflictingData: see our test of
 // that name for the verdicts.
-func TestWhatBecomesOfConflictingData(t *testing.T) {
+func TestSimulateConflictingData(t *testing.T) {
 	node := st.Node("node1")
 	gone := st.To(st.Pod("ns1/gone"))
 	role := st.Role("ns1/role1")
@@ -87,7 +87,7 @@ func TestWhatBecomesOfConflictingData(t *testing.T) {
 
 // Between the look and the DELETE the references change: a conflict tells, and
 // the object is read and judged anew.
-func TestAnObjectThatWasReadAnewIsDecidedOnAnew(t *testing.T) {
+func TestDecideAfterSetObserved(t *testing.T) {
 	role := st.Role("ns1/role1")
 	child := st.Pod("ns1/child", st.OwnedBy(st.Pod("ns1/old")))
 	changed := st.Pod("ns1/child", st.OwnedBy(role))
@@ -115,7 +115,7 @@ func TestAnObjectThatWasReadAnewIsDecidedOnAnew(t *testing.T) {
 }
 
 // What is learned reaches those who depend on it.
-func TestWhatIsFoundGoneLeavesItsDependentsDangling(t *testing.T) {
+func TestDependentsOfAnObjectObservedGoneAreDangling(t *testing.T) {
 	owner := st.ConfigMap("ns1/owner")
 	waiting := st.ConfigMap("ns1/owner", st.Foreground())
 	for _, test := range []struct {

@@ -32,7 +32,7 @@ func drawDeletions(t *rapid.T, s *snapshot.Snapshot) []deletion {
 	return out
 }
 
-func TestWhatIsAskedForComesFirstAndIsNobodysDecision(t *testing.T) {
+func TestRequestedDeletionsComeFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		c := ask(s, rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "hand"), drawDeletions(t, s))
@@ -51,7 +51,7 @@ func TestWhatIsAskedForComesFirstAndIsNobodysDecision(t *testing.T) {
 
 // Everything that a deletion moves hangs together with a target: through a
 // reference, or by being in it.
-func TestADeletionMovesNothingThatDoesNotHangOnIt(t *testing.T) {
+func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
@@ -71,7 +71,7 @@ func TestADeletionMovesNothingThatDoesNotHangOnIt(t *testing.T) {
 
 // A collector that comes to the end of a deletion has nothing left to do that
 // follows from it: whoever asks again for nothing gets nothing.
-func TestADeletionComesToItsEnd(t *testing.T) {
+func TestNoDecisionIsLeftAfterRequestedDeletions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
@@ -88,7 +88,7 @@ func TestADeletionComesToItsEnd(t *testing.T) {
 	})
 }
 
-func TestAfterwardsNothingIsHeldAnyMore(t *testing.T) {
+func TestSimulateReleaseLeavesNoForeignFinalizers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
@@ -111,7 +111,7 @@ func TestAfterwardsNothingIsHeldAnyMore(t *testing.T) {
 // What goes after nothing is what the collector would come to if everything stayed
 // held, unless that is a matter of luck. What has no owner left is such a thing,
 // unless its namespace goes first.
-func TestWhatGoesAfterwardsHangsOnSomethingOrGoesAnyway(t *testing.T) {
+func TestReleaseCauses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
@@ -166,7 +166,7 @@ func TestSimulateReleaseLeavesTheResultAsItIs(t *testing.T) {
 }
 
 // In which order one asks for the same makes no difference.
-func TestTheOrderOfTargetsDoesNotMatter(t *testing.T) {
+func TestOrderOfRequestedDeletionsDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		asked := drawDeletions(t, s)
@@ -179,7 +179,7 @@ func TestTheOrderOfTargetsDoesNotMatter(t *testing.T) {
 	})
 }
 
-func TestTheCostOfADeletionIsLinear(t *testing.T) {
+func TestRequestedDeletionCostIsLinear(t *testing.T) {
 	const n = 1500
 	big := map[string]func(int) *snapshot.Snapshot{
 		"claims that as many Pods use": func(n int) *snapshot.Snapshot {

@@ -19,7 +19,7 @@ import (
 // model decides, and all ends in the state that was foretold. Only what others
 // delete along with a namespace or a CustomResourceDefinition may be gone before
 // its own move comes.
-func TestMovesMayBeDoneInAnyOrderThatRespectsAfter(t *testing.T) {
+func TestTransitionsMayBeAppliedInAnyOrderThatRespectsPrerequisites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		c := courseOf(s)
