@@ -43,7 +43,7 @@ var lists = []struct {
 		{id: "G3", what: "the same with an owner in foreground deletion"},
 		{id: "G4", what: "requests for a pod that no list showed", not: "only what a list showed is acted on"},
 		{id: "G5", what: "both directions agree after adding chains and stars", by: []string{"pkg/graph TestOwnersAndDependentsAgree"}},
-		{id: "G6", what: "both directions agree after a deletion", by: []string{"pkg/simulate TestTheModelKnowsWhatALookAtItsStateWouldShow"}},
+		{id: "G6", what: "both directions agree after a deletion", by: []string{"pkg/simulate TestModelDecidesAsAFreshScanWould"}},
 		{id: "G7", what: "both directions agree after an update that closes a circle", by: []string{"pkg/graph TestOwnersAndDependentsAgree", "pkg/graph TestCyclesAreCirclesOfMoreThanOne"}},
 		{id: "G8", what: "both directions agree when dependents come before their owners", by: []string{"pkg/graph TestTheOrderOfTheInputChangesNothingButNumbers"}},
 		{id: "G9", what: "dependents may be read while they are written", not: "a graph does not change once it is built"},
