@@ -14,7 +14,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The lines of docs/gc-semantics.md#decision, but for foreground deletion.
+// The table of docs/gc-semantics.md#decision, without foreground deletion.
 func TestAssessConsequences(t *testing.T) {
 	tests := []struct{ name, verdicts, want string }{
 		{"nothing but solid owners", "solid solid", "none none"},
@@ -56,15 +56,15 @@ func TestAssessConsequences(t *testing.T) {
 
 func consequences(o *object.Object, judgements []collector.Judgement) string {
 	var out []string
-	outlook := weigh(o, judgements)
+	outlook := assess(o, judgements)
 	for _, j := range judgements {
 		out = append(out, string(outlook.Of(j.Verdict)))
 	}
 	return strings.Join(out, " ")
 }
 
-// weigh gives the object a reference for each judgement, to an owner of its own.
-func weigh(o *object.Object, judgements []collector.Judgement) collector.Assessment {
+// assess adds a reference to a different owner for each judgement, and assesses the object.
+func assess(o *object.Object, judgements []collector.Judgement) collector.Assessment {
 	o.Owners = nil
 	for i := range judgements {
 		o.Owners = append(o.Owners, st.To(st.Pod(fmt.Sprintf("ns/owner%d", i))))
@@ -115,7 +115,7 @@ func TestAssessIgnoresTheOrderOfReferences(t *testing.T) {
 		o := st.Pod("ns/d")
 		of := func(judgements []collector.Judgement) map[string]int {
 			out := map[string]int{}
-			outlook := weigh(&o, judgements)
+			outlook := assess(&o, judgements)
 			for _, j := range judgements {
 				out[fmt.Sprint(j.Verdict, " ", outlook.Of(j.Verdict))]++
 			}

@@ -9,9 +9,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The collector's own tests of conflicting data, upstream's
-// TestConflictingData. There they play orders of events; here every stage is a
-// snapshot, and every order of its objects must lead to the same conclusion
+// Upstream's TestConflictingData. Upstream tests orders of events; here every stage is a
+// snapshot, and every order of its objects must lead to the same verdicts
 // (docs/gc-semantics.md#conflicting-claims).
 func TestConflictingData(t *testing.T) {
 	node := st.Node("node1")
@@ -229,10 +228,8 @@ func TestConflictingData(t *testing.T) {
 	})
 }
 
-// The collector's tests of alternate identities of an absent owner, upstream's
-// TestGetAlternateOwnerIdentity: which claim it tries next. Here every claim is
-// tried on its own, so whatever one dependent claims, the others are judged by
-// their own.
+// Upstream's TestGetAlternateOwnerIdentity, about which identity of an absent owner the
+// collector tries next. Here, every dependent is judged by its own reference.
 func TestAlternateIdentities(t *testing.T) {
 	const uid = "owner"
 	name := st.Pod("ns1/name", st.UID(uid))
@@ -337,8 +334,8 @@ func TestAlternateIdentities(t *testing.T) {
 	})
 }
 
-// fiveVersions are five dependents that claim an owner in versions v1 to v5, of
-// which one is served and answers.
+// fiveVersions returns five dependents that name an owner in versions v1 to v5. One version
+// is served.
 func fiveVersions(served int, namespaced bool) []stage {
 	prefix := ""
 	if namespaced {

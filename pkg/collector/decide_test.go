@@ -14,23 +14,23 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// standing is a situation in words: the verdicts on the object's references, one
-// with an exclamation mark on one that blocks, and what depends on the object.
-type standing struct {
+// input describes a DecisionInput: the verdicts on the object's references, with an
+// exclamation mark if the reference blocks, and what depends on the object.
+type input struct {
 	verdicts                       string
 	finalizers                     string
 	terminating                    bool
 	dependents, blockers, deleting int
-	blind, holdsUp                 bool
+	incomplete, deletedBefore      bool
 }
 
-func (s standing) situation() collector.DecisionInput {
+func (s input) decisionInput() collector.DecisionInput {
 	o := st.ConfigMap("ns/d", st.Held(strings.Fields(s.finalizers)...))
 	if s.terminating {
 		st.Terminating()(&o)
 	}
 	out := collector.DecisionInput{
-		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Complete: !s.blind, DeletedBeforeOwner: s.holdsUp,
+		Object: &o, Dependents: s.dependents, Blockers: s.blockers, Deleting: s.deleting, Complete: !s.incomplete, DeletedBeforeOwner: s.deletedBefore,
 	}
 	for i, word := range strings.Fields(s.verdicts) {
 		verdict, blocks := strings.CutSuffix(word, "!")
@@ -44,87 +44,87 @@ func (s standing) situation() collector.DecisionInput {
 	return out
 }
 
-// The table of docs/gc-semantics.md#decision, line by line, then what it links to, and
-// what docs/differences.md adds about types that could not be listed.
+// The table of docs/gc-semantics.md#decision, then the sections that it links to, then what
+// docs/differences.md says about types that could not be listed.
 func TestDecide(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		standing
+		input
 		want string
 	}{
-		{"terminating: what is terminating by nobody's finalizer is left to go", standing{terminating: true, verdicts: "dangling"}, "going"},
-		{"terminating: what is terminating and held by somebody is left alone, whatever its owners", standing{terminating: true, finalizers: "x/y", verdicts: "dangling waiting"}, "going"},
-		{"terminating: not even a reference is dropped from it", standing{terminating: true, finalizers: "x/y", verdicts: "solid dangling"}, "going"},
-		{"terminating: nor does a reference that cannot be judged matter to it", standing{terminating: true, finalizers: "x/y", verdicts: "unresolvable"}, "going"},
-		{"terminating: what depends on it does not matter either", standing{terminating: true, finalizers: "x/y", dependents: 2, blockers: 1}, "going"},
+		{"terminating: what is terminating by nobody's finalizer is left to go", input{terminating: true, verdicts: "dangling"}, "going"},
+		{"terminating: what is terminating and held by somebody is left alone, whatever its owners", input{terminating: true, finalizers: "x/y", verdicts: "dangling waiting"}, "going"},
+		{"terminating: not even a reference is dropped from it", input{terminating: true, finalizers: "x/y", verdicts: "solid dangling"}, "going"},
+		{"terminating: nor does a reference that cannot be judged matter to it", input{terminating: true, finalizers: "x/y", verdicts: "unresolvable"}, "going"},
+		{"terminating: what depends on it does not matter either", input{terminating: true, finalizers: "x/y", dependents: 2, blockers: 1}, "going"},
 
-		{"in foreground deletion: one in foreground deletion is dealt with as such, whatever its owners", standing{terminating: true, finalizers: collectortest.Foreground, verdicts: "unresolvable dangling"}, "remove-finalizer foregroundDeletion"},
-		{"in foreground deletion: the finalizer alone is no deletion", standing{finalizers: collectortest.Foreground, verdicts: "solid", blockers: 1, dependents: 1}, "kept"},
+		{"in foreground deletion: one in foreground deletion is dealt with as such, whatever its owners", input{terminating: true, finalizers: collectortest.Foreground, verdicts: "unresolvable dangling"}, "remove-finalizer foregroundDeletion"},
+		{"in foreground deletion: the finalizer alone is no deletion", input{finalizers: collectortest.Foreground, verdicts: "solid", blockers: 1, dependents: 1}, "kept"},
 
-		{"no references: without a reference nothing is done", standing{}, "no owners"},
-		{"no references: finalizers make no difference", standing{finalizers: collectortest.Foreground + " x/y"}, "no owners"},
-		{"no references: nor do dependents", standing{dependents: 3, blockers: 3, deleting: 3}, "no owners"},
+		{"no references: without a reference nothing is done", input{}, "no owners"},
+		{"no references: finalizers make no difference", input{finalizers: collectortest.Foreground + " x/y"}, "no owners"},
+		{"no references: nor do dependents", input{dependents: 3, blockers: 3, deleting: 3}, "no owners"},
 
-		{"undecidable: a kind that leads nowhere holds up everything", standing{verdicts: "unresolvable"}, "undecidable: o0"},
-		{"undecidable: so does a namespaced owner of a cluster-scoped object", standing{verdicts: "scope-error"}, "undecidable: o0"},
-		{"undecidable: so does an owner of whom nothing is known", standing{verdicts: "unknown"}, "undecidable: o0"},
-		{"undecidable: no reference beside it is dropped, though another is solid", standing{verdicts: "solid dangling unresolvable"}, "undecidable: o2"},
-		{"undecidable: nothing is deleted because of one beside it", standing{verdicts: "dangling waiting unknown"}, "undecidable: o2"},
-		{"undecidable: the first of several is named", standing{verdicts: "solid unknown scope-error unresolvable"}, "undecidable: o1"},
-		{"undecidable: the first is named also behind a dangling one", standing{verdicts: "dangling scope-error unknown"}, "undecidable: o1"},
+		{"undecidable: a kind that leads nowhere holds up everything", input{verdicts: "unresolvable"}, "undecidable: o0"},
+		{"undecidable: so does a namespaced owner of a cluster-scoped object", input{verdicts: "scope-error"}, "undecidable: o0"},
+		{"undecidable: so does an owner of whom nothing is known", input{verdicts: "unknown"}, "undecidable: o0"},
+		{"undecidable: no reference beside it is dropped, though another is solid", input{verdicts: "solid dangling unresolvable"}, "undecidable: o2"},
+		{"undecidable: nothing is deleted because of one beside it", input{verdicts: "dangling waiting unknown"}, "undecidable: o2"},
+		{"undecidable: the first of several is named", input{verdicts: "solid unknown scope-error unresolvable"}, "undecidable: o1"},
+		{"undecidable: the first is named also behind a dangling one", input{verdicts: "dangling scope-error unknown"}, "undecidable: o1"},
 
-		{"solid owners only: a solid owner keeps it", standing{verdicts: "solid"}, "kept"},
-		{"solid owners only: so do several", standing{verdicts: "solid solid!"}, "kept"},
+		{"solid owners only: a solid owner keeps it", input{verdicts: "solid"}, "kept"},
+		{"solid owners only: so do several", input{verdicts: "solid solid!"}, "kept"},
 
-		{"solid owners and others: beside a solid owner a dangling one is dropped", standing{verdicts: "solid dangling"}, "unlink o1"},
-		{"solid owners and others: so is a waiting one", standing{verdicts: "waiting solid"}, "unlink o0"},
-		{"solid owners and others: so are all of them, and nothing else", standing{verdicts: "dangling solid waiting! solid dangling"}, "unlink o0,o2,o4"},
-		{"solid owners and others: it does not matter what depends on it", standing{verdicts: "waiting solid", dependents: 2, blockers: 2, deleting: 1}, "unlink o0"},
+		{"solid owners and others: beside a solid owner a dangling one is dropped", input{verdicts: "solid dangling"}, "unlink o1"},
+		{"solid owners and others: so is a waiting one", input{verdicts: "waiting solid"}, "unlink o0"},
+		{"solid owners and others: so are all of them, and nothing else", input{verdicts: "dangling solid waiting! solid dangling"}, "unlink o0,o2,o4"},
+		{"solid owners and others: it does not matter what depends on it", input{verdicts: "waiting solid", dependents: 2, blockers: 2, deleting: 1}, "unlink o0"},
 
-		{"waiting owner and dependents: one that waits with its owner takes its dependents along", standing{verdicts: "waiting", dependents: 1}, "delete Foreground"},
-		{"waiting owner and dependents: a dangling owner beside the waiting one changes nothing", standing{verdicts: "dangling waiting", dependents: 1}, "delete Foreground"},
-		{"waiting owner and dependents: the orphan finalizer is not heeded", standing{verdicts: "waiting", dependents: 1, finalizers: collectortest.Orphan}, "delete Foreground"},
+		{"waiting owner and dependents: one that waits with its owner takes its dependents along", input{verdicts: "waiting", dependents: 1}, "delete Foreground"},
+		{"waiting owner and dependents: a dangling owner beside the waiting one changes nothing", input{verdicts: "dangling waiting", dependents: 1}, "delete Foreground"},
+		{"waiting owner and dependents: the orphan finalizer is not heeded", input{verdicts: "waiting", dependents: 1, finalizers: collectortest.Orphan}, "delete Foreground"},
 
-		{"no solid owner: without a solid owner it goes in the background", standing{verdicts: "dangling"}, "delete Background"},
-		{"no solid owner: dependents make no difference when nothing waits", standing{verdicts: "dangling", dependents: 4, blockers: 4, deleting: 4}, "delete Background"},
-		{"no solid owner: with a waiting owner and no dependents too", standing{verdicts: "waiting"}, "delete Background"},
-		{"no solid owner: an orphan finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: "x/y " + collectortest.Orphan}, "delete Orphan"},
-		{"no solid owner: so it is with a waiting owner and no dependents", standing{verdicts: "waiting", finalizers: collectortest.Orphan}, "delete Orphan"},
-		{"no solid owner: a foreground finalizer of its own is heeded", standing{verdicts: "dangling", finalizers: collectortest.Foreground}, "delete Foreground"},
-		{"no solid owner: of both, the orphan finalizer", standing{verdicts: "dangling", finalizers: collectortest.Foreground + " " + collectortest.Orphan}, "delete Orphan"},
-		{"no solid owner: finalizers of others ask for nothing", standing{verdicts: "dangling", finalizers: "x/y"}, "delete Background"},
+		{"no solid owner: without a solid owner it goes in the background", input{verdicts: "dangling"}, "delete Background"},
+		{"no solid owner: dependents make no difference when nothing waits", input{verdicts: "dangling", dependents: 4, blockers: 4, deleting: 4}, "delete Background"},
+		{"no solid owner: with a waiting owner and no dependents too", input{verdicts: "waiting"}, "delete Background"},
+		{"no solid owner: an orphan finalizer of its own is heeded", input{verdicts: "dangling", finalizers: "x/y " + collectortest.Orphan}, "delete Orphan"},
+		{"no solid owner: so it is with a waiting owner and no dependents", input{verdicts: "waiting", finalizers: collectortest.Orphan}, "delete Orphan"},
+		{"no solid owner: a foreground finalizer of its own is heeded", input{verdicts: "dangling", finalizers: collectortest.Foreground}, "delete Foreground"},
+		{"no solid owner: of both, the orphan finalizer", input{verdicts: "dangling", finalizers: collectortest.Foreground + " " + collectortest.Orphan}, "delete Orphan"},
+		{"no solid owner: finalizers of others ask for nothing", input{verdicts: "dangling", finalizers: "x/y"}, "delete Background"},
 
-		{"cycle: a circle is broken first", standing{verdicts: "waiting!", dependents: 1, deleting: 1}, "unblock o0"},
-		{"cycle: every blocking reference is unblocked, waiting or not", standing{verdicts: "dangling! waiting waiting!", dependents: 1, deleting: 1}, "unblock o0,o2"},
-		{"cycle: with nothing that blocks there is nothing to break", standing{verdicts: "waiting", dependents: 1, deleting: 1}, "delete Foreground"},
-		{"cycle: dependents that are not being deleted make no circle", standing{verdicts: "waiting!", dependents: 2}, "delete Foreground"},
-		{"cycle: a solid owner comes first", standing{verdicts: "solid waiting!", dependents: 1, deleting: 1}, "unlink o1"},
-		{"cycle: so does a reference that cannot be judged", standing{verdicts: "waiting! unknown", dependents: 1, deleting: 1}, "undecidable: o1"},
-		{"cycle: a waiting owner is needed to break one", standing{verdicts: "dangling!", dependents: 1, deleting: 1}, "delete Background"},
+		{"cycle: a circle is broken first", input{verdicts: "waiting!", dependents: 1, deleting: 1}, "unblock o0"},
+		{"cycle: every blocking reference is unblocked, waiting or not", input{verdicts: "dangling! waiting waiting!", dependents: 1, deleting: 1}, "unblock o0,o2"},
+		{"cycle: with nothing that blocks there is nothing to break", input{verdicts: "waiting", dependents: 1, deleting: 1}, "delete Foreground"},
+		{"cycle: dependents that are not being deleted make no circle", input{verdicts: "waiting!", dependents: 2}, "delete Foreground"},
+		{"cycle: a solid owner comes first", input{verdicts: "solid waiting!", dependents: 1, deleting: 1}, "unlink o1"},
+		{"cycle: so does a reference that cannot be judged", input{verdicts: "waiting! unknown", dependents: 1, deleting: 1}, "undecidable: o1"},
+		{"cycle: a waiting owner is needed to break one", input{verdicts: "dangling!", dependents: 1, deleting: 1}, "delete Background"},
 
-		{"in foreground deletion: what blocks must go first", standing{terminating: true, finalizers: collectortest.Foreground, dependents: 3, blockers: 1}, "blocked"},
-		{"in foreground deletion: what does not block is not waited for", standing{terminating: true, finalizers: collectortest.Foreground, dependents: 3}, "remove-finalizer foregroundDeletion"},
-		{"in foreground deletion: finalizers of others do not keep the collector's", standing{terminating: true, finalizers: "x/y " + collectortest.Foreground + " z/z"}, "remove-finalizer foregroundDeletion"},
+		{"in foreground deletion: what blocks must go first", input{terminating: true, finalizers: collectortest.Foreground, dependents: 3, blockers: 1}, "blocked"},
+		{"in foreground deletion: what does not block is not waited for", input{terminating: true, finalizers: collectortest.Foreground, dependents: 3}, "remove-finalizer foregroundDeletion"},
+		{"in foreground deletion: finalizers of others do not keep the collector's", input{terminating: true, finalizers: "x/y " + collectortest.Foreground + " z/z"}, "remove-finalizer foregroundDeletion"},
 
-		{"orphaning: dependents are orphaned first", standing{terminating: true, finalizers: collectortest.Orphan, dependents: 2}, "orphan"},
-		{"orphaning: when none is left the finalizer goes", standing{terminating: true, finalizers: collectortest.Orphan}, "remove-finalizer orphan"},
-		{"orphaning: of both finalizers the orphan one comes first", standing{terminating: true, finalizers: collectortest.Foreground + " " + collectortest.Orphan, dependents: 1, blockers: 1}, "orphan"},
-		{"orphaning: and is removed first", standing{terminating: true, finalizers: collectortest.Foreground + " " + collectortest.Orphan}, "remove-finalizer orphan"},
-		{"orphaning: the finalizer alone is no deletion", standing{finalizers: collectortest.Orphan, dependents: 1}, "no owners"},
+		{"orphaning: dependents are orphaned first", input{terminating: true, finalizers: collectortest.Orphan, dependents: 2}, "orphan"},
+		{"orphaning: when none is left the finalizer goes", input{terminating: true, finalizers: collectortest.Orphan}, "remove-finalizer orphan"},
+		{"orphaning: of both finalizers the orphan one comes first", input{terminating: true, finalizers: collectortest.Foreground + " " + collectortest.Orphan, dependents: 1, blockers: 1}, "orphan"},
+		{"orphaning: and is removed first", input{terminating: true, finalizers: collectortest.Foreground + " " + collectortest.Orphan}, "remove-finalizer orphan"},
+		{"orphaning: the finalizer alone is no deletion", input{finalizers: collectortest.Orphan, dependents: 1}, "no owners"},
 
-		{"incomplete scan: no foreground finalizer is removed where not everything was seen", standing{terminating: true, finalizers: collectortest.Foreground, blind: true}, "not all seen"},
-		{"incomplete scan: nothing is orphaned there", standing{terminating: true, finalizers: collectortest.Orphan, dependents: 1, blind: true}, "not all seen"},
-		{"incomplete scan: no orphan finalizer is removed there", standing{terminating: true, finalizers: collectortest.Orphan, blind: true}, "not all seen"},
-		{"incomplete scan: what owners prove holds all the same: delete", standing{verdicts: "dangling", blind: true}, "delete Background"},
-		{"incomplete scan: what owners prove holds all the same: unlink", standing{verdicts: "solid dangling", blind: true}, "unlink o1"},
-		{"incomplete scan: nothing is deleted in the foreground for an owner that is not released", standing{verdicts: "waiting", dependents: 1, finalizers: collectortest.Orphan, blind: true}, "delete Orphan"},
-		{"incomplete scan: nor what goes at once, though its owner goes after it", standing{verdicts: "waiting!", dependents: 1, blind: true, holdsUp: true}, "delete Background"},
-		{"incomplete scan: but what stays for a while, and holds up its owner", standing{verdicts: "dangling waiting!", dependents: 1, finalizers: "x/y", blind: true, holdsUp: true}, "delete Foreground"},
-		{"incomplete scan: the orphan finalizer is not heeded then either", standing{verdicts: "waiting!", dependents: 1, finalizers: collectortest.Orphan, blind: true, holdsUp: true}, "delete Foreground"},
-		{"incomplete scan: what is left to go needs no sight", standing{terminating: true, finalizers: "x/y", blind: true}, "going"},
+		{"incomplete scan: no foreground finalizer is removed where not everything was seen", input{terminating: true, finalizers: collectortest.Foreground, incomplete: true}, "not all seen"},
+		{"incomplete scan: nothing is orphaned there", input{terminating: true, finalizers: collectortest.Orphan, dependents: 1, incomplete: true}, "not all seen"},
+		{"incomplete scan: no orphan finalizer is removed there", input{terminating: true, finalizers: collectortest.Orphan, incomplete: true}, "not all seen"},
+		{"incomplete scan: what owners prove holds all the same: delete", input{verdicts: "dangling", incomplete: true}, "delete Background"},
+		{"incomplete scan: what owners prove holds all the same: unlink", input{verdicts: "solid dangling", incomplete: true}, "unlink o1"},
+		{"incomplete scan: nothing is deleted in the foreground for an owner that is not released", input{verdicts: "waiting", dependents: 1, finalizers: collectortest.Orphan, incomplete: true}, "delete Orphan"},
+		{"incomplete scan: nor what goes at once, though its owner goes after it", input{verdicts: "waiting!", dependents: 1, incomplete: true, deletedBefore: true}, "delete Background"},
+		{"incomplete scan: but what stays for a while, and holds up its owner", input{verdicts: "dangling waiting!", dependents: 1, finalizers: "x/y", incomplete: true, deletedBefore: true}, "delete Foreground"},
+		{"incomplete scan: the orphan finalizer is not heeded then either", input{verdicts: "waiting!", dependents: 1, finalizers: collectortest.Orphan, incomplete: true, deletedBefore: true}, "delete Foreground"},
+		{"incomplete scan: what is left to go needs no sight", input{terminating: true, finalizers: "x/y", incomplete: true}, "going"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := test.situation()
+			s := test.decisionInput()
 			if got := collectortest.DescribeDecision(s.Object, collector.Decide(s)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -137,17 +137,15 @@ func TestDecide(t *testing.T) {
 	})
 }
 
-// A change names references by their place, so each decision must name no more
-// than there are, and a policy only with a deletion.
 func TestDecisionHasTheFieldsOfItsAction(t *testing.T) {
 	verdicts := []string{"", "solid", "dangling", "waiting!", "unknown", "solid dangling", "waiting dangling!"}
 	for _, v := range verdicts {
 		for _, finalizers := range []string{"", "x/y", object.ForegroundFinalizer, object.OrphanFinalizer} {
 			for n := range 16 {
-				s := standing{
+				s := input{
 					verdicts: v, finalizers: finalizers, terminating: n&1 > 0, dependents: n >> 1 & 1, blockers: n >> 2 & n >> 1 & 1,
-					deleting: n >> 1 & 1, blind: n>>3 > 0,
-				}.situation()
+					deleting: n >> 1 & 1, incomplete: n>>3 > 0,
+				}.decisionInput()
 				d := collector.Decide(s)
 				switch {
 				case (d.Action == collector.ActionNone) != (d.NoAction != collector.ActionTaken),

@@ -11,7 +11,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The derived scenarios of docs/conformance.md, as far as they speak of verdicts and
+// The derived scenarios of docs/conformance.md, as far as they concern verdicts and
 // consequences. D is the dependent, O an owner.
 func TestDerivedScenarios(t *testing.T) {
 	o1, o2 := st.Pod("ns/o1"), st.Pod("ns/o2")

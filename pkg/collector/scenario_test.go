@@ -12,9 +12,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// stage is what a snapshot sees at one moment, and what must be concluded from
-// it, whatever the order of the objects. The only stage of a scenario needs no
-// name.
+// stage is a snapshot and the verdicts that it must lead to, for any order of objects. A
+// single stage needs no name.
 type stage struct {
 	when string
 	seen []st.Part
@@ -37,7 +36,7 @@ func (s stage) check(t *testing.T) {
 	})
 }
 
-// scenario is a history: what is seen at each of its stages.
+// scenario is a series of snapshots of one cluster.
 type scenario struct {
 	name   string
 	stages []stage

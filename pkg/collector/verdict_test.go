@@ -13,7 +13,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The table of docs/gc-semantics.md#verdicts, line by line.
+// The table of docs/gc-semantics.md#verdicts.
 func TestVerdictTable(t *testing.T) {
 	pod, node := st.Pod("ns/owner"), st.Node("owner")
 	child := func(r object.Reference) object.Object { return st.ConfigMap("ns/child", st.Owned(r)) }
@@ -141,7 +141,7 @@ func TestVerdictTable(t *testing.T) {
 	})
 }
 
-// The sections below that table.
+// The sections below the table of docs/gc-semantics.md#verdicts.
 func TestVerdictDetails(t *testing.T) {
 	pod, role, widget := st.Pod("ns/owner"), st.Role("ns/owner"), st.Object("example.com/v1", "Widget", "ns/owner", st.AlsoServedAs("legacy.example.com/v1", "Widget"))
 	child := func(refs ...object.Reference) object.Object { return st.ConfigMap("ns/child", st.Owned(refs...)) }
@@ -315,7 +315,7 @@ func TestVerdictDetails(t *testing.T) {
 	})
 }
 
-// Such a name would ask for something else (docs/gc-semantics.md#owner-name-in-a-url).
+// A request with such a name would read something else (docs/gc-semantics.md#owner-name-in-a-url).
 func TestInvalidOwnerNameIsUnverified(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../pods/owner", "a/b", "a%2fb", "ns/owner"} {
 		pod := st.Pod("ns/owner")
@@ -426,7 +426,7 @@ func TestUnlistedOwnerIsUnknown(t *testing.T) {
 	})
 }
 
-// fileOf makes the view that of a kubectl list with objects of these types.
+// fileOf makes the snapshot that of a file with a kubectl list of these types.
 func fileOf(resources ...string) st.Part {
 	return func(s *snapshot.Snapshot) {
 		s.Types, s.Listed = nil, nil
@@ -495,7 +495,6 @@ func TestLookupOutweighsLists(t *testing.T) {
 	})
 }
 
-// An answer that this version does not know must not count as absence.
 func TestOnlyOutcomeAbsentProvesAbsence(t *testing.T) {
 	child := st.ConfigMap("ns/child", st.OwnedBy(st.Pod("ns/owner")))
 	for _, l := range []snapshot.Lookup{{Outcome: "perhaps"}, {Outcome: ""}, {Outcome: snapshot.Found}} {

@@ -14,12 +14,10 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-const (
-	cleanup = "customresourcecleanup.apiextensions.k8s.io"
-)
+const cleanup = "customresourcecleanup.apiextensions.k8s.io"
 
-// remains is an object as the API server leaves it, in words.
-func remains(o *object.Object) string {
+// describeState describes the state that the API server leaves.
+func describeState(o *object.Object) string {
 	if o == nil {
 		return "gone"
 	}
@@ -87,7 +85,7 @@ func TestFinalizersAfterADelete(t *testing.T) {
 				want = test.want
 			}
 			alive := st.ConfigMap("ns/o", st.Held(strings.Fields(test.finalizers)...))
-			if got := remains(simulate.Deleted(&alive, test.policy, st.Taken)); got != want {
+			if got := describeState(simulate.Deleted(&alive, test.policy, st.Taken)); got != want {
 				t.Errorf("alive: got %q, want %q", got, want)
 			}
 			if test.finalizers == "" {
@@ -95,7 +93,7 @@ func TestFinalizersAfterADelete(t *testing.T) {
 			}
 			// A later DELETE swaps the finalizer of a terminating object.
 			terminating := st.ConfigMap("ns/o", st.Terminating(strings.Fields(test.finalizers)...))
-			if got := remains(simulate.Deleted(&terminating, test.policy, st.Taken)); got != want {
+			if got := describeState(simulate.Deleted(&terminating, test.policy, st.Taken)); got != want {
 				t.Errorf("terminating: got %q, want %q", got, want)
 			}
 		})
@@ -109,7 +107,7 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// docs/gc-semantics.md#delete-request, #graceful-pods and
+// See docs/gc-semantics.md#delete-request, #graceful-pods and
 // #first-delete-of-a-namespace-or-crd.
 func TestStateAfterADelete(t *testing.T) {
 	const background, foreground = metav1.DeletePropagationBackground, metav1.DeletePropagationForeground
@@ -143,11 +141,11 @@ func TestStateAfterADelete(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			before := test.object
 			got := simulate.Deleted(&test.object, test.policy, st.Taken.Add(time.Hour))
-			if remains(got) != test.want {
-				t.Errorf("got %q, want %q", remains(got), test.want)
+			if describeState(got) != test.want {
+				t.Errorf("got %q, want %q", describeState(got), test.want)
 			}
-			if remains(&before) != remains(&test.object) {
-				t.Errorf("the object itself became %q", remains(&test.object))
+			if describeState(&before) != describeState(&test.object) {
+				t.Errorf("the object itself became %q", describeState(&test.object))
 			}
 			if got != nil && before.Terminating() && !got.Deleted.Equal(*before.Deleted) {
 				t.Error("a terminating object got another deletion timestamp")
@@ -177,7 +175,7 @@ func TestStateAfterAPatch(t *testing.T) {
 		{"one that is terminating without a finalizer goes with any change", st.Secret("ns/o", st.OwnedBy(owner), st.Terminating()), drop, "gone"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := remains(simulate.Patched(&test.object, test.change)); got != test.want {
+			if got := describeState(simulate.Patched(&test.object, test.change)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -10,8 +10,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// What comes of the data of upstream's TestConflictingData: see our test of
-// that name for the verdicts.
+// The data of upstream's TestConflictingData. collector.TestConflictingData checks the
+// verdicts.
 func TestSimulateConflictingData(t *testing.T) {
 	node := st.Node("node1")
 	gone := st.To(st.Pod("ns1/gone"))
@@ -27,7 +27,7 @@ func TestSimulateConflictingData(t *testing.T) {
 	goes := func(name string) []string { return []string{"1 delete " + name + " Background"} }
 	isGone := func(name string) []string { return []string{name + " gone"} }
 
-	perform(t, []play{
+	run(t, []scenario{
 		{name: "CD1 a cluster-scoped owner keeps its namespaced child", seen: listing(pod("child", st.To(node)), node)},
 		{name: "CD2 a child whose owner is in another namespace goes, child first", seen: append(listing(pod("child", st.To(owner)), owner), st.Absent("v1", "Pod", "ns1/podname2")), moves: goes("child"), left: isGone("child")},
 		{name: "CD3 a child whose owner is in another namespace goes, owner first", seen: listing(owner, pod("child", st.To(owner))), moves: goes("child"), left: isGone("child")},
@@ -85,8 +85,8 @@ func TestSimulateConflictingData(t *testing.T) {
 	})
 }
 
-// Between the look and the DELETE the references change: a conflict tells, and
-// the object is read and judged anew.
+// References change between the scan and the DELETE. The DELETE fails with a conflict, and
+// the object is read and judged again.
 func TestDecideAfterSetObserved(t *testing.T) {
 	role := st.Role("ns1/role1")
 	child := st.Pod("ns1/child", st.OwnedBy(st.Pod("ns1/old")))
@@ -114,7 +114,6 @@ func TestDecideAfterSetObserved(t *testing.T) {
 	}
 }
 
-// What is learned reaches those who depend on it.
 func TestDependentsOfAnObjectObservedGoneAreDangling(t *testing.T) {
 	owner := st.ConfigMap("ns1/owner")
 	waiting := st.ConfigMap("ns1/owner", st.Foreground())

@@ -28,10 +28,6 @@ type contentsDeletions struct {
 	empty    []int // those to check, since none of their contents are left
 }
 
-func newContentsDeletions() contentsDeletions {
-	return contentsDeletions{byNode: map[graph.Node][]int{}, byMember: map[graph.Node][]int{}}
-}
-
 func (c *contentsDeletions) clone() contentsDeletions {
 	return contentsDeletions{all: slices.Clone(c.all), byNode: clip(c.byNode), byMember: clip(c.byMember)}
 }

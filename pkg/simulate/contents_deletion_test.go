@@ -12,8 +12,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// What others delete along with what a pass deletes
-// (docs/gc-semantics.md#contents-of-a-namespace, #instances-of-a-crd).
+// See docs/gc-semantics.md#contents-of-a-namespace, #instances-of-a-crd.
 func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 	lost := st.OwnedBy(st.Node("gone"))
 	shop := func(with ...st.Option) object.Object { return st.Namespace("shop", append(with, lost)...) }
@@ -29,7 +28,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 	root := st.Node("root", st.Foreground())
 	ofRoot := st.Owned(st.To(root, st.Blocking))
 
-	perform(t, []play{
+	run(t, []scenario{
 		{
 			name: "a namespace goes with everything in it", seen: in(shop(), st.Pod("shop/p"), st.Secret("shop/s"), st.Secret("other/s")),
 			moves: []string{"1 delete shop Background"}, left: []string{"p gone", "s gone", "shop gone"},
@@ -95,7 +94,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 	})
 
 	t.Run("a move on what depends on an instance comes after the one that deleted its definition", func(t *testing.T) {
-		c := courseOf(st.New(in(widgets(), widget("a/w"), st.Secret("a/s", st.OwnedBy(widget("a/w"))))...))
+		c := simulateAll(st.New(in(widgets(), widget("a/w"), st.Secret("a/s", st.OwnedBy(widget("a/w"))))...))
 		last := c.Transitions[len(c.Transitions)-1]
 		if last.StateBefore.Name != "s" || !slices.Equal(last.StateAfter, []int{0}) || last.Follows != 0 {
 			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.StateAfter, last.Follows)
@@ -103,29 +102,29 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 	})
 	t.Run("a move that empties a definition comes after those that looked at it", func(t *testing.T) {
 		fading := st.Node("fading", lost)
-		c := courseOf(st.New(in(widgets(), widget("a/w", st.Held(collectortest.Foreground)), fading, st.Secret("a/s", st.OwnedBy(st.Definition("widgets.example.com"), fading)))...))
+		c := simulateAll(st.New(in(widgets(), widget("a/w", st.Held(collectortest.Foreground)), fading, st.Secret("a/s", st.OwnedBy(st.Definition("widgets.example.com"), fading)))...))
 		compare(t, "moves", []string{
 			"1 delete fading Background", "1 delete widgets.example.com Background",
 			"2 unlink s fading", "2 remove-finalizer w foregroundDeletion", "3 delete s Background",
-		}, said(c))
+		}, describe(c))
 		if !slices.Contains(c.Transitions[3].StateAfter, 2) || !slices.Contains(c.Transitions[4].StateAfter, 3) {
 			t.Errorf("the last two come after %v and %v", c.Transitions[3].StateAfter, c.Transitions[4].StateAfter)
 		}
 	})
 	t.Run("a move on what depends on a namespace comes after the one that deleted it", func(t *testing.T) {
-		c := courseOf(st.New(in(shop(), st.Node("n"), st.ConfigMap("shop/c"), st.Pod("shop/p"), st.Secret("other/s", st.OwnedBy(st.Namespace("shop"))))...))
+		c := simulateAll(st.New(in(shop(), st.Node("n"), st.ConfigMap("shop/c"), st.Pod("shop/p"), st.Secret("other/s", st.OwnedBy(st.Namespace("shop"))))...))
 		last := c.Transitions[len(c.Transitions)-1]
 		if last.StateBefore.Name != "s" || !slices.Equal(last.StateAfter, []int{0}) || last.Follows != 0 {
 			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.StateAfter, last.Follows)
 		}
-		var swept []string
+		var deleted []string
 		for n, move := range c.ContentsDeleted {
 			if move == 0 {
-				swept = append(swept, c.Model.Graph().Object(n).Name)
+				deleted = append(deleted, c.Model.Graph().Object(n).Name)
 			}
 		}
-		slices.Sort(swept)
-		if diff := cmp.Diff([]string{"c", "p"}, swept); diff != "" {
+		slices.Sort(deleted)
+		if diff := cmp.Diff([]string{"c", "p"}, deleted); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -133,7 +132,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 
 func TestStoppedPods(t *testing.T) {
 	lost := st.OwnedBy(st.Pod("a/gone"))
-	c := courseOf(st.New(st.Listing(st.Pod("a/p", lost, st.Running()), st.Pod("a/q", lost))))
+	c := simulateAll(st.New(st.Listing(st.Pod("a/p", lost, st.Running()), st.Pod("a/q", lost))))
 	for i, m := range c.Transitions {
 		if m.Action != collector.ActionDelete || c.StoppedPods[i] != (m.StateBefore.Name == "p") {
 			t.Errorf("%s of %s: stopped %v", m.Action, m.StateBefore.Name, c.StoppedPods[i])

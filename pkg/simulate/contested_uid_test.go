@@ -88,8 +88,8 @@ func TestDecideLeavesContestedObjectsAlone(t *testing.T) {
 	}
 }
 
-// Whatever there is, no course moves an object whose UID another one has, and no
-// reference to it dangles by anything but an answer at the place that the reference names.
+// No simulation changes an object whose UID another object has, and references to it are
+// dangling only by a lookup at their own coordinates.
 func TestSimulateNeverChangesContestedObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
@@ -117,13 +117,13 @@ func TestSimulateNeverChangesContestedObjects(t *testing.T) {
 				}
 			}
 		}
-		hand := rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "hand")
+		actor := rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "actor")
 		var deletes []simulate.Deletion
 		if rapid.Bool().Draw(t, "asked") {
 			deletes = append(deletes, simulate.Deletion{Node: n, Policy: metav1.DeletePropagationBackground})
 		}
-		course := simulate.NewActorModel(g, judge, hand).Simulate(simulate.Bounds{Deletes: deletes})
-		if slices.ContainsFunc(course.Transitions, func(m simulate.Transition) bool { return m.Node == n }) || course.Model.Changed(n) {
+		result := simulate.NewActorModel(g, judge, actor).Simulate(simulate.Bounds{Deletes: deletes})
+		if slices.ContainsFunc(result.Transitions, func(m simulate.Transition) bool { return m.Node == n }) || result.Model.Changed(n) {
 			t.Fatalf("%s is moved", g.Object(n))
 		}
 	})

@@ -16,7 +16,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// shapes are large graphs in which a pass has about n moves to make.
+// shapes are large graphs with about n transitions.
 var shapes = map[string]func(n int) *snapshot.Snapshot{
 	"a chain whose head has lost its owner": chainOf(st.Owned(to(lost, false))),
 	"a chain deleted in the foreground":     chainOf(st.Foreground()),
@@ -108,7 +108,7 @@ func to(owner object.Object, blocking bool) object.Reference {
 	return st.To(owner)
 }
 
-// linked are n objects with those owners, the first changed by the options.
+// linked returns n objects with these owners. The options change the first one.
 func linked(n int, owners func(int) []object.Reference, first ...st.Option) *snapshot.Snapshot {
 	s := &snapshot.Snapshot{}
 	st.Linked(n, owners, first...)(s)
@@ -130,9 +130,8 @@ func whole(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return s
 }
 
-// Counted are allocations, of which every decision makes some, and how often a
-// node is told that its decision may have changed: neither depends on the
-// machine. Time is what the benchmark is for.
+// The test counts allocations, and how often a node is queued. Neither depends on the
+// machine. The benchmarks measure time.
 func TestSimulateCostIsLinear(t *testing.T) {
 	const n = 4000
 	for name, shape := range shapes {
@@ -156,13 +155,13 @@ func cost(s *snapshot.Snapshot) (allocations float64, touches int) {
 		touches = 0
 		m := simulate.NewModel(g, judge)
 		c := m.Simulate(simulate.Bounds{Within: func(graph.Node) bool { touches++; return true }})
-		ends(c)
+		rootCauses(c)
 	}
 	return testing.AllocsPerRun(1, run), touches
 }
 
-// ends asks for every deletion that is still under way what it waits for.
-func ends(c *simulate.Result) {
+// rootCauses finds the root cause of every deletion that is not complete.
+func rootCauses(c *simulate.Result) {
 	obstacles := simulate.NewObstacles(c.Model)
 	for n := range c.Model.Graph().Listed() {
 		obstacles.RootCause(graph.Node(n))
@@ -177,8 +176,7 @@ func BenchmarkSimulate(b *testing.B) {
 	}
 }
 
-// An owner that orphaned is asked, in every pass of a chain that it owns, too,
-// whether anything of it is still to come.
+// The orphaning owner of a chain is checked for pending dependents in every pass.
 func BenchmarkSimulateADeletion(b *testing.B) {
 	for _, n := range []int{20_000, 40_000} {
 		s := linked(n, func(i int) []object.Reference {
@@ -201,7 +199,7 @@ func simulated(b *testing.B, s *snapshot.Snapshot, bounds simulate.Bounds) {
 	judge := collector.NewJudge(g)
 	b.ReportAllocs()
 	for b.Loop() {
-		ends(simulate.NewModel(g, judge).Simulate(bounds))
+		rootCauses(simulate.NewModel(g, judge).Simulate(bounds))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Objects)), "ns/object")
 }
@@ -210,6 +208,6 @@ func BenchmarkShapes(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		return func() { ends(simulate.NewModel(g, judge).Simulate(simulate.Bounds{})) }
+		return func() { rootCauses(simulate.NewModel(g, judge).Simulate(simulate.Bounds{})) }
 	})
 }

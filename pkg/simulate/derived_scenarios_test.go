@@ -11,9 +11,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// What comes of the derived scenarios of docs/conformance.md: see
-// TestDerivedScenarios for the verdicts. o is an owner, d its dependent, e the
-// dependent of that.
+// The derived scenarios of docs/conformance.md. collector.TestDerivedScenarios checks the
+// verdicts. o is an owner, d its dependent, e the dependent of d.
 func TestSimulateDerivedScenarios(t *testing.T) {
 	type o = object.Object
 	owner := func(with ...st.Option) o { return st.Secret("ns/o", with...) }
@@ -28,7 +27,7 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 	ofA, ofB := st.Owned(st.To(a(), st.Blocking)), st.Owned(st.To(b(), st.Blocking))
 	do := func(moves ...string) []string { return moves }
 
-	plays := []play{
+	plays := []scenario{
 		{name: "L1 the missing one of two owners is dropped", seen: listing(owner(), d(st.OwnedBy(owner(), missing))), moves: do("1 unlink d missing"), left: do("d unlinked")},
 		{name: "L2 a missing owner and one of unknown kind: nothing", seen: listing(d(st.OwnedBy(missing), st.Owned(unknown)))},
 		{name: "L2 so in the other order", seen: listing(d(st.Owned(unknown), st.OwnedBy(missing)))},
@@ -139,10 +138,10 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 		},
 	}
 	for _, reason := range []snapshot.ErrorClass{snapshot.Forbidden, snapshot.ServerError, snapshot.Throttled, snapshot.TimedOut, snapshot.Unavailable, snapshot.Unreadable, snapshot.Unverified} {
-		plays = append(plays, play{
+		plays = append(plays, scenario{
 			name: "L4 a missing owner and one that cannot be asked for: nothing, " + string(reason),
 			seen: append(listing(d(st.OwnedBy(missing), st.OwnedBy(st.Pod("ns/p")))), st.Failed("v1", "Pod", "ns/p", reason)),
 		})
 	}
-	perform(t, plays)
+	run(t, plays)
 }

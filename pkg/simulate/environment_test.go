@@ -14,32 +14,32 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// world is a model in which everybody else does his part as soon as he can: the
-// kubelet stops Pods, the namespace controller empties namespaces, the API
-// server deletes the instances of CustomResourceDefinitions
+// environment is a model in which the other components act as soon as they can: the
+// kubelet stops Pods, the namespace controller empties namespaces, the API server deletes
+// the instances of CustomResourceDefinitions
 // (docs/gc-semantics.md#graceful-pods, #contents-of-a-namespace,
 // #instances-of-a-crd).
-type world struct {
+type environment struct {
 	*simulate.Model
-	begun  map[graph.Node]bool         // what is, or was, in a foreground deletion
-	opened map[graph.Node][]graph.Node // what was deleted here and goes once its contents are gone
+	begun  map[graph.Node]bool         // is or was in foreground deletion
+	opened map[graph.Node][]graph.Node // deleted Namespaces and CustomResourceDefinitions with their contents
 	pods   map[graph.Node]bool
 }
 
-func newWorld(m *simulate.Model) *world {
-	w := &world{m, map[graph.Node]bool{}, map[graph.Node][]graph.Node{}, map[graph.Node]bool{}}
+func newEnvironment(m *simulate.Model) *environment {
+	w := &environment{m, map[graph.Node]bool{}, map[graph.Node][]graph.Node{}, map[graph.Node]bool{}}
 	w.remember()
 	return w
 }
 
-func (w *world) decide(m simulate.Transition) collector.Decision {
+func (w *environment) decide(m simulate.Transition) collector.Decision {
 	if m.Requested != graph.None {
 		return w.HasOrphanedDependents(m.Requested, m.Node)
 	}
 	return w.Decide(m.Node)
 }
 
-func (w *world) remember() {
+func (w *environment) remember() {
 	for n := range w.Graph().Listed() {
 		if o := w.Object(graph.Node(n)); o != nil && o.DeletingDependents() {
 			w.begun[graph.Node(n)] = true
@@ -47,12 +47,11 @@ func (w *world) remember() {
 	}
 }
 
-// remembering is what becomes of the decision of a look that would delete a
-// node although owners wait for it: a collector that saw one of the dependents
-// in a foreground deletion breaks the circle that this may have been, though
-// somebody else holds that dependent by now and a look cannot know
+// withHistory corrects the decision of a fresh scan to delete an object that owners wait
+// for. A collector that once saw a dependent in foreground deletion takes this for a cycle
+// and breaks it, although a fresh scan may no longer show that
 // (docs/gc-semantics.md#breaking-a-cycle).
-func (w *world) remembering(n graph.Node, d collector.Decision) collector.Decision {
+func (w *environment) withHistory(n graph.Node, d collector.Decision) collector.Decision {
 	o := w.Object(n)
 	saw := slices.ContainsFunc(w.Graph().Dependents(n), func(e graph.Edge) bool {
 		dependent := w.Object(e.Node)
@@ -74,29 +73,29 @@ func (w *world) remembering(n graph.Node, d collector.Decision) collector.Decisi
 	return collector.Decision{Action: collector.ActionUnblock, Change: object.Change{Unblock: blocking}}
 }
 
-// compareWithALook holds a decision against what somebody would decide who looks
-// at everything anew. He may know less: see TestModelDecidesAsAFreshScanWould.
-func (w *world) compareWithALook(t *rapid.T, m simulate.Transition, d collector.Decision) {
+// compareWithFreshScan compares a decision with that on a fresh scan, which may know less:
+// see TestModelDecidesAsAFreshScanWould.
+func (w *environment) compareWithFreshScan(t *rapid.T, m simulate.Transition, d collector.Decision) {
 	if w.Object(m.Node) == nil {
 		return
 	}
-	look := newWorld(modelOf(seen(w.Model)))
+	fresh := newEnvironment(modelOf(snapshotOf(w.Model)))
 	there := func(n graph.Node) graph.Node {
 		if n == graph.None {
 			return n
 		}
-		return look.Graph().Find(w.Graph().UID(n))
+		return fresh.Graph().Find(w.Graph().UID(n))
 	}
 	node := m.Node
 	m.Node, m.Requested = there(m.Node), there(m.Requested)
-	if want := look.decide(m); want.NoAction != collector.ReferenceUnknown {
-		if diff := cmp.Diff(w.remembering(node, want), d); diff != "" {
-			t.Fatalf("%s (-look +model):\n%s", m.StateBefore, diff)
+	if want := fresh.decide(m); want.NoAction != collector.ReferenceUnknown {
+		if diff := cmp.Diff(w.withHistory(node, want), d); diff != "" {
+			t.Fatalf("%s (-fresh +model):\n%s", m.StateBefore, diff)
 		}
 	}
 }
 
-func (w *world) do(n graph.Node, d collector.Decision) {
+func (w *environment) do(n graph.Node, d collector.Decision) {
 	before := w.Object(n)
 	w.Apply(n, d)
 	if now := w.Object(n); d.Action == collector.ActionDelete && now != nil {
@@ -112,17 +111,17 @@ func (w *world) do(n graph.Node, d collector.Decision) {
 	w.remember()
 }
 
-func (w *world) open(n graph.Node, container *object.Object) {
+func (w *environment) open(n graph.Node, parent *object.Object) {
 	w.opened[n] = nil
 	for m := range w.Graph().Listed() {
 		o := w.Object(graph.Node(m))
 		switch {
 		case o == nil:
-		case container.Kind == "Namespace" && o.Namespace == container.Name,
-			container.Kind != "Namespace" && o.APIVersion == "example.com/v1" && o.Kind == "Widget":
+		case parent.Kind == "Namespace" && o.Namespace == parent.Name,
+			parent.Kind != "Namespace" && o.APIVersion == "example.com/v1" && o.Kind == "Widget":
 			w.opened[n] = append(w.opened[n], graph.Node(m))
 			policy := metav1.DeletionPropagation("")
-			if container.Kind == "Namespace" {
+			if parent.Kind == "Namespace" {
 				policy = metav1.DeletePropagationBackground
 			}
 			if next := stopped(o); next != nil {
@@ -134,8 +133,8 @@ func (w *world) open(n graph.Node, container *object.Object) {
 	}
 }
 
-// others does one thing that is due, and says whether there was one.
-func (w *world) others() bool {
+// others lets another component act once, and reports whether one did.
+func (w *environment) others() bool {
 	for n := range w.pods {
 		if o := w.Object(n); o != nil && o.Stopping() {
 			w.SetState(n, stopped(o))
@@ -160,7 +159,7 @@ func (w *world) others() bool {
 	return false
 }
 
-// stopped is a Pod when its kubelet is done with it.
+// stopped returns the state of a Pod that its kubelet has stopped.
 func stopped(o *object.Object) *object.Object {
 	if o == nil || !o.Stopping() {
 		return o

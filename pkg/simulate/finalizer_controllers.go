@@ -111,7 +111,7 @@ func (c *finalizerControllers) removeFinalizer(n graph.Node) bool {
 	case o == nil:
 		return false
 	case o.Stopping():
-		if overdue := m.taken.After(*o.Deleted); overdue { // a Pod's deletion timestamp is the end of its grace period
+		if m.taken.After(*o.Deleted) { // overdue: a Pod's deletion timestamp is the end of its grace period
 			return false
 		}
 		c.sim.result.FinalizersRemoved.Add(n)

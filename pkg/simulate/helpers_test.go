@@ -17,8 +17,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// drawCoherent is a random snapshot in which no UID is at two places or in two
-// states, as it is in a cluster that does not change during the look.
+// drawCoherent draws a snapshot in which every UID has one place and one state, as in a
+// cluster that does not change during the scan.
 func drawCoherent(t *rapid.T) *snapshot.Snapshot {
 	if rapid.IntRange(0, 2).Draw(t, "busy") > 0 {
 		return st.DrawBusy(t)
@@ -54,20 +54,20 @@ func livesAt(view *snapshot.View, o object.Object, c snapshot.Coordinates) bool 
 	})
 }
 
-// modelOf is the state that a snapshot shows.
+// modelOf returns a model of a snapshot.
 func modelOf(s *snapshot.Snapshot) *simulate.Model {
 	g := graph.New(s)
 	return simulate.NewModel(g, collector.NewJudge(g))
 }
 
-// courseOf simulates a pass over a snapshot.
-func courseOf(s *snapshot.Snapshot) *simulate.Result {
+// simulateAll simulates a snapshot without bounds.
+func simulateAll(s *snapshot.Snapshot) *simulate.Result {
 	return modelOf(s).Simulate(simulate.Bounds{})
 }
 
-// seen is the snapshot that a look at the model's state would have taken, with
-// the same gaps. A UID that is gone answers no GET any more.
-func seen(m *simulate.Model) *snapshot.Snapshot {
+// snapshotOf returns the snapshot that a scan of the model's state would take, with the
+// same gaps. Lookups of objects that are gone have outcome Absent.
+func snapshotOf(m *simulate.Model) *snapshot.Snapshot {
 	g := m.Graph()
 	now := *g.Snapshot()
 	now.Objects, now.Lookups = nil, nil
@@ -92,8 +92,8 @@ func seen(m *simulate.Model) *snapshot.Snapshot {
 	return &now
 }
 
-// said is each move in a line: its pass, its act and its object, and how.
-func said(c *simulate.Result) []string {
+// describe returns a line per transition: pass, action, object and details.
+func describe(c *simulate.Result) []string {
 	out := []string{}
 	for _, m := range c.Transitions {
 		out = append(out, fmt.Sprintf("%d %s", m.Pass, collectortest.DescribeAction(m.StateBefore.Name, m.StateBefore, m.Decision)))
@@ -101,8 +101,7 @@ func said(c *simulate.Result) []string {
 	return out
 }
 
-// left is each object at the end of a course that is not as it was, or that
-// stays terminating, in a line.
+// left returns a line per object that changed or is terminating in the final state.
 func left(c *simulate.Result) []string {
 	out := []string{}
 	g := c.Model.Graph()

@@ -144,7 +144,7 @@ func (m *Model) currentVerdict(v collector.Verdict, owner graph.Node) collector.
 		return collector.Solid
 	case first != nil && first.Contested: // one of several objects with the UID; the reference may mean another
 		return v
-	case v != collector.Dangling && now != nil && now.DeletingDependents(): // as the judge says of an owner that was only looked up
+	case v != collector.Dangling && now != nil && now.DeletingDependents(): // also of an owner that was only looked up
 		return collector.Waiting
 	case v != collector.Dangling && m.Changed(owner):
 		return verdictFor(now)
@@ -155,8 +155,8 @@ func (m *Model) currentVerdict(v collector.Verdict, owner graph.Node) collector.
 // judged returns the verdicts on a node's references in the state of the snapshot, or of
 // the last SetObserved.
 func (m *Model) judged(n graph.Node) []collector.Verdict {
-	if kept := m.verdicts[n]; kept != nil {
-		return kept
+	if m.verdicts[n] != nil {
+		return m.verdicts[n]
 	}
 	out := make([]collector.Verdict, len(m.graph.Owners(n)))
 	for i := range out {
@@ -195,11 +195,8 @@ func (m *Model) Decide(n graph.Node) collector.Decision {
 // owners.
 func (m *Model) deletedBeforeOwner(o *object.Object, verdicts []collector.Verdict) bool {
 	for i, v := range verdicts {
-		if v != collector.Waiting {
-			continue
-		}
 		owner := m.graph.Object(m.graph.Find(o.Owners[i].UID))
-		if owner != nil && deletedBefore(o, o.Owners[i], owner.DeletingDependents()) {
+		if v == collector.Waiting && owner != nil && deletedBefore(o, o.Owners[i], owner.DeletingDependents()) {
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ func TestRootCauseOfForegroundDeletions(t *testing.T) {
 	a, b, c := st.Secret("ns/a"), st.Secret("ns/b"), st.Secret("ns/c")
 	top := st.Secret("ns/top", st.Foreground())
 	terminating := func(name string) string { return name + " terminating foregroundDeletion" }
-	perform(t, []play{
+	run(t, []scenario{
 		{
 			name: "one that blocks itself waits in a circle", seen: listing(st.Secret("ns/a", block(a), st.Foreground())),
 			left: []string{terminating("a")}, stuck: []string{"a: a in a circle"},
@@ -118,7 +118,6 @@ func TestBlocking(t *testing.T) {
 	}
 }
 
-// References move up when one before them is dropped.
 func TestBlockingAfterAReferenceWasRemoved(t *testing.T) {
 	top := st.Secret("ns/top", st.Foreground())
 	plain, blocking := st.To(top), st.To(top, st.Blocking)

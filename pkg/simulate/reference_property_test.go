@@ -34,8 +34,7 @@ func TestVerdictsIgnoreTheOrderOfObjects(t *testing.T) {
 	})
 }
 
-// A wrong claim by one dependent never affects another
-// (docs/gc-semantics.md#conflicting-claims).
+// See docs/gc-semantics.md#conflicting-claims.
 func TestReferencesOfOneDependentNeverAffectAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
@@ -49,7 +48,7 @@ func TestReferencesOfOneDependentNeverAffectAnother(t *testing.T) {
 	})
 }
 
-// drawIntruder is one more object, with claims on what others own or are.
+// drawIntruder draws another object, with references to owners or UIDs of others.
 func drawIntruder(t *rapid.T, s *snapshot.Snapshot) object.Object {
 	kinds := []func(...st.Option) object.Object{
 		func(with ...st.Option) object.Object { return st.Secret("a/intruder", with...) },
@@ -74,8 +73,8 @@ func drawIntruder(t *rapid.T, s *snapshot.Snapshot) object.Object {
 	return intruder
 }
 
-// An owner counts as alive only where it was seen: with the UID, under the name,
-// in the dependent's namespace or in none.
+// An owner is solid only if it was seen with the UID and the name, in the dependent's
+// namespace or cluster-scoped.
 func TestOnlyListedOrFoundOwnersAreSolid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
@@ -101,7 +100,7 @@ func TestOnlyListedOrFoundOwnersAreSolid(t *testing.T) {
 	})
 }
 
-// Neither a cluster nor a file keeps anybody from writing anything into a reference.
+// A cluster or a file may contain anything in a reference.
 func TestJudgeAcceptsAnyReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{

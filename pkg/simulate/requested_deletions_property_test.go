@@ -19,7 +19,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// drawDeletions are of up to three objects, with one policy.
+// drawDeletions draws deletions of up to three objects, with one policy.
 func drawDeletions(t *rapid.T, s *snapshot.Snapshot) []deletion {
 	if len(s.Objects) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func drawDeletions(t *rapid.T, s *snapshot.Snapshot) []deletion {
 func TestRequestedDeletionsComeFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := ask(s, rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "hand"), drawDeletions(t, s))
+		c := ask(s, rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "actor"), drawDeletions(t, s))
 		asked := true
 		for i, m := range c.Transitions {
 			if m.Asked && (!asked || m.Follows >= 0 || m.Pass != 1) {
@@ -49,8 +49,7 @@ func TestRequestedDeletionsComeFirst(t *testing.T) {
 	})
 }
 
-// Everything that a deletion moves hangs together with a target: through a
-// reference, or by being in it.
+// Everything that changes is connected with a target by references, or is in its contents.
 func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
@@ -69,8 +68,6 @@ func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 	})
 }
 
-// A collector that comes to the end of a deletion has nothing left to do that
-// follows from it: whoever asks again for nothing gets nothing.
 func TestNoDecisionIsLeftAfterRequestedDeletions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
@@ -108,8 +105,8 @@ func TestSimulateReleaseLeavesNoForeignFinalizers(t *testing.T) {
 	})
 }
 
-// What goes after nothing is what the collector would come to if everything stayed
-// held, unless that is a matter of luck. What has no owner left is such a thing,
+// An object without causes is one that the collector would delete even if everything stayed
+// held, unless that is nondeterministic. An object without a remaining owner has no causes,
 // unless its namespace goes first.
 func TestReleaseCauses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -120,16 +117,16 @@ func TestReleaseCauses(t *testing.T) {
 			node := graph.Node(n)
 			lost[node] = c.Model.Decide(node).Action == collector.ActionDelete && !slices.Contains(c.Model.Verdicts(node), collector.Waiting)
 		}
-		end := graph.New(seen(c.Model))
+		end := graph.New(snapshotOf(c.Model))
 		anyway := simulate.NewActorModel(end, collector.NewJudge(end), collector.ActorControllerManager).Simulate(simulate.Bounds{}).Model
 		a := c.SimulateRelease()
-		lucky := disputed(&a.Result)
+		uncertain := nondeterministic(&a.Result)
 		for _, n := range a.Begun {
 			o, after := anyway.Object(end.Find(g.UID(n))), a.After[n]
-			if len(after) == 0 && o != nil && !o.Terminating() && !lucky[n] {
+			if len(after) == 0 && o != nil && !o.Terminating() && !uncertain[n] {
 				t.Errorf("%s goes only afterwards, and after nothing", g.Object(n))
 			}
-			if _, swept := a.Result.ContentsDeleted[n]; len(after) > 0 && lost[n] && !swept {
+			if _, deleted := a.Result.ContentsDeleted[n]; len(after) > 0 && lost[n] && !deleted {
 				t.Errorf("%s goes anyway, and after %v", g.Object(n), after)
 			}
 		}
@@ -148,7 +145,7 @@ func TestSimulateReleaseLeavesTheResultAsItIs(t *testing.T) {
 		}
 		group.Wait()
 		fresh := ask(s, collector.ActorControllerManager, deletions)
-		if diff := cmp.Diff([2]any{said(fresh), left(fresh)}, [2]any{said(c), left(c)}); diff != "" {
+		if diff := cmp.Diff([2]any{describe(fresh), left(fresh)}, [2]any{describe(c), left(c)}); diff != "" {
 			t.Errorf("after SimulateRelease (-before +after):\n%s", diff)
 		}
 		for n := range c.Model.Graph().Listed() {
@@ -158,14 +155,13 @@ func TestSimulateReleaseLeavesTheResultAsItIs(t *testing.T) {
 		}
 		release := fresh.SimulateRelease()
 		for _, r := range releases {
-			if diff := cmp.Diff([4]any{release.Begun, release.After, said(&release.Result), left(&release.Result)}, [4]any{r.Begun, r.After, said(&r.Result), left(&r.Result)}); diff != "" {
+			if diff := cmp.Diff([4]any{release.Begun, release.After, describe(&release.Result), left(&release.Result)}, [4]any{r.Begun, r.After, describe(&r.Result), left(&r.Result)}); diff != "" {
 				t.Errorf("the release differs (-alone +concurrent):\n%s", diff)
 			}
 		}
 	})
 }
 
-// In which order one asks for the same makes no difference.
 func TestOrderOfRequestedDeletionsDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)

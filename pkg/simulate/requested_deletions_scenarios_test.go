@@ -17,28 +17,28 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// request is what comes of deletions that are asked for, by the cluster's own
-// collector, whatever the order in which objects were seen.
+// request is the result of requested deletions with the cluster's own collector, for any
+// order of objects.
 type request struct {
 	name  string
 	seen  []st.Part
 	asked []deletion
-	moves []string // see said; those that were asked for with "ask" before
+	moves []string // see describe; requested ones start with "ask"
 	left  []string
-	later []string // what would go once everything is let go of, and what of it by luck
-	races []string // whose fate is a matter of luck
+	later []string // what SimulateRelease deletes, marked if nondeterministic
+	races []string // nondeterministic
 }
 
-func ask(s *snapshot.Snapshot, hand collector.Actor, of []deletion) *simulate.Result {
+func ask(s *snapshot.Snapshot, actor collector.Actor, of []deletion) *simulate.Result {
 	g := graph.New(s)
 	b := simulate.Bounds{Roots: simulate.Nothing}
 	for _, d := range of {
 		b.Deletes = append(b.Deletes, simulate.Deletion{Node: g.Find(d.uid), Policy: d.policy})
 	}
-	return simulate.NewActorModel(g, collector.NewJudge(g), hand).Simulate(b)
+	return simulate.NewActorModel(g, collector.NewJudge(g), actor).Simulate(b)
 }
 
-func grant(t *testing.T, requests []request) {
+func checkRequests(t *testing.T, requests []request) {
 	t.Helper()
 	for _, r := range requests {
 		t.Run(r.name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func grant(t *testing.T, requests []request) {
 					return
 				}
 				var moves, races, later []string
-				for i, line := range said(c) {
+				for i, line := range describe(c) {
 					if c.Transitions[i].Asked {
 						line = strings.Replace(line, "1 ", "ask ", 1)
 					}
@@ -70,8 +70,8 @@ func grant(t *testing.T, requests []request) {
 				then := c.SimulateRelease()
 				for _, n := range then.Begun {
 					name := c.Model.Graph().Object(n).Name
-					if disputed(&then.Result)[n] {
-						name += ", by luck"
+					if nondeterministic(&then.Result)[n] {
+						name += ", nondeterministic"
 					}
 					later = append(later, name)
 				}
@@ -82,9 +82,9 @@ func grant(t *testing.T, requests []request) {
 	}
 }
 
-// disputed are the objects on which a course acts as a matter of luck, or because
-// it did so on another.
-func disputed(c *simulate.Result) map[graph.Node]bool {
+// nondeterministic returns the objects with a nondeterministic transition, or with one that
+// such a transition caused.
+func nondeterministic(c *simulate.Result) map[graph.Node]bool {
 	out, moves := map[graph.Node]bool{}, make([]bool, len(c.Transitions))
 	for i, m := range c.Transitions {
 		moves[i] = m.Nondeterministic != graph.None || m.Follows >= 0 && moves[m.Follows]
@@ -120,7 +120,7 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 	ofA, ofB := st.Owned(st.To(a(), st.Blocking)), st.Owned(st.To(b(), st.Blocking))
 	lost := st.OwnedBy(st.Secret("ns/lost"))
 	do := func(moves ...string) []string { return moves }
-	grant(t, []request{
+	checkRequests(t, []request{
 		{
 			name: "in the background dependents follow, and what they own", seen: listing(owner(), d(blocker), e()), asked: delete(inBackground, owner()),
 			moves: do("ask delete o Background", "2 delete d Background", "3 delete e Background"), left: do("d gone", "e gone", "o gone"),
@@ -145,7 +145,7 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			name:  "whether what another lets go of later was rid of its missing owner before is a matter of luck",
 			seen:  listing(st.Secret("far/held", st.Held("x/y")), st.Secret("ns/o", st.OwnedBy(st.Secret("far/held")), st.Held(collectortest.Orphan)), d(child, lost)),
 			asked: delete(inBackground, st.Secret("far/held")),
-			moves: do("ask delete held Background"), left: do("held terminating x/y"), later: do("d, by luck", "o"),
+			moves: do("ask delete held Background"), left: do("held terminating x/y"), later: do("d, nondeterministic", "o"),
 		},
 		{
 			name: "one whose owners are all asked for goes", seen: listing(owner(), other, d(child, st.OwnedBy(other))), asked: delete(inBackground, owner(), other),
@@ -259,7 +259,7 @@ func TestSimulateFinalizerControllers(t *testing.T) {
 	}
 	set := st.Deployment("ns/set")
 	do := func(moves ...string) []string { return moves }
-	grant(t, []request{
+	checkRequests(t, []request{
 		{
 			name: "the Pod of a Job goes in the background", seen: listing(job(), pod(ofJob, st.Held(tracking))), asked: delete(inBackground, job()),
 			moves: do("ask delete job Background", "2 delete pod Background"), left: do("job gone", "pod gone"),
@@ -333,14 +333,13 @@ func TestSimulateFinalizerControllers(t *testing.T) {
 	})
 }
 
-// soon lets a Pod have some time left to stop.
+// soon sets the end of a Pod's grace period to a time after the scan.
 func soon(o *object.Object) {
 	st.Stopping()(o)
 	deadline := st.Taken.Add(10e9)
 	o.Deleted = &deadline
 }
 
-// Nobody who acts for others foretells what these do.
 func TestActorClientHasNoFinalizerControllers(t *testing.T) {
 	claim := st.Object("v1", "PersistentVolumeClaim", "ns/claim", st.Held(simulate.ClaimProtection))
 	c := ask(st.New(st.Serving(st.Workloads()...), st.Listing(claim)), collector.ActorClient, []deletion{{claim.UID, inBackground}})

@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -15,6 +17,12 @@ type Bounds struct {
 	Within func(graph.Node) bool
 	// Deletes are requested before the first pass, in this order.
 	Deletes []Deletion
+}
+
+// Deletion is a DELETE request by a user.
+type Deletion struct {
+	Node   graph.Node
+	Policy metav1.DeletionPropagation
 }
 
 // Nothing is a value for Bounds.Roots that limits a simulation to the effects of

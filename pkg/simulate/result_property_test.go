@@ -18,12 +18,12 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// Two promises: what has an owner is not deleted, and unknown is never absent.
-// Orphaning asks for no verdict (docs/gc-semantics.md#orphaning).
+// Nothing with a solid owner is deleted, and unknown never counts as absent. Orphaning
+// ignores verdicts (docs/gc-semantics.md#orphaning).
 func TestTransitionsRespectVerdicts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
-		c := courseOf(s)
+		c := simulateAll(s)
 		for i, m := range c.Transitions {
 			if m.Requested != graph.None {
 				continue
@@ -42,19 +42,19 @@ func TestTransitionsRespectVerdicts(t *testing.T) {
 	})
 }
 
-// The model keeps its verdicts and counts as things move. They must be those of
-// a look at the state that it has come to, which may know less: that a UID is
-// gone proves more than that nobody can say who is there.
+// The model updates verdicts and counts with every change. They must equal those of a
+// fresh scan of its state, except that such a scan may know less: it cannot tell that a UID
+// is gone for good.
 func TestModelDecidesAsAFreshScanWould(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := courseOf(drawCoherent(t)).Model
-		fresh := modelOf(seen(m))
+		m := simulateAll(drawCoherent(t)).Model
+		fresh := modelOf(snapshotOf(m))
 		for n := range fresh.Graph().Listed() {
 			there := graph.Node(n)
 			here := m.Graph().Find(fresh.Graph().UID(there))
 			want := fresh.Decide(there)
 			if diff := cmp.Diff(want, m.Decide(here)); diff != "" && want.NoAction != collector.ReferenceUnknown {
-				t.Fatalf("%s: (-look +model):\n%s", fresh.Object(there), diff)
+				t.Fatalf("%s: (-fresh +model):\n%s", fresh.Object(there), diff)
 			}
 		}
 	})
@@ -78,29 +78,29 @@ func TestDecideMayBeCalledConcurrently(t *testing.T) {
 
 func TestSimulateAgainDoesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		if again := said(courseOf(seen(courseOf(drawCoherent(t)).Model))); len(again) > 0 {
+		if again := describe(simulateAll(snapshotOf(simulateAll(drawCoherent(t)).Model))); len(again) > 0 {
 			t.Fatal(again)
 		}
 	})
 }
 
-// Down the chain the owners go, up again their finalizers.
+// Deletions go down a chain of dependents, finalizer removals go up again.
 func TestPassesAreBoundedByTheDepth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := courseOf(s)
+		c := simulateAll(s)
 		if len(c.Transitions) == 0 {
 			return
 		}
 		passes, depth := c.Transitions[len(c.Transitions)-1].Pass, depthOf(c.Model.Graph())
 		if passes > 2*depth+2 {
-			t.Fatalf("%d passes over a graph of depth %d: %q", passes, depth, said(c))
+			t.Fatalf("%d passes over a graph of depth %d: %q", passes, depth, describe(c))
 		}
 	})
 }
 
-// depthOf counts the objects of the longest way along owners on which none but
-// the members of a circle would come twice.
+// depthOf returns the number of objects on the longest path along owners that visits none
+// twice.
 func depthOf(g *graph.Graph) int {
 	on := map[graph.Node]bool{}
 	var from func(graph.Node) int
@@ -123,8 +123,7 @@ func depthOf(g *graph.Graph) int {
 	return depth
 }
 
-// A look sorts what it saw, so the order of arrival is lost; then not a word of
-// the course may differ.
+// A scan sorts what it read, so the order of arrival must not matter.
 func TestSimulateIgnoresTheOrderOfObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
@@ -135,14 +134,14 @@ func TestSimulateIgnoresTheOrderOfObjects(t *testing.T) {
 		shuffled.Lookups = rapid.Permutation(s.Lookups).Draw(t, "lookups")
 		shuffled.Gaps = rapid.Permutation(s.Gaps).Draw(t, "gaps")
 		shuffled.Sort()
-		if diff := cmp.Diff(said(courseOf(s)), said(courseOf(&shuffled))); diff != "" {
+		if diff := cmp.Diff(describe(simulateAll(s)), describe(simulateAll(&shuffled))); diff != "" {
 			t.Fatalf("moves (-arrived in order +arrived in another):\n%s", diff)
 		}
 	})
 }
 
-// effects are what a course does to each object. A deletion covers all that
-// could have been done to the object before.
+// effects are what a simulation does to each object. A deletion includes everything that
+// could be done to the object before.
 type effects struct {
 	deleted  map[types.UID]bool
 	unlinked map[string]bool // UID and reference
@@ -169,18 +168,18 @@ func reference(m simulate.Transition, i int) string {
 	return fmt.Sprint(m.Action, m.StateBefore.UID, r.APIVersion, r.Kind, r.Name, r.UID)
 }
 
-// Unknown never leads to a delete, an unlink or a finalizer removal. One thing
-// only can be lost with sight: that an owner is about to orphan an object which
-// knows it by other coordinates, where nothing is.
+// Unknown never leads to a delete, an unlink or a finalizer removal. The one exception: a
+// gap may hide an orphaning owner to which the dependent's reference has other coordinates,
+// where nothing exists.
 func TestGapsAddNoTransitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
 		if misnamesOrphaning(s) {
 			return
 		}
-		all := effectsOf(courseOf(s))
+		all := effectsOf(simulateAll(s))
 		blind := drawGap(t, s)
-		for i, m := range courseOf(blind).Transitions {
+		for i, m := range simulateAll(blind).Transitions {
 			uid := m.StateBefore.UID
 			switch {
 			case m.Action == collector.ActionRemoveFinalizer, m.Requested != graph.None:
@@ -199,8 +198,8 @@ func TestGapsAddNoTransitions(t *testing.T) {
 	})
 }
 
-// misnamesOrphaning says whether any object has a reference to an owner that is
-// orphaning, and that is not where the reference says.
+// misnamesOrphaning reports whether any reference to an orphaning owner has other
+// coordinates.
 func misnamesOrphaning(s *snapshot.Snapshot) bool {
 	for _, owner := range s.Objects {
 		for _, o := range s.Objects {
@@ -214,8 +213,8 @@ func misnamesOrphaning(s *snapshot.Snapshot) bool {
 	return false
 }
 
-// drawGap is the same look, had one type been unreadable, everywhere or outside
-// of one namespace, or one group undiscovered.
+// drawGap returns the same scan with one type unreadable, everywhere or outside one
+// namespace, or one group undiscovered.
 func drawGap(t *rapid.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	view := snapshot.NewView(s)
 	listed := slices.DeleteFunc(slices.Clone(s.Types), func(typ snapshot.Type) bool {
@@ -247,7 +246,7 @@ func drawGap(t *rapid.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	gap(&out)
 	out.Objects, out.Lookups = nil, nil
 	for _, o := range s.Objects {
-		if o, visible := under(*o, sees); visible {
+		if o, visible := visibleAs(*o, sees); visible {
 			st.Listing(o)(&out)
 		}
 	}
@@ -261,8 +260,8 @@ func drawGap(t *rapid.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &out
 }
 
-// under is an object as far as it is served under identities that can be seen.
-func under(o object.Object, sees func(object.Identity) bool) (object.Object, bool) {
+// visibleAs returns the object under the identities that can be seen, if there are any.
+func visibleAs(o object.Object, sees func(object.Identity) bool) (object.Object, bool) {
 	known := slices.DeleteFunc(append([]object.Identity{o.Identity}, o.Aliases...), func(i object.Identity) bool { return !sees(i) })
 	if len(known) == 0 {
 		return o, false

@@ -15,14 +15,13 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// play is what becomes of a cluster in a pass, whatever the order in which its
-// objects were seen.
-type play struct {
+// scenario is the result of a simulation, for any order of objects.
+type scenario struct {
 	name    string
 	seen    []st.Part
-	deleted []deletion // by somebody, before the pass
-	moves   []string   // see said
-	left    []string   // see left; what is not named stays as it was
+	deleted []deletion // before the simulation
+	moves   []string   // see describe
+	left    []string   // see left
 	stuck   []string   // see stuck
 }
 
@@ -32,9 +31,9 @@ type deletion struct {
 	policy metav1.DeletionPropagation
 }
 
-func perform(t *testing.T, plays []play) {
+func run(t *testing.T, scenarios []scenario) {
 	t.Helper()
-	for _, p := range plays {
+	for _, p := range scenarios {
 		t.Run(p.name, func(t *testing.T) {
 			whole := st.New(p.seen...)
 			collectortest.Permute(whole.Objects, func(order []*object.Object) {
@@ -53,7 +52,7 @@ func perform(t *testing.T, plays []play) {
 				if t.Failed() {
 					return
 				}
-				compare(t, "moves", p.moves, said(c))
+				compare(t, "moves", p.moves, describe(c))
 				compare(t, "left", p.left, left(c))
 				compare(t, "stuck", p.stuck, stuck(c))
 			})
@@ -68,15 +67,14 @@ func compare(t *testing.T, what string, want, got []string) {
 	}
 }
 
-// whys are the words for obstacles that the tests use.
+// whys describe block reasons.
 var whys = map[simulate.BlockReason]string{
 	simulate.HeldByFinalizers: "held", simulate.PodStillStopping: "stopping", simulate.ContentsStillDeleting: "emptying",
 	simulate.InCycle: "in a circle", simulate.CannotBeJudged: "cannot be judged", simulate.LimitReached: "out of bounds",
 	simulate.NotAllListed: "not all seen", simulate.NothingBlocks: "nothing blocks",
 }
 
-// stuck says of each object that is terminating at the end of a course what
-// keeps it, and whom: "owner: child held".
+// stuck returns the root cause of every deletion that is not complete: "owner: child held".
 func stuck(c *simulate.Result) []string {
 	var out []string
 	obstacles := simulate.NewObstacles(c.Model)

@@ -19,8 +19,8 @@ import (
 func (m *Model) Simulate(b Bounds) *Result {
 	s := &simulation{
 		model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
-		underWay:  map[graph.Node]bool{},
-		deletedBy: map[graph.Node]graph.Node{}, contentsEnd: map[graph.Node][]int{}, contentsDeletions: newContentsDeletions(),
+		underWay: map[graph.Node]bool{}, deletedBy: map[graph.Node]graph.Node{}, contentsEnd: map[graph.Node][]int{},
+		contentsDeletions: contentsDeletions{byNode: map[graph.Node][]int{}, byMember: map[graph.Node][]int{}},
 	}
 	if m.actor == collector.ActorControllerManager {
 		s.controllers = newFinalizerControllers(s)

@@ -21,7 +21,7 @@ func TestSimulate(t *testing.T) {
 	child := st.Secret("a/child")
 	block := func(owner object.Object) st.Option { return st.Owned(st.To(owner, st.Blocking)) }
 
-	perform(t, []play{
+	run(t, []scenario{
 		{name: "nothing comes of nothing"},
 		{
 			name: "an object whose owner is missing goes, and its dependents with it", seen: listing(st.Secret("a/child", st.OwnedBy(gone)), st.Pod("a/grandchild", st.OwnedBy(child))),
@@ -114,8 +114,8 @@ func TestSimulate(t *testing.T) {
 	})
 }
 
-// Which of two deletions an object comes by matters where it outlasts both: to its
-// dependents it is one that waits, or any other.
+// The policy matters if finalizers hold the object: only in foreground deletion does it
+// wait for its dependents.
 func TestIncompleteScanStartsForegroundDeletionOnlyOfWhatAnOwnerWaitsFor(t *testing.T) {
 	waiting, gone := st.ConfigMap("a/waiting", st.Foreground()), st.ConfigMap("a/gone")
 	late := st.ConfigMap("a/late", st.OwnedBy(gone), st.Held(collectortest.Foreground))
@@ -125,7 +125,7 @@ func TestIncompleteScanStartsForegroundDeletionOnlyOfWhatAnOwnerWaitsFor(t *test
 		return append(listing(objects...), st.Unreadable("nodes", snapshot.Forbidden))
 	}
 	const unreleased, unseen = "waiting terminating foregroundDeletion", "waiting: waiting not all seen"
-	perform(t, []play{
+	run(t, []scenario{
 		{
 			name: "what goes at once goes at once", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting))),
 			moves: []string{"1 delete child Background", "2 delete grandchild Background"}, left: []string{"child gone", "grandchild gone", unreleased}, stuck: []string{unseen},
@@ -192,7 +192,7 @@ func TestSimulateRespectsBounds(t *testing.T) {
 				return func(n graph.Node) bool { return is(m.Graph().Object(n)) }
 			}
 			c := m.Simulate(simulate.Bounds{Roots: bound(test.roots), Within: bound(test.within)})
-			compare(t, "moves", test.want, said(c))
+			compare(t, "moves", test.want, describe(c))
 			compare(t, "stuck", test.stuck, stuck(c))
 		})
 	}
@@ -202,18 +202,18 @@ func TestSimulateStartsFromThePresentState(t *testing.T) {
 	owner := st.Secret("a/owner")
 	m := modelOf(st.New(st.Listing(owner, st.Pod("a/child", st.OwnedBy(owner)))))
 	m.Apply(m.Graph().Find(owner.UID), collector.Decision{Action: collector.ActionDelete, Policy: metav1.DeletePropagationBackground})
-	compare(t, "moves", []string{"1 delete child Background"}, said(m.Simulate(simulate.Bounds{})))
-	compare(t, "moves of a second pass", nil, said(m.Simulate(simulate.Bounds{})))
+	compare(t, "moves", []string{"1 delete child Background"}, describe(m.Simulate(simulate.Bounds{})))
+	compare(t, "moves of a second pass", nil, describe(m.Simulate(simulate.Bounds{})))
 }
 
 func TestTransitionPrerequisitesAndCause(t *testing.T) {
 	waiting := st.ConfigMap("a/waiting", st.Foreground())
 	child := st.Secret("a/child", st.Owned(st.To(waiting, st.Blocking)))
-	c := courseOf(st.New(st.Listing(waiting, child, st.Pod("a/grandchild", st.OwnedBy(child)), st.Pod("a/lost", st.OwnedBy(st.Pod("a/gone"))))))
+	c := simulateAll(st.New(st.Listing(waiting, child, st.Pod("a/grandchild", st.OwnedBy(child)), st.Pod("a/lost", st.OwnedBy(st.Pod("a/gone"))))))
 	compare(t, "moves", []string{
 		"1 delete lost Background", "1 delete child Foreground", "2 delete grandchild Background",
 		"2 remove-finalizer child foregroundDeletion", "3 remove-finalizer waiting foregroundDeletion",
-	}, said(c))
+	}, describe(c))
 	for i, want := range []struct {
 		after   []int
 		follows int

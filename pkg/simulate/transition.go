@@ -7,6 +7,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 )
 
+// requestDeletions makes the transitions of Bounds.Deletes and returns how many passes
+// that is. A DELETE that changes nothing makes no transition, and none is sent for an
+// object with a contested UID. Side effects come after the last request.
+func (s *simulation) requestDeletions() int {
+	for _, d := range s.bounds.Deletes {
+		before := s.model.Object(d.Node)
+		s.result.Asked = append(s.result.Asked, d.Node)
+		if before == nil || before.Contested || int(d.Node) >= s.model.graph.Listed() {
+			continue
+		}
+		after := Deleted(before, d.Policy, s.model.taken)
+		if after != nil && before.Terminating() && slices.Equal(before.Finalizers, after.Finalizers) {
+			continue
+		}
+		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy}
+		s.apply(Transition{
+			Decision: decision, Asked: true, Pass: 1, Node: d.Node, StateBefore: before, Verdicts: s.verdicts(d.Node),
+			Requested: graph.None, StateAfter: s.prerequisites(d.Node, decision), Follows: -1, Nondeterministic: graph.None,
+		})
+	}
+	s.result.Entangled = s.entangled()
+	requested := len(s.result.Transitions)
+	for i := range requested {
+		if n := s.result.Transitions[i].Node; s.model.now[n] != nil && s.last[n] == int32(i) {
+			s.applySideEffects(i, n)
+		}
+	}
+	return min(requested, 1)
+}
+
 // transition records a decision on a node and applies it. orphanedFrom is the owner that
 // the node is orphaned from, or graph.None.
 func (s *simulation) transition(pass int, n graph.Node, d collector.Decision, orphanedFrom graph.Node) {

@@ -14,41 +14,40 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// What carries a plan out relies on this: in whatever order its moves are done,
-// as long as each comes after what it names, every one of them is still what the
-// model decides, and all ends in the state that was foretold. Only what others
-// delete along with a namespace or a CustomResourceDefinition may be gone before
-// its own move comes.
+// Package execute relies on this: in every order in which each transition comes after its
+// prerequisites, the model still decides on each of them, and the final state is the
+// predicted one. Only the contents of a Namespace or CustomResourceDefinition may be gone
+// before their own transition.
 func TestTransitionsMayBeAppliedInAnyOrderThatRespectsPrerequisites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawCoherent(t)
-		c := courseOf(s)
-		world := newWorld(modelOf(s))
+		c := simulateAll(s)
+		env := newEnvironment(modelOf(s))
 		done := make([]bool, len(c.Transitions))
 		for range c.Transitions {
 			i := rapid.SampledFrom(ready(t, c.Transitions, done)).Draw(t, "next")
 			done[i] = true
 			m := c.Transitions[i]
-			d := world.decide(m)
-			world.compareWithALook(t, m, d)
-			if want, got := comparable(world, m, m.Decision), comparable(world, m, d); want != got {
-				if _, swept := c.ContentsDeleted[m.Node]; swept && d.Action == collector.ActionNone {
+			d := env.decide(m)
+			env.compareWithFreshScan(t, m, d)
+			if want, got := comparable(env, m, m.Decision), comparable(env, m, d); want != got {
+				if _, deleted := c.ContentsDeleted[m.Node]; deleted && d.Action == collector.ActionNone {
 					continue
 				}
-				t.Fatalf("move %d of %q: now %q", i, said(c), got)
+				t.Fatalf("move %d of %q: now %q", i, describe(c), got)
 			}
-			world.do(m.Node, d)
+			env.do(m.Node, d)
 		}
 		for n := range c.Model.Graph().Listed() {
 			node := graph.Node(n)
-			if diff := cmp.Diff(c.Model.Object(node), world.Object(node)); diff != "" {
-				t.Fatalf("%s after %q (-foretold +done):\n%s", s.Objects[n], said(c), diff)
+			if diff := cmp.Diff(c.Model.Object(node), env.Object(node)); diff != "" {
+				t.Fatalf("%s after %q (-predicted +applied):\n%s", s.Objects[n], describe(c), diff)
 			}
 		}
 	})
 }
 
-// ready are the moves that may be done next.
+// ready returns the transitions whose prerequisites are done.
 func ready(t *rapid.T, moves []simulate.Transition, done []bool) []int {
 	var out []int
 	for i, m := range moves {
@@ -67,7 +66,7 @@ func ready(t *rapid.T, moves []simulate.Transition, done []bool) []int {
 	return out
 }
 
-func comparable(w *world, m simulate.Transition, d collector.Decision) string {
+func comparable(w *environment, m simulate.Transition, d collector.Decision) string {
 	o := w.Object(m.Node)
 	if o == nil || d.Action == collector.ActionNone {
 		return fmt.Sprint("leave: ", d.NoAction)

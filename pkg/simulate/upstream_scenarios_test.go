@@ -19,8 +19,8 @@ func replicas(name string, with ...st.Option) object.Object {
 	return st.Object("apps/v1", "ReplicaSet", "ns/"+name, with...)
 }
 
-// The collector's integration tests (docs/conformance.md) as far as a model can tell:
-// what becomes of the objects once somebody has deleted some.
+// The collector's integration tests (docs/conformance.md), as far as a model covers them:
+// the state of all objects after some were deleted.
 func TestSimulateIntegrationScenarios(t *testing.T) {
 	const foreground, background = metav1.DeletePropagationForeground, metav1.DeletePropagationBackground
 	a, b := replicas("a"), replicas("b")
@@ -33,7 +33,7 @@ func TestSimulateIntegrationScenarios(t *testing.T) {
 	config := st.ConfigMap("ns/c")
 	definition := st.Definition("widgets.example.com")
 
-	perform(t, []play{
+	run(t, []scenario{
 		{
 			name: "I3 pods go with their last owner, and stay with another or with none", seen: listing(a, b, pod("p1", ofA), pod("p2", ofA, ofB), pod("p3")),
 			deleted: []deletion{{a.UID, background}},
@@ -116,8 +116,8 @@ func notBlocking(r object.Reference) object.Reference {
 	return r
 }
 
-// A parent with good dependents, and far away many that carry its UID under
-// another kind, most of them beside references of unknown kinds.
+// A parent has valid dependents. In other namespaces, many objects name its UID with
+// another kind, most of them next to references of unknown kinds.
 func TestI1DependentsWithUnresolvableReferencesStay(t *testing.T) {
 	parent := st.ConfigMap("b/parent")
 	objects := []object.Object{parent}
@@ -139,11 +139,11 @@ func TestI1DependentsWithUnresolvableReferencesStay(t *testing.T) {
 		)
 		want = append(want, fmt.Sprintf("1 delete bad%d Background", i))
 	}
-	compare(t, "moves", want, said(courseOf(st.New(st.Listing(objects...)))))
+	compare(t, "moves", want, describe(simulateAll(st.New(st.Listing(objects...)))))
 }
 
-// Fifty owners of three pods each, deleted in five ways, of which only one means
-// the pods. What the API server makes of no policy is in the finalizers.
+// Fifty owners of three pods each are deleted in five ways, only one of which deletes the
+// pods. A deletion without a policy shows in the finalizers.
 func TestI5OnlyBackgroundDeletionDeletesPods(t *testing.T) {
 	var objects []object.Object
 	ways := []struct {
@@ -184,7 +184,7 @@ func TestI5OnlyBackgroundDeletionDeletesPods(t *testing.T) {
 	}
 }
 
-// The changes that the collector's own unit tests look at (docs/conformance.md).
+// The patches that the collector's own unit tests check (docs/conformance.md).
 func TestPatchedReferences(t *testing.T) {
 	yes, no := true, false
 	three := st.ConfigMap("ns/d", st.OwnedBy(st.Pod("ns/o1"), st.Pod("ns/o2"), st.Pod("ns/o3")))
