@@ -83,21 +83,21 @@ func TestDecide(t *testing.T) {
 
 		{"waiting owner and dependents: one that waits with its owner takes its dependents along", input{verdicts: "waiting", dependents: 1}, "delete Foreground"},
 		{"waiting owner and dependents: a dangling owner beside the waiting one changes nothing", input{verdicts: "dangling waiting", dependents: 1}, "delete Foreground"},
-		{"waiting owner and dependents: the orphan finalizer is not heeded", input{verdicts: "waiting", dependents: 1, finalizers: collectortest.Orphan}, "delete Foreground"},
+		{"waiting owner and dependents: the orphan finalizer is ignored", input{verdicts: "waiting", dependents: 1, finalizers: collectortest.Orphan}, "delete Foreground"},
 
 		{"no solid owner: without a solid owner it goes in the background", input{verdicts: "dangling"}, "delete Background"},
 		{"no solid owner: dependents make no difference when nothing waits", input{verdicts: "dangling", dependents: 4, blockers: 4, deleting: 4}, "delete Background"},
 		{"no solid owner: with a waiting owner and no dependents too", input{verdicts: "waiting"}, "delete Background"},
-		{"no solid owner: an orphan finalizer of its own is heeded", input{verdicts: "dangling", finalizers: "x/y " + collectortest.Orphan}, "delete Orphan"},
+		{"no solid owner: an orphan finalizer of its own decides the policy", input{verdicts: "dangling", finalizers: "x/y " + collectortest.Orphan}, "delete Orphan"},
 		{"no solid owner: so it is with a waiting owner and no dependents", input{verdicts: "waiting", finalizers: collectortest.Orphan}, "delete Orphan"},
-		{"no solid owner: a foreground finalizer of its own is heeded", input{verdicts: "dangling", finalizers: collectortest.Foreground}, "delete Foreground"},
+		{"no solid owner: a foreground finalizer of its own decides the policy", input{verdicts: "dangling", finalizers: collectortest.Foreground}, "delete Foreground"},
 		{"no solid owner: of both, the orphan finalizer", input{verdicts: "dangling", finalizers: collectortest.Foreground + " " + collectortest.Orphan}, "delete Orphan"},
 		{"no solid owner: finalizers of others ask for nothing", input{verdicts: "dangling", finalizers: "x/y"}, "delete Background"},
 
-		{"cycle: a circle is broken first", input{verdicts: "waiting!", dependents: 1, deleting: 1}, "unblock o0"},
+		{"cycle: a cycle is broken first", input{verdicts: "waiting!", dependents: 1, deleting: 1}, "unblock o0"},
 		{"cycle: every blocking reference is unblocked, waiting or not", input{verdicts: "dangling! waiting waiting!", dependents: 1, deleting: 1}, "unblock o0,o2"},
 		{"cycle: with nothing that blocks there is nothing to break", input{verdicts: "waiting", dependents: 1, deleting: 1}, "delete Foreground"},
-		{"cycle: dependents that are not being deleted make no circle", input{verdicts: "waiting!", dependents: 2}, "delete Foreground"},
+		{"cycle: dependents that are not being deleted make no cycle", input{verdicts: "waiting!", dependents: 2}, "delete Foreground"},
 		{"cycle: a solid owner comes first", input{verdicts: "solid waiting!", dependents: 1, deleting: 1}, "unlink o1"},
 		{"cycle: so does a reference that cannot be judged", input{verdicts: "waiting! unknown", dependents: 1, deleting: 1}, "undecidable: o1"},
 		{"cycle: a waiting owner is needed to break one", input{verdicts: "dangling!", dependents: 1, deleting: 1}, "delete Background"},
@@ -112,16 +112,16 @@ func TestDecide(t *testing.T) {
 		{"orphaning: and is removed first", input{terminating: true, finalizers: collectortest.Foreground + " " + collectortest.Orphan}, "remove-finalizer orphan"},
 		{"orphaning: the finalizer alone is no deletion", input{finalizers: collectortest.Orphan, dependents: 1}, "no owners"},
 
-		{"incomplete scan: no foreground finalizer is removed where not everything was seen", input{terminating: true, finalizers: collectortest.Foreground, incomplete: true}, "not all seen"},
-		{"incomplete scan: nothing is orphaned there", input{terminating: true, finalizers: collectortest.Orphan, dependents: 1, incomplete: true}, "not all seen"},
-		{"incomplete scan: no orphan finalizer is removed there", input{terminating: true, finalizers: collectortest.Orphan, incomplete: true}, "not all seen"},
+		{"incomplete scan: no foreground finalizer is removed where not everything was seen", input{terminating: true, finalizers: collectortest.Foreground, incomplete: true}, "not all listed"},
+		{"incomplete scan: nothing is orphaned there", input{terminating: true, finalizers: collectortest.Orphan, dependents: 1, incomplete: true}, "not all listed"},
+		{"incomplete scan: no orphan finalizer is removed there", input{terminating: true, finalizers: collectortest.Orphan, incomplete: true}, "not all listed"},
 		{"incomplete scan: what owners prove holds all the same: delete", input{verdicts: "dangling", incomplete: true}, "delete Background"},
 		{"incomplete scan: what owners prove holds all the same: unlink", input{verdicts: "solid dangling", incomplete: true}, "unlink o1"},
 		{"incomplete scan: nothing is deleted in the foreground for an owner that is not released", input{verdicts: "waiting", dependents: 1, finalizers: collectortest.Orphan, incomplete: true}, "delete Orphan"},
 		{"incomplete scan: nor what goes at once, though its owner goes after it", input{verdicts: "waiting!", dependents: 1, incomplete: true, deletedBefore: true}, "delete Background"},
 		{"incomplete scan: but what stays for a while, and holds up its owner", input{verdicts: "dangling waiting!", dependents: 1, finalizers: "x/y", incomplete: true, deletedBefore: true}, "delete Foreground"},
-		{"incomplete scan: the orphan finalizer is not heeded then either", input{verdicts: "waiting!", dependents: 1, finalizers: collectortest.Orphan, incomplete: true, deletedBefore: true}, "delete Foreground"},
-		{"incomplete scan: what is left to go needs no sight", input{terminating: true, finalizers: "x/y", incomplete: true}, "going"},
+		{"incomplete scan: the orphan finalizer is ignored then too", input{verdicts: "waiting!", dependents: 1, finalizers: collectortest.Orphan, incomplete: true, deletedBefore: true}, "delete Foreground"},
+		{"incomplete scan: what only waits for foreign finalizers needs no complete scan", input{terminating: true, finalizers: "x/y", incomplete: true}, "going"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := test.decisionInput()

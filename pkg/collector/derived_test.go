@@ -77,7 +77,7 @@ func TestDerivedScenarios(t *testing.T) {
 			[]st.Part{st.Listing(st.Pod("ns/a", st.OwnedBy(st.Pod("ns/b"))), st.Pod("ns/b", st.OwnedBy(st.Pod("ns/a"))))},
 			[]string{"Pod/ns/a: Pod/b solid, none", "Pod/ns/b: Pod/a solid, none"},
 		}}},
-		{"L22 a member of a cycle that also hangs on a missing owner only loses that reference", []stage{{
+		{"L22 a member of a cycle with another, missing owner only loses that reference", []stage{{
 			"",
 			[]st.Part{st.Listing(st.Pod("ns/a", st.OwnedBy(st.Pod("ns/b"), o1)), st.Pod("ns/b", st.OwnedBy(st.Pod("ns/a"))))},
 			[]string{"Pod/ns/a: Pod/b solid, none", "Pod/ns/a: Pod/o1 dangling (missing), unlink", "Pod/ns/b: Pod/a solid, none"},

@@ -30,7 +30,7 @@ func TestVerdictTable(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"},
 			},
 			{
-				"in another namespace, which says nothing",
+				"in another namespace, which proves nothing",
 				[]st.Part{st.Unlisted("pods"), st.Listing(child(st.To(pod))), st.Absent("v1", "Pod", "other/owner")},
 				[]string{"ConfigMap/ns/child: Pod/owner unknown (unverified), unknown"},
 			},
@@ -347,7 +347,7 @@ func TestUnlistedOwnerIsUnknown(t *testing.T) {
 		}},
 		{"a failed search for lost owners weakens no verdict", []stage{
 			{
-				"where the owner was looked for",
+				"where the owner was looked up",
 				[]st.Part{st.ListedIn("pods", "ns"), st.Unsearched("pods"), list},
 				[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"},
 			},
@@ -364,7 +364,7 @@ func TestUnlistedOwnerIsUnknown(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Node/n unknown (unverified), unknown"},
 			},
 		}},
-		{"nobody looked", []stage{
+		{"not looked up", []stage{
 			{"the type was not listed", []st.Part{st.Unlisted("pods"), list}, []string{unverified}},
 			{
 				"the collector does not watch the type",
@@ -379,7 +379,7 @@ func TestUnlistedOwnerIsUnknown(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Widget/w unknown (unverified), unknown"},
 			},
 			{
-				"which says nothing of other groups",
+				"which proves nothing about other groups",
 				[]st.Part{st.Undiscovered("example.com", snapshot.Unavailable), st.Listing(st.ConfigMap("ns/child", st.OwnedBy(st.Object("other.com/v1", "Widget", "ns/w"))))},
 				[]string{"ConfigMap/ns/child: Widget/w unresolvable (unknown-kind), stuck"},
 			},
@@ -487,7 +487,7 @@ func TestLookupOutweighsLists(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Role/owner dangling (missing), delete", "ConfigMap/ns/other: role/owner solid, none"},
 			},
 		}},
-		{"the sight of the very owner in a list needs no lookup", []stage{{
+		{"an owner that a list shows needs no lookup", []stage{{
 			"",
 			[]st.Part{st.Listing(st.ConfigMap("ns/child", st.OwnedBy(role)), role), st.Absent(role.APIVersion, "Role", "ns/owner")},
 			[]string{"ConfigMap/ns/child: Role/owner solid, none"},
@@ -634,7 +634,7 @@ func TestJudgementEvidence(t *testing.T) {
 		"unverified: the failed lookup": {
 			seen: []st.Part{st.Failed("v1", "Pod", "ns/owner", snapshot.Throttled), child(st.To(owner))}, lookup: snapshot.Throttled,
 		},
-		"unverified: neither where nobody looked": {
+		"unverified: neither if not looked up": {
 			seen: []st.Part{st.Unlisted("pods"), child(st.To(owner))},
 		},
 	}

@@ -71,7 +71,7 @@ func TestFinalizersAfterADelete(t *testing.T) {
 		{"a/a " + collectortest.Foreground + " b/b", none, "a/a " + collectortest.Foreground + " b/b"},
 		{"a/a " + collectortest.Foreground + " b/b", background, "a/a b/b"},
 		{"a/a " + collectortest.Foreground + " b/b", orphaning, "a/a b/b " + collectortest.Orphan},
-		// Both at once are invalid today. One goes, so the order is made anew.
+		// Both at once are invalid today. One is removed, so the order changes.
 		{collectortest.Foreground + " a/a " + collectortest.Orphan, foreground, "a/a " + collectortest.Foreground},
 		{collectortest.Foreground + " a/a " + collectortest.Orphan, orphaning, "a/a " + collectortest.Orphan},
 		{collectortest.Foreground + " a/a " + collectortest.Orphan, background, "a/a"},
@@ -126,12 +126,12 @@ func TestStateAfterADelete(t *testing.T) {
 		{"a Pod that does not run goes at once", st.Pod("ns/p"), background, "gone"},
 		{"the collector's finalizer goes together with that time", st.Pod("ns/p", st.Running()), foreground, "terminating: in 30s: " + collectortest.Foreground},
 		{"so do those of others", st.Pod("ns/p", st.Running(), st.Held("x/y")), background, "terminating: in 30s: x/y"},
-		{"while a Pod stops, a DELETE is not heeded", st.Pod("ns/p", st.Running(), st.Stopping()), foreground, "terminating: in 30s"},
+		{"while a Pod stops, a DELETE is ignored", st.Pod("ns/p", st.Running(), st.Stopping()), foreground, "terminating: in 30s"},
 		{"not even one that would strip a finalizer", st.Pod("ns/p", st.Running(), st.Stopping(), st.Held(collectortest.Foreground)), background, "terminating: in 30s: " + collectortest.Foreground},
 		{"a Pod whose time is over is held by finalizers alone", st.Pod("ns/p", st.Running(), st.Terminating(collectortest.Foreground)), background, "gone"},
 
 		{"a Namespace stays until it is empty", st.Namespace("n"), background, "terminating"},
-		{"its DELETE heeds the policy", st.Namespace("n", st.Held("x/y", collectortest.Orphan)), foreground, "terminating: x/y " + collectortest.Foreground},
+		{"its DELETE follows the policy", st.Namespace("n", st.Held("x/y", collectortest.Orphan)), foreground, "terminating: x/y " + collectortest.Foreground},
 		{"a second DELETE of it does nothing before it is empty", st.Namespace("n", st.Terminating(collectortest.Foreground)), background, "terminating: " + collectortest.Foreground},
 		{"a CustomResourceDefinition stays until its instances are gone", st.Definition("widgets.example.com"), background, "terminating: " + cleanup},
 		{"its first DELETE ignores the policy", st.Definition("widgets.example.com", st.Held(collectortest.Orphan)), foreground, "terminating: " + collectortest.Orphan + " " + cleanup},

@@ -47,7 +47,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 		},
 		{
 			name: "contents that somebody holds keep the namespace, and its dependents", seen: in(shop(), st.ConfigMap("shop/c", st.Held("x/y")), st.Secret("other/s", st.OwnedBy(st.Namespace("shop")))),
-			moves: []string{"1 delete shop Background"}, left: []string{"c terminating x/y", "shop terminating"}, stuck: []string{"c: c held", "shop: shop emptying"},
+			moves: []string{"1 delete shop Background"}, left: []string{"c terminating x/y", "shop terminating"}, stuck: []string{"c: c held", "shop: shop contents deleting"},
 		},
 		{
 			name: "the collector's finalizers on contents are stripped, so that nothing is orphaned", seen: in(shop(), st.ConfigMap("shop/c", st.Held(collectortest.Orphan)), st.Secret("shop/s", st.OwnedBy(st.ConfigMap("shop/c")))),
@@ -68,7 +68,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 		},
 		{
 			name: "a namespace that was terminating when it was seen is the controller's to empty", seen: in(st.Namespace("shop", st.Terminating()), st.Secret("shop/s")),
-			left: []string{"shop terminating"}, stuck: []string{"shop: shop emptying"},
+			left: []string{"shop terminating"}, stuck: []string{"shop: shop contents deleting"},
 		},
 		{
 			name: "a definition goes with its instances, in every namespace, and with no other", seen: in(widgets(), widget("a/w"), widget("b/v"), st.Object("legacy.example.com/v1", "Widget", "a/u")),
@@ -81,7 +81,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 		{
 			name: "an instance that somebody holds keeps its definition", seen: in(widgets(), widget("a/w", st.Held("x/y"))),
 			moves: []string{"1 delete widgets.example.com Background"}, left: []string{"w terminating x/y", "widgets.example.com terminating " + cleanup},
-			stuck: []string{"w: w held", "widgets.example.com: widgets.example.com emptying"},
+			stuck: []string{"w: w held", "widgets.example.com: widgets.example.com contents deleting"},
 		},
 		{
 			name: "a definition that somebody holds stays when it is empty", seen: in(widgets(st.Held("x/y")), widget("a/w")),
@@ -89,7 +89,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 		},
 		{
 			name: "where not everything was seen nobody can say that anything is empty", seen: append(in(shop(), st.Secret("shop/s"), st.ConfigMap("other/c", st.OwnedBy(st.Namespace("shop")))), st.Unlisted("pods")),
-			moves: []string{"1 delete shop Background"}, left: []string{"s gone", "shop terminating"}, stuck: []string{"shop: shop emptying"},
+			moves: []string{"1 delete shop Background"}, left: []string{"s gone", "shop terminating"}, stuck: []string{"shop: shop contents deleting"},
 		},
 	})
 
@@ -100,7 +100,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.StateAfter, last.Follows)
 		}
 	})
-	t.Run("a move that empties a definition comes after those that looked at it", func(t *testing.T) {
+	t.Run("a transition that empties a definition comes after those that depend on its instances", func(t *testing.T) {
 		fading := st.Node("fading", lost)
 		c := simulateAll(st.New(in(widgets(), widget("a/w", st.Held(collectortest.Foreground)), fading, st.Secret("a/s", st.OwnedBy(st.Definition("widgets.example.com"), fading)))...))
 		compare(t, "moves", []string{

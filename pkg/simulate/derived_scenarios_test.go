@@ -44,10 +44,10 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 		},
 		{
 			name: "L7 and where not everything was seen it does nothing to them", seen: append(listing(owner(st.Terminating(collectortest.Foreground, collectortest.Orphan)), d(blocker)), st.Unlisted("pods")),
-			left: do("o terminating foregroundDeletion,orphan"), stuck: do("o: o not all seen"),
+			left: do("o terminating foregroundDeletion,orphan"), stuck: do("o: o not all listed"),
 		},
 		{
-			name: "L8 a dependent without dependents heeds its own orphan finalizer", seen: listing(owner(st.Foreground()), d(blocker, st.Held(collectortest.Orphan))),
+			name: "L8 a dependent without dependents follows its own orphan finalizer", seen: listing(owner(st.Foreground()), d(blocker, st.Held(collectortest.Orphan))),
 			moves: do("1 delete d Orphan", "2 remove-finalizer d orphan", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o gone"),
 		},
 		{
@@ -60,13 +60,13 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 			moves: do("1 delete d Background", "2 delete e Background"), left: do("d gone", "e gone"),
 		},
 		{
-			name: "L11 one whose owners are missing heeds its own foreground finalizer", seen: listing(d(st.OwnedBy(missing), st.Held(collectortest.Foreground)), e()),
+			name: "L11 one whose owners are missing follows its own foreground finalizer", seen: listing(d(st.OwnedBy(missing), st.Held(collectortest.Foreground)), e()),
 			moves: do("1 delete d Foreground", "2 delete e Background", "2 remove-finalizer d foregroundDeletion"), left: do("d gone", "e gone"),
 		},
 		{name: "L12 one that is held while terminating is left alone", seen: listing(d(st.OwnedBy(missing), st.Terminating("x/y"))), left: do("d terminating x/y"), stuck: do("d: d held")},
 		{name: "L13 an owner in foreground deletion without dependents goes", seen: listing(owner(st.Foreground())), moves: do("1 remove-finalizer o foregroundDeletion"), left: do("o gone")},
 		{
-			name: "L13 and stays if somebody holds it", seen: listing(owner(st.Terminating("x/y", collectortest.Foreground))),
+			name: "L13 and stays if a foreign finalizer holds it", seen: listing(owner(st.Terminating("x/y", collectortest.Foreground))),
 			moves: do("1 remove-finalizer o foregroundDeletion"), left: do("o terminating x/y"), stuck: do("o: o held"),
 		},
 		{
@@ -99,7 +99,7 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 		},
 		{
 			name: "L18 an object that blocks itself, deleted in the foreground, is a deadlock", seen: listing(owner(blocker)), deleted: []deletion{{owner().UID, metav1.DeletePropagationForeground}},
-			left: do("o terminating foregroundDeletion"), stuck: do("o: o in a circle"),
+			left: do("o terminating foregroundDeletion"), stuck: do("o: o in a cycle"),
 		},
 		{
 			name: "L18 one that owns itself without blocking goes", seen: listing(owner(child)), deleted: []deletion{{owner().UID, metav1.DeletePropagationForeground}},
@@ -107,7 +107,7 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 		},
 		{name: "L18 in the background either goes", seen: listing(owner(blocker)), deleted: []deletion{{owner().UID, metav1.DeletePropagationBackground}}, left: do("o gone")},
 		{
-			name: "L19 a circle of two, one deleted in the foreground, is broken and goes", seen: listing(a(ofB), b(ofA)), deleted: []deletion{{a().UID, metav1.DeletePropagationForeground}},
+			name: "L19 a cycle of two, one deleted in the foreground, is broken and deleted", seen: listing(a(ofB), b(ofA)), deleted: []deletion{{a().UID, metav1.DeletePropagationForeground}},
 			moves: do("1 unblock b a", "2 remove-finalizer a foregroundDeletion", "2 delete b Background"), left: do("a gone", "b gone"),
 		},
 		{
@@ -115,11 +115,11 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 			moves: do("1 delete b Background"), left: do("a gone", "b gone"),
 		},
 		{
-			name: "L20 a circle of two, both deleted in the foreground, is a deadlock", seen: listing(a(ofB, st.Foreground()), b(ofA, st.Foreground())),
-			left: do("a terminating foregroundDeletion", "b terminating foregroundDeletion"), stuck: do("a: a in a circle", "b: a in a circle"),
+			name: "L20 a cycle of two, both deleted in the foreground, is a deadlock", seen: listing(a(ofB, st.Foreground()), b(ofA, st.Foreground())),
+			left: do("a terminating foregroundDeletion", "b terminating foregroundDeletion"), stuck: do("a: a in a cycle", "b: a in a cycle"),
 		},
-		{name: "L21 a circle that nobody deletes stays", seen: listing(a(ofB), b(ofA))},
-		{name: "L22 a circle that hangs on a missing owner loses that reference", seen: listing(a(ofB, st.OwnedBy(missing)), b(ofA)), moves: do("1 unlink a missing"), left: do("a unlinked")},
+		{name: "L21 a cycle that nobody deletes stays", seen: listing(a(ofB), b(ofA))},
+		{name: "L22 a cycle with a missing owner loses that reference", seen: listing(a(ofB, st.OwnedBy(missing)), b(ofA)), moves: do("1 unlink a missing"), left: do("a unlinked")},
 		{
 			name: "L23 of two references with one UID the valid one is kept", seen: listing(owner(), d(st.Owned(st.To(owner(), st.Named("wrong")), st.To(owner())))),
 			moves: do("1 unlink d wrong"), left: do("d unlinked"),

@@ -19,18 +19,18 @@ func TestRootCauseOfForegroundDeletions(t *testing.T) {
 	terminating := func(name string) string { return name + " terminating foregroundDeletion" }
 	run(t, []scenario{
 		{
-			name: "one that blocks itself waits in a circle", seen: listing(st.Secret("ns/a", block(a), st.Foreground())),
-			left: []string{terminating("a")}, stuck: []string{"a: a in a circle"},
+			name: "one that blocks itself waits in a cycle", seen: listing(st.Secret("ns/a", block(a), st.Foreground())),
+			left: []string{terminating("a")}, stuck: []string{"a: a in a cycle"},
 		},
 		{
 			name: "so do three, the first of whom is named", left: []string{terminating("a"), terminating("b"), terminating("c")},
 			seen:  listing(st.Secret("ns/a", block(c), st.Foreground()), st.Secret("ns/b", block(a), st.Foreground()), st.Secret("ns/c", block(b), st.Foreground())),
-			stuck: []string{"a: a in a circle", "b: a in a circle", "c: a in a circle"},
+			stuck: []string{"a: a in a cycle", "b: a in a cycle", "c: a in a cycle"},
 		},
 		{
-			name: "who waits for a circle without being in it ends there too", left: []string{terminating("a"), terminating("b"), terminating("top")},
+			name: "who waits for a cycle without being in it ends there too", left: []string{terminating("a"), terminating("b"), terminating("top")},
 			seen:  listing(top, st.Secret("ns/a", block(b), st.Foreground()), st.Secret("ns/b", block(a), block(top), st.Foreground())),
-			stuck: []string{"a: a in a circle", "b: a in a circle", "top: a in a circle"},
+			stuck: []string{"a: a in a cycle", "b: a in a cycle", "top: a in a cycle"},
 		},
 		{
 			name: "a cluster-scoped blocker of a namespaced owner cannot be judged", seen: listing(top, st.Node("n", block(top))),
@@ -60,7 +60,7 @@ func TestRootCauseOfForegroundDeletions(t *testing.T) {
 		},
 		{
 			name: "an incomplete view", seen: append(listing(top), st.Unlisted("pods")),
-			left: []string{terminating("top")}, stuck: []string{"top: top not all seen"},
+			left: []string{terminating("top")}, stuck: []string{"top: top not all listed"},
 		},
 	})
 

@@ -90,7 +90,7 @@ func TestOnlyListedOrFoundOwnersAreSolid(t *testing.T) {
 				}
 				if alive && (j.Holder == nil || j.Holder.UID != r.UID || j.Holder.Name != r.Name ||
 					j.Holder.Namespace != "" && j.Holder.Namespace != o.Namespace) {
-					t.Fatalf("%s of %s is %s by the sight of %+v", r, o, j.Verdict, j.Holder)
+					t.Fatalf("%s of %s is %s because of %+v", r, o, j.Verdict, j.Holder)
 				}
 				if (j.Verdict == collector.Waiting) != (alive && j.Holder.DeletingDependents()) {
 					t.Fatalf("%s of %s is %s, its owner %+v", r, o, j.Verdict, j.Holder)

@@ -142,7 +142,7 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete o Background", "2 unlink d o"), left: do("d unlinked", "o gone"),
 		},
 		{
-			name:  "whether what another lets go of later was rid of its missing owner before is a matter of luck",
+			name:  "whether a missing owner is removed before another one orphans is nondeterministic",
 			seen:  listing(st.Secret("far/held", st.Held("x/y")), st.Secret("ns/o", st.OwnedBy(st.Secret("far/held")), st.Held(collectortest.Orphan)), d(child, lost)),
 			asked: delete(inBackground, st.Secret("far/held")),
 			moves: do("ask delete held Background"), left: do("held terminating x/y"), later: do("d, nondeterministic", "o"),
@@ -152,7 +152,7 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete o Background", "ask delete other Background", "2 delete d Background"), left: do("d gone", "o gone", "other gone"),
 		},
 		{
-			name: "nothing else is looked at, whatever is wrong with it", seen: listing(owner(), st.Pod("ns/p", lost)), asked: delete(inBackground, owner()),
+			name: "nothing else is processed, whatever is wrong with it", seen: listing(owner(), st.Pod("ns/p", lost)), asked: delete(inBackground, owner()),
 			moves: do("ask delete o Background"), left: do("o gone"),
 		},
 		{
@@ -164,7 +164,7 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete o Foreground", "2 delete d Background", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y"),
 		},
 		{
-			name: "and if they do not, that is a matter of luck", seen: listing(owner(st.Held("x/y")), d(child)), asked: delete(inForeground, owner()),
+			name: "and if they do not, that is nondeterministic", seen: listing(owner(st.Held("x/y")), d(child)), asked: delete(inForeground, owner()),
 			moves: do("ask delete o Foreground", "2 delete d Background", "2 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y"), races: do("d"),
 		},
 		{
@@ -172,7 +172,7 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete o Foreground", "2 delete d Background", "2 delete p Background", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y", "p gone"), races: do("p"),
 		},
 		{
-			name: "whether one that does not block waits for what blocks it is a matter of luck, too", seen: listing(owner(), d(child), st.Pod("ns/p", st.Held("x/y"), st.Owned(st.To(d(), st.Blocking)))), asked: delete(inForeground, owner()),
+			name: "whether one that does not block waits for its blockers is nondeterministic, too", seen: listing(owner(), d(child), st.Pod("ns/p", st.Held("x/y"), st.Owned(st.To(d(), st.Blocking)))), asked: delete(inForeground, owner()),
 			moves: do("ask delete o Foreground", "2 delete d Foreground", "2 remove-finalizer o foregroundDeletion", "3 delete p Background"),
 			left:  do("d terminating foregroundDeletion", "o gone", "p terminating x/y"), races: do("d"),
 		},
@@ -181,11 +181,11 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete o Foreground", "2 delete d Background", "2 delete p Background"), left: do("d terminating x/y", "o terminating foregroundDeletion", "p gone"),
 		},
 		{
-			name: "a circle that blocks ends in the foreground", seen: listing(a(ofB), b(ofA)), asked: delete(inForeground, a()),
+			name: "a cycle that blocks ends in the foreground", seen: listing(a(ofB), b(ofA)), asked: delete(inForeground, a()),
 			moves: do("ask delete a Foreground", "2 unblock b a", "3 remove-finalizer a foregroundDeletion", "4 delete b Background"), left: do("a gone", "b gone"),
 		},
 		{
-			name: "if somebody holds the one that is asked for, the other does not block it any more, and stays by luck", seen: listing(a(ofB, st.Held("x/y")), b(ofA)), asked: delete(inForeground, a()),
+			name: "if a foreign finalizer holds the one that is requested, the other does not block it any more, and staying is nondeterministic", seen: listing(a(ofB, st.Held("x/y")), b(ofA)), asked: delete(inForeground, a()),
 			moves: do("ask delete a Foreground", "2 unblock b a", "3 remove-finalizer a foregroundDeletion"), left: do("a terminating x/y", "b changed"), races: do("b"), later: do("b"),
 		},
 		{
@@ -198,7 +198,7 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete a Foreground", "ask delete b Foreground"), left: do("a terminating foregroundDeletion", "b terminating foregroundDeletion"), races: do("a", "b"),
 		},
 		{
-			name: "one that is being deleted in the foreground is let go in the background", seen: listing(owner(st.Foreground()), d(blocker, st.Held("x/y"))), asked: delete(inBackground, owner()),
+			name: "one that is being deleted in the foreground is released in the background", seen: listing(owner(st.Foreground()), d(blocker, st.Held("x/y"))), asked: delete(inBackground, owner()),
 			moves: do("ask delete o Background", "2 delete d Background"), left: do("d terminating x/y", "o gone"),
 		},
 		{

@@ -69,9 +69,9 @@ func compare(t *testing.T, what string, want, got []string) {
 
 // whys describe block reasons.
 var whys = map[simulate.BlockReason]string{
-	simulate.HeldByFinalizers: "held", simulate.PodStillStopping: "stopping", simulate.ContentsStillDeleting: "emptying",
-	simulate.InCycle: "in a circle", simulate.CannotBeJudged: "cannot be judged", simulate.LimitReached: "out of bounds",
-	simulate.NotAllListed: "not all seen", simulate.NothingBlocks: "nothing blocks",
+	simulate.HeldByFinalizers: "held", simulate.PodStillStopping: "stopping", simulate.ContentsStillDeleting: "contents deleting",
+	simulate.InCycle: "in a cycle", simulate.CannotBeJudged: "cannot be judged", simulate.LimitReached: "out of bounds",
+	simulate.NotAllListed: "not all listed", simulate.NothingBlocks: "nothing blocks",
 }
 
 // stuck returns the root cause of every deletion that is not complete: "owner: child held".

@@ -28,7 +28,7 @@ func TestSimulate(t *testing.T) {
 			moves: []string{"1 delete child Background", "2 delete grandchild Background"}, left: []string{"child gone", "grandchild gone"},
 		},
 		{
-			name: "an object held by somebody stops the cascade", seen: listing(st.Secret("a/child", st.OwnedBy(gone), st.Held("x/y")), st.Pod("a/grandchild", st.OwnedBy(child))),
+			name: "an object with a foreign finalizer stops the cascade", seen: listing(st.Secret("a/child", st.OwnedBy(gone), st.Held("x/y")), st.Pod("a/grandchild", st.OwnedBy(child))),
 			moves: []string{"1 delete child Background"}, left: []string{"child terminating x/y"}, stuck: []string{"child: child held"},
 		},
 		{
@@ -79,7 +79,7 @@ func TestSimulate(t *testing.T) {
 			left: []string{"child gone", "o gone", "waiting gone"},
 		},
 		{
-			name: "a circle that a dependent in foreground deletion may have closed is broken, though somebody else holds that one by then",
+			name: "a cycle that a dependent in foreground deletion may have closed is broken, even if foreign finalizers hold that dependent by then",
 			seen: listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.Held(collectortest.Foreground)), st.Secret("a/child", block(st.ConfigMap("a/o"))), st.Pod("a/grandchild", st.OwnedBy(child), st.Terminating("x/y", collectortest.Foreground))),
 			moves: []string{
 				"1 delete o Foreground", "1 remove-finalizer grandchild foregroundDeletion", "2 unblock child o",
@@ -109,7 +109,7 @@ func TestSimulate(t *testing.T) {
 			name:  "where not everything was seen what is proven goes, and no finalizer does",
 			seen:  append(listing(waiting, st.Secret("a/child", st.OwnedBy(waiting)), st.Pod("a/lost", st.OwnedBy(gone))), st.Unreadable("nodes", snapshot.Forbidden)),
 			moves: []string{"1 delete lost Background", "2 delete child Background"}, left: []string{"child gone", "lost gone", "waiting terminating foregroundDeletion"},
-			stuck: []string{"waiting: waiting not all seen"},
+			stuck: []string{"waiting: waiting not all listed"},
 		},
 	})
 }
@@ -124,21 +124,21 @@ func TestIncompleteScanStartsForegroundDeletionOnlyOfWhatAnOwnerWaitsFor(t *test
 	part := func(objects ...object.Object) []st.Part {
 		return append(listing(objects...), st.Unreadable("nodes", snapshot.Forbidden))
 	}
-	const unreleased, unseen = "waiting terminating foregroundDeletion", "waiting: waiting not all seen"
+	const unreleased, unseen = "waiting terminating foregroundDeletion", "waiting: waiting not all listed"
 	run(t, []scenario{
 		{
 			name: "what goes at once goes at once", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting))),
 			moves: []string{"1 delete child Background", "2 delete grandchild Background"}, left: []string{"child gone", "grandchild gone", unreleased}, stuck: []string{unseen},
 		},
 		{
-			name: "what somebody holds takes its dependents along", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting), st.Held("x/y"))),
+			name: "what a foreign finalizer holds takes its dependents along", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting), st.Held("x/y"))),
 			moves: []string{"1 delete child Foreground", "2 delete grandchild Background"}, left: []string{"child terminating x/y,foregroundDeletion", "grandchild gone", unreleased},
-			stuck: []string{"child: child not all seen", "waiting: child not all seen"},
+			stuck: []string{"child: child not all listed", "waiting: child not all listed"},
 		},
 		{
 			name: "so does what would orphan them", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting), st.Held(collectortest.Orphan))),
 			moves: []string{"1 delete child Foreground", "2 delete grandchild Background"}, left: []string{"child terminating foregroundDeletion", "grandchild gone", unreleased},
-			stuck: []string{"child: child not all seen", "waiting: child not all seen"},
+			stuck: []string{"child: child not all listed", "waiting: child not all listed"},
 		},
 		{
 			name: "not where an owner that waited before may go first", seen: part(waiting, grandchild, st.Secret("a/child", st.OwnedBy(waiting), st.Held("x/y"))),
@@ -148,7 +148,7 @@ func TestIncompleteScanStartsForegroundDeletionOnlyOfWhatAnOwnerWaitsFor(t *test
 			name: "one that begins to wait goes after all that it has", seen: part(late, grandchild, st.Secret("a/child", st.OwnedBy(late), st.Held("x/y"))),
 			moves: []string{"1 delete late Foreground", "2 delete child Foreground", "3 delete grandchild Background"},
 			left:  []string{"child terminating x/y,foregroundDeletion", "grandchild gone", "late terminating foregroundDeletion"},
-			stuck: []string{"child: child not all seen", "late: late not all seen"},
+			stuck: []string{"child: child not all listed", "late: late not all listed"},
 		},
 	})
 }

@@ -90,7 +90,7 @@ func TestSimulateIntegrationScenarios(t *testing.T) {
 			left:  []string{"d gone", "w gone", "widgets.example.com gone"},
 		},
 		{
-			name: "I13 a definition of that name anew brings nothing back",
+			name: "I13 a new definition of that name restores nothing",
 			seen: append([]st.Part{st.Serving(st.Containers()...)}, listing(
 				definition, st.Object("example.com/v1", "Widget", "ns/w", st.UID("successor")), st.ConfigMap("ns/d", st.OwnedBy(widget)))...),
 			moves: []string{"1 delete d Background"}, left: []string{"d gone"},
@@ -104,7 +104,7 @@ func TestSimulateIntegrationScenarios(t *testing.T) {
 			name: "I15 dependents of a cluster-scoped owner: one that answers, one that is missing, one of unknown kind",
 			seen: append(listing(
 				st.ConfigMap("ns/stays", st.OwnedBy(st.Node("n"))), st.ConfigMap("ns/goes", st.OwnedBy(st.Node("m"))),
-				st.ConfigMap("ns/hangs", st.Owned(st.To(st.Node("n"), st.As("v1", "Foo"))))), st.Found(st.Node("n")), st.Absent("v1", "Node", "m")),
+				st.ConfigMap("ns/stuck", st.Owned(st.To(st.Node("n"), st.As("v1", "Foo"))))), st.Found(st.Node("n")), st.Absent("v1", "Node", "m")),
 			moves: []string{"1 delete goes Background"}, left: []string{"goes gone"},
 		},
 	})

@@ -80,7 +80,7 @@ const (
 // noActions describe why there is no action.
 var noActions = map[collector.NoActionReason]string{
 	collector.ObjectGone: "gone", collector.NoOwners: "no owners", collector.AllOwnersSolid: "kept", collector.AlreadyTerminating: "going",
-	collector.ReferenceUnknown: "undecidable", collector.BlockedByDependents: "blocked", collector.DependentsUnknown: "not all seen",
+	collector.ReferenceUnknown: "undecidable", collector.BlockedByDependents: "blocked", collector.DependentsUnknown: "not all listed",
 }
 
 // DescribeDecision describes a decision on an object.
