@@ -61,7 +61,7 @@ func (j *Judge) Append(to []Judgement, n graph.Node) []Judgement {
 // zero value if the snapshot shows none.
 func (j *Judge) References(n graph.Node, r object.Reference) Judgement { return j.Each(n)(r) }
 
-// Each returns References for one object. An object may have any number of references,
+// Each returns FindReference for one object. An object may have any number of references,
 // so it uses an index where there are more than a few.
 func (j *Judge) Each(n graph.Node) func(object.Reference) Judgement {
 	const few = 16 // up to here a linear search is faster

@@ -75,7 +75,7 @@ type ObstacleChain struct {
 	ends  map[graph.Node]Obstacle
 }
 
-// NewObstacles returns an ObstacleChain for the model's present state.
+// NewObstacles returns Obstacles for the model's present state.
 func NewObstacles(m *Model) *ObstacleChain {
 	return &ObstacleChain{model: m, ends: map[graph.Node]Obstacle{}}
 }

@@ -15,13 +15,13 @@ import (
 type phase int
 
 const (
-	noPhase      phase = iota - 1
-	completing         // foreground deletions that end with this action
-	unlinking          //
-	unblocking         //
-	deleting           //
-	deletingLate       // deletions that delete contents or orphan dependents, which other decisions of the pass may concern
-	releasing          // removal of the collector's finalizers
+	noPhase    phase = iota - 1
+	completing       //  foreground deletions that end with this action
+	unlinking
+	unblocking
+	deleting
+	deletingLate // deletions of objects with contents, and those that orphan dependents: other decisions may concern those
+	releasing    // removal of the collector's finalizers
 	phases
 )
 

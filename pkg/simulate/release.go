@@ -24,7 +24,7 @@ type releaseState struct {
 	release  *Release
 	held     []graph.Node                // terminating, and not released yet
 	released map[graph.Node]bool         // objects whose foreign finalizers were removed
-	causes   map[graph.Node][]graph.Node // as Release.After, for everything that changed; see attribute
+	causes   map[graph.Node][]graph.Node // as Release.Causes, for everything that changed; see attribute
 	lists    map[uint64][][]graph.Node   // the lists in causes, without duplicates, by hash
 }
 
