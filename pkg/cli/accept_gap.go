@@ -33,7 +33,7 @@ func (a *GapFlags) Accepted() snapshot.AcceptedGaps { return a.names }
 // warnOfUnusedAcceptGaps names the words that accept nothing.
 func (a *Operation) warnOfUnusedAcceptGaps() {
 	for _, word := range a.AcceptedGaps {
-		if !slices.Contains(a.Plan.AcceptedGaps, word) {
+		if !slices.Contains(a.Current.Plan.AcceptedGaps, word) {
 			fmt.Fprintf(a.Options.Scan.Err, "warning: --accept-gap %s has no effect: no gap with that name blocks this plan\n", escape.Short(word, 200))
 		}
 	}
@@ -45,10 +45,10 @@ const maxHintedObjects = 5
 // hintAcceptGap says which gaps would have to be accepted for what is blocked to proceed, and
 // what would.
 func (a *Operation) hintAcceptGap() error {
-	if a.PlanAccepting == nil || len(a.Plan.Blocked) == 0 {
+	if a.PlanAccepting == nil || len(a.Current.Plan.Blocked) == 0 {
 		return nil
 	}
-	words := plan.AcceptableGaps(a.Graph, a.Plan)
+	words := plan.AcceptableGaps(a.Current.Graph, a.Current.Plan)
 	if len(words) == 0 {
 		return nil
 	}

@@ -17,10 +17,10 @@ import (
 // readClusterUID reads the UID that the backup of this run records. Where it cannot be
 // read, the run goes on, and a warning says what that costs.
 func (a *Operation) readClusterUID(ctx context.Context) {
-	if a.Options.NoBackup || a.ClusterUID != "" {
+	if a.Options.Flags.NoBackup || a.ClusterUID != "" {
 		return
 	}
-	uid, err := a.Cluster.UID(ctx)
+	uid, err := a.Current.Cluster.UID(ctx)
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(a.Options.Scan.Err, "warning: cannot identify this cluster, so its backup can be restored only with --to-another-cluster: %s\n", escape.Short(err.Error(), 2000))
 	}

@@ -21,7 +21,7 @@ const mostTried = 20
 // to be blocked (the admission plugin OwnerReferencesPermissionEnforcement). The
 // grants are those to delete each.
 func (a *Operation) tryAgainstServer(ctx context.Context, samples []*plan.Step, grants []cluster.Grant) []refusal {
-	trial := a.Cluster.Writer(a.Snapshot, true)
+	trial := a.Current.Cluster.Writer(a.Current.Snapshot, true)
 	var all sync.WaitGroup
 	refused := make([]*refusal, len(samples))
 	tried := 0
@@ -31,7 +31,7 @@ func (a *Operation) tryAgainstServer(ctx context.Context, samples []*plan.Step, 
 		}
 		tried++
 		all.Go(func() {
-			_, err := trial.Patch(ctx, a.Graph.Object(s.Move.Node), s.Move.Change)
+			_, err := trial.Patch(ctx, a.Current.Graph.Object(s.Move.Node), s.Move.Change)
 			var failed *cluster.WriteError
 			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
 				return // the run finds out

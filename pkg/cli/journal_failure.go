@@ -14,8 +14,8 @@ type journalFailure struct {
 	err error
 }
 
-// Add keeps an error and reports whether it is the first.
-func (u *journalFailure) Add(err error) (first bool) {
+// Record keeps an error and reports whether it is the first.
+func (u *journalFailure) Record(err error) (first bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	first = u.err == nil
@@ -25,17 +25,17 @@ func (u *journalFailure) Add(err error) (first bool) {
 	return first
 }
 
-// get returns the first error, or nil.
-func (u *journalFailure) get() error {
+// Err returns the first error, or nil.
+func (u *journalFailure) Err() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.err
 }
 
-// CannotRecord has the run begin no further step, and says so once: whoever restores its
+// RecordFailure has the run begin no further step, and says so once: whoever restores its
 // backup, or runs a restoration again, relies on the record.
-func (a *Operation) CannotRecord(err error) {
-	if a.Unrecorded.Add(err) {
+func (a *Operation) RecordFailure(err error) {
+	if a.JournalFailure.Record(err) {
 		a.Progress.Note(fmt.Sprintf("error: %s: no further step is started\n", escape.Short(err.Error(), 2000)))
 	}
 }

@@ -14,8 +14,8 @@ import (
 // MutatingOptions is what every command that changes something is told on its command
 // line: where to look, how to ask, and how to answer.
 type MutatingOptions struct {
-	Scan *ScanOptions
-	MutationFlags
+	Scan          *ScanOptions
+	Flags         MutationFlags
 	command       string // its name
 	Given         *pflag.FlagSet
 	args          []string
@@ -37,7 +37,7 @@ const workers = 64
 
 func (c *MutatingOptions) AddFlags(cmd *cobra.Command) {
 	c.Scan.AddReadingFlags(cmd.Flags())
-	c.MutationFlags.addFlags(cmd.Flags())
+	c.Flags.addFlags(cmd.Flags())
 	AddOutputFlags(cmd, &c.Output, c.Formats)
 }
 
@@ -47,10 +47,10 @@ func (c *MutatingOptions) Complete(cmd *cobra.Command, args []string) error {
 	if !c.Given.Changed("concurrency") {
 		c.writers = workers
 	}
-	if err := cmp.Or(c.Scan.Validate(), c.MutationFlags.validate()); err != nil {
+	if err := cmp.Or(c.Scan.Validate(), c.Flags.validate()); err != nil {
 		return err
 	}
-	if c.Scan.From != "" && c.DryRun != dryRunClient {
+	if c.Scan.From != "" && c.Flags.DryRun != dryRunClient {
 		return Usagef("--from works only with --dry-run=client")
 	}
 	c.Output = ChooseFormat(c.command, c.Output, c.Formats)
@@ -69,7 +69,7 @@ func (c *MutatingOptions) formatWriter() (func(kind string, value any, named []o
 	case "table":
 		return nil, nil
 	case jsonLines:
-		if c.DryRun == dryRunClient {
+		if c.Flags.DryRun == dryRunClient {
 			return nil, Usagef("-o jsonl cannot be combined with --dry-run=client")
 		}
 		return nil, nil

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -26,8 +25,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Planned is what one scan read, and the plan that was made from it.
-type Planned struct {
+// PlannedScan is what one scan read, and the plan that was made from it.
+type PlannedScan struct {
 	Cluster  *cluster.Cluster // nil where the scan came from a file
 	Snapshot *snapshot.Snapshot
 	Graph    *graph.Graph
@@ -36,14 +35,14 @@ type Planned struct {
 
 // PlanFunc makes a plan from what a scan read. It may read more about the objects
 // of the scan, and replace it by one that holds that.
-type PlanFunc func(context.Context, *Planned) error
+type PlanFunc func(context.Context, *PlannedScan) error
 
 // scanAndPlan scans the cluster and makes a plan of that.
-func (s *ScanOptions) scanAndPlan(ctx context.Context, scope ScopeFunc, make PlanFunc) (Planned, error) {
-	var p Planned
+func (s *ScanOptions) scanAndPlan(ctx context.Context, scope ScopeFunc, make PlanFunc) (PlannedScan, error) {
+	var p PlannedScan
 	var err error
 	if p.Snapshot, p.Cluster, err = s.Scan(ctx, scope); err != nil {
-		return Planned{}, err
+		return PlannedScan{}, err
 	}
 	p.Graph = graph.New(p.Snapshot)
 	return p, make(ctx, &p)
@@ -52,7 +51,7 @@ func (s *ScanOptions) scanAndPlan(ctx context.Context, scope ScopeFunc, make Pla
 // Operation is one plan on its way from the preview to the report.
 type Operation struct {
 	Options *MutatingOptions
-	Planned
+	Current PlannedScan
 	// Saved is the plan that is carried out, where that was saved before: only what
 	// nobody changed since is done. stale are its steps that hold no more, and
 	// newGaps what it did not know to be unread.
@@ -71,16 +70,16 @@ type Operation struct {
 	Replan PlanFunc
 	// ClusterUID identifies the cluster; empty: unknown, or not read yet.
 	ClusterUID types.UID
-	// Perform carries out the plan; nil: as planrun.Run does. The BackupWriter is nil
+	// Perform carries out the plan; nil: as execute.Run does. The Keeper is nil
 	// where nothing is saved.
-	Perform func(context.Context, *cluster.Writer, planrun.BackupWriter, planrun.Options) *execute.Report
+	Perform func(context.Context, *cluster.Writer, execute.BackupWriter, execute.Options) *execute.Report
 	// PlanRemaining makes the plan of what a run has left; nil: foresee does.
 	PlanRemaining PlanFunc
 	// SkipVerification has no scan follow the run: nobody waits for what it sets going.
 	SkipVerification bool
 
-	Progress   *progressLine // of the run under way
-	Unrecorded journalFailure
+	Progress       *progressLine // of the run under way
+	JournalFailure journalFailure
 }
 
 // Prepare scans the cluster and makes the plan; of a saved plan it is what is left
@@ -94,7 +93,7 @@ func (a *Operation) Prepare(ctx context.Context, make PlanFunc) error {
 		a.NewGaps = plan.NewGaps(a.Saved, now.Plan)
 		now.Plan, a.Stale = plan.Revalidate(a.Saved, now.Plan)
 	}
-	a.Planned = now
+	a.Current = now
 	return nil
 }
 
@@ -111,24 +110,24 @@ func (a *Operation) Run(ctx context.Context) error {
 		return ctx.Err()
 	}
 	switch {
-	case a.Options.DryRun == dryRunClient:
-		return exitFacts{dryRun: a.Options.DryRun, strict: a.Options.Scan.Strict, complete: a.Plan.CompleteButAccepted()}.code().OrNil()
-	case a.Options.Scan.Strict && !a.Plan.CompleteButAccepted():
+	case a.Options.Flags.DryRun == dryRunClient:
+		return exitFacts{dryRun: a.Options.Flags.DryRun, strict: a.Options.Scan.Strict, complete: a.Current.Plan.CompleteButAccepted()}.code().OrNil()
+	case a.Options.Scan.Strict && !a.Current.Plan.CompleteButAccepted():
 		return a.refuseIncomplete()
-	case a.Options.DryRun == dryRunServer:
+	case a.Options.Flags.DryRun == dryRunServer:
 		return a.dryRunServer(ctx)
 	case len(a.NewGaps) > 0:
 		return a.refuseNewGaps()
-	case len(a.Plan.Steps) == 0:
+	case len(a.Current.Plan.Steps) == 0:
 		return a.reportNothingToDo()
 	case len(refused) > 0:
 		return a.refuseRun(refused)
 	}
 	a.readClusterUID(ctx)
-	if err := a.Options.confirmPlan(ctx, a.Options.Scan.Streams, a.Plan); err != nil {
+	if err := a.Options.Flags.confirmPlan(ctx, a.Options.Scan.Streams, a.Current.Plan); err != nil {
 		return err
 	}
-	if a.Options.Prompts() { // reading takes time
+	if a.Options.Flags.Prompts() { // reading takes time
 		if err := a.PlanAgain(ctx); err != nil {
 			return err
 		}
@@ -140,14 +139,14 @@ func (a *Operation) Run(ctx context.Context) error {
 // refuses where it is another by then. What is carried out is the new one: it rests
 // on the objects as they are now.
 func (a *Operation) PlanAgain(ctx context.Context) error {
-	shown := a.Plan.Finalized().Digest // of a saved plan, that of what is left of it
+	shown := a.Current.Plan.Finalized().Digest // of a saved plan, that of what is left of it
 	if err := a.Prepare(ctx, a.Replan); err != nil {
 		return err
 	}
 	switch {
-	case a.Options.Scan.Strict && !a.Plan.CompleteButAccepted():
+	case a.Options.Scan.Strict && !a.Current.Plan.CompleteButAccepted():
 		return a.refuseIncomplete()
-	case a.Plan.Finalized().Digest != shown:
+	case a.Current.Plan.Finalized().Digest != shown:
 		return refuse(a.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+a.Options.rerunCommand())
 	}
 	return nil
@@ -173,27 +172,27 @@ func (a *Operation) newGapList() string {
 }
 
 func (a *Operation) warn() {
-	a.Options.Scan.WarnOfGaps(a.Snapshot)
-	if len(a.NewGaps) > 0 && !a.Options.Mutates() {
+	a.Options.Scan.WarnOfGaps(a.Current.Snapshot)
+	if len(a.NewGaps) > 0 && !a.Options.Flags.Mutates() {
 		fmt.Fprintln(a.Options.Scan.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+a.newGapList())
 	}
 	a.warnOfUnusedAcceptGaps()
-	if audit.SiblingsAtRisk(a.Snapshot.Server) && len(a.Plan.Steps) > 0 {
-		fmt.Fprintf(a.Options.Scan.Err, "warning: this server is %s: before 1.20 its garbage collector may also delete valid dependents of a bad reference's owner, which this plan does not predict\n", Quote(a.Snapshot.Server))
+	if audit.SiblingsAtRisk(a.Current.Snapshot.Server) && len(a.Current.Plan.Steps) > 0 {
+		fmt.Fprintf(a.Options.Scan.Err, "warning: this server is %s: before 1.20 its garbage collector may also delete valid dependents of a bad reference's owner, which this plan does not predict\n", Quote(a.Current.Snapshot.Server))
 	}
 }
 
 // outcome is that of a run which has done nothing yet.
 func (a *Operation) outcome() runOutcome {
-	return runOutcome{plan: a.Plan, stale: a.Stale, verification: verifiedNone, gaps: a.Plan.Gaps}
+	return runOutcome{plan: a.Current.Plan, stale: a.Stale, verification: verifiedNone, gaps: a.Current.Plan.Gaps}
 }
 
 // reportNothingToDo ends a run without a step. The scan of the plan is what proves
 // that nothing is left.
 func (a *Operation) reportNothingToDo() error {
 	o := a.outcome()
-	o.blocked, o.verification = a.Plan.Blocked, verifiedBy(a.Plan.CompleteButAccepted())
-	if !a.Plan.CompleteButAccepted() {
+	o.blocked, o.verification = a.Current.Plan.Blocked, verifiedBy(a.Current.Plan.CompleteButAccepted())
+	if !a.Current.Plan.CompleteButAccepted() {
 		fmt.Fprintln(a.Options.Scan.Err, "warning: the scan was incomplete, so there may be more to do than it could find")
 	}
 	return a.report(o)
@@ -202,7 +201,7 @@ func (a *Operation) reportNothingToDo() error {
 // dryRunServer sends every step to the server, which does none of them.
 func (a *Operation) dryRunServer(ctx context.Context) error {
 	o := a.outcome()
-	o.rehearsal, o.blocked = true, a.Plan.Blocked
+	o.rehearsal, o.blocked = true, a.Current.Plan.Blocked
 	o.done = a.execute(ctx, nil)
 	return a.report(o)
 }
@@ -223,13 +222,13 @@ func (a *Operation) apply(ctx context.Context) error {
 	begun := a.Options.Scan.Now()
 	o.done = a.execute(acting, keep)
 	o.took = a.Options.Scan.Now().Sub(begun)
-	o.unrecorded = a.Unrecorded.get() != nil
+	o.unrecorded = a.JournalFailure.Err() != nil
 	if err := keep.close(!o.done.Interrupted, a.Options.Scan.Now()); err != nil {
 		o.unrecorded = true
 		fmt.Fprintf(a.Options.Scan.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
 	}
-	if a.Plan.Mode == plan.Delete {
-		o.blocked = a.Plan.Refused() // a scan of what is left does not know what was asked for
+	if a.Current.Plan.Mode == plan.Delete {
+		o.blocked = a.Current.Plan.Refused() // a scan of what is left does not know what was asked for
 	}
 	o.timedOut = ctx.Err() == nil && o.done.Interrupted
 	if ctx.Err() == nil && !a.SkipVerification {
@@ -249,7 +248,7 @@ func (a *Operation) verify(ctx context.Context, o *runOutcome) {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		o.verification, o.blocked = verifiedFailed, a.Plan.Blocked
+		o.verification, o.blocked = verifiedFailed, a.Current.Plan.Blocked
 		fmt.Fprintf(a.Options.Scan.Err, "warning: the scan after the run failed, so what is left is not known: %s\n", escape.Short(err.Error(), 2000))
 		return
 	}
@@ -260,7 +259,7 @@ func (a *Operation) verify(ctx context.Context, o *runOutcome) {
 		o.due = remainingSteps(a.Saved, now.Plan)
 	}
 	if !now.Plan.CompleteButAccepted() {
-		if !slices.Equal(now.Plan.Gaps, a.Plan.Gaps) {
+		if !slices.Equal(now.Plan.Gaps, a.Current.Plan.Gaps) {
 			a.Options.Scan.WarnOfGaps(now.Snapshot)
 		}
 		fmt.Fprintln(a.Options.Scan.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")
@@ -271,44 +270,41 @@ func (a *Operation) verify(ctx context.Context, o *runOutcome) {
 }
 
 func (a *Operation) withRunTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if a.Options.runTimeout == 0 {
+	if a.Options.Flags.runTimeout == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, a.Options.runTimeout)
+	return context.WithTimeout(ctx, a.Options.Flags.runTimeout)
 }
 
 // execute carries out the plan and tells of it.
 func (a *Operation) execute(ctx context.Context, keep *runBackup) *execute.Report {
-	a.Progress = a.Options.Scan.progressOf(a.Plan)
+	a.Progress = a.Options.Scan.progressOf(a.Current.Plan)
 	defer a.Progress.clear()
-	o := planrun.Options{
-		Common: execute.Options{
-			Concurrency: cmp.Or(a.Options.writers, a.Options.Scan.concurrency), DryRun: a.Options.DryRun == dryRunServer,
-			OnEvent: a.onEvent(keep), Ready: a.Unrecorded.get,
-		},
-		RequireUnchanged: a.Saved != nil,
+	o := execute.Options{
+		Concurrency: cmp.Or(a.Options.writers, a.Options.Scan.concurrency), RequireUnchanged: a.Saved != nil, DryRun: a.Options.Flags.DryRun == dryRunServer,
+		OnEvent: a.onEvent(keep), Ready: a.JournalFailure.Err,
 	}
-	var saving planrun.BackupWriter
+	var saving execute.BackupWriter
 	if keep != nil {
 		saving = keep
 	}
-	writer := a.Cluster.Writer(a.Snapshot, o.Common.DryRun)
+	writer := a.Current.Cluster.Writer(a.Current.Snapshot, o.DryRun)
 	if a.Perform != nil {
 		return a.Perform(ctx, writer, saving, o)
 	}
-	return planrun.Run(ctx, a.Plan, a.Graph, writer, saving, o)
+	return execute.Run(ctx, a.Current.Plan, a.Current.Graph, writer, saving, o)
 }
 
 // remaining scans the cluster, and returns the plan of what is left to do, and what
 // is blocked: by that plan, and of what this run has set going.
-func (a *Operation) remaining(ctx context.Context) (Planned, []plan.Blocked, error) {
+func (a *Operation) remaining(ctx context.Context) (PlannedScan, []plan.Blocked, error) {
 	make := a.Replan
 	if a.PlanRemaining != nil {
 		make = a.PlanRemaining
 	}
 	now, err := a.Options.Scan.scanAndPlan(ctx, a.Scope, make)
 	if err != nil {
-		return Planned{}, nil, err
+		return PlannedScan{}, nil, err
 	}
 	known := graph.NewSet(now.Graph)
 	for _, b := range now.Plan.Blocked {
@@ -322,7 +318,7 @@ func (a *Operation) remaining(ctx context.Context) (Planned, []plan.Blocked, err
 func (a *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []plan.Blocked {
 	var out []plan.Blocked
 	for i, result := range done.Results {
-		s := &a.Plan.Steps[i]
+		s := &a.Current.Plan.Steps[i]
 		if s.Action != collector.ActionDelete || result.Status != event.Done {
 			continue
 		}
@@ -342,7 +338,7 @@ func (a *Operation) stillTerminating(g *graph.Graph, known graph.Set) []plan.Blo
 	judge := collector.NewJudge(g)
 	hindrances := audit.NewBlockers(judge, simulate.NewApplyModel(g, judge, a.AcceptedGaps))
 	var out []plan.Blocked
-	for _, o := range a.Plan.Outcomes {
+	for _, o := range a.Current.Plan.Outcomes {
 		n := g.Find(o.Object.UID)
 		if now := g.Object(n); now != nil && now.Terminating() && known.Add(n) {
 			by := hindrances.Of(n)

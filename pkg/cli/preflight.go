@@ -26,7 +26,7 @@ type refusal struct {
 // preflight warns of the rights that the plan needs and that the API server refuses, and
 // returns these. A server-side dry run finds out by itself.
 func (a *Operation) preflight(ctx context.Context) []refusal {
-	if a.Cluster == nil || a.Options.DryRun == dryRunServer || len(a.Plan.Steps) == 0 || a.Options.Scan.Strict && !a.Plan.CompleteButAccepted() {
+	if a.Current.Cluster == nil || a.Options.Flags.DryRun == dryRunServer || len(a.Current.Plan.Steps) == 0 || a.Options.Scan.Strict && !a.Current.Plan.CompleteButAccepted() {
 		return nil
 	}
 	var rights []cluster.Right
@@ -35,13 +35,13 @@ func (a *Operation) preflight(ctx context.Context) []refusal {
 	}
 	needed := len(rights)
 	var samples []*plan.Step
-	if a.Options.Mutates() && !a.LeavesRestToCollector { // else nobody changes references, or the cluster's own collector does
-		samples = a.Plan.PreflightSamples()
+	if a.Options.Flags.Mutates() && !a.LeavesRestToCollector { // else nobody changes references, or the cluster's own collector does
+		samples = a.Current.Plan.PreflightSamples()
 	}
 	for _, s := range samples {
 		rights = append(rights, cluster.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
 	}
-	grants := a.Cluster.ReviewAccess(ctx, a.Snapshot, rights)
+	grants := a.Current.Cluster.ReviewAccess(ctx, a.Current.Snapshot, rights)
 	var refused []refusal
 	var unknown []string
 	for i, r := range rights[:needed] {
@@ -66,10 +66,10 @@ func (a *Operation) preflight(ctx context.Context) []refusal {
 // needs returns the rights that a run of the plan uses.
 func (a *Operation) needs() []plan.Need {
 	var read []object.Identity
-	if saved := a.Plan.Saved(); !a.Options.NoBackup && len(saved) > 0 {
-		read = cluster.Singly(a.Snapshot, saved)
+	if saved := a.Current.Plan.Saved(); !a.Options.Flags.NoBackup && len(saved) > 0 {
+		read = cluster.Singly(a.Current.Snapshot, saved)
 	}
-	return a.Plan.Needs(a.LeavesRestToCollector, read)
+	return a.Current.Plan.Needs(a.LeavesRestToCollector, read)
 }
 
 // How many rights, and objects for each, are named.
@@ -93,7 +93,7 @@ func (a *Operation) warnOfRefusals(refused []refusal, unknown []string) {
 	if len(unknown) > 0 {
 		fmt.Fprintf(a.Options.Scan.Err, "warning: could not check all permissions before the run: %s\n", wording.List(unknown, 1))
 	}
-	if len(refused) > 0 && !a.Options.Mutates() {
+	if len(refused) > 0 && !a.Options.Flags.Mutates() {
 		fmt.Fprintf(a.Options.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
 	}
 }
@@ -109,14 +109,14 @@ func (a *Operation) refuseRun(refused []refusal) error {
 		}
 	}
 	of := map[string]reason.Reason{} // by step
-	for i := range a.Plan.Outcomes {
-		if o := &a.Plan.Outcomes[i]; o.Follows != "" && why[o.Object] != nil {
+	for i := range a.Current.Plan.Outcomes {
+		if o := &a.Current.Plan.Outcomes[i]; o.Follows != "" && why[o.Object] != nil {
 			of[o.Follows] = why[o.Object]
 		}
 	}
-	done := &execute.Report{Results: make([]execute.Result, len(a.Plan.Steps))}
-	for i := range a.Plan.Steps {
-		s := &a.Plan.Steps[i]
+	done := &execute.Report{Results: make([]execute.Result, len(a.Current.Plan.Steps))}
+	for i := range a.Current.Plan.Steps {
+		s := &a.Current.Plan.Steps[i]
 		because := why[s.Object.Identity]
 		if because == nil {
 			because = of[s.ID]

@@ -34,35 +34,35 @@ const mostShown = 1000
 func (a *Operation) preview() error {
 	out := a.Options.Scan.Out
 	switch {
-	case a.Options.writeDocument != nil && a.Options.DryRun == dryRunClient:
-		return a.Options.writeDocument(plan.Kind, a.Plan, planObjects(a.Plan))
+	case a.Options.writeDocument != nil && a.Options.Flags.DryRun == dryRunClient:
+		return a.Options.writeDocument(plan.Kind, a.Current.Plan, planObjects(a.Current.Plan))
 	case a.Options.ForPerson():
-	case a.Options.Prompts() && a.Options.Mutates():
+	case a.Options.Flags.Prompts() && a.Options.Flags.Mutates():
 		out = a.Options.Scan.Err
 	default:
 		return nil
 	}
-	if err := planview.Preview(out, a.Plan, mostShown, a.Options.Scan.Palette()); err != nil {
+	if err := planview.Preview(out, a.Current.Plan, mostShown, a.Options.Scan.Palette()); err != nil {
 		return err
 	}
-	if a.Plan.Mode == plan.Delete {
-		if sum := planview.DeletionSummary(a.Plan, a.Options.Scan.Palette()); sum != "" {
+	if a.Current.Plan.Mode == plan.Delete {
+		if sum := planview.DeletionSummary(a.Current.Plan, a.Options.Scan.Palette()); sum != "" {
 			a.Notes = append(a.Notes, sum)
 		}
 	}
-	a.Notes = append(a.Notes, planview.Lost(a.Plan, a.Options.Scan.Palette())...)
-	a.Notes = append(a.Notes, planview.Accepted(a.Plan, mostShown, a.Options.Scan.Palette())...)
+	a.Notes = append(a.Notes, planview.Lost(a.Current.Plan, a.Options.Scan.Palette())...)
+	a.Notes = append(a.Notes, planview.Accepted(a.Current.Plan, mostShown, a.Options.Scan.Palette())...)
 	for _, note := range a.Notes {
 		if _, err := fmt.Fprintln(out, note); err != nil {
 			return err
 		}
 	}
-	sum := planview.SummaryLine(a.Plan)
-	if a.Options.DryRun == dryRunClient {
-		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.Plan.Digest)
+	sum := planview.SummaryLine(a.Current.Plan)
+	if a.Options.Flags.DryRun == dryRunClient {
+		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.Current.Plan.Digest)
 	}
 	if n := len(a.Stale); n > 0 {
-		sum += fmt.Sprintf(" %d of %d steps of the saved plan are refused.", n, n+len(a.Plan.Steps))
+		sum += fmt.Sprintf(" %d of %d steps of the saved plan are refused.", n, n+len(a.Current.Plan.Steps))
 		results := make([]planview.Result, n)
 		stale := &plan.Plan{}
 		for i, s := range a.Stale {
@@ -75,8 +75,8 @@ func (a *Operation) preview() error {
 	if _, err := fmt.Fprintln(out, sum); err != nil {
 		return err
 	}
-	if a.Options.DryRun == dryRunClient && len(a.Plan.Steps) > 0 && a.Options.Scan.From == "" {
-		fmt.Fprintf(a.Options.Scan.Err, "Run exactly this plan: %s --confirm %s\n", a.Options.rerunCommand(), a.Plan.Digest)
+	if a.Options.Flags.DryRun == dryRunClient && len(a.Current.Plan.Steps) > 0 && a.Options.Scan.From == "" {
+		fmt.Fprintf(a.Options.Scan.Err, "Run exactly this plan: %s --confirm %s\n", a.Options.rerunCommand(), a.Current.Plan.Digest)
 	}
 	return nil
 }

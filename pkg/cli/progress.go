@@ -61,7 +61,7 @@ func (a *Operation) onEvent(k *runBackup) func(event.Event) {
 		}
 		if k != nil && e.Event == event.Ended {
 			if err := k.note(e, a.Options.Scan.Now()); err != nil {
-				a.CannotRecord(err)
+				a.RecordFailure(err)
 			}
 		}
 	}

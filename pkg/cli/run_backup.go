@@ -31,21 +31,21 @@ type runBackup struct {
 // newRunBackup opens a folder for what this run deletes; nil where nothing is to be
 // saved.
 func (a *Operation) newRunBackup() (*runBackup, error) {
-	if a.Options.NoBackup {
+	if a.Options.Flags.NoBackup {
 		return nil, nil
 	}
 	name, server, err := a.Options.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
 	}
-	root, err := a.Options.BackupRoot(name)
+	root, err := a.Options.Flags.BackupRoot(name)
 	if err != nil {
 		return nil, err
 	}
 	now := a.Options.Scan.Now().UTC()
 	folder, err := backup.Create(root, now.Format("2006-01-02T15-04-05Z"), backup.Header{
-		Tool: Release(), ClusterUID: string(a.ClusterUID), Server: server, ServerVersion: a.Snapshot.Server, Context: name,
-		Command: string(a.Plan.Mode), Digest: a.Plan.Digest, Started: now,
+		Tool: Release(), ClusterUID: string(a.ClusterUID), Server: server, ServerVersion: a.Current.Snapshot.Server, Context: name,
+		Command: string(a.Current.Plan.Mode), Digest: a.Current.Plan.Digest, Started: now,
 	})
 	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, WithHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")
@@ -54,14 +54,14 @@ func (a *Operation) newRunBackup() (*runBackup, error) {
 		return nil, err
 	}
 	var encoded bytes.Buffer
-	err = EscapeJSON(a.Plan.Finalized().Save)(&encoded)
+	err = EscapeJSON(a.Current.Plan.Finalized().Save)(&encoded)
 	if err == nil {
 		err = folder.SavePlan(encoded.Bytes())
 	}
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return &runBackup{a.Cluster, a.Snapshot, folder}, nil
+	return &runBackup{a.Current.Cluster, a.Current.Snapshot, folder}, nil
 }
 
 // Write implements planrun.BackupWriter.

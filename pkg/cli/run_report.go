@@ -15,7 +15,7 @@ import (
 // report says how the run ended, and answers its exit code.
 func (a *Operation) report(o runOutcome) error {
 	r := o.result()
-	code := o.ending(r, a.Options.DryRun, a.Options.Scan.Strict).code()
+	code := o.ending(r, a.Options.Flags.DryRun, a.Options.Scan.Strict).code()
 	if err := a.writeResult(&o, r); err != nil { // said here, since the run is over all the same
 		fmt.Fprintf(a.Options.Scan.Err, "error: write the result: %s\n", escape.Short(err.Error(), 2000))
 		code = ExitUsage
@@ -117,7 +117,7 @@ func (a *Operation) verificationLine(o *runOutcome, r *result) string {
 func (a *Operation) printInterrupted(o *runOutcome, r *result) {
 	switch {
 	case o.timedOut:
-		fmt.Fprintf(a.Options.Scan.Err, "error: not finished within --timeout %s%s; %s\n", a.Options.runTimeout, stillThere(r), a.nextCommand(o))
+		fmt.Fprintf(a.Options.Scan.Err, "error: not finished within --timeout %s%s; %s\n", a.Options.Flags.runTimeout, stillThere(r), a.nextCommand(o))
 	case o.interrupted() && o.rehearsal:
 		fmt.Fprintln(a.Options.Scan.Err, "interrupted: nothing was changed")
 	case o.interrupted():

@@ -119,14 +119,14 @@ func (f *collectFlags) run(ctx context.Context) error {
 		Scope: f.options.Scan.Everything(cluster.Scope{Running: true}), // or all of one namespace, and whatever may depend on it
 	}
 	a.PlanAccepting = func(accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-		return f.planPassAccepting(a.Graph, accepted)
+		return f.planPassAccepting(a.Current.Graph, accepted)
 	}
 	if err := a.Prepare(ctx, f.planPass); err != nil {
 		return err
 	}
-	if a.Cluster != nil && (f.planOut != "" || saved != nil && saved.ClusterUID != "") {
+	if a.Current.Cluster != nil && (f.planOut != "" || saved != nil && saved.ClusterUID != "") {
 		var err error
-		if a.ClusterUID, err = a.Cluster.UID(ctx); err != nil && ctx.Err() == nil {
+		if a.ClusterUID, err = a.Current.Cluster.UID(ctx); err != nil && ctx.Err() == nil {
 			fmt.Fprintf(f.options.Scan.Err, "warning: cannot identify this cluster, so the plan is neither checked against it nor bound to it: %s\n", escape.Short(err.Error(), 2000))
 		}
 	}
@@ -136,7 +136,7 @@ func (f *collectFlags) run(ctx context.Context) error {
 		}
 	}
 	if f.planOut != "" {
-		record := *a.Plan
+		record := *a.Current.Plan
 		record.ClusterUID = string(a.ClusterUID)
 		if err := cli.ReplaceFile(f.planOut, cli.PrivateFile, cli.EscapeJSON(record.Save)); err != nil {
 			return fmt.Errorf("write plan: %w", err)
@@ -146,7 +146,7 @@ func (f *collectFlags) run(ctx context.Context) error {
 }
 
 // planPass makes the plan of a pass over what was seen.
-func (f *collectFlags) planPass(_ context.Context, p *cli.Planned) (err error) {
+func (f *collectFlags) planPass(_ context.Context, p *cli.PlannedScan) (err error) {
 	p.Plan, err = f.planPassAccepting(p.Graph, f.gaps.Accepted())
 	return err
 }

@@ -95,7 +95,7 @@ func TestWhatWasConfirmedAtThePromptIsPlannedAgainBeforeItIsDone(t *testing.T) {
 		if err := a.PlanAgain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := a.Plan.Steps[0].Object.ResourceVersion; got != "2" {
+		if got := a.Current.Plan.Steps[0].Object.ResourceVersion; got != "2" {
 			t.Errorf("the deletion is bound to resourceVersion %s", got)
 		}
 	})
@@ -108,14 +108,14 @@ func TestWhatWasConfirmedAtThePromptIsPlannedAgainBeforeItIsDone(t *testing.T) {
 		if err := a.Prepare(t.Context(), f.planPass); err != nil {
 			t.Fatal(err)
 		}
-		saved := a.Plan
+		saved := a.Current.Plan
 		a = &cli.Operation{Options: f.options, Replan: f.planPass, Scope: f.options.Scan.Everything(cluster.Scope{}), Saved: saved}
 		writes(scan(doomed, inside, at("2", stale)))
 		if err := a.Prepare(t.Context(), f.planPass); err != nil {
 			t.Fatal(err)
 		}
-		if len(a.Stale) != 1 || len(a.Plan.Steps) != 1 {
-			t.Fatalf("%d steps are refused, and %d left", len(a.Stale), len(a.Plan.Steps))
+		if len(a.Stale) != 1 || len(a.Current.Plan.Steps) != 1 {
+			t.Fatalf("%d steps are refused, and %d left", len(a.Stale), len(a.Current.Plan.Steps))
 		}
 		if err := a.PlanAgain(t.Context()); err != nil {
 			t.Errorf("nothing changed since the preview: %v, %s", err, errs)
@@ -141,7 +141,7 @@ func TestASavedPlanIsRefusedWhereTheScanReadsLess(t *testing.T) {
 	for name, c := range map[string]struct {
 		saved *plan.Plan
 		want  int
-	}{"of a complete scan": {a.Plan, 1}, "of one with the same gap": {&plan.Plan{Gaps: scan.Gaps}, 0}} {
+	}{"of a complete scan": {a.Current.Plan, 1}, "of one with the same gap": {&plan.Plan{Gaps: scan.Gaps}, 0}} {
 		later := &cli.Operation{Options: f.options, Replan: f.planPass, Scope: f.options.Scan.Everything(cluster.Scope{}), Saved: c.saved}
 		if err := later.Prepare(t.Context(), f.planPass); err != nil {
 			t.Fatal(err)
@@ -152,8 +152,8 @@ func TestASavedPlanIsRefusedWhereTheScanReadsLess(t *testing.T) {
 		if c.want == 0 {
 			continue
 		}
-		later.Options.DryRun = cli.DryRunNone
-		later.Options.Yes, later.Options.Output = true, "json"
+		later.Options.Flags.DryRun = cli.DryRunNone
+		later.Options.Flags.Yes, later.Options.Output = true, "json"
 		if err := later.Run(t.Context()); !errors.Is(err, cli.ExitError(cli.ExitUnconfirmed)) {
 			t.Errorf("%s: it ends with %v; it says %s", name, err, errs)
 		}

@@ -123,7 +123,7 @@ func (f *deleteFlags) policy() metav1.DeletionPropagation {
 func (f *deleteFlags) run(ctx context.Context, c *selection) error {
 	var targets []graph.Node
 	foresee := func(missing bool) cli.PlanFunc {
-		return func(ctx context.Context, p *cli.Planned) (err error) {
+		return func(ctx context.Context, p *cli.PlannedScan) (err error) {
 			if targets, err = f.findTargets(p.Graph, c, missing); err != nil {
 				return err
 			}
@@ -137,10 +137,10 @@ func (f *deleteFlags) run(ctx context.Context, c *selection) error {
 		return err
 	}
 	a.PlanAccepting = func(accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-		return f.buildPlan(a.Graph, targets, accepted), nil
+		return f.buildPlan(a.Current.Graph, targets, accepted), nil
 	}
-	a.Notes = f.defaults(a.Graph, targets)
-	if !a.Plan.Complete {
+	a.Notes = f.defaults(a.Current.Graph, targets)
+	if !a.Current.Plan.Complete {
 		a.Notes = append(a.Notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
 	}
 	a.Perform, a.PlanRemaining, a.SkipVerification = f.perform(a), f.planRemaining(a), !f.clientSide && !f.wait

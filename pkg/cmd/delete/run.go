@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -22,7 +21,7 @@ import (
 
 // planDeletion makes the plan of a deletion: by the cluster's own collector, or by us.
 // Where claims go, it first asks which Pods use them.
-func (f *deleteFlags) planDeletion(ctx context.Context, p *cli.Planned, targets []graph.Node) error {
+func (f *deleteFlags) planDeletion(ctx context.Context, p *cli.PlannedScan, targets []graph.Node) error {
 	p.Plan = f.buildPlan(p.Graph, targets, f.gaps.Accepted())
 	guarded := p.Plan.Guarded()
 	if p.Cluster == nil || len(guarded) == 0 {
@@ -71,20 +70,20 @@ func (f *deleteFlags) defaults(g *graph.Graph, targets []graph.Node) []string {
 
 // perform deletes what was asked for, and watches the cluster's own collector do
 // the rest; or does all of it.
-func (f *deleteFlags) perform(a *cli.Operation) func(context.Context, *cluster.Writer, planrun.BackupWriter, planrun.Options) *execute.Report {
-	return func(ctx context.Context, w *cluster.Writer, k planrun.BackupWriter, o planrun.Options) *execute.Report {
+func (f *deleteFlags) perform(a *cli.Operation) func(context.Context, *cluster.Writer, execute.BackupWriter, execute.Options) *execute.Report {
+	return func(ctx context.Context, w *cluster.Writer, k execute.BackupWriter, o execute.Options) *execute.Report {
 		o.RequestedOnly = !f.clientSide
-		if o.RequestedOnly && f.wait && !o.Common.DryRun {
+		if o.RequestedOnly && f.wait && !o.DryRun {
 			o.Watcher = w
 			dog := cli.StartWatchdog(ctx, a.ExplainStall)
 			defer dog.Stop()
-			tell := o.Common.OnEvent
-			o.Common.OnEvent = func(e event.Event) {
+			tell := o.OnEvent
+			o.OnEvent = func(e event.Event) {
 				dog.Observe(e)
 				tell(e)
 			}
 		}
-		return planrun.Run(ctx, a.Plan, a.Graph, w, k, o)
+		return execute.Run(ctx, a.Current.Plan, a.Current.Graph, w, k, o)
 	}
 }
 
@@ -92,10 +91,10 @@ func (f *deleteFlags) perform(a *cli.Operation) func(context.Context, *cluster.W
 // plan touches. Where that is this run, it has yet to deal with what came to depend on
 // them meanwhile, too; the cluster's own will come to that by itself.
 func (f *deleteFlags) planRemaining(a *cli.Operation) cli.PlanFunc {
-	return func(_ context.Context, p *cli.Planned) error {
+	return func(_ context.Context, p *cli.PlannedScan) error {
 		of, about := graph.NewSet(p.Graph), graph.NewSet(p.Graph)
 		var gone []graph.Node
-		for _, o := range a.Plan.Outcomes {
+		for _, o := range a.Current.Plan.Outcomes {
 			n := p.Graph.Find(o.Object.UID)
 			of.Add(n)
 			if o.State != plan.Changed {

@@ -108,7 +108,7 @@ const chooseFix = "auto"
 
 func (f *repairFlags) run(ctx context.Context, asked *selection) error {
 	foresee := func(first bool) cli.PlanFunc {
-		return func(_ context.Context, p *cli.Planned) (err error) {
+		return func(_ context.Context, p *cli.PlannedScan) (err error) {
 			p.Plan, err = asked.plan(p.Graph, first)
 			return err
 		}

@@ -23,7 +23,7 @@ func (f *restoreFlags) backupsHere() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return f.options.BackupRoot(name)
+	return f.options.Flags.BackupRoot(name)
 }
 
 // list names the backups of the context at hand.

@@ -70,7 +70,7 @@ kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`)
 	}
 	flags := cmd.Flags()
 	f.options.Scan.AddReadingFlags(flags)
-	f.options.AddConfirmFlags(flags)
+	f.options.Flags.AddConfirmFlags(flags)
 	flags.BoolVar(&f.exact, "exact", false, "restore every reference as it was, even if the garbage collector will delete the object because of it")
 	flags.BoolVar(&f.elsewhere, "to-another-cluster", false, "restore a backup of another cluster to this one")
 	cli.AddOutputFlags(cmd, &f.options.Output, f.options.Formats)
@@ -86,7 +86,7 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 	if slices.ContainsFunc(wanted, func(t cli.Target) bool { return t.Name == "" }) {
 		return cli.Usagef("name each object of the backup as TYPE/NAME")
 	}
-	f.options.NoBackup = true // nothing is deleted
+	f.options.Flags.NoBackup = true // nothing is deleted
 	saved, err := f.open(name)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 		return err
 	}
 	r := &restoreRun{flags: f, saved: saved, made: map[types.UID]types.UID{}}
-	if f.options.Mutates() {
+	if f.options.Flags.Mutates() {
 		if r.journal, err = saved.Journal(); err != nil {
 			return err
 		}

@@ -14,8 +14,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
@@ -54,15 +52,15 @@ func (r *restoreRun) run(ctx context.Context, wanted []cli.Target) error {
 		return err
 	}
 	r.warnOfExact()
-	r.cannotRecord = a.CannotRecord
-	a.Perform = func(ctx context.Context, _ *cluster.Writer, _ planrun.BackupWriter, o planrun.Options) *execute.Report {
-		future := *a.Snapshot
-		future.Types = slices.Concat(a.Snapshot.Types, r.of.Types)
-		if !o.Common.DryRun {
-			o.Common.OnEvent = r.noting(o.Common.OnEvent)
+	r.cannotRecord = a.RecordFailure
+	a.Perform = func(ctx context.Context, _ *cluster.Writer, _ execute.BackupWriter, o execute.Options) *execute.Report {
+		future := *a.Current.Snapshot
+		future.Types = slices.Concat(a.Current.Snapshot.Types, r.of.Types)
+		if !o.DryRun {
+			o.OnEvent = r.noting(o.OnEvent)
 		}
-		report := recreate.Run(ctx, r.of, a.Cluster.Writer(&future, o.Common.DryRun).Creator(r.maker), r, o.Common)
-		if err := r.closeJournal(); err != nil && a.Unrecorded.Add(err) {
+		report := execute.Restore(ctx, r.of, a.Current.Cluster.Writer(&future, o.DryRun).Creator(r.maker), r, o)
+		if err := r.closeJournal(); err != nil && a.JournalFailure.Record(err) {
 			a.Progress.Note(fmt.Sprintf("error: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000)))
 		}
 		return report
@@ -74,7 +72,7 @@ func (r *restoreRun) run(ctx context.Context, wanted []cli.Target) error {
 }
 
 // plan makes the plan of the restoration.
-func (r *restoreRun) plan(ctx context.Context, p *cli.Planned) error {
+func (r *restoreRun) plan(ctx context.Context, p *cli.PlannedScan) error {
 	if p.Cluster != nil {
 		if err := r.recognise(ctx, p.Cluster, p.Snapshot); err != nil {
 			return err
@@ -87,7 +85,7 @@ func (r *restoreRun) plan(ctx context.Context, p *cli.Planned) error {
 
 // remaining makes the plan of what a restoration would do after this one. What this
 // one made counts as being there, as everything of its name does.
-func (r *restoreRun) remaining(_ context.Context, p *cli.Planned) error {
+func (r *restoreRun) remaining(_ context.Context, p *cli.PlannedScan) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	input := r.input
