@@ -14,27 +14,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// GapFlags is the flag by which a person accepts that something could not be read.
-type GapFlags struct{ names []string }
-
-func (a *GapFlags) AddFlags(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&a.names, "accept-gap", nil, "proceed although this type (RESOURCE or RESOURCE.GROUP) or API group could not be read; dependents and namespace contents of that type are then unknown")
+// AddAcceptGapFlag adds the flag by which the user accepts that something could not be
+// read.
+func (o *MutatingOptions) AddAcceptGapFlag(flags *pflag.FlagSet) {
+	flags.StringSliceVar((*[]string)(&o.AcceptedGaps), "accept-gap", nil, "proceed although this type (RESOURCE or RESOURCE.GROUP) or API group could not be read; dependents and namespace contents of that type are then unknown")
 }
 
-func (a *GapFlags) Validate() error {
-	if slices.ContainsFunc(a.names, func(word string) bool { return word == "" || strings.ContainsAny(word, "*/ ") }) {
-		return Usagef("--accept-gap %s: name a type as RESOURCE or RESOURCE.GROUP, or an API group, as the warning does", Quote(strings.Join(a.names, ",")))
+func (o *MutatingOptions) validateAcceptedGaps() error {
+	if slices.ContainsFunc(o.AcceptedGaps, func(name string) bool { return name == "" || strings.ContainsAny(name, "*/ ") }) {
+		return Usagef("--accept-gap %s: name a type as RESOURCE or RESOURCE.GROUP, or an API group, as the warning does", Quote(strings.Join(o.AcceptedGaps, ",")))
 	}
 	return nil
 }
 
-func (a *GapFlags) Accepted() snapshot.AcceptedGaps { return a.names }
-
-// warnOfUnusedAcceptGaps names the words that accept nothing.
-func (a *Operation) warnOfUnusedAcceptGaps() {
-	for _, word := range a.AcceptedGaps {
-		if !slices.Contains(a.Current.Plan.AcceptedGaps, word) {
-			fmt.Fprintf(a.Options.Scan.Err, "warning: --accept-gap %s has no effect: no gap with that name blocks this plan\n", escape.Short(word, 200))
+func (op *Operation) warnOfUnusedAcceptGaps() {
+	for _, name := range op.Options.AcceptedGaps {
+		if !slices.Contains(op.Current.Plan.AcceptedGaps, name) {
+			fmt.Fprintf(op.Options.Scan.Err, "warning: --accept-gap %s has no effect: no gap with that name blocks this plan\n", escape.Short(name, 200))
 		}
 	}
 }
@@ -42,30 +38,25 @@ func (a *Operation) warnOfUnusedAcceptGaps() {
 // maxHintedObjects is how many objects a hint names.
 const maxHintedObjects = 5
 
-// hintAcceptGap says which gaps would have to be accepted for what is blocked to proceed, and
-// what would.
-func (a *Operation) hintAcceptGap() error {
-	if a.PlanAccepting == nil || len(a.Current.Plan.Blocked) == 0 {
+// hintAcceptGap names the gaps that the user would have to accept for blocked objects to
+// be processed, and these objects.
+func (op *Operation) hintAcceptGap() error {
+	if len(op.Current.Plan.Blocked) == 0 {
 		return nil
 	}
-	words := plan.AcceptableGaps(a.Current.Graph, a.Current.Plan)
-	if len(words) == 0 {
+	names := plan.AcceptableGaps(op.Current.Graph, op.Current.Plan)
+	if len(names) == 0 {
 		return nil
 	}
-	supposed, err := a.PlanAccepting(slices.Concat(a.AcceptedGaps, words))
+	accepting, err := op.Command.PlanAccepting(&op.Current, slices.Concat(op.Options.AcceptedGaps, names))
 	if err != nil {
 		return err
 	}
 	var needed snapshot.AcceptedGaps
 	var proceeding []string
 	known := map[object.Identity]bool{}
-	for _, s := range supposed.Steps {
-		var more snapshot.AcceptedGaps
-		for _, word := range s.AcceptedGaps {
-			if slices.Contains(words, word) {
-				more = append(more, word)
-			}
-		}
+	for _, s := range accepting.Steps {
+		more := slices.DeleteFunc(slices.Clone(s.AcceptedGaps), func(name string) bool { return !slices.Contains(names, name) })
 		if len(more) == 0 {
 			continue
 		}
@@ -80,10 +71,10 @@ func (a *Operation) hintAcceptGap() error {
 	}
 	slices.Sort(needed)
 	var flags []string
-	for _, word := range slices.Compact(needed) {
-		flags = append(flags, "--accept-gap "+escape.Short(word, 200))
+	for _, name := range slices.Compact(needed) {
+		flags = append(flags, "--accept-gap "+escape.Short(name, 200))
 	}
-	_, err = fmt.Fprintf(a.Options.Scan.Err, "hint: with %s, %s would be processed although related objects may be unread: %s\n",
+	_, err = fmt.Fprintf(op.Options.Scan.Err, "hint: with %s, %s would be processed although related objects may be unread: %s\n",
 		strings.Join(flags, " "), wording.Count(len(proceeding), "more object"), wording.List(proceeding, maxHintedObjects))
 	return err
 }

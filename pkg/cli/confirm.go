@@ -12,27 +12,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// warnOfDeletions names one by one what nobody should delete without having read it.
-func (a *MutationFlags) warnOfDeletions(s Streams, names []string) {
-	if len(names) > 0 {
-		fmt.Fprintln(s.Err, "The deletion includes:")
+// confirmPlan asks whether to carry out the plan that was shown, unless flags answer that.
+// The error is an ExitError if it was not confirmed.
+func (f *MutationFlags) confirmPlan(ctx context.Context, s Streams, p *plan.Plan) error {
+	if names := planview.Alarming(p); len(names) > 0 {
+		fmt.Fprintln(s.Err, "The deletion includes:\n  "+strings.Join(names, "\n  "))
 	}
-	for _, name := range names {
-		fmt.Fprintln(s.Err, "  "+name)
-	}
-}
-
-// confirmPlan asks whether to carry out the plan that was shown. The error is a
-// status where it is not to be.
-func (a *MutationFlags) confirmPlan(ctx context.Context, s Streams, p *plan.Plan) error {
-	a.warnOfDeletions(s, planview.Alarming(p))
 	switch {
-	case a.confirm != "" && a.confirm != p.Digest:
-		return refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, a.confirm), "preview the plan again, and confirm its digest")
-	case !a.Prompts() && p.Losses() > a.maxDeletes:
-		return refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", wording.Count(p.Losses(), "object"), a.maxDeletes),
+	case f.confirm != "" && f.confirm != p.Digest:
+		return refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest, f.confirm), "preview the plan again, and confirm its digest")
+	case !f.Prompts() && p.Losses() > f.maxDeletes:
+		return refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan deletes %s, more than --max-deletes allows (%d)", wording.Count(p.Losses(), "object"), f.maxDeletes),
 			fmt.Sprintf("to allow it, use --max-deletes %d", p.Losses()))
-	case !a.Prompts():
+	case !f.Prompts():
 		return nil
 	case !s.InTerm:
 		return refuse(s, ExitUnconfirmed, "not confirmed: standard input is not a terminal", "use --yes, or --confirm "+p.Digest)
@@ -40,8 +32,8 @@ func (a *MutationFlags) confirmPlan(ctx context.Context, s Streams, p *plan.Plan
 	return ask(ctx, s, p)
 }
 
-// question demands the number of objects to delete, which nobody types by
-// accident, or a yes where none is deleted.
+// question returns the prompt and the answer that confirms: the number of objects to
+// delete, which nobody types by accident, or yes if none is deleted.
 func question(p *plan.Plan) (prompt, want string) {
 	switch p.Mode {
 	case plan.Repair:
@@ -61,7 +53,7 @@ func question(p *plan.Plan) (prompt, want string) {
 	return fmt.Sprintf("Change %s, delete none? Type yes: ", wording.Count(changes, "object")), "yes"
 }
 
-// changed counts what a pass changes besides, and what a deletion leaves changed.
+// changed counts the objects that the plan changes and does not delete.
 func changed(p *plan.Plan) int {
 	if p.Mode == plan.Collect {
 		return len(p.Steps) - p.Summary.Delete
@@ -80,7 +72,7 @@ func ask(ctx context.Context, s Streams, p *plan.Plan) error {
 	fmt.Fprint(s.Err, prompt)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(s.In).ReadString('\n') // an end of the input is no yes
+		line, _ := bufio.NewReader(s.In).ReadString('\n') // the end of the input does not confirm
 		answer <- strings.TrimSpace(line)
 	}()
 	select {
@@ -93,13 +85,4 @@ func ask(ctx context.Context, s Streams, p *plan.Plan) error {
 		}
 		return refuse(s, ExitUnconfirmed, "not confirmed: nothing was changed", "")
 	}
-}
-
-// refuse says why nothing is done.
-func refuse(s Streams, code ExitError, why, hint string) error {
-	fmt.Fprintln(s.Err, "error: "+why)
-	if hint != "" {
-		fmt.Fprintln(s.Err, "hint: "+hint)
-	}
-	return code
 }

@@ -1,13 +1,15 @@
-// Package cli is the command line: a file per command, and what they share.
+// Package cli is what the commands share. Its files, in the order in which a command uses
+// them:
 //
-// A command turns flags into options, options into one look (at a cluster or a
-// file), and hands what it saw to the pure packages and the printers. It owns
-// every decision about flags, prompts, exit codes and streams, and none about
-// garbage: those are collector's.
+//   - command_line.go, errors.go, exit_codes.go: run a command line and return its exit code
+//   - scan_options.go, targets.go, manifests.go: what to scan, and which objects are meant
+//   - output_options.go, warnings.go: how results are written
+//   - mutating_options.go, mutation_flags.go, accept_gap.go: flags of commands that change something
+//   - operation.go: a plan from the preview to the report; then preview.go, preflight.go,
+//     confirm.go, run_backup.go, progress.go, verify.go, outcome.go, run_report.go
+//   - complete.go, complete_targets.go: completion
 //
-// Standard output carries the answer and nothing else; warnings, errors,
-// progress and hints go to standard error, progress only where that is a
-// terminal. Everything that came from a cluster or a file is escaped on its way
-// out. Nothing here reads os.Args, os.Stdout or the environment: Main is given
-// them, so that a test runs the very program.
+// Standard output carries the result and nothing else. Everything that comes from a
+// cluster or a file is escaped before it is printed. Nothing here reads os.Args, os.Stdout
+// or the environment: they are Streams and arguments, so that tests run commands in-process.
 package cli

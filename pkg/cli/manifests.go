@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/manifest"
@@ -13,26 +13,32 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// ManifestFlags are files that name objects: what -f, -R and -k say, as to kubectl.
-type ManifestFlags struct{ manifest.Files }
+// ManifestFlags are kubectl's -f, -R and -k: files that name objects.
+type ManifestFlags struct{ files manifest.Files }
 
-func (m *ManifestFlags) AddFlags(flags *pflag.FlagSet) {
-	flags.StringSliceVarP(&m.Names, "filename", "f", nil, "delete the objects in these files, folders or URLs; - is standard input")
-	flags.BoolVarP(&m.Recursive, "recursive", "R", false, "process the folders of -f recursively")
-	flags.StringVarP(&m.Kustomize, "kustomize", "k", "", "delete the objects of this kustomization; cannot be combined with -f")
+func (f *ManifestFlags) AddFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&f.files.Names, "filename", "f", nil, "delete the objects in these files, folders or URLs; - is standard input")
+	flags.BoolVarP(&f.files.Recursive, "recursive", "R", false, "process the folders of -f recursively")
+	flags.StringVarP(&f.files.Kustomize, "kustomize", "k", "", "delete the objects of this kustomization; cannot be combined with -f")
+	CompleteFlag(cmd, "filename", CompleteDocuments)
+	CompleteFlag(cmd, "kustomize", CompleteFolders)
 }
 
-// ReadObjects answers what the files hold, in their order.
-func (m *ManifestFlags) ReadObjects(ctx context.Context, stdin io.Reader) ([]object.Identity, error) {
+// Any reports whether any of the flags is given.
+func (f *ManifestFlags) Any() bool { return f.files.Any() }
+
+// ReadObjects returns the objects that the files contain, in their order.
+func (f *ManifestFlags) ReadObjects(ctx context.Context, stdin io.Reader) ([]object.Identity, error) {
 	switch {
-	case !m.Any():
+	case !f.Any():
 		return nil, nil
-	case len(m.Names) > 0 && m.Kustomize != "":
+	case len(f.files.Names) > 0 && f.files.Kustomize != "":
 		return nil, Usagef("-f cannot be combined with -k")
-	case m.Recursive && m.Kustomize != "":
+	case f.files.Recursive && f.files.Kustomize != "":
 		return nil, Usagef("-R cannot be combined with -k")
 	}
-	named, err := m.Read(ctx, stdin)
+	named, err := f.files.Read(ctx, stdin)
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
@@ -49,9 +55,9 @@ func (m *ManifestFlags) ReadObjects(ctx context.Context, stdin io.Reader) ([]obj
 	return out, nil
 }
 
-// FindManifest adds what a manifest names, which without a namespace of its own is in
-// the one at hand; bound says that it must be in that one. A manifest with a UID
-// means that very object.
+// FindManifest adds the object that a manifest names to into. Without a namespace of its
+// own it is in the given one; bound means that it must be. A manifest with a UID names
+// only the object that has it.
 func FindManifest(g *graph.Graph, m object.Identity, namespace string, bound bool, into graph.Set) error {
 	mapping, ok := g.View().Map(m.APIVersion, m.Kind)
 	if !ok || !mapping.Served {
@@ -63,9 +69,9 @@ func FindManifest(g *graph.Graph, m object.Identity, namespace string, bound boo
 		}
 		namespace = m.Namespace
 	}
-	of := Target{Word: m.Kind, Name: m.Name, Type: mapping.Type}
+	t := Target{Word: m.Kind, Name: m.Name, Type: mapping.Type}
 	found := graph.NewSet(g)
-	if err := FindTargets(g, []Target{of}, namespace, found); err != nil {
+	if err := FindTargets(g, []Target{t}, namespace, found); err != nil {
 		return err
 	}
 	for _, n := range found.Nodes() {

@@ -2,86 +2,80 @@ package cli
 
 import (
 	"cmp"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// MutatingOptions is what every command that changes something is told on its command
-// line: where to look, how to ask, and how to answer.
+// MutatingOptions are the options of every command that changes something.
 type MutatingOptions struct {
-	Scan          *ScanOptions
-	Flags         MutationFlags
-	command       string // its name
-	Given         *pflag.FlagSet
+	Scan         *ScanOptions
+	Flags        MutationFlags
+	Output       *OutputFlags
+	AcceptedGaps snapshot.AcceptedGaps // of --accept-gap
+
+	command       string         // its name
+	given         *pflag.FlagSet // the command line, for rerunCommand
 	args          []string
-	writers       int // how many writes are in flight; 0: as --concurrency says
-	Output        string
-	Formats       *structured.Flags
-	writeDocument func(kind string, value any, named []object.Identity) error // nil where the answer is for a person, or lines
+	writers       int            // how many writes are in flight; 0: as --concurrency says
+	writeDocument DocumentWriter // nil for table and jsonl
 }
 
-func NewMutatingOptions(command string, from *ScanOptions) *MutatingOptions {
-	return &MutatingOptions{Scan: from, command: command, Formats: structured.NewFlags(os.ReadFile)}
-}
-
-// workers is how many writes are in flight unless --concurrency says otherwise.
-// The collector has 20 (--concurrent-gc-syncs); with more, a server spends less on each
-// (docs/performance-acting.md), and what is too much for it, it queues or refuses
-// until later.
-const workers = 64
-
-func (c *MutatingOptions) AddFlags(cmd *cobra.Command) {
-	c.Scan.AddReadingFlags(cmd.Flags())
-	c.Flags.addFlags(cmd.Flags())
-	AddOutputFlags(cmd, &c.Output, c.Formats)
-}
-
-// Complete takes over what was given, before anything is asked of a cluster.
-func (c *MutatingOptions) Complete(cmd *cobra.Command, args []string) error {
-	c.Given, c.args = cmd.Flags(), args
-	if !c.Given.Changed("concurrency") {
-		c.writers = workers
-	}
-	if err := cmp.Or(c.Scan.Validate(), c.Flags.validate()); err != nil {
-		return err
-	}
-	if c.Scan.From != "" && c.Flags.DryRun != dryRunClient {
-		return Usagef("--from works only with --dry-run=client")
-	}
-	c.Output = ChooseFormat(c.command, c.Output, c.Formats)
-	var err error
-	c.writeDocument, err = c.formatWriter()
-	return err
-}
-
-// jsonLines is the format in which events are told as they happen.
+// jsonLines is the format in which events are written as they happen.
 const jsonLines = "jsonl"
 
-// formatWriter chooses how the answer is written; nil where it is for a person, or told
-// line by line.
-func (c *MutatingOptions) formatWriter() (func(kind string, value any, named []object.Identity) error, error) {
-	switch c.Output {
-	case "table":
-		return nil, nil
-	case jsonLines:
-		if c.Flags.DryRun == dryRunClient {
-			return nil, Usagef("-o jsonl cannot be combined with --dry-run=client")
-		}
-		return nil, nil
-	}
-	format, err := c.Formats.ToPrinter(c.Output, OwnFormats[c.command]...)
-	if err != nil {
-		return nil, &UsageError{Err: err}
-	}
-	return func(kind string, value any, named []object.Identity) error {
-		return format.Print(c.Scan.Out, structured.NewDocument(kind, value, named...), c.Scan.OutTerm)
-	}, nil
+func NewMutatingOptions(command string, scan *ScanOptions) *MutatingOptions {
+	return &MutatingOptions{Scan: scan, Output: NewOutputFlags("table", jsonLines), command: command}
 }
 
-// ForPerson says whether the answer is for a person.
-func (c *MutatingOptions) ForPerson() bool { return c.Output == "table" }
+// AddFlags adds the flags of a command that deletes or changes objects.
+func (o *MutatingOptions) AddFlags(cmd *cobra.Command) {
+	o.AddCreatingFlags(cmd)
+	o.Flags.addBackupFlags(cmd)
+}
+
+// AddCreatingFlags adds the flags of a command that only creates objects.
+func (o *MutatingOptions) AddCreatingFlags(cmd *cobra.Command) {
+	o.Scan.AddReadingFlags(cmd)
+	o.Flags.addConfirmFlags(cmd)
+	o.Output.AddFlags(cmd)
+}
+
+// defaultWriters is how many writes are in flight unless --concurrency is given. Upstream's
+// garbage collector has 20 workers (--concurrent-gc-syncs). With more, the API server
+// spends less on each write (docs/performance-acting.md), and it queues or rejects what is
+// too much for it.
+const defaultWriters = 64
+
+// Complete takes over and validates the command line, before any request to a cluster.
+func (o *MutatingOptions) Complete(cmd *cobra.Command, args []string) error {
+	o.given, o.args = cmd.Flags(), args
+	if !o.given.Changed("concurrency") {
+		o.writers = defaultWriters
+	}
+	if err := cmp.Or(o.Scan.Validate(), o.Flags.validate()); err != nil {
+		return err
+	}
+	if o.Scan.From != "" && o.Flags.DryRun != dryRunClient {
+		return Usagef("--from works only with --dry-run=client")
+	}
+	o.Output.Complete()
+	switch {
+	case o.ForPerson():
+	case o.Output.Format == jsonLines:
+		if o.Flags.DryRun == dryRunClient {
+			return Usagef("-o jsonl cannot be combined with --dry-run=client")
+		}
+	default:
+		var err error
+		if o.writeDocument, err = o.Output.DocumentWriter(o.Scan.Streams); err != nil {
+			return err
+		}
+	}
+	return o.validateAcceptedGaps()
+}
+
+// ForPerson reports whether the output is for a person, not for a program.
+func (o *MutatingOptions) ForPerson() bool { return o.Output.Format == "table" }

@@ -8,12 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 )
 
-// MutationFlags are the flags of every command that changes something.
+// MutationFlags are the flags by which a mutating command is previewed, confirmed and
+// backed up.
 type MutationFlags struct {
 	DryRun     string
 	Yes        bool
@@ -24,50 +25,67 @@ type MutationFlags struct {
 	runTimeout time.Duration
 }
 
-func (a *MutationFlags) addFlags(flags *pflag.FlagSet) {
-	a.AddConfirmFlags(flags)
-	flags.IntVar(&a.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt")
-	flags.StringVar(&a.backupDir, "backup-dir", "", "where to back up what is deleted or changed (default ~/.kube/gc-backup/CONTEXT)")
-	flags.BoolVar(&a.NoBackup, "no-backup", false, "do not back up what is deleted or changed")
+// The values of --dry-run.
+const (
+	DryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+var dryRunChoices = Choices{
+	{DryRunNone, "run"},
+	{dryRunClient, "show the plan"},
+	{dryRunServer, "show the plan, and ask the API server whether it would accept each step"},
 }
 
-// AddConfirmFlags offers what also a command takes that deletes nothing.
-func (a *MutationFlags) AddConfirmFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&a.DryRun, "dry-run", DryRunNone, "change nothing: client shows the plan, server also asks the API server whether it would accept each step")
+// addConfirmFlags adds the flags of every mutating command.
+func (f *MutationFlags) addConfirmFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.DryRun, "dry-run", DryRunNone, "change nothing: client shows the plan, server also asks the API server whether it would accept each step")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.BoolVarP(&a.Yes, "yes", "y", false, "proceed without asking")
-	flags.StringVar(&a.confirm, "confirm", "", "proceed without asking, only if the plan has this digest")
-	flags.DurationVar(&a.runTimeout, "timeout", 10*time.Minute, "time limit of the run, including all waiting, and again of the scan after it; 0 means no limit")
+	flags.BoolVarP(&f.Yes, "yes", "y", false, "proceed without asking")
+	flags.StringVar(&f.confirm, "confirm", "", "proceed without asking, only if the plan has this digest")
+	flags.DurationVar(&f.runTimeout, "timeout", 10*time.Minute, "time limit of the run, including all waiting, and again of the scan after it; 0 means no limit")
+	CompleteFlag(cmd, "dry-run", CompleteOne(dryRunChoices.Described()...))
 }
 
-var digests = regexp.MustCompile(`^[0-9a-f]{16}$`)
+// addBackupFlags adds the flags of a command that deletes or changes objects.
+func (f *MutationFlags) addBackupFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVar(&f.maxDeletes, "max-deletes", 1000, "refuse to delete more objects than this, unless you typed the number at the prompt")
+	flags.StringVar(&f.backupDir, "backup-dir", "", "where to back up what is deleted or changed (default ~/.kube/gc-backup/CONTEXT)")
+	flags.BoolVar(&f.NoBackup, "no-backup", false, "do not back up what is deleted or changed")
+	CompleteFlag(cmd, "backup-dir", CompleteFolders)
+}
 
-func (a *MutationFlags) validate() error {
+var digestFormat = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
+func (f *MutationFlags) validate() error {
 	switch {
-	case !isDryRun(a.DryRun):
-		return Usagef("--dry-run %s: must be none, client or server", Quote(a.DryRun))
-	case a.confirm != "" && !digests.MatchString(a.confirm):
-		return Usagef("--confirm %s is not a digest: use the 16 hexadecimal digits that a preview shows", Quote(a.confirm))
-	case a.maxDeletes < 0:
+	case !slices.Contains(dryRunChoices.Values(), f.DryRun):
+		return Usagef("--dry-run %s: must be none, client or server", Quote(f.DryRun))
+	case f.confirm != "" && !digestFormat.MatchString(f.confirm):
+		return Usagef("--confirm %s is not a digest: use the 16 hexadecimal digits that a preview shows", Quote(f.confirm))
+	case f.maxDeletes < 0:
 		return Usagef("--max-deletes must not be negative")
-	case a.runTimeout < 0:
+	case f.runTimeout < 0:
 		return Usagef("--timeout must not be negative")
-	case a.NoBackup && a.backupDir != "":
+	case f.NoBackup && f.backupDir != "":
 		return Usagef("--backup-dir cannot be combined with --no-backup")
 	}
 	return nil
 }
 
-// Mutates says whether the command is to change something.
-func (a *MutationFlags) Mutates() bool { return a.DryRun == DryRunNone }
+// Mutates reports whether the command changes anything: it is not a dry run.
+func (f *MutationFlags) Mutates() bool { return f.DryRun == DryRunNone }
 
-// Prompts says whether somebody is to be asked before anything is changed.
-func (a *MutationFlags) Prompts() bool { return !a.Yes && a.confirm == "" }
+// Prompts reports whether the user is asked before anything is changed.
+func (f *MutationFlags) Prompts() bool { return !f.Yes && f.confirm == "" }
 
-// BackupRoot is where the folders of all runs against a context go.
-func (a *MutationFlags) BackupRoot(context string) (string, error) {
-	if a.backupDir != "" {
-		return a.backupDir, nil
+// BackupRoot returns the folder of the backups of a context.
+func (f *MutationFlags) BackupRoot(context string) (string, error) {
+	if f.backupDir != "" {
+		return f.backupDir, nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -75,18 +93,3 @@ func (a *MutationFlags) BackupRoot(context string) (string, error) {
 	}
 	return backup.Dir(filepath.Join(home, ".kube", "gc-backup"), context), nil
 }
-
-// DryRunValues are the values of --dry-run, with what they mean.
-var DryRunValues = Choices{
-	{DryRunNone, "run"},
-	{dryRunClient, "show the plan"},
-	{dryRunServer, "show the plan, and ask the API server whether it would accept each step"},
-}
-
-const (
-	DryRunNone   = "none"
-	dryRunClient = "client"
-	dryRunServer = "server"
-)
-
-func isDryRun(word string) bool { return slices.Contains(DryRunValues.Values(), word) }

@@ -16,26 +16,26 @@ import (
 type runOutcome struct {
 	plan       *plan.Plan
 	stale      []plan.Stale
-	done       *execute.Report // nil: there was nothing to do
-	rehearsal  bool
-	backup     string // the folder; empty: none
-	unrecorded bool   // the backup or its journal could not be written to its end
+	done       *execute.Report // nil if there was nothing to do
+	dryRun     bool            // a server-side dry run
+	backup     string          // the folder; empty if there is no backup
+	unrecorded bool            // the backup or its journal is incomplete
 	took       time.Duration
 	timedOut   bool
-	cutShort   bool // a signal came before the end
+	cutShort   bool // interrupted by a signal
 
 	verification verification
-	gaps         []snapshot.Gap // of the last scan that there was
-	left         *plan.Plan     // what the scan after the run would have done now; nil where there was none
-	due          int            // how many steps of that are about what the run was about
-	blocked      []plan.Blocked // what cannot be done, as the last scan saw it
+	gaps         []snapshot.Gap // of the last scan
+	left         *plan.Plan     // of the scan after the run; nil if there was none
+	due          int            // how many of its steps belong to this run
+	blocked      []plan.Blocked // by the last scan
 }
 
-// interrupted says that not every step was seen to its end.
+// interrupted reports whether some steps were not completed.
 func (o *runOutcome) interrupted() bool { return o.cutShort || o.done != nil && o.done.Interrupted }
 
-// ending is what decides the exit code.
-func (o *runOutcome) ending(r *result, dryRun string, strict bool) exitFacts {
+// exitFacts returns what decides the exit code.
+func (o *runOutcome) exitFacts(r *result, dryRun string, strict bool) exitFacts {
 	return exitFacts{
 		dryRun: dryRun, strict: strict, complete: o.plan.CompleteButAccepted(),
 		interrupted: o.cutShort || o.interrupted() && !o.timedOut, timedOut: o.timedOut,
@@ -44,43 +44,20 @@ func (o *runOutcome) ending(r *result, dryRun string, strict bool) exitFacts {
 	}
 }
 
-// remainingSteps counts the steps of left that are on objects of a plan, on what depends on
-// these, and so on: what that plan began and did not end.
-func remainingSteps(p, left *plan.Plan) int {
-	known := map[string]bool{}
-	for i := range p.Steps {
-		known[string(p.Steps[i].Object.UID)] = true
-	}
-	for i := range p.Outcomes {
-		known[string(p.Outcomes[i].Object.UID)] = true
-	}
-	n := 0
-	for i := range left.Steps {
-		s := &left.Steps[i]
-		uid := string(s.Object.UID)
-		if known[uid] || slices.ContainsFunc(s.OwnerUIDs, func(owner string) bool { return known[owner] }) {
-			known[uid] = true
-			n++
-		}
-	}
-	return n
-}
-
-// result is the plan's steps with what became of them: the machine's answer of a
-// run.
+// result is the JSON document of a run: the plan's steps, and how each ended.
 type result struct {
 	Mode     plan.Mode            `json:"mode"`
 	DryRun   bool                 `json:"dryRun"`
 	Complete bool                 `json:"complete"` // of the scan that the plan was made from
 	Digest   string               `json:"digest"`
-	Backup   string               `json:"backup"` // the folder; empty: none
+	Backup   string               `json:"backup"` // the folder; empty if there is no backup
 	Summary  summary              `json:"summary"`
 	Steps    []resultStep         `json:"steps"`
 	Blocked  []plan.StoredBlocked `json:"blocked"` // by the scan after the run
-	Left     []left               `json:"left"`    // steps that a plan of that scan has
+	Left     []left               `json:"left"`    // the steps of a plan of that scan
 
 	Verification verification   `json:"verification"` // what the scan after the run proves
-	Gaps         []snapshot.Gap `json:"gaps"`         // of the last scan that there was
+	Gaps         []snapshot.Gap `json:"gaps"`         // of the last scan
 }
 
 type summary struct {
@@ -95,7 +72,7 @@ type summary struct {
 type resultStep struct {
 	plan.StoredStep
 	Status event.Status  `json:"status"`
-	Result reason.Stored `json:"result"` // why it ended so; without a code where there is nothing to say
+	Result reason.Stored `json:"result"` // why it ended so; without a code if there is nothing to explain
 }
 
 type left struct {
@@ -106,7 +83,7 @@ type left struct {
 
 func (o *runOutcome) result() *result {
 	r := &result{
-		Mode: o.plan.Mode, DryRun: o.rehearsal, Complete: o.plan.Complete, Digest: o.plan.Digest, Backup: o.backup,
+		Mode: o.plan.Mode, DryRun: o.dryRun, Complete: o.plan.Complete, Digest: o.plan.Digest, Backup: o.backup,
 		Steps: []resultStep{}, Blocked: []plan.StoredBlocked{}, Left: []left{},
 		Verification: o.verification, Gaps: append([]snapshot.Gap{}, o.gaps...),
 	}
@@ -116,11 +93,11 @@ func (o *runOutcome) result() *result {
 	all, results := o.allSteps()
 	for i := range all.Steps {
 		s := &all.Steps[i]
-		became := results[i]
-		if became.Status == "" {
-			became.Status, became.Reason = event.Skipped, reason.LeftToCollector{}
+		ended := results[i]
+		if ended.Status == "" {
+			ended.Status, ended.Reason = event.Skipped, reason.LeftToCollector{}
 		}
-		r.Steps = append(r.Steps, resultStep{s.Store(), became.Status, reason.Store(became.Reason)})
+		r.Steps = append(r.Steps, resultStep{s.Store(), ended.Status, reason.Store(ended.Reason)})
 	}
 	for _, s := range r.Steps {
 		switch s.Status {
@@ -141,8 +118,9 @@ func (o *runOutcome) result() *result {
 	return r
 }
 
-// shownSteps is whole without the steps that nobody waited for, and how many these are.
-func (o *runOutcome) shownSteps() (told *plan.Plan, results []planview.Result, others int) {
+// shownSteps is allSteps without the steps that are left to the garbage collector, and
+// their number.
+func (o *runOutcome) shownSteps() (shown *plan.Plan, results []planview.Result, others int) {
 	all, ended := o.allSteps()
 	kept := *all
 	kept.Steps = nil
@@ -156,13 +134,13 @@ func (o *runOutcome) shownSteps() (told *plan.Plan, results []planview.Result, o
 	return &kept, results, others
 }
 
-// allSteps is the plan with the steps that were refused, and what became of each.
+// allSteps returns the plan including the stale steps of a saved plan, and how each ended.
 func (o *runOutcome) allSteps() (*plan.Plan, []planview.Result) {
 	all := *o.plan
 	var results []planview.Result
 	if o.done != nil {
-		for _, became := range o.done.Results {
-			results = append(results, planview.Result(became))
+		for _, ended := range o.done.Results {
+			results = append(results, planview.Result(ended))
 		}
 	}
 	for _, s := range o.stale {
@@ -172,6 +150,7 @@ func (o *runOutcome) allSteps() (*plan.Plan, []planview.Result) {
 	return &all, results
 }
 
+// refused returns the result of a stale step.
 func refused(s plan.Stale) planview.Result {
 	return planview.Result{Step: s.Step.ID, Status: event.Failed, Reason: reason.StepRefused{Because: reason.Nested{Reason: s.Why}}}
 }

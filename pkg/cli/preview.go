@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// planObjects are the objects that -o name names: those that a plan touches, and of a
-// deletion those that go.
+// planObjects returns the objects that -o name names: those of the steps, or of a deletion
+// those that are deleted.
 func planObjects(p *plan.Plan) []object.Identity {
 	var out []object.Identity
 	if p.Mode != plan.Delete {
@@ -26,57 +26,57 @@ func planObjects(p *plan.Plan) []object.Identity {
 	return out
 }
 
-// mostShown is how many lines of a preview are for reading.
-const mostShown = 1000
+// maxPreviewLines is how many lines of a preview are printed.
+const maxPreviewLines = 1000
 
-// preview shows the plan: to a machine only where that is the answer, to a person
-// always, even if that is only the one who is about to be asked.
-func (a *Operation) preview() error {
-	out := a.Options.Scan.Out
+// preview prints the plan: for a program if it is the result of the command, for a person
+// always, on standard error if standard output is for a program.
+func (op *Operation) preview() error {
+	p, out, palette := op.Current.Plan, op.Options.Scan.Out, op.Options.Scan.Palette()
 	switch {
-	case a.Options.writeDocument != nil && a.Options.Flags.DryRun == dryRunClient:
-		return a.Options.writeDocument(plan.Kind, a.Current.Plan, planObjects(a.Current.Plan))
-	case a.Options.ForPerson():
-	case a.Options.Flags.Prompts() && a.Options.Flags.Mutates():
-		out = a.Options.Scan.Err
+	case op.Options.writeDocument != nil && op.Options.Flags.DryRun == dryRunClient:
+		return op.Options.writeDocument(plan.Kind, p, planObjects(p)...)
+	case op.Options.ForPerson():
+	case op.Options.Flags.Prompts() && op.Options.Flags.Mutates():
+		out = op.Options.Scan.Err
 	default:
 		return nil
 	}
-	if err := planview.Preview(out, a.Current.Plan, mostShown, a.Options.Scan.Palette()); err != nil {
+	if err := planview.Preview(out, p, maxPreviewLines, palette); err != nil {
 		return err
 	}
-	if a.Current.Plan.Mode == plan.Delete {
-		if sum := planview.DeletionSummary(a.Current.Plan, a.Options.Scan.Palette()); sum != "" {
-			a.Notes = append(a.Notes, sum)
+	if p.Mode == plan.Delete {
+		if sum := planview.DeletionSummary(p, palette); sum != "" {
+			op.Notes = append(op.Notes, sum)
 		}
 	}
-	a.Notes = append(a.Notes, planview.Lost(a.Current.Plan, a.Options.Scan.Palette())...)
-	a.Notes = append(a.Notes, planview.Accepted(a.Current.Plan, mostShown, a.Options.Scan.Palette())...)
-	for _, note := range a.Notes {
+	op.Notes = append(op.Notes, planview.Lost(p, palette)...)
+	op.Notes = append(op.Notes, planview.Accepted(p, maxPreviewLines, palette)...)
+	for _, note := range op.Notes {
 		if _, err := fmt.Fprintln(out, note); err != nil {
 			return err
 		}
 	}
-	sum := planview.SummaryLine(a.Current.Plan)
-	if a.Options.Flags.DryRun == dryRunClient {
-		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", a.Current.Plan.Digest)
+	sum := planview.SummaryLine(p)
+	if op.Options.Flags.DryRun == dryRunClient {
+		sum += fmt.Sprintf(" Nothing was changed: dry run, digest %s.", p.Digest)
 	}
-	if n := len(a.Stale); n > 0 {
-		sum += fmt.Sprintf(" %d of %d steps of the saved plan are refused.", n, n+len(a.Current.Plan.Steps))
+	if n := len(op.Stale); n > 0 {
+		sum += fmt.Sprintf(" %d of %d steps of the saved plan are refused.", n, n+len(p.Steps))
 		results := make([]planview.Result, n)
 		stale := &plan.Plan{}
-		for i, s := range a.Stale {
+		for i, s := range op.Stale {
 			stale.Steps, results[i] = append(stale.Steps, s.Step), refused(s)
 		}
-		if err := planview.Unfinished(out, stale, results, a.Options.Scan.Palette()); err != nil {
+		if err := planview.Unfinished(out, stale, results, palette); err != nil {
 			return err
 		}
 	}
 	if _, err := fmt.Fprintln(out, sum); err != nil {
 		return err
 	}
-	if a.Options.Flags.DryRun == dryRunClient && len(a.Current.Plan.Steps) > 0 && a.Options.Scan.From == "" {
-		fmt.Fprintf(a.Options.Scan.Err, "Run exactly this plan: %s --confirm %s\n", a.Options.rerunCommand(), a.Current.Plan.Digest)
+	if op.Options.Flags.DryRun == dryRunClient && len(p.Steps) > 0 && op.Options.Scan.From == "" {
+		fmt.Fprintf(op.Options.Scan.Err, "Run exactly this plan: %s --confirm %s\n", op.Options.rerunCommand(), p.Digest)
 	}
 	return nil
 }

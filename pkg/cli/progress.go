@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// progressLine keeps the user at a terminal informed on standard error. It is safe for
-// concurrent use.
+// progressLine shows the progress of a run on standard error, if that is a terminal. It is
+// safe for concurrent use.
 type progressLine struct {
 	scan  *ScanOptions
 	mu    sync.Mutex
@@ -21,14 +21,14 @@ type progressLine struct {
 	on    bool
 }
 
-// progressInterval is how long a progress line stays before it is drawn anew.
+// progressInterval is how long a progress line is shown before it is replaced.
 const progressInterval = 100 * time.Millisecond
 
 func (s *ScanOptions) progressOf(p *plan.Plan) *progressLine {
 	return &progressLine{scan: s, line: planview.NewProgress(p), begun: s.Now(), on: s.ErrTerm}
 }
 
-func (p *progressLine) Observe(e event.Event) {
+func (p *progressLine) observe(e event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.line.Observe(e)
@@ -40,10 +40,10 @@ func (p *progressLine) Observe(e event.Event) {
 	fmt.Fprint(p.scan.Err, "\r\x1b[K"+p.line.Line(now.Sub(p.begun), p.scan.ErrWidth()))
 }
 
-func (p *progressLine) clear() { p.Note("") }
+func (p *progressLine) clear() { p.note("") }
 
-// Note writes lines where the progress was drawn.
-func (p *progressLine) Note(lines string) {
+// note replaces the progress by these lines.
+func (p *progressLine) note(lines string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.on {
@@ -52,16 +52,16 @@ func (p *progressLine) Note(lines string) {
 	fmt.Fprint(p.scan.Err, lines)
 }
 
-// onEvent is who listens to a run.
-func (a *Operation) onEvent(k *runBackup) func(event.Event) {
+// onEvent returns what observes a run with this backup, or without one.
+func (op *Operation) onEvent(b *runBackup) func(event.Event) {
 	return func(e event.Event) {
-		a.Progress.Observe(e)
-		if a.Options.Output == jsonLines {
-			_ = a.Options.Scan.writeLine(e) // a broken pipe must not stop a run halfway
+		op.progress.observe(e)
+		if op.Options.Output.Format == jsonLines {
+			_ = op.Options.Scan.writeLine(e) // a broken pipe must not stop a run halfway
 		}
-		if k != nil && e.Event == event.Ended {
-			if err := k.note(e, a.Options.Scan.Now()); err != nil {
-				a.RecordFailure(err)
+		if b != nil && e.Event == event.Ended {
+			if err := b.noteResult(e, op.Options.Scan.Now()); err != nil {
+				op.RecordFailure(StopsRun, err)
 			}
 		}
 	}

@@ -12,42 +12,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// Who may read a file that is written.
+// The modes of files that are written.
 const (
-	PrivateFile fs.FileMode = 0o600 // its owner
-	PublicFile  fs.FileMode = 0o644 // everybody
+	PrivateFile fs.FileMode = 0o600 // readable by its owner
+	PublicFile  fs.FileMode = 0o644 // readable by everybody
 )
 
-// lasting is what stays, and is written into: a device or a pipe; a folder, which says
-// that it is none. A file that is irregular, as Windows calls those that are kept
-// elsewhere or in a short form, is replaced as any other.
-const lasting = fs.ModeDir | fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
+// notReplaced are the types of files that are written to, not replaced: devices, pipes, and
+// folders, where opening fails. It does not contain ModeIrregular, which Windows reports
+// for files in the cloud or compressed ones.
+const notReplaced = fs.ModeDir | fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
 
-// ReplaceFile writes a file under a temporary name beside it and renames it when it
-// is whole, so that a failure leaves no half file, and who reads it meanwhile
-// sees the old one or the new one.
+// ReplaceFile writes a temporary file in the same folder and renames it, so that readers
+// see the old content or the new one, even after a failure.
 //
-// On Windows the file has the rights of its folder, whatever the mode says, and a file
-// that another program has open is not replaced.
+// On Windows the file has the permissions of its folder instead of mode, and a file that
+// another program has open is not replaced.
 func ReplaceFile(name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	if runtime.GOOS == "windows" {
 		if err := filename.Windows(name); err != nil {
 			return err
 		}
 	}
-	if info, statErr := os.Stat(name); statErr == nil && info.Mode()&lasting != 0 {
+	if info, statErr := os.Stat(name); statErr == nil && info.Mode()&notReplaced != 0 {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
 			return err
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	// Not called after the file, whose name may be as long as any can be.
+	// Not named after the file, whose name may have the maximum length.
 	temporary, err := os.CreateTemp(filepath.Dir(name), "."+plugin.File()+"-*")
 	if err != nil {
 		var path *fs.PathError
 		if errors.As(err, &path) {
-			path.Op, path.Path = "create", name // the user knows of no temporary name
+			path.Op, path.Path = "create", name // the user does not know the temporary name
 		}
 		return err
 	}

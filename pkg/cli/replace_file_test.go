@@ -120,7 +120,7 @@ func TestWhatIsWrittenInto(t *testing.T) {
 		"a folder, which refuses":              {os.ModeDir | 0o700, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := test.mode&lasting != 0; got != test.into {
+			if got := test.mode&notReplaced != 0; got != test.into {
 				t.Errorf("got %v", got)
 			}
 		})

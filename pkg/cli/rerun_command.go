@@ -12,22 +12,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// passing are the flags that make no difference to what a plan is of.
-var passing = []string{
+// unrelatedFlags are the flags that do not influence the plan.
+var unrelatedFlags = []string{
 	"dry-run", "yes", "confirm", "plan-out", "output", "template", "allow-missing-template-keys", "color", "v",
 }
 
-// rerunCommand is the command line as it was given, save for those flags, so that it can
-// be pasted into a shell. What comes of it is escaped. Credentials in it are replaced by
-// redact.Mark: left out without a trace, the line would seem to do the same and be
-// somebody else's.
-func (c *MutatingOptions) rerunCommand(without ...string) string {
-	words := []string{c.command}
-	for _, arg := range c.args {
+// rerunCommand returns the command line without unrelatedFlags and without these flags, to
+// be pasted into a shell. Credentials are replaced by redact.Mark, not left out: without
+// them the command would run as another user.
+func (o *MutatingOptions) rerunCommand(without ...string) string {
+	words := []string{o.command}
+	for _, arg := range o.args {
 		words = append(words, withoutCredentials("", arg))
 	}
-	c.Given.Visit(func(f *pflag.Flag) {
-		if slices.Contains(passing, f.Name) || slices.Contains(without, f.Name) {
+	o.given.Visit(func(f *pflag.Flag) {
+		if slices.Contains(unrelatedFlags, f.Name) || slices.Contains(without, f.Name) {
 			return
 		}
 		value := withoutCredentials(f.Name, f.Value.String())
@@ -50,8 +49,7 @@ func (c *MutatingOptions) rerunCommand(without ...string) string {
 	return CommandName + " " + escape.Terminal(ShellCommand(words...))
 }
 
-// withoutCredentials returns what was given for a flag, or as an argument, without what
-// proves who asks.
+// withoutCredentials returns the value of a flag, or of an argument, without credentials.
 func withoutCredentials(flag, value string) string {
 	switch flag {
 	case "token", "password":
@@ -65,7 +63,7 @@ func withoutCredentials(flag, value string) string {
 	return value
 }
 
-// ShellCommand are words of a command line, paths among them, as a shell here takes them.
+// ShellCommand quotes the words of a command line for the shell of this system.
 func ShellCommand(words ...string) string {
 	if runtime.GOOS == "windows" {
 		return wording.CommandOnWindows(words...)

@@ -12,37 +12,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// report says how the run ended, and answers its exit code.
-func (a *Operation) report(o runOutcome) error {
+// report prints how the run ended, and returns its exit code as an error.
+func (op *Operation) report(o runOutcome) error {
 	r := o.result()
-	code := o.ending(r, a.Options.Flags.DryRun, a.Options.Scan.Strict).code()
-	if err := a.writeResult(&o, r); err != nil { // said here, since the run is over all the same
-		fmt.Fprintf(a.Options.Scan.Err, "error: write the result: %s\n", escape.Short(err.Error(), 2000))
+	code := o.exitFacts(r, op.Options.Flags.DryRun, op.Options.Scan.Strict).code()
+	if err := op.writeResult(&o, r); err != nil { // printed here, because what follows is still due
+		fmt.Fprintf(op.Options.Scan.Err, "error: write the result: %s\n", escape.Short(err.Error(), 2000))
 		code = ExitUsage
 	}
-	a.printInterrupted(&o, r)
+	op.printInterrupted(&o, r)
 	return code.OrNil()
 }
 
-// writeResult writes how the run ended in the format that was asked for.
-func (a *Operation) writeResult(o *runOutcome, r *result) error {
+// writeResult writes how the run ended in the format of -o.
+func (op *Operation) writeResult(o *runOutcome, r *result) error {
 	switch {
-	case a.Options.writeDocument != nil:
-		return a.Options.writeDocument("Result", r, doneIn(r))
-	case a.Options.Output == jsonLines:
-		return a.Options.Scan.writeLine(struct {
+	case op.Options.writeDocument != nil:
+		return op.Options.writeDocument("Result", r, r.done()...)
+	case op.Options.Output.Format == jsonLines:
+		return op.Options.Scan.writeLine(struct {
 			Event string `json:"event"`
 			summary
 			Backup       string       `json:"backup"`
 			Verification verification `json:"verification"`
 		}{"finished", r.Summary, o.backup, o.verification})
 	case o.done != nil || len(o.stale) > 0:
-		return a.printResult(o, r)
+		return op.printResult(o, r)
 	}
 	return nil
 }
 
-func doneIn(r *result) []object.Identity {
+// done returns the objects of the steps that were done.
+func (r *result) done() []object.Identity {
 	var out []object.Identity
 	for _, s := range r.Steps {
 		if s.Status == event.Done {
@@ -52,45 +53,45 @@ func doneIn(r *result) []object.Identity {
 	return out
 }
 
-// printResult says it to a person.
-func (a *Operation) printResult(o *runOutcome, r *result) error {
+// printResult writes the result for a person.
+func (op *Operation) printResult(o *runOutcome, r *result) error {
 	all, results, others := o.shownSteps()
-	if err := planview.Unfinished(a.Options.Scan.Out, all, results, a.Options.Scan.Palette()); err != nil {
+	if err := planview.Unfinished(op.Options.Scan.Out, all, results, op.Options.Scan.Palette()); err != nil {
 		return err
 	}
-	if o.plan.Mode == plan.Delete && !o.rehearsal {
-		if err := planview.Held(a.Options.Scan.Out, o.blocked, a.Options.Scan.Palette()); err != nil {
+	if o.plan.Mode == plan.Delete && !o.dryRun {
+		if err := planview.Held(op.Options.Scan.Out, o.blocked, op.Options.Scan.Palette()); err != nil {
 			return err
 		}
 	}
 	line := planview.Ran(all, results, o.took)
 	switch {
-	case o.rehearsal:
+	case o.dryRun:
 		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(all.Steps), r.Digest)
 	case others > 0:
 		line += "; the cluster's garbage collector does the rest, and nothing was verified."
 	default:
-		line += a.verificationLine(o, r) + "."
+		line += op.verificationLine(o, r) + "."
 	}
 	if o.backup != "" && (o.plan.Summary.Delete > 0 || o.plan.Mode == plan.Repair) {
 		line += " Undo: " + CommandName + " restore " + escape.Short(ShellCommand(o.backup), 2000)
 	}
-	if _, err := fmt.Fprintln(a.Options.Scan.Out, line); err != nil {
+	if _, err := fmt.Fprintln(op.Options.Scan.Out, line); err != nil {
 		return err
 	}
-	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !a.LeavesRestToCollector {
-		next := a.Options.rerunCommand("plan")
-		if o.plan.Mode == plan.Delete { // what it was asked for is gone
+	if !o.interrupted() && r.Summary.Failed == 0 && r.Summary.Left > 0 && !op.LeavesRestToCollector {
+		next := op.Options.rerunCommand("plan")
+		if o.plan.Mode == plan.Delete { // the objects that it named are gone
 			next = CommandName + " collect"
 		}
-		fmt.Fprintf(a.Options.Scan.Err, "More to do, continue with: %s\n", next)
+		fmt.Fprintf(op.Options.Scan.Err, "More to do, continue with: %s\n", next)
 	}
 	return nil
 }
 
-// verificationLine says what the scan after the run found, as the end of a sentence. It is
-// empty where nothing was run.
-func (a *Operation) verificationLine(o *runOutcome, r *result) string {
+// verificationLine returns what the scan after the run found, as the end of a sentence, or
+// "" if there was no run.
+func (op *Operation) verificationLine(o *runOutcome, r *result) string {
 	if o.done == nil {
 		return ""
 	}
@@ -107,30 +108,30 @@ func (a *Operation) verificationLine(o *runOutcome, r *result) string {
 		return "; an incomplete scan afterwards found " + found
 	case o.verification == verifiedFailed:
 		return "; the scan afterwards failed, so what is left is not known"
-	case a.SkipVerification && !o.interrupted():
+	case op.SkipVerification && !o.interrupted():
 		return "; nothing was verified"
 	}
 	return ""
 }
 
-// printInterrupted says, whatever the format, why a run ended early.
-func (a *Operation) printInterrupted(o *runOutcome, r *result) {
+// printInterrupted prints, in every format, why a run ended early.
+func (op *Operation) printInterrupted(o *runOutcome, r *result) {
 	switch {
 	case o.timedOut:
-		fmt.Fprintf(a.Options.Scan.Err, "error: not finished within --timeout %s%s; %s\n", a.Options.Flags.runTimeout, stillThere(r), a.nextCommand(o))
-	case o.interrupted() && o.rehearsal:
-		fmt.Fprintln(a.Options.Scan.Err, "interrupted: nothing was changed")
+		fmt.Fprintf(op.Options.Scan.Err, "error: not finished within --timeout %s%s; %s\n", op.Options.Flags.runTimeout, stillThere(r), op.nextCommand(o))
+	case o.interrupted() && o.dryRun:
+		fmt.Fprintln(op.Options.Scan.Err, "interrupted: nothing was changed")
 	case o.interrupted():
-		fmt.Fprintf(a.Options.Scan.Err, "interrupted: only the steps above were done%s; %s\n", stillThere(r), a.nextCommand(o))
+		fmt.Fprintf(op.Options.Scan.Err, "interrupted: only the steps above were done%s; %s\n", stillThere(r), op.nextCommand(o))
 	}
 }
 
-// nextCommand says who takes up what a run has left.
-func (a *Operation) nextCommand(o *runOutcome) string {
+// nextCommand returns what does the rest of an interrupted run.
+func (op *Operation) nextCommand(o *runOutcome) string {
 	switch {
-	case a.LeavesRestToCollector && o.due > 0:
+	case op.LeavesRestToCollector && o.due > 0:
 		return CommandName + " collect does the rest"
-	case a.LeavesRestToCollector:
+	case op.LeavesRestToCollector:
 		return "the cluster's garbage collector continues with the rest"
 	}
 	return "run the command again to continue"
@@ -138,7 +139,7 @@ func (a *Operation) nextCommand(o *runOutcome) string {
 
 var deletionIncomplete = reason.CodeOf(reason.DeletionIncomplete{})
 
-// stillThere names what this run has deleted, and what has yet to go.
+// stillThere names the objects whose deletion this run started and did not see completed.
 func stillThere(r *result) string {
 	var names []string
 	for _, s := range r.Steps {
@@ -156,10 +157,10 @@ func stillThere(r *result) string {
 	}
 }
 
-// maxNamedLeft is how many of the objects that are left a sum names.
+// maxNamedLeft is how many blocked objects a summary names.
 const maxNamedLeft = 5
 
-// foundLeft says what a scan after the run found.
+// foundLeft returns what is left and what is blocked, as a part of a sentence.
 func foundLeft(more int, blocked []plan.Blocked) string {
 	found := "nothing left to do"
 	if more > 0 {

@@ -11,37 +11,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// stallAfter is how long nothing may move before a person is told why. A collector
-// that is at work needs less than a second for a step, and a Pod mostly 30 to stop.
+// stallAfter is how long nothing may happen before the user is told why. A working garbage
+// collector needs less than a second for a step, and a Pod mostly 30 to stop.
 const stallAfter = 15 * time.Second
 
-// StallWatchdog looks again when nothing moves, and says what everything waits for.
+// StallWatchdog notices when a run makes no progress.
 type StallWatchdog struct {
-	moved chan struct{}
-	over  chan struct{}
-	ended chan struct{}
+	progress chan struct{}
+	stop     chan struct{}
+	stopped  chan struct{}
 }
 
-// StartWatchdog has explain called when nothing has moved for a while, and then not again
-// before something has.
+// StartWatchdog calls explain once each time that there is no progress for stallAfter.
 func StartWatchdog(ctx context.Context, explain func(context.Context)) *StallWatchdog {
 	w := &StallWatchdog{make(chan struct{}, 1), make(chan struct{}), make(chan struct{})}
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		<-w.over
+		<-w.stop
 		cancel()
 	}()
 	go func() {
-		defer close(w.ended)
+		defer close(w.stopped)
 		quiet := time.NewTimer(stallAfter)
 		defer quiet.Stop()
 		for {
 			select {
-			case <-w.over:
+			case <-w.stop:
 				return
 			case <-ctx.Done():
 				return
-			case <-w.moved:
+			case <-w.progress:
 				quiet.Reset(stallAfter)
 			case <-quiet.C:
 				explain(ctx)
@@ -51,48 +50,47 @@ func StartWatchdog(ctx context.Context, explain func(context.Context)) *StallWat
 	return w
 }
 
-// Observe takes note that something moves.
+// Observe records an event as progress, unless it says that the run waits.
 func (w *StallWatchdog) Observe(e event.Event) {
 	if e.Event == event.Waiting {
 		return
 	}
 	select {
-	case w.moved <- struct{}{}:
+	case w.progress <- struct{}{}:
 	default:
 	}
 }
 
-// Stop ends the watch and returns when nothing more is said.
+// Stop stops the watchdog, and returns when explain is not running any more.
 func (w *StallWatchdog) Stop() {
-	close(w.over)
-	<-w.ended
+	close(w.stop)
+	<-w.stopped
 }
 
-// ExplainStall says what a deletion hangs on that the cluster's own collector was to
-// end, and what would help.
-func (a *Operation) ExplainStall(ctx context.Context) {
-	now, blocked, err := a.remaining(ctx)
+// ExplainStall prints what blocks the deletions that the cluster's own garbage collector
+// has to complete.
+func (op *Operation) ExplainStall(ctx context.Context) {
+	now, blocked, err := op.remaining(ctx)
 	if err != nil {
-		return // it is no more than a courtesy
+		return // the explanation is optional
 	}
-	idle := len(now.Plan.Steps)
-	var said []string
+	var lines []string
 	for i, b := range blocked {
 		if i == maxNamedLeft {
-			said = append(said, fmt.Sprintf("… and %d more", len(blocked)-maxNamedLeft))
+			lines = append(lines, fmt.Sprintf("… and %d more", len(blocked)-maxNamedLeft))
 			break
 		}
-		said = append(said, fmt.Sprintf("%s %s", escape.Short(b.Object.String(), 200), escape.Short(b.Reason.Message(), 600)))
+		lines = append(lines, fmt.Sprintf("%s %s", escape.Short(b.Object.String(), 200), escape.Short(b.Reason.Message(), 600)))
 	}
-	if idle > 0 {
-		said = append(said, idleWarning(idle))
+	if idle := len(now.Plan.Steps); idle > 0 {
+		lines = append(lines, idleWarning(idle))
 	}
-	if len(said) > 0 {
-		a.Progress.Note("no progress for a while:\n  " + strings.Join(said, "\n  ") + "\n")
+	if len(lines) > 0 {
+		op.progress.note("no progress for a while:\n  " + strings.Join(lines, "\n  ") + "\n")
 	}
 }
 
-// idleWarning says that the cluster's own collector does not come to what it should.
+// idleWarning warns that the cluster's own garbage collector does not do its work.
 func idleWarning(idle int) string {
 	return fmt.Sprintf("the cluster's garbage collector has not processed %s yet: check that kube-controller-manager runs, or do its work with: %s collect", wording.Count(idle, "object"), CommandName)
 }

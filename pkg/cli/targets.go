@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Target is what a person named: all objects of a type, or one by name.
+// Target is what an argument names: all objects of a type, or one.
 type Target struct {
 	Word string        // the type as it was typed
-	Name string        // empty: all of them
-	Type snapshot.Type // set by resolve
+	Name string        // empty for all of them
+	Type snapshot.Type // set by ResolveTargets
 }
 
 func (t Target) String() string {
@@ -23,8 +23,8 @@ func (t Target) String() string {
 	return t.Type.String() + "/" + t.Name
 }
 
-// ParseTargets reads TYPE, TYPE NAME… or TYPE/NAME…, where TYPE may be a list
-// divided by commas, as kubectl does.
+// ParseTargets parses TYPE, TYPE NAME… or TYPE/NAME… as kubectl does. TYPE may be a
+// comma-separated list.
 func ParseTargets(args []string) ([]Target, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -58,7 +58,7 @@ func ParseTargets(args []string) ([]Target, error) {
 	return out, nil
 }
 
-// ResolveTargets finds the type that each target's word means.
+// ResolveTargets returns the targets with their types.
 func ResolveTargets(targets []Target, types []snapshot.Type) ([]Target, error) {
 	out := make([]Target, len(targets))
 	for i, t := range targets {
@@ -72,29 +72,29 @@ func ResolveTargets(targets []Target, types []snapshot.Type) ([]Target, error) {
 	return out, nil
 }
 
-// matches says whether an object is what the target means, in a namespace or, where
-// that is empty, in any.
+// matches reports whether the target names an object, in a namespace or, if that is empty,
+// in any.
 func (t Target) matches(o *object.Object, view *snapshot.View, namespace string) bool {
-	at := func(i object.Identity) bool {
+	names := func(i object.Identity) bool {
 		if t.Name != "" && i.Name != t.Name || t.Type.Namespaced && namespace != "" && i.Namespace != namespace {
 			return false
 		}
 		m, ok := view.Map(i.APIVersion, i.Kind)
 		return ok && m.Type.GroupResource() == t.Type.GroupResource()
 	}
-	if at(o.Identity) {
+	if names(o.Identity) {
 		return true
 	}
 	for _, alias := range o.Aliases {
-		if at(alias) {
+		if names(alias) {
 			return true
 		}
 	}
 	return false
 }
 
-// FindTargets adds to into what the targets mean. A target that is not there is an
-// error when it was named, and none when only its type was.
+// FindTargets adds the objects that the targets name to into. It is an error if a target
+// with a name does not exist.
 func FindTargets(g *graph.Graph, targets []Target, namespace string, into graph.Set) error {
 	for _, t := range targets {
 		found := t.NodesIn(g, namespace)
@@ -108,7 +108,7 @@ func FindTargets(g *graph.Graph, targets []Target, namespace string, into graph.
 	return nil
 }
 
-// NodesIn are the objects that the target means.
+// NodesIn returns the objects that the target names.
 func (t Target) NodesIn(g *graph.Graph, namespace string) []graph.Node {
 	var out []graph.Node
 	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
@@ -119,7 +119,7 @@ func (t Target) NodesIn(g *graph.Graph, namespace string) []graph.Node {
 	return out
 }
 
-// notFound words why a target is not there: it may well exist where it could
+// notFound returns the error for a target that was not found: it does not exist, or could
 // not be read.
 func notFound(g *graph.Graph, t Target, namespace string) error {
 	if err := UnreadError(g, t, namespace); err != nil {
@@ -132,8 +132,7 @@ func notFound(g *graph.Graph, t Target, namespace string) error {
 	return missing
 }
 
-// UnreadError words what kept a target from being seen; nil where nothing did, so that
-// it is not there.
+// UnreadError returns why a target could not be read, or nil if it does not exist.
 func UnreadError(g *graph.Graph, t Target, namespace string) error {
 	at := t.Coordinates(namespace)
 	if l := g.View().Lookup(at); l != nil && l.Outcome == snapshot.Failed {
@@ -152,14 +151,15 @@ func (t Target) where(namespace string) string {
 	return ""
 }
 
-// notFoundError says that a target is proven not to be there.
+// notFoundError means that a target is proven not to exist.
 type notFoundError struct{ error }
 
-func (a *notFoundError) Unwrap() error { return a.error }
+func (e *notFoundError) Unwrap() error { return e.error }
 
+// IsNotFound reports whether err means that a target does not exist.
 func IsNotFound(err error) bool { return errors.As(err, new(*notFoundError)) }
 
-// Coordinates is where the target lives, if it does.
+// Coordinates returns where the target is, if it exists.
 func (t Target) Coordinates(namespace string) snapshot.Coordinates {
 	c := snapshot.Coordinates{APIVersion: t.Type.APIVersion(), Kind: t.Type.Kind, Name: t.Name}
 	if t.Type.Namespaced {

@@ -6,51 +6,52 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// The levels of -v. From 8 on client-go logs bodies as well, and those of Secrets with
-// them: what is read to be saved, and what is written to be restored. So no level is
-// beyond that of headers, in which it hides what proves who asks.
+// The levels of -v. From 8 on client-go also logs bodies, which contain Secrets in a backup
+// and a restoration, so the highest level here is that of headers. In these client-go
+// masks credentials.
 const (
-	namesRequests = 6
-	showsHeaders  = 7
+	logsRequests = 6
+	logsHeaders  = 7
 )
 
-// AddVerbosity offers klog's level, with which client-go logs its requests.
-func AddVerbosity(flags *pflag.FlagSet, s Streams) {
+// addVerbosity adds klog's flag -v, by which client-go logs its requests.
+func addVerbosity(root *cobra.Command, s Streams) {
 	set := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(set)
 	klog.LogToStderr(false)
-	klog.SetOutput(verbose{s.Err})
-	_ = set.Set("stderrthreshold", "FATAL") // else errors are written twice
-	_ = set.Set("one_output", "true")       // and once more for each severity below
+	klog.SetOutput(verboseWriter{s.Err})
+	_ = set.Set("stderrthreshold", "FATAL") // otherwise errors are written twice
+	_ = set.Set("one_output", "true")       // and again for each lower severity
 	level := set.Lookup("v")
-	_ = level.Value.Set("0") // klog keeps it from one command line of a process to the next
+	_ = level.Value.Set("0") // klog keeps the level between two command lines of a process
 	level.Value = Level{level.Value}
 	level.Usage = "log requests: 6 names and counts them, 7 shows their headers; bodies are never shown, as they may contain Secrets"
-	flags.AddGoFlag(level)
+	root.PersistentFlags().AddGoFlag(level)
+	CompleteFlag(root, "v", CompleteOne("6\tname and count requests", "7\tshow their headers, too"))
 }
 
-// Level is one of klog's that shows no bodies. Its name is what help says that -v takes.
+// Level is a klog level that logs no bodies. Its name is what help shows as the value of -v.
 type Level struct{ flag.Value }
 
-// Set takes what is beyond for the last level there is.
+// Set limits the level to logsHeaders.
 func (l Level) Set(given string) error {
-	if n, err := strconv.Atoi(given); err == nil && n > showsHeaders {
-		given = strconv.Itoa(showsHeaders)
+	if n, err := strconv.Atoi(given); err == nil && n > logsHeaders {
+		given = strconv.Itoa(logsHeaders)
 	}
 	return l.Value.Set(given)
 }
 
-// verbose passes a log on when the user asked for one. What client-go has to say
-// of its own accord, ours or a gap's message says better.
-type verbose struct{ io.Writer }
+// verboseWriter discards the log unless -v is given. What client-go logs without it, an
+// error or the message of a gap already says.
+type verboseWriter struct{ io.Writer }
 
-func (v verbose) Write(p []byte) (int, error) {
+func (v verboseWriter) Write(p []byte) (int, error) {
 	if !klog.V(1).Enabled() {
 		return len(p), nil
 	}
@@ -60,9 +61,9 @@ func (v verbose) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// PrintRequestStats says on a last line what was asked of the server, where requests are logged.
-func (s *ScanOptions) PrintRequestStats() {
-	if klog.V(namesRequests).Enabled() {
+// printRequestStats prints how many requests were sent, if requests are logged.
+func (s *ScanOptions) printRequestStats() {
+	if klog.V(logsRequests).Enabled() {
 		fmt.Fprintln(s.Err, s.traffic.String())
 	}
 }

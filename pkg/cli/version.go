@@ -2,10 +2,10 @@ package cli
 
 import "runtime/debug"
 
-// release is set when a release is linked (-X …/pkg/cli.release=v1.2.3).
+// release is set by the linker (-X …/pkg/cli.release=v1.2.3).
 var release string
 
-// Release is the release, or what the build knows of its module.
+// Release returns the version: of the release, or else of the module that was built.
 func Release() string {
 	if release != "" {
 		return release

@@ -1,3 +1,4 @@
+// Package cmd is the root command; each package below it is a command.
 package cmd
 
 import (
@@ -21,23 +22,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// Main runs one command line and answers the exit code.
+// Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, s cli.Streams) int {
-	from := cli.NewScanOptions(s)
-	root := newRoot(from)
-	root.SetArgs(args)
-	code := cli.Finish(ctx, args, s, root.ExecuteContext(ctx))
-	from.PrintRequestStats()
-	return code
+	scan := cli.NewScanOptions(s)
+	return cli.Execute(ctx, newRoot(scan), scan, args)
 }
 
-// Commands is the tree of all commands, for who describes it. Built once, it asks nothing
-// of a cluster.
+// Commands returns the root command, for documentation. It makes no request to a cluster.
 func Commands(s cli.Streams) *cobra.Command { return newRoot(cli.NewScanOptions(s)) }
 
-// newRoot builds the command tree. It asks nothing of a cluster.
-func newRoot(from *cli.ScanOptions) *cobra.Command {
-	s := from.Streams
+func newRoot(scan *cli.ScanOptions) *cobra.Command {
 	root := &cobra.Command{
 		Use:   plugin.File(),
 		Short: "See what the Kubernetes garbage collector sees",
@@ -70,37 +64,25 @@ kubectl gc restore
 # Scan now, and analyse later without the cluster
 kubectl gc snapshot -o cluster.json.gz
 kubectl gc audit --from cluster.json.gz`),
-		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: cli.CommandName},
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          cobra.ArbitraryArgs,
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: cli.CommandName},
+		Args:        cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &cli.UsageError{Err: errors.New("unknown command " + cli.Quote(args[0])), Command: cli.CommandName}
 			}
 			return cmd.Help()
 		},
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	root.SetIn(s.In)
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &cli.UsageError{Err: err, Command: cmd.CommandPath()}
-	})
-	from.AddConnectionFlags(root.PersistentFlags())
-	cli.AddVerbosity(root.PersistentFlags(), s)
-	from.CompleteFlags(root)
-	root.SetUsageFunc(cli.PrintUsage)
 	root.AddCommand(
-		tree.New(from), audit.New(from), report.New(from), why.New(from), collect.New(from), delete.New(from), repair.New(from), restore.New(from), snapshot.New(from),
-		version.New(from), completion.New(from), newOptions(),
+		tree.New(scan), audit.New(scan), report.New(scan), why.New(scan), collect.New(scan), delete.New(scan), repair.New(scan), restore.New(scan), snapshot.New(scan),
+		version.New(scan), completion.New(scan), newOptions(),
 	)
+	cli.SetUpRoot(root, scan)
 	return root
 }
 
-// newOptions lists the flags that every command takes, which their help leaves out.
+// newOptions returns the command that lists the flags that all commands share. The help of
+// these commands leaves them out.
 func newOptions() *cobra.Command {
 	return &cobra.Command{
 		Use:   "options",

@@ -3,32 +3,30 @@ package audit
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 	"github.com/spf13/cobra"
 )
 
 type auditFlags struct {
 	scan                             *cli.ScanOptions
-	said                             func(flag string) bool // on the command line
+	changed                          func(flag string) bool // whether the flag is given
 	contexts                         []string
 	selector                         string
 	dangling, crossNamespace, cyclic bool
 	rules                            []string
 	failOn                           string
 	stuckAfter                       time.Duration
-	output                           string
-	formats                          *structured.Flags
+	output                           *cli.OutputFlags
 }
 
-func New(from *cli.ScanOptions) *cobra.Command {
-	f := &auditFlags{scan: from, formats: structured.NewFlags(os.ReadFile)}
+// New returns the command audit.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	f := &auditFlags{scan: scan, output: cli.NewOutputFlags("table", "wide", "sarif", "prometheus")}
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find every bad owner reference and every stuck deletion",
@@ -67,8 +65,8 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	f.said = flags.Changed
-	f.scan.AddReadingFlags(flags)
+	f.changed = flags.Changed
+	f.scan.AddReadingFlags(cmd)
 	flags.StringSliceVar(&f.contexts, "contexts", nil, "audit the clusters of these contexts at once, in one report; all means every context of the kubeconfig")
 	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
 	flags.BoolVar(&f.dangling, "dangling", false, "only references that lead to no owner: "+strings.Join(audit.Dangling, ", "))
@@ -77,23 +75,22 @@ kubectl gc audit -o prometheus=/var/lib/node_exporter/gc.prom`),
 	flags.StringSliceVar(&f.rules, "rule", nil, "only these rules: "+strings.Join(audit.IDs(), ", "))
 	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 on findings of at least this severity: error, warning or never")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
-	cli.AddOutputFlags(cmd, &f.output, f.formats)
+	f.output.AddFlags(cmd)
 	cli.CompleteFlag(cmd, "contexts", f.scan.CompleteContexts)
 	cli.CompleteFlag(cmd, "fail-on", cli.CompleteOne("error", "warning\terrors and warnings", "never"))
-	cli.CompleteFlag(cmd, "rule", cli.CompleteSome(cli.RuleSummaries()...))
-	f.scan.CompleteFlags(cmd)
+	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
 	return cmd
 }
 
-// options turns the flags into what audit.Run takes.
+// options returns the options of audit.Run.
 func (f *auditFlags) options() (audit.Options, error) {
 	o := audit.Options{Rules: slices.Clone(f.rules), StuckAfter: f.stuckAfter, Namespace: f.scan.Config.Namespace()}
-	for _, family := range []struct {
+	for _, group := range []struct {
 		on  bool
 		ids []string
 	}{{f.dangling, audit.Dangling}, {f.crossNamespace, audit.CrossNamespace}, {f.cyclic, audit.Cyclic}} {
-		if family.on {
-			o.Rules = append(o.Rules, family.ids...)
+		if group.on {
+			o.Rules = append(o.Rules, group.ids...)
 		}
 	}
 	var err error
@@ -103,7 +100,7 @@ func (f *auditFlags) options() (audit.Options, error) {
 	return o, err
 }
 
-// failOnSeverity is the gravity from which findings fail the command; "" for never.
+// failOnSeverity returns the severity from which findings fail the command; "" for never.
 func (f *auditFlags) failOnSeverity() (audit.Severity, error) {
 	switch f.failOn {
 	case "error", "warning":
@@ -122,11 +119,11 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	floor, err := f.failOnSeverity()
+	failOn, err := f.failOnSeverity()
 	if err != nil {
 		return err
 	}
-	f.output = cli.ChooseFormat("audit", f.output, f.formats)
+	f.output.Complete()
 	printer, err := f.printer(options.Rules)
 	if err != nil {
 		return err
@@ -134,11 +131,11 @@ func (f *auditFlags) run(ctx context.Context) error {
 	if err := audit.Check(options.Rules); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	views, err := f.contextScans()
+	scans, err := f.contextScans()
 	if err != nil {
 		return err
 	}
-	clusters, err := f.scanContexts(ctx, views, options)
+	clusters, err := f.auditContexts(ctx, scans, options)
 	if err != nil {
 		return err
 	}
@@ -151,7 +148,7 @@ func (f *auditFlags) run(ctx context.Context) error {
 	switch {
 	case f.scan.Strict && !report.Complete:
 		return cli.ExitError(cli.ExitIncomplete)
-	case any && floor != "" && worst.AtLeast(floor):
+	case any && failOn != "" && worst.AtLeast(failOn):
 		return cli.ExitError(cli.ExitFound)
 	}
 	return nil

@@ -13,19 +13,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/prometheus"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/sarif"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 )
 
-// reportWriter writes what was found, cluster by cluster and joined.
+// reportWriter writes the reports of the clusters, or the joined one.
 type reportWriter func([]audit.Cluster, *audit.Report) error
 
-// printer chooses how the report is written, before anything is asked. rules are the ids
-// of those that judge; none for all.
+// printer returns what writes the report in the format of -o. The rules are the ones that
+// are checked, none for all.
 func (f *auditFlags) printer(rules []string) (reportWriter, error) {
-	switch format, file, toFile := strings.Cut(f.output, "="); {
-	case f.output == "table" || f.output == "wide":
+	switch format, file, toFile := strings.Cut(f.output.Format, "="); {
+	case f.forPerson():
 		return f.printTable, nil
-	case f.output == "sarif":
+	case f.output.Format == "sarif":
 		return func(_ []audit.Cluster, r *audit.Report) error {
 			return sarif.Write(f.scan.Out, r, audit.Rules, cli.Release())
 		}, nil
@@ -34,27 +33,27 @@ func (f *auditFlags) printer(rules []string) (reportWriter, error) {
 	case format == "prometheus":
 		return f.printMetrics(rules, file), nil
 	}
-	format, err := f.formats.ToPrinter(f.output, cli.OwnFormats["audit"]...)
+	write, err := f.output.DocumentWriter(f.scan.Streams)
 	if err != nil {
-		return nil, &cli.UsageError{Err: err}
+		return nil, err
 	}
 	return func(_ []audit.Cluster, r *audit.Report) error {
 		found := make([]object.Identity, len(r.Findings))
 		for i, finding := range r.Findings {
 			found[i] = finding.Object
 		}
-		return format.Print(f.scan.Out, structured.NewDocument("AuditReport", r, found...), f.scan.OutTerm)
+		return write("AuditReport", r, found...)
 	}, nil
 }
 
-// readable says whether the answer is for a person.
-func (f *auditFlags) readable() bool { return f.output == "table" || f.output == "wide" }
+// forPerson reports whether the output is for a person, not for a program.
+func (f *auditFlags) forPerson() bool { return f.output.Format == "table" || f.output.Format == "wide" }
 
 func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error {
-	if err := auditreport.Table(f.scan.Out, r, f.output == "wide", f.scan.Palette()); err != nil {
+	if err := auditreport.Table(f.scan.Out, r, f.output.Format == "wide", f.scan.Palette()); err != nil {
 		return err
 	}
-	types := 0 // of several clusters no number is that of all
+	types := 0 // not shown for several clusters
 	if len(clusters) == 1 {
 		types = clusters[0].Types
 	}
@@ -62,12 +61,12 @@ func (f *auditFlags) printTable(clusters []audit.Cluster, r *audit.Report) error
 	return err
 }
 
-// printMetrics writes to a file where one is named: who scrapes it must never read half
-// of it, and is hardly who writes it.
+// printMetrics returns what writes metrics to standard output or, atomically and readable by
+// everybody, to a file for a scraper.
 func (f *auditFlags) printMetrics(rules []string, file string) reportWriter {
-	judging := slices.DeleteFunc(audit.IDs(), func(id string) bool { return len(rules) > 0 && !slices.Contains(rules, id) })
+	checked := slices.DeleteFunc(audit.IDs(), func(id string) bool { return len(rules) > 0 && !slices.Contains(rules, id) })
 	return func(clusters []audit.Cluster, _ *audit.Report) error {
-		write := func(w io.Writer) error { return prometheus.Write(w, clusters, judging, cli.Release()) }
+		write := func(w io.Writer) error { return prometheus.Write(w, clusters, checked, cli.Release()) }
 		if file == "" {
 			return write(f.scan.Out)
 		}
@@ -75,7 +74,7 @@ func (f *auditFlags) printMetrics(rules []string, file string) reportWriter {
 	}
 }
 
-// warn says on standard error what weakens the answer, and what to do next.
+// warn prints what is missing from the report, and what to do next.
 func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 	for _, c := range clusters {
 		f.warnOf(c)
@@ -86,7 +85,7 @@ func (f *auditFlags) warn(clusters []audit.Cluster, r *audit.Report) {
 			*command += " --context CLUSTER"
 		}
 	}
-	if hints := auditreport.Hints(r, commands); hints != "" && f.readable() {
+	if hints := auditreport.Hints(r, commands); hints != "" && f.forPerson() {
 		fmt.Fprintln(f.scan.Err, hints)
 	}
 }

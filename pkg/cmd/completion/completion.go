@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-func New(from *cli.ScanOptions) *cobra.Command {
+// New returns the command completion.
+func New(scan *cli.ScanOptions) *cobra.Command {
 	var directory string
 	cmd := &cobra.Command{
 		Use:   "completion --install-shim DIR | bash | zsh | fish | powershell",
@@ -30,16 +31,16 @@ source <(` + cli.CommandName + ` completion bash)`),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if directory != "" && len(args) == 0 {
-				return installShim(from.Streams, directory)
+				return installShim(scan.Streams, directory)
 			}
 			if len(args) != 1 || directory != "" {
 				return &cli.UsageError{Err: errors.New("specify --install-shim DIR, or one shell: bash, zsh, fish or powershell"), Command: cli.CommandName + " completion"}
 			}
-			return script(cmd.Root(), args[0], from.Out)
+			return script(cmd.Root(), args[0], scan.Out)
 		},
 	}
 	cmd.Flags().StringVar(&directory, "install-shim", "", "write "+shimName+" into this directory")
-	from.CompleteFlags(cmd)
+	cli.CompleteFlag(cmd, "install-shim", cli.CompleteFolders)
 	return cmd
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
-// shimName is the program that kubectl runs to complete the plugin (since 1.26), with the
-// words that are typed.
+// shimName is the program that kubectl (since 1.26) runs to complete the plugin.
 var shimName = strings.Replace(plugin.File(), "-", "_complete-", 1)
 
-// shim is that file on an operating system. It passes by kubectl, which would take
-// another start, and is silent: what is said while a person types is in the way.
+// shim returns the name and content of that program for an operating system. It runs the
+// plugin directly, to save another start of kubectl, and discards standard error, which
+// would disturb the user while typing.
 func shim(system string) (name, text string) {
 	if system == "windows" {
 		return shimName + ".cmd", "@echo off\r\nrem Lets kubectl complete \"" + cli.CommandName + "\".\r\n" + plugin.File() + " __complete %* 2>nul\r\n"
@@ -30,7 +30,7 @@ func installShim(s cli.Streams, directory string) error {
 	path := filepath.Join(directory, name)
 	err := os.WriteFile(path, []byte(text), 0o755)
 	if err == nil {
-		err = os.Chmod(path, 0o755) // it may have been there
+		err = os.Chmod(path, 0o755) // if it existed already
 	}
 	if err != nil {
 		return fmt.Errorf("write the completion shim: %w", err)
@@ -42,11 +42,11 @@ func installShim(s cli.Streams, directory string) error {
 	return nil
 }
 
-// inPath says whether programs in this directory are found.
+// inPath reports whether a directory is in the PATH.
 func inPath(s cli.Streams, directory string) bool {
-	there, err := os.Stat(directory)
+	wanted, err := os.Stat(directory)
 	return err == nil && slices.ContainsFunc(filepath.SplitList(s.Getenv("PATH")), func(entry string) bool {
 		info, err := os.Stat(entry)
-		return err == nil && os.SameFile(info, there)
+		return err == nil && os.SameFile(info, wanted)
 	})
 }

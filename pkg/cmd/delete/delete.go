@@ -2,6 +2,8 @@ package delete
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,13 +11,12 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-type deleteFlags struct {
+type deleteCommand struct {
 	options       *cli.MutatingOptions
-	gaps          cli.GapFlags
 	selector      string
 	files         cli.ManifestFlags
 	all           bool
@@ -23,10 +24,21 @@ type deleteFlags struct {
 	cascade       string
 	clientSide    bool
 	wait          bool
+
+	selection *selection
+	targets   []graph.Node // the selected objects in the latest scan
 }
 
-func New(from *cli.ScanOptions) *cobra.Command {
-	f := &deleteFlags{options: cli.NewMutatingOptions("delete", from)}
+// cascades are the values of --cascade.
+var cascades = cli.Choices{
+	{"background", "delete the object at once, its dependents after it"},
+	{"foreground", "delete its dependents first, the object last"},
+	{"orphan", "keep its dependents, without their reference to it"},
+}
+
+// New returns the command delete.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	c := &deleteCommand{options: cli.NewMutatingOptions("delete", scan)}
 	cmd := &cobra.Command{
 		Use:   "delete (TYPE/NAME ... | TYPE -l SELECTOR | -f FILE)",
 		Short: "Delete objects, after a preview of everything that is deleted with them",
@@ -72,45 +84,47 @@ kubectl gc delete deployment/web -n shop --confirm 5f2a9c41d07e9b12
 # In a cluster without a garbage collector
 kubectl gc delete deployment/web -n shop --client-side`),
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: f.options.Scan.CompleteTargets,
+		ValidArgsFunction: scan.CompleteTargets,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.options.Complete(cmd, args); err != nil {
+			if err := c.options.Complete(cmd, args); err != nil {
 				return err
 			}
-			if err := f.gaps.Validate(); err != nil {
+			var err error
+			if c.selection, err = c.selectTargets(cmd.Context(), args); err != nil {
 				return err
 			}
-			chosen, err := f.selectTargets(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
-			return f.run(cmd.Context(), chosen)
+			return c.run(cmd.Context())
 		},
 	}
-	f.options.AddFlags(cmd)
+	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
-	f.gaps.AddFlags(flags)
-	flags.StringVarP(&f.selector, "selector", "l", "", "delete the objects of a type that have these labels")
-	flags.BoolVar(&f.all, "all", false, "delete all objects of a type")
-	f.files.AddFlags(flags)
-	flags.BoolVar(&f.ignoreMissing, "ignore-not-found", false, "treat objects that do not exist as deleted")
-	flags.StringVar(&f.cascade, "cascade", "background", "what happens to dependents: "+strings.Join(cascades.Values(), ", "))
-	flags.BoolVar(&f.clientSide, "client-side", false, "do the garbage collector's work, in a cluster that has none or whose own is broken")
-	flags.BoolVar(&f.wait, "wait", true, "wait until the cluster's garbage collector has deleted everything")
+	c.options.AddAcceptGapFlag(flags)
+	flags.StringVarP(&c.selector, "selector", "l", "", "delete the objects of a type that have these labels")
+	flags.BoolVar(&c.all, "all", false, "delete all objects of a type")
+	c.files.AddFlags(cmd)
+	flags.BoolVar(&c.ignoreMissing, "ignore-not-found", false, "treat objects that do not exist as deleted")
+	flags.StringVar(&c.cascade, "cascade", "background", "what happens to dependents: "+strings.Join(cascades.Values(), ", "))
+	flags.BoolVar(&c.clientSide, "client-side", false, "do the garbage collector's work, in a cluster that has none or whose own is broken")
+	flags.BoolVar(&c.wait, "wait", true, "wait until the cluster's garbage collector has deleted everything")
 	cli.CompleteFlag(cmd, "cascade", cli.CompleteOne(cascades.Described()...))
-	f.options.Scan.CompleteFlags(cmd)
 	return cmd
 }
 
-// cascades are the values of --cascade, with what they mean.
-var cascades = cli.Choices{
-	{"background", "delete the object at once, its dependents after it"},
-	{"foreground", "delete its dependents first, the object last"},
-	{"orphan", "keep its dependents, without their reference to it"},
+func (c *deleteCommand) run(ctx context.Context) error {
+	op := &cli.Operation{Options: c.options, Command: c, LeavesRestToCollector: !c.clientSide, SkipVerification: !c.clientSide && !c.wait}
+	if err := op.Prepare(ctx); err != nil {
+		return err
+	}
+	op.Notes = c.defaultPolicyNotes(op.Current.Graph)
+	if !op.Current.Plan.Complete {
+		op.Notes = append(op.Notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
+	}
+	return op.Run(ctx)
 }
 
-func (f *deleteFlags) policy() metav1.DeletionPropagation {
-	switch f.cascade {
+// policy returns the deletion policy of --cascade.
+func (c *deleteCommand) policy() metav1.DeletionPropagation {
+	switch c.cascade {
 	case "foreground":
 		return metav1.DeletePropagationForeground
 	case "orphan":
@@ -119,46 +133,20 @@ func (f *deleteFlags) policy() metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
 
-// run shows what would go, asks, and deletes it.
-func (f *deleteFlags) run(ctx context.Context, c *selection) error {
-	var targets []graph.Node
-	foresee := func(missing bool) cli.PlanFunc {
-		return func(ctx context.Context, p *cli.PlannedScan) (err error) {
-			if targets, err = f.findTargets(p.Graph, c, missing); err != nil {
-				return err
-			}
-			return f.planDeletion(ctx, p, targets)
+// defaultPolicyNotes names the types whose default policy is another than the one that is
+// sent (docs/gc-semantics.md#finalizers-after-a-delete).
+func (c *deleteCommand) defaultPolicyNotes(g *graph.Graph) []string {
+	var out []string
+	for _, n := range c.targets {
+		o := g.Object(n)
+		policy := simulate.DefaultPolicy(o.Identity)
+		if policy == c.policy() || policy != metav1.DeletePropagationOrphan {
+			continue
+		}
+		note := fmt.Sprintf("By default, deleting a %s orphans its dependents; this deletion uses --cascade=%s.", escape.Short(o.Kind, 200), c.cascade)
+		if !slices.Contains(out, note) {
+			out = append(out, note)
 		}
 	}
-	a := &cli.Operation{
-		Options: f.options, Scope: f.scope(c), LeavesRestToCollector: !f.clientSide, Replan: foresee(true), AcceptedGaps: f.gaps.Accepted(),
-	}
-	if err := a.Prepare(ctx, foresee(f.ignoreMissing)); err != nil {
-		return err
-	}
-	a.PlanAccepting = func(accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-		return f.buildPlan(a.Current.Graph, targets, accepted), nil
-	}
-	a.Notes = f.defaults(a.Current.Graph, targets)
-	if !a.Current.Plan.Complete {
-		a.Notes = append(a.Notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
-	}
-	a.Perform, a.PlanRemaining, a.SkipVerification = f.perform(a), f.planRemaining(a), !f.clientSide && !f.wait
-	return a.Run(ctx)
-}
-
-// wanted names what nothing was found of.
-func (f *deleteFlags) wanted(c *selection) string {
-	types := make([]string, len(c.targets))
-	for i, t := range c.targets {
-		types[i] = cli.Quote(t.Word)
-	}
-	said := strings.Join(types, ", ")
-	if f.selector != "" {
-		said += " with labels " + cli.Quote(f.selector)
-	}
-	if c.namespace != "" {
-		said += " in namespace " + cli.Quote(c.namespace)
-	}
-	return said
+	return out
 }

@@ -2,27 +2,42 @@ package repair
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-type repairFlags struct {
+type repairCommand struct {
 	options    *cli.MutatingOptions
 	selector   string
 	rules      []string
 	fix        string
-	references []string // UIDs of owners whose references are given up
+	references []string // UIDs of owners
+
+	selection *selection
 }
 
-func New(from *cli.ScanOptions) *cobra.Command {
-	f := &repairFlags{options: cli.NewMutatingOptions("repair", from)}
+// autoFix chooses the repair per reference.
+const autoFix = "auto"
+
+// fixes are the values of --fix.
+var fixes = cli.Choices{
+	{autoFix, "choose per reference"},
+	{string(repair.Unlink), "remove the reference"},
+	{string(repair.Relink), "point it at the object that now has the owner's name"},
+	{string(repair.UpdateVersion), "change its apiVersion to one that is served"},
+}
+
+// New returns the command repair.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	c := &repairCommand{options: cli.NewMutatingOptions("repair", scan)}
 	cmd := &cobra.Command{
 		Use:   "repair [TYPE/NAME ...] [-l SELECTOR]",
 		Short: "Repair owner references, so that the garbage collector does not act on them",
@@ -71,92 +86,59 @@ kubectl gc repair configmap/egg -n shop --fix unlink --reference 6ba7b810-9dad-1
 # Run exactly what a preview showed, without a terminal
 kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: from.CompleteTargets,
+		ValidArgsFunction: scan.CompleteTargets,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.options.Complete(cmd, args); err != nil {
+			if err := c.options.Complete(cmd, args); err != nil {
 				return err
 			}
-			asked, err := f.selectReferences(args)
-			if err != nil {
+			var err error
+			if c.selection, err = c.selectReferences(args); err != nil {
 				return err
 			}
-			return f.run(cmd.Context(), asked)
+			op := &cli.Operation{Options: c.options, Command: c}
+			if err := op.Prepare(cmd.Context()); err != nil {
+				return err
+			}
+			return op.Run(cmd.Context())
 		},
 	}
-	f.options.AddFlags(cmd)
+	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
-	_ = flags.MarkHidden("max-deletes") // nothing is
-	flags.StringVarP(&f.selector, "selector", "l", "", "repair only objects with these labels")
-	flags.StringSliceVar(&f.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.RepairableRules(), ", "))
-	flags.StringVar(&f.fix, "fix", chooseFix, "the repair: chosen per reference (auto), or only "+strings.Join(fixes.Values()[1:], ", "))
-	flags.StringSliceVar(&f.references, "reference", nil, "with --fix unlink and one object: remove only its references to the owner with this UID, even if they are valid")
+	_ = flags.MarkHidden("max-deletes") // a repair deletes nothing
+	flags.StringVarP(&c.selector, "selector", "l", "", "repair only objects with these labels")
+	flags.StringSliceVar(&c.rules, "rule", nil, "repair only references flagged by these audit rules: "+strings.Join(audit.RepairableRules(), ", "))
+	flags.StringVar(&c.fix, "fix", autoFix, "the repair: chosen per reference (auto), or only "+strings.Join(fixes.Values()[1:], ", "))
+	flags.StringSliceVar(&c.references, "reference", nil, "with --fix unlink and one object: remove only its references to the owner with this UID, even if they are valid")
 	cli.CompleteFlag(cmd, "fix", cli.CompleteOne(fixes.Described()...))
-	cli.CompleteFlag(cmd, "rule", cli.CompleteSome(repairableRules()...))
-	f.options.Scan.CompleteFlags(cmd)
+	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.RepairableRules()))
 	return cmd
 }
 
-// fixes are the values of --fix, with what they mean.
-var fixes = cli.Choices{
-	{chooseFix, "choose per reference"},
-	{string(repair.Unlink), "remove the reference"},
-	{string(repair.Relink), "point it at the object that now has the owner's name"},
-	{string(repair.UpdateVersion), "change its apiVersion to one that is served"},
-}
-
-const chooseFix = "auto"
-
-func (f *repairFlags) run(ctx context.Context, asked *selection) error {
-	foresee := func(first bool) cli.PlanFunc {
-		return func(_ context.Context, p *cli.PlannedScan) (err error) {
-			p.Plan, err = asked.plan(p.Graph, first)
-			return err
-		}
-	}
-	a := &cli.Operation{Options: f.options, Scope: asked.scope, Replan: foresee(false)}
-	if err := a.Prepare(ctx, foresee(true)); err != nil {
+// Plan plans the repairs, and returns an error if the selected objects do not exist.
+func (c *repairCommand) Plan(ctx context.Context, p *cli.PlannedScan) error {
+	if err := c.selection.validateIn(p.Graph); err != nil {
 		return err
 	}
-	return a.Run(ctx)
+	return c.Replan(ctx, p)
 }
 
-// causes are those of the references of which the chosen rules speak.
-func (f *repairFlags) causes() ([]collector.VerdictCause, error) {
-	if err := audit.Check(f.rules); err != nil {
-		return nil, &cli.UsageError{Err: err}
-	}
-	var out []collector.VerdictCause
-	for _, rule := range f.rules {
-		cause, mends := audit.RepairFor(rule)
-		if !mends {
-			return nil, cli.WithHint(
-				cli.Usagef("repair cannot repair what rule %s flags", cli.Quote(rule)), "rules that it can repair: "+strings.Join(audit.RepairableRules(), ", "),
-			)
-		}
-		out = append(out, cause)
-	}
-	return out, nil
+func (c *repairCommand) Replan(_ context.Context, p *cli.PlannedScan) error {
+	p.Plan = c.selection.plan(p.Graph)
+	return nil
 }
 
-// how is the only fix to be made; empty: what fits.
-func (f *repairFlags) how() (repair.Fix, error) {
-	switch {
-	case f.fix == chooseFix:
-		return "", nil
-	case slices.Contains(fixes.Values(), f.fix):
-		return repair.Fix(f.fix), nil
-	}
-	return "", cli.Usagef("--fix %s: must be one of %s", cli.Quote(f.fix), strings.Join(fixes.Values(), ", "))
+// PlanRemaining plans the same repairs again.
+func (c *repairCommand) PlanRemaining(ctx context.Context, _ *plan.Plan, p *cli.PlannedScan) error {
+	return c.Replan(ctx, p)
 }
 
-// repairableRules returns the rules whose findings can be repaired, each with its summary
-// behind a tab.
-func repairableRules() []string {
-	var out []string
-	for _, r := range audit.Rules {
-		if _, repairable := audit.RepairFor(r.ID); repairable {
-			out = append(out, r.ID+"\t"+r.Summary)
-		}
-	}
-	return out
+// PlanAccepting returns the same plan: a reference whose owner could not be read is never
+// changed.
+func (c *repairCommand) PlanAccepting(p *cli.PlannedScan, _ snapshot.AcceptedGaps) (*plan.Plan, error) {
+	return p.Plan, nil
+}
+
+// Perform carries out the repairs.
+func (c *repairCommand) Perform(ctx context.Context, op *cli.Operation, b execute.BackupWriter, o execute.Options) *execute.Report {
+	return op.RunPlan(ctx, op.Writer(o), b, o)
 }

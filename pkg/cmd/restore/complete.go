@@ -9,25 +9,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 )
 
-// completeBackup offers the names of backups, or else folders, and then what is in the
-// one that was named.
+// completeBackup offers the names of backups, or folders if there are none, and after a
+// backup its objects.
 func (f *restoreFlags) completeBackup(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
-		return cli.WithoutWords(cli.HarmlessWithPrefix(f.parts(args[0]), typed), args[1:]), cobra.ShellCompDirectiveNoFileComp
+		return cli.WithoutWords(cli.HarmlessWithPrefix(f.objectNames(args[0]), typed), args[1:]), cobra.ShellCompDirectiveNoFileComp
 	}
-	root, err := f.backupsHere()
+	root, err := f.backupRoot()
 	if err != nil || strings.ContainsRune(typed, filepath.Separator) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
-	names, _ := backupNames(root) // a completion is silent
+	names, _ := backupNames(root) // a completion prints no errors
 	if words := cli.HarmlessWithPrefix(names, typed); len(words) > 0 {
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// parts are the objects in a backup, in the namespace that -n names.
-func (f *restoreFlags) parts(name string) []string {
+// objectNames returns the objects in a backup, in the namespace of -n.
+func (f *restoreFlags) objectNames(name string) []string {
 	saved, err := f.open(name)
 	if err != nil {
 		return nil

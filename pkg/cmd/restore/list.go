@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// backupsHere is the folder of the backups of the context at hand.
-func (f *restoreFlags) backupsHere() (string, error) {
+// backupRoot returns the folder of the backups of the current context.
+func (f *restoreFlags) backupRoot() (string, error) {
 	name, _, err := f.options.Scan.ContextAndServer()
 	if err != nil {
 		return "", err
@@ -26,12 +26,12 @@ func (f *restoreFlags) backupsHere() (string, error) {
 	return f.options.Flags.BackupRoot(name)
 }
 
-// list names the backups of the context at hand.
+// list lists the backups of the current context.
 func (f *restoreFlags) list() error {
 	if !f.options.ForPerson() || f.options.Scan.From != "" {
 		return &cli.UsageError{Err: errors.New("no backup given"), Command: cli.CommandName + " restore"}
 	}
-	root, err := f.backupsHere()
+	root, err := f.backupRoot()
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (f *restoreFlags) list() error {
 	}
 	rows := make([][]string, len(names))
 	for i, name := range names {
-		rows[i] = overview(root, name)
+		rows[i] = row(root, name)
 	}
 	return table.Write(f.options.Scan.Out, []string{"BACKUP", "COMMAND", "BACKED UP", "RESTORED", "STATE"}, rows)
 }
@@ -64,8 +64,8 @@ func backupNames(root string) ([]string, error) {
 	return names, err
 }
 
-// overview is a line about a folder, whatever is in it.
-func overview(root, name string) []string {
+// row returns the table row of a backup, even if it cannot be opened.
+func row(root, name string) []string {
 	b, err := backup.Open(filepath.Join(root, name))
 	if err != nil {
 		return []string{escape.Terminal(name), "", "", "", escape.Short(err.Error(), 200)}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -16,13 +15,14 @@ import (
 )
 
 type restoreFlags struct {
-	options   *cli.MutatingOptions
-	exact     bool
-	elsewhere bool
+	options          *cli.MutatingOptions
+	exact            bool
+	toAnotherCluster bool
 }
 
-func New(from *cli.ScanOptions) *cobra.Command {
-	f := &restoreFlags{options: cli.NewMutatingOptions("restore", from)}
+// New returns the command restore.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	f := &restoreFlags{options: cli.NewMutatingOptions("restore", scan)}
 	cmd := &cobra.Command{
 		Use:   "restore BACKUP [TYPE/NAME ...]",
 		Short: "Recreate objects from a backup",
@@ -68,25 +68,22 @@ kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`)
 		},
 		ValidArgsFunction: f.completeBackup,
 	}
+	f.options.AddCreatingFlags(cmd)
 	flags := cmd.Flags()
-	f.options.Scan.AddReadingFlags(flags)
-	f.options.Flags.AddConfirmFlags(flags)
 	flags.BoolVar(&f.exact, "exact", false, "restore every reference as it was, even if the garbage collector will delete the object because of it")
-	flags.BoolVar(&f.elsewhere, "to-another-cluster", false, "restore a backup of another cluster to this one")
-	cli.AddOutputFlags(cmd, &f.options.Output, f.options.Formats)
-	f.options.Scan.CompleteFlags(cmd)
+	flags.BoolVar(&f.toAnotherCluster, "to-another-cluster", false, "restore a backup of another cluster to this one")
 	return cmd
 }
 
-func (f *restoreFlags) run(ctx context.Context, name string, words []string) error {
-	wanted, err := cli.ParseTargets(words)
+func (f *restoreFlags) run(ctx context.Context, name string, args []string) error {
+	wanted, err := cli.ParseTargets(args)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(wanted, func(t cli.Target) bool { return t.Name == "" }) {
 		return cli.Usagef("name each object of the backup as TYPE/NAME")
 	}
-	f.options.Flags.NoBackup = true // nothing is deleted
+	f.options.Flags.NoBackup = true // a restoration deletes nothing
 	saved, err := f.open(name)
 	if err != nil {
 		return err
@@ -95,17 +92,18 @@ func (f *restoreFlags) run(ctx context.Context, name string, words []string) err
 	if err := f.checkCluster(ctx, saved.Header); err != nil {
 		return err
 	}
-	r := &restoreRun{flags: f, saved: saved, made: map[types.UID]types.UID{}}
+	var journal *backup.Journal
 	if f.options.Flags.Mutates() {
-		if r.journal, err = saved.Journal(); err != nil {
+		if journal, err = saved.Journal(); err != nil {
 			return err
 		}
-		defer r.close()
 	}
-	return r.run(ctx, wanted)
+	r := newRestoreRun(f, saved, journal, wanted)
+	defer r.close()
+	return r.run(ctx)
 }
 
-// open finds the folder that a word means.
+// open opens the backup in a folder, or with a name below the folder of the context.
 func (f *restoreFlags) open(name string) (*backup.Backup, error) {
 	saved, err := f.find(name)
 	if errors.As(err, new(*backup.WorldWritableError)) {
@@ -118,7 +116,7 @@ func (f *restoreFlags) find(name string) (*backup.Backup, error) {
 	if filepath.Base(name) != name || isFolder(name) {
 		return backup.Open(name)
 	}
-	root, err := f.backupsHere()
+	root, err := f.backupRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +127,9 @@ func (f *restoreFlags) find(name string) (*backup.Backup, error) {
 	return saved, nil
 }
 
-// only limits a restoration to the namespace that -n names, and to what was named.
-func (f *restoreFlags) only(wanted []cli.Target, served []snapshot.Type) (func(object.Identity) bool, error) {
+// filter returns a filter for the namespace of -n and the wanted objects, or nil for
+// everything.
+func (f *restoreFlags) filter(wanted []cli.Target, served []snapshot.Type) (func(object.Identity) bool, error) {
 	namespace := f.options.Scan.Config.Namespace()
 	if namespace == "" && len(wanted) == 0 {
 		return nil, nil
@@ -138,7 +137,7 @@ func (f *restoreFlags) only(wanted []cli.Target, served []snapshot.Type) (func(o
 	kinds := map[string]cli.Target{}
 	for _, t := range wanted {
 		found := snapshot.Find(served, t.Word)
-		if len(found) == 0 { // its definition may be what is restored
+		if len(found) == 0 { // its definition may be in the backup
 			return nil, cli.WithHint(cli.Usagef("the server has no resource type %s", cli.Quote(t.Word)), "if its CustomResourceDefinition is in the backup, restore that first")
 		}
 		t.Type = found[0]

@@ -21,8 +21,9 @@ type snapshotFlags struct {
 	output string
 }
 
-func New(from *cli.ScanOptions) *cobra.Command {
-	f := &snapshotFlags{scan: from}
+// New returns the command snapshot.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	f := &snapshotFlags{scan: scan}
 	cmd := &cobra.Command{
 		Use:   "snapshot -o FILE",
 		Short: "Save one scan of the cluster to a file",
@@ -47,7 +48,6 @@ kubectl gc snapshot -n shop -o -`),
 	flags.BoolVarP(&f.scan.AllNamespaces, "all-namespaces", "A", false, "scan all namespaces, which is the default")
 	flags.BoolVar(&f.scan.Strict, "strict", false, "exit with 3 if anything could not be read")
 	cli.CompleteFlag(cmd, "output", cli.CompleteFiles("json", "gz"))
-	f.scan.CompleteFlags(cmd)
 	return cmd
 }
 
@@ -80,7 +80,7 @@ func (f *snapshotFlags) write(s *snapshot.Snapshot) error {
 	if f.output == "-" {
 		return save(f.scan.Out)
 	}
-	if strings.EqualFold(filepath.Ext(f.output), ".gz") { // capitals make no difference to some file systems
+	if strings.EqualFold(filepath.Ext(f.output), ".gz") { // some file systems ignore case
 		save = compressed(save)
 	}
 	if err := cli.ReplaceFile(f.output, cli.PrivateFile, save); err != nil {

@@ -9,13 +9,13 @@ import (
 )
 
 // New returns the command version.
-func New(from *cli.ScanOptions) *cobra.Command {
+func New(scan *cli.ScanOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(from.Out, "kubectl-gc %s\n", cli.Release())
+			_, err := fmt.Fprintf(scan.Out, "kubectl-gc %s\n", cli.Release())
 			return err
 		},
 	}

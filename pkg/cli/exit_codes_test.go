@@ -88,7 +88,7 @@ func everyEnding(do func(exitFacts)) {
 	for bits := range 1 << 8 {
 		is := func(n int) bool { return bits>>n&1 == 1 }
 		count := func(n int) int { return bits >> n & 1 }
-		for _, dryRun := range DryRunValues.Values() {
+		for _, dryRun := range dryRunChoices.Values() {
 			for _, v := range []verification{verifiedComplete, verifiedIncomplete, verifiedFailed, verifiedNone} {
 				do(exitFacts{
 					dryRun: dryRun, strict: is(0), complete: is(1), interrupted: is(2), timedOut: is(3),

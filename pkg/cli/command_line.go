@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
+	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
+)
+
+// CommandName is the command line that starts the program: kubectl gc.
+var CommandName = plugin.Command()
+
+// SetUpRoot gives a root command, whose subcommands are added already, the streams and
+// flags that all commands share. It makes no request to a cluster.
+func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.CompletionOptions = cobra.CompletionOptions{DisableDefaultCmd: true}
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	root.SetIn(scan.In)
+	root.SetOut(scan.Out)
+	root.SetErr(scan.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &UsageError{Err: err, Command: cmd.CommandPath()}
+	})
+	root.SetUsageFunc(printUsage)
+	scan.addConnectionFlags(root)
+	addVerbosity(root, scan.Streams)
+	for _, cmd := range append(root.Commands(), root) {
+		completeBools(cmd)
+	}
+}
+
+// Execute runs one command line and returns its exit code.
+func Execute(ctx context.Context, root *cobra.Command, scan *ScanOptions, args []string) int {
+	root.SetArgs(args)
+	code := exitCode(ctx, args, scan.Streams, root.ExecuteContext(ctx))
+	scan.printRequestStats()
+	return code
+}
+
+// exitCode prints the error of a command, if there is one, and returns the exit code.
+func exitCode(ctx context.Context, args []string, s Streams, err error) int {
+	var code ExitError
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &code):
+		return int(code)
+	case ctx.Err() != nil:
+		fmt.Fprintln(s.Err, "interrupted: nothing was changed")
+		return exitInterrupted
+	}
+	message, _, _ := strings.Cut(redact.Error(err, urls(args)...).Error(), "\n")
+	fmt.Fprintln(s.Err, "error: "+escape.Short(message, 2000))
+	var hinted *hintedError
+	if errors.As(err, &hinted) {
+		fmt.Fprintln(s.Err, "hint: "+escape.Terminal(redact.Text(hinted.hint)))
+	}
+	var usage *UsageError
+	if errors.As(err, &usage) && usage.Command != "" {
+		fmt.Fprintf(s.Err, "See '%s --help'.\n", usage.Command)
+	}
+	return ExitUsage
+}
+
+// urls returns the URLs on a command line, any of which an error may quote.
+func urls(args []string) (out []string) {
+	for _, arg := range args {
+		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+			arg = value
+		}
+		if strings.Contains(arg, "://") {
+			out = append(out, arg, escape.Terminal(arg)) // as errors show it
+		}
+	}
+	return out
+}
+
+// printUsage writes how a command is called and its own flags. Of the flags that all
+// commands have it shows -n only, next to -A.
+func printUsage(cmd *cobra.Command) error {
+	var b strings.Builder
+	line := cmd.UseLine()
+	if cmd.HasAvailableSubCommands() {
+		line = cmd.CommandPath() + " COMMAND"
+	}
+	fmt.Fprintf(&b, "Usage:\n  %s\n", line)
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+		fmt.Fprintf(&b, "\nUse %q for more about a command.\n", cmd.CommandPath()+" COMMAND --help")
+	} else {
+		shown := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+		shown.AddFlagSet(cmd.LocalFlags())
+		if cmd.LocalFlags().Lookup("all-namespaces") != nil {
+			shown.AddFlag(cmd.InheritedFlags().Lookup("namespace"))
+		}
+		fmt.Fprintf(&b, "\nFlags:\n%s\n", shown.FlagUsages())
+	}
+	fmt.Fprintf(&b, "Use %q for the flags that every command takes.\n", CommandName+" options")
+	_, err := cmd.OutOrStdout().Write([]byte(b.String()))
+	return err
+}
+
+// Examples indents a block of examples as help shows it, with the name that the program
+// has here.
+func Examples(block string) string {
+	lines := strings.Split(strings.Trim(plugin.Named(block), "\n"), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = "  " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// NoArguments is the Args of a command that takes none.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &UsageError{Err: errors.New("unexpected argument " + Quote(args[0])), Command: cmd.CommandPath()}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// pass is a command that plans a pass of the garbage collector over everything.
+type pass struct{}
+
+func (pass) Scope([]snapshot.Type) (cluster.Scope, error) { return cluster.Scope{}, nil }
+
+func (pass) Plan(_ context.Context, p *PlannedScan) error {
+	p.Plan = plan.New(p.Graph, plan.Options{Mode: plan.Collect})
+	return nil
+}
+
+func (c pass) Replan(ctx context.Context, p *PlannedScan) error { return c.Plan(ctx, p) }
+
+func (c pass) PlanRemaining(ctx context.Context, _ *plan.Plan, p *PlannedScan) error {
+	return c.Plan(ctx, p)
+}
+
+func (pass) PlanAccepting(p *PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+	return plan.New(p.Graph, plan.Options{Mode: plan.Collect, Accepted: accepted}), nil
+}
+
+func (pass) Perform(context.Context, *Operation, execute.BackupWriter, execute.Options) *execute.Report {
+	panic("a scan of a file is never carried out")
+}
+
+// offline returns the options of a pass whose scans read a file, and a function that writes
+// that file.
+func offline(t *testing.T) (options *MutatingOptions, write func(*snapshot.Snapshot), stderr *bytes.Buffer) {
+	t.Helper()
+	stderr = &bytes.Buffer{}
+	scan := NewScanOptions(Streams{Out: &bytes.Buffer{}, Err: stderr, Now: time.Now})
+	scan.From = filepath.Join(t.TempDir(), "cluster.json")
+	options = NewMutatingOptions("collect", scan)
+	options.given = pflag.NewFlagSet("collect", pflag.ContinueOnError)
+	return options, func(s *snapshot.Snapshot) {
+		var b bytes.Buffer
+		if err := s.Save(&b); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(scan.From, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}, stderr
+}
+
+func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
+	node := st.Node("gone")
+	at := func(version string, o object.Object) object.Object {
+		o.ResourceVersion = version
+		return o
+	}
+	doomed := at("1", st.Namespace("doomed", st.OwnedBy(node)))
+	inside := at("1", st.Secret("doomed/inside"))
+	scan := func(objects ...object.Object) *snapshot.Snapshot {
+		return st.New(st.Serving(st.Containers()...), st.Absent("v1", "Node", "gone"), st.Listing(objects...))
+	}
+	withGap := func(s *snapshot.Snapshot) *snapshot.Snapshot {
+		s.Gaps = []snapshot.Gap{{Group: "metrics.k8s.io", Resource: snapshot.All, Reason: snapshot.Unavailable}}
+		return s
+	}
+	before := func() *snapshot.Snapshot { return scan(doomed, inside) }
+	for name, c := range map[string]struct {
+		after  *snapshot.Snapshot
+		strict bool
+		want   error
+	}{
+		"nothing changed":                  {before(), false, nil},
+		"an object was written to":         {scan(at("2", doomed), inside), false, nil},
+		"something unrelated came":         {scan(doomed, inside, at("1", st.Secret("a/unrelated"))), false, nil},
+		"more would be deleted with it":    {scan(doomed, inside, at("1", st.Secret("doomed/new"))), false, ExitError(ExitUnconfirmed)},
+		"less would be deleted with it":    {scan(doomed), false, ExitError(ExitUnconfirmed)},
+		"there is nothing left to do":      {scan(), false, ExitError(ExitUnconfirmed)},
+		"there is more to delete":          {scan(doomed, inside, at("1", st.Namespace("more", st.OwnedBy(node)))), false, ExitError(ExitUnconfirmed)},
+		"something could not be read":      {withGap(before()), false, ExitError(ExitUnconfirmed)},
+		"the same, and --strict":           {withGap(before()), true, ExitError(ExitIncomplete)},
+		"nothing could be read of a group": {withGap(scan()), false, ExitError(ExitUnconfirmed)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options, write, errs := offline(t)
+			options.Scan.Strict = c.strict
+			op := &Operation{Options: options, Command: pass{}}
+			write(before())
+			if err := op.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			write(c.after)
+			if err := op.planAgain(t.Context()); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v; it says %s", err, c.want, errs)
+			}
+		})
+	}
+
+	t.Run("and what is done is the later plan", func(t *testing.T) {
+		options, write, _ := offline(t)
+		op := &Operation{Options: options, Command: pass{}}
+		write(before())
+		if err := op.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		write(scan(at("2", doomed), inside))
+		if err := op.planAgain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := op.Current.Plan.Steps[0].Object.ResourceVersion; got != "2" {
+			t.Errorf("the deletion is bound to resourceVersion %s", got)
+		}
+	})
+
+	t.Run("and of a saved plan, what is left of it counts", func(t *testing.T) {
+		options, write, errs := offline(t)
+		stale := at("1", st.Namespace("stale", st.OwnedBy(node)))
+		op := &Operation{Options: options, Command: pass{}}
+		write(scan(doomed, inside, stale))
+		if err := op.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		saved := op.Current.Plan
+		op = &Operation{Options: options, Command: pass{}, Saved: saved}
+		write(scan(doomed, inside, at("2", stale)))
+		if err := op.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(op.Stale) != 1 || len(op.Current.Plan.Steps) != 1 {
+			t.Fatalf("%d steps are refused, and %d left", len(op.Stale), len(op.Current.Plan.Steps))
+		}
+		if err := op.planAgain(t.Context()); err != nil {
+			t.Errorf("nothing changed since the preview: %v, %s", err, errs)
+		}
+		write(scan(at("2", doomed), inside, at("2", stale)))
+		if err := op.planAgain(t.Context()); !errors.Is(err, ExitError(ExitUnconfirmed)) {
+			t.Errorf("another step is refused by now: %v", err)
+		}
+	})
+}
+
+func TestASavedPlanIsRefusedWhereTheScanReadsLess(t *testing.T) {
+	options, write, errs := offline(t)
+	orphan := st.Secret("a/orphan", st.OwnedBy(st.ConfigMap("a/gone")))
+	scan := st.New(st.Absent("v1", "ConfigMap", "a/gone"), st.Listing(orphan))
+	op := &Operation{Options: options, Command: pass{}}
+	write(scan)
+	if err := op.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	scan.Gaps = []snapshot.Gap{{Group: "metrics.k8s.io", Resource: snapshot.All, Reason: snapshot.Unavailable}}
+	write(scan)
+	for name, c := range map[string]struct {
+		saved *plan.Plan
+		want  int
+	}{"of a complete scan": {op.Current.Plan, 1}, "of one with the same gap": {&plan.Plan{Gaps: scan.Gaps}, 0}} {
+		later := &Operation{Options: options, Command: pass{}, Saved: c.saved}
+		if err := later.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(later.NewGaps) != c.want {
+			t.Errorf("%s: %v", name, later.NewGaps)
+		}
+		if c.want == 0 {
+			continue
+		}
+		later.Options.Flags.DryRun = DryRunNone
+		later.Options.Flags.Yes, later.Options.Output.Format = true, "json"
+		if err := later.Run(t.Context()); !errors.Is(err, ExitError(ExitUnconfirmed)) {
+			t.Errorf("%s: it ends with %v; it says %s", name, err, errs)
+		}
+		for _, want := range []string{"error: this scan could not read what the scan of the saved plan read: API group metrics.k8s.io. Nothing was changed\n", "hint: make a new plan"} {
+			if !bytes.Contains(errs.Bytes(), []byte(want)) {
+				t.Errorf("%s: it does not say %q: %s", name, want, errs)
+			}
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+)
+
+// verification is what the scan after a run proves. The values are part of the JSON
+// contract.
+type verification string
+
+const (
+	verifiedComplete   verification = "complete"   // the scan read everything: what it did not find does not exist
+	verifiedIncomplete verification = "incomplete" // the scan had gaps
+	verifiedFailed     verification = "failed"     // the scan failed
+	verifiedNone       verification = "none"       // there was no scan
+)
+
+func verifiedBy(complete bool) verification {
+	if complete {
+		return verifiedComplete
+	}
+	return verifiedIncomplete
+}
+
+// verify scans the cluster after the run, with the same time limit as the run, and adds
+// what is left to the outcome.
+func (op *Operation) verify(ctx context.Context, o *runOutcome) {
+	scanning, cancel := op.withRunTimeout(ctx)
+	defer cancel()
+	now, blocked, err := op.remaining(scanning)
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		o.verification, o.blocked = verifiedFailed, op.Current.Plan.Blocked
+		fmt.Fprintf(op.Options.Scan.Err, "warning: the scan after the run failed, so what is left is not known: %s\n", escape.Short(err.Error(), 2000))
+		return
+	}
+	o.verification, o.gaps = verifiedBy(now.Plan.CompleteButAccepted()), now.Plan.Gaps
+	o.left, o.blocked = now.Plan, slices.Concat(o.blocked, blocked, op.deletedButPresent(o.done, now.Graph))
+	o.due = len(now.Plan.Steps)
+	if op.Saved != nil {
+		o.due = remainingSteps(op.Saved, now.Plan)
+	}
+	if !now.Plan.CompleteButAccepted() {
+		if !slices.Equal(now.Plan.Gaps, op.Current.Plan.Gaps) {
+			op.Options.Scan.WarnOfGaps(now.Snapshot)
+		}
+		fmt.Fprintln(op.Options.Scan.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")
+	}
+	if op.LeavesRestToCollector && o.due > 0 {
+		fmt.Fprintln(op.Options.Scan.Err, "warning: "+idleWarning(o.due))
+	}
+}
+
+// remaining scans the cluster and returns the plan of what is left to do, and what is
+// blocked: according to that plan, and of the deletions that this run started.
+func (op *Operation) remaining(ctx context.Context) (PlannedScan, []plan.Blocked, error) {
+	now, err := op.scanAndPlan(ctx, func(ctx context.Context, after *PlannedScan) error {
+		return op.Command.PlanRemaining(ctx, op.Current.Plan, after)
+	})
+	if err != nil {
+		return PlannedScan{}, nil, err
+	}
+	known := graph.NewSet(now.Graph)
+	for _, b := range now.Plan.Blocked {
+		known.Add(now.Graph.Find(b.Object.UID))
+	}
+	return now, append(now.Plan.Blocked, op.stillTerminating(now.Graph, known)...), nil
+}
+
+// deletedButPresent returns the objects that a step deleted successfully and that exist
+// all the same, not even terminating.
+func (op *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []plan.Blocked {
+	var out []plan.Blocked
+	for i, result := range done.Results {
+		s := &op.Current.Plan.Steps[i]
+		if s.Action != collector.ActionDelete || result.Status != event.Done {
+			continue
+		}
+		if now := g.Object(g.Find(s.Object.UID)); now != nil && !now.Terminating() {
+			out = append(out, plan.Blocked{
+				Object: s.Object.Identity, By: []object.Identity{},
+				Reason: reason.DeletionWithoutEffect{},
+			})
+		}
+	}
+	return out
+}
+
+// stillTerminating returns the objects that this run has deleted and that still exist,
+// except the known ones, and adds them to known.
+func (op *Operation) stillTerminating(g *graph.Graph, known graph.Set) []plan.Blocked {
+	judge := collector.NewJudge(g)
+	blockers := audit.NewBlockers(judge, simulate.NewApplyModel(g, judge, op.Options.AcceptedGaps))
+	var out []plan.Blocked
+	for _, o := range op.Current.Plan.Outcomes {
+		n := g.Find(o.Object.UID)
+		if now := g.Object(n); now != nil && now.Terminating() && known.Add(n) {
+			by := blockers.Of(n)
+			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
+		}
+	}
+	return out
+}
+
+// remainingSteps counts the steps of left that concern objects of p, or objects owned by
+// these, directly or not.
+func remainingSteps(p, left *plan.Plan) int {
+	known := map[string]bool{}
+	for i := range p.Steps {
+		known[string(p.Steps[i].Object.UID)] = true
+	}
+	for i := range p.Outcomes {
+		known[string(p.Outcomes[i].Object.UID)] = true
+	}
+	n := 0
+	for i := range left.Steps {
+		s := &left.Steps[i]
+		uid := string(s.Object.UID)
+		if known[uid] || slices.ContainsFunc(s.OwnerUIDs, func(owner string) bool { return known[owner] }) {
+			known[uid] = true
+			n++
+		}
+	}
+	return n
+}

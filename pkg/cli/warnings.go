@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// MaxNamedGaps is how many gaps a warning names; -o json names all.
+const MaxNamedGaps = 6
+
+// WarnOfGaps names on standard error what could not be read.
+func (s *ScanOptions) WarnOfGaps(seen *snapshot.Snapshot) {
+	s.WarnOfClusterGaps("", seen.Gaps, seen.Monitored())
+}
+
+// WarnOfClusterGaps is WarnOfGaps for one of several clusters, which serves so many types.
+func (s *ScanOptions) WarnOfClusterGaps(cluster string, gaps []snapshot.Gap, types int) {
+	if warning := auditreport.Gaps(cluster, gaps, types, MaxNamedGaps); warning != "" {
+		fmt.Fprintln(s.Err, warning)
+	}
+	for _, cause := range auditreport.Causes(gaps, MaxNamedGaps) {
+		fmt.Fprintln(s.Err, "  "+cause)
+	}
+}
+
+// OldServerWarning warns of a server whose garbage collector deletes more than the
+// findings say. It returns "" for other servers.
+func OldServerWarning(server string, findings int) string {
+	if !audit.SiblingsAtRisk(server) || findings == 0 {
+		return ""
+	}
+	return "this server is " + Quote(server) + ": before 1.20 one bad reference can also delete the valid dependents of the same owner, and the garbage collector deletes a cluster-scoped object with a namespaced owner"
+}
+
+// NextCommands returns the commands to run after an audit.
+func NextCommands() auditreport.Commands {
+	return auditreport.Commands{
+		Repair: CommandName + " repair --dry-run", Preview: CommandName + " collect --dry-run", Explain: CommandName + " why TYPE/NAME -n NAMESPACE",
+	}
+}
