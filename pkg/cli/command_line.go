@@ -20,6 +20,7 @@ var CommandName = plugin.Command()
 // SetUpRoot gives a root command, whose subcommands are added already, the streams and
 // flags that all commands share. It makes no request to a cluster.
 func SetUpRoot(root *cobra.Command, scan *ScanOptions) {
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: CommandName}
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.CompletionOptions = cobra.CompletionOptions{DisableDefaultCmd: true}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)

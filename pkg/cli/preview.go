@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
@@ -32,7 +33,7 @@ const maxPreviewLines = 1000
 // preview prints the plan: for a program if it is the result of the command, for a person
 // always, on standard error if standard output is for a program.
 func (op *Operation) preview() error {
-	p, out, palette := op.Current.Plan, op.Options.Scan.Out, op.Options.Scan.Palette()
+	p, out := op.Current.Plan, op.Options.Scan.Out
 	switch {
 	case op.Options.writeDocument != nil && op.Options.Flags.DryRun == dryRunClient:
 		return op.Options.writeDocument(plan.Kind, p, planObjects(p)...)
@@ -42,17 +43,17 @@ func (op *Operation) preview() error {
 	default:
 		return nil
 	}
+	palette := op.Options.Scan.Palette()
 	if err := planview.Preview(out, p, maxPreviewLines, palette); err != nil {
 		return err
 	}
+	notes := slices.Clip(op.Notes)
 	if p.Mode == plan.Delete {
 		if sum := planview.DeletionSummary(p, palette); sum != "" {
-			op.Notes = append(op.Notes, sum)
+			notes = append(notes, sum)
 		}
 	}
-	op.Notes = append(op.Notes, planview.Lost(p, palette)...)
-	op.Notes = append(op.Notes, planview.Accepted(p, maxPreviewLines, palette)...)
-	for _, note := range op.Notes {
+	for _, note := range slices.Concat(notes, planview.Lost(p, palette), planview.Accepted(p, maxPreviewLines, palette)) {
 		if _, err := fmt.Fprintln(out, note); err != nil {
 			return err
 		}

@@ -64,8 +64,7 @@ kubectl gc restore
 # Scan now, and analyse later without the cluster
 kubectl gc snapshot -o cluster.json.gz
 kubectl gc audit --from cluster.json.gz`),
-		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: cli.CommandName},
-		Args:        cobra.ArbitraryArgs,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &cli.UsageError{Err: errors.New("unknown command " + cli.Quote(args[0])), Command: cli.CommandName}

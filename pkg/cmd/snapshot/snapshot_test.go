@@ -1,0 +1,22 @@
+package snapshot
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli/clitest"
+)
+
+func TestSnapshot(t *testing.T) {
+	for name, c := range map[string]struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		"needs a file name": {[]string{}, cli.ExitUsage, "", "error: -o needs a file name\n"},
+		"has no --from":     {[]string{"-o", "-", "--from", clitest.DemoCluster}, cli.ExitUsage, "", "error: unknown flag: --from\n"},
+		"needs a cluster":   {[]string{"-o", "-"}, cli.ExitUsage, "", "error: "},
+	} {
+		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })
+	}
+}

@@ -1,0 +1,21 @@
+package version
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli/clitest"
+)
+
+func TestVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		"prints the version":  {[]string{}, cli.ExitDone, "kubectl-gc ", ""},
+		"refuses an argument": {[]string{"now"}, cli.ExitUsage, "", "error: unexpected argument \"now\"\n"},
+	} {
+		t.Run(name, func(t *testing.T) { clitest.Run(t, New, c.args...).Expect(t, c.code, c.stdout, c.stderr) })
+	}
+}
