@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -135,4 +136,18 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		return &UsageError{Err: errors.New("unexpected argument " + Quote(args[0])), Command: cmd.CommandPath()}
 	}
 	return nil
+}
+
+// release is set by the linker (-X …/pkg/cli.release=v1.2.3).
+var release string
+
+// Release returns the version: of the release, or else of the module that was built.
+func Release() string {
+	if release != "" {
+		return release
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
 }

@@ -91,7 +91,7 @@ func completeFromConfig(read func() ([]string, error)) cobra.CompletionFunc {
 	}
 }
 
-// AllContexts, alone, selects all contexts of the kubeconfig.
+// AllContexts alone selects all contexts of the kubeconfig.
 const AllContexts = "all"
 
 // CompleteContexts offers a list of contexts, and AllContexts.

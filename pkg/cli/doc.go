@@ -4,7 +4,7 @@
 //   - command_line.go, errors.go, exit_codes.go: run a command line and return its exit code
 //   - scan_options.go, targets.go, manifests.go: what to scan, and which objects are meant
 //   - output_options.go, warnings.go: how results are written
-//   - mutating_options.go, mutation_flags.go, accept_gap.go: flags of commands that change something
+//   - mutating_options.go, accept_gap.go: flags of commands that change something
 //   - operation.go: a plan from the preview to the report; then preview.go, preflight.go,
 //     confirm.go, run_backup.go, progress.go, verify.go, outcome.go, run_report.go
 //   - complete.go, complete_targets.go: completion

@@ -169,13 +169,9 @@ func foundLeft(more int, blocked []plan.Blocked) string {
 	if len(blocked) == 0 {
 		return found
 	}
-	return fmt.Sprintf("%s, and %d blocked: %s", found, len(blocked), named(blocked))
-}
-
-func named(blocked []plan.Blocked) string {
 	names := make([]string, len(blocked))
 	for i, b := range blocked {
 		names[i] = escape.Short(b.Object.String(), 200)
 	}
-	return wording.List(names, maxNamedLeft)
+	return fmt.Sprintf("%s, and %d blocked: %s", found, len(blocked), wording.List(names, maxNamedLeft))
 }

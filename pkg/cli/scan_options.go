@@ -150,6 +150,14 @@ func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot
 	return seen, live, withScanHint(err)
 }
 
+// StrictExit returns the exit code of --strict for an incomplete scan, and nil otherwise.
+func (s *ScanOptions) StrictExit(seen *snapshot.Snapshot) error {
+	if s.Strict && !seen.Complete() {
+		return ExitError(ExitIncomplete)
+	}
+	return nil
+}
+
 // Everything returns the scope of a command that scans the whole cluster, or all of the
 // namespace of -n, in addition to the scope more.
 func (s *ScanOptions) Everything(more cluster.Scope) ScopeFunc {

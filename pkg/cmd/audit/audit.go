@@ -1,3 +1,4 @@
+// Package audit is the command kubectl gc audit.
 package audit
 
 import (

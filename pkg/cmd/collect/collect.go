@@ -1,3 +1,4 @@
+// Package collect is the command kubectl gc collect.
 package collect
 
 import (

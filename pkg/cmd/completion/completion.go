@@ -1,3 +1,4 @@
+// Package completion is the command kubectl gc completion.
 package completion
 
 import (

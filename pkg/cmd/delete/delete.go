@@ -1,3 +1,4 @@
+// Package delete is the command kubectl gc delete.
 package delete
 
 import (

@@ -1,3 +1,4 @@
+// Package repair is the command kubectl gc repair.
 package repair
 
 import (

@@ -1,3 +1,4 @@
+// Package report is the command kubectl gc report.
 package report
 
 import (
@@ -119,10 +120,7 @@ func (f *reportFlags) run(ctx context.Context) error {
 	if f.file != "-" {
 		fmt.Fprintf(f.scan.Err, "wrote %s: open it in a browser\n", cli.Quote(f.file))
 	}
-	if f.scan.Strict && !seen.Complete() {
-		return cli.ExitError(cli.ExitIncomplete)
-	}
-	return nil
+	return f.scan.StrictExit(seen)
 }
 
 // page returns the content of the page. It predicts each object in a pass over the whole

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -63,16 +62,14 @@ func fieldManager(h backup.Header) string {
 
 // Made implements execute.Recorder. If the journal cannot be written, another restoration
 // recognises the object by its field manager.
-func (r *restoreRun) Made(of object.Identity, uid types.UID) error {
+func (r *restoreRun) Made(o object.Identity, uid types.UID) error {
 	r.mu.Lock()
-	r.created[of.UID] = uid
+	r.created[o.UID] = uid
 	r.mu.Unlock()
 	return r.record(backup.Restored{
-		Action: string(plan.Create), Object: of, UID: uid, Status: string(event.Done), Time: r.flags.options.Scan.Now().UTC(),
+		Action: string(plan.Create), Object: o, UID: uid, Status: string(event.Done), Time: r.flags.options.Scan.Now().UTC(),
 	})
 }
-
-var _ execute.Recorder = (*restoreRun)(nil)
 
 // recordResults returns an observer that records the results of steps for which Made is not
 // called, and passes every event on.

@@ -1,9 +1,9 @@
+// Package restore is the command kubectl gc restore.
 package restore
 
 import (
 	"context"
-	"errors"
-	"path/filepath"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -103,28 +103,42 @@ func (f *restoreFlags) run(ctx context.Context, name string, args []string) erro
 	return r.run(ctx)
 }
 
-// open opens the backup in a folder, or with a name below the folder of the context.
-func (f *restoreFlags) open(name string) (*backup.Backup, error) {
-	saved, err := f.find(name)
-	if errors.As(err, new(*backup.WorldWritableError)) {
-		return nil, cli.WithHint(err, "others can change this backup: if you trust it, remove their permission with chmod -R go-w, or restore a copy in a folder of your own")
+// checkCluster returns an error if the backup is not of the current cluster, unless
+// --to-another-cluster is given.
+func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error {
+	if f.options.Scan.From != "" || f.toAnotherCluster {
+		return nil
 	}
-	return saved, err
-}
-
-func (f *restoreFlags) find(name string) (*backup.Backup, error) {
-	if filepath.Base(name) != name || isFolder(name) {
-		return backup.Open(name)
+	const useFlag = "to restore it to this cluster, use --to-another-cluster"
+	if h.ClusterUID == "" {
+		return cli.WithHint(
+			cli.Usagef("the backup does not record its cluster; its server was %s (context %s)", cli.Quote(h.Server), cli.Quote(h.Context)),
+			"the run could not read Namespace kube-system, or an older version wrote the backup; "+useFlag,
+		)
 	}
-	root, err := f.backupRoot()
+	live, err := f.options.Scan.Connect()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	saved, err := backup.Open(filepath.Join(root, name))
-	if err != nil {
-		return nil, cli.WithHint(err, "give a folder, or a backup listed by: "+cli.CommandName+" restore")
+	uid, err := live.UID(ctx)
+	switch {
+	case err != nil:
+		return cli.WithHint(
+			fmt.Errorf("cannot verify that the backup is of this cluster: %w", err),
+			"ask for permission to read Namespace kube-system, whose UID identifies a cluster; or "+useFlag,
+		)
+	case string(uid) != h.ClusterUID:
+		_, server, err := f.options.Scan.ContextAndServer()
+		if err != nil {
+			return err
+		}
+		return cli.WithHint(
+			cli.Usagef("the backup is of another cluster: its Namespace kube-system has UID %s (server %s, context %s), here it has UID %s (server %s)",
+				cli.Quote(h.ClusterUID), cli.Quote(h.Server), cli.Quote(h.Context), cli.Quote(string(uid)), cli.Quote(server)),
+			"select its context with --context; "+useFlag,
+		)
 	}
-	return saved, nil
+	return nil
 }
 
 // filter returns a filter for the namespace of -n and the wanted objects, or nil for

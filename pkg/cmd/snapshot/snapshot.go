@@ -1,3 +1,4 @@
+// Package snapshot is the command kubectl gc snapshot.
 package snapshot
 
 import (
@@ -69,10 +70,7 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 	if f.output != "-" {
 		fmt.Fprintf(f.scan.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), cli.Quote(f.output))
 	}
-	if f.scan.Strict && !s.Complete() {
-		return cli.ExitError(cli.ExitIncomplete)
-	}
-	return nil
+	return f.scan.StrictExit(s)
 }
 
 func (f *snapshotFlags) write(s *snapshot.Snapshot) error {

@@ -1,3 +1,4 @@
+// Package tree is the command kubectl gc tree.
 package tree
 
 import (
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/diagram"
@@ -77,7 +79,6 @@ kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
 // selection is what the command line requests to show.
 type selection struct {
 	targets   []cli.Target
-	uids      []types.UID
 	selector  labels.Selector
 	namespace string // empty for all namespaces
 	within    string // the namespace to which scope limited the scan, or empty
@@ -99,9 +100,6 @@ func (f *treeFlags) selectTargets(args []string) (*selection, error) {
 	if len(sel.targets) > 0 && len(f.uids) > 0 {
 		return nil, cli.Usagef("targets by name cannot be combined with --uid")
 	}
-	for _, uid := range f.uids {
-		sel.uids = append(sel.uids, types.UID(uid))
-	}
 	if f.selector != "" {
 		if sel.selector, err = cli.ParseSelector(f.selector); err != nil {
 			return nil, err
@@ -110,14 +108,14 @@ func (f *treeFlags) selectTargets(args []string) (*selection, error) {
 			return nil, cli.Usagef("--selector needs types, not names")
 		}
 	}
-	if len(sel.targets) == 0 && len(sel.uids) == 0 && sel.selector == nil && (f.depth > 0 || f.owners || f.dependents) {
+	if len(sel.targets) == 0 && len(f.uids) == 0 && sel.selector == nil && (f.depth > 0 || f.owners || f.dependents) {
 		return nil, cli.Usagef("--depth, --owners and --dependents need an object")
 	}
 	named := false
 	if sel.namespace, named, err = f.scan.Namespace(); err != nil {
 		return nil, err
 	}
-	if len(sel.uids) > 0 && !named {
+	if len(f.uids) > 0 && !named {
 		sel.namespace = "" // a UID may be anywhere
 	}
 	f.output.Complete()
@@ -134,7 +132,8 @@ func (f *treeFlags) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	seen := newScannedGraph(taken, live)
+	g := graph.New(taken)
+	seen := scannedGraph{g, collector.NewJudge(g), live}
 	family, isolated, err := f.family(seen, sel)
 	if err != nil {
 		return err
@@ -143,10 +142,7 @@ func (f *treeFlags) run(ctx context.Context, args []string) error {
 		return err
 	}
 	f.scan.WarnOfGaps(taken)
-	if f.scan.Strict && !taken.Complete() {
-		return cli.ExitError(cli.ExitIncomplete)
-	}
-	return nil
+	return f.scan.StrictExit(taken)
 }
 
 // scope returns a scope that contains the owners and dependents of the targets. Those of a

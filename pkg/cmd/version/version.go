@@ -1,3 +1,4 @@
+// Package version is the command kubectl gc version.
 package version
 
 import (

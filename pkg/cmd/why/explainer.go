@@ -23,11 +23,6 @@ type explainer struct {
 	unknown   bool             // a requested object does not exist, and nothing is known of it
 }
 
-func newExplainer(taken *snapshot.Snapshot, live *cluster.Cluster) *explainer {
-	g := graph.New(taken)
-	return &explainer{graph: g, explainer: explain.NewExplainer(g), live: live}
-}
-
 // all explains every selected object, in their order.
 func (e *explainer) all(ctx context.Context, sel *selection) ([]*explain.Answer, error) {
 	var out []*explain.Answer
@@ -39,7 +34,7 @@ func (e *explainer) all(ctx context.Context, sel *selection) ([]*explain.Answer,
 		out = append(out, a)
 	}
 	for _, uid := range sel.uids {
-		out = append(out, e.uid(ctx, uid))
+		out = append(out, e.uid(ctx, types.UID(uid)))
 	}
 	return out, ctx.Err()
 }

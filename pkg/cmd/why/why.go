@@ -1,3 +1,4 @@
+// Package why is the command kubectl gc why.
 package why
 
 import (
@@ -6,10 +7,11 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -62,7 +64,7 @@ kubectl gc why secret/token -n shop -o jsonpath='{.answers[0].consequence}'`),
 // selection is what the command line requests to explain.
 type selection struct {
 	targets   []cli.Target
-	uids      []types.UID
+	uids      []string
 	namespace string // empty if unknown
 }
 
@@ -70,7 +72,7 @@ func (f *whyFlags) selectTargets(args []string) (*selection, error) {
 	if err := f.scan.Validate(); err != nil {
 		return nil, err
 	}
-	sel := &selection{}
+	sel := &selection{uids: f.uids}
 	var err error
 	if sel.targets, err = cli.ParseTargets(args); err != nil {
 		return nil, err
@@ -82,9 +84,6 @@ func (f *whyFlags) selectTargets(args []string) (*selection, error) {
 		return nil, &cli.UsageError{Err: fmt.Errorf("no object given: use TYPE/NAME, or --uid UID"), Command: cli.CommandName + " why"}
 	case slices.ContainsFunc(sel.targets, func(t cli.Target) bool { return t.Name == "" }):
 		return nil, cli.WithHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(args[0])), cli.CommandName+" audit checks all objects")
-	}
-	for _, uid := range f.uids {
-		sel.uids = append(sel.uids, types.UID(uid))
 	}
 	named := false
 	if sel.namespace, named, err = f.scan.Namespace(); err != nil {
@@ -110,7 +109,8 @@ func (f *whyFlags) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	e := newExplainer(taken, live)
+	g := graph.New(taken)
+	e := &explainer{graph: g, explainer: explain.NewExplainer(g), live: live}
 	answers, err := e.all(ctx, sel)
 	if err != nil {
 		return err
@@ -119,13 +119,10 @@ func (f *whyFlags) run(ctx context.Context, args []string) error {
 		return fmt.Errorf("write the explanation: %w", err)
 	}
 	f.scan.WarnOfGaps(taken)
-	switch {
-	case f.scan.Strict && !taken.Complete():
-		return cli.ExitError(cli.ExitIncomplete)
-	case e.unknown:
-		return cli.ExitError(cli.ExitFound)
+	if err := f.scan.StrictExit(taken); err != nil || !e.unknown {
+		return err
 	}
-	return nil
+	return cli.ExitError(cli.ExitFound)
 }
 
 // scope returns the whole cluster, as owners, dependents and blockers may be anywhere. A

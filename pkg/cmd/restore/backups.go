@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
@@ -24,6 +27,30 @@ func (f *restoreFlags) backupRoot() (string, error) {
 		return "", err
 	}
 	return f.options.Flags.BackupRoot(name)
+}
+
+// open opens the backup in a folder, or with a name below the folder of the context.
+func (f *restoreFlags) open(name string) (*backup.Backup, error) {
+	saved, err := f.find(name)
+	if errors.As(err, new(*backup.WorldWritableError)) {
+		return nil, cli.WithHint(err, "others can change this backup: if you trust it, remove their permission with chmod -R go-w, or restore a copy in a folder of your own")
+	}
+	return saved, err
+}
+
+func (f *restoreFlags) find(name string) (*backup.Backup, error) {
+	if info, err := os.Stat(name); filepath.Base(name) != name || err == nil && info.IsDir() {
+		return backup.Open(name)
+	}
+	root, err := f.backupRoot()
+	if err != nil {
+		return nil, err
+	}
+	saved, err := backup.Open(filepath.Join(root, name))
+	if err != nil {
+		return nil, cli.WithHint(err, "give a folder, or a backup listed by: "+cli.CommandName+" restore")
+	}
+	return saved, nil
 }
 
 // list lists the backups of the current context.
@@ -87,7 +114,35 @@ func row(root, name string) []string {
 	}
 }
 
-func isFolder(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
+// completeBackup offers the names of backups, or folders if there are none, and after a
+// backup its objects.
+func (f *restoreFlags) completeBackup(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return cli.WithoutWords(cli.HarmlessWithPrefix(f.objectNames(args[0]), typed), args[1:]), cobra.ShellCompDirectiveNoFileComp
+	}
+	root, err := f.backupRoot()
+	if err != nil || strings.ContainsRune(typed, filepath.Separator) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	names, _ := backupNames(root) // a completion prints no errors
+	if words := cli.HarmlessWithPrefix(names, typed); len(words) > 0 {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// objectNames returns the objects in a backup, in the namespace of -n.
+func (f *restoreFlags) objectNames(name string) []string {
+	saved, err := f.open(name)
+	if err != nil {
+		return nil
+	}
+	defer saved.Close()
+	var out []string
+	for _, e := range saved.Entries {
+		if in := f.options.Scan.Config.Namespace(); in == "" || in == e.Object.Namespace {
+			out = append(out, strings.ToLower(e.Object.Kind)+"/"+e.Object.Name)
+		}
+	}
+	return out
 }

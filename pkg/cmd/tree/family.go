@@ -2,13 +2,13 @@ package tree
 
 import (
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // scannedGraph is the graph of one scan.
@@ -16,11 +16,6 @@ type scannedGraph struct {
 	graph *graph.Graph
 	judge *collector.Judge
 	live  *cluster.Cluster // nil if the scan read a file
-}
-
-func newScannedGraph(s *snapshot.Snapshot, live *cluster.Cluster) scannedGraph {
-	g := graph.New(s)
-	return scannedGraph{graph: g, judge: collector.NewJudge(g), live: live}
 }
 
 // good reports whether a reference leads to its owner.
@@ -31,17 +26,17 @@ func (s scannedGraph) good(e graph.Edge) bool { return !s.judge.Reference(e).Bad
 func (f *treeFlags) family(seen scannedGraph, sel *selection) (family tree.Family, isolated int, err error) {
 	g := seen.graph
 	family = tree.Family{Members: graph.NewSet(g), Targets: graph.NewSet(g)}
-	if len(sel.targets) == 0 && len(sel.uids) == 0 && sel.selector == nil {
+	if len(sel.targets) == 0 && len(f.uids) == 0 && sel.selector == nil {
 		isolated = f.forest(seen, sel.namespace, family.Members)
 		return family, isolated, nil
 	}
 	if err := cli.FindTargets(g, sel.targets, sel.namespace, family.Targets); err != nil {
 		return family, 0, err
 	}
-	for _, uid := range sel.uids {
-		n := g.Find(uid)
+	for _, uid := range f.uids {
+		n := g.Find(types.UID(uid))
 		if n == graph.None {
-			return family, 0, cli.Usagef("no object and no reference has the UID %s", cli.Quote(string(uid)))
+			return family, 0, cli.Usagef("no object and no reference has the UID %s", cli.Quote(uid))
 		}
 		family.Targets.Add(n)
 	}
