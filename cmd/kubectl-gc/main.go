@@ -15,15 +15,14 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
-	context.AfterFunc(ctx, stop) // the first interrupt drains, the second quits
+	context.AfterFunc(ctx, stop) // the second interrupt ends the process at once
 	code := cmd.Main(ctx, os.Args[1:], cli.Process())
 	stop()
 	os.Exit(code)
 }
 
-// interrupts are the signals that ask for an end. A terminal that is closed, or a
-// connection that breaks, asks for it too, unless that was said to be of no account
-// (nohup).
+// interrupts returns the signals that stop the command. SIGHUP, which arrives when the
+// terminal is closed, is one of them unless it is ignored (nohup).
 func interrupts() []os.Signal {
 	out := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

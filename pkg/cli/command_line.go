@@ -72,7 +72,7 @@ func exitCode(ctx context.Context, args []string, s Streams, err error) int {
 	return ExitUsage
 }
 
-// urls returns the URLs on a command line, any of which an error may quote.
+// urls returns the URLs on a command line, which errors may quote.
 func urls(args []string) (out []string) {
 	for _, arg := range args {
 		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {

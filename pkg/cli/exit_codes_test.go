@@ -9,40 +9,40 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// proven is a run that did everything, and whose scan afterwards read everything.
-func proven(change func(*exitFacts)) exitFacts {
+// completeRun returns the facts of a run that did everything, with a change.
+func completeRun(change func(*exitFacts)) exitFacts {
 	e := exitFacts{dryRun: DryRunNone, complete: true, verification: verifiedComplete}
 	change(&e)
 	return e
 }
 
-func TestTheExitCodeOfARunIsThatOfTheWorstThatItLearned(t *testing.T) {
+func TestExitCodeOfARun(t *testing.T) {
 	for name, c := range map[string]struct {
-		of   func(*exitFacts)
-		want ExitError
+		change func(*exitFacts)
+		want   ExitError
 	}{
 		"everything was done, and a complete scan found nothing left": {func(*exitFacts) {}, ExitDone},
 		"the same with --strict":                               {func(e *exitFacts) { e.strict = true }, ExitDone},
 		"the first scan was incomplete, and the last complete": {func(e *exitFacts) { e.complete = false }, ExitDone},
 		"the same with --strict, which means any scan":         {func(e *exitFacts) { e.complete, e.strict = false, true }, ExitIncomplete},
-		"a step failed":           {func(e *exitFacts) { e.failed = 1 }, ExitFound},
-		"something is blocked":    {func(e *exitFacts) { e.blocked = 1 }, ExitFound},
-		"something is left to do": {func(e *exitFacts) { e.left = 1 }, ExitFound},
-		"time was up":             {func(e *exitFacts) { e.timedOut = true }, ExitFound},
-		"the backup is not whole": {func(e *exitFacts) { e.unrecorded = true }, ExitFound},
-		"the last scan had gaps":  {func(e *exitFacts) { e.verification = verifiedIncomplete }, ExitFound},
-		"the same with --strict, after a complete first scan":       {func(e *exitFacts) { e.verification, e.strict = verifiedIncomplete, true }, ExitIncomplete},
-		"the last scan failed":                                      {func(e *exitFacts) { e.verification = verifiedFailed }, ExitFound},
-		"it failed, and --strict":                                   {func(e *exitFacts) { e.verification, e.strict = verifiedFailed, true }, ExitIncomplete},
-		"it failed, and --strict, and a step failed, too":           {func(e *exitFacts) { e.verification, e.strict, e.failed = verifiedFailed, true, 1 }, ExitIncomplete},
-		"nothing to do by an incomplete scan":                       {func(e *exitFacts) { e.complete, e.verification = false, verifiedIncomplete }, ExitFound},
-		"nobody waits, so nothing is verified":                      {func(e *exitFacts) { e.verification = verifiedNone }, ExitDone},
-		"nobody waits, and --strict with a complete scan":           {func(e *exitFacts) { e.verification, e.strict = verifiedNone, true }, ExitDone},
-		"nobody waits, and a step failed":                           {func(e *exitFacts) { e.verification, e.failed = verifiedNone, 1 }, ExitFound},
-		"an interrupt":                                              {func(e *exitFacts) { e.interrupted, e.verification = true, verifiedNone }, exitInterrupted},
-		"an interrupt goes before all else":                         {func(e *exitFacts) { e.interrupted, e.strict, e.complete, e.failed = true, true, false, 1 }, exitInterrupted},
-		"time was up, and an interrupt came in the scan after that": {func(e *exitFacts) { e.interrupted, e.timedOut = true, true }, exitInterrupted},
-		"a dry run, whatever it foresees": {func(e *exitFacts) {
+		"a step failed":                                       {func(e *exitFacts) { e.failed = 1 }, ExitFound},
+		"something is blocked":                                {func(e *exitFacts) { e.blocked = 1 }, ExitFound},
+		"something is left to do":                             {func(e *exitFacts) { e.left = 1 }, ExitFound},
+		"the time limit was reached":                          {func(e *exitFacts) { e.timedOut = true }, ExitFound},
+		"the backup is incomplete":                            {func(e *exitFacts) { e.unrecorded = true }, ExitFound},
+		"the last scan had gaps":                              {func(e *exitFacts) { e.verification = verifiedIncomplete }, ExitFound},
+		"the same with --strict, after a complete first scan": {func(e *exitFacts) { e.verification, e.strict = verifiedIncomplete, true }, ExitIncomplete},
+		"the last scan failed":                                {func(e *exitFacts) { e.verification = verifiedFailed }, ExitFound},
+		"it failed, and --strict":                             {func(e *exitFacts) { e.verification, e.strict = verifiedFailed, true }, ExitIncomplete},
+		"it failed, and --strict, and a step failed, too":     {func(e *exitFacts) { e.verification, e.strict, e.failed = verifiedFailed, true, 1 }, ExitIncomplete},
+		"nothing to do by an incomplete scan":                 {func(e *exitFacts) { e.complete, e.verification = false, verifiedIncomplete }, ExitFound},
+		"without --wait nothing is verified":                  {func(e *exitFacts) { e.verification = verifiedNone }, ExitDone},
+		"without --wait, and --strict with a complete scan":   {func(e *exitFacts) { e.verification, e.strict = verifiedNone, true }, ExitDone},
+		"without --wait, and a step failed":                   {func(e *exitFacts) { e.verification, e.failed = verifiedNone, 1 }, ExitFound},
+		"an interrupt":                                        {func(e *exitFacts) { e.interrupted, e.verification = true, verifiedNone }, exitInterrupted},
+		"an interrupt comes before everything else":           {func(e *exitFacts) { e.interrupted, e.strict, e.complete, e.failed = true, true, false, 1 }, exitInterrupted},
+		"the time limit was reached, and an interrupt came in the scan after that": {func(e *exitFacts) { e.interrupted, e.timedOut = true, true }, exitInterrupted},
+		"a dry run, whatever it predicts": {func(e *exitFacts) {
 			e.dryRun, e.complete, e.blocked, e.verification = dryRunClient, false, 1, verifiedNone
 		}, ExitDone},
 		"a dry run by an incomplete scan, and --strict": {func(e *exitFacts) { e.dryRun, e.complete, e.strict = dryRunClient, false, true }, ExitIncomplete},
@@ -53,25 +53,25 @@ func TestTheExitCodeOfARunIsThatOfTheWorstThatItLearned(t *testing.T) {
 		"a server's dry run by an incomplete scan, and --strict": {func(e *exitFacts) { e.dryRun, e.complete, e.strict = dryRunServer, false, true }, ExitIncomplete},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if e := proven(c.of); e.code() != c.want {
+			if e := completeRun(c.change); e.code() != c.want {
 				t.Errorf("%+v ends with %d, want %d", e, e.code(), c.want)
 			}
 		})
 	}
 }
 
-// What holds of the exit code whatever comes together.
-func TestTheExitCodeOfEveryCombination(t *testing.T) {
-	everyEnding(func(e exitFacts) {
+// TestExitCodeOfEveryCombination checks rules that hold for all facts.
+func TestExitCodeOfEveryCombination(t *testing.T) {
+	forAllFacts(func(e exitFacts) {
 		code, run := e.code(), e.dryRun == DryRunNone
 		lastIncomplete := e.verification == verifiedIncomplete || e.verification == verifiedFailed
 		for rule, broken := range map[string]bool{
 			"130 is for an interrupt, always and alone": (code == exitInterrupted) != e.interrupted,
 			"3 is for --strict with any incomplete scan, always and alone": (code == ExitIncomplete) !=
 				(!e.interrupted && e.strict && (!e.complete || run && lastIncomplete)),
-			"0 of a run means that nothing is left, as far as it was to find out": run && code == ExitDone &&
+			"0 of a run means that nothing is left, as far as it was to verify": run && code == ExitDone &&
 				(e.failed+e.left+e.blocked > 0 || e.timedOut || e.unrecorded || lastIncomplete),
-			"what spoils nothing does not end with 1": run && code == ExitFound &&
+			"a run without a problem does not end with 1": run && code == ExitFound &&
 				e.failed+e.left+e.blocked == 0 && !e.timedOut && !e.unrecorded && !lastIncomplete,
 			"a client's dry run does not fail":            e.dryRun == dryRunClient && code == ExitFound && e.failed == 0,
 			"a server's dry run fails by its steps alone": e.dryRun == dryRunServer && code == ExitFound && e.failed == 0,
@@ -84,7 +84,7 @@ func TestTheExitCodeOfEveryCombination(t *testing.T) {
 	})
 }
 
-func everyEnding(do func(exitFacts)) {
+func forAllFacts(do func(exitFacts)) {
 	for bits := range 1 << 8 {
 		is := func(n int) bool { return bits>>n&1 == 1 }
 		count := func(n int) int { return bits >> n & 1 }
@@ -99,9 +99,9 @@ func everyEnding(do func(exitFacts)) {
 	}
 }
 
-// What else came to be garbage is not what a saved plan is about; what its own
-// deletions have made garbage is.
-func TestWhatIsLeftOfASavedPlanIsWhatItIsAbout(t *testing.T) {
+// Objects that became garbage meanwhile do not belong to a saved plan, unless they depend on
+// objects that it deletes.
+func TestRemainingStepsOfASavedPlan(t *testing.T) {
 	step := func(uid string, owners ...string) plan.Step {
 		return plan.Step{Object: plan.Object{Identity: object.Identity{UID: types.UID(uid)}}, OwnerUIDs: owners}
 	}
@@ -113,13 +113,13 @@ func TestWhatIsLeftOfASavedPlanIsWhatItIsAbout(t *testing.T) {
 		left []plan.Step
 		want int
 	}{
-		"nothing":                           {nil, 0},
-		"an object of a step":               {[]plan.Step{step("deleted")}, 1},
-		"an object that was to go along":    {[]plan.Step{step("along")}, 1},
-		"something else":                    {[]plan.Step{step("other", "gone")}, 0},
-		"what depends on what was deleted":  {[]plan.Step{step("dependent", "deleted")}, 1},
-		"what depends on that":              {[]plan.Step{step("dependent", "deleted"), step("below", "dependent")}, 2},
-		"one that is about it, and one not": {[]plan.Step{step("other"), step("along"), step("below other", "other")}, 1},
+		"nothing":                             {nil, 0},
+		"an object of a step":                 {[]plan.Step{step("deleted")}, 1},
+		"an object deleted with another":      {[]plan.Step{step("along")}, 1},
+		"something else":                      {[]plan.Step{step("other", "gone")}, 0},
+		"what depends on what was deleted":    {[]plan.Step{step("dependent", "deleted")}, 1},
+		"what depends on that":                {[]plan.Step{step("dependent", "deleted"), step("below", "dependent")}, 2},
+		"one that belongs to it, and one not": {[]plan.Step{step("other"), step("along"), step("below other", "other")}, 1},
 	} {
 		if got := remainingSteps(saved, &plan.Plan{Steps: c.left}); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)

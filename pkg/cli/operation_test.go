@@ -69,8 +69,8 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 		o.ResourceVersion = version
 		return o
 	}
-	doomed := at("1", st.Namespace("doomed", st.OwnedBy(node)))
-	inside := at("1", st.Secret("doomed/inside"))
+	garbage := at("1", st.Namespace("garbage", st.OwnedBy(node)))
+	inside := at("1", st.Secret("garbage/inside"))
 	scan := func(objects ...object.Object) *snapshot.Snapshot {
 		return st.New(st.Serving(st.Containers()...), st.Absent("v1", "Node", "gone"), st.Listing(objects...))
 	}
@@ -78,19 +78,19 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 		s.Gaps = []snapshot.Gap{{Group: "metrics.k8s.io", Resource: snapshot.All, Reason: snapshot.Unavailable}}
 		return s
 	}
-	before := func() *snapshot.Snapshot { return scan(doomed, inside) }
+	before := func() *snapshot.Snapshot { return scan(garbage, inside) }
 	for name, c := range map[string]struct {
 		after  *snapshot.Snapshot
 		strict bool
 		want   error
 	}{
 		"nothing changed":                  {before(), false, nil},
-		"an object was written to":         {scan(at("2", doomed), inside), false, nil},
-		"something unrelated came":         {scan(doomed, inside, at("1", st.Secret("a/unrelated"))), false, nil},
-		"more would be deleted with it":    {scan(doomed, inside, at("1", st.Secret("doomed/new"))), false, ExitError(ExitUnconfirmed)},
-		"less would be deleted with it":    {scan(doomed), false, ExitError(ExitUnconfirmed)},
+		"an object was written to":         {scan(at("2", garbage), inside), false, nil},
+		"something unrelated came":         {scan(garbage, inside, at("1", st.Secret("a/unrelated"))), false, nil},
+		"more would be deleted with it":    {scan(garbage, inside, at("1", st.Secret("garbage/new"))), false, ExitError(ExitUnconfirmed)},
+		"less would be deleted with it":    {scan(garbage), false, ExitError(ExitUnconfirmed)},
 		"there is nothing left to do":      {scan(), false, ExitError(ExitUnconfirmed)},
-		"there is more to delete":          {scan(doomed, inside, at("1", st.Namespace("more", st.OwnedBy(node)))), false, ExitError(ExitUnconfirmed)},
+		"there is more to delete":          {scan(garbage, inside, at("1", st.Namespace("more", st.OwnedBy(node)))), false, ExitError(ExitUnconfirmed)},
 		"something could not be read":      {withGap(before()), false, ExitError(ExitUnconfirmed)},
 		"the same, and --strict":           {withGap(before()), true, ExitError(ExitIncomplete)},
 		"nothing could be read of a group": {withGap(scan()), false, ExitError(ExitUnconfirmed)},
@@ -110,14 +110,14 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 		})
 	}
 
-	t.Run("and what is done is the later plan", func(t *testing.T) {
+	t.Run("the new plan is carried out", func(t *testing.T) {
 		options, write, _ := offline(t)
 		op := &Operation{Options: options, Command: pass{}}
 		write(before())
 		if err := op.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		write(scan(at("2", doomed), inside))
+		write(scan(at("2", garbage), inside))
 		if err := op.planAgain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -126,17 +126,17 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 		}
 	})
 
-	t.Run("and of a saved plan, what is left of it counts", func(t *testing.T) {
+	t.Run("of a saved plan, only the valid steps are compared", func(t *testing.T) {
 		options, write, errs := offline(t)
 		stale := at("1", st.Namespace("stale", st.OwnedBy(node)))
 		op := &Operation{Options: options, Command: pass{}}
-		write(scan(doomed, inside, stale))
+		write(scan(garbage, inside, stale))
 		if err := op.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		saved := op.Current.Plan
 		op = &Operation{Options: options, Command: pass{}, Saved: saved}
-		write(scan(doomed, inside, at("2", stale)))
+		write(scan(garbage, inside, at("2", stale)))
 		if err := op.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -146,14 +146,14 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 		if err := op.planAgain(t.Context()); err != nil {
 			t.Errorf("nothing changed since the preview: %v, %s", err, errs)
 		}
-		write(scan(at("2", doomed), inside, at("2", stale)))
+		write(scan(at("2", garbage), inside, at("2", stale)))
 		if err := op.planAgain(t.Context()); !errors.Is(err, ExitError(ExitUnconfirmed)) {
 			t.Errorf("another step is refused by now: %v", err)
 		}
 	})
 }
 
-func TestASavedPlanIsRefusedWhereTheScanReadsLess(t *testing.T) {
+func TestASavedPlanIsRefusedIfTheScanHasNewGaps(t *testing.T) {
 	options, write, errs := offline(t)
 	orphan := st.Secret("a/orphan", st.OwnedBy(st.ConfigMap("a/gone")))
 	scan := st.New(st.Absent("v1", "ConfigMap", "a/gone"), st.Listing(orphan))

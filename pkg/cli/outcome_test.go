@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-func TestAStepOfAResultHasWhatThePlanSaysAndHowItEnded(t *testing.T) {
+func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 	o := runOutcome{
 		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: collector.ActionDelete}, {ID: "2"}, {ID: "3"}}},
 		done: &execute.Report{Results: []execute.Result{

@@ -19,7 +19,7 @@ func says(text string) func(io.Writer) error {
 
 // These run on Windows, too, where a file that is replaced is the system's own affair: what
 // other programs have open, long paths, OneDrive.
-func TestAFileIsReplacedAsAWhole(t *testing.T) {
+func TestReplaceFile(t *testing.T) {
 	for name, file := range map[string]string{
 		"one that is new":                     "new.json",
 		"one that is there":                   "old.json",
@@ -63,7 +63,7 @@ func alone(t *testing.T, path string) {
 	}
 }
 
-func TestAFileThatCannotBeReplacedIsNamedAndNothingIsLeft(t *testing.T) {
+func TestReplaceFileThatFailsNamesTheFileAndLeavesNothing(t *testing.T) {
 	broken := errors.New("no more")
 	for name, test := range map[string]struct {
 		write func(path string) func(io.Writer) error
@@ -96,7 +96,7 @@ func TestAFileThatCannotBeReplacedIsNamedAndNothingIsLeft(t *testing.T) {
 }
 
 // A device or a pipe stays what it is. os.DevNull is NUL on Windows.
-func TestADeviceIsWrittenInto(t *testing.T) {
+func TestReplaceFileWritesToADevice(t *testing.T) {
 	if err := ReplaceFile(os.DevNull, PrivateFile, says("new")); err != nil {
 		t.Error(err)
 	}
@@ -105,7 +105,7 @@ func TestADeviceIsWrittenInto(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenInto(t *testing.T) {
+func TestFileTypesThatAreNotReplaced(t *testing.T) {
 	for name, test := range map[string]struct {
 		mode os.FileMode
 		into bool

@@ -108,7 +108,7 @@ func (b *runBackup) close(finished bool, at time.Time) error {
 }
 
 // StopsRun is the format of an error after which a run starts no further step, because
-// whoever restores its backup relies on the record.
+// a later restoration relies on the record.
 const StopsRun = "%s: no further step is started"
 
 // RecordFailure reports, once per run, that something could not be recorded. The run then

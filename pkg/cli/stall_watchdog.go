@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// stallAfter is how long nothing may happen before the user is told why. A working garbage
+// stallAfter is how long nothing may happen before the stall is explained. A working garbage
 // collector needs less than a second for a step, and a Pod mostly 30 to stop.
 const stallAfter = 15 * time.Second
 

@@ -9,42 +9,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 )
 
-// Time passes in a bubble: an hour of it takes none.
-func TestWhatStandsStillIsExplainedOnce(t *testing.T) {
+func TestStallWatchdogExplainsEachStallOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		moves []time.Duration // after the start
-		event event.Kind
-		want  int // explanations within an hour
+		events []time.Duration // after the start
+		kind   event.Kind
+		want   int // explanations within an hour
 	}{
-		"nothing moves":                       {nil, "", 1},
-		"it stops to move after a while":      {[]time.Duration{time.Second, 10 * time.Second}, event.Ended, 1},
-		"it moves, stops, and moves again":    {[]time.Duration{time.Second, time.Minute}, event.Started, 2},
-		"to wait for something is no motion":  {[]time.Duration{time.Minute}, event.Waiting, 1},
-		"it moves as often as need be to end": {[]time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}, event.Ended, 1},
+		"there are no events":                 {nil, "", 1},
+		"events stop after a while":           {[]time.Duration{time.Second, 10 * time.Second}, event.Ended, 1},
+		"events stop, and start again":        {[]time.Duration{time.Second, time.Minute}, event.Started, 2},
+		"waiting is no progress":              {[]time.Duration{time.Minute}, event.Waiting, 1},
+		"events are frequent enough, and end": {[]time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}, event.Ended, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				said := 0
-				dog := StartWatchdog(t.Context(), func(context.Context) { said++ })
+				explained := 0
+				watchdog := StartWatchdog(t.Context(), func(context.Context) { explained++ })
 				begun := time.Now()
-				for _, at := range c.moves {
+				for _, at := range c.events {
 					time.Sleep(at - time.Since(begun))
-					dog.Observe(event.Event{Event: c.event})
+					watchdog.Observe(event.Event{Event: c.kind})
 				}
 				time.Sleep(time.Hour)
-				dog.Stop()
-				if said != c.want {
-					t.Errorf("explained %d times, want %d", said, c.want)
+				watchdog.Stop()
+				if explained != c.want {
+					t.Errorf("explained %d times, want %d", explained, c.want)
 				}
 			})
 		})
 	}
 }
 
-func TestAnExplanationEndsWithTheRun(t *testing.T) {
+func TestStallWatchdogStopsAnExplanationWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dog := StartWatchdog(t.Context(), func(ctx context.Context) { <-ctx.Done() })
+		watchdog := StartWatchdog(t.Context(), func(ctx context.Context) { <-ctx.Done() })
 		time.Sleep(time.Minute)
-		dog.Stop() // returns, and leaves nothing behind
+		watchdog.Stop() // returns, and leaves nothing behind
 	})
 }

@@ -16,19 +16,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 )
 
-// surroundings are a process's, in which nobody is there and nothing is known.
-func surroundings(out, err io.Writer) cli.Streams {
+// streams returns streams without a terminal and without an environment.
+func streams(out, err io.Writer) cli.Streams {
 	return cli.Streams{In: strings.NewReader(""), Out: out, Err: err, Getenv: func(string) string { return "" }, Now: time.Now}
 }
 
-// TestEveryFlagSaysWhatItTakes: a flag is completed, or here among those of which nobody
-// can know the value.
-func TestEveryFlagSaysWhatItTakes(t *testing.T) {
+// TestEveryFlagIsCompleted lists the flags whose values cannot be known.
+func TestEveryFlagIsCompleted(t *testing.T) {
 	free := []string{
 		"accept-gap", "as", "as-group", "as-uid", "as-user-extra", "chunk-size", "concurrency", "confirm", "depth", "max-deletes", "max-memory", "proxy-url",
 		"reference", "request-timeout", "selector", "server", "stuck-after", "timeout", "tls-server-name", "token", "uid",
 	}
-	root := Commands(surroundings(io.Discard, io.Discard))
+	root := Commands(streams(io.Discard, io.Discard))
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.Name() == "help" {
 			continue
@@ -44,9 +43,8 @@ func TestEveryFlagSaysWhatItTakes(t *testing.T) {
 	}
 }
 
-// TestWhatIsOfferedIsTaken: the words that are offered for a flag are words that it takes.
-func TestWhatIsOfferedIsTaken(t *testing.T) {
-	root := Commands(surroundings(io.Discard, io.Discard))
+func TestFlagsAcceptTheValuesThatCompletionOffers(t *testing.T) {
+	root := Commands(streams(io.Discard, io.Discard))
 	offered := map[string]bool{}
 	for _, cmd := range append(root.Commands(), root) {
 		for _, flag := range []string{"cascade", "color", "dry-run", "fail-on", "fix", "v"} {
@@ -69,9 +67,8 @@ func TestWhatIsOfferedIsTaken(t *testing.T) {
 	}
 }
 
-// TestAServerThatHangsDoesNotHangTheShell waits for as long as a person does.
-func TestAServerThatHangsDoesNotHangTheShell(t *testing.T) {
-	deaf, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and never answers
+func TestCompletionDoesNotWaitForAServerThatHangs(t *testing.T) {
+	deaf, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never responds
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +78,7 @@ func TestAServerThatHangsDoesNotHangTheShell(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		line := []string{"__complete", "tree", "--server=http://" + deaf.Addr().String(), "--request-timeout=0", ""}
-		ended <- Main(context.Background(), line, surroundings(&out, &said))
+		ended <- Main(context.Background(), line, streams(&out, &said))
 	}()
 	select {
 	case code := <-ended:

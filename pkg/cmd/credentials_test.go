@@ -20,16 +20,16 @@ import (
 // canary is the password or token in every address of these tests.
 const canary = "canary-hunter2"
 
-// nobody is the host and port of a server that refuses connections.
-func nobody(t *testing.T) string {
+// refusingServer returns the host and port of a server that refuses connections.
+func refusingServer(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// quoting is the host and port of a server that fails and quotes what it was asked for.
-func quoting(t *testing.T) string {
+// quotingServer returns the host and port of a server that fails and quotes the request.
+func quotingServer(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("cannot serve http://%s%s (%s)", r.Host, r.URL, r.RequestURI), http.StatusForbidden)
@@ -52,9 +52,9 @@ func kubeconfigOf(t *testing.T, cluster clientcmdapi.Cluster, user clientcmdapi.
 	return file
 }
 
-func TestNoErrorShowsACredential(t *testing.T) {
-	home := alone(t)
-	gone, errs := nobody(t), quoting(t)
+func TestNoErrorContainsACredential(t *testing.T) {
+	home := newHome(t)
+	gone, errs := refusingServer(t), quotingServer(t)
 	with := func(scheme, host string) string { return scheme + "me:" + canary + "@" + host }
 	for name, args := range map[string][]string{
 		"--server, which refuses connections":        {"audit", "--server", with("http://", gone)},
@@ -105,10 +105,9 @@ func TestNoErrorShowsACredential(t *testing.T) {
 	}
 }
 
-// What works keeps the credential out of the command that it suggests, of every document
-// and of every file.
-func TestNothingThatIsWrittenHoldsACredential(t *testing.T) {
-	home := alone(t)
+// Credentials are neither in suggested commands, nor in documents, nor in files.
+func TestNoOutputContainsACredential(t *testing.T) {
+	home := newHome(t)
 	a := &api{objects: map[string]fields{"garbage": configMap("garbage", "u-gone"), "other": configMap("other", "u-gone")}}
 	host := strings.TrimPrefix(a.serve(t), "http://")
 	server := "http://me:" + canary + "@" + host
@@ -135,7 +134,7 @@ func TestNothingThatIsWrittenHoldsACredential(t *testing.T) {
 	check(`"Snapshot"`, "snapshot", "--server", server, "-o", "-")
 	check("saved ", "snapshot", "--server", server, "-o", filepath.Join(home, "snapshot.json"))
 	check(`"finished"`, "collect", "--yes", "--server", server, "-o", "jsonl", "--backup-dir", backups)
-	folder := only(t, backups)
+	folder := onlyFolder(t, backups)
 	check("restore "+folder+" -s http://REDACTED@"+host, "restore", folder, "--dry-run", "--server", server)
 	check("created 2", "restore", folder, "--yes", "--server", server)
 	written := files(t, home)
@@ -149,8 +148,8 @@ func TestNothingThatIsWrittenHoldsACredential(t *testing.T) {
 	}
 }
 
-func TestNoPasswordIsInTheCommandThatIsSuggested(t *testing.T) {
-	alone(t)
+func TestNoSuggestedCommandContainsAPassword(t *testing.T) {
+	newHome(t)
 	a := &api{objects: map[string]fields{"garbage": configMap("garbage", "u-gone")}}
 	host := strings.TrimPrefix(a.serve(t), "http://")
 	rapid.Check(t, func(r *rapid.T) {
@@ -178,8 +177,8 @@ func visible(r rune) rune {
 	return r
 }
 
-// only is the one folder in a folder.
-func only(t *testing.T, in string) string {
+// onlyFolder returns the single folder in a folder.
+func onlyFolder(t *testing.T, in string) string {
 	t.Helper()
 	found, err := os.ReadDir(in)
 	if err != nil || len(found) != 1 {

@@ -9,13 +9,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 )
 
-// TestEveryExampleIsACommandLine: what help shows is typed as it stands.
-func TestEveryExampleIsACommandLine(t *testing.T) {
+func TestEveryExampleIsAValidCommandLine(t *testing.T) {
 	ours := regexp.MustCompile(`(?m)` + cli.CommandName + ` ([^|>)\n]*)`)
-	every := Commands(surroundings(io.Discard, io.Discard))
+	every := Commands(streams(io.Discard, io.Discard))
 	for _, of := range append(every.Commands(), every) {
 		for _, line := range ours.FindAllStringSubmatch(of.Example, -1) {
-			root := Commands(surroundings(io.Discard, io.Discard))
+			root := Commands(streams(io.Discard, io.Discard))
 			cmd, rest, err := root.Find(strings.Fields(line[1]))
 			if err != nil || cmd == root {
 				t.Errorf("%s: %q is no command: %v", of.CommandPath(), line[0], err)

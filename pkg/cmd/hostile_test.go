@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// hostile is what a cluster may put into a string.
+// hostile are strings that a cluster may contain.
 var hostile = []string{
 	"\x1b[2J\x1b]0;owned\x07\x1b[31mred",
 	"web\nerror  missing-owner  forged\r\n\tx",
@@ -28,8 +28,8 @@ var hostile = []string{
 	"\x7f\u00ad\U000e0041",
 }
 
-// shown returns an error if text would act on a terminal or hide something there.
-func shown(text string) error {
+// printable returns an error if text acts on a terminal or hides something.
+func printable(text string) error {
 	for i, r := range text {
 		switch {
 		case r == '\n':
@@ -58,15 +58,15 @@ func hostileAPI() *api {
 	return a
 }
 
-func TestNoJSONThatIsWrittenActsOnATerminal(t *testing.T) {
-	home := alone(t)
+func TestAllJSONIsSafeOnATerminal(t *testing.T) {
+	home := newHome(t)
 	server := "--server=" + hostileAPI().serve(t)
 	check := func(what, text string, wanted ...string) {
 		t.Helper()
 		if text == "" {
 			t.Errorf("%s: nothing was written", what)
 		}
-		if err := shown(text); err != nil {
+		if err := printable(text); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 		for _, w := range wanted {

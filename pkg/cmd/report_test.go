@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 )
 
-func TestAPageIsNotWrittenToATerminal(t *testing.T) {
+func TestReportRefusesToWriteToATerminal(t *testing.T) {
 	var out, said bytes.Buffer
 	code := Main(context.Background(), []string{"report", "--from", "../../docs/demo/cluster.json"}, cli.Streams{
 		In: strings.NewReader(""), Out: &out, Err: &said, OutTerm: true, Getenv: func(string) string { return "" }, Now: time.Now,
@@ -19,6 +19,6 @@ func TestAPageIsNotWrittenToATerminal(t *testing.T) {
 		t.Errorf("it ends with %d and says %s", code, said.String())
 	}
 	if out.Len() > 0 {
-		t.Errorf("%d bytes are written all the same", out.Len())
+		t.Errorf("%d bytes are written", out.Len())
 	}
 }

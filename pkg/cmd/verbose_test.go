@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 )
 
-// What is to be saved is read whole, Secrets too, so no body may be in a log.
-func TestNoLevelShowsWhatIsInAnswers(t *testing.T) {
+// A backup reads whole objects, Secrets too, so no log may contain a body.
+func TestNoVerbosityLogsBodiesOrTokens(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)

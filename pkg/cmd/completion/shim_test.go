@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTheShimsThatAreShippedAreThoseThatAreInstalled: packages take them from plugins.
-func TestTheShimsThatAreShippedAreThoseThatAreInstalled(t *testing.T) {
+// Packages install the shims in folder plugins.
+func TestShippedShimsAreTheInstalledOnes(t *testing.T) {
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		name, text := shim(system)
 		shipped, err := os.ReadFile(filepath.Join("../../../plugins", name))

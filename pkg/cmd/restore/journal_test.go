@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 )
 
-func TestARestorationKnowsWhetherItsJournalHoldsEverything(t *testing.T) {
-	for name, broken := range map[string]bool{"it does": false, "a line could not be written": true} {
+func TestCloseJournalReportsAnIncompleteJournal(t *testing.T) {
+	for name, broken := range map[string]bool{"complete": false, "a line could not be written": true} {
 		t.Run(name, func(t *testing.T) {
 			folder, err := backup.Create(t.TempDir(), "one", backup.Header{Tool: "v0", Server: "https://here", Context: "dev", Command: "delete", Digest: "0123456789abcdef", Started: time.Now().UTC()})
 			if err != nil {
@@ -26,7 +26,7 @@ func TestARestorationKnowsWhetherItsJournalHoldsEverything(t *testing.T) {
 			if r.journal, err = saved.Journal(); err != nil {
 				t.Fatal(err)
 			}
-			if broken { // what is written to it from now on goes nowhere
+			if broken { // a second Close fails
 				if err := r.journal.Close(); err != nil {
 					t.Fatal(err)
 				}

@@ -21,12 +21,12 @@ import (
 
 type fields = map[string]any
 
-// api is an API server of ConfigMaps in Namespace shop, as far as a run asks one.
+// api is a fake API server with ConfigMaps in Namespace shop.
 type api struct {
 	mu      sync.Mutex
 	objects map[string]fields // metadata by name
 	made    int
-	// refuse is asked before each write; it may be nil.
+	// refuse is called before each write; it may be nil.
 	refuse func(method, name string) (message string, refused bool)
 }
 
@@ -142,7 +142,7 @@ func failure(code int, reason, message, name string) (int, any) {
 	return code, fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message, "details": fields{"name": name, "kind": "configmaps"}}
 }
 
-// configMap is the metadata of a ConfigMap, owned by those of these UIDs that are gone.
+// configMap returns the metadata of a ConfigMap with these owners, which do not exist.
 func configMap(name string, owners ...string) fields {
 	var refs []fields
 	for _, uid := range owners {
@@ -163,7 +163,7 @@ type answer struct {
 	out, errors string
 }
 
-// run runs a command line with a home and a kubeconfig of its own, which leads nowhere.
+// run runs a command line without terminals.
 func run(t testing.TB, args ...string) answer {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -174,8 +174,8 @@ func run(t testing.TB, args ...string) answer {
 	return answer{code, out.String(), errs.String()}
 }
 
-// alone gives a test a home of its own.
-func alone(t *testing.T) (home string) {
+// newHome gives a test an empty home folder and no kubeconfig.
+func newHome(t *testing.T) (home string) {
 	t.Helper()
 	home = t.TempDir()
 	t.Setenv("HOME", home)
@@ -183,7 +183,7 @@ func alone(t *testing.T) (home string) {
 	return home
 }
 
-// files are the contents of all files below a folder, by their paths.
+// files returns the contents of all files below a folder, by their paths.
 func files(t *testing.T, root string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// fill has every further write to a file of that name fail, which this process has open,
-// as on a full disk.
-func fill(name string) error {
+// failWrites makes further writes to the open file of that name fail as on a full disk.
+func failWrites(name string) error {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -44,13 +43,13 @@ func tenConfigMaps(t *testing.T, a *api) {
 	}
 }
 
-// fillingAt has a file fail from the n-th write of a method on.
-func fillingAt(t *testing.T, a *api, at int, method, file string) {
+// failWritesAt makes writes to a file fail from the n-th request of a method on.
+func failWritesAt(t *testing.T, a *api, at int, method, file string) {
 	n := 0
 	a.refuse = func(m, _ string) (string, bool) {
 		if m == method {
 			if n++; n == at {
-				if err := fill(file); err != nil {
+				if err := failWrites(file); err != nil {
 					t.Error(err)
 				}
 			}
@@ -59,8 +58,8 @@ func fillingAt(t *testing.T, a *api, at int, method, file string) {
 	}
 }
 
-func TestARestorationThatCannotBeNotedMakesNothingMoreAndFails(t *testing.T) {
-	alone(t)
+func TestARestorationStopsIfItsJournalCannotBeWritten(t *testing.T) {
+	newHome(t)
 	a := &api{}
 	server := "--server=" + a.serve(t)
 	for name, c := range map[string]struct {
@@ -77,8 +76,8 @@ func TestARestorationThatCannotBeNotedMakesNothingMoreAndFails(t *testing.T) {
 			if r := run(t, "collect", "--yes", "--backup-dir", backups, server); r.code != 0 || len(a.objects) != 0 {
 				t.Fatal(r)
 			}
-			folder := only(t, backups)
-			fillingAt(t, a, c.at, "POST", "restored.jsonl")
+			folder := onlyFolder(t, backups)
+			failWritesAt(t, a, c.at, "POST", "restored.jsonl")
 			r := run(t, "restore", folder, "--yes", "--concurrency=1", server)
 			if r.code != 1 || len(a.objects) != c.made {
 				t.Errorf("it ends with %d, and made %d, want %d", r.code, len(a.objects), c.made)
@@ -96,7 +95,7 @@ func TestARestorationThatCannotBeNotedMakesNothingMoreAndFails(t *testing.T) {
 			if !strings.Contains(r.out, fmt.Sprintf("created %d", c.made)) {
 				t.Errorf("it does not say what was made: %s", r.out)
 			}
-			// What was made and not noted is recognised, and nothing is made twice.
+			// Unrecorded objects are recognised, and nothing is created twice.
 			a.refuse = nil
 			r = run(t, "restore", folder, "--yes", server)
 			if r.code != 0 || len(a.objects) != 10 || a.made%10 != 0 {
@@ -109,14 +108,14 @@ func TestARestorationThatCannotBeNotedMakesNothingMoreAndFails(t *testing.T) {
 	}
 }
 
-func TestACollectionThatCannotBeNotedDeletesNothingMoreAndFails(t *testing.T) {
-	alone(t)
+func TestACollectionStopsIfItsBackupCannotBeWritten(t *testing.T) {
+	newHome(t)
 	a := &api{}
 	server := "--server=" + a.serve(t)
 	for at, left := range map[int]int{1: 9, 4: 6, 10: 0} {
 		t.Run(fmt.Sprint("at object ", at), func(t *testing.T) {
 			tenConfigMaps(t, a)
-			fillingAt(t, a, at, "DELETE", "done.jsonl")
+			failWritesAt(t, a, at, "DELETE", "done.jsonl")
 			r := run(t, "collect", "--yes", "--backup-dir", t.TempDir(), "--concurrency=1", server)
 			if r.code != 1 || len(a.objects) != left {
 				t.Errorf("it ends with %d, and leaves %d, want %d: %s", r.code, len(a.objects), left, r.errors)

@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"strings"
@@ -6,22 +6,20 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// saidInALine demands that an error is one line that a terminal can take.
-func saidInALine(t *testing.T, err error) {
+// expectPrintable reports an error unless err is one line without control characters.
+func expectPrintable(t *testing.T, err error) {
 	t.Helper()
 	if s := err.Error(); s == "" || strings.ContainsFunc(s, escape.Hidden) || strings.ContainsAny(s, "\n\r\x1b\x00") {
 		t.Errorf("the error is %q", s)
 	}
 }
 
-// FuzzTargets: a word that is taken for a target names a type, and all objects of it or
-// one that can exist.
+// FuzzTargets checks that every accepted target has a type, and no name or a valid one.
 func FuzzTargets(f *testing.F) {
 	for _, words := range []string{
 		"deploy", "deploy/web", "deploy web api", "deploy/web svc/web", "deploy,svc", "deploy,svc web", "deployments.apps/web", "deployments.v1.apps/web",
@@ -31,9 +29,9 @@ func FuzzTargets(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		args := strings.Split(line, " ")
-		targets, err := cli.ParseTargets(args)
+		targets, err := ParseTargets(args)
 		if err != nil {
-			saidInALine(t, err)
+			expectPrintable(t, err)
 			return
 		}
 		for _, to := range targets {
@@ -41,9 +39,9 @@ func FuzzTargets(f *testing.F) {
 				t.Errorf("%q names %+v", line, to)
 			}
 		}
-		resolved, err := cli.ResolveTargets(targets, st.Types())
+		resolved, err := ResolveTargets(targets, st.Types())
 		if err != nil {
-			saidInALine(t, err)
+			expectPrintable(t, err)
 			return
 		}
 		for i, to := range resolved {
@@ -54,7 +52,7 @@ func FuzzTargets(f *testing.F) {
 	})
 }
 
-// FuzzSelector: what a selector is taken for can be said again, and is the same.
+// FuzzSelector checks that an accepted selector can be formatted and parsed again.
 func FuzzSelector(f *testing.F) {
 	for _, s := range []string{
 		"", "a", "!a", "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b)", "a>1", "a<1", "a=b,c!=d", "example.com/a=b", "a in ()", "a=", ",", "a=\x1b", "a in (", "A=é", strings.Repeat("a,", 100),
@@ -62,11 +60,11 @@ func FuzzSelector(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, given string) {
-		selector, err := cli.ParseSelector(given)
+		selector, err := ParseSelector(given)
 		if err != nil {
-			return // apimachinery's error quotes what was typed: finish escapes it
+			return // apimachinery's error quotes the input; exitCode escapes it
 		}
-		again, err := cli.ParseSelector(selector.String())
+		again, err := ParseSelector(selector.String())
 		if err != nil || again.String() != selector.String() {
 			t.Errorf("%q is %q, and that %v (%v)", given, selector, again, err)
 		}
