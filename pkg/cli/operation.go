@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
@@ -35,7 +36,7 @@ type MutatingCommand interface {
 	// PlanAccepting returns the plan that the scan leads to if these gaps are accepted.
 	PlanAccepting(*PlannedScan, snapshot.AcceptedGaps) (*plan.Plan, error)
 	// Perform carries out op.Current.Plan. The BackupWriter is nil if nothing is backed up.
-	Perform(_ context.Context, op *Operation, _ execute.BackupWriter, _ execute.Options) *execute.Report
+	Perform(_ context.Context, op *Operation, _ planrun.BackupWriter, _ planrun.Options) *execute.Report
 }
 
 // PlannedScan is what one scan read, and the plan made from it.
@@ -261,9 +262,12 @@ func (op *Operation) withRunTimeout(ctx context.Context) (context.Context, conte
 func (op *Operation) execute(ctx context.Context, b *runBackup) *execute.Report {
 	op.progress = op.Options.Scan.progressOf(op.Current.Plan)
 	defer op.progress.clear()
-	o := execute.Options{
-		Concurrency: cmp.Or(op.Options.writers, op.Options.Scan.concurrency), RequireUnchanged: op.Saved != nil, DryRun: op.Options.Flags.DryRun == dryRunServer,
-		OnEvent: op.onEvent(b), Ready: op.recordError,
+	o := planrun.Options{
+		Common: execute.Options{
+			Concurrency: cmp.Or(op.Options.writers, op.Options.Scan.concurrency), DryRun: op.Options.Flags.DryRun == dryRunServer,
+			OnEvent: op.onEvent(b), Ready: op.recordError,
+		},
+		RequireUnchanged: op.Saved != nil,
 	}
 	if b == nil { // a nil *runBackup would be a BackupWriter that is not nil
 		return op.Command.Perform(ctx, op, nil, o)
@@ -272,11 +276,11 @@ func (op *Operation) execute(ctx context.Context, b *runBackup) *execute.Report 
 }
 
 // Writer returns what writes to the scanned cluster.
-func (op *Operation) Writer(o execute.Options) *cluster.Writer {
-	return op.Current.Cluster.Writer(op.Current.Snapshot, o.DryRun)
+func (op *Operation) Writer(o planrun.Options) *cluster.Writer {
+	return op.Current.Cluster.Writer(op.Current.Snapshot, o.Common.DryRun)
 }
 
 // RunPlan carries out the current plan, step by step.
-func (op *Operation) RunPlan(ctx context.Context, w *cluster.Writer, b execute.BackupWriter, o execute.Options) *execute.Report {
-	return execute.Run(ctx, op.Current.Plan, op.Current.Graph, w, b, o)
+func (op *Operation) RunPlan(ctx context.Context, w *cluster.Writer, b planrun.BackupWriter, o planrun.Options) *execute.Report {
+	return planrun.Run(ctx, op.Current.Plan, op.Current.Graph, w, b, o)
 }

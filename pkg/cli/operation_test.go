@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -39,7 +40,7 @@ func (pass) PlanAccepting(p *PlannedScan, accepted snapshot.AcceptedGaps) (*plan
 	return plan.New(p.Graph, plan.Options{Mode: plan.Collect, Accepted: accepted}), nil
 }
 
-func (pass) Perform(context.Context, *Operation, execute.BackupWriter, execute.Options) *execute.Report {
+func (pass) Perform(context.Context, *Operation, planrun.BackupWriter, planrun.Options) *execute.Report {
 	panic("a scan of a file is never carried out")
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -64,8 +64,8 @@ func (op *Operation) newRunBackup() (*runBackup, error) {
 	return &runBackup{op.Current.Cluster, op.Current.Snapshot, folder}, nil
 }
 
-// Write implements execute.BackupWriter.
-func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]execute.Written, error) {
+// Write implements planrun.BackupWriter.
+func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {
 	saved, unsaved := map[types.UID]*object.Object{}, map[types.UID]error{}
 	failed, err := b.cluster.Manifests(ctx, b.snapshot, objects, func(o object.Object, manifest json.RawMessage) error {
 		if err := b.folder.Save(o, manifest); err != nil {
@@ -81,9 +81,9 @@ func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]exe
 	if err := b.folder.Sync(); err != nil {
 		return nil, err
 	}
-	out := make([]execute.Written, len(objects))
+	out := make([]planrun.Written, len(objects))
 	for i, o := range objects {
-		out[i] = execute.Written{Object: saved[o.UID], Err: cmp.Or(unsaved[o.UID], failed[o.UID])}
+		out[i] = planrun.Written{Object: saved[o.UID], Err: cmp.Or(unsaved[o.UID], failed[o.UID])}
 	}
 	return out, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -205,6 +206,6 @@ func (c *collectCommand) flagged(g *graph.Graph) (func(graph.Node) bool, error) 
 }
 
 // Perform carries out the pass.
-func (c *collectCommand) Perform(ctx context.Context, op *cli.Operation, b execute.BackupWriter, o execute.Options) *execute.Report {
+func (c *collectCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o planrun.Options) *execute.Report {
 	return op.RunPlan(ctx, op.Writer(o), b, o)
 }

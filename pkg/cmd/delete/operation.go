@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -66,15 +67,15 @@ func (c *deleteCommand) actor() collector.Actor {
 
 // Perform deletes the selected objects, and waits for the cluster's garbage collector to
 // do the rest. With --client-side it does everything itself.
-func (c *deleteCommand) Perform(ctx context.Context, op *cli.Operation, b execute.BackupWriter, o execute.Options) *execute.Report {
+func (c *deleteCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o planrun.Options) *execute.Report {
 	w := op.Writer(o)
 	o.RequestedOnly = !c.clientSide
-	if o.RequestedOnly && c.wait && !o.DryRun {
+	if o.RequestedOnly && c.wait && !o.Common.DryRun {
 		o.Watcher = w
 		watchdog := cli.StartWatchdog(ctx, op.ExplainStall)
 		defer watchdog.Stop()
-		onEvent := o.OnEvent
-		o.OnEvent = func(e event.Event) {
+		onEvent := o.Common.OnEvent
+		o.Common.OnEvent = func(e event.Event) {
 			watchdog.Observe(e)
 			onEvent(e)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -140,6 +141,6 @@ func (c *repairCommand) PlanAccepting(p *cli.PlannedScan, _ snapshot.AcceptedGap
 }
 
 // Perform carries out the repairs.
-func (c *repairCommand) Perform(ctx context.Context, op *cli.Operation, b execute.BackupWriter, o execute.Options) *execute.Report {
+func (c *repairCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o planrun.Options) *execute.Report {
 	return op.RunPlan(ctx, op.Writer(o), b, o)
 }

@@ -60,7 +60,7 @@ func fieldManager(h backup.Header) string {
 	return "kubectl-gc-restore-" + hex.EncodeToString(sum[:8])
 }
 
-// Made implements execute.Recorder. If the journal cannot be written, another restoration
+// Made implements recreate.Recorder. If the journal cannot be written, another restoration
 // recognises the object by its field manager.
 func (r *restoreRun) Made(o object.Identity, uid types.UID) error {
 	r.mu.Lock()

@@ -14,6 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
@@ -98,13 +100,13 @@ func (r *restoreRun) PlanRemaining(_ context.Context, _ *plan.Plan, p *cli.Plann
 }
 
 // Perform creates the objects. It needs no backup.
-func (r *restoreRun) Perform(ctx context.Context, op *cli.Operation, _ execute.BackupWriter, o execute.Options) *execute.Report {
+func (r *restoreRun) Perform(ctx context.Context, op *cli.Operation, _ planrun.BackupWriter, o planrun.Options) *execute.Report {
 	future := *op.Current.Snapshot
 	future.Types = slices.Concat(op.Current.Snapshot.Types, r.restoration.Types)
-	if !o.DryRun {
-		o.OnEvent = r.recordResults(o.OnEvent)
+	if !o.Common.DryRun {
+		o.Common.OnEvent = r.recordResults(o.Common.OnEvent)
 	}
-	report := execute.Restore(ctx, r.restoration, op.Current.Cluster.Writer(&future, o.DryRun).Creator(r.manager), r, o)
+	report := recreate.Run(ctx, r.restoration, op.Current.Cluster.Writer(&future, o.Common.DryRun).Creator(r.manager), r, o.Common)
 	if err := r.closeJournal(); err != nil {
 		op.RecordFailure("close the journal of the restoration: %s", err)
 	}
