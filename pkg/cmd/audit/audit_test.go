@@ -13,7 +13,7 @@ func TestAudit(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"exits with 1 if there are errors":             {[]string{"--from", clitest.DemoCluster, "-n", "shop"}, cli.ExitFound, "error     replaced-owner          shop Secret/restored", "Repair references: kubectl gc repair --dry-run"},
+		"exits with 1 if there are errors":             {[]string{"--from", clitest.DemoCluster, "-n", "shop"}, cli.ExitFound, "error     replaced-owner          shop       Secret/restored", "Repair references: kubectl gc repair --dry-run"},
 		"exits with 0 if findings are below --fail-on": {[]string{"--from", clitest.DemoCluster, "-n", "shop", "--rule", "missing-owner"}, cli.ExitDone, "1 warning in 14 objects with 11 references. Complete scan", "Explain one object"},
 		"fails on warnings if --fail-on says so":       {[]string{"--from", clitest.DemoCluster, "-n", "shop", "--rule", "missing-owner", "--fail-on", "warning"}, cli.ExitFound, "missing-owner", "Explain one object"},
 		"writes a document and no hints with -o json":  {[]string{"--from", clitest.DemoCluster, "--rule", "owner-cycle", "-o", "json"}, cli.ExitFound, "\"kind\": \"AuditReport\"", ""},
