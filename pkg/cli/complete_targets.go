@@ -6,29 +6,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// CompleteTargets offers what ParseTargets reads, as kubectl does: types, and after a
+// CompleteTargets offers what parseTargets reads, as kubectl does: types, and after a
 // type or TYPE/ the names of its objects.
 func (s *ScanOptions) CompleteTargets(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	word, _, slash := strings.Cut(typed, "/")
 	switch {
 	case len(args) > 0 && !strings.Contains(args[0], "/"):
-		words, directive := s.completeFromCluster(s.objectNames("", strings.Split(args[0], ",")...))(cmd, args, typed)
+		words, directive := s.completeAsking(s.objectNames("", strings.Split(args[0], ",")...))(cmd, args, typed)
 		return WithoutWords(words, args[1:]), directive
 	case slash:
-		words, directive := s.completeFromCluster(s.objectNames(word+"/", word))(cmd, args, typed)
+		words, directive := s.completeAsking(s.objectNames(word+"/", word))(cmd, args, typed)
 		return WithoutWords(words, args), directive
-	case len(args) > 0: // further targets are TYPE/NAME, too
-		words, directive := s.completeFromCluster(s.typeNames("", "/"))(cmd, args, typed)
+	case len(args) > 0: // the others are named as TYPE/NAME
+		words, directive := s.completeAsking(s.typeNames("", "/"))(cmd, args, typed)
 		return words, directive | cobra.ShellCompDirectiveNoSpace
 	}
-	before, _ := cutLast(typed)
-	return s.completeFromCluster(s.typeNames(before, ""))(cmd, args, typed)
+	listed, _ := cutLast(typed)
+	return s.completeAsking(s.typeNames(listed, ""))(cmd, args, typed)
 }
 
-// typeNames returns a function that lists the types that the garbage collector watches.
+// typeNames offers the types that the collector watches, between prefix and suffix.
 func (s *ScanOptions) typeNames(prefix, suffix string) func(context.Context) []string {
 	return func(ctx context.Context) (words []string) {
 		types, _ := s.completionTypes(ctx)
@@ -41,9 +42,9 @@ func (s *ScanOptions) typeNames(prefix, suffix string) func(context.Context) []s
 	}
 }
 
-// objectNames returns a function that lists the objects of some types in the current
-// namespace.
-func (s *ScanOptions) objectNames(prefix string, typeNames ...string) func(context.Context) []string {
+// objectNames offers the names of the objects of some types in the namespace at hand, behind
+// prefix.
+func (s *ScanOptions) objectNames(prefix string, of ...string) func(context.Context) []string {
 	return func(ctx context.Context) []string {
 		namespace, _, err := s.Namespace()
 		if err != nil {
@@ -51,21 +52,21 @@ func (s *ScanOptions) objectNames(prefix string, typeNames ...string) func(conte
 		}
 		var names []string
 		types, namesOf := s.completionTypes(ctx)
-		for _, word := range typeNames {
+		for _, word := range of {
 			if found := snapshot.Find(types, word); len(found) > 0 {
 				names = append(names, namesOf(found[0], namespace)...)
 			}
 		}
-		return prepend(prefix, names)
+		return behind(prefix, names)
 	}
 }
 
-// namespaces lists the namespaces of the cluster, or of the objects in a file.
+// namespaces offers those of the cluster, or those that a file holds objects of.
 func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	if s.From == "" {
 		if live, err := s.Connect(); err == nil {
-			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // the same on every server
-			names, _ = live.Names(ctx, t, "")
+			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // as every server has it
+			names, _ = cluster.Names(ctx, live, t, "")
 		}
 		return names
 	}
@@ -75,17 +76,17 @@ func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	return names
 }
 
-// completionTypes returns the types of the cluster or the file, and a function that lists
-// the objects of one. On an error there are no types: a completion prints no errors.
-func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Type, names func(t snapshot.Type, namespace string) []string) {
+// completionTypes returns the types of the cluster or the file, and what lists the names of one's
+// objects. There are no types where nothing answers: a completion is silent.
+func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Type, names func(of snapshot.Type, namespace string) []string) {
 	if s.From == "" {
 		live, err := s.Connect()
 		if err != nil {
 			return nil, nil
 		}
-		types, _ = live.Types(ctx)
+		types, _ = cluster.Types(ctx, live)
 		return types, func(t snapshot.Type, namespace string) []string {
-			names, _ := live.Names(ctx, t, namespace)
+			names, _ := cluster.Names(ctx, live, t, namespace)
 			return names
 		}
 	}
@@ -101,8 +102,8 @@ func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Typ
 	}
 }
 
-// loadQuietly returns the snapshot of --from, or an empty one. It does not read standard
-// input, where the user is typing.
+// loadQuietly returns the snapshot of --from, or an empty one. Standard input is left alone: a
+// person is typing there.
 func (s *ScanOptions) loadQuietly() *snapshot.Snapshot {
 	if s.From != "-" {
 		if saved, err := s.load(); err == nil {

@@ -49,7 +49,7 @@ const (
 // refused, in the namespace; and where that is refused, too, object by object up to the
 // first refusal, since a role may be limited to names. An allowed right may be refused all
 // the same, by admission.
-func (c *Cluster) ReviewAccess(ctx context.Context, seen *snapshot.Snapshot, rights []Right) []Grant {
+func ReviewAccess(ctx context.Context, c *Client, seen *snapshot.Snapshot, rights []Right) []Grant {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	grants := make([]Grant, len(rights))
@@ -71,7 +71,7 @@ func (c *Cluster) ReviewAccess(ctx context.Context, seen *snapshot.Snapshot, rig
 		for k, i := range open {
 			about[k] = rights[i].attributes(grants[i].Type, step)
 		}
-		c.decide(ctx, about, decisions, most)
+		addDecisions(ctx, c, about, decisions, most)
 		var next []int
 		for k, i := range open {
 			switch d := decisions[about[k]]; {
@@ -111,8 +111,8 @@ type decision struct {
 	err            error
 }
 
-// decide adds the decisions that are still missing, at most so many.
-func (c *Cluster) decide(ctx context.Context, about []resourceAttributes, decisions map[resourceAttributes]decision, most int) {
+// addDecisions adds the decisions that are still missing, at most so many.
+func addDecisions(ctx context.Context, c *Client, about []resourceAttributes, decisions map[resourceAttributes]decision, most int) {
 	var missing []resourceAttributes
 	for _, a := range about {
 		if _, asked := decisions[a]; !asked && len(missing) < most {
@@ -120,8 +120,8 @@ func (c *Cluster) decide(ctx context.Context, about []resourceAttributes, decisi
 			missing = append(missing, a)
 		}
 	}
-	answers, _ := inParallel(ctx, c.options.Small, missing, func(a resourceAttributes) decision {
-		allowed, err := c.mayI(ctx, a)
+	answers, _ := InParallel(ctx, c.Options.Small, missing, func(a resourceAttributes) decision {
+		allowed, err := isAllowed(ctx, c, a)
 		return decision{err == nil, allowed, err}
 	})
 	for i, a := range missing {
@@ -142,7 +142,7 @@ type resourceAttributes struct {
 // accessReview is a SelfSubjectAccessReview. The package of the API's own types would
 // register all others of its group, too.
 type accessReview struct {
-	envelope
+	Envelope
 	Spec struct {
 		ResourceAttributes *resourceAttributes `json:"resourceAttributes,omitempty"`
 	} `json:"spec"`
@@ -152,20 +152,20 @@ type accessReview struct {
 	} `json:"status,omitzero"`
 }
 
-var accessReviewKind = envelope{"authorization.k8s.io/v1", "SelfSubjectAccessReview"}
+var accessReviewKind = Envelope{"authorization.k8s.io/v1", "SelfSubjectAccessReview"}
 
-// mayI reports whether the API server says that a request is allowed. With an error, it
+// isAllowed reports whether the API server says that a request is allowed. With an error, it
 // does not say so either way.
-func (c *Cluster) mayI(ctx context.Context, about resourceAttributes) (bool, error) {
-	question := accessReview{envelope: accessReviewKind}
+func isAllowed(ctx context.Context, c *Client, about resourceAttributes) (bool, error) {
+	question := accessReview{Envelope: accessReviewKind}
 	question.Spec.ResourceAttributes = &about
 	body, err := json.Marshal(question)
 	if err != nil {
 		return false, err
 	}
-	raw, err := c.rest.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
+	raw, err := c.REST.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
 		SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).
-		MaxRetries(retryAfter).Body(body).Do(ctx).Raw()
+		MaxRetries(MaxRetryAfter).Body(body).Do(ctx).Raw()
 	if err != nil {
 		return false, err
 	}

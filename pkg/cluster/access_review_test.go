@@ -70,10 +70,10 @@ func (a *authorizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *authorizer) review(t *testing.T, rights ...Right) []Grant {
 	t.Helper()
 	c := answering(t, a.ServeHTTP)
-	c.options.Small = 3
+	c.Options.Small = 3
 	nodes := snapshot.Type{Version: "v1", Resource: "nodes", Kind: "Node", Preferred: true}
 	namespaces := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace", Preferred: true}
-	return c.ReviewAccess(t.Context(), &snapshot.Snapshot{Types: []snapshot.Type{pods, nodes, namespaces}}, rights)
+	return ReviewAccess(t.Context(), c, &snapshot.Snapshot{Types: []snapshot.Type{pods, nodes, namespaces}}, rights)
 }
 
 func to(verb, kind, namespace string, names ...string) Right {

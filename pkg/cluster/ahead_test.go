@@ -19,7 +19,7 @@ import (
 
 // paged starts a server that answers for each continue token as it is told, and a
 // cluster that may have two requests in flight.
-func paged(t *testing.T, answer func(w http.ResponseWriter, at string), change func(*rest.Config, *Options)) *Cluster {
+func paged(t *testing.T, answer func(w http.ResponseWriter, at string), change func(*rest.Config, *Options)) *Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
@@ -32,20 +32,20 @@ func paged(t *testing.T, answer func(w http.ResponseWriter, at string), change f
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
+	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
 	return c
 }
 
 func asTheyCome(*rest.Config, *Options) {}
 
-func namesOf(t *testing.T, c *Cluster) ([]string, error) {
+func namesOf(t *testing.T, c *Client) ([]string, error) {
 	t.Helper()
-	a := c.list(t.Context(), job{of: pods}, false)
+	a := c.List(t.Context(), Query{Type: pods}, false)
 	var names []string
-	for _, o := range a.objects {
+	for _, o := range a.Objects {
 		names = append(names, o.Name)
 	}
-	return names, a.err
+	return names, a.Err
 }
 
 // begin sends a page but for the end of its last object.
@@ -116,13 +116,13 @@ func TestNoMoreListsAreInFlightThanAllowed(t *testing.T) {
 				return all
 			})
 		})
-		answers, err := c.listAll(t.Context(), []job{{of: pods}, {of: pods}, {of: pods}}, false)
+		answers, err := c.ListAll(t.Context(), []Query{{Type: pods}, {Type: pods}, {Type: pods}}, false)
 		if err != nil || int(all.most.Load()) > allowed {
 			t.Errorf("%d in flight, %d allowed (%v)", all.most.Load(), allowed, err)
 		}
 		for _, a := range answers {
-			if len(a.objects) != 8 || a.err != nil {
-				t.Errorf("%d objects, %v", len(a.objects), a.err)
+			if len(a.Objects) != 8 || a.Err != nil {
+				t.Errorf("%d objects, %v", len(a.Objects), a.Err)
 			}
 		}
 	}
@@ -144,13 +144,13 @@ func TestWhatWasAskedForAheadEndsWithTheList(t *testing.T) {
 		cancel()
 		<-ended
 	}, asTheyCome)
-	at := newPace(2)
-	err := c.listAmong(ctx, at, job{of: pods}, false).err
+	at := newListLimits(2)
+	err := c.listWithin(ctx, at, Query{Type: pods}, false).Err
 	close(ended)
 	if err == nil {
 		t.Error("a list that was cut off is no error")
 	}
-	if !at.flights.TryAcquire(2) || !at.long.TryAcquire(longLists) {
+	if !at.requests.TryAcquire(2) || !at.longLists.TryAcquire(maxLongLists) {
 		t.Error("requests are in flight after the list")
 	}
 }

@@ -33,20 +33,20 @@ func (e *AnswerError) Error() string {
 	return "the server's answer is not what was asked for: " + e.Problem
 }
 
-func notAsked(format string, a ...any) error { return &AnswerError{fmt.Sprintf(format, a...)} }
+func NewAnswerError(format string, a ...any) error { return &AnswerError{fmt.Sprintf(format, a...)} }
 
-// protobuf is how every answer begins that is in Kubernetes' protobuf.
-const protobuf = "k8s\x00"
+// ProtobufPrefix is how every answer begins that is in Kubernetes' protobuf.
+const ProtobufPrefix = "k8s\x00"
 
-// longestRefusal bounds how many bytes are read of the body of a failed request.
-const longestRefusal = 1 << 20
+// maxStatusBytes bounds how many bytes are read of the body of a failed request.
+const maxStatusBytes = 1 << 20
 
 // verifyResponse returns an error if the status or the media type of a response cannot
 // be those of an answer to its request. A failure whose body is a Status must have the
 // code of that Status: else a 500 could prove absence. It may replace the body by a copy.
 func verifyResponse(r *http.Response) error {
 	if r.StatusCode >= http.StatusBadRequest {
-		return verifyRefusal(r)
+		return verifyErrorStatus(r)
 	}
 	expected := []int{http.StatusOK}
 	switch r.Request.Method {
@@ -56,28 +56,28 @@ func verifyResponse(r *http.Response) error {
 		expected = []int{http.StatusOK, http.StatusAccepted}
 	}
 	if !slices.Contains(expected, r.StatusCode) {
-		return notAsked("its status is %d", r.StatusCode)
+		return NewAnswerError("its status is %d", r.StatusCode)
 	}
 	switch kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind {
 	case runtime.ContentTypeJSON, runtime.ContentTypeProtobuf:
 		return nil
 	default:
-		return notAsked("its content type is %q", kind)
+		return NewAnswerError("its content type is %q", kind)
 	}
 }
 
-func verifyRefusal(r *http.Response) error {
+func verifyErrorStatus(r *http.Response) error {
 	if r.Body == nil {
 		return nil
 	}
-	body, err := io.ReadAll(&bounded{ReadCloser: r.Body, what: "an answer", most: longestRefusal})
+	body, err := io.ReadAll(&limitedBody{ReadCloser: r.Body, what: "an answer", limit: maxStatusBytes})
 	_ = r.Body.Close() // read only
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	if status := readStatus(body); status != nil && status.Code != 0 && int(status.Code) != r.StatusCode {
-		return notAsked("its status is %d, and its text says %d", r.StatusCode, status.Code)
+		return NewAnswerError("its status is %d, and its text says %d", r.StatusCode, status.Code)
 	}
 	return nil
 }
@@ -85,9 +85,9 @@ func verifyRefusal(r *http.Response) error {
 // readStatus returns the Status that an answer is, nil where it is none.
 func readStatus(raw []byte) *metav1.Status {
 	status := &metav1.Status{}
-	if bytes.HasPrefix(raw, []byte(protobuf)) {
+	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		var envelope runtime.Unknown
-		if envelope.Unmarshal(raw[len(protobuf):]) != nil || envelope.Kind != "Status" || status.Unmarshal(envelope.Raw) != nil {
+		if envelope.Unmarshal(raw[len(ProtobufPrefix):]) != nil || envelope.Kind != "Status" || status.Unmarshal(envelope.Raw) != nil {
 			return nil
 		}
 		return status
@@ -98,76 +98,76 @@ func readStatus(raw []byte) *metav1.Status {
 	return status
 }
 
-// failing is the body of an answer that was refused: before its body is read there is
+// failedBody is the body of an answer that was refused: before its body is read there is
 // no answer, and an error would be taken for one of the connection.
-type failing struct{ err error }
+type failedBody struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
-func (f failing) Close() error             { return nil }
+func (f failedBody) Read([]byte) (int, error) { return 0, f.err }
+func (f failedBody) Close() error             { return nil }
 
-// envelope is how an answer names its type.
-type envelope struct {
+// Envelope is how an answer names its type.
+type Envelope struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 }
 
-func (e envelope) String() string {
+func (e Envelope) String() string {
 	if e.Kind == "" {
 		return "no kind"
 	}
 	return "kind " + strconv.Quote(e.Kind) + " of " + strconv.Quote(e.APIVersion)
 }
 
-// metadataKinds are the types of metadata that a server sends for any resource.
-var metadataKinds = []string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}
+// MetadataVersions are the types of metadata that a server sends for any resource.
+var MetadataVersions = []string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}
 
-// verifyKind returns an error unless an answer about t is of that kind: metadata, where
+// VerifyKind returns an error unless an answer about t is of that kind: metadata, where
 // that was asked for, or the type's own, which a server sends that knows no metadata
 // (docs/gc-semantics.md#metadata-and-kinds). suffix is "List" for a list, and empty for
 // a single object.
-func verifyKind(got envelope, t snapshot.Type, suffix string, metadata bool) error {
+func VerifyKind(got Envelope, t snapshot.Type, suffix string, metadata bool) error {
 	switch {
-	case metadata && got.Kind == "PartialObjectMetadata"+suffix && slices.Contains(metadataKinds, got.APIVersion):
+	case metadata && got.Kind == "PartialObjectMetadata"+suffix && slices.Contains(MetadataVersions, got.APIVersion):
 		return nil
 	case got.Kind == t.Kind+suffix && got.APIVersion == t.APIVersion():
 		return nil
 	}
-	return notAsked("it is of %s, not of kind %q of %q", got, t.Kind+suffix, t.APIVersion())
+	return NewAnswerError("it is of %s, not of kind %q of %q", got, t.Kind+suffix, t.APIVersion())
 }
 
 // verifyDiscovery returns an error unless a document of discovery is of one of the kinds.
 // Of its apiVersion a server before 1.30 says nothing.
-func verifyDiscovery(got envelope, kinds ...string) error {
+func verifyDiscovery(got Envelope, kinds ...string) error {
 	versions := []string{"", "v1"}
-	if got.Kind == kindServed {
+	if got.Kind == kindGroupDiscovery {
 		versions = []string{"", "apidiscovery.k8s.io/v2"}
 	}
 	if slices.Contains(kinds, got.Kind) && slices.Contains(versions, got.APIVersion) {
 		return nil
 	}
-	return notAsked("it is of %s, not of kind %s", got, strings.Join(kinds, " or "))
+	return NewAnswerError("it is of %s, not of kind %s", got, strings.Join(kinds, " or "))
 }
 
 // verifyGroups returns an error unless a document names groups that can be at that root:
 // the core group has no name, and all others have one. A server without any is none that
 // a collector could work on.
-func verifyGroups(answer named, at root) error {
+func verifyGroups(answer rootDocument, at rootPath) error {
 	if len(answer.Items)+len(answer.Versions)+len(answer.Groups) == 0 {
-		return notAsked("it names no API group")
+		return NewAnswerError("it names no API group")
 	}
 	core := func(name string) bool { return name == "" }
 	for _, g := range answer.Items {
 		if core(g.Name) != (at == coreRoot) {
-			return notAsked("it names the API group %q", g.Name)
+			return NewAnswerError("it names the API group %q", g.Name)
 		}
 	}
 	for _, g := range answer.Groups {
 		if core(g.Name) || at == coreRoot {
-			return notAsked("it names the API group %q", g.Name)
+			return NewAnswerError("it names the API group %q", g.Name)
 		}
 	}
 	if len(answer.Versions) > 0 && at != coreRoot {
-		return notAsked("it names versions of the core group")
+		return NewAnswerError("it names versions of the core group")
 	}
 	return nil
 }
@@ -176,36 +176,36 @@ func verifyGroups(answer named, at root) error {
 // the question, about what was asked.
 func verifyReview(got *accessReview, about resourceAttributes) error {
 	switch repeated := got.Spec.ResourceAttributes; {
-	case got.envelope != accessReviewKind:
-		return notAsked("it is of %s, not of kind %q", got.envelope, accessReviewKind.Kind)
+	case got.Envelope != accessReviewKind:
+		return NewAnswerError("it is of %s, not of kind %q", got.Envelope, accessReviewKind.Kind)
 	case repeated != nil && *repeated != about:
-		return notAsked("it is about %+v", *repeated)
+		return NewAnswerError("it is about %+v", *repeated)
 	}
 	return nil
 }
 
 var (
-	errNoMetadata error = &AnswerError{"it holds no object metadata"}
-	errBroken     error = &AnswerError{"it is broken: it holds what is no text"}
+	ErrNoMetadata error = &AnswerError{"it holds no object metadata"}
+	ErrNotText    error = &AnswerError{"it is broken: it holds what is no text"}
 )
 
-// verifyObject returns an error unless metadata is that of an object which j asks for:
+// VerifyObject returns an error unless metadata is that of an object which j asks for:
 // one of its type's scope, in its namespace, and of its name if it has one. No server
 // names an object by what is no text, for which a decoder of JSON puts U+FFFD.
-func verifyObject(j job, namespace, name, uid, resourceVersion string) error {
+func VerifyObject(j Query, namespace, name, uid, resourceVersion string) error {
 	switch {
 	case name == "" || uid == "":
-		return errNoMetadata
-	case resourceVersion == "" && !j.unstored:
-		return notAsked("%q has no resourceVersion", name)
+		return ErrNoMetadata
+	case resourceVersion == "" && !j.DryRun:
+		return NewAnswerError("%q has no resourceVersion", name)
 	case !isText(uid) || !isText(name) || !isText(namespace):
-		return errBroken
-	case j.of.Namespaced && namespace == "", !j.of.Namespaced && namespace != "":
-		return notAsked("%q is in namespace %q, which cannot be of %s", name, namespace, j.of)
-	case j.namespace != "" && j.of.Namespaced && namespace != j.namespace:
-		return notAsked("%q is in namespace %q", name, namespace)
-	case j.name != "" && name != j.name:
-		return notAsked("it is of another object, %q", name)
+		return ErrNotText
+	case j.Type.Namespaced && namespace == "", !j.Type.Namespaced && namespace != "":
+		return NewAnswerError("%q is in namespace %q, which cannot be of %s", name, namespace, j.Type)
+	case j.Namespace != "" && j.Type.Namespaced && namespace != j.Namespace:
+		return NewAnswerError("%q is in namespace %q", name, namespace)
+	case j.Name != "" && name != j.Name:
+		return NewAnswerError("it is of another object, %q", name)
 	}
 	return nil
 }
@@ -214,17 +214,17 @@ func isText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsRune(s, utf8.RuneError)
 }
 
-// verifySuccess returns an error unless an answer is a Status which says that the request
+// VerifySuccess returns an error unless an answer is a Status which says that the request
 // was successful: what a server may send in place of an object that is gone.
-func verifySuccess(raw []byte) error {
+func VerifySuccess(raw []byte) error {
 	if status := readStatus(raw); status == nil || status.Status != metav1.StatusSuccess {
-		return notAsked("it is no Status of success")
+		return NewAnswerError("it is no Status of success")
 	}
 	return nil
 }
 
-// readObject returns the metadata of the single object that j names.
-func readObject(result rest.Result, j job) (*metav1.PartialObjectMetadata, error) {
+// ReadObject returns the metadata of the single object that j names.
+func ReadObject(result rest.Result, j Query) (*metav1.PartialObjectMetadata, error) {
 	raw, err := result.Raw()
 	if err != nil {
 		if status := result.Error(); status != nil {
@@ -233,23 +233,23 @@ func readObject(result rest.Result, j job) (*metav1.PartialObjectMetadata, error
 		return nil, err
 	}
 	out := &metav1.PartialObjectMetadata{}
-	got := envelope{}
-	if bytes.HasPrefix(raw, []byte(protobuf)) {
+	got := Envelope{}
+	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		var unknown runtime.Unknown
-		if err := unknown.Unmarshal(raw[len(protobuf):]); err != nil {
+		if err := unknown.Unmarshal(raw[len(ProtobufPrefix):]); err != nil {
 			return nil, err
 		}
-		got = envelope{unknown.APIVersion, unknown.Kind}
-		if err := verifyKind(got, j.of, "", true); err != nil {
+		got = Envelope{unknown.APIVersion, unknown.Kind}
+		if err := VerifyKind(got, j.Type, "", true); err != nil {
 			return nil, err
 		}
 		err = out.Unmarshal(unknown.Raw)
 	} else if err = strict.Unmarshal(raw, out); err == nil {
-		got = envelope{out.APIVersion, out.Kind}
-		err = verifyKind(got, j.of, "", true)
+		got = Envelope{out.APIVersion, out.Kind}
+		err = VerifyKind(got, j.Type, "", true)
 	}
 	if err == nil {
-		err = verifyObject(j, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
+		err = VerifyObject(j, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
 	}
 	if err != nil {
 		return nil, err
@@ -259,113 +259,113 @@ func readObject(result rest.Result, j job) (*metav1.PartialObjectMetadata, error
 
 // jsonList is what a list in JSON says, its items unread.
 type jsonList struct {
-	envelope
+	Envelope
 	Metadata metav1.ListMeta `json:"metadata"`
 	Items    json.RawMessage `json:"items"` // null where there are none, nil where the field lacks
 }
 
-// readPage reads a list in JSON that j asks for: of metadata, or of whole objects.
-func readPage(raw []byte, j job, metadata bool) ([]json.RawMessage, metav1.ListMeta, error) {
-	if bytes.HasPrefix(raw, []byte(protobuf)) {
+// ReadPage reads a list in JSON that j asks for: of metadata, or of whole objects.
+func ReadPage(raw []byte, j Query, metadata bool) ([]json.RawMessage, metav1.ListMeta, error) {
+	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		var unknown runtime.Unknown
-		_ = unknown.Unmarshal(raw[len(protobuf):]) // what cannot be read is of no kind
-		return nil, metav1.ListMeta{}, notAsked("it is of %s", envelope{unknown.APIVersion, unknown.Kind})
+		_ = unknown.Unmarshal(raw[len(ProtobufPrefix):]) // what cannot be read is of no kind
+		return nil, metav1.ListMeta{}, NewAnswerError("it is of %s", Envelope{unknown.APIVersion, unknown.Kind})
 	}
 	var p jsonList
 	if err := strict.Unmarshal(raw, &p); err != nil {
-		return nil, metav1.ListMeta{}, fmt.Errorf("decode a list of %s: %w", j.of, err)
+		return nil, metav1.ListMeta{}, fmt.Errorf("decode a list of %s: %w", j.Type, err)
 	}
-	if err := verifyKind(p.envelope, j.of, "List", metadata); err != nil {
+	if err := VerifyKind(p.Envelope, j.Type, "List", metadata); err != nil {
 		return nil, metav1.ListMeta{}, err
 	}
 	if p.Items == nil {
-		return nil, metav1.ListMeta{}, notAsked("the list of %s has no field items", j.of)
+		return nil, metav1.ListMeta{}, NewAnswerError("the list of %s has no field items", j.Type)
 	}
 	var items []json.RawMessage
 	if err := strict.Unmarshal(p.Items, &items); err != nil {
-		return nil, metav1.ListMeta{}, fmt.Errorf("decode the items of a list of %s: %w", j.of, err)
+		return nil, metav1.ListMeta{}, fmt.Errorf("decode the items of a list of %s: %w", j.Type, err)
 	}
 	return items, p.Metadata, nil
 }
 
-// readItem reads the metadata of an item of a list in JSON. An item need not say what
+// ReadItem reads the metadata of an item of a list in JSON. An item need not say what
 // it is (docs/gc-semantics.md#metadata-and-kinds), but not that it is something else.
-func readItem(raw json.RawMessage, j job, metadata bool) (*metav1.PartialObjectMetadata, error) {
+func ReadItem(raw json.RawMessage, j Query, metadata bool) (*metav1.PartialObjectMetadata, error) {
 	out := &metav1.PartialObjectMetadata{}
 	if err := strict.Unmarshal(raw, out); err != nil {
-		return nil, fmt.Errorf("decode an item of a list of %s: %w", j.of, err)
+		return nil, fmt.Errorf("decode an item of a list of %s: %w", j.Type, err)
 	}
 	if out.Kind != "" || out.APIVersion != "" {
-		if err := verifyKind(envelope{out.APIVersion, out.Kind}, j.of, "", metadata); err != nil {
+		if err := VerifyKind(Envelope{out.APIVersion, out.Kind}, j.Type, "", metadata); err != nil {
 			return nil, err
 		}
 	}
-	return out, verifyObject(j, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
+	return out, VerifyObject(j, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
 }
 
-// errEndless reports a list that was not read to its end, since it seems to have none.
-var errEndless error = &AnswerError{"there are more and more pages, of more objects than any cluster holds"}
+// errTooManyPages reports a list that was not read to its end, since it seems to have none.
+var errTooManyPages error = &AnswerError{"there are more and more pages, of more objects than any cluster holds"}
 
-// errRepeated reports that a page comes again which was read before.
-var errRepeated error = &AnswerError{"the same page comes again and again"}
+// errRepeatedPage reports that a page comes again which was read before.
+var errRepeatedPage error = &AnswerError{"the same page comes again and again"}
 
-// errContradicted reports pages that do not belong together, or not all pages.
-var errContradicted = errors.New("its pages contradict each other")
+// ErrContradictoryPages reports pages that do not belong together, or not all pages.
+var ErrContradictoryPages = errors.New("its pages contradict each other")
 
-// mostEmptyPages is how many pages of a list may hold nothing.
-const mostEmptyPages = 100
+// maxEmptyPages is how many pages of a list may hold nothing.
+const maxEmptyPages = 100
 
-// pages is how far a list was read. The zero value is before the first page.
-type pages struct {
-	at      string // the continue token of the page to be read; empty: the first
-	read    int    // objects so far
-	empty   int    // pages that held none
-	version string // of the first page: the others are of the same state
-	total   int64  // of all objects, as far as the first page that says so; 0: unknown
-	begins  map[string]bool
+// Pages is how far a list was read. The zero value is before the first page.
+type Pages struct {
+	Continue   string // the continue token of the page to be read; empty: the first
+	read       int    // objects so far
+	empty      int    // pages that held none
+	version    string // of the first page: the others are of the same state
+	total      int64  // of all objects, as far as the first page that says so; 0: unknown
+	firstNames map[string]bool
 }
 
-// next moves on behind a page to the one that it offers; more is false behind the last.
+// Next moves on behind a page to the one that it offers; more is false behind the last.
 // first is the namespace and name of the page's first object, objects how many it holds.
 // An error that is errContradicted may not come again if the list is read in one piece.
-func (p *pages) next(meta metav1.ListMeta, first string, objects int) (more bool, err error) {
+func (p *Pages) Next(meta metav1.ListMeta, first string, objects int) (more bool, err error) {
 	p.read += objects
 	if objects == 0 {
 		p.empty++
 	}
 	err = p.verifyPage(meta, first, objects)
-	p.at = meta.Continue
-	return err == nil && p.at != "", err
+	p.Continue = meta.Continue
+	return err == nil && p.Continue != "", err
 }
 
 // verifyPage returns an error if a page does not continue the ones before.
-func (p *pages) verifyPage(meta metav1.ListMeta, first string, objects int) error {
+func (p *Pages) verifyPage(meta metav1.ListMeta, first string, objects int) error {
 	remaining := int64(0)
 	if meta.RemainingItemCount != nil {
 		remaining = *meta.RemainingItemCount
 	}
 	if p.version == "" {
-		p.version, p.begins = meta.ResourceVersion, map[string]bool{}
+		p.version, p.firstNames = meta.ResourceVersion, map[string]bool{}
 	}
 	if p.total == 0 && remaining > 0 {
 		p.total = int64(p.read) + remaining
 	}
 	switch {
 	case meta.ResourceVersion == "":
-		return notAsked("the list has no resourceVersion")
+		return NewAnswerError("the list has no resourceVersion")
 	case meta.ResourceVersion != p.version:
-		return fmt.Errorf("%w: the first is of resourceVersion %s, another of %s", errContradicted, p.version, meta.ResourceVersion)
-	case objects > 0 && p.begins[first], meta.Continue != "" && meta.Continue == p.at:
-		return errRepeated
+		return fmt.Errorf("%w: the first is of resourceVersion %s, another of %s", ErrContradictoryPages, p.version, meta.ResourceVersion)
+	case objects > 0 && p.firstNames[first], meta.Continue != "" && meta.Continue == p.Continue:
+		return errRepeatedPage
 	case meta.Continue == "" && p.total > 0 && int64(p.read) != p.total:
-		return fmt.Errorf("%w: %d objects were announced, and %d came", errContradicted, p.total, p.read)
+		return fmt.Errorf("%w: %d objects were announced, and %d came", ErrContradictoryPages, p.total, p.read)
 	case meta.Continue == "" && remaining > 0:
-		return fmt.Errorf("%w: the last one says that more objects remain", errContradicted)
-	case p.read > mostObjects, p.empty > mostEmptyPages:
-		return errEndless
+		return fmt.Errorf("%w: the last one says that more objects remain", ErrContradictoryPages)
+	case p.read > maxObjects, p.empty > maxEmptyPages:
+		return errTooManyPages
 	}
 	if objects > 0 {
-		p.begins[first] = true
+		p.firstNames[first] = true
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func TestOnlyAListOfTheKindAskedForIsAList(t *testing.T) {
 		"protobuf of another kind":                    {"k8s\x00\x0a\x0c\x0a\x02v1\x12\x06Secret", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			items, page, err := readPage([]byte(test.body), job{of: pods}, test.metadata)
+			items, page, err := ReadPage([]byte(test.body), Query{Type: pods}, test.metadata)
 			if test.want && (err != nil || len(items) > 0 || page.ResourceVersion != "9") {
 				t.Errorf("got %s, %+v, %v", items, page, err)
 			} else if !test.want {
@@ -106,7 +106,7 @@ func TestOnlyAListOfTheKindAskedForIsAList(t *testing.T) {
 		"a text":                   `"PodList"`,
 		"JSON that is cut off":     `{"kind":"PodList","apiVersion":"v1",`,
 	} {
-		if items, _, err := readPage([]byte(body), job{of: pods}, true); err == nil {
+		if items, _, err := ReadPage([]byte(body), Query{Type: pods}, true); err == nil {
 			t.Errorf("%s: it is read as %s", name, items)
 		}
 	}
@@ -118,27 +118,27 @@ func TestAnItemIsOfTheTypeAndPlaceAskedFor(t *testing.T) {
 		return fmt.Sprintf(`{"kind":%q,"apiVersion":"v1","metadata":{"namespace":%q,"name":%q,"uid":%q,"resourceVersion":%q}}`, kind, namespace, name, uid, version)
 	}
 	for name, test := range map[string]struct {
-		of   job
+		of   Query
 		body string
 		want bool
 	}{
-		"an object of the type":                {job{of: pods}, item("Pod", "ns", "a", "u", "1"), true},
-		"one that does not say what it is":     {job{of: pods}, `{"metadata":{"namespace":"ns","name":"a","uid":"u","resourceVersion":"1"}}`, true},
-		"one of the namespace":                 {job{of: pods, namespace: "ns"}, item("Pod", "ns", "a", "u", "1"), true},
-		"a cluster-scoped one":                 {job{of: node}, item("Node", "", "a", "u", "1"), true},
-		"one of another type":                  {job{of: pods}, item("Secret", "ns", "a", "u", "1"), false},
-		"one of another namespace":             {job{of: pods, namespace: "ns"}, item("Pod", "other", "a", "u", "1"), false},
-		"one of another name":                  {job{of: pods, namespace: "ns", name: "a"}, item("Pod", "ns", "b", "u", "1"), false},
-		"a namespaced one without a namespace": {job{of: pods}, item("Pod", "", "a", "u", "1"), false},
-		"a cluster-scoped one in a namespace":  {job{of: node}, item("Node", "ns", "a", "u", "1"), false},
-		"one without a name":                   {job{of: pods}, item("Pod", "ns", "", "u", "1"), false},
-		"one without a UID":                    {job{of: pods}, item("Pod", "ns", "a", "", "1"), false},
-		"one without a resourceVersion":        {job{of: pods}, item("Pod", "ns", "a", "u", ""), false},
-		"one whose UID is no text":             {job{of: pods}, item("Pod", "ns", "a", "u\uFFFD", "1"), false},
-		"null":                                 {job{of: pods}, `null`, false},
+		"an object of the type":                {Query{Type: pods}, item("Pod", "ns", "a", "u", "1"), true},
+		"one that does not say what it is":     {Query{Type: pods}, `{"metadata":{"namespace":"ns","name":"a","uid":"u","resourceVersion":"1"}}`, true},
+		"one of the namespace":                 {Query{Type: pods, Namespace: "ns"}, item("Pod", "ns", "a", "u", "1"), true},
+		"a cluster-scoped one":                 {Query{Type: node}, item("Node", "", "a", "u", "1"), true},
+		"one of another type":                  {Query{Type: pods}, item("Secret", "ns", "a", "u", "1"), false},
+		"one of another namespace":             {Query{Type: pods, Namespace: "ns"}, item("Pod", "other", "a", "u", "1"), false},
+		"one of another name":                  {Query{Type: pods, Namespace: "ns", Name: "a"}, item("Pod", "ns", "b", "u", "1"), false},
+		"a namespaced one without a namespace": {Query{Type: pods}, item("Pod", "", "a", "u", "1"), false},
+		"a cluster-scoped one in a namespace":  {Query{Type: node}, item("Node", "ns", "a", "u", "1"), false},
+		"one without a name":                   {Query{Type: pods}, item("Pod", "ns", "", "u", "1"), false},
+		"one without a UID":                    {Query{Type: pods}, item("Pod", "ns", "a", "", "1"), false},
+		"one without a resourceVersion":        {Query{Type: pods}, item("Pod", "ns", "a", "u", ""), false},
+		"one whose UID is no text":             {Query{Type: pods}, item("Pod", "ns", "a", "u\uFFFD", "1"), false},
+		"null":                                 {Query{Type: pods}, `null`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := readItem([]byte(test.body), test.of, true)
+			got, err := ReadItem([]byte(test.body), test.of, true)
 			if test.want && (err != nil || got.Name != "a" || got.UID != "u") {
 				t.Errorf("got %+v, %v", got, err)
 			} else if !test.want {
@@ -169,18 +169,18 @@ func TestPagesBelongToOneState(t *testing.T) {
 		"of which one comes again":                     {[]page{{"9", "x", "a", 2, 0}, {"9", "y", "c", 2, 0}, {"9", "z", "a", 2, 0}}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var p pages
+			var p Pages
 			var err error
 			for _, page := range test.pages {
 				meta := metav1.ListMeta{ResourceVersion: page.version, Continue: page.next}
 				if page.remaining > 0 {
 					meta.RemainingItemCount = &page.remaining
 				}
-				if _, err = p.next(meta, page.first, page.objects); err != nil {
+				if _, err = p.Next(meta, page.first, page.objects); err != nil {
 					break
 				}
 			}
-			if (err == nil) != test.want || errors.Is(err, errContradicted) != test.again {
+			if (err == nil) != test.want || errors.Is(err, ErrContradictoryPages) != test.again {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -189,8 +189,8 @@ func TestPagesBelongToOneState(t *testing.T) {
 
 func TestAnAccessReviewIsOfTheKindAndTheQuestion(t *testing.T) {
 	asked := resourceAttributes{Verb: "delete", Resource: "pods"}
-	answer := func(of envelope, about *resourceAttributes) (out accessReview) {
-		out.envelope, out.Spec.ResourceAttributes = of, about
+	answer := func(of Envelope, about *resourceAttributes) (out accessReview) {
+		out.Envelope, out.Spec.ResourceAttributes = of, about
 		return out
 	}
 	for name, test := range map[string]struct {
@@ -200,8 +200,8 @@ func TestAnAccessReviewIsOfTheKindAndTheQuestion(t *testing.T) {
 		"the same question":           {answer(accessReviewKind, &asked), true},
 		"one that does not repeat it": {answer(accessReviewKind, nil), true},
 		"another question":            {answer(accessReviewKind, &resourceAttributes{Verb: "get", Resource: "pods"}), false},
-		"another kind":                {answer(envelope{"authorization.k8s.io/v1", "SubjectAccessReview"}, &asked), false},
-		"a Status":                    {answer(envelope{"v1", "Status"}, nil), false},
+		"another kind":                {answer(Envelope{"authorization.k8s.io/v1", "SubjectAccessReview"}, &asked), false},
+		"a Status":                    {answer(Envelope{"v1", "Status"}, nil), false},
 	} {
 		if err := verifyReview(&test.answer, asked); test.want && err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -305,8 +305,8 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
-	if err := c.list(t.Context(), job{of: pods}, false).err; err == nil {
+	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
+	if err := c.List(t.Context(), Query{Type: pods}, false).Err; err == nil {
 		t.Error("a redirect is an answer")
 	}
 }
@@ -320,14 +320,14 @@ func TestAScanThatNeedsMoreMemoryThanItMayTakeEnds(t *testing.T) {
 		p["metadata"] = fields{"resourceVersion": "10", "continue": fmt.Sprint("more", n)}
 		return p
 	}})
-	c.options.MaxMemory = 20 << 20
-	w, err := c.Discover(t.Context())
+	c.Options.MaxMemory = 20 << 20
+	w, err := Discover(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Scan(t.Context(), w, Scope{}, time.Now)
+	_, err = Run(t.Context(), c, w, Scope{}, time.Now)
 	var full *MemoryError
-	if !errors.As(err, &full) || full.Most != 20<<20 || n > 20 {
+	if !errors.As(err, &full) || full.Limit != 20<<20 || n > 20 {
 		t.Errorf("got %v after %d pages", err, n)
 	}
 }

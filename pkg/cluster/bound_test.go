@@ -49,7 +49,7 @@ func entry(padding int) []byte {
 }
 
 // answering starts a server that answers everything so.
-func answering(t *testing.T, answer http.HandlerFunc) *Cluster {
+func answering(t *testing.T, answer http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
@@ -57,7 +57,7 @@ func answering(t *testing.T, answer http.HandlerFunc) *Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
+	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
 	return c
 }
 
@@ -92,25 +92,25 @@ func peak(do func()) (grown uint64) {
 func TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
 	const mib = 1 << 20
 	protobuf := func(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf") }
-	list := func(c *Cluster) error {
-		return c.list(context.Background(), job{of: pods}, false).err
+	list := func(c *Client) error {
+		return c.List(context.Background(), Query{Type: pods}, false).Err
 	}
-	get := func(c *Cluster) error {
-		result, err := c.do(context.Background(), func() *rest.Request { return c.get(pods, "ns", "name", acceptObject) })
+	get := func(c *Client) error {
+		result, err := c.Do(context.Background(), func() *rest.Request { return c.Get(pods, "ns", "name", AcceptObject) })
 		if err != nil {
 			return err
 		}
-		_, err = readObject(result, job{of: pods, namespace: "ns", name: "name"})
+		_, err = ReadObject(result, Query{Type: pods, Namespace: "ns", Name: "name"})
 		return err
 	}
-	discover := func(c *Cluster) error {
-		_, err := c.Discover(context.Background())
+	discover := func(c *Client) error {
+		_, err := Discover(context.Background(), c)
 		return err
 	}
 	zeros := bytes.Repeat([]byte("0"), mib)
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
-		ask    func(*Cluster) error
+		ask    func(*Client) error
 		says   string
 		most   uint64 // MiB that the heap may grow by, with what is collected late
 	}{
@@ -201,12 +201,12 @@ func TestATypeWithoutEndIsAGap(t *testing.T) {
 			w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
 			answer(w, int(asked.Add(1)))
 		})
-		list := c.list(context.Background(), job{of: pods}, false)
-		objects, err := list.objects, list.err
+		list := c.List(context.Background(), Query{Type: pods}, false)
+		objects, err := list.Objects, list.Err
 		if err == nil {
 			t.Fatalf("all is well, with %d objects", len(objects))
 		}
-		reason, message := classify(err)
+		reason, message := Classify(err)
 		return snapshot.Gap{Reason: reason, Message: message}
 	}
 	for name, test := range map[string]struct {
@@ -215,7 +215,7 @@ func TestATypeWithoutEndIsAGap(t *testing.T) {
 	}{
 		"a page that offers itself": {
 			func(w http.ResponseWriter, _ int) { _, _ = w.Write(pageOf(t, "again", "a")) },
-			errRepeated.Error(),
+			errRepeatedPage.Error(),
 		},
 		"items that are cut off": {
 			func(w http.ResponseWriter, _ int) { _, _ = w.Write(append(proper(1<<30), entry(5)...)) },
@@ -237,7 +237,7 @@ func TestPodsThatAreNotReadToTheirEndAreNoAnswer(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"again"},"items":[{"metadata":{"namespace":"shop","name":"a","uid":"u","resourceVersion":"5"}}]}`)
 	})
-	if got, err := c.claims(context.Background(), pods, "shop"); !errors.Is(err, errRepeated) || got != nil {
+	if got, err := readClaims(context.Background(), c, pods, "shop"); !errors.Is(err, errRepeatedPage) || got != nil {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -253,18 +253,18 @@ func TestPagesEnd(t *testing.T) {
 		pages int
 	}{
 		"with the last":                                      {func(n int) string { return strings.Repeat("x", 3-n) }, everNew, 10, nil, 3},
-		"where the server repeats itself":                    {func(int) string { return "x" }, everNew, 10, errRepeated, 2},
-		"where the tokens alternate":                         {func(n int) string { return fmt.Sprint(n % 2) }, func(n int) string { return fmt.Sprint(n % 2) }, 5000, errRepeated, 3},
-		"where the tokens are ever new, and the page is not": {everNew, func(int) string { return "a" }, 5000, errRepeated, 2},
-		"where there are ever more pages":                    {everNew, everNew, 5000, errEndless, mostObjects/5000 + 1},
-		"where there are ever more pages, with nothing in":   {everNew, everNew, 0, errEndless, mostEmptyPages + 1},
+		"where the server repeats itself":                    {func(int) string { return "x" }, everNew, 10, errRepeatedPage, 2},
+		"where the tokens alternate":                         {func(n int) string { return fmt.Sprint(n % 2) }, func(n int) string { return fmt.Sprint(n % 2) }, 5000, errRepeatedPage, 3},
+		"where the tokens are ever new, and the page is not": {everNew, func(int) string { return "a" }, 5000, errRepeatedPage, 2},
+		"where there are ever more pages":                    {everNew, everNew, 5000, errTooManyPages, maxObjects/5000 + 1},
+		"where there are ever more pages, with nothing in":   {everNew, everNew, 0, errTooManyPages, maxEmptyPages + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var p pages
+			var p Pages
 			n, more, err := 0, true, error(nil)
-			for more && n < 2*mostObjects {
+			for more && n < 2*maxObjects {
 				n++
-				more, err = p.next(metav1.ListMeta{ResourceVersion: "9", Continue: test.token(n)}, test.first(n), test.size)
+				more, err = p.Next(metav1.ListMeta{ResourceVersion: "9", Continue: test.token(n)}, test.first(n), test.size)
 			}
 			if !errors.Is(err, test.want) || n != test.pages {
 				t.Errorf("%v after %d pages, want %v after %d", err, n, test.want, test.pages)
@@ -288,7 +288,7 @@ func TestAnEventWithoutEndEndsTheWatch(t *testing.T) {
 		"one may not":                        {event(1) + "\n" + event(17<<20), "an event of the server has more than the 16 MiB that are read: it may have no end"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &bounded{ReadCloser: io.NopCloser(strings.NewReader(test.body)), what: "an event", most: mostWatched, lines: true}
+			b := &limitedBody{ReadCloser: io.NopCloser(strings.NewReader(test.body)), what: "an event", limit: maxEventBytes, perLine: true}
 			_, err := io.Copy(io.Discard, b)
 			if got := fmt.Sprint(err); err == nil != (test.want == "") || err != nil && got != test.want {
 				t.Errorf("%v, want %q", err, test.want)

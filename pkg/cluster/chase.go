@@ -13,15 +13,15 @@ import (
 
 // resolveOwners asks for the targets and for every owner that is not proven, and then
 // for the owners of what it found, to the end of the chain.
-func (l *scan) resolveOwners(ctx context.Context) error {
+func (l *scanner) resolveOwners(ctx context.Context) error {
 	found := map[types.UID]*object.Object{}
 	known := func(uid types.UID) *object.Object {
-		if o := l.seen.Object(uid); o != nil {
+		if o := l.objects.Object(uid); o != nil {
 			return o
 		}
 		return found[uid]
 	}
-	objects := l.seen.Objects()
+	objects := l.objects.Objects()
 	next := snapshot.Unique(append(l.unseenTargets(), l.view().Unverified(objects, known)...))
 	for len(next) > 0 {
 		answers, err := l.lookupAll(ctx, l.view(), next, objects, known)
@@ -41,9 +41,9 @@ func (l *scan) resolveOwners(ctx context.Context) error {
 	return nil
 }
 
-// unanswered are the gaps that failed lookups leave: one for each type,
+// lookupGaps are the gaps that failed lookups leave: one for each type,
 // namespace and reason, unless the type is a gap already.
-func (l *scan) unanswered() []snapshot.Gap {
+func (l *scanner) lookupGaps() []snapshot.Gap {
 	var out []snapshot.Gap
 	view, seen := l.view(), map[snapshot.Gap]bool{}
 	for _, a := range l.lookups {
@@ -61,13 +61,13 @@ func (l *scan) unanswered() []snapshot.Gap {
 	return out
 }
 
-func (l *scan) unseenTargets() []snapshot.Coordinates {
+func (l *scanner) unseenTargets() []snapshot.Coordinates {
 	if len(l.scope.Targets) == 0 {
 		return nil
 	}
 	var out []snapshot.Coordinates
 	at := map[snapshot.Coordinates]bool{}
-	for _, o := range l.seen.Objects() {
+	for _, o := range l.objects.Objects() {
 		for _, id := range append([]object.Identity{o.Identity}, o.Aliases...) {
 			at[snapshot.Coordinates{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}] = true
 		}
@@ -80,12 +80,12 @@ func (l *scan) unseenTargets() []snapshot.Coordinates {
 	return out
 }
 
-// contradict takes every list for unread that lacks an object which a lookup found, and
+// dropContradictedLists takes every list for unread that lacks an object which a lookup found, and
 // which was there before the list was made: a list that lacks one may lack others.
-func (l *scan) contradict() {
+func (l *scanner) dropContradictedLists() {
 	view, failed := l.view(), map[snapshot.Listing]bool{}
 	for _, a := range l.lookups {
-		if a.Object == nil || l.seen.Object(a.Object.UID) != nil {
+		if a.Object == nil || l.objects.Object(a.Object.UID) != nil {
 			continue
 		}
 		m, ok := view.Map(a.Object.APIVersion, a.Object.Kind)
@@ -94,7 +94,7 @@ func (l *scan) contradict() {
 		}
 		for _, namespace := range slices.Compact([]string{"", a.Namespace}) {
 			at := snapshot.Listing{Group: m.Type.Group, Resource: m.Type.Resource, Namespace: namespace}
-			if failed[at] || !notAfter(a.Object.ResourceVersion, l.versions[at]) {
+			if failed[at] || !NotAfter(a.Object.ResourceVersion, l.versions[at]) {
 				continue
 			}
 			failed[at] = true

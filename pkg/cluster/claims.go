@@ -20,17 +20,17 @@ import (
 // metadata, so these are read whole. What cannot be read stays unmarked, and so do
 // the Pods of a namespace in which one uses a claim that the look did not see. The
 // error is the context's; s stays as it is.
-func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespaces []string) (*snapshot.Snapshot, error) {
+func MarkClaims(ctx context.Context, c *Client, s *snapshot.Snapshot, namespaces []string) (*snapshot.Snapshot, error) {
 	known := map[types.UID]bool{}
 	for _, o := range s.Objects {
 		known[o.UID] = true
 	}
-	found, err := inParallel(ctx, c.options.Concurrency, namespaces, func(namespace string) map[types.UID][]string {
+	found, err := InParallel(ctx, c.Options.Concurrency, namespaces, func(namespace string) map[types.UID][]string {
 		of := snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}
 		if namespace == "" {
 			of = snapshot.Type{Version: "v1", Resource: "persistentvolumes", Kind: "PersistentVolume"}
 		}
-		claims, err := c.claims(ctx, of, namespace)
+		claims, err := readClaims(ctx, c, of, namespace)
 		unseen := func(uid types.UID) bool { return !known[uid] && len(claims[uid]) > 0 }
 		if err != nil || slices.ContainsFunc(slices.Collect(maps.Keys(claims)), unseen) {
 			return nil
@@ -56,18 +56,18 @@ func (c *Cluster) MarkClaims(ctx context.Context, s *snapshot.Snapshot, namespac
 	return &marked, nil
 }
 
-// claims reads what each object of a type claims, page by page, as list does.
-func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string) (map[types.UID][]string, error) {
+// readClaims reads what each object of a type claims, page by page, as list does.
+func readClaims(ctx context.Context, c *Client, of snapshot.Type, namespace string) (map[types.UID][]string, error) {
 	out := map[types.UID][]string{}
-	in := job{of: of, namespace: namespace}
-	options := metav1.ListOptions{Limit: c.options.ChunkSize}
-	for list := (pages{}); ; options.Continue = list.at {
-		result, err := c.do(ctx, func() *rest.Request {
-			return c.get(of, namespace, "", "application/json").SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+	in := Query{Type: of, Namespace: namespace}
+	options := metav1.ListOptions{Limit: c.Options.ChunkSize}
+	for list := (Pages{}); ; options.Continue = list.Continue {
+		result, err := c.Do(ctx, func() *rest.Request {
+			return c.Get(of, namespace, "", "application/json").SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 		})
 		if apierrors.IsResourceExpired(err) && options.Continue != "" {
 			clear(out)
-			options, list = metav1.ListOptions{}, pages{}
+			options, list = metav1.ListOptions{}, Pages{}
 			continue
 		}
 		if err != nil {
@@ -77,13 +77,13 @@ func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string
 		if err != nil {
 			return nil, err
 		}
-		items, meta, err := readPage(raw, in, false)
+		items, meta, err := ReadPage(raw, in, false)
 		if err != nil {
 			return nil, err
 		}
 		first := ""
 		for k, raw := range items {
-			item, err := readItem(raw, in, false)
+			item, err := ReadItem(raw, in, false)
 			if err != nil {
 				return nil, err
 			}
@@ -97,7 +97,7 @@ func (c *Cluster) claims(ctx context.Context, of snapshot.Type, namespace string
 			i := object.Identity{APIVersion: of.APIVersion(), Kind: of.Kind, Name: item.Name}
 			out[item.UID] = object.ClaimsOf(i, held.Spec, held.Status)
 		}
-		switch more, err := list.next(meta, first, len(items)); {
+		switch more, err := list.Next(meta, first, len(items)); {
 		case err != nil:
 			return nil, err
 		case !more:

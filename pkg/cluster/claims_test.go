@@ -41,7 +41,7 @@ func TestMarkClaims(t *testing.T) {
 		"/api/v1/namespaces/c/pods": say(podList("", podOf("c", "4", "data"), podOf("c", "came since", "other"))),
 		"/api/v1/persistentvolumes": say(fields{"kind": "PersistentVolumeList", "apiVersion": "v1", "metadata": fields{"resourceVersion": "10"}, "items": []fields{{"metadata": fields{"name": "v", "uid": "6", "resourceVersion": "5"}, "spec": fields{"claimRef": fields{"namespace": "a", "name": "data"}}, "status": fields{"phase": "Bound"}}}}),
 	})
-	marked, err := c.MarkClaims(t.Context(), seen, []string{"", "a", "b", "c"})
+	marked, err := MarkClaims(t.Context(), c, seen, []string{"", "a", "b", "c"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,28 +14,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// classify names the reason behind a failed request, and its message on one line.
-func classify(err error) (snapshot.ErrorClass, string) {
+// Classify names the reason behind a failed request, and its message on one line.
+func Classify(err error) (snapshot.ErrorClass, string) {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	var status apierrors.APIStatus
-	var stale staleGroupError
+	var stale StaleGroupError
 	var network net.Error
 	switch {
 	case errors.As(err, &status):
-		return reasonOf(status.Status()), message
+		return classOfStatus(status.Status()), message
 	case errors.As(err, &stale):
 		return snapshot.Unavailable, message
 	case errors.Is(err, context.DeadlineExceeded):
 		return snapshot.TimedOut, message
 	case errors.As(err, &network) && network.Timeout():
 		return snapshot.TimedOut, message
-	case errors.As(err, &network), isConnection(err):
+	case errors.As(err, &network), isConnectionError(err):
 		return snapshot.Unavailable, message
 	}
 	return snapshot.Unreadable, message
 }
 
-func isConnection(err error) bool {
+func isConnectionError(err error) bool {
 	for _, sign := range []string{"EOF", "connection reset", "connection refused", "stream error", "broken pipe"} {
 		if strings.Contains(err.Error(), sign) {
 			return true
@@ -44,7 +44,7 @@ func isConnection(err error) bool {
 	return false
 }
 
-func reasonOf(s metav1.Status) snapshot.ErrorClass {
+func classOfStatus(s metav1.Status) snapshot.ErrorClass {
 	switch s.Code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return snapshot.Forbidden
@@ -66,17 +66,17 @@ func reasonOf(s metav1.Status) snapshot.ErrorClass {
 	return snapshot.ServerError
 }
 
-// transient says whether asking again at once may help. 429 and 503 with a
+// isTransient says whether asking again at once may help. 429 and 503 with a
 // Retry-After were asked again by client-go already.
-func transient(err error) bool {
-	reason := refused(err)
+func isTransient(err error) bool {
+	reason := ClassifyRequest(err)
 	return reason == snapshot.ServerError || reason == snapshot.Unavailable
 }
 
-// namesObject says whether a 404 is about that very object, and not about a path that
+// IsNotFound says whether a 404 is about that very object, and not about a path that
 // the server does not know just now (docs/gc-semantics.md#absent-owner,
 // docs/differences.md#it-is-more-careful).
-func namesObject(err error, of schema.GroupResource, name string) bool {
+func IsNotFound(err error, of schema.GroupResource, name string) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
 		return false

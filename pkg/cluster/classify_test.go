@@ -35,10 +35,10 @@ func TestClassify(t *testing.T) {
 		"what cannot be decoded is unreadable": {err: errors.New("proto: illegal wireType 7"), want: snapshot.Unreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, _ := classify(test.err); got != test.want {
+			if got, _ := Classify(test.err); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
-			if got := transient(test.err); got != test.transient {
+			if got := isTransient(test.err); got != test.transient {
 				t.Errorf("transient: got %t", got)
 			}
 		})
@@ -62,7 +62,7 @@ func TestNamesObject(t *testing.T) {
 		"it is no 404":                       {apierrors.NewForbidden(widgets, "w", errors.New("no")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := namesObject(test.err, widgets, "w"); got != test.want {
+			if got := IsNotFound(test.err, widgets, "w"); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})

@@ -27,22 +27,22 @@ type Options struct {
 // Progress counts the lists of a look.
 type Progress struct{ Done, Total, Objects int }
 
-// Cluster talks to one API server.
-type Cluster struct {
-	options  Options
-	server   string
-	rest     rest.Interface
-	metadata metadata.Interface // for watches
-	link     *compression
-	states   *states
-	// discovered is shared by all scans of a connection, as states is.
-	discovered *discovered
-	memory     *memory // of what is under way; a scan and a backup have their own
+// Client talks to one API server.
+type Client struct {
+	Options          Options
+	Server           string
+	REST             rest.Interface
+	Metadata         metadata.Interface // for watches
+	compression      *compression
+	resourceVersions *resourceVersions
+	// DiscoveredTypes is shared by all scans of a connection, as states is.
+	DiscoveredTypes *TypeHistory
+	Memory          *Memory // of what is under way; a scan and a backup have their own
 }
 
 // New prepares to read the server of a config; it asks nothing yet. Throttling
 // on the client's side is off: the server's priority and fairness governs.
-func New(config *rest.Config, o Options) (*Cluster, error) {
+func New(config *rest.Config, o Options) (*Client, error) {
 	config = metadata.ConfigFor(config)
 	config.QPS, config.Burst = -1, -1
 	config.RateLimiter = nil
@@ -73,14 +73,14 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 	if o.Small < 1 {
 		o.Small = o.Concurrency
 	}
-	c := &Cluster{options: o, server: config.Host, rest: r, metadata: m, link: &compression{}, states: &states{}, discovered: &discovered{}}
-	return c.withMemory(), nil
+	c := &Client{Options: o, Server: config.Host, REST: r, Metadata: m, compression: &compression{}, resourceVersions: &resourceVersions{}, DiscoveredTypes: &TypeHistory{}}
+	return c.WithOwnMemory(), nil
 }
 
-// withMemory is the same with memory of its own.
-func (c *Cluster) withMemory() *Cluster {
+// WithOwnMemory is the same with memory of its own.
+func (c *Client) WithOwnMemory() *Client {
 	own := *c
-	own.memory = &memory{most: c.options.MaxMemory}
+	own.Memory = &Memory{limit: c.Options.MaxMemory}
 	return &own
 }
 

@@ -12,19 +12,19 @@ import (
 // Types are discovered again, as one may have been added since the scan. A type that could
 // not be listed is a gap: see snapshot.View.ContentsGaps. No owners are looked up.
 func (w *Writer) Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error) {
-	world, err := w.cluster.Discover(ctx)
+	world, err := Discover(ctx, w.client)
 	if err != nil {
 		return nil, err
 	}
-	l := w.cluster.newScan(world, Scope{})
-	var jobs []job
+	l := newScan(w.client, world, Scope{})
+	var jobs []Query
 	for _, t := range world.Types {
 		switch {
 		case !t.Monitored():
 		case of.IsNamespace() && t.Namespaced:
-			jobs = append(jobs, job{of: t, namespace: of.Name})
+			jobs = append(jobs, Query{Type: t, Namespace: of.Name})
 		case of.IsDefinition() && t.String() == of.Name:
-			jobs = append(jobs, job{of: t})
+			jobs = append(jobs, Query{Type: t})
 		}
 	}
 	if err := l.list(ctx, jobs, false); err != nil {

@@ -35,12 +35,12 @@ func (w *Writer) Creator(name string) *Creator { return &Creator{w, name} }
 func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
 	mapped, ok := m.view.Map(at.APIVersion, at.Kind)
 	if !ok || !mapped.Served || !snapshot.ValidName(at.Name) {
-		return nil, &WriteError{"create", at, snapshot.Unverified, errNowhere}
+		return nil, &RequestError{"create", at, snapshot.Unverified, ErrNotServed}
 	}
-	ctx, over := finishing(ctx)
+	ctx, over := withGracePeriod(ctx)
 	defer over()
-	result, err := m.cluster.write(ctx, func() *rest.Request {
-		r := on(m.cluster.rest.Post(), mapped.Type, at.Namespace, "").SetHeader("Content-Type", "application/json").
+	result, err := sendWrite(ctx, m.client, func() *rest.Request {
+		r := SetPath(m.client.REST.Post(), mapped.Type, at.Namespace, "").SetHeader("Content-Type", "application/json").
 			Param("fieldManager", m.manager).Body([]byte(body))
 		if m.dryRun {
 			r = r.Param("dryRun", metav1.DryRunAll)
@@ -51,61 +51,61 @@ func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	case ctx.Err() != nil && err != nil:
 		return nil, ctx.Err()
 	case apierrors.IsAlreadyExists(err):
-		o, unread := m.ours(ctx, at)
+		o, unread := m.readOwn(ctx, at)
 		switch {
 		case unread != nil:
-			return nil, &WriteError{"create", at, refused(unread), unread}
+			return nil, &RequestError{"create", at, ClassifyRequest(unread), unread}
 		case o == nil:
-			return nil, &WriteError{"create", at, snapshot.Exists, err}
+			return nil, &RequestError{"create", at, snapshot.Exists, err}
 		}
 		return o, nil
 	case err != nil:
-		return nil, &WriteError{"create", at, refused(err), err}
+		return nil, &RequestError{"create", at, ClassifyRequest(err), err}
 	}
-	made, err := readObject(result, job{of: mapped.Type, namespace: at.Namespace, name: at.Name, unstored: m.dryRun})
+	made, err := ReadObject(result, Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: m.dryRun})
 	if err != nil { // it was done, all the same
-		if o, unread := m.ours(ctx, at); unread == nil && o != nil {
+		if o, unread := m.readOwn(ctx, at); unread == nil && o != nil {
 			return o, nil
 		}
-		return nil, &WriteError{"create", at, snapshot.Unreadable, err}
+		return nil, &RequestError{"create", at, snapshot.Unreadable, err}
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, made, false)
 	if m.dryRun {
 		return &o, nil
 	}
-	return m.proven(ctx, at, &o)
+	return m.verifyCreated(ctx, at, &o)
 }
 
-// proven reads an object that was just made. Its dependents are about to name its UID, and
+// verifyCreated reads an object that was just made. Its dependents are about to name its UID, and
 // would be garbage if the answer to the request that made it had another.
-func (m *Creator) proven(ctx context.Context, at object.Identity, made *object.Object) (*object.Object, error) {
+func (m *Creator) verifyCreated(ctx context.Context, at object.Identity, made *object.Object) (*object.Object, error) {
 	now, err := m.Read(ctx, made.Identity)
 	if err == nil && now == nil {
-		now, err = m.ours(ctx, at)
+		now, err = m.readOwn(ctx, at)
 	}
-	var failed *WriteError
+	var failed *RequestError
 	switch {
 	case errors.As(err, &failed):
-		return nil, &WriteError{"create", at, failed.Reason, err}
+		return nil, &RequestError{"create", at, failed.Reason, err}
 	case err != nil:
-		return nil, &WriteError{"create", at, refused(err), err}
+		return nil, &RequestError{"create", at, ClassifyRequest(err), err}
 	case now == nil:
-		return nil, &WriteError{"create", at, snapshot.Unverified, notAsked("it is of an object that is not there")}
+		return nil, &RequestError{"create", at, snapshot.Unverified, NewAnswerError("it is of an object that is not there")}
 	}
 	return now, nil
 }
 
-// ours is what lives there, if this Maker made it and it is not going again; else
+// readOwn is what lives there, if this Maker made it and it is not going again; else
 // nil. The error says that it could not be found out.
-func (m *Creator) ours(ctx context.Context, at object.Identity) (*object.Object, error) {
+func (m *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Object, error) {
 	mapped, _ := m.view.Map(at.APIVersion, at.Kind)
-	result, err := m.cluster.do(ctx, func() *rest.Request { return m.cluster.get(mapped.Type, at.Namespace, at.Name, acceptObject) })
+	result, err := m.client.Do(ctx, func() *rest.Request { return m.client.Get(mapped.Type, at.Namespace, at.Name, AcceptObject) })
 	var found *metav1.PartialObjectMetadata
 	if err == nil {
-		found, err = readObject(result, job{of: mapped.Type, namespace: at.Namespace, name: at.Name})
+		found, err = ReadObject(result, Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name})
 	}
 	switch {
-	case err != nil && namesObject(err, mapped.Type.GroupResource(), at.Name):
+	case err != nil && IsNotFound(err, mapped.Type.GroupResource(), at.Name):
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -120,8 +120,8 @@ func (m *Creator) ours(ctx context.Context, at object.Identity) (*object.Object,
 // whose making was not noted, as that was cut off. What cannot be read counts as
 // somebody else's.
 func (m *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Identity]types.UID, error) {
-	answers, err := inParallel(ctx, m.cluster.options.Concurrency, at, func(i object.Identity) *object.Object {
-		o, _ := m.ours(ctx, i)
+	answers, err := InParallel(ctx, m.client.Options.Concurrency, at, func(i object.Identity) *object.Object {
+		o, _ := m.readOwn(ctx, i)
 		return o
 	})
 	out := map[object.Identity]types.UID{}
@@ -147,12 +147,12 @@ func (m *Creator) ServedType(ctx context.Context, served []snapshot.Type) error 
 	return nil
 }
 
-// settling is how long Settle waits. A controller hears of an object through a
+// watchDelay is how long Settle waits. A controller hears of an object through a
 // watch, which nobody else can look into: it is some milliseconds behind on a
 // server at rest, and should not be a second behind on a busy one (the latency
 // that Kubernetes promises for a request). If a controller comes too early all the
 // same, it makes what it misses, and deletes what is too many then.
-const settling = 2 * time.Second
+const watchDelay = 2 * time.Second
 
 // VerifyCreated returns when what was made before the call may be taken for seen by all
 // who watch it.
@@ -160,18 +160,18 @@ func (m *Creator) VerifyCreated(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(settling):
+	case <-time.After(watchDelay):
 		return nil
 	}
 }
 
-// adopting is how long a controller has to adopt an object.
-const adopting = 5 * time.Second
+// adoptionTimeout is how long a controller has to adopt an object.
+const adoptionTimeout = 5 * time.Second
 
 // Adopted waits, but not long, for an object to get an owner of that UID, and
 // answers the object as it is then, or nil where it is gone.
 func (m *Creator) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
-	enough, cancel := context.WithTimeout(ctx, adopting)
+	enough, cancel := context.WithTimeout(ctx, adoptionTimeout)
 	defer cancel()
 	for {
 		o, err := m.Read(ctx, at)

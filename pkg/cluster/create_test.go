@@ -74,7 +74,7 @@ func TestWhatIsMadeIsKnownAgain(t *testing.T) {
 }
 
 func reasonIn(err error) snapshot.ErrorClass {
-	failed, ok := errors.AsType[*WriteError](err)
+	failed, ok := errors.AsType[*RequestError](err)
 	if !ok {
 		return snapshot.ErrorClass("no failure")
 	}
@@ -110,7 +110,7 @@ func TestARefusalToMakeSaysWhatHelps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, _ := stage(t, false, map[string][]http.HandlerFunc{"POST " + allPods: {answers(403, test.body)}})
 			_, err := w.Creator("us").Create(t.Context(), podThen, json.RawMessage(`{}`))
-			failed, ok := errors.AsType[*WriteError](err)
+			failed, ok := errors.AsType[*RequestError](err)
 			if !ok || failed.Hint() != test.want {
 				t.Errorf("%v: %q, want %q", err, failed.Hint(), test.want)
 			}

@@ -27,7 +27,7 @@ func TestNoErrorQuotesWhatACredentialPluginSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = c.Discover(t.Context())
+			_, err = Discover(t.Context(), c)
 			if err == nil || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("got %v", err)
 			}

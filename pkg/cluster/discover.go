@@ -19,16 +19,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Discovery is what discovery served: the types, the groups it could not tell of,
+// Result is what discovery served: the types, the groups it could not tell of,
 // and the server's version.
-type Discovery struct {
+type Result struct {
 	Types  []snapshot.Type
 	Gaps   []snapshot.Gap
 	Server string
 
-	named     map[schema.GroupVersion]bool // what discovery names, also where it has no types
+	versions  map[schema.GroupVersion]bool // what discovery names, also where it has no types
 	served    map[schema.GroupResource]bool
-	announced announced
+	announced announcements
 }
 
 // UnreachableError says that the server did not tell what it serves, so that there
@@ -48,11 +48,11 @@ func (e *UnreachableError) Error() string {
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // Refused says that the server is there, and lets this user not even ask.
-func (e *UnreachableError) Refused() bool { return refused(e.Err) == snapshot.Forbidden }
+func (e *UnreachableError) Refused() bool { return ClassifyRequest(e.Err) == snapshot.Forbidden }
 
 // Reason classes what stood in the way.
 func (e *UnreachableError) Reason() snapshot.ErrorClass {
-	reason, _ := classify(e.Err)
+	reason, _ := Classify(e.Err)
 	return reason
 }
 
@@ -60,57 +60,57 @@ func (e *UnreachableError) Reason() snapshot.ErrorClass {
 // does what an APIService or a CustomResourceDefinition announces, or an earlier Discover
 // found, and discovery lacks;
 // the error is an *Unreachable when nothing at all is known.
-func (c *Cluster) Discover(ctx context.Context) (*Discovery, error) {
-	w, err := c.discovery(ctx, true)
+func Discover(ctx context.Context, c *Client) (*Result, error) {
+	w, err := discover(ctx, c, true)
 	if err == nil && len(w.Gaps) > 0 && ctx.Err() == nil {
-		w, err = c.discovery(ctx, true) // a group that was just removed fails once, as client-go knows
+		w, err = discover(ctx, c, true) // a group that was just removed fails once, as client-go knows
 	}
 	if err == nil {
-		w, err = c.catchUp(ctx, w)
+		w, err = catchUp(ctx, c, w)
 	}
-	if w, err = c.known(ctx, w, err); err == nil {
-		w.Gaps = append(w.Gaps, c.discovered.vanished(w)...)
+	if w, err = orUnreachable(ctx, c, w, err); err == nil {
+		w.Gaps = append(w.Gaps, c.DiscoveredTypes.vanished(w)...)
 	}
 	return w, err
 }
 
 // Types asks for every type as Discover does, in fewer requests: nothing may be concluded
 // from what it does not name.
-func (c *Cluster) Types(ctx context.Context) ([]snapshot.Type, error) {
-	w, err := c.discovery(ctx, false)
-	if w, err = c.known(ctx, w, err); err != nil {
+func Types(ctx context.Context, c *Client) ([]snapshot.Type, error) {
+	w, err := discover(ctx, c, false)
+	if w, err = orUnreachable(ctx, c, w, err); err != nil {
 		return nil, err
 	}
 	return w.Types, nil
 }
 
-func (c *Cluster) known(ctx context.Context, w *Discovery, err error) (*Discovery, error) {
+func orUnreachable(ctx context.Context, c *Client, w *Result, err error) (*Result, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, &UnreachableError{Server: c.server, Err: err}
+		return nil, &UnreachableError{Server: c.Server, Err: err}
 	}
 	return w, nil
 }
 
-// discovery asks both roots. One that does not answer as it should is a gap: the core group,
+// discover asks both roots. One that does not answer as it should is a gap: the core group,
 // or all others. With prove, so is what is announced and not named.
-func (c *Cluster) discovery(ctx context.Context, prove bool) (*Discovery, error) {
-	w := &Discovery{named: map[schema.GroupVersion]bool{}}
-	var core, others *served
+func discover(ctx context.Context, c *Client, prove bool) (*Result, error) {
+	w := &Result{versions: map[schema.GroupVersion]bool{}}
+	var core, others *groupList
 	var coreErr, othersErr error
 	rest := []func(){
-		func() { others, othersErr = c.under(ctx, groupRoot) },
-		func() { w.Server = c.version(ctx) },
+		func() { others, othersErr = readRoot(ctx, c, groupRoot) },
+		func() { w.Server = serverVersion(ctx, c) },
 	}
 	if prove {
 		rest = append(rest,
-			func() { w.announced.services = c.list(ctx, job{of: apiServices}, true) },
-			func() { w.announced.definitions = c.list(ctx, job{of: definitions}, true) })
+			func() { w.announced.services = c.List(ctx, Query{Type: apiServices}, true) },
+			func() { w.announced.definitions = c.List(ctx, Query{Type: definitions}, true) })
 	}
-	err := connecting(ctx, func(ctx context.Context) error {
-		core, coreErr = c.under(ctx, coreRoot)
+	err := afterConnecting(ctx, func(ctx context.Context) error {
+		core, coreErr = readRoot(ctx, c, coreRoot)
 		return coreErr
 	}, rest...)
 	switch {
@@ -120,13 +120,13 @@ func (c *Cluster) discovery(ctx context.Context, prove bool) (*Discovery, error)
 		return nil, coreErr
 	}
 	failed := map[schema.GroupVersion]error{}
-	for _, of := range []*served{core, others} {
+	for _, of := range []*groupList{core, others} {
 		if of != nil {
 			w.Types = append(w.Types, typesOf(of.groups)...)
 			maps.Copy(failed, of.failed)
 			for _, g := range of.groups {
 				for _, v := range g.Versions {
-					w.named[schema.GroupVersion{Group: g.Name, Version: v.Version}] = true
+					w.versions[schema.GroupVersion{Group: g.Name, Version: v.Version}] = true
 				}
 			}
 		}
@@ -149,19 +149,19 @@ func (c *Cluster) discovery(ctx context.Context, prove bool) (*Discovery, error)
 	if !prove {
 		return w, nil
 	}
-	return w, c.prove(ctx, w)
+	return w, addUnannouncedGaps(ctx, c, w)
 }
 
 // rootGap is of all groups of a root.
 func rootGap(group string, err error) snapshot.Gap {
-	reason, message := classify(err)
+	reason, message := Classify(err)
 	return snapshot.Gap{Group: group, Resource: snapshot.All, Reason: reason, Message: message}
 }
 
-// connecting asks first, and the rest once there is a connection that they can
+// afterConnecting asks first, and the rest once there is a connection that they can
 // share: else each would shake hands with the server for itself. The error is
 // first's; when there is no connection, the rest is not asked.
-func connecting(ctx context.Context, first func(context.Context) error, rest ...func()) (err error) {
+func afterConnecting(ctx context.Context, first func(context.Context) error, rest ...func()) (err error) {
 	connected, ended := make(chan struct{}), make(chan struct{})
 	connect := sync.OnceFunc(func() { close(connected) })
 	go func() {
@@ -188,9 +188,9 @@ func connecting(ctx context.Context, first func(context.Context) error, rest ...
 	return err
 }
 
-// version is the server's, or empty where it does not tell.
-func (c *Cluster) version(ctx context.Context) string {
-	raw, err := c.raw(ctx, "/version", runtime.ContentTypeJSON)
+// serverVersion is the server's, or empty where it does not tell.
+func serverVersion(ctx context.Context, c *Client) string {
+	raw, err := c.GetRaw(ctx, "/version", runtime.ContentTypeJSON)
 	var info version.Info
 	if err != nil || json.Unmarshal(raw, &info) != nil {
 		return ""
@@ -228,7 +228,7 @@ func groupGaps(failed map[schema.GroupVersion]error) []snapshot.Gap {
 	versions := slices.SortedFunc(maps.Keys(failed), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) })
 	var gaps []snapshot.Gap
 	for _, gv := range versions {
-		reason, message := classify(failed[gv])
+		reason, message := Classify(failed[gv])
 		message = fmt.Sprintf("%s (APIService %s.%s)", message, gv.Version, gv.Group)
 		if last := len(gaps) - 1; last >= 0 && gaps[last].Group == gv.Group {
 			gaps[last].Message += "; " + message

@@ -55,18 +55,18 @@ func inProtobuf(t *testing.T, list *apidiscovery.APIGroupDiscoveryList) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	envelope, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{Kind: kindServed}, Raw: raw}).Marshal()
+	envelope, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{Kind: kindGroupDiscovery}, Raw: raw}).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append([]byte(protobuf), envelope...)
+	return append([]byte(ProtobufPrefix), envelope...)
 }
 
 // TestPreferredVersions: the group's preferred version where it has the resource, else
 // the first in the group's order that does (docs/gc-semantics.md#monitored-types).
 func TestPreferredVersions(t *testing.T) {
-	core := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
-	others := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g",
+	core := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
+	others := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g",
 		versionOf("v1", "both"), versionOf("v2beta1", "both", "older", "newest"), versionOf("v1beta1", "both", "older", "oldest"),
 	)}}
 	version := func(v string) fields { return fields{"groupVersion": "g/" + v, "version": v} }
@@ -86,7 +86,7 @@ func TestPreferredVersions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := serve(t, answers)
-			w, err := c.Discover(t.Context())
+			w, err := Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestPreferredVersions(t *testing.T) {
 }
 
 func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
-	pods := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
+	pods := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
 	stale := aggregated("metrics.k8s.io", apidiscovery.APIVersionDiscovery{Version: "v1", Freshness: apidiscovery.DiscoveryFreshnessStale})
 	only := fields{"groupVersion": "metrics.k8s.io/v1", "version": "v1"}
 	for name, test := range map[string]struct {
@@ -120,7 +120,7 @@ func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
 	}{
 		"in the answer that tells of all": {
 			answers: map[string]func(*http.Request) any{
-				"/api": say(pods), "/apis": say(&apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{stale}}),
+				"/api": say(pods), "/apis": say(&apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{stale}}),
 			},
 			message: "stale GroupVersion discovery: metrics.k8s.io/v1 (APIService v1.metrics.k8s.io)",
 		},
@@ -134,7 +134,7 @@ func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := serve(t, test.answers)
-			w, err := c.Discover(t.Context())
+			w, err := Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,14 +169,14 @@ func TestNoCluster(t *testing.T) {
 	for name, answers := range map[string]map[string]func(*http.Request) any{
 		"everything is refused": {"/api": say(failure{http.StatusForbidden, "Forbidden"}), "/apis": say(failure{http.StatusForbidden, "Forbidden"})},
 		"pages for people":      {"/api": say([]byte("<html>sign in</html>")), "/apis": say([]byte("<html>sign in</html>"))},
-		"protobuf that is cut":  {"/api": say([]byte(protobuf + "\x0a\xff")), "/apis": say([]byte(protobuf + "\x0a\xff"))},
+		"protobuf that is cut":  {"/api": say([]byte(ProtobufPrefix + "\x0a\xff")), "/apis": say([]byte(ProtobufPrefix + "\x0a\xff"))},
 		"nothing is served":     {"/api": say(fields{"kind": kindVersions}), "/apis": say(fields{"kind": kindGroups})},
 		"other documents":       {"/api": say(fields{"kind": kindGroups}), "/apis": say(fields{"kind": "Status", "status": "Success"})},
 		"empty documents":       {"/api": say(fields{}), "/apis": say(fields{})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := serve(t, answers)
-			w, err := c.Discover(t.Context())
+			w, err := Discover(t.Context(), c)
 			var unreachable *UnreachableError
 			if !errors.As(err, &unreachable) {
 				t.Errorf("got %+v, %v", w, err)
@@ -197,18 +197,18 @@ func TestARootThatDoesNotAnswerIsAGap(t *testing.T) {
 		"the core group is refused":            {map[string]func(*http.Request) any{"/api": say(failure{http.StatusForbidden, "Forbidden"})}, core, snapshot.Forbidden},
 		"the core group is not there":          {map[string]func(*http.Request) any{"/api": say(failure{http.StatusNotFound, "NotFound"})}, core, snapshot.Vanished},
 		"the core group is an empty document":  {map[string]func(*http.Request) any{"/api": say(fields{"kind": kindVersions})}, core, snapshot.Unreadable},
-		"the core group is another one":        {map[string]func(*http.Request) any{"/api": say(&apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g", versionOf("v1", "pods"))}})}, core, snapshot.Unreadable},
+		"the core group is another one":        {map[string]func(*http.Request) any{"/api": say(&apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g", versionOf("v1", "pods"))}})}, core, snapshot.Unreadable},
 		"the other groups are refused":         {map[string]func(*http.Request) any{"/apis": say(failure{http.StatusForbidden, "Forbidden"})}, others, snapshot.Forbidden},
 		"the other groups are not there":       {map[string]func(*http.Request) any{"/apis": say(failure{http.StatusNotFound, "NotFound"})}, others, snapshot.Vanished},
 		"the other groups are an empty list":   {map[string]func(*http.Request) any{"/apis": say(fields{"kind": kindGroups, "groups": []fields{}})}, others, snapshot.Unreadable},
 		"the other groups are a page of HTML":  {map[string]func(*http.Request) any{"/apis": say([]byte("<html>sign in</html>"))}, others, snapshot.Unreadable},
 		"the other groups are a Status":        {map[string]func(*http.Request) any{"/apis": say(fields{"kind": "Status", "status": "Success"})}, others, snapshot.Unreadable},
 		"the other groups are an empty object": {map[string]func(*http.Request) any{"/apis": say(fields{})}, others, snapshot.Unreadable},
-		"the other groups are protobuf, cut":   {map[string]func(*http.Request) any{"/apis": say([]byte(protobuf + "\x0a\xff"))}, others, snapshot.Unavailable},
+		"the other groups are protobuf, cut":   {map[string]func(*http.Request) any{"/apis": say([]byte(ProtobufPrefix + "\x0a\xff"))}, others, snapshot.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := serve(t, test.answers)
-			w, err := c.Discover(t.Context())
+			w, err := Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,7 @@ func TestDiscoveryShakesHandsOnce(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
-		_, _ = w.Write(inProtobuf(t, &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindServed}, Items: []apidiscovery.APIGroupDiscovery{aggregated(group, versionOf("v1", "pods"))}}))
+		_, _ = w.Write(inProtobuf(t, &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated(group, versionOf("v1", "pods"))}}))
 	}))
 	server.EnableHTTP2 = true
 	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
@@ -251,8 +251,8 @@ func TestDiscoveryShakesHandsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
-	if _, err := c.Discover(t.Context()); err != nil {
+	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
+	if _, err := Discover(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	if n := opened.Load(); n != 1 {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// inParallel asks for every one of in, limit at a time; answers are in the order of
+// InParallel asks for every one of in, limit at a time; answers are in the order of
 // in. Once the context ends nothing new is asked, and the error is its.
-func inParallel[T, R any](ctx context.Context, limit int, in []T, ask func(T) R) ([]R, error) {
+func InParallel[T, R any](ctx context.Context, limit int, in []T, ask func(T) R) ([]R, error) {
 	out := make([]R, len(in))
 	var group errgroup.Group
 	group.SetLimit(limit)

@@ -32,8 +32,8 @@ type Event struct {
 // many pages of a list are read to find the latest, as a list is in the order of
 // names.
 const (
-	mostEvents = 20
-	eventPages = 4
+	maxEvents     = 20
+	maxEventPages = 4
 )
 
 // eventTypes are where Events can be read, with the prefix of the fields that say
@@ -50,20 +50,20 @@ var eventTypes = []struct {
 // UID where those are not known. Events about a cluster-scoped object are kept in the
 // namespace default (docs/gc-semantics.md#invalid-namespace-event). The error is a
 // *Failure, and says nothing about whether there are any.
-func (c *Cluster) Events(ctx context.Context, of object.Identity) ([]Event, error) {
+func Events(ctx context.Context, c *Client, of object.Identity) ([]Event, error) {
 	var first error
 	for _, t := range eventTypes {
-		found, err := c.events(ctx, t.of, t.about, of)
+		found, err := listEvents(ctx, c, t.of, t.about, of)
 		if err == nil {
 			return found, nil
 		}
 		first = cmp.Or(first, err)
 	}
-	reason, _ := classify(first)
-	return nil, &WriteError{"read the Events about", of, reason, first}
+	reason, _ := Classify(first)
+	return nil, &RequestError{"read the Events about", of, reason, first}
 }
 
-func (c *Cluster) events(ctx context.Context, t snapshot.Type, about string, of object.Identity) ([]Event, error) {
+func listEvents(ctx context.Context, c *Client, t snapshot.Type, about string, of object.Identity) ([]Event, error) {
 	is := func(field, value string) selector.Selector { return selector.OneTermEqualSelector(about+field, value) }
 	wanted, namespace := selector.AndSelectors(is("kind", of.Kind), is("name", of.Name)), cmp.Or(of.Namespace, metav1.NamespaceDefault)
 	if of.Kind == "" {
@@ -71,15 +71,15 @@ func (c *Cluster) events(ctx context.Context, t snapshot.Type, about string, of 
 	}
 	options := metav1.ListOptions{FieldSelector: wanted.String(), Limit: 500}
 	var out []Event
-	for range eventPages {
-		result, err := c.do(ctx, func() *rest.Request {
-			return c.get(t, namespace, "", "application/json").
+	for range maxEventPages {
+		result, err := c.Do(ctx, func() *rest.Request {
+			return c.Get(t, namespace, "", "application/json").
 				SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 		})
 		if err != nil {
 			return nil, err
 		}
-		page, meta, err := readEvents(result, job{of: t, namespace: namespace})
+		page, meta, err := readEvents(result, Query{Type: t, Namespace: namespace})
 		if err != nil {
 			return nil, err
 		}
@@ -93,14 +93,14 @@ func (c *Cluster) events(ctx context.Context, t snapshot.Type, about string, of 
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Event) int { return a.Last.Compare(b.Last) })
-	return out[max(len(out)-mostEvents, 0):], nil
+	return out[max(len(out)-maxEvents, 0):], nil
 }
 
-// writtenEvent is an Event of either group, as far as it matters here.
-type writtenEvent struct {
+// eventObject is an Event of either group, as far as it matters here.
+type eventObject struct {
 	Metadata       metav1.ObjectMeta `json:"metadata"`
-	InvolvedObject aboutObject       `json:"involvedObject"`
-	Regarding      aboutObject       `json:"regarding"`
+	InvolvedObject eventSubject      `json:"involvedObject"`
+	Regarding      eventSubject      `json:"regarding"`
 	Type           string            `json:"type"`
 	Reason         string            `json:"reason"`
 	Message        string            `json:"message"`
@@ -120,7 +120,7 @@ type writtenEvent struct {
 	} `json:"series"`
 }
 
-type aboutObject struct {
+type eventSubject struct {
 	APIVersion string `json:"apiVersion"`
 	UID        string `json:"uid"`
 }
@@ -129,18 +129,18 @@ type component struct {
 	Component string `json:"component"`
 }
 
-func readEvents(result rest.Result, j job) ([]writtenEvent, metav1.ListMeta, error) {
+func readEvents(result rest.Result, j Query) ([]eventObject, metav1.ListMeta, error) {
 	raw, err := result.Raw()
 	if err != nil {
 		return nil, metav1.ListMeta{}, err
 	}
-	items, meta, err := readPage(raw, j, false)
+	items, meta, err := ReadPage(raw, j, false)
 	if err != nil {
 		return nil, meta, err
 	}
-	out := make([]writtenEvent, len(items))
+	out := make([]eventObject, len(items))
 	for i, raw := range items {
-		if _, err := readItem(raw, j, false); err != nil {
+		if _, err := ReadItem(raw, j, false); err != nil {
 			return nil, meta, err
 		}
 		if err := json.Unmarshal(raw, &out[i]); err != nil {
@@ -152,13 +152,13 @@ func readEvents(result rest.Result, j job) ([]writtenEvent, metav1.ListMeta, err
 
 // about says whether the Event is about an object of the same group: kinds of
 // several groups may share a name.
-func (e *writtenEvent) about(of object.Identity) bool {
+func (e *eventObject) about(of object.Identity) bool {
 	apiVersion := cmp.Or(e.InvolvedObject.APIVersion, e.Regarding.APIVersion)
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	return apiVersion == "" || of.Kind == "" || err == nil && gv.Group == of.GroupVersionKind().Group
 }
 
-func (e *writtenEvent) event() Event {
+func (e *eventObject) event() Event {
 	last := e.Metadata.CreationTimestamp.Time
 	for _, t := range []time.Time{e.Series.Last.Time, e.LastTimestamp.Time, e.OldTimestamp.Time, e.EventTime.Time} {
 		if !t.IsZero() {

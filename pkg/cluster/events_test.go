@@ -56,7 +56,7 @@ func TestEventsAreAskedForByWhatTheyAreAbout(t *testing.T) {
 				asked = r.URL.Query().Get("fieldSelector")
 				return events()
 			}})
-			if found, err := cluster.Events(context.Background(), c.of); err != nil || len(found) > 0 {
+			if found, err := Events(context.Background(), cluster, c.of); err != nil || len(found) > 0 {
 				t.Fatalf("got %v, %v", found, err)
 			}
 			if asked != c.want {
@@ -80,8 +80,8 @@ func TestTheLatestEventsAreKeptWithTheLatestAtTheEnd(t *testing.T) {
 		page["metadata"] = fields{"resourceVersion": "10", "continue": "more"}
 		return page
 	}})
-	found, err := c.Events(context.Background(), worker)
-	if err != nil || len(found) != mostEvents || found[len(found)-1].Reason != "late59" || found[0].Reason != "early10" {
+	found, err := Events(context.Background(), c, worker)
+	if err != nil || len(found) != maxEvents || found[len(found)-1].Reason != "late59" || found[0].Reason != "early10" {
 		t.Errorf("got %d, %s, %v", len(found), reasons(found), err)
 	}
 }
@@ -90,7 +90,7 @@ func TestEventsOfAnotherGroupsKindAreLeftOut(t *testing.T) {
 	other := told(1, "other")
 	other["involvedObject"] = fields{"apiVersion": "example.com/v1", "uid": "x"}
 	c, _ := serve(t, map[string]func(*http.Request) any{"/api/v1/namespaces/ns/events": say(events(other, told(2, "its")))})
-	found, err := c.Events(context.Background(), worker)
+	found, err := Events(context.Background(), c, worker)
 	if err != nil || reasons(found) != "its" {
 		t.Errorf("got %s, %v", reasons(found), err)
 	}
@@ -104,7 +104,7 @@ func TestEventsAreReadFromTheOtherGroupWhereTheFirstIsForbidden(t *testing.T) {
 			"reportingController": "example.com/c", "eventTime": "2026-11-20T08:00:00.000000Z", "series": fields{"count": 7, "lastObservedTime": "2026-11-20T08:30:00.000000Z"},
 		}}}),
 	})
-	found, err := c.Events(context.Background(), worker)
+	found, err := Events(context.Background(), c, worker)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +120,8 @@ func TestEventsThatCannotBeReadAreAFailureAndNotNone(t *testing.T) {
 		"/api/v1/namespaces/ns/events":                say(failure{http.StatusForbidden, "Forbidden"}),
 		"/apis/events.k8s.io/v1/namespaces/ns/events": say(failure{http.StatusNotFound, "NotFound"}),
 	})
-	_, err := c.Events(context.Background(), worker)
-	var failed *WriteError
+	_, err := Events(context.Background(), c, worker)
+	var failed *RequestError
 	if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden || !strings.HasPrefix(err.Error(), "read the Events about Pod/worker in namespace ns: ") {
 		t.Errorf("got %v", err)
 	}

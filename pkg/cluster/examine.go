@@ -19,8 +19,8 @@ func (w *Writer) Read(ctx context.Context, at object.Identity) (*object.Object, 
 }
 
 // read is Read.
-func (l *scan) read(ctx context.Context, view *snapshot.View, at object.Identity) (*object.Object, error) {
-	found := l.lookup(ctx, view, coordinatesOf(at))
+func (l *scanner) read(ctx context.Context, view *snapshot.View, at object.Identity) (*object.Object, error) {
+	found := l.lookup(ctx, view, CoordinatesOf(at))
 	if found.Object != nil && found.Object.UID != at.UID {
 		found = l.confirm(ctx, view, found, l.holderOf(found.Object.UID))
 	}
@@ -28,7 +28,7 @@ func (l *scan) read(ctx context.Context, view *snapshot.View, at object.Identity
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case found.Outcome == snapshot.Failed:
-		return nil, &WriteError{"read", at, found.Reason, errors.New(found.Message)}
+		return nil, &RequestError{"read", at, found.Reason, errors.New(found.Message)}
 	case found.Object == nil || found.Object.UID != at.UID:
 		return nil, nil
 	}
@@ -36,7 +36,7 @@ func (l *scan) read(ctx context.Context, view *snapshot.View, at object.Identity
 }
 
 // holderOf is the object that had a UID when the cluster was scanned, or nil.
-func (l *scan) holderOf(uid types.UID) *object.Object {
+func (l *scanner) holderOf(uid types.UID) *object.Object {
 	if l.origin == nil {
 		return nil
 	}
@@ -76,11 +76,11 @@ func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snap
 // whom. A type that was there and is named no more is a gap, unless it is proven that it
 // was taken away. The error may be a *Blind or an *Unreachable.
 func (w *Writer) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
-	world, err := w.cluster.Discover(ctx)
+	world, err := Discover(ctx, w.client)
 	if err != nil {
 		return nil, err
 	}
-	return w.cluster.Scan(ctx, world, Scope{}, time.Now)
+	return Run(ctx, w.client, world, Scope{}, time.Now)
 }
 
 // The pauses between two questions of Await.
@@ -92,13 +92,13 @@ const firstPause, longestPause = 250 * time.Millisecond, 2 * time.Second
 func (w *Writer) WaitForGone(ctx context.Context, at object.Identity) error {
 	for pause := firstPause; ; pause = min(pause*2, longestPause) {
 		o, err := w.Read(ctx, at)
-		var failed *WriteError
+		var failed *RequestError
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil && o == nil:
 			return nil
-		case errors.As(err, &failed) && lasting(failed.Reason):
+		case errors.As(err, &failed) && isLasting(failed.Reason):
 			failed.Verb = "wait for"
 			return failed
 		}
@@ -110,16 +110,16 @@ func (w *Writer) WaitForGone(ctx context.Context, at object.Identity) error {
 	}
 }
 
-func lasting(r snapshot.ErrorClass) bool {
+func isLasting(r snapshot.ErrorClass) bool {
 	return r == snapshot.Forbidden || r == snapshot.Unverified || r == snapshot.Vanished || r == snapshot.Refused
 }
 
 // look carries the lookups of one question. It remembers no probe of an earlier
 // one, so that what failed then is tried again.
-func (w *Writer) look() *scan {
-	return &scan{Cluster: w.cluster, origin: w.seen, probes: map[probeKey]func() error{}}
+func (w *Writer) look() *scanner {
+	return &scanner{client: w.client, origin: w.seen, probes: map[probeKey]func() error{}}
 }
 
-func coordinatesOf(i object.Identity) snapshot.Coordinates {
+func CoordinatesOf(i object.Identity) snapshot.Coordinates {
 	return snapshot.Coordinates{APIVersion: i.APIVersion, Kind: i.Kind, Namespace: i.Namespace, Name: i.Name}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// WriteError is a request about one object that was not granted, or of which it is
+// RequestError is a request about one object that was not granted, or of which it is
 // not known whether it was.
-type WriteError struct {
+type RequestError struct {
 	Verb   string // delete, patch, create, read, wait for
 	Object object.Identity
 	Reason snapshot.ErrorClass
@@ -23,7 +23,7 @@ type WriteError struct {
 }
 
 // Error is one line.
-func (f *WriteError) Error() string {
+func (f *RequestError) Error() string {
 	message, _, _ := strings.Cut(f.Err.Error(), "\n")
 	if f.Object.Namespace == "" {
 		return fmt.Sprintf("%s %s: %s", f.Verb, f.Object, message)
@@ -32,13 +32,13 @@ func (f *WriteError) Error() string {
 }
 
 // Unwrap is the cause.
-func (f *WriteError) Unwrap() error { return f.Err }
+func (f *RequestError) Unwrap() error { return f.Err }
 
 // Refusal is the reason, by which a caller decides what to do next.
-func (f *WriteError) Refusal() snapshot.ErrorClass { return f.Reason }
+func (f *RequestError) Refusal() snapshot.ErrorClass { return f.Reason }
 
 // Hint is what a person may do about it, or empty.
-func (f *WriteError) Hint() string {
+func (f *RequestError) Hint() string {
 	if f.Reason != snapshot.Forbidden {
 		return ""
 	}
@@ -61,10 +61,10 @@ func (f *WriteError) Hint() string {
 // that is being deleted (corev1.NamespaceTerminatingCause).
 const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
 
-// refused classes what stood in the way of a request about a single object. A
+// ClassifyRequest classes what stood in the way of a request about a single object. A
 // 404 proves nothing yet.
-func refused(err error) snapshot.ErrorClass {
-	reason, _ := classify(err)
+func ClassifyRequest(err error) snapshot.ErrorClass {
+	reason, _ := Classify(err)
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return reason

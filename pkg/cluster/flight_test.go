@@ -43,12 +43,12 @@ func TestSmallRequestsGoOutTogether(t *testing.T) {
 				"/apis/example.com/v1" + test.root + "/widgets":     answer,
 				"/apis/old.example.com/v1" + test.root + "/widgets": answer,
 			})
-			c.options.Concurrency, c.options.Small = 1, 3
-			w, err := c.Discover(t.Context())
+			c.Options.Concurrency, c.Options.Small = 1, 3
+			w, err := Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := c.Scan(t.Context(), w, test.scope, time.Now)
+			s, err := Run(t.Context(), c, w, test.scope, time.Now)
 			if err != nil || len(s.Gaps) > 0 {
 				t.Fatalf("got %+v, %v", s, err)
 			}

@@ -22,12 +22,12 @@ import (
 func (w *Writer) Follow(ctx context.Context, objects []object.Identity, tell func(types.UID, *object.Object)) {
 	var mu sync.Mutex
 	var each sync.WaitGroup
-	for _, of := range w.followed(objects) {
-		f := &following{Writer: w, of: of.job, left: make(map[types.UID]object.Identity, len(of.wanted))}
-		for _, o := range of.wanted {
+	for _, of := range w.watchBatches(objects) {
+		f := &objectWatch{writer: w, query: of.query, left: make(map[types.UID]object.Identity, len(of.Wanted))}
+		for _, o := range of.Wanted {
 			f.left[o.UID] = o
 		}
-		f.tell = func(uid types.UID, o *object.Object) {
+		f.notify = func(uid types.UID, o *object.Object) {
 			mu.Lock()
 			defer mu.Unlock()
 			tell(uid, o)
@@ -37,45 +37,45 @@ func (w *Writer) Follow(ctx context.Context, objects []object.Identity, tell fun
 	each.Wait()
 }
 
-// mostNamespaces is in how many namespaces a type is watched one by one, before
+// maxWatchedNamespaces is in how many namespaces a type is watched one by one, before
 // it is watched in all of them.
-const mostNamespaces = 10
+const maxWatchedNamespaces = 10
 
-// followed divides objects by type and, where that is few, by namespace.
-func (w *Writer) followed(objects []object.Identity) []share {
-	var out []share
-	for _, ofKind := range grouped(objects, kindOf) {
+// watchBatches divides objects by type and, where that is few, by namespace.
+func (w *Writer) watchBatches(objects []object.Identity) []Batch {
+	var out []Batch
+	for _, ofKind := range GroupBy(objects, KindOf) {
 		m, ok := w.view.Map(ofKind[0].APIVersion, ofKind[0].Kind)
 		if !ok || !m.Served {
 			continue
 		}
-		spaces := grouped(ofKind, kindIn)
-		if len(spaces) > mostNamespaces && w.view.Listed(m.Type.GroupResource(), "") {
-			out = append(out, share{job{of: m.Type}, ofKind})
+		spaces := GroupBy(ofKind, KindInNamespace)
+		if len(spaces) > maxWatchedNamespaces && w.view.Listed(m.Type.GroupResource(), "") {
+			out = append(out, Batch{Query{Type: m.Type}, ofKind})
 			continue
 		}
 		for _, inOne := range spaces {
-			out = append(out, share{job{of: m.Type, namespace: inOne[0].Namespace}, inOne})
+			out = append(out, Batch{Query{Type: m.Type, Namespace: inOne[0].Namespace}, inOne})
 		}
 	}
 	return out
 }
 
-// following is one watch, and the objects that it is for. It is the store of a
+// objectWatch is one watch, and the objects that it is for. It is the store of a
 // reflector.
-type following struct {
-	*Writer
-	of   job
-	left map[types.UID]object.Identity // what is not known to be gone
-	tell func(types.UID, *object.Object)
+type objectWatch struct {
+	writer *Writer
+	query  Query
+	left   map[types.UID]object.Identity // what is not known to be gone
+	notify func(types.UID, *object.Object)
 }
 
 // run watches, and where that is not allowed, asks.
-func (f *following) run(ctx context.Context) {
+func (f *objectWatch) run(ctx context.Context) {
 	pause := firstPause
 	for ctx.Err() == nil && len(f.left) > 0 {
 		watching, stop := context.WithCancel(ctx)
-		err := cache.NewReflectorWithOptions(f.source(), &metav1.PartialObjectMetadata{}, &ending{f, watching, stop}, cache.ReflectorOptions{}).ListAndWatchWithContext(watching)
+		err := cache.NewReflectorWithOptions(f.listWatch(), &metav1.PartialObjectMetadata{}, &watchStore{f, watching, stop}, cache.ReflectorOptions{}).ListAndWatchWithContext(watching)
 		stop()
 		switch {
 		case ctx.Err() != nil || len(f.left) == 0:
@@ -83,8 +83,8 @@ func (f *following) run(ctx context.Context) {
 		case err == nil: // the server ends every watch after a while
 			pause = firstPause
 			continue
-		case lasting(refused(err)):
-			f.ask(ctx)
+		case isLasting(ClassifyRequest(err)):
+			f.poll(ctx)
 			return
 		}
 		select {
@@ -95,12 +95,12 @@ func (f *following) run(ctx context.Context) {
 	}
 }
 
-// ask reads the objects one by one, again and again.
-func (f *following) ask(ctx context.Context) {
+// poll reads the objects one by one, again and again.
+func (f *objectWatch) poll(ctx context.Context) {
 	for {
 		for _, at := range f.left {
-			if o, err := f.Read(ctx, at); err == nil {
-				f.now(at.UID, o)
+			if o, err := f.writer.Read(ctx, at); err == nil {
+				f.changed(at.UID, o)
 			}
 		}
 		if len(f.left) == 0 {
@@ -114,9 +114,9 @@ func (f *following) ask(ctx context.Context) {
 	}
 }
 
-func (f *following) source() *cache.ListWatch {
-	t := f.of.of
-	of := f.cluster.metadata.Resource(schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource}).Namespace(f.of.namespace)
+func (f *objectWatch) listWatch() *cache.ListWatch {
+	t := f.query.Type
+	of := f.writer.client.Metadata.Resource(schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource}).Namespace(f.query.Namespace)
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return of.List(ctx, o) },
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
@@ -125,62 +125,62 @@ func (f *following) source() *cache.ListWatch {
 	}
 }
 
-// now tells of an object that was asked for; nil is gone.
-func (f *following) now(uid types.UID, o *object.Object) {
+// changed tells of an object that was asked for; nil is gone.
+func (f *objectWatch) changed(uid types.UID, o *object.Object) {
 	if _, wanted := f.left[uid]; !wanted {
 		return
 	}
 	if o == nil {
 		delete(f.left, uid)
 	}
-	f.tell(uid, o)
+	f.notify(uid, o)
 }
 
-// ending is a following as a reflector knows it: it ends the watch when nothing
+// watchStore is a following as a reflector knows it: it ends the watch when nothing
 // is left to be followed.
-type ending struct {
-	*following
-	ctx  context.Context
-	stop context.CancelFunc
+type watchStore struct {
+	watch *objectWatch
+	ctx   context.Context
+	stop  context.CancelFunc
 }
 
-// about reports whether what a watch shows is an object that is followed: its UID alone
+// isWatched reports whether what a watch shows is an object that is followed: its UID alone
 // does not say so.
-func (e *ending) about(m *metav1.PartialObjectMetadata) bool {
-	at, wanted := e.left[m.UID]
+func (e *watchStore) isWatched(m *metav1.PartialObjectMetadata) bool {
+	at, wanted := e.watch.left[m.UID]
 	return wanted && at.Namespace == m.Namespace && at.Name == m.Name
 }
 
 // Add tells of an object.
-func (e *ending) Add(any any) error {
+func (e *watchStore) Add(any any) error {
 	m, ok := any.(*metav1.PartialObjectMetadata)
-	if !ok || !e.about(m) {
+	if !ok || !e.isWatched(m) {
 		return nil
 	}
-	t := e.of.of
-	if preferred := e.view.Versions(t.Group, t.Kind); len(preferred) > 0 {
+	t := e.watch.query.Type
+	if preferred := e.watch.writer.view.Versions(t.Group, t.Kind); len(preferred) > 0 {
 		t = preferred[0]
 	}
 	o := object.FromMeta(t.APIVersion(), t.Kind, m, false)
-	e.now(o.UID, &o)
+	e.watch.changed(o.UID, &o)
 	return nil
 }
 
 // Update tells of an object.
-func (e *ending) Update(any any) error { return e.Add(any) }
+func (e *watchStore) Update(any any) error { return e.Add(any) }
 
 // Delete tells that an object is gone.
-func (e *ending) Delete(any any) error {
-	if m, ok := any.(*metav1.PartialObjectMetadata); ok && e.about(m) {
-		e.now(m.UID, nil)
+func (e *watchStore) Delete(any any) error {
+	if m, ok := any.(*metav1.PartialObjectMetadata); ok && e.isWatched(m) {
+		e.watch.changed(m.UID, nil)
 	}
-	e.check()
+	e.stopIfDone()
 	return nil
 }
 
 // Replace tells of all that there is. A list that lacks an object does not prove that it
 // is gone, so each of these is asked for.
-func (e *ending) Replace(all []any, _ string) error {
+func (e *watchStore) Replace(all []any, _ string) error {
 	there := make(map[types.UID]bool, len(all))
 	for _, any := range all {
 		if m, ok := any.(*metav1.PartialObjectMetadata); ok {
@@ -188,27 +188,27 @@ func (e *ending) Replace(all []any, _ string) error {
 		}
 		_ = e.Add(any)
 	}
-	for uid, at := range e.left {
+	for uid, at := range e.watch.left {
 		if there[uid] {
 			continue
 		}
-		o, err := e.Read(e.ctx, at)
+		o, err := e.watch.writer.Read(e.ctx, at)
 		if err != nil {
 			return err // the list is asked for again
 		}
-		e.now(uid, o)
+		e.watch.changed(uid, o)
 	}
-	e.check()
+	e.stopIfDone()
 	return nil
 }
 
 // Resync does nothing: what was told once is known.
-func (e *ending) Resync() error { return nil }
+func (e *watchStore) Resync() error { return nil }
 
-func (e *ending) check() {
-	if len(e.left) == 0 {
+func (e *watchStore) stopIfDone() {
+	if len(e.watch.left) == 0 {
 		e.stop()
 	}
 }
 
-var _ cache.ReflectorStore = (*ending)(nil)
+var _ cache.ReflectorStore = (*watchStore)(nil)

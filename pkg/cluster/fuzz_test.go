@@ -30,21 +30,21 @@ func FuzzServed(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(append([]byte(protobuf), envelope...))
+	f.Add(append([]byte(ProtobufPrefix), envelope...))
 	inJSON, err := json.Marshal(list)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(inJSON)
 	for _, s := range []string{
-		"", protobuf, "{}", `{"versions":["v1","v1",""]}`, `{"items":[{"versions":[{"resources":[{}]}]}]}`,
+		"", ProtobufPrefix, "{}", `{"versions":["v1","v1",""]}`, `{"items":[{"versions":[{"resources":[{}]}]}]}`,
 		`{"groups":[{"name":"g","versions":[{"groupVersion":"g/v1","version":"v1"},{"groupVersion":"g/v1","version":"v1"},{}],"preferredVersion":{"groupVersion":"g/v1"}}]}`,
 		`{"items":[{"metadata":{"name":"../g"},"versions":[{"version":"..","resources":[{"resource":"../x","responseKind":{"kind":"\u001b[31m"},"scope":"Namespaced"}]}]}]}`,
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		answer, err := readNamed(raw)
+		answer, err := decodeRoot(raw)
 		if err != nil {
 			return
 		}
@@ -103,7 +103,7 @@ func FuzzPath(f *testing.F) {
 		if !snapshot.ValidName(name) && name != "" {
 			return // nobody asks for it
 		}
-		request := c.get(snapshot.Type{Group: group, Version: version, Resource: resource, Namespaced: true}, namespace, name, acceptObject)
+		request := c.Get(snapshot.Type{Group: group, Version: version, Resource: resource, Namespaced: true}, namespace, name, AcceptObject)
 		if request.Error() != nil {
 			return
 		}
@@ -136,7 +136,7 @@ func FuzzTable(f *testing.F) {
 			return
 		}
 		into := map[types.UID]Cells{}
-		readTable(&table, job{of: pods}, into)
+		readTable(&table, Query{Type: pods}, into)
 		if _, nameless := into[""]; nameless || len(into) > len(table.Rows) {
 			t.Errorf("%d rows have the cells %v", len(table.Rows), into)
 		}

@@ -20,15 +20,15 @@ const identityName = "kube-system"
 
 // UID returns the UID of Namespace kube-system, which no other cluster has. It is
 // not empty unless there is an error.
-func (c *Cluster) UID(ctx context.Context) (types.UID, error) {
-	result, err := c.do(ctx, func() *rest.Request { return c.get(identityType, "", identityName, acceptObject) })
+func UID(ctx context.Context, c *Client) (types.UID, error) {
+	result, err := c.Do(ctx, func() *rest.Request { return c.Get(identityType, "", identityName, AcceptObject) })
 	if err != nil {
-		if namesObject(err, identityType.GroupResource(), identityName) {
+		if IsNotFound(err, identityType.GroupResource(), identityName) {
 			return "", errors.New("there is no Namespace kube-system")
 		}
 		return "", fmt.Errorf("read Namespace kube-system: %w", err)
 	}
-	found, err := readObject(result, job{of: identityType, name: identityName})
+	found, err := ReadObject(result, Query{Type: identityType, Name: identityName})
 	if err != nil {
 		return "", fmt.Errorf("read Namespace kube-system: %w", err)
 	}

@@ -41,7 +41,7 @@ func TestUIDIsTheUIDOfNamespaceKubeSystemOrAnError(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := live.UID(t.Context())
+			got, err := UID(t.Context(), live)
 			switch {
 			case string(got) != c.want:
 				t.Errorf("got UID %q, want %q", got, c.want)

@@ -13,10 +13,10 @@ func TestAServerIsNearWhoseAnswersComeAtOnce(t *testing.T) {
 		near bool
 	}{
 		"at once":       {0, true},
-		"after a while": {2 * nearby, false},
+		"after a while": {2 * nearLatency, false},
 	} {
 		l := &compression{}
-		trace := l.timing()
+		trace := l.latencyTrace()
 		trace.WroteRequest(httptrace.WroteRequestInfo{})
 		time.Sleep(test.wait) // what a far server takes
 		trace.GotFirstResponseByte()
@@ -34,11 +34,11 @@ func TestALinkIsNarrowOverWhichMuchTakesLong(t *testing.T) {
 	}{
 		"much in little time":     {100 << 20, time.Second, true},
 		"much in much time":       {2 << 20, time.Second, false},
-		"little, which says less": {weighty - 1, time.Hour, true},
+		"little, which says less": {minSampleBytes - 1, time.Hour, true},
 	} {
 		l := &compression{}
 		l.near.Store(true)
-		l.carried(test.bytes, test.took)
+		l.recordTransfer(test.bytes, test.took)
 		if l.near.Load() != test.near {
 			t.Errorf("%s: near is %t", name, !test.near)
 		}
@@ -52,8 +52,8 @@ func TestListsAreCompressedUnlessTheServerIsNear(t *testing.T) {
 			got = r.Header.Get("Accept-Encoding")
 			return list()
 		}})
-		c.link.near.Store(near)
-		if err := c.list(t.Context(), job{of: pods}, false).err; err != nil || got != want {
+		c.compression.near.Store(near)
+		if err := c.List(t.Context(), Query{Type: pods}, false).Err; err != nil || got != want {
 			t.Errorf("near %t: %q, %v, want %q", near, got, err, want)
 		}
 	}

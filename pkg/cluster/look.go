@@ -49,13 +49,13 @@ func (e *NothingReadableError) Error() string {
 	return fmt.Sprintf("nothing could be read: all of %d types failed, the first is %s (%s): %s", len(e.Gaps), first, first.Reason, first.Message)
 }
 
-// scan is one look under way.
-type scan struct {
-	*Cluster
-	scope Scope
-	world *Discovery
+// scanner is one look under way.
+type scanner struct {
+	client    *Client
+	scope     Scope
+	discovery *Result
 
-	seen     snapshot.Deduper
+	objects  snapshot.Deduper
 	done     map[snapshot.Listing]bool
 	listed   []snapshot.Listing
 	versions map[snapshot.Listing]string // the resourceVersions of these lists
@@ -69,33 +69,33 @@ type scan struct {
 	probes   map[probeKey]func() error
 }
 
-// Scan lists every monitored type in scope and looks up the owners that no list
+// Run lists every monitored type in scope and looks up the owners that no list
 // showed. What cannot be read becomes a gap; the error is a *Blind when that is
 // everything. now ends the look: ages are measured from it.
-func (c *Cluster) Scan(ctx context.Context, w *Discovery, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
-	l := c.newScan(w, scope)
-	if err := l.list(ctx, l.jobs(), false); err != nil {
+func Run(ctx context.Context, c *Client, w *Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+	l := newScan(c, w, scope)
+	if err := l.list(ctx, l.scopeQueries(), false); err != nil {
 		return nil, err
 	}
 	if len(l.listed) == 0 && len(l.gaps) > 0 {
 		return nil, &NothingReadableError{Gaps: l.gaps}
 	}
 	if l.scope.Widen == WidenAlways {
-		if err := l.list(ctx, l.everything(), true); err != nil {
+		if err := l.list(ctx, l.allQueries(), true); err != nil {
 			return nil, err
 		}
 	}
 	if err := l.resolveOwners(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.list(ctx, l.wider(), true); err != nil {
+	if err := l.list(ctx, l.widerQueries(), true); err != nil {
 		return nil, err
 	}
-	l.contradict()
+	l.dropContradictedLists()
 	if err := l.markRunning(ctx); err != nil {
 		return nil, err
 	}
-	l.gaps = append(l.gaps, l.unanswered()...)
+	l.gaps = append(l.gaps, l.lookupGaps()...)
 	s := l.snapshot()
 	s.Taken = now().UTC().Truncate(time.Second)
 	s.Sort()
@@ -103,34 +103,34 @@ func (c *Cluster) Scan(ctx context.Context, w *Discovery, scope Scope, now func(
 }
 
 // newScan prepares to list what the world serves, with memory of its own.
-func (c *Cluster) newScan(w *Discovery, scope Scope) *scan {
-	return &scan{
-		Cluster: c.withMemory(), scope: scope, world: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
+func newScan(c *Client, w *Result, scope Scope) *scanner {
+	return &scanner{
+		client: c.WithOwnMemory(), scope: scope, discovery: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
 		done: map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{}, probes: map[probeKey]func() error{},
 	}
 }
 
-func (l *scan) jobs() []job {
+func (l *scanner) scopeQueries() []Query {
 	if l.scope.Namespaces == nil {
-		return l.everything()
+		return l.allQueries()
 	}
-	var jobs []job
-	for _, t := range l.world.Types {
+	var jobs []Query
+	for _, t := range l.discovery.Types {
 		if t.Monitored() && t.Namespaced {
 			for _, ns := range l.scope.Namespaces {
-				jobs = append(jobs, job{of: t, namespace: ns})
+				jobs = append(jobs, Query{Type: t, Namespace: ns})
 			}
 		}
 	}
 	return jobs
 }
 
-// everything are the lists of all monitored types, everywhere.
-func (l *scan) everything() []job {
-	var jobs []job
-	for _, t := range l.world.Types {
+// allQueries are the lists of all monitored types, everywhere.
+func (l *scanner) allQueries() []Query {
+	var jobs []Query
+	for _, t := range l.discovery.Types {
 		if t.Monitored() {
-			jobs = append(jobs, job{of: t})
+			jobs = append(jobs, Query{Type: t})
 		}
 	}
 	return jobs
@@ -138,38 +138,38 @@ func (l *scan) everything() []job {
 
 // list runs the jobs that were not run yet and files what they bring. search
 // says that they only look for lost owners.
-func (l *scan) list(ctx context.Context, jobs []job, search bool) error {
-	var fresh []job
+func (l *scanner) list(ctx context.Context, jobs []Query, search bool) error {
+	var fresh []Query
 	for _, j := range jobs {
-		if !l.done[j.listing()] {
-			l.done[j.listing()] = true
+		if !l.done[j.Listing()] {
+			l.done[j.Listing()] = true
 			fresh = append(fresh, j)
 		}
 	}
-	answers, err := l.answers(ctx, fresh)
+	answers, err := l.listResults(ctx, fresh)
 	if err != nil {
 		return err
 	}
 	found := 0
 	for _, a := range answers {
-		found += len(a.objects)
+		found += len(a.Objects)
 	}
-	l.seen.Grow(found)
+	l.objects.Grow(found)
 	for _, i := range byKind(fresh) {
 		a := answers[i]
-		l.seen.Add(a.objects...)
-		if a.err == nil {
-			l.listed = append(l.listed, fresh[i].listing())
-			l.versions[fresh[i].listing()] = a.version
+		l.objects.Add(a.Objects...)
+		if a.Err == nil {
+			l.listed = append(l.listed, fresh[i].Listing())
+			l.versions[fresh[i].Listing()] = a.ResourceVersion
 			continue
 		}
 		var full *MemoryError
-		if errors.As(a.err, &full) {
+		if errors.As(a.Err, &full) {
 			return full
 		}
-		at := fresh[i].listing()
+		at := fresh[i].Listing()
 		gap := snapshot.Gap{Group: at.Group, Resource: at.Resource, Namespace: at.Namespace}
-		gap.Reason, gap.Message = classify(a.err)
+		gap.Reason, gap.Message = Classify(a.Err)
 		if search {
 			gap.Namespace = snapshot.All
 		}
@@ -178,26 +178,26 @@ func (l *scan) list(ctx context.Context, jobs []job, search bool) error {
 	return nil
 }
 
-// answers are those to the jobs, in their order. What discovery had listed to prove itself
+// listResults are those to the jobs, in their order. What discovery had listed to prove itself
 // is not listed again.
-func (l *scan) answers(ctx context.Context, jobs []job) ([]answer, error) {
-	out := make([]answer, len(jobs))
-	var left []job
+func (l *scanner) listResults(ctx context.Context, jobs []Query) ([]ListResult, error) {
+	out := make([]ListResult, len(jobs))
+	var left []Query
 	var places []int
 	for i, j := range jobs {
-		a := l.world.announced.of(j)
+		a := l.discovery.announced.listFor(j)
 		if a == nil {
 			left, places = append(left, j), append(places, i)
 			continue
 		}
 		out[i] = *a
-		for _, o := range a.objects {
+		for _, o := range a.Objects {
 			if !l.scope.Labels {
 				o.Labels = nil
 			}
 		}
 	}
-	answers, err := l.listAll(ctx, left, l.scope.Labels)
+	answers, err := l.client.ListAll(ctx, left, l.scope.Labels)
 	for k, i := range places {
 		out[i] = answers[k]
 	}
@@ -206,23 +206,23 @@ func (l *scan) answers(ctx context.Context, jobs []job) ([]answer, error) {
 
 // byKind are the places of jobs in the order of their objects (object.Identity.Compare):
 // a server sends a list nearly in that order, so that little is left to sort.
-func byKind(jobs []job) []int {
+func byKind(jobs []Query) []int {
 	places := make([]int, len(jobs))
 	for i := range places {
 		places[i] = i
 	}
 	slices.SortStableFunc(places, func(a, b int) int {
-		return cmp.Or(strings.Compare(jobs[a].of.Kind, jobs[b].of.Kind), strings.Compare(jobs[a].namespace, jobs[b].namespace))
+		return cmp.Or(strings.Compare(jobs[a].Type.Kind, jobs[b].Type.Kind), strings.Compare(jobs[a].Namespace, jobs[b].Namespace))
 	})
 	return places
 }
 
 // view is of what is known so far.
-func (l *scan) view() *snapshot.View { return snapshot.NewView(l.snapshot()) }
+func (l *scanner) view() *snapshot.View { return snapshot.NewView(l.snapshot()) }
 
-func (l *scan) snapshot() *snapshot.Snapshot {
+func (l *scanner) snapshot() *snapshot.Snapshot {
 	return &snapshot.Snapshot{
-		Server: l.world.Server, Types: l.world.Types,
-		Listed: l.listed, Gaps: l.gaps, Lookups: l.lookups, Objects: l.seen.Objects(),
+		Server: l.discovery.Server, Types: l.discovery.Types,
+		Listed: l.listed, Gaps: l.gaps, Lookups: l.lookups, Objects: l.objects.Objects(),
 	}
 }

@@ -68,7 +68,7 @@ func say(v any) func(*http.Request) any { return func(*http.Request) any { retur
 
 // serve starts a server of core pods and events, and of widgets in two groups.
 // Discovery is of the old kind, which every server still understands.
-func serve(t *testing.T, answers map[string]func(*http.Request) any) (*Cluster, *fake) {
+func serve(t *testing.T, answers map[string]func(*http.Request) any) (*Client, *fake) {
 	t.Helper()
 	verbs := []string{"delete", "get", "list", "watch"}
 	resource := func(name, kind string) fields {
@@ -103,7 +103,7 @@ func serve(t *testing.T, answers map[string]func(*http.Request) any) (*Cluster, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
+	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
 	return c, f
 }
 
@@ -115,13 +115,13 @@ func item(name string) fields {
 	return fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": fields{"name": name, "namespace": "ns", "uid": "uid-" + name, "resourceVersion": "5"}}
 }
 
-func take(t *testing.T, c *Cluster) *snapshot.Snapshot {
+func take(t *testing.T, c *Client) *snapshot.Snapshot {
 	t.Helper()
-	w, err := c.Discover(context.Background())
+	w, err := Discover(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Scan(context.Background(), w, Scope{}, func() time.Time { return time.Unix(0, 0) })
+	s, err := Run(context.Background(), c, w, Scope{}, func() time.Time { return time.Unix(0, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,8 +255,8 @@ func TestAnOwnerIsAskedForOnce(t *testing.T) {
 	if diff := cmp.Diff(want, s.Lookups); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if tries := f.asked[owner]; tries != again.Steps {
-		t.Errorf("a transient failure was asked for %d times, want %d", tries, again.Steps)
+	if tries := f.asked[owner]; tries != retryBackoff.Steps {
+		t.Errorf("a transient failure was asked for %d times, want %d", tries, retryBackoff.Steps)
 	}
 }
 
@@ -265,11 +265,11 @@ func TestNothingReadIsNoAnswer(t *testing.T) {
 	c, _ := serve(t, map[string]func(*http.Request) any{
 		"/api/v1/pods": no, "/apis/example.com/v1/widgets": no, "/apis/old.example.com/v1/widgets": no,
 	})
-	w, err := c.Discover(context.Background())
+	w, err := Discover(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Scan(context.Background(), w, Scope{}, time.Now)
+	_, err = Run(context.Background(), c, w, Scope{}, time.Now)
 	var blind *NothingReadableError
 	if !errors.As(err, &blind) || len(blind.Gaps) != 3 {
 		t.Errorf("got %v", err)
@@ -282,11 +282,11 @@ func TestAnInterruptedLookAnswersTheInterrupt(t *testing.T) {
 		stop()
 		return list()
 	}})
-	w, err := c.Discover(ctx)
+	w, err := Discover(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Scan(ctx, w, Scope{}, time.Now); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, c, w, Scope{}, time.Now); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,17 +15,17 @@ import (
 )
 
 // lookup asks what lives at the coordinates.
-func (l *scan) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coordinates) snapshot.Lookup {
+func (l *scanner) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coordinates) snapshot.Lookup {
 	out := snapshot.Lookup{Coordinates: at, Outcome: snapshot.Failed}
 	m, ok := view.Map(at.APIVersion, at.Kind)
 	if !ok || !m.Served || !snapshot.ValidName(at.Name) {
 		out.Reason, out.Message = snapshot.Unverified, "no request can be made for it"
 		return out
 	}
-	result, err := l.do(ctx, func() *rest.Request { return l.get(m.Type, at.Namespace, at.Name, acceptObject) })
+	result, err := l.client.Do(ctx, func() *rest.Request { return l.client.Get(m.Type, at.Namespace, at.Name, AcceptObject) })
 	var found *metav1.PartialObjectMetadata
 	if err == nil {
-		found, err = readObject(result, job{of: m.Type, namespace: at.Namespace, name: at.Name})
+		found, err = ReadObject(result, Query{Type: m.Type, Namespace: at.Namespace, Name: at.Name})
 	}
 	switch {
 	case err == nil:
@@ -33,10 +33,10 @@ func (l *scan) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 		preferred := view.Versions(m.Type.Group, m.Type.Kind)[0]
 		o := object.FromMeta(preferred.APIVersion(), preferred.Kind, found, l.scope.Labels)
 		out.Outcome, out.Object = snapshot.Found, &o
-	case namesObject(err, m.Type.GroupResource(), at.Name):
+	case IsNotFound(err, m.Type.GroupResource(), at.Name):
 		out = l.absent(ctx, view, m.Type, out)
 	default:
-		out.Reason, out.Message = classify(err)
+		out.Reason, out.Message = Classify(err)
 		if out.Reason == snapshot.Vanished {
 			out.Reason = snapshot.Unverified
 		}
@@ -48,8 +48,8 @@ func (l *scan) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coor
 // at that place nor any reference of the objects knows. From it follows that an owner was
 // replaced, and that what has that owner alone may go: for that, an answer that was broken
 // on its way must not be enough. known returns the object of a UID that was seen, or nil.
-func (l *scan) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
-	answers, err := inParallel(ctx, l.options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return l.lookup(ctx, view, c) })
+func (l *scanner) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
+	answers, err := InParallel(ctx, l.client.Options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return l.lookup(ctx, view, c) })
 	strange := map[types.UID]bool{}
 	for _, a := range answers {
 		if a.Object == nil {
@@ -69,7 +69,7 @@ func (l *scan) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot
 			}
 		}
 	}
-	return inParallel(ctx, l.options.Small, answers, func(a snapshot.Lookup) snapshot.Lookup {
+	return InParallel(ctx, l.client.Options.Small, answers, func(a snapshot.Lookup) snapshot.Lookup {
 		if a.Object == nil || !strange[a.Object.UID] {
 			return a
 		}
@@ -79,7 +79,7 @@ func (l *scan) lookupAll(ctx context.Context, view *snapshot.View, at []snapshot
 
 // confirm asks a second time, and believes nothing of two answers that name different
 // objects, or of a UID that holder has, which is another object.
-func (l *scan) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup, holder *object.Object) snapshot.Lookup {
+func (l *scanner) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup, holder *object.Object) snapshot.Lookup {
 	failed := snapshot.Lookup{Coordinates: first.Coordinates, Outcome: snapshot.Failed, Reason: snapshot.Unreadable}
 	second := l.lookup(ctx, view, first.Coordinates)
 	switch {
@@ -97,7 +97,7 @@ func (l *scan) confirm(ctx context.Context, view *snapshot.View, first snapshot.
 
 // absent settles a 404 that names the object: it proves absence only where a
 // list of that type succeeded (design, section 4).
-func (l *scan) absent(ctx context.Context, view *snapshot.View, t snapshot.Type, out snapshot.Lookup) snapshot.Lookup {
+func (l *scanner) absent(ctx context.Context, view *snapshot.View, t snapshot.Type, out snapshot.Lookup) snapshot.Lookup {
 	if !view.Listed(t.GroupResource(), out.Namespace) {
 		if err := l.listable(ctx, t, out.Namespace); err != nil {
 			out.Reason = snapshot.Unverified
@@ -110,7 +110,7 @@ func (l *scan) absent(ctx context.Context, view *snapshot.View, t snapshot.Type,
 }
 
 // listable tries the shortest list of a type, once per type and namespace.
-func (l *scan) listable(ctx context.Context, t snapshot.Type, namespace string) error {
+func (l *scanner) listable(ctx context.Context, t snapshot.Type, namespace string) error {
 	key := probeKey{t.GroupResource(), namespace}
 	l.probesMu.Lock()
 	probe, ok := l.probes[key]
@@ -119,7 +119,7 @@ func (l *scan) listable(ctx context.Context, t snapshot.Type, namespace string) 
 			if !t.Can("list") {
 				return fmt.Errorf("the server does not offer it")
 			}
-			_, _, err := l.paging(job{of: t, namespace: namespace}, false, nil).page(ctx, metav1.ListOptions{Limit: 1}, nil, mostObjects)
+			_, _, err := l.client.newPager(Query{Type: t, Namespace: namespace}, false, nil).page(ctx, metav1.ListOptions{Limit: 1}, nil, maxObjects)
 			return err
 		})
 		l.probes[key] = probe

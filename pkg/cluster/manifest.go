@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// manifestBatch is how many objects that are asked for one by one are held.
-	manifestBatch = 16
-	// manifestPage is how many whole objects are asked for at a time; twice as many
+	// maxConcurrentManifests is how many objects that are asked for one by one are held.
+	maxConcurrentManifests = 16
+	// manifestPageSize is how many whole objects are asked for at a time; twice as many
 	// are held. The first page is a shorter one: a page that is too long is not read,
 	// and its objects are asked for one by one.
-	manifestPage = 500
-	firstPage    = 100
+	manifestPageSize      = 500
+	firstManifestPageSize = 100
 )
 
 // Manifests reads whole objects and passes them on, one after the other, with
@@ -28,16 +28,16 @@ const (
 // What is gone or was replaced since is left out. failed says by UID what could
 // not be read, each time a *Failure. The error is the context's or each's, which
 // ends the reading.
-func (c *Cluster) Manifests(ctx context.Context, seen *snapshot.Snapshot, wanted []object.Identity, each func(object.Object, json.RawMessage) error) (failed map[types.UID]error, err error) {
-	c = c.withMemory()
-	m := &manifests{
-		Cluster: c, pass: each, failed: map[types.UID]error{}, wanted: make(map[types.UID]object.Identity, len(wanted)),
-		look: &scan{Cluster: c, origin: seen, probes: map[probeKey]func() error{}}, view: snapshot.NewView(seen),
+func Manifests(ctx context.Context, c *Client, seen *snapshot.Snapshot, wanted []object.Identity, each func(object.Object, json.RawMessage) error) (failed map[types.UID]error, err error) {
+	c = c.WithOwnMemory()
+	m := &manifestReader{
+		client: c, each: each, failed: map[types.UID]error{}, wanted: make(map[types.UID]object.Identity, len(wanted)),
+		look: &scanner{client: c, origin: seen, probes: map[probeKey]func() error{}}, view: snapshot.NewView(seen),
 	}
 	for _, o := range wanted {
 		m.wanted[o.UID] = o
 	}
-	lists, single := divide(m.view, seen, wanted, kindOf, kindIn)
+	lists, single := SplitBatches(m.view, seen, wanted, KindOf, KindInNamespace)
 	for _, l := range lists {
 		rest, err := m.list(ctx, l)
 		if err != nil {
@@ -45,15 +45,15 @@ func (c *Cluster) Manifests(ctx context.Context, seen *snapshot.Snapshot, wanted
 		}
 		single = append(single, rest...)
 	}
-	return m.failed, m.single(ctx, single)
+	return m.failed, m.readByName(ctx, single)
 }
 
-// manifests is one reading under way.
-type manifests struct {
-	*Cluster
-	look   *scan
+// manifestReader is one reading under way.
+type manifestReader struct {
+	client *Client
+	look   *scanner
 	view   *snapshot.View
-	pass   func(object.Object, json.RawMessage) error
+	each   func(object.Object, json.RawMessage) error
 	wanted map[types.UID]object.Identity // what was not passed on yet
 	failed map[types.UID]error
 }

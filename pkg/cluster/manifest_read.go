@@ -18,65 +18,65 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-const acceptWhole = "application/json"
+const AcceptWhole = "application/json"
 
-// mostExpired is how often a list is gone on with that the server has forgotten (410).
-const mostExpired = 10
+// maxExpired is how often a list is gone on with that the server has forgotten (410).
+const maxExpired = 10
 
 // list passes on what is wanted of a list, page by page, and asks for the next page
 // meanwhile. It returns what the list did not hold, or what was not read of it because
 // an answer was not what was asked for: a list that lacks an object does not prove that
 // it is gone, so each of these is still to be asked for by its name.
-func (m *manifests) list(ctx context.Context, l share) (rest []object.Identity, err error) {
+func (m *manifestReader) list(ctx context.Context, l Batch) (rest []object.Identity, err error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var at pages
+	var at Pages
 	expired := 0
-	coming := m.request(reading, l.job, at.at)
+	coming := m.startPage(reading, l.query, at.Continue)
 	for {
 		got := <-coming
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if apierrors.IsResourceExpired(got.err) && at.at != "" {
-			next := continueOf(got.err)
-			if expired++; next == "" || next == at.at || expired > mostExpired {
-				return m.missing(l.wanted), nil
+		if apierrors.IsResourceExpired(got.err) && at.Continue != "" {
+			next := nextToken(got.err)
+			if expired++; next == "" || next == at.Continue || expired > maxExpired {
+				return m.undelivered(l.Wanted), nil
 			}
-			at = pages{at: next, read: at.read, empty: at.empty} // of a newer state
-			coming = m.request(reading, l.job, at.at)
+			at = Pages{Continue: next, read: at.read, empty: at.empty} // of a newer state
+			coming = m.startPage(reading, l.query, at.Continue)
 			continue
 		}
 		more, err := false, got.err
 		if err == nil {
-			more, err = at.next(got.meta, got.first, len(got.items))
+			more, err = at.Next(got.meta, got.first, len(got.items))
 		}
 		if more {
-			coming = m.request(reading, l.job, at.at)
+			coming = m.startPage(reading, l.query, at.Continue)
 		}
 		for _, item := range got.items {
 			if err == nil {
-				err = m.take(l.job, item)
+				err = m.deliver(l.query, item)
 			}
 		}
-		m.memory.giveBytes(got.held)
-		var stop *stopped
+		m.client.Memory.Release(got.held)
+		var stop *callbackError
 		switch {
 		case errors.As(err, &stop):
 			return nil, stop.error
-		case err != nil && !isAnswer(err):
-			for _, o := range m.missing(l.wanted) {
-				m.failed[o.UID] = &WriteError{"read", o, refused(err), err}
+		case err != nil && !isAnswerError(err):
+			for _, o := range m.undelivered(l.Wanted) {
+				m.failed[o.UID] = &RequestError{"read", o, ClassifyRequest(err), err}
 			}
 			return nil, nil
 		case err != nil, !more:
-			return m.missing(l.wanted), nil
+			return m.undelivered(l.Wanted), nil
 		}
 	}
 }
 
-// continueOf is the token that a server offers to go on with a list which it forgot.
-func continueOf(err error) string {
+// nextToken is the token that a server offers to go on with a list which it forgot.
+func nextToken(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return ""
@@ -84,14 +84,14 @@ func continueOf(err error) string {
 	return status.Status().Continue
 }
 
-// isAnswer reports whether a request failed because of what its answer holds, so that
+// isAnswerError reports whether a request failed because of what its answer holds, so that
 // another request may do better.
-func isAnswer(err error) bool {
-	return errors.As(err, new(*AnswerError)) || errors.As(err, new(*tooLongError)) || errors.Is(err, errContradicted)
+func isAnswerError(err error) bool {
+	return errors.As(err, new(*AnswerError)) || errors.As(err, new(*TooLongError)) || errors.Is(err, ErrContradictoryPages)
 }
 
-// wholePage is one page of whole objects, or why there is none.
-type wholePage struct {
+// manifestPage is one page of whole objects, or why there is none.
+type manifestPage struct {
 	items []json.RawMessage
 	meta  metav1.ListMeta
 	first string // namespace and name of the first object
@@ -99,33 +99,33 @@ type wholePage struct {
 	err   error
 }
 
-// request has a page come while its reader does something else.
-func (m *manifests) request(ctx context.Context, j job, at string) <-chan wholePage {
-	coming := make(chan wholePage, 1) // whoever does not want it any more need not take it
-	limit := int64(manifestPage)
+// startPage has a page come while its reader does something else.
+func (m *manifestReader) startPage(ctx context.Context, j Query, at string) <-chan manifestPage {
+	coming := make(chan manifestPage, 1) // whoever does not want it any more need not take it
+	limit := int64(manifestPageSize)
 	if at == "" {
-		limit = firstPage
+		limit = firstManifestPageSize
 	}
-	go func() { coming <- m.wholePage(ctx, j, metav1.ListOptions{Limit: limit, Continue: at}) }()
+	go func() { coming <- m.readPage(ctx, j, metav1.ListOptions{Limit: limit, Continue: at}) }()
 	return coming
 }
 
-func (m *manifests) wholePage(ctx context.Context, j job, o metav1.ListOptions) (p wholePage) {
-	result, err := m.do(ctx, func() *rest.Request {
-		return m.get(j.of, j.namespace, "", acceptWhole).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+func (m *manifestReader) readPage(ctx context.Context, j Query, o metav1.ListOptions) (p manifestPage) {
+	result, err := m.client.Do(ctx, func() *rest.Request {
+		return m.client.Get(j.Type, j.Namespace, "", AcceptWhole).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 	})
 	if err != nil {
-		return wholePage{err: err}
+		return manifestPage{err: err}
 	}
 	raw, err := result.Raw()
 	if err != nil {
-		return wholePage{err: err}
+		return manifestPage{err: err}
 	}
-	p.held = int64(len(raw)) * jsonCost
-	if p.err = m.memory.takeBytes(p.held); p.err != nil {
+	p.held = int64(len(raw)) * JSONCost
+	if p.err = m.client.Memory.Take(p.held); p.err != nil {
 		return p
 	}
-	if p.items, p.meta, p.err = readPage(raw, j, false); p.err != nil || len(p.items) == 0 {
+	if p.items, p.meta, p.err = ReadPage(raw, j, false); p.err != nil || len(p.items) == 0 {
 		return p
 	}
 	var first struct {
@@ -136,17 +136,17 @@ func (m *manifests) wholePage(ctx context.Context, j job, o metav1.ListOptions) 
 	return p
 }
 
-// single asks for the objects one by one, some of them at a time.
-func (m *manifests) single(ctx context.Context, objects []object.Identity) error {
+// readByName asks for the objects one by one, some of them at a time.
+func (m *manifestReader) readByName(ctx context.Context, objects []object.Identity) error {
 	type answer struct {
 		raw json.RawMessage
-		err error
+		Err error
 	}
-	for batch := range slices.Chunk(objects, manifestBatch) {
-		answers, err := inParallel(ctx, m.options.Concurrency, batch, func(o object.Identity) answer {
-			raw, err := m.ask(ctx, o)
+	for batch := range slices.Chunk(objects, maxConcurrentManifests) {
+		answers, err := InParallel(ctx, m.client.Options.Concurrency, batch, func(o object.Identity) answer {
+			raw, err := m.get(ctx, o)
 			if err == nil {
-				err = m.memory.takeBytes(int64(len(raw)))
+				err = m.client.Memory.Take(int64(len(raw)))
 			}
 			return answer{raw, err}
 		})
@@ -155,65 +155,65 @@ func (m *manifests) single(ctx context.Context, objects []object.Identity) error
 		}
 		for i, a := range answers {
 			o := batch[i]
-			m.memory.giveBytes(int64(len(a.raw)))
-			if a.err == nil && a.raw != nil {
+			m.client.Memory.Release(int64(len(a.raw)))
+			if a.Err == nil && a.raw != nil {
 				mapping, _ := m.view.Map(o.APIVersion, o.Kind)
-				a.err = m.take(job{of: mapping.Type, namespace: o.Namespace, name: o.Name}, a.raw)
-				if _, waits := m.wanted[o.UID]; waits && a.err == nil {
-					a.err = m.replaced(ctx, o)
+				a.Err = m.deliver(Query{Type: mapping.Type, Namespace: o.Namespace, Name: o.Name}, a.raw)
+				if _, waits := m.wanted[o.UID]; waits && a.Err == nil {
+					a.Err = m.verifyReplaced(ctx, o)
 				}
 			}
-			var stop *stopped
-			var failed *WriteError
+			var stop *callbackError
+			var failed *RequestError
 			switch {
-			case a.err == nil:
-			case errors.As(a.err, &stop):
+			case a.Err == nil:
+			case errors.As(a.Err, &stop):
 				return stop.error
-			case errors.As(a.err, &failed):
+			case errors.As(a.Err, &failed):
 				m.failed[o.UID] = failed
 			default:
-				m.failed[o.UID] = &WriteError{"read", o, refused(a.err), a.err}
+				m.failed[o.UID] = &RequestError{"read", o, ClassifyRequest(a.Err), a.Err}
 			}
 		}
 	}
 	return nil
 }
 
-// replaced returns nil if it is proven that another object has the place of o by now.
-func (m *manifests) replaced(ctx context.Context, o object.Identity) error {
+// verifyReplaced returns nil if it is proven that another object has the place of o by now.
+func (m *manifestReader) verifyReplaced(ctx context.Context, o object.Identity) error {
 	now, err := m.look.read(ctx, m.view, o)
 	if err == nil && now != nil {
-		err = notAsked("it is of another object of that name, which is still there")
+		err = NewAnswerError("it is of another object of that name, which is still there")
 	}
 	return err
 }
 
-// ask reads one whole object, nil where it is proven to be gone.
-func (m *manifests) ask(ctx context.Context, o object.Identity) (json.RawMessage, error) {
+// get reads one whole object, nil where it is proven to be gone.
+func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMessage, error) {
 	mapping, ok := m.view.Map(o.APIVersion, o.Kind)
 	if !ok || !mapping.Served || !mapping.Type.Can("get") || !snapshot.ValidName(o.Name) {
-		return nil, &WriteError{"read", o, snapshot.Unverified, errNowhere}
+		return nil, &RequestError{"read", o, snapshot.Unverified, ErrNotServed}
 	}
-	result, err := m.do(ctx, func() *rest.Request { return m.get(mapping.Type, o.Namespace, o.Name, acceptWhole) })
+	result, err := m.client.Do(ctx, func() *rest.Request { return m.client.Get(mapping.Type, o.Namespace, o.Name, AcceptWhole) })
 	if err == nil {
 		raw, err := result.Raw()
 		return bytes.TrimSpace(raw), err
 	}
-	if namesObject(err, mapping.Type.GroupResource(), o.Name) &&
-		m.look.absent(ctx, m.view, mapping.Type, snapshot.Lookup{Coordinates: coordinatesOf(o)}).Outcome == snapshot.Absent {
+	if IsNotFound(err, mapping.Type.GroupResource(), o.Name) &&
+		m.look.absent(ctx, m.view, mapping.Type, snapshot.Lookup{Coordinates: CoordinatesOf(o)}).Outcome == snapshot.Absent {
 		return nil, nil
 	}
 	return nil, err
 }
 
-// stopped is an error of the receiver.
-type stopped struct{ error }
+// callbackError is an error of the receiver.
+type callbackError struct{ error }
 
-// take passes on an object that j asks for, once, if it is wanted. What a decoder would
+// deliver passes on an object that j asks for, once, if it is wanted. What a decoder would
 // take for text, and put U+FFFD into, was broken on its way: no server sends that.
-func (m *manifests) take(j job, raw json.RawMessage) error {
+func (m *manifestReader) deliver(j Query, raw json.RawMessage) error {
 	if !utf8.Valid(raw) {
-		return errBroken
+		return ErrNotText
 	}
 	var read struct {
 		metav1.TypeMeta
@@ -223,15 +223,15 @@ func (m *manifests) take(j job, raw json.RawMessage) error {
 		} `json:"metadata"`
 	}
 	if err := strict.Unmarshal(raw, &read); err != nil {
-		return fmt.Errorf("decode an object of %s: %w", j.of, err)
+		return fmt.Errorf("decode an object of %s: %w", j.Type, err)
 	}
-	if read.Kind != "" || read.APIVersion != "" || j.name != "" {
-		if err := verifyKind(envelope{read.APIVersion, read.Kind}, j.of, "", false); err != nil {
+	if read.Kind != "" || read.APIVersion != "" || j.Name != "" {
+		if err := VerifyKind(Envelope{read.APIVersion, read.Kind}, j.Type, "", false); err != nil {
 			return err
 		}
 	}
 	found := metav1.PartialObjectMetadata{TypeMeta: read.TypeMeta, ObjectMeta: read.Metadata.ObjectMeta}
-	if err := verifyObject(j, found.Namespace, found.Name, string(found.UID), found.ResourceVersion); err != nil {
+	if err := VerifyObject(j, found.Namespace, found.Name, string(found.UID), found.ResourceVersion); err != nil {
 		return err
 	}
 	o, ok := m.wanted[found.UID]
@@ -239,25 +239,25 @@ func (m *manifests) take(j job, raw json.RawMessage) error {
 	case !ok:
 		return nil
 	case o.Namespace != found.Namespace || o.Name != found.Name:
-		return notAsked("%q has the UID of %s", found.Name, o)
+		return NewAnswerError("%q has the UID of %s", found.Name, o)
 	}
 	delete(m.wanted, found.UID)
-	if err := m.pass(object.FromMeta(o.APIVersion, o.Kind, &found, false), typed(raw, found.TypeMeta, j.of)); err != nil {
-		return &stopped{err}
+	if err := m.each(object.FromMeta(o.APIVersion, o.Kind, &found, false), withType(raw, found.TypeMeta, j.Type)); err != nil {
+		return &callbackError{err}
 	}
 	return nil
 }
 
-// missing are those that were not passed on yet.
-func (m *manifests) missing(of []object.Identity) []object.Identity {
+// undelivered are those that were not passed on yet.
+func (m *manifestReader) undelivered(of []object.Identity) []object.Identity {
 	return slices.DeleteFunc(slices.Clone(of), func(o object.Identity) bool {
 		_, waits := m.wanted[o.UID]
 		return !waits
 	})
 }
 
-// typed puts apiVersion and kind into an object that lacks them.
-func typed(raw json.RawMessage, has metav1.TypeMeta, t snapshot.Type) json.RawMessage {
+// withType puts apiVersion and kind into an object that lacks them.
+func withType(raw json.RawMessage, has metav1.TypeMeta, t snapshot.Type) json.RawMessage {
 	var fields []byte
 	add := func(name, value string) {
 		quoted, _ := json.Marshal(value) // a string can always be encoded

@@ -14,32 +14,32 @@ import (
 const DefaultMaxMemory = 2 << 30
 
 // MemoryError reports that a server sent more than a scan or a backup may hold.
-type MemoryError struct{ Most int64 } // bytes
+type MemoryError struct{ Limit int64 } // bytes
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the server sends more than the %d MiB of memory that may be used for its answers", e.Most>>20)
+	return fmt.Sprintf("the server sends more than the %d MiB of memory that may be used for its answers", e.Limit>>20)
 }
 
-// memory bounds what is held at a time of a server's answers, in bytes. It is safe for
+// Memory bounds what is held at a time of a server's answers, in bytes. It is safe for
 // concurrent use.
-type memory struct {
-	most int64
-	held atomic.Int64
+type Memory struct {
+	limit int64
+	held  atomic.Int64
 }
 
-func (m *memory) takeBytes(n int64) error {
-	if m.held.Add(n) > m.most {
-		return &MemoryError{m.most}
+func (m *Memory) Take(n int64) error {
+	if m.held.Add(n) > m.limit {
+		return &MemoryError{m.limit}
 	}
 	return nil
 }
 
-func (m *memory) giveBytes(n int64) { m.held.Add(-n) }
+func (m *Memory) Release(n int64) { m.held.Add(-n) }
 
-// give returns what objects took.
-func (m *memory) give(objects []*object.Object) {
+// releaseObjects returns what objects took.
+func (m *Memory) releaseObjects(objects []*object.Object) {
 	for _, o := range objects {
-		m.giveBytes(sizeOf(o))
+		m.Release(sizeOf(o))
 	}
 }
 
@@ -60,20 +60,20 @@ func sizeOf(o *object.Object) int64 {
 	return int64(n)
 }
 
-// jsonCost is how many times its length an answer in JSON takes while it is decoded: as
+// JSONCost is how many times its length an answer in JSON takes while it is decoded: as
 // it came, cut into items, and in part as decoded.
-const jsonCost = 3
+const JSONCost = 3
 
 // readAll reads an answer to its end. The caller gives back what it held, also where
 // there is an error.
-func (m *memory) readAll(in io.Reader) (raw []byte, held int64, err error) {
+func (m *Memory) readAll(in io.Reader) (raw []byte, held int64, err error) {
 	chunk := make([]byte, 64<<10)
 	for {
 		n, err := in.Read(chunk)
 		raw = append(raw, chunk[:n]...)
-		cost := int64(n) * jsonCost
+		cost := int64(n) * JSONCost
 		held += cost
-		if full := m.takeBytes(cost); full != nil {
+		if full := m.Take(cost); full != nil {
 			return nil, held, full
 		}
 		switch {

@@ -13,10 +13,10 @@ const namesLimit = 500
 
 // Names returns the names on the first page of a list: of a type's objects in a namespace or,
 // where that is empty, in all of them.
-func (c *Cluster) Names(ctx context.Context, t snapshot.Type, namespace string) ([]string, error) {
-	list := c.paging(job{of: t, namespace: namespace}, false, nil)
+func Names(ctx context.Context, c *Client, t snapshot.Type, namespace string) ([]string, error) {
+	list := c.newPager(Query{Type: t, Namespace: namespace}, false, nil)
 	defer list.close()
-	objects, _, err := list.page(ctx, metav1.ListOptions{Limit: namesLimit}, nil, mostObjects)
+	objects, _, err := list.page(ctx, metav1.ListOptions{Limit: namesLimit}, nil, maxObjects)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func TestNamesAreThoseOfOnePage(t *testing.T) {
 		page["metadata"] = fields{"resourceVersion": "10", "continue": "more"}
 		answers(200, page)(w, r)
 	})
-	got, err := c.Names(t.Context(), pods, "ns")
+	got, err := Names(t.Context(), c, pods, "ns")
 	if err != nil || requests != 1 || len(got) != namesLimit || got[0] != "pod-000" {
 		t.Errorf("%d names after %d requests: %.5q, %v", len(got), requests, got, err)
 	}
@@ -38,7 +38,7 @@ func TestThereAreNoNamesWhereThereIsAnError(t *testing.T) {
 		"objects in another namespace": answers(200, list(item("a"))),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := answering(t, answer).Names(t.Context(), pods, "other")
+			got, err := Names(t.Context(), answering(t, answer), pods, "other")
 			if diff := cmp.Diff([]string(nil), got); err == nil || diff != "" {
 				t.Errorf("names %q and error %v", got, err)
 			}

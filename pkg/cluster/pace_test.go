@@ -20,14 +20,14 @@ func TestPagesGrowWhileTheyAreQuick(t *testing.T) {
 		want int64
 	}{
 		"at once":                         {100, 0, 400},
-		"in a tenth of the time":          {100, enoughTime / 10, 400},
-		"in half of it":                   {100, enoughTime / 2, 200},
-		"in all of it":                    {100, enoughTime, 100},
-		"in twice as much":                {100, 2 * enoughTime, 50},
+		"in a tenth of the time":          {100, pageTime / 10, 400},
+		"in half of it":                   {100, pageTime / 2, 200},
+		"in all of it":                    {100, pageTime, 100},
+		"in twice as much":                {100, 2 * pageTime, 50},
 		"never to more than the largest":  {800, 0, 1000},
 		"and never to none, however slow": {1, time.Hour, 1},
 	} {
-		if got := larger(test.size, 1000, test.took); got != test.want {
+		if got := nextPageSize(test.size, 1000, test.took); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}
@@ -61,9 +61,9 @@ func asked(t *testing.T, n int, o Options) []int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
-	list := c.list(t.Context(), job{of: pods}, false)
-	objects, err := list.objects, list.err
+	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
+	list := c.List(t.Context(), Query{Type: pods}, false)
+	objects, err := list.Objects, list.Err
 	if err != nil || len(objects) != n {
 		t.Fatalf("%d objects of %d, %v", len(objects), n, err)
 	}

@@ -47,7 +47,7 @@ func pageOf(t *testing.T, next string, names ...string) []byte {
 
 // sends starts a server that answers every request with the next of those answers,
 // and the last of them for ever.
-func sends(t *testing.T, asked *atomic.Int32, answers ...func(http.ResponseWriter)) *Cluster {
+func sends(t *testing.T, asked *atomic.Int32, answers ...func(http.ResponseWriter)) *Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		n := int(asked.Add(1))
@@ -59,7 +59,7 @@ func sends(t *testing.T, asked *atomic.Int32, answers ...func(http.ResponseWrite
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
+	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
 	return c
 }
 
@@ -96,7 +96,7 @@ func TestAPageInProtobuf(t *testing.T) {
 		},
 		"a page that keeps breaking off is a gap, behind what was read before": {
 			answers: []func(http.ResponseWriter){all(first), half(second)},
-			want:    []string{"a", "b"}, reason: snapshot.Unavailable, asked: 1 + again.Steps,
+			want:    []string{"a", "b"}, reason: snapshot.Unavailable, asked: 1 + retryBackoff.Steps,
 		},
 		"a page that is malformed is a gap": {
 			answers: []func(http.ResponseWriter){all(first), all(broken)},
@@ -113,8 +113,8 @@ func TestAPageInProtobuf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
-			list := sends(t, &asked, test.answers...).list(context.Background(), job{of: pods}, false)
-			objects, err := list.objects, list.err
+			list := sends(t, &asked, test.answers...).List(context.Background(), Query{Type: pods}, false)
+			objects, err := list.Objects, list.Err
 			var got []string
 			for _, o := range objects {
 				got = append(got, o.Name)
@@ -124,7 +124,7 @@ func TestAPageInProtobuf(t *testing.T) {
 			}
 			var reason snapshot.ErrorClass
 			if err != nil {
-				reason, _ = classify(err)
+				reason, _ = Classify(err)
 			}
 			if reason != test.reason {
 				t.Errorf("got %v (%s), want %q", err, reason, test.reason)
@@ -147,7 +147,7 @@ func TestAFailureInProtobufIsThatFailureIfItHasItsCode(t *testing.T) {
 			w.WriteHeader(code)
 			_, _ = w.Write(proto(t, &gone))
 		})
-		err := c.list(context.Background(), job{of: pods}, false).err
+		err := c.List(context.Background(), Query{Type: pods}, false).Err
 		is := apierrors.IsForbidden(err) && err.Error() == gone.Message
 		if code == http.StatusOK { // no server says so, and what is in between must prove nothing
 			is = errors.As(err, new(*AnswerError))

@@ -34,16 +34,16 @@ var (
 // aggregated API may have none just now (kube-aggregator, pkg/controllers/autoregister).
 const automanaged = "kube-aggregator.kubernetes.io/automanaged"
 
-// announced are the lists of what announces types.
-type announced struct{ services, definitions answer }
+// announcements are the lists of what announces types.
+type announcements struct{ services, definitions ListResult }
 
-// of is the list that a job asks for, if it was among these and succeeded, else nil.
-func (a *announced) of(j job) *answer {
-	if j.namespace != "" || j.fields != "" {
+// listFor is the list that a job asks for, if it was among these and succeeded, else nil.
+func (a *announcements) listFor(j Query) *ListResult {
+	if j.Namespace != "" || j.FieldSelector != "" {
 		return nil
 	}
-	for of, list := range map[string]*answer{apiServices.Resource: &a.services, definitions.Resource: &a.definitions} {
-		if j.of.Resource == of && j.of.Version == "v1" && (j.of.Group == apiServices.Group || j.of.Group == definitions.Group) && list.err == nil {
+	for of, list := range map[string]*ListResult{apiServices.Resource: &a.services, definitions.Resource: &a.definitions} {
+		if j.Type.Resource == of && j.Type.Version == "v1" && (j.Type.Group == apiServices.Group || j.Type.Group == definitions.Group) && list.Err == nil {
 			return list
 		}
 	}
@@ -55,12 +55,12 @@ func (a *announced) of(j job) *answer {
 // or deleted.
 var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond}
 
-// prove adds the gaps of what is announced and not named.
-func (c *Cluster) prove(ctx context.Context, w *Discovery) error {
-	for of, list := range map[*snapshot.Type]*answer{&apiServices: &w.announced.services, &definitions: &w.announced.definitions} {
-		if list.err != nil && !w.excuses(of, list.err) {
+// addUnannouncedGaps adds the gaps of what is announced and not named.
+func addUnannouncedGaps(ctx context.Context, c *Client, w *Result) error {
+	for of, list := range map[*snapshot.Type]*ListResult{&apiServices: &w.announced.services, &definitions: &w.announced.definitions} {
+		if list.Err != nil && !w.needsNoGap(of, list.Err) {
 			gap := snapshot.Gap{Group: of.Group, Resource: of.Resource}
-			gap.Reason, gap.Message = classify(list.err)
+			gap.Reason, gap.Message = Classify(list.Err)
 			w.Gaps = append(w.Gaps, gap)
 		}
 	}
@@ -68,14 +68,14 @@ func (c *Cluster) prove(ctx context.Context, w *Discovery) error {
 	for _, t := range w.Types {
 		typed[schema.GroupVersion{Group: t.Group, Version: t.Version}] = true
 	}
-	for _, o := range w.announced.services.objects {
+	for _, o := range w.announced.services.Objects {
 		version, group, ok := strings.Cut(o.Name, ".")
 		gv := schema.GroupVersion{Group: group, Version: version}
-		known := w.named[gv]
+		known := w.versions[gv]
 		if o.Labels[automanaged] != "" {
 			known = typed[gv]
 		}
-		if ok && !known && !w.lacksGroup(group) {
+		if ok && !known && !w.hasGroupGap(group) {
 			w.Gaps = append(w.Gaps, snapshot.Gap{
 				Group: group, Resource: snapshot.All, Reason: snapshot.Undiscovered,
 				Message: fmt.Sprintf("discovery does not name %s, which APIService %s announces", gv, o.Name),
@@ -83,12 +83,12 @@ func (c *Cluster) prove(ctx context.Context, w *Discovery) error {
 		}
 	}
 	var missing []*object.Object
-	for _, o := range w.announced.definitions.objects {
-		if of, ok := definedBy(o); ok && !w.serves(of) && !w.lacksGroup(of.Group) {
+	for _, o := range w.announced.definitions.Objects {
+		if of, ok := definedBy(o); ok && !w.serves(of) && !w.hasGroupGap(of.Group) {
 			missing = append(missing, o)
 		}
 	}
-	gaps, err := inParallel(ctx, c.options.Small, missing, func(o *object.Object) *snapshot.Gap { return c.unserved(ctx, o) })
+	gaps, err := InParallel(ctx, c.Options.Small, missing, func(o *object.Object) *snapshot.Gap { return unservedGap(ctx, c, o) })
 	for _, gap := range gaps {
 		if gap != nil {
 			w.Gaps = append(w.Gaps, *gap)
@@ -97,12 +97,12 @@ func (c *Cluster) prove(ctx context.Context, w *Discovery) error {
 	return err
 }
 
-// excuses reports whether nothing can be, or has to be, proven by a list that failed. A
+// needsNoGap reports whether nothing can be, or has to be, proven by a list that failed. A
 // server may lack the type. To a user who may not list it, a scan of the whole cluster
 // has that as a gap, and one of a namespace cannot do better.
-func (w *Discovery) excuses(of *snapshot.Type, err error) bool {
+func (w *Result) needsNoGap(of *snapshot.Type, err error) bool {
 	named := w.serves(of.GroupResource())
-	switch refused(err) {
+	switch ClassifyRequest(err) {
 	case snapshot.Forbidden:
 		return named
 	case snapshot.Unverified: // 404
@@ -118,10 +118,10 @@ func definedBy(o *object.Object) (schema.GroupResource, bool) {
 	return schema.GroupResource{Group: group, Resource: resource}, ok
 }
 
-func (w *Discovery) serves(of schema.GroupResource) bool { return w.served[of] }
+func (w *Result) serves(of schema.GroupResource) bool { return w.served[of] }
 
-// lacksGroup reports whether a group is a gap already.
-func (w *Discovery) lacksGroup(group string) bool {
+// hasGroupGap reports whether a group is a gap already.
+func (w *Result) hasGroupGap(group string) bool {
 	for _, g := range w.Gaps {
 		if g.Resource == snapshot.All && (g.Group == group || g.Group == snapshot.All) {
 			return true
@@ -130,15 +130,15 @@ func (w *Discovery) lacksGroup(group string) bool {
 	return false
 }
 
-// unserved is the gap that a definition leaves whose type discovery lacks; nil where the
+// unservedGap is the gap that a definition leaves whose type discovery lacks; nil where the
 // definition itself says that its type is not served.
-func (c *Cluster) unserved(ctx context.Context, o *object.Object) *snapshot.Gap {
+func unservedGap(ctx context.Context, c *Client, o *object.Object) *snapshot.Gap {
 	of, _ := definedBy(o)
 	gap := &snapshot.Gap{
 		Group: of.Group, Resource: of.Resource, Reason: snapshot.Undiscovered,
 		Message: fmt.Sprintf("discovery does not name the type that CustomResourceDefinition %s announces", o.Name),
 	}
-	result, err := c.do(ctx, func() *rest.Request { return c.get(definitions, "", o.Name, acceptWhole) })
+	result, err := c.Do(ctx, func() *rest.Request { return c.Get(definitions, "", o.Name, AcceptWhole) })
 	if err != nil {
 		return gap
 	}
@@ -146,7 +146,7 @@ func (c *Cluster) unserved(ctx context.Context, o *object.Object) *snapshot.Gap 
 	if err != nil {
 		return gap
 	}
-	found, err := readItem(raw, job{of: definitions, name: o.Name}, false)
+	found, err := ReadItem(raw, Query{Type: definitions, Name: o.Name}, false)
 	var definition struct {
 		Spec   struct{ Versions []struct{ Served *bool } }
 		Status struct {
@@ -171,9 +171,9 @@ func (c *Cluster) unserved(ctx context.Context, o *object.Object) *snapshot.Gap 
 
 // catchUp returns when discovery names all that is announced, or when it does not after
 // some time.
-func (c *Cluster) catchUp(ctx context.Context, w *Discovery) (*Discovery, error) {
+func catchUp(ctx context.Context, c *Client, w *Result) (*Result, error) {
 	for _, pause := range catchUpPauses {
-		if !w.lags() {
+		if !w.isStale() {
 			break
 		}
 		select {
@@ -181,7 +181,7 @@ func (c *Cluster) catchUp(ctx context.Context, w *Discovery) (*Discovery, error)
 			return nil, ctx.Err()
 		case <-time.After(pause):
 		}
-		now, err := c.discovery(ctx, true)
+		now, err := discover(ctx, c, true)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (c *Cluster) catchUp(ctx context.Context, w *Discovery) (*Discovery, error)
 	return w, nil
 }
 
-func (w *Discovery) lags() bool {
+func (w *Result) isStale() bool {
 	for _, g := range w.Gaps {
 		if g.Reason == snapshot.Undiscovered {
 			return true
@@ -199,38 +199,38 @@ func (w *Discovery) lags() bool {
 	return false
 }
 
-// discovered knows the types that a server named at any time, and those of them that
+// TypeHistory knows the types that a server named at any time, and those of them that
 // a definition defined. It is safe for concurrent use.
-type discovered struct {
-	mu      sync.Mutex
-	types   map[schema.GroupResource]bool
-	defined map[schema.GroupResource]bool
+type TypeHistory struct {
+	mu     sync.Mutex
+	types  map[schema.GroupResource]bool
+	custom map[schema.GroupResource]bool
 }
 
 // vanished notes what a world names, and returns gaps for the types that were named before
 // and are not now, unless it is proven that they were taken away: a custom type whose
 // definition is gone, or one of a group that no APIService announces.
-func (d *discovered) vanished(w *Discovery) []snapshot.Gap {
+func (d *TypeHistory) vanished(w *Result) []snapshot.Gap {
 	announcing, defines := map[string]bool{}, map[schema.GroupResource]bool{}
-	for _, o := range w.announced.services.objects {
+	for _, o := range w.announced.services.Objects {
 		_, group, _ := strings.Cut(o.Name, ".")
 		announcing[group] = true
 	}
-	for _, o := range w.announced.definitions.objects {
+	for _, o := range w.announced.definitions.Objects {
 		of, _ := definedBy(o)
 		defines[of] = true
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.types == nil {
-		d.types, d.defined = map[schema.GroupResource]bool{}, map[schema.GroupResource]bool{}
+		d.types, d.custom = map[schema.GroupResource]bool{}, map[schema.GroupResource]bool{}
 	}
 	var out []snapshot.Gap
 	for of := range d.types {
 		switch {
-		case w.serves(of), w.lacksGroup(of.Group):
-		case w.announced.definitions.err == nil && d.defined[of] && !defines[of],
-			w.announced.services.err == nil && !announcing[of.Group]:
+		case w.serves(of), w.hasGroupGap(of.Group):
+		case w.announced.definitions.Err == nil && d.custom[of] && !defines[of],
+			w.announced.services.Err == nil && !announcing[of.Group]:
 			delete(d.types, of)
 		default:
 			out = append(out, snapshot.Gap{
@@ -243,6 +243,6 @@ func (d *discovered) vanished(w *Discovery) []snapshot.Gap {
 			d.types[t.GroupResource()] = true
 		}
 	}
-	maps.Copy(d.defined, defines)
+	maps.Copy(d.custom, defines)
 	return out
 }

@@ -118,7 +118,7 @@ func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
 				answers["/apis/example.com/v2"] = say(fields{"kind": "APIResourceList", "groupVersion": "example.com/v2", "resources": []fields{}})
 			}
 			c, _ := serve(t, answers)
-			w, err := c.Discover(t.Context())
+			w, err := Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func TestDiscoveryThatLagsBehindIsAskedForAgain(t *testing.T) {
 			return fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 		},
 	})
-	w, err := c.Discover(t.Context())
+	w, err := Discover(t.Context(), c)
 	if err != nil || len(w.Gaps) > 0 || !w.serves(snapshot.Type{Group: "old.example.com", Resource: "widgets"}.GroupResource()) {
 		t.Errorf("got %+v, %v", w, err)
 	}
@@ -199,7 +199,7 @@ func TestATypeThatVanishesBeforeTheRelistIsAGap(t *testing.T) {
 			})
 			first := take(t, c)
 			later = true
-			s, err := c.Writer(first, false).Relist(t.Context())
+			s, err := NewWriter(c, first, false).Relist(t.Context())
 			if err != nil || len(s.Gaps) != test.want {
 				t.Errorf("gaps %v, %v", s.Gaps, err)
 			}

@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	acceptObject = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	AcceptObject = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 	acceptList   = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-	acceptTable  = "application/json;as=Table;g=meta.k8s.io;v=v1"
+	AcceptTable  = "application/json;as=Table;g=meta.k8s.io;v=v1"
 )
 
-// retryAfter bounds how often client-go itself honours a Retry-After.
-const retryAfter = 2
+// MaxRetryAfter bounds how often client-go itself honours a Retry-After.
+const MaxRetryAfter = 2
 
-// again is how a transient failure is asked for again.
-var again = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Jitter: 0.2, Steps: 3}
+// retryBackoff is how a transient failure is asked for again.
+var retryBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Jitter: 0.2, Steps: 3}
 
-// get asks for a type, or for one object of it. The name must be valid as a
+// Get asks for a type, or for one object of it. The name must be valid as a
 // path segment.
-func (c *Cluster) get(t snapshot.Type, namespace, name, accept string) *rest.Request {
-	return on(c.rest.Get(), t, namespace, name).SetHeader("Accept", accept).MaxRetries(retryAfter)
+func (c *Client) Get(t snapshot.Type, namespace, name, accept string) *rest.Request {
+	return SetPath(c.REST.Get(), t, namespace, name).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
 }
 
-// on leads a request to a type, or to one object of it.
-func on(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request {
+// SetPath leads a request to a type, or to one object of it.
+func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request {
 	root := []string{"apis", t.Group, t.Version}
 	if t.Group == "" {
 		root = []string{"api", t.Version}
@@ -50,26 +50,26 @@ func on(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request 
 	return r
 }
 
-// do sends the request, again where that may help, within the time of one request.
-func (c *Cluster) do(ctx context.Context, request func() *rest.Request) (result rest.Result, err error) {
-	err = c.persist(ctx, func(ctx context.Context) error {
+// Do sends the request, again where that may help, within the time of one request.
+func (c *Client) Do(ctx context.Context, request func() *rest.Request) (result rest.Result, err error) {
+	err = c.retry(ctx, func(ctx context.Context) error {
 		result = request().Do(ctx)
 		return result.Error()
 	})
 	return result, err
 }
 
-// persist asks, again where that may help, within the time of one request.
-func (c *Cluster) persist(ctx context.Context, ask func(context.Context) error) error {
-	if c.options.Timeout > 0 {
+// retry asks, again where that may help, within the time of one request.
+func (c *Client) retry(ctx context.Context, ask func(context.Context) error) error {
+	if c.Options.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.options.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, c.Options.Timeout)
 		defer cancel()
 	}
 	var failed error
-	err := wait.ExponentialBackoffWithContext(ctx, again, func(ctx context.Context) (bool, error) {
+	err := wait.ExponentialBackoffWithContext(ctx, retryBackoff, func(ctx context.Context) (bool, error) {
 		failed = ask(ctx)
-		return failed == nil || !transient(failed), nil
+		return failed == nil || !isTransient(failed), nil
 	})
 	if failed == nil && wait.Interrupted(err) {
 		return ctx.Err()

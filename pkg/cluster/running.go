@@ -9,49 +9,49 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// runningPods selects the Pods that do not go at once when they are deleted
+// runningPodSelector selects the Pods that do not go at once when they are deleted
 // (docs/gc-semantics.md#graceful-pods).
-const runningPods = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+const runningPodSelector = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 
 // markRunning asks once, where Pods were listed, which of them a kubelet has to
 // stop. Metadata does not tell, so the server selects.
-func (l *scan) markRunning(ctx context.Context) error {
-	if !l.scope.Running || !slices.ContainsFunc(l.seen.Objects(), mayRun) {
+func (l *scanner) markRunning(ctx context.Context) error {
+	if !l.scope.Running || !slices.ContainsFunc(l.objects.Objects(), mayBeRunning) {
 		return nil
 	}
-	jobs := l.podLists()
-	answers, err := inParallel(ctx, l.options.Concurrency, jobs, func(j job) answer { return l.Cluster.list(ctx, j, false) })
+	jobs := l.runningPodQueries()
+	answers, err := InParallel(ctx, l.client.Options.Concurrency, jobs, func(j Query) ListResult { return l.client.List(ctx, j, false) })
 	if err != nil {
 		return err
 	}
 	running, told := map[types.UID]bool{}, map[string]bool{}
 	for i, a := range answers {
-		told[jobs[i].namespace] = a.err == nil
-		for _, o := range a.objects {
+		told[jobs[i].Namespace] = a.Err == nil
+		for _, o := range a.Objects {
 			running[o.UID] = true
 		}
 	}
-	for _, o := range l.seen.Objects() {
-		if mayRun(o) {
+	for _, o := range l.objects.Objects() {
+		if mayBeRunning(o) {
 			o.Running = running[o.UID] || !told[""] && !told[o.Namespace]
 		}
 	}
 	return nil
 }
 
-// podLists are the lists of Pods that succeeded, with the selection.
-func (l *scan) podLists() []job {
-	var jobs []job
-	for _, t := range l.world.Types {
+// runningPodQueries are the lists of Pods that succeeded, with the selection.
+func (l *scanner) runningPodQueries() []Query {
+	var jobs []Query
+	for _, t := range l.discovery.Types {
 		if t.Group != "" || t.Kind != "Pod" || !t.Monitored() {
 			continue
 		}
-		everywhere := job{of: t, fields: runningPods}
-		if slices.Contains(l.listed, everywhere.listing()) {
-			return []job{everywhere}
+		everywhere := Query{Type: t, FieldSelector: runningPodSelector}
+		if slices.Contains(l.listed, everywhere.Listing()) {
+			return []Query{everywhere}
 		}
 		for _, ns := range l.scope.Namespaces {
-			if j := (job{of: t, namespace: ns, fields: runningPods}); slices.Contains(l.listed, j.listing()) {
+			if j := (Query{Type: t, Namespace: ns, FieldSelector: runningPodSelector}); slices.Contains(l.listed, j.Listing()) {
 				jobs = append(jobs, j)
 			}
 		}
@@ -59,7 +59,7 @@ func (l *scan) podLists() []job {
 	return jobs
 }
 
-// mayRun says whether the object is a Pod that is not terminating yet.
-func mayRun(o *object.Object) bool {
+// mayBeRunning says whether the object is a Pod that is not terminating yet.
+func mayBeRunning(o *object.Object) bool {
 	return o.Kind == "Pod" && o.APIVersion == "v1" && !o.Terminating()
 }

@@ -16,55 +16,55 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// acceptServed asks for all groups with their types in one answer. A server before
+// acceptDiscovery asks for all groups with their types in one answer. A server before
 // 1.30 knows no such answer, and names the groups only.
-const acceptServed = "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+const acceptDiscovery = "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
-// served is what is known of the groups of one root: in each, the version that
+// groupList is what is known of the groups of one root: in each, the version that
 // the server prefers comes first.
-type served struct {
+type groupList struct {
 	groups []apidiscovery.APIGroupDiscovery
 	failed map[schema.GroupVersion]error // versions that it did not tell of, which are not in groups
 }
 
-// staleGroupError says that the server which aggregates did not hear of a group lately.
-type staleGroupError struct{ schema.GroupVersion }
+// StaleGroupError says that the server which aggregates did not hear of a group lately.
+type StaleGroupError struct{ schema.GroupVersion }
 
-func (e staleGroupError) Error() string { return "stale GroupVersion discovery: " + e.String() }
+func (e StaleGroupError) Error() string { return "stale GroupVersion discovery: " + e.String() }
 
 // The kinds of answers about a root, and about a version of a group.
 const (
-	kindServed    = "APIGroupDiscoveryList"
-	kindVersions  = "APIVersions"
-	kindGroups    = "APIGroupList"
-	kindResources = "APIResourceList"
+	kindGroupDiscovery = "APIGroupDiscoveryList"
+	kindVersions       = "APIVersions"
+	kindGroups         = "APIGroupList"
+	kindResources      = "APIResourceList"
 )
 
-// named is an answer of any server about a root; the field of its kind is set, the others
+// rootDocument is an answer of any server about a root; the field of its kind is set, the others
 // are nil.
-type named struct {
-	envelope
+type rootDocument struct {
+	Envelope
 	Items    []apidiscovery.APIGroupDiscovery `json:"items"`    // APIGroupDiscoveryList
 	Versions []string                         `json:"versions"` // APIVersions, of the group without a name
 	Groups   []metav1.APIGroup                `json:"groups"`   // APIGroupList
 }
 
-// root is where a server says what it serves: of the core group, or of all others.
-type root string
+// rootPath is where a server says what it serves: of the core group, or of all others.
+type rootPath string
 
 const (
-	coreRoot  root = "/api"
-	groupRoot root = "/apis"
+	coreRoot  rootPath = "/api"
+	groupRoot rootPath = "/apis"
 )
 
-// under asks for the groups of a root with their types.
-func (c *Cluster) under(ctx context.Context, at root) (*served, error) {
-	raw, err := c.raw(ctx, string(at), acceptServed)
+// readRoot asks for the groups of a root with their types.
+func readRoot(ctx context.Context, c *Client, at rootPath) (*groupList, error) {
+	raw, err := c.GetRaw(ctx, string(at), acceptDiscovery)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := readNamed(raw)
+	answer, err := decodeRoot(raw)
 	if err == nil {
 		err = verifyGroups(answer, at)
 	}
@@ -79,16 +79,16 @@ func (c *Cluster) under(ctx context.Context, at root) (*served, error) {
 		answer.Groups = append(answer.Groups, legacy)
 	}
 	if len(answer.Groups) > 0 {
-		return c.types(ctx, string(at), answer.Groups)
+		return readVersions(ctx, c, string(at), answer.Groups)
 	}
 	return withoutStale(answer.Items), nil
 }
 
-// raw asks for something that is no object.
-func (c *Cluster) raw(ctx context.Context, path, accept string) ([]byte, error) {
-	ctx = httptrace.WithClientTrace(ctx, c.link.timing())
-	result, err := c.do(ctx, func() *rest.Request {
-		return c.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(retryAfter)
+// GetRaw asks for something that is no object.
+func (c *Client) GetRaw(ctx context.Context, path, accept string) ([]byte, error) {
+	ctx = httptrace.WithClientTrace(ctx, c.compression.latencyTrace())
+	result, err := c.Do(ctx, func() *rest.Request {
+		return c.REST.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
 	})
 	if err != nil {
 		return nil, err
@@ -96,36 +96,36 @@ func (c *Cluster) raw(ctx context.Context, path, accept string) ([]byte, error) 
 	return result.Raw()
 }
 
-// readNamed refuses what is no such answer: a document of another kind would be taken
+// decodeRoot refuses what is no such answer: a document of another kind would be taken
 // for one that names nothing, and no type of it would be missed.
-func readNamed(raw []byte) (answer named, err error) {
-	if !bytes.HasPrefix(raw, []byte(protobuf)) {
+func decodeRoot(raw []byte) (answer rootDocument, err error) {
+	if !bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		if err := strict.Unmarshal(raw, &answer); err != nil {
 			return answer, err
 		}
-		return answer, verifyDiscovery(answer.envelope, kindServed, kindVersions, kindGroups)
+		return answer, verifyDiscovery(answer.Envelope, kindGroupDiscovery, kindVersions, kindGroups)
 	}
 	var unknown runtime.Unknown
-	if err := unknown.Unmarshal(raw[len(protobuf):]); err != nil {
+	if err := unknown.Unmarshal(raw[len(ProtobufPrefix):]); err != nil {
 		return answer, err
 	}
-	if err := verifyDiscovery(envelope{unknown.APIVersion, unknown.Kind}, kindServed); err != nil {
+	if err := verifyDiscovery(Envelope{unknown.APIVersion, unknown.Kind}, kindGroupDiscovery); err != nil {
 		return answer, err
 	}
 	var list apidiscovery.APIGroupDiscoveryList
 	err = list.Unmarshal(unknown.Raw)
-	return named{envelope: envelope{Kind: unknown.Kind}, Items: list.Items}, err
+	return rootDocument{Envelope: Envelope{Kind: unknown.Kind}, Items: list.Items}, err
 }
 
 // withoutStale takes out the versions that the server did not hear of lately.
-func withoutStale(groups []apidiscovery.APIGroupDiscovery) *served {
-	out := &served{groups: groups, failed: map[schema.GroupVersion]error{}}
+func withoutStale(groups []apidiscovery.APIGroupDiscovery) *groupList {
+	out := &groupList{groups: groups, failed: map[schema.GroupVersion]error{}}
 	for i, g := range groups {
 		groups[i].Versions = slices.DeleteFunc(g.Versions, func(v apidiscovery.APIVersionDiscovery) bool {
 			stale := v.Freshness == apidiscovery.DiscoveryFreshnessStale
 			if stale {
 				gv := schema.GroupVersion{Group: g.Name, Version: v.Version}
-				out.failed[gv] = staleGroupError{gv}
+				out.failed[gv] = StaleGroupError{gv}
 			}
 			return stale
 		})
@@ -133,8 +133,8 @@ func withoutStale(groups []apidiscovery.APIGroupDiscovery) *served {
 	return out
 }
 
-// types asks for the types of each version of the groups.
-func (c *Cluster) types(ctx context.Context, root string, groups []metav1.APIGroup) (*served, error) {
+// readVersions asks for the types of each version of the groups.
+func readVersions(ctx context.Context, c *Client, root string, groups []metav1.APIGroup) (*groupList, error) {
 	var versions []schema.GroupVersion
 	for _, g := range groups {
 		for _, v := range preferredFirst(g) {
@@ -143,19 +143,19 @@ func (c *Cluster) types(ctx context.Context, root string, groups []metav1.APIGro
 	}
 	type answer struct {
 		resources []apidiscovery.APIResourceDiscovery
-		err       error
+		Err       error
 	}
-	answers, err := inParallel(ctx, c.options.Small, versions, func(gv schema.GroupVersion) (a answer) {
-		a.resources, a.err = c.resources(ctx, root, gv.String())
+	answers, err := InParallel(ctx, c.Options.Small, versions, func(gv schema.GroupVersion) (a answer) {
+		a.resources, a.Err = readResources(ctx, c, root, gv.String())
 		return a
 	})
-	out := &served{failed: map[schema.GroupVersion]error{}}
+	out := &groupList{failed: map[schema.GroupVersion]error{}}
 	for i, gv := range versions {
 		if last := len(out.groups) - 1; last < 0 || out.groups[last].Name != gv.Group {
 			out.groups = append(out.groups, apidiscovery.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: gv.Group}})
 		}
-		if answers[i].err != nil {
-			out.failed[gv] = answers[i].err
+		if answers[i].Err != nil {
+			out.failed[gv] = answers[i].Err
 			continue
 		}
 		g := &out.groups[len(out.groups)-1]
@@ -164,25 +164,25 @@ func (c *Cluster) types(ctx context.Context, root string, groups []metav1.APIGro
 	return out, err
 }
 
-// resources asks for the types of one version of a group.
-func (c *Cluster) resources(ctx context.Context, root, version string) ([]apidiscovery.APIResourceDiscovery, error) {
-	raw, err := c.raw(ctx, root+"/"+version, runtime.ContentTypeJSON)
+// readResources asks for the types of one version of a group.
+func readResources(ctx context.Context, c *Client, root, version string) ([]apidiscovery.APIResourceDiscovery, error) {
+	raw, err := c.GetRaw(ctx, root+"/"+version, runtime.ContentTypeJSON)
 	if err != nil {
 		return nil, err
 	}
 	var list struct {
-		envelope
+		Envelope
 		GroupVersion string               `json:"groupVersion"`
 		Resources    []metav1.APIResource `json:"resources"`
 	}
 	if err := strict.Unmarshal(raw, &list); err != nil {
 		return nil, err
 	}
-	if err := verifyDiscovery(list.envelope, kindResources); err != nil {
+	if err := verifyDiscovery(list.Envelope, kindResources); err != nil {
 		return nil, err
 	}
 	if list.GroupVersion != version {
-		return nil, notAsked("it is of %q, not of %q", list.GroupVersion, version)
+		return nil, NewAnswerError("it is of %q, not of %q", list.GroupVersion, version)
 	}
 	var out []apidiscovery.APIResourceDiscovery
 	for _, r := range list.Resources {

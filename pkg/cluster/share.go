@@ -7,40 +7,40 @@ import (
 
 // Both bounds have to be passed for a list to be read instead of single objects.
 const (
-	single     = 8  // objects of one type and namespace that are asked for one by one
-	worthwhile = 10 // a list is read where one in so many of its objects is wanted
+	maxSingle    = 8  // objects of one type and namespace that are asked for one by one
+	minListShare = 10 // a list is read where one in so many of its objects is wanted
 )
 
-// share is a list, and the objects that are wanted of it.
-type share struct {
-	job
-	wanted []object.Identity
+// Batch is a list, and the objects that are wanted of it.
+type Batch struct {
+	query  Query
+	Wanted []object.Identity
 }
 
-// divide says which lists are worthwhile, and what is asked for one by one. With
+// SplitBatches says which lists are worthwhile, and what is asked for one by one. With
 // kindOf, that is a list of everything where much of a type is wanted; with kindIn,
 // the list of a namespace where much of that is. A list that the look did not make
 // is not made here either.
-func divide(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.Identity, by ...func(object.Identity) object.Identity) (lists []share, one []object.Identity) {
+func SplitBatches(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.Identity, by ...func(object.Identity) object.Identity) (lists []Batch, one []object.Identity) {
 	total := map[object.Identity]int{}
 	for _, object := range seen.Objects {
 		o := object.Identity
-		total[kindOf(o)]++
+		total[KindOf(o)]++
 		if o.Namespace != "" {
-			total[kindIn(o)]++
+			total[KindInNamespace(o)]++
 		}
 	}
 	left := wanted
 	for _, of := range by {
 		var next []object.Identity
-		for _, group := range grouped(left, of) {
+		for _, group := range GroupBy(left, of) {
 			at := of(group[0])
 			mapping, ok := view.Map(at.APIVersion, at.Kind)
 			t := mapping.Type
 			known := ok && mapping.Served && t.Can("list") && view.Listed(t.GroupResource(), at.Namespace)
-			much := len(group) > single && len(group)*worthwhile >= total[at]
+			much := len(group) > maxSingle && len(group)*minListShare >= total[at]
 			if known && (much || !t.Can("get")) {
-				lists = append(lists, share{job{of: t, namespace: at.Namespace}, group})
+				lists = append(lists, Batch{Query{Type: t, Namespace: at.Namespace}, group})
 			} else {
 				next = append(next, group...)
 			}
@@ -50,16 +50,16 @@ func divide(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.Identi
 	return lists, left
 }
 
-func kindOf(o object.Identity) object.Identity {
+func KindOf(o object.Identity) object.Identity {
 	return object.Identity{APIVersion: o.APIVersion, Kind: o.Kind}
 }
 
-func kindIn(o object.Identity) object.Identity {
+func KindInNamespace(o object.Identity) object.Identity {
 	return object.Identity{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace}
 }
 
-// grouped gathers what shares a key, in the order of the first of each.
-func grouped(objects []object.Identity, key func(object.Identity) object.Identity) [][]object.Identity {
+// GroupBy gathers what shares a key, in the order of the first of each.
+func GroupBy(objects []object.Identity, key func(object.Identity) object.Identity) [][]object.Identity {
 	var groups [][]object.Identity
 	at := map[object.Identity]int{}
 	for _, o := range objects {
@@ -74,9 +74,9 @@ func grouped(objects []object.Identity, key func(object.Identity) object.Identit
 	return groups
 }
 
-// Singly are those of the objects that Manifests asks for one by one, which takes the
+// ByName are those of the objects that Manifests asks for one by one, which takes the
 // right to get them.
-func Singly(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity {
-	_, one := divide(snapshot.NewView(seen), seen, wanted, kindOf, kindIn)
+func ByName(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity {
+	_, one := SplitBatches(snapshot.NewView(seen), seen, wanted, KindOf, KindInNamespace)
 	return one
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// states knows the newest resourceVersion that was seen of each type. Lists are asked
+// resourceVersions knows the newest resourceVersion that was seen of each type. Lists are asked
 // for without a resourceVersion, so that a server has to answer with its newest state
 // (Kubernetes API concepts, "the resourceVersion parameter"): one that is older than
 // what was seen before is the answer of a server which lags behind, or of a cache in
 // between. A version that is no number is not compared. It is safe for concurrent use.
-type states struct {
+type resourceVersions struct {
 	mu     sync.Mutex
 	newest map[schema.GroupResource]uint64
 }
 
 // newestOf returns the newest state that was seen of a type, or 0.
-func (s *states) newestOf(of schema.GroupResource) uint64 {
+func (s *resourceVersions) newestOf(of schema.GroupResource) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.newest[of]
 }
 
-// note notes that a state of a type was seen. It returns an error if that is older than
+// record notes that a state of a type was seen. It returns an error if that is older than
 // floor, which was the newest when the request was sent.
-func (s *states) note(of schema.GroupResource, floor uint64, resourceVersion string) error {
+func (s *resourceVersions) record(of schema.GroupResource, floor uint64, resourceVersion string) error {
 	version, err := strconv.ParseUint(resourceVersion, 10, 64)
 	if err != nil {
 		return nil
@@ -41,20 +41,20 @@ func (s *states) note(of schema.GroupResource, floor uint64, resourceVersion str
 	}
 	s.newest[of] = max(s.newest[of], version)
 	if version < floor {
-		return notAsked("the list is of resourceVersion %d, and %d was seen before", version, floor)
+		return NewAnswerError("the list is of resourceVersion %d, and %d was seen before", version, floor)
 	}
 	return nil
 }
 
-// notAfter reports whether an object of that resourceVersion was in that state when a list
+// NotAfter reports whether an object of that resourceVersion was in that state when a list
 // was made; false where that cannot be told.
-func notAfter(object, list string) bool {
+func NotAfter(object, list string) bool {
 	of, err := strconv.ParseUint(object, 10, 64)
 	made, none := strconv.ParseUint(list, 10, 64)
 	return err == nil && none == nil && of <= made
 }
 
-// noteState notes the state of an object that was read or written.
-func (c *Cluster) noteState(t snapshot.Type, m *metav1.PartialObjectMetadata) {
-	_ = c.states.note(t.GroupResource(), 0, m.ResourceVersion) // no state is older than none
+// NoteState notes the state of an object that was read or written.
+func (c *Client) NoteState(t snapshot.Type, m *metav1.PartialObjectMetadata) {
+	_ = c.resourceVersions.record(t.GroupResource(), 0, m.ResourceVersion) // no state is older than none
 }

@@ -20,20 +20,20 @@ import (
 // not every type has every column.
 type Cells struct{ Ready, Status, Age string }
 
-// rendering is one request for tables: a list, or one object where the job has a name.
-type rendering struct{ at job }
+// tableRequest is one request for tables: a list, or one object where the job has a name.
+type tableRequest struct{ at Query }
 
 // Tables asks the server to render objects of a look as kubectl get shows them,
 // and answers the cells by UID. Objects the server did not render are left out. The
 // error is the context's.
-func (c *Cluster) Tables(ctx context.Context, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
-	asked := renderings(seen, objects)
-	limit := c.options.Small
-	if slices.ContainsFunc(asked, func(r rendering) bool { return r.at.name == "" }) {
-		limit = c.options.Concurrency // a list of tables is large, and held as a whole
+func Tables(ctx context.Context, c *Client, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
+	asked := tableRequests(seen, objects)
+	limit := c.Options.Small
+	if slices.ContainsFunc(asked, func(r tableRequest) bool { return r.at.Name == "" }) {
+		limit = c.Options.Concurrency // a list of tables is large, and held as a whole
 	}
-	answers, err := inParallel(ctx, limit, asked, func(r rendering) map[types.UID]Cells {
-		return c.render(ctx, r)
+	answers, err := InParallel(ctx, limit, asked, func(r tableRequest) map[types.UID]Cells {
+		return renderTable(ctx, c, r)
 	})
 	shown := make(map[types.UID]bool, len(objects))
 	for _, o := range objects {
@@ -50,33 +50,33 @@ func (c *Cluster) Tables(ctx context.Context, seen *snapshot.Snapshot, objects [
 	return out, err
 }
 
-// renderings are the requests for the objects, in a stable order, the long ones
+// tableRequests are the requests for the objects, in a stable order, the long ones
 // first.
-func renderings(seen *snapshot.Snapshot, objects []object.Identity) []rendering {
+func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []tableRequest {
 	view := snapshot.NewView(seen)
-	lists, single := divide(view, seen, objects, kindIn)
-	out := make([]rendering, 0, len(lists)+len(single))
+	lists, single := SplitBatches(view, seen, objects, KindInNamespace)
+	out := make([]tableRequest, 0, len(lists)+len(single))
 	for _, l := range lists {
-		out = append(out, rendering{l.job})
+		out = append(out, tableRequest{l.query})
 	}
 	for _, o := range single {
 		m, ok := view.Map(o.APIVersion, o.Kind)
 		if ok && m.Served && m.Type.Can("get") && snapshot.ValidName(o.Name) {
-			out = append(out, rendering{job{of: m.Type, namespace: o.Namespace, name: o.Name}})
+			out = append(out, tableRequest{Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name}})
 		}
 	}
 	return out
 }
 
-// render reads one table, or all pages of one. A server that does not render
+// renderTable reads one table, or all pages of one. A server that does not render
 // tables answers with something else, which is no table and so no cells.
-func (c *Cluster) render(ctx context.Context, r rendering) map[types.UID]Cells {
+func renderTable(ctx context.Context, c *Client, r tableRequest) map[types.UID]Cells {
 	out := map[types.UID]Cells{}
-	options := metav1.ListOptions{Limit: c.options.ChunkSize}
-	for list := (pages{}); ; options.Continue = list.at {
-		result, err := c.do(ctx, func() *rest.Request {
-			request := c.get(r.at.of, r.at.namespace, r.at.name, acceptTable)
-			if r.at.name == "" {
+	options := metav1.ListOptions{Limit: c.Options.ChunkSize}
+	for list := (Pages{}); ; options.Continue = list.Continue {
+		result, err := c.Do(ctx, func() *rest.Request {
+			request := c.Get(r.at.Type, r.at.Namespace, r.at.Name, AcceptTable)
+			if r.at.Name == "" {
 				request = request.SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 			}
 			return request
@@ -89,11 +89,11 @@ func (c *Cluster) render(ctx context.Context, r rendering) map[types.UID]Cells {
 			return out
 		}
 		var table metav1.Table
-		if json.Unmarshal(raw, &table) != nil || table.Kind != "Table" || !slices.Contains(metadataKinds, table.APIVersion) {
+		if json.Unmarshal(raw, &table) != nil || table.Kind != "Table" || !slices.Contains(MetadataVersions, table.APIVersion) {
 			return out
 		}
 		first := readTable(&table, r.at, out)
-		if more, err := list.next(table.ListMeta, first, len(table.Rows)); !more || err != nil || r.at.name != "" {
+		if more, err := list.Next(table.ListMeta, first, len(table.Rows)); !more || err != nil || r.at.Name != "" {
 			return out
 		}
 	}
@@ -101,7 +101,7 @@ func (c *Cluster) render(ctx context.Context, r rendering) map[types.UID]Cells {
 
 // readTable reads the rows about objects that j asks for, and returns where the first of
 // them lives, or empty.
-func readTable(table *metav1.Table, j job, into map[types.UID]Cells) (first string) {
+func readTable(table *metav1.Table, j Query, into map[types.UID]Cells) (first string) {
 	column := func(name string) int {
 		return slices.IndexFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool {
 			return strings.EqualFold(c.Name, name)
@@ -110,7 +110,7 @@ func readTable(table *metav1.Table, j job, into map[types.UID]Cells) (first stri
 	ready, desired, status, age := column("Ready"), column("Desired"), column("Status"), column("Age")
 	for _, row := range table.Rows {
 		var meta metav1.PartialObjectMetadata
-		if json.Unmarshal(row.Object.Raw, &meta) != nil || verifyObject(j, meta.Namespace, meta.Name, string(meta.UID), meta.ResourceVersion) != nil {
+		if json.Unmarshal(row.Object.Raw, &meta) != nil || VerifyObject(j, meta.Namespace, meta.Name, string(meta.UID), meta.ResourceVersion) != nil {
 			continue
 		}
 		if first == "" {

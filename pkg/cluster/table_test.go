@@ -32,10 +32,10 @@ func TestTablesAreAskedForInTheShorterWay(t *testing.T) {
 				shown = append(shown, p.Identity)
 			}
 			var got []string
-			for _, r := range renderings(st.New(st.Listing(pods...)), shown) {
-				asked := r.at.of.Resource
-				if r.at.name != "" {
-					asked += "/" + r.at.name
+			for _, r := range tableRequests(st.New(st.Listing(pods...)), shown) {
+				asked := r.at.Type.Resource
+				if r.at.Name != "" {
+					asked += "/" + r.at.Name
 				}
 				got = append(got, asked)
 			}

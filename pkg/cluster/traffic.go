@@ -14,14 +14,14 @@ import (
 // RequestStats counts what is asked of a server, and what comes back. The zero value has
 // counted nothing. It is safe for concurrent use.
 type RequestStats struct {
-	mu           sync.Mutex
-	asked        map[verb]int
-	refused      int // answers other than 2xx
-	broken       int // no answer, or one that broke off
-	again        int // asked once more after one of those
-	bytes        int64
-	begun, ended time.Time
-	failed       map[string]bool // methods and URLs of what failed
+	mu                         sync.Mutex
+	requests                   map[verb]int
+	refused                    int // answers other than 2xx
+	broken                     int // no answer, or one that broke off
+	retried                    int // asked once more after one of those
+	bytes                      int64
+	firstRequest, lastResponse time.Time
+	failed                     map[string]bool // methods and URLs of what failed
 }
 
 // metricsTransport counts into a Traffic.
@@ -33,32 +33,32 @@ type metricsTransport struct {
 
 func (c *metricsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	key := r.Method + " " + r.URL.String()
-	c.into.ask(verbOf(r, c.base), key)
+	c.into.countRequest(verbOf(r, c.base), key)
 	response, err := c.RoundTripper.RoundTrip(r)
-	c.into.answer(response, err, key)
+	c.into.countResponse(response, err, key)
 	if err == nil && response.Body != nil {
-		response.Body = &counted{response.Body, key, c.into}
+		response.Body = &countedBody{response.Body, key, c.into}
 	}
 	return response, err
 }
 
-func (t *RequestStats) ask(v verb, key string) {
+func (t *RequestStats) countRequest(v verb, key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.asked == nil {
-		t.asked, t.failed, t.begun = map[verb]int{}, map[string]bool{}, time.Now()
+	if t.requests == nil {
+		t.requests, t.failed, t.firstRequest = map[verb]int{}, map[string]bool{}, time.Now()
 	}
-	t.asked[v]++
+	t.requests[v]++
 	if t.failed[key] {
-		t.again++
+		t.retried++
 		delete(t.failed, key)
 	}
 }
 
-func (t *RequestStats) answer(response *http.Response, err error, key string) {
+func (t *RequestStats) countResponse(response *http.Response, err error, key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ended = time.Now()
+	t.lastResponse = time.Now()
 	switch {
 	case err != nil:
 		t.broken++
@@ -70,20 +70,20 @@ func (t *RequestStats) answer(response *http.Response, err error, key string) {
 	t.failed[key] = true
 }
 
-// counted is a body that is counted while it is read.
-type counted struct {
+// countedBody is a body that is counted while it is read.
+type countedBody struct {
 	io.ReadCloser
 	key  string
 	into *RequestStats
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countedBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	t := c.into
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.bytes += int64(n)
-	t.ended = time.Now()
+	t.lastResponse = time.Now()
 	if err != nil && err != io.EOF { // of a body io.EOF is never wrapped
 		t.broken++
 		t.failed[c.key] = true
@@ -99,13 +99,13 @@ func (t *RequestStats) String() string {
 	defer t.mu.Unlock()
 	var verbs []string
 	total := 0
-	for _, v := range slices.Sorted(maps.Keys(t.asked)) {
-		verbs = append(verbs, fmt.Sprintf("%s %d", v, t.asked[v]))
-		total += t.asked[v]
+	for _, v := range slices.Sorted(maps.Keys(t.requests)) {
+		verbs = append(verbs, fmt.Sprintf("%s %d", v, t.requests[v]))
+		total += t.requests[v]
 	}
 	if total == 0 {
 		return "requests: 0"
 	}
 	return fmt.Sprintf("requests: %d (%s), not 2xx: %d, broken off: %d, asked again: %d, bytes unpacked: %d, seconds: %.3f",
-		total, strings.Join(verbs, ", "), t.refused, t.broken, t.again, t.bytes, t.ended.Sub(t.begun).Seconds())
+		total, strings.Join(verbs, ", "), t.refused, t.broken, t.retried, t.bytes, t.lastResponse.Sub(t.firstRequest).Seconds())
 }

@@ -16,23 +16,23 @@ import (
 
 func TestVerbOf(t *testing.T) {
 	for path, want := range map[string]verb{
-		"GET /api":                                             toDiscover,
-		"GET /api/v1":                                          toDiscover,
-		"GET /apis/apps/v1":                                    toDiscover,
-		"GET /version":                                         toDiscover,
-		"GET /api/v1/pods?limit=500":                           toList,
-		"GET /apis/apps/v1/deployments":                        toList,
-		"GET /api/v1/namespaces":                               toList,
-		"GET /api/v1/namespaces/shop/pods":                     toList,
-		"GET /api/v1/namespaces/shop/pods?watch=true":          toWatch,
-		"GET /api/v1/namespaces/shop":                          toGet,
-		"GET /api/v1/nodes/a":                                  toGet,
-		"GET /apis/apps/v1/namespaces/shop/deployments/web":    toGet,
-		"DELETE /api/v1/nodes/a":                               toDelete,
-		"PATCH /apis/apps/v1/namespaces/shop/deployments/web":  toPatch,
-		"POST /apis/apps/v1/namespaces/shop/deployments":       toCreate,
-		"GET /clusters/here/api/v1/nodes/a":                    toGet,
-		"GET /clusters/here/apis/apps/v1/namespaces/shop/jobs": toList,
+		"GET /api":                                             verbDiscovery,
+		"GET /api/v1":                                          verbDiscovery,
+		"GET /apis/apps/v1":                                    verbDiscovery,
+		"GET /version":                                         verbDiscovery,
+		"GET /api/v1/pods?limit=500":                           verbList,
+		"GET /apis/apps/v1/deployments":                        verbList,
+		"GET /api/v1/namespaces":                               verbList,
+		"GET /api/v1/namespaces/shop/pods":                     verbList,
+		"GET /api/v1/namespaces/shop/pods?watch=true":          verbWatch,
+		"GET /api/v1/namespaces/shop":                          verbGet,
+		"GET /api/v1/nodes/a":                                  verbGet,
+		"GET /apis/apps/v1/namespaces/shop/deployments/web":    verbGet,
+		"DELETE /api/v1/nodes/a":                               verbDelete,
+		"PATCH /apis/apps/v1/namespaces/shop/deployments/web":  verbPatch,
+		"POST /apis/apps/v1/namespaces/shop/deployments":       verbCreate,
+		"GET /clusters/here/api/v1/nodes/a":                    verbGet,
+		"GET /clusters/here/apis/apps/v1/namespaces/shop/jobs": verbList,
 	} {
 		method, at, _ := strings.Cut(path, " ")
 		base := ""
@@ -71,8 +71,8 @@ func TestTrafficIsCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
-	if err := c.list(context.Background(), job{of: pods}, false).err; err != nil {
+	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
+	if err := c.List(context.Background(), Query{Type: pods}, false).Err; err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("requests: 3 (list 3), not 2xx: 1, broken off: 1, asked again: 2, bytes unpacked: %d, seconds: ", len(body)/2+len(body))

@@ -10,13 +10,13 @@ type verb string
 
 // The verbs. Discovery is about no object.
 const (
-	toList     verb = "list"
-	toGet      verb = "get"
-	toWatch    verb = "watch"
-	toCreate   verb = "create"
-	toPatch    verb = "patch"
-	toDelete   verb = "delete"
-	toDiscover verb = "discovery"
+	verbList      verb = "list"
+	verbGet       verb = "get"
+	verbWatch     verb = "watch"
+	verbCreate    verb = "create"
+	verbPatch     verb = "patch"
+	verbDelete    verb = "delete"
+	verbDiscovery verb = "discovery"
 )
 
 // verbOf tells by its method and path what a request does. base is the path at which
@@ -24,11 +24,11 @@ const (
 func verbOf(r *http.Request, base string) verb {
 	switch r.Method {
 	case http.MethodPost:
-		return toCreate
+		return verbCreate
 	case http.MethodPatch, http.MethodPut:
-		return toPatch
+		return verbPatch
 	case http.MethodDelete:
-		return toDelete
+		return verbDelete
 	}
 	at := strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, base), "/"), "/")
 	switch {
@@ -37,16 +37,16 @@ func verbOf(r *http.Request, base string) verb {
 	case at[0] == "apis" && len(at) > 3:
 		at = at[3:] // apis, group, version
 	default:
-		return toDiscover
+		return verbDiscovery
 	}
 	if at[0] == "namespaces" && len(at) > 2 {
 		at = at[2:] // those are what is in a namespace
 	}
 	switch {
 	case r.URL.Query().Get("watch") != "":
-		return toWatch
+		return verbWatch
 	case len(at) > 1:
-		return toGet
+		return verbGet
 	}
-	return toList
+	return verbList
 }

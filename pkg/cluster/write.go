@@ -11,22 +11,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// patient is how a write that failed for a while is sent again. That is safe, as
+// writeBackoff is how a write that failed for a while is sent again. That is safe, as
 // every write is bound to a UID and a resourceVersion: one that was done although
 // its answer was lost is answered by 404, 409 or 422 the second time.
-var patient = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2.5, Jitter: 0.2, Steps: 5}
+var writeBackoff = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2.5, Jitter: 0.2, Steps: 5}
 
-// writeRetryAfter bounds how often client-go itself honours a Retry-After.
-const writeRetryAfter = 4
+// maxWriteRetryAfter bounds how often client-go itself honours a Retry-After.
+const maxWriteRetryAfter = 4
 
 // writeGrace is how long a write may go on that is under way when its run ends.
 const writeGrace = 10 * time.Second
 
-// finishing is a context for a write that is about to begin. It outlives ctx for some
+// withGracePeriod is a context for a write that is about to begin. It outlives ctx for some
 // seconds, so that the answer to a write that was sent is heard, and not for ever, since a
 // server may never answer. The caller must call the function that comes with it.
-func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
-	out, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), run{}, ctx.Done()))
+func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), runKey{}, ctx.Done()))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
 	return out, func() {
 		stop()
@@ -34,27 +34,27 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// run is the key of what is closed when the run ends for which a write is sent.
-type run struct{}
+// runKey is the key of what is closed when the run ends for which a write is sent.
+type runKey struct{}
 
 // runOver is closed when no request may begin any more; nil where ctx alone decides.
 func runOver(ctx context.Context) <-chan struct{} {
-	over, _ := ctx.Value(run{}).(<-chan struct{})
+	over, _ := ctx.Value(runKey{}).(<-chan struct{})
 	return over
 }
 
-// write sends the request, again where that may help, within the time of one request.
-func (c *Cluster) write(ctx context.Context, request func() *rest.Request) (rest.Result, error) {
-	if c.options.Timeout > 0 {
+// sendWrite sends the request, again where that may help, within the time of one request.
+func sendWrite(ctx context.Context, c *Client, request func() *rest.Request) (rest.Result, error) {
+	if c.Options.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.options.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, c.Options.Timeout)
 		defer cancel()
 	}
-	for pause := patient; ; {
-		result := request().SetHeader("Accept", acceptObject).MaxRetries(writeRetryAfter).Do(ctx)
+	for pause := writeBackoff; ; {
+		result := request().SetHeader("Accept", AcceptObject).MaxRetries(maxWriteRetryAfter).Do(ctx)
 		err := result.Error()
 		next := pause.Step()
-		if err == nil || ctx.Err() != nil || !passing(err) || pause.Steps == 0 {
+		if err == nil || ctx.Err() != nil || !isTemporary(err) || pause.Steps == 0 {
 			return result, err
 		}
 		select {
@@ -67,13 +67,13 @@ func (c *Cluster) write(ctx context.Context, request func() *rest.Request) (rest
 	}
 }
 
-// passing says whether sending a write again may help. A Retry-After was
+// isTemporary says whether sending a write again may help. A Retry-After was
 // honoured by client-go already, as often as it may be.
-func passing(err error) bool {
+func isTemporary(err error) bool {
 	if seconds, told := apierrors.SuggestsClientDelay(err); told && seconds > 0 {
 		return false
 	}
-	switch refused(err) {
+	switch ClassifyRequest(err) {
 	case snapshot.ServerError, snapshot.Unavailable, snapshot.Throttled, snapshot.TimedOut, snapshot.Webhook:
 		return true
 	default:

@@ -19,21 +19,21 @@ import (
 // answer is heard. Every error is a *Failure or the context's, save that of Census. It is
 // safe for concurrent use.
 type Writer struct {
-	cluster *Cluster
-	seen    *snapshot.Snapshot
-	view    *snapshot.View
-	dryRun  bool
+	client *Client
+	seen   *snapshot.Snapshot
+	view   *snapshot.View
+	dryRun bool
 }
 
-// Writer prepares to act on what a look saw, which must not change afterwards.
+// NewWriter prepares to act on what a look saw, which must not change afterwards.
 // In a dry run the server checks every write and stores none.
-func (c *Cluster) Writer(seen *snapshot.Snapshot, dryRun bool) *Writer {
+func NewWriter(c *Client, seen *snapshot.Snapshot, dryRun bool) *Writer {
 	quiet := *c
-	quiet.options.Progress = nil // its lists are not those of the look that was announced
+	quiet.Options.Progress = nil // its lists are not those of the look that was announced
 	// What was looked up then is asked for anew.
 	known := *seen
 	known.Lookups, known.Objects = nil, nil
-	return &Writer{cluster: &quiet, seen: seen, view: snapshot.NewView(&known), dryRun: dryRun}
+	return &Writer{client: &quiet, seen: seen, view: snapshot.NewView(&known), dryRun: dryRun}
 }
 
 // Delete asks for the deletion of the very object it is given, and answers what
@@ -42,23 +42,23 @@ func (c *Cluster) Writer(seen *snapshot.Snapshot, dryRun bool) *Writer {
 // collector's own finalizers keep may take several writes, each bound to the
 // state that the one before left.
 func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
-	ctx, over := finishing(ctx)
+	ctx, over := withGracePeriod(ctx)
 	defer over()
 	left, err := w.delete(ctx, o, policy)
-	var failed *WriteError
+	var failed *RequestError
 	if errors.As(err, &failed) && failed.Reason == snapshot.Conflict && policy == metav1.DeletePropagationBackground && !w.dryRun &&
 		len(o.Finalizers) > 0 && len(o.ForeignFinalizers()) == 0 {
-		return w.strip(ctx, o)
+		return w.deleteWithoutFinalizers(ctx, o)
 	}
 	return left, err
 }
 
-// strip deletes an object that nothing but the collector's own finalizers keep,
+// deleteWithoutFinalizers deletes an object that nothing but the collector's own finalizers keep,
 // without them. A server that is asked to do both at once, bound to a
 // resourceVersion, forgets that version on the way and answers a conflict, though
 // nothing changed (registry.Store.Delete, seen in 1.36). Where something did, the
 // first patch is a conflict, too.
-func (w *Writer) strip(ctx context.Context, o *object.Object) (*object.Object, error) {
+func (w *Writer) deleteWithoutFinalizers(ctx context.Context, o *object.Object) (*object.Object, error) {
 	for _, f := range o.Finalizers {
 		left, err := w.patch(ctx, o, object.Change{Release: f})
 		if err != nil || left == nil {
@@ -69,14 +69,14 @@ func (w *Writer) strip(ctx context.Context, o *object.Object) (*object.Object, e
 	return w.delete(ctx, o, metav1.DeletePropagationBackground)
 }
 
-// mostDeletions is how often a DELETE is sent for an object that an earlier one marked,
+// maxDeletes is how often a DELETE is sent for an object that an earlier one marked,
 // each time in the state that the one before left.
-const mostDeletions = 3
+const maxDeletes = 3
 
 func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
 	for tries := 1; ; tries++ {
 		left, marked, err := w.deleteOnce(ctx, o, policy)
-		if marked == nil || tries == mostDeletions || ctx.Err() != nil {
+		if marked == nil || tries == maxDeletes || ctx.Err() != nil {
 			return left, err
 		}
 		o = marked
@@ -91,24 +91,24 @@ func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
 		Preconditions:     &metav1.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion},
 		PropagationPolicy: &policy,
-		DryRun:            w.trial(),
+		DryRun:            w.dryRunOption(),
 	})
 	if err != nil {
-		return nil, nil, &WriteError{"delete", o.Identity, snapshot.Refused, err}
+		return nil, nil, &RequestError{"delete", o.Identity, snapshot.Refused, err}
 	}
 	sent := 0
 	left, err = w.send(ctx, "delete", o, func(t snapshot.Type) *rest.Request {
 		sent++
-		return on(w.cluster.rest.Delete(), t, o.Namespace, o.Name).SetHeader("Content-Type", "application/json").Body(body)
+		return SetPath(w.client.REST.Delete(), t, o.Namespace, o.Name).SetHeader("Content-Type", "application/json").Body(body)
 	})
-	var failed *WriteError
+	var failed *RequestError
 	known := w.dryRun || !errors.As(err, &failed) || failed.Reason == snapshot.Gone
 	if !known && (sent > 1 || failed.Reason == snapshot.TimedOut) { // an answer may have been lost
 		switch now, unread := w.Read(ctx, o.Identity); {
 		case unread != nil:
 		case now == nil:
 			failed.Reason = snapshot.Gone
-		case now.ResourceVersion != o.ResourceVersion && now.Terminating() && !kept(now):
+		case now.ResourceVersion != o.ResourceVersion && now.Terminating() && !isKept(now):
 			// A server removes a Pod in two writes, marking it first; where the connection
 			// breaks off between them it stays marked, for nobody comes back to it. Another
 			// DELETE then ends what the first one began (rest.BeforeDelete).
@@ -121,7 +121,7 @@ func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1
 // Patch makes the change on the very object it is given, and answers what is
 // left of it: nil when that let it go. An empty change proves the right to patch.
 func (w *Writer) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
-	ctx, over := finishing(ctx)
+	ctx, over := withGracePeriod(ctx)
 	defer over()
 	return w.patch(ctx, o, c)
 }
@@ -129,25 +129,25 @@ func (w *Writer) Patch(ctx context.Context, o *object.Object, c object.Change) (
 func (w *Writer) patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	body, err := patchOf(o, c)
 	if err != nil {
-		return nil, &WriteError{"patch", o.Identity, snapshot.Refused, err}
+		return nil, &RequestError{"patch", o.Identity, snapshot.Refused, err}
 	}
 	left, err := w.send(ctx, "patch", o, func(t snapshot.Type) *rest.Request {
-		r := on(w.cluster.rest.Patch(types.JSONPatchType), t, o.Namespace, o.Name).Body(body)
+		r := SetPath(w.client.REST.Patch(types.JSONPatchType), t, o.Namespace, o.Name).Body(body)
 		if w.dryRun {
 			r = r.Param("dryRun", metav1.DryRunAll)
 		}
 		return r
 	})
-	var failed *WriteError
+	var failed *RequestError
 	if errors.As(err, &failed) && failed.Reason == snapshot.Invalid {
-		failed.Reason = w.unfit(ctx, o)
+		failed.Reason = w.reasonForInvalid(ctx, o)
 	}
 	return left, err
 }
 
-// unfit tells what a 422 means: a test of the patch fails on an object that has
+// reasonForInvalid tells what a 422 means: a test of the patch fails on an object that has
 // changed, too.
-func (w *Writer) unfit(ctx context.Context, o *object.Object) snapshot.ErrorClass {
+func (w *Writer) reasonForInvalid(ctx context.Context, o *object.Object) snapshot.ErrorClass {
 	switch now, err := w.Read(ctx, o.Identity); {
 	case err != nil:
 		return snapshot.Invalid
@@ -159,7 +159,7 @@ func (w *Writer) unfit(ctx context.Context, o *object.Object) snapshot.ErrorClas
 	return snapshot.Invalid
 }
 
-func (w *Writer) trial() []string {
+func (w *Writer) dryRunOption() []string {
 	if w.dryRun {
 		return []string{metav1.DryRunAll}
 	}
@@ -167,67 +167,67 @@ func (w *Writer) trial() []string {
 }
 
 var (
-	errUnbound = errors.New("its uid or resourceVersion is not known, so a write could meet another state of it")
-	errNowhere = errors.New("no request can be made for it")
-	errUnheard = errors.New("the run ended before the server answered: it may have been done")
+	errNoPrecondition = errors.New("its uid or resourceVersion is not known, so a write could meet another state of it")
+	ErrNotServed      = errors.New("no request can be made for it")
+	errUnanswered     = errors.New("the run ended before the server answered: it may have been done")
 )
 
 // send sends a write about o and answers what is left of it.
 func (w *Writer) send(ctx context.Context, verb string, o *object.Object, request func(snapshot.Type) *rest.Request) (*object.Object, error) {
 	if o.UID == "" || o.ResourceVersion == "" {
-		return nil, &WriteError{verb, o.Identity, snapshot.Unverified, errUnbound}
+		return nil, &RequestError{verb, o.Identity, snapshot.Unverified, errNoPrecondition}
 	}
 	m, ok := w.view.Map(o.APIVersion, o.Kind)
 	if !ok || !m.Served || !snapshot.ValidName(o.Name) {
-		return nil, &WriteError{verb, o.Identity, snapshot.Unverified, errNowhere}
+		return nil, &RequestError{verb, o.Identity, snapshot.Unverified, ErrNotServed}
 	}
-	result, err := w.cluster.write(ctx, func() *rest.Request { return request(m.Type) })
+	result, err := sendWrite(ctx, w.client, func() *rest.Request { return request(m.Type) })
 	if ctx.Err() != nil && err != nil {
-		return nil, &WriteError{verb, o.Identity, snapshot.TimedOut, errUnheard}
+		return nil, &RequestError{verb, o.Identity, snapshot.TimedOut, errUnanswered}
 	}
 	if err != nil {
-		return nil, w.failure(ctx, verb, o.Identity, m.Type, err)
+		return nil, w.requestError(ctx, verb, o.Identity, m.Type, err)
 	}
 	raw, _ := result.Raw() // its error is the one above
-	if verb == "delete" && verifySuccess(raw) == nil {
+	if verb == "delete" && VerifySuccess(raw) == nil {
 		return nil, nil
 	}
-	left, err := readObject(result, job{of: m.Type, namespace: o.Namespace, name: o.Name})
+	left, err := ReadObject(result, Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name})
 	if err == nil && left.UID != o.UID {
-		err = notAsked("it is of another object of that name")
+		err = NewAnswerError("it is of another object of that name")
 	}
 	switch {
-	case w.dryRun && verb == "delete" && errors.Is(err, errNoMetadata):
+	case w.dryRun && verb == "delete" && errors.Is(err, ErrNoMetadata):
 		return nil, nil // what a server answers to the trial of a DELETE that would empty the finalizers (registry.Store.Delete)
 	case err != nil && w.dryRun:
-		return nil, &WriteError{verb, o.Identity, snapshot.Unreadable, err}
+		return nil, &RequestError{verb, o.Identity, snapshot.Unreadable, err}
 	case err != nil: // it was done, all the same
 		return w.Read(ctx, o.Identity)
 	}
 	preferred := w.view.Versions(m.Type.Group, m.Type.Kind)[0]
-	w.cluster.noteState(m.Type, left)
+	w.client.NoteState(m.Type, left)
 	out := object.FromMeta(preferred.APIVersion(), preferred.Kind, left, false)
-	if !kept(&out) && (verb == "delete" || out.Terminating()) {
+	if !isKept(&out) && (verb == "delete" || out.Terminating()) {
 		return nil, nil // many types answer the object that just went
 	}
 	return &out, nil
 }
 
-// failure classes a refused write. A 404 means gone only where absence is
+// requestError classes a refused write. A 404 means gone only where absence is
 // proven: it names the object, and the type can be listed.
-func (w *Writer) failure(ctx context.Context, verb string, at object.Identity, t snapshot.Type, err error) error {
-	out := &WriteError{verb, at, refused(err), err}
-	if namesObject(err, t.GroupResource(), at.Name) {
-		if w.look().absent(ctx, w.view, t, snapshot.Lookup{Coordinates: coordinatesOf(at)}).Outcome == snapshot.Absent {
+func (w *Writer) requestError(ctx context.Context, verb string, at object.Identity, t snapshot.Type, err error) error {
+	out := &RequestError{verb, at, ClassifyRequest(err), err}
+	if IsNotFound(err, t.GroupResource(), at.Name) {
+		if w.look().absent(ctx, w.view, t, snapshot.Lookup{Coordinates: CoordinatesOf(at)}).Outcome == snapshot.Absent {
 			out.Reason = snapshot.Gone
 		}
 	}
 	return out
 }
 
-// kept says whether something keeps an object whose deletion was accepted:
+// isKept says whether something keeps an object whose deletion was accepted:
 // finalizers, its grace period, or that a Namespace has yet to be emptied
 // (docs/gc-semantics.md#delete-request).
-func kept(o *object.Object) bool {
+func isKept(o *object.Object) bool {
 	return len(o.Finalizers) > 0 || o.Stopping() || o.IsNamespace()
 }

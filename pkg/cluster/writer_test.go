@@ -114,12 +114,12 @@ func stage(t *testing.T, dryRun bool, answers map[string][]http.HandlerFunc) (*W
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.rest.(*rest.RESTClient).Client.CloseIdleConnections() })
-	before := patient.Duration
-	patient.Duration = time.Millisecond
-	t.Cleanup(func() { patient.Duration = before })
+	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
+	before := writeBackoff.Duration
+	writeBackoff.Duration = time.Millisecond
+	t.Cleanup(func() { writeBackoff.Duration = before })
 	secrets := snapshot.Type{Version: "v1", Resource: "secrets", Kind: "Secret", Namespaced: true, Preferred: true, Verbs: pods.Verbs}
-	return c.Writer(&snapshot.Snapshot{
+	return NewWriter(c, &snapshot.Snapshot{
 		Types: []snapshot.Type{pods, secrets}, Listed: []snapshot.Listing{{Resource: "pods"}},
 	}, dryRun), s
 }
@@ -195,7 +195,7 @@ func TestWhatARefusedWriteMeans(t *testing.T) {
 			} else {
 				_, err = w.Patch(t.Context(), podX(), object.Change{Drop: []int{0}})
 			}
-			var failed *WriteError
+			var failed *RequestError
 			switch {
 			case test.want == "" && err != nil:
 				t.Errorf("got %v", err)
@@ -225,7 +225,7 @@ func TestA404OfATypeThatCannotBeListed(t *testing.T) {
 				"DELETE /api/v1/namespaces/ns/secrets/x": {gone}, "GET /api/v1/namespaces/ns/secrets/x": {gone}, "GET /api/v1/namespaces/ns/secrets": {test.list},
 			})
 			_, err := w.Delete(t.Context(), secret, metav1.DeletePropagationBackground)
-			var failed *WriteError
+			var failed *RequestError
 			if !errors.As(err, &failed) || failed.Reason != test.want {
 				t.Errorf("delete: %v", err)
 			}
@@ -303,14 +303,14 @@ func TestWhatIsSent(t *testing.T) {
 func TestAFailureSaysWhatWasTried(t *testing.T) {
 	at := object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: "y", Name: "x"}
 	for _, test := range []struct {
-		failure WriteError
+		failure RequestError
 		want    string
 		hint    bool
 	}{
-		{WriteError{"delete", at, snapshot.Forbidden, errors.New("no\nmore")}, "delete ConfigMap/x in namespace y: no", false},
-		{WriteError{"patch", object.Identity{Kind: "Node", Name: "n"}, snapshot.Conflict, errors.New("no")}, "patch Node/n: no", false},
-		{WriteError{"patch", at, snapshot.Forbidden, errors.New("cannot set an ownerRef on a resource you can't delete: , <nil>")}, "patch ConfigMap/x in namespace y: cannot set an ownerRef on a resource you can't delete: , <nil>", true},
-		{WriteError{"patch", at, snapshot.Forbidden, errors.New("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>")}, "", true},
+		{RequestError{"delete", at, snapshot.Forbidden, errors.New("no\nmore")}, "delete ConfigMap/x in namespace y: no", false},
+		{RequestError{"patch", object.Identity{Kind: "Node", Name: "n"}, snapshot.Conflict, errors.New("no")}, "patch Node/n: no", false},
+		{RequestError{"patch", at, snapshot.Forbidden, errors.New("cannot set an ownerRef on a resource you can't delete: , <nil>")}, "patch ConfigMap/x in namespace y: cannot set an ownerRef on a resource you can't delete: , <nil>", true},
+		{RequestError{"patch", at, snapshot.Forbidden, errors.New("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>")}, "", true},
 	} {
 		if got := test.failure.Error(); test.want != "" && got != test.want {
 			t.Errorf("got %s", got)
@@ -374,7 +374,7 @@ func TestADeletionWhoseAnswerWasLostIsLookedAfter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, s := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: test.deletes, "GET " + onePod: {test.now}})
-			w.cluster.options.Timeout = time.Second
+			w.client.Options.Timeout = time.Second
 			o := podX()
 			o.Finalizers = nil
 			left, err := w.Delete(t.Context(), o, metav1.DeletePropagationBackground)
@@ -442,7 +442,7 @@ func TestADeletionThatWouldEmptyTheFinalizers(t *testing.T) {
 				"DELETE " + onePod: {conflict, answers(200, fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})}, "PATCH " + onePod: {test.patch},
 			})
 			left, err := w.Delete(t.Context(), test.object, test.policy)
-			var failed *WriteError
+			var failed *RequestError
 			if left != nil || (err == nil) != test.done || !test.done && (!errors.As(err, &failed) || failed.Reason != snapshot.Conflict) {
 				t.Errorf("got %v, %v", left, err)
 			}
@@ -468,8 +468,8 @@ func TestAnInterruptedWriteIsNotSentAgain(t *testing.T) {
 		stop()
 		answers(503, "down")(w, r)
 	}}})
-	patient.Duration = time.Minute
-	var failed *WriteError
+	writeBackoff.Duration = time.Minute
+	var failed *RequestError
 	if _, err := w.Delete(ctx, podX(), metav1.DeletePropagationBackground); !errors.As(err, &failed) || failed.Reason != snapshot.Unavailable {
 		t.Errorf("got %v", err)
 	}
@@ -482,7 +482,7 @@ func TestAwaitEndsWhereTheAnswerStaysTheSame(t *testing.T) {
 	w, s := stage(t, false, map[string][]http.HandlerFunc{"GET " + onePod: {
 		answers(429, "slow"), answers(200, asMetadata("uid-x", "8", nil)), answers(403, status(403, "Forbidden", "no", nil)),
 	}})
-	var failed *WriteError
+	var failed *RequestError
 	if err := w.WaitForGone(t.Context(), podX().Identity); !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden || failed.Error() != "wait for Pod/x in namespace ns: no" {
 		t.Errorf("got %v", err)
 	}
@@ -522,7 +522,7 @@ func TestWhatExamineDoesNotProveIsUnknown(t *testing.T) {
 	seen.Gaps = []snapshot.Gap{{Resource: "gappeds", Reason: snapshot.Forbidden}, {Group: "lost", Resource: snapshot.All, Reason: snapshot.Unavailable}}
 	// What the first look believed counts no more.
 	seen.Lookups = []snapshot.Lookup{{Coordinates: snapshot.Coordinates{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "there"}, Outcome: snapshot.Absent}}
-	e, err := w.cluster.Writer(&seen, false).Verify(t.Context(), podX().Identity)
+	e, err := NewWriter(w.client, &seen, false).Verify(t.Context(), podX().Identity)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -655,9 +655,9 @@ func TestManifests(t *testing.T) {
 			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...)}, pod(7): single(7), pod(8): single(8), pod(9): single(9)},
 		},
 		"of a list that expires again and again, the rest is asked for one by one": {
-			seen: 10, wanted: 10, passed: 10, asked: 1 + mostExpired + 1 + 3,
+			seen: 10, wanted: 10, passed: 10, asked: 1 + maxExpired + 1 + 3,
 			answers: map[string][]http.HandlerFunc{
-				pods:   append([]http.HandlerFunc{page("more", bodies(0, 7)...)}, everExpired(mostExpired+5)...),
+				pods:   append([]http.HandlerFunc{page("more", bodies(0, 7)...)}, everExpired(maxExpired+5)...),
 				pod(7): single(7), pod(8): single(8), pod(9): single(9),
 			},
 		},
@@ -675,7 +675,7 @@ func TestManifests(t *testing.T) {
 				wanted = append(wanted, o.Identity)
 			}
 			passed := map[types.UID]string{}
-			failed, err := w.cluster.Manifests(t.Context(), &seen, wanted, func(o object.Object, raw json.RawMessage) error {
+			failed, err := Manifests(t.Context(), w.client, &seen, wanted, func(o object.Object, raw json.RawMessage) error {
 				if o.ResourceVersion != "2" || o.Kind != "Pod" || o.APIVersion != "v1" {
 					t.Errorf("got %+v", o)
 				}
@@ -694,7 +694,7 @@ func TestManifests(t *testing.T) {
 				}
 			}
 			for _, uid := range test.failed {
-				var f *WriteError
+				var f *RequestError
 				if !errors.As(failed[uid], &f) {
 					t.Errorf("%s: %v", uid, failed[uid])
 				}
@@ -716,11 +716,11 @@ func TestPodsAreTakenForRunning(t *testing.T) {
 		}
 		return list(item("a"), terminating)
 	}})
-	w, err := c.Discover(t.Context())
+	w, err := Discover(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Scan(t.Context(), w, Scope{Running: true}, time.Now)
+	s, err := Run(t.Context(), c, w, Scope{Running: true}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

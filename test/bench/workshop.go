@@ -98,7 +98,7 @@ func (w *workshop) discover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	world, err := c.Discover(ctx)
+	world, err := cluster.Discover(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (d *deletion) foretell(s sight) {
 	options := d.options(s, g)
 	d.plan = plan.New(g, options)
 	if guarded := d.plan.Guarded(); len(guarded) > 0 {
-		marked, err := s.cluster.MarkClaims(s.Context(), s.seen, guarded)
+		marked, err := cluster.MarkClaims(s.Context(), s.cluster, s.seen, guarded)
 		s.must(err)
 		g = graph.New(marked)
 		options = d.options(s, g)

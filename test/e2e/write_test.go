@@ -24,7 +24,7 @@ import (
 // sight is one look by the packages themselves, without the program around them.
 type sight struct {
 	*scene
-	cluster *cluster.Cluster
+	cluster *cluster.Client
 	seen    *snapshot.Snapshot
 }
 
@@ -33,9 +33,9 @@ func (s *scene) sees(scope cluster.Scope) sight {
 	s.Helper()
 	c, err := cluster.New(s.config, cluster.Options{ChunkSize: 500, Concurrency: 4, Timeout: patience})
 	s.must(err)
-	w, err := c.Discover(s.Context())
+	w, err := cluster.Discover(s.Context(), c)
 	s.must(err)
-	seen, err := c.Scan(s.Context(), w, scope, time.Now)
+	seen, err := cluster.Run(s.Context(), c, w, scope, time.Now)
 	s.must(err)
 	return sight{s, c, seen}
 }
@@ -64,7 +64,7 @@ func (s sight) fresh(o object) *subject.Object {
 
 // refusal is the reason of an error.
 func refusal(err error) snapshot.ErrorClass {
-	var failed *cluster.WriteError
+	var failed *cluster.RequestError
 	if errors.As(err, &failed) {
 		return failed.Refusal()
 	}
@@ -143,7 +143,7 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 			// A CRD's status may still be written to.
 			o := look.fresh(live)
 			for _, dry := range []bool{true, false} {
-				got, err := look.cluster.Writer(look.seen, dry).Delete(t.Context(), o, test.policy)
+				got, err := cluster.NewWriter(look.cluster, look.seen, dry).Delete(t.Context(), o, test.policy)
 				if err != nil {
 					t.Fatalf("dry run %v: %v", dry, err)
 				}
@@ -192,7 +192,7 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 				o := s.create(make(ns, "subject", held, ownedBy(reference("v1", "Secret", "a", "a"), reference("v1", "Secret", "b", "b"))))
 				look := s.sees(in(ns))
 				test.before(s, o)
-				w := look.cluster.Writer(look.seen, false)
+				w := cluster.NewWriter(look.cluster, look.seen, false)
 				if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != test.delete {
 					t.Errorf("delete: %v, want %s", err, test.delete)
 				}
@@ -223,7 +223,7 @@ func TestWriteIsBoundToTheUID(t *testing.T) {
 		look := s.sees(in(ns))
 		other := *look.of(o)
 		other.UID = "another"
-		w := look.cluster.Writer(look.seen, false)
+		w := cluster.NewWriter(look.cluster, look.seen, false)
 		if _, err := w.Delete(t.Context(), &other, metav1.DeletePropagationBackground); refusal(err) != snapshot.Conflict {
 			t.Errorf("delete: %v", err)
 		}
@@ -261,7 +261,7 @@ func TestWriteDeleteAgain(t *testing.T) {
 			o := s.create(test.object)
 			s.remove(o, metav1.DeletePropagationForeground)
 			look := s.sees(in(ns))
-			got, err := look.cluster.Writer(look.seen, false).Delete(t.Context(), look.of(o), test.policy)
+			got, err := cluster.NewWriter(look.cluster, look.seen, false).Delete(t.Context(), look.of(o), test.policy)
 			if err != nil || left(got) != test.want || s.gone(o) != (got == nil) {
 				t.Errorf("%s, %v, want %s; gone: %v", left(got), err, test.want, s.gone(o))
 			}
@@ -332,7 +332,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 				o := s.create(make(ns, "subject", ownedBy(refs...), heldBy("example.com/a", "orphan", "example.com/b")))
 				look := s.sees(in(ns))
 				for _, dry := range []bool{true, false} {
-					got, err := look.cluster.Writer(look.seen, dry).Patch(t.Context(), look.of(o), test.change)
+					got, err := cluster.NewWriter(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), test.change)
 					if err != nil {
 						t.Fatalf("dry run %v: %v", dry, err)
 					}
@@ -389,7 +389,7 @@ func TestWritePatchThatLetsAnObjectGo(t *testing.T) {
 			s.remove(o, background)
 			look := s.sees(cluster.Scope{})
 			for _, dry := range []bool{true, false} {
-				got, err := look.cluster.Writer(look.seen, dry).Patch(t.Context(), look.of(o), subject.Change{Release: test.release})
+				got, err := cluster.NewWriter(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), subject.Change{Release: test.release})
 				if err != nil || left(got) != test.want {
 					t.Errorf("dry run %v: %s, %v, want %s", dry, left(got), err, test.want)
 				}
@@ -416,7 +416,7 @@ func TestWriteRefused(t *testing.T) {
 	reader, err := cluster.New(&config, cluster.Options{Timeout: patience})
 	s.must(err)
 	for _, dry := range []bool{true, false} {
-		w := reader.Writer(look.seen, dry)
+		w := cluster.NewWriter(reader, look.seen, dry)
 		_, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground)
 		want := fmt.Sprintf(`delete ConfigMap/subject in namespace %s: configmaps "subject" is forbidden: User "reader" cannot delete resource "configmaps" in API group "" in the namespace %q`, ns, ns)
 		if refusal(err) != snapshot.Forbidden || err.Error() != want {
@@ -428,7 +428,7 @@ func TestWriteRefused(t *testing.T) {
 			}
 		}
 	}
-	w := look.cluster.Writer(look.seen, false)
+	w := cluster.NewWriter(look.cluster, look.seen, false)
 	unknown := *look.of(o)
 	unknown.Kind = "Nothing"
 	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
@@ -454,7 +454,7 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	look := s.sees(in(ns))
 	s.remove(crd, metav1.DeletePropagationBackground)
 	s.awaitEnd(t.Context(), crd)
-	w := look.cluster.Writer(look.seen, false)
+	w := cluster.NewWriter(look.cluster, look.seen, false)
 	if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
 		t.Errorf("delete: %v", err)
 	}
@@ -464,7 +464,7 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	if now, err := w.Read(t.Context(), look.of(o).Identity); now != nil || refusal(err) != snapshot.Unverified {
 		t.Errorf("read: %v, %v", now, err)
 	}
-	failed, err := look.cluster.Manifests(t.Context(), look.seen, []subject.Identity{look.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
+	failed, err := cluster.Manifests(t.Context(), look.cluster, look.seen, []subject.Identity{look.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
 	if err != nil || refusal(failed[o.GetUID()]) != snapshot.Unverified {
 		t.Errorf("manifests: %v, %v", failed, err)
 	}
@@ -494,7 +494,7 @@ func TestWriteExamine(t *testing.T) {
 				s.remove(gone, metav1.DeletePropagationBackground)
 				s.remove(waiting, metav1.DeletePropagationForeground)
 			}
-			e, err := look.cluster.Writer(look.seen, false).Verify(t.Context(), look.of(o).Identity)
+			e, err := cluster.NewWriter(look.cluster, look.seen, false).Verify(t.Context(), look.of(o).Identity)
 			s.must(err)
 			if diff := cmp.Diff([]*subject.Object{look.of(o)}, e.Objects); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
@@ -523,7 +523,7 @@ func TestWriteCensusSeesWhatCameSince(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "dependent", ownedBy(to(owner))))
 	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(to(owner))))
-	census, err := look.cluster.Writer(look.seen, false).Relist(t.Context())
+	census, err := cluster.NewWriter(look.cluster, look.seen, false).Relist(t.Context())
 	s.must(err)
 	g := graph.New(census)
 	if got := len(g.Dependents(g.Find(owner.GetUID()))); got != 2 || !census.Complete() {
@@ -536,7 +536,7 @@ func TestWriteAwait(t *testing.T) {
 	ns := s.namespace("await")
 	o := s.create(configMap(ns, "subject", heldBy("example.com/a")))
 	look := s.sees(in(ns))
-	w := look.cluster.Writer(look.seen, false)
+	w := cluster.NewWriter(look.cluster, look.seen, false)
 	s.remove(o, metav1.DeletePropagationBackground)
 	brief, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
@@ -578,7 +578,7 @@ func TestWriteManifests(t *testing.T) {
 			}
 			s.patch(created[0], fmt.Sprintf(`{"metadata":{"labels":{"changed":"since-%d"}}}`, len(scope.Namespaces)))
 			got := map[types.UID]string{}
-			failed, err := look.cluster.Manifests(t.Context(), look.seen, wanted, func(o subject.Object, raw json.RawMessage) error {
+			failed, err := cluster.Manifests(t.Context(), look.cluster, look.seen, wanted, func(o subject.Object, raw json.RawMessage) error {
 				if got[o.UID] != "" {
 					t.Errorf("%s was passed on twice", o)
 				}
@@ -636,7 +636,7 @@ func TestWriteManifestsStop(t *testing.T) {
 		}
 	}
 	full, calls := errors.New("the disk is full"), 0
-	_, err := look.cluster.Manifests(t.Context(), look.seen, wanted, func(subject.Object, json.RawMessage) error { calls++; return full })
+	_, err := cluster.Manifests(t.Context(), look.cluster, look.seen, wanted, func(subject.Object, json.RawMessage) error { calls++; return full })
 	if !errors.Is(err, full) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}

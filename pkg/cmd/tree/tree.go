@@ -221,7 +221,7 @@ func (f *treeFlags) cells(ctx context.Context, seen scannedGraph, family tree.Fa
 			shown = append(shown, o.Identity)
 		}
 	}
-	rendered, err := seen.live.Tables(ctx, seen.graph.Snapshot(), shown)
+	rendered, err := cluster.Tables(ctx, seen.live, seen.graph.Snapshot(), shown)
 	if err != nil {
 		return nil, errors.Join(errors.New("ask the server for READY, STATUS and AGE"), err)
 	}
