@@ -183,3 +183,15 @@ func isAllowed(ctx context.Context, c *Client, about resourceAttributes) (bool, 
 	}
 	return *answer.Status.Allowed, nil
 }
+
+// verifyReview returns an error unless an answer is an access review and, where it repeats
+// the question, about what was asked.
+func verifyReview(got *accessReview, about resourceAttributes) error {
+	switch repeated := got.Spec.ResourceAttributes; {
+	case got.Envelope != accessReviewKind:
+		return NewAnswerError("it is of %s, not of kind %q", got.Envelope, accessReviewKind.Kind)
+	case repeated != nil && *repeated != about:
+		return NewAnswerError("it is about %+v", *repeated)
+	}
+	return nil
+}

@@ -11,14 +11,14 @@ import (
 // Contents lists what the deletion of a Namespace or CustomResourceDefinition takes along.
 // Types are discovered again, as one may have been added since the scan. A type that could
 // not be listed is a gap: see snapshot.View.ContentsGaps. No owners are looked up.
-func (w *Writer) Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error) {
-	world, err := Discover(ctx, w.client)
+func Contents(ctx context.Context, c *Client, of object.Identity) (*snapshot.Snapshot, error) {
+	discovered, err := Discover(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	l := newScan(w.client, world, Scope{})
+	l := newScan(c, discovered, Scope{})
 	var jobs []Query
-	for _, t := range world.Types {
+	for _, t := range discovered.Types {
 		switch {
 		case !t.Monitored():
 		case of.IsNamespace() && t.Namespaced:

@@ -136,7 +136,7 @@ func (m *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Id
 // ServedType returns when the server lists the types, whose definition was just made.
 func (m *Creator) ServedType(ctx context.Context, served []snapshot.Type) error {
 	for _, t := range served {
-		for pause := firstPause; m.look().listable(ctx, t, "") != nil; pause = min(pause*2, longestPause) {
+		for pause := firstPause; m.reader().VerifyListable(ctx, t, "") != nil; pause = min(pause*2, longestPause) {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()

@@ -103,6 +103,14 @@ func (c *Client) listWithin(ctx context.Context, at *listLimits, j Query, labels
 	}
 }
 
+// FirstPage returns the objects on the first page of a list, at most so many.
+func (c *Client) FirstPage(ctx context.Context, q Query, limit int64) ([]*object.Object, error) {
+	p := c.newPager(q, false, nil)
+	defer p.close()
+	objects, _, err := p.page(ctx, metav1.ListOptions{Limit: limit}, nil, maxObjects)
+	return objects, err
+}
+
 // firstName is where the first object of a page lives, or empty.
 func firstName(page []*object.Object) string {
 	if len(page) == 0 {

@@ -3,8 +3,6 @@ package cluster
 import (
 	"context"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -14,9 +12,7 @@ const namesLimit = 500
 // Names returns the names on the first page of a list: of a type's objects in a namespace or,
 // where that is empty, in all of them.
 func Names(ctx context.Context, c *Client, t snapshot.Type, namespace string) ([]string, error) {
-	list := c.newPager(Query{Type: t, Namespace: namespace}, false, nil)
-	defer list.close()
-	objects, _, err := list.page(ctx, metav1.ListOptions{Limit: namesLimit}, nil, maxObjects)
+	objects, err := c.FirstPage(ctx, Query{Type: t, Namespace: namespace}, namesLimit)
 	if err != nil {
 		return nil, err
 	}

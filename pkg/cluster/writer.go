@@ -218,7 +218,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 func (w *Writer) requestError(ctx context.Context, verb string, at object.Identity, t snapshot.Type, err error) error {
 	out := &RequestError{verb, at, ClassifyRequest(err), err}
 	if IsNotFound(err, t.GroupResource(), at.Name) {
-		if w.look().absent(ctx, w.view, t, snapshot.Lookup{Coordinates: CoordinatesOf(at)}).Outcome == snapshot.Absent {
+		if w.reader().IsAbsent(ctx, w.view, t, at) {
 			out.Reason = snapshot.Gone
 		}
 	}

@@ -69,7 +69,7 @@ func Discover(ctx context.Context, c *Client) (*Result, error) {
 		w, err = catchUp(ctx, c, w)
 	}
 	if w, err = orUnreachable(ctx, c, w, err); err == nil {
-		w.Gaps = append(w.Gaps, c.DiscoveredTypes.vanished(w)...)
+		w.Gaps = append(w.Gaps, vanishedGaps(c.DiscoveredTypes, w)...)
 	}
 	return w, err
 }

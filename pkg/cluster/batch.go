@@ -73,10 +73,3 @@ func GroupBy(objects []object.Identity, key func(object.Identity) object.Identit
 	}
 	return groups
 }
-
-// ByName are those of the objects that Manifests asks for one by one, which takes the
-// right to get them.
-func ByName(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity {
-	_, one := SplitBatches(snapshot.NewView(seen), seen, wanted, KindOf, KindInNamespace)
-	return one
-}

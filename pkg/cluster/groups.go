@@ -16,11 +16,6 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// acceptDiscovery asks for all groups with their types in one answer. A server before
-// 1.30 knows no such answer, and names the groups only.
-const acceptDiscovery = "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
-	"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
-
 // groupList is what is known of the groups of one root: in each, the version that
 // the server prefers comes first.
 type groupList struct {
@@ -214,3 +209,45 @@ func preferredFirst(g metav1.APIGroup) []metav1.GroupVersionForDiscovery {
 	})
 	return versions
 }
+
+// verifyDiscovery returns an error unless a document of discovery is of one of the kinds.
+// Of its apiVersion a server before 1.30 says nothing.
+func verifyDiscovery(got Envelope, kinds ...string) error {
+	versions := []string{"", "v1"}
+	if got.Kind == kindGroupDiscovery {
+		versions = []string{"", "apidiscovery.k8s.io/v2"}
+	}
+	if slices.Contains(kinds, got.Kind) && slices.Contains(versions, got.APIVersion) {
+		return nil
+	}
+	return NewAnswerError("it is of %s, not of kind %s", got, strings.Join(kinds, " or "))
+}
+
+// verifyGroups returns an error unless a document names groups that can be at that root:
+// the core group has no name, and all others have one. A server without any is none that
+// a collector could work on.
+func verifyGroups(answer rootDocument, at rootPath) error {
+	if len(answer.Items)+len(answer.Versions)+len(answer.Groups) == 0 {
+		return NewAnswerError("it names no API group")
+	}
+	core := func(name string) bool { return name == "" }
+	for _, g := range answer.Items {
+		if core(g.Name) != (at == coreRoot) {
+			return NewAnswerError("it names the API group %q", g.Name)
+		}
+	}
+	for _, g := range answer.Groups {
+		if core(g.Name) || at == coreRoot {
+			return NewAnswerError("it names the API group %q", g.Name)
+		}
+	}
+	if len(answer.Versions) > 0 && at != coreRoot {
+		return NewAnswerError("it names versions of the core group")
+	}
+	return nil
+}
+
+// acceptDiscovery asks for all groups with their types in one answer. A server before
+// 1.30 knows no such answer, and names the groups only.
+const acceptDiscovery = "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+	"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"

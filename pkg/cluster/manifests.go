@@ -11,12 +11,68 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	strict "k8s.io/apimachinery/pkg/util/json" // tells metadata from Metadata
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
+
+const (
+	// maxConcurrentManifests is how many objects that are asked for one by one are held.
+	maxConcurrentManifests = 16
+	// manifestPageSize is how many whole objects are asked for at a time; twice as many
+	// are held. The first page is a shorter one: a page that is too long is not read,
+	// and its objects are asked for one by one.
+	manifestPageSize      = 500
+	firstManifestPageSize = 100
+)
+
+// Manifests reads whole objects and passes them on, one after the other, with
+// their metadata as it is now: never concurrently, and in the same order for the
+// same answers. The JSON is the server's to the byte, save that apiVersion and
+// kind are put into items of lists that lack them; it is the receiver's to keep.
+//
+// What is gone or was replaced since is left out. failed says by UID what could
+// not be read, each time a *Failure. The error is the context's or each's, which
+// ends the reading.
+func Manifests(ctx context.Context, c *Client, seen *snapshot.Snapshot, wanted []object.Identity, each func(object.Object, json.RawMessage) error) (failed map[types.UID]error, err error) {
+	c = c.WithOwnMemory()
+	m := &manifestReader{
+		client: c, each: each, failed: map[types.UID]error{}, wanted: make(map[types.UID]object.Identity, len(wanted)),
+		objects: NewObjectReader(c, seen), view: snapshot.NewView(seen),
+	}
+	for _, o := range wanted {
+		m.wanted[o.UID] = o
+	}
+	lists, single := SplitBatches(m.view, seen, wanted, KindOf, KindInNamespace)
+	for _, l := range lists {
+		rest, err := m.list(ctx, l)
+		if err != nil {
+			return m.failed, err
+		}
+		single = append(single, rest...)
+	}
+	return m.failed, m.readByName(ctx, single)
+}
+
+// manifestReader is one reading under way.
+type manifestReader struct {
+	client  *Client
+	objects *ObjectReader
+	view    *snapshot.View
+	each    func(object.Object, json.RawMessage) error
+	wanted  map[types.UID]object.Identity // what was not passed on yet
+	failed  map[types.UID]error
+}
+
+// ByName are those of the objects that Manifests asks for one by one, which takes the
+// right to get them.
+func ByName(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity {
+	_, one := SplitBatches(snapshot.NewView(seen), seen, wanted, KindOf, KindInNamespace)
+	return one
+}
 
 const AcceptWhole = "application/json"
 
@@ -43,7 +99,7 @@ func (m *manifestReader) list(ctx context.Context, l Batch) (rest []object.Ident
 			if expired++; next == "" || next == at.Continue || expired > maxExpired {
 				return m.undelivered(l.Wanted), nil
 			}
-			at = Pages{Continue: next, read: at.read, empty: at.empty} // of a newer state
+			at = at.Resume(next)
 			coming = m.startPage(reading, l.query, at.Continue)
 			continue
 		}
@@ -181,7 +237,7 @@ func (m *manifestReader) readByName(ctx context.Context, objects []object.Identi
 
 // verifyReplaced returns nil if it is proven that another object has the place of o by now.
 func (m *manifestReader) verifyReplaced(ctx context.Context, o object.Identity) error {
-	now, err := m.look.read(ctx, m.view, o)
+	now, err := m.objects.ReadState(ctx, m.view, o)
 	if err == nil && now != nil {
 		err = NewAnswerError("it is of another object of that name, which is still there")
 	}
@@ -200,7 +256,7 @@ func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMe
 		return bytes.TrimSpace(raw), err
 	}
 	if IsNotFound(err, mapping.Type.GroupResource(), o.Name) &&
-		m.look.absent(ctx, m.view, mapping.Type, snapshot.Lookup{Coordinates: CoordinatesOf(o)}).Outcome == snapshot.Absent {
+		m.objects.IsAbsent(ctx, m.view, mapping.Type, o) {
 		return nil, nil
 	}
 	return nil, err

@@ -58,3 +58,11 @@ func NotAfter(object, list string) bool {
 func (c *Client) NoteState(t snapshot.Type, m *metav1.PartialObjectMetadata) {
 	_ = c.resourceVersions.record(t.GroupResource(), 0, m.ResourceVersion) // no state is older than none
 }
+
+// TypeHistory holds the types that a server named at any time, and those of them that a
+// CustomResourceDefinition defined. All scans of a connection share it.
+type TypeHistory struct {
+	Mu     sync.Mutex // guards what follows
+	Types  map[schema.GroupResource]bool
+	Custom map[schema.GroupResource]bool
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -199,18 +198,10 @@ func (w *Result) isStale() bool {
 	return false
 }
 
-// TypeHistory knows the types that a server named at any time, and those of them that
-// a definition defined. It is safe for concurrent use.
-type TypeHistory struct {
-	mu     sync.Mutex
-	types  map[schema.GroupResource]bool
-	custom map[schema.GroupResource]bool
-}
-
-// vanished notes what a world names, and returns gaps for the types that were named before
+// vanishedGaps notes what a world names, and returns gaps for the types that were named before
 // and are not now, unless it is proven that they were taken away: a custom type whose
 // definition is gone, or one of a group that no APIService announces.
-func (d *TypeHistory) vanished(w *Result) []snapshot.Gap {
+func vanishedGaps(d *TypeHistory, w *Result) []snapshot.Gap {
 	announcing, defines := map[string]bool{}, map[schema.GroupResource]bool{}
 	for _, o := range w.announced.services.Objects {
 		_, group, _ := strings.Cut(o.Name, ".")
@@ -220,18 +211,18 @@ func (d *TypeHistory) vanished(w *Result) []snapshot.Gap {
 		of, _ := definedBy(o)
 		defines[of] = true
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.types == nil {
-		d.types, d.custom = map[schema.GroupResource]bool{}, map[schema.GroupResource]bool{}
+	d.Mu.Lock()
+	defer d.Mu.Unlock()
+	if d.Types == nil {
+		d.Types, d.Custom = map[schema.GroupResource]bool{}, map[schema.GroupResource]bool{}
 	}
 	var out []snapshot.Gap
-	for of := range d.types {
+	for of := range d.Types {
 		switch {
 		case w.serves(of), w.hasGroupGap(of.Group):
-		case w.announced.definitions.Err == nil && d.custom[of] && !defines[of],
+		case w.announced.definitions.Err == nil && d.Custom[of] && !defines[of],
 			w.announced.services.Err == nil && !announcing[of.Group]:
-			delete(d.types, of)
+			delete(d.Types, of)
 		default:
 			out = append(out, snapshot.Gap{
 				Group: of.Group, Resource: of.Resource, Reason: snapshot.Undiscovered, Message: "discovery named it before, and does not now",
@@ -240,9 +231,9 @@ func (d *TypeHistory) vanished(w *Result) []snapshot.Gap {
 	}
 	for _, t := range w.Types {
 		if t.Monitored() {
-			d.types[t.GroupResource()] = true
+			d.Types[t.GroupResource()] = true
 		}
 	}
-	maps.Copy(d.custom, defines)
+	maps.Copy(d.Custom, defines)
 	return out
 }

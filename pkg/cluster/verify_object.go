@@ -15,37 +15,7 @@ import (
 // Read answers an object as it is now, or nil where it is proven to be gone or
 // replaced by another of its name, by two answers that agree.
 func (w *Writer) Read(ctx context.Context, at object.Identity) (*object.Object, error) {
-	return w.look().read(ctx, w.view, at)
-}
-
-// read is Read.
-func (l *scanner) read(ctx context.Context, view *snapshot.View, at object.Identity) (*object.Object, error) {
-	found := l.lookup(ctx, view, CoordinatesOf(at))
-	if found.Object != nil && found.Object.UID != at.UID {
-		found = l.confirm(ctx, view, found, l.holderOf(found.Object.UID))
-	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case found.Outcome == snapshot.Failed:
-		return nil, &RequestError{"read", at, found.Reason, errors.New(found.Message)}
-	case found.Object == nil || found.Object.UID != at.UID:
-		return nil, nil
-	}
-	return found.Object, nil
-}
-
-// holderOf is the object that had a UID when the cluster was scanned, or nil.
-func (l *scanner) holderOf(uid types.UID) *object.Object {
-	if l.origin == nil {
-		return nil
-	}
-	for _, o := range l.origin.Objects { // seldom asked, and not worth an index
-		if o.UID == uid {
-			return o
-		}
-	}
-	return nil
+	return w.reader().ReadState(ctx, w.view, at)
 }
 
 // Verify reads an object and everything that its references lead to, as a
@@ -62,7 +32,7 @@ func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snap
 	if o != nil {
 		s.Objects = []*object.Object{o}
 		unknown := func(types.UID) *object.Object { return nil }
-		s.Lookups, err = w.look().lookupAll(ctx, w.view, w.view.Unverified(s.Objects, unknown), s.Objects, unknown)
+		s.Lookups, err = w.reader().LookupAll(ctx, w.view, w.view.Unverified(s.Objects, unknown), s.Objects, unknown)
 		if err != nil {
 			return nil, err
 		}
@@ -81,6 +51,11 @@ func (w *Writer) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
 		return nil, err
 	}
 	return Run(ctx, w.client, world, Scope{}, time.Now)
+}
+
+// Contents lists what the deletion of a Namespace or CustomResourceDefinition takes along.
+func (w *Writer) Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error) {
+	return Contents(ctx, w.client, of)
 }
 
 // The pauses between two questions of Await.
@@ -114,12 +89,8 @@ func isLasting(r snapshot.ErrorClass) bool {
 	return r == snapshot.Forbidden || r == snapshot.Unverified || r == snapshot.Vanished || r == snapshot.Refused
 }
 
-// look carries the lookups of one question. It remembers no probe of an earlier
-// one, so that what failed then is tried again.
-func (w *Writer) look() *scanner {
-	return &scanner{client: w.client, origin: w.seen, probes: map[probeKey]func() error{}}
-}
-
-func CoordinatesOf(i object.Identity) snapshot.Coordinates {
-	return snapshot.Coordinates{APIVersion: i.APIVersion, Kind: i.Kind, Namespace: i.Namespace, Name: i.Name}
+// reader returns a reader for one question. It is not kept, so that a list which failed is
+// tried again for the next.
+func (w *Writer) reader() *ObjectReader {
+	return NewObjectReader(w.client, w.seen)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -62,11 +61,7 @@ type scanner struct {
 	gaps     []snapshot.Gap
 	lookups  []snapshot.Lookup
 
-	// origin is the scan on which a lookup by itself rests; nil in a scan.
-	origin *snapshot.Snapshot
-
-	probesMu sync.Mutex
-	probes   map[probeKey]func() error
+	reader *ObjectReader
 }
 
 // Run lists every monitored type in scope and looks up the owners that no list
@@ -104,9 +99,10 @@ func Run(ctx context.Context, c *Client, w *Result, scope Scope, now func() time
 
 // newScan prepares to list what the world serves, with memory of its own.
 func newScan(c *Client, w *Result, scope Scope) *scanner {
+	c = c.WithOwnMemory()
 	return &scanner{
-		client: c.WithOwnMemory(), scope: scope, discovery: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
-		done: map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{}, probes: map[probeKey]func() error{},
+		client: c, scope: scope, reader: &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}}, discovery: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
+		done: map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{},
 	}
 }
 

@@ -135,55 +135,6 @@ func VerifyKind(got Envelope, t snapshot.Type, suffix string, metadata bool) err
 	return NewAnswerError("it is of %s, not of kind %q of %q", got, t.Kind+suffix, t.APIVersion())
 }
 
-// verifyDiscovery returns an error unless a document of discovery is of one of the kinds.
-// Of its apiVersion a server before 1.30 says nothing.
-func verifyDiscovery(got Envelope, kinds ...string) error {
-	versions := []string{"", "v1"}
-	if got.Kind == kindGroupDiscovery {
-		versions = []string{"", "apidiscovery.k8s.io/v2"}
-	}
-	if slices.Contains(kinds, got.Kind) && slices.Contains(versions, got.APIVersion) {
-		return nil
-	}
-	return NewAnswerError("it is of %s, not of kind %s", got, strings.Join(kinds, " or "))
-}
-
-// verifyGroups returns an error unless a document names groups that can be at that root:
-// the core group has no name, and all others have one. A server without any is none that
-// a collector could work on.
-func verifyGroups(answer rootDocument, at rootPath) error {
-	if len(answer.Items)+len(answer.Versions)+len(answer.Groups) == 0 {
-		return NewAnswerError("it names no API group")
-	}
-	core := func(name string) bool { return name == "" }
-	for _, g := range answer.Items {
-		if core(g.Name) != (at == coreRoot) {
-			return NewAnswerError("it names the API group %q", g.Name)
-		}
-	}
-	for _, g := range answer.Groups {
-		if core(g.Name) || at == coreRoot {
-			return NewAnswerError("it names the API group %q", g.Name)
-		}
-	}
-	if len(answer.Versions) > 0 && at != coreRoot {
-		return NewAnswerError("it names versions of the core group")
-	}
-	return nil
-}
-
-// verifyReview returns an error unless an answer is an access review and, where it repeats
-// the question, about what was asked.
-func verifyReview(got *accessReview, about resourceAttributes) error {
-	switch repeated := got.Spec.ResourceAttributes; {
-	case got.Envelope != accessReviewKind:
-		return NewAnswerError("it is of %s, not of kind %q", got.Envelope, accessReviewKind.Kind)
-	case repeated != nil && *repeated != about:
-		return NewAnswerError("it is about %+v", *repeated)
-	}
-	return nil
-}
-
 var (
 	ErrNoMetadata error = &AnswerError{"it holds no object metadata"}
 	ErrNotText    error = &AnswerError{"it is broken: it holds what is no text"}
@@ -336,6 +287,11 @@ func (p *Pages) Next(meta metav1.ListMeta, first string, objects int) (more bool
 	err = p.verifyPage(meta, first, objects)
 	p.Continue = meta.Continue
 	return err == nil && p.Continue != "", err
+}
+
+// Resume returns the pages behind a token that continues the list in a newer state.
+func (p *Pages) Resume(token string) Pages {
+	return Pages{Continue: token, read: p.read, empty: p.empty}
 }
 
 // verifyPage returns an error if a page does not continue the ones before.
