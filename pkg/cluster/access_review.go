@@ -152,7 +152,7 @@ type accessReview struct {
 	} `json:"status,omitzero"`
 }
 
-var accessReviewKind = Envelope{"authorization.k8s.io/v1", "SelfSubjectAccessReview"}
+var accessReviewKind = Envelope{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"}
 
 // isAllowed reports whether the API server says that a request is allowed. With an error, it
 // does not say so either way.

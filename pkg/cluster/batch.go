@@ -13,7 +13,7 @@ const (
 
 // Batch is a list, and the objects that are wanted of it.
 type Batch struct {
-	query  Query
+	Query  Query
 	Wanted []object.Identity
 }
 
@@ -40,7 +40,7 @@ func SplitBatches(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.
 			known := ok && mapping.Served && t.Can("list") && view.Listed(t.GroupResource(), at.Namespace)
 			much := len(group) > maxSingle && len(group)*minListShare >= total[at]
 			if known && (much || !t.Can("get")) {
-				lists = append(lists, Batch{Query{Type: t, Namespace: at.Namespace}, group})
+				lists = append(lists, Batch{Query: Query{Type: t, Namespace: at.Namespace}, Wanted: group})
 			} else {
 				next = append(next, group...)
 			}

@@ -35,7 +35,7 @@ func (w *Writer) Creator(name string) *Creator { return &Creator{w, name} }
 func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
 	mapped, ok := m.view.Map(at.APIVersion, at.Kind)
 	if !ok || !mapped.Served || !snapshot.ValidName(at.Name) {
-		return nil, &RequestError{"create", at, snapshot.Unverified, ErrNotServed}
+		return nil, NewRequestError("create", at, snapshot.Unverified, ErrNotServed)
 	}
 	ctx, over := withGracePeriod(ctx)
 	defer over()
@@ -54,20 +54,20 @@ func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 		o, unread := m.readOwn(ctx, at)
 		switch {
 		case unread != nil:
-			return nil, &RequestError{"create", at, ClassifyRequest(unread), unread}
+			return nil, NewRequestError("create", at, ClassifyRequest(unread), unread)
 		case o == nil:
-			return nil, &RequestError{"create", at, snapshot.Exists, err}
+			return nil, NewRequestError("create", at, snapshot.Exists, err)
 		}
 		return o, nil
 	case err != nil:
-		return nil, &RequestError{"create", at, ClassifyRequest(err), err}
+		return nil, NewRequestError("create", at, ClassifyRequest(err), err)
 	}
 	made, err := ReadObject(result, Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: m.dryRun})
 	if err != nil { // it was done, all the same
 		if o, unread := m.readOwn(ctx, at); unread == nil && o != nil {
 			return o, nil
 		}
-		return nil, &RequestError{"create", at, snapshot.Unreadable, err}
+		return nil, NewRequestError("create", at, snapshot.Unreadable, err)
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, made, false)
 	if m.dryRun {
@@ -86,11 +86,11 @@ func (m *Creator) verifyCreated(ctx context.Context, at object.Identity, made *o
 	var failed *RequestError
 	switch {
 	case errors.As(err, &failed):
-		return nil, &RequestError{"create", at, failed.Reason, err}
+		return nil, NewRequestError("create", at, failed.Reason, err)
 	case err != nil:
-		return nil, &RequestError{"create", at, ClassifyRequest(err), err}
+		return nil, NewRequestError("create", at, ClassifyRequest(err), err)
 	case now == nil:
-		return nil, &RequestError{"create", at, snapshot.Unverified, NewAnswerError("it is of an object that is not there")}
+		return nil, NewRequestError("create", at, snapshot.Unverified, NewAnswerError("it is of an object that is not there"))
 	}
 	return now, nil
 }

@@ -105,6 +105,11 @@ type RequestError struct {
 	Err    error // as the server or the connection put it: unescaped
 }
 
+// NewRequestError returns an error about a request for one object.
+func NewRequestError(verb string, o object.Identity, class snapshot.ErrorClass, err error) *RequestError {
+	return &RequestError{verb, o, class, err}
+}
+
 // Error is one line.
 func (f *RequestError) Error() string {
 	message, _, _ := strings.Cut(f.Err.Error(), "\n")
@@ -143,6 +148,9 @@ func (f *RequestError) Hint() string {
 // namespaceTerminating is the cause of a refusal to make something in a namespace
 // that is being deleted (corev1.NamespaceTerminatingCause).
 const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
+
+// ErrNotServed reports that the server serves no such type, or that the name is no valid one.
+var ErrNotServed = errors.New("no request can be made for it")
 
 // ClassifyRequest classes what stood in the way of a request about a single object. A
 // 404 proves nothing yet.

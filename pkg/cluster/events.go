@@ -60,7 +60,7 @@ func Events(ctx context.Context, c *Client, of object.Identity) ([]Event, error)
 		first = cmp.Or(first, err)
 	}
 	reason, _ := Classify(first)
-	return nil, &RequestError{"read the Events about", of, reason, first}
+	return nil, NewRequestError("read the Events about", of, reason, first)
 }
 
 func listEvents(ctx context.Context, c *Client, t snapshot.Type, about string, of object.Identity) ([]Event, error) {

@@ -104,7 +104,7 @@ func decodeRoot(raw []byte) (answer rootDocument, err error) {
 	if err := unknown.Unmarshal(raw[len(ProtobufPrefix):]); err != nil {
 		return answer, err
 	}
-	if err := verifyDiscovery(Envelope{unknown.APIVersion, unknown.Kind}, kindGroupDiscovery); err != nil {
+	if err := verifyDiscovery(Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, kindGroupDiscovery); err != nil {
 		return answer, err
 	}
 	var list apidiscovery.APIGroupDiscoveryList

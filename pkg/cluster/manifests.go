@@ -88,7 +88,7 @@ func (m *manifestReader) list(ctx context.Context, l Batch) (rest []object.Ident
 	defer cancel()
 	var at Pages
 	expired := 0
-	coming := m.startPage(reading, l.query, at.Continue)
+	coming := m.startPage(reading, l.Query, at.Continue)
 	for {
 		got := <-coming
 		if ctx.Err() != nil {
@@ -100,7 +100,7 @@ func (m *manifestReader) list(ctx context.Context, l Batch) (rest []object.Ident
 				return m.undelivered(l.Wanted), nil
 			}
 			at = at.Resume(next)
-			coming = m.startPage(reading, l.query, at.Continue)
+			coming = m.startPage(reading, l.Query, at.Continue)
 			continue
 		}
 		more, err := false, got.err
@@ -108,11 +108,11 @@ func (m *manifestReader) list(ctx context.Context, l Batch) (rest []object.Ident
 			more, err = at.Next(got.meta, got.first, len(got.items))
 		}
 		if more {
-			coming = m.startPage(reading, l.query, at.Continue)
+			coming = m.startPage(reading, l.Query, at.Continue)
 		}
 		for _, item := range got.items {
 			if err == nil {
-				err = m.deliver(l.query, item)
+				err = m.deliver(l.Query, item)
 			}
 		}
 		m.client.Memory.Release(got.held)
@@ -122,7 +122,7 @@ func (m *manifestReader) list(ctx context.Context, l Batch) (rest []object.Ident
 			return nil, stop.error
 		case err != nil && !isAnswerError(err):
 			for _, o := range m.undelivered(l.Wanted) {
-				m.failed[o.UID] = &RequestError{"read", o, ClassifyRequest(err), err}
+				m.failed[o.UID] = NewRequestError("read", o, ClassifyRequest(err), err)
 			}
 			return nil, nil
 		case err != nil, !more:
@@ -228,7 +228,7 @@ func (m *manifestReader) readByName(ctx context.Context, objects []object.Identi
 			case errors.As(a.Err, &failed):
 				m.failed[o.UID] = failed
 			default:
-				m.failed[o.UID] = &RequestError{"read", o, ClassifyRequest(a.Err), a.Err}
+				m.failed[o.UID] = NewRequestError("read", o, ClassifyRequest(a.Err), a.Err)
 			}
 		}
 	}
@@ -248,7 +248,7 @@ func (m *manifestReader) verifyReplaced(ctx context.Context, o object.Identity) 
 func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMessage, error) {
 	mapping, ok := m.view.Map(o.APIVersion, o.Kind)
 	if !ok || !mapping.Served || !mapping.Type.Can("get") || !snapshot.ValidName(o.Name) {
-		return nil, &RequestError{"read", o, snapshot.Unverified, ErrNotServed}
+		return nil, NewRequestError("read", o, snapshot.Unverified, ErrNotServed)
 	}
 	result, err := m.client.Do(ctx, func() *rest.Request { return m.client.Get(mapping.Type, o.Namespace, o.Name, AcceptWhole) })
 	if err == nil {
@@ -282,7 +282,7 @@ func (m *manifestReader) deliver(j Query, raw json.RawMessage) error {
 		return fmt.Errorf("decode an object of %s: %w", j.Type, err)
 	}
 	if read.Kind != "" || read.APIVersion != "" || j.Name != "" {
-		if err := VerifyKind(Envelope{read.APIVersion, read.Kind}, j.Type, "", false); err != nil {
+		if err := VerifyKind(Envelope{APIVersion: read.APIVersion, Kind: read.Kind}, j.Type, "", false); err != nil {
 			return err
 		}
 	}

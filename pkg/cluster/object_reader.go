@@ -43,7 +43,7 @@ func (r *ObjectReader) ReadState(ctx context.Context, view *snapshot.View, at ob
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case found.Outcome == snapshot.Failed:
-		return nil, &RequestError{"read", at, found.Reason, errors.New(found.Message)}
+		return nil, NewRequestError("read", at, found.Reason, errors.New(found.Message))
 	case found.Object == nil || found.Object.UID != at.UID:
 		return nil, nil
 	}

@@ -57,7 +57,7 @@ func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []tableRe
 	lists, single := SplitBatches(view, seen, objects, KindInNamespace)
 	out := make([]tableRequest, 0, len(lists)+len(single))
 	for _, l := range lists {
-		out = append(out, tableRequest{l.query})
+		out = append(out, tableRequest{l.Query})
 	}
 	for _, o := range single {
 		m, ok := view.Map(o.APIVersion, o.Kind)

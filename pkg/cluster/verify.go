@@ -190,13 +190,13 @@ func ReadObject(result rest.Result, j Query) (*metav1.PartialObjectMetadata, err
 		if err := unknown.Unmarshal(raw[len(ProtobufPrefix):]); err != nil {
 			return nil, err
 		}
-		got = Envelope{unknown.APIVersion, unknown.Kind}
+		got = Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind}
 		if err := VerifyKind(got, j.Type, "", true); err != nil {
 			return nil, err
 		}
 		err = out.Unmarshal(unknown.Raw)
 	} else if err = strict.Unmarshal(raw, out); err == nil {
-		got = Envelope{out.APIVersion, out.Kind}
+		got = Envelope{APIVersion: out.APIVersion, Kind: out.Kind}
 		err = VerifyKind(got, j.Type, "", true)
 	}
 	if err == nil {
@@ -220,7 +220,7 @@ func ReadPage(raw []byte, j Query, metadata bool) ([]json.RawMessage, metav1.Lis
 	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		var unknown runtime.Unknown
 		_ = unknown.Unmarshal(raw[len(ProtobufPrefix):]) // what cannot be read is of no kind
-		return nil, metav1.ListMeta{}, NewAnswerError("it is of %s", Envelope{unknown.APIVersion, unknown.Kind})
+		return nil, metav1.ListMeta{}, NewAnswerError("it is of %s", Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind})
 	}
 	var p jsonList
 	if err := strict.Unmarshal(raw, &p); err != nil {
@@ -247,7 +247,7 @@ func ReadItem(raw json.RawMessage, j Query, metadata bool) (*metav1.PartialObjec
 		return nil, fmt.Errorf("decode an item of a list of %s: %w", j.Type, err)
 	}
 	if out.Kind != "" || out.APIVersion != "" {
-		if err := VerifyKind(Envelope{out.APIVersion, out.Kind}, j.Type, "", metadata); err != nil {
+		if err := VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, j.Type, "", metadata); err != nil {
 			return nil, err
 		}
 	}

@@ -23,7 +23,7 @@ func (w *Writer) Follow(ctx context.Context, objects []object.Identity, tell fun
 	var mu sync.Mutex
 	var each sync.WaitGroup
 	for _, of := range w.watchBatches(objects) {
-		f := &objectWatch{writer: w, query: of.query, left: make(map[types.UID]object.Identity, len(of.Wanted))}
+		f := &objectWatch{writer: w, query: of.Query, left: make(map[types.UID]object.Identity, len(of.Wanted))}
 		for _, o := range of.Wanted {
 			f.left[o.UID] = o
 		}
@@ -51,11 +51,11 @@ func (w *Writer) watchBatches(objects []object.Identity) []Batch {
 		}
 		spaces := GroupBy(ofKind, KindInNamespace)
 		if len(spaces) > maxWatchedNamespaces && w.view.Listed(m.Type.GroupResource(), "") {
-			out = append(out, Batch{Query{Type: m.Type}, ofKind})
+			out = append(out, Batch{Query: Query{Type: m.Type}, Wanted: ofKind})
 			continue
 		}
 		for _, inOne := range spaces {
-			out = append(out, Batch{Query{Type: m.Type, Namespace: inOne[0].Namespace}, inOne})
+			out = append(out, Batch{Query: Query{Type: m.Type, Namespace: inOne[0].Namespace}, Wanted: inOne})
 		}
 	}
 	return out

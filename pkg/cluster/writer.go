@@ -94,7 +94,7 @@ func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1
 		DryRun:            w.dryRunOption(),
 	})
 	if err != nil {
-		return nil, nil, &RequestError{"delete", o.Identity, snapshot.Refused, err}
+		return nil, nil, NewRequestError("delete", o.Identity, snapshot.Refused, err)
 	}
 	sent := 0
 	left, err = w.send(ctx, "delete", o, func(t snapshot.Type) *rest.Request {
@@ -129,7 +129,7 @@ func (w *Writer) Patch(ctx context.Context, o *object.Object, c object.Change) (
 func (w *Writer) patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	body, err := patchOf(o, c)
 	if err != nil {
-		return nil, &RequestError{"patch", o.Identity, snapshot.Refused, err}
+		return nil, NewRequestError("patch", o.Identity, snapshot.Refused, err)
 	}
 	left, err := w.send(ctx, "patch", o, func(t snapshot.Type) *rest.Request {
 		r := SetPath(w.client.REST.Patch(types.JSONPatchType), t, o.Namespace, o.Name).Body(body)
@@ -168,22 +168,21 @@ func (w *Writer) dryRunOption() []string {
 
 var (
 	errNoPrecondition = errors.New("its uid or resourceVersion is not known, so a write could meet another state of it")
-	ErrNotServed      = errors.New("no request can be made for it")
 	errUnanswered     = errors.New("the run ended before the server answered: it may have been done")
 )
 
 // send sends a write about o and answers what is left of it.
 func (w *Writer) send(ctx context.Context, verb string, o *object.Object, request func(snapshot.Type) *rest.Request) (*object.Object, error) {
 	if o.UID == "" || o.ResourceVersion == "" {
-		return nil, &RequestError{verb, o.Identity, snapshot.Unverified, errNoPrecondition}
+		return nil, NewRequestError(verb, o.Identity, snapshot.Unverified, errNoPrecondition)
 	}
 	m, ok := w.view.Map(o.APIVersion, o.Kind)
 	if !ok || !m.Served || !snapshot.ValidName(o.Name) {
-		return nil, &RequestError{verb, o.Identity, snapshot.Unverified, ErrNotServed}
+		return nil, NewRequestError(verb, o.Identity, snapshot.Unverified, ErrNotServed)
 	}
 	result, err := sendWrite(ctx, w.client, func() *rest.Request { return request(m.Type) })
 	if ctx.Err() != nil && err != nil {
-		return nil, &RequestError{verb, o.Identity, snapshot.TimedOut, errUnanswered}
+		return nil, NewRequestError(verb, o.Identity, snapshot.TimedOut, errUnanswered)
 	}
 	if err != nil {
 		return nil, w.requestError(ctx, verb, o.Identity, m.Type, err)
@@ -200,7 +199,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	case w.dryRun && verb == "delete" && errors.Is(err, ErrNoMetadata):
 		return nil, nil // what a server answers to the trial of a DELETE that would empty the finalizers (registry.Store.Delete)
 	case err != nil && w.dryRun:
-		return nil, &RequestError{verb, o.Identity, snapshot.Unreadable, err}
+		return nil, NewRequestError(verb, o.Identity, snapshot.Unreadable, err)
 	case err != nil: // it was done, all the same
 		return w.Read(ctx, o.Identity)
 	}
@@ -216,7 +215,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 // requestError classes a refused write. A 404 means gone only where absence is
 // proven: it names the object, and the type can be listed.
 func (w *Writer) requestError(ctx context.Context, verb string, at object.Identity, t snapshot.Type, err error) error {
-	out := &RequestError{verb, at, ClassifyRequest(err), err}
+	out := NewRequestError(verb, at, ClassifyRequest(err), err)
 	if IsNotFound(err, t.GroupResource(), at.Name) {
 		if w.reader().IsAbsent(ctx, w.view, t, at) {
 			out.Reason = snapshot.Gone

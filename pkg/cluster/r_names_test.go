@@ -5,13 +5,14 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestNamesAreThoseOfOnePage(t *testing.T) {
 	requests := 0
-	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+	c := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests++
 		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 		if r.URL.Path != "/api/v1/namespaces/ns/pods" || limit != namesLimit {
@@ -24,7 +25,7 @@ func TestNamesAreThoseOfOnePage(t *testing.T) {
 		page := list(items...)
 		page["metadata"] = fields{"resourceVersion": "10", "continue": "more"}
 		answers(200, page)(w, r)
-	})
+	}), Options{Timeout: time.Minute})
 	got, err := Names(t.Context(), c, pods, "ns")
 	if err != nil || requests != 1 || len(got) != namesLimit || got[0] != "pod-000" {
 		t.Errorf("%d names after %d requests: %.5q, %v", len(got), requests, got, err)
@@ -38,7 +39,7 @@ func TestThereAreNoNamesWhereThereIsAnError(t *testing.T) {
 		"objects in another namespace": answers(200, list(item("a"))),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Names(t.Context(), answering(t, answer), pods, "other")
+			got, err := Names(t.Context(), connect(t, answer, Options{Timeout: time.Minute}), pods, "other")
 			if diff := cmp.Diff([]string(nil), got); err == nil || diff != "" {
 				t.Errorf("names %q and error %v", got, err)
 			}

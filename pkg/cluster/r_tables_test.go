@@ -1,14 +1,35 @@
 package cluster
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
+
+// FuzzTable: a table has cells for objects of a UID, and for no more than it has rows.
+func FuzzTable(f *testing.F) {
+	f.Add([]byte(`{"kind":"Table","columnDefinitions":[{"name":"Name"},{"name":"Ready"},{"name":"Status"},{"name":"Age"},{"name":"Desired"}],"rows":[{"cells":["a","1/1","Running","5d",3],"object":{"metadata":{"namespace":"ns","name":"a","uid":"u","resourceVersion":"1"}}}]}`))
+	f.Add([]byte(`{"columnDefinitions":[{"name":"READY"},{"name":"ready"}],"rows":[{"cells":[],"object":{"metadata":{"uid":"u"}}},{"cells":[null,{"a":[1]}],"object":{"metadata":{"uid":"v"}}},{"object":null}]}`))
+	f.Add([]byte(`{"rows":[{"cells":[1e999]}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var table metav1.Table
+		if json.Unmarshal(raw, &table) != nil {
+			return
+		}
+		into := map[types.UID]Cells{}
+		readTable(&table, Query{Type: pods}, into)
+		if _, nameless := into[""]; nameless || len(into) > len(table.Rows) {
+			t.Errorf("%d rows have the cells %v", len(table.Rows), into)
+		}
+	})
+}
 
 func TestTablesAreAskedForInTheShorterWay(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -71,8 +71,7 @@ func TestTrafficIsCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
-	if err := c.List(context.Background(), Query{Type: pods}, false).Err; err != nil {
+	if err := c.List(context.Background(), Query{Type: podType}, false).Err; err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("requests: 3 (list 3), not 2xx: 1, broken off: 1, asked again: 2, bytes unpacked: %d, seconds: ", len(body)/2+len(body))

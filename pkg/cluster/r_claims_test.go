@@ -1,13 +1,29 @@
 package cluster
 
 import (
+	"context"
+	"errors"
+	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
+
+// What comes behind a page that is sent again is not known, so nobody may say that no
+// Pod uses a claim.
+func TestPodsThatAreNotReadToTheirEndAreNoAnswer(t *testing.T) {
+	c := connect(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"again"},"items":[{"metadata":{"namespace":"shop","name":"a","uid":"u","resourceVersion":"5"}}]}`)
+	}), Options{Timeout: time.Minute})
+	if got, err := readClaims(context.Background(), c, pods, "shop"); !errors.Is(err, errRepeatedPage) || got != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}
 
 // podOf is a whole Pod on a node that mounts a claim.
 func podOf(namespace, uid, claim string) fields {
@@ -31,13 +47,13 @@ func TestMarkClaims(t *testing.T) {
 			switch {
 			case r.URL.Query().Get("continue") == "more":
 				expired = true
-				return failure{http.StatusGone, "Expired"}
+				return refuse(http.StatusGone, "Expired")
 			case !expired:
 				return podList("more", podOf("a", "1", "old"))
 			}
 			return podList("", podOf("a", "1", "data"), fields{"metadata": fields{"name": "q", "namespace": "a", "uid": "2", "resourceVersion": "5"}, "spec": fields{}})
 		},
-		"/api/v1/namespaces/b/pods": say(failure{http.StatusForbidden, "Forbidden"}),
+		"/api/v1/namespaces/b/pods": say(refuse(http.StatusForbidden, "Forbidden")),
 		"/api/v1/namespaces/c/pods": say(podList("", podOf("c", "4", "data"), podOf("c", "came since", "other"))),
 		"/api/v1/persistentvolumes": say(fields{"kind": "PersistentVolumeList", "apiVersion": "v1", "metadata": fields{"resourceVersion": "10"}, "items": []fields{{"metadata": fields{"name": "v", "uid": "6", "resourceVersion": "5"}, "spec": fields{"claimRef": fields{"namespace": "a", "name": "data"}}, "status": fields{"phase": "Bound"}}}}),
 	})

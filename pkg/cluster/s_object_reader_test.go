@@ -66,26 +66,3 @@ func TestOneAnswerReplacesNoOwner(t *testing.T) {
 		})
 	}
 }
-
-func TestOneAnswerReplacesNoObjectThatIsReadAgain(t *testing.T) {
-	const get = "GET " + onePod
-	found := func(uid string) http.HandlerFunc { return answers(200, asMetadata(uid, "8", nil)) }
-	for name, test := range map[string]struct {
-		answers []http.HandlerFunc
-		want    snapshot.ErrorClass // empty: it is gone
-		asked   int
-	}{
-		"two show the same other object":  {[]http.HandlerFunc{found("uid-y")}, "", 2},
-		"two show different objects":      {[]http.HandlerFunc{found("uid-z"), found("uid-x")}, snapshot.Unreadable, 2},
-		"it is not there the second time": {[]http.HandlerFunc{found("uid-y"), notFound()}, "", 2},
-		"it is not there":                 {[]http.HandlerFunc{notFound()}, "", 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, s := stage(t, false, map[string][]http.HandlerFunc{get: test.answers})
-			o, err := w.Read(t.Context(), podX().Identity)
-			if o != nil || (err == nil) != (test.want == "") || err != nil && reasonIn(err) != test.want || s.count(get) != test.asked {
-				t.Errorf("%v, %v after %d answers, want %q after %d", o, err, s.count(get), test.want, test.asked)
-			}
-		})
-	}
-}

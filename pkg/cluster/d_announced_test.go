@@ -11,32 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-const (
-	servicesPath    = "/apis/apiregistration.k8s.io/v1/apiservices"
-	definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-)
-
-// clusterScoped is the metadata of a cluster-scoped object.
-func clusterScoped(name string) fields {
-	return fields{"metadata": fields{"name": name, "uid": "uid-" + name, "resourceVersion": "5"}}
-}
-
-// managed is an APIService of what the API server serves itself.
-func managed(name string) fields {
-	out := clusterScoped(name)
-	out["metadata"].(fields)["labels"] = fields{automanaged: "onstart"}
-	return out
-}
-
-// definition is a whole CustomResourceDefinition with one version.
-func definition(name string, served bool, established string) fields {
-	return fields{
-		"kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1", "metadata": clusterScoped(name)["metadata"],
-		"spec":   fields{"versions": []fields{{"name": "v1", "served": served}}},
-		"status": fields{"conditions": []fields{{"type": "Established", "status": established}}},
-	}
-}
-
 // hurry lets discovery catch up without waiting for it.
 func hurry(t *testing.T) {
 	t.Helper()
@@ -47,7 +21,7 @@ func hurry(t *testing.T) {
 
 func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
 	hurry(t)
-	notThere := say(failure{http.StatusNotFound, "NotFound"})
+	notThere := say(refuse(http.StatusNotFound, "NotFound"))
 	honest := []fields{clusterScoped("v1."), clusterScoped("v1.example.com"), clusterScoped("v1.old.example.com")}
 	for name, test := range map[string]struct {
 		services, definitions func(*http.Request) any
@@ -82,7 +56,7 @@ func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
 		},
 		"the type of a definition that cannot be read": {
 			services: say(list(honest...)), definitions: say(list(clusterScoped("gadgets.example.com"))),
-			gadgets: say(failure{http.StatusForbidden, "Forbidden"}),
+			gadgets: say(refuse(http.StatusForbidden, "Forbidden")),
 			want:    []string{"gadgets.example.com: undiscovered"},
 		},
 		"a definition whose type is not served is none": {
@@ -98,7 +72,7 @@ func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
 			want: []string{"customresourcedefinitions.apiextensions.k8s.io: unreadable"},
 		},
 		"what announces, if discovery does not name it and it may not be listed": {
-			services: say(failure{http.StatusForbidden, "Forbidden"}), definitions: notThere,
+			services: say(refuse(http.StatusForbidden, "Forbidden")), definitions: notThere,
 			want: []string{"apiservices.apiregistration.k8s.io: forbidden"},
 		},
 	} {
@@ -158,51 +132,9 @@ func TestDiscoveryThatLagsBehindIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// TestATypeThatVanishesBeforeTheRelistIsAGap, unless what announced it went as well.
-func TestATypeThatVanishesBeforeTheRelistIsAGap(t *testing.T) {
-	hurry(t)
-	version := func(g string) fields { return fields{"groupVersion": g + "/v1", "version": "v1"} }
-	group := func(g string) fields {
-		return fields{"name": g, "versions": []fields{version(g)}, "preferredVersion": version(g)}
-	}
-	for name, test := range map[string]struct {
-		services, definitions []fields // at the second time
-		want                  int
-	}{
-		"it is still announced":      {[]fields{clusterScoped("v1."), clusterScoped("v1.example.com"), clusterScoped("v1.old.example.com")}, []fields{clusterScoped("widgets.old.example.com")}, 1},
-		"its definition is gone":     {[]fields{clusterScoped("v1."), clusterScoped("v1.example.com")}, nil, 0},
-		"its APIService is gone too": {[]fields{clusterScoped("v1."), clusterScoped("v1.example.com")}, nil, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			later := false
-			c, _ := serve(t, map[string]func(*http.Request) any{
-				servicesPath: func(*http.Request) any {
-					if later {
-						return list(test.services...)
-					}
-					return list(clusterScoped("v1."), clusterScoped("v1.example.com"), clusterScoped("v1.old.example.com"))
-				},
-				definitionsPath: func(*http.Request) any {
-					if later {
-						return list(test.definitions...)
-					}
-					return list(clusterScoped("widgets.old.example.com"))
-				},
-				definitionsPath + "/widgets.old.example.com": say(definition("widgets.old.example.com", true, "True")),
-				"/apis": func(*http.Request) any {
-					groups := []fields{group("example.com")}
-					if !later {
-						groups = append(groups, group("old.example.com"))
-					}
-					return fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
-				},
-			})
-			first := take(t, c)
-			later = true
-			s, err := NewWriter(c, first, false).Relist(t.Context())
-			if err != nil || len(s.Gaps) != test.want {
-				t.Errorf("gaps %v, %v", s.Gaps, err)
-			}
-		})
-	}
+// managed is an APIService of what the API server serves itself.
+func managed(name string) fields {
+	out := clusterScoped(name)
+	out["metadata"].(fields)["labels"] = fields{automanaged: "onstart"}
+	return out
 }

@@ -32,7 +32,6 @@ func paged(t *testing.T, answer func(w http.ResponseWriter, at string), change f
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
 	return c
 }
 
@@ -40,7 +39,7 @@ func asTheyCome(*rest.Config, *Options) {}
 
 func namesOf(t *testing.T, c *Client) ([]string, error) {
 	t.Helper()
-	a := c.List(t.Context(), Query{Type: pods}, false)
+	a := c.List(t.Context(), Query{Type: podType}, false)
 	var names []string
 	for _, o := range a.Objects {
 		names = append(names, o.Name)
@@ -116,7 +115,7 @@ func TestNoMoreListsAreInFlightThanAllowed(t *testing.T) {
 				return all
 			})
 		})
-		answers, err := c.ListAll(t.Context(), []Query{{Type: pods}, {Type: pods}, {Type: pods}}, false)
+		answers, err := c.ListAll(t.Context(), []Query{{Type: podType}, {Type: podType}, {Type: podType}}, false)
 		if err != nil || int(all.most.Load()) > allowed {
 			t.Errorf("%d in flight, %d allowed (%v)", all.most.Load(), allowed, err)
 		}
@@ -145,7 +144,7 @@ func TestWhatWasAskedForAheadEndsWithTheList(t *testing.T) {
 		<-ended
 	}, asTheyCome)
 	at := newListLimits(2)
-	err := c.listWithin(ctx, at, Query{Type: pods}, false).Err
+	err := c.listWithin(ctx, at, Query{Type: podType}, false).Err
 	close(ended)
 	if err == nil {
 		t.Error("a list that was cut off is no error")

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -66,5 +67,26 @@ func TestNamesObject(t *testing.T) {
 				t.Errorf("got %t", got)
 			}
 		})
+	}
+}
+
+func TestAFailureSaysWhatWasTried(t *testing.T) {
+	at := object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: "y", Name: "x"}
+	for _, test := range []struct {
+		failure RequestError
+		want    string
+		hint    bool
+	}{
+		{RequestError{"delete", at, snapshot.Forbidden, errors.New("no\nmore")}, "delete ConfigMap/x in namespace y: no", false},
+		{RequestError{"patch", object.Identity{Kind: "Node", Name: "n"}, snapshot.Conflict, errors.New("no")}, "patch Node/n: no", false},
+		{RequestError{"patch", at, snapshot.Forbidden, errors.New("cannot set an ownerRef on a resource you can't delete: , <nil>")}, "patch ConfigMap/x in namespace y: cannot set an ownerRef on a resource you can't delete: , <nil>", true},
+		{RequestError{"patch", at, snapshot.Forbidden, errors.New("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>")}, "", true},
+	} {
+		if got := test.failure.Error(); test.want != "" && got != test.want {
+			t.Errorf("got %s", got)
+		}
+		if got := test.failure.Hint(); (got != "") != test.hint {
+			t.Errorf("hint of %v: %q", test.failure.Err, got)
+		}
 	}
 }

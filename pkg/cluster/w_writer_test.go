@@ -2,22 +2,15 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -25,103 +18,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// script is a server that gives each request the next answer of its method and
-// path, the last one for ever, and remembers what it was asked.
-type script struct {
-	t       *testing.T
-	mu      sync.Mutex
-	answers map[string][]http.HandlerFunc
-	asked   []string
-	bodies  []string
-}
-
-func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	key := r.Method + " " + r.URL.Path
-	s.mu.Lock()
-	s.asked = append(s.asked, key)
-	s.bodies = append(s.bodies, string(body))
-	answers := s.answers[key]
-	if len(answers) > 1 {
-		s.answers[key] = answers[1:]
-	}
-	s.mu.Unlock()
-	if len(answers) == 0 {
-		s.t.Errorf("unexpected request %s", key)
-		http.Error(w, "unexpected", http.StatusTeapot)
-		return
-	}
-	answers[0](w, r)
-}
-
-func (s *script) count(key string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for _, a := range s.asked {
-		if a == key {
-			n++
-		}
-	}
-	return n
-}
-
-func answers(code int, body any, header ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		for i := 0; i < len(header); i += 2 {
-			w.Header().Set(header[i], header[i+1])
-		}
-		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(body)
-	}
-}
-
-func status(code int, reason, message string, details fields) fields {
-	s := fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message}
-	if details != nil {
-		s["details"] = details
-	}
-	return s
-}
-
-func notFound() http.HandlerFunc {
-	return answers(404, status(404, "NotFound", `pods "x" not found`, fields{"name": "x", "kind": "pods"}))
-}
-
-func breaks(w http.ResponseWriter, _ *http.Request) {
-	c, _, err := w.(http.Hijacker).Hijack()
-	if err == nil {
-		c.Close()
-	}
-}
-
-// stalls is no answer until the client has given up.
-func stalls(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // before that the end of the connection is not noticed
-	<-r.Context().Done()
-}
-
-var pods = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"delete", "get", "list", "watch"}}
-
 // stage is a server that plays a script, and a Writer to it. Pods were listed.
 func stage(t *testing.T, dryRun bool, answers map[string][]http.HandlerFunc) (*Writer, *script) {
 	t.Helper()
-	s := &script{t: t, answers: answers}
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	c, err := New(&rest.Config{Host: server.URL}, Options{Concurrency: 3, Timeout: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
+	c, seen, s := connectScript(t, answers)
 	before := writeBackoff.Duration
 	writeBackoff.Duration = time.Millisecond
 	t.Cleanup(func() { writeBackoff.Duration = before })
-	secrets := snapshot.Type{Version: "v1", Resource: "secrets", Kind: "Secret", Namespaced: true, Preferred: true, Verbs: pods.Verbs}
-	return NewWriter(c, &snapshot.Snapshot{
-		Types: []snapshot.Type{pods, secrets}, Listed: []snapshot.Listing{{Resource: "pods"}},
-	}, dryRun), s
+	return NewWriter(c, seen, dryRun), s
 }
 
 const onePod = "/api/v1/namespaces/ns/pods/x"
@@ -133,14 +37,6 @@ func podX() *object.Object {
 		Owners:          []object.Reference{{APIVersion: "v1", Kind: "Secret", Name: "a", UID: "1"}, {APIVersion: "v1", Kind: "Secret", Name: "b<", UID: "1"}},
 		Finalizers:      []string{"other", "orphan"},
 	}
-}
-
-func asMetadata(uid, resourceVersion string, more fields) fields {
-	m := fields{"name": "x", "namespace": "ns", "uid": uid, "resourceVersion": resourceVersion}
-	for k, v := range more {
-		m[k] = v
-	}
-	return fields{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": m}
 }
 
 func TestWhatARefusedWriteMeans(t *testing.T) {
@@ -296,27 +192,6 @@ func TestWhatIsSent(t *testing.T) {
 	for _, c := range []object.Change{{Drop: []int{2}}, {Unblock: []int{-1}}, {Rewrite: []object.Rewrite{{Index: 2}}}, {Release: "none"}} {
 		if _, err := w.Patch(t.Context(), podX(), c); err == nil {
 			t.Errorf("%+v does not fit and was sent", c)
-		}
-	}
-}
-
-func TestAFailureSaysWhatWasTried(t *testing.T) {
-	at := object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: "y", Name: "x"}
-	for _, test := range []struct {
-		failure RequestError
-		want    string
-		hint    bool
-	}{
-		{RequestError{"delete", at, snapshot.Forbidden, errors.New("no\nmore")}, "delete ConfigMap/x in namespace y: no", false},
-		{RequestError{"patch", object.Identity{Kind: "Node", Name: "n"}, snapshot.Conflict, errors.New("no")}, "patch Node/n: no", false},
-		{RequestError{"patch", at, snapshot.Forbidden, errors.New("cannot set an ownerRef on a resource you can't delete: , <nil>")}, "patch ConfigMap/x in namespace y: cannot set an ownerRef on a resource you can't delete: , <nil>", true},
-		{RequestError{"patch", at, snapshot.Forbidden, errors.New("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>")}, "", true},
-	} {
-		if got := test.failure.Error(); test.want != "" && got != test.want {
-			t.Errorf("got %s", got)
-		}
-		if got := test.failure.Hint(); (got != "") != test.hint {
-			t.Errorf("hint of %v: %q", test.failure.Err, got)
 		}
 	}
 }
@@ -533,198 +408,5 @@ func TestWhatExamineDoesNotProveIsUnknown(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// manifest is a list or object as a server writes it.
-type manifest string
-
-func (m manifest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Accept") != "application/json" {
-		http.Error(w, r.Header.Get("Accept"), http.StatusNotAcceptable)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintln(w, m)
-}
-
-// everExpired are answers that offer ever new tokens, and no page.
-func everExpired(n int) (out []http.HandlerFunc) {
-	for i := range n {
-		s := status(410, "Expired", "too old", nil)
-		s["metadata"] = fields{"continue": fmt.Sprint("token", i)}
-		out = append(out, answers(410, s))
-	}
-	return out
-}
-
-func TestManifests(t *testing.T) {
-	const pods = "GET /api/v1/pods"
-	pod := func(i int) string { return fmt.Sprintf("GET /api/v1/namespaces/ns/pods/p%d", i) }
-	body := func(i int) string {
-		return fmt.Sprintf(`{"metadata":{"name":"p%d","namespace":"ns","uid":"u%d","resourceVersion":"2"},"Metadata":{"uid":"no"},"n": 12345678901234567890.10,"s":"<\u003c"}`, i, i)
-	}
-	whole := func(i int) string { return `{"apiVersion":"v1","kind":"Pod",` + body(i)[1:] }
-	single := func(i int) []http.HandlerFunc { return []http.HandlerFunc{manifest(whole(i)).ServeHTTP} }
-	absent := func(i int) []http.HandlerFunc {
-		return []http.HandlerFunc{answers(404, status(404, "NotFound", "", fields{"name": fmt.Sprintf("p%d", i), "kind": "pods"}))}
-	}
-	page := func(next string, items ...string) http.HandlerFunc {
-		return manifest(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"` + next + `"},"items":[` + strings.Join(items, ", ") + `]}`).ServeHTTP
-	}
-	bodies := func(from, to int) (out []string) {
-		for i := from; i < to; i++ {
-			out = append(out, body(i))
-		}
-		return out
-	}
-	expired := func(next string) http.HandlerFunc {
-		s := status(410, "Expired", "too old", nil)
-		s["metadata"] = fields{"continue": next}
-		return answers(410, s)
-	}
-	forbidden := answers(403, status(403, "Forbidden", "no", nil))
-	for name, test := range map[string]struct {
-		seen    int // pods in the snapshot
-		wanted  int
-		answers map[string][]http.HandlerFunc
-		passed  int
-		failed  []types.UID
-		asked   int
-	}{
-		"many of few are read in one list, page by page": {
-			seen: 20, wanted: 12, passed: 12, asked: 2,
-			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...), page("", bodies(7, 20)...)}},
-		},
-		"what the list does not show is gone if a request for it finds nothing": {
-			seen: 20, wanted: 12, passed: 11, asked: 2,
-			answers: map[string][]http.HandlerFunc{pods: {page("", bodies(1, 20)...)}, pod(0): absent(0)},
-		},
-		"what the list does not show is asked for, and is not gone": {
-			seen: 20, wanted: 12, passed: 12, asked: 3,
-			answers: map[string][]http.HandlerFunc{pods: {page("", bodies(2, 20)...)}, pod(0): single(0), pod(1): single(1)},
-		},
-		"an answer that is no list is no proof that anything is gone": {
-			seen: 10, wanted: 10, passed: 9, asked: 11, failed: []types.UID{"u9"},
-			answers: map[string][]http.HandlerFunc{
-				pods:   {manifest(`{"message": "sign in first"}`).ServeHTTP},
-				pod(0): single(0), pod(1): single(1), pod(2): single(2), pod(3): single(3), pod(4): single(4),
-				pod(5): single(5), pod(6): single(6), pod(7): single(7), pod(8): single(8), pod(9): {manifest(`{"message": "sign in first"}`).ServeHTTP},
-			},
-		},
-		"few of many are asked for one by one": {
-			seen: 121, wanted: 2, passed: 1, asked: 2,
-			answers: map[string][]http.HandlerFunc{
-				pod(0): single(0), pod(1): absent(1),
-			},
-		},
-		"what cannot be read is said": {
-			seen: 121, wanted: 6, passed: 1, asked: 8, failed: []types.UID{"u1", "u2", "u4", "u5"},
-			answers: map[string][]http.HandlerFunc{
-				pod(0): single(0), pod(1): {forbidden}, pod(2): {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }},
-				pod(3): { // replaced, as two more answers say
-					manifest(strings.Replace(whole(3), `"u3"`, `"new"`, 1)).ServeHTTP, answers(200, asMetadata("new", "2", fields{"name": "p3"})),
-				},
-				pod(4): {manifest("?").ServeHTTP},
-				pod(5): {manifest(whole(7)).ServeHTTP}, // the answer to another request
-			},
-		},
-		"what was broken on its way is not passed on": {
-			seen: 121, wanted: 2, passed: 1, asked: 2, failed: []types.UID{"u1"},
-			answers: map[string][]http.HandlerFunc{
-				pod(0): single(0), pod(1): {manifest(strings.Replace(whole(1), "12345", `1, "time": "20\xff6"`+", \"m\": ", 1)).ServeHTTP},
-			},
-		},
-		"a list that fails fails those it did not show yet": {
-			seen: 10, wanted: 10, passed: 7, asked: 2, failed: []types.UID{"u7", "u8", "u9"},
-			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...), forbidden}},
-		},
-		"a list that expires goes on where the server says": {
-			seen: 10, wanted: 10, passed: 10, asked: 3,
-			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...), expired("fresh"), page("", bodies(7, 10)...)}},
-		},
-		"or else the rest is asked for one by one": {
-			seen: 10, wanted: 10, passed: 10, asked: 5,
-			answers: map[string][]http.HandlerFunc{
-				pods:   {page("more", bodies(0, 7)...), expired("")},
-				pod(7): single(7), pod(8): single(8), pod(9): single(9),
-			},
-		},
-		"of a list without an end, the rest is asked for one by one": {
-			seen: 10, wanted: 10, passed: 10, asked: 5,
-			answers: map[string][]http.HandlerFunc{pods: {page("more", bodies(0, 7)...)}, pod(7): single(7), pod(8): single(8), pod(9): single(9)},
-		},
-		"of a list that expires again and again, the rest is asked for one by one": {
-			seen: 10, wanted: 10, passed: 10, asked: 1 + maxExpired + 1 + 3,
-			answers: map[string][]http.HandlerFunc{
-				pods:   append([]http.HandlerFunc{page("more", bodies(0, 7)...)}, everExpired(maxExpired+5)...),
-				pod(7): single(7), pod(8): single(8), pod(9): single(9),
-			},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, s := stage(t, false, test.answers)
-			seen := *w.seen
-			for i := range test.seen {
-				seen.Objects = append(seen.Objects, &object.Object{Identity: object.Identity{
-					APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: fmt.Sprintf("p%d", i), UID: types.UID(fmt.Sprintf("u%d", i)),
-				}})
-			}
-			var wanted []object.Identity
-			for _, o := range seen.Objects[:test.wanted] {
-				wanted = append(wanted, o.Identity)
-			}
-			passed := map[types.UID]string{}
-			failed, err := Manifests(t.Context(), w.client, &seen, wanted, func(o object.Object, raw json.RawMessage) error {
-				if o.ResourceVersion != "2" || o.Kind != "Pod" || o.APIVersion != "v1" {
-					t.Errorf("got %+v", o)
-				}
-				passed[o.UID] += string(raw)
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for uid, raw := range passed {
-				var i int
-				fmt.Sscanf(string(uid), "u%d", &i)
-				want := `{"apiVersion":"v1","kind":"Pod",` + body(i)[1:]
-				if diff := cmp.Diff(want, raw); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
-			}
-			for _, uid := range test.failed {
-				var f *RequestError
-				if !errors.As(failed[uid], &f) {
-					t.Errorf("%s: %v", uid, failed[uid])
-				}
-			}
-			if len(failed) != len(test.failed) || len(passed) != test.passed || len(s.asked) != test.asked {
-				t.Errorf("failed %v, passed %d, want %d, asked %d, want %d", failed, len(passed), test.passed, len(s.asked), test.asked)
-			}
-		})
-	}
-}
-
-// TestPodsAreTakenForRunning where nobody can tell.
-func TestPodsAreTakenForRunning(t *testing.T) {
-	terminating := item("terminating")
-	terminating["metadata"].(fields)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-	c, f := serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(r *http.Request) any {
-		if r.URL.Query().Get("fieldSelector") != "" {
-			return failure{http.StatusForbidden, "Forbidden"}
-		}
-		return list(item("a"), terminating)
-	}})
-	w, err := Discover(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Run(t.Context(), c, w, Scope{Running: true}, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !s.Objects[0].Running || s.Objects[1].Running || len(s.Gaps) > 0 || f.asked["/api/v1/pods"] != 2 {
-		t.Errorf("got %+v, gaps %v, %d lists", s.Objects, s.Gaps, f.asked["/api/v1/pods"])
 	}
 }

@@ -61,8 +61,7 @@ func asked(t *testing.T, n int, o Options) []int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
-	list := c.List(t.Context(), Query{Type: pods}, false)
+	list := c.List(t.Context(), Query{Type: podType}, false)
 	objects, err := list.Objects, list.Err
 	if err != nil || len(objects) != n {
 		t.Fatalf("%d objects of %d, %v", len(objects), n, err)

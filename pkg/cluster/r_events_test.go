@@ -98,7 +98,7 @@ func TestEventsOfAnotherGroupsKindAreLeftOut(t *testing.T) {
 
 func TestEventsAreReadFromTheOtherGroupWhereTheFirstIsForbidden(t *testing.T) {
 	c, _ := serve(t, map[string]func(*http.Request) any{
-		"/api/v1/namespaces/ns/events": say(failure{http.StatusForbidden, "Forbidden"}),
+		"/api/v1/namespaces/ns/events": say(refuse(http.StatusForbidden, "Forbidden")),
 		"/apis/events.k8s.io/v1/namespaces/ns/events": say(fields{"kind": "EventList", "apiVersion": "events.k8s.io/v1", "metadata": fields{"resourceVersion": "10"}, "items": []fields{{
 			"metadata": meta("failed"), "regarding": fields{"apiVersion": "v1", "uid": "u"}, "type": "Warning", "reason": "Failed", "note": "it did not",
 			"reportingController": "example.com/c", "eventTime": "2026-11-20T08:00:00.000000Z", "series": fields{"count": 7, "lastObservedTime": "2026-11-20T08:30:00.000000Z"},
@@ -117,8 +117,8 @@ func TestEventsAreReadFromTheOtherGroupWhereTheFirstIsForbidden(t *testing.T) {
 
 func TestEventsThatCannotBeReadAreAFailureAndNotNone(t *testing.T) {
 	c, _ := serve(t, map[string]func(*http.Request) any{
-		"/api/v1/namespaces/ns/events":                say(failure{http.StatusForbidden, "Forbidden"}),
-		"/apis/events.k8s.io/v1/namespaces/ns/events": say(failure{http.StatusNotFound, "NotFound"}),
+		"/api/v1/namespaces/ns/events":                say(refuse(http.StatusForbidden, "Forbidden")),
+		"/apis/events.k8s.io/v1/namespaces/ns/events": say(refuse(http.StatusNotFound, "NotFound")),
 	})
 	_, err := Events(context.Background(), c, worker)
 	var failed *RequestError

@@ -127,7 +127,7 @@ func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
 		"when it is asked itself": {
 			answers: map[string]func(*http.Request) any{
 				"/api": say(pods), "/apis": say(fields{"kind": kindGroups, "groups": []fields{{"name": "metrics.k8s.io", "versions": []fields{only}, "preferredVersion": only}}}),
-				"/apis/metrics.k8s.io/v1": say(failure{http.StatusServiceUnavailable, "ServiceUnavailable"}),
+				"/apis/metrics.k8s.io/v1": say(refuse(http.StatusServiceUnavailable, "ServiceUnavailable")),
 			},
 			message: "ServiceUnavailable (APIService v1.metrics.k8s.io)",
 		},
@@ -167,7 +167,7 @@ func TestGroupGapsNameTheAPIService(t *testing.T) {
 // TestNoCluster is where nothing is known at all, which is no cluster without types.
 func TestNoCluster(t *testing.T) {
 	for name, answers := range map[string]map[string]func(*http.Request) any{
-		"everything is refused": {"/api": say(failure{http.StatusForbidden, "Forbidden"}), "/apis": say(failure{http.StatusForbidden, "Forbidden"})},
+		"everything is refused": {"/api": say(refuse(http.StatusForbidden, "Forbidden")), "/apis": say(refuse(http.StatusForbidden, "Forbidden"))},
 		"pages for people":      {"/api": say([]byte("<html>sign in</html>")), "/apis": say([]byte("<html>sign in</html>"))},
 		"protobuf that is cut":  {"/api": say([]byte(ProtobufPrefix + "\x0a\xff")), "/apis": say([]byte(ProtobufPrefix + "\x0a\xff"))},
 		"nothing is served":     {"/api": say(fields{"kind": kindVersions}), "/apis": say(fields{"kind": kindGroups})},
@@ -194,12 +194,12 @@ func TestARootThatDoesNotAnswerIsAGap(t *testing.T) {
 		want    snapshot.Gap
 		reason  snapshot.ErrorClass
 	}{
-		"the core group is refused":            {map[string]func(*http.Request) any{"/api": say(failure{http.StatusForbidden, "Forbidden"})}, core, snapshot.Forbidden},
-		"the core group is not there":          {map[string]func(*http.Request) any{"/api": say(failure{http.StatusNotFound, "NotFound"})}, core, snapshot.Vanished},
+		"the core group is refused":            {map[string]func(*http.Request) any{"/api": say(refuse(http.StatusForbidden, "Forbidden"))}, core, snapshot.Forbidden},
+		"the core group is not there":          {map[string]func(*http.Request) any{"/api": say(refuse(http.StatusNotFound, "NotFound"))}, core, snapshot.Vanished},
 		"the core group is an empty document":  {map[string]func(*http.Request) any{"/api": say(fields{"kind": kindVersions})}, core, snapshot.Unreadable},
 		"the core group is another one":        {map[string]func(*http.Request) any{"/api": say(&apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g", versionOf("v1", "pods"))}})}, core, snapshot.Unreadable},
-		"the other groups are refused":         {map[string]func(*http.Request) any{"/apis": say(failure{http.StatusForbidden, "Forbidden"})}, others, snapshot.Forbidden},
-		"the other groups are not there":       {map[string]func(*http.Request) any{"/apis": say(failure{http.StatusNotFound, "NotFound"})}, others, snapshot.Vanished},
+		"the other groups are refused":         {map[string]func(*http.Request) any{"/apis": say(refuse(http.StatusForbidden, "Forbidden"))}, others, snapshot.Forbidden},
+		"the other groups are not there":       {map[string]func(*http.Request) any{"/apis": say(refuse(http.StatusNotFound, "NotFound"))}, others, snapshot.Vanished},
 		"the other groups are an empty list":   {map[string]func(*http.Request) any{"/apis": say(fields{"kind": kindGroups, "groups": []fields{}})}, others, snapshot.Unreadable},
 		"the other groups are a page of HTML":  {map[string]func(*http.Request) any{"/apis": say([]byte("<html>sign in</html>"))}, others, snapshot.Unreadable},
 		"the other groups are a Status":        {map[string]func(*http.Request) any{"/apis": say(fields{"kind": "Status", "status": "Success"})}, others, snapshot.Unreadable},
@@ -251,7 +251,6 @@ func TestDiscoveryShakesHandsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
 	if _, err := Discover(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

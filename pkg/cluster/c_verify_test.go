@@ -90,7 +90,7 @@ func TestOnlyAListOfTheKindAskedForIsAList(t *testing.T) {
 		"protobuf of another kind":                    {"k8s\x00\x0a\x0c\x0a\x02v1\x12\x06Secret", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			items, page, err := ReadPage([]byte(test.body), Query{Type: pods}, test.metadata)
+			items, page, err := ReadPage([]byte(test.body), Query{Type: podType}, test.metadata)
 			if test.want && (err != nil || len(items) > 0 || page.ResourceVersion != "9") {
 				t.Errorf("got %s, %+v, %v", items, page, err)
 			} else if !test.want {
@@ -106,7 +106,7 @@ func TestOnlyAListOfTheKindAskedForIsAList(t *testing.T) {
 		"a text":                   `"PodList"`,
 		"JSON that is cut off":     `{"kind":"PodList","apiVersion":"v1",`,
 	} {
-		if items, _, err := ReadPage([]byte(body), Query{Type: pods}, true); err == nil {
+		if items, _, err := ReadPage([]byte(body), Query{Type: podType}, true); err == nil {
 			t.Errorf("%s: it is read as %s", name, items)
 		}
 	}
@@ -122,20 +122,20 @@ func TestAnItemIsOfTheTypeAndPlaceAskedFor(t *testing.T) {
 		body string
 		want bool
 	}{
-		"an object of the type":                {Query{Type: pods}, item("Pod", "ns", "a", "u", "1"), true},
-		"one that does not say what it is":     {Query{Type: pods}, `{"metadata":{"namespace":"ns","name":"a","uid":"u","resourceVersion":"1"}}`, true},
-		"one of the namespace":                 {Query{Type: pods, Namespace: "ns"}, item("Pod", "ns", "a", "u", "1"), true},
+		"an object of the type":                {Query{Type: podType}, item("Pod", "ns", "a", "u", "1"), true},
+		"one that does not say what it is":     {Query{Type: podType}, `{"metadata":{"namespace":"ns","name":"a","uid":"u","resourceVersion":"1"}}`, true},
+		"one of the namespace":                 {Query{Type: podType, Namespace: "ns"}, item("Pod", "ns", "a", "u", "1"), true},
 		"a cluster-scoped one":                 {Query{Type: node}, item("Node", "", "a", "u", "1"), true},
-		"one of another type":                  {Query{Type: pods}, item("Secret", "ns", "a", "u", "1"), false},
-		"one of another namespace":             {Query{Type: pods, Namespace: "ns"}, item("Pod", "other", "a", "u", "1"), false},
-		"one of another name":                  {Query{Type: pods, Namespace: "ns", Name: "a"}, item("Pod", "ns", "b", "u", "1"), false},
-		"a namespaced one without a namespace": {Query{Type: pods}, item("Pod", "", "a", "u", "1"), false},
+		"one of another type":                  {Query{Type: podType}, item("Secret", "ns", "a", "u", "1"), false},
+		"one of another namespace":             {Query{Type: podType, Namespace: "ns"}, item("Pod", "other", "a", "u", "1"), false},
+		"one of another name":                  {Query{Type: podType, Namespace: "ns", Name: "a"}, item("Pod", "ns", "b", "u", "1"), false},
+		"a namespaced one without a namespace": {Query{Type: podType}, item("Pod", "", "a", "u", "1"), false},
 		"a cluster-scoped one in a namespace":  {Query{Type: node}, item("Node", "ns", "a", "u", "1"), false},
-		"one without a name":                   {Query{Type: pods}, item("Pod", "ns", "", "u", "1"), false},
-		"one without a UID":                    {Query{Type: pods}, item("Pod", "ns", "a", "", "1"), false},
-		"one without a resourceVersion":        {Query{Type: pods}, item("Pod", "ns", "a", "u", ""), false},
-		"one whose UID is no text":             {Query{Type: pods}, item("Pod", "ns", "a", "u\uFFFD", "1"), false},
-		"null":                                 {Query{Type: pods}, `null`, false},
+		"one without a name":                   {Query{Type: podType}, item("Pod", "ns", "", "u", "1"), false},
+		"one without a UID":                    {Query{Type: podType}, item("Pod", "ns", "a", "", "1"), false},
+		"one without a resourceVersion":        {Query{Type: podType}, item("Pod", "ns", "a", "u", ""), false},
+		"one whose UID is no text":             {Query{Type: podType}, item("Pod", "ns", "a", "u\uFFFD", "1"), false},
+		"null":                                 {Query{Type: podType}, `null`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ReadItem([]byte(test.body), test.of, true)
@@ -187,111 +187,6 @@ func TestPagesBelongToOneState(t *testing.T) {
 	}
 }
 
-func TestAnAccessReviewIsOfTheKindAndTheQuestion(t *testing.T) {
-	asked := resourceAttributes{Verb: "delete", Resource: "pods"}
-	answer := func(of Envelope, about *resourceAttributes) (out accessReview) {
-		out.Envelope, out.Spec.ResourceAttributes = of, about
-		return out
-	}
-	for name, test := range map[string]struct {
-		answer accessReview
-		want   bool
-	}{
-		"the same question":           {answer(accessReviewKind, &asked), true},
-		"one that does not repeat it": {answer(accessReviewKind, nil), true},
-		"another question":            {answer(accessReviewKind, &resourceAttributes{Verb: "get", Resource: "pods"}), false},
-		"another kind":                {answer(Envelope{"authorization.k8s.io/v1", "SubjectAccessReview"}, &asked), false},
-		"a Status":                    {answer(Envelope{"v1", "Status"}, nil), false},
-	} {
-		if err := verifyReview(&test.answer, asked); test.want && err != nil {
-			t.Errorf("%s: %v", name, err)
-		} else if !test.want {
-			refuses(t, err)
-		}
-	}
-}
-
-// TestAListWhosePagesContradictEachOtherIsReadInOnePiece, and is a gap if that is no better.
-func TestAListWhosePagesContradictEachOtherIsReadInOnePiece(t *testing.T) {
-	first := list(item("a"), item("b"))
-	first["metadata"] = fields{"resourceVersion": "10", "continue": "more"}
-	older := list(item("c"))
-	older["metadata"] = fields{"resourceVersion": "8"}
-	whole := list(item("a"), item("b"), item("c"))
-	c, f := serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(r *http.Request) any {
-		switch q := r.URL.Query(); {
-		case q.Get("continue") != "":
-			return older
-		case q.Get("limit") != "":
-			return first
-		}
-		return whole
-	}})
-	if s := take(t, c); len(s.Objects) != 3 || !s.Complete() || f.asked["/api/v1/pods"] != 3 {
-		t.Errorf("got %v, gaps %v, in %d requests", identities(s), s.Gaps, f.asked["/api/v1/pods"])
-	}
-}
-
-func TestAListThatIsOlderThanOneSeenBeforeIsAGap(t *testing.T) {
-	version := "10"
-	c, _ := serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(*http.Request) any {
-		out := list(item("a"))
-		out["metadata"] = fields{"resourceVersion": version}
-		return out
-	}})
-	if s := take(t, c); !s.Complete() {
-		t.Fatalf("gaps %v", s.Gaps)
-	}
-	version = "9"
-	if s := take(t, c); len(s.Gaps) != 1 || s.Gaps[0].Resource != "pods" || s.Gaps[0].Reason != snapshot.Unreadable {
-		t.Errorf("gaps %v", s.Gaps)
-	}
-}
-
-func TestAListThatLacksWhatARequestFindsIsAGap(t *testing.T) {
-	for name, test := range map[string]struct {
-		version string // of the object that the list lacks; that of the list is 10
-		gaps    int
-	}{
-		"which was there before":      {"5", 1},
-		"which came or changed since": {"11", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dependent := item("a")
-			dependent["metadata"].(fields)["ownerReferences"] = []fields{{"apiVersion": "example.com/v1", "kind": "Widget", "name": "w", "uid": "uid-w"}}
-			owner := item("w")
-			owner["metadata"].(fields)["resourceVersion"] = test.version
-			c, _ := serve(t, map[string]func(*http.Request) any{
-				"/api/v1/pods": say(list(dependent)),
-				"/apis/example.com/v1/namespaces/ns/widgets/w": say(owner),
-			})
-			s := take(t, c)
-			if len(s.Gaps) != test.gaps || len(s.Lookups) != 1 || s.Lookups[0].Outcome != snapshot.Found {
-				t.Errorf("gaps %v, lookups %v", s.Gaps, s.Lookups)
-			}
-			saw := snapshot.NewView(s).Listed(snapshot.Type{Group: "example.com", Resource: "widgets"}.GroupResource(), "ns")
-			if saw != (test.gaps == 0) {
-				t.Errorf("the list counts as read: %t", saw)
-			}
-		})
-	}
-}
-
-func TestTheUIDOfAnotherObjectReplacesNoOwner(t *testing.T) {
-	dependent := item("a")
-	dependent["metadata"].(fields)["ownerReferences"] = []fields{{"apiVersion": "example.com/v1", "kind": "Widget", "name": "w", "uid": "uid-w"}}
-	lie := item("w")
-	lie["metadata"].(fields)["uid"] = "uid-other"
-	c, _ := serve(t, map[string]func(*http.Request) any{
-		"/api/v1/pods":                                 say(list(dependent)),
-		"/apis/example.com/v1/widgets":                 say(list(item("other"))),
-		"/apis/example.com/v1/namespaces/ns/widgets/w": say(lie),
-	})
-	if s := take(t, c); len(s.Lookups) != 1 || s.Lookups[0].Outcome != snapshot.Failed {
-		t.Errorf("lookups %+v", s.Lookups)
-	}
-}
-
 func TestARedirectIsNotFollowed(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("it goes elsewhere, with %q", r.Header.Get("Authorization"))
@@ -305,29 +200,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
-	if err := c.List(t.Context(), Query{Type: pods}, false).Err; err == nil {
+	if err := c.List(t.Context(), Query{Type: podType}, false).Err; err == nil {
 		t.Error("a redirect is an answer")
-	}
-}
-
-func TestAScanThatNeedsMoreMemoryThanItMayTakeEnds(t *testing.T) {
-	name := strings.Repeat("n", 1<<20)
-	n := 0
-	c, _ := serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(*http.Request) any {
-		n++
-		p := list(item(fmt.Sprint(name, n)))
-		p["metadata"] = fields{"resourceVersion": "10", "continue": fmt.Sprint("more", n)}
-		return p
-	}})
-	c.Options.MaxMemory = 20 << 20
-	w, err := Discover(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Run(t.Context(), c, w, Scope{}, time.Now)
-	var full *MemoryError
-	if !errors.As(err, &full) || full.Limit != 20<<20 || n > 20 {
-		t.Errorf("got %v after %d pages", err, n)
 	}
 }

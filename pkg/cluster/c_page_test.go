@@ -59,7 +59,6 @@ func sends(t *testing.T, asked *atomic.Int32, answers ...func(http.ResponseWrite
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
 	return c
 }
 
@@ -113,7 +112,7 @@ func TestAPageInProtobuf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
-			list := sends(t, &asked, test.answers...).List(context.Background(), Query{Type: pods}, false)
+			list := sends(t, &asked, test.answers...).List(context.Background(), Query{Type: podType}, false)
 			objects, err := list.Objects, list.Err
 			var got []string
 			for _, o := range objects {
@@ -147,7 +146,7 @@ func TestAFailureInProtobufIsThatFailureIfItHasItsCode(t *testing.T) {
 			w.WriteHeader(code)
 			_, _ = w.Write(proto(t, &gone))
 		})
-		err := c.List(context.Background(), Query{Type: pods}, false).Err
+		err := c.List(context.Background(), Query{Type: podType}, false).Err
 		is := apierrors.IsForbidden(err) && err.Error() == gone.Message
 		if code == http.StatusOK { // no server says so, and what is in between must prove nothing
 			is = errors.As(err, new(*AnswerError))
@@ -155,5 +154,14 @@ func TestAFailureInProtobufIsThatFailureIfItHasItsCode(t *testing.T) {
 		if !is || asked.Load() != 1 {
 			t.Errorf("%s: %v, after %d requests", name, err, asked.Load())
 		}
+	}
+}
+
+var podType = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"delete", "get", "list", "watch"}}
+
+func breakConnection(w http.ResponseWriter, _ *http.Request) {
+	c, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		c.Close()
 	}
 }

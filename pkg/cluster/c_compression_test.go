@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"testing"
@@ -48,12 +49,13 @@ func TestALinkIsNarrowOverWhichMuchTakesLong(t *testing.T) {
 func TestListsAreCompressedUnlessTheServerIsNear(t *testing.T) {
 	for near, want := range map[bool]string{true: "identity", false: "gzip"} {
 		var got string
-		c, _ := serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(r *http.Request) any {
+		c := connectTo(t, func(w http.ResponseWriter, r *http.Request) {
 			got = r.Header.Get("Accept-Encoding")
-			return list()
-		}})
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"10"},"items":[]}`)
+		})
 		c.compression.near.Store(near)
-		if err := c.List(t.Context(), Query{Type: pods}, false).Err; err != nil || got != want {
+		if err := c.List(t.Context(), Query{Type: podType}, false).Err; err != nil || got != want {
 			t.Errorf("near %t: %q, %v, want %q", near, got, err, want)
 		}
 	}

@@ -2,11 +2,13 @@ package cluster
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -69,8 +71,7 @@ func (a *authorizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (a *authorizer) review(t *testing.T, rights ...Right) []Grant {
 	t.Helper()
-	c := answering(t, a.ServeHTTP)
-	c.Options.Small = 3
+	c := connect(t, a, Options{Concurrency: 1, Small: 3, Timeout: time.Minute})
 	nodes := snapshot.Type{Version: "v1", Resource: "nodes", Kind: "Node", Preferred: true}
 	namespaces := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace", Preferred: true}
 	return ReviewAccess(t.Context(), c, &snapshot.Snapshot{Types: []snapshot.Type{pods, nodes, namespaces}}, rights)
@@ -268,5 +269,29 @@ func TestARefusalThatIsNotConfirmedByNameIsUnknown(t *testing.T) {
 	a := &authorizer{fails: func(about resourceAttributes) bool { return about.Name != "" }}
 	if got := granted(a.review(t, to("delete", "Pod", "a", "x"))); got[0] != "unknown" {
 		t.Errorf("it is %q", got)
+	}
+}
+
+func TestAnAccessReviewIsOfTheKindAndTheQuestion(t *testing.T) {
+	asked := resourceAttributes{Verb: "delete", Resource: "pods"}
+	answer := func(of Envelope, about *resourceAttributes) (out accessReview) {
+		out.Envelope, out.Spec.ResourceAttributes = of, about
+		return out
+	}
+	for name, test := range map[string]struct {
+		answer accessReview
+		want   bool
+	}{
+		"the same question":           {answer(accessReviewKind, &asked), true},
+		"one that does not repeat it": {answer(accessReviewKind, nil), true},
+		"another question":            {answer(accessReviewKind, &resourceAttributes{Verb: "get", Resource: "pods"}), false},
+		"another kind":                {answer(Envelope{APIVersion: "authorization.k8s.io/v1", Kind: "SubjectAccessReview"}, &asked), false},
+		"a Status":                    {answer(Envelope{APIVersion: "v1", Kind: "Status"}, nil), false},
+	} {
+		if err := verifyReview(&test.answer, asked); test.want && err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !test.want && !errors.As(err, new(*AnswerError)) {
+			t.Errorf("%s: got %v, want an *AnswerError", name, err)
+		}
 	}
 }

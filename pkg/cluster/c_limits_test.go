@@ -48,19 +48,6 @@ func entry(padding int) []byte {
 	return append(append([]byte{0x12}, binary.AppendUvarint(nil, uint64(len(held)))...), held...)
 }
 
-// answering starts a server that answers everything so.
-func answering(t *testing.T, answer http.HandlerFunc) *Client {
-	t.Helper()
-	server := httptest.NewServer(answer)
-	t.Cleanup(server.Close)
-	c, err := New(&rest.Config{Host: server.URL}, Options{Timeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.REST.(*rest.RESTClient).Client.CloseIdleConnections() })
-	return c
-}
-
 // peak is by how much the heap grew at most while something was done.
 func peak(do func()) (grown uint64) {
 	var before, now runtime.MemStats
@@ -93,18 +80,18 @@ func TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
 	const mib = 1 << 20
 	protobuf := func(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf") }
 	list := func(c *Client) error {
-		return c.List(context.Background(), Query{Type: pods}, false).Err
+		return c.List(context.Background(), Query{Type: podType}, false).Err
 	}
 	get := func(c *Client) error {
-		result, err := c.Do(context.Background(), func() *rest.Request { return c.Get(pods, "ns", "name", AcceptObject) })
+		result, err := c.Do(context.Background(), func() *rest.Request { return c.Get(podType, "ns", "name", AcceptObject) })
 		if err != nil {
 			return err
 		}
-		_, err = ReadObject(result, Query{Type: pods, Namespace: "ns", Name: "name"})
+		_, err = ReadObject(result, Query{Type: podType, Namespace: "ns", Name: "name"})
 		return err
 	}
 	discover := func(c *Client) error {
-		_, err := Discover(context.Background(), c)
+		_, err := c.GetRaw(context.Background(), "/api", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
 		return err
 	}
 	zeros := bytes.Repeat([]byte("0"), mib)
@@ -182,7 +169,7 @@ func TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := answering(t, test.answer)
+			c := connectTo(t, test.answer)
 			var err error
 			if grown := peak(func() { err = test.ask(c) }); grown > test.most*mib {
 				t.Errorf("the heap grew by %d MiB, more than %d", grown/mib, test.most)
@@ -197,11 +184,11 @@ func TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
 func TestATypeWithoutEndIsAGap(t *testing.T) {
 	look := func(t *testing.T, answer func(http.ResponseWriter, int)) snapshot.Gap {
 		var asked atomic.Int32
-		c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		c := connectTo(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
 			answer(w, int(asked.Add(1)))
 		})
-		list := c.List(context.Background(), Query{Type: pods}, false)
+		list := c.List(context.Background(), Query{Type: podType}, false)
 		objects, err := list.Objects, list.Err
 		if err == nil {
 			t.Fatalf("all is well, with %d objects", len(objects))
@@ -227,18 +214,6 @@ func TestATypeWithoutEndIsAGap(t *testing.T) {
 				t.Errorf("%+v, want %q", gap, test.want)
 			}
 		})
-	}
-}
-
-// What comes behind a page that is sent again is not known, so nobody may say that no
-// Pod uses a claim.
-func TestPodsThatAreNotReadToTheirEndAreNoAnswer(t *testing.T) {
-	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"again"},"items":[{"metadata":{"namespace":"shop","name":"a","uid":"u","resourceVersion":"5"}}]}`)
-	})
-	if got, err := readClaims(context.Background(), c, pods, "shop"); !errors.Is(err, errRepeatedPage) || got != nil {
-		t.Errorf("%v, %v", got, err)
 	}
 }
 
@@ -295,4 +270,15 @@ func TestAnEventWithoutEndEndsTheWatch(t *testing.T) {
 			}
 		})
 	}
+}
+
+func connectTo(t *testing.T, answer http.HandlerFunc) *Client {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	c, err := New(&rest.Config{Host: server.URL}, Options{Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
