@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
@@ -21,7 +21,7 @@ func (a *Operation) readClusterUID(ctx context.Context) {
 	if a.Options.NoBackup || a.ClusterUID != "" {
 		return
 	}
-	uid, err := cluster.UID(ctx, a.Cluster)
+	uid, err := read.UID(ctx, a.Cluster)
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(a.Options.Scan.Err, "warning: cannot identify this cluster, so its backup can be restored only with --to-another-cluster: %s\n", escape.Short(err.Error(), 2000))
 	}

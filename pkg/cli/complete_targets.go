@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -66,7 +67,7 @@ func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	if s.From == "" {
 		if live, err := s.Connect(); err == nil {
 			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // as every server has it
-			names, _ = cluster.Names(ctx, live, t, "")
+			names, _ = read.Names(ctx, live, t, "")
 		}
 		return names
 	}
@@ -84,9 +85,9 @@ func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Typ
 		if err != nil {
 			return nil, nil
 		}
-		types, _ = cluster.Types(ctx, live)
+		types, _ = discovery.Types(ctx, live)
 		return types, func(t snapshot.Type, namespace string) []string {
-			names, _ := cluster.Names(ctx, live, t, namespace)
+			names, _ := read.Names(ctx, live, t, namespace)
 			return names
 		}
 	}

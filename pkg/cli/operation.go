@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
@@ -27,7 +28,7 @@ import (
 
 // Planned is what one scan read, and the plan that was made from it.
 type Planned struct {
-	Cluster  *cluster.Client // nil where the scan came from a file
+	Cluster  *client.Client // nil where the scan came from a file
 	Snapshot *snapshot.Snapshot
 	Graph    *graph.Graph
 	Plan     *plan.Plan
@@ -72,7 +73,7 @@ type Operation struct {
 	ClusterUID types.UID
 	// Perform carries out the plan; nil: as execute.Run does. The Keeper is nil
 	// where nothing is saved.
-	Perform func(context.Context, *cluster.Writer, execute.BackupWriter, execute.Options) *execute.Report
+	Perform func(context.Context, *write.Writer, execute.BackupWriter, execute.Options) *execute.Report
 	// PlanRemaining makes the plan of what a run has left; nil: foresee does.
 	PlanRemaining PlanFunc
 	// SkipVerification has no scan follow the run: nobody waits for what it sets going.
@@ -288,7 +289,7 @@ func (a *Operation) execute(ctx context.Context, keep *runBackup) *execute.Repor
 	if keep != nil {
 		saving = keep
 	}
-	writer := cluster.NewWriter(a.Cluster, a.Snapshot, o.DryRun)
+	writer := write.NewWriter(a.Cluster, a.Snapshot, o.DryRun)
 	if a.Perform != nil {
 		return a.Perform(ctx, writer, saving, o)
 	}

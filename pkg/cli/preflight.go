@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -29,9 +29,9 @@ func (a *Operation) preflight(ctx context.Context) []refusal {
 	if a.Cluster == nil || a.Options.DryRun == dryRunServer || len(a.Plan.Steps) == 0 || a.Options.Scan.Strict && !a.Plan.CompleteButAccepted() {
 		return nil
 	}
-	var rights []cluster.Right
+	var rights []read.Right
 	for _, n := range a.needs() {
-		rights = append(rights, cluster.Right(n))
+		rights = append(rights, read.Right(n))
 	}
 	needed := len(rights)
 	var samples []*plan.Step
@@ -39,9 +39,9 @@ func (a *Operation) preflight(ctx context.Context) []refusal {
 		samples = a.Plan.PreflightSamples()
 	}
 	for _, s := range samples {
-		rights = append(rights, cluster.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
+		rights = append(rights, read.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
 	}
-	grants := cluster.ReviewAccess(ctx, a.Cluster, a.Snapshot, rights)
+	grants := read.ReviewAccess(ctx, a.Cluster, a.Snapshot, rights)
 	var refused []refusal
 	var unknown []string
 	for i, r := range rights[:needed] {
@@ -65,11 +65,11 @@ func (a *Operation) preflight(ctx context.Context) []refusal {
 
 // needs returns the rights that a run of the plan uses.
 func (a *Operation) needs() []plan.Need {
-	var read []object.Identity
+	var byName []object.Identity
 	if saved := a.Plan.Saved(); !a.Options.NoBackup && len(saved) > 0 {
-		read = cluster.ByName(a.Snapshot, saved)
+		byName = read.ByName(a.Snapshot, saved)
 	}
-	return a.Plan.Needs(a.LeavesRestToCollector, read)
+	return a.Plan.Needs(a.LeavesRestToCollector, byName)
 }
 
 // How many rights, and objects for each, are named.

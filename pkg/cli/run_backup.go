@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -23,7 +24,7 @@ import (
 
 // runBackup saves whole objects of a cluster in one folder.
 type runBackup struct {
-	live   *cluster.Client
+	live   *client.Client
 	seen   *snapshot.Snapshot
 	folder *backup.Folder
 }
@@ -67,7 +68,7 @@ func (a *Operation) newRunBackup() (*runBackup, error) {
 // Write is execute.Keeper.
 func (k *runBackup) Write(ctx context.Context, objects []object.Identity) ([]execute.Written, error) {
 	saved, unsaved := map[types.UID]*object.Object{}, map[types.UID]error{}
-	failed, err := cluster.Manifests(ctx, k.live, k.seen, objects, func(o object.Object, manifest json.RawMessage) error {
+	failed, err := read.Manifests(ctx, k.live, k.seen, objects, func(o object.Object, manifest json.RawMessage) error {
 		if err := k.folder.Save(o, manifest); err != nil {
 			unsaved[o.UID] = err
 			return nil

@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/kubeconfig"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -30,15 +32,15 @@ type ScanOptions struct {
 	chunkSize     int64
 	concurrency   int
 	maxMemory     resource.QuantityValue
-	connected     *cluster.Client // by connect, for all scans of the command
-	said          *pflag.Flag     // --concurrency
-	paged         *pflag.Flag     // --chunk-size
+	connected     *client.Client // by connect, for all scans of the command
+	said          *pflag.Flag    // --concurrency
+	paged         *pflag.Flag    // --chunk-size
 	color         color.Mode
-	traffic       *cluster.RequestStats
+	traffic       *client.RequestStats
 }
 
 func NewScanOptions(s Streams) *ScanOptions {
-	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, traffic: &cluster.RequestStats{}, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(cluster.DefaultMaxMemory, resource.BinarySI)}}
+	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, traffic: &client.RequestStats{}, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(client.DefaultMaxMemory, resource.BinarySI)}}
 }
 
 // ForContext is the same for another context, as one of several that are asked at once: it draws
@@ -111,12 +113,12 @@ func (s *ScanOptions) requestTimeout() (time.Duration, error) {
 }
 
 // ScopeFunc says what a look is to see, once the served types are known.
-type ScopeFunc func([]snapshot.Type) (cluster.Scope, error)
+type ScopeFunc func([]snapshot.Type) (scan.Scope, error)
 
 // Scan takes the one look of a command; live is nil when it came from a file.
 // scope is called for a file too, so that a word which names no type is refused
 // either way.
-func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot.Snapshot, live *cluster.Client, err error) {
+func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot.Snapshot, live *client.Client, err error) {
 	if s.From != "" {
 		if seen, err = s.load(); err != nil {
 			return nil, nil, err
@@ -127,7 +129,7 @@ func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot
 	if live, err = s.Connect(); err != nil {
 		return nil, nil, err
 	}
-	world, err := cluster.Discover(ctx, live)
+	world, err := discovery.Discover(ctx, live)
 	if err != nil {
 		return nil, nil, explained(err)
 	}
@@ -135,17 +137,17 @@ func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot
 	if err != nil {
 		return nil, nil, err
 	}
-	seen, err = cluster.Run(ctx, live, world, wanted, s.Now)
+	seen, err = scan.Run(ctx, live, world, wanted, s.Now)
 	s.clearProgress()
 	return seen, live, explained(err)
 }
 
 // Everything is the scope of what looks at everything, or at all of the namespace
 // that -n names; more says what is asked besides.
-func (s *ScanOptions) Everything(more cluster.Scope) ScopeFunc {
-	return func([]snapshot.Type) (cluster.Scope, error) {
+func (s *ScanOptions) Everything(more scan.Scope) ScopeFunc {
+	return func([]snapshot.Type) (scan.Scope, error) {
 		scope := more
-		scope.Widen = cluster.WidenAll
+		scope.Widen = scan.WidenAll
 		if ns := s.Config.Namespace(); ns != "" {
 			scope.Namespaces = []string{ns}
 		}
@@ -199,7 +201,7 @@ func (s *ScanOptions) load() (*snapshot.Snapshot, error) {
 
 // Connect prepares a client; it asks nothing of the server yet. All scans of a command
 // share it: what one of them saw, no later one may be older than.
-func (s *ScanOptions) Connect() (*cluster.Client, error) {
+func (s *ScanOptions) Connect() (*client.Client, error) {
 	if s.connected != nil {
 		return s.connected, nil
 	}
@@ -211,7 +213,7 @@ func (s *ScanOptions) Connect() (*cluster.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := cluster.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: s.traffic, MaxMemory: s.maxMemory.Value()}
+	options := client.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: s.traffic, MaxMemory: s.maxMemory.Value()}
 	if !s.said.Changed {
 		options.Small = small
 	}
@@ -221,28 +223,28 @@ func (s *ScanOptions) Connect() (*cluster.Client, error) {
 	if s.ErrTerm {
 		options.Progress = s.progress
 	}
-	s.connected, err = cluster.New(config, options)
+	s.connected, err = client.New(config, options)
 	return s.connected, err
 }
 
 // explained adds to an error of a look what the user can do about it.
 func explained(err error) error {
-	if unreachable, ok := errors.AsType[*cluster.UnreachableError](err); ok {
+	if unreachable, ok := errors.AsType[*discovery.UnreachableError](err); ok {
 		if unreachable.Refused() {
 			return WithHint(err, "log in, or check your RBAC permissions: ClusterRole system:discovery permits this to all authenticated users")
 		}
 		return WithHint(err, "check the context with kubectl config current-context, or read a file with --from")
 	}
-	if _, ok := errors.AsType[*cluster.MemoryError](err); ok {
+	if _, ok := errors.AsType[*client.MemoryError](err); ok {
 		return WithHint(err, "raise it with --max-memory, or scan one namespace with -n")
 	}
-	if _, ok := errors.AsType[*cluster.NothingReadableError](err); ok {
+	if _, ok := errors.AsType[*scan.NothingReadableError](err); ok {
 		return WithHint(err, "if you have permissions in one namespace only, use -n; kubectl auth can-i --list shows what you may read")
 	}
 	return err
 }
 
-func (s *ScanOptions) progress(p cluster.Progress) {
+func (s *ScanOptions) progress(p client.Progress) {
 	fmt.Fprintf(s.Err, "\r\x1b[Klisted %d of %d types, %d objects", p.Done, p.Total, p.Objects)
 }
 

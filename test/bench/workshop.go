@@ -13,7 +13,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -94,11 +95,11 @@ func (w *workshop) discover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read kubeconfig: %w", err)
 	}
-	c, err := cluster.New(config, cluster.Options{})
+	c, err := client.New(config, client.Options{})
 	if err != nil {
 		return err
 	}
-	world, err := cluster.Discover(ctx, c)
+	world, err := discovery.Discover(ctx, c)
 	if err != nil {
 		return err
 	}

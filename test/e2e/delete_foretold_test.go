@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	subject "github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -87,7 +88,7 @@ func (d *deletion) foretell(s sight) {
 	options := d.options(s, g)
 	d.plan = plan.New(g, options)
 	if guarded := d.plan.Guarded(); len(guarded) > 0 {
-		marked, err := cluster.MarkClaims(s.Context(), s.cluster, s.seen, guarded)
+		marked, err := read.MarkClaims(s.Context(), s.cluster, s.seen, guarded)
 		s.must(err)
 		g = graph.New(marked)
 		options = d.options(s, g)
@@ -194,7 +195,7 @@ const restful = 7 * time.Second
 // otherwise: after that the collector has had its turn, and nothing has changed.
 func became(s *scene, sentinels string, all []*deletion) map[types.UID]string {
 	s.Helper()
-	now := func() map[types.UID]string { return stateOf(s.sees(cluster.Scope{}).seen.Objects, all[0].seen) }
+	now := func() map[types.UID]string { return stateOf(s.sees(scan.Scope{}).seen.Objects, all[0].seen) }
 	var last map[types.UID]string
 	changed := time.Now()
 	_ = wait.PollUntilContextTimeout(s.Context(), 250*time.Millisecond, 2*patience, true, func(context.Context) (bool, error) {
@@ -238,7 +239,7 @@ func settle(s *scene, all []*deletion) {
 	var last map[types.UID]string
 	quiet := 0
 	s.await("controllers to have made everything", func(context.Context) (bool, error) {
-		seen := s.sees(cluster.Scope{}).seen.Objects
+		seen := s.sees(scan.Scope{}).seen.Objects
 		count := map[string]int{}
 		for _, o := range seen {
 			count[o.Namespace+" "+o.Kind]++

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -50,7 +50,7 @@ func TestDeleteEndsAsForetold(t *testing.T) {
 	at := s.namespace("sentinels")
 	settle(s, all)
 
-	seen := s.sees(cluster.Scope{Running: true})
+	seen := s.sees(scan.Scope{Running: true})
 	for _, d := range all {
 		d.foretell(seen)
 	}

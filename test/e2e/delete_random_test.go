@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
@@ -95,7 +95,7 @@ func (s *scene) deleted(seeds []uint64, copy int) []ended {
 	s.switched(testcluster.On)
 	s.settled(built...)
 
-	seen := s.sees(cluster.Scope{Running: true})
+	seen := s.sees(scan.Scope{Running: true})
 	owns := map[types.UID]int{}
 	for _, o := range seen.seen.Objects {
 		owns[o.UID] = 0

@@ -5,12 +5,12 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,11 +22,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// The one place that decides whether an answer is what was asked for. Each function
-// returns an error and nothing else.
-const answerCheck = "pkg/cluster/answer.go"
+// answerChecks are the functions that decide whether an answer is what was asked for, by
+// file. Each returns an error and nothing else.
+var answerChecks = map[string][]string{
+	"client/verify.go":      {"verifyResponse", "VerifyKind", "VerifyObject", "VerifySuccess", "verifyPage"},
+	"discovery/groups.go":   {"verifyDiscovery", "verifyGroups"},
+	"read/access_review.go": {"verifyReview"},
+}
 
-var answerChecks = []string{"verifyResponse", "verifyKind", "verifyDiscovery", "verifyGroups", "verifyReview", "verifyObject", "verifySuccess", "verifyPage"}
+const answerCheckDir = "pkg/cluster"
 
 const (
 	// mutationVariable asks for the campaign against a program without that check.
@@ -46,8 +50,9 @@ func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 		t.Skip(mutationVariable + " is not set: make soak sets it")
 	}
 	set(t)
+	checks := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(answerChecks))...)))
 	mutant := filepath.Join(t.TempDir(), "kubectl-gc")
-	if err := buildWithout(t, mutant, filepath.Join("../..", answerCheck), answerChecks...); err != nil {
+	if err := buildWithout(t, mutant, filepath.Join("../..", answerCheckDir), answerChecks); err != nil {
 		t.Fatal(err)
 	}
 	asItIs, ok := campaignWith(t, filepath.Join(shared.bin, "kubectl-gc"))
@@ -56,7 +61,7 @@ func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 	}
 	without, ok := campaignWith(t, mutant)
 	if ok || without.breaches() == 0 {
-		t.Errorf("with %s doing nothing, the campaign finds nothing", strings.Join(answerChecks, ", "))
+		t.Errorf("with %s doing nothing, the campaign finds nothing", strings.Join(checks, ", "))
 	}
 	t.Logf("without the check of answers:\n%s", without)
 	if path := os.Getenv(pageVariable); path != "" {
@@ -65,7 +70,7 @@ func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 			File          string
 			Runs, Failing int
 			Found         []figure
-		}{answerChecks, answerCheck, without.Runs, len(without.Failing), slices.Concat(without.Found(), without.FoundUnderLies())}
+		}{checks, answerCheckDir, without.Runs, len(without.Failing), slices.Concat(without.Found(), without.FoundUnderLies())}
 		if err := docgen.Fill(path, "mutation", sectionOnMutation, figures); err != nil {
 			t.Fatal(err)
 		}
@@ -100,33 +105,40 @@ func campaignWith(t *testing.T, program string) (*tally, bool) {
 	return &counts, err == nil
 }
 
-// buildWithout builds the program with functions of a file doing nothing.
-func buildWithout(t *testing.T, program, file string, functions ...string) error {
+// buildWithout builds the program with functions doing nothing, which are given by file.
+func buildWithout(t *testing.T, program, dir string, functions map[string][]string) error {
 	t.Helper()
-	file, err := filepath.Abs(file)
-	if err != nil {
-		return err
+	temp := t.TempDir()
+	replaced := map[string]string{}
+	for name, of := range functions {
+		file, err := filepath.Abs(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		changed, err := withoutEffect(source, of...)
+		if err != nil {
+			return fmt.Errorf("change %s: %w", file, err)
+		}
+		replaced[file] = filepath.Join(temp, strings.ReplaceAll(name, "/", "_"))
+		if err := os.WriteFile(replaced[file], changed, 0o600); err != nil {
+			return err
+		}
 	}
-	source, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	changed, err := withoutEffect(source, functions...)
-	if err != nil {
-		return fmt.Errorf("change %s: %w", file, err)
-	}
-	dir := t.TempDir()
-	replacement, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: replacement}})
+	overlay := filepath.Join(temp, "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": replaced})
 	if err == nil {
-		err = errors.Join(os.WriteFile(replacement, changed, 0o600), os.WriteFile(overlay, replace, 0o600))
+		err = os.WriteFile(overlay, replace, 0o600)
 	}
 	if err != nil {
 		return err
 	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", program, "github.com/kubectl-gc/kubectl-gc/cmd/kubectl-gc")
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s without %s: %w\n%s", file, strings.Join(functions, ", "), err, out)
+		return fmt.Errorf("build without %v: %w\n%s", functions, err, out)
 	}
 	return nil
 }

@@ -14,7 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	subject "github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -24,24 +28,24 @@ import (
 // sight is one look by the packages themselves, without the program around them.
 type sight struct {
 	*scene
-	cluster *cluster.Client
+	cluster *client.Client
 	seen    *snapshot.Snapshot
 }
 
 // sees looks at the cluster.
-func (s *scene) sees(scope cluster.Scope) sight {
+func (s *scene) sees(scope scan.Scope) sight {
 	s.Helper()
-	c, err := cluster.New(s.config, cluster.Options{ChunkSize: 500, Concurrency: 4, Timeout: patience})
+	c, err := client.New(s.config, client.Options{ChunkSize: 500, Concurrency: 4, Timeout: patience})
 	s.must(err)
-	w, err := cluster.Discover(s.Context(), c)
+	w, err := discovery.Discover(s.Context(), c)
 	s.must(err)
-	seen, err := cluster.Run(s.Context(), c, w, scope, time.Now)
+	seen, err := scan.Run(s.Context(), c, w, scope, time.Now)
 	s.must(err)
 	return sight{s, c, seen}
 }
 
 // in looks at one namespace.
-func in(namespace string) cluster.Scope { return cluster.Scope{Namespaces: []string{namespace}} }
+func in(namespace string) scan.Scope { return scan.Scope{Namespaces: []string{namespace}} }
 
 // of is what was seen of an object, or nil.
 func (s sight) of(o object) *subject.Object {
@@ -64,7 +68,7 @@ func (s sight) fresh(o object) *subject.Object {
 
 // refusal is the reason of an error.
 func refusal(err error) snapshot.ErrorClass {
-	var failed *cluster.RequestError
+	var failed *client.RequestError
 	if errors.As(err, &failed) {
 		return failed.Refusal()
 	}
@@ -139,11 +143,11 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 				s.create(test.object)
 			}
 			live := s.created[len(s.created)-1]
-			look := s.sees(cluster.Scope{})
+			look := s.sees(scan.Scope{})
 			// A CRD's status may still be written to.
 			o := look.fresh(live)
 			for _, dry := range []bool{true, false} {
-				got, err := cluster.NewWriter(look.cluster, look.seen, dry).Delete(t.Context(), o, test.policy)
+				got, err := write.NewWriter(look.cluster, look.seen, dry).Delete(t.Context(), o, test.policy)
 				if err != nil {
 					t.Fatalf("dry run %v: %v", dry, err)
 				}
@@ -192,7 +196,7 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 				o := s.create(make(ns, "subject", held, ownedBy(reference("v1", "Secret", "a", "a"), reference("v1", "Secret", "b", "b"))))
 				look := s.sees(in(ns))
 				test.before(s, o)
-				w := cluster.NewWriter(look.cluster, look.seen, false)
+				w := write.NewWriter(look.cluster, look.seen, false)
 				if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != test.delete {
 					t.Errorf("delete: %v, want %s", err, test.delete)
 				}
@@ -223,7 +227,7 @@ func TestWriteIsBoundToTheUID(t *testing.T) {
 		look := s.sees(in(ns))
 		other := *look.of(o)
 		other.UID = "another"
-		w := cluster.NewWriter(look.cluster, look.seen, false)
+		w := write.NewWriter(look.cluster, look.seen, false)
 		if _, err := w.Delete(t.Context(), &other, metav1.DeletePropagationBackground); refusal(err) != snapshot.Conflict {
 			t.Errorf("delete: %v", err)
 		}
@@ -261,7 +265,7 @@ func TestWriteDeleteAgain(t *testing.T) {
 			o := s.create(test.object)
 			s.remove(o, metav1.DeletePropagationForeground)
 			look := s.sees(in(ns))
-			got, err := cluster.NewWriter(look.cluster, look.seen, false).Delete(t.Context(), look.of(o), test.policy)
+			got, err := write.NewWriter(look.cluster, look.seen, false).Delete(t.Context(), look.of(o), test.policy)
 			if err != nil || left(got) != test.want || s.gone(o) != (got == nil) {
 				t.Errorf("%s, %v, want %s; gone: %v", left(got), err, test.want, s.gone(o))
 			}
@@ -332,7 +336,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 				o := s.create(make(ns, "subject", ownedBy(refs...), heldBy("example.com/a", "orphan", "example.com/b")))
 				look := s.sees(in(ns))
 				for _, dry := range []bool{true, false} {
-					got, err := cluster.NewWriter(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), test.change)
+					got, err := write.NewWriter(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), test.change)
 					if err != nil {
 						t.Fatalf("dry run %v: %v", dry, err)
 					}
@@ -387,9 +391,9 @@ func TestWritePatchThatLetsAnObjectGo(t *testing.T) {
 			s := s.under(t)
 			o := s.create(test.object)
 			s.remove(o, background)
-			look := s.sees(cluster.Scope{})
+			look := s.sees(scan.Scope{})
 			for _, dry := range []bool{true, false} {
-				got, err := cluster.NewWriter(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), subject.Change{Release: test.release})
+				got, err := write.NewWriter(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), subject.Change{Release: test.release})
 				if err != nil || left(got) != test.want {
 					t.Errorf("dry run %v: %s, %v, want %s", dry, left(got), err, test.want)
 				}
@@ -413,10 +417,10 @@ func TestWriteRefused(t *testing.T) {
 	s.grant("reader", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
 	config := *s.config
 	config.Impersonate.UserName = "reader"
-	reader, err := cluster.New(&config, cluster.Options{Timeout: patience})
+	reader, err := client.New(&config, client.Options{Timeout: patience})
 	s.must(err)
 	for _, dry := range []bool{true, false} {
-		w := cluster.NewWriter(reader, look.seen, dry)
+		w := write.NewWriter(reader, look.seen, dry)
 		_, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground)
 		want := fmt.Sprintf(`delete ConfigMap/subject in namespace %s: configmaps "subject" is forbidden: User "reader" cannot delete resource "configmaps" in API group "" in the namespace %q`, ns, ns)
 		if refusal(err) != snapshot.Forbidden || err.Error() != want {
@@ -428,7 +432,7 @@ func TestWriteRefused(t *testing.T) {
 			}
 		}
 	}
-	w := cluster.NewWriter(look.cluster, look.seen, false)
+	w := write.NewWriter(look.cluster, look.seen, false)
 	unknown := *look.of(o)
 	unknown.Kind = "Nothing"
 	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
@@ -454,7 +458,7 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	look := s.sees(in(ns))
 	s.remove(crd, metav1.DeletePropagationBackground)
 	s.awaitEnd(t.Context(), crd)
-	w := cluster.NewWriter(look.cluster, look.seen, false)
+	w := write.NewWriter(look.cluster, look.seen, false)
 	if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
 		t.Errorf("delete: %v", err)
 	}
@@ -464,7 +468,7 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	if now, err := w.Read(t.Context(), look.of(o).Identity); now != nil || refusal(err) != snapshot.Unverified {
 		t.Errorf("read: %v, %v", now, err)
 	}
-	failed, err := cluster.Manifests(t.Context(), look.cluster, look.seen, []subject.Identity{look.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
+	failed, err := read.Manifests(t.Context(), look.cluster, look.seen, []subject.Identity{look.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
 	if err != nil || refusal(failed[o.GetUID()]) != snapshot.Unverified {
 		t.Errorf("manifests: %v, %v", failed, err)
 	}
@@ -486,7 +490,7 @@ func TestWriteExamine(t *testing.T) {
 		reference("v1", "SecretList", "list", "list"),
 		reference("v1", "ConfigMap", "later", "later"),
 	)
-	for i, scope := range []cluster.Scope{{}, in(ns)} {
+	for i, scope := range []scan.Scope{{}, in(ns)} {
 		t.Run([]string{"of everything", "of the namespace"}[i], func(t *testing.T) {
 			look := s.sees(scope)
 			if i == 0 { // it changes between the two
@@ -494,7 +498,7 @@ func TestWriteExamine(t *testing.T) {
 				s.remove(gone, metav1.DeletePropagationBackground)
 				s.remove(waiting, metav1.DeletePropagationForeground)
 			}
-			e, err := cluster.NewWriter(look.cluster, look.seen, false).Verify(t.Context(), look.of(o).Identity)
+			e, err := write.NewWriter(look.cluster, look.seen, false).Verify(t.Context(), look.of(o).Identity)
 			s.must(err)
 			if diff := cmp.Diff([]*subject.Object{look.of(o)}, e.Objects); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
@@ -523,7 +527,7 @@ func TestWriteCensusSeesWhatCameSince(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "dependent", ownedBy(to(owner))))
 	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(to(owner))))
-	census, err := cluster.NewWriter(look.cluster, look.seen, false).Relist(t.Context())
+	census, err := write.NewWriter(look.cluster, look.seen, false).Relist(t.Context())
 	s.must(err)
 	g := graph.New(census)
 	if got := len(g.Dependents(g.Find(owner.GetUID()))); got != 2 || !census.Complete() {
@@ -536,7 +540,7 @@ func TestWriteAwait(t *testing.T) {
 	ns := s.namespace("await")
 	o := s.create(configMap(ns, "subject", heldBy("example.com/a")))
 	look := s.sees(in(ns))
-	w := cluster.NewWriter(look.cluster, look.seen, false)
+	w := write.NewWriter(look.cluster, look.seen, false)
 	s.remove(o, metav1.DeletePropagationBackground)
 	brief, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
@@ -563,7 +567,7 @@ func TestWriteManifests(t *testing.T) {
 		created = append(created, s.create(widget(ns, fmt.Sprint("many-", i), with("spec", spec), with("Metadata", map[string]any{"uid": "not this one"}))))
 	}
 	created = append(created, s.create(secret(ns, "one")), s.create(widget(other, "one", with("spec", spec))), s.create(gadget("manifests-one", with("spec", spec))))
-	for name, scope := range map[string]cluster.Scope{"of everything": {}, "of the namespaces": {Namespaces: []string{ns, other}, Targets: []snapshot.Coordinates{
+	for name, scope := range map[string]scan.Scope{"of everything": {}, "of the namespaces": {Namespaces: []string{ns, other}, Targets: []snapshot.Coordinates{
 		{APIVersion: customGroup + "/v1", Kind: "Gadget", Name: "manifests-one"},
 	}}} {
 		t.Run(name, func(t *testing.T) {
@@ -578,7 +582,7 @@ func TestWriteManifests(t *testing.T) {
 			}
 			s.patch(created[0], fmt.Sprintf(`{"metadata":{"labels":{"changed":"since-%d"}}}`, len(scope.Namespaces)))
 			got := map[types.UID]string{}
-			failed, err := cluster.Manifests(t.Context(), look.cluster, look.seen, wanted, func(o subject.Object, raw json.RawMessage) error {
+			failed, err := read.Manifests(t.Context(), look.cluster, look.seen, wanted, func(o subject.Object, raw json.RawMessage) error {
 				if got[o.UID] != "" {
 					t.Errorf("%s was passed on twice", o)
 				}
@@ -636,7 +640,7 @@ func TestWriteManifestsStop(t *testing.T) {
 		}
 	}
 	full, calls := errors.New("the disk is full"), 0
-	_, err := cluster.Manifests(t.Context(), look.cluster, look.seen, wanted, func(subject.Object, json.RawMessage) error { calls++; return full })
+	_, err := read.Manifests(t.Context(), look.cluster, look.seen, wanted, func(subject.Object, json.RawMessage) error { calls++; return full })
 	if !errors.Is(err, full) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
@@ -656,7 +660,7 @@ func TestWriteRunning(t *testing.T) {
 	s.create(pod(ns, "done", onNode, phase("Succeeded")))
 	s.create(pod(ns, "broken", onNode, phase("Failed")))
 	s.remove(s.create(pod(ns, "stopping", onNode)), metav1.DeletePropagationBackground)
-	for name, scope := range map[string]cluster.Scope{"everywhere": {Running: true}, "here": {Namespaces: []string{ns}, Running: true}, "unasked": in(ns)} {
+	for name, scope := range map[string]scan.Scope{"everywhere": {Running: true}, "here": {Namespaces: []string{ns}, Running: true}, "unasked": in(ns)} {
 		got := map[string]bool{}
 		for _, o := range s.sees(scope).seen.Objects {
 			if o.Kind == "Pod" && o.Namespace == ns {
@@ -688,8 +692,8 @@ func TestWriteWidensWhereAFinalizerMayWaitForOthers(t *testing.T) {
 		{"it is being deleted", func() { s.remove(owner, metav1.DeletePropagationForeground) }, true},
 	} {
 		step.do()
-		for widen, want := range map[cluster.Widening]bool{cluster.WidenKinds: false, cluster.WidenAll: step.want} {
-			look := s.sees(cluster.Scope{Namespaces: []string{ns}, Widen: widen})
+		for widen, want := range map[scan.Widening]bool{scan.WidenKinds: false, scan.WidenAll: step.want} {
+			look := s.sees(scan.Scope{Namespaces: []string{ns}, Widen: widen})
 			if got := look.of(elsewhere) != nil; got != want {
 				t.Errorf("%s, widening %d: sees the dependent elsewhere: %v, want %v", step.name, widen, got, want)
 			}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -116,7 +117,7 @@ func (f *collectFlags) run(ctx context.Context) error {
 	}
 	a := &cli.Operation{
 		Options: f.options, Saved: saved, Replan: f.planPass, AcceptedGaps: f.gaps.Accepted(),
-		Scope: f.options.Scan.Everything(cluster.Scope{Running: true}), // or all of one namespace, and whatever may depend on it
+		Scope: f.options.Scan.Everything(scan.Scope{Running: true}), // or all of one namespace, and whatever may depend on it
 	}
 	a.PlanAccepting = func(accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
 		return f.planPassAccepting(a.Graph, accepted)
@@ -126,7 +127,7 @@ func (f *collectFlags) run(ctx context.Context) error {
 	}
 	if a.Cluster != nil && (f.planOut != "" || saved != nil && saved.ClusterUID != "") {
 		var err error
-		if a.ClusterUID, err = cluster.UID(ctx, a.Cluster); err != nil && ctx.Err() == nil {
+		if a.ClusterUID, err = read.UID(ctx, a.Cluster); err != nil && ctx.Err() == nil {
 			fmt.Fprintf(f.options.Scan.Err, "warning: cannot identify this cluster, so the plan is neither checked against it nor bound to it: %s\n", escape.Short(err.Error(), 2000))
 		}
 	}

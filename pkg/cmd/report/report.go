@@ -12,7 +12,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/html"
@@ -101,7 +102,7 @@ func (f *reportFlags) run(ctx context.Context) error {
 			return err
 		}
 	}
-	seen, live, err := f.scan.Scan(ctx, f.scan.Everything(cluster.Scope{Labels: options.Selector != nil, Running: true}))
+	seen, live, err := f.scan.Scan(ctx, f.scan.Everything(scan.Scope{Labels: options.Selector != nil, Running: true}))
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
 }
 
 // place is the server's address and the name of the context, of a look at a cluster.
-func (f *reportFlags) place(live *cluster.Client) (address, context string) {
+func (f *reportFlags) place(live *client.Client) (address, context string) {
 	if live == nil {
 		return "", ""
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -39,12 +41,12 @@ type restoreRun struct {
 
 func (r *restoreRun) run(ctx context.Context, wanted []cli.Target) error {
 	r.read()
-	scope := func(served []snapshot.Type) (cluster.Scope, error) {
+	scope := func(served []snapshot.Type) (scan.Scope, error) {
 		var err error
 		if r.options.Only, err = r.flags.only(wanted, served); err != nil {
-			return cluster.Scope{}, err
+			return scan.Scope{}, err
 		}
-		whole, err := r.flags.options.Scan.Everything(cluster.Scope{Targets: r.input.Targets(served, r.flags.options.Scan.Config.Namespace())})(served)
+		whole, err := r.flags.options.Scan.Everything(scan.Scope{Targets: r.input.Targets(served, r.flags.options.Scan.Config.Namespace())})(served)
 		return whole, err
 	}
 	a := &cli.Operation{Options: r.flags.options, Scope: scope, Replan: r.plan, PlanRemaining: r.remaining}
@@ -53,13 +55,13 @@ func (r *restoreRun) run(ctx context.Context, wanted []cli.Target) error {
 	}
 	r.warnOfExact()
 	r.cannotRecord = a.CannotRecord
-	a.Perform = func(ctx context.Context, _ *cluster.Writer, _ execute.BackupWriter, o execute.Options) *execute.Report {
+	a.Perform = func(ctx context.Context, _ *write.Writer, _ execute.BackupWriter, o execute.Options) *execute.Report {
 		future := *a.Snapshot
 		future.Types = slices.Concat(a.Snapshot.Types, r.of.Types)
 		if !o.DryRun {
 			o.OnEvent = r.noting(o.OnEvent)
 		}
-		report := execute.Restore(ctx, r.of, cluster.NewWriter(a.Cluster, &future, o.DryRun).Creator(r.maker), r, o)
+		report := execute.Restore(ctx, r.of, write.NewWriter(a.Cluster, &future, o.DryRun).Creator(r.maker), r, o)
 		if err := r.closeJournal(); err != nil && a.Unrecorded.Add(err) {
 			a.Progress.Note(fmt.Sprintf("error: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000)))
 		}
@@ -97,13 +99,13 @@ func (r *restoreRun) remaining(_ context.Context, p *cli.Planned) error {
 
 // recognise finds what an earlier restoration made and was cut off before it could
 // note that.
-func (r *restoreRun) recognise(ctx context.Context, live *cluster.Client, seen *snapshot.Snapshot) error {
+func (r *restoreRun) recognise(ctx context.Context, live *client.Client, seen *snapshot.Snapshot) error {
 	strangers := r.input.UnrecordedObjects(seen)
 	at := make([]object.Identity, 0, len(strangers))
 	for _, now := range strangers {
 		at = append(at, now)
 	}
-	made, err := cluster.NewWriter(live, seen, false).Creator(r.maker).Made(ctx, at)
+	made, err := write.NewWriter(live, seen, false).Creator(r.maker).Made(ctx, at)
 	for then, now := range strangers {
 		if made[now] == now.UID {
 			r.input.Made[then] = now.UID

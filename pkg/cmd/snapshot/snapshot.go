@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -59,7 +59,7 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 	if f.output == "" {
 		return &cli.UsageError{Err: errors.New("-o needs a file name"), Command: cli.CommandName + " snapshot"}
 	}
-	s, _, err := f.scan.Scan(ctx, f.scan.Everything(cluster.Scope{Labels: true, Running: true}))
+	s, _, err := f.scan.Scan(ctx, f.scan.Everything(scan.Scope{Labels: true, Running: true}))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
@@ -15,10 +15,10 @@ import (
 type judgedGraph struct {
 	graph *graph.Graph
 	judge *collector.Judge
-	live  *cluster.Client // nil when the look came from a file
+	live  *client.Client // nil when the look came from a file
 }
 
-func newJudgedGraph(s *snapshot.Snapshot, live *cluster.Client) judgedGraph {
+func newJudgedGraph(s *snapshot.Snapshot, live *client.Client) judgedGraph {
 	g := graph.New(s)
 	return judgedGraph{graph: g, judge: collector.NewJudge(g), live: live}
 }

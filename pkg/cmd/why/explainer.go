@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -20,11 +21,11 @@ import (
 type explainer struct {
 	graph     *graph.Graph
 	view      *explain.Explainer
-	live      *cluster.Client // nil when the look came from a file
-	traceless bool            // an object was asked for that is not there, and of which nothing tells
+	live      *client.Client // nil when the look came from a file
+	traceless bool           // an object was asked for that is not there, and of which nothing tells
 }
 
-func newExplainer(taken *snapshot.Snapshot, live *cluster.Client) *explainer {
+func newExplainer(taken *snapshot.Snapshot, live *client.Client) *explainer {
 	g := graph.New(taken)
 	return &explainer{graph: g, view: explain.NewExplainer(g), live: live}
 }
@@ -97,7 +98,7 @@ func (e *explainer) eventHistory(ctx context.Context, of object.Identity) explai
 	if e.live == nil {
 		return explain.EventHistory{Unread: "a file holds none"}
 	}
-	found, err := cluster.Events(ctx, e.live, of)
+	found, err := read.Events(ctx, e.live, of)
 	if err != nil {
 		message, _, _ := strings.Cut(err.Error(), "\n")
 		return explain.EventHistory{Unread: message}

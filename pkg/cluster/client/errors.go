@@ -1,0 +1,179 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Classify names the reason behind a failed request, and its message on one line.
+func Classify(err error) (snapshot.ErrorClass, string) {
+	message, _, _ := strings.Cut(err.Error(), "\n")
+	var status apierrors.APIStatus
+	var stale StaleGroupError
+	var network net.Error
+	switch {
+	case errors.As(err, &status):
+		return classOfStatus(status.Status()), message
+	case errors.As(err, &stale):
+		return snapshot.Unavailable, message
+	case errors.Is(err, context.DeadlineExceeded):
+		return snapshot.TimedOut, message
+	case errors.As(err, &network) && network.Timeout():
+		return snapshot.TimedOut, message
+	case errors.As(err, &network), isConnectionError(err):
+		return snapshot.Unavailable, message
+	}
+	return snapshot.Unreadable, message
+}
+
+func isConnectionError(err error) bool {
+	for _, sign := range []string{"EOF", "connection reset", "connection refused", "stream error", "broken pipe"} {
+		if strings.Contains(err.Error(), sign) {
+			return true
+		}
+	}
+	return false
+}
+
+func classOfStatus(s metav1.Status) snapshot.ErrorClass {
+	switch s.Code {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return snapshot.Forbidden
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return snapshot.Vanished
+	case http.StatusTooManyRequests:
+		return snapshot.Throttled
+	case http.StatusServiceUnavailable:
+		return snapshot.Unavailable
+	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
+		return snapshot.TimedOut
+	}
+	if s.Reason == metav1.StatusReasonTimeout || s.Reason == metav1.StatusReasonServerTimeout {
+		return snapshot.TimedOut
+	}
+	if strings.Contains(s.Message, "conversion webhook") {
+		return snapshot.Webhook
+	}
+	return snapshot.ServerError
+}
+
+// isTransient says whether asking again at once may help. 429 and 503 with a
+// Retry-After were asked again by client-go already.
+func isTransient(err error) bool {
+	reason := ClassifyRequest(err)
+	return reason == snapshot.ServerError || reason == snapshot.Unavailable
+}
+
+// IsNotFound says whether a 404 is about that very object, and not about a path that
+// the server does not know just now (docs/gc-semantics.md#absent-owner,
+// docs/differences.md#it-is-more-careful).
+func IsNotFound(err error, of schema.GroupResource, name string) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
+		return false
+	}
+	details := status.Status().Details
+	if details == nil || details.Name != name || details.Kind != "" && details.Kind != of.Resource ||
+		details.Group != "" && details.Group != of.Group {
+		return false
+	}
+	for _, cause := range details.Causes {
+		if cause.Type == metav1.CauseTypeUnexpectedServerResponse {
+			return false
+		}
+	}
+	return true
+}
+
+// RequestError is a request about one object that was not granted, or of which it is
+// not known whether it was.
+type RequestError struct {
+	Verb   string // delete, patch, create, read, wait for
+	Object object.Identity
+	Reason snapshot.ErrorClass
+	Err    error // as the server or the connection put it: unescaped
+}
+
+// NewRequestError returns an error about a request for one object.
+func NewRequestError(verb string, o object.Identity, class snapshot.ErrorClass, err error) *RequestError {
+	return &RequestError{verb, o, class, err}
+}
+
+// Error is one line.
+func (f *RequestError) Error() string {
+	message, _, _ := strings.Cut(f.Err.Error(), "\n")
+	if f.Object.Namespace == "" {
+		return fmt.Sprintf("%s %s: %s", f.Verb, f.Object, message)
+	}
+	return fmt.Sprintf("%s %s in namespace %s: %s", f.Verb, f.Object, f.Object.Namespace, message)
+}
+
+// Unwrap is the cause.
+func (f *RequestError) Unwrap() error { return f.Err }
+
+// Refusal is the reason, by which a caller decides what to do next.
+func (f *RequestError) Refusal() snapshot.ErrorClass { return f.Reason }
+
+// Hint is what a person may do about it, or empty.
+func (f *RequestError) Hint() string {
+	if f.Reason != snapshot.Forbidden {
+		return ""
+	}
+	// What the admission plugin OwnerReferencesPermissionEnforcement says
+	// (docs/gc-semantics.md#permission-to-change-references).
+	switch message := f.Err.Error(); {
+	case strings.Contains(message, "cannot set an ownerRef on a resource you can't delete"):
+		return "here, only who may delete an object may change its owner references"
+	case strings.Contains(message, "a resource you can't set finalizers on"):
+		return "here, only who may update the finalizers of an owner may let an object block its deletion"
+	case strings.Contains(message, "exceeded quota"):
+		return "raise that quota or make room, and run it again"
+	case apierrors.HasStatusCause(f.Err, namespaceTerminating):
+		return "run it again when its namespace is gone and has been created again"
+	}
+	return ""
+}
+
+// namespaceTerminating is the cause of a refusal to make something in a namespace
+// that is being deleted (corev1.NamespaceTerminatingCause).
+const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
+
+// ErrNotServed reports that the server serves no such type, or that the name is no valid one.
+var ErrNotServed = errors.New("no request can be made for it")
+
+// ClassifyRequest classes what stood in the way of a request about a single object. A
+// 404 proves nothing yet.
+func ClassifyRequest(err error) snapshot.ErrorClass {
+	reason, _ := Classify(err)
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return reason
+	}
+	switch code := status.Status().Code; {
+	case code == http.StatusConflict:
+		return snapshot.Conflict
+	case code == http.StatusUnprocessableEntity:
+		return snapshot.Invalid
+	case code == http.StatusNotFound:
+		return snapshot.Unverified
+	case code >= 400 && code < 500 && (reason == snapshot.ServerError || reason == snapshot.Vanished || reason == snapshot.Webhook):
+		return snapshot.Refused
+	}
+	return reason
+}
+
+// StaleGroupError says that the server which aggregates did not hear of a group lately.
+type StaleGroupError struct{ schema.GroupVersion }
+
+func (e StaleGroupError) Error() string { return "stale GroupVersion discovery: " + e.String() }

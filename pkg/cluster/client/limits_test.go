@@ -1,0 +1,284 @@
+package client
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/metaproto"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// forever writes the same again and again, until the reader has gone.
+func forever(w io.Writer, some []byte) {
+	for {
+		if _, err := w.Write(some); err != nil {
+			return
+		}
+	}
+}
+
+// proper begins a list in protobuf that announces so many bytes of items.
+func proper(announced uint64) []byte {
+	return binary.AppendUvarint(append([]byte(metaproto.Head), 0x12), announced)
+}
+
+// entry is one item of such a list, of a name that is padded with so many bytes.
+func entry(padding int) []byte {
+	name := append([]byte{0x0a}, binary.AppendUvarint(nil, uint64(padding+1))...)
+	name = append(name, strings.Repeat("n", padding+1)...)
+	meta := append(name, 0x1a, 2, 'n', 's', 0x2a, 1, 'u', 0x32, 1, '5')
+	held := append(append([]byte{0x0a}, binary.AppendUvarint(nil, uint64(len(meta)))...), meta...)
+	return append(append([]byte{0x12}, binary.AppendUvarint(nil, uint64(len(held)))...), held...)
+}
+
+// peak is by how much the heap grew at most while something was done.
+func peak(do func()) (grown uint64) {
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	over, ended := make(chan struct{}), make(chan uint64)
+	go func() {
+		most := before.HeapAlloc
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				runtime.ReadMemStats(&now)
+				most = max(most, now.HeapAlloc)
+			case <-over:
+				ended <- most - before.HeapAlloc
+				return
+			}
+		}
+	}()
+	do()
+	close(over)
+	return <-ended
+}
+
+// TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd reads what a broken or hostile server
+// may send. Each ends by a bound of ours, and not by the time that a request may take.
+func TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
+	const mib = 1 << 20
+	protobuf := func(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf") }
+	list := func(c *Client) error {
+		return c.List(context.Background(), Query{Type: podType}, false).Err
+	}
+	get := func(c *Client) error {
+		result, err := c.Do(context.Background(), func() *rest.Request { return c.Get(podType, "ns", "name", AcceptObject) })
+		if err != nil {
+			return err
+		}
+		_, err = ReadObject(result, Query{Type: podType, Namespace: "ns", Name: "name"})
+		return err
+	}
+	discover := func(c *Client) error {
+		_, err := c.GetRaw(context.Background(), "/api", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+		return err
+	}
+	zeros := bytes.Repeat([]byte("0"), mib)
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		ask    func(*Client) error
+		says   string
+		most   uint64 // MiB that the heap may grow by, with what is collected late
+	}{
+		"a list whose one item is announced to be larger than the server can store": {
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				protobuf(w)
+				_, _ = w.Write(append(proper(1<<31), append([]byte{0x12}, binary.AppendUvarint(nil, 1<<30)...)...))
+				forever(w, zeros)
+			},
+			ask: list, says: "a field of the list has 1073741824 bytes, more than the 16777216 that are read", most: 8,
+		},
+		"a list that is announced to be longer than any": {
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				protobuf(w)
+				_, _ = w.Write(proper(1 << 40))
+				forever(w, entry(100))
+			},
+			ask: list, says: "more than the 4294967296 that are read", most: 8,
+		},
+		"garbage behind a list, without end": {
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				protobuf(w)
+				one := entry(1)
+				_, _ = w.Write(append(proper(uint64(len(one))), one...))
+				forever(w, bytes.Repeat([]byte{0xff}, mib))
+			},
+			ask: list, says: "read list: ", most: 8,
+		},
+		"one object without end": {
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"metadata":{"name":"`)
+				forever(w, zeros)
+			},
+			ask: get, says: "an answer of the server has more than the 64 MiB that are read: it may have no end", most: 512,
+		},
+		"one object that is packed, and without end when it is unpacked": {
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Content-Encoding", "gzip")
+				z := gzip.NewWriter(w)
+				_, _ = io.WriteString(z, `{"metadata":{"name":"`)
+				forever(z, zeros)
+			},
+			ask: get, says: "more than the 64 MiB that are read", most: 512,
+		},
+		"an object of a length that is too large to begin with": {
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Content-Length", fmt.Sprint(int64(1)<<40))
+				forever(w, zeros)
+			},
+			ask: get, says: "more than the 64 MiB that are read", most: 512,
+		},
+		"a refusal without end": {
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusForbidden)
+				forever(w, zeros)
+			},
+			ask: list, says: "more than the 1 MiB that are read", most: 512,
+		},
+		"discovery without end": {
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"kind":"`)
+				forever(w, zeros)
+			},
+			ask: discover, says: "more than the 64 MiB that are read", most: 1024,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := connectTo(t, test.answer)
+			var err error
+			if grown := peak(func() { err = test.ask(c) }); grown > test.most*mib {
+				t.Errorf("the heap grew by %d MiB, more than %d", grown/mib, test.most)
+			}
+			if err == nil || !strings.Contains(err.Error(), test.says) || len(err.Error()) > 1000 {
+				t.Errorf("it says %v, want %q", err, test.says)
+			}
+		})
+	}
+}
+
+func TestATypeWithoutEndIsAGap(t *testing.T) {
+	look := func(t *testing.T, answer func(http.ResponseWriter, int)) snapshot.Gap {
+		var asked atomic.Int32
+		c := connectTo(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
+			answer(w, int(asked.Add(1)))
+		})
+		list := c.List(context.Background(), Query{Type: podType}, false)
+		objects, err := list.Objects, list.Err
+		if err == nil {
+			t.Fatalf("all is well, with %d objects", len(objects))
+		}
+		reason, message := Classify(err)
+		return snapshot.Gap{Reason: reason, Message: message}
+	}
+	for name, test := range map[string]struct {
+		answer func(w http.ResponseWriter, n int)
+		want   string
+	}{
+		"a page that offers itself": {
+			func(w http.ResponseWriter, _ int) { _, _ = w.Write(pageOf(t, "again", "a")) },
+			ErrRepeatedPage.Error(),
+		},
+		"items that are cut off": {
+			func(w http.ResponseWriter, _ int) { _, _ = w.Write(append(proper(1<<30), entry(5)...)) },
+			"read list: unexpected EOF",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if gap := look(t, test.answer); gap.Message != test.want || gap.Reason == "" {
+				t.Errorf("%+v, want %q", gap, test.want)
+			}
+		})
+	}
+}
+
+func everNew(n int) string { return fmt.Sprint(n) }
+
+func TestPagesEnd(t *testing.T) {
+	for name, test := range map[string]struct {
+		token func(int) string
+		first func(int) string
+		size  int
+		want  error
+		pages int
+	}{
+		"with the last":                                      {func(n int) string { return strings.Repeat("x", 3-n) }, everNew, 10, nil, 3},
+		"where the server repeats itself":                    {func(int) string { return "x" }, everNew, 10, ErrRepeatedPage, 2},
+		"where the tokens alternate":                         {func(n int) string { return fmt.Sprint(n % 2) }, func(n int) string { return fmt.Sprint(n % 2) }, 5000, ErrRepeatedPage, 3},
+		"where the tokens are ever new, and the page is not": {everNew, func(int) string { return "a" }, 5000, ErrRepeatedPage, 2},
+		"where there are ever more pages":                    {everNew, everNew, 5000, errTooManyPages, maxObjects/5000 + 1},
+		"where there are ever more pages, with nothing in":   {everNew, everNew, 0, errTooManyPages, maxEmptyPages + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var p Pages
+			n, more, err := 0, true, error(nil)
+			for more && n < 2*maxObjects {
+				n++
+				more, err = p.Next(metav1.ListMeta{ResourceVersion: "9", Continue: test.token(n)}, test.first(n), test.size)
+			}
+			if !errors.Is(err, test.want) || n != test.pages {
+				t.Errorf("%v after %d pages, want %v after %d", err, n, test.want, test.pages)
+			}
+		})
+	}
+}
+
+// A watch is to go on, so the bound is on one event.
+func TestAnEventWithoutEndEndsTheWatch(t *testing.T) {
+	event := func(pad int) string {
+		o := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: types.UID("u"), Annotations: map[string]string{"x": strings.Repeat("x", pad)}}}
+		raw, _ := json.Marshal(o)
+		return fmt.Sprintf(`{"type":"MODIFIED","object":%s}`, raw)
+	}
+	for name, test := range map[string]struct {
+		body string
+		want string
+	}{
+		"many events may be longer together": {strings.Repeat(event(1<<20)+"\n", 40), ""},
+		"one may not":                        {event(1) + "\n" + event(17<<20), "an event of the server has more than the 16 MiB that are read: it may have no end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &limitedBody{ReadCloser: io.NopCloser(strings.NewReader(test.body)), what: "an event", limit: maxEventBytes, perLine: true}
+			_, err := io.Copy(io.Discard, b)
+			if got := fmt.Sprint(err); err == nil != (test.want == "") || err != nil && got != test.want {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func connectTo(t *testing.T, answer http.HandlerFunc) *Client {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	c, err := New(&rest.Config{Host: server.URL}, Options{Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

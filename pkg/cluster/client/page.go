@@ -1,0 +1,139 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/metaproto"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// window is how much of an answer is in memory at once, beside one item.
+const window = 64 << 10
+
+var windows = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, window) }}
+
+// pager is a list that is read page by page. It is to be closed.
+type pager struct {
+	client        *Client
+	query         Query
+	limits        *listLimits // nil: no page is asked for ahead
+	labels        bool
+	reader        *metaproto.Reader
+	nextSize      int64     // of the pages to be asked for
+	requested     int64     // of the one that is read; 0: of all
+	prefetched    *prefetch // nil unless it is under way
+	holdsLongList bool      // one of the places of long lists
+	held          int64     // bytes of memory that the page under way takes
+}
+
+func (c *Client) newPager(j Query, labels bool, at *listLimits) *pager {
+	p := &pager{client: c, query: j, limits: at, labels: labels, nextSize: c.Options.ChunkSize, reader: metaproto.NewReader(j.Type.APIVersion(), j.Type.Kind, labels)}
+	p.reader.Each = p.accept
+	return p
+}
+
+// page reads one page and appends its objects, up to most. A page that breaks off is
+// asked for again; nothing of it stays in what is answered.
+func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
+	p.reader.Begun = func(m metav1.ListMeta) { p.prefetch(ctx, o, m.Continue) }
+	if o.Continue != "" {
+		if _, err := p.acquireLongList(ctx, true); err != nil {
+			return into, page, err
+		}
+	}
+	begun := time.Now()
+	p.held = 0
+	err = p.client.retry(ctx, func(ctx context.Context) error {
+		read := func(body io.Reader) (err error) {
+			p.client.Memory.Release(p.held) // of an attempt that broke off
+			p.held = 0
+			all, page, err = p.read(into, body, most)
+			return err
+		}
+		if taken, err := p.readPrefetched(ctx, o.Continue, read); taken {
+			return err
+		}
+		p.requested = o.Limit
+		body, err := p.request(ctx, o)
+		if err != nil {
+			return err
+		}
+		defer body.Close() // read only
+		return read(body)
+	})
+	if p.requested > 0 {
+		p.nextSize = nextPageSize(p.requested, max(p.client.Options.ChunkSize, p.client.Options.Large), time.Since(begun))
+	}
+	return all, page, err
+}
+
+func (p *pager) request(ctx context.Context, o metav1.ListOptions) (io.ReadCloser, error) {
+	request := p.client.Get(p.query.Type, p.query.Namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+	if !p.client.compression.near.Load() {
+		return request.Stream(ctx)
+	}
+	body, err := request.SetHeader("Accept-Encoding", "identity").Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &measuredBody{ReadCloser: body, compression: p.client.compression}, nil
+}
+
+func (p *pager) read(into []*object.Object, body io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
+	in := windows.Get().(*bufio.Reader)
+	in.Reset(body)
+	defer func() {
+		in.Reset(nil)
+		windows.Put(in)
+	}()
+	if head, _ := in.Peek(len(metaproto.Head)); string(head) == metaproto.Head {
+		return p.reader.Append(into, in, most)
+	}
+	return p.readJSON(into, in, most)
+}
+
+// readJSON reads an answer of another encoding, which has to be there as a whole
+// before anything can be read of it.
+func (p *pager) readJSON(into []*object.Object, in io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
+	raw, held, err := p.client.Memory.readAll(in)
+	defer p.client.Memory.Release(held)
+	if err != nil {
+		return into, metav1.ListMeta{}, fmt.Errorf("read list: %w", err)
+	}
+	items, meta, err := ReadPage(raw, p.query, true)
+	if err != nil {
+		return into, metav1.ListMeta{}, err
+	}
+	if len(items) > most {
+		return into, metav1.ListMeta{}, metaproto.ErrTooMany
+	}
+	for _, raw := range items {
+		item, err := ReadItem(raw, p.query, true)
+		if err != nil {
+			return into, metav1.ListMeta{}, err
+		}
+		o := object.FromMeta(p.query.Type.APIVersion(), p.query.Type.Kind, item, p.labels)
+		if err := p.accept(&o); err != nil {
+			return into, metav1.ListMeta{}, err
+		}
+		into = append(into, &o)
+	}
+	return into, meta, nil
+}
+
+// accept checks an object of a page, and counts the memory that it takes.
+func (p *pager) accept(o *object.Object) error {
+	if err := VerifyObject(p.query, o.Namespace, o.Name, string(o.UID), o.ResourceVersion); err != nil {
+		return err
+	}
+	size := sizeOf(o)
+	p.held += size
+	return p.client.Memory.Take(size)
+}

@@ -1,0 +1,92 @@
+package client
+
+import (
+	"context"
+	"net/http/httptrace"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+const (
+	AcceptObject = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	acceptList   = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	AcceptWhole  = "application/json" // whole objects
+	AcceptTable  = "application/json;as=Table;g=meta.k8s.io;v=v1"
+)
+
+// MaxRetryAfter bounds how often client-go itself honours a Retry-After.
+const MaxRetryAfter = 2
+
+// RetryBackoff is how a transient failure is asked for again.
+var RetryBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Jitter: 0.2, Steps: 3}
+
+// Get asks for a type, or for one object of it. The name must be valid as a
+// path segment.
+func (c *Client) Get(t snapshot.Type, namespace, name, accept string) *rest.Request {
+	return SetPath(c.REST.Get(), t, namespace, name).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
+}
+
+// SetPath leads a request to a type, or to one object of it.
+func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request {
+	root := []string{"apis", t.Group, t.Version}
+	if t.Group == "" {
+		root = []string{"api", t.Version}
+	}
+	for _, segment := range append(root, t.Resource) {
+		if !snapshot.ValidName(segment) {
+			return r.Name(segment) // which makes it fail: joined, such a path would lead elsewhere
+		}
+	}
+	r = r.AbsPath(root...)
+	if t.Namespaced && namespace != "" {
+		r = r.Namespace(namespace)
+	}
+	r = r.Resource(t.Resource)
+	if name != "" {
+		r = r.Name(name)
+	}
+	return r
+}
+
+// Do sends the request, again where that may help, within the time of one request.
+func (c *Client) Do(ctx context.Context, request func() *rest.Request) (result rest.Result, err error) {
+	err = c.retry(ctx, func(ctx context.Context) error {
+		result = request().Do(ctx)
+		return result.Error()
+	})
+	return result, err
+}
+
+// retry asks, again where that may help, within the time of one request.
+func (c *Client) retry(ctx context.Context, ask func(context.Context) error) error {
+	if c.Options.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Options.Timeout)
+		defer cancel()
+	}
+	var failed error
+	err := wait.ExponentialBackoffWithContext(ctx, RetryBackoff, func(ctx context.Context) (bool, error) {
+		failed = ask(ctx)
+		return failed == nil || !isTransient(failed), nil
+	})
+	if failed == nil && wait.Interrupted(err) {
+		return ctx.Err()
+	}
+	return failed
+}
+
+// GetRaw asks for something that is no object.
+func (c *Client) GetRaw(ctx context.Context, path, accept string) ([]byte, error) {
+	ctx = httptrace.WithClientTrace(ctx, c.compression.latencyTrace())
+	result, err := c.Do(ctx, func() *rest.Request {
+		return c.REST.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result.Raw()
+}

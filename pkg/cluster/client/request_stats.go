@@ -1,0 +1,157 @@
+package client
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// RequestStats counts what is asked of a server, and what comes back. The zero value has
+// counted nothing. It is safe for concurrent use.
+type RequestStats struct {
+	mu                         sync.Mutex
+	requests                   map[verb]int
+	refused                    int // answers other than 2xx
+	broken                     int // no answer, or one that broke off
+	retried                    int // asked once more after one of those
+	bytes                      int64
+	firstRequest, lastResponse time.Time
+	failed                     map[string]bool // methods and URLs of what failed
+}
+
+// metricsTransport counts into a Traffic.
+type metricsTransport struct {
+	http.RoundTripper
+	base string
+	into *RequestStats
+}
+
+func (c *metricsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	key := r.Method + " " + r.URL.String()
+	c.into.countRequest(verbOf(r, c.base), key)
+	response, err := c.RoundTripper.RoundTrip(r)
+	c.into.countResponse(response, err, key)
+	if err == nil && response.Body != nil {
+		response.Body = &countedBody{response.Body, key, c.into}
+	}
+	return response, err
+}
+
+func (t *RequestStats) countRequest(v verb, key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.requests == nil {
+		t.requests, t.failed, t.firstRequest = map[verb]int{}, map[string]bool{}, time.Now()
+	}
+	t.requests[v]++
+	if t.failed[key] {
+		t.retried++
+		delete(t.failed, key)
+	}
+}
+
+func (t *RequestStats) countResponse(response *http.Response, err error, key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lastResponse = time.Now()
+	switch {
+	case err != nil:
+		t.broken++
+	case response.StatusCode < 200 || response.StatusCode > 299:
+		t.refused++
+	default:
+		return
+	}
+	t.failed[key] = true
+}
+
+// countedBody is a body that is counted while it is read.
+type countedBody struct {
+	io.ReadCloser
+	key  string
+	into *RequestStats
+}
+
+func (c *countedBody) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	t := c.into
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bytes += int64(n)
+	t.lastResponse = time.Now()
+	if err != nil && err != io.EOF { // of a body io.EOF is never wrapped
+		t.broken++
+		t.failed[c.key] = true
+	}
+	return n, err
+}
+
+// String is one line: how many requests there were, of which verbs, what came of them,
+// and how long it was from the first of them to the end of the last answer. Bytes are
+// those of bodies as they are read: a server that packs them sends fewer.
+func (t *RequestStats) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var verbs []string
+	total := 0
+	for _, v := range slices.Sorted(maps.Keys(t.requests)) {
+		verbs = append(verbs, fmt.Sprintf("%s %d", v, t.requests[v]))
+		total += t.requests[v]
+	}
+	if total == 0 {
+		return "requests: 0"
+	}
+	return fmt.Sprintf("requests: %d (%s), not 2xx: %d, broken off: %d, asked again: %d, bytes unpacked: %d, seconds: %.3f",
+		total, strings.Join(verbs, ", "), t.refused, t.broken, t.retried, t.bytes, t.lastResponse.Sub(t.firstRequest).Seconds())
+}
+
+// verb is what a request does, in the words of an authorization (kubectl auth can-i).
+type verb string
+
+// The verbs. Discovery is about no object.
+const (
+	verbList      verb = "list"
+	verbGet       verb = "get"
+	verbWatch     verb = "watch"
+	verbCreate    verb = "create"
+	verbPatch     verb = "patch"
+	verbDelete    verb = "delete"
+	verbDiscovery verb = "discovery"
+)
+
+// verbOf tells by its method and path what a request does. base is the path at which
+// the server is, where that is not the root.
+func verbOf(r *http.Request, base string) verb {
+	switch r.Method {
+	case http.MethodPost:
+		return verbCreate
+	case http.MethodPatch, http.MethodPut:
+		return verbPatch
+	case http.MethodDelete:
+		return verbDelete
+	}
+	at := strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, base), "/"), "/")
+	switch {
+	case at[0] == "api" && len(at) > 2:
+		at = at[2:] // api, version
+	case at[0] == "apis" && len(at) > 3:
+		at = at[3:] // apis, group, version
+	default:
+		return verbDiscovery
+	}
+	if at[0] == "namespaces" && len(at) > 2 {
+		at = at[2:] // those are what is in a namespace
+	}
+	switch {
+	case r.URL.Query().Get("watch") != "":
+		return verbWatch
+	case len(at) > 1:
+		return verbGet
+	}
+	return verbList
+}

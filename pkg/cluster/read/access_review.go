@@ -1,0 +1,198 @@
+package read
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Right is a verb on objects of one kind in one namespace.
+type Right struct {
+	Verb    string            // as in kubectl auth can-i
+	Objects []object.Identity // never empty
+}
+
+// Grant is what access reviews say about a Right. The zero value belongs to a type that is
+// not served: a restoration may create its definition first.
+type Grant struct {
+	Type snapshot.Type
+	// Refused starts with an object for which the right is refused by name. The ones behind
+	// it need the same right, which is refused in their namespace.
+	Refused []object.Identity
+	Unknown error // why it is not known whether the right is granted
+}
+
+// maxReviews and reviewTimeout bound the access reviews of one preflight.
+const (
+	maxReviews    = 100
+	reviewTimeout = 5 * time.Second
+)
+
+var errTooMany = errors.New("it would take too many requests to find out")
+
+// How specific an access review is. From byName on, it is about one object after the other.
+const (
+	inCluster = iota
+	inNamespace
+	byName
+)
+
+// ReviewAccess asks the API server for each right: in the whole cluster; where that is
+// refused, in the namespace; and where that is refused, too, object by object up to the
+// first refusal, since a role may be limited to names. An allowed right may be refused all
+// the same, by admission.
+func ReviewAccess(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, rights []Right) []Grant {
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	defer cancel()
+	grants := make([]Grant, len(rights))
+	mapper := snapshot.NewMapper(seen.Types)
+	var open []int
+	for i, r := range rights {
+		if m, ok := mapper.Map(r.Objects[0].APIVersion, r.Objects[0].Kind); ok && m.Served {
+			grants[i].Type = m.Type
+			open = append(open, i)
+		}
+	}
+	decisions := map[resourceAttributes]decision{}
+	for step := inCluster; len(open) > 0; step++ {
+		most := maxReviews - len(decisions)
+		if step == inNamespace {
+			most /= 2 // so that refusals can be confirmed by name
+		}
+		about := make([]resourceAttributes, len(open))
+		for k, i := range open {
+			about[k] = rights[i].attributes(grants[i].Type, step)
+		}
+		addDecisions(ctx, c, about, decisions, most)
+		var next []int
+		for k, i := range open {
+			switch d := decisions[about[k]]; {
+			case !d.known:
+				grants[i].Unknown = cmp.Or(d.err, ctx.Err(), errTooMany)
+			case d.allowed && step < byName:
+			case !d.allowed && step >= byName:
+				grants[i].Refused = rights[i].Objects[step-byName:]
+			case step+1-byName < len(rights[i].Objects):
+				next = append(next, i)
+			}
+		}
+		open = next
+	}
+	return grants
+}
+
+// attributes returns what an authorizer is told about a request that uses the right.
+func (r Right) attributes(t snapshot.Type, step int) resourceAttributes {
+	out := resourceAttributes{Verb: r.Verb, Group: t.Group, Resource: t.Resource}
+	if step >= inNamespace {
+		out.Namespace = r.Objects[0].Namespace
+	}
+	if step >= byName && r.Verb != "create" { // which has no name for an authorizer
+		o := r.Objects[step-byName]
+		out.Name = o.Name
+		if o.IsNamespace() { // a request about a namespace is one in it
+			out.Namespace = o.Name
+		}
+	}
+	return out
+}
+
+// decision is an answer to an access review. The zero value is none.
+type decision struct {
+	known, allowed bool
+	err            error
+}
+
+// addDecisions adds the decisions that are still missing, at most so many.
+func addDecisions(ctx context.Context, c *client.Client, about []resourceAttributes, decisions map[resourceAttributes]decision, most int) {
+	var missing []resourceAttributes
+	for _, a := range about {
+		if _, asked := decisions[a]; !asked && len(missing) < most {
+			decisions[a] = decision{}
+			missing = append(missing, a)
+		}
+	}
+	answers, _ := client.InParallel(ctx, c.Options.Small, missing, func(a resourceAttributes) decision {
+		allowed, err := isAllowed(ctx, c, a)
+		return decision{err == nil, allowed, err}
+	})
+	for i, a := range missing {
+		decisions[a] = answers[i]
+	}
+}
+
+// resourceAttributes describe a request to an authorizer (authorization.k8s.io/v1). Without
+// a name it is about any object, and without a namespace about all of them.
+type resourceAttributes struct {
+	Namespace string `json:"namespace,omitempty"`
+	Verb      string `json:"verb"`
+	Group     string `json:"group,omitempty"`
+	Resource  string `json:"resource"`
+	Name      string `json:"name,omitempty"`
+}
+
+// accessReview is a SelfSubjectAccessReview. The package of the API's own types would
+// register all others of its group, too.
+type accessReview struct {
+	client.Envelope
+	Spec struct {
+		ResourceAttributes *resourceAttributes `json:"resourceAttributes,omitempty"`
+	} `json:"spec"`
+	Status struct {
+		Allowed         *bool  `json:"allowed"`
+		EvaluationError string `json:"evaluationError"`
+	} `json:"status,omitzero"`
+}
+
+var accessReviewKind = client.Envelope{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"}
+
+// isAllowed reports whether the API server says that a request is allowed. With an error, it
+// does not say so either way.
+func isAllowed(ctx context.Context, c *client.Client, about resourceAttributes) (bool, error) {
+	question := accessReview{Envelope: accessReviewKind}
+	question.Spec.ResourceAttributes = &about
+	body, err := json.Marshal(question)
+	if err != nil {
+		return false, err
+	}
+	raw, err := c.REST.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
+		SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).
+		MaxRetries(client.MaxRetryAfter).Body(body).Do(ctx).Raw()
+	if err != nil {
+		return false, err
+	}
+	var answer accessReview
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return false, fmt.Errorf("decode a %s: %w", accessReviewKind.Kind, err)
+	}
+	switch err := verifyReview(&answer, about); {
+	case err != nil:
+		return false, err
+	case answer.Status.Allowed == nil:
+		return false, errors.New("the answer does not say whether it is allowed")
+	case !*answer.Status.Allowed && answer.Status.EvaluationError != "":
+		return false, errors.New(answer.Status.EvaluationError)
+	}
+	return *answer.Status.Allowed, nil
+}
+
+// verifyReview returns an error unless an answer is an access review and, where it repeats
+// the question, about what was asked.
+func verifyReview(got *accessReview, about resourceAttributes) error {
+	switch repeated := got.Spec.ResourceAttributes; {
+	case got.Envelope != accessReviewKind:
+		return client.NewAnswerError("it is of %s, not of kind %q", got.Envelope, accessReviewKind.Kind)
+	case repeated != nil && *repeated != about:
+		return client.NewAnswerError("it is about %+v", *repeated)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package read
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	selector "k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Event is what an Event says of an object.
+type Event struct {
+	Last    time.Time // when it was last observed; zero where that is not known
+	Count   int       // how often, at least 1
+	Type    string    // Normal or Warning
+	Reason  string
+	Source  string // who reported it
+	Message string // unescaped
+	UID     string // of the object that it is about; may be empty
+}
+
+// mostEvents is how many Events about one object are answered, and eventPages how
+// many pages of a list are read to find the latest, as a list is in the order of
+// names.
+const (
+	maxEvents     = 20
+	maxEventPages = 4
+)
+
+// eventTypes are where Events can be read, with the prefix of the fields that say
+// what an Event is about. A user may have the right to either.
+var eventTypes = []struct {
+	of    snapshot.Type
+	about string
+}{
+	{snapshot.Type{Version: "v1", Resource: "events", Kind: "Event", Namespaced: true}, "involvedObject."},
+	{snapshot.Type{Group: "events.k8s.io", Version: "v1", Resource: "events", Kind: "Event", Namespaced: true}, "regarding."},
+}
+
+// Events reads the latest Events about an object, oldest first: by kind and name, or by
+// UID where those are not known. Events about a cluster-scoped object are kept in the
+// namespace default (docs/gc-semantics.md#invalid-namespace-event). The error is a
+// *Failure, and says nothing about whether there are any.
+func Events(ctx context.Context, c *client.Client, of object.Identity) ([]Event, error) {
+	var first error
+	for _, t := range eventTypes {
+		found, err := listEvents(ctx, c, t.of, t.about, of)
+		if err == nil {
+			return found, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	reason, _ := client.Classify(first)
+	return nil, client.NewRequestError("read the Events about", of, reason, first)
+}
+
+func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about string, of object.Identity) ([]Event, error) {
+	is := func(field, value string) selector.Selector { return selector.OneTermEqualSelector(about+field, value) }
+	wanted, namespace := selector.AndSelectors(is("kind", of.Kind), is("name", of.Name)), cmp.Or(of.Namespace, metav1.NamespaceDefault)
+	if of.Kind == "" {
+		wanted, namespace = is("uid", string(of.UID)), metav1.NamespaceAll
+	}
+	options := metav1.ListOptions{FieldSelector: wanted.String(), Limit: 500}
+	var out []Event
+	for range maxEventPages {
+		result, err := c.Do(ctx, func() *rest.Request {
+			return c.Get(t, namespace, "", "application/json").
+				SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+		})
+		if err != nil {
+			return nil, err
+		}
+		page, meta, err := readEvents(result, client.Query{Type: t, Namespace: namespace})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page {
+			if e.about(of) {
+				out = append(out, e.event())
+			}
+		}
+		if options.Continue = meta.Continue; options.Continue == "" {
+			break
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Event) int { return a.Last.Compare(b.Last) })
+	return out[max(len(out)-maxEvents, 0):], nil
+}
+
+// eventObject is an Event of either group, as far as it matters here.
+type eventObject struct {
+	Metadata       metav1.ObjectMeta `json:"metadata"`
+	InvolvedObject eventSubject      `json:"involvedObject"`
+	Regarding      eventSubject      `json:"regarding"`
+	Type           string            `json:"type"`
+	Reason         string            `json:"reason"`
+	Message        string            `json:"message"`
+	Note           string            `json:"note"`
+	Count          int               `json:"count"`
+	OldCount       int               `json:"deprecatedCount"`
+	Source         component         `json:"source"`
+	OldSource      component         `json:"deprecatedSource"`
+	Reporting      string            `json:"reportingComponent"`
+	Controller     string            `json:"reportingController"`
+	LastTimestamp  metav1.Time       `json:"lastTimestamp"`
+	OldTimestamp   metav1.Time       `json:"deprecatedLastTimestamp"`
+	EventTime      metav1.MicroTime  `json:"eventTime"`
+	Series         struct {
+		Count int              `json:"count"`
+		Last  metav1.MicroTime `json:"lastObservedTime"`
+	} `json:"series"`
+}
+
+type eventSubject struct {
+	APIVersion string `json:"apiVersion"`
+	UID        string `json:"uid"`
+}
+
+type component struct {
+	Component string `json:"component"`
+}
+
+func readEvents(result rest.Result, j client.Query) ([]eventObject, metav1.ListMeta, error) {
+	raw, err := result.Raw()
+	if err != nil {
+		return nil, metav1.ListMeta{}, err
+	}
+	items, meta, err := client.ReadPage(raw, j, false)
+	if err != nil {
+		return nil, meta, err
+	}
+	out := make([]eventObject, len(items))
+	for i, raw := range items {
+		if _, err := client.ReadItem(raw, j, false); err != nil {
+			return nil, meta, err
+		}
+		if err := json.Unmarshal(raw, &out[i]); err != nil {
+			return nil, meta, fmt.Errorf("decode an Event: %w", err)
+		}
+	}
+	return out, meta, nil
+}
+
+// about says whether the Event is about an object of the same group: kinds of
+// several groups may share a name.
+func (e *eventObject) about(of object.Identity) bool {
+	apiVersion := cmp.Or(e.InvolvedObject.APIVersion, e.Regarding.APIVersion)
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	return apiVersion == "" || of.Kind == "" || err == nil && gv.Group == of.GroupVersionKind().Group
+}
+
+func (e *eventObject) event() Event {
+	last := e.Metadata.CreationTimestamp.Time
+	for _, t := range []time.Time{e.Series.Last.Time, e.LastTimestamp.Time, e.OldTimestamp.Time, e.EventTime.Time} {
+		if !t.IsZero() {
+			last = t
+			break
+		}
+	}
+	return Event{
+		Last: last.UTC(), Count: max(e.Series.Count, e.Count, e.OldCount, 1), Type: e.Type, Reason: e.Reason,
+		Source:  cmp.Or(e.Source.Component, e.OldSource.Component, e.Reporting, e.Controller),
+		Message: cmp.Or(e.Message, e.Note), UID: cmp.Or(e.InvolvedObject.UID, e.Regarding.UID),
+	}
+}

@@ -1,0 +1,333 @@
+package read
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	strict "k8s.io/apimachinery/pkg/util/json" // tells metadata from Metadata
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+const (
+	// maxConcurrentManifests is how many objects that are asked for one by one are held.
+	maxConcurrentManifests = 16
+	// manifestPageSize is how many whole objects are asked for at a time; twice as many
+	// are held. The first page is a shorter one: a page that is too long is not read,
+	// and its objects are asked for one by one.
+	manifestPageSize      = 500
+	firstManifestPageSize = 100
+)
+
+// Manifests reads whole objects and passes them on, one after the other, with
+// their metadata as it is now: never concurrently, and in the same order for the
+// same answers. The JSON is the server's to the byte, save that apiVersion and
+// kind are put into items of lists that lack them; it is the receiver's to keep.
+//
+// What is gone or was replaced since is left out. failed says by UID what could
+// not be read, each time a *Failure. The error is the context's or each's, which
+// ends the reading.
+func Manifests(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, wanted []object.Identity, each func(object.Object, json.RawMessage) error) (failed map[types.UID]error, err error) {
+	c = c.WithOwnMemory()
+	m := &manifestReader{
+		client: c, each: each, failed: map[types.UID]error{}, wanted: make(map[types.UID]object.Identity, len(wanted)),
+		objects: scan.NewObjectReader(c, seen), view: snapshot.NewView(seen),
+	}
+	for _, o := range wanted {
+		m.wanted[o.UID] = o
+	}
+	lists, single := client.SplitBatches(m.view, seen, wanted, client.KindOf, client.KindInNamespace)
+	for _, l := range lists {
+		rest, err := m.list(ctx, l)
+		if err != nil {
+			return m.failed, err
+		}
+		single = append(single, rest...)
+	}
+	return m.failed, m.readByName(ctx, single)
+}
+
+// manifestReader is one reading under way.
+type manifestReader struct {
+	client  *client.Client
+	objects *scan.ObjectReader
+	view    *snapshot.View
+	each    func(object.Object, json.RawMessage) error
+	wanted  map[types.UID]object.Identity // what was not passed on yet
+	failed  map[types.UID]error
+}
+
+// ByName are those of the objects that Manifests asks for one by one, which takes the
+// right to get them.
+func ByName(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity {
+	_, one := client.SplitBatches(snapshot.NewView(seen), seen, wanted, client.KindOf, client.KindInNamespace)
+	return one
+}
+
+// maxExpired is how often a list is gone on with that the server has forgotten (410).
+const maxExpired = 10
+
+// list passes on what is wanted of a list, page by page, and asks for the next page
+// meanwhile. It returns what the list did not hold, or what was not read of it because
+// an answer was not what was asked for: a list that lacks an object does not prove that
+// it is gone, so each of these is still to be asked for by its name.
+func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []object.Identity, err error) {
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var at client.Pages
+	expired := 0
+	coming := m.startPage(reading, l.Query, at.Continue)
+	for {
+		got := <-coming
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if apierrors.IsResourceExpired(got.err) && at.Continue != "" {
+			next := nextToken(got.err)
+			if expired++; next == "" || next == at.Continue || expired > maxExpired {
+				return m.undelivered(l.Wanted), nil
+			}
+			at = at.Resume(next)
+			coming = m.startPage(reading, l.Query, at.Continue)
+			continue
+		}
+		more, err := false, got.err
+		if err == nil {
+			more, err = at.Next(got.meta, got.first, len(got.items))
+		}
+		if more {
+			coming = m.startPage(reading, l.Query, at.Continue)
+		}
+		for _, item := range got.items {
+			if err == nil {
+				err = m.deliver(l.Query, item)
+			}
+		}
+		m.client.Memory.Release(got.held)
+		var stop *callbackError
+		switch {
+		case errors.As(err, &stop):
+			return nil, stop.error
+		case err != nil && !isAnswerError(err):
+			for _, o := range m.undelivered(l.Wanted) {
+				m.failed[o.UID] = client.NewRequestError("read", o, client.ClassifyRequest(err), err)
+			}
+			return nil, nil
+		case err != nil, !more:
+			return m.undelivered(l.Wanted), nil
+		}
+	}
+}
+
+// nextToken is the token that a server offers to go on with a list which it forgot.
+func nextToken(err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return ""
+	}
+	return status.Status().Continue
+}
+
+// isAnswerError reports whether a request failed because of what its answer holds, so that
+// another request may do better.
+func isAnswerError(err error) bool {
+	return errors.As(err, new(*client.AnswerError)) || errors.As(err, new(*client.TooLongError)) || errors.Is(err, client.ErrContradictoryPages)
+}
+
+// manifestPage is one page of whole objects, or why there is none.
+type manifestPage struct {
+	items []json.RawMessage
+	meta  metav1.ListMeta
+	first string // namespace and name of the first object
+	held  int64  // bytes of memory
+	err   error
+}
+
+// startPage has a page come while its reader does something else.
+func (m *manifestReader) startPage(ctx context.Context, j client.Query, at string) <-chan manifestPage {
+	coming := make(chan manifestPage, 1) // whoever does not want it any more need not take it
+	limit := int64(manifestPageSize)
+	if at == "" {
+		limit = firstManifestPageSize
+	}
+	go func() { coming <- m.readPage(ctx, j, metav1.ListOptions{Limit: limit, Continue: at}) }()
+	return coming
+}
+
+func (m *manifestReader) readPage(ctx context.Context, j client.Query, o metav1.ListOptions) (p manifestPage) {
+	result, err := m.client.Do(ctx, func() *rest.Request {
+		return m.client.Get(j.Type, j.Namespace, "", client.AcceptWhole).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+	})
+	if err != nil {
+		return manifestPage{err: err}
+	}
+	raw, err := result.Raw()
+	if err != nil {
+		return manifestPage{err: err}
+	}
+	p.held = int64(len(raw)) * client.JSONCost
+	if p.err = m.client.Memory.Take(p.held); p.err != nil {
+		return p
+	}
+	if p.items, p.meta, p.err = client.ReadPage(raw, j, false); p.err != nil || len(p.items) == 0 {
+		return p
+	}
+	var first struct {
+		Metadata struct{ Namespace, Name string }
+	}
+	p.err = json.Unmarshal(p.items[0], &first)
+	p.first = first.Metadata.Namespace + "/" + first.Metadata.Name
+	return p
+}
+
+// readByName asks for the objects one by one, some of them at a time.
+func (m *manifestReader) readByName(ctx context.Context, objects []object.Identity) error {
+	type answer struct {
+		raw json.RawMessage
+		Err error
+	}
+	for batch := range slices.Chunk(objects, maxConcurrentManifests) {
+		answers, err := client.InParallel(ctx, m.client.Options.Concurrency, batch, func(o object.Identity) answer {
+			raw, err := m.get(ctx, o)
+			if err == nil {
+				err = m.client.Memory.Take(int64(len(raw)))
+			}
+			return answer{raw, err}
+		})
+		if err != nil {
+			return err
+		}
+		for i, a := range answers {
+			o := batch[i]
+			m.client.Memory.Release(int64(len(a.raw)))
+			if a.Err == nil && a.raw != nil {
+				mapping, _ := m.view.Map(o.APIVersion, o.Kind)
+				a.Err = m.deliver(client.Query{Type: mapping.Type, Namespace: o.Namespace, Name: o.Name}, a.raw)
+				if _, waits := m.wanted[o.UID]; waits && a.Err == nil {
+					a.Err = m.verifyReplaced(ctx, o)
+				}
+			}
+			var stop *callbackError
+			var failed *client.RequestError
+			switch {
+			case a.Err == nil:
+			case errors.As(a.Err, &stop):
+				return stop.error
+			case errors.As(a.Err, &failed):
+				m.failed[o.UID] = failed
+			default:
+				m.failed[o.UID] = client.NewRequestError("read", o, client.ClassifyRequest(a.Err), a.Err)
+			}
+		}
+	}
+	return nil
+}
+
+// verifyReplaced returns nil if it is proven that another object has the place of o by now.
+func (m *manifestReader) verifyReplaced(ctx context.Context, o object.Identity) error {
+	now, err := m.objects.ReadState(ctx, m.view, o)
+	if err == nil && now != nil {
+		err = client.NewAnswerError("it is of another object of that name, which is still there")
+	}
+	return err
+}
+
+// get reads one whole object, nil where it is proven to be gone.
+func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMessage, error) {
+	mapping, ok := m.view.Map(o.APIVersion, o.Kind)
+	if !ok || !mapping.Served || !mapping.Type.Can("get") || !snapshot.ValidName(o.Name) {
+		return nil, client.NewRequestError("read", o, snapshot.Unverified, client.ErrNotServed)
+	}
+	result, err := m.client.Do(ctx, func() *rest.Request { return m.client.Get(mapping.Type, o.Namespace, o.Name, client.AcceptWhole) })
+	if err == nil {
+		raw, err := result.Raw()
+		return bytes.TrimSpace(raw), err
+	}
+	if client.IsNotFound(err, mapping.Type.GroupResource(), o.Name) &&
+		m.objects.IsAbsent(ctx, m.view, mapping.Type, o) {
+		return nil, nil
+	}
+	return nil, err
+}
+
+// callbackError is an error of the receiver.
+type callbackError struct{ error }
+
+// deliver passes on an object that j asks for, once, if it is wanted. What a decoder would
+// take for text, and put U+FFFD into, was broken on its way: no server sends that.
+func (m *manifestReader) deliver(j client.Query, raw json.RawMessage) error {
+	if !utf8.Valid(raw) {
+		return client.ErrNotText
+	}
+	var read struct {
+		metav1.TypeMeta
+		Metadata struct {
+			metav1.ObjectMeta
+			ManagedFields json.RawMessage `json:"managedFields"` // left as it is: it takes longer to read than all the rest
+		} `json:"metadata"`
+	}
+	if err := strict.Unmarshal(raw, &read); err != nil {
+		return fmt.Errorf("decode an object of %s: %w", j.Type, err)
+	}
+	if read.Kind != "" || read.APIVersion != "" || j.Name != "" {
+		if err := client.VerifyKind(client.Envelope{APIVersion: read.APIVersion, Kind: read.Kind}, j.Type, "", false); err != nil {
+			return err
+		}
+	}
+	found := metav1.PartialObjectMetadata{TypeMeta: read.TypeMeta, ObjectMeta: read.Metadata.ObjectMeta}
+	if err := client.VerifyObject(j, found.Namespace, found.Name, string(found.UID), found.ResourceVersion); err != nil {
+		return err
+	}
+	o, ok := m.wanted[found.UID]
+	switch {
+	case !ok:
+		return nil
+	case o.Namespace != found.Namespace || o.Name != found.Name:
+		return client.NewAnswerError("%q has the UID of %s", found.Name, o)
+	}
+	delete(m.wanted, found.UID)
+	if err := m.each(object.FromMeta(o.APIVersion, o.Kind, &found, false), withType(raw, found.TypeMeta, j.Type)); err != nil {
+		return &callbackError{err}
+	}
+	return nil
+}
+
+// undelivered are those that were not passed on yet.
+func (m *manifestReader) undelivered(of []object.Identity) []object.Identity {
+	return slices.DeleteFunc(slices.Clone(of), func(o object.Identity) bool {
+		_, waits := m.wanted[o.UID]
+		return !waits
+	})
+}
+
+// withType puts apiVersion and kind into an object that lacks them.
+func withType(raw json.RawMessage, has metav1.TypeMeta, t snapshot.Type) json.RawMessage {
+	var fields []byte
+	add := func(name, value string) {
+		quoted, _ := json.Marshal(value) // a string can always be encoded
+		fields = append(append(append(fields, '"'), name...), `":`...)
+		fields = append(append(fields, quoted...), ',')
+	}
+	if has.APIVersion == "" {
+		add("apiVersion", t.APIVersion())
+	}
+	if has.Kind == "" {
+		add("kind", t.Kind)
+	}
+	if fields == nil {
+		return raw
+	}
+	return slices.Concat(json.RawMessage{'{'}, fields, raw[1:]) // an object with metadata is not empty
+}

@@ -1,0 +1,25 @@
+package read
+
+import (
+	"context"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// namesLimit is how many names one page holds: as many as anybody reads.
+const namesLimit = 500
+
+// Names returns the names on the first page of a list: of a type's objects in a namespace or,
+// where that is empty, in all of them.
+func Names(ctx context.Context, c *client.Client, t snapshot.Type, namespace string) ([]string, error) {
+	objects, err := c.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, namesLimit)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = o.Name
+	}
+	return names, nil
+}

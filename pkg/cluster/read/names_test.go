@@ -1,0 +1,51 @@
+package read
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
+)
+
+func TestNamesAreThoseOfOnePage(t *testing.T) {
+	requests := 0
+	c := clustertest.Connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		if r.URL.Path != "/api/v1/namespaces/ns/pods" || limit != namesLimit {
+			t.Errorf("it asks for %s", r.URL)
+		}
+		var items []clustertest.Fields
+		for i := range limit {
+			items = append(items, clustertest.Item(fmt.Sprintf("pod-%03d", i)))
+		}
+		page := clustertest.List(items...)
+		page["metadata"] = clustertest.Fields{"resourceVersion": "10", "continue": "more"}
+		clustertest.ReplyWith(200, page)(w, r)
+	}), client.Options{Timeout: time.Minute})
+	got, err := Names(t.Context(), c, clustertest.Pods, "ns")
+	if err != nil || requests != 1 || len(got) != namesLimit || got[0] != "pod-000" {
+		t.Errorf("%d names after %d requests: %.5q, %v", len(got), requests, got, err)
+	}
+}
+
+func TestThereAreNoNamesWhereThereIsAnError(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{
+		"a refusal":                    clustertest.ReplyWith(403, clustertest.Status(403, "Forbidden", "no", nil)),
+		"a list of something else":     clustertest.ReplyWith(200, clustertest.Fields{"apiVersion": "v1", "kind": "SecretList", "metadata": clustertest.Fields{"resourceVersion": "10"}, "items": []any{}}),
+		"objects in another namespace": clustertest.ReplyWith(200, clustertest.List(clustertest.Item("a"))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Names(t.Context(), clustertest.Connect(t, answer, client.Options{Timeout: time.Minute}), clustertest.Pods, "other")
+			if diff := cmp.Diff([]string(nil), got); err == nil || diff != "" {
+				t.Errorf("names %q and error %v", got, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package read
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
+)
+
+// FuzzTable: a table has cells for objects of a UID, and for no more than it has rows.
+func FuzzTable(f *testing.F) {
+	f.Add([]byte(`{"kind":"Table","columnDefinitions":[{"name":"Name"},{"name":"Ready"},{"name":"Status"},{"name":"Age"},{"name":"Desired"}],"rows":[{"cells":["a","1/1","Running","5d",3],"object":{"metadata":{"namespace":"ns","name":"a","uid":"u","resourceVersion":"1"}}}]}`))
+	f.Add([]byte(`{"columnDefinitions":[{"name":"READY"},{"name":"ready"}],"rows":[{"cells":[],"object":{"metadata":{"uid":"u"}}},{"cells":[null,{"a":[1]}],"object":{"metadata":{"uid":"v"}}},{"object":null}]}`))
+	f.Add([]byte(`{"rows":[{"cells":[1e999]}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var table metav1.Table
+		if json.Unmarshal(raw, &table) != nil {
+			return
+		}
+		into := map[types.UID]Cells{}
+		readTable(&table, client.Query{Type: clustertest.Pods}, into)
+		if _, nameless := into[""]; nameless || len(into) > len(table.Rows) {
+			t.Errorf("%d rows have the cells %v", len(table.Rows), into)
+		}
+	})
+}
+
+func TestTablesAreAskedForInTheShorterWay(t *testing.T) {
+	for name, test := range map[string]struct {
+		seen, shown int // Pods of one namespace
+		want        []string
+	}{
+		"a few are asked for one by one":            {seen: 2, shown: 2, want: []string{"pods/p0", "pods/p1"}},
+		"many that are all there is, as their list": {seen: 12, shown: 12, want: []string{"pods"}},
+		"many of much more, one by one": {seen: 200, shown: 9, want: []string{
+			"pods/p0", "pods/p1", "pods/p2", "pods/p3", "pods/p4", "pods/p5", "pods/p6", "pods/p7", "pods/p8",
+		}},
+		"a tenth of a namespace, as its list": {seen: 200, shown: 20, want: []string{"pods"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var pods []object.Object
+			for i := range test.seen {
+				pods = append(pods, st.Pod(fmt.Sprintf("ns/p%d", i)))
+			}
+			var shown []object.Identity
+			for _, p := range pods[:test.shown] {
+				shown = append(shown, p.Identity)
+			}
+			var got []string
+			for _, r := range tableRequests(st.New(st.Listing(pods...)), shown) {
+				asked := r.at.Type.Resource
+				if r.at.Name != "" {
+					asked += "/" + r.at.Name
+				}
+				got = append(got, asked)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,193 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// ObjectReader reads single objects and decides whether an answer proves that one is absent.
+// It is safe for concurrent use.
+type ObjectReader struct {
+	client  *client.Client
+	labels  bool               // keep the labels of objects
+	scanned *snapshot.Snapshot // the scan that the questions are based on; nil: none
+
+	mu     sync.Mutex
+	probes map[probeKey]func() error
+}
+
+// NewObjectReader returns a reader for questions about a scan. It remembers which types can
+// be listed, so a caller that wants to try again takes a new one.
+func NewObjectReader(c *client.Client, scanned *snapshot.Snapshot) *ObjectReader {
+	return &ObjectReader{client: c, scanned: scanned, probes: map[probeKey]func() error{}}
+}
+
+// ReadState returns an object as it is now, or nil if two answers that agree prove that it
+// is gone or was replaced by another object of that name.
+func (r *ObjectReader) ReadState(ctx context.Context, view *snapshot.View, at object.Identity) (*object.Object, error) {
+	found := r.lookup(ctx, view, coordinatesOf(at))
+	if found.Object != nil && found.Object.UID != at.UID {
+		found = r.confirm(ctx, view, found, r.holderOf(found.Object.UID))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case found.Outcome == snapshot.Failed:
+		return nil, client.NewRequestError("read", at, found.Reason, errors.New(found.Message))
+	case found.Object == nil || found.Object.UID != at.UID:
+		return nil, nil
+	}
+	return found.Object, nil
+}
+
+// holderOf is the object that had a UID when the cluster was scanned, or nil.
+func (r *ObjectReader) holderOf(uid types.UID) *object.Object {
+	if r.scanned == nil {
+		return nil
+	}
+	for _, o := range r.scanned.Objects { // seldom asked, and not worth an index
+		if o.UID == uid {
+			return o
+		}
+	}
+	return nil
+}
+
+// lookup asks what lives at the coordinates.
+func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coordinates) snapshot.Lookup {
+	out := snapshot.Lookup{Coordinates: at, Outcome: snapshot.Failed}
+	m, ok := view.Map(at.APIVersion, at.Kind)
+	if !ok || !m.Served || !snapshot.ValidName(at.Name) {
+		out.Reason, out.Message = snapshot.Unverified, "no request can be made for it"
+		return out
+	}
+	result, err := r.client.Do(ctx, func() *rest.Request { return r.client.Get(m.Type, at.Namespace, at.Name, client.AcceptObject) })
+	var found *metav1.PartialObjectMetadata
+	if err == nil {
+		found, err = client.ReadObject(result, client.Query{Type: m.Type, Namespace: at.Namespace, Name: at.Name})
+	}
+	switch {
+	case err == nil:
+		// As a list would show it, whatever version the reference asked for.
+		preferred := view.Versions(m.Type.Group, m.Type.Kind)[0]
+		o := object.FromMeta(preferred.APIVersion(), preferred.Kind, found, r.labels)
+		out.Outcome, out.Object = snapshot.Found, &o
+	case client.IsNotFound(err, m.Type.GroupResource(), at.Name):
+		out = r.absent(ctx, view, m.Type, out)
+	default:
+		out.Reason, out.Message = client.Classify(err)
+		if out.Reason == snapshot.Vanished {
+			out.Reason = snapshot.Unverified
+		}
+	}
+	return out
+}
+
+// LookupAll asks for each, and once more where an object came whose UID neither a list
+// at that place nor any reference of the objects knows. From it follows that an owner was
+// replaced, and that what has that owner alone may go: for that, an answer that was broken
+// on its way must not be enough. known returns the object of a UID that was seen, or nil.
+func (r *ObjectReader) LookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
+	answers, err := client.InParallel(ctx, r.client.Options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return r.lookup(ctx, view, c) })
+	strange := map[types.UID]bool{}
+	for _, a := range answers {
+		if a.Object == nil {
+			continue
+		}
+		if holder := known(a.Object.UID); holder == nil || !holder.Same(a.Object) {
+			strange[a.Object.UID] = true
+		}
+	}
+	if err != nil || len(strange) == 0 {
+		return answers, err
+	}
+	for _, o := range objects {
+		for _, ref := range o.Owners {
+			if known(ref.UID) == nil {
+				delete(strange, ref.UID)
+			}
+		}
+	}
+	return client.InParallel(ctx, r.client.Options.Small, answers, func(a snapshot.Lookup) snapshot.Lookup {
+		if a.Object == nil || !strange[a.Object.UID] {
+			return a
+		}
+		return r.confirm(ctx, view, a, known(a.Object.UID))
+	})
+}
+
+// confirm asks a second time, and believes nothing of two answers that name different
+// objects, or of a UID that holder has, which is another object.
+func (r *ObjectReader) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup, holder *object.Object) snapshot.Lookup {
+	failed := snapshot.Lookup{Coordinates: first.Coordinates, Outcome: snapshot.Failed, Reason: snapshot.Unreadable}
+	second := r.lookup(ctx, view, first.Coordinates)
+	switch {
+	case second.Object == nil:
+		return second
+	case second.Object.UID != first.Object.UID:
+		failed.Message = "the server answered two requests with different UIDs"
+		return failed
+	case holder != nil && !holder.Same(second.Object):
+		failed.Message = fmt.Sprintf("the server answered with the UID of another object, %s", holder)
+		return failed
+	}
+	return second
+}
+
+// absent settles a 404 that names the object: it proves absence only where a
+// list of that type succeeded (design, section 4).
+func (r *ObjectReader) absent(ctx context.Context, view *snapshot.View, t snapshot.Type, out snapshot.Lookup) snapshot.Lookup {
+	if !view.Listed(t.GroupResource(), out.Namespace) {
+		if err := r.VerifyListable(ctx, t, out.Namespace); err != nil {
+			out.Reason = snapshot.Unverified
+			out.Message = fmt.Sprintf("it was not found, but neither could %s be listed: %v", t, err)
+			return out
+		}
+	}
+	out.Outcome = snapshot.Absent
+	return out
+}
+
+// VerifyListable tries the shortest list of a type, once per type and namespace.
+func (r *ObjectReader) VerifyListable(ctx context.Context, t snapshot.Type, namespace string) error {
+	key := probeKey{t.GroupResource(), namespace}
+	r.mu.Lock()
+	probe, ok := r.probes[key]
+	if !ok {
+		probe = sync.OnceValue(func() error {
+			if !t.Can("list") {
+				return fmt.Errorf("the server does not offer it")
+			}
+			_, err := r.client.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, 1)
+			return err
+		})
+		r.probes[key] = probe
+	}
+	r.mu.Unlock()
+	return probe()
+}
+
+type probeKey struct {
+	schema.GroupResource
+	namespace string
+}
+
+// IsAbsent reports whether a 404 that names the object proves that it is absent.
+func (r *ObjectReader) IsAbsent(ctx context.Context, view *snapshot.View, t snapshot.Type, o object.Identity) bool {
+	return r.absent(ctx, view, t, snapshot.Lookup{Coordinates: coordinatesOf(o)}).Outcome == snapshot.Absent
+}
+
+func coordinatesOf(i object.Identity) snapshot.Coordinates {
+	return snapshot.Coordinates{APIVersion: i.APIVersion, Kind: i.Kind, Namespace: i.Namespace, Name: i.Name}
+}
