@@ -5,22 +5,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Both bounds have to be passed for a list to be read instead of single objects.
+// Objects are read from a list instead of one by one if both limits are exceeded.
 const (
-	maxSingle    = 8  // objects of one type and namespace that are asked for one by one
-	minListShare = 10 // a list is read where one in so many of its objects is wanted
+	maxSingle    = 8  // up to so many objects of one type and namespace are requested one by one
+	minListShare = 10 // at least one in so many objects of the list must be wanted
 )
 
-// Batch is a list, and the objects that are wanted of it.
+// Batch is a list request and the objects that are wanted from its result.
 type Batch struct {
 	Query  Query
 	Wanted []object.Identity
 }
 
-// SplitBatches says which lists are worthwhile, and what is asked for one by one. With
-// kindOf, that is a list of everything where much of a type is wanted; with kindIn,
-// the list of a namespace where much of that is. A list that the look did not make
-// is not made here either.
+// SplitBatches returns the lists that are worth requesting, and the objects to request one by
+// one. by gives the lists to consider, widest first: KindOf for all namespaces, KindInNamespace
+// for one. A list that the scan did not make, or that failed then, is not considered.
 func SplitBatches(view *snapshot.View, seen *snapshot.Snapshot, wanted []object.Identity, by ...func(object.Identity) object.Identity) (lists []Batch, one []object.Identity) {
 	total := map[object.Identity]int{}
 	for _, object := range seen.Objects {
@@ -58,7 +57,7 @@ func KindInNamespace(o object.Identity) object.Identity {
 	return object.Identity{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace}
 }
 
-// GroupBy gathers what shares a key, in the order of the first of each.
+// GroupBy groups objects by key, in the order in which the keys first appear.
 func GroupBy(objects []object.Identity, key func(object.Identity) object.Identity) [][]object.Identity {
 	var groups [][]object.Identity
 	at := map[object.Identity]int{}

@@ -1,17 +1,9 @@
-// Package client talks to a Kubernetes API server through client-go: discovery,
-// metadata-only lists, lookups of single owners, the server's own table rendering
-// of what is shown, whole objects for a backup, and writes to single objects.
+// Package client sends requests to a Kubernetes API server and verifies that each answer is what
+// was asked for. It limits the memory, time and number of requests, reads lists page by page, and
+// classifies errors.
 //
-// Every write is bound to the UID and the resourceVersion of the object that it
-// is about. What is written, and why, is the caller's to decide.
-//
-// It turns answers into a snapshot and failures into gaps; it classes errors,
-// and it is the one place that decides when a 404 proves absence. It judges no
-// reference and prints nothing. All concurrency of a look lives here; results
-// are collected by index and sorted, never in the order of arrival.
-//
-// A Cluster is safe for concurrent use. Every method stops when its context
-// ends, and then answers the context's error.
+// All packages below pkg/cluster use it. A Client is safe for concurrent use. Every function
+// stops when its context ends and then returns the context's error.
 package client
 
 import (
@@ -23,39 +15,38 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options tunes how a cluster is read. The zero value is usable.
+// Options configures a Client. The zero value is usable.
 type Options struct {
-	ChunkSize   int64         // objects a page; 0: one page holds all
-	Large       int64         // up to how many objects a page where they come quickly, behind the first; 0: as ChunkSize
-	Concurrency int           // requests in flight; below 1: one
-	Small       int           // the same of requests for one object, or in one namespace; 0: as Concurrency
-	Timeout     time.Duration // of one request, retries and waiting included; 0: none
-	MaxMemory   int64         // bytes that a scan or a backup may hold; 0: DefaultMaxMemory
-	// Progress is told of every list that ended. It may be nil, and is never
-	// called concurrently.
+	ChunkSize   int64         // objects per page; 0: no pages
+	Large       int64         // upper limit for growing pages; 0: ChunkSize
+	Concurrency int           // requests in flight; at least 1
+	Small       int           // same, for requests about one object or namespace; 0: Concurrency
+	Timeout     time.Duration // per request, including retries; 0: none
+	MaxMemory   int64         // bytes held by one scan or backup; 0: DefaultMaxMemory
+	// Progress is called after every list, never concurrently. It may be nil.
 	Progress func(Progress)
 	// Traffic counts every request. It may be nil.
 	Traffic *RequestStats
 }
 
-// Progress counts the lists of a look.
+// Progress counts the finished lists of a scan and their objects.
 type Progress struct{ Done, Total, Objects int }
 
-// Client talks to one API server.
+// Client is a connection to one API server.
 type Client struct {
 	Options          Options
 	Server           string
 	REST             rest.Interface
-	Metadata         metadata.Interface // for watches
+	Metadata         metadata.Interface // used for watches
 	compression      *compression
 	resourceVersions *resourceVersions
-	// DiscoveredTypes is shared by all scans of a connection, as states is.
+	// DiscoveredTypes is shared by all scans of a connection.
 	DiscoveredTypes *TypeHistory
-	Memory          *Memory // of what is under way; a scan and a backup have their own
+	Memory          *Memory // a scan or a backup has its own
 }
 
-// New prepares to read the server of a config; it asks nothing yet. Throttling
-// on the client's side is off: the server's priority and fairness governs.
+// New returns a client for the server of a config without sending a request. Client-side rate
+// limits are off: the server's priority and fairness applies.
 func New(config *rest.Config, o Options) (*Client, error) {
 	config = metadata.ConfigFor(config)
 	config.QPS, config.Burst = -1, -1
@@ -71,7 +62,7 @@ func New(config *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
-	// An answer from elsewhere is not the server's, and the credentials are not for elsewhere.
+	// Following a redirect would send the credentials to another server.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	raw := rest.CopyConfig(config)
 	raw.GroupVersion = nil
@@ -91,15 +82,14 @@ func New(config *rest.Config, o Options) (*Client, error) {
 	return c.WithOwnMemory(), nil
 }
 
-// WithOwnMemory is the same with memory of its own.
+// WithOwnMemory returns a copy of the client that counts memory separately.
 func (c *Client) WithOwnMemory() *Client {
 	own := *c
 	own.Memory = &Memory{limit: c.Options.MaxMemory}
 	return &own
 }
 
-// wrap has every answer bounded and verified and, unless o.Traffic is nil, every request
-// counted.
+// wrap adds the transports that limit and verify responses and count requests.
 func wrap(config *rest.Config, o Options) error {
 	at, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {

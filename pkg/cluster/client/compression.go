@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// compression is what is known of the way to the server.
+// compression decides whether lists are requested compressed.
 type compression struct{ near atomic.Bool }
 
 const (
-	// nearLatency is how long the shortest answer takes at most where compressing lists costs
-	// the server more than sending them as they are. Connecting says nothing: a tunnel
-	// is connected at once.
+	// nearLatency is the response time up to which a server counts as near. Compressing lists
+	// then costs more than sending them. The time to connect says nothing: a tunnel connects at
+	// once.
 	nearLatency = 5 * time.Millisecond
-	// minThroughput is how many bytes a second come, of a list that is not compressed, over a
-	// link on which it should be.
+	// minThroughput is how many uncompressed bytes per second a link must carry; below that,
+	// lists are compressed again.
 	minThroughput = 10 << 20
-	// minSampleBytes is how many bytes of an answer say something of that.
+	// minSampleBytes is the size from which a response tells something about the throughput.
 	minSampleBytes = 1 << 20
 )
 
-// latencyTrace notes how long it is from the end of a request to the begin of its answer, which
-// is to be one that the server has at hand.
+// latencyTrace measures the time from the end of a request to the first byte of its response. Use
+// it for responses that the server has ready.
 func (l *compression) latencyTrace() *httptrace.ClientTrace {
 	begun := time.Now()
-	var wrote atomic.Int64 // since begun
+	var wrote atomic.Int64 // time since begun
 	return &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) { wrote.Store(int64(time.Since(begun))) },
 		GotFirstResponseByte: func() {
@@ -37,14 +37,14 @@ func (l *compression) latencyTrace() *httptrace.ClientTrace {
 	}
 }
 
-// recordTransfer notes how long an answer took that was not compressed.
+// recordTransfer records how long an uncompressed response took.
 func (l *compression) recordTransfer(bytes int64, took time.Duration) {
 	if bytes >= minSampleBytes && float64(bytes) < minThroughput*took.Seconds() {
 		l.near.Store(false)
 	}
 }
 
-// measuredBody is a body that is not compressed, of which the link is told how it came.
+// measuredBody measures the throughput of an uncompressed response.
 type measuredBody struct {
 	io.ReadCloser
 	compression *compression

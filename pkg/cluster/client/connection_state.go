@@ -10,25 +10,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// resourceVersions knows the newest resourceVersion that was seen of each type. Lists are asked
-// for without a resourceVersion, so that a server has to answer with its newest state
-// (Kubernetes API concepts, "the resourceVersion parameter"): one that is older than
-// what was seen before is the answer of a server which lags behind, or of a cache in
-// between. A version that is no number is not compared. It is safe for concurrent use.
+// resourceVersions holds the newest resourceVersion seen for each type. Lists are requested
+// without a resourceVersion, so a server must return its newest state (Kubernetes API concepts,
+// "the resourceVersion parameter"). An older one comes from a server that lags behind or from a
+// cache. Versions that are not numbers are not compared. It is safe for concurrent use.
 type resourceVersions struct {
 	mu     sync.Mutex
 	newest map[schema.GroupResource]uint64
 }
 
-// newestOf returns the newest state that was seen of a type, or 0.
+// newestOf returns the newest resourceVersion seen for a type, or 0.
 func (s *resourceVersions) newestOf(of schema.GroupResource) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.newest[of]
 }
 
-// record notes that a state of a type was seen. It returns an error if that is older than
-// floor, which was the newest when the request was sent.
+// record records a resourceVersion. It returns an error if that is older than floor, the newest
+// one when the request was sent.
 func (s *resourceVersions) record(of schema.GroupResource, floor uint64, resourceVersion string) error {
 	version, err := strconv.ParseUint(resourceVersion, 10, 64)
 	if err != nil {
@@ -46,23 +45,21 @@ func (s *resourceVersions) record(of schema.GroupResource, floor uint64, resourc
 	return nil
 }
 
-// NotAfter reports whether an object of that resourceVersion was in that state when a list
-// was made; false where that cannot be told.
+// NotAfter reports whether the object's resourceVersion is known to be no newer than the list's.
 func NotAfter(object, list string) bool {
 	of, err := strconv.ParseUint(object, 10, 64)
 	made, none := strconv.ParseUint(list, 10, 64)
 	return err == nil && none == nil && of <= made
 }
 
-// NoteState notes the state of an object that was read or written.
+// NoteState records the resourceVersion of an object that was read or written.
 func (c *Client) NoteState(t snapshot.Type, m *metav1.PartialObjectMetadata) {
-	_ = c.resourceVersions.record(t.GroupResource(), 0, m.ResourceVersion) // no state is older than none
+	_ = c.resourceVersions.record(t.GroupResource(), 0, m.ResourceVersion) // cannot be older than 0
 }
 
-// TypeHistory holds the types that a server named at any time, and those of them that a
-// CustomResourceDefinition defined. All scans of a connection share it.
+// TypeHistory holds all types that discovery has returned on this connection.
 type TypeHistory struct {
-	Mu     sync.Mutex // guards what follows
+	Mu     sync.Mutex // guards the maps
 	Types  map[schema.GroupResource]bool
 	Custom map[schema.GroupResource]bool
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Classify names the reason behind a failed request, and its message on one line.
+// Classify returns the class of a failed request and the first line of its message.
 func Classify(err error) (snapshot.ErrorClass, string) {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	var status apierrors.APIStatus
@@ -68,15 +68,15 @@ func classOfStatus(s metav1.Status) snapshot.ErrorClass {
 	return snapshot.ServerError
 }
 
-// isTransient says whether asking again at once may help. 429 and 503 with a
-// Retry-After were asked again by client-go already.
+// isTransient reports whether an immediate retry may help. client-go already retries 429 and 503
+// with Retry-After.
 func isTransient(err error) bool {
 	reason := ClassifyRequest(err)
 	return reason == snapshot.ServerError || reason == snapshot.Unavailable
 }
 
-// IsNotFound says whether a 404 is about that very object, and not about a path that
-// the server does not know just now (docs/gc-semantics.md#absent-owner,
+// IsNotFound reports whether a 404 is about this object, and not about a path that the server
+// does not know at the moment (docs/gc-semantics.md#absent-owner,
 // docs/differences.md#it-is-more-careful).
 func IsNotFound(err error, of schema.GroupResource, name string) bool {
 	var status apierrors.APIStatus
@@ -96,13 +96,12 @@ func IsNotFound(err error, of schema.GroupResource, name string) bool {
 	return true
 }
 
-// RequestError is a request about one object that was not granted, or of which it is
-// not known whether it was.
+// RequestError is a request about one object that failed or whose result is unknown.
 type RequestError struct {
 	Verb   string // delete, patch, create, read, wait for
 	Object object.Identity
 	Reason snapshot.ErrorClass
-	Err    error // as the server or the connection put it: unescaped
+	Err    error // not escaped
 }
 
 // NewRequestError returns an error about a request for one object.
@@ -110,7 +109,6 @@ func NewRequestError(verb string, o object.Identity, class snapshot.ErrorClass, 
 	return &RequestError{verb, o, class, err}
 }
 
-// Error is one line.
 func (f *RequestError) Error() string {
 	message, _, _ := strings.Cut(f.Err.Error(), "\n")
 	if f.Object.Namespace == "" {
@@ -119,18 +117,17 @@ func (f *RequestError) Error() string {
 	return fmt.Sprintf("%s %s in namespace %s: %s", f.Verb, f.Object, f.Object.Namespace, message)
 }
 
-// Unwrap is the cause.
 func (f *RequestError) Unwrap() error { return f.Err }
 
-// Refusal is the reason, by which a caller decides what to do next.
+// Refusal returns the error class, which decides what a caller does next.
 func (f *RequestError) Refusal() snapshot.ErrorClass { return f.Reason }
 
-// Hint is what a person may do about it, or empty.
+// Hint returns what a user can do about the error, or an empty string.
 func (f *RequestError) Hint() string {
 	if f.Reason != snapshot.Forbidden {
 		return ""
 	}
-	// What the admission plugin OwnerReferencesPermissionEnforcement says
+	// Messages of the admission plugin OwnerReferencesPermissionEnforcement
 	// (docs/gc-semantics.md#permission-to-change-references).
 	switch message := f.Err.Error(); {
 	case strings.Contains(message, "cannot set an ownerRef on a resource you can't delete"):
@@ -145,15 +142,15 @@ func (f *RequestError) Hint() string {
 	return ""
 }
 
-// namespaceTerminating is the cause of a refusal to make something in a namespace
-// that is being deleted (corev1.NamespaceTerminatingCause).
+// namespaceTerminating is the cause of a create that is refused because its namespace is being
+// deleted (corev1.NamespaceTerminatingCause).
 const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
 
-// ErrNotServed reports that the server serves no such type, or that the name is no valid one.
+// ErrNotServed reports that the type is not served or that the name is invalid.
 var ErrNotServed = errors.New("no request can be made for it")
 
-// ClassifyRequest classes what stood in the way of a request about a single object. A
-// 404 proves nothing yet.
+// ClassifyRequest returns the class of a failed request about a single object. A 404 is
+// Unverified: by itself it does not prove absence.
 func ClassifyRequest(err error) snapshot.ErrorClass {
 	reason, _ := Classify(err)
 	var status apierrors.APIStatus
@@ -173,7 +170,7 @@ func ClassifyRequest(err error) snapshot.ErrorClass {
 	return reason
 }
 
-// StaleGroupError says that the server which aggregates did not hear of a group lately.
+// StaleGroupError reports that the aggregation layer has no current discovery of a group.
 type StaleGroupError struct{ schema.GroupVersion }
 
 func (e StaleGroupError) Error() string { return "stale GroupVersion discovery: " + e.String() }

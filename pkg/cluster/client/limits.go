@@ -8,25 +8,24 @@ import (
 	"strings"
 )
 
-// How many bytes are read of one answer, unpacked: a server whose answers have no end
-// must not take all memory. Metadata lists are read as they arrive, and what is kept of
-// them is counted (memory); all others have to be there as a whole.
+// Limits for the uncompressed size of one response, so that an endless response cannot use up all
+// memory. Metadata lists are decoded as they arrive and counted by Memory; all other responses
+// are held as a whole.
 const (
 	maxListBytes   = 4 << 30
-	maxAnswerBytes = 64 << 20 // metadata of one object, what is served, a refusal
-	maxEventBytes  = 16 << 20 // one event, as client-go reads those in protobuf
+	maxAnswerBytes = 64 << 20 // metadata of one object, discovery, errors
+	maxEventBytes  = 16 << 20 // one event; client-go itself limits those in protobuf
 )
 
-// Whole objects are read for a backup: two pages of them are held at a time, or as many
-// single ones as requests are in flight, and each may be held twice while it is decoded.
-// So these are parts of the memory that a backup may take.
+// A backup reads whole objects. It holds two pages of them, or one object per request in flight,
+// and each may be held twice while it is decoded. So their limits are fractions of MaxMemory.
 const (
-	jsonListShare = 16 // metadata as JSON, which cannot be read as it arrives
+	jsonListShare = 16 // metadata as JSON, which cannot be decoded as it arrives
 	pageShare     = 16
 	objectShare   = 64
 )
 
-// TooLongError says that an answer was not read to its end.
+// TooLongError reports a response that exceeds its limit.
 type TooLongError struct {
 	what  string
 	limit int64
@@ -36,15 +35,15 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("%s of the server has more than the %d MiB that are read: it may have no end", e.what, e.limit>>20)
 }
 
-// limitingTransport bounds and verifies every answer, whoever reads it.
+// limitingTransport limits and verifies every response.
 type limitingTransport struct {
 	http.RoundTripper
 	base   string
-	memory int64 // bytes that a scan or a backup may hold
+	memory int64 // Options.MaxMemory
 }
 
-// RoundTrip lets a body that is too long fail while it is read, since before that there
-// is no body: what stands in the way would be taken for the connection.
+// RoundTrip returns verification errors when the body is read. An error returned here would be
+// taken for a connection error.
 func (b *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(r)
 	if err != nil || response.Body == nil {
@@ -59,7 +58,7 @@ func (b *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ok := response.StatusCode >= 200 && response.StatusCode < 300
 	switch inProtobuf := strings.Contains(response.Header.Get("Content-Type"), "protobuf"); {
 	case !ok:
-	case verbOf(r, b.base) == verbWatch && inProtobuf: // client-go bounds each
+	case verbOf(r, b.base) == verbWatch && inProtobuf: // client-go limits each event
 		return response, nil
 	case verbOf(r, b.base) == verbWatch:
 		body.what, body.limit, body.perLine = "an event", maxEventBytes, true
@@ -76,12 +75,12 @@ func (b *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// limitedBody is a body up to its bound.
+// limitedBody fails once more than limit bytes were read.
 type limitedBody struct {
 	io.ReadCloser
 	what    string
 	limit   int64
-	perLine bool // the bound is on each line: the server ends every event with one
+	perLine bool // limit each line: the server ends every event with a newline
 	read    int64
 }
 

@@ -13,28 +13,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Query is one list: a type, in one namespace or everywhere.
+// Query says what to request: the list of a type, in one namespace or all, or one object.
 type Query struct {
 	Type          snapshot.Type
 	Namespace     string
-	FieldSelector string // a field selector; such a list shows a part only
-	Name          string // of the single object that is asked for; empty: a list
-	DryRun        bool   // the answer to a dry run: what is not stored has no resourceVersion
+	FieldSelector string // selects a part of the list
+	Name          string // of a single object; empty: a list
+	DryRun        bool   // the answer is that of a dry run, which may lack a resourceVersion
 }
 
 func (j Query) Listing() snapshot.Listing {
 	return snapshot.Listing{Group: j.Type.Group, Resource: j.Type.Resource, Namespace: j.Namespace}
 }
 
-// ListResult is what a list brought. err leaves the objects true but not all.
+// ListResult is the result of a list. With an error, the objects are valid but incomplete.
 type ListResult struct {
 	Objects         []*object.Object
-	ResourceVersion string // the resourceVersion of the list
+	ResourceVersion string
 	Err             error
 }
 
-// ListAll runs the jobs with bounded concurrency; answers are in the order of
-// the jobs. A failed list fails alone. The error is the context's.
+// ListAll requests the lists concurrently and returns their results in the same order. A list
+// that fails does not affect the others. The error is the context's.
 func (c *Client) ListAll(ctx context.Context, jobs []Query, labels bool) ([]ListResult, error) {
 	progress := progressCounter{total: len(jobs), report: c.Options.Progress}
 	pace := newListLimits(c.concurrency(jobs))
@@ -45,7 +45,7 @@ func (c *Client) ListAll(ctx context.Context, jobs []Query, labels bool) ([]List
 	})
 }
 
-// concurrency is how many of the jobs are run at a time.
+// concurrency returns how many of the lists to request at a time.
 func (c *Client) concurrency(jobs []Query) int {
 	if slices.ContainsFunc(jobs, func(j Query) bool { return j.Namespace == "" }) {
 		return c.Options.Concurrency
@@ -53,19 +53,18 @@ func (c *Client) concurrency(jobs []Query) int {
 	return c.Options.Small
 }
 
-// maxObjects is how much of a list is read: more than etcd holds, and less than
-// the memory that a server which sends no end of them would take.
+// maxObjects limits the length of a list. etcd cannot hold that many, and a server that never
+// stops sending them would use up all memory.
 const maxObjects = 10_000_000
 
-// List reads a type by itself.
+// List requests one list.
 func (c *Client) List(ctx context.Context, j Query, labels bool) ListResult {
 	return c.listWithin(ctx, newListLimits(c.Options.Concurrency), j, labels)
 }
 
-// listWithin reads a type page by page. When the server forgets the point from which
-// the pages are cut (410), or its pages contradict each other, it starts over once,
-// without pages. What was read before an error is returned with it. at bounds the
-// requests in flight, those of other lists among them.
+// listWithin requests a list page by page. If the continue token expires (410) or the pages
+// contradict each other, it starts over once, without pages. What was read before an error is
+// returned with it. limits are shared with the other lists of a scan.
 func (c *Client) listWithin(ctx context.Context, at *listLimits, j Query, labels bool) ListResult {
 	if err := at.requests.Acquire(ctx, 1); err != nil {
 		return ListResult{Err: err}
@@ -103,7 +102,7 @@ func (c *Client) listWithin(ctx context.Context, at *listLimits, j Query, labels
 	}
 }
 
-// FirstPage returns the objects on the first page of a list, at most so many.
+// FirstPage returns the objects on the first page of a list, at most limit.
 func (c *Client) FirstPage(ctx context.Context, q Query, limit int64) ([]*object.Object, error) {
 	p := c.newPager(q, false, nil)
 	defer p.close()
@@ -111,7 +110,7 @@ func (c *Client) FirstPage(ctx context.Context, q Query, limit int64) ([]*object
 	return objects, err
 }
 
-// firstName is where the first object of a page lives, or empty.
+// firstName returns namespace and name of the first object, or an empty string.
 func firstName(page []*object.Object) string {
 	if len(page) == 0 {
 		return ""
@@ -119,11 +118,10 @@ func firstName(page []*object.Object) string {
 	return page[0].Namespace + "/" + page[0].Name
 }
 
-// maxPreallocated is up to how many objects to come there is room made for: no more memory than
-// a server's word is worth.
+// maxPreallocated limits how many objects are allocated on a server's announcement.
 const maxPreallocated = 1 << 20
 
-// remaining is how many objects the pages behind this one hold, as far as it says so.
+// remaining returns how many more objects the page announces, up to maxPreallocated.
 func remaining(page metav1.ListMeta) int {
 	if page.RemainingItemCount == nil {
 		return 0
@@ -131,7 +129,7 @@ func remaining(page metav1.ListMeta) int {
 	return int(max(0, min(*page.RemainingItemCount, maxPreallocated)))
 }
 
-// progressCounter adds up progress from many goroutines.
+// progressCounter adds up progress from several goroutines.
 type progressCounter struct {
 	mu                   sync.Mutex
 	done, total, objects int

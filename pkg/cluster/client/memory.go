@@ -9,8 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// DefaultMaxMemory is how many bytes a scan or a backup may hold unless
-// Options.MaxMemory says otherwise: several million objects.
+// DefaultMaxMemory is enough for several million objects.
 const DefaultMaxMemory = 2 << 30
 
 // MemoryError reports that a server sent more than a scan or a backup may hold.
@@ -20,8 +19,7 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("the server sends more than the %d MiB of memory that may be used for its answers", e.Limit>>20)
 }
 
-// Memory bounds what is held at a time of a server's answers, in bytes. It is safe for
-// concurrent use.
+// Memory limits the bytes that are held of a server's responses. It is safe for concurrent use.
 type Memory struct {
 	limit int64
 	held  atomic.Int64
@@ -36,15 +34,13 @@ func (m *Memory) Take(n int64) error {
 
 func (m *Memory) Release(n int64) { m.held.Add(-n) }
 
-// releaseObjects returns what objects took.
 func (m *Memory) releaseObjects(objects []*object.Object) {
 	for _, o := range objects {
 		m.Release(sizeOf(o))
 	}
 }
 
-// sizeOf is about how many bytes an object takes, strings that it shares with others
-// included.
+// sizeOf estimates the bytes an object uses, including strings that it shares.
 func sizeOf(o *object.Object) int64 {
 	n := int(unsafe.Sizeof(*o)) + len(o.Name) + len(o.Namespace) + len(o.UID) + len(o.ResourceVersion)
 	for i := range o.Owners {
@@ -60,12 +56,11 @@ func sizeOf(o *object.Object) int64 {
 	return int64(n)
 }
 
-// JSONCost is how many times its length an answer in JSON takes while it is decoded: as
-// it came, cut into items, and in part as decoded.
+// JSONCost is how many times its length a JSON response uses while it is decoded: the bytes
+// received, the items cut from it, and the decoded values.
 const JSONCost = 3
 
-// readAll reads an answer to its end. The caller gives back what it held, also where
-// there is an error.
+// readAll reads a response to its end. The caller must release held, even on an error.
 func (m *Memory) readAll(in io.Reader) (raw []byte, held int64, err error) {
 	chunk := make([]byte, 64<<10)
 	for {

@@ -14,23 +14,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// window is how much of an answer is in memory at once, beside one item.
+// window is the size of the read buffer of a response.
 const window = 64 << 10
 
 var windows = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, window) }}
 
-// pager is a list that is read page by page. It is to be closed.
+// pager reads a list page by page. The caller must close it.
 type pager struct {
 	client        *Client
 	query         Query
-	limits        *listLimits // nil: no page is asked for ahead
+	limits        *listLimits // nil: do not prefetch
 	labels        bool
 	reader        *metaproto.Reader
-	nextSize      int64     // of the pages to be asked for
-	requested     int64     // of the one that is read; 0: of all
-	prefetched    *prefetch // nil unless it is under way
-	holdsLongList bool      // one of the places of long lists
-	held          int64     // bytes of memory that the page under way takes
+	nextSize      int64     // limit of the pages to request next
+	requested     int64     // limit of the page being read; 0: none
+	prefetched    *prefetch // nil unless a prefetch is under way
+	holdsLongList bool
+	held          int64 // bytes of memory used by the page being read
 }
 
 func (c *Client) newPager(j Query, labels bool, at *listLimits) *pager {
@@ -39,8 +39,8 @@ func (c *Client) newPager(j Query, labels bool, at *listLimits) *pager {
 	return p
 }
 
-// page reads one page and appends its objects, up to most. A page that breaks off is
-// asked for again; nothing of it stays in what is answered.
+// page reads one page and appends its objects to into, at most most in all. A page that breaks
+// off is requested again; its objects are dropped.
 func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
 	p.reader.Begun = func(m metav1.ListMeta) { p.prefetch(ctx, o, m.Continue) }
 	if o.Continue != "" {
@@ -52,7 +52,7 @@ func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.O
 	p.held = 0
 	err = p.client.retry(ctx, func(ctx context.Context) error {
 		read := func(body io.Reader) (err error) {
-			p.client.Memory.Release(p.held) // of an attempt that broke off
+			p.client.Memory.Release(p.held) // of an earlier attempt
 			p.held = 0
 			all, page, err = p.read(into, body, most)
 			return err
@@ -99,8 +99,7 @@ func (p *pager) read(into []*object.Object, body io.Reader, most int) ([]*object
 	return p.readJSON(into, in, most)
 }
 
-// readJSON reads an answer of another encoding, which has to be there as a whole
-// before anything can be read of it.
+// readJSON reads a JSON page, which must be held as a whole before it can be decoded.
 func (p *pager) readJSON(into []*object.Object, in io.Reader, most int) ([]*object.Object, metav1.ListMeta, error) {
 	raw, held, err := p.client.Memory.readAll(in)
 	defer p.client.Memory.Release(held)
@@ -128,7 +127,7 @@ func (p *pager) readJSON(into []*object.Object, in io.Reader, most int) ([]*obje
 	return into, meta, nil
 }
 
-// accept checks an object of a page, and counts the memory that it takes.
+// accept verifies an object of a page and counts its memory.
 func (p *pager) accept(o *object.Object) error {
 	if err := VerifyObject(p.query, o.Namespace, o.Name, string(o.UID), o.ResourceVersion); err != nil {
 		return err

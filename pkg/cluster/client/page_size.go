@@ -8,30 +8,29 @@ import (
 )
 
 const (
-	// maxLongLists are how many lists of more than one page are read at a time. Each costs
-	// the server the memory of its page, and more of them than it has processors to
-	// spare make all of them slower.
+	// maxLongLists limits how many lists of more than one page are read at a time. Each costs the
+	// server the memory of a page, and more lists than free processors slow all of them down.
 	maxLongLists = 2
-	// pageTime is how long a page may take. One that is quicker is followed by a larger
-	// one, since a server looks through all that is still to come for each; but none is
-	// to come near the time that one request has.
+	// pageTime is how long a page should take. Pages grow while they are quicker, since for each
+	// page the server goes through everything that follows; but no page should come near the
+	// timeout.
 	pageTime = time.Second
-	// maxPageGrowth is how much larger a page may be than the one before.
+	// maxPageGrowth limits how much larger a page may be than the one before.
 	maxPageGrowth = 4
 )
 
-// listLimits is how lists are asked for that do not fit on a page.
+// listLimits bounds the requests and long lists in flight of one scan.
 type listLimits struct {
-	requests  *semaphore.Weighted // requests
-	longLists *semaphore.Weighted // lists
+	requests  *semaphore.Weighted
+	longLists *semaphore.Weighted
 }
 
 func newListLimits(flights int) *listLimits {
 	return &listLimits{semaphore.NewWeighted(int64(flights)), semaphore.NewWeighted(maxLongLists)}
 }
 
-// acquireLongList takes a place among the long lists, for the rest of the list; wait says whether
-// to wait for one. A list that asks for no page ahead needs none.
+// acquireLongList reserves a slot for a long list until the pager is closed. Without wait, it
+// returns false if none is free. A pager without limits needs no slot.
 func (p *pager) acquireLongList(ctx context.Context, wait bool) (bool, error) {
 	switch {
 	case p.holdsLongList:
@@ -48,7 +47,7 @@ func (p *pager) acquireLongList(ctx context.Context, wait bool) (bool, error) {
 	return p.holdsLongList, nil
 }
 
-// nextPageSize is how many objects to ask for behind a page of so many, which took so long.
+// nextPageSize returns the limit for the page after one of that size and duration.
 func nextPageSize(size, most int64, took time.Duration) int64 {
 	if took >= pageTime {
 		return max(1, size*int64(pageTime)/int64(took))

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// InParallel asks for every one of in, limit at a time; answers are in the order of
-// in. Once the context ends nothing new is asked, and the error is its.
+// InParallel calls ask for every element, limit at a time, and returns the results in the same
+// order. Once the context ends it makes no new calls and returns the context's error.
 func InParallel[T, R any](ctx context.Context, limit int, in []T, ask func(T) R) ([]R, error) {
 	out := make([]R, len(in))
 	var group errgroup.Group
@@ -20,6 +20,6 @@ func InParallel[T, R any](ctx context.Context, limit int, in []T, ask func(T) R)
 			return nil
 		})
 	}
-	_ = group.Wait() // ask answers through out
+	_ = group.Wait() // ask reports errors in its result
 	return out, ctx.Err()
 }

@@ -9,22 +9,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// prefetch is a page that was asked for while the one before it still arrived: a page
-// begins with where the next one does, and a server takes about as long to make one
-// ready as to send it.
+// prefetch is a page requested while the one before it still arrives. A page begins with the
+// token of the next one, and a server takes about as long to prepare a page as to send it.
 type prefetch struct {
-	token  string // the continue token
+	token  string // continue token
 	size   int64
 	cancel context.CancelFunc
 	done   chan struct{}
-	body   io.ReadCloser // once done
+	body   io.ReadCloser // valid once done is closed
 	err    error
 }
 
-// prefetch asks for the page behind the one that is arriving, if another request may
-// be in flight.
+// prefetch requests the page that follows the arriving one, unless too many requests are in
+// flight.
 func (p *pager) prefetch(ctx context.Context, o metav1.ListOptions, next string) {
-	if p.prefetched != nil && p.prefetched.token == next { // the one before is arriving again
+	if p.prefetched != nil && p.prefetched.token == next { // the page before is being read again
 		return
 	}
 	p.cancelPrefetch()
@@ -46,15 +45,15 @@ func (p *pager) prefetch(ctx context.Context, o metav1.ListOptions, next string)
 	}()
 }
 
-// readPrefetched reads the page that was asked for ahead, if that is the one; false where it has
-// to be asked for now. Its time began before anybody waited for it, so that one which
-// took too long is asked for again.
+// readPrefetched reads the prefetched page and reports true, or reports false if the page still
+// has to be requested. A prefetched page that timed out is requested again, since its time
+// started before anyone waited for it.
 func (p *pager) readPrefetched(ctx context.Context, at string, read func(io.Reader) error) (bool, error) {
 	a := p.prefetched
 	if a == nil || a.token != at {
 		return false, nil
 	}
-	p.prefetched, p.requested = nil, a.size // reading it asks for the next
+	p.prefetched, p.requested = nil, a.size // reading the page prefetches the next one
 	defer p.finish(a)
 	defer context.AfterFunc(ctx, a.cancel)()
 	<-a.done
@@ -66,7 +65,7 @@ func (p *pager) readPrefetched(ctx context.Context, at string, read func(io.Read
 	return !errors.As(err, &network) || !network.Timeout() || ctx.Err() != nil, err
 }
 
-// cancelPrefetch ends what was asked for ahead and is not wanted.
+// cancelPrefetch drops a prefetched page.
 func (p *pager) cancelPrefetch() {
 	if p.prefetched != nil {
 		p.finish(p.prefetched)
@@ -74,7 +73,6 @@ func (p *pager) cancelPrefetch() {
 	}
 }
 
-// close ends the list.
 func (p *pager) close() {
 	p.cancelPrefetch()
 	if p.holdsLongList {

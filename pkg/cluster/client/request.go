@@ -18,19 +18,19 @@ const (
 	AcceptTable  = "application/json;as=Table;g=meta.k8s.io;v=v1"
 )
 
-// MaxRetryAfter bounds how often client-go itself honours a Retry-After.
+// MaxRetryAfter limits how often client-go honours a Retry-After header.
 const MaxRetryAfter = 2
 
-// RetryBackoff is how a transient failure is asked for again.
+// RetryBackoff is the schedule for retrying transient errors.
 var RetryBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Jitter: 0.2, Steps: 3}
 
-// Get asks for a type, or for one object of it. The name must be valid as a
-// path segment.
+// Get returns a GET request for a type, or for one object of it. The name must be a valid path
+// segment.
 func (c *Client) Get(t snapshot.Type, namespace, name, accept string) *rest.Request {
 	return SetPath(c.REST.Get(), t, namespace, name).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
 }
 
-// SetPath leads a request to a type, or to one object of it.
+// SetPath sets the path of a request to that of a type, or of one object of it.
 func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Request {
 	root := []string{"apis", t.Group, t.Version}
 	if t.Group == "" {
@@ -38,7 +38,7 @@ func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Req
 	}
 	for _, segment := range append(root, t.Resource) {
 		if !snapshot.ValidName(segment) {
-			return r.Name(segment) // which makes it fail: joined, such a path would lead elsewhere
+			return r.Name(segment) // makes the request fail: such a path would lead elsewhere
 		}
 	}
 	r = r.AbsPath(root...)
@@ -52,7 +52,7 @@ func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Req
 	return r
 }
 
-// Do sends the request, again where that may help, within the time of one request.
+// Do sends the request and retries transient errors within Options.Timeout.
 func (c *Client) Do(ctx context.Context, request func() *rest.Request) (result rest.Result, err error) {
 	err = c.retry(ctx, func(ctx context.Context) error {
 		result = request().Do(ctx)
@@ -61,7 +61,7 @@ func (c *Client) Do(ctx context.Context, request func() *rest.Request) (result r
 	return result, err
 }
 
-// retry asks, again where that may help, within the time of one request.
+// retry calls ask and retries transient errors within Options.Timeout.
 func (c *Client) retry(ctx context.Context, ask func(context.Context) error) error {
 	if c.Options.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -79,7 +79,7 @@ func (c *Client) retry(ctx context.Context, ask func(context.Context) error) err
 	return failed
 }
 
-// GetRaw asks for something that is no object.
+// GetRaw requests a path that is not an object.
 func (c *Client) GetRaw(ctx context.Context, path, accept string) ([]byte, error) {
 	ctx = httptrace.WithClientTrace(ctx, c.compression.latencyTrace())
 	result, err := c.Do(ctx, func() *rest.Request {

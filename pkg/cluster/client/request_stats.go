@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// RequestStats counts what is asked of a server, and what comes back. The zero value has
-// counted nothing. It is safe for concurrent use.
+// RequestStats counts requests and responses. The zero value is ready to use. It is safe for
+// concurrent use.
 type RequestStats struct {
 	mu                         sync.Mutex
 	requests                   map[verb]int
-	refused                    int // answers other than 2xx
-	broken                     int // no answer, or one that broke off
-	retried                    int // asked once more after one of those
+	refused                    int // responses other than 2xx
+	broken                     int // no response, or one that broke off
+	retried                    int // sent again after one of those
 	bytes                      int64
 	firstRequest, lastResponse time.Time
-	failed                     map[string]bool // methods and URLs of what failed
+	failed                     map[string]bool // method and URL of failed requests
 }
 
-// metricsTransport counts into a Traffic.
+// metricsTransport counts requests and responses into a RequestStats.
 type metricsTransport struct {
 	http.RoundTripper
 	base string
@@ -70,7 +70,7 @@ func (t *RequestStats) countResponse(response *http.Response, err error, key str
 	t.failed[key] = true
 }
 
-// countedBody is a body that is counted while it is read.
+// countedBody counts the bytes read from a response.
 type countedBody struct {
 	io.ReadCloser
 	key  string
@@ -84,16 +84,15 @@ func (c *countedBody) Read(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	t.bytes += int64(n)
 	t.lastResponse = time.Now()
-	if err != nil && err != io.EOF { // of a body io.EOF is never wrapped
+	if err != nil && err != io.EOF { // bodies never wrap io.EOF
 		t.broken++
 		t.failed[c.key] = true
 	}
 	return n, err
 }
 
-// String is one line: how many requests there were, of which verbs, what came of them,
-// and how long it was from the first of them to the end of the last answer. Bytes are
-// those of bodies as they are read: a server that packs them sends fewer.
+// String returns a summary on one line. The time is that from the first request to the end of the
+// last response. Bytes are counted uncompressed.
 func (t *RequestStats) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,10 +109,9 @@ func (t *RequestStats) String() string {
 		total, strings.Join(verbs, ", "), t.refused, t.broken, t.retried, t.bytes, t.lastResponse.Sub(t.firstRequest).Seconds())
 }
 
-// verb is what a request does, in the words of an authorization (kubectl auth can-i).
+// verb is what a request does, as in kubectl auth can-i.
 type verb string
 
-// The verbs. Discovery is about no object.
 const (
 	verbList      verb = "list"
 	verbGet       verb = "get"
@@ -124,8 +122,7 @@ const (
 	verbDiscovery verb = "discovery"
 )
 
-// verbOf tells by its method and path what a request does. base is the path at which
-// the server is, where that is not the root.
+// verbOf derives the verb from method and path. base is the path prefix of the server.
 func verbOf(r *http.Request, base string) verb {
 	switch r.Method {
 	case http.MethodPost:
@@ -145,7 +142,7 @@ func verbOf(r *http.Request, base string) verb {
 		return verbDiscovery
 	}
 	if at[0] == "namespaces" && len(at) > 2 {
-		at = at[2:] // those are what is in a namespace
+		at = at[2:] // the rest is in a namespace
 	}
 	switch {
 	case r.URL.Query().Get("watch") != "":

@@ -15,18 +15,18 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	strict "k8s.io/apimachinery/pkg/util/json" // tells items from Items
+	strict "k8s.io/apimachinery/pkg/util/json" // is case-sensitive
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// This file decides whether an answer is what was asked for. Nothing may be concluded
-// from one that was not verified here: a gateway's login page is no empty list, and the
-// answer to another question is no proof of absence.
+// This file decides whether an answer is what was asked for. Nothing may be concluded from an
+// answer that was not verified here: a gateway's login page is not an empty list, and the answer
+// to another request does not prove absence.
 
-// AnswerError reports that an answer is not what was asked for. Nothing follows from
-// such an answer, least of all that something is absent.
+// AnswerError reports that an answer is not what was asked for. It proves nothing, in particular
+// not that something is absent.
 type AnswerError struct{ Problem string }
 
 func (e *AnswerError) Error() string {
@@ -35,15 +35,15 @@ func (e *AnswerError) Error() string {
 
 func NewAnswerError(format string, a ...any) error { return &AnswerError{fmt.Sprintf(format, a...)} }
 
-// ProtobufPrefix is how every answer begins that is in Kubernetes' protobuf.
+// ProtobufPrefix starts every answer in Kubernetes' protobuf encoding.
 const ProtobufPrefix = "k8s\x00"
 
-// maxStatusBytes bounds how many bytes are read of the body of a failed request.
+// maxStatusBytes limits the body of a failed request.
 const maxStatusBytes = 1 << 20
 
-// verifyResponse returns an error if the status or the media type of a response cannot
-// be those of an answer to its request. A failure whose body is a Status must have the
-// code of that Status: else a 500 could prove absence. It may replace the body by a copy.
+// verifyResponse returns an error if status or media type of a response do not fit its request.
+// If the body of a failure is a Status, it must have the same code: otherwise a 500 could prove
+// absence. verifyResponse may replace the body by a copy.
 func verifyResponse(r *http.Response) error {
 	if r.StatusCode >= http.StatusBadRequest {
 		return verifyErrorStatus(r)
@@ -82,7 +82,7 @@ func verifyErrorStatus(r *http.Response) error {
 	return nil
 }
 
-// readStatus returns the Status that an answer is, nil where it is none.
+// readStatus returns the Status in an answer, or nil.
 func readStatus(raw []byte) *metav1.Status {
 	status := &metav1.Status{}
 	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
@@ -98,14 +98,13 @@ func readStatus(raw []byte) *metav1.Status {
 	return status
 }
 
-// failedBody is the body of an answer that was refused: before its body is read there is
-// no answer, and an error would be taken for one of the connection.
+// failedBody returns a verification error when it is read.
 type failedBody struct{ err error }
 
 func (f failedBody) Read([]byte) (int, error) { return 0, f.err }
 func (f failedBody) Close() error             { return nil }
 
-// Envelope is how an answer names its type.
+// Envelope holds the type of an answer.
 type Envelope struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -118,13 +117,12 @@ func (e Envelope) String() string {
 	return "kind " + strconv.Quote(e.Kind) + " of " + strconv.Quote(e.APIVersion)
 }
 
-// MetadataVersions are the types of metadata that a server sends for any resource.
+// MetadataVersions are the API versions in which servers send metadata.
 var MetadataVersions = []string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}
 
-// VerifyKind returns an error unless an answer about t is of that kind: metadata, where
-// that was asked for, or the type's own, which a server sends that knows no metadata
-// (docs/gc-semantics.md#metadata-and-kinds). suffix is "List" for a list, and empty for
-// a single object.
+// VerifyKind returns an error unless an answer about t has the right kind: metadata, if that was
+// requested, or the type's own kind, which servers send that cannot send metadata alone
+// (docs/gc-semantics.md#metadata-and-kinds). suffix is "List" for a list and empty for an object.
 func VerifyKind(got Envelope, t snapshot.Type, suffix string, metadata bool) error {
 	switch {
 	case metadata && got.Kind == "PartialObjectMetadata"+suffix && slices.Contains(MetadataVersions, got.APIVersion):
@@ -140,9 +138,8 @@ var (
 	ErrNotText    error = &AnswerError{"it is broken: it holds what is no text"}
 )
 
-// VerifyObject returns an error unless metadata is that of an object which j asks for:
-// one of its type's scope, in its namespace, and of its name if it has one. No server
-// names an object by what is no text, for which a decoder of JSON puts U+FFFD.
+// VerifyObject returns an error unless the metadata is that of an object which the query asks
+// for. A U+FFFD shows that the answer was damaged: JSON decoders put it in place of invalid text.
 func VerifyObject(j Query, namespace, name, uid, resourceVersion string) error {
 	switch {
 	case name == "" || uid == "":
@@ -165,8 +162,8 @@ func isText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsRune(s, utf8.RuneError)
 }
 
-// VerifySuccess returns an error unless an answer is a Status which says that the request
-// was successful: what a server may send in place of an object that is gone.
+// VerifySuccess returns an error unless an answer is a Status of success, which a server may send
+// in place of a deleted object.
 func VerifySuccess(raw []byte) error {
 	if status := readStatus(raw); status == nil || status.Status != metav1.StatusSuccess {
 		return NewAnswerError("it is no Status of success")
@@ -174,12 +171,12 @@ func VerifySuccess(raw []byte) error {
 	return nil
 }
 
-// ReadObject returns the metadata of the single object that j names.
+// ReadObject returns the metadata of the single object that the query names.
 func ReadObject(result rest.Result, j Query) (*metav1.PartialObjectMetadata, error) {
 	raw, err := result.Raw()
 	if err != nil {
 		if status := result.Error(); status != nil {
-			err = status // with what the server said
+			err = status // includes the server's message
 		}
 		return nil, err
 	}
@@ -208,18 +205,18 @@ func ReadObject(result rest.Result, j Query) (*metav1.PartialObjectMetadata, err
 	return out, nil
 }
 
-// jsonList is what a list in JSON says, its items unread.
+// jsonList is a list in JSON with undecoded items.
 type jsonList struct {
 	Envelope
 	Metadata metav1.ListMeta `json:"metadata"`
-	Items    json.RawMessage `json:"items"` // null where there are none, nil where the field lacks
+	Items    json.RawMessage `json:"items"` // null in an empty list, nil if the field is missing
 }
 
-// ReadPage reads a list in JSON that j asks for: of metadata, or of whole objects.
+// ReadPage decodes a JSON list of metadata or whole objects.
 func ReadPage(raw []byte, j Query, metadata bool) ([]json.RawMessage, metav1.ListMeta, error) {
 	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		var unknown runtime.Unknown
-		_ = unknown.Unmarshal(raw[len(ProtobufPrefix):]) // what cannot be read is of no kind
+		_ = unknown.Unmarshal(raw[len(ProtobufPrefix):]) // undecodable data has no kind
 		return nil, metav1.ListMeta{}, NewAnswerError("it is of %s", Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind})
 	}
 	var p jsonList
@@ -239,8 +236,8 @@ func ReadPage(raw []byte, j Query, metadata bool) ([]json.RawMessage, metav1.Lis
 	return items, p.Metadata, nil
 }
 
-// ReadItem reads the metadata of an item of a list in JSON. An item need not say what
-// it is (docs/gc-semantics.md#metadata-and-kinds), but not that it is something else.
+// ReadItem decodes the metadata of a list item. An item may lack its kind
+// (docs/gc-semantics.md#metadata-and-kinds), but must not have another one.
 func ReadItem(raw json.RawMessage, j Query, metadata bool) (*metav1.PartialObjectMetadata, error) {
 	out := &metav1.PartialObjectMetadata{}
 	if err := strict.Unmarshal(raw, out); err != nil {
@@ -254,31 +251,29 @@ func ReadItem(raw json.RawMessage, j Query, metadata bool) (*metav1.PartialObjec
 	return out, VerifyObject(j, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
 }
 
-// errTooManyPages reports a list that was not read to its end, since it seems to have none.
 var errTooManyPages error = &AnswerError{"there are more and more pages, of more objects than any cluster holds"}
 
-// ErrRepeatedPage reports that a page comes again which was read before.
 var ErrRepeatedPage error = &AnswerError{"the same page comes again and again"}
 
-// ErrContradictoryPages reports pages that do not belong together, or not all pages.
+// ErrContradictoryPages reports pages that do not belong together, or a missing page.
 var ErrContradictoryPages = errors.New("its pages contradict each other")
 
-// maxEmptyPages is how many pages of a list may hold nothing.
+// maxEmptyPages limits how many pages of a list may be empty.
 const maxEmptyPages = 100
 
-// Pages is how far a list was read. The zero value is before the first page.
+// Pages tracks how far a list was read. The zero value is before the first page.
 type Pages struct {
-	Continue   string // the continue token of the page to be read; empty: the first
+	Continue   string // token of the next page; empty: the first
 	read       int    // objects so far
-	empty      int    // pages that held none
-	version    string // of the first page: the others are of the same state
-	total      int64  // of all objects, as far as the first page that says so; 0: unknown
+	empty      int    // pages without objects
+	version    string // resourceVersion of the first page, which all must share
+	total      int64  // objects in all pages, as announced; 0: unknown
 	firstNames map[string]bool
 }
 
-// Next moves on behind a page to the one that it offers; more is false behind the last.
-// first is the namespace and name of the page's first object, objects how many it holds.
-// An error that is errContradicted may not come again if the list is read in one piece.
+// Next advances to the next page and reports whether there is one. first is the namespace and
+// name of the page's first object. After ErrContradictoryPages, it may help to request the list
+// without pages.
 func (p *Pages) Next(meta metav1.ListMeta, first string, objects int) (more bool, err error) {
 	p.read += objects
 	if objects == 0 {
@@ -289,7 +284,7 @@ func (p *Pages) Next(meta metav1.ListMeta, first string, objects int) (more bool
 	return err == nil && p.Continue != "", err
 }
 
-// Resume returns the pages behind a token that continues the list in a newer state.
+// Resume returns the state after a token that continues the list at a newer state.
 func (p *Pages) Resume(token string) Pages {
 	return Pages{Continue: token, read: p.read, empty: p.empty}
 }
