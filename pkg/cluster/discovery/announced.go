@@ -16,28 +16,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// This file proves discovery. What a server forgets to name is never missed: its objects
-// would count as not there, and a dependent that nobody listed blocks nothing. But every
-// version of every group is announced by an APIService, and every custom type by its
-// CustomResourceDefinition: what these announce and discovery lacks is a gap. Nothing
-// announces the built-in types of a group, one by one.
+// This file finds types that discovery leaves out. Nobody would miss them: their objects would
+// count as absent, and dependents that nobody listed block nothing. But an APIService announces
+// every version of every group, and a CustomResourceDefinition every custom type. What they
+// announce and discovery lacks is a gap. Nothing announces single built-in types.
 
-// The two types that announce others. They are asked for whether or not discovery names
-// them.
+// The types that announce others. They are listed even if discovery does not name them.
 var (
 	apiServices = snapshot.Type{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Kind: "APIService"}
 	definitions = snapshot.Type{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Kind: "CustomResourceDefinition"}
 )
 
-// automanaged is the label that the API server puts on the APIServices of what it serves
-// itself, built-in types and custom ones: of these no version is without types, while an
-// aggregated API may have none just now (kube-aggregator, pkg/controllers/autoregister).
+// automanaged is the label of APIServices for what the API server serves itself, built-in and
+// custom. Their versions always have types, while an aggregated API may have none at the moment
+// (kube-aggregator, pkg/controllers/autoregister).
 const automanaged = "kube-aggregator.kubernetes.io/automanaged"
 
-// announcements are the lists of what announces types.
+// announcements are the lists of the types that announce others.
 type announcements struct{ services, definitions client.ListResult }
 
-// ListFor is the list that a job asks for, if it was among these and succeeded, else nil.
+// ListFor returns the result of a query if it is one of these lists and succeeded, or nil.
 func (a *announcements) ListFor(j client.Query) *client.ListResult {
 	if j.Namespace != "" || j.FieldSelector != "" {
 		return nil
@@ -50,12 +48,11 @@ func (a *announcements) ListFor(j client.Query) *client.ListResult {
 	return nil
 }
 
-// catchUpPauses are the pauses before discovery is asked for again where something is
-// announced that it lacks: it is some milliseconds behind a definition that was just made
-// or deleted.
+// catchUpPauses are the pauses before discovery is read again because it lacks a type that is
+// announced. It lags some milliseconds behind a definition that was just created or deleted.
 var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond}
 
-// addUnannouncedGaps adds the gaps of what is announced and not named.
+// addUnannouncedGaps adds gaps for what is announced but missing from discovery.
 func addUnannouncedGaps(ctx context.Context, c *client.Client, w *Result) error {
 	for of, list := range map[*snapshot.Type]*client.ListResult{&apiServices: &w.Announced.services, &definitions: &w.Announced.definitions} {
 		if list.Err != nil && !w.needsNoGap(of, list.Err) {
@@ -97,9 +94,9 @@ func addUnannouncedGaps(ctx context.Context, c *client.Client, w *Result) error 
 	return err
 }
 
-// needsNoGap reports whether nothing can be, or has to be, proven by a list that failed. A
-// server may lack the type. To a user who may not list it, a scan of the whole cluster
-// has that as a gap, and one of a namespace cannot do better.
+// needsNoGap reports whether a failed list of announcements needs no gap of its own. A server may
+// lack the type. If the user may not list it, a scan of the whole cluster records that gap
+// anyway, and a scan of a namespace cannot do better.
 func (w *Result) needsNoGap(of *snapshot.Type, err error) bool {
 	named := w.serves(of.GroupResource())
 	switch client.ClassifyRequest(err) {
@@ -112,7 +109,7 @@ func (w *Result) needsNoGap(of *snapshot.Type, err error) bool {
 	}
 }
 
-// definedBy is the type that a CustomResourceDefinition defines: it is named after it.
+// definedBy returns the type that a CustomResourceDefinition defines, which is its name.
 func definedBy(o *object.Object) (schema.GroupResource, bool) {
 	resource, group, ok := strings.Cut(o.Name, ".")
 	return schema.GroupResource{Group: group, Resource: resource}, ok
@@ -120,7 +117,7 @@ func definedBy(o *object.Object) (schema.GroupResource, bool) {
 
 func (w *Result) serves(of schema.GroupResource) bool { return w.served[of] }
 
-// hasGroupGap reports whether a group is a gap already.
+// hasGroupGap reports whether the whole group is a gap already.
 func (w *Result) hasGroupGap(group string) bool {
 	for _, g := range w.Gaps {
 		if g.Resource == snapshot.All && (g.Group == group || g.Group == snapshot.All) {
@@ -130,8 +127,8 @@ func (w *Result) hasGroupGap(group string) bool {
 	return false
 }
 
-// unservedGap is the gap that a definition leaves whose type discovery lacks; nil where the
-// definition itself says that its type is not served.
+// unservedGap returns a gap for a definition whose type discovery lacks, or nil if the definition
+// itself says that the type is not served.
 func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snapshot.Gap {
 	of, _ := definedBy(o)
 	gap := &snapshot.Gap{
@@ -158,7 +155,7 @@ func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snaps
 	}
 	for _, c := range definition.Status.Conditions {
 		if c.Type == "Established" && c.Status == "False" {
-			return nil // its names belong to another
+			return nil // the names are used by another type
 		}
 	}
 	for _, v := range definition.Spec.Versions {
@@ -169,8 +166,8 @@ func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snaps
 	return nil
 }
 
-// catchUp returns when discovery names all that is announced, or when it does not after
-// some time.
+// catchUp reads discovery again until it names all that is announced, or until the pauses are
+// used up.
 func catchUp(ctx context.Context, c *client.Client, w *Result) (*Result, error) {
 	for _, pause := range catchUpPauses {
 		if !w.isStale() {
@@ -199,9 +196,9 @@ func (w *Result) isStale() bool {
 	return false
 }
 
-// vanishedGaps notes what a world names, and returns gaps for the types that were named before
-// and are not now, unless it is proven that they were taken away: a custom type whose
-// definition is gone, or one of a group that no APIService announces.
+// vanishedGaps records the types in the history and returns gaps for types that were named before
+// and are missing now. A type is proven to be removed, and so not a gap, if its
+// CustomResourceDefinition is gone or no APIService announces its group.
 func vanishedGaps(d *client.TypeHistory, w *Result) []snapshot.Gap {
 	announcing, defines := map[string]bool{}, map[schema.GroupResource]bool{}
 	for _, o := range w.Announced.services.Objects {

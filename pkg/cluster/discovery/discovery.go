@@ -20,20 +20,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Result is what discovery served: the types, the groups it could not tell of,
-// and the server's version.
+// Result holds the discovered types, gaps for groups that failed, and the server's version.
 type Result struct {
 	Types  []snapshot.Type
 	Gaps   []snapshot.Gap
 	Server string
 
-	versions  map[schema.GroupVersion]bool // what discovery names, also where it has no types
+	versions  map[schema.GroupVersion]bool // including versions without types
 	served    map[schema.GroupResource]bool
 	Announced announcements
 }
 
-// UnreachableError says that the server did not tell what it serves, so that there
-// is no answer to give.
+// UnreachableError reports that discovery failed entirely.
 type UnreachableError struct {
 	Server string
 	Err    error
@@ -48,23 +46,22 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// Refused says that the server is there, and lets this user not even ask.
+// Refused reports whether the server answered but forbids discovery to this user.
 func (e *UnreachableError) Refused() bool { return client.ClassifyRequest(e.Err) == snapshot.Forbidden }
 
-// Reason classes what stood in the way.
+// Reason returns the error class.
 func (e *UnreachableError) Reason() snapshot.ErrorClass {
 	reason, _ := client.Classify(e.Err)
 	return reason
 }
 
-// Discover asks for every type in every version. Groups that fail become gaps, and so
-// does what an APIService or a CustomResourceDefinition announces, or an earlier Discover
-// found, and discovery lacks;
-// the error is an *Unreachable when nothing at all is known.
+// Discover returns all types in all versions. Groups that fail are gaps, and so is what discovery
+// lacks although an APIService or CustomResourceDefinition announces it or an earlier call found
+// it. If nothing is known, the error is an *UnreachableError.
 func Discover(ctx context.Context, c *client.Client) (*Result, error) {
 	w, err := discover(ctx, c, true)
 	if err == nil && len(w.Gaps) > 0 && ctx.Err() == nil {
-		w, err = discover(ctx, c, true) // a group that was just removed fails once, as client-go knows
+		w, err = discover(ctx, c, true) // a group that was just removed fails once, as in client-go
 	}
 	if err == nil {
 		w, err = catchUp(ctx, c, w)
@@ -75,8 +72,7 @@ func Discover(ctx context.Context, c *client.Client) (*Result, error) {
 	return w, err
 }
 
-// Types asks for every type as Discover does, in fewer requests: nothing may be concluded
-// from what it does not name.
+// Types returns all types with fewer requests than Discover. A missing type proves nothing.
 func Types(ctx context.Context, c *client.Client) ([]snapshot.Type, error) {
 	w, err := discover(ctx, c, false)
 	if w, err = orUnreachable(ctx, c, w, err); err != nil {
@@ -95,8 +91,8 @@ func orUnreachable(ctx context.Context, c *client.Client, w *Result, err error) 
 	return w, nil
 }
 
-// discover asks both roots. One that does not answer as it should is a gap: the core group,
-// or all others. With prove, so is what is announced and not named.
+// discover reads /api and /apis. If one of them fails, its groups are gaps. With prove, so is
+// what is announced but missing.
 func discover(ctx context.Context, c *client.Client, prove bool) (*Result, error) {
 	w := &Result{versions: map[schema.GroupVersion]bool{}}
 	var core, others *groupList
@@ -115,7 +111,7 @@ func discover(ctx context.Context, c *client.Client, prove bool) (*Result, error
 		return coreErr
 	}, rest...)
 	switch {
-	case err != nil && others == nil && othersErr == nil: // without a connection nothing else was asked
+	case err != nil && others == nil && othersErr == nil: // without a connection nothing else was requested
 		return nil, err
 	case coreErr != nil && othersErr != nil:
 		return nil, coreErr
@@ -153,15 +149,15 @@ func discover(ctx context.Context, c *client.Client, prove bool) (*Result, error
 	return w, addUnannouncedGaps(ctx, c, w)
 }
 
-// rootGap is of all groups of a root.
+// rootGap returns a gap for all groups of a root.
 func rootGap(group string, err error) snapshot.Gap {
 	reason, message := client.Classify(err)
 	return snapshot.Gap{Group: group, Resource: snapshot.All, Reason: reason, Message: message}
 }
 
-// afterConnecting asks first, and the rest once there is a connection that they can
-// share: else each would shake hands with the server for itself. The error is
-// first's; when there is no connection, the rest is not asked.
+// afterConnecting calls first, and rest as soon as there is a connection that they can share:
+// otherwise each would open its own. It returns the error of first. Without a connection, rest is
+// not called.
 func afterConnecting(ctx context.Context, first func(context.Context) error, rest ...func()) (err error) {
 	connected, ended := make(chan struct{}), make(chan struct{})
 	connect := sync.OnceFunc(func() { close(connected) })
@@ -173,7 +169,7 @@ func afterConnecting(ctx context.Context, first func(context.Context) error, res
 	case <-connected:
 	case <-ended:
 		select {
-		case <-connected: // and answered as quickly
+		case <-connected: // both happened at once
 		default:
 			if err != nil {
 				return err
@@ -189,7 +185,7 @@ func afterConnecting(ctx context.Context, first func(context.Context) error, res
 	return err
 }
 
-// serverVersion is the server's, or empty where it does not tell.
+// serverVersion returns the server's version, or an empty string if it is unknown.
 func serverVersion(ctx context.Context, c *client.Client) string {
 	raw, err := c.GetRaw(ctx, "/version", runtime.ContentTypeJSON)
 	var info version.Info
@@ -199,9 +195,9 @@ func serverVersion(ctx context.Context, c *client.Client) string {
 	return info.GitVersion
 }
 
-// typesOf flattens discovery and marks the preferred version of each resource:
-// the group's preferred version where it has the resource, else the first in
-// the group's order that does (discovery.ServerPreferredResources).
+// typesOf returns the types of all groups and marks the preferred version of each: the group's
+// preferred version if it has the type, otherwise the first that does
+// (discovery.ServerPreferredResources).
 func typesOf(groups []apidiscovery.APIGroupDiscovery) []snapshot.Type {
 	var out []snapshot.Type
 	for _, g := range groups {
@@ -223,8 +219,8 @@ func typesOf(groups []apidiscovery.APIGroupDiscovery) []snapshot.Type {
 	return out
 }
 
-// groupGaps names each group once, with the APIService behind the version that
-// failed, since that is where an operator has to look.
+// groupGaps returns one gap per group. It names the APIService of the failed version, since that
+// is where an operator has to look.
 func groupGaps(failed map[schema.GroupVersion]error) []snapshot.Gap {
 	versions := slices.SortedFunc(maps.Keys(failed), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) })
 	var gaps []snapshot.Gap

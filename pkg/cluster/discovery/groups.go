@@ -16,14 +16,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 )
 
-// groupList is what is known of the groups of one root: in each, the version that
-// the server prefers comes first.
+// groupList holds the groups of one root. In each group the preferred version comes first.
 type groupList struct {
 	groups []apidiscovery.APIGroupDiscovery
-	failed map[schema.GroupVersion]error // versions that it did not tell of, which are not in groups
+	failed map[schema.GroupVersion]error // failed versions, which are not in groups
 }
 
-// The kinds of answers about a root, and about a version of a group.
+// The kinds of discovery documents.
 const (
 	kindGroupDiscovery = "APIGroupDiscoveryList"
 	kindVersions       = "APIVersions"
@@ -31,16 +30,15 @@ const (
 	kindResources      = "APIResourceList"
 )
 
-// rootDocument is an answer of any server about a root; the field of its kind is set, the others
-// are nil.
+// rootDocument is any document about a root; only the field of its kind is set.
 type rootDocument struct {
 	client.Envelope
 	Items    []apidiscovery.APIGroupDiscovery `json:"items"`    // APIGroupDiscoveryList
-	Versions []string                         `json:"versions"` // APIVersions, of the group without a name
+	Versions []string                         `json:"versions"` // APIVersions, of the core group
 	Groups   []metav1.APIGroup                `json:"groups"`   // APIGroupList
 }
 
-// rootPath is where a server says what it serves: of the core group, or of all others.
+// rootPath is the path of the core group or of all others.
 type rootPath string
 
 const (
@@ -48,7 +46,7 @@ const (
 	groupRoot rootPath = "/apis"
 )
 
-// readRoot asks for the groups of a root with their types.
+// readRoot returns the groups of a root with their types.
 func readRoot(ctx context.Context, c *client.Client, at rootPath) (*groupList, error) {
 	raw, err := c.GetRaw(ctx, string(at), acceptDiscovery)
 	if err != nil {
@@ -74,8 +72,7 @@ func readRoot(ctx context.Context, c *client.Client, at rootPath) (*groupList, e
 	return withoutStale(answer.Items), nil
 }
 
-// decodeRoot refuses what is no such answer: a document of another kind would be taken
-// for one that names nothing, and no type of it would be missed.
+// decodeRoot refuses documents of other kinds: they would count as discovery without types.
 func decodeRoot(raw []byte) (answer rootDocument, err error) {
 	if !bytes.HasPrefix(raw, []byte(client.ProtobufPrefix)) {
 		if err := strict.Unmarshal(raw, &answer); err != nil {
@@ -95,7 +92,7 @@ func decodeRoot(raw []byte) (answer rootDocument, err error) {
 	return rootDocument{Envelope: client.Envelope{Kind: unknown.Kind}, Items: list.Items}, err
 }
 
-// withoutStale takes out the versions that the server did not hear of lately.
+// withoutStale removes the versions whose discovery is stale.
 func withoutStale(groups []apidiscovery.APIGroupDiscovery) *groupList {
 	out := &groupList{groups: groups, failed: map[schema.GroupVersion]error{}}
 	for i, g := range groups {
@@ -111,7 +108,7 @@ func withoutStale(groups []apidiscovery.APIGroupDiscovery) *groupList {
 	return out
 }
 
-// readVersions asks for the types of each version of the groups.
+// readVersions reads the types of each version of the groups.
 func readVersions(ctx context.Context, c *client.Client, root string, groups []metav1.APIGroup) (*groupList, error) {
 	var versions []schema.GroupVersion
 	for _, g := range groups {
@@ -142,7 +139,7 @@ func readVersions(ctx context.Context, c *client.Client, root string, groups []m
 	return out, err
 }
 
-// readResources asks for the types of one version of a group.
+// readResources reads the types of one version of a group.
 func readResources(ctx context.Context, c *client.Client, root, version string) ([]apidiscovery.APIResourceDiscovery, error) {
 	raw, err := c.GetRaw(ctx, root+"/"+version, runtime.ContentTypeJSON)
 	if err != nil {
@@ -193,8 +190,8 @@ func preferredFirst(g metav1.APIGroup) []metav1.GroupVersionForDiscovery {
 	return versions
 }
 
-// verifyDiscovery returns an error unless a document of discovery is of one of the kinds.
-// Of its apiVersion a server before 1.30 says nothing.
+// verifyDiscovery returns an error unless a document has one of the kinds. Servers before 1.30
+// omit the apiVersion.
 func verifyDiscovery(got client.Envelope, kinds ...string) error {
 	versions := []string{"", "v1"}
 	if got.Kind == kindGroupDiscovery {
@@ -206,9 +203,8 @@ func verifyDiscovery(got client.Envelope, kinds ...string) error {
 	return client.NewAnswerError("it is of %s, not of kind %s", got, strings.Join(kinds, " or "))
 }
 
-// verifyGroups returns an error unless a document names groups that can be at that root:
-// the core group has no name, and all others have one. A server without any is none that
-// a collector could work on.
+// verifyGroups returns an error unless the groups of a document fit the root: only the core group
+// has no name. There must be at least one group.
 func verifyGroups(answer rootDocument, at rootPath) error {
 	if len(answer.Items)+len(answer.Versions)+len(answer.Groups) == 0 {
 		return client.NewAnswerError("it names no API group")
@@ -230,7 +226,7 @@ func verifyGroups(answer rootDocument, at rootPath) error {
 	return nil
 }
 
-// acceptDiscovery asks for all groups with their types in one answer. A server before
-// 1.30 knows no such answer, and names the groups only.
+// acceptDiscovery asks for all groups and types in one document. Servers before 1.30 return only
+// the names of the groups.
 const acceptDiscovery = "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"

@@ -21,17 +21,17 @@ type Right struct {
 	Objects []object.Identity // never empty
 }
 
-// Grant is what access reviews say about a Right. The zero value belongs to a type that is
-// not served: a restoration may create its definition first.
+// Grant is the result of access reviews for a Right. It is zero if the type is not served: a
+// restoration may create its definition first.
 type Grant struct {
 	Type snapshot.Type
-	// Refused starts with an object for which the right is refused by name. The ones behind
-	// it need the same right, which is refused in their namespace.
+	// Refused starts with the object for which a review by name was refused. The objects after it
+	// need the same right, which is refused in their namespace.
 	Refused []object.Identity
-	Unknown error // why it is not known whether the right is granted
+	Unknown error // not nil if the right could not be reviewed
 }
 
-// maxReviews and reviewTimeout bound the access reviews of one preflight.
+// Limits for the access reviews of one preflight.
 const (
 	maxReviews    = 100
 	reviewTimeout = 5 * time.Second
@@ -39,17 +39,16 @@ const (
 
 var errTooMany = errors.New("it would take too many requests to find out")
 
-// How specific an access review is. From byName on, it is about one object after the other.
+// Steps of a review, from general to specific. byName and above are about one object each.
 const (
 	inCluster = iota
 	inNamespace
 	byName
 )
 
-// ReviewAccess asks the API server for each right: in the whole cluster; where that is
-// refused, in the namespace; and where that is refused, too, object by object up to the
-// first refusal, since a role may be limited to names. An allowed right may be refused all
-// the same, by admission.
+// ReviewAccess asks the API server for each right: first in the whole cluster; if that is
+// refused, in the namespace; and if that is refused too, object by object up to the first
+// refusal, since a role may be limited to names. Admission may still refuse what is allowed here.
 func ReviewAccess(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, rights []Right) []Grant {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
@@ -66,7 +65,7 @@ func ReviewAccess(ctx context.Context, c *client.Client, seen *snapshot.Snapshot
 	for step := inCluster; len(open) > 0; step++ {
 		most := maxReviews - len(decisions)
 		if step == inNamespace {
-			most /= 2 // so that refusals can be confirmed by name
+			most /= 2 // leaves requests to confirm refusals by name
 		}
 		about := make([]resourceAttributes, len(open))
 		for k, i := range open {
@@ -90,29 +89,29 @@ func ReviewAccess(ctx context.Context, c *client.Client, seen *snapshot.Snapshot
 	return grants
 }
 
-// attributes returns what an authorizer is told about a request that uses the right.
+// attributes describes a request that uses the right.
 func (r Right) attributes(t snapshot.Type, step int) resourceAttributes {
 	out := resourceAttributes{Verb: r.Verb, Group: t.Group, Resource: t.Resource}
 	if step >= inNamespace {
 		out.Namespace = r.Objects[0].Namespace
 	}
-	if step >= byName && r.Verb != "create" { // which has no name for an authorizer
+	if step >= byName && r.Verb != "create" { // a create has no name for an authorizer
 		o := r.Objects[step-byName]
 		out.Name = o.Name
-		if o.IsNamespace() { // a request about a namespace is one in it
+		if o.IsNamespace() { // a request about a namespace is in that namespace
 			out.Namespace = o.Name
 		}
 	}
 	return out
 }
 
-// decision is an answer to an access review. The zero value is none.
+// decision is the result of an access review. The zero value means there was none.
 type decision struct {
 	known, allowed bool
 	err            error
 }
 
-// addDecisions adds the decisions that are still missing, at most so many.
+// addDecisions requests the decisions that are missing, but at most most.
 func addDecisions(ctx context.Context, c *client.Client, about []resourceAttributes, decisions map[resourceAttributes]decision, most int) {
 	var missing []resourceAttributes
 	for _, a := range about {
@@ -130,8 +129,8 @@ func addDecisions(ctx context.Context, c *client.Client, about []resourceAttribu
 	}
 }
 
-// resourceAttributes describe a request to an authorizer (authorization.k8s.io/v1). Without
-// a name it is about any object, and without a namespace about all of them.
+// resourceAttributes describes a request to an authorizer (authorization.k8s.io/v1). Without a
+// name it is about any object, without a namespace about all namespaces.
 type resourceAttributes struct {
 	Namespace string `json:"namespace,omitempty"`
 	Verb      string `json:"verb"`
@@ -140,8 +139,8 @@ type resourceAttributes struct {
 	Name      string `json:"name,omitempty"`
 }
 
-// accessReview is a SelfSubjectAccessReview. The package of the API's own types would
-// register all others of its group, too.
+// accessReview is a SelfSubjectAccessReview. Importing the API's own types would register the
+// whole group.
 type accessReview struct {
 	client.Envelope
 	Spec struct {
@@ -155,8 +154,7 @@ type accessReview struct {
 
 var accessReviewKind = client.Envelope{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"}
 
-// isAllowed reports whether the API server says that a request is allowed. With an error, it
-// does not say so either way.
+// isAllowed reports whether the API server allows a request.
 func isAllowed(ctx context.Context, c *client.Client, about resourceAttributes) (bool, error) {
 	question := accessReview{Envelope: accessReviewKind}
 	question.Spec.ResourceAttributes = &about
@@ -185,8 +183,8 @@ func isAllowed(ctx context.Context, c *client.Client, about resourceAttributes) 
 	return *answer.Status.Allowed, nil
 }
 
-// verifyReview returns an error unless an answer is an access review and, where it repeats
-// the question, about what was asked.
+// verifyReview returns an error unless an answer is an access review and, if it repeats the
+// question, about the same request.
 func verifyReview(got *accessReview, about resourceAttributes) error {
 	switch repeated := got.Spec.ResourceAttributes; {
 	case got.Envelope != accessReviewKind:

@@ -16,11 +16,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// MarkClaims answers the snapshot with the Claims of its Pods in those namespaces,
-// and of its PersistentVolumes where the empty one is among them. That is not in
-// metadata, so these are read whole. What cannot be read stays unmarked, and so do
-// the Pods of a namespace in which one uses a claim that the look did not see. The
-// error is the context's; s stays as it is.
+// MarkClaims returns a copy of the snapshot with the Claims of its Pods in the given namespaces,
+// and of its PersistentVolumes if one of them is empty. Claims are not metadata, so whole objects
+// are read. What cannot be read stays unmarked. So do all Pods of a namespace if one that the
+// scan did not see uses a claim. The error is the context's.
 func MarkClaims(ctx context.Context, c *client.Client, s *snapshot.Snapshot, namespaces []string) (*snapshot.Snapshot, error) {
 	known := map[types.UID]bool{}
 	for _, o := range s.Objects {
@@ -57,7 +56,7 @@ func MarkClaims(ctx context.Context, c *client.Client, s *snapshot.Snapshot, nam
 	return &marked, nil
 }
 
-// readClaims reads what each object of a type claims, page by page, as list does.
+// readClaims reads the claims of each object of a type, page by page.
 func readClaims(ctx context.Context, c *client.Client, of snapshot.Type, namespace string) (map[types.UID][]string, error) {
 	out := map[types.UID][]string{}
 	in := client.Query{Type: of, Namespace: namespace}

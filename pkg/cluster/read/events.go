@@ -18,27 +18,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Event is what an Event says of an object.
+// Event is what an Event says about an object.
 type Event struct {
-	Last    time.Time // when it was last observed; zero where that is not known
-	Count   int       // how often, at least 1
+	Last    time.Time // last observed; zero: unknown
+	Count   int       // number of occurrences, at least 1
 	Type    string    // Normal or Warning
 	Reason  string
-	Source  string // who reported it
-	Message string // unescaped
-	UID     string // of the object that it is about; may be empty
+	Source  string // the component that reported it
+	Message string // not escaped
+	UID     string // of the object the Event is about; may be empty
 }
 
-// mostEvents is how many Events about one object are answered, and eventPages how
-// many pages of a list are read to find the latest, as a list is in the order of
-// names.
+// maxEvents limits the Events returned, maxEventPages the pages read to find the latest: lists
+// are sorted by name.
 const (
 	maxEvents     = 20
 	maxEventPages = 4
 )
 
-// eventTypes are where Events can be read, with the prefix of the fields that say
-// what an Event is about. A user may have the right to either.
+// eventTypes are the two APIs for Events, with the field prefix of the object they are about. A
+// user may have access to only one of them.
 var eventTypes = []struct {
 	of    snapshot.Type
 	about string
@@ -47,10 +46,10 @@ var eventTypes = []struct {
 	{snapshot.Type{Group: "events.k8s.io", Version: "v1", Resource: "events", Kind: "Event", Namespaced: true}, "regarding."},
 }
 
-// Events reads the latest Events about an object, oldest first: by kind and name, or by
-// UID where those are not known. Events about a cluster-scoped object are kept in the
-// namespace default (docs/gc-semantics.md#invalid-namespace-event). The error is a
-// *Failure, and says nothing about whether there are any.
+// Events returns the latest Events about an object, oldest first, selected by kind and name, or
+// by UID if the kind is unknown. Events about cluster-scoped objects are in namespace default
+// (docs/gc-semantics.md#invalid-namespace-event). The error is a *client.RequestError and does
+// not say whether there are any.
 func Events(ctx context.Context, c *client.Client, of object.Identity) ([]Event, error) {
 	var first error
 	for _, t := range eventTypes {
@@ -97,7 +96,7 @@ func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about st
 	return out[max(len(out)-maxEvents, 0):], nil
 }
 
-// eventObject is an Event of either group, as far as it matters here.
+// eventObject holds the fields used of an Event of either API.
 type eventObject struct {
 	Metadata       metav1.ObjectMeta `json:"metadata"`
 	InvolvedObject eventSubject      `json:"involvedObject"`
@@ -151,8 +150,8 @@ func readEvents(result rest.Result, j client.Query) ([]eventObject, metav1.ListM
 	return out, meta, nil
 }
 
-// about says whether the Event is about an object of the same group: kinds of
-// several groups may share a name.
+// about reports whether the Event is about an object of the same group: kinds of different groups
+// may share a name.
 func (e *eventObject) about(of object.Identity) bool {
 	apiVersion := cmp.Or(e.InvolvedObject.APIVersion, e.Regarding.APIVersion)
 	gv, err := schema.ParseGroupVersion(apiVersion)

@@ -12,15 +12,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// The Namespace whose UID names a cluster. The API server creates it when it first
-// starts and refuses to delete it, so it lives as long as the cluster's data. A URL
-// does not name a cluster: rebuilt clusters and forwarded ports share one.
+// The UID of Namespace kube-system identifies a cluster. The API server creates this namespace
+// when it first starts and refuses to delete it. A URL does not identify a cluster: rebuilt
+// clusters and forwarded ports share one.
 var identityType = snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"}
 
 const identityName = "kube-system"
 
-// UID returns the UID of Namespace kube-system, which no other cluster has. It is
-// not empty unless there is an error.
+// UID returns the UID of Namespace kube-system. Without an error it is not empty.
 func UID(ctx context.Context, c *client.Client) (types.UID, error) {
 	result, err := c.Do(ctx, func() *rest.Request { return c.Get(identityType, "", identityName, client.AcceptObject) })
 	if err != nil {

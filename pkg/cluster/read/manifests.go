@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	strict "k8s.io/apimachinery/pkg/util/json" // tells metadata from Metadata
+	strict "k8s.io/apimachinery/pkg/util/json" // is case-sensitive
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
@@ -22,23 +22,22 @@ import (
 )
 
 const (
-	// maxConcurrentManifests is how many objects that are asked for one by one are held.
+	// maxConcurrentManifests limits how many objects that are requested one by one are held.
 	maxConcurrentManifests = 16
-	// manifestPageSize is how many whole objects are asked for at a time; twice as many
-	// are held. The first page is a shorter one: a page that is too long is not read,
-	// and its objects are asked for one by one.
+	// manifestPageSize is the number of whole objects per page; two pages are held at a time. The
+	// first page is shorter: if a page is too long to be read, its objects are requested one by
+	// one.
 	manifestPageSize      = 500
 	firstManifestPageSize = 100
 )
 
-// Manifests reads whole objects and passes them on, one after the other, with
-// their metadata as it is now: never concurrently, and in the same order for the
-// same answers. The JSON is the server's to the byte, save that apiVersion and
-// kind are put into items of lists that lack them; it is the receiver's to keep.
+// Manifests reads whole objects and calls each for them with their current metadata, never
+// concurrently and in the same order for the same answers. The JSON is the server's, byte by
+// byte, except that missing apiVersion and kind are added to list items; each may keep it.
 //
-// What is gone or was replaced since is left out. failed says by UID what could
-// not be read, each time a *Failure. The error is the context's or each's, which
-// ends the reading.
+// Objects that are gone or were replaced are left out. failed holds, by UID, a
+// *client.RequestError for each object that could not be read. The error is the context's or that
+// of each, which stops the reading.
 func Manifests(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, wanted []object.Identity, each func(object.Object, json.RawMessage) error) (failed map[types.UID]error, err error) {
 	c = c.WithOwnMemory()
 	m := &manifestReader{
@@ -59,30 +58,28 @@ func Manifests(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, w
 	return m.failed, m.readByName(ctx, single)
 }
 
-// manifestReader is one reading under way.
 type manifestReader struct {
 	client  *client.Client
 	objects *scan.ObjectReader
 	view    *snapshot.View
 	each    func(object.Object, json.RawMessage) error
-	wanted  map[types.UID]object.Identity // what was not passed on yet
+	wanted  map[types.UID]object.Identity // not yet delivered
 	failed  map[types.UID]error
 }
 
-// ByName are those of the objects that Manifests asks for one by one, which takes the
-// right to get them.
+// ByName returns the objects that Manifests requests one by one, which requires the right to get
+// them.
 func ByName(seen *snapshot.Snapshot, wanted []object.Identity) []object.Identity {
 	_, one := client.SplitBatches(snapshot.NewView(seen), seen, wanted, client.KindOf, client.KindInNamespace)
 	return one
 }
 
-// maxExpired is how often a list is gone on with that the server has forgotten (410).
+// maxExpired limits how often a list is continued after its token expired (410).
 const maxExpired = 10
 
-// list passes on what is wanted of a list, page by page, and asks for the next page
-// meanwhile. It returns what the list did not hold, or what was not read of it because
-// an answer was not what was asked for: a list that lacks an object does not prove that
-// it is gone, so each of these is still to be asked for by its name.
+// list delivers the wanted objects of a list page by page and requests the next page meanwhile.
+// It returns those that the list lacks, or that were not read because an answer was wrong. A list
+// that lacks an object does not prove that it is gone, so the caller must request them by name.
 func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []object.Identity, err error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -131,7 +128,7 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 	}
 }
 
-// nextToken is the token that a server offers to go on with a list which it forgot.
+// nextToken returns the token that the server offers for continuing an expired list.
 func nextToken(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -140,24 +137,23 @@ func nextToken(err error) string {
 	return status.Status().Continue
 }
 
-// isAnswerError reports whether a request failed because of what its answer holds, so that
-// another request may do better.
+// isAnswerError reports whether a request failed because of the content of its answer. Requesting
+// the objects one by one may then help.
 func isAnswerError(err error) bool {
 	return errors.As(err, new(*client.AnswerError)) || errors.As(err, new(*client.TooLongError)) || errors.Is(err, client.ErrContradictoryPages)
 }
 
-// manifestPage is one page of whole objects, or why there is none.
 type manifestPage struct {
 	items []json.RawMessage
 	meta  metav1.ListMeta
-	first string // namespace and name of the first object
+	first string // namespace/name of the first object
 	held  int64  // bytes of memory
 	err   error
 }
 
-// startPage has a page come while its reader does something else.
+// startPage requests a page in the background.
 func (m *manifestReader) startPage(ctx context.Context, j client.Query, at string) <-chan manifestPage {
-	coming := make(chan manifestPage, 1) // whoever does not want it any more need not take it
+	coming := make(chan manifestPage, 1) // buffered, so that the sender never blocks
 	limit := int64(manifestPageSize)
 	if at == "" {
 		limit = firstManifestPageSize
@@ -192,7 +188,7 @@ func (m *manifestReader) readPage(ctx context.Context, j client.Query, o metav1.
 	return p
 }
 
-// readByName asks for the objects one by one, some of them at a time.
+// readByName requests the objects one by one, several at a time.
 func (m *manifestReader) readByName(ctx context.Context, objects []object.Identity) error {
 	type answer struct {
 		raw json.RawMessage
@@ -235,7 +231,7 @@ func (m *manifestReader) readByName(ctx context.Context, objects []object.Identi
 	return nil
 }
 
-// verifyReplaced returns nil if it is proven that another object has the place of o by now.
+// verifyReplaced returns nil if it is proven that o was replaced by another object.
 func (m *manifestReader) verifyReplaced(ctx context.Context, o object.Identity) error {
 	now, err := m.objects.ReadState(ctx, m.view, o)
 	if err == nil && now != nil {
@@ -244,7 +240,7 @@ func (m *manifestReader) verifyReplaced(ctx context.Context, o object.Identity) 
 	return err
 }
 
-// get reads one whole object, nil where it is proven to be gone.
+// get reads one whole object. It returns nil if the object is proven to be gone.
 func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMessage, error) {
 	mapping, ok := m.view.Map(o.APIVersion, o.Kind)
 	if !ok || !mapping.Served || !mapping.Type.Can("get") || !snapshot.ValidName(o.Name) {
@@ -262,11 +258,11 @@ func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMe
 	return nil, err
 }
 
-// callbackError is an error of the receiver.
+// callbackError is an error returned by each.
 type callbackError struct{ error }
 
-// deliver passes on an object that j asks for, once, if it is wanted. What a decoder would
-// take for text, and put U+FFFD into, was broken on its way: no server sends that.
+// deliver verifies an object and passes it on, once, if it is wanted. Invalid UTF-8 shows that
+// the answer was damaged; a decoder would replace it by U+FFFD.
 func (m *manifestReader) deliver(j client.Query, raw json.RawMessage) error {
 	if !utf8.Valid(raw) {
 		return client.ErrNotText
@@ -275,7 +271,7 @@ func (m *manifestReader) deliver(j client.Query, raw json.RawMessage) error {
 		metav1.TypeMeta
 		Metadata struct {
 			metav1.ObjectMeta
-			ManagedFields json.RawMessage `json:"managedFields"` // left as it is: it takes longer to read than all the rest
+			ManagedFields json.RawMessage `json:"managedFields"` // not decoded, since that takes longer than all the rest
 		} `json:"metadata"`
 	}
 	if err := strict.Unmarshal(raw, &read); err != nil {
@@ -304,7 +300,7 @@ func (m *manifestReader) deliver(j client.Query, raw json.RawMessage) error {
 	return nil
 }
 
-// undelivered are those that were not passed on yet.
+// undelivered returns the objects that were not delivered yet.
 func (m *manifestReader) undelivered(of []object.Identity) []object.Identity {
 	return slices.DeleteFunc(slices.Clone(of), func(o object.Identity) bool {
 		_, waits := m.wanted[o.UID]
@@ -312,11 +308,11 @@ func (m *manifestReader) undelivered(of []object.Identity) []object.Identity {
 	})
 }
 
-// withType puts apiVersion and kind into an object that lacks them.
+// withType adds apiVersion and kind to an object that lacks them.
 func withType(raw json.RawMessage, has metav1.TypeMeta, t snapshot.Type) json.RawMessage {
 	var fields []byte
 	add := func(name, value string) {
-		quoted, _ := json.Marshal(value) // a string can always be encoded
+		quoted, _ := json.Marshal(value) // encoding a string cannot fail
 		fields = append(append(append(fields, '"'), name...), `":`...)
 		fields = append(append(fields, quoted...), ',')
 	}

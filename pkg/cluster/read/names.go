@@ -7,11 +7,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// namesLimit is how many names one page holds: as many as anybody reads.
 const namesLimit = 500
 
-// Names returns the names on the first page of a list: of a type's objects in a namespace or,
-// where that is empty, in all of them.
+// Names returns the names on the first page of a list, in one namespace or, if that is empty, in
+// all.
 func Names(ctx context.Context, c *client.Client, t snapshot.Type, namespace string) ([]string, error) {
 	objects, err := c.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, namesLimit)
 	if err != nil {

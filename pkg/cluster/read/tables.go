@@ -17,21 +17,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Cells are what the server's own table says of an object. Each may be empty:
-// not every type has every column.
+// Cells are columns of the server's table. Each may be empty: not every type has every column.
 type Cells struct{ Ready, Status, Age string }
 
-// tableRequest is one request for tables: a list, or one object where the job has a name.
+// tableRequest requests a list as a table or, if the query has a name, one object.
 type tableRequest struct{ at client.Query }
 
-// Tables asks the server to render objects of a look as kubectl get shows them,
-// and answers the cells by UID. Objects the server did not render are left out. The
-// error is the context's.
+// Tables returns by UID what kubectl get would show of the objects. Objects that the server did
+// not render are left out. The error is the context's.
 func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
 	asked := tableRequests(seen, objects)
 	limit := c.Options.Small
 	if slices.ContainsFunc(asked, func(r tableRequest) bool { return r.at.Name == "" }) {
-		limit = c.Options.Concurrency // a list of tables is large, and held as a whole
+		limit = c.Options.Concurrency // a list of tables is large and held as a whole
 	}
 	answers, err := client.InParallel(ctx, limit, asked, func(r tableRequest) map[types.UID]Cells {
 		return renderTable(ctx, c, r)
@@ -51,8 +49,7 @@ func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, obje
 	return out, err
 }
 
-// tableRequests are the requests for the objects, in a stable order, the long ones
-// first.
+// tableRequests returns the requests for the objects in a stable order, lists first.
 func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []tableRequest {
 	view := snapshot.NewView(seen)
 	lists, single := client.SplitBatches(view, seen, objects, client.KindInNamespace)
@@ -69,8 +66,8 @@ func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []tableRe
 	return out
 }
 
-// renderTable reads one table, or all pages of one. A server that does not render
-// tables answers with something else, which is no table and so no cells.
+// renderTable reads a table page by page. A server that cannot render tables returns another
+// kind, which yields no cells.
 func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[types.UID]Cells {
 	out := map[types.UID]Cells{}
 	options := metav1.ListOptions{Limit: c.Options.ChunkSize}
@@ -100,8 +97,8 @@ func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[type
 	}
 }
 
-// readTable reads the rows about objects that j asks for, and returns where the first of
-// them lives, or empty.
+// readTable adds the cells of the objects that the query asks for and returns namespace/name of
+// the first one, or an empty string.
 func readTable(table *metav1.Table, j client.Query, into map[types.UID]Cells) (first string) {
 	column := func(name string) int {
 		return slices.IndexFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool {
@@ -128,7 +125,7 @@ func readTable(table *metav1.Table, j client.Query, into map[types.UID]Cells) (f
 		}
 		cells := Cells{Ready: cell(ready), Status: cell(status), Age: cell(age)}
 		if n := cell(desired); n != "" && cells.Ready != "" && !strings.Contains(cells.Ready, "/") {
-			cells.Ready += "/" + n // the way kubectl shows what has no column of its own for it
+			cells.Ready += "/" + n // as kubectl does
 		}
 		into[meta.UID] = cells
 	}

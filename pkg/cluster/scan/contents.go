@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Contents lists what the deletion of a Namespace or CustomResourceDefinition takes along.
-// Types are discovered again, as one may have been added since the scan. A type that could
-// not be listed is a gap: see snapshot.View.ContentsGaps. No owners are looked up.
+// Contents lists what the deletion of a Namespace or CustomResourceDefinition also deletes. Types
+// are discovered again, since one may have been added after the scan. Types that could not be
+// listed are gaps, see snapshot.View.ContentsGaps. Owners are not looked up.
 func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snapshot.Snapshot, error) {
 	discovered, err := discovery.Discover(ctx, c)
 	if err != nil {

@@ -16,25 +16,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// ObjectReader reads single objects and decides whether an answer proves that one is absent.
-// It is safe for concurrent use.
+// ObjectReader reads single objects and decides whether an answer proves that one is absent. It
+// is safe for concurrent use.
 type ObjectReader struct {
 	client  *client.Client
-	labels  bool               // keep the labels of objects
-	scanned *snapshot.Snapshot // the scan that the questions are based on; nil: none
+	labels  bool               // keep labels
+	scanned *snapshot.Snapshot // the scan that questions are about; may be nil
 
 	mu     sync.Mutex
 	probes map[probeKey]func() error
 }
 
-// NewObjectReader returns a reader for questions about a scan. It remembers which types can
-// be listed, so a caller that wants to try again takes a new one.
+// NewObjectReader returns a reader for questions about a scan. It remembers which types can be
+// listed; to try a failed list again, use a new reader.
 func NewObjectReader(c *client.Client, scanned *snapshot.Snapshot) *ObjectReader {
 	return &ObjectReader{client: c, scanned: scanned, probes: map[probeKey]func() error{}}
 }
 
-// ReadState returns an object as it is now, or nil if two answers that agree prove that it
-// is gone or was replaced by another object of that name.
+// ReadState returns an object as it is now. It returns nil if the object is proven to be gone or,
+// by two answers that agree, replaced by another object of the same name.
 func (r *ObjectReader) ReadState(ctx context.Context, view *snapshot.View, at object.Identity) (*object.Object, error) {
 	found := r.lookup(ctx, view, coordinatesOf(at))
 	if found.Object != nil && found.Object.UID != at.UID {
@@ -51,12 +51,12 @@ func (r *ObjectReader) ReadState(ctx context.Context, view *snapshot.View, at ob
 	return found.Object, nil
 }
 
-// holderOf is the object that had a UID when the cluster was scanned, or nil.
+// holderOf returns the object that had the UID in the scan, or nil.
 func (r *ObjectReader) holderOf(uid types.UID) *object.Object {
 	if r.scanned == nil {
 		return nil
 	}
-	for _, o := range r.scanned.Objects { // seldom asked, and not worth an index
+	for _, o := range r.scanned.Objects { // rarely used, not worth an index
 		if o.UID == uid {
 			return o
 		}
@@ -64,7 +64,7 @@ func (r *ObjectReader) holderOf(uid types.UID) *object.Object {
 	return nil
 }
 
-// lookup asks what lives at the coordinates.
+// lookup requests the object at the coordinates.
 func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snapshot.Coordinates) snapshot.Lookup {
 	out := snapshot.Lookup{Coordinates: at, Outcome: snapshot.Failed}
 	m, ok := view.Map(at.APIVersion, at.Kind)
@@ -79,7 +79,7 @@ func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snaps
 	}
 	switch {
 	case err == nil:
-		// As a list would show it, whatever version the reference asked for.
+		// as a list would show it, whatever version the reference uses
 		preferred := view.Versions(m.Type.Group, m.Type.Kind)[0]
 		o := object.FromMeta(preferred.APIVersion(), preferred.Kind, found, r.labels)
 		out.Outcome, out.Object = snapshot.Found, &o
@@ -94,10 +94,10 @@ func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snaps
 	return out
 }
 
-// LookupAll asks for each, and once more where an object came whose UID neither a list
-// at that place nor any reference of the objects knows. From it follows that an owner was
-// replaced, and that what has that owner alone may go: for that, an answer that was broken
-// on its way must not be enough. known returns the object of a UID that was seen, or nil.
+// LookupAll looks up all coordinates. It looks up an object a second time if its UID is known
+// neither from a list at that place nor from a reference of the objects. Such a UID means that an
+// owner was replaced and that its dependents may be deleted, and one damaged answer must not be
+// enough for that. known returns the object with a UID, or nil.
 func (r *ObjectReader) LookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
 	answers, err := client.InParallel(ctx, r.client.Options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return r.lookup(ctx, view, c) })
 	strange := map[types.UID]bool{}
@@ -127,8 +127,8 @@ func (r *ObjectReader) LookupAll(ctx context.Context, view *snapshot.View, at []
 	})
 }
 
-// confirm asks a second time, and believes nothing of two answers that name different
-// objects, or of a UID that holder has, which is another object.
+// confirm looks up an object again. The lookup fails if the two answers have different UIDs, or
+// if the UID belongs to holder and that is another object.
 func (r *ObjectReader) confirm(ctx context.Context, view *snapshot.View, first snapshot.Lookup, holder *object.Object) snapshot.Lookup {
 	failed := snapshot.Lookup{Coordinates: first.Coordinates, Outcome: snapshot.Failed, Reason: snapshot.Unreadable}
 	second := r.lookup(ctx, view, first.Coordinates)
@@ -145,8 +145,8 @@ func (r *ObjectReader) confirm(ctx context.Context, view *snapshot.View, first s
 	return second
 }
 
-// absent settles a 404 that names the object: it proves absence only where a
-// list of that type succeeded (design, section 4).
+// absent completes a lookup after a 404 that names the object. It proves absence only if a list
+// of the type succeeded (docs/gc-semantics.md#absent-owner).
 func (r *ObjectReader) absent(ctx context.Context, view *snapshot.View, t snapshot.Type, out snapshot.Lookup) snapshot.Lookup {
 	if !view.Listed(t.GroupResource(), out.Namespace) {
 		if err := r.VerifyListable(ctx, t, out.Namespace); err != nil {
@@ -159,7 +159,8 @@ func (r *ObjectReader) absent(ctx context.Context, view *snapshot.View, t snapsh
 	return out
 }
 
-// VerifyListable tries the shortest list of a type, once per type and namespace.
+// VerifyListable returns an error if the type cannot be listed. It requests at most one list per
+// type and namespace.
 func (r *ObjectReader) VerifyListable(ctx context.Context, t snapshot.Type, namespace string) error {
 	key := probeKey{t.GroupResource(), namespace}
 	r.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// resolveOwners asks for the targets and for every owner that is not proven, and then
-// for the owners of what it found, to the end of the chain.
+// resolveOwners looks up the targets, the owners that no list showed, and the owners of the
+// objects it found, up to the end of each chain.
 func (l *scanner) resolveOwners(ctx context.Context) error {
 	found := map[types.UID]*object.Object{}
 	known := func(uid types.UID) *object.Object {
@@ -42,8 +42,8 @@ func (l *scanner) resolveOwners(ctx context.Context) error {
 	return nil
 }
 
-// lookupGaps are the gaps that failed lookups leave: one for each type,
-// namespace and reason, unless the type is a gap already.
+// lookupGaps returns a gap for each type, namespace and reason of failed lookups, unless the type
+// is a gap already.
 func (l *scanner) lookupGaps() []snapshot.Gap {
 	var out []snapshot.Gap
 	view, seen := l.view(), map[snapshot.Gap]bool{}
@@ -81,8 +81,8 @@ func (l *scanner) unseenTargets() []snapshot.Coordinates {
 	return out
 }
 
-// dropContradictedLists takes every list for unread that lacks an object which a lookup found, and
-// which was there before the list was made: a list that lacks one may lack others.
+// dropContradictedLists treats a list as failed if it lacks an object that a lookup found and
+// that is older than the list: other objects may be missing, too.
 func (l *scanner) dropContradictedLists() {
 	view, failed := l.view(), map[snapshot.Listing]bool{}
 	for _, a := range l.lookups {
@@ -108,9 +108,8 @@ func (l *scanner) dropContradictedLists() {
 	l.listed = slices.DeleteFunc(l.listed, func(at snapshot.Listing) bool { return failed[at] })
 }
 
-// widerQueries lists, in a look that was limited to namespaces, what may show the UIDs
-// of owners that are not where their references say, and the dependents that an
-// object waits for.
+// widerQueries returns the lists that extend a scan of namespaces. They may show owners whose UID
+// is not where the reference says, and dependents that an object waits for.
 func (l *scanner) widerQueries() []client.Query {
 	if l.scope.Namespaces == nil {
 		return nil
@@ -126,7 +125,7 @@ func (l *scanner) widerQueries() []client.Query {
 				continue
 			}
 			if ok && view.GapAt(m.Type.GroupResource(), at.Namespace) != nil {
-				continue // it stays unverified, wherever its UID may be
+				continue // stays unverified wherever its UID is
 			}
 			homeless = true
 			if ok {
@@ -140,10 +139,9 @@ func (l *scanner) widerQueries() []client.Query {
 	return slices.DeleteFunc(l.allQueries(), func(j client.Query) bool { return !kinds[j.Listing()] })
 }
 
-// hasCollectorFinalizer says whether something seen bears a finalizer of the collector's: its
-// dependents count by UID, wherever they live, and the finalizer may only go once all
-// of them were seen (docs/gc-semantics.md#graph,
-// docs/differences.md#it-is-more-careful).
+// hasCollectorFinalizer reports whether an object has a finalizer of the garbage collector. Its
+// dependents count by UID in all namespaces, and the finalizer may only be removed once all of
+// them were listed (docs/gc-semantics.md#graph, docs/differences.md#it-is-more-careful).
 func (l *scanner) hasCollectorFinalizer() bool {
 	bears := func(o *object.Object) bool {
 		return slices.Contains(o.Finalizers, object.ForegroundFinalizer) || slices.Contains(o.Finalizers, object.OrphanFinalizer)

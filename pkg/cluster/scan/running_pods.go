@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// runningPodSelector selects the Pods that do not go at once when they are deleted
+// runningPodSelector selects Pods that are not deleted at once
 // (docs/gc-semantics.md#graceful-pods).
 const runningPodSelector = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 
-// markRunning asks once, where Pods were listed, which of them a kubelet has to
-// stop. Metadata does not tell, so the server selects.
+// markRunning marks the Pods that a kubelet has to stop. Metadata does not show that, so the
+// server selects them.
 func (l *scanner) markRunning(ctx context.Context) error {
 	if !l.scope.Running || !slices.ContainsFunc(l.objects.Objects(), mayBeRunning) {
 		return nil
@@ -40,7 +40,7 @@ func (l *scanner) markRunning(ctx context.Context) error {
 	return nil
 }
 
-// runningPodQueries are the lists of Pods that succeeded, with the selection.
+// runningPodQueries returns the Pod lists that succeeded, limited to running Pods.
 func (l *scanner) runningPodQueries() []client.Query {
 	var jobs []client.Query
 	for _, t := range l.discovery.Types {
@@ -60,7 +60,7 @@ func (l *scanner) runningPodQueries() []client.Query {
 	return jobs
 }
 
-// mayBeRunning says whether the object is a Pod that is not terminating yet.
+// mayBeRunning reports whether the object is a Pod that is not terminating.
 func mayBeRunning(o *object.Object) bool {
 	return o.Kind == "Pod" && o.APIVersion == "v1" && !o.Terminating()
 }

@@ -14,35 +14,34 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Scope says what a look is to see.
+// Scope selects what a scan reads.
 type Scope struct {
-	// Namespaces limits the look to the namespaced types in these; cluster-scoped
-	// owners are then looked up one by one. Nil is the whole cluster.
+	// Namespaces limits the scan to namespaced types in these namespaces; cluster-scoped owners
+	// are looked up one by one. Nil is the whole cluster.
 	Namespaces []string
-	// Targets are asked for by name besides, where no list shows them.
+	// Targets are looked up by name if no list shows them.
 	Targets []snapshot.Coordinates
-	// Widen says where to search for the UID of an owner that is not where its
-	// reference says, when the namespaces alone do not show it.
+	// Widen says where else to search for the UID of an owner that is not where its reference
+	// says.
 	Widen Widening
-	// Labels keeps the objects' labels.
+	// Labels keeps the labels of objects.
 	Labels bool
-	// Running asks which of the listed Pods a kubelet has to stop before they go.
-	// Where that cannot be told, every Pod that is not terminating counts as one.
+	// Running marks the Pods that a kubelet has to stop. If that is unknown, every Pod that is
+	// not terminating counts as running.
 	Running bool
 }
 
-// Widening is how far a look that was limited to namespaces is widened.
+// Widening is how far a scan of namespaces may be extended.
 type Widening int
 
-// The widenings.
+// Values of Scope.Widen.
 const (
-	WidenKinds  Widening = iota // list the kinds that bad references name, everywhere
-	WidenAll                    // list everything, everywhere; and where a finalizer of the collector's may wait for dependents elsewhere, too
-	WidenAlways                 // list everything, everywhere, whatever is seen
+	WidenKinds  Widening = iota // list the kinds of unresolved owners in all namespaces
+	WidenAll                    // list everything, also if a finalizer of the garbage collector may wait for dependents elsewhere
+	WidenAlways                 // list everything in any case
 )
 
-// NothingReadableError says that not a single type could be read, so that there is no answer
-// to give.
+// NothingReadableError reports that no type could be listed.
 type NothingReadableError struct{ Gaps []snapshot.Gap }
 
 func (e *NothingReadableError) Error() string {
@@ -50,7 +49,6 @@ func (e *NothingReadableError) Error() string {
 	return fmt.Sprintf("nothing could be read: all of %d types failed, the first is %s (%s): %s", len(e.Gaps), first, first.Reason, first.Message)
 }
 
-// scanner is one look under way.
 type scanner struct {
 	client    *client.Client
 	scope     Scope
@@ -59,16 +57,16 @@ type scanner struct {
 	objects  snapshot.Deduper
 	done     map[snapshot.Listing]bool
 	listed   []snapshot.Listing
-	versions map[snapshot.Listing]string // the resourceVersions of these lists
+	versions map[snapshot.Listing]string // resourceVersions of the lists
 	gaps     []snapshot.Gap
 	lookups  []snapshot.Lookup
 
 	reader *ObjectReader
 }
 
-// Run lists every monitored type in scope and looks up the owners that no list
-// showed. What cannot be read becomes a gap; the error is a *Blind when that is
-// everything. now ends the look: ages are measured from it.
+// Run lists every monitored type in scope and looks up the owners that no list showed. What
+// cannot be read becomes a gap; if nothing can be read, the error is a *NothingReadableError. now
+// is called at the end of the scan.
 func Run(ctx context.Context, c *client.Client, w *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	l := newScan(c, w, scope)
 	if err := l.list(ctx, l.scopeQueries(), false); err != nil {
@@ -99,7 +97,7 @@ func Run(ctx context.Context, c *client.Client, w *discovery.Result, scope Scope
 	return s, nil
 }
 
-// newScan prepares to list what the world serves, with memory of its own.
+// newScan returns a scanner that counts memory separately.
 func newScan(c *client.Client, w *discovery.Result, scope Scope) *scanner {
 	c = c.WithOwnMemory()
 	return &scanner{
@@ -123,7 +121,7 @@ func (l *scanner) scopeQueries() []client.Query {
 	return jobs
 }
 
-// allQueries are the lists of all monitored types, everywhere.
+// allQueries returns the lists of all monitored types in all namespaces.
 func (l *scanner) allQueries() []client.Query {
 	var jobs []client.Query
 	for _, t := range l.discovery.Types {
@@ -134,8 +132,8 @@ func (l *scanner) allQueries() []client.Query {
 	return jobs
 }
 
-// list runs the jobs that were not run yet and files what they bring. search
-// says that they only look for lost owners.
+// list runs the queries that were not run yet and adds their results. search is true for lists
+// that only serve to find owners.
 func (l *scanner) list(ctx context.Context, jobs []client.Query, search bool) error {
 	var fresh []client.Query
 	for _, j := range jobs {
@@ -176,8 +174,8 @@ func (l *scanner) list(ctx context.Context, jobs []client.Query, search bool) er
 	return nil
 }
 
-// listResults are those to the jobs, in their order. What discovery had listed to prove itself
-// is not listed again.
+// listResults returns the results in the order of the queries. Lists made by discovery are used
+// again.
 func (l *scanner) listResults(ctx context.Context, jobs []client.Query) ([]client.ListResult, error) {
 	out := make([]client.ListResult, len(jobs))
 	var left []client.Query
@@ -202,8 +200,8 @@ func (l *scanner) listResults(ctx context.Context, jobs []client.Query) ([]clien
 	return out, err
 }
 
-// byKind are the places of jobs in the order of their objects (object.Identity.Compare):
-// a server sends a list nearly in that order, so that little is left to sort.
+// byKind returns the indexes of the queries in the order of their objects
+// (object.Identity.Compare). Servers send lists nearly in that order, so little is left to sort.
 func byKind(jobs []client.Query) []int {
 	places := make([]int, len(jobs))
 	for i := range places {
@@ -215,7 +213,7 @@ func byKind(jobs []client.Query) []int {
 	return places
 }
 
-// view is of what is known so far.
+// view returns a view of what is known so far.
 func (l *scanner) view() *snapshot.View { return snapshot.NewView(l.snapshot()) }
 
 func (l *scanner) snapshot() *snapshot.Snapshot {

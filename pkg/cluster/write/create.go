@@ -17,22 +17,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Creator makes objects under a name of its own, by which those that it made before
-// are known again: a server notes who wrote an object. It is safe for concurrent
-// use.
+// Creator creates objects with a field manager of its own, by which it recognizes objects that it
+// created in an earlier run. It is safe for concurrent use.
 type Creator struct {
 	*Writer
 	manager string
 }
 
-// Creator prepares to make objects. The name is part of their metadata from then on:
-// at most 128 printable characters.
+// Creator returns a Creator. The name becomes part of the objects' metadata: at most 128
+// printable characters.
 func (w *Writer) Creator(name string) *Creator { return &Creator{w, name} }
 
-// Create makes an object of that kind, place and name, whatever its UID was, and
-// answers it as it is then. Where there is one that this Maker has made, it
-// answers that: a request may be done although its answer was lost. Another is a
-// *Failure with the reason Exists.
+// Create creates an object and returns its state. It ignores the object's old UID. If this
+// Creator created it before, Create returns that object: a request may succeed although its
+// answer is lost. For any other existing object the error is a *client.RequestError with class
+// Exists.
 func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
 	mapped, ok := m.view.Map(at.APIVersion, at.Kind)
 	if !ok || !mapped.Served || !snapshot.ValidName(at.Name) {
@@ -64,7 +63,7 @@ func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 		return nil, client.NewRequestError("create", at, client.ClassifyRequest(err), err)
 	}
 	made, err := client.ReadObject(result, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: m.dryRun})
-	if err != nil { // it was done, all the same
+	if err != nil { // the object was created all the same
 		if o, unread := m.readOwn(ctx, at); unread == nil && o != nil {
 			return o, nil
 		}
@@ -77,8 +76,8 @@ func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	return m.verifyCreated(ctx, at, &o)
 }
 
-// verifyCreated reads an object that was just made. Its dependents are about to name its UID, and
-// would be garbage if the answer to the request that made it had another.
+// verifyCreated reads an object that was just created. References to it will contain its UID, and
+// if the answer had the wrong one, its dependents would be garbage.
 func (m *Creator) verifyCreated(ctx context.Context, at object.Identity, made *object.Object) (*object.Object, error) {
 	now, err := m.Read(ctx, made.Identity)
 	if err == nil && now == nil {
@@ -96,8 +95,8 @@ func (m *Creator) verifyCreated(ctx context.Context, at object.Identity, made *o
 	return now, nil
 }
 
-// readOwn is what lives there, if this Maker made it and it is not going again; else
-// nil. The error says that it could not be found out.
+// readOwn returns the object if this Creator created it and it is not terminating, otherwise nil.
+// The error says that this could not be found out.
 func (m *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Object, error) {
 	mapped, _ := m.view.Map(at.APIVersion, at.Kind)
 	result, err := m.client.Do(ctx, func() *rest.Request { return m.client.Get(mapped.Type, at.Namespace, at.Name, client.AcceptObject) })
@@ -117,9 +116,8 @@ func (m *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Obje
 	return &o, nil
 }
 
-// Made answers which of the objects this Maker has made, by where they live: those
-// whose making was not noted, as that was cut off. What cannot be read counts as
-// somebody else's.
+// Made returns the UIDs of the objects that this Creator has created. Use it after a run was cut
+// off before it could record them. An object that cannot be read counts as foreign.
 func (m *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Identity]types.UID, error) {
 	answers, err := client.InParallel(ctx, m.client.Options.Concurrency, at, func(i object.Identity) *object.Object {
 		o, _ := m.readOwn(ctx, i)
@@ -134,7 +132,7 @@ func (m *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Id
 	return out, err
 }
 
-// ServedType returns when the server lists the types, whose definition was just made.
+// ServedType returns when the server lists the types, whose definitions were just created.
 func (m *Creator) ServedType(ctx context.Context, served []snapshot.Type) error {
 	for _, t := range served {
 		for pause := firstPause; m.reader().VerifyListable(ctx, t, "") != nil; pause = min(pause*2, longestPause) {
@@ -148,15 +146,14 @@ func (m *Creator) ServedType(ctx context.Context, served []snapshot.Type) error 
 	return nil
 }
 
-// watchDelay is how long Settle waits. A controller hears of an object through a
-// watch, which nobody else can look into: it is some milliseconds behind on a
-// server at rest, and should not be a second behind on a busy one (the latency
-// that Kubernetes promises for a request). If a controller comes too early all the
-// same, it makes what it misses, and deletes what is too many then.
+// watchDelay is how long VerifyCreated waits. A controller learns of an object through a watch,
+// which cannot be observed: it takes milliseconds on an idle server and should take less than a
+// second on a busy one (the latency that Kubernetes promises). A controller that runs too early
+// creates what it misses and deletes the surplus later.
 const watchDelay = 2 * time.Second
 
-// VerifyCreated returns when what was made before the call may be taken for seen by all
-// who watch it.
+// VerifyCreated returns when all watchers may be expected to have seen what was created before
+// the call.
 func (m *Creator) VerifyCreated(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -166,11 +163,10 @@ func (m *Creator) VerifyCreated(ctx context.Context) error {
 	}
 }
 
-// adoptionTimeout is how long a controller has to adopt an object.
 const adoptionTimeout = 5 * time.Second
 
-// Adopted waits, but not long, for an object to get an owner of that UID, and
-// answers the object as it is then, or nil where it is gone.
+// Adopted waits up to adoptionTimeout for the object to get an owner with that UID. It returns
+// the object as it is then, or nil if it is gone.
 func (m *Creator) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
 	enough, cancel := context.WithTimeout(ctx, adoptionTimeout)
 	defer cancel()

@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// patchOperation is one of a JSON patch (RFC 6902), which every type understands.
+// patchOperation is a JSON patch operation (RFC 6902). Every type supports JSON patches.
 type patchOperation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value,omitempty"`
 }
 
-// referencePath is where a reference of that place is in a patch.
+// referencePath returns the path of an owner reference.
 func referencePath(i int) string { return "/metadata/ownerReferences/" + strconv.Itoa(i) }
 
-// patchOf is the change as a JSON patch that fits o alone: another UID fails its test,
-// another resourceVersion is a conflict. It touches single references by their place,
-// never the others of the same UID (docs/differences.md#what-it-writes), and fails
-// where the change names a place or a finalizer that o does not have.
+// patchOf returns a change as a JSON patch that applies only to o in its present state: another
+// UID fails a test, another resourceVersion is a conflict. It changes single references by index,
+// never others of the same UID (docs/differences.md#it-writes-otherwise). It returns an error if
+// o lacks a reference or finalizer of the change.
 func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 	ops := []patchOperation{
 		{"test", "/metadata/uid", o.UID},
@@ -36,13 +36,13 @@ func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 			patchOperation{"test", referencePath(i) + "/uid", o.Owners[i].UID},
 			patchOperation{"test", referencePath(i) + "/name", o.Owners[i].Name})
 	}
-	for _, w := range c.Rewrite { // before a removal moves them
+	for _, w := range c.Rewrite { // before removals shift the indexes
 		ops = append(ops, rewriteOperations(referencePath(w.Index), o.Owners[w.Index], w.Reference)...)
 	}
-	for _, i := range c.Unblock { // before a removal, too
+	for _, i := range c.Unblock { // before removals, too
 		ops = append(ops, patchOperation{"add", referencePath(i) + "/blockOwnerDeletion", false})
 	}
-	for _, i := range slices.Backward(slices.Compact(slices.Sorted(slices.Values(c.Drop)))) { // no removal moves one that is still to come
+	for _, i := range slices.Backward(slices.Compact(slices.Sorted(slices.Values(c.Drop)))) { // backwards, so that removals do not shift the next index
 		ops = append(ops, patchOperation{Op: "remove", Path: referencePath(i)})
 	}
 	for i, r := range c.Add {
@@ -63,8 +63,8 @@ func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 	return json.Marshal(ops)
 }
 
-// rewriteOperations replaces those fields of a reference that are to be others, and no more
-// of it, once each is as it was: the UID and the name are tested already.
+// rewriteOperations replaces the fields of a reference that differ, after testing their old
+// values. UID and name are tested already.
 func rewriteOperations(at string, from, to object.Reference) []patchOperation {
 	var ops []patchOperation
 	for _, field := range []struct{ name, from, to string }{

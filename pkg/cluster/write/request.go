@@ -12,20 +12,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// writeBackoff is how a write that failed for a while is sent again. That is safe, as
-// every write is bound to a UID and a resourceVersion: one that was done although
-// its answer was lost is answered by 404, 409 or 422 the second time.
+// writeBackoff is the schedule for retrying writes. Retrying is safe: every write is bound to a
+// UID and resourceVersion, so repeating one that succeeded returns 404, 409 or 422.
 var writeBackoff = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2.5, Jitter: 0.2, Steps: 5}
 
-// maxWriteRetryAfter bounds how often client-go itself honours a Retry-After.
+// maxWriteRetryAfter limits how often client-go honours a Retry-After header.
 const maxWriteRetryAfter = 4
 
-// writeGrace is how long a write may go on that is under way when its run ends.
+// writeGrace is how long a write in flight may take after its run has ended.
 const writeGrace = 10 * time.Second
 
-// withGracePeriod is a context for a write that is about to begin. It outlives ctx for some
-// seconds, so that the answer to a write that was sent is heard, and not for ever, since a
-// server may never answer. The caller must call the function that comes with it.
+// withGracePeriod returns a context for a write. It outlives ctx by writeGrace, so that the
+// answer to a write in flight is still received. The caller must call the function.
 func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), runKey{}, ctx.Done()))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
@@ -35,16 +33,17 @@ func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// runKey is the key of what is closed when the run ends for which a write is sent.
+// runKey is the context key of the channel that is closed when the run ends.
 type runKey struct{}
 
-// runOver is closed when no request may begin any more; nil where ctx alone decides.
+// runOver returns a channel that is closed when no new request may start, or nil if only ctx
+// decides.
 func runOver(ctx context.Context) <-chan struct{} {
 	over, _ := ctx.Value(runKey{}).(<-chan struct{})
 	return over
 }
 
-// sendWrite sends the request, again where that may help, within the time of one request.
+// sendWrite sends the request and retries temporary errors within Options.Timeout.
 func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Request) (rest.Result, error) {
 	if c.Options.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -68,8 +67,8 @@ func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Reque
 	}
 }
 
-// isTemporary says whether sending a write again may help. A Retry-After was
-// honoured by client-go already, as often as it may be.
+// isTemporary reports whether retrying a write may help. client-go has honoured Retry-After
+// headers already.
 func isTemporary(err error) bool {
 	if seconds, told := apierrors.SuggestsClientDelay(err); told && seconds > 0 {
 		return false

@@ -15,17 +15,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Read answers an object as it is now, or nil where it is proven to be gone or
-// replaced by another of its name, by two answers that agree.
+// Read returns an object as it is now. It returns nil if the object is proven to be gone or, by
+// two answers that agree, replaced by another object of the same name.
 func (w *Writer) Read(ctx context.Context, at object.Identity) (*object.Object, error) {
 	return w.reader().ReadState(ctx, w.view, at)
 }
 
-// Verify reads an object and everything that its references lead to, as a
-// snapshot that holds this object alone. It holds none where the object is
-// proven to be gone or replaced. Its lists and gaps are those of the look that
-// the Writer rests on: they say what a 404 proves. What the lists showed is not
-// believed: every reference that can be asked for was asked for anew.
+// Verify reads an object and looks up everything its references lead to, ignoring what the scan
+// found there. The result is a snapshot with this object alone, or without objects if it is
+// proven to be gone or replaced. Lists and gaps are those of the scan: they decide what a 404
+// proves.
 func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snapshot, error) {
 	o, err := w.Read(ctx, at)
 	if err != nil {
@@ -41,13 +40,13 @@ func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snap
 		}
 	}
 	s.Taken = time.Now().UTC().Truncate(time.Second)
-	slices.SortFunc(s.Lookups, func(a, b snapshot.Lookup) int { return a.Compare(b.Coordinates) }) // the other lists are shared, and sorted
+	slices.SortFunc(s.Lookups, func(a, b snapshot.Lookup) int { return a.Compare(b.Coordinates) }) // the other lists are shared and sorted
 	return s, nil
 }
 
-// Relist lists everything again, of the types that discovery names now: who depends on
-// whom. A type that was there and is named no more is a gap, unless it is proven that it
-// was taken away. The error may be a *Blind or an *Unreachable.
+// Relist discovers and scans the whole cluster again. A type that is missing now is a gap, unless
+// it is proven to be removed. The error may be a *scan.NothingReadableError or a
+// *discovery.UnreachableError.
 func (w *Writer) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
 	world, err := discovery.Discover(ctx, w.client)
 	if err != nil {
@@ -56,17 +55,17 @@ func (w *Writer) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
 	return scan.Run(ctx, w.client, world, scan.Scope{}, time.Now)
 }
 
-// Contents lists what the deletion of a Namespace or CustomResourceDefinition takes along.
+// Contents lists what the deletion of a Namespace or CustomResourceDefinition also deletes.
 func (w *Writer) Contents(ctx context.Context, of object.Identity) (*snapshot.Snapshot, error) {
 	return scan.Contents(ctx, w.client, of)
 }
 
-// The pauses between two questions of Await.
+// Pauses between two requests while waiting.
 const firstPause, longestPause = 250 * time.Millisecond, 2 * time.Second
 
-// WaitForGone returns nil when the object is gone or replaced, and the context's error
-// when that ends before. It goes on asking while the server is out of order, but
-// not where the answer would stay the same: the error is then a *Failure.
+// WaitForGone returns nil when the object is gone or replaced, and the context's error if that
+// ends first. It keeps asking while the server fails, unless the error is permanent: it is then a
+// *client.RequestError.
 func (w *Writer) WaitForGone(ctx context.Context, at object.Identity) error {
 	for pause := firstPause; ; pause = min(pause*2, longestPause) {
 		o, err := w.Read(ctx, at)
@@ -92,8 +91,7 @@ func isLasting(r snapshot.ErrorClass) bool {
 	return r == snapshot.Forbidden || r == snapshot.Unverified || r == snapshot.Vanished || r == snapshot.Refused
 }
 
-// reader returns a reader for one question. It is not kept, so that a list which failed is
-// tried again for the next.
+// reader returns a new reader for each question, so that a failed list is tried again.
 func (w *Writer) reader() *scan.ObjectReader {
 	return scan.NewObjectReader(w.client, w.seen)
 }

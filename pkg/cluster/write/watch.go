@@ -16,10 +16,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Follow tells what becomes of objects until the context ends: of each as it is
-// now, and again whenever it changes; nil is gone or replaced. It tells one at a
-// time, and of what is gone once. Types that may be listed are watched, others
-// asked for one by one.
+// Follow calls tell with the current state of each object and again after each change, until the
+// context ends; nil means gone or replaced and is final. It never calls tell concurrently. Types
+// that can be listed are watched, others are polled.
 func (w *Writer) Follow(ctx context.Context, objects []object.Identity, tell func(types.UID, *object.Object)) {
 	var mu sync.Mutex
 	var each sync.WaitGroup
@@ -38,11 +37,11 @@ func (w *Writer) Follow(ctx context.Context, objects []object.Identity, tell fun
 	each.Wait()
 }
 
-// maxWatchedNamespaces is in how many namespaces a type is watched one by one, before
-// it is watched in all of them.
+// maxWatchedNamespaces limits how many namespaces are watched one by one before a type is watched
+// in all.
 const maxWatchedNamespaces = 10
 
-// watchBatches divides objects by type and, where that is few, by namespace.
+// watchBatches divides the objects by type and, if those are few, by namespace.
 func (w *Writer) watchBatches(objects []object.Identity) []client.Batch {
 	var out []client.Batch
 	for _, ofKind := range client.GroupBy(objects, client.KindOf) {
@@ -62,16 +61,15 @@ func (w *Writer) watchBatches(objects []object.Identity) []client.Batch {
 	return out
 }
 
-// objectWatch is one watch, and the objects that it is for. It is the store of a
-// reflector.
+// objectWatch watches the objects of one batch.
 type objectWatch struct {
 	writer *Writer
 	query  client.Query
-	left   map[types.UID]object.Identity // what is not known to be gone
+	left   map[types.UID]object.Identity // not known to be gone
 	notify func(types.UID, *object.Object)
 }
 
-// run watches, and where that is not allowed, asks.
+// run watches the objects, or polls them if watching is not allowed.
 func (f *objectWatch) run(ctx context.Context) {
 	pause := firstPause
 	for ctx.Err() == nil && len(f.left) > 0 {
@@ -81,7 +79,7 @@ func (f *objectWatch) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil || len(f.left) == 0:
 			return
-		case err == nil: // the server ends every watch after a while
+		case err == nil: // servers end every watch after a while
 			pause = firstPause
 			continue
 		case isLasting(client.ClassifyRequest(err)):
@@ -96,7 +94,7 @@ func (f *objectWatch) run(ctx context.Context) {
 	}
 }
 
-// poll reads the objects one by one, again and again.
+// poll reads the objects one by one until all are gone.
 func (f *objectWatch) poll(ctx context.Context) {
 	for {
 		for _, at := range f.left {
@@ -126,7 +124,7 @@ func (f *objectWatch) listWatch() *cache.ListWatch {
 	}
 }
 
-// changed tells of an object that was asked for; nil is gone.
+// changed reports the state of an object; nil means gone.
 func (f *objectWatch) changed(uid types.UID, o *object.Object) {
 	if _, wanted := f.left[uid]; !wanted {
 		return
@@ -137,22 +135,21 @@ func (f *objectWatch) changed(uid types.UID, o *object.Object) {
 	f.notify(uid, o)
 }
 
-// watchStore is a following as a reflector knows it: it ends the watch when nothing
-// is left to be followed.
+// watchStore receives the events of a reflector and stops the watch when no object is left.
 type watchStore struct {
 	watch *objectWatch
 	ctx   context.Context
 	stop  context.CancelFunc
 }
 
-// isWatched reports whether what a watch shows is an object that is followed: its UID alone
-// does not say so.
+// isWatched reports whether an event is about a watched object. The UID alone does not prove
+// that.
 func (e *watchStore) isWatched(m *metav1.PartialObjectMetadata) bool {
 	at, wanted := e.watch.left[m.UID]
 	return wanted && at.Namespace == m.Namespace && at.Name == m.Name
 }
 
-// Add tells of an object.
+// Add reports an object.
 func (e *watchStore) Add(any any) error {
 	m, ok := any.(*metav1.PartialObjectMetadata)
 	if !ok || !e.isWatched(m) {
@@ -167,10 +164,10 @@ func (e *watchStore) Add(any any) error {
 	return nil
 }
 
-// Update tells of an object.
+// Update reports an object.
 func (e *watchStore) Update(any any) error { return e.Add(any) }
 
-// Delete tells that an object is gone.
+// Delete reports that an object is gone.
 func (e *watchStore) Delete(any any) error {
 	if m, ok := any.(*metav1.PartialObjectMetadata); ok && e.isWatched(m) {
 		e.watch.changed(m.UID, nil)
@@ -179,8 +176,8 @@ func (e *watchStore) Delete(any any) error {
 	return nil
 }
 
-// Replace tells of all that there is. A list that lacks an object does not prove that it
-// is gone, so each of these is asked for.
+// Replace reports the objects of a new list. Objects that the list lacks are read one by one,
+// since a list does not prove absence.
 func (e *watchStore) Replace(all []any, _ string) error {
 	there := make(map[types.UID]bool, len(all))
 	for _, any := range all {
@@ -195,7 +192,7 @@ func (e *watchStore) Replace(all []any, _ string) error {
 		}
 		o, err := e.watch.writer.Read(e.ctx, at)
 		if err != nil {
-			return err // the list is asked for again
+			return err // the reflector lists again
 		}
 		e.watch.changed(uid, o)
 	}
@@ -203,7 +200,7 @@ func (e *watchStore) Replace(all []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing: what was told once is known.
+// Resync does nothing.
 func (e *watchStore) Resync() error { return nil }
 
 func (e *watchStore) stopIfDone() {

@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Writer changes objects of the cluster, each write bound to the UID and the
-// resourceVersion of what it is given, and reads what decides on the next one.
-// A write that is under way when its context ends goes on for some seconds, so that its
-// answer is heard. Every error is a *Failure or the context's, save that of Census. It is
-// safe for concurrent use.
+// Writer writes to single objects and reads what decides on the next write. Every write is bound
+// to the UID and resourceVersion of the object it is given. A write in flight when its context
+// ends may finish within a grace period, so that its answer is received. Errors are a
+// *client.RequestError or the context's, except those of Relist and Contents. A Writer is safe
+// for concurrent use.
 type Writer struct {
 	client *client.Client
 	seen   *snapshot.Snapshot
@@ -26,22 +26,21 @@ type Writer struct {
 	dryRun bool
 }
 
-// NewWriter prepares to act on what a look saw, which must not change afterwards.
-// In a dry run the server checks every write and stores none.
+// NewWriter returns a Writer for a scan, which must not change afterwards. With dryRun, the
+// server checks every write and stores none.
 func NewWriter(c *client.Client, seen *snapshot.Snapshot, dryRun bool) *Writer {
 	quiet := *c
-	quiet.Options.Progress = nil // its lists are not those of the look that was announced
-	// What was looked up then is asked for anew.
+	quiet.Options.Progress = nil // progress is that of the first scan only
+	// Ignore what the scan found: it is read again.
 	known := *seen
 	known.Lookups, known.Objects = nil, nil
 	return &Writer{client: &quiet, seen: seen, view: snapshot.NewView(&known), dryRun: dryRun}
 }
 
-// Delete asks for the deletion of the very object it is given, and answers what
-// is left of it: nil when it is gone. A Namespace always stays, until the
-// server's controller has emptied it. A background deletion of what only the
-// collector's own finalizers keep may take several writes, each bound to the
-// state that the one before left.
+// Delete deletes the object in exactly the given state and returns what is left of it, nil if it
+// is gone. A Namespace is always left until the namespace controller has emptied it. A background
+// deletion of an object with only the garbage collector's finalizers may take several writes,
+// each bound to the state after the one before.
 func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
 	ctx, over := withGracePeriod(ctx)
 	defer over()
@@ -54,11 +53,10 @@ func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.Del
 	return left, err
 }
 
-// deleteWithoutFinalizers deletes an object that nothing but the collector's own finalizers keep,
-// without them. A server that is asked to do both at once, bound to a
-// resourceVersion, forgets that version on the way and answers a conflict, though
-// nothing changed (registry.Store.Delete, seen in 1.36). Where something did, the
-// first patch is a conflict, too.
+// deleteWithoutFinalizers removes the garbage collector's finalizers and then deletes the object.
+// A server asked to do both at once, bound to a resourceVersion, loses that version and returns a
+// conflict although nothing changed (registry.Store.Delete, seen in 1.36). If something did
+// change, the first patch is a conflict, too.
 func (w *Writer) deleteWithoutFinalizers(ctx context.Context, o *object.Object) (*object.Object, error) {
 	for _, f := range o.Finalizers {
 		left, err := w.patch(ctx, o, object.Change{Release: f})
@@ -70,8 +68,8 @@ func (w *Writer) deleteWithoutFinalizers(ctx context.Context, o *object.Object) 
 	return w.delete(ctx, o, metav1.DeletePropagationBackground)
 }
 
-// maxDeletes is how often a DELETE is sent for an object that an earlier one marked,
-// each time in the state that the one before left.
+// maxDeletes limits how often a DELETE is sent for an object that an earlier one left
+// terminating.
 const maxDeletes = 3
 
 func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
@@ -84,9 +82,8 @@ func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.Del
 	}
 }
 
-// deleteOnce sends a DELETE, and again where its answer was lost. marked is the object if
-// it was marked for deletion by then and nothing keeps it, so that another DELETE would
-// end what this one began.
+// deleteOnce sends a DELETE and retries it if its answer was lost. marked is the object if it is
+// terminating now and nothing blocks it, so that another DELETE would complete the deletion.
 func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation) (left, marked *object.Object, err error) {
 	body, err := json.Marshal(metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
@@ -110,17 +107,17 @@ func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1
 		case now == nil:
 			failed.Reason = snapshot.Gone
 		case now.ResourceVersion != o.ResourceVersion && now.Terminating() && !isKept(now):
-			// A server removes a Pod in two writes, marking it first; where the connection
-			// breaks off between them it stays marked, for nobody comes back to it. Another
-			// DELETE then ends what the first one began (rest.BeforeDelete).
+			// A server deletes a Pod in two writes. If the connection breaks between them, the
+			// Pod stays terminating until another DELETE completes the deletion
+			// (rest.BeforeDelete).
 			marked = now
 		}
 	}
 	return left, marked, err
 }
 
-// Patch makes the change on the very object it is given, and answers what is
-// left of it: nil when that let it go. An empty change proves the right to patch.
+// Patch applies a change to the object in exactly the given state and returns what is left of it,
+// nil if the change completed its deletion. An empty change verifies the right to patch.
 func (w *Writer) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	ctx, over := withGracePeriod(ctx)
 	defer over()
@@ -146,8 +143,8 @@ func (w *Writer) patch(ctx context.Context, o *object.Object, c object.Change) (
 	return left, err
 }
 
-// reasonForInvalid tells what a 422 means: a test of the patch fails on an object that has
-// changed, too.
+// reasonForInvalid returns the class of a 422, which also results from a failed patch test on an
+// object that has changed.
 func (w *Writer) reasonForInvalid(ctx context.Context, o *object.Object) snapshot.ErrorClass {
 	switch now, err := w.Read(ctx, o.Identity); {
 	case err != nil:
@@ -172,7 +169,7 @@ var (
 	errUnanswered     = errors.New("the run ended before the server answered: it may have been done")
 )
 
-// send sends a write about o and answers what is left of it.
+// send sends a write about o and returns what is left of o.
 func (w *Writer) send(ctx context.Context, verb string, o *object.Object, request func(snapshot.Type) *rest.Request) (*object.Object, error) {
 	if o.UID == "" || o.ResourceVersion == "" {
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, errNoPrecondition)
@@ -188,7 +185,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	if err != nil {
 		return nil, w.requestError(ctx, verb, o.Identity, m.Type, err)
 	}
-	raw, _ := result.Raw() // its error is the one above
+	raw, _ := result.Raw() // its error was handled above
 	if verb == "delete" && client.VerifySuccess(raw) == nil {
 		return nil, nil
 	}
@@ -198,23 +195,23 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	}
 	switch {
 	case w.dryRun && verb == "delete" && errors.Is(err, client.ErrNoMetadata):
-		return nil, nil // what a server answers to the trial of a DELETE that would empty the finalizers (registry.Store.Delete)
+		return nil, nil // a server answers like this to a dry-run DELETE that would empty the finalizers (registry.Store.Delete)
 	case err != nil && w.dryRun:
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unreadable, err)
-	case err != nil: // it was done, all the same
+	case err != nil: // the write was done all the same
 		return w.Read(ctx, o.Identity)
 	}
 	preferred := w.view.Versions(m.Type.Group, m.Type.Kind)[0]
 	w.client.NoteState(m.Type, left)
 	out := object.FromMeta(preferred.APIVersion(), preferred.Kind, left, false)
 	if !isKept(&out) && (verb == "delete" || out.Terminating()) {
-		return nil, nil // many types answer the object that just went
+		return nil, nil // many types return the object that was just deleted
 	}
 	return &out, nil
 }
 
-// requestError classes a refused write. A 404 means gone only where absence is
-// proven: it names the object, and the type can be listed.
+// requestError classifies a failed write. Only a 404 that names the object, of a type that can be
+// listed, means gone.
 func (w *Writer) requestError(ctx context.Context, verb string, at object.Identity, t snapshot.Type, err error) error {
 	out := client.NewRequestError(verb, at, client.ClassifyRequest(err), err)
 	if client.IsNotFound(err, t.GroupResource(), at.Name) {
@@ -225,8 +222,8 @@ func (w *Writer) requestError(ctx context.Context, verb string, at object.Identi
 	return out
 }
 
-// isKept says whether something keeps an object whose deletion was accepted:
-// finalizers, its grace period, or that a Namespace has yet to be emptied
+// isKept reports whether the object remains after its deletion was accepted: because of
+// finalizers, its grace period, or because a Namespace must be emptied first
 // (docs/gc-semantics.md#delete-request).
 func isKept(o *object.Object) bool {
 	return len(o.Finalizers) > 0 || o.Stopping() || o.IsNamespace()
