@@ -109,34 +109,34 @@ func NewRequestError(verb string, o object.Identity, class snapshot.ErrorClass, 
 	return &RequestError{verb, o, class, err}
 }
 
-func (f *RequestError) Error() string {
-	message, _, _ := strings.Cut(f.Err.Error(), "\n")
-	if f.Object.Namespace == "" {
-		return fmt.Sprintf("%s %s: %s", f.Verb, f.Object, message)
+func (e *RequestError) Error() string {
+	message, _, _ := strings.Cut(e.Err.Error(), "\n")
+	if e.Object.Namespace == "" {
+		return fmt.Sprintf("%s %s: %s", e.Verb, e.Object, message)
 	}
-	return fmt.Sprintf("%s %s in namespace %s: %s", f.Verb, f.Object, f.Object.Namespace, message)
+	return fmt.Sprintf("%s %s in namespace %s: %s", e.Verb, e.Object, e.Object.Namespace, message)
 }
 
-func (f *RequestError) Unwrap() error { return f.Err }
+func (e *RequestError) Unwrap() error { return e.Err }
 
 // Refusal returns the error class, which decides what a caller does next.
-func (f *RequestError) Refusal() snapshot.ErrorClass { return f.Reason }
+func (e *RequestError) Refusal() snapshot.ErrorClass { return e.Reason }
 
 // Hint returns what a user can do about the error, or an empty string.
-func (f *RequestError) Hint() string {
-	if f.Reason != snapshot.Forbidden {
+func (e *RequestError) Hint() string {
+	if e.Reason != snapshot.Forbidden {
 		return ""
 	}
 	// Messages of the admission plugin OwnerReferencesPermissionEnforcement
 	// (docs/gc-semantics.md#permission-to-change-references).
-	switch message := f.Err.Error(); {
+	switch message := e.Err.Error(); {
 	case strings.Contains(message, "cannot set an ownerRef on a resource you can't delete"):
 		return "here, only who may delete an object may change its owner references"
 	case strings.Contains(message, "a resource you can't set finalizers on"):
 		return "here, only who may update the finalizers of an owner may let an object block its deletion"
 	case strings.Contains(message, "exceeded quota"):
 		return "raise that quota or make room, and run it again"
-	case apierrors.HasStatusCause(f.Err, namespaceTerminating):
+	case apierrors.HasStatusCause(e.Err, namespaceTerminating):
 		return "run it again when its namespace is gone and has been created again"
 	}
 	return ""

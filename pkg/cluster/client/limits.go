@@ -44,8 +44,8 @@ type limitingTransport struct {
 
 // RoundTrip returns verification errors when the body is read. An error returned here would be
 // taken for a connection error.
-func (b *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := b.RoundTripper.RoundTrip(r)
+func (t *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.RoundTripper.RoundTrip(r)
 	if err != nil || response.Body == nil {
 		return response, err
 	}
@@ -58,18 +58,18 @@ func (b *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ok := response.StatusCode >= 200 && response.StatusCode < 300
 	switch inProtobuf := strings.Contains(response.Header.Get("Content-Type"), "protobuf"); {
 	case !ok:
-	case verbOf(r, b.base) == verbWatch && inProtobuf: // client-go limits each event
+	case verbOf(r, t.base) == verbWatch && inProtobuf: // client-go limits each event
 		return response, nil
-	case verbOf(r, b.base) == verbWatch:
+	case verbOf(r, t.base) == verbWatch:
 		body.what, body.limit, body.perLine = "an event", maxEventBytes, true
-	case verbOf(r, b.base) == verbList && r.Header.Get("Accept") == acceptList && inProtobuf:
+	case verbOf(r, t.base) == verbList && r.Header.Get("Accept") == acceptList && inProtobuf:
 		body.what, body.limit = "a list", maxListBytes
-	case verbOf(r, b.base) == verbList && r.Header.Get("Accept") == acceptList:
-		body.what, body.limit = "a list", b.memory/jsonListShare
-	case verbOf(r, b.base) == verbList:
-		body.what, body.limit = "a list", b.memory/pageShare
+	case verbOf(r, t.base) == verbList && r.Header.Get("Accept") == acceptList:
+		body.what, body.limit = "a list", t.memory/jsonListShare
+	case verbOf(r, t.base) == verbList:
+		body.what, body.limit = "a list", t.memory/pageShare
 	case r.Header.Get("Accept") == AcceptWhole:
-		body.what, body.limit = "an object", b.memory/objectShare
+		body.what, body.limit = "an object", t.memory/objectShare
 	}
 	response.Body = body
 	return response, nil

@@ -22,8 +22,8 @@ type Query struct {
 	DryRun        bool   // the answer is that of a dry run, which may lack a resourceVersion
 }
 
-func (j Query) Listing() snapshot.Listing {
-	return snapshot.Listing{Group: j.Type.Group, Resource: j.Type.Resource, Namespace: j.Namespace}
+func (q Query) Listing() snapshot.Listing {
+	return snapshot.Listing{Group: q.Type.Group, Resource: q.Type.Resource, Namespace: q.Namespace}
 }
 
 // ListResult is the result of a list. With an error, the objects are valid but incomplete.
@@ -35,19 +35,19 @@ type ListResult struct {
 
 // ListAll requests the lists concurrently and returns their results in the same order. A list
 // that fails does not affect the others. The error is the context's.
-func (c *Client) ListAll(ctx context.Context, jobs []Query, labels bool) ([]ListResult, error) {
-	progress := progressCounter{total: len(jobs), report: c.Options.Progress}
-	pace := newListLimits(c.concurrency(jobs))
-	return InParallel(ctx, c.concurrency(jobs), jobs, func(j Query) ListResult {
-		a := c.listWithin(ctx, pace, j, labels)
+func (c *Client) ListAll(ctx context.Context, queries []Query, labels bool) ([]ListResult, error) {
+	progress := progressCounter{total: len(queries), report: c.Options.Progress}
+	limits := newListLimits(c.concurrency(queries))
+	return InParallel(ctx, c.concurrency(queries), queries, func(q Query) ListResult {
+		a := c.listWithin(ctx, limits, q, labels)
 		progress.add(len(a.Objects))
 		return a
 	})
 }
 
 // concurrency returns how many of the lists to request at a time.
-func (c *Client) concurrency(jobs []Query) int {
-	if slices.ContainsFunc(jobs, func(j Query) bool { return j.Namespace == "" }) {
+func (c *Client) concurrency(queries []Query) int {
+	if slices.ContainsFunc(queries, func(q Query) bool { return q.Namespace == "" }) {
 		return c.Options.Concurrency
 	}
 	return c.Options.Small
@@ -58,44 +58,44 @@ func (c *Client) concurrency(jobs []Query) int {
 const maxObjects = 10_000_000
 
 // List requests one list.
-func (c *Client) List(ctx context.Context, j Query, labels bool) ListResult {
-	return c.listWithin(ctx, newListLimits(c.Options.Concurrency), j, labels)
+func (c *Client) List(ctx context.Context, q Query, labels bool) ListResult {
+	return c.listWithin(ctx, newListLimits(c.Options.Concurrency), q, labels)
 }
 
 // listWithin requests a list page by page. If the continue token expires (410) or the pages
 // contradict each other, it starts over once, without pages. What was read before an error is
 // returned with it. limits are shared with the other lists of a scan.
-func (c *Client) listWithin(ctx context.Context, at *listLimits, j Query, labels bool) ListResult {
-	if err := at.requests.Acquire(ctx, 1); err != nil {
+func (c *Client) listWithin(ctx context.Context, limits *listLimits, q Query, labels bool) ListResult {
+	if err := limits.requests.Acquire(ctx, 1); err != nil {
 		return ListResult{Err: err}
 	}
-	defer at.requests.Release(1)
+	defer limits.requests.Release(1)
 	var objects []*object.Object
-	newest := c.resourceVersions.newestOf(j.Type.GroupResource())
-	reading := c.newPager(j, labels, at)
-	defer reading.close()
-	options := metav1.ListOptions{Limit: c.Options.ChunkSize, FieldSelector: j.FieldSelector}
-	for read, over := (Pages{}), false; ; options.Continue = read.Continue {
+	newest := c.resourceVersions.newestOf(q.Type.GroupResource())
+	p := c.newPager(q, labels, limits)
+	defer p.close()
+	options := metav1.ListOptions{Limit: c.Options.ChunkSize, FieldSelector: q.FieldSelector}
+	for pages, restarted := (Pages{}), false; ; options.Continue = pages.Continue {
 		if options.Continue != "" && options.Limit > 0 {
-			options.Limit = reading.nextSize
+			options.Limit = p.nextSize
 		}
-		all, page, err := reading.page(ctx, options, objects, maxObjects-read.read)
+		all, page, err := p.page(ctx, options, objects, maxObjects-pages.read)
 		more := false
 		if err == nil {
 			fresh := all[len(objects):]
 			objects = all
-			if more, err = read.Next(page, firstName(fresh), len(fresh)); err == nil {
-				err = c.resourceVersions.record(j.Type.GroupResource(), newest, page.ResourceVersion)
+			if more, err = pages.Next(page, firstName(fresh), len(fresh)); err == nil {
+				err = c.resourceVersions.record(q.Type.GroupResource(), newest, page.ResourceVersion)
 			}
 		}
-		again := apierrors.IsResourceExpired(err) && options.Continue != "" || errors.Is(err, ErrContradictoryPages)
+		startOver := apierrors.IsResourceExpired(err) && options.Continue != "" || errors.Is(err, ErrContradictoryPages)
 		switch {
-		case again && !over:
+		case startOver && !restarted:
 			c.Memory.releaseObjects(objects)
-			objects, read, over = nil, Pages{}, true
+			objects, pages, restarted = nil, Pages{}, true
 			options.Limit = 0
 		case err != nil || !more:
-			return ListResult{objects, read.version, err}
+			return ListResult{objects, pages.version, err}
 		default:
 			objects = slices.Grow(objects, remaining(page))
 		}

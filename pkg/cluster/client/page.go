@@ -33,8 +33,8 @@ type pager struct {
 	held          int64 // bytes of memory used by the page being read
 }
 
-func (c *Client) newPager(j Query, labels bool, at *listLimits) *pager {
-	p := &pager{client: c, query: j, limits: at, labels: labels, nextSize: c.Options.ChunkSize, reader: metaproto.NewReader(j.Type.APIVersion(), j.Type.Kind, labels)}
+func (c *Client) newPager(q Query, labels bool, limits *listLimits) *pager {
+	p := &pager{client: c, query: q, limits: limits, labels: labels, nextSize: c.Options.ChunkSize, reader: metaproto.NewReader(q.Type.APIVersion(), q.Type.Kind, labels)}
 	p.reader.Each = p.accept
 	return p
 }
@@ -48,7 +48,7 @@ func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.O
 			return into, page, err
 		}
 	}
-	begun := time.Now()
+	started := time.Now()
 	p.held = 0
 	err = p.client.retry(ctx, func(ctx context.Context) error {
 		read := func(body io.Reader) (err error) {
@@ -69,7 +69,7 @@ func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.O
 		return read(body)
 	})
 	if p.requested > 0 {
-		p.nextSize = nextPageSize(p.requested, max(p.client.Options.ChunkSize, p.client.Options.Large), time.Since(begun))
+		p.nextSize = nextPageSize(p.requested, max(p.client.Options.ChunkSize, p.client.Options.Large), time.Since(started))
 	}
 	return all, page, err
 }

@@ -31,13 +31,13 @@ type metricsTransport struct {
 	into *RequestStats
 }
 
-func (c *metricsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *metricsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	key := r.Method + " " + r.URL.String()
-	c.into.countRequest(verbOf(r, c.base), key)
-	response, err := c.RoundTripper.RoundTrip(r)
-	c.into.countResponse(response, err, key)
+	t.into.countRequest(verbOf(r, t.base), key)
+	response, err := t.RoundTripper.RoundTrip(r)
+	t.into.countResponse(response, err, key)
 	if err == nil && response.Body != nil {
-		response.Body = &countedBody{response.Body, key, c.into}
+		response.Body = &countedBody{response.Body, key, t.into}
 	}
 	return response, err
 }

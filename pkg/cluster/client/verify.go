@@ -140,19 +140,19 @@ var (
 
 // VerifyObject returns an error unless the metadata is that of an object which the query asks
 // for. A U+FFFD shows that the answer was damaged: JSON decoders put it in place of invalid text.
-func VerifyObject(j Query, namespace, name, uid, resourceVersion string) error {
+func VerifyObject(q Query, namespace, name, uid, resourceVersion string) error {
 	switch {
 	case name == "" || uid == "":
 		return ErrNoMetadata
-	case resourceVersion == "" && !j.DryRun:
+	case resourceVersion == "" && !q.DryRun:
 		return NewAnswerError("%q has no resourceVersion", name)
 	case !isText(uid) || !isText(name) || !isText(namespace):
 		return ErrNotText
-	case j.Type.Namespaced && namespace == "", !j.Type.Namespaced && namespace != "":
-		return NewAnswerError("%q is in namespace %q, which cannot be of %s", name, namespace, j.Type)
-	case j.Namespace != "" && j.Type.Namespaced && namespace != j.Namespace:
+	case q.Type.Namespaced && namespace == "", !q.Type.Namespaced && namespace != "":
+		return NewAnswerError("%q is in namespace %q, which cannot be of %s", name, namespace, q.Type)
+	case q.Namespace != "" && q.Type.Namespaced && namespace != q.Namespace:
 		return NewAnswerError("%q is in namespace %q", name, namespace)
-	case j.Name != "" && name != j.Name:
+	case q.Name != "" && name != q.Name:
 		return NewAnswerError("it is of another object, %q", name)
 	}
 	return nil
@@ -172,7 +172,7 @@ func VerifySuccess(raw []byte) error {
 }
 
 // ReadObject returns the metadata of the single object that the query names.
-func ReadObject(result rest.Result, j Query) (*metav1.PartialObjectMetadata, error) {
+func ReadObject(result rest.Result, q Query) (*metav1.PartialObjectMetadata, error) {
 	raw, err := result.Raw()
 	if err != nil {
 		if status := result.Error(); status != nil {
@@ -188,16 +188,16 @@ func ReadObject(result rest.Result, j Query) (*metav1.PartialObjectMetadata, err
 			return nil, err
 		}
 		got = Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind}
-		if err := VerifyKind(got, j.Type, "", true); err != nil {
+		if err := VerifyKind(got, q.Type, "", true); err != nil {
 			return nil, err
 		}
 		err = out.Unmarshal(unknown.Raw)
 	} else if err = strict.Unmarshal(raw, out); err == nil {
 		got = Envelope{APIVersion: out.APIVersion, Kind: out.Kind}
-		err = VerifyKind(got, j.Type, "", true)
+		err = VerifyKind(got, q.Type, "", true)
 	}
 	if err == nil {
-		err = VerifyObject(j, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
+		err = VerifyObject(q, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
 	}
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ type jsonList struct {
 }
 
 // ReadPage decodes a JSON list of metadata or whole objects.
-func ReadPage(raw []byte, j Query, metadata bool) ([]json.RawMessage, metav1.ListMeta, error) {
+func ReadPage(raw []byte, q Query, metadata bool) ([]json.RawMessage, metav1.ListMeta, error) {
 	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		var unknown runtime.Unknown
 		_ = unknown.Unmarshal(raw[len(ProtobufPrefix):]) // undecodable data has no kind
@@ -221,34 +221,34 @@ func ReadPage(raw []byte, j Query, metadata bool) ([]json.RawMessage, metav1.Lis
 	}
 	var p jsonList
 	if err := strict.Unmarshal(raw, &p); err != nil {
-		return nil, metav1.ListMeta{}, fmt.Errorf("decode a list of %s: %w", j.Type, err)
+		return nil, metav1.ListMeta{}, fmt.Errorf("decode a list of %s: %w", q.Type, err)
 	}
-	if err := VerifyKind(p.Envelope, j.Type, "List", metadata); err != nil {
+	if err := VerifyKind(p.Envelope, q.Type, "List", metadata); err != nil {
 		return nil, metav1.ListMeta{}, err
 	}
 	if p.Items == nil {
-		return nil, metav1.ListMeta{}, NewAnswerError("the list of %s has no field items", j.Type)
+		return nil, metav1.ListMeta{}, NewAnswerError("the list of %s has no field items", q.Type)
 	}
 	var items []json.RawMessage
 	if err := strict.Unmarshal(p.Items, &items); err != nil {
-		return nil, metav1.ListMeta{}, fmt.Errorf("decode the items of a list of %s: %w", j.Type, err)
+		return nil, metav1.ListMeta{}, fmt.Errorf("decode the items of a list of %s: %w", q.Type, err)
 	}
 	return items, p.Metadata, nil
 }
 
 // ReadItem decodes the metadata of a list item. An item may lack its kind
 // (docs/gc-semantics.md#metadata-and-kinds), but must not have another one.
-func ReadItem(raw json.RawMessage, j Query, metadata bool) (*metav1.PartialObjectMetadata, error) {
+func ReadItem(raw json.RawMessage, q Query, metadata bool) (*metav1.PartialObjectMetadata, error) {
 	out := &metav1.PartialObjectMetadata{}
 	if err := strict.Unmarshal(raw, out); err != nil {
-		return nil, fmt.Errorf("decode an item of a list of %s: %w", j.Type, err)
+		return nil, fmt.Errorf("decode an item of a list of %s: %w", q.Type, err)
 	}
 	if out.Kind != "" || out.APIVersion != "" {
-		if err := VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, j.Type, "", metadata); err != nil {
+		if err := VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, q.Type, "", metadata); err != nil {
 			return nil, err
 		}
 	}
-	return out, VerifyObject(j, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
+	return out, VerifyObject(q, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
 }
 
 var errTooManyPages error = &AnswerError{"there are more and more pages, of more objects than any cluster holds"}

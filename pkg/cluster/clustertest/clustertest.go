@@ -1,3 +1,4 @@
+// Package clustertest provides API servers with scripted answers, for tests.
 package clustertest
 
 import (

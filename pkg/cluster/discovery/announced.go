@@ -53,42 +53,42 @@ func (a *announcements) ListFor(j client.Query) *client.ListResult {
 var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond}
 
 // addUnannouncedGaps adds gaps for what is announced but missing from discovery.
-func addUnannouncedGaps(ctx context.Context, c *client.Client, w *Result) error {
-	for of, list := range map[*snapshot.Type]*client.ListResult{&apiServices: &w.Announced.services, &definitions: &w.Announced.definitions} {
-		if list.Err != nil && !w.needsNoGap(of, list.Err) {
+func addUnannouncedGaps(ctx context.Context, c *client.Client, result *Result) error {
+	for of, list := range map[*snapshot.Type]*client.ListResult{&apiServices: &result.Announced.services, &definitions: &result.Announced.definitions} {
+		if list.Err != nil && !result.needsNoGap(of, list.Err) {
 			gap := snapshot.Gap{Group: of.Group, Resource: of.Resource}
 			gap.Reason, gap.Message = client.Classify(list.Err)
-			w.Gaps = append(w.Gaps, gap)
+			result.Gaps = append(result.Gaps, gap)
 		}
 	}
 	typed := map[schema.GroupVersion]bool{}
-	for _, t := range w.Types {
+	for _, t := range result.Types {
 		typed[schema.GroupVersion{Group: t.Group, Version: t.Version}] = true
 	}
-	for _, o := range w.Announced.services.Objects {
+	for _, o := range result.Announced.services.Objects {
 		version, group, ok := strings.Cut(o.Name, ".")
 		gv := schema.GroupVersion{Group: group, Version: version}
-		known := w.versions[gv]
+		known := result.versions[gv]
 		if o.Labels[automanaged] != "" {
 			known = typed[gv]
 		}
-		if ok && !known && !w.hasGroupGap(group) {
-			w.Gaps = append(w.Gaps, snapshot.Gap{
+		if ok && !known && !result.hasGroupGap(group) {
+			result.Gaps = append(result.Gaps, snapshot.Gap{
 				Group: group, Resource: snapshot.All, Reason: snapshot.Undiscovered,
 				Message: fmt.Sprintf("discovery does not name %s, which APIService %s announces", gv, o.Name),
 			})
 		}
 	}
 	var missing []*object.Object
-	for _, o := range w.Announced.definitions.Objects {
-		if of, ok := definedBy(o); ok && !w.serves(of) && !w.hasGroupGap(of.Group) {
+	for _, o := range result.Announced.definitions.Objects {
+		if of, ok := definedBy(o); ok && !result.serves(of) && !result.hasGroupGap(of.Group) {
 			missing = append(missing, o)
 		}
 	}
 	gaps, err := client.InParallel(ctx, c.Options.Small, missing, func(o *object.Object) *snapshot.Gap { return unservedGap(ctx, c, o) })
 	for _, gap := range gaps {
 		if gap != nil {
-			w.Gaps = append(w.Gaps, *gap)
+			result.Gaps = append(result.Gaps, *gap)
 		}
 	}
 	return err
@@ -97,8 +97,8 @@ func addUnannouncedGaps(ctx context.Context, c *client.Client, w *Result) error 
 // needsNoGap reports whether a failed list of announcements needs no gap of its own. A server may
 // lack the type. If the user may not list it, a scan of the whole cluster records that gap
 // anyway, and a scan of a namespace cannot do better.
-func (w *Result) needsNoGap(of *snapshot.Type, err error) bool {
-	named := w.serves(of.GroupResource())
+func (result *Result) needsNoGap(of *snapshot.Type, err error) bool {
+	named := result.serves(of.GroupResource())
 	switch client.ClassifyRequest(err) {
 	case snapshot.Forbidden:
 		return named
@@ -115,11 +115,11 @@ func definedBy(o *object.Object) (schema.GroupResource, bool) {
 	return schema.GroupResource{Group: group, Resource: resource}, ok
 }
 
-func (w *Result) serves(of schema.GroupResource) bool { return w.served[of] }
+func (result *Result) serves(of schema.GroupResource) bool { return result.served[of] }
 
 // hasGroupGap reports whether the whole group is a gap already.
-func (w *Result) hasGroupGap(group string) bool {
-	for _, g := range w.Gaps {
+func (result *Result) hasGroupGap(group string) bool {
+	for _, g := range result.Gaps {
 		if g.Resource == snapshot.All && (g.Group == group || g.Group == snapshot.All) {
 			return true
 		}
@@ -168,9 +168,9 @@ func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snaps
 
 // catchUp reads discovery again until it names all that is announced, or until the pauses are
 // used up.
-func catchUp(ctx context.Context, c *client.Client, w *Result) (*Result, error) {
+func catchUp(ctx context.Context, c *client.Client, result *Result) (*Result, error) {
 	for _, pause := range catchUpPauses {
-		if !w.isStale() {
+		if !result.isStale() {
 			break
 		}
 		select {
@@ -182,13 +182,13 @@ func catchUp(ctx context.Context, c *client.Client, w *Result) (*Result, error) 
 		if err != nil {
 			return nil, err
 		}
-		w = now
+		result = now
 	}
-	return w, nil
+	return result, nil
 }
 
-func (w *Result) isStale() bool {
-	for _, g := range w.Gaps {
+func (result *Result) isStale() bool {
+	for _, g := range result.Gaps {
 		if g.Reason == snapshot.Undiscovered {
 			return true
 		}
@@ -199,13 +199,13 @@ func (w *Result) isStale() bool {
 // vanishedGaps records the types in the history and returns gaps for types that were named before
 // and are missing now. A type is proven to be removed, and so not a gap, if its
 // CustomResourceDefinition is gone or no APIService announces its group.
-func vanishedGaps(d *client.TypeHistory, w *Result) []snapshot.Gap {
+func vanishedGaps(d *client.TypeHistory, result *Result) []snapshot.Gap {
 	announcing, defines := map[string]bool{}, map[schema.GroupResource]bool{}
-	for _, o := range w.Announced.services.Objects {
+	for _, o := range result.Announced.services.Objects {
 		_, group, _ := strings.Cut(o.Name, ".")
 		announcing[group] = true
 	}
-	for _, o := range w.Announced.definitions.Objects {
+	for _, o := range result.Announced.definitions.Objects {
 		of, _ := definedBy(o)
 		defines[of] = true
 	}
@@ -217,9 +217,9 @@ func vanishedGaps(d *client.TypeHistory, w *Result) []snapshot.Gap {
 	var out []snapshot.Gap
 	for of := range d.Types {
 		switch {
-		case w.serves(of), w.hasGroupGap(of.Group):
-		case w.Announced.definitions.Err == nil && d.Custom[of] && !defines[of],
-			w.Announced.services.Err == nil && !announcing[of.Group]:
+		case result.serves(of), result.hasGroupGap(of.Group):
+		case result.Announced.definitions.Err == nil && d.Custom[of] && !defines[of],
+			result.Announced.services.Err == nil && !announcing[of.Group]:
 			delete(d.Types, of)
 		default:
 			out = append(out, snapshot.Gap{
@@ -227,7 +227,7 @@ func vanishedGaps(d *client.TypeHistory, w *Result) []snapshot.Gap {
 			})
 		}
 	}
-	for _, t := range w.Types {
+	for _, t := range result.Types {
 		if t.Monitored() {
 			d.Types[t.GroupResource()] = true
 		}

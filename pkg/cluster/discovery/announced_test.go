@@ -93,12 +93,12 @@ func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
 				answers["/apis/example.com/v2"] = clustertest.Reply(clustertest.Fields{"kind": "APIResourceList", "groupVersion": "example.com/v2", "resources": []clustertest.Fields{}})
 			}
 			c, _ := clustertest.Serve(t, answers)
-			w, err := Discover(t.Context(), c)
+			result, err := Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, g := range w.Gaps {
+			for _, g := range result.Gaps {
 				got = append(got, g.String()+": "+string(g.Reason))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -129,9 +129,9 @@ func TestDiscoveryThatLagsBehindIsAskedForAgain(t *testing.T) {
 			return clustertest.Fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 		},
 	})
-	w, err := Discover(t.Context(), c)
-	if err != nil || len(w.Gaps) > 0 || !w.serves(snapshot.Type{Group: "old.example.com", Resource: "widgets"}.GroupResource()) {
-		t.Errorf("got %+v, %v", w, err)
+	result, err := Discover(t.Context(), c)
+	if err != nil || len(result.Gaps) > 0 || !result.serves(snapshot.Type{Group: "old.example.com", Resource: "widgets"}.GroupResource()) {
+		t.Errorf("got %+v, %v", result, err)
 	}
 }
 

@@ -1,3 +1,5 @@
+// Package discovery finds out which types a server serves. Groups that fail, and types that are
+// announced but missing from discovery, become gaps.
 package discovery
 
 import (
@@ -59,52 +61,52 @@ func (e *UnreachableError) Reason() snapshot.ErrorClass {
 // lacks although an APIService or CustomResourceDefinition announces it or an earlier call found
 // it. If nothing is known, the error is an *UnreachableError.
 func Discover(ctx context.Context, c *client.Client) (*Result, error) {
-	w, err := discover(ctx, c, true)
-	if err == nil && len(w.Gaps) > 0 && ctx.Err() == nil {
-		w, err = discover(ctx, c, true) // a group that was just removed fails once, as in client-go
+	result, err := discover(ctx, c, true)
+	if err == nil && len(result.Gaps) > 0 && ctx.Err() == nil {
+		result, err = discover(ctx, c, true) // a group that was just removed fails once, as in client-go
 	}
 	if err == nil {
-		w, err = catchUp(ctx, c, w)
+		result, err = catchUp(ctx, c, result)
 	}
-	if w, err = orUnreachable(ctx, c, w, err); err == nil {
-		w.Gaps = append(w.Gaps, vanishedGaps(c.DiscoveredTypes, w)...)
+	if result, err = orUnreachable(ctx, c, result, err); err == nil {
+		result.Gaps = append(result.Gaps, vanishedGaps(c.DiscoveredTypes, result)...)
 	}
-	return w, err
+	return result, err
 }
 
 // Types returns all types with fewer requests than Discover. A missing type proves nothing.
 func Types(ctx context.Context, c *client.Client) ([]snapshot.Type, error) {
-	w, err := discover(ctx, c, false)
-	if w, err = orUnreachable(ctx, c, w, err); err != nil {
+	result, err := discover(ctx, c, false)
+	if result, err = orUnreachable(ctx, c, result, err); err != nil {
 		return nil, err
 	}
-	return w.Types, nil
+	return result.Types, nil
 }
 
-func orUnreachable(ctx context.Context, c *client.Client, w *Result, err error) (*Result, error) {
+func orUnreachable(ctx context.Context, c *client.Client, result *Result, err error) (*Result, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
 		return nil, &UnreachableError{Server: c.Server, Err: err}
 	}
-	return w, nil
+	return result, nil
 }
 
 // discover reads /api and /apis. If one of them fails, its groups are gaps. With prove, so is
 // what is announced but missing.
-func discover(ctx context.Context, c *client.Client, prove bool) (*Result, error) {
-	w := &Result{versions: map[schema.GroupVersion]bool{}}
+func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Result, error) {
+	result := &Result{versions: map[schema.GroupVersion]bool{}}
 	var core, others *groupList
 	var coreErr, othersErr error
 	rest := []func(){
 		func() { others, othersErr = readRoot(ctx, c, groupRoot) },
-		func() { w.Server = serverVersion(ctx, c) },
+		func() { result.Server = serverVersion(ctx, c) },
 	}
-	if prove {
+	if withAnnounced {
 		rest = append(rest,
-			func() { w.Announced.services = c.List(ctx, client.Query{Type: apiServices}, true) },
-			func() { w.Announced.definitions = c.List(ctx, client.Query{Type: definitions}, true) })
+			func() { result.Announced.services = c.List(ctx, client.Query{Type: apiServices}, true) },
+			func() { result.Announced.definitions = c.List(ctx, client.Query{Type: definitions}, true) })
 	}
 	err := afterConnecting(ctx, func(ctx context.Context) error {
 		core, coreErr = readRoot(ctx, c, coreRoot)
@@ -119,34 +121,34 @@ func discover(ctx context.Context, c *client.Client, prove bool) (*Result, error
 	failed := map[schema.GroupVersion]error{}
 	for _, of := range []*groupList{core, others} {
 		if of != nil {
-			w.Types = append(w.Types, typesOf(of.groups)...)
+			result.Types = append(result.Types, typesOf(of.groups)...)
 			maps.Copy(failed, of.failed)
 			for _, g := range of.groups {
 				for _, v := range g.Versions {
-					w.versions[schema.GroupVersion{Group: g.Name, Version: v.Version}] = true
+					result.versions[schema.GroupVersion{Group: g.Name, Version: v.Version}] = true
 				}
 			}
 		}
 	}
-	w.Gaps = groupGaps(failed)
+	result.Gaps = groupGaps(failed)
 	if coreErr != nil {
-		w.Gaps = append(w.Gaps, rootGap("", coreErr))
+		result.Gaps = append(result.Gaps, rootGap("", coreErr))
 	}
 	if othersErr != nil {
-		w.Gaps = append(w.Gaps, rootGap(snapshot.All, othersErr))
+		result.Gaps = append(result.Gaps, rootGap(snapshot.All, othersErr))
 	}
-	slices.SortFunc(w.Types, snapshot.Type.Compare)
-	w.served = make(map[schema.GroupResource]bool, len(w.Types))
-	for _, t := range w.Types {
-		w.served[t.GroupResource()] = true
+	slices.SortFunc(result.Types, snapshot.Type.Compare)
+	result.served = make(map[schema.GroupResource]bool, len(result.Types))
+	for _, t := range result.Types {
+		result.served[t.GroupResource()] = true
 	}
-	if len(w.Types) == 0 {
+	if len(result.Types) == 0 {
 		return nil, errors.New("it serves no types")
 	}
-	if !prove {
-		return w, nil
+	if !withAnnounced {
+		return result, nil
 	}
-	return w, addUnannouncedGaps(ctx, c, w)
+	return result, addUnannouncedGaps(ctx, c, result)
 }
 
 // rootGap returns a gap for all groups of a root.

@@ -88,12 +88,12 @@ func TestPreferredVersions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := clustertest.Serve(t, answers)
-			w, err := Discover(t.Context(), c)
+			result, err := Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := map[string]string{}
-			for _, of := range w.Types {
+			for _, of := range result.Types {
 				if !of.Namespaced || !of.Can("list") || of.Kind != "K"+of.Resource {
 					t.Errorf("got %+v", of)
 				}
@@ -105,8 +105,8 @@ func TestPreferredVersions(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if len(w.Types) != 8 || len(w.Gaps) != 0 || w.Server != "v1.36.3" {
-				t.Errorf("got %+v", w)
+			if len(result.Types) != 8 || len(result.Gaps) != 0 || result.Server != "v1.36.3" {
+				t.Errorf("got %+v", result)
 			}
 		})
 	}
@@ -136,16 +136,16 @@ func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := clustertest.Serve(t, test.answers)
-			w, err := Discover(t.Context(), c)
+			result, err := Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := []snapshot.Gap{{Group: "metrics.k8s.io", Resource: snapshot.All, Reason: snapshot.Unavailable, Message: test.message}}
-			if diff := cmp.Diff(want, w.Gaps); diff != "" {
+			if diff := cmp.Diff(want, result.Gaps); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if len(w.Types) != 1 {
-				t.Errorf("got %+v", w.Types)
+			if len(result.Types) != 1 {
+				t.Errorf("got %+v", result.Types)
 			}
 		})
 	}
@@ -178,10 +178,10 @@ func TestNoCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := clustertest.Serve(t, answers)
-			w, err := Discover(t.Context(), c)
+			result, err := Discover(t.Context(), c)
 			var unreachable *UnreachableError
 			if !errors.As(err, &unreachable) {
-				t.Errorf("got %+v, %v", w, err)
+				t.Errorf("got %+v, %v", result, err)
 			}
 		})
 	}
@@ -210,12 +210,12 @@ func TestARootThatDoesNotAnswerIsAGap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := clustertest.Serve(t, test.answers)
-			w, err := Discover(t.Context(), c)
+			result, err := Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(w.Gaps) != 1 || w.Gaps[0].Reason != test.reason || w.Gaps[0].Group != test.want.Group || w.Gaps[0].Resource != test.want.Resource {
-				t.Errorf("got the gaps %+v, want %v (%s)", w.Gaps, test.want, test.reason)
+			if len(result.Gaps) != 1 || result.Gaps[0].Reason != test.reason || result.Gaps[0].Group != test.want.Group || result.Gaps[0].Resource != test.want.Resource {
+				t.Errorf("got the gaps %+v, want %v (%s)", result.Gaps, test.want, test.reason)
 			}
 		})
 	}
@@ -224,22 +224,22 @@ func TestARootThatDoesNotAnswerIsAGap(t *testing.T) {
 // TestDiscoveryShakesHandsOnce, though it asks for three things at a time.
 func TestDiscoveryShakesHandsOnce(t *testing.T) {
 	var opened atomic.Int32
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(result http.ResponseWriter, r *http.Request) {
 		group := "g"
 		switch r.URL.Path {
 		case "/version":
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write([]byte(`{"gitVersion": "v1.36.3"}`))
+			result.Header().Set("Content-Type", "application/json")
+			_, _ = result.Write([]byte(`{"gitVersion": "v1.36.3"}`))
 			return
 		case "/api":
 			group = ""
 		case "/apis":
 		default:
-			http.NotFound(w, r)
+			http.NotFound(result, r)
 			return
 		}
-		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
-		_, _ = w.Write(inProtobuf(t, &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated(group, versionOf("v1", "pods"))}}))
+		result.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
+		_, _ = result.Write(inProtobuf(t, &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated(group, versionOf("v1", "pods"))}}))
 	}))
 	server.EnableHTTP2 = true
 	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {

@@ -48,9 +48,9 @@ func MarkClaims(ctx context.Context, c *client.Client, s *snapshot.Snapshot, nam
 	}
 	for i, o := range marked.Objects {
 		if of, ok := claims[o.UID]; ok {
-			bearing := *o
-			bearing.Claims = of
-			marked.Objects[i] = &bearing
+			withClaims := *o
+			withClaims.Claims = of
+			marked.Objects[i] = &withClaims
 		}
 	}
 	return &marked, nil

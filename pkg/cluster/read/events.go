@@ -129,18 +129,18 @@ type component struct {
 	Component string `json:"component"`
 }
 
-func readEvents(result rest.Result, j client.Query) ([]eventObject, metav1.ListMeta, error) {
+func readEvents(result rest.Result, q client.Query) ([]eventObject, metav1.ListMeta, error) {
 	raw, err := result.Raw()
 	if err != nil {
 		return nil, metav1.ListMeta{}, err
 	}
-	items, meta, err := client.ReadPage(raw, j, false)
+	items, meta, err := client.ReadPage(raw, q, false)
 	if err != nil {
 		return nil, meta, err
 	}
 	out := make([]eventObject, len(items))
 	for i, raw := range items {
-		if _, err := client.ReadItem(raw, j, false); err != nil {
+		if _, err := client.ReadItem(raw, q, false); err != nil {
 			return nil, meta, err
 		}
 		if err := json.Unmarshal(raw, &out[i]); err != nil {

@@ -1,3 +1,5 @@
+// Package read reads what metadata does not hold: whole objects for a backup, Events, the server's
+// tables, claims, access rights, names and the identity of a cluster.
 package read
 
 import (
@@ -85,9 +87,9 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 	defer cancel()
 	var at client.Pages
 	expired := 0
-	coming := m.startPage(reading, l.Query, at.Continue)
+	pending := m.startPage(reading, l.Query, at.Continue)
 	for {
-		got := <-coming
+		got := <-pending
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -97,7 +99,7 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 				return m.undelivered(l.Wanted), nil
 			}
 			at = at.Resume(next)
-			coming = m.startPage(reading, l.Query, at.Continue)
+			pending = m.startPage(reading, l.Query, at.Continue)
 			continue
 		}
 		more, err := false, got.err
@@ -105,7 +107,7 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 			more, err = at.Next(got.meta, got.first, len(got.items))
 		}
 		if more {
-			coming = m.startPage(reading, l.Query, at.Continue)
+			pending = m.startPage(reading, l.Query, at.Continue)
 		}
 		for _, item := range got.items {
 			if err == nil {
@@ -152,19 +154,19 @@ type manifestPage struct {
 }
 
 // startPage requests a page in the background.
-func (m *manifestReader) startPage(ctx context.Context, j client.Query, at string) <-chan manifestPage {
-	coming := make(chan manifestPage, 1) // buffered, so that the sender never blocks
+func (m *manifestReader) startPage(ctx context.Context, q client.Query, at string) <-chan manifestPage {
+	pending := make(chan manifestPage, 1) // buffered, so that the sender never blocks
 	limit := int64(manifestPageSize)
 	if at == "" {
 		limit = firstManifestPageSize
 	}
-	go func() { coming <- m.readPage(ctx, j, metav1.ListOptions{Limit: limit, Continue: at}) }()
-	return coming
+	go func() { pending <- m.readPage(ctx, q, metav1.ListOptions{Limit: limit, Continue: at}) }()
+	return pending
 }
 
-func (m *manifestReader) readPage(ctx context.Context, j client.Query, o metav1.ListOptions) (p manifestPage) {
+func (m *manifestReader) readPage(ctx context.Context, q client.Query, o metav1.ListOptions) (p manifestPage) {
 	result, err := m.client.Do(ctx, func() *rest.Request {
-		return m.client.Get(j.Type, j.Namespace, "", client.AcceptWhole).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+		return m.client.Get(q.Type, q.Namespace, "", client.AcceptWhole).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 	})
 	if err != nil {
 		return manifestPage{err: err}
@@ -177,7 +179,7 @@ func (m *manifestReader) readPage(ctx context.Context, j client.Query, o metav1.
 	if p.err = m.client.Memory.Take(p.held); p.err != nil {
 		return p
 	}
-	if p.items, p.meta, p.err = client.ReadPage(raw, j, false); p.err != nil || len(p.items) == 0 {
+	if p.items, p.meta, p.err = client.ReadPage(raw, q, false); p.err != nil || len(p.items) == 0 {
 		return p
 	}
 	var first struct {
@@ -263,7 +265,7 @@ type callbackError struct{ error }
 
 // deliver verifies an object and passes it on, once, if it is wanted. Invalid UTF-8 shows that
 // the answer was damaged; a decoder would replace it by U+FFFD.
-func (m *manifestReader) deliver(j client.Query, raw json.RawMessage) error {
+func (m *manifestReader) deliver(q client.Query, raw json.RawMessage) error {
 	if !utf8.Valid(raw) {
 		return client.ErrNotText
 	}
@@ -275,15 +277,15 @@ func (m *manifestReader) deliver(j client.Query, raw json.RawMessage) error {
 		} `json:"metadata"`
 	}
 	if err := strict.Unmarshal(raw, &read); err != nil {
-		return fmt.Errorf("decode an object of %s: %w", j.Type, err)
+		return fmt.Errorf("decode an object of %s: %w", q.Type, err)
 	}
-	if read.Kind != "" || read.APIVersion != "" || j.Name != "" {
-		if err := client.VerifyKind(client.Envelope{APIVersion: read.APIVersion, Kind: read.Kind}, j.Type, "", false); err != nil {
+	if read.Kind != "" || read.APIVersion != "" || q.Name != "" {
+		if err := client.VerifyKind(client.Envelope{APIVersion: read.APIVersion, Kind: read.Kind}, q.Type, "", false); err != nil {
 			return err
 		}
 	}
 	found := metav1.PartialObjectMetadata{TypeMeta: read.TypeMeta, ObjectMeta: read.Metadata.ObjectMeta}
-	if err := client.VerifyObject(j, found.Namespace, found.Name, string(found.UID), found.ResourceVersion); err != nil {
+	if err := client.VerifyObject(q, found.Namespace, found.Name, string(found.UID), found.ResourceVersion); err != nil {
 		return err
 	}
 	o, ok := m.wanted[found.UID]
@@ -294,7 +296,7 @@ func (m *manifestReader) deliver(j client.Query, raw json.RawMessage) error {
 		return client.NewAnswerError("%q has the UID of %s", found.Name, o)
 	}
 	delete(m.wanted, found.UID)
-	if err := m.each(object.FromMeta(o.APIVersion, o.Kind, &found, false), withType(raw, found.TypeMeta, j.Type)); err != nil {
+	if err := m.each(object.FromMeta(o.APIVersion, o.Kind, &found, false), withType(raw, found.TypeMeta, q.Type)); err != nil {
 		return &callbackError{err}
 	}
 	return nil

@@ -99,7 +99,7 @@ func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[type
 
 // readTable adds the cells of the objects that the query asks for and returns namespace/name of
 // the first one, or an empty string.
-func readTable(table *metav1.Table, j client.Query, into map[types.UID]Cells) (first string) {
+func readTable(table *metav1.Table, q client.Query, into map[types.UID]Cells) (first string) {
 	column := func(name string) int {
 		return slices.IndexFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool {
 			return strings.EqualFold(c.Name, name)
@@ -108,7 +108,7 @@ func readTable(table *metav1.Table, j client.Query, into map[types.UID]Cells) (f
 	ready, desired, status, age := column("Ready"), column("Desired"), column("Status"), column("Age")
 	for _, row := range table.Rows {
 		var meta metav1.PartialObjectMetadata
-		if json.Unmarshal(row.Object.Raw, &meta) != nil || client.VerifyObject(j, meta.Namespace, meta.Name, string(meta.UID), meta.ResourceVersion) != nil {
+		if json.Unmarshal(row.Object.Raw, &meta) != nil || client.VerifyObject(q, meta.Namespace, meta.Name, string(meta.UID), meta.ResourceVersion) != nil {
 			continue
 		}
 		if first == "" {

@@ -18,21 +18,21 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 	if err != nil {
 		return nil, err
 	}
-	l := newScan(c, discovered, Scope{})
-	var jobs []client.Query
+	sc := newScan(c, discovered, Scope{})
+	var queries []client.Query
 	for _, t := range discovered.Types {
 		switch {
 		case !t.Monitored():
 		case of.IsNamespace() && t.Namespaced:
-			jobs = append(jobs, client.Query{Type: t, Namespace: of.Name})
+			queries = append(queries, client.Query{Type: t, Namespace: of.Name})
 		case of.IsDefinition() && t.String() == of.Name:
-			jobs = append(jobs, client.Query{Type: t})
+			queries = append(queries, client.Query{Type: t})
 		}
 	}
-	if err := l.list(ctx, jobs, false); err != nil {
+	if err := sc.list(ctx, queries, false); err != nil {
 		return nil, err
 	}
-	s := l.snapshot()
+	s := sc.snapshot()
 	s.Taken = time.Now().UTC().Truncate(time.Second)
 	s.Sort()
 	return s, nil

@@ -100,27 +100,27 @@ func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snaps
 // enough for that. known returns the object with a UID, or nil.
 func (r *ObjectReader) LookupAll(ctx context.Context, view *snapshot.View, at []snapshot.Coordinates, objects []*object.Object, known func(types.UID) *object.Object) ([]snapshot.Lookup, error) {
 	answers, err := client.InParallel(ctx, r.client.Options.Small, at, func(c snapshot.Coordinates) snapshot.Lookup { return r.lookup(ctx, view, c) })
-	strange := map[types.UID]bool{}
+	unexpected := map[types.UID]bool{}
 	for _, a := range answers {
 		if a.Object == nil {
 			continue
 		}
 		if holder := known(a.Object.UID); holder == nil || !holder.Same(a.Object) {
-			strange[a.Object.UID] = true
+			unexpected[a.Object.UID] = true
 		}
 	}
-	if err != nil || len(strange) == 0 {
+	if err != nil || len(unexpected) == 0 {
 		return answers, err
 	}
 	for _, o := range objects {
 		for _, ref := range o.Owners {
 			if known(ref.UID) == nil {
-				delete(strange, ref.UID)
+				delete(unexpected, ref.UID)
 			}
 		}
 	}
 	return client.InParallel(ctx, r.client.Options.Small, answers, func(a snapshot.Lookup) snapshot.Lookup {
-		if a.Object == nil || !strange[a.Object.UID] {
+		if a.Object == nil || !unexpected[a.Object.UID] {
 			return a
 		}
 		return r.confirm(ctx, view, a, known(a.Object.UID))

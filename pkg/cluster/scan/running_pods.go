@@ -16,48 +16,48 @@ const runningPodSelector = "spec.nodeName!=,status.phase!=Succeeded,status.phase
 
 // markRunning marks the Pods that a kubelet has to stop. Metadata does not show that, so the
 // server selects them.
-func (l *scanner) markRunning(ctx context.Context) error {
-	if !l.scope.Running || !slices.ContainsFunc(l.objects.Objects(), mayBeRunning) {
+func (sc *scanner) markRunning(ctx context.Context) error {
+	if !sc.scope.Running || !slices.ContainsFunc(sc.objects.Objects(), mayBeRunning) {
 		return nil
 	}
-	jobs := l.runningPodQueries()
-	answers, err := client.InParallel(ctx, l.client.Options.Concurrency, jobs, func(j client.Query) client.ListResult { return l.client.List(ctx, j, false) })
+	queries := sc.runningPodQueries()
+	answers, err := client.InParallel(ctx, sc.client.Options.Concurrency, queries, func(q client.Query) client.ListResult { return sc.client.List(ctx, q, false) })
 	if err != nil {
 		return err
 	}
-	running, told := map[types.UID]bool{}, map[string]bool{}
+	running, known := map[types.UID]bool{}, map[string]bool{}
 	for i, a := range answers {
-		told[jobs[i].Namespace] = a.Err == nil
+		known[queries[i].Namespace] = a.Err == nil
 		for _, o := range a.Objects {
 			running[o.UID] = true
 		}
 	}
-	for _, o := range l.objects.Objects() {
+	for _, o := range sc.objects.Objects() {
 		if mayBeRunning(o) {
-			o.Running = running[o.UID] || !told[""] && !told[o.Namespace]
+			o.Running = running[o.UID] || !known[""] && !known[o.Namespace]
 		}
 	}
 	return nil
 }
 
 // runningPodQueries returns the Pod lists that succeeded, limited to running Pods.
-func (l *scanner) runningPodQueries() []client.Query {
-	var jobs []client.Query
-	for _, t := range l.discovery.Types {
+func (sc *scanner) runningPodQueries() []client.Query {
+	var queries []client.Query
+	for _, t := range sc.discovery.Types {
 		if t.Group != "" || t.Kind != "Pod" || !t.Monitored() {
 			continue
 		}
 		everywhere := client.Query{Type: t, FieldSelector: runningPodSelector}
-		if slices.Contains(l.listed, everywhere.Listing()) {
+		if slices.Contains(sc.listed, everywhere.Listing()) {
 			return []client.Query{everywhere}
 		}
-		for _, ns := range l.scope.Namespaces {
-			if j := (client.Query{Type: t, Namespace: ns, FieldSelector: runningPodSelector}); slices.Contains(l.listed, j.Listing()) {
-				jobs = append(jobs, j)
+		for _, ns := range sc.scope.Namespaces {
+			if q := (client.Query{Type: t, Namespace: ns, FieldSelector: runningPodSelector}); slices.Contains(sc.listed, q.Listing()) {
+				queries = append(queries, q)
 			}
 		}
 	}
-	return jobs
+	return queries
 }
 
 // mayBeRunning reports whether the object is a Pod that is not terminating.

@@ -1,3 +1,6 @@
+// Package scan reads the metadata of all monitored objects into a snapshot and looks up owners
+// that no list showed. It decides when a 404 proves that an object is absent. What cannot be
+// read becomes a gap. Results are sorted, never in the order of arrival.
 package scan
 
 import (
@@ -67,82 +70,82 @@ type scanner struct {
 // Run lists every monitored type in scope and looks up the owners that no list showed. What
 // cannot be read becomes a gap; if nothing can be read, the error is a *NothingReadableError. now
 // is called at the end of the scan.
-func Run(ctx context.Context, c *client.Client, w *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
-	l := newScan(c, w, scope)
-	if err := l.list(ctx, l.scopeQueries(), false); err != nil {
+func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
+	sc := newScan(c, discovered, scope)
+	if err := sc.list(ctx, sc.scopeQueries(), false); err != nil {
 		return nil, err
 	}
-	if len(l.listed) == 0 && len(l.gaps) > 0 {
-		return nil, &NothingReadableError{Gaps: l.gaps}
+	if len(sc.listed) == 0 && len(sc.gaps) > 0 {
+		return nil, &NothingReadableError{Gaps: sc.gaps}
 	}
-	if l.scope.Widen == WidenAlways {
-		if err := l.list(ctx, l.allQueries(), true); err != nil {
+	if sc.scope.Widen == WidenAlways {
+		if err := sc.list(ctx, sc.allQueries(), true); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.resolveOwners(ctx); err != nil {
+	if err := sc.resolveOwners(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.list(ctx, l.widerQueries(), true); err != nil {
+	if err := sc.list(ctx, sc.widerQueries(), true); err != nil {
 		return nil, err
 	}
-	l.dropContradictedLists()
-	if err := l.markRunning(ctx); err != nil {
+	sc.dropContradictedLists()
+	if err := sc.markRunning(ctx); err != nil {
 		return nil, err
 	}
-	l.gaps = append(l.gaps, l.lookupGaps()...)
-	s := l.snapshot()
+	sc.gaps = append(sc.gaps, sc.lookupGaps()...)
+	s := sc.snapshot()
 	s.Taken = now().UTC().Truncate(time.Second)
 	s.Sort()
 	return s, nil
 }
 
 // newScan returns a scanner that counts memory separately.
-func newScan(c *client.Client, w *discovery.Result, scope Scope) *scanner {
+func newScan(c *client.Client, discovered *discovery.Result, scope Scope) *scanner {
 	c = c.WithOwnMemory()
 	return &scanner{
-		client: c, scope: scope, reader: &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}}, discovery: w, gaps: append([]snapshot.Gap(nil), w.Gaps...),
+		client: c, scope: scope, reader: &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}}, discovery: discovered, gaps: append([]snapshot.Gap(nil), discovered.Gaps...),
 		done: map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{},
 	}
 }
 
-func (l *scanner) scopeQueries() []client.Query {
-	if l.scope.Namespaces == nil {
-		return l.allQueries()
+func (sc *scanner) scopeQueries() []client.Query {
+	if sc.scope.Namespaces == nil {
+		return sc.allQueries()
 	}
-	var jobs []client.Query
-	for _, t := range l.discovery.Types {
+	var queries []client.Query
+	for _, t := range sc.discovery.Types {
 		if t.Monitored() && t.Namespaced {
-			for _, ns := range l.scope.Namespaces {
-				jobs = append(jobs, client.Query{Type: t, Namespace: ns})
+			for _, ns := range sc.scope.Namespaces {
+				queries = append(queries, client.Query{Type: t, Namespace: ns})
 			}
 		}
 	}
-	return jobs
+	return queries
 }
 
 // allQueries returns the lists of all monitored types in all namespaces.
-func (l *scanner) allQueries() []client.Query {
-	var jobs []client.Query
-	for _, t := range l.discovery.Types {
+func (sc *scanner) allQueries() []client.Query {
+	var queries []client.Query
+	for _, t := range sc.discovery.Types {
 		if t.Monitored() {
-			jobs = append(jobs, client.Query{Type: t})
+			queries = append(queries, client.Query{Type: t})
 		}
 	}
-	return jobs
+	return queries
 }
 
 // list runs the queries that were not run yet and adds their results. search is true for lists
 // that only serve to find owners.
-func (l *scanner) list(ctx context.Context, jobs []client.Query, search bool) error {
+func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool) error {
 	var fresh []client.Query
-	for _, j := range jobs {
-		if !l.done[j.Listing()] {
-			l.done[j.Listing()] = true
-			fresh = append(fresh, j)
+	for _, q := range queries {
+		if !sc.done[q.Listing()] {
+			sc.done[q.Listing()] = true
+			fresh = append(fresh, q)
 		}
 	}
-	answers, err := l.listResults(ctx, fresh)
+	answers, err := sc.listResults(ctx, fresh)
 	if err != nil {
 		return err
 	}
@@ -150,13 +153,13 @@ func (l *scanner) list(ctx context.Context, jobs []client.Query, search bool) er
 	for _, a := range answers {
 		found += len(a.Objects)
 	}
-	l.objects.Grow(found)
+	sc.objects.Grow(found)
 	for _, i := range byKind(fresh) {
 		a := answers[i]
-		l.objects.Add(a.Objects...)
+		sc.objects.Add(a.Objects...)
 		if a.Err == nil {
-			l.listed = append(l.listed, fresh[i].Listing())
-			l.versions[fresh[i].Listing()] = a.ResourceVersion
+			sc.listed = append(sc.listed, fresh[i].Listing())
+			sc.versions[fresh[i].Listing()] = a.ResourceVersion
 			continue
 		}
 		var full *client.MemoryError
@@ -169,31 +172,31 @@ func (l *scanner) list(ctx context.Context, jobs []client.Query, search bool) er
 		if search {
 			gap.Namespace = snapshot.All
 		}
-		l.gaps = append(l.gaps, gap)
+		sc.gaps = append(sc.gaps, gap)
 	}
 	return nil
 }
 
 // listResults returns the results in the order of the queries. Lists made by discovery are used
 // again.
-func (l *scanner) listResults(ctx context.Context, jobs []client.Query) ([]client.ListResult, error) {
-	out := make([]client.ListResult, len(jobs))
+func (sc *scanner) listResults(ctx context.Context, queries []client.Query) ([]client.ListResult, error) {
+	out := make([]client.ListResult, len(queries))
 	var left []client.Query
 	var places []int
-	for i, j := range jobs {
-		a := l.discovery.Announced.ListFor(j)
+	for i, q := range queries {
+		a := sc.discovery.Announced.ListFor(q)
 		if a == nil {
-			left, places = append(left, j), append(places, i)
+			left, places = append(left, q), append(places, i)
 			continue
 		}
 		out[i] = *a
 		for _, o := range a.Objects {
-			if !l.scope.Labels {
+			if !sc.scope.Labels {
 				o.Labels = nil
 			}
 		}
 	}
-	answers, err := l.client.ListAll(ctx, left, l.scope.Labels)
+	answers, err := sc.client.ListAll(ctx, left, sc.scope.Labels)
 	for k, i := range places {
 		out[i] = answers[k]
 	}
@@ -202,23 +205,23 @@ func (l *scanner) listResults(ctx context.Context, jobs []client.Query) ([]clien
 
 // byKind returns the indexes of the queries in the order of their objects
 // (object.Identity.Compare). Servers send lists nearly in that order, so little is left to sort.
-func byKind(jobs []client.Query) []int {
-	places := make([]int, len(jobs))
+func byKind(queries []client.Query) []int {
+	places := make([]int, len(queries))
 	for i := range places {
 		places[i] = i
 	}
 	slices.SortStableFunc(places, func(a, b int) int {
-		return cmp.Or(strings.Compare(jobs[a].Type.Kind, jobs[b].Type.Kind), strings.Compare(jobs[a].Namespace, jobs[b].Namespace))
+		return cmp.Or(strings.Compare(queries[a].Type.Kind, queries[b].Type.Kind), strings.Compare(queries[a].Namespace, queries[b].Namespace))
 	})
 	return places
 }
 
 // view returns a view of what is known so far.
-func (l *scanner) view() *snapshot.View { return snapshot.NewView(l.snapshot()) }
+func (sc *scanner) view() *snapshot.View { return snapshot.NewView(sc.snapshot()) }
 
-func (l *scanner) snapshot() *snapshot.Snapshot {
+func (sc *scanner) snapshot() *snapshot.Snapshot {
 	return &snapshot.Snapshot{
-		Server: l.discovery.Server, Types: l.discovery.Types,
-		Listed: l.listed, Gaps: l.gaps, Lookups: l.lookups, Objects: l.objects.Objects(),
+		Server: sc.discovery.Server, Types: sc.discovery.Types,
+		Listed: sc.listed, Gaps: sc.gaps, Lookups: sc.lookups, Objects: sc.objects.Objects(),
 	}
 }

@@ -110,11 +110,11 @@ func TestAScanThatNeedsMoreMemoryThanItMayTakeEnds(t *testing.T) {
 		return p
 	}})
 	c.Options.MaxMemory = 20 << 20
-	w, err := discovery.Discover(t.Context(), c)
+	discovered, err := discovery.Discover(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Run(t.Context(), c, w, Scope{}, time.Now)
+	_, err = Run(t.Context(), c, discovered, Scope{}, time.Now)
 	var full *client.MemoryError
 	if !errors.As(err, &full) || full.Limit != 20<<20 || n > 20 {
 		t.Errorf("got %v after %d pages", err, n)
@@ -158,11 +158,11 @@ func TestSmallRequestsGoOutTogether(t *testing.T) {
 				"/apis/old.example.com/v1" + test.root + "/widgets": answer,
 			})
 			c.Options.Concurrency, c.Options.Small = 1, 3
-			w, err := discovery.Discover(t.Context(), c)
+			discovered, err := discovery.Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := Run(t.Context(), c, w, test.scope, time.Now)
+			s, err := Run(t.Context(), c, discovered, test.scope, time.Now)
 			if err != nil || len(s.Gaps) > 0 {
 				t.Fatalf("got %+v, %v", s, err)
 			}
@@ -177,11 +177,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func take(t *testing.T, c *client.Client) *snapshot.Snapshot {
 	t.Helper()
-	w, err := discovery.Discover(context.Background(), c)
+	discovered, err := discovery.Discover(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Run(context.Background(), c, w, Scope{}, func() time.Time { return time.Unix(0, 0) })
+	s, err := Run(context.Background(), c, discovered, Scope{}, func() time.Time { return time.Unix(0, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,11 +325,11 @@ func TestNothingReadIsNoAnswer(t *testing.T) {
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{
 		"/api/v1/pods": no, "/apis/example.com/v1/widgets": no, "/apis/old.example.com/v1/widgets": no,
 	})
-	w, err := discovery.Discover(context.Background(), c)
+	discovered, err := discovery.Discover(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Run(context.Background(), c, w, Scope{}, time.Now)
+	_, err = Run(context.Background(), c, discovered, Scope{}, time.Now)
 	var blind *NothingReadableError
 	if !errors.As(err, &blind) || len(blind.Gaps) != 3 {
 		t.Errorf("got %v", err)
@@ -342,11 +342,11 @@ func TestAnInterruptedLookAnswersTheInterrupt(t *testing.T) {
 		stop()
 		return clustertest.List()
 	}})
-	w, err := discovery.Discover(ctx, c)
+	discovered, err := discovery.Discover(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(ctx, c, w, Scope{}, time.Now); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, c, discovered, Scope{}, time.Now); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -361,11 +361,11 @@ func TestPodsAreTakenForRunning(t *testing.T) {
 		}
 		return clustertest.List(clustertest.Item("a"), terminating)
 	}})
-	w, err := discovery.Discover(t.Context(), c)
+	discovered, err := discovery.Discover(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Run(t.Context(), c, w, Scope{Running: true}, time.Now)
+	s, err := Run(t.Context(), c, discovered, Scope{Running: true}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

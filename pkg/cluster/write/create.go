@@ -32,17 +32,17 @@ func (w *Writer) Creator(name string) *Creator { return &Creator{w, name} }
 // Creator created it before, Create returns that object: a request may succeed although its
 // answer is lost. For any other existing object the error is a *client.RequestError with class
 // Exists.
-func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
-	mapped, ok := m.view.Map(at.APIVersion, at.Kind)
+func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawMessage) (*object.Object, error) {
+	mapped, ok := c.view.Map(at.APIVersion, at.Kind)
 	if !ok || !mapped.Served || !snapshot.ValidName(at.Name) {
 		return nil, client.NewRequestError("create", at, snapshot.Unverified, client.ErrNotServed)
 	}
 	ctx, over := withGracePeriod(ctx)
 	defer over()
-	result, err := sendWrite(ctx, m.client, func() *rest.Request {
-		r := client.SetPath(m.client.REST.Post(), mapped.Type, at.Namespace, "").SetHeader("Content-Type", "application/json").
-			Param("fieldManager", m.manager).Body([]byte(body))
-		if m.dryRun {
+	result, err := sendWrite(ctx, c.client, func() *rest.Request {
+		r := client.SetPath(c.client.REST.Post(), mapped.Type, at.Namespace, "").SetHeader("Content-Type", "application/json").
+			Param("fieldManager", c.manager).Body([]byte(body))
+		if c.dryRun {
 			r = r.Param("dryRun", metav1.DryRunAll)
 		}
 		return r
@@ -51,7 +51,7 @@ func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	case ctx.Err() != nil && err != nil:
 		return nil, ctx.Err()
 	case apierrors.IsAlreadyExists(err):
-		o, unread := m.readOwn(ctx, at)
+		o, unread := c.readOwn(ctx, at)
 		switch {
 		case unread != nil:
 			return nil, client.NewRequestError("create", at, client.ClassifyRequest(unread), unread)
@@ -62,26 +62,26 @@ func (m *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	case err != nil:
 		return nil, client.NewRequestError("create", at, client.ClassifyRequest(err), err)
 	}
-	made, err := client.ReadObject(result, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: m.dryRun})
+	made, err := client.ReadObject(result, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: c.dryRun})
 	if err != nil { // the object was created all the same
-		if o, unread := m.readOwn(ctx, at); unread == nil && o != nil {
+		if o, unread := c.readOwn(ctx, at); unread == nil && o != nil {
 			return o, nil
 		}
 		return nil, client.NewRequestError("create", at, snapshot.Unreadable, err)
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, made, false)
-	if m.dryRun {
+	if c.dryRun {
 		return &o, nil
 	}
-	return m.verifyCreated(ctx, at, &o)
+	return c.verifyCreated(ctx, at, &o)
 }
 
 // verifyCreated reads an object that was just created. References to it will contain its UID, and
 // if the answer had the wrong one, its dependents would be garbage.
-func (m *Creator) verifyCreated(ctx context.Context, at object.Identity, made *object.Object) (*object.Object, error) {
-	now, err := m.Read(ctx, made.Identity)
+func (c *Creator) verifyCreated(ctx context.Context, at object.Identity, made *object.Object) (*object.Object, error) {
+	now, err := c.Read(ctx, made.Identity)
 	if err == nil && now == nil {
-		now, err = m.readOwn(ctx, at)
+		now, err = c.readOwn(ctx, at)
 	}
 	var failed *client.RequestError
 	switch {
@@ -97,9 +97,9 @@ func (m *Creator) verifyCreated(ctx context.Context, at object.Identity, made *o
 
 // readOwn returns the object if this Creator created it and it is not terminating, otherwise nil.
 // The error says that this could not be found out.
-func (m *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Object, error) {
-	mapped, _ := m.view.Map(at.APIVersion, at.Kind)
-	result, err := m.client.Do(ctx, func() *rest.Request { return m.client.Get(mapped.Type, at.Namespace, at.Name, client.AcceptObject) })
+func (c *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Object, error) {
+	mapped, _ := c.view.Map(at.APIVersion, at.Kind)
+	result, err := c.client.Do(ctx, func() *rest.Request { return c.client.Get(mapped.Type, at.Namespace, at.Name, client.AcceptObject) })
 	var found *metav1.PartialObjectMetadata
 	if err == nil {
 		found, err = client.ReadObject(result, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name})
@@ -109,7 +109,7 @@ func (m *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Obje
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case found.DeletionTimestamp != nil, !slices.ContainsFunc(found.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == m.manager }):
+	case found.DeletionTimestamp != nil, !slices.ContainsFunc(found.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == c.manager }):
 		return nil, nil
 	}
 	o := object.FromMeta(at.APIVersion, at.Kind, found, false)
@@ -118,9 +118,9 @@ func (m *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Obje
 
 // Made returns the UIDs of the objects that this Creator has created. Use it after a run was cut
 // off before it could record them. An object that cannot be read counts as foreign.
-func (m *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Identity]types.UID, error) {
-	answers, err := client.InParallel(ctx, m.client.Options.Concurrency, at, func(i object.Identity) *object.Object {
-		o, _ := m.readOwn(ctx, i)
+func (c *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Identity]types.UID, error) {
+	answers, err := client.InParallel(ctx, c.client.Options.Concurrency, at, func(i object.Identity) *object.Object {
+		o, _ := c.readOwn(ctx, i)
 		return o
 	})
 	out := map[object.Identity]types.UID{}
@@ -133,9 +133,9 @@ func (m *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Id
 }
 
 // ServedType returns when the server lists the types, whose definitions were just created.
-func (m *Creator) ServedType(ctx context.Context, served []snapshot.Type) error {
+func (c *Creator) ServedType(ctx context.Context, served []snapshot.Type) error {
 	for _, t := range served {
-		for pause := firstPause; m.reader().VerifyListable(ctx, t, "") != nil; pause = min(pause*2, longestPause) {
+		for pause := firstPause; c.reader().VerifyListable(ctx, t, "") != nil; pause = min(pause*2, longestPause) {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -154,7 +154,7 @@ const watchDelay = 2 * time.Second
 
 // VerifyCreated returns when all watchers may be expected to have seen what was created before
 // the call.
-func (m *Creator) VerifyCreated(ctx context.Context) error {
+func (c *Creator) VerifyCreated(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -167,11 +167,11 @@ const adoptionTimeout = 5 * time.Second
 
 // Adopted waits up to adoptionTimeout for the object to get an owner with that UID. It returns
 // the object as it is then, or nil if it is gone.
-func (m *Creator) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
+func (c *Creator) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
 	enough, cancel := context.WithTimeout(ctx, adoptionTimeout)
 	defer cancel()
 	for {
-		o, err := m.Read(ctx, at)
+		o, err := c.Read(ctx, at)
 		if err != nil || o == nil || slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == owner }) {
 			return o, err
 		}

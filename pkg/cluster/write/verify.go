@@ -48,11 +48,11 @@ func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snap
 // it is proven to be removed. The error may be a *scan.NothingReadableError or a
 // *discovery.UnreachableError.
 func (w *Writer) Relist(ctx context.Context) (*snapshot.Snapshot, error) {
-	world, err := discovery.Discover(ctx, w.client)
+	discovered, err := discovery.Discover(ctx, w.client)
 	if err != nil {
 		return nil, err
 	}
-	return scan.Run(ctx, w.client, world, scan.Scope{}, time.Now)
+	return scan.Run(ctx, w.client, discovered, scan.Scope{}, time.Now)
 }
 
 // Contents lists what the deletion of a Namespace or CustomResourceDefinition also deletes.

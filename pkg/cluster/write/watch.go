@@ -144,68 +144,68 @@ type watchStore struct {
 
 // isWatched reports whether an event is about a watched object. The UID alone does not prove
 // that.
-func (e *watchStore) isWatched(m *metav1.PartialObjectMetadata) bool {
-	at, wanted := e.watch.left[m.UID]
+func (s *watchStore) isWatched(m *metav1.PartialObjectMetadata) bool {
+	at, wanted := s.watch.left[m.UID]
 	return wanted && at.Namespace == m.Namespace && at.Name == m.Name
 }
 
 // Add reports an object.
-func (e *watchStore) Add(any any) error {
-	m, ok := any.(*metav1.PartialObjectMetadata)
-	if !ok || !e.isWatched(m) {
+func (s *watchStore) Add(item any) error {
+	m, ok := item.(*metav1.PartialObjectMetadata)
+	if !ok || !s.isWatched(m) {
 		return nil
 	}
-	t := e.watch.query.Type
-	if preferred := e.watch.writer.view.Versions(t.Group, t.Kind); len(preferred) > 0 {
+	t := s.watch.query.Type
+	if preferred := s.watch.writer.view.Versions(t.Group, t.Kind); len(preferred) > 0 {
 		t = preferred[0]
 	}
 	o := object.FromMeta(t.APIVersion(), t.Kind, m, false)
-	e.watch.changed(o.UID, &o)
+	s.watch.changed(o.UID, &o)
 	return nil
 }
 
 // Update reports an object.
-func (e *watchStore) Update(any any) error { return e.Add(any) }
+func (s *watchStore) Update(item any) error { return s.Add(item) }
 
 // Delete reports that an object is gone.
-func (e *watchStore) Delete(any any) error {
-	if m, ok := any.(*metav1.PartialObjectMetadata); ok && e.isWatched(m) {
-		e.watch.changed(m.UID, nil)
+func (s *watchStore) Delete(item any) error {
+	if m, ok := item.(*metav1.PartialObjectMetadata); ok && s.isWatched(m) {
+		s.watch.changed(m.UID, nil)
 	}
-	e.stopIfDone()
+	s.stopIfDone()
 	return nil
 }
 
 // Replace reports the objects of a new list. Objects that the list lacks are read one by one,
 // since a list does not prove absence.
-func (e *watchStore) Replace(all []any, _ string) error {
+func (s *watchStore) Replace(all []any, _ string) error {
 	there := make(map[types.UID]bool, len(all))
-	for _, any := range all {
-		if m, ok := any.(*metav1.PartialObjectMetadata); ok {
+	for _, item := range all {
+		if m, ok := item.(*metav1.PartialObjectMetadata); ok {
 			there[m.UID] = true
 		}
-		_ = e.Add(any)
+		_ = s.Add(item)
 	}
-	for uid, at := range e.watch.left {
+	for uid, at := range s.watch.left {
 		if there[uid] {
 			continue
 		}
-		o, err := e.watch.writer.Read(e.ctx, at)
+		o, err := s.watch.writer.Read(s.ctx, at)
 		if err != nil {
 			return err // the reflector lists again
 		}
-		e.watch.changed(uid, o)
+		s.watch.changed(uid, o)
 	}
-	e.stopIfDone()
+	s.stopIfDone()
 	return nil
 }
 
 // Resync does nothing.
-func (e *watchStore) Resync() error { return nil }
+func (s *watchStore) Resync() error { return nil }
 
-func (e *watchStore) stopIfDone() {
-	if len(e.watch.left) == 0 {
-		e.stop()
+func (s *watchStore) stopIfDone() {
+	if len(s.watch.left) == 0 {
+		s.stop()
 	}
 }
 

@@ -1,3 +1,5 @@
+// Package write deletes, patches and creates single objects, and observes the results. Every write
+// is bound to the UID and resourceVersion of its object. The caller decides what to write.
 package write
 
 import (
@@ -29,12 +31,12 @@ type Writer struct {
 // NewWriter returns a Writer for a scan, which must not change afterwards. With dryRun, the
 // server checks every write and stores none.
 func NewWriter(c *client.Client, seen *snapshot.Snapshot, dryRun bool) *Writer {
-	quiet := *c
-	quiet.Options.Progress = nil // progress is that of the first scan only
+	silent := *c
+	silent.Options.Progress = nil // progress is that of the first scan only
 	// Ignore what the scan found: it is read again.
 	known := *seen
 	known.Lookups, known.Objects = nil, nil
-	return &Writer{client: &quiet, seen: seen, view: snapshot.NewView(&known), dryRun: dryRun}
+	return &Writer{client: &silent, seen: seen, view: snapshot.NewView(&known), dryRun: dryRun}
 }
 
 // Delete deletes the object in exactly the given state and returns what is left of it, nil if it
