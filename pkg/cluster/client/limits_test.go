@@ -83,7 +83,7 @@ func TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
 		return c.List(context.Background(), Query{Type: podType}, false).Err
 	}
 	get := func(c *Client) error {
-		result, err := c.Do(context.Background(), func() *rest.Request { return c.Get(podType, "ns", "name", AcceptObject) })
+		result, err := c.do(context.Background(), func() *rest.Request { return c.get(podType, "ns", "name", AcceptObject) })
 		if err != nil {
 			return err
 		}

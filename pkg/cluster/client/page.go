@@ -75,7 +75,7 @@ func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.O
 }
 
 func (p *pager) request(ctx context.Context, o metav1.ListOptions) (io.ReadCloser, error) {
-	request := p.client.Get(p.query.Type, p.query.Namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+	request := p.client.get(p.query.Type, p.query.Namespace, "", acceptList).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 	if !p.client.compression.near.Load() {
 		return request.Stream(ctx)
 	}

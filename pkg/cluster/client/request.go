@@ -5,6 +5,7 @@ import (
 	"net/http/httptrace"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
@@ -24,9 +25,9 @@ const MaxRetryAfter = 2
 // RetryBackoff is the schedule for retrying transient errors.
 var RetryBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Jitter: 0.2, Steps: 3}
 
-// Get returns a GET request for a type, or for one object of it. The name must be a valid path
+// get returns a GET request for a type, or for one object of it. The name must be a valid path
 // segment.
-func (c *Client) Get(t snapshot.Type, namespace, name, accept string) *rest.Request {
+func (c *Client) get(t snapshot.Type, namespace, name, accept string) *rest.Request {
 	return SetPath(c.REST.Get(), t, namespace, name).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
 }
 
@@ -52,8 +53,8 @@ func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Req
 	return r
 }
 
-// Do sends the request and retries transient errors within Options.Timeout.
-func (c *Client) Do(ctx context.Context, request func() *rest.Request) (result rest.Result, err error) {
+// do sends the request and retries transient errors within Options.Timeout.
+func (c *Client) do(ctx context.Context, request func() *rest.Request) (result rest.Result, err error) {
 	err = c.retry(ctx, func(ctx context.Context) error {
 		result = request().Do(ctx)
 		return result.Error()
@@ -79,10 +80,34 @@ func (c *Client) retry(ctx context.Context, ask func(context.Context) error) err
 	return failed
 }
 
+// GetObject returns the metadata of the object that the query names.
+func (c *Client) GetObject(ctx context.Context, q Query) (*metav1.PartialObjectMetadata, error) {
+	result, err := c.do(ctx, func() *rest.Request { return c.get(q.Type, q.Namespace, q.Name, AcceptObject) })
+	if err != nil {
+		return nil, err
+	}
+	return ReadObject(result, q)
+}
+
+// Fetch returns the undecoded answer to a query. The options are those of a list.
+func (c *Client) Fetch(ctx context.Context, q Query, accept string, o metav1.ListOptions) ([]byte, error) {
+	result, err := c.do(ctx, func() *rest.Request {
+		request := c.get(q.Type, q.Namespace, q.Name, accept)
+		if q.Name == "" {
+			request = request.SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
+		}
+		return request
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result.Raw()
+}
+
 // GetRaw requests a path that is not an object.
 func (c *Client) GetRaw(ctx context.Context, path, accept string) ([]byte, error) {
 	ctx = httptrace.WithClientTrace(ctx, c.compression.latencyTrace())
-	result, err := c.Do(ctx, func() *rest.Request {
+	result, err := c.do(ctx, func() *rest.Request {
 		return c.REST.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ func FuzzPath(f *testing.F) {
 		if !snapshot.ValidName(name) && name != "" {
 			return // nobody asks for it
 		}
-		request := c.Get(snapshot.Type{Group: group, Version: version, Resource: resource, Namespaced: true}, namespace, name, AcceptObject)
+		request := c.get(snapshot.Type{Group: group, Version: version, Resource: resource, Namespaced: true}, namespace, name, AcceptObject)
 		if request.Error() != nil {
 			return
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -135,15 +135,12 @@ func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snaps
 		Group: of.Group, Resource: of.Resource, Reason: snapshot.Undiscovered,
 		Message: fmt.Sprintf("discovery does not name the type that CustomResourceDefinition %s announces", o.Name),
 	}
-	result, err := c.Do(ctx, func() *rest.Request { return c.Get(definitions, "", o.Name, client.AcceptWhole) })
+	q := client.Query{Type: definitions, Name: o.Name}
+	raw, err := c.Fetch(ctx, q, client.AcceptWhole, metav1.ListOptions{})
 	if err != nil {
 		return gap
 	}
-	raw, err := result.Raw()
-	if err != nil {
-		return gap
-	}
-	found, err := client.ReadItem(raw, client.Query{Type: definitions, Name: o.Name}, false)
+	found, err := client.ReadItem(raw, q, false)
 	var definition struct {
 		Spec   struct{ Versions []struct{ Served *bool } }
 		Status struct {

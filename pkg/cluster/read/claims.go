@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -62,18 +61,12 @@ func readClaims(ctx context.Context, c *client.Client, of snapshot.Type, namespa
 	in := client.Query{Type: of, Namespace: namespace}
 	options := metav1.ListOptions{Limit: c.Options.ChunkSize}
 	for list := (client.Pages{}); ; options.Continue = list.Continue {
-		result, err := c.Do(ctx, func() *rest.Request {
-			return c.Get(of, namespace, "", "application/json").SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
-		})
+		raw, err := c.Fetch(ctx, in, client.AcceptWhole, options)
 		if apierrors.IsResourceExpired(err) && options.Continue != "" {
 			clear(out)
 			options, list = metav1.ListOptions{}, client.Pages{}
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		raw, err := result.Raw()
 		if err != nil {
 			return nil, err
 		}

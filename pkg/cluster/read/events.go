@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	selector "k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -70,16 +69,14 @@ func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about st
 		wanted, namespace = is("uid", string(of.UID)), metav1.NamespaceAll
 	}
 	options := metav1.ListOptions{FieldSelector: wanted.String(), Limit: 500}
+	q := client.Query{Type: t, Namespace: namespace}
 	var out []Event
 	for range maxEventPages {
-		result, err := c.Do(ctx, func() *rest.Request {
-			return c.Get(t, namespace, "", "application/json").
-				SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
-		})
+		raw, err := c.Fetch(ctx, q, client.AcceptWhole, options)
 		if err != nil {
 			return nil, err
 		}
-		page, meta, err := readEvents(result, client.Query{Type: t, Namespace: namespace})
+		page, meta, err := readEvents(raw, q)
 		if err != nil {
 			return nil, err
 		}
@@ -129,11 +126,7 @@ type component struct {
 	Component string `json:"component"`
 }
 
-func readEvents(result rest.Result, q client.Query) ([]eventObject, metav1.ListMeta, error) {
-	raw, err := result.Raw()
-	if err != nil {
-		return nil, metav1.ListMeta{}, err
-	}
+func readEvents(raw []byte, q client.Query) ([]eventObject, metav1.ListMeta, error) {
 	items, meta, err := client.ReadPage(raw, q, false)
 	if err != nil {
 		return nil, meta, err

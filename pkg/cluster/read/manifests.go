@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	strict "k8s.io/apimachinery/pkg/util/json" // is case-sensitive
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
@@ -165,13 +164,7 @@ func (m *manifestReader) startPage(ctx context.Context, q client.Query, at strin
 }
 
 func (m *manifestReader) readPage(ctx context.Context, q client.Query, o metav1.ListOptions) (p manifestPage) {
-	result, err := m.client.Do(ctx, func() *rest.Request {
-		return m.client.Get(q.Type, q.Namespace, "", client.AcceptWhole).SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
-	})
-	if err != nil {
-		return manifestPage{err: err}
-	}
-	raw, err := result.Raw()
+	raw, err := m.client.Fetch(ctx, q, client.AcceptWhole, o)
 	if err != nil {
 		return manifestPage{err: err}
 	}
@@ -248,10 +241,9 @@ func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMe
 	if !ok || !mapping.Served || !mapping.Type.Can("get") || !snapshot.ValidName(o.Name) {
 		return nil, client.NewRequestError("read", o, snapshot.Unverified, client.ErrNotServed)
 	}
-	result, err := m.client.Do(ctx, func() *rest.Request { return m.client.Get(mapping.Type, o.Namespace, o.Name, client.AcceptWhole) })
+	raw, err := m.client.Fetch(ctx, client.Query{Type: mapping.Type, Namespace: o.Namespace, Name: o.Name}, client.AcceptWhole, metav1.ListOptions{})
 	if err == nil {
-		raw, err := result.Raw()
-		return bytes.TrimSpace(raw), err
+		return bytes.TrimSpace(raw), nil
 	}
 	if client.IsNotFound(err, mapping.Type.GroupResource(), o.Name) &&
 		m.objects.IsAbsent(ctx, m.view, mapping.Type, o) {

@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -20,19 +19,16 @@ import (
 // Cells are columns of the server's table. Each may be empty: not every type has every column.
 type Cells struct{ Ready, Status, Age string }
 
-// tableRequest requests a list as a table or, if the query has a name, one object.
-type tableRequest struct{ at client.Query }
-
 // Tables returns by UID what kubectl get would show of the objects. Objects that the server did
 // not render are left out. The error is the context's.
 func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
 	asked := tableRequests(seen, objects)
 	limit := c.Options.Small
-	if slices.ContainsFunc(asked, func(r tableRequest) bool { return r.at.Name == "" }) {
+	if slices.ContainsFunc(asked, func(q client.Query) bool { return q.Name == "" }) {
 		limit = c.Options.Concurrency // a list of tables is large and held as a whole
 	}
-	answers, err := client.InParallel(ctx, limit, asked, func(r tableRequest) map[types.UID]Cells {
-		return renderTable(ctx, c, r)
+	answers, err := client.InParallel(ctx, limit, asked, func(q client.Query) map[types.UID]Cells {
+		return renderTable(ctx, c, q)
 	})
 	shown := make(map[types.UID]bool, len(objects))
 	for _, o := range objects {
@@ -50,17 +46,17 @@ func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, obje
 }
 
 // tableRequests returns the requests for the objects in a stable order, lists first.
-func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []tableRequest {
+func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []client.Query {
 	view := snapshot.NewView(seen)
 	lists, single := client.SplitBatches(view, seen, objects, client.KindInNamespace)
-	out := make([]tableRequest, 0, len(lists)+len(single))
+	out := make([]client.Query, 0, len(lists)+len(single))
 	for _, l := range lists {
-		out = append(out, tableRequest{l.Query})
+		out = append(out, l.Query)
 	}
 	for _, o := range single {
 		m, ok := view.Map(o.APIVersion, o.Kind)
 		if ok && m.Served && m.Type.Can("get") && snapshot.ValidName(o.Name) {
-			out = append(out, tableRequest{client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name}})
+			out = append(out, client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name})
 		}
 	}
 	return out
@@ -68,21 +64,11 @@ func tableRequests(seen *snapshot.Snapshot, objects []object.Identity) []tableRe
 
 // renderTable reads a table page by page. A server that cannot render tables returns another
 // kind, which yields no cells.
-func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[types.UID]Cells {
+func renderTable(ctx context.Context, c *client.Client, q client.Query) map[types.UID]Cells {
 	out := map[types.UID]Cells{}
 	options := metav1.ListOptions{Limit: c.Options.ChunkSize}
 	for list := (client.Pages{}); ; options.Continue = list.Continue {
-		result, err := c.Do(ctx, func() *rest.Request {
-			request := c.Get(r.at.Type, r.at.Namespace, r.at.Name, client.AcceptTable)
-			if r.at.Name == "" {
-				request = request.SpecificallyVersionedParams(&options, metav1.ParameterCodec, metav1.SchemeGroupVersion)
-			}
-			return request
-		})
-		if err != nil {
-			return out
-		}
-		raw, err := result.Raw()
+		raw, err := c.Fetch(ctx, q, client.AcceptTable, options)
 		if err != nil {
 			return out
 		}
@@ -90,8 +76,8 @@ func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[type
 		if json.Unmarshal(raw, &table) != nil || table.Kind != "Table" || !slices.Contains(client.MetadataVersions, table.APIVersion) {
 			return out
 		}
-		first := readTable(&table, r.at, out)
-		if more, err := list.Next(table.ListMeta, first, len(table.Rows)); !more || err != nil || r.at.Name != "" {
+		first := readTable(&table, q, out)
+		if more, err := list.Next(table.ListMeta, first, len(table.Rows)); !more || err != nil || q.Name != "" {
 			return out
 		}
 	}

@@ -56,9 +56,9 @@ func TestTablesAreAskedForInTheShorterWay(t *testing.T) {
 			}
 			var got []string
 			for _, r := range tableRequests(st.New(st.Listing(pods...)), shown) {
-				asked := r.at.Type.Resource
-				if r.at.Name != "" {
-					asked += "/" + r.at.Name
+				asked := r.Type.Resource
+				if r.Name != "" {
+					asked += "/" + r.Name
 				}
 				got = append(got, asked)
 			}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -72,11 +70,7 @@ func (r *ObjectReader) lookup(ctx context.Context, view *snapshot.View, at snaps
 		out.Reason, out.Message = snapshot.Unverified, "no request can be made for it"
 		return out
 	}
-	result, err := r.client.Do(ctx, func() *rest.Request { return r.client.Get(m.Type, at.Namespace, at.Name, client.AcceptObject) })
-	var found *metav1.PartialObjectMetadata
-	if err == nil {
-		found, err = client.ReadObject(result, client.Query{Type: m.Type, Namespace: at.Namespace, Name: at.Name})
-	}
+	found, err := r.client.GetObject(ctx, client.Query{Type: m.Type, Namespace: at.Namespace, Name: at.Name})
 	switch {
 	case err == nil:
 		// as a list would show it, whatever version the reference uses

@@ -99,11 +99,7 @@ func (c *Creator) verifyCreated(ctx context.Context, at object.Identity, made *o
 // The error says that this could not be found out.
 func (c *Creator) readOwn(ctx context.Context, at object.Identity) (*object.Object, error) {
 	mapped, _ := c.view.Map(at.APIVersion, at.Kind)
-	result, err := c.client.Do(ctx, func() *rest.Request { return c.client.Get(mapped.Type, at.Namespace, at.Name, client.AcceptObject) })
-	var found *metav1.PartialObjectMetadata
-	if err == nil {
-		found, err = client.ReadObject(result, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name})
-	}
+	found, err := c.client.GetObject(ctx, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name})
 	switch {
 	case err != nil && client.IsNotFound(err, mapped.Type.GroupResource(), at.Name):
 		return nil, nil
