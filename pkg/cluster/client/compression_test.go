@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestAServerIsNearWhoseAnswersComeAtOnce(t *testing.T) {
+func TestServerIsNearIfResponsesAreFast(t *testing.T) {
 	for name, test := range map[string]struct {
 		wait time.Duration
 		near bool
@@ -19,7 +19,7 @@ func TestAServerIsNearWhoseAnswersComeAtOnce(t *testing.T) {
 		l := &compression{}
 		trace := l.latencyTrace()
 		trace.WroteRequest(httptrace.WroteRequestInfo{})
-		time.Sleep(test.wait) // what a far server takes
+		time.Sleep(test.wait) // the response time of a far server
 		trace.GotFirstResponseByte()
 		if l.near.Load() != test.near {
 			t.Errorf("%s: near is %t", name, !test.near)
@@ -27,7 +27,7 @@ func TestAServerIsNearWhoseAnswersComeAtOnce(t *testing.T) {
 	}
 }
 
-func TestALinkIsNarrowOverWhichMuchTakesLong(t *testing.T) {
+func TestSlowTransferTurnsCompressionOn(t *testing.T) {
 	for name, test := range map[string]struct {
 		bytes int64
 		took  time.Duration
@@ -46,7 +46,7 @@ func TestALinkIsNarrowOverWhichMuchTakesLong(t *testing.T) {
 	}
 }
 
-func TestListsAreCompressedUnlessTheServerIsNear(t *testing.T) {
+func TestListsAreCompressedUnlessServerIsNear(t *testing.T) {
 	for near, want := range map[bool]string{true: "identity", false: "gzip"} {
 		var got string
 		c := connectTo(t, func(w http.ResponseWriter, r *http.Request) {

@@ -46,9 +46,9 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestNamesObject: only a 404 about that very object proves anything
-// (docs/differences.md#it-is-more-careful, openshift/origin#14646).
-func TestNamesObject(t *testing.T) {
+// Only a 404 about this very object proves anything (docs/differences.md#it-is-more-careful,
+// openshift/origin#14646).
+func TestIsNotFound(t *testing.T) {
 	fromProxy := apierrors.NewGenericServerResponse(404, "get", widgets, "w", "404 page not found", 0, true)
 	otherKind := apierrors.NewNotFound(schema.GroupResource{Resource: "gadgets"}, "w")
 	for name, test := range map[string]struct {
@@ -70,7 +70,7 @@ func TestNamesObject(t *testing.T) {
 	}
 }
 
-func TestAFailureSaysWhatWasTried(t *testing.T) {
+func TestRequestError(t *testing.T) {
 	at := object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: "y", Name: "x"}
 	for _, test := range []struct {
 		failure RequestError

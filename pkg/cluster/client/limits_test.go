@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// forever writes the same again and again, until the reader has gone.
+// forever writes some again and again until the reader is gone.
 func forever(w io.Writer, some []byte) {
 	for {
 		if _, err := w.Write(some); err != nil {
@@ -34,12 +34,12 @@ func forever(w io.Writer, some []byte) {
 	}
 }
 
-// proper begins a list in protobuf that announces so many bytes of items.
+// proper returns the start of a protobuf list that announces so many bytes of items.
 func proper(announced uint64) []byte {
 	return binary.AppendUvarint(append([]byte(metaproto.Head), 0x12), announced)
 }
 
-// entry is one item of such a list, of a name that is padded with so many bytes.
+// entry returns one item of such a list, with a padded name.
 func entry(padding int) []byte {
 	name := append([]byte{0x0a}, binary.AppendUvarint(nil, uint64(padding+1))...)
 	name = append(name, strings.Repeat("n", padding+1)...)
@@ -48,7 +48,7 @@ func entry(padding int) []byte {
 	return append(append([]byte{0x12}, binary.AppendUvarint(nil, uint64(len(held)))...), held...)
 }
 
-// peak is by how much the heap grew at most while something was done.
+// peak returns how much the heap grew at most during do.
 func peak(do func()) (grown uint64) {
 	var before, now runtime.MemStats
 	runtime.GC()
@@ -74,9 +74,8 @@ func peak(do func()) (grown uint64) {
 	return <-ended
 }
 
-// TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd reads what a broken or hostile server
-// may send. Each ends by a bound of ours, and not by the time that a request may take.
-func TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
+// Each response ends by a limit of the client, not by the request timeout.
+func TestEndlessResponseIsLimited(t *testing.T) {
 	const mib = 1 << 20
 	protobuf := func(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf") }
 	list := func(c *Client) error {
@@ -99,7 +98,7 @@ func TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
 		answer http.HandlerFunc
 		ask    func(*Client) error
 		says   string
-		most   uint64 // MiB that the heap may grow by, with what is collected late
+		most   uint64 // MiB that the heap may grow by, including garbage
 	}{
 		"a list whose one item is announced to be larger than the server can store": {
 			answer: func(w http.ResponseWriter, _ *http.Request) {
@@ -181,7 +180,7 @@ func TestAnAnswerWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestATypeWithoutEndIsAGap(t *testing.T) {
+func TestEndlessListFails(t *testing.T) {
 	look := func(t *testing.T, answer func(http.ResponseWriter, int)) snapshot.Gap {
 		var asked atomic.Int32
 		c := connectTo(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -219,7 +218,7 @@ func TestATypeWithoutEndIsAGap(t *testing.T) {
 
 func everNew(n int) string { return fmt.Sprint(n) }
 
-func TestPagesEnd(t *testing.T) {
+func TestPagesNext(t *testing.T) {
 	for name, test := range map[string]struct {
 		token func(int) string
 		first func(int) string
@@ -248,8 +247,8 @@ func TestPagesEnd(t *testing.T) {
 	}
 }
 
-// A watch is to go on, so the bound is on one event.
-func TestAnEventWithoutEndEndsTheWatch(t *testing.T) {
+// A watch has no end, so the limit is for each event.
+func TestWatchEventIsLimited(t *testing.T) {
 	event := func(pad int) string {
 		o := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: types.UID("u"), Annotations: map[string]string{"x": strings.Repeat("x", pad)}}}
 		raw, _ := json.Marshal(o)

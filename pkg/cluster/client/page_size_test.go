@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-func TestPagesGrowWhileTheyAreQuick(t *testing.T) {
+func TestNextPageSize(t *testing.T) {
 	for name, test := range map[string]struct {
 		size int64
 		took time.Duration
@@ -33,7 +33,7 @@ func TestPagesGrowWhileTheyAreQuick(t *testing.T) {
 	}
 }
 
-// asked are the sizes of the pages that a list of n objects is asked for.
+// asked returns the sizes of the pages requested for a list of n objects.
 func asked(t *testing.T, n int, o Options) []int {
 	t.Helper()
 	var mu sync.Mutex
@@ -69,7 +69,7 @@ func asked(t *testing.T, n int, o Options) []int {
 	return sizes
 }
 
-func TestALongListIsReadInLargerPages(t *testing.T) {
+func TestLongListIsReadInLargerPages(t *testing.T) {
 	for name, test := range map[string]struct {
 		o    Options
 		want []int

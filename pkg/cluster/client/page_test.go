@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// proto is an object in Kubernetes' protobuf.
+// proto returns an object in Kubernetes' protobuf.
 func proto(t *testing.T, obj runtime.Object) []byte {
 	t.Helper()
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
@@ -45,8 +45,7 @@ func pageOf(t *testing.T, next string, names ...string) []byte {
 	return proto(t, list)
 }
 
-// sends starts a server that answers every request with the next of those answers,
-// and the last of them for ever.
+// sends starts a server that returns the answers in turn and repeats the last one.
 func sends(t *testing.T, asked *atomic.Int32, answers ...func(http.ResponseWriter)) *Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -66,7 +65,7 @@ func all(body []byte) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) { _, _ = w.Write(body) }
 }
 
-// half sends half of a body, and then the connection breaks.
+// half sends half of a body and breaks the connection.
 func half(body []byte) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
@@ -76,13 +75,13 @@ func half(body []byte) func(http.ResponseWriter) {
 	}
 }
 
-func TestAPageInProtobuf(t *testing.T) {
+func TestProtobufPage(t *testing.T) {
 	first, second := pageOf(t, "more", "a", "b"), pageOf(t, "", "c", "d")
-	broken := bytes.Replace(second, []byte("uid-d"), []byte("uid-"), 1) // a length is wrong now
+	broken := bytes.Replace(second, []byte("uid-d"), []byte("uid-"), 1) // makes a length wrong
 	for name, test := range map[string]struct {
 		answers []func(http.ResponseWriter)
 		want    []string
-		reason  snapshot.ErrorClass // of the gap; empty: none
+		reason  snapshot.ErrorClass // class of the gap; empty: none
 		asked   int
 	}{
 		"pages are put together": {
@@ -135,7 +134,7 @@ func TestAPageInProtobuf(t *testing.T) {
 	}
 }
 
-func TestAFailureInProtobufIsThatFailureIfItHasItsCode(t *testing.T) {
+func TestProtobufStatusNeedsCodeOfResponse(t *testing.T) {
 	gone := metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 		Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "pods is forbidden",
@@ -148,7 +147,7 @@ func TestAFailureInProtobufIsThatFailureIfItHasItsCode(t *testing.T) {
 		})
 		err := c.List(context.Background(), Query{Type: podType}, false).Err
 		is := apierrors.IsForbidden(err) && err.Error() == gone.Message
-		if code == http.StatusOK { // no server says so, and what is in between must prove nothing
+		if code == http.StatusOK { // no server sends this, and a gateway's answer must prove nothing
 			is = errors.As(err, new(*AnswerError))
 		}
 		if !is || asked.Load() != 1 {

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// paged starts a server that answers for each continue token as it is told, and a
-// cluster that may have two requests in flight.
+// paged starts a server that answers by continue token, and returns a client that may have two
+// requests in flight.
 func paged(t *testing.T, answer func(w http.ResponseWriter, at string), change func(*rest.Config, *Options)) *Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func namesOf(t *testing.T, c *Client) ([]string, error) {
 	return names, a.Err
 }
 
-// begin sends a page but for the end of its last object.
+// begin sends a page except for the end of its last object.
 func begin(w http.ResponseWriter, page []byte) (rest []byte) {
 	enough := len(page) - 4
 	_, _ = w.Write(page[:enough])
@@ -55,7 +55,7 @@ func begin(w http.ResponseWriter, page []byte) (rest []byte) {
 	return page[enough:]
 }
 
-func TestTheNextPageIsAskedForWhileOneArrives(t *testing.T) {
+func TestNextPageIsPrefetched(t *testing.T) {
 	asked := make(chan struct{})
 	c := paged(t, func(w http.ResponseWriter, at string) {
 		if at == "more" {
@@ -73,7 +73,7 @@ func TestTheNextPageIsAskedForWhileOneArrives(t *testing.T) {
 	}
 }
 
-// flying knows how many answers were not read to their end at once.
+// flying counts responses that are open at the same time.
 type flying struct {
 	http.RoundTripper
 	now, most atomic.Int32
@@ -102,7 +102,7 @@ func (c *landing) Close() error {
 	return c.ReadCloser.Close()
 }
 
-func TestNoMoreListsAreInFlightThanAllowed(t *testing.T) {
+func TestRequestsInFlightAreLimited(t *testing.T) {
 	next := map[string]string{"": "2", "2": "3", "3": "4"}
 	for allowed := 1; allowed <= 4; allowed++ {
 		var all *flying
@@ -127,8 +127,8 @@ func TestNoMoreListsAreInFlightThanAllowed(t *testing.T) {
 	}
 }
 
-// A list that ends early leaves nothing behind: goleak looks, at the end of all tests.
-func TestWhatWasAskedForAheadEndsWithTheList(t *testing.T) {
+// TestMain checks with goleak that nothing is left behind.
+func TestPrefetchEndsWithList(t *testing.T) {
 	asked := make(chan struct{})
 	ended := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -154,7 +154,7 @@ func TestWhatWasAskedForAheadEndsWithTheList(t *testing.T) {
 	}
 }
 
-func TestAPageThatWasForgottenWhileOneArrivedStartsTheListOver(t *testing.T) {
+func TestExpiredPrefetchStartsListOver(t *testing.T) {
 	c := paged(t, func(w http.ResponseWriter, at string) {
 		if at == "more" {
 			w.WriteHeader(http.StatusGone)
@@ -167,12 +167,12 @@ func TestAPageThatWasForgottenWhileOneArrivedStartsTheListOver(t *testing.T) {
 		_, _ = w.Write(pageOf(t, "more", "a"))
 	}, asTheyCome)
 	_, err := namesOf(t, c)
-	if !apierrors.IsResourceExpired(err) { // of the page behind the second start, too
+	if !apierrors.IsResourceExpired(err) { // including the third page
 		t.Errorf("got %v", err)
 	}
 }
 
-// late fails the first request for a page behind another, as one does whose time is over.
+// late lets the first request for a later page time out.
 type late struct {
 	http.RoundTripper
 	asked atomic.Int32
@@ -185,7 +185,7 @@ func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.RoundTripper.RoundTrip(r)
 }
 
-func TestAPageThatWasAskedForTooEarlyIsAskedForAgain(t *testing.T) {
+func TestPrefetchThatTimedOutIsRepeated(t *testing.T) {
 	answer := func(w http.ResponseWriter, at string) {
 		_, _ = w.Write(pageOf(t, map[string]string{"": "more"}[at], "a"+at))
 	}

@@ -45,7 +45,7 @@ func TestVerbOf(t *testing.T) {
 	}
 }
 
-func TestTrafficIsCounted(t *testing.T) {
+func TestRequestStats(t *testing.T) {
 	body := pageOf(t, "", "a", "b")
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +55,7 @@ func TestTrafficIsCounted(t *testing.T) {
 			w.WriteHeader(http.StatusInternalServerError)
 		case 2:
 			half(body)(w)
-		default: // packed, where the client can unpack
+		default: // compressed, if the client accepts it
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
 			_, _ = z.Write(body)

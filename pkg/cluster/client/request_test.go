@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// FuzzPath: whatever a type or an object is called, a request about it stays below the
-// version of its group.
+// FuzzPath checks that the path of a request stays below the version of its group, whatever the
+// names.
 func FuzzPath(f *testing.F) {
 	f.Add("g", "v1", "things", "ns", "a")
 	f.Add("", "v1", "pods", "ns", "a%2f..")
@@ -20,13 +20,13 @@ func FuzzPath(f *testing.F) {
 	f.Add("g", "v1", "a/b", "c/d", "e/f")
 	f.Add("g", "v1", "a?watch=1", "ns#", "?x=y")
 	f.Add("..", "..", "a", "", "")
-	c, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{}) // nothing is sent
+	c, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{}) // no request is sent
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, group, version, resource, namespace, name string) {
 		if !snapshot.ValidName(name) && name != "" {
-			return // nobody asks for it
+			return // callers check names first
 		}
 		request := c.get(snapshot.Type{Group: group, Version: version, Resource: resource, Namespaced: true}, namespace, name, AcceptObject)
 		if request.Error() != nil {
@@ -39,7 +39,7 @@ func FuzzPath(f *testing.F) {
 		if namespace != "" {
 			want = append(want, "namespaces", namespace)
 		}
-		want = append(want, strings.ToLower(resource)) // client-go does
+		want = append(want, strings.ToLower(resource)) // as client-go does
 		if name != "" {
 			want = append(want, name)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// refuses fails the test unless an error says that an answer is not what was asked for.
+// refuses fails the test unless err is an *AnswerError.
 func refuses(t *testing.T, err error) {
 	t.Helper()
 	var answer *AnswerError
@@ -25,7 +25,7 @@ func refuses(t *testing.T, err error) {
 	}
 }
 
-func TestOnlyAResponseOfTheRightStatusAndMediaTypeIsAnAnswer(t *testing.T) {
+func TestVerifyResponse(t *testing.T) {
 	const json, protobuf = "application/json", "application/vnd.kubernetes.protobuf"
 	forbidden := `{"kind":"Status","apiVersion":"v1","status":"Failure","code":403}`
 	for name, test := range map[string]struct {
@@ -66,11 +66,11 @@ func TestOnlyAResponseOfTheRightStatusAndMediaTypeIsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestOnlyAListOfTheKindAskedForIsAList(t *testing.T) {
+func TestReadPage(t *testing.T) {
 	const meta = `"metadata":{"resourceVersion":"9"}`
 	for name, test := range map[string]struct {
 		body     string
-		metadata bool // was asked for
+		metadata bool // was requested
 		want     bool
 	}{
 		"metadata with items":                         {`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",` + meta + `,"items":[]}`, true, true},
@@ -112,7 +112,7 @@ func TestOnlyAListOfTheKindAskedForIsAList(t *testing.T) {
 	}
 }
 
-func TestAnItemIsOfTheTypeAndPlaceAskedFor(t *testing.T) {
+func TestReadItem(t *testing.T) {
 	node := snapshot.Type{Version: "v1", Resource: "nodes", Kind: "Node"}
 	item := func(kind, namespace, name, uid, version string) string {
 		return fmt.Sprintf(`{"kind":%q,"apiVersion":"v1","metadata":{"namespace":%q,"name":%q,"uid":%q,"resourceVersion":%q}}`, kind, namespace, name, uid, version)
@@ -148,15 +148,15 @@ func TestAnItemIsOfTheTypeAndPlaceAskedFor(t *testing.T) {
 	}
 }
 
-func TestPagesBelongToOneState(t *testing.T) {
+func TestVerifyPage(t *testing.T) {
 	type page struct {
 		version, next, first string
 		objects              int
-		remaining            int64 // 0: not said
+		remaining            int64 // 0: unknown
 	}
 	for name, test := range map[string]struct {
 		pages []page
-		again bool // if the list is read in one piece, it may be right
+		again bool // the list may be right if it is read without pages
 		want  bool
 	}{
 		"of one resourceVersion":                       {[]page{{"9", "x", "a", 2, 1}, {"9", "", "c", 1, 0}}, false, true},
@@ -187,7 +187,7 @@ func TestPagesBelongToOneState(t *testing.T) {
 	}
 }
 
-func TestARedirectIsNotFollowed(t *testing.T) {
+func TestRedirectIsNotFollowed(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("it goes elsewhere, with %q", r.Header.Get("Authorization"))
 	}))

@@ -29,9 +29,8 @@ func Connect(t *testing.T, handler http.Handler, o client.Options) *client.Clien
 	return c
 }
 
-// Server answers what a real API server cannot be made to: JSON alone, one object
-// under two groups, pages without end. It fails the test on a request it does
-// not expect.
+// Server answers in ways that a real API server cannot be made to: only JSON, one object in two
+// groups, endless pages. It fails the test on an unexpected request.
 type Server struct {
 	t       *testing.T
 	answers map[string]func(*http.Request) any // by path
@@ -76,8 +75,8 @@ type Fields = map[string]any
 
 func Reply(v any) func(*http.Request) any { return func(*http.Request) any { return v } }
 
-// Serve starts a server of core pods and events, and of widgets in two groups.
-// Discovery is of the old kind, which every server still understands.
+// Serve starts a server of core pods and events, and of widgets in two groups. Its discovery is
+// unaggregated.
 func Serve(t *testing.T, answers map[string]func(*http.Request) any) (*client.Client, *Server) {
 	t.Helper()
 	verbs := []string{"delete", "get", "list", "watch"}
@@ -96,7 +95,7 @@ func Serve(t *testing.T, answers map[string]func(*http.Request) any) (*client.Cl
 		"/apis/example.com/v1":     Reply(Fields{"kind": "APIResourceList", "groupVersion": "example.com/v1", "resources": []Fields{resource("widgets", "Widget")}}),
 		"/apis/old.example.com/v1": Reply(Fields{"kind": "APIResourceList", "groupVersion": "old.example.com/v1", "resources": []Fields{resource("widgets", "Widget")}}),
 
-		// It serves neither custom types nor aggregated APIs.
+		// no custom types or aggregated APIs
 		"/apis/apiregistration.k8s.io/v1/apiservices":             Reply(Refuse(http.StatusNotFound, "NotFound")),
 		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": Reply(Refuse(http.StatusNotFound, "NotFound")),
 
@@ -123,12 +122,12 @@ const (
 	DefinitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 )
 
-// ClusterScoped is the metadata of a cluster-scoped object.
+// ClusterScoped returns the metadata of a cluster-scoped object.
 func ClusterScoped(name string) Fields {
 	return Fields{"metadata": Fields{"name": name, "uid": "uid-" + name, "resourceVersion": "5"}}
 }
 
-// Definition is a whole CustomResourceDefinition with one version.
+// Definition returns a CustomResourceDefinition with one version.
 func Definition(name string, served bool, established string) Fields {
 	return Fields{
 		"kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1", "metadata": ClusterScoped(name)["metadata"],
@@ -137,8 +136,8 @@ func Definition(name string, served bool, established string) Fields {
 	}
 }
 
-// Script is a server that gives each request the next answer of its method and
-// path, the last one for ever, and remembers what it was asked.
+// Script is a server that returns the answers for a method and path in turn, repeats the last
+// one, and records the requests.
 type Script struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -166,8 +165,8 @@ func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answers[0](w, r)
 }
 
-// ServeScript starts a scripted server, which has pods and secrets, and returns a client of it
-// and a scan in which the pods were listed.
+// ServeScript starts a scripted server of pods and secrets. It returns a client and a scan in
+// which pods were listed.
 func ServeScript(t *testing.T, answers map[string][]http.HandlerFunc) (*client.Client, *snapshot.Snapshot, *Script) {
 	t.Helper()
 	s := &Script{t: t, answers: answers}
@@ -218,9 +217,9 @@ func Breaks(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// Stalls is no answer until the client has given up.
+// Stalls blocks until the client gives up.
 func Stalls(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // before that the end of the connection is not noticed
+	_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection is not noticed
 	<-r.Context().Done()
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// hurry lets discovery catch up without waiting for it.
+// hurry removes the pauses before discovery is read again.
 func hurry(t *testing.T) {
 	t.Helper()
 	before := catchUpPauses
@@ -20,14 +20,14 @@ func hurry(t *testing.T) {
 	t.Cleanup(func() { catchUpPauses = before })
 }
 
-func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
+func TestAnnouncedTypeMissingFromDiscoveryIsGap(t *testing.T) {
 	hurry(t)
 	notThere := clustertest.Reply(clustertest.Refuse(http.StatusNotFound, "NotFound"))
 	honest := []clustertest.Fields{clustertest.ClusterScoped("v1."), clustertest.ClusterScoped("v1.example.com"), clustertest.ClusterScoped("v1.old.example.com")}
 	for name, test := range map[string]struct {
 		services, definitions func(*http.Request) any
-		gadgets               func(*http.Request) any // the definition of a type that discovery lacks
-		empty                 bool                    // discovery names example.com/v2, without types
+		gadgets               func(*http.Request) any // the definition of a type missing from discovery
+		empty                 bool                    // discovery names example.com/v2 without types
 		want                  []string
 	}{
 		"nothing is missing":           {services: clustertest.Reply(clustertest.List(honest...)), definitions: clustertest.Reply(clustertest.List(clustertest.ClusterScoped("widgets.example.com")))},
@@ -108,9 +108,8 @@ func TestWhatIsAnnouncedAndDiscoveryLacksIsAGap(t *testing.T) {
 	}
 }
 
-// TestDiscoveryThatLagsBehindIsAskedForAgain: a definition that was just made is served
-// some milliseconds before discovery names it.
-func TestDiscoveryThatLagsBehindIsAskedForAgain(t *testing.T) {
+// A type is served some milliseconds before discovery names it.
+func TestStaleDiscoveryIsRepeated(t *testing.T) {
 	hurry(t)
 	version := func(g string) clustertest.Fields {
 		return clustertest.Fields{"groupVersion": g + "/v1", "version": "v1"}
@@ -135,7 +134,7 @@ func TestDiscoveryThatLagsBehindIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// managed is an APIService of what the API server serves itself.
+// managed returns an APIService of the API server's own API.
 func managed(name string) clustertest.Fields {
 	out := clustertest.ClusterScoped(name)
 	out["metadata"].(clustertest.Fields)["labels"] = clustertest.Fields{automanaged: "onstart"}

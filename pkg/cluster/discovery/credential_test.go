@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 )
 
-func TestNoErrorQuotesWhatACredentialPluginSays(t *testing.T) {
+func TestErrorsOmitCredentialPluginOutput(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("runs a shell")
 	}

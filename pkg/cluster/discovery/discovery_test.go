@@ -21,8 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// aggregated is a group with its types as a server tells of them since 1.30, the
-// preferred version first.
+// aggregated returns a group as in aggregated discovery (since 1.30), preferred version first.
 func aggregated(name string, versions ...apidiscovery.APIVersionDiscovery) apidiscovery.APIGroupDiscovery {
 	return apidiscovery.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: name}, Versions: versions}
 }
@@ -38,7 +37,7 @@ func versionOf(version string, resources ...string) apidiscovery.APIVersionDisco
 	return v
 }
 
-// resourcesOf is the same as servers before that tell of it.
+// resourcesOf returns the same in unaggregated discovery.
 func resourcesOf(version string, resources ...string) func(*http.Request) any {
 	list := clustertest.Fields{"kind": "APIResourceList", "groupVersion": version}
 	for _, r := range resources {
@@ -50,7 +49,7 @@ func resourcesOf(version string, resources ...string) func(*http.Request) any {
 	return clustertest.Reply(list)
 }
 
-// inProtobuf is an object as a server sends it that was asked for protobuf.
+// inProtobuf returns discovery as sent for a protobuf request.
 func inProtobuf(t *testing.T, list *apidiscovery.APIGroupDiscoveryList) []byte {
 	t.Helper()
 	raw, err := list.Marshal()
@@ -64,8 +63,8 @@ func inProtobuf(t *testing.T, list *apidiscovery.APIGroupDiscoveryList) []byte {
 	return append([]byte(client.ProtobufPrefix), envelope...)
 }
 
-// TestPreferredVersions: the group's preferred version where it has the resource, else
-// the first in the group's order that does (docs/gc-semantics.md#monitored-types).
+// The preferred version is the group's if it has the type, otherwise the first that does
+// (docs/gc-semantics.md#monitored-types).
 func TestPreferredVersions(t *testing.T) {
 	core := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
 	others := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated("g",
@@ -112,7 +111,7 @@ func TestPreferredVersions(t *testing.T) {
 	}
 }
 
-func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
+func TestFailedGroupIsGap(t *testing.T) {
 	pods := &apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: kindGroupDiscovery}, Items: []apidiscovery.APIGroupDiscovery{aggregated("", versionOf("v1", "pods"))}}
 	stale := aggregated("metrics.k8s.io", apidiscovery.APIVersionDiscovery{Version: "v1", Freshness: apidiscovery.DiscoveryFreshnessStale})
 	only := clustertest.Fields{"groupVersion": "metrics.k8s.io/v1", "version": "v1"}
@@ -151,7 +150,7 @@ func TestAGroupThatDoesNotAnswerIsAGap(t *testing.T) {
 	}
 }
 
-func TestGroupGapsNameTheAPIService(t *testing.T) {
+func TestGroupGapsNameAPIService(t *testing.T) {
 	down := errors.New("the server is currently unable to handle the request")
 	got := groupGaps(map[schema.GroupVersion]error{
 		{Group: "metrics.k8s.io", Version: "v1beta1"}: down,
@@ -166,8 +165,8 @@ func TestGroupGapsNameTheAPIService(t *testing.T) {
 	}
 }
 
-// TestNoCluster is where nothing is known at all, which is no cluster without types.
-func TestNoCluster(t *testing.T) {
+// A server about which nothing is known must not count as one without types.
+func TestUnreachableError(t *testing.T) {
 	for name, answers := range map[string]map[string]func(*http.Request) any{
 		"everything is refused": {"/api": clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden")), "/apis": clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden"))},
 		"pages for people":      {"/api": clustertest.Reply([]byte("<html>sign in</html>")), "/apis": clustertest.Reply([]byte("<html>sign in</html>"))},
@@ -187,8 +186,8 @@ func TestNoCluster(t *testing.T) {
 	}
 }
 
-// TestARootThatDoesNotAnswerIsAGap: what it would have named is unknown, and not absent.
-func TestARootThatDoesNotAnswerIsAGap(t *testing.T) {
+// The types of a failed root are unknown, not absent.
+func TestFailedRootIsGap(t *testing.T) {
 	core := snapshot.Gap{Resource: snapshot.All}
 	others := snapshot.Gap{Group: snapshot.All, Resource: snapshot.All}
 	for name, test := range map[string]struct {
@@ -221,8 +220,8 @@ func TestARootThatDoesNotAnswerIsAGap(t *testing.T) {
 	}
 }
 
-// TestDiscoveryShakesHandsOnce, though it asks for three things at a time.
-func TestDiscoveryShakesHandsOnce(t *testing.T) {
+// Three requests start at once.
+func TestDiscoverySharesOneConnection(t *testing.T) {
 	var opened atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(result http.ResponseWriter, r *http.Request) {
 		group := "g"

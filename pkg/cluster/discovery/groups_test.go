@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// FuzzServed: whatever a server says that it serves, each resource of a group has one
-// preferred version, and what it keeps to itself is a gap.
-func FuzzServed(f *testing.F) {
+// FuzzDecodeRoot checks that each type of a group has one preferred version and that failed
+// groups are gaps, whatever the server sends.
+func FuzzDecodeRoot(f *testing.F) {
 	list := &apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{aggregated("g", versionOf("v1", "both"), versionOf("v2beta1", "both", "newest"))}}
 	list.Items[0].Versions[1].Freshness = apidiscovery.DiscoveryFreshnessStale
 	raw, err := list.Marshal()
@@ -65,7 +65,7 @@ func FuzzServed(f *testing.F) {
 			names[g.Name]++
 		}
 		for resource, n := range preferred {
-			if n > names[resource.Group] { // a group that is named twice is two
+			if n > names[resource.Group] { // a group that is named twice counts as two
 				t.Errorf("%v is preferred in %d versions", resource, n)
 			}
 		}

@@ -18,12 +18,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// rule is what a role grants.
+// rule is a rule of a role.
 type rule struct{ verbs, resources, names []string }
 
-// allows reports whether the rule covers a request, in the way of RBAC
-// (k8s.io/component-helpers, auth/rbac/validation). A request without a name is not covered
-// by a rule for names.
+// allows reports whether the rule covers a request, as RBAC does (k8s.io/component-helpers,
+// auth/rbac/validation). A rule for names does not cover a request without a name.
 func (r rule) allows(a resourceAttributes) bool {
 	has := func(of []string, one string) bool { return slices.Contains(of, "*") || slices.Contains(of, one) }
 	return has(r.verbs, a.Verb) && has(r.resources, a.Resource) && (len(r.names) == 0 || slices.Contains(r.names, a.Name))
@@ -37,8 +36,8 @@ func onlyNamed(resource string, names ...string) rule {
 
 // authorizer is an API server that answers access reviews.
 type authorizer struct {
-	rules map[string][]rule // by namespace; the empty one is everywhere
-	says  http.HandlerFunc  // instead of what the rules say; nil: that
+	rules map[string][]rule // by namespace; empty: all namespaces
+	says  http.HandlerFunc  // answers instead of the rules, unless nil
 	fails func(resourceAttributes) bool
 	mu    sync.Mutex
 	asked []string
@@ -87,7 +86,7 @@ func to(verb, kind, namespace string, names ...string) Right {
 	return r
 }
 
-// granted is each answer in a word: may, unknown, or the names that are refused.
+// granted returns each result as a word: may, unknown, or the refused names.
 func granted(grants []Grant) []string {
 	var out []string
 	for _, g := range grants {
@@ -106,7 +105,7 @@ func granted(grants []Grant) []string {
 	return out
 }
 
-// inEach is a right to one Pod in each of so many namespaces.
+// inEach returns rights to one Pod in each of n namespaces.
 func inEach(namespaces int, verb string) (out []Right) {
 	for i := range namespaces {
 		out = append(out, to(verb, "Pod", fmt.Sprintf("ns-%03d", i), "x"))
@@ -114,7 +113,7 @@ func inEach(namespaces int, verb string) (out []Right) {
 	return out
 }
 
-func TestAccessReviewsGoFromTheClusterToTheName(t *testing.T) {
+func TestReviewAccess(t *testing.T) {
 	says := func(status clustertest.Fields) http.HandlerFunc {
 		return clustertest.ReplyWith(201, clustertest.Fields{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "status": status})
 	}
@@ -214,7 +213,7 @@ func TestAccessReviewsGoFromTheClusterToTheName(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			slices.Sort(c.authorizer.asked) // they go out together
+			slices.Sort(c.authorizer.asked) // sent concurrently
 			slices.Sort(c.asked)
 			if diff := cmp.Diff(c.asked, c.authorizer.asked); diff != "" {
 				t.Errorf("reviews (-want +got)\n%s", diff)
@@ -223,8 +222,8 @@ func TestAccessReviewsGoFromTheClusterToTheName(t *testing.T) {
 	}
 }
 
-// However much is needed, the reviews are bounded, and what nobody asked about is unknown.
-func TestAtMostAHundredAccessReviewsAreMade(t *testing.T) {
+// The number of reviews is limited; a right without a review is unknown.
+func TestReviewAccessIsLimited(t *testing.T) {
 	names := make([]string, 150)
 	for i := range names {
 		names[i] = fmt.Sprintf("n-%03d", i)
@@ -258,7 +257,7 @@ func TestAtMostAHundredAccessReviewsAreMade(t *testing.T) {
 	}
 }
 
-// verbed is so many rights to one Node.
+// verbed returns n rights to one Node.
 func verbed(n int) (out []Right) {
 	for i := range n {
 		out = append(out, to(fmt.Sprint("verb-", i), "Node", "", "x"))
@@ -266,15 +265,15 @@ func verbed(n int) (out []Right) {
 	return out
 }
 
-// A refusal in a namespace whose review by name fails is not confirmed.
-func TestARefusalThatIsNotConfirmedByNameIsUnknown(t *testing.T) {
+// A refusal in a namespace is not confirmed if the review by name fails.
+func TestUnconfirmedRefusalIsUnknown(t *testing.T) {
 	a := &authorizer{fails: func(about resourceAttributes) bool { return about.Name != "" }}
 	if got := granted(a.review(t, to("delete", "Pod", "a", "x"))); got[0] != "unknown" {
 		t.Errorf("it is %q", got)
 	}
 }
 
-func TestAnAccessReviewIsOfTheKindAndTheQuestion(t *testing.T) {
+func TestVerifyReview(t *testing.T) {
 	asked := resourceAttributes{Verb: "delete", Resource: "pods"}
 	answer := func(of client.Envelope, about *resourceAttributes) (out accessReview) {
 		out.Envelope, out.Spec.ResourceAttributes = of, about

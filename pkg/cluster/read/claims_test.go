@@ -15,9 +15,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// What comes behind a page that is sent again is not known, so nobody may say that no
-// Pod uses a claim.
-func TestPodsThatAreNotReadToTheirEndAreNoAnswer(t *testing.T) {
+// The pages behind a repeated page are unknown, so nobody may conclude that no Pod uses a claim.
+func TestReadClaimsFailsOnRepeatedPage(t *testing.T) {
 	c := clustertest.Connect(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"again"},"items":[{"metadata":{"namespace":"shop","name":"a","uid":"u","resourceVersion":"5"}}]}`)
@@ -27,7 +26,7 @@ func TestPodsThatAreNotReadToTheirEndAreNoAnswer(t *testing.T) {
 	}
 }
 
-// podOf is a whole Pod on a node that mounts a claim.
+// podOf returns a Pod on a node that mounts a claim.
 func podOf(namespace, uid, claim string) clustertest.Fields {
 	return clustertest.Fields{"metadata": clustertest.Fields{"name": "p", "namespace": namespace, "uid": uid, "resourceVersion": "5"}, "spec": clustertest.Fields{
 		"nodeName": "n", "volumes": []clustertest.Fields{{"name": "data", "persistentVolumeClaim": clustertest.Fields{"claimName": claim}}},
@@ -68,10 +67,10 @@ func TestMarkClaims(t *testing.T) {
 		got[string(o.UID)] = o.Claims
 	}
 	want := map[string][]string{
-		"1": {"data"}, "2": {}, // read again from the start, as the first pages had expired
+		"1": {"data"}, "2": {}, // read again from the start, since the token expired
 		"3": nil,        // forbidden
-		"4": nil,        // a Pod that nobody saw uses a claim
-		"5": nil,        // not asked for
+		"4": nil,        // a Pod missing from the scan uses a claim
+		"5": nil,        // not requested
 		"6": {"a/data"}, // bound
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -41,7 +41,7 @@ func reasons(found []Event) string {
 	return strings.Join(out, " ")
 }
 
-func TestEventsAreAskedForByWhatTheyAreAbout(t *testing.T) {
+func TestEventsAreSelectedByObject(t *testing.T) {
 	for name, c := range map[string]struct {
 		of   object.Identity
 		path string
@@ -68,7 +68,7 @@ func TestEventsAreAskedForByWhatTheyAreAbout(t *testing.T) {
 	}
 }
 
-func TestTheLatestEventsAreKeptWithTheLatestAtTheEnd(t *testing.T) {
+func TestLatestEventsComeLast(t *testing.T) {
 	var first, second []clustertest.Fields
 	for i := range 15 {
 		first = append(first, told(59-i, fmt.Sprintf("late%d", 59-i)))
@@ -88,7 +88,7 @@ func TestTheLatestEventsAreKeptWithTheLatestAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestEventsOfAnotherGroupsKindAreLeftOut(t *testing.T) {
+func TestEventsOfOtherGroupsAreLeftOut(t *testing.T) {
 	other := told(1, "other")
 	other["involvedObject"] = clustertest.Fields{"apiVersion": "example.com/v1", "uid": "x"}
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/namespaces/ns/events": clustertest.Reply(events(other, told(2, "its")))})
@@ -98,7 +98,7 @@ func TestEventsOfAnotherGroupsKindAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestEventsAreReadFromTheOtherGroupWhereTheFirstIsForbidden(t *testing.T) {
+func TestEventsFallBackToOtherGroup(t *testing.T) {
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{
 		"/api/v1/namespaces/ns/events": clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden")),
 		"/apis/events.k8s.io/v1/namespaces/ns/events": clustertest.Reply(clustertest.Fields{"kind": "EventList", "apiVersion": "events.k8s.io/v1", "metadata": clustertest.Fields{"resourceVersion": "10"}, "items": []clustertest.Fields{{
@@ -117,7 +117,7 @@ func TestEventsAreReadFromTheOtherGroupWhereTheFirstIsForbidden(t *testing.T) {
 	}
 }
 
-func TestEventsThatCannotBeReadAreAFailureAndNotNone(t *testing.T) {
+func TestUnreadableEventsAreAnError(t *testing.T) {
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{
 		"/api/v1/namespaces/ns/events":                clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden")),
 		"/apis/events.k8s.io/v1/namespaces/ns/events": clustertest.Reply(clustertest.Refuse(http.StatusNotFound, "NotFound")),

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 )
 
-func TestUIDIsTheUIDOfNamespaceKubeSystemOrAnError(t *testing.T) {
+func TestUID(t *testing.T) {
 	object := func(name, uid string) string {
 		return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"` + name + `","uid":"` + uid + `","resourceVersion":"1"}}`
 	}

@@ -28,7 +28,7 @@ func (m manifest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, m)
 }
 
-// everExpired are answers that offer ever new tokens, and no page.
+// everExpired returns answers that offer a new token each time and no page.
 func everExpired(n int) (out []http.HandlerFunc) {
 	for i := range n {
 		s := clustertest.Status(410, "Expired", "too old", nil)
@@ -102,7 +102,7 @@ func TestManifests(t *testing.T) {
 			seen: 121, wanted: 6, passed: 1, asked: 8, failed: []types.UID{"u1", "u2", "u4", "u5"},
 			answers: map[string][]http.HandlerFunc{
 				pod(0): single(0), pod(1): {forbidden}, pod(2): {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }},
-				pod(3): { // replaced, as two more answers say
+				pod(3): { // replaced, as two more answers confirm
 					manifest(strings.Replace(whole(3), `"u3"`, `"new"`, 1)).ServeHTTP, clustertest.ReplyWith(200, clustertest.AsMetadata("new", "2", clustertest.Fields{"name": "p3"})),
 				},
 				pod(4): {manifest("?").ServeHTTP},

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
 )
 
-func TestNamesAreThoseOfOnePage(t *testing.T) {
+func TestNamesReadsOnePage(t *testing.T) {
 	requests := 0
 	c := clustertest.Connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests++
@@ -35,7 +35,7 @@ func TestNamesAreThoseOfOnePage(t *testing.T) {
 	}
 }
 
-func TestThereAreNoNamesWhereThereIsAnError(t *testing.T) {
+func TestNamesError(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"a refusal":                    clustertest.ReplyWith(403, clustertest.Status(403, "Forbidden", "no", nil)),
 		"a list of something else":     clustertest.ReplyWith(200, clustertest.Fields{"apiVersion": "v1", "kind": "SecretList", "metadata": clustertest.Fields{"resourceVersion": "10"}, "items": []any{}}),

@@ -15,7 +15,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// FuzzTable: a table has cells for objects of a UID, and for no more than it has rows.
+// FuzzTable checks that there are cells only for objects with a UID, and not more than rows.
 func FuzzTable(f *testing.F) {
 	f.Add([]byte(`{"kind":"Table","columnDefinitions":[{"name":"Name"},{"name":"Ready"},{"name":"Status"},{"name":"Age"},{"name":"Desired"}],"rows":[{"cells":["a","1/1","Running","5d",3],"object":{"metadata":{"namespace":"ns","name":"a","uid":"u","resourceVersion":"1"}}}]}`))
 	f.Add([]byte(`{"columnDefinitions":[{"name":"READY"},{"name":"ready"}],"rows":[{"cells":[],"object":{"metadata":{"uid":"u"}}},{"cells":[null,{"a":[1]}],"object":{"metadata":{"uid":"v"}}},{"object":null}]}`))
@@ -33,7 +33,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-func TestTablesAreAskedForInTheShorterWay(t *testing.T) {
+func TestTableRequests(t *testing.T) {
 	for name, test := range map[string]struct {
 		seen, shown int // Pods of one namespace
 		want        []string

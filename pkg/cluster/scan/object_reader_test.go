@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Of what is found under an owner's name with another UID it is said that it took the
-// owner's place, and then what that one owned may go.
-func TestOneAnswerReplacesNoOwner(t *testing.T) {
+// An object with another UID under the owner's name replaces the owner, whose dependents may then
+// be deleted.
+func TestReplacedOwnerNeedsTwoAnswers(t *testing.T) {
 	const owner = "/apis/example.com/v1/namespaces/ns/widgets/w"
 	widget := func(uid string) clustertest.Fields {
 		out := clustertest.Item("w")
@@ -30,7 +30,7 @@ func TestOneAnswerReplacesNoOwner(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		pods, widgets []clustertest.Fields
-		answers       []clustertest.Fields // the last one for ever
+		answers       []clustertest.Fields // the last one repeats
 		want          snapshot.Outcome
 		uid           types.UID
 		asked         int

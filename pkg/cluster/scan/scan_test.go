@@ -19,8 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// TestAListWhosePagesContradictEachOtherIsReadInOnePiece, and is a gap if that is no better.
-func TestAListWhosePagesContradictEachOtherIsReadInOnePiece(t *testing.T) {
+func TestContradictoryPagesAreReadAsOne(t *testing.T) {
 	first := clustertest.List(clustertest.Item("a"), clustertest.Item("b"))
 	first["metadata"] = clustertest.Fields{"resourceVersion": "10", "continue": "more"}
 	older := clustertest.List(clustertest.Item("c"))
@@ -40,7 +39,7 @@ func TestAListWhosePagesContradictEachOtherIsReadInOnePiece(t *testing.T) {
 	}
 }
 
-func TestAListThatIsOlderThanOneSeenBeforeIsAGap(t *testing.T) {
+func TestOlderListIsGap(t *testing.T) {
 	version := "10"
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(*http.Request) any {
 		out := clustertest.List(clustertest.Item("a"))
@@ -56,9 +55,9 @@ func TestAListThatIsOlderThanOneSeenBeforeIsAGap(t *testing.T) {
 	}
 }
 
-func TestAListThatLacksWhatARequestFindsIsAGap(t *testing.T) {
+func TestContradictedListIsGap(t *testing.T) {
 	for name, test := range map[string]struct {
-		version string // of the object that the list lacks; that of the list is 10
+		version string // of the object that the list lacks; the list has 10
 		gaps    int
 	}{
 		"which was there before":      {"5", 1},
@@ -85,7 +84,7 @@ func TestAListThatLacksWhatARequestFindsIsAGap(t *testing.T) {
 	}
 }
 
-func TestTheUIDOfAnotherObjectReplacesNoOwner(t *testing.T) {
+func TestUIDOfOtherObjectReplacesNoOwner(t *testing.T) {
 	dependent := clustertest.Item("a")
 	dependent["metadata"].(clustertest.Fields)["ownerReferences"] = []clustertest.Fields{{"apiVersion": "example.com/v1", "kind": "Widget", "name": "w", "uid": "uid-w"}}
 	lie := clustertest.Item("w")
@@ -100,7 +99,7 @@ func TestTheUIDOfAnotherObjectReplacesNoOwner(t *testing.T) {
 	}
 }
 
-func TestAScanThatNeedsMoreMemoryThanItMayTakeEnds(t *testing.T) {
+func TestScanStopsAtMemoryLimit(t *testing.T) {
 	name := strings.Repeat("n", 1<<20)
 	n := 0
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(*http.Request) any {
@@ -121,13 +120,12 @@ func TestAScanThatNeedsMoreMemoryThanItMayTakeEnds(t *testing.T) {
 	}
 }
 
-// TestSmallRequestsGoOutTogether: no list is answered before as many are there as shall
-// be in flight.
-func TestSmallRequestsGoOutTogether(t *testing.T) {
+// The server answers no list before the expected number is in flight.
+func TestSmallRequestsAreConcurrent(t *testing.T) {
 	for name, test := range map[string]struct {
 		scope   Scope
 		root    string
-		waiting int // lists that are in flight
+		waiting int // lists in flight
 	}{
 		"of a namespace":       {scope: Scope{Namespaces: []string{"ns"}}, root: "/namespaces/ns", waiting: 3},
 		"of the whole cluster": {waiting: 1},
@@ -200,7 +198,7 @@ func identities(s *snapshot.Snapshot) []string {
 	return out
 }
 
-func TestLook(t *testing.T) {
+func TestRun(t *testing.T) {
 	pages := func(r *http.Request) any {
 		p := clustertest.List(clustertest.Item("a"), clustertest.Item("b"))
 		if r.URL.Query().Get("continue") == "" {
@@ -295,8 +293,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestAnOwnerIsAskedForOnce, however many objects name it.
-func TestAnOwnerIsAskedForOnce(t *testing.T) {
+func TestOwnerIsLookedUpOnce(t *testing.T) {
 	orphan := func(name string) clustertest.Fields {
 		i := clustertest.Item(name)
 		i["metadata"].(clustertest.Fields)["ownerReferences"] = []clustertest.Fields{{"apiVersion": "example.com/v1", "kind": "Widget", "name": "gone", "uid": "uid-gone"}}
@@ -320,7 +317,7 @@ func TestAnOwnerIsAskedForOnce(t *testing.T) {
 	}
 }
 
-func TestNothingReadIsNoAnswer(t *testing.T) {
+func TestNothingReadableError(t *testing.T) {
 	no := clustertest.Reply(clustertest.Refuse(http.StatusForbidden, "Forbidden"))
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{
 		"/api/v1/pods": no, "/apis/example.com/v1/widgets": no, "/apis/old.example.com/v1/widgets": no,
@@ -336,7 +333,7 @@ func TestNothingReadIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedLookAnswersTheInterrupt(t *testing.T) {
+func TestInterruptedScanReturnsContextError(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	c, _ := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(*http.Request) any {
 		stop()
@@ -351,8 +348,7 @@ func TestAnInterruptedLookAnswersTheInterrupt(t *testing.T) {
 	}
 }
 
-// TestPodsAreTakenForRunning where nobody can tell.
-func TestPodsAreTakenForRunning(t *testing.T) {
+func TestPodsCountAsRunningIfUnknown(t *testing.T) {
 	terminating := clustertest.Item("terminating")
 	terminating["metadata"].(clustertest.Fields)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
 	c, f := clustertest.Serve(t, map[string]func(*http.Request) any{"/api/v1/pods": func(r *http.Request) any {

@@ -17,7 +17,7 @@ const allPods = "/api/v1/namespaces/ns/pods"
 
 var podThen = object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: "x", UID: "then"}
 
-// madeBy is a Pod that somebody made.
+// madeBy returns a Pod created by a field manager.
 func madeBy(manager string) clustertest.Fields {
 	return clustertest.Fields{"apiVersion": "v1", "kind": "Pod", "metadata": clustertest.Fields{
 		"namespace": "ns", "name": "x", "uid": "now", "resourceVersion": "7", "managedFields": []clustertest.Fields{{"manager": manager, "operation": "Update"}},
@@ -33,10 +33,10 @@ func taken() http.HandlerFunc {
 	return clustertest.ReplyWith(409, clustertest.Status(409, "AlreadyExists", `pods "x" already exists`, clustertest.Fields{"name": "x", "kind": "pods"}))
 }
 
-func TestWhatIsMadeIsKnownAgain(t *testing.T) {
+func TestCreateRecognizesOwnObjects(t *testing.T) {
 	tests := map[string]struct {
 		post, get []http.HandlerFunc
-		reason    snapshot.ErrorClass // empty: it is made
+		reason    snapshot.ErrorClass // empty: created
 		requests  int
 	}{
 		"it is made":                      {[]http.HandlerFunc{clustertest.ReplyWith(201, madeBy("us"))}, []http.HandlerFunc{clustertest.ReplyWith(200, madeBy("us"))}, "", 2},
@@ -83,7 +83,7 @@ func reasonIn(err error) snapshot.ErrorClass {
 	return failed.Reason
 }
 
-func TestATrialOfMakingSaysSo(t *testing.T) {
+func TestCreateDryRun(t *testing.T) {
 	for _, dry := range []bool{true, false} {
 		query := ""
 		w, _ := stage(t, dry, map[string][]http.HandlerFunc{"POST " + allPods: {func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func TestATrialOfMakingSaysSo(t *testing.T) {
 	}
 }
 
-func TestARefusalToMakeSaysWhatHelps(t *testing.T) {
+func TestCreateErrorHints(t *testing.T) {
 	for name, test := range map[string]struct{ body, want any }{
 		"a quota":                 {clustertest.Status(403, "Forbidden", "exceeded quota: q", nil), "raise that quota or make room, and run it again"},
 		"a namespace that goes":   {clustertest.Status(403, "Forbidden", "it is being terminated", clustertest.Fields{"causes": []clustertest.Fields{{"reason": "NamespaceTerminating"}}}), "run it again when its namespace is gone and has been created again"},

@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-func TestOneAnswerReplacesNoObjectThatIsReadAgain(t *testing.T) {
+func TestReadNeedsTwoAnswersForReplacedObject(t *testing.T) {
 	const get = "GET " + onePod
 	found := func(uid string) http.HandlerFunc {
 		return clustertest.ReplyWith(200, clustertest.AsMetadata(uid, "8", nil))
 	}
 	for name, test := range map[string]struct {
 		answers []http.HandlerFunc
-		want    snapshot.ErrorClass // empty: it is gone
+		want    snapshot.ErrorClass // empty: gone
 		asked   int
 	}{
 		"two show the same other object":  {[]http.HandlerFunc{found("uid-y")}, "", 2},
@@ -37,8 +37,8 @@ func TestOneAnswerReplacesNoObjectThatIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestATypeThatVanishesBeforeTheRelistIsAGap, unless what announced it went as well.
-func TestATypeThatVanishesBeforeTheRelistIsAGap(t *testing.T) {
+// A type is proven to be removed if its definition or APIService is gone.
+func TestTypeMissingAtRelistIsGap(t *testing.T) {
 	version := func(g string) clustertest.Fields {
 		return clustertest.Fields{"groupVersion": g + "/v1", "version": "v1"}
 	}
@@ -46,7 +46,7 @@ func TestATypeThatVanishesBeforeTheRelistIsAGap(t *testing.T) {
 		return clustertest.Fields{"name": g, "versions": []clustertest.Fields{version(g)}, "preferredVersion": version(g)}
 	}
 	for name, test := range map[string]struct {
-		services, definitions []clustertest.Fields // at the second time
+		services, definitions []clustertest.Fields // on the second discovery
 		want                  int
 	}{
 		"it is still announced":      {[]clustertest.Fields{clustertest.ClusterScoped("v1."), clustertest.ClusterScoped("v1.example.com"), clustertest.ClusterScoped("v1.old.example.com")}, []clustertest.Fields{clustertest.ClusterScoped("widgets.old.example.com")}, 1},

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// watched is a server's list of Pods, which once it was listed streams events.
+// watched returns a server that lists Pods and then streams events.
 func watched(list, events http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch q := r.URL.Query(); {
@@ -31,7 +31,7 @@ func watched(list, events http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// listing is a list of Pods.
+// listing returns a list of Pods.
 func listing(items ...clustertest.Fields) http.HandlerFunc {
 	return clustertest.ReplyWith(200, clustertest.Fields{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": clustertest.Fields{"resourceVersion": "7"}, "items": items})
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// stage is a server that plays a script, and a Writer to it. Pods were listed.
+// stage starts a scripted server and returns a Writer for it. Pods were listed.
 func stage(t *testing.T, dryRun bool, answers map[string][]http.HandlerFunc) (*Writer, *clustertest.Script) {
 	t.Helper()
 	c, seen, s := clustertest.ServeScript(t, answers)
@@ -41,7 +41,7 @@ func podX() *object.Object {
 	}
 }
 
-func TestWhatARefusedWriteMeans(t *testing.T) {
+func TestFailedWriteReason(t *testing.T) {
 	const delete, patch, get = "DELETE " + onePod, "PATCH " + onePod, "GET " + onePod
 	success := clustertest.ReplyWith(200, clustertest.Fields{"kind": "Status", "apiVersion": "v1", "status": "Success"})
 	throttled := clustertest.ReplyWith(429, clustertest.Status(429, "TooManyRequests", "slow down", nil), "Retry-After", "0")
@@ -51,7 +51,7 @@ func TestWhatARefusedWriteMeans(t *testing.T) {
 		verb    string
 		answers []http.HandlerFunc
 		read    []http.HandlerFunc
-		want    snapshot.ErrorClass // empty: done
+		want    snapshot.ErrorClass // empty: no error
 		tries   int
 	}{
 		"done at once":                         {verb: delete, answers: []http.HandlerFunc{success}, tries: 1},
@@ -107,8 +107,8 @@ func TestWhatARefusedWriteMeans(t *testing.T) {
 	}
 }
 
-// TestA404OfATypeThatCannotBeListed: a 404 of a type that no list showed proves nothing.
-func TestA404OfATypeThatCannotBeListed(t *testing.T) {
+// A 404 proves nothing if the type cannot be listed.
+func Test404OfUnlistableTypeIsUnverified(t *testing.T) {
 	secret := &object.Object{Identity: object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "x", UID: "u"}, ResourceVersion: "1"}
 	gone := clustertest.ReplyWith(404, clustertest.Status(404, "NotFound", "", clustertest.Fields{"name": "x", "kind": "secrets"}))
 	for name, test := range map[string]struct {
@@ -135,7 +135,7 @@ func TestA404OfATypeThatCannotBeListed(t *testing.T) {
 	}
 }
 
-func TestWhatIsSent(t *testing.T) {
+func TestWriteRequests(t *testing.T) {
 	for name, test := range map[string]struct {
 		dryRun bool
 		change *object.Change // nil: a deletion
@@ -198,7 +198,7 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
-func TestADeletionWithoutAReadableAnswerIsReadAgain(t *testing.T) {
+func TestDeleteReadsAgainAfterUnreadableAnswer(t *testing.T) {
 	for name, test := range map[string]struct {
 		read http.HandlerFunc
 		gone bool
@@ -216,9 +216,8 @@ func TestADeletionWithoutAReadableAnswerIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestADeletionWhoseAnswerWasLostIsLookedAfter: the connection may have broken off
-// when the server had marked the object, and not yet removed it; or when all was done.
-func TestADeletionWhoseAnswerWasLostIsLookedAfter(t *testing.T) {
+// The connection may break after the server marked the object, or after it was deleted.
+func TestDeleteAfterLostAnswer(t *testing.T) {
 	mark := func(more clustertest.Fields) http.HandlerFunc {
 		maps.Copy(more, clustertest.Fields{"deletionTimestamp": "2026-01-02T03:04:05Z"})
 		return clustertest.ReplyWith(200, clustertest.AsMetadata("uid-x", "8", more))
@@ -234,7 +233,7 @@ func TestADeletionWhoseAnswerWasLostIsLookedAfter(t *testing.T) {
 	for name, test := range map[string]struct {
 		deletes []http.HandlerFunc
 		now     http.HandlerFunc
-		want    snapshot.ErrorClass // empty: it is gone
+		want    snapshot.ErrorClass // empty: gone
 		sent    int
 	}{
 		"it is marked, and nothing keeps it":                     {[]http.HandlerFunc{clustertest.Breaks, conflict, done}, marked, "", 3},
@@ -262,9 +261,9 @@ func TestADeletionWhoseAnswerWasLostIsLookedAfter(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatIsNotOfTheObjectProvesNothing: from the UID in it would follow
-// that the object was replaced, and that what it owns may go.
-func TestAnAnswerThatIsNotOfTheObjectProvesNothing(t *testing.T) {
+// A wrong UID in an answer would mean that the object was replaced and its dependents may be
+// deleted.
+func TestAnswerAboutOtherObjectProvesNothing(t *testing.T) {
 	for name, answer := range map[string]clustertest.Fields{
 		"it is of another name":                        clustertest.AsMetadata("uid-y", "8", clustertest.Fields{"name": "y"}),
 		"it is of another namespace":                   clustertest.AsMetadata("uid-y", "8", clustertest.Fields{"namespace": "other"}),
@@ -293,9 +292,8 @@ func TestAnAnswerThatIsNotOfTheObjectProvesNothing(t *testing.T) {
 	}
 }
 
-// TestADeletionThatWouldEmptyTheFinalizers is done in two steps where the server
-// cannot do it in one, and no other conflict is taken for that.
-func TestADeletionThatWouldEmptyTheFinalizers(t *testing.T) {
+// A server that cannot do it in one write needs two. Other conflicts stay conflicts.
+func TestDeleteThatWouldEmptyFinalizers(t *testing.T) {
 	conflict := clustertest.ReplyWith(409, clustertest.Status(409, "Conflict", "the resourceVersion is another", nil))
 	own := podX()
 	own.Finalizers = []string{"orphan"}
@@ -338,8 +336,7 @@ func TestADeletionThatWouldEmptyTheFinalizers(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedWriteIsNotSentAgain, and says what was answered to it.
-func TestAnInterruptedWriteIsNotSentAgain(t *testing.T) {
+func TestInterruptedWriteIsNotRetried(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	w, s := stage(t, false, map[string][]http.HandlerFunc{"DELETE " + onePod: {func(w http.ResponseWriter, r *http.Request) {
 		stop()
@@ -355,7 +352,7 @@ func TestAnInterruptedWriteIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestAwaitEndsWhereTheAnswerStaysTheSame(t *testing.T) {
+func TestWaitForGoneEndsOnPermanentError(t *testing.T) {
 	w, s := stage(t, false, map[string][]http.HandlerFunc{"GET " + onePod: {
 		clustertest.ReplyWith(429, "slow"), clustertest.ReplyWith(200, clustertest.AsMetadata("uid-x", "8", nil)), clustertest.ReplyWith(403, clustertest.Status(403, "Forbidden", "no", nil)),
 	}})
@@ -368,8 +365,7 @@ func TestAwaitEndsWhereTheAnswerStaysTheSame(t *testing.T) {
 	}
 }
 
-// TestWhatExamineDoesNotProveIsUnknown, although every type was listed.
-func TestWhatExamineDoesNotProveIsUnknown(t *testing.T) {
+func TestVerifyUnknown(t *testing.T) {
 	secret := func(name string) string { return "GET /api/v1/namespaces/ns/secrets/" + name }
 	gone := func(name string) http.HandlerFunc {
 		return clustertest.ReplyWith(404, clustertest.Status(404, "NotFound", "", clustertest.Fields{"name": name, "kind": "secrets"}))
@@ -397,7 +393,7 @@ func TestWhatExamineDoesNotProveIsUnknown(t *testing.T) {
 	seen.Types = append(seen.Types, snapshot.Type{Version: "v1", Resource: "gappeds", Kind: "Gapped", Namespaced: true, Preferred: true, Verbs: clustertest.Pods.Verbs})
 	seen.Listed = append(seen.Listed, snapshot.Listing{Resource: "secrets"})
 	seen.Gaps = []snapshot.Gap{{Resource: "gappeds", Reason: snapshot.Forbidden}, {Group: "lost", Resource: snapshot.All, Reason: snapshot.Unavailable}}
-	// What the first look believed counts no more.
+	// What the first scan found does not count.
 	seen.Lookups = []snapshot.Lookup{{Coordinates: snapshot.Coordinates{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "there"}, Outcome: snapshot.Absent}}
 	e, err := NewWriter(w.client, &seen, false).Verify(t.Context(), podX().Identity)
 	if err != nil {
