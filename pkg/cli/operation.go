@@ -289,7 +289,7 @@ func (a *Operation) execute(ctx context.Context, keep *runBackup) *execute.Repor
 	if keep != nil {
 		saving = keep
 	}
-	writer := write.NewWriter(a.Cluster, a.Snapshot, o.DryRun)
+	writer := write.New(a.Cluster, a.Snapshot, o.DryRun)
 	if a.Perform != nil {
 		return a.Perform(ctx, writer, saving, o)
 	}

@@ -213,12 +213,12 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := client.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Traffic: s.traffic, MaxMemory: s.maxMemory.Value()}
+	options := client.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Stats: s.traffic, MaxMemory: s.maxMemory.Value()}
 	if !s.said.Changed {
-		options.Small = small
+		options.SmallConcurrency = small
 	}
 	if !s.paged.Changed {
-		options.Large = large
+		options.MaxChunkSize = large
 	}
 	if s.ErrTerm {
 		options.Progress = s.progress

@@ -147,7 +147,7 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 			// A CRD's status may still be written to.
 			o := look.fresh(live)
 			for _, dry := range []bool{true, false} {
-				got, err := write.NewWriter(look.cluster, look.seen, dry).Delete(t.Context(), o, test.policy)
+				got, err := write.New(look.cluster, look.seen, dry).Delete(t.Context(), o, test.policy)
 				if err != nil {
 					t.Fatalf("dry run %v: %v", dry, err)
 				}
@@ -196,7 +196,7 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 				o := s.create(make(ns, "subject", held, ownedBy(reference("v1", "Secret", "a", "a"), reference("v1", "Secret", "b", "b"))))
 				look := s.sees(in(ns))
 				test.before(s, o)
-				w := write.NewWriter(look.cluster, look.seen, false)
+				w := write.New(look.cluster, look.seen, false)
 				if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != test.delete {
 					t.Errorf("delete: %v, want %s", err, test.delete)
 				}
@@ -227,7 +227,7 @@ func TestWriteIsBoundToTheUID(t *testing.T) {
 		look := s.sees(in(ns))
 		other := *look.of(o)
 		other.UID = "another"
-		w := write.NewWriter(look.cluster, look.seen, false)
+		w := write.New(look.cluster, look.seen, false)
 		if _, err := w.Delete(t.Context(), &other, metav1.DeletePropagationBackground); refusal(err) != snapshot.Conflict {
 			t.Errorf("delete: %v", err)
 		}
@@ -265,7 +265,7 @@ func TestWriteDeleteAgain(t *testing.T) {
 			o := s.create(test.object)
 			s.remove(o, metav1.DeletePropagationForeground)
 			look := s.sees(in(ns))
-			got, err := write.NewWriter(look.cluster, look.seen, false).Delete(t.Context(), look.of(o), test.policy)
+			got, err := write.New(look.cluster, look.seen, false).Delete(t.Context(), look.of(o), test.policy)
 			if err != nil || left(got) != test.want || s.gone(o) != (got == nil) {
 				t.Errorf("%s, %v, want %s; gone: %v", left(got), err, test.want, s.gone(o))
 			}
@@ -336,7 +336,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 				o := s.create(make(ns, "subject", ownedBy(refs...), heldBy("example.com/a", "orphan", "example.com/b")))
 				look := s.sees(in(ns))
 				for _, dry := range []bool{true, false} {
-					got, err := write.NewWriter(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), test.change)
+					got, err := write.New(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), test.change)
 					if err != nil {
 						t.Fatalf("dry run %v: %v", dry, err)
 					}
@@ -393,7 +393,7 @@ func TestWritePatchThatLetsAnObjectGo(t *testing.T) {
 			s.remove(o, background)
 			look := s.sees(scan.Scope{})
 			for _, dry := range []bool{true, false} {
-				got, err := write.NewWriter(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), subject.Change{Release: test.release})
+				got, err := write.New(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), subject.Change{Release: test.release})
 				if err != nil || left(got) != test.want {
 					t.Errorf("dry run %v: %s, %v, want %s", dry, left(got), err, test.want)
 				}
@@ -420,7 +420,7 @@ func TestWriteRefused(t *testing.T) {
 	reader, err := client.New(&config, client.Options{Timeout: patience})
 	s.must(err)
 	for _, dry := range []bool{true, false} {
-		w := write.NewWriter(reader, look.seen, dry)
+		w := write.New(reader, look.seen, dry)
 		_, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground)
 		want := fmt.Sprintf(`delete ConfigMap/subject in namespace %s: configmaps "subject" is forbidden: User "reader" cannot delete resource "configmaps" in API group "" in the namespace %q`, ns, ns)
 		if refusal(err) != snapshot.Forbidden || err.Error() != want {
@@ -432,7 +432,7 @@ func TestWriteRefused(t *testing.T) {
 			}
 		}
 	}
-	w := write.NewWriter(look.cluster, look.seen, false)
+	w := write.New(look.cluster, look.seen, false)
 	unknown := *look.of(o)
 	unknown.Kind = "Nothing"
 	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
@@ -458,7 +458,7 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	look := s.sees(in(ns))
 	s.remove(crd, metav1.DeletePropagationBackground)
 	s.awaitEnd(t.Context(), crd)
-	w := write.NewWriter(look.cluster, look.seen, false)
+	w := write.New(look.cluster, look.seen, false)
 	if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
 		t.Errorf("delete: %v", err)
 	}
@@ -498,7 +498,7 @@ func TestWriteExamine(t *testing.T) {
 				s.remove(gone, metav1.DeletePropagationBackground)
 				s.remove(waiting, metav1.DeletePropagationForeground)
 			}
-			e, err := write.NewWriter(look.cluster, look.seen, false).Verify(t.Context(), look.of(o).Identity)
+			e, err := write.New(look.cluster, look.seen, false).Verify(t.Context(), look.of(o).Identity)
 			s.must(err)
 			if diff := cmp.Diff([]*subject.Object{look.of(o)}, e.Objects); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
@@ -527,7 +527,7 @@ func TestWriteCensusSeesWhatCameSince(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "dependent", ownedBy(to(owner))))
 	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(to(owner))))
-	census, err := write.NewWriter(look.cluster, look.seen, false).Relist(t.Context())
+	census, err := write.New(look.cluster, look.seen, false).Relist(t.Context())
 	s.must(err)
 	g := graph.New(census)
 	if got := len(g.Dependents(g.Find(owner.GetUID()))); got != 2 || !census.Complete() {
@@ -540,7 +540,7 @@ func TestWriteAwait(t *testing.T) {
 	ns := s.namespace("await")
 	o := s.create(configMap(ns, "subject", heldBy("example.com/a")))
 	look := s.sees(in(ns))
-	w := write.NewWriter(look.cluster, look.seen, false)
+	w := write.New(look.cluster, look.seen, false)
 	s.remove(o, metav1.DeletePropagationBackground)
 	brief, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()

@@ -17,16 +17,16 @@ import (
 
 // Options configures a Client. The zero value is usable.
 type Options struct {
-	ChunkSize   int64         // objects per page; 0: no pages
-	Large       int64         // upper limit for growing pages; 0: ChunkSize
-	Concurrency int           // requests in flight; at least 1
-	Small       int           // same, for requests about one object or namespace; 0: Concurrency
-	Timeout     time.Duration // per request, including retries; 0: none
-	MaxMemory   int64         // bytes held by one scan or backup; 0: DefaultMaxMemory
+	ChunkSize        int64         // objects per page; 0: no pages
+	MaxChunkSize     int64         // upper limit for growing pages; 0: ChunkSize
+	Concurrency      int           // requests in flight; at least 1
+	SmallConcurrency int           // same, for requests about one object or namespace; 0: Concurrency
+	Timeout          time.Duration // per request, including retries; 0: none
+	MaxMemory        int64         // bytes held by one scan or backup; 0: DefaultMaxMemory
 	// Progress is called after every list, never concurrently. It may be nil.
 	Progress func(Progress)
-	// Traffic counts every request. It may be nil.
-	Traffic *RequestStats
+	// Stats counts every request. It may be nil.
+	Stats *RequestStats
 }
 
 // Progress counts the finished lists of a scan and their objects.
@@ -75,8 +75,8 @@ func New(config *rest.Config, o Options) (*Client, error) {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
 	o.Concurrency = max(o.Concurrency, 1)
-	if o.Small < 1 {
-		o.Small = o.Concurrency
+	if o.SmallConcurrency < 1 {
+		o.SmallConcurrency = o.Concurrency
 	}
 	c := &Client{Options: o, Server: config.Host, REST: r, Metadata: m, compression: &compression{}, resourceVersions: &resourceVersions{}, DiscoveredTypes: &TypeHistory{}}
 	return c.WithOwnMemory(), nil
@@ -96,8 +96,8 @@ func wrap(config *rest.Config, o Options) error {
 		return fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		if o.Traffic != nil {
-			rt = &metricsTransport{rt, at.Path, o.Traffic}
+		if o.Stats != nil {
+			rt = &metricsTransport{rt, at.Path, o.Stats}
 		}
 		return &limitingTransport{rt, at.Path, o.MaxMemory}
 	})

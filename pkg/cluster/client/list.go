@@ -50,7 +50,7 @@ func (c *Client) concurrency(queries []Query) int {
 	if slices.ContainsFunc(queries, func(q Query) bool { return q.Namespace == "" }) {
 		return c.Options.Concurrency
 	}
-	return c.Options.Small
+	return c.Options.SmallConcurrency
 }
 
 // maxObjects limits the length of a list. etcd cannot hold that many, and a server that never

@@ -69,7 +69,7 @@ func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.O
 		return read(body)
 	})
 	if p.requested > 0 {
-		p.nextSize = nextPageSize(p.requested, max(p.client.Options.ChunkSize, p.client.Options.Large), time.Since(started))
+		p.nextSize = nextPageSize(p.requested, max(p.client.Options.ChunkSize, p.client.Options.MaxChunkSize), time.Since(started))
 	}
 	return all, page, err
 }

@@ -74,9 +74,9 @@ func TestLongListIsReadInLargerPages(t *testing.T) {
 		o    Options
 		want []int
 	}{
-		"up to the largest":                      {Options{ChunkSize: 10, Large: 100}, []int{10, 40, 100, 100}},
+		"up to the largest":                      {Options{ChunkSize: 10, MaxChunkSize: 100}, []int{10, 40, 100, 100}},
 		"as those before, where it is asked for": {Options{ChunkSize: 100}, []int{100, 100, 100}},
-		"or all at once":                         {Options{Large: 100}, []int{0}},
+		"or all at once":                         {Options{MaxChunkSize: 100}, []int{0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, asked(t, 250, test.o)); diff != "" {

@@ -63,11 +63,11 @@ func TestRequestStats(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	var traffic RequestStats
-	if got := traffic.String(); got != "requests: 0" {
+	var stats RequestStats
+	if got := stats.String(); got != "requests: 0" {
 		t.Errorf("at first: %s", got)
 	}
-	c, err := New(&rest.Config{Host: server.URL}, Options{Timeout: 10 * time.Second, Traffic: &traffic})
+	c, err := New(&rest.Config{Host: server.URL}, Options{Timeout: 10 * time.Second, Stats: &stats})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestRequestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("requests: 3 (list 3), not 2xx: 1, broken off: 1, asked again: 2, bytes unpacked: %d, seconds: ", len(body)/2+len(body))
-	if got := traffic.String(); !strings.HasPrefix(got, want) {
+	if got := stats.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -85,7 +85,7 @@ func addUnannouncedGaps(ctx context.Context, c *client.Client, result *Result) e
 			missing = append(missing, o)
 		}
 	}
-	gaps, err := client.InParallel(ctx, c.Options.Small, missing, func(o *object.Object) *snapshot.Gap { return unservedGap(ctx, c, o) })
+	gaps, err := client.InParallel(ctx, c.Options.SmallConcurrency, missing, func(o *object.Object) *snapshot.Gap { return unservedGap(ctx, c, o) })
 	for _, gap := range gaps {
 		if gap != nil {
 			result.Gaps = append(result.Gaps, *gap)

@@ -120,7 +120,7 @@ func addDecisions(ctx context.Context, c *client.Client, about []resourceAttribu
 			missing = append(missing, a)
 		}
 	}
-	answers, _ := client.InParallel(ctx, c.Options.Small, missing, func(a resourceAttributes) decision {
+	answers, _ := client.InParallel(ctx, c.Options.SmallConcurrency, missing, func(a resourceAttributes) decision {
 		allowed, err := isAllowed(ctx, c, a)
 		return decision{err == nil, allowed, err}
 	})

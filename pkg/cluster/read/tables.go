@@ -23,7 +23,7 @@ type Cells struct{ Ready, Status, Age string }
 // not render are left out. The error is the context's.
 func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, objects []object.Identity) (map[types.UID]Cells, error) {
 	asked := tableRequests(seen, objects)
-	limit := c.Options.Small
+	limit := c.Options.SmallConcurrency
 	if slices.ContainsFunc(asked, func(q client.Query) bool { return q.Name == "" }) {
 		limit = c.Options.Concurrency // a list of tables is large and held as a whole
 	}

@@ -155,7 +155,7 @@ func TestSmallRequestsAreConcurrent(t *testing.T) {
 				"/apis/example.com/v1" + test.root + "/widgets":     answer,
 				"/apis/old.example.com/v1" + test.root + "/widgets": answer,
 			})
-			c.Options.Concurrency, c.Options.Small = 1, 3
+			c.Options.Concurrency, c.Options.SmallConcurrency = 1, 3
 			discovered, err := discovery.Discover(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)

@@ -79,7 +79,7 @@ func TestTypeMissingAtRelistIsGap(t *testing.T) {
 			})
 			first := scanAll(t, c)
 			later = true
-			s, err := NewWriter(c, first, false).Relist(t.Context())
+			s, err := New(c, first, false).Relist(t.Context())
 			if err != nil || len(s.Gaps) != test.want {
 				t.Errorf("gaps %v, %v", s.Gaps, err)
 			}

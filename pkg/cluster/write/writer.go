@@ -28,9 +28,9 @@ type Writer struct {
 	dryRun bool
 }
 
-// NewWriter returns a Writer for a scan, which must not change afterwards. With dryRun, the
+// New returns a Writer for a scan, which must not change afterwards. With dryRun, the
 // server checks every write and stores none.
-func NewWriter(c *client.Client, seen *snapshot.Snapshot, dryRun bool) *Writer {
+func New(c *client.Client, seen *snapshot.Snapshot, dryRun bool) *Writer {
 	silent := *c
 	silent.Options.Progress = nil // progress is that of the first scan only
 	// Ignore what the scan found: it is read again.

@@ -27,7 +27,7 @@ func stage(t *testing.T, dryRun bool, answers map[string][]http.HandlerFunc) (*W
 	before := writeBackoff.Duration
 	writeBackoff.Duration = time.Millisecond
 	t.Cleanup(func() { writeBackoff.Duration = before })
-	return NewWriter(c, seen, dryRun), s
+	return New(c, seen, dryRun), s
 }
 
 const onePod = "/api/v1/namespaces/ns/pods/x"
@@ -395,7 +395,7 @@ func TestVerifyUnknown(t *testing.T) {
 	seen.Gaps = []snapshot.Gap{{Resource: "gappeds", Reason: snapshot.Forbidden}, {Group: "lost", Resource: snapshot.All, Reason: snapshot.Unavailable}}
 	// What the first scan found does not count.
 	seen.Lookups = []snapshot.Lookup{{Coordinates: snapshot.Coordinates{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "there"}, Outcome: snapshot.Absent}}
-	e, err := NewWriter(w.client, &seen, false).Verify(t.Context(), podX().Identity)
+	e, err := New(w.client, &seen, false).Verify(t.Context(), podX().Identity)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (r *restoreRun) run(ctx context.Context, wanted []cli.Target) error {
 		if !o.DryRun {
 			o.OnEvent = r.noting(o.OnEvent)
 		}
-		report := execute.Restore(ctx, r.of, write.NewWriter(a.Cluster, &future, o.DryRun).Creator(r.maker), r, o)
+		report := execute.Restore(ctx, r.of, write.New(a.Cluster, &future, o.DryRun).Creator(r.maker), r, o)
 		if err := r.closeJournal(); err != nil && a.Unrecorded.Add(err) {
 			a.Progress.Note(fmt.Sprintf("error: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000)))
 		}
@@ -105,7 +105,7 @@ func (r *restoreRun) recognise(ctx context.Context, live *client.Client, seen *s
 	for _, now := range strangers {
 		at = append(at, now)
 	}
-	made, err := write.NewWriter(live, seen, false).Creator(r.maker).Made(ctx, at)
+	made, err := write.New(live, seen, false).Creator(r.maker).Made(ctx, at)
 	for then, now := range strangers {
 		if made[now] == now.UID {
 			r.input.Made[then] = now.UID
