@@ -4,32 +4,33 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
-// A cluster is identified by the UID of its Namespace kube-system, and by nothing
-// else: two clusters may share a server URL or the name of a context. An unknown UID
-// equals no other, not even another unknown one.
+// A cluster is identified by the UID of its Namespace kube-system, because two clusters may
+// share a server URL or the name of a context. An unknown UID equals no other, not even
+// another unknown one.
 
-// readClusterUID reads the UID that the backup of this run records. Where it cannot be
-// read, the run goes on, and a warning says what that costs.
-func (a *Operation) readClusterUID(ctx context.Context) {
-	if a.Options.NoBackup || a.ClusterUID != "" {
+// readClusterUID reads the UID that the backup of this run records. If it cannot be read,
+// it warns, and the run continues.
+func (op *Operation) readClusterUID(ctx context.Context) {
+	if op.Options.Flags.NoBackup || op.ClusterUID != "" {
 		return
 	}
-	uid, err := read.UID(ctx, a.Cluster)
+	uid, err := read.UID(ctx, op.Current.Cluster)
 	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(a.Options.Scan.Err, "warning: cannot identify this cluster, so its backup can be restored only with --to-another-cluster: %s\n", escape.Short(err.Error(), 2000))
+		fmt.Fprintf(op.Options.Scan.Err, "warning: cannot identify this cluster, so its backup can be restored only with --to-another-cluster: %s\n", escape.Short(err.Error(), 2000))
 	}
-	a.ClusterUID = uid
+	op.ClusterUID = uid
 }
 
-// CheckPlanCluster returns an error if the plan was saved on another cluster. Where that
-// is unknown there is none: each step is bound to the UID of its object.
+// CheckPlanCluster returns an error if the plan was saved on another cluster. An unknown
+// cluster is no error, because each step is bound to the UID of its object.
 func CheckPlanCluster(p *plan.Plan, uid types.UID) error {
 	if p.ClusterUID == "" || uid == "" || p.ClusterUID == string(uid) {
 		return nil

@@ -4,33 +4,34 @@ import (
 	"context"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// CompleteTargets offers what parseTargets reads, as kubectl does: types, and after a
+// CompleteTargets offers what ParseTargets reads, as kubectl does: types, and after a
 // type or TYPE/ the names of its objects.
 func (s *ScanOptions) CompleteTargets(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	word, _, slash := strings.Cut(typed, "/")
 	switch {
 	case len(args) > 0 && !strings.Contains(args[0], "/"):
-		words, directive := s.completeAsking(s.objectNames("", strings.Split(args[0], ",")...))(cmd, args, typed)
+		words, directive := s.completeFromCluster(s.objectNames("", strings.Split(args[0], ",")...))(cmd, args, typed)
 		return WithoutWords(words, args[1:]), directive
 	case slash:
-		words, directive := s.completeAsking(s.objectNames(word+"/", word))(cmd, args, typed)
+		words, directive := s.completeFromCluster(s.objectNames(word+"/", word))(cmd, args, typed)
 		return WithoutWords(words, args), directive
-	case len(args) > 0: // the others are named as TYPE/NAME
-		words, directive := s.completeAsking(s.typeNames("", "/"))(cmd, args, typed)
+	case len(args) > 0: // further targets are TYPE/NAME, too
+		words, directive := s.completeFromCluster(s.typeNames("", "/"))(cmd, args, typed)
 		return words, directive | cobra.ShellCompDirectiveNoSpace
 	}
-	listed, _ := cutLast(typed)
-	return s.completeAsking(s.typeNames(listed, ""))(cmd, args, typed)
+	before, _ := cutLast(typed)
+	return s.completeFromCluster(s.typeNames(before, ""))(cmd, args, typed)
 }
 
-// typeNames offers the types that the collector watches, between prefix and suffix.
+// typeNames returns a function that lists the types that the garbage collector watches.
 func (s *ScanOptions) typeNames(prefix, suffix string) func(context.Context) []string {
 	return func(ctx context.Context) (words []string) {
 		types, _ := s.completionTypes(ctx)
@@ -43,9 +44,9 @@ func (s *ScanOptions) typeNames(prefix, suffix string) func(context.Context) []s
 	}
 }
 
-// objectNames offers the names of the objects of some types in the namespace at hand, behind
-// prefix.
-func (s *ScanOptions) objectNames(prefix string, of ...string) func(context.Context) []string {
+// objectNames returns a function that lists the objects of some types in the current
+// namespace.
+func (s *ScanOptions) objectNames(prefix string, typeNames ...string) func(context.Context) []string {
 	return func(ctx context.Context) []string {
 		namespace, _, err := s.Namespace()
 		if err != nil {
@@ -53,20 +54,20 @@ func (s *ScanOptions) objectNames(prefix string, of ...string) func(context.Cont
 		}
 		var names []string
 		types, namesOf := s.completionTypes(ctx)
-		for _, word := range of {
+		for _, word := range typeNames {
 			if found := snapshot.Find(types, word); len(found) > 0 {
 				names = append(names, namesOf(found[0], namespace)...)
 			}
 		}
-		return behind(prefix, names)
+		return prepend(prefix, names)
 	}
 }
 
-// namespaces offers those of the cluster, or those that a file holds objects of.
+// namespaces lists the namespaces of the cluster, or of the objects in a file.
 func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	if s.From == "" {
 		if live, err := s.Connect(); err == nil {
-			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // as every server has it
+			t := snapshot.Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"} // the same on every server
 			names, _ = read.Names(ctx, live, t, "")
 		}
 		return names
@@ -77,9 +78,9 @@ func (s *ScanOptions) namespaces(ctx context.Context) (names []string) {
 	return names
 }
 
-// completionTypes returns the types of the cluster or the file, and what lists the names of one's
-// objects. There are no types where nothing answers: a completion is silent.
-func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Type, names func(of snapshot.Type, namespace string) []string) {
+// completionTypes returns the types of the cluster or the file, and a function that lists
+// the objects of one. On an error there are no types: a completion prints no errors.
+func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Type, names func(t snapshot.Type, namespace string) []string) {
 	if s.From == "" {
 		live, err := s.Connect()
 		if err != nil {
@@ -103,8 +104,8 @@ func (s *ScanOptions) completionTypes(ctx context.Context) (types []snapshot.Typ
 	}
 }
 
-// loadQuietly returns the snapshot of --from, or an empty one. Standard input is left alone: a
-// person is typing there.
+// loadQuietly returns the snapshot of --from, or an empty one. It does not read standard
+// input, where the user is typing.
 func (s *ScanOptions) loadQuietly() *snapshot.Snapshot {
 	if s.From != "-" {
 		if saved, err := s.load(); err == nil {

@@ -5,346 +5,285 @@ import (
 	"context"
 	"fmt"
 	"os/signal"
-	"slices"
+	"sync/atomic"
 	"syscall"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Planned is what one scan read, and the plan that was made from it.
-type Planned struct {
-	Cluster  *client.Client // nil where the scan came from a file
+// MutatingCommand is what collect, delete, repair and restore each do in their own way.
+// Operation does what they have in common.
+type MutatingCommand interface {
+	// Scope returns what every scan of the operation reads.
+	Scope(served []snapshot.Type) (scan.Scope, error)
+	// Plan plans what the user requested. It may read more about the scanned objects,
+	// and replace the snapshot and the graph by ones that contain it.
+	Plan(context.Context, *PlannedScan) error
+	// Replan is Plan after the user has confirmed. Requested objects may be gone by then.
+	Replan(context.Context, *PlannedScan) error
+	// PlanRemaining plans what is left to do after a run of done.
+	PlanRemaining(_ context.Context, done *plan.Plan, after *PlannedScan) error
+	// PlanAccepting returns the plan that the scan leads to if these gaps are accepted.
+	PlanAccepting(*PlannedScan, snapshot.AcceptedGaps) (*plan.Plan, error)
+	// Perform carries out op.Current.Plan. The BackupWriter is nil if nothing is backed up.
+	Perform(_ context.Context, op *Operation, _ planrun.BackupWriter, _ planrun.Options) *execute.Report
+}
+
+// PlannedScan is what one scan read, and the plan made from it.
+type PlannedScan struct {
+	Cluster  *client.Client // nil if the scan read a file
 	Snapshot *snapshot.Snapshot
 	Graph    *graph.Graph
 	Plan     *plan.Plan
 }
 
-// PlanFunc makes a plan from what a scan read. It may read more about the objects
-// of the scan, and replace it by one that holds that.
-type PlanFunc func(context.Context, *Planned) error
-
-// scanAndPlan scans the cluster and makes a plan of that.
-func (s *ScanOptions) scanAndPlan(ctx context.Context, scope ScopeFunc, make PlanFunc) (Planned, error) {
-	var p Planned
-	var err error
-	if p.Snapshot, p.Cluster, err = s.Scan(ctx, scope); err != nil {
-		return Planned{}, err
-	}
-	p.Graph = graph.New(p.Snapshot)
-	return p, make(ctx, &p)
-}
-
-// Operation is one plan on its way from the preview to the report.
+// Operation takes one plan of a mutating command from the preview to the report.
 type Operation struct {
 	Options *MutatingOptions
-	Planned
-	// Saved is the plan that is carried out, where that was saved before: only what
-	// nobody changed since is done. stale are its steps that hold no more, and
-	// newGaps what it did not know to be unread.
+	Command MutatingCommand
+	Current PlannedScan // the latest one before the run
+	// Saved is the plan of --plan. Only its steps whose objects have not changed since
+	// are carried out; Stale are the others. NewGaps are what the scan of the saved plan
+	// could read and the current one could not.
 	Saved   *plan.Plan
 	Stale   []plan.Stale
 	NewGaps []snapshot.Gap
-	Notes   []string // what is to be said beside the plan, a line each
-	// AcceptedGaps are the words of --accept-gap. suppose makes the plan with others; nil where
-	// the command does not have the flag.
-	AcceptedGaps          snapshot.AcceptedGaps
-	PlanAccepting         func(snapshot.AcceptedGaps) (*plan.Plan, error)
-	LeavesRestToCollector bool      // the cluster's own collector does all but what was asked for
-	Scope                 ScopeFunc // of every scan
-	// Replan makes the plan again after somebody has read it. What is asked for
-	// need not be there any more.
-	Replan PlanFunc
-	// ClusterUID identifies the cluster; empty: unknown, or not read yet.
-	ClusterUID types.UID
-	// Perform carries out the plan; nil: as execute.Run does. The Keeper is nil
-	// where nothing is saved.
-	Perform func(context.Context, *write.Writer, execute.BackupWriter, execute.Options) *execute.Report
-	// PlanRemaining makes the plan of what a run has left; nil: foresee does.
-	PlanRemaining PlanFunc
-	// SkipVerification has no scan follow the run: nobody waits for what it sets going.
-	SkipVerification bool
+	Notes   []string // lines to print after the preview
+	// LeavesRestToCollector means that this tool does only what the user requested, and
+	// the cluster's own garbage collector what follows from it.
+	LeavesRestToCollector bool
+	SkipVerification      bool      // do not scan after the run
+	ClusterUID            types.UID // empty if unknown or not read yet
 
-	Progress   *progressLine // of the run under way
-	Unrecorded journalFailure
+	progress *progressLine // of the current run
+	failure  atomic.Pointer[error]
 }
 
-// Prepare scans the cluster and makes the plan; of a saved plan it is what is left
-// of that.
-func (a *Operation) Prepare(ctx context.Context, make PlanFunc) error {
-	now, err := a.Options.Scan.scanAndPlan(ctx, a.Scope, make)
+// Prepare scans the cluster and plans. With a saved plan, the current plan is what
+// remains valid of it.
+func (op *Operation) Prepare(ctx context.Context) error { return op.prepare(ctx, op.Command.Plan) }
+
+type planFunc func(context.Context, *PlannedScan) error
+
+func (op *Operation) prepare(ctx context.Context, plans planFunc) error {
+	now, err := op.scanAndPlan(ctx, plans)
 	if err != nil {
 		return err
 	}
-	if a.Saved != nil {
-		a.NewGaps = plan.NewGaps(a.Saved, now.Plan)
-		now.Plan, a.Stale = plan.Revalidate(a.Saved, now.Plan)
+	if op.Saved != nil {
+		op.NewGaps = plan.NewGaps(op.Saved, now.Plan)
+		now.Plan, op.Stale = plan.Revalidate(op.Saved, now.Plan)
 	}
-	a.Planned = now
+	op.Current = now
 	return nil
 }
 
-func (a *Operation) Run(ctx context.Context) error {
-	a.warn()
-	if err := a.preview(); err != nil {
+func (op *Operation) scanAndPlan(ctx context.Context, plans planFunc) (PlannedScan, error) {
+	var p PlannedScan
+	var err error
+	if p.Snapshot, p.Cluster, err = op.Options.Scan.Scan(ctx, op.Command.Scope); err != nil {
+		return PlannedScan{}, err
+	}
+	p.Graph = graph.New(p.Snapshot)
+	return p, plans(ctx, &p)
+}
+
+// Run shows the prepared plan, asks for confirmation, carries it out and verifies the
+// result.
+func (op *Operation) Run(ctx context.Context) error {
+	op.warn()
+	if err := op.preview(); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
-	if err := a.hintAcceptGap(); err != nil {
+	if err := op.hintAcceptGap(); err != nil {
 		return err
 	}
-	refused := a.preflight(ctx)
+	refused := op.preflight(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	complete, flags := op.Current.Plan.CompleteButAccepted(), &op.Options.Flags
 	switch {
-	case a.Options.DryRun == dryRunClient:
-		return exitFacts{dryRun: a.Options.DryRun, strict: a.Options.Scan.Strict, complete: a.Plan.CompleteButAccepted()}.code().OrNil()
-	case a.Options.Scan.Strict && !a.Plan.CompleteButAccepted():
-		return a.refuseIncomplete()
-	case a.Options.DryRun == dryRunServer:
-		return a.dryRunServer(ctx)
-	case len(a.NewGaps) > 0:
-		return a.refuseNewGaps()
-	case len(a.Plan.Steps) == 0:
-		return a.reportNothingToDo()
+	case flags.DryRun == dryRunClient:
+		return exitFacts{dryRun: flags.DryRun, strict: op.Options.Scan.Strict, complete: complete}.code().OrNil()
+	case op.Options.Scan.Strict && !complete:
+		return op.refuseIncomplete()
+	case flags.DryRun == dryRunServer:
+		return op.dryRunServer(ctx)
+	case len(op.NewGaps) > 0:
+		return op.refuseNewGaps()
+	case len(op.Current.Plan.Steps) == 0:
+		return op.reportNothingToDo()
 	case len(refused) > 0:
-		return a.refuseRun(refused)
+		return op.refuseRun(refused)
 	}
-	a.readClusterUID(ctx)
-	if err := a.Options.confirmPlan(ctx, a.Options.Scan.Streams, a.Plan); err != nil {
+	op.readClusterUID(ctx)
+	if err := flags.confirmPlan(ctx, op.Options.Scan.Streams, op.Current.Plan); err != nil {
 		return err
 	}
-	if a.Options.Prompts() { // reading takes time
-		if err := a.PlanAgain(ctx); err != nil {
+	if flags.Prompts() { // the objects may have changed while the user was reading
+		if err := op.planAgain(ctx); err != nil {
 			return err
 		}
 	}
-	return a.apply(ctx)
+	return op.apply(ctx)
 }
 
-// PlanAgain makes the plan again after somebody has read it and said yes, and
-// refuses where it is another by then. What is carried out is the new one: it rests
-// on the objects as they are now.
-func (a *Operation) PlanAgain(ctx context.Context) error {
-	shown := a.Plan.Finalized().Digest // of a saved plan, that of what is left of it
-	if err := a.Prepare(ctx, a.Replan); err != nil {
+func (op *Operation) warn() {
+	op.Options.Scan.WarnOfGaps(op.Current.Snapshot)
+	if len(op.NewGaps) > 0 && !op.Options.Flags.Mutates() {
+		fmt.Fprintln(op.Options.Scan.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+op.newGapList())
+	}
+	op.warnOfUnusedAcceptGaps()
+	if server := op.Current.Snapshot.Server; audit.SiblingsAtRisk(server) && len(op.Current.Plan.Steps) > 0 {
+		fmt.Fprintf(op.Options.Scan.Err, "warning: this server is %s: before 1.20 its garbage collector may also delete valid dependents of a bad reference's owner, which this plan does not predict\n", Quote(server))
+	}
+}
+
+// planAgain plans once more after the user has confirmed, and refuses to continue if the
+// plan differs. The new plan is the one to carry out: it is bound to the current state of
+// the objects.
+func (op *Operation) planAgain(ctx context.Context) error {
+	confirmed := op.currentDigest()
+	if err := op.prepare(ctx, op.Command.Replan); err != nil {
 		return err
 	}
 	switch {
-	case a.Options.Scan.Strict && !a.Plan.CompleteButAccepted():
-		return a.refuseIncomplete()
-	case a.Plan.Finalized().Digest != shown:
-		return refuse(a.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+a.Options.rerunCommand())
+	case op.Options.Scan.Strict && !op.Current.Plan.CompleteButAccepted():
+		return op.refuseIncomplete()
+	case op.currentDigest() != confirmed:
+		return refuse(op.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+op.Options.rerunCommand())
 	}
 	return nil
 }
 
-func (a *Operation) refuseIncomplete() error {
-	return refuse(a.Options.Scan.Streams, ExitIncomplete, "the scan is incomplete; refused because of --strict: nothing was changed", "")
+// currentDigest returns the digest of the steps to run. The current plan has it already,
+// unless it is the rest of a saved plan, which keeps the digest of the whole.
+func (op *Operation) currentDigest() string {
+	if op.Saved == nil {
+		return op.Current.Plan.Digest
+	}
+	return op.Current.Plan.Finalized().Digest
 }
 
-// refuseNewGaps refuses a saved plan as a whole. A gap that its reader did not know
-// of may hide what depends on any object of the plan, or is in one.
-func (a *Operation) refuseNewGaps() error {
-	return refuse(a.Options.Scan.Streams, ExitUnconfirmed, "this scan could not read what the scan of the saved plan read: "+a.newGapList()+". Nothing was changed",
-		"make a new plan, which names what could not be read: "+a.Options.rerunCommand("plan")+" --dry-run --plan-out FILE")
+func (op *Operation) refuseIncomplete() error {
+	return refuse(op.Options.Scan.Streams, ExitIncomplete, "the scan is incomplete; refused because of --strict: nothing was changed", "")
 }
 
-func (a *Operation) newGapList() string {
-	names := make([]string, len(a.NewGaps))
-	for i, g := range a.NewGaps {
+// refuseNewGaps refuses a saved plan as a whole: what a new gap hides may depend on any
+// object of the plan.
+func (op *Operation) refuseNewGaps() error {
+	return refuse(op.Options.Scan.Streams, ExitUnconfirmed, "this scan could not read what the scan of the saved plan read: "+op.newGapList()+". Nothing was changed",
+		"make a new plan, which names what could not be read: "+op.Options.rerunCommand("plan")+" --dry-run --plan-out FILE")
+}
+
+func (op *Operation) newGapList() string {
+	names := make([]string, len(op.NewGaps))
+	for i, g := range op.NewGaps {
 		names[i] = escape.Short(g.String(), 200)
 	}
 	return wording.List(names, MaxNamedGaps)
 }
 
-func (a *Operation) warn() {
-	a.Options.Scan.WarnOfGaps(a.Snapshot)
-	if len(a.NewGaps) > 0 && !a.Options.Mutates() {
-		fmt.Fprintln(a.Options.Scan.Err, "warning: a run would refuse this plan, because this scan could not read what the scan of the saved plan read: "+a.newGapList())
+// reportNothingToDo ends an operation without steps. Its own scan verifies that nothing
+// is left.
+func (op *Operation) reportNothingToDo() error {
+	o := op.outcome()
+	o.blocked, o.verification = op.Current.Plan.Blocked, verifiedBy(op.Current.Plan.CompleteButAccepted())
+	if !op.Current.Plan.CompleteButAccepted() {
+		fmt.Fprintln(op.Options.Scan.Err, "warning: the scan was incomplete, so there may be more to do than it could find")
 	}
-	a.warnOfUnusedAcceptGaps()
-	if audit.SiblingsAtRisk(a.Snapshot.Server) && len(a.Plan.Steps) > 0 {
-		fmt.Fprintf(a.Options.Scan.Err, "warning: this server is %s: before 1.20 its garbage collector may also delete valid dependents of a bad reference's owner, which this plan does not predict\n", Quote(a.Snapshot.Server))
-	}
+	return op.report(o)
 }
 
-// outcome is that of a run which has done nothing yet.
-func (a *Operation) outcome() runOutcome {
-	return runOutcome{plan: a.Plan, stale: a.Stale, verification: verifiedNone, gaps: a.Plan.Gaps}
+// dryRunServer sends every step to the API server as a dry run.
+func (op *Operation) dryRunServer(ctx context.Context) error {
+	o := op.outcome()
+	o.dryRun, o.blocked = true, op.Current.Plan.Blocked
+	o.done = op.execute(ctx, nil)
+	return op.report(o)
 }
 
-// reportNothingToDo ends a run without a step. The scan of the plan is what proves
-// that nothing is left.
-func (a *Operation) reportNothingToDo() error {
-	o := a.outcome()
-	o.blocked, o.verification = a.Plan.Blocked, verifiedBy(a.Plan.CompleteButAccepted())
-	if !a.Plan.CompleteButAccepted() {
-		fmt.Fprintln(a.Options.Scan.Err, "warning: the scan was incomplete, so there may be more to do than it could find")
-	}
-	return a.report(o)
-}
-
-// dryRunServer sends every step to the server, which does none of them.
-func (a *Operation) dryRunServer(ctx context.Context) error {
-	o := a.outcome()
-	o.rehearsal, o.blocked = true, a.Plan.Blocked
-	o.done = a.execute(ctx, nil)
-	return a.report(o)
-}
-
-// apply saves, acts, and scans again.
-func (a *Operation) apply(ctx context.Context) error {
-	o := a.outcome()
-	acting, cancel := a.withRunTimeout(ctx)
+// apply opens the backup, carries out the plan, and verifies the result.
+func (op *Operation) apply(ctx context.Context) error {
+	o := op.outcome()
+	running, cancel := op.withRunTimeout(ctx)
 	defer cancel()
-	signal.Ignore(syscall.SIGPIPE) // whoever reads may leave: a run is not cut short by that
-	keep, err := a.newRunBackup()
+	signal.Ignore(syscall.SIGPIPE) // a run continues when nobody reads its output any more
+	b, err := op.newRunBackup()
 	if err != nil {
 		return err
 	}
-	if keep != nil {
-		o.backup = keep.folder.Path()
+	if b != nil {
+		o.backup = b.folder.Path()
 	}
-	begun := a.Options.Scan.Now()
-	o.done = a.execute(acting, keep)
-	o.took = a.Options.Scan.Now().Sub(begun)
-	o.unrecorded = a.Unrecorded.get() != nil
-	if err := keep.close(!o.done.Interrupted, a.Options.Scan.Now()); err != nil {
+	begun := op.Options.Scan.Now()
+	o.done = op.execute(running, b)
+	o.took = op.Options.Scan.Now().Sub(begun)
+	o.unrecorded = op.recordError() != nil
+	if err := b.close(!o.done.Interrupted, op.Options.Scan.Now()); err != nil {
 		o.unrecorded = true
-		fmt.Fprintf(a.Options.Scan.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
+		fmt.Fprintf(op.Options.Scan.Err, "warning: close the backup: %s\n", escape.Short(err.Error(), 2000))
 	}
-	if a.Plan.Mode == plan.Delete {
-		o.blocked = a.Plan.Refused() // a scan of what is left does not know what was asked for
+	if op.Current.Plan.Mode == plan.Delete {
+		o.blocked = op.Current.Plan.Refused() // a plan of what remains does not know what was requested
 	}
 	o.timedOut = ctx.Err() == nil && o.done.Interrupted
-	if ctx.Err() == nil && !a.SkipVerification {
-		a.verify(ctx, &o)
+	if ctx.Err() == nil && !op.SkipVerification {
+		op.verify(ctx, &o)
 	}
 	o.cutShort = ctx.Err() != nil
-	return a.report(o)
+	return op.report(o)
 }
 
-// verify scans the cluster after the run, for at most as long as the run itself may
-// take, and adds what is left to the outcome.
-func (a *Operation) verify(ctx context.Context, o *runOutcome) {
-	scanning, cancel := a.withRunTimeout(ctx)
-	defer cancel()
-	now, blocked, err := a.remaining(scanning)
-	switch {
-	case ctx.Err() != nil:
-		return
-	case err != nil:
-		o.verification, o.blocked = verifiedFailed, a.Plan.Blocked
-		fmt.Fprintf(a.Options.Scan.Err, "warning: the scan after the run failed, so what is left is not known: %s\n", escape.Short(err.Error(), 2000))
-		return
-	}
-	o.verification, o.gaps = verifiedBy(now.Plan.CompleteButAccepted()), now.Plan.Gaps
-	o.left, o.blocked = now.Plan, slices.Concat(o.blocked, blocked, a.deletedButPresent(o.done, now.Graph))
-	o.due = len(now.Plan.Steps)
-	if a.Saved != nil {
-		o.due = remainingSteps(a.Saved, now.Plan)
-	}
-	if !now.Plan.CompleteButAccepted() {
-		if !slices.Equal(now.Plan.Gaps, a.Plan.Gaps) {
-			a.Options.Scan.WarnOfGaps(now.Snapshot)
-		}
-		fmt.Fprintln(a.Options.Scan.Err, "warning: the scan after the run was incomplete, so more may be left than it could find")
-	}
-	if a.LeavesRestToCollector && o.due > 0 {
-		fmt.Fprintln(a.Options.Scan.Err, "warning: "+idleWarning(o.due))
-	}
+// outcome returns the outcome of a run that has done nothing yet.
+func (op *Operation) outcome() runOutcome {
+	return runOutcome{plan: op.Current.Plan, stale: op.Stale, verification: verifiedNone, gaps: op.Current.Plan.Gaps}
 }
 
-func (a *Operation) withRunTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if a.Options.runTimeout == 0 {
+func (op *Operation) withRunTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if op.Options.Flags.runTimeout == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, a.Options.runTimeout)
+	return context.WithTimeout(ctx, op.Options.Flags.runTimeout)
 }
 
-// execute carries out the plan and tells of it.
-func (a *Operation) execute(ctx context.Context, keep *runBackup) *execute.Report {
-	a.Progress = a.Options.Scan.progressOf(a.Plan)
-	defer a.Progress.clear()
-	o := execute.Options{
-		Concurrency: cmp.Or(a.Options.writers, a.Options.Scan.concurrency), RequireUnchanged: a.Saved != nil, DryRun: a.Options.DryRun == dryRunServer,
-		OnEvent: a.onEvent(keep), Ready: a.Unrecorded.get,
+// execute has the command carry out the plan, with a backup unless b is nil.
+func (op *Operation) execute(ctx context.Context, b *runBackup) *execute.Report {
+	op.progress = op.Options.Scan.progressOf(op.Current.Plan)
+	defer op.progress.clear()
+	o := planrun.Options{
+		Common: execute.Options{
+			Concurrency: cmp.Or(op.Options.writers, op.Options.Scan.concurrency), DryRun: op.Options.Flags.DryRun == dryRunServer,
+			OnEvent: op.onEvent(b), Ready: op.recordError,
+		},
+		RequireUnchanged: op.Saved != nil,
 	}
-	var saving execute.BackupWriter
-	if keep != nil {
-		saving = keep
+	if b == nil { // a nil *runBackup would be a BackupWriter that is not nil
+		return op.Command.Perform(ctx, op, nil, o)
 	}
-	writer := write.New(a.Cluster, a.Snapshot, o.DryRun)
-	if a.Perform != nil {
-		return a.Perform(ctx, writer, saving, o)
-	}
-	return execute.Run(ctx, a.Plan, a.Graph, writer, saving, o)
+	return op.Command.Perform(ctx, op, b, o)
 }
 
-// remaining scans the cluster, and returns the plan of what is left to do, and what
-// is blocked: by that plan, and of what this run has set going.
-func (a *Operation) remaining(ctx context.Context) (Planned, []plan.Blocked, error) {
-	make := a.Replan
-	if a.PlanRemaining != nil {
-		make = a.PlanRemaining
-	}
-	now, err := a.Options.Scan.scanAndPlan(ctx, a.Scope, make)
-	if err != nil {
-		return Planned{}, nil, err
-	}
-	known := graph.NewSet(now.Graph)
-	for _, b := range now.Plan.Blocked {
-		known.Add(now.Graph.Find(b.Object.UID))
-	}
-	return now, append(now.Plan.Blocked, a.stillTerminating(now.Graph, known)...), nil
+// Writer returns what writes to the scanned cluster.
+func (op *Operation) Writer(o planrun.Options) *write.Writer {
+	return write.New(op.Current.Cluster, op.Current.Snapshot, o.Common.DryRun)
 }
 
-// deletedButPresent returns what a step deleted by its own account and a scan finds all the
-// same, as if nobody had.
-func (a *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []plan.Blocked {
-	var out []plan.Blocked
-	for i, result := range done.Results {
-		s := &a.Plan.Steps[i]
-		if s.Action != collector.ActionDelete || result.Status != event.Done {
-			continue
-		}
-		if now := g.Object(g.Find(s.Object.UID)); now != nil && !now.Terminating() {
-			out = append(out, plan.Blocked{
-				Object: s.Object.Identity, By: []object.Identity{},
-				Reason: reason.DeletionWithoutEffect{},
-			})
-		}
-	}
-	return out
-}
-
-// stillTerminating is what this run set going and what is still there, save for what is
-// known already.
-func (a *Operation) stillTerminating(g *graph.Graph, known graph.Set) []plan.Blocked {
-	judge := collector.NewJudge(g)
-	hindrances := audit.NewBlockers(judge, simulate.NewApplyModel(g, judge, a.AcceptedGaps))
-	var out []plan.Blocked
-	for _, o := range a.Plan.Outcomes {
-		n := g.Find(o.Object.UID)
-		if now := g.Object(n); now != nil && now.Terminating() && known.Add(n) {
-			by := hindrances.Of(n)
-			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
-		}
-	}
-	return out
+// RunPlan carries out the current plan, step by step.
+func (op *Operation) RunPlan(ctx context.Context, w *write.Writer, b planrun.BackupWriter, o planrun.Options) *execute.Report {
+	return planrun.Run(ctx, op.Current.Plan, op.Current.Graph, w, b, o)
 }

@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -23,7 +24,7 @@ import (
 // pass is a command that plans a pass of the garbage collector over everything.
 type pass struct{}
 
-func (pass) Scope([]snapshot.Type) (cluster.Scope, error) { return cluster.Scope{}, nil }
+func (pass) Scope([]snapshot.Type) (scan.Scope, error) { return scan.Scope{}, nil }
 
 func (pass) Plan(_ context.Context, p *PlannedScan) error {
 	p.Plan = plan.New(p.Graph, plan.Options{Mode: plan.Collect})

@@ -2,9 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -12,36 +18,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// rightsPage is where the rights are that each command needs.
-const rightsPage = "https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rbac.md"
+const rightsHint = "the required permissions are listed in https://github.com/kubectl-gc/kubectl-gc/blob/main/docs/rbac.md"
 
-// refusal is a right that a run needs and that the API server refuses.
+// refusal is a right that a run needs and that the API server denies for these objects.
 type refusal struct {
 	reason.NotPermitted
 	objects []object.Identity
 }
 
-// preflight warns of the rights that the plan needs and that the API server refuses, and
-// returns these. A server-side dry run finds out by itself.
-func (a *Operation) preflight(ctx context.Context) []refusal {
-	if a.Cluster == nil || a.Options.DryRun == dryRunServer || len(a.Plan.Steps) == 0 || a.Options.Scan.Strict && !a.Plan.CompleteButAccepted() {
+// preflight returns the rights that the plan needs and that the API server denies, and
+// warns of them. A server-side dry run does not need it.
+func (op *Operation) preflight(ctx context.Context) []refusal {
+	if op.Current.Cluster == nil || op.Options.Flags.DryRun == dryRunServer || len(op.Current.Plan.Steps) == 0 || op.Options.Scan.Strict && !op.Current.Plan.CompleteButAccepted() {
 		return nil
 	}
 	var rights []read.Right
-	for _, n := range a.needs() {
+	for _, n := range op.needs() {
 		rights = append(rights, read.Right(n))
 	}
 	needed := len(rights)
 	var samples []*plan.Step
-	if a.Options.Mutates() && !a.LeavesRestToCollector { // else nobody changes references, or the cluster's own collector does
-		samples = a.Plan.PreflightSamples()
+	if op.Options.Flags.Mutates() && !op.LeavesRestToCollector { // otherwise this run changes no references
+		samples = op.Current.Plan.PreflightSamples()
 	}
 	for _, s := range samples {
 		rights = append(rights, read.Right{Verb: "delete", Objects: []object.Identity{s.Object.Identity}})
 	}
-	grants := read.ReviewAccess(ctx, a.Cluster, a.Snapshot, rights)
+	grants := read.ReviewAccess(ctx, op.Current.Cluster, op.Current.Snapshot, rights)
 	var refused []refusal
 	var unknown []string
 	for i, r := range rights[:needed] {
@@ -55,81 +61,125 @@ func (a *Operation) preflight(ctx context.Context) []refusal {
 		}
 	}
 	if len(refused) == 0 {
-		refused = a.tryAgainstServer(ctx, samples, grants[needed:])
+		refused = op.dryRunSteps(ctx, samples, grants[needed:])
 	}
 	if ctx.Err() == nil {
-		a.warnOfRefusals(refused, unknown)
+		op.warnOfRefusals(refused, unknown)
 	}
 	return refused
 }
 
-// needs returns the rights that a run of the plan uses.
-func (a *Operation) needs() []plan.Need {
+// needs returns the rights that a run of the plan needs.
+func (op *Operation) needs() []plan.Need {
 	var byName []object.Identity
-	if saved := a.Plan.Saved(); !a.Options.NoBackup && len(saved) > 0 {
-		byName = read.ByName(a.Snapshot, saved)
+	if saved := op.Current.Plan.Saved(); !op.Options.Flags.NoBackup && len(saved) > 0 {
+		byName = read.ByName(op.Current.Snapshot, saved)
 	}
-	return a.Plan.Needs(a.LeavesRestToCollector, byName)
+	return op.Current.Plan.Needs(op.LeavesRestToCollector, byName)
 }
 
-// How many rights, and objects for each, are named.
-const mostRights, mostNeeding = 20, 3
+// maxNamedRights and maxNamedObjects limit how many rights, and objects for each, the
+// warning names.
+const maxNamedRights, maxNamedObjects = 20, 3
 
-func (a *Operation) warnOfRefusals(refused []refusal, unknown []string) {
-	for _, r := range refused[:min(len(refused), mostRights)] {
+func (op *Operation) warnOfRefusals(refused []refusal, unknown []string) {
+	for _, r := range refused[:min(len(refused), maxNamedRights)] {
 		names := make([]string, len(r.objects))
 		for i, o := range r.objects {
 			names[i] = escape.Short(o.String(), 200)
 		}
-		line := "warning: you may not " + escape.Short(r.Right(), 500) + ", which is needed for " + wording.List(names, mostNeeding)
+		line := "warning: you may not " + escape.Short(r.Right(), 500) + ", which is needed for " + wording.List(names, maxNamedObjects)
 		if r.Failure != nil {
 			line += ": " + escape.Short(r.Failure.Text(), 2000)
 		}
-		fmt.Fprintln(a.Options.Scan.Err, line)
+		fmt.Fprintln(op.Options.Scan.Err, line)
 	}
-	if more := len(refused) - mostRights; more > 0 {
-		fmt.Fprintf(a.Options.Scan.Err, "warning: you lack %s more\n", wording.Count(more, "right"))
+	if more := len(refused) - maxNamedRights; more > 0 {
+		fmt.Fprintf(op.Options.Scan.Err, "warning: you lack %s more\n", wording.Count(more, "right"))
 	}
 	if len(unknown) > 0 {
-		fmt.Fprintf(a.Options.Scan.Err, "warning: could not check all permissions before the run: %s\n", wording.List(unknown, 1))
+		fmt.Fprintf(op.Options.Scan.Err, "warning: could not check all permissions before the run: %s\n", wording.List(unknown, 1))
 	}
-	if len(refused) > 0 && !a.Options.Mutates() {
-		fmt.Fprintf(a.Options.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
+	if len(refused) > 0 && !op.Options.Flags.Mutates() {
+		fmt.Fprintf(op.Options.Scan.Err, "hint: a run would be refused, because the API server would not permit part of it; %s\n", rightsHint)
 	}
 }
 
-const rightsHint = "the required permissions are listed in " + rightsPage
+// maxDryRuns is how many steps the preflight sends as a dry run.
+const maxDryRuns = 20
 
-// refuseRun ends a run before it begins, since part of it would be refused.
-func (a *Operation) refuseRun(refused []refusal) error {
-	why := map[object.Identity]reason.Reason{}
+// dryRunSteps sends steps that change references to the API server as a dry run. The
+// admission plugin OwnerReferencesPermissionEnforcement may refuse them to a user who may
+// patch the object, but not delete it, or if the new reference blocks the deletion of its
+// owner. The grants are those to delete the object of each step.
+func (op *Operation) dryRunSteps(ctx context.Context, samples []*plan.Step, grants []read.Grant) []refusal {
+	writer := write.New(op.Current.Cluster, op.Current.Snapshot, true)
+	var all sync.WaitGroup
+	refused := make([]*refusal, len(samples))
+	sent := 0
+	for i, s := range samples {
+		if len(grants[i].Refused) == 0 && !addsBlockingReference(s) || sent == maxDryRuns {
+			continue
+		}
+		sent++
+		all.Go(func() {
+			_, err := writer.Patch(ctx, op.Current.Graph.Object(s.Move.Node), s.Move.Change)
+			var failed *client.RequestError
+			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
+				return // the run will report it
+			}
+			refused[i] = &refusal{reason.NotPermitted{
+				Verb: "patch", Type: grants[i].Type.String(), Namespace: s.Object.Namespace,
+				Failure: &reason.Failure{ErrorClass: string(failed.Reason), Detail: failed.Err.Error(), Hint: failed.Hint()},
+			}, []object.Identity{s.Object.Identity}}
+		})
+	}
+	all.Wait()
+	var out []refusal
+	for _, r := range refused {
+		if r != nil {
+			out = append(out, *r)
+		}
+	}
+	return out
+}
+
+// addsBlockingReference reports whether the step points a reference that blocks the deletion
+// of its owner at another owner.
+func addsBlockingReference(s *plan.Step) bool {
+	return slices.ContainsFunc(s.References, func(r plan.Reference) bool { return r.Becomes != nil && r.BlockOwnerDeletion })
+}
+
+// refuseRun reports a run that does not start because the API server would deny a part of it.
+func (op *Operation) refuseRun(refused []refusal) error {
+	denied := map[object.Identity]reason.Reason{}
 	for _, r := range refused {
 		for _, o := range r.objects {
-			why[o] = r.NotPermitted
+			denied[o] = r.NotPermitted
 		}
 	}
-	of := map[string]reason.Reason{} // by step
-	for i := range a.Plan.Outcomes {
-		if o := &a.Plan.Outcomes[i]; o.Follows != "" && why[o.Object] != nil {
-			of[o.Follows] = why[o.Object]
+	byStep := map[string]reason.Reason{}
+	for i := range op.Current.Plan.Outcomes {
+		if o := &op.Current.Plan.Outcomes[i]; o.Follows != "" && denied[o.Object] != nil {
+			byStep[o.Follows] = denied[o.Object]
 		}
 	}
-	done := &execute.Report{Results: make([]execute.Result, len(a.Plan.Steps))}
-	for i := range a.Plan.Steps {
-		s := &a.Plan.Steps[i]
-		because := why[s.Object.Identity]
-		if because == nil {
-			because = of[s.ID]
+	done := &execute.Report{Results: make([]execute.Result, len(op.Current.Plan.Steps))}
+	for i := range op.Current.Plan.Steps {
+		s := &op.Current.Plan.Steps[i]
+		why := denied[s.Object.Identity]
+		if why == nil {
+			why = byStep[s.ID]
 		}
-		done.Results[i] = execute.Result{Step: s.ID, Status: event.Failed, Reason: because}
-		if because == nil {
+		done.Results[i] = execute.Result{Step: s.ID, Status: event.Failed, Reason: why}
+		if why == nil {
 			done.Results[i].Status, done.Results[i].Reason = event.Skipped, reason.OtherStepNotPermitted{}
 		}
 	}
-	o := a.outcome()
+	o := op.outcome()
 	o.done = done
-	err := a.report(o)
-	fmt.Fprintln(a.Options.Scan.Err, "error: the API server would not permit part of this plan: nothing was changed")
-	fmt.Fprintln(a.Options.Scan.Err, "hint: "+rightsHint)
+	err := op.report(o)
+	fmt.Fprintln(op.Options.Scan.Err, "error: the API server would not permit part of this plan: nothing was changed")
+	fmt.Fprintln(op.Options.Scan.Err, "hint: "+rightsHint)
 	return err
 }

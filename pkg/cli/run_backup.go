@@ -9,44 +9,45 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// runBackup saves whole objects of a cluster in one folder.
+// runBackup writes the objects that a run deletes or changes into one folder.
 type runBackup struct {
-	live   *client.Client
-	seen   *snapshot.Snapshot
-	folder *backup.Folder
+	cluster  *client.Client
+	snapshot *snapshot.Snapshot
+	folder   *backup.Folder
 }
 
-// newRunBackup opens a folder for what this run deletes; nil where nothing is to be
-// saved.
-func (a *Operation) newRunBackup() (*runBackup, error) {
-	if a.Options.NoBackup {
+// newRunBackup creates the folder of this run. It returns nil for --no-backup.
+func (op *Operation) newRunBackup() (*runBackup, error) {
+	if op.Options.Flags.NoBackup {
 		return nil, nil
 	}
-	name, server, err := a.Options.Scan.ContextAndServer()
+	name, server, err := op.Options.Scan.ContextAndServer()
 	if err != nil {
 		return nil, err
 	}
-	root, err := a.Options.BackupRoot(name)
+	root, err := op.Options.Flags.BackupRoot(name)
 	if err != nil {
 		return nil, err
 	}
-	now := a.Options.Scan.Now().UTC()
+	now := op.Options.Scan.Now().UTC()
 	folder, err := backup.Create(root, now.Format("2006-01-02T15-04-05Z"), backup.Header{
-		Tool: Release(), ClusterUID: string(a.ClusterUID), Server: server, ServerVersion: a.Snapshot.Server, Context: name,
-		Command: string(a.Plan.Mode), Digest: a.Plan.Digest, Started: now,
+		Tool: Release(), ClusterUID: string(op.ClusterUID), Server: server, ServerVersion: op.Current.Snapshot.Server, Context: name,
+		Command: string(op.Current.Plan.Mode), Digest: op.Current.Plan.Digest, Started: now,
 	})
 	if errors.As(err, new(*backup.WorldWritableError)) {
 		return nil, WithHint(err, "use --backup-dir to choose a folder that only you can read: backups may contain Secrets")
@@ -55,21 +56,21 @@ func (a *Operation) newRunBackup() (*runBackup, error) {
 		return nil, err
 	}
 	var encoded bytes.Buffer
-	err = EscapeJSON(a.Plan.Finalized().Save)(&encoded)
+	err = EscapeJSON(op.Current.Plan.Finalized().Save)(&encoded)
 	if err == nil {
 		err = folder.SavePlan(encoded.Bytes())
 	}
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return &runBackup{a.Cluster, a.Snapshot, folder}, nil
+	return &runBackup{op.Current.Cluster, op.Current.Snapshot, folder}, nil
 }
 
-// Write is execute.Keeper.
-func (k *runBackup) Write(ctx context.Context, objects []object.Identity) ([]execute.Written, error) {
+// Write implements planrun.BackupWriter.
+func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]planrun.Written, error) {
 	saved, unsaved := map[types.UID]*object.Object{}, map[types.UID]error{}
-	failed, err := read.Manifests(ctx, k.live, k.seen, objects, func(o object.Object, manifest json.RawMessage) error {
-		if err := k.folder.Save(o, manifest); err != nil {
+	failed, err := read.Manifests(ctx, b.cluster, b.snapshot, objects, func(o object.Object, manifest json.RawMessage) error {
+		if err := b.folder.Save(o, manifest); err != nil {
 			unsaved[o.UID] = err
 			return nil
 		}
@@ -79,34 +80,53 @@ func (k *runBackup) Write(ctx context.Context, objects []object.Identity) ([]exe
 	if err != nil {
 		return nil, err
 	}
-	if err := k.folder.Sync(); err != nil {
+	if err := b.folder.Sync(); err != nil {
 		return nil, err
 	}
-	out := make([]execute.Written, len(objects))
+	out := make([]planrun.Written, len(objects))
 	for i, o := range objects {
-		out[i] = execute.Written{Object: saved[o.UID], Err: cmp.Or(unsaved[o.UID], failed[o.UID])}
+		out[i] = planrun.Written{Object: saved[o.UID], Err: cmp.Or(unsaved[o.UID], failed[o.UID])}
 	}
 	return out, nil
 }
 
-// note writes down what became of a step.
-func (k *runBackup) note(e event.Event, at time.Time) error {
-	return k.folder.Done(backup.Result{
+// noteResult records the result of a step.
+func (b *runBackup) noteResult(e event.Event, at time.Time) error {
+	return b.folder.Done(backup.Result{
 		Step: e.Step, Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: at.UTC(),
 	})
 }
 
-// close ends the backup. Only a run that came to its end has a time at which it
-// finished.
-func (k *runBackup) close(ended bool, at time.Time) error {
-	if k == nil {
+// close closes the backup, and records the time unless the run was interrupted.
+func (b *runBackup) close(finished bool, at time.Time) error {
+	if b == nil {
 		return nil
 	}
 	var err error
-	if ended {
-		err = k.folder.Finish(at.UTC())
+	if finished {
+		err = b.folder.Finish(at.UTC())
 	}
-	return errors.Join(err, k.folder.Close())
+	return errors.Join(err, b.folder.Close())
+}
+
+// StopsRun is the format of an error after which a run starts no further step, because
+// a later restoration relies on the record.
+const StopsRun = "%s: no further step is started"
+
+// RecordFailure reports, once per run, that something could not be recorded. The run then
+// starts no further step.
+func (op *Operation) RecordFailure(format string, err error) {
+	if op.failure.CompareAndSwap(nil, &err) {
+		op.progress.note("error: " + fmt.Sprintf(format, escape.Short(err.Error(), 2000)) + "\n")
+	}
+}
+
+// recordError returns the first error of RecordFailure.
+func (op *Operation) recordError() error {
+	if err := op.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // ContextAndServer returns the name of the context in use and the URL of its server,

@@ -8,13 +8,15 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/kubeconfig"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -22,7 +24,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// ScanOptions is where a command's one look comes from: a cluster, or a file.
+// ScanOptions are what a command scans, a cluster or a file, and how.
 type ScanOptions struct {
 	Streams
 	Config        *kubeconfig.Flags
@@ -32,9 +34,8 @@ type ScanOptions struct {
 	chunkSize     int64
 	concurrency   int
 	maxMemory     resource.QuantityValue
-	connected     *client.Client // by connect, for all scans of the command
-	said          *pflag.Flag    // --concurrency
-	paged         *pflag.Flag    // --chunk-size
+	connected     *client.Client // by Connect, for all scans of the command
+	flags         *pflag.FlagSet
 	color         color.Mode
 	traffic       *client.RequestStats
 }
@@ -43,8 +44,8 @@ func NewScanOptions(s Streams) *ScanOptions {
 	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, traffic: &client.RequestStats{}, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(client.DefaultMaxMemory, resource.BinarySI)}}
 }
 
-// ForContext is the same for another context, as one of several that are asked at once: it draws
-// no progress of its own.
+// ForContext returns the same options for another context, one of several that are scanned
+// at once: it prints no progress.
 func (s *ScanOptions) ForContext(context string) *ScanOptions {
 	other := *s
 	other.Config = s.Config.In(context)
@@ -53,45 +54,56 @@ func (s *ScanOptions) ForContext(context string) *ScanOptions {
 	return &other
 }
 
-// small is how many requests for one object, or in one namespace, are in flight unless
-// --concurrency says otherwise: the server has little to do for one, and what they take
-// is the way there and back.
-const small = 32
+// smallConcurrency is how many requests for one object or one namespace are in flight
+// unless --concurrency is given. They cost the server little; most of their time is latency.
+const smallConcurrency = 32
 
-// large is up to how many objects are asked for at once, of a type that has many.
-const large = 50_000
+// largePage is up to how many objects one page requests unless --chunk-size is given.
+const largePage = 50_000
 
-// AddConnectionFlags offers the flags that every command takes.
-func (s *ScanOptions) AddConnectionFlags(flags *pflag.FlagSet) {
+// addConnectionFlags adds the flags that all commands have.
+func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	s.flags = flags
 	s.Config.Add(flags)
 	flags.Lookup("namespace").Usage = "the namespace to scan"
 	flags.Lookup("request-timeout").Usage = "time limit of one request to the server; 0 means no limit"
-	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to request per page; 0 requests all of a type at once; by default up to "+strconv.Itoa(large)+" where the server answers quickly")
-	s.paged = flags.Lookup("chunk-size")
-	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to send in parallel; by default "+strconv.Itoa(small)+" where each request is for one object or one namespace")
-	s.said = flags.Lookup("concurrency")
+	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to request per page; 0 requests all of a type at once; by default up to "+strconv.Itoa(largePage)+" where the server answers quickly")
+	flags.IntVar(&s.concurrency, "concurrency", 8, "how many requests to send in parallel; by default "+strconv.Itoa(smallConcurrency)+" where each request is for one object or one namespace")
 	flags.Var(&s.maxMemory, "max-memory", "memory limit for server responses, of a scan and of a backup")
 	flags.Var(&s.color, "color", "colour the output: auto, always or never")
+
+	CompleteFlag(root, "color", CompleteOne(string(color.Auto)+"\ton a terminal, unless NO_COLOR is set", string(color.Always), string(color.Never)))
+	CompleteFlag(root, "namespace", s.completeFromCluster(s.namespaces))
+	CompleteFlag(root, "context", completeFromConfig(func() ([]string, error) { all, _, err := s.Config.Contexts(); return all, err }))
+	CompleteFlag(root, "cluster", completeFromConfig(s.Config.Clusters))
+	CompleteFlag(root, "user", completeFromConfig(s.Config.Users))
+	for _, file := range []string{"kubeconfig", "certificate-authority", "client-certificate", "client-key"} {
+		CompleteFlag(root, file, CompleteFiles())
+	}
+	CompleteFlag(root, "cache-dir", CompleteFolders)
 }
 
-// AddReadingFlags offers what every reading command takes.
-func (s *ScanOptions) AddReadingFlags(flags *pflag.FlagSet) {
+// AddReadingFlags adds the flags of every command that can read a file instead of a cluster.
+func (s *ScanOptions) AddReadingFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&s.From, "from", "", "read this file instead of a cluster: a snapshot, or output of kubectl get -o json|yaml; - is standard input")
 	flags.BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, "scan all namespaces")
 	flags.BoolVar(&s.Strict, "strict", false, "exit with 3 if anything could not be read")
+	CompleteFlag(cmd, "from", CompleteDocuments)
 }
 
-// leastMemory is how little memory the answers of a server can be read with.
-const leastMemory = 64 << 20
+// minMemory is the least memory with which server responses can be read.
+const minMemory = 64 << 20
 
-// Validate refuses flags that no look can obey.
+// Validate checks the flags that no scan can work with.
 func (s *ScanOptions) Validate() error {
 	switch {
 	case s.chunkSize < 0:
 		return Usagef("--chunk-size must not be negative")
 	case s.concurrency < 1:
 		return Usagef("--concurrency must be at least 1")
-	case s.maxMemory.Value() < leastMemory:
+	case s.maxMemory.Value() < minMemory:
 		return Usagef("--max-memory must be at least 64Mi")
 	case s.AllNamespaces && s.Config.Namespace() != "":
 		return Usagef("-n cannot be combined with -A")
@@ -112,12 +124,11 @@ func (s *ScanOptions) requestTimeout() (time.Duration, error) {
 	return d, nil
 }
 
-// ScopeFunc says what a look is to see, once the served types are known.
-type ScopeFunc func([]snapshot.Type) (scan.Scope, error)
+// ScopeFunc returns what a scan reads, given the served types.
+type ScopeFunc func(served []snapshot.Type) (scan.Scope, error)
 
-// Scan takes the one look of a command; live is nil when it came from a file.
-// scope is called for a file too, so that a word which names no type is refused
-// either way.
+// Scan scans the cluster, or reads the file of --from; then live is nil. It calls scope for
+// a file as well, so that unknown types are refused.
 func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot.Snapshot, live *client.Client, err error) {
 	if s.From != "" {
 		if seen, err = s.load(); err != nil {
@@ -129,21 +140,29 @@ func (s *ScanOptions) Scan(ctx context.Context, scope ScopeFunc) (seen *snapshot
 	if live, err = s.Connect(); err != nil {
 		return nil, nil, err
 	}
-	world, err := discovery.Discover(ctx, live)
+	served, err := discovery.Discover(ctx, live)
 	if err != nil {
-		return nil, nil, explained(err)
+		return nil, nil, withScanHint(err)
 	}
-	wanted, err := scope(world.Types)
+	wanted, err := scope(served.Types)
 	if err != nil {
 		return nil, nil, err
 	}
-	seen, err = scan.Run(ctx, live, world, wanted, s.Now)
+	seen, err = scan.Run(ctx, live, served, wanted, s.Now)
 	s.clearProgress()
-	return seen, live, explained(err)
+	return seen, live, withScanHint(err)
 }
 
-// Everything is the scope of what looks at everything, or at all of the namespace
-// that -n names; more says what is asked besides.
+// StrictExit returns the exit code of --strict for an incomplete scan, and nil otherwise.
+func (s *ScanOptions) StrictExit(seen *snapshot.Snapshot) error {
+	if s.Strict && !seen.Complete() {
+		return ExitError(ExitIncomplete)
+	}
+	return nil
+}
+
+// Everything returns the scope of a command that scans the whole cluster, or all of the
+// namespace of -n, in addition to the scope more.
 func (s *ScanOptions) Everything(more scan.Scope) ScopeFunc {
 	return func([]snapshot.Type) (scan.Scope, error) {
 		scope := more
@@ -155,7 +174,7 @@ func (s *ScanOptions) Everything(more scan.Scope) ScopeFunc {
 	}
 }
 
-// InScope keeps a pass to the namespace that -n names.
+// InScope returns a filter for the namespace of -n, or nil without -n.
 func (s *ScanOptions) InScope(g *graph.Graph) func(graph.Node) bool {
 	namespace := s.Config.Namespace()
 	if namespace == "" {
@@ -167,7 +186,7 @@ func (s *ScanOptions) InScope(g *graph.Graph) func(graph.Node) bool {
 	}
 }
 
-// ParseSelector reads what -l says.
+// ParseSelector parses the value of -l.
 func ParseSelector(given string) (labels.Selector, error) {
 	selector, err := labels.Parse(given)
 	if err != nil {
@@ -199,8 +218,8 @@ func (s *ScanOptions) load() (*snapshot.Snapshot, error) {
 	return saved, nil
 }
 
-// Connect prepares a client; it asks nothing of the server yet. All scans of a command
-// share it: what one of them saw, no later one may be older than.
+// Connect returns the client of this command, without sending a request. All scans share
+// it, so that none reads an older state than an earlier one.
 func (s *ScanOptions) Connect() (*client.Client, error) {
 	if s.connected != nil {
 		return s.connected, nil
@@ -214,11 +233,11 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 		return nil, err
 	}
 	options := client.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Stats: s.traffic, MaxMemory: s.maxMemory.Value()}
-	if !s.said.Changed {
-		options.SmallConcurrency = small
+	if !s.flags.Changed("concurrency") {
+		options.SmallConcurrency = smallConcurrency
 	}
-	if !s.paged.Changed {
-		options.MaxChunkSize = large
+	if !s.flags.Changed("chunk-size") {
+		options.MaxChunkSize = largePage
 	}
 	if s.ErrTerm {
 		options.Progress = s.progress
@@ -227,8 +246,8 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	return s.connected, err
 }
 
-// explained adds to an error of a look what the user can do about it.
-func explained(err error) error {
+// withScanHint adds to an error of a scan what the user can do about it.
+func withScanHint(err error) error {
 	if unreachable, ok := errors.AsType[*discovery.UnreachableError](err); ok {
 		if unreachable.Refused() {
 			return WithHint(err, "log in, or check your RBAC permissions: ClusterRole system:discovery permits this to all authenticated users")
@@ -254,8 +273,8 @@ func (s *ScanOptions) clearProgress() {
 	}
 }
 
-// Namespace is the one that -n names, else the context's, and whether -n did.
-// A file knows no context: without -n, it is looked at whole.
+// Namespace returns the namespace of -n, which is then named, or else of the context. It
+// returns "" for -A, and for a file, which has no context.
 func (s *ScanOptions) Namespace() (name string, named bool, err error) {
 	if s.Config.Namespace() != "" {
 		return s.Config.Namespace(), true, nil
@@ -269,5 +288,3 @@ func (s *ScanOptions) Namespace() (name string, named bool, err error) {
 	}
 	return name, false, err
 }
-
-func Quote(s string) string { return `"` + escape.Short(s, 200) + `"` }

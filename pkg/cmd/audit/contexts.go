@@ -8,40 +8,40 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// maxConcurrentScans is how many clusters are asked at once, and so how many looks are held in
-// memory.
+// maxConcurrentScans is how many clusters are scanned at once, and so how many snapshots are
+// in memory.
 const maxConcurrentScans = 4
 
-// contextScan is the way to one of the clusters that are to be audited.
+// contextScan is one of the clusters to audit.
 type contextScan struct {
-	name string // of its context; empty where it is not one of several
+	name string // of its context; empty without --contexts
 	scan *cli.ScanOptions
 }
 
-// singleClusterFlags are the flags that lead to one cluster, or say who asks there. Meant for several,
-// they would show the credentials of one to the others.
+// singleClusterFlags select one cluster or its user. Applied to several clusters, they would
+// send the credentials of one to the others.
 var singleClusterFlags = []string{
 	"from", "context", "cluster", "user", "server", "token", "client-certificate", "client-key", "certificate-authority", "tls-server-name",
 }
 
-// contextScans are the clusters that the command line names, by the names of their contexts,
-// each once. Nothing is asked of any.
+// contextScans returns the clusters to audit, sorted by context and without duplicates.
 func (f *auditFlags) contextScans() ([]contextScan, error) {
-	if !f.said("contexts") {
+	if !f.changed("contexts") {
 		return []contextScan{{scan: f.scan}}, nil
 	}
 	for _, flag := range singleClusterFlags {
-		if f.said(flag) {
+		if f.changed(flag) {
 			return nil, cli.Usagef("--contexts cannot be combined with --%s", flag)
 		}
 	}
@@ -64,63 +64,63 @@ func (f *auditFlags) contextScans() ([]contextScan, error) {
 		}
 		out = append(out, contextScan{name, f.scan.ForContext(name)})
 	}
-	f.warnOfTwins(out)
+	f.warnOfSameServer(out)
 	return out, nil
 }
 
-// warnOfTwins says which contexts lead to the same server.
-func (f *auditFlags) warnOfTwins(views []contextScan) {
-	at := map[string][]string{}
+// warnOfSameServer names contexts that have the same server.
+func (f *auditFlags) warnOfSameServer(scans []contextScan) {
+	contexts := map[string][]string{}
 	var servers []string
-	for _, v := range views {
+	for _, v := range scans {
 		config, err := v.scan.Config.Config()
 		if err != nil {
-			continue // said when it is to be asked
+			continue // its scan reports the error
 		}
-		if at[config.Host] == nil {
+		if contexts[config.Host] == nil {
 			servers = append(servers, config.Host)
 		}
-		at[config.Host] = append(at[config.Host], escape.Short(v.name, 200))
+		contexts[config.Host] = append(contexts[config.Host], escape.Short(v.name, 200))
 	}
 	for _, server := range servers {
-		if names := at[server]; len(names) > 1 {
+		if names := contexts[server]; len(names) > 1 {
 			fmt.Fprintf(f.scan.Err, "warning: contexts %s use the same server: its objects are counted more than once\n", wording.List(names, cli.MaxNamedGaps))
 		}
 	}
 }
 
-// scanContexts audits all clusters, some at once. One that gives no answer is a gap, unless
-// none does. The answers are in the order of the views.
-func (f *auditFlags) scanContexts(ctx context.Context, views []contextScan, options audit.Options) ([]audit.Cluster, error) {
-	out, failures := make([]audit.Cluster, len(views)), make([]error, len(views))
+// auditContexts audits all clusters, some of them concurrently, and returns the results in
+// the same order. A cluster that cannot be scanned becomes a gap, unless there is no other.
+func (f *auditFlags) auditContexts(ctx context.Context, scans []contextScan, options audit.Options) ([]audit.Cluster, error) {
+	out, failures := make([]audit.Cluster, len(scans)), make([]error, len(scans))
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	done, slots := 0, make(chan struct{}, maxConcurrentScans)
-	for i, v := range views {
+	for i, v := range scans {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			out[i], failures[i] = f.judge(ctx, v, options)
+			out[i], failures[i] = f.auditContext(ctx, v, options)
 			mu.Lock()
 			defer mu.Unlock()
 			if done++; f.scan.ErrTerm && v.name != "" {
-				fmt.Fprintf(f.scan.Err, "\r\x1b[Kasked %d of %d clusters", done, len(views))
+				fmt.Fprintf(f.scan.Err, "\r\x1b[Kasked %d of %d clusters", done, len(scans))
 			}
 		})
 	}
 	all.Wait()
-	if f.scan.ErrTerm && views[0].name != "" {
+	if f.scan.ErrTerm && scans[0].name != "" {
 		fmt.Fprint(f.scan.Err, "\r\x1b[K")
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if len(views) == 1 {
+	if len(scans) == 1 {
 		return out, failures[0]
 	}
 	for i, err := range failures {
 		if err != nil {
-			out[i] = unreachable(views[i].name, err)
+			out[i] = unreachable(scans[i].name, err)
 		}
 	}
 	if !slices.ContainsFunc(out, func(c audit.Cluster) bool { return c.Answered }) {
@@ -132,8 +132,8 @@ func (f *auditFlags) scanContexts(ctx context.Context, views []contextScan, opti
 	return out, nil
 }
 
-// judge looks at one cluster, or a file, and audits it.
-func (f *auditFlags) judge(ctx context.Context, v contextScan, options audit.Options) (audit.Cluster, error) {
+// auditContext scans and audits one cluster, or a file.
+func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options audit.Options) (audit.Cluster, error) {
 	begun := v.scan.Now()
 	seen, live, err := v.scan.Scan(ctx, v.scan.Everything(scan.Scope{Labels: options.Selector != nil}))
 	if err != nil {
@@ -147,21 +147,21 @@ func (f *auditFlags) judge(ctx context.Context, v contextScan, options audit.Opt
 	return out, err
 }
 
-// unreachable is a cluster that could not be asked, or did not answer.
+// unreachable returns the result for a cluster that could not be scanned.
 func unreachable(name string, err error) audit.Cluster {
 	reason := snapshot.BadConfig
 	var unreachable *discovery.UnreachableError
-	var blind *scan.NothingReadableError
+	var nothingReadable *scan.NothingReadableError
 	switch {
 	case errors.As(err, &unreachable):
 		reason = unreachable.Reason()
-	case errors.As(err, &blind):
-		reason = blind.Gaps[0].Reason
+	case errors.As(err, &nothingReadable):
+		reason = nothingReadable.Gaps[0].Reason
 	}
 	return audit.IdleCollector(name, reason, err.Error())
 }
 
-// warnOf says what weakens the answer about one cluster.
+// warnOf prints what is missing from the report of one cluster.
 func (f *auditFlags) warnOf(c audit.Cluster) {
 	where := ""
 	if c.Name != "" {
@@ -175,7 +175,7 @@ func (f *auditFlags) warnOf(c audit.Cluster) {
 		fmt.Fprintf(f.scan.Err, "warning: %sno answer: %s\n", where, escape.Short(gaps[0].Message, 2000))
 		return
 	}
-	f.scan.WarnOfUnread(c.Name, gaps, c.Types)
+	f.scan.WarnOfClusterGaps(c.Name, gaps, c.Types)
 	if warning := cli.OldServerWarning(c.Server, len(c.Findings)); warning != "" {
 		fmt.Fprintf(f.scan.Err, "warning: %s%s\n", where, warning)
 	}

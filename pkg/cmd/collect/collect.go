@@ -1,3 +1,4 @@
+// Package collect is the command kubectl gc collect.
 package collect
 
 import (
@@ -7,13 +8,16 @@ import (
 	"os"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -21,16 +25,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-type collectFlags struct {
+type collectCommand struct {
 	options  *cli.MutatingOptions
-	gaps     cli.GapFlags
 	rules    []string
 	planOut  string
 	planFile string
 }
 
-func New(from *cli.ScanOptions) *cobra.Command {
-	f := &collectFlags{options: cli.NewMutatingOptions("collect", from)}
+// New returns the command collect.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	c := &collectCommand{options: cli.NewMutatingOptions("collect", scan)}
 	cmd := &cobra.Command{
 		Use:   "collect",
 		Short: "Run one pass of the garbage collector: preview, confirm, run",
@@ -74,125 +78,136 @@ kubectl gc collect --dry-run --plan-out plan.json
 kubectl gc collect --plan plan.json`),
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.options.Complete(cmd, args); err != nil {
+			if err := c.options.Complete(cmd, args); err != nil {
 				return err
 			}
-			if err := f.validate(); err != nil {
+			if err := c.validate(); err != nil {
 				return err
 			}
-			return f.run(cmd.Context())
+			return c.run(cmd.Context())
 		},
 	}
-	f.options.AddFlags(cmd)
+	c.options.AddFlags(cmd)
 	flags := cmd.Flags()
-	f.gaps.AddFlags(flags)
-	flags.StringSliceVar(&f.rules, "rule", nil, "start only from objects flagged by these audit rules: "+strings.Join(audit.IDs(), ", "))
-	flags.StringVar(&f.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do nothing else")
-	flags.StringVar(&f.planFile, "plan", "", "carry out this saved plan; steps whose objects changed since are refused")
-	cli.CompleteFlag(cmd, "rule", cli.CompleteSome(cli.RuleSummaries()...))
-	f.options.Scan.CompleteFlags(cmd)
+	c.options.AddAcceptGapFlag(flags)
+	flags.StringSliceVar(&c.rules, "rule", nil, "start only from objects flagged by these audit rules: "+strings.Join(audit.IDs(), ", "))
+	flags.StringVar(&c.planOut, "plan-out", "", "save the plan to this file; with --dry-run, do nothing else")
+	flags.StringVar(&c.planFile, "plan", "", "carry out this saved plan; steps whose objects changed since are refused")
+	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.IDs()))
+	cli.CompleteFlag(cmd, "plan-out", cli.CompleteDocuments)
+	cli.CompleteFlag(cmd, "plan", cli.CompleteDocuments)
 	return cmd
 }
 
-func (f *collectFlags) validate() error {
+func (c *collectCommand) validate() error {
 	switch {
-	case f.planFile != "" && f.options.Scan.From != "":
+	case c.planFile != "" && c.options.Scan.From != "":
 		return cli.Usagef("--plan cannot be combined with --from: a plan runs against a cluster")
-	case f.planFile != "" && (len(f.rules) > 0 || f.planOut != ""):
+	case c.planFile != "" && (len(c.rules) > 0 || c.planOut != ""):
 		return cli.Usagef("--plan cannot be combined with --rule or --plan-out")
 	}
-	if err := audit.Check(f.rules); err != nil {
+	if err := audit.Check(c.rules); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	return f.gaps.Validate()
+	return nil
 }
 
-func (f *collectFlags) run(ctx context.Context) error {
-	var saved *plan.Plan
-	if f.planFile != "" {
+func (c *collectCommand) run(ctx context.Context) error {
+	op := &cli.Operation{Options: c.options, Command: c}
+	if c.planFile != "" {
 		var err error
-		if saved, err = f.loadPlan(); err != nil {
+		if op.Saved, err = c.loadPlan(); err != nil {
 			return err
 		}
 	}
-	a := &cli.Operation{
-		Options: f.options, Saved: saved, Replan: f.planPass, AcceptedGaps: f.gaps.Accepted(),
-		Scope: f.options.Scan.Everything(scan.Scope{Running: true}), // or all of one namespace, and whatever may depend on it
-	}
-	a.PlanAccepting = func(accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-		return f.planPassAccepting(a.Graph, accepted)
-	}
-	if err := a.Prepare(ctx, f.planPass); err != nil {
+	if err := op.Prepare(ctx); err != nil {
 		return err
 	}
-	if a.Cluster != nil && (f.planOut != "" || saved != nil && saved.ClusterUID != "") {
+	if live := op.Current.Cluster; live != nil && (c.planOut != "" || op.Saved != nil && op.Saved.ClusterUID != "") {
 		var err error
-		if a.ClusterUID, err = read.UID(ctx, a.Cluster); err != nil && ctx.Err() == nil {
-			fmt.Fprintf(f.options.Scan.Err, "warning: cannot identify this cluster, so the plan is neither checked against it nor bound to it: %s\n", escape.Short(err.Error(), 2000))
+		if op.ClusterUID, err = read.UID(ctx, live); err != nil && ctx.Err() == nil {
+			fmt.Fprintf(c.options.Scan.Err, "warning: cannot identify this cluster, so the plan is neither checked against it nor bound to it: %s\n", escape.Short(err.Error(), 2000))
 		}
 	}
-	if saved != nil {
-		if err := cli.CheckPlanCluster(saved, a.ClusterUID); err != nil {
+	if op.Saved != nil {
+		if err := cli.CheckPlanCluster(op.Saved, op.ClusterUID); err != nil {
 			return err
 		}
 	}
-	if f.planOut != "" {
-		record := *a.Plan
-		record.ClusterUID = string(a.ClusterUID)
-		if err := cli.ReplaceFile(f.planOut, cli.PrivateFile, cli.EscapeJSON(record.Save)); err != nil {
+	if c.planOut != "" {
+		saving := *op.Current.Plan
+		saving.ClusterUID = string(op.ClusterUID)
+		if err := cli.ReplaceFile(c.planOut, cli.PrivateFile, cli.EscapeJSON(saving.Save)); err != nil {
 			return fmt.Errorf("write plan: %w", err)
 		}
 	}
-	return a.Run(ctx)
+	return op.Run(ctx)
 }
 
-// planPass makes the plan of a pass over what was seen.
-func (f *collectFlags) planPass(_ context.Context, p *cli.Planned) (err error) {
-	p.Plan, err = f.planPassAccepting(p.Graph, f.gaps.Accepted())
-	return err
-}
-
-func (f *collectFlags) planPassAccepting(g *graph.Graph, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	o := plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: f.options.Scan.InScope(g)}, Accepted: accepted}
-	if len(f.rules) > 0 {
-		roots, err := f.doomed(g)
-		if err != nil {
-			return nil, err
-		}
-		o.Bounds.Roots = roots
-	}
-	return plan.New(g, o), nil
-}
-
-// doomed are the objects of which the chosen rules have something to say.
-func (f *collectFlags) doomed(g *graph.Graph) (func(graph.Node) bool, error) {
-	// No deletion is too young for a pass, nor one that by our clock has yet to come.
-	report, err := audit.Run(g, audit.Options{Rules: f.rules, Namespace: f.options.Scan.Config.Namespace(), StuckAfter: math.MinInt64})
-	if err != nil {
-		return nil, err
-	}
-	of := map[types.UID]bool{}
-	for _, finding := range report.Findings {
-		of[finding.Object.UID] = true
-		for _, member := range finding.Members {
-			of[member.UID] = true
-		}
-	}
-	return func(n graph.Node) bool { return of[g.UID(n)] }, nil
-}
-
-func (f *collectFlags) loadPlan() (*plan.Plan, error) {
-	file, err := os.Open(f.planFile)
+func (c *collectCommand) loadPlan() (*plan.Plan, error) {
+	file, err := os.Open(c.planFile)
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
 	defer file.Close()
 	saved, err := plan.Load(file)
 	if err != nil {
-		return nil, fmt.Errorf("read plan %s: %w", f.planFile, err)
+		return nil, fmt.Errorf("read plan %s: %w", c.planFile, err)
 	}
 	if saved.Mode != plan.Collect {
-		return nil, cli.Usagef("%s is a plan for %s, not for collect", cli.Quote(f.planFile), cli.Quote(string(saved.Mode)))
+		return nil, cli.Usagef("%s is a plan for %s, not for collect", cli.Quote(c.planFile), cli.Quote(string(saved.Mode)))
 	}
 	return saved, nil
+}
+
+// Scope returns the whole cluster, or the namespace of -n and what may depend on it.
+func (c *collectCommand) Scope(served []snapshot.Type) (scan.Scope, error) {
+	return c.options.Scan.Everything(scan.Scope{Running: true})(served)
+}
+
+// Plan plans one pass of the garbage collector.
+func (c *collectCommand) Plan(_ context.Context, p *cli.PlannedScan) (err error) {
+	p.Plan, err = c.PlanAccepting(p, c.options.AcceptedGaps)
+	return err
+}
+
+func (c *collectCommand) Replan(ctx context.Context, p *cli.PlannedScan) error { return c.Plan(ctx, p) }
+
+// PlanRemaining plans another pass.
+func (c *collectCommand) PlanRemaining(ctx context.Context, _ *plan.Plan, p *cli.PlannedScan) error {
+	return c.Plan(ctx, p)
+}
+
+func (c *collectCommand) PlanAccepting(p *cli.PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
+	o := plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.options.Scan.InScope(p.Graph)}, Accepted: accepted}
+	if len(c.rules) > 0 {
+		roots, err := c.flagged(p.Graph)
+		if err != nil {
+			return nil, err
+		}
+		o.Bounds.Roots = roots
+	}
+	return plan.New(p.Graph, o), nil
+}
+
+// flagged returns a filter for the objects that the rules of --rule flag.
+func (c *collectCommand) flagged(g *graph.Graph) (func(graph.Node) bool, error) {
+	// For a pass, no deletion is too recent, not even one that is in the future by our clock.
+	report, err := audit.Run(g, audit.Options{Rules: c.rules, Namespace: c.options.Scan.Config.Namespace(), StuckAfter: math.MinInt64})
+	if err != nil {
+		return nil, err
+	}
+	flagged := map[types.UID]bool{}
+	for _, finding := range report.Findings {
+		flagged[finding.Object.UID] = true
+		for _, member := range finding.Members {
+			flagged[member.UID] = true
+		}
+	}
+	return func(n graph.Node) bool { return flagged[g.UID(n)] }, nil
+}
+
+// Perform carries out the pass.
+func (c *collectCommand) Perform(ctx context.Context, op *cli.Operation, b planrun.BackupWriter, o planrun.Options) *execute.Report {
+	return op.RunPlan(ctx, op.Writer(o), b, o)
 }

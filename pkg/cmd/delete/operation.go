@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
@@ -34,7 +36,7 @@ func (c *deleteCommand) planDeletion(ctx context.Context, p *cli.PlannedScan, ig
 	if p.Cluster == nil || len(guarded) == 0 {
 		return nil
 	}
-	seen, err := p.Cluster.MarkClaims(ctx, p.Snapshot, guarded)
+	seen, err := read.MarkClaims(ctx, p.Cluster, p.Snapshot, guarded)
 	if err != nil {
 		return err
 	}

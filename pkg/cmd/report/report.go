@@ -1,3 +1,4 @@
+// Package report is the command kubectl gc report.
 package report
 
 import (
@@ -8,12 +9,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/html"
@@ -34,8 +36,9 @@ type reportFlags struct {
 	file       string
 }
 
-func New(from *cli.ScanOptions) *cobra.Command {
-	f := &reportFlags{scan: from}
+// New returns the command report.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	f := &reportFlags{scan: scan}
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write a page to explore in a browser: findings, owners, dependents",
@@ -63,18 +66,17 @@ kubectl gc report --from cluster.json.gz > report.html`),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	f.scan.AddReadingFlags(flags)
+	f.scan.AddReadingFlags(cmd)
 	flags.StringVarP(&f.selector, "selector", "l", "", "check only objects with these labels")
 	flags.DurationVar(&f.stuckAfter, "stuck-after", audit.DefaultStuckAfter, "how long a terminating object may wait for a finalizer of another controller")
 	flags.BoolVar(&f.plan, "plan", false, "also show the steps of a pass of the garbage collector, as collect --dry-run does")
 	flags.StringVarP(&f.output, "output", "o", htmlFormat, "the format: "+htmlFormat)
 	flags.StringVar(&f.file, "output-file", "-", "the file to write, atomically; - is standard output")
 	cli.CompleteFlag(cmd, "output", cli.CompleteOne(htmlFormat))
-	f.scan.CompleteFlags(cmd)
+	cli.CompleteFlag(cmd, "output-file", cli.CompleteFiles())
 	return cmd
 }
 
-// validate refuses what cannot be answered, before anything is asked.
 func (f *reportFlags) validate() error {
 	if f.output != htmlFormat {
 		return cli.WithHint(
@@ -112,7 +114,7 @@ func (f *reportFlags) run(ctx context.Context) error {
 		return err
 	}
 	page := f.page(g, found)
-	page.Source.Address, page.Source.Context = f.place(live)
+	page.Source.Address, page.Source.Context = f.serverAndContext(live)
 	if err := f.write(page); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
@@ -120,14 +122,11 @@ func (f *reportFlags) run(ctx context.Context) error {
 	if f.file != "-" {
 		fmt.Fprintf(f.scan.Err, "wrote %s: open it in a browser\n", cli.Quote(f.file))
 	}
-	if f.scan.Strict && !seen.Complete() {
-		return cli.ExitError(cli.ExitIncomplete)
-	}
-	return nil
+	return f.scan.StrictExit(seen)
 }
 
-// page is what is shown of a look. What becomes of each object is foretold for a pass
-// over everything, the steps only for what collect would be bound to.
+// page returns the content of the page. It predicts each object in a pass over the whole
+// cluster, but shows only the steps that collect has with the same flags.
 func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
 	p := html.Page{
 		Graph: g, Report: found, Pass: plan.New(g, plan.Options{Mode: plan.Collect}), Version: cli.Release(),
@@ -149,15 +148,16 @@ func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
 	return p
 }
 
-// place is the server's address and the name of the context, of a look at a cluster.
-func (f *reportFlags) place(live *client.Client) (address, context string) {
+// serverAndContext returns the address of the server and the name of the context, or "" for
+// a file.
+func (f *reportFlags) serverAndContext(live *client.Client) (address, context string) {
 	if live == nil {
 		return "", ""
 	}
 	if config, err := f.scan.Config.Config(); err == nil {
 		address = redact.URL(config.Host)
 	}
-	_, context, _ = f.scan.Config.Contexts() // none within a cluster
+	_, context, _ = f.scan.Config.Contexts() // there is none in a Pod
 	return address, context
 }
 

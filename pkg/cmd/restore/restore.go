@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
@@ -120,7 +122,7 @@ func (f *restoreFlags) checkCluster(ctx context.Context, h backup.Header) error 
 	if err != nil {
 		return err
 	}
-	uid, err := live.UID(ctx)
+	uid, err := read.UID(ctx, live)
 	switch {
 	case err != nil:
 		return cli.WithHint(

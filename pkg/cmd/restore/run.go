@@ -7,106 +7,125 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
+	"github.com/kubectl-gc/kubectl-gc/pkg/execute/recreate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// restoreRun is one restoration on its way.
+// restoreRun is one restoration.
 type restoreRun struct {
-	flags   *restoreFlags
-	saved   *backup.Backup
-	journal *backup.Journal // nil in a dry run
-	input   restore.Backup
-	options restore.Options
-	of      *restore.Restoration
-	maker   string
+	flags       *restoreFlags
+	saved       *backup.Backup
+	wanted      []cli.Target    // empty for everything
+	journal     *backup.Journal // nil in a dry run
+	input       restore.Backup
+	options     restore.Options
+	restoration *restore.Restoration // of the latest scan before the run
+	manager     string               // the field manager of the created objects
+	op          *cli.Operation
 
-	mu   sync.Mutex
-	made map[types.UID]types.UID // by this run: the UIDs that objects have now, by those that they had
-
-	// cannotRecord is told why something could not be noted in the journal.
-	cannotRecord func(error)
+	mu      sync.Mutex
+	created map[types.UID]types.UID // by this run: new UIDs by old ones
 }
 
-func (r *restoreRun) run(ctx context.Context, wanted []cli.Target) error {
-	r.read()
-	scope := func(served []snapshot.Type) (scan.Scope, error) {
-		var err error
-		if r.options.Only, err = r.flags.only(wanted, served); err != nil {
-			return scan.Scope{}, err
-		}
-		whole, err := r.flags.options.Scan.Everything(scan.Scope{Targets: r.input.Targets(served, r.flags.options.Scan.Config.Namespace())})(served)
-		return whole, err
+// newRestoreRun reads the backup. It needs no cluster.
+func newRestoreRun(f *restoreFlags, saved *backup.Backup, journal *backup.Journal, wanted []cli.Target) *restoreRun {
+	r := &restoreRun{
+		flags: f, saved: saved, journal: journal, wanted: wanted, created: map[types.UID]types.UID{},
+		input: readBackup(saved, f.options.Scan.Err), options: restore.Options{Exact: f.exact}, manager: fieldManager(saved.Header),
 	}
-	a := &cli.Operation{Options: r.flags.options, Scope: scope, Replan: r.plan, PlanRemaining: r.remaining}
-	if err := a.Prepare(ctx, r.plan); err != nil {
+	r.op = &cli.Operation{Options: f.options, Command: r}
+	return r
+}
+
+func (r *restoreRun) run(ctx context.Context) error {
+	if err := r.op.Prepare(ctx); err != nil {
 		return err
 	}
 	r.warnOfExact()
-	r.cannotRecord = a.CannotRecord
-	a.Perform = func(ctx context.Context, _ *write.Writer, _ execute.BackupWriter, o execute.Options) *execute.Report {
-		future := *a.Snapshot
-		future.Types = slices.Concat(a.Snapshot.Types, r.of.Types)
-		if !o.DryRun {
-			o.OnEvent = r.noting(o.OnEvent)
-		}
-		report := execute.Restore(ctx, r.of, write.New(a.Cluster, &future, o.DryRun).Creator(r.maker), r, o)
-		if err := r.closeJournal(); err != nil && a.Unrecorded.Add(err) {
-			a.Progress.Note(fmt.Sprintf("error: close the journal of the restoration: %s\n", escape.Short(err.Error(), 2000)))
-		}
-		return report
-	}
-	if n := r.of.Before; n > 0 && r.flags.options.ForPerson() {
+	if n := r.restoration.Before; n > 0 && r.flags.options.ForPerson() {
 		fmt.Fprintf(r.flags.options.Scan.Err, "An earlier restoration created %d of the objects.\n", n)
 	}
-	return a.Run(ctx)
+	return r.op.Run(ctx)
 }
 
-// plan makes the plan of the restoration.
-func (r *restoreRun) plan(ctx context.Context, p *cli.Planned) error {
+// Scope returns the whole cluster or the namespace of -n, and the objects of the backup.
+func (r *restoreRun) Scope(served []snapshot.Type) (scan.Scope, error) {
+	var err error
+	if r.options.Only, err = r.flags.filter(r.wanted, served); err != nil {
+		return scan.Scope{}, err
+	}
+	options := r.flags.options.Scan
+	return options.Everything(scan.Scope{Targets: r.input.Targets(served, options.Config.Namespace())})(served)
+}
+
+// Plan plans the restoration.
+func (r *restoreRun) Plan(ctx context.Context, p *cli.PlannedScan) error {
 	if p.Cluster != nil {
 		if err := r.recognise(ctx, p.Cluster, p.Snapshot); err != nil {
 			return err
 		}
 	}
-	r.of = restore.New(r.input, p.Snapshot, r.options)
-	p.Plan = r.of.Plan
+	r.restoration = restore.New(r.input, p.Snapshot, r.options)
+	p.Plan = r.restoration.Plan
 	return nil
 }
 
-// remaining makes the plan of what a restoration would do after this one. What this
-// one made counts as being there, as everything of its name does.
-func (r *restoreRun) remaining(_ context.Context, p *cli.Planned) error {
+func (r *restoreRun) Replan(ctx context.Context, p *cli.PlannedScan) error { return r.Plan(ctx, p) }
+
+// PlanAccepting returns the same plan: accepted gaps make no difference to a restoration.
+func (r *restoreRun) PlanAccepting(p *cli.PlannedScan, _ snapshot.AcceptedGaps) (*plan.Plan, error) {
+	return p.Plan, nil
+}
+
+// PlanRemaining plans another restoration, which knows the objects that this one created.
+func (r *restoreRun) PlanRemaining(_ context.Context, _ *plan.Plan, p *cli.PlannedScan) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	input := r.input
 	input.Made = maps.Clone(input.Made)
-	maps.Copy(input.Made, r.made) // else what this run made is somebody else's, and left alone
+	maps.Copy(input.Made, r.created)
 	p.Plan = restore.New(input, p.Snapshot, r.options).Plan
 	return nil
 }
 
-// recognise finds what an earlier restoration made and was cut off before it could
-// note that.
-func (r *restoreRun) recognise(ctx context.Context, live *client.Client, seen *snapshot.Snapshot) error {
-	strangers := r.input.UnrecordedObjects(seen)
-	at := make([]object.Identity, 0, len(strangers))
-	for _, now := range strangers {
-		at = append(at, now)
+// Perform creates the objects. It needs no backup.
+func (r *restoreRun) Perform(ctx context.Context, op *cli.Operation, _ planrun.BackupWriter, o planrun.Options) *execute.Report {
+	future := *op.Current.Snapshot
+	future.Types = slices.Concat(op.Current.Snapshot.Types, r.restoration.Types)
+	if !o.Common.DryRun {
+		o.Common.OnEvent = r.recordResults(o.Common.OnEvent)
 	}
-	made, err := write.New(live, seen, false).Creator(r.maker).Made(ctx, at)
-	for then, now := range strangers {
+	report := recreate.Run(ctx, r.restoration, write.New(op.Current.Cluster, &future, o.Common.DryRun).Creator(r.manager), r, o.Common)
+	if err := r.closeJournal(); err != nil {
+		op.RecordFailure("close the journal of the restoration: %s", err)
+	}
+	return report
+}
+
+// recognise finds the objects that an earlier restoration created without recording it,
+// because it was interrupted.
+func (r *restoreRun) recognise(ctx context.Context, live *client.Client, seen *snapshot.Snapshot) error {
+	unrecorded := r.input.UnrecordedObjects(seen)
+	identities := make([]object.Identity, 0, len(unrecorded))
+	for _, now := range unrecorded {
+		identities = append(identities, now)
+	}
+	made, err := write.New(live, seen, false).Creator(r.manager).Made(ctx, identities)
+	for then, now := range unrecorded {
 		if made[now] == now.UID {
 			r.input.Made[then] = now.UID
 		}
@@ -114,18 +133,18 @@ func (r *restoreRun) recognise(ctx context.Context, live *client.Client, seen *s
 	return err
 }
 
-// warnOfExact says what --exact costs.
+// warnOfExact warns of references that --exact restores although their owner is gone.
 func (r *restoreRun) warnOfExact() {
-	doomed := map[types.UID]bool{}
-	for i := range r.of.Plan.Steps {
-		s := &r.of.Plan.Steps[i]
+	dangling := map[types.UID]bool{}
+	for i := range r.restoration.Plan.Steps {
+		s := &r.restoration.Plan.Steps[i]
 		for _, ref := range s.References {
 			if ref.Verdict != collector.Solid {
-				doomed[s.Object.UID] = true
+				dangling[s.Object.UID] = true
 			}
 		}
 	}
-	if len(doomed) > 0 {
-		fmt.Fprintf(r.flags.options.Scan.Err, "warning: --exact restores references that lead to no owner: the garbage collector will act on %d of these objects\n", len(doomed))
+	if len(dangling) > 0 {
+		fmt.Fprintf(r.flags.options.Scan.Err, "warning: --exact restores references that lead to no owner: the garbage collector will act on %d of these objects\n", len(dangling))
 	}
 }

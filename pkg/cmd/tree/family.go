@@ -2,60 +2,56 @@ package tree
 
 import (
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// judgedGraph is what one look showed, as a tree sees it.
-type judgedGraph struct {
+// scannedGraph is the graph of one scan.
+type scannedGraph struct {
 	graph *graph.Graph
 	judge *collector.Judge
-	live  *client.Client // nil when the look came from a file
+	live  *client.Client // nil if the scan read a file
 }
 
-func newJudgedGraph(s *snapshot.Snapshot, live *client.Client) judgedGraph {
-	g := graph.New(s)
-	return judgedGraph{graph: g, judge: collector.NewJudge(g), live: live}
-}
+// good reports whether a reference leads to its owner.
+func (s scannedGraph) good(e graph.Edge) bool { return !s.judge.Reference(e).Bad() }
 
-// good says whether a reference leads to its owner.
-func (s judgedGraph) good(e graph.Edge) bool { return !s.judge.Reference(e).Bad() }
-
-// family chooses what to show; isolated counts what a forest leaves out.
-func (f *treeFlags) family(seen judgedGraph, asked *selection) (family tree.Family, isolated int, err error) {
+// family returns what to show, and of a whole namespace or cluster how many isolated objects
+// it leaves out.
+func (f *treeFlags) family(seen scannedGraph, sel *selection) (family tree.Family, isolated int, err error) {
 	g := seen.graph
 	family = tree.Family{Members: graph.NewSet(g), Targets: graph.NewSet(g)}
-	if len(asked.targets) == 0 && len(asked.uids) == 0 && asked.selector == nil {
-		isolated = f.forest(seen, asked.namespace, family.Members)
+	if len(sel.targets) == 0 && len(f.uids) == 0 && sel.selector == nil {
+		isolated = f.forest(seen, sel.namespace, family.Members)
 		return family, isolated, nil
 	}
-	if err := cli.FindTargets(g, asked.targets, asked.namespace, family.Targets); err != nil {
+	if err := cli.FindTargets(g, sel.targets, sel.namespace, family.Targets); err != nil {
 		return family, 0, err
 	}
-	for _, uid := range asked.uids {
-		n := g.Find(uid)
+	for _, uid := range f.uids {
+		n := g.Find(types.UID(uid))
 		if n == graph.None {
-			return family, 0, cli.Usagef("no object and no reference has the UID %s", cli.Quote(string(uid)))
+			return family, 0, cli.Usagef("no object and no reference has the UID %s", cli.Quote(uid))
 		}
 		family.Targets.Add(n)
 	}
-	if asked.selector != nil {
-		family.Targets = matching(g, asked, family.Targets)
+	if sel.selector != nil {
+		family.Targets = matching(g, sel, family.Targets)
 	}
-	f.related(seen, asked.within, family)
+	f.related(seen, sel.within, family)
 	return family, 0, nil
 }
 
-// related adds the targets, the owners above and the dependents below them. An
-// object that only bears the UID of a bad reference is no owner. Where the look
-// was limited to a namespace, what depends on them from outside is left out: a
-// search for lost owners may show some of it, and a file all.
-func (f *treeFlags) related(seen judgedGraph, within string, family tree.Family) {
+// related adds the targets, the owners above and the dependents below them. The target of a
+// bad reference is no owner. If the scan was limited to a namespace, dependents elsewhere
+// are left out: the lookups of missing owners may have found some, and a file contains all.
+func (f *treeFlags) related(seen scannedGraph, within string, family tree.Family) {
 	g, start, depth := seen.graph, family.Targets.Nodes(), graph.Unlimited
 	if f.depth > 0 {
 		depth = f.depth
@@ -76,7 +72,7 @@ func (f *treeFlags) related(seen judgedGraph, within string, family tree.Family)
 
 // forest adds every object of the namespace that has an owner or a dependent,
 // with its owners, and counts those that have neither.
-func (f *treeFlags) forest(seen judgedGraph, namespace string, into graph.Set) (isolated int) {
+func (f *treeFlags) forest(seen scannedGraph, namespace string, into graph.Set) (isolated int) {
 	g := seen.graph
 	var start []graph.Node
 	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
@@ -93,8 +89,8 @@ func (f *treeFlags) forest(seen judgedGraph, namespace string, into graph.Set) (
 	return isolated
 }
 
-// drawn are the members and what bears the UIDs of their references: a diagram
-// draws a reference even where it leads to no owner.
+// drawn returns the members and the targets of all their references: a diagram shows bad
+// references, too.
 func drawn(g *graph.Graph, members graph.Set) graph.Set {
 	out := graph.NewSet(g)
 	for _, n := range members.Nodes() {
@@ -106,14 +102,13 @@ func drawn(g *graph.Graph, members graph.Set) graph.Set {
 	return out
 }
 
-// matching are those of the targets, or of all objects where there are none,
-// that have the labels.
-func matching(g *graph.Graph, asked *selection, targets graph.Set) graph.Set {
+// matching returns the targets, or without targets all objects, that have the labels.
+func matching(g *graph.Graph, sel *selection, targets graph.Set) graph.Set {
 	out := graph.NewSet(g)
 	for n := graph.Node(0); int(n) < g.Len() && g.Object(n) != nil; n++ {
 		o := g.Object(n)
-		inScope := len(asked.targets) == 0 && (asked.namespace == "" || o.Namespace == asked.namespace) || targets.Has(n)
-		if inScope && asked.selector.Matches(labels.Set(o.Labels)) {
+		inScope := len(sel.targets) == 0 && (sel.namespace == "" || o.Namespace == sel.namespace) || targets.Has(n)
+		if inScope && sel.selector.Matches(labels.Set(o.Labels)) {
 			out.Add(n)
 		}
 	}

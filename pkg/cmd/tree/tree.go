@@ -1,11 +1,14 @@
+// Package tree is the command kubectl gc tree.
 package tree
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
@@ -13,12 +16,10 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/diagram"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -30,12 +31,12 @@ type treeFlags struct {
 	depth              int
 	all                bool
 	selector           string
-	output             string
-	formats            *structured.Flags
+	output             *cli.OutputFlags
 }
 
-func New(from *cli.ScanOptions) *cobra.Command {
-	f := &treeFlags{scan: from, formats: structured.NewFlags(os.ReadFile)}
+// New returns the command tree.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	f := &treeFlags{scan: scan, output: cli.NewOutputFlags("tree", "wide", "dot", "mermaid")}
 	cmd := &cobra.Command{
 		Use:   "tree [TYPE NAME | TYPE/NAME ...]",
 		Short: "Show owners above an object and dependents below it",
@@ -66,26 +67,24 @@ kubectl gc tree deployment/web -o dot | dot -Tsvg > web.svg`),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
-	f.scan.AddReadingFlags(flags)
+	f.scan.AddReadingFlags(cmd)
 	flags.StringSliceVar(&f.uids, "uid", nil, "show the object with this UID")
 	flags.BoolVar(&f.owners, "owners", false, "show only owners above")
 	flags.BoolVar(&f.dependents, "dependents", false, "show only dependents below")
 	flags.IntVar(&f.depth, "depth", 0, "show this many levels above and below; 0 shows all")
 	flags.BoolVar(&f.all, "all", false, "also show objects with neither owner nor dependent")
 	flags.StringVarP(&f.selector, "selector", "l", "", "show objects with these labels, their owners and their dependents")
-	cli.AddOutputFlags(cmd, &f.output, f.formats)
-	f.scan.CompleteFlags(cmd)
+	f.output.AddFlags(cmd)
 	return cmd
 }
 
-// selection is a checked command line.
+// selection is what the command line requests to show.
 type selection struct {
 	targets   []cli.Target
-	uids      []types.UID
 	selector  labels.Selector
-	namespace string // empty: all
-	within    string // the namespace to which scope limited the look; empty: none
-	print     func(context.Context, judgedGraph, tree.Family, int) error
+	namespace string // empty for all namespaces
+	within    string // the namespace to which scope limited the scan, or empty
+	print     func(context.Context, scannedGraph, tree.Family, int) error
 }
 
 func (f *treeFlags) selectTargets(args []string) (*selection, error) {
@@ -95,97 +94,92 @@ func (f *treeFlags) selectTargets(args []string) (*selection, error) {
 	if f.depth < 0 {
 		return nil, cli.Usagef("--depth must not be negative")
 	}
-	asked := &selection{}
+	sel := &selection{}
 	var err error
-	if asked.targets, err = cli.ParseTargets(args); err != nil {
+	if sel.targets, err = cli.ParseTargets(args); err != nil {
 		return nil, err
 	}
-	if len(asked.targets) > 0 && len(f.uids) > 0 {
+	if len(sel.targets) > 0 && len(f.uids) > 0 {
 		return nil, cli.Usagef("targets by name cannot be combined with --uid")
 	}
-	for _, uid := range f.uids {
-		asked.uids = append(asked.uids, types.UID(uid))
-	}
 	if f.selector != "" {
-		if asked.selector, err = cli.ParseSelector(f.selector); err != nil {
+		if sel.selector, err = cli.ParseSelector(f.selector); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(asked.targets, func(t cli.Target) bool { return t.Name != "" }) || len(f.uids) > 0 {
+		if slices.ContainsFunc(sel.targets, func(t cli.Target) bool { return t.Name != "" }) || len(f.uids) > 0 {
 			return nil, cli.Usagef("--selector needs types, not names")
 		}
 	}
-	if len(asked.targets) == 0 && len(asked.uids) == 0 && asked.selector == nil && (f.depth > 0 || f.owners || f.dependents) {
+	if len(sel.targets) == 0 && len(f.uids) == 0 && sel.selector == nil && (f.depth > 0 || f.owners || f.dependents) {
 		return nil, cli.Usagef("--depth, --owners and --dependents need an object")
 	}
 	named := false
-	if asked.namespace, named, err = f.scan.Namespace(); err != nil {
+	if sel.namespace, named, err = f.scan.Namespace(); err != nil {
 		return nil, err
 	}
-	if len(asked.uids) > 0 && !named {
-		asked.namespace = "" // a UID may be anywhere
+	if len(f.uids) > 0 && !named {
+		sel.namespace = "" // a UID may be anywhere
 	}
-	f.output = cli.ChooseFormat("tree", f.output, f.formats)
-	asked.print, err = f.printer()
-	return asked, err
+	f.output.Complete()
+	sel.print, err = f.printer()
+	return sel, err
 }
 
 func (f *treeFlags) run(ctx context.Context, args []string) error {
-	asked, err := f.selectTargets(args)
+	sel, err := f.selectTargets(args)
 	if err != nil {
 		return err
 	}
-	taken, live, err := f.scan.Scan(ctx, asked.scope)
+	taken, live, err := f.scan.Scan(ctx, sel.scope)
 	if err != nil {
 		return err
 	}
-	seen := newJudgedGraph(taken, live)
-	family, isolated, err := f.family(seen, asked)
+	g := graph.New(taken)
+	seen := scannedGraph{g, collector.NewJudge(g), live}
+	family, isolated, err := f.family(seen, sel)
 	if err != nil {
 		return err
 	}
-	if err := asked.print(ctx, seen, family, isolated); err != nil {
+	if err := sel.print(ctx, seen, family, isolated); err != nil {
 		return err
 	}
 	f.scan.WarnOfGaps(taken)
-	if f.scan.Strict && !taken.Complete() {
-		return cli.ExitError(cli.ExitIncomplete)
-	}
-	return nil
+	return f.scan.StrictExit(taken)
 }
 
-// scope limits the look to what can be family of the targets: a namespaced
-// object's owners and dependents live in its namespace, its cluster-scoped
-// owners are looked up one by one.
-func (a *selection) scope(types []snapshot.Type) (scan.Scope, error) {
+// scope returns a scope that contains the owners and dependents of the targets. Those of a
+// namespaced object are in its namespace, except cluster-scoped owners, which are read one
+// by one.
+func (sel *selection) scope(types []snapshot.Type) (scan.Scope, error) {
 	var err error
-	if a.targets, err = cli.ResolveTargets(a.targets, types); err != nil {
+	if sel.targets, err = cli.ResolveTargets(sel.targets, types); err != nil {
 		return scan.Scope{}, err
 	}
-	scope := scan.Scope{Labels: a.selector != nil, Widen: scan.WidenKinds}
-	namespaced := !slices.ContainsFunc(a.targets, func(t cli.Target) bool { return !t.Type.Namespaced })
-	if a.namespace != "" && namespaced {
-		scope.Namespaces = []string{a.namespace}
-		a.within = a.namespace
+	scope := scan.Scope{Labels: sel.selector != nil, Widen: scan.WidenKinds}
+	namespaced := !slices.ContainsFunc(sel.targets, func(t cli.Target) bool { return !t.Type.Namespaced })
+	if sel.namespace != "" && namespaced {
+		scope.Namespaces = []string{sel.namespace}
+		sel.within = sel.namespace
 	}
-	for _, t := range a.targets {
-		if t.Name != "" && (a.namespace != "" || !t.Type.Namespaced) {
-			scope.Targets = append(scope.Targets, t.Coordinates(a.namespace))
+	for _, t := range sel.targets {
+		if t.Name != "" && (sel.namespace != "" || !t.Type.Namespaced) {
+			scope.Targets = append(scope.Targets, t.Coordinates(sel.namespace))
 		}
 	}
 	return scope, nil
 }
 
-// printer chooses how the family is written, before anything is asked.
-func (f *treeFlags) printer() (func(context.Context, judgedGraph, tree.Family, int) error, error) {
-	switch f.output {
+// printer returns what writes the tree in the format of -o.
+func (f *treeFlags) printer() (func(context.Context, scannedGraph, tree.Family, int) error, error) {
+	switch f.output.Format {
 	case "tree", "wide":
 		return f.printTree, nil
 	case "dot":
-		return func(_ context.Context, seen judgedGraph, family tree.Family, _ int) error {
+		return func(_ context.Context, seen scannedGraph, family tree.Family, _ int) error {
 			return diagram.DOT(f.scan.Out, seen.graph, drawn(seen.graph, family.Members))
 		}, nil
 	case "mermaid":
-		return func(_ context.Context, seen judgedGraph, family tree.Family, _ int) error {
+		return func(_ context.Context, seen scannedGraph, family tree.Family, _ int) error {
 			return diagram.Mermaid(f.scan.Out, seen.graph, drawn(seen.graph, family.Members), func(e graph.Edge) string {
 				if j := seen.judge.Reference(e); j.Bad() {
 					return audit.RuleOf(j.Cause)
@@ -194,23 +188,23 @@ func (f *treeFlags) printer() (func(context.Context, judgedGraph, tree.Family, i
 			})
 		}, nil
 	}
-	format, err := f.formats.ToPrinter(f.output, cli.OwnFormats["tree"]...)
+	write, err := f.output.DocumentWriter(f.scan.Streams)
 	if err != nil {
-		return nil, &cli.UsageError{Err: err}
+		return nil, err
 	}
-	return func(_ context.Context, seen judgedGraph, family tree.Family, _ int) error {
+	return func(_ context.Context, seen scannedGraph, family tree.Family, _ int) error {
 		document := tree.NewDocument(seen.graph, seen.judge, family)
-		return format.Print(f.scan.Out, structured.NewDocument("Tree", document, document.Identities()...), f.scan.OutTerm)
+		return write("Tree", document, document.Identities()...)
 	}, nil
 }
 
-func (f *treeFlags) printTree(ctx context.Context, seen judgedGraph, family tree.Family, isolated int) error {
+func (f *treeFlags) printTree(ctx context.Context, seen scannedGraph, family tree.Family, isolated int) error {
 	cells, err := f.cells(ctx, seen, family)
 	if err != nil {
 		return err
 	}
 	rows := tree.Layout(seen.graph, seen.judge, family, seen.graph.Snapshot().Taken)
-	view := tree.View{Graph: seen.graph, Judge: seen.judge, Cells: cells, Palette: f.scan.Palette(), Wide: f.output == "wide", Isolated: isolated}
+	view := tree.View{Graph: seen.graph, Judge: seen.judge, Cells: cells, Palette: f.scan.Palette(), Wide: f.output.Format == "wide", Isolated: isolated}
 	if len(rows) == 0 {
 		fmt.Fprintln(f.scan.Err, "Nothing to show: no object in scope has an owner or a dependent.")
 		return nil
@@ -218,8 +212,8 @@ func (f *treeFlags) printTree(ctx context.Context, seen judgedGraph, family tree
 	return view.Write(f.scan.Out, rows)
 }
 
-// cells asks the server to render what is shown; a file cannot.
-func (f *treeFlags) cells(ctx context.Context, seen judgedGraph, family tree.Family) (map[types.UID]tree.Cells, error) {
+// cells returns the READY, STATUS and AGE that the server prints. A file has none.
+func (f *treeFlags) cells(ctx context.Context, seen scannedGraph, family tree.Family) (map[types.UID]tree.Cells, error) {
 	if seen.live == nil {
 		return nil, nil
 	}

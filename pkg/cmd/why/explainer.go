@@ -4,44 +4,39 @@ import (
 	"context"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	page "github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// explainer is one look about which questions are answered.
+// explainer explains objects of one scan.
 type explainer struct {
 	graph     *graph.Graph
-	view      *explain.Explainer
-	live      *client.Client // nil when the look came from a file
-	traceless bool           // an object was asked for that is not there, and of which nothing tells
+	explainer *explain.Explainer
+	live      *client.Client // nil if the scan read a file
+	unknown   bool           // a requested object does not exist, and nothing is known of it
 }
 
-func newExplainer(taken *snapshot.Snapshot, live *client.Client) *explainer {
-	g := graph.New(taken)
-	return &explainer{graph: g, view: explain.NewExplainer(g), live: live}
-}
-
-// all answers every question, in their order.
-func (e *explainer) all(ctx context.Context, asked *selection) ([]*explain.Answer, error) {
+// all explains every selected object, in their order.
+func (e *explainer) all(ctx context.Context, sel *selection) ([]*explain.Answer, error) {
 	var out []*explain.Answer
-	for _, t := range asked.targets {
-		a, err := e.target(ctx, t, asked.namespace)
+	for _, t := range sel.targets {
+		a, err := e.target(ctx, t, sel.namespace)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, a)
 	}
-	for _, uid := range asked.uids {
-		out = append(out, e.uid(ctx, uid))
+	for _, uid := range sel.uids {
+		out = append(out, e.uid(ctx, types.UID(uid)))
 	}
 	return out, ctx.Err()
 }
@@ -65,18 +60,17 @@ func (e *explainer) target(ctx context.Context, t cli.Target, namespace string) 
 	}
 }
 
-// uid answers about what bears a UID. Of one that nothing bears, those who name
-// it tell what it was.
+// uid explains the object with a UID. If it is gone, the references to it say what it was.
 func (e *explainer) uid(ctx context.Context, uid types.UID) *explain.Answer {
 	n := e.graph.Find(uid)
 	if e.graph.Object(n) != nil {
 		return e.present(ctx, n)
 	}
-	named := e.graph.Dependents(n)
-	if len(named) == 0 {
+	dependents := e.graph.Dependents(n)
+	if len(dependents) == 0 {
 		return e.gone(ctx, object.Identity{UID: uid})
 	}
-	r, namespace := e.graph.Reference(named[0]), e.graph.Object(named[0].Node).Namespace
+	r, namespace := e.graph.Reference(dependents[0]), e.graph.Object(dependents[0].Node).Namespace
 	if m, mapped := e.graph.View().Map(r.APIVersion, r.Kind); mapped && !m.Type.Namespaced {
 		namespace = ""
 	}
@@ -84,44 +78,44 @@ func (e *explainer) uid(ctx context.Context, uid types.UID) *explain.Answer {
 }
 
 func (e *explainer) present(ctx context.Context, n graph.Node) *explain.Answer {
-	return e.view.Of(n, e.eventHistory(ctx, e.graph.Object(n).Identity))
+	return e.explainer.Of(n, e.eventHistory(ctx, e.graph.Object(n).Identity))
 }
 
 func (e *explainer) gone(ctx context.Context, at object.Identity) *explain.Answer {
-	a := e.view.Gone(at, e.eventHistory(ctx, at))
-	e.traceless = e.traceless || !a.Traced()
+	a := e.explainer.Gone(at, e.eventHistory(ctx, at))
+	e.unknown = e.unknown || !a.Traced()
 	return a
 }
 
-// eventHistory is what the cluster's Events tell of an object.
-func (e *explainer) eventHistory(ctx context.Context, of object.Identity) explain.EventHistory {
+// eventHistory returns the Events about an object.
+func (e *explainer) eventHistory(ctx context.Context, id object.Identity) explain.EventHistory {
 	if e.live == nil {
 		return explain.EventHistory{Unread: "a file holds none"}
 	}
-	found, err := read.Events(ctx, e.live, of)
+	found, err := read.Events(ctx, e.live, id)
 	if err != nil {
 		message, _, _ := strings.Cut(err.Error(), "\n")
 		return explain.EventHistory{Unread: message}
 	}
-	var told explain.EventHistory
+	var history explain.EventHistory
 	for _, event := range found {
-		told.Events = append(told.Events, explain.Event(event))
+		history.Events = append(history.Events, explain.Event(event))
 	}
-	return told
+	return history
 }
 
-// printer chooses how the explanation is written, before anything is asked.
+// printer returns what writes the explanation in the format of -o.
 func (f *whyFlags) printer() (func(*snapshot.Snapshot, *explain.Explanation) error, error) {
-	switch f.output {
+	switch f.output.Format {
 	case "text", "wide":
 		return func(taken *snapshot.Snapshot, e *explain.Explanation) error {
-			view := page.View{Palette: f.scan.Palette(), Wide: f.output == "wide", Taken: taken.Taken, Command: cli.ShellCommand}
+			view := explainview.View{Palette: f.scan.Palette(), Wide: f.output.Format == "wide", Taken: taken.Taken, Command: cli.ShellCommand}
 			return view.WriteAll(f.scan.Out, e, taken.Server)
 		}, nil
 	}
-	format, err := f.formats.ToPrinter(f.output, cli.OwnFormats["why"]...)
+	write, err := f.output.DocumentWriter(f.scan.Streams)
 	if err != nil {
-		return nil, &cli.UsageError{Err: err}
+		return nil, err
 	}
 	return func(_ *snapshot.Snapshot, e *explain.Explanation) error {
 		named := []object.Identity{}
@@ -130,6 +124,6 @@ func (f *whyFlags) printer() (func(*snapshot.Snapshot, *explain.Explanation) err
 				named = append(named, a.Object)
 			}
 		}
-		return format.Print(f.scan.Out, structured.NewDocument("Explanation", e, named...), f.scan.OutTerm)
+		return write("Explanation", e, named...)
 	}, nil
 }

@@ -1,29 +1,30 @@
+// Package why is the command kubectl gc why.
 package why
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
+	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 type whyFlags struct {
-	scan    *cli.ScanOptions
-	uids    []string
-	output  string
-	formats *structured.Flags
+	scan   *cli.ScanOptions
+	uids   []string
+	output *cli.OutputFlags
 }
 
-func New(from *cli.ScanOptions) *cobra.Command {
-	f := &whyFlags{scan: from, formats: structured.NewFlags(os.ReadFile)}
+// New returns the command why.
+func New(scan *cli.ScanOptions) *cobra.Command {
+	f := &whyFlags{scan: scan, output: cli.NewOutputFlags("text", "wide")}
 	cmd := &cobra.Command{
 		Use:   "why TYPE/NAME ...",
 		Short: "Explain what happens to an object, and why",
@@ -55,104 +56,97 @@ kubectl gc why secret/token -n shop -o jsonpath='{.answers[0].consequence}'`),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
-	f.scan.AddReadingFlags(flags)
+	f.scan.AddReadingFlags(cmd)
 	flags.StringSliceVar(&f.uids, "uid", nil, "explain the object with this UID")
-	cli.AddOutputFlags(cmd, &f.output, f.formats)
-	f.scan.CompleteFlags(cmd)
+	f.output.AddFlags(cmd)
 	return cmd
 }
 
-// selection is a checked command line.
+// selection is what the command line requests to explain.
 type selection struct {
 	targets   []cli.Target
-	uids      []types.UID
-	namespace string // empty: not known
+	uids      []string
+	namespace string // empty if unknown
 }
 
 func (f *whyFlags) selectTargets(args []string) (*selection, error) {
 	if err := f.scan.Validate(); err != nil {
 		return nil, err
 	}
-	asked := &selection{}
+	sel := &selection{uids: f.uids}
 	var err error
-	if asked.targets, err = cli.ParseTargets(args); err != nil {
+	if sel.targets, err = cli.ParseTargets(args); err != nil {
 		return nil, err
 	}
 	switch {
-	case len(asked.targets) > 0 && len(f.uids) > 0:
+	case len(sel.targets) > 0 && len(f.uids) > 0:
 		return nil, cli.Usagef("targets by name cannot be combined with --uid")
-	case len(asked.targets) == 0 && len(f.uids) == 0:
+	case len(sel.targets) == 0 && len(f.uids) == 0:
 		return nil, &cli.UsageError{Err: fmt.Errorf("no object given: use TYPE/NAME, or --uid UID"), Command: cli.CommandName + " why"}
-	case slices.ContainsFunc(asked.targets, func(t cli.Target) bool { return t.Name == "" }):
+	case slices.ContainsFunc(sel.targets, func(t cli.Target) bool { return t.Name == "" }):
 		return nil, cli.WithHint(cli.Usagef("%s is a type: why explains single objects, given as TYPE/NAME", cli.Quote(args[0])), cli.CommandName+" audit checks all objects")
 	}
-	for _, uid := range f.uids {
-		asked.uids = append(asked.uids, types.UID(uid))
-	}
 	named := false
-	if asked.namespace, named, err = f.scan.Namespace(); err != nil {
+	if sel.namespace, named, err = f.scan.Namespace(); err != nil {
 		return nil, err
 	}
-	if len(asked.uids) > 0 && !named {
-		asked.namespace = "" // a UID may be anywhere
+	if len(sel.uids) > 0 && !named {
+		sel.namespace = "" // a UID may be anywhere
 	}
-	return asked, nil
+	return sel, nil
 }
 
 func (f *whyFlags) run(ctx context.Context, args []string) error {
-	asked, err := f.selectTargets(args)
+	sel, err := f.selectTargets(args)
 	if err != nil {
 		return err
 	}
-	f.output = cli.ChooseFormat("why", f.output, f.formats)
+	f.output.Complete()
 	write, err := f.printer()
 	if err != nil {
 		return err
 	}
-	taken, live, err := f.scan.Scan(ctx, f.scope(asked))
+	taken, live, err := f.scan.Scan(ctx, f.scope(sel))
 	if err != nil {
 		return err
 	}
-	e := newExplainer(taken, live)
-	answers, err := e.all(ctx, asked)
+	g := graph.New(taken)
+	e := &explainer{graph: g, explainer: explain.NewExplainer(g), live: live}
+	answers, err := e.all(ctx, sel)
 	if err != nil {
 		return err
 	}
-	if err := write(taken, e.view.Explain(answers)); err != nil {
+	if err := write(taken, e.explainer.Explain(answers)); err != nil {
 		return fmt.Errorf("write the explanation: %w", err)
 	}
 	f.scan.WarnOfGaps(taken)
-	switch {
-	case f.scan.Strict && !taken.Complete():
-		return cli.ExitError(cli.ExitIncomplete)
-	case e.traceless:
-		return cli.ExitError(cli.ExitFound)
+	if err := f.scan.StrictExit(taken); err != nil || !e.unknown {
+		return err
 	}
-	return nil
+	return cli.ExitError(cli.ExitFound)
 }
 
-// scope is the whole cluster: owners, dependents and blockers may be anywhere.
-// Where a namespace is known, that comes first, so that who may read nothing else
-// has an answer, too.
-func (f *whyFlags) scope(asked *selection) cli.ScopeFunc {
+// scope returns the whole cluster, as owners, dependents and blockers may be anywhere. A
+// known namespace comes first, for users who may read nothing else.
+func (f *whyFlags) scope(sel *selection) cli.ScopeFunc {
 	return func(types []snapshot.Type) (scan.Scope, error) {
 		var err error
-		if asked.targets, err = cli.ResolveTargets(asked.targets, types); err != nil {
+		if sel.targets, err = cli.ResolveTargets(sel.targets, types); err != nil {
 			return scan.Scope{}, err
 		}
 		scope := scan.Scope{Running: true}
-		for _, t := range asked.targets {
+		for _, t := range sel.targets {
 			if t.Type.Namespaced && f.scan.AllNamespaces {
 				return scope, cli.WithHint(cli.Usagef("%s may exist in several namespaces, and why explains one object", cli.Quote(t.String())), "choose its namespace with -n, or the object with --uid")
 			}
-			if t.Type.Namespaced && asked.namespace == "" {
+			if t.Type.Namespaced && sel.namespace == "" {
 				continue
 			}
-			scope.Targets = append(scope.Targets, t.Coordinates(asked.namespace))
+			scope.Targets = append(scope.Targets, t.Coordinates(sel.namespace))
 		}
-		local := !slices.ContainsFunc(asked.targets, func(t cli.Target) bool { return !t.Type.Namespaced })
-		if local && asked.namespace != "" {
-			scope.Namespaces, scope.Widen = []string{asked.namespace}, scan.WidenAlways
+		local := !slices.ContainsFunc(sel.targets, func(t cli.Target) bool { return !t.Type.Namespaced })
+		if local && sel.namespace != "" {
+			scope.Namespaces, scope.Widen = []string{sel.namespace}, scan.WidenAlways
 		}
 		return scope, nil
 	}
