@@ -33,6 +33,7 @@ type Runner struct {
 	plan      *plan.Plan
 	options   execute.Options
 	ownership func(i int) Ownership
+	perform   func(ctx context.Context, i int) *Outcome
 	indices   map[string]int // by step ID
 
 	slots       chan struct{} // every step in progress holds one, unless it waits
@@ -61,6 +62,7 @@ func New(p *plan.Plan, o execute.Options, ownership func(i int) Ownership) *Runn
 // that it comes after have ended. It takes time linear in steps and dependencies. Steps
 // that have not begun when ctx ends are skipped.
 func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i int) *Outcome) *execute.Report {
+	r.perform = perform
 	remaining, successors := r.order()
 	begun := make([]bool, len(remaining))
 	var ready []int
@@ -90,7 +92,7 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 			i := ready[0]
 			ready, begun[i], inProgress = ready[1:], true, inProgress+1
 			go func() {
-				r.step(ctx, i, perform)
+				r.step(ctx, i)
 				<-r.slots
 				ended <- i
 			}()
@@ -144,7 +146,7 @@ func (r *Runner) order() (remaining []int, successors [][]int) {
 	return remaining, successors
 }
 
-func (r *Runner) step(ctx context.Context, i int, perform func(context.Context, int) *Outcome) {
+func (r *Runner) step(ctx context.Context, i int) {
 	r.emitStep(&r.plan.Steps[i], event.Started, "", nil)
 	if r.ownership(i) == Own {
 		if out := r.CheckReady(); out != nil {
@@ -152,7 +154,7 @@ func (r *Runner) step(ctx context.Context, i int, perform func(context.Context, 
 			return
 		}
 	}
-	r.end(i, perform(ctx, i))
+	r.end(i, r.perform(ctx, i))
 }
 
 // CheckReady returns the outcome of a step that may not write, or nil if it may.
