@@ -65,8 +65,8 @@ func (e edge) compare(o edge) int {
 	return cmp.Or(cmp.Compare(e.dependent, o.dependent), cmp.Compare(e.owner, o.owner), cmp.Compare(e.problem, o.problem))
 }
 
-// drawnNodes returns the nodes with a reference or dependent (docs/gc-semantics.md#debug-
-// graph), and their missing owners.
+// drawnNodes returns the nodes with a reference or dependent
+// (docs/gc-semantics.md#debug-graph), and their missing owners.
 func drawnNodes(g *graph.Graph, nodes graph.Set) []graph.Node {
 	drawn := graph.NewSet(g)
 	for _, n := range nodes.Nodes() {
