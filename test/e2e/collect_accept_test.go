@@ -29,7 +29,7 @@ func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "plan.json")
 	accepted := s.gc("collect", "-n", ns, "--dry-run", "--accept-gap", group, "--plan-out", saved).exits(t, 0).
 		shows(t, "Accepted although it could not be read: "+group+". These actions depend on it:",
-			"ConfigMap/release in "+ns+": removes finalizer foregroundDeletion although its dependents in "+group+" were not read").
+			"ConfigMap/release -n "+ns+": removes finalizer foregroundDeletion although its dependents in "+group+" were not read").
 		warns(t, "kubectl gc collect --accept-gap "+group+" -n "+ns+" --confirm ")
 	if strings.Contains(accepted.Stderr, "hint:") {
 		t.Errorf("what is accepted is proposed: %s", accepted.Stderr)

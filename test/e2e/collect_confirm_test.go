@@ -122,7 +122,7 @@ func TestCollectNamesOneByOneWhatNobodyShouldDeleteByAccident(t *testing.T) {
 	plain := s.create(configMap(ns, "plain", ownedBy(lost())))
 	names := []string{
 		"The deletion includes:\n", "  CustomResourceDefinition/alarms." + group + ": 1 object of its kind deleted along with it\n", "  Namespace/" + ns + "-doomed: 1 object in it deleted along with it\n",
-		"  ConfigMap/e2e-alarm in kube-system\n", fmt.Sprintf("  PersistentVolumeClaim/data in %s\n", ns),
+		"  ConfigMap/e2e-alarm -n kube-system\n", fmt.Sprintf("  PersistentVolumeClaim/data -n %s\n", ns),
 	}
 	r := s.gc("collect").exits(t, 4).warns(t, names...)
 	for _, unsaid := range []string{"ConfigMap/plain", "ConfigMap/inside"} {

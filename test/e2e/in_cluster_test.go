@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -212,7 +213,10 @@ func TestTheAuditRunsInAnEmptyImage(t *testing.T) {
 		t.Errorf("the view is not whole: %+v", r)
 	}
 	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
-	run(t, "audit", "--strict").exits(t, 1).shows(t, "missing-owner", ns+" ConfigMap/orphan", "Complete scan: ")
+	table := run(t, "audit", "--strict").exits(t, 1).shows(t, "missing-owner", "Complete scan: ")
+	if row := regexp.MustCompile(regexp.QuoteMeta(ns) + ` +ConfigMap/orphan\b`); !row.MatchString(table.Stdout) {
+		t.Errorf("no row matches %s:\n%s", row, table.Stdout)
+	}
 
 	metrics := filepath.Join(image, "metrics", "gc.prom")
 	run(t, "audit", "--fail-on=never", "-o", "prometheus=/metrics/gc.prom").exits(t, 0)
