@@ -93,8 +93,8 @@ func orUnreachable(ctx context.Context, c *client.Client, result *Result, err er
 	return result, nil
 }
 
-// discover reads /api and /apis. If one of them fails, its groups are gaps. With prove, so is
-// what is announced but missing.
+// discover reads /api and /apis. If one of them fails, its groups are gaps. withAnnounced also
+// adds gaps for what is announced but missing.
 func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Result, error) {
 	result := &Result{versions: map[schema.GroupVersion]bool{}}
 	var core, others *groupList
