@@ -8,24 +8,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Backup is what a run left behind.
+// Backup is what a run backed up and did.
 type Backup struct {
-	Saved []Saved    // one per UID, in the order of the identities
-	Plan  *plan.Plan // of the run; nil where none was saved
-	Ended []Ended    // how steps of that plan ended; there may be none of some
-	// Made are the objects that earlier restorations of this backup made, by the
-	// UID that each had before. What is not there under that UID does not count.
+	Saved []Saved    // one per UID, sorted by identity
+	Plan  *plan.Plan // of the run; nil if none was saved
+	Ended []Ended    // how steps of that plan ended; not every step is listed
+	// Made maps the UID that an object had to the UID of what earlier restorations
+	// of this backup created. An entry counts only while an object with that UID
+	// exists under the object's name.
 	Made map[types.UID]types.UID
-	// Manifest reads one of those that were saved. It is called twice for what is
-	// made, and must answer the same.
+	// Manifest reads the manifest of a saved object. It is called twice for an
+	// object that is created, and must return the same both times.
 	Manifest func(Saved) (json.RawMessage, error)
 }
 
-// Saved is an object of which the manifest is in the backup.
+// Saved is an object whose manifest is in the backup.
 type Saved struct {
-	Object          object.Identity // as it was
+	Object          object.Identity // when it was backed up
 	ResourceVersion string
 	SHA256          string // of the manifest
 }
@@ -38,11 +40,82 @@ type Ended struct {
 	Status event.Status
 }
 
-// Options say how a backup is restored.
+// Options configure a restoration.
 type Options struct {
-	// Exact puts every reference back as it was, even where the collector would
-	// delete the object for it.
+	// Exact restores every reference unchanged, even one because of which the
+	// garbage collector deletes the object.
 	Exact bool
-	// Only limits what is made and linked; nil: everything.
+	// Only limits what is created and linked; nil means everything.
 	Only func(object.Identity) bool
+}
+
+// Targets returns what a scan must read by name because its lists do not show it:
+// owners whose type is not listed, and, when the scan is limited to a namespace,
+// that namespace and the volumes of claims. Unreadable manifests are skipped here
+// and reported by New.
+func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coordinates {
+	mapper := snapshot.NewMapper(served)
+	var out []snapshot.Coordinates
+	known := map[snapshot.Coordinates]bool{}
+	add := func(c snapshot.Coordinates) {
+		m, ok := mapper.Map(c.APIVersion, c.Kind)
+		listed := m.Type.Monitored() && (namespace == "" || m.Type.Namespaced)
+		if !ok || !m.Served || listed || !snapshot.ValidName(c.Name) {
+			return
+		}
+		if !m.Type.Namespaced {
+			c.Namespace = ""
+		}
+		if !known[c] {
+			known[c] = true
+			out = append(out, c)
+		}
+	}
+	for _, saved := range b.Saved {
+		o := saved.Object
+		if namespace != "" && o.Namespace != namespace {
+			continue
+		}
+		if o.Namespace != "" {
+			add(snapshot.Coordinates{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace})
+		}
+		m, err := b.parse(saved)
+		if err != nil {
+			continue
+		}
+		if o.Kind == "PersistentVolumeClaim" {
+			add(snapshot.Coordinates{APIVersion: "v1", Kind: "PersistentVolume", Name: m.text("spec", "volumeName")})
+		}
+		for _, r := range m.owners() {
+			add(snapshot.Coordinates{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: o.Namespace, Name: r.Name})
+		}
+	}
+	return out
+}
+
+func (b Backup) parse(saved Saved) (manifest, error) {
+	raw, err := b.Manifest(saved)
+	if err != nil {
+		return nil, err
+	}
+	return parse(raw)
+}
+
+// UnrecordedObjects returns the objects that exist under the names of objects of
+// the backup although no earlier restoration recorded creating them, by the UID
+// that the object in the backup had.
+func (b Backup) UnrecordedObjects(seen *snapshot.Snapshot) map[types.UID]object.Identity {
+	live := newLiveIndex(seen)
+	out := map[types.UID]object.Identity{}
+	for _, saved := range b.Saved {
+		o := saved.Object
+		m, ok := live.view.Map(o.APIVersion, o.Kind)
+		if !ok {
+			continue
+		}
+		if now := live.byLocation[locationOf(m.Type, o)]; now != nil && now.UID != o.UID && now.UID != b.Made[o.UID] {
+			out[o.UID] = now.Identity
+		}
+	}
+	return out
 }

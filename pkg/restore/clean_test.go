@@ -15,12 +15,13 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// cleaned is what is sent to have the one object of a backup made, and what is lost besides what everything loses.
-func cleaned(t *testing.T, s scene) (map[string]any, []string) {
+// cleaned returns the body that creates the only object of a backup, and what is lost
+// in addition to what every object loses.
+func cleaned(t *testing.T, s scenario) (map[string]any, []string) {
 	t.Helper()
-	r := planned(t, s)
+	r := restorationOf(t, s)
 	if len(r.Plan.Steps) == 0 {
-		t.Fatalf("nothing is made: %+v", r.Plan.Kept)
+		t.Fatalf("no steps: %+v", r.Plan.Kept)
 	}
 	body, err := r.Body(0, nil)
 	if err != nil {
@@ -50,14 +51,14 @@ func fields(t *testing.T, text string) map[string]any {
 	return out
 }
 
-func TestWhatIsMadeOfAManifest(t *testing.T) {
+func TestBody(t *testing.T) {
 	tests := map[string]struct {
-		saved, made string
-		there       []object.Object
+		saved, want string
+		live        []object.Object
 		parts       []Part
-		lost        string // a part of it; empty: nothing
+		lost        string // a substring; empty: nothing is lost
 	}{
-		"what the server sets goes, the finalizers of others stay": {
+		"removes server-set fields and keeps finalizers of other controllers": {
 			saved: `
 apiVersion: v1
 kind: ConfigMap
@@ -66,90 +67,90 @@ metadata:
    labels: {app: web}, annotations: {note: kept}, managedFields: [{manager: kubectl}],
    finalizers: [foregroundDeletion, example.com/hold, orphan]}
 data: {key: value}`,
-			made: `
+			want: `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: a, namespace: shop, labels: {app: web}, annotations: {note: kept}, finalizers: [example.com/hold]}
 data: {key: value}`,
 		},
-		"an integer stays one, however large": {
+		"keeps large integers": {
 			saved: `{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: a, namespace: shop, uid: u}, revision: 9007199254740993}`,
-			made:  `{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: a, namespace: shop}, revision: 9007199254740993}`,
+			want:  `{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: a, namespace: shop}, revision: 9007199254740993}`,
 		},
-		"the status of what Kubernetes serves goes": {
+		"removes the status of a built-in kind": {
 			saved: `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: shop, uid: u}, spec: {replicas: 1}, status: {replicas: 1}}`,
-			made:  `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: shop}, spec: {replicas: 1}}`,
+			want:  `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: shop}, spec: {replicas: 1}}`,
 		},
-		"the status of a custom resource stays: the server drops it where it is a subresource": {
+		"keeps the status of a custom resource": {
 			saved: `{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: shop, uid: u}, status: {written: by hand}}`,
-			made:  `{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: shop}, status: {written: by hand}}`,
+			want:  `{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: shop}, status: {written: by hand}}`,
 		},
-		"a Pod is scheduled anew": {
+		"makes the scheduler place a Pod again": {
 			saved: `
 apiVersion: v1
 kind: Pod
 metadata: {name: a, namespace: shop, uid: u, finalizers: [batch.kubernetes.io/job-tracking]}
 spec: {nodeName: n1, priority: 7, priorityClassName: high, containers: [{name: main}], ephemeralContainers: [{name: debug}]}
 status: {phase: Running}`,
-			made: `
+			want: `
 apiVersion: v1
 kind: Pod
 metadata: {name: a, namespace: shop}
 spec: {priorityClassName: high, containers: [{name: main}]}`,
 			lost: "Pods start again",
 		},
-		"a Job that had not finished keeps its selector, to find its Pods by": {
+		"keeps the selector of an unfinished Job": {
 			saved: `
 apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: shop, uid: u}
 spec: {selector: {matchLabels: {batch.kubernetes.io/controller-uid: u}}, template: {metadata: {labels: {batch.kubernetes.io/controller-uid: u}}}}
 status: {active: 1, conditions: [{type: Complete, status: "False"}]}`,
-			made: `
+			want: `
 apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: shop}
 spec: {manualSelector: true, selector: {matchLabels: {batch.kubernetes.io/controller-uid: u}}, template: {metadata: {labels: {batch.kubernetes.io/controller-uid: u}}}}`,
 			lost: "count their Pods from zero",
 		},
-		"a Job that had finished gets a selector of its own, and does not run": {
+		"suspends a finished Job and removes its selector": {
 			saved: `
 apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: shop, uid: u, labels: {controller-uid: u, job-name: a}}
 spec: {selector: {matchLabels: {batch.kubernetes.io/controller-uid: u}}, template: {metadata: {labels: {batch.kubernetes.io/controller-uid: u, controller-uid: u, job-name: a}}}}
 status: {conditions: [{type: Complete, status: "True"}]}`,
-			made: `
+			want: `
 apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: shop, labels: {job-name: a}}
 spec: {suspend: true, template: {metadata: {labels: {job-name: a}}}}`,
 			lost: "created suspended",
 		},
-		"a Job that had failed with a selector that somebody chose keeps that": {
+		"keeps the manual selector of a failed Job": {
 			saved: `
 apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: shop, uid: u}
 spec: {manualSelector: true, selector: {matchLabels: {app: a}}, template: {}}
 status: {conditions: [{type: Failed, status: "True"}]}`,
-			made: `
+			want: `
 apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: shop}
 spec: {manualSelector: true, suspend: true, selector: {matchLabels: {app: a}}, template: {}}`,
 			lost: "created suspended",
 		},
-		"a Service asks for the addresses that it had": {
+		"keeps the addresses of a Service": {
 			saved: `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: shop, uid: u}, spec: {clusterIP: 10.0.0.7, clusterIPs: [10.0.0.7], ports: [{port: 80, nodePort: 30080}]}, status: {loadBalancer: {}}}`,
-			made:  `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: shop}, spec: {clusterIP: 10.0.0.7, clusterIPs: [10.0.0.7], ports: [{port: 80, nodePort: 30080}]}}`,
+			want:  `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: shop}, spec: {clusterIP: 10.0.0.7, clusterIPs: [10.0.0.7], ports: [{port: 80, nodePort: 30080}]}}`,
 			lost:  "the Service gets another",
 		},
-		"a Service without addresses has nothing to lose": {
+		"loses nothing of a headless Service": {
 			saved: `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: shop, uid: u}, spec: {clusterIP: None, ports: [{port: 80}]}}`,
-			made:  `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: shop}, spec: {clusterIP: None, ports: [{port: 80}]}}`,
+			want:  `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: shop}, spec: {clusterIP: None, ports: [{port: 80}]}}`,
 		},
-		"a claim whose volume is gone asks for a new one": {
+		"removes the name of a volume that does not exist from a claim": {
 			saved: `
 apiVersion: v1
 kind: PersistentVolumeClaim
@@ -157,47 +158,47 @@ metadata: {name: a, namespace: shop, uid: u, finalizers: [kubernetes.io/pvc-prot
   {pv.kubernetes.io/bind-completed: "yes", pv.kubernetes.io/bound-by-controller: "yes", volume.kubernetes.io/selected-node: n1, mine: kept}}
 spec: {volumeName: pv-1, storageClassName: fast}
 status: {phase: Bound}`,
-			made: `
+			want: `
 apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: a, namespace: shop, annotations: {mine: kept}}
 spec: {storageClassName: fast}`,
 			lost: "data on volumes that are gone",
 		},
-		"a claim whose volume is there still names it, and waits for it": {
+		"keeps the name of an existing volume in a claim": {
 			saved: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop, uid: u}, spec: {volumeName: pv-1}}`,
-			made:  `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop}, spec: {volumeName: pv-1}}`,
-			there: []object.Object{Object("v1", "PersistentVolume", "pv-1")},
+			want:  `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop}, spec: {volumeName: pv-1}}`,
+			live:  []object.Object{Object("v1", "PersistentVolume", "pv-1")},
 			lost:  "kubectl patch pv pv-1",
 		},
-		"a claim whose volume nobody could ask for still names it": {
+		"keeps the name of an unverified volume in a claim": {
 			saved: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop, uid: u}, spec: {volumeName: pv-1}}`,
-			made:  `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop}, spec: {volumeName: pv-1}}`,
+			want:  `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, namespace: shop}, spec: {volumeName: pv-1}}`,
 			parts: []Part{Unreadable("persistentvolumes", snapshot.Forbidden)},
 			lost:  "it is unknown whether",
 		},
-		"a volume forgets which claim of that name it was bound to, so that it is not reclaimed": {
+		"removes the UID of the claim from a volume": {
 			saved: `
 apiVersion: v1
 kind: PersistentVolume
 metadata: {name: pv-1, uid: u, finalizers: [kubernetes.io/pv-protection, external-provisioner.volume.kubernetes.io/finalizer], annotations: {pv.kubernetes.io/bound-by-controller: "yes", pv.kubernetes.io/provisioned-by: x}}
 spec: {persistentVolumeReclaimPolicy: Delete, claimRef: {namespace: shop, name: a, uid: c, resourceVersion: "3"}}
 status: {phase: Bound}`,
-			made: `
+			want: `
 apiVersion: v1
 kind: PersistentVolume
 metadata: {name: pv-1, finalizers: [external-provisioner.volume.kubernetes.io/finalizer], annotations: {pv.kubernetes.io/provisioned-by: x}}
 spec: {persistentVolumeReclaimPolicy: Delete, claimRef: {namespace: shop, name: a}}`,
 			lost: "data on PersistentVolumes",
 		},
-		"the Secret of a token is filled anew, as one that names the UID of then would be deleted": {
+		"removes the token and the account UID from a token Secret": {
 			saved: `
 apiVersion: v1
 kind: Secret
 metadata: {name: a, namespace: shop, uid: u, annotations: {kubernetes.io/service-account.name: robot, kubernetes.io/service-account.uid: r}}
 type: kubernetes.io/service-account-token
 data: {token: c2VjcmV0, ca.crt: Y2E=, namespace: c2hvcA==, extra: bWluZQ==}`,
-			made: `
+			want: `
 apiVersion: v1
 kind: Secret
 metadata: {name: a, namespace: shop, annotations: {kubernetes.io/service-account.name: robot}}
@@ -205,24 +206,24 @@ type: kubernetes.io/service-account-token
 data: {extra: bWluZQ==}`,
 			lost: "service account tokens",
 		},
-		"the data of any other Secret stays": {
+		"keeps the data of other Secrets": {
 			saved: `{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: shop, uid: u}, type: Opaque, data: {token: c2VjcmV0}}`,
-			made:  `{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: shop}, type: Opaque, data: {token: c2VjcmV0}}`,
+			want:  `{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: shop}, type: Opaque, data: {token: c2VjcmV0}}`,
 		},
-		"a namespace gets its finalizers from the server": {
+		"removes the finalizers from the spec of a namespace": {
 			saved: `{apiVersion: v1, kind: Namespace, metadata: {name: shop-2, uid: u, labels: {team: a}}, spec: {finalizers: [kubernetes]}, status: {phase: Active}}`,
-			made:  `{apiVersion: v1, kind: Namespace, metadata: {name: shop-2, labels: {team: a}}, spec: {}}`,
+			want:  `{apiVersion: v1, kind: Namespace, metadata: {name: shop-2, labels: {team: a}}, spec: {}}`,
 		},
-		"fields of a type that they should not have count as absent": {
+		"treats fields of the wrong type as absent": {
 			saved: `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, uid: u, finalizers: yes, annotations: [1]}, spec: [2], status: 3}`,
-			made:  `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, annotations: [1]}, spec: [2]}`,
+			want:  `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, annotations: [1]}, spec: [2]}`,
 			lost:  "Pods start again",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, lost := cleaned(t, scene{saved: []string{test.saved}, there: test.there, parts: test.parts})
-			if diff := cmp.Diff(fields(t, test.made), got); diff != "" {
+			got, lost := cleaned(t, scenario{saved: []string{test.saved}, live: test.live, parts: test.parts})
+			if diff := cmp.Diff(fields(t, test.want), got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			if all := strings.Join(lost, "\n"); test.lost == "" && all != "" || !strings.Contains(all, test.lost) {
@@ -232,22 +233,22 @@ data: {extra: bWluZQ==}`,
 	}
 }
 
-func TestAServiceIsMadeWithoutTheAddressesThatAreTaken(t *testing.T) {
+func TestWithoutAllocatedFields(t *testing.T) {
 	service := object.Identity{APIVersion: "v1", Kind: "Service"}
-	tests := map[string]struct{ body, plainer string }{
-		"an address":      {`{"spec":{"clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"],"type":"ClusterIP"}}`, `{"spec":{"type":"ClusterIP"}}`},
-		"ports of a node": {`{"spec":{"clusterIP":"None","healthCheckNodePort":3,"ports":[{"nodePort":1,"port":80}]}}`, `{"spec":{"clusterIP":"None","ports":[{"port":80}]}}`},
-		"nothing":         {`{"spec":{"clusterIP":"None","ports":[{"port":80}]}}`, ""},
+	tests := map[string]struct{ body, want string }{
+		"cluster IP": {`{"spec":{"clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"],"type":"ClusterIP"}}`, `{"spec":{"type":"ClusterIP"}}`},
+		"node ports": {`{"spec":{"clusterIP":"None","healthCheckNodePort":3,"ports":[{"nodePort":1,"port":80}]}}`, `{"spec":{"clusterIP":"None","ports":[{"port":80}]}}`},
+		"none":       {`{"spec":{"clusterIP":"None","ports":[{"port":80}]}}`, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, ok := restore.WithoutAllocatedFields(service, json.RawMessage(test.body))
-			if ok != (test.plainer != "") || string(got) != test.plainer {
-				t.Errorf("%s, %t; want %s", got, ok, test.plainer)
+			if ok != (test.want != "") || string(got) != test.want {
+				t.Errorf("%s, %t; want %s", got, ok, test.want)
 			}
 		})
 	}
-	if _, ok := restore.WithoutAllocatedFields(object.Identity{APIVersion: "v1", Kind: "ConfigMap"}, json.RawMessage(tests["an address"].body)); ok {
-		t.Error("something is left out of a ConfigMap")
+	if _, ok := restore.WithoutAllocatedFields(object.Identity{APIVersion: "v1", Kind: "ConfigMap"}, json.RawMessage(tests["cluster IP"].body)); ok {
+		t.Error("a field of a ConfigMap is removed")
 	}
 }

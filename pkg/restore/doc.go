@@ -1,14 +1,14 @@
-// Package restore says what becomes of a backup: which objects are made again
-// and in which order, to what their owner references lead from now on, what is
-// left alone, and what does not come back.
+// Package restore plans how a backup is restored: which objects are recreated and
+// in which order, which owner references they get, what is left alone, and what is
+// lost.
 //
-// It takes what a run saved and did, what earlier restorations of the same
-// backup made, and one look at the cluster, and puts the answer into a
-// plan.Plan. What is made of a manifest is decided here, too: see Body.
+// Its input is what a run backed up and did, what earlier restorations of the same
+// backup created, and one scan of the cluster; its output is a plan.Plan. The
+// request body that creates an object is built here too: see Restoration.Body.
 //
-// No object is given a reference that the collector would delete it for. Whether
-// it would is not decided here: the collector judges every reference in the
-// cluster as it will be, with all that is made in it.
+// No object gets a reference because of which the garbage collector would delete
+// it, unless Options.Exact asks for that. The collector package decides this: it
+// judges every reference in the cluster as predicted after the restoration.
 //
 // Pure: no client, clock, disk or terminal.
 package restore

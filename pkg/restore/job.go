@@ -2,27 +2,22 @@ package restore
 
 import "github.com/kubectl-gc/kubectl-gc/pkg/reason"
 
-// The labels that a Job's Pods are found by, which hold its UID.
-var uidLabels = []string{"controller-uid", "batch.kubernetes.io/controller-uid"}
-
-// cleanJob makes a Job that goes on where it can.
+// cleanJob makes an unfinished Job continue, and suspends a finished one, which
+// would run again.
 //
-// The selector of a Job holds its UID, unless somebody chose another. A server
-// that is to make a Job with the UID of one that is gone refuses it (422:
-// validateGeneratedSelector), save with manualSelector, which means: take this
-// one, and adopt what fits. So an unfinished Job keeps its selector that way,
-// and with it its Pods. How many of these had succeeded was in its status, which
-// is gone, so it counts from zero.
+// Unless a user chose it, the selector of a Job contains the Job's UID. The API
+// server refuses to create a Job with another UID there (422,
+// validateGeneratedSelector), unless manualSelector is set. So an unfinished Job
+// keeps its selector with manualSelector, and adopts its Pods. It counts from zero,
+// because the number of succeeded Pods was in its status.
 //
-// A finished Job would run again. It has no Pods to adopt, so it gets a selector
-// of its own, and is suspended.
-func cleanJob(m manifest, _ *surroundings) []reason.Reason {
-	end := finished(m.list("status", "conditions"))
-	if end != "" {
+// A finished Job has no Pods to adopt, so it gets a new selector.
+func cleanJob(m manifest, _ *volumeContext) []reason.Reason {
+	if hasFinished(m.list("status", "conditions")) {
 		m.set(true, "spec", "suspend")
 		if !m.flag("spec", "manualSelector") {
 			m.drop("spec", "selector")
-			for _, label := range uidLabels {
+			for _, label := range []string{"controller-uid", "batch.kubernetes.io/controller-uid"} {
 				m.drop("spec", "template", "metadata", "labels", label)
 				m.drop("metadata", "labels", label)
 			}
@@ -35,13 +30,14 @@ func cleanJob(m manifest, _ *surroundings) []reason.Reason {
 	return []reason.Reason{reason.JobsRestartCount{}}
 }
 
-// finished is the type of the condition that ended a Job, or empty.
-func finished(conditions []any) string {
+// hasFinished reports whether the conditions of a Job say that it has ended.
+func hasFinished(conditions []any) bool {
 	for _, c := range conditions {
-		f, _ := c.(map[string]any)
-		if of := manifest(f).text("type"); manifest(f).text("status") == "True" && (of == "Complete" || of == "Failed") {
-			return of
+		fields, _ := c.(map[string]any)
+		t := manifest(fields).text("type")
+		if manifest(fields).text("status") == "True" && (t == "Complete" || t == "Failed") {
+			return true
 		}
 	}
-	return ""
+	return false
 }

@@ -9,38 +9,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// kind is what is special about objects of a kind when they are made again.
+// kind is what is special about recreating objects of a kind. Functions may be nil.
 type kind struct {
-	// adopts says that the kind is a controller which makes at once what it misses,
-	// and takes over what is there already and fits its selector. So what it owns
-	// has to be there before it is.
+	// adopts says that the kind is a controller that immediately creates missing
+	// dependents, and adopts existing ones that match its selector. So its
+	// dependents must exist before it does.
 	adopts bool
-	// gate says that the kind may refuse other objects: it comes after them.
-	gate gate
-	// leave returns why an object is not created, or nil. It may be nil itself.
-	leave func(m manifest) reason.Reason
-	// clean is clean for this kind. It may be nil.
-	clean func(m manifest, s *surroundings) []reason.Reason
-	// needs are further objects that have to be there before. It may be nil.
-	needs func(m manifest) []need
+	// refuses says which other objects the kind may refuse: it is created after them.
+	refuses refusal
+	// skip returns why an object is not created, or nil.
+	skip func(m manifest) reason.Reason
+	// clean does for this kind what the function clean does for all.
+	clean func(m manifest, v *volumeContext) []reason.Reason
+	// prerequisites returns further objects that must exist before.
+	prerequisites func(m manifest) []prerequisite
 }
 
-// gate says whom an object may refuse.
-type gate int
+// refusal is the scope in which an object may refuse others.
+type refusal int
 
 const (
-	open        gate = iota
-	ofNamespace      // everything in its namespace
-	ofAll            // everything
+	refusesNothing refusal = iota
+	refusesInNamespace
+	refusesAnywhere
 )
 
-// need is an object without which another is refused, or deleted again.
-type need struct {
+// prerequisite is an object without which another is refused, or deleted again.
+type prerequisite struct {
 	schema.GroupKind
 	namespace, name string
 }
 
-// kinds are those with something special about them.
+// kinds are the kinds that need special treatment.
 var kinds = map[schema.GroupKind]kind{
 	{Group: "apps", Kind: "Deployment"}:  {adopts: true},
 	{Group: "apps", Kind: "ReplicaSet"}:  {adopts: true},
@@ -48,31 +48,33 @@ var kinds = map[schema.GroupKind]kind{
 	{Group: "apps", Kind: "DaemonSet"}:   {adopts: true},
 	{Kind: "ReplicationController"}:      {adopts: true},
 	{Group: "batch", Kind: "Job"}:        {adopts: true, clean: cleanJob},
-	{Kind: "Pod"}:                        {leave: leavePod, clean: cleanPod, needs: podNeeds},
+	{Kind: "Pod"}:                        {skip: skipPod, clean: cleanPod, prerequisites: podPrerequisites},
 
 	{Kind: "Namespace"}: {clean: cleanNamespace},
 	{Kind: "Service"}:   {clean: cleanService},
 
-	{Kind: "PersistentVolume"}:      {clean: cleanVolume},
+	persistentVolume:                {clean: cleanVolume},
 	{Kind: "PersistentVolumeClaim"}: {clean: cleanClaim},
 
-	{Kind: "Secret"}:         {clean: cleanSecret, needs: secretNeeds},
-	{Kind: "ServiceAccount"}: {leave: leaveAccount},
-	{Kind: "ConfigMap"}:      {leave: leaveConfigMap},
+	{Kind: "Secret"}:         {clean: cleanSecret, prerequisites: secretPrerequisites},
+	{Kind: "ServiceAccount"}: {skip: skipServiceAccount},
+	{Kind: "ConfigMap"}:      {skip: skipConfigMap},
 
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: {leave: leaveSlice},
-	{Kind: "Endpoints"}:                                   {leave: leaveEndpoints},
-	{Group: "coordination.k8s.io", Kind: "Lease"}:         {leave: leaveLease},
-	{Kind: "Event"}:                                       {leave: leaveEvent},
-	{Group: "events.k8s.io", Kind: "Event"}:               {leave: leaveEvent},
-	{Group: "apiregistration.k8s.io", Kind: "APIService"}: {gate: ofAll, leave: leaveAPIService},
-	{Kind: "ResourceQuota"}:                               {gate: ofNamespace},
-	{Kind: "LimitRange"}:                                  {gate: ofNamespace},
-	admission("ValidatingWebhookConfiguration"):           {gate: ofAll},
-	admission("MutatingWebhookConfiguration"):             {gate: ofAll},
-	admission("ValidatingAdmissionPolicyBinding"):         {gate: ofAll},
-	admission("MutatingAdmissionPolicyBinding"):           {gate: ofAll},
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: {skip: skipEndpointSlice},
+	{Kind: "Endpoints"}:                                   {skip: skipEndpoints},
+	{Group: "coordination.k8s.io", Kind: "Lease"}:         {skip: skipLease},
+	{Kind: "Event"}:                                       {skip: skipEvent},
+	{Group: "events.k8s.io", Kind: "Event"}:               {skip: skipEvent},
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}: {refuses: refusesAnywhere, skip: skipAPIService},
+	{Kind: "ResourceQuota"}:                               {refuses: refusesInNamespace},
+	{Kind: "LimitRange"}:                                  {refuses: refusesInNamespace},
+	admission("ValidatingWebhookConfiguration"):           {refuses: refusesAnywhere},
+	admission("MutatingWebhookConfiguration"):             {refuses: refusesAnywhere},
+	admission("ValidatingAdmissionPolicyBinding"):         {refuses: refusesAnywhere},
+	admission("MutatingAdmissionPolicyBinding"):           {refuses: refusesAnywhere},
 }
+
+var persistentVolume = schema.GroupKind{Kind: "PersistentVolume"}
 
 func admission(name string) schema.GroupKind {
 	return schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: name}
@@ -80,11 +82,23 @@ func admission(name string) schema.GroupKind {
 
 func kindOf(o object.Identity) kind { return kinds[o.GroupVersionKind().GroupKind()] }
 
-// adopting says whether a reference leads to a controller that adopts.
+// adopting reports whether the owner is a controller that adopts.
 func adopting(r object.Reference) bool { return kinds[r.GroupVersionKind().GroupKind()].adopts }
 
-// protection are finalizers that the server or a controller of Kubernetes sets
-// by itself.
-var protection = []string{"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection", "batch.kubernetes.io/job-tracking"}
+// removeProtection removes the finalizers that the API server or a controller of
+// Kubernetes adds by itself.
+func removeProtection(m manifest) {
+	m.removeStrings([]string{"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection", "batch.kubernetes.io/job-tracking"}, "metadata", "finalizers")
+}
 
-func unprotected(m manifest) { m.without(slices.Clone(protection), "metadata", "finalizers") }
+// isBuiltInGroup reports whether Kubernetes itself defines an API group. The suffix
+// k8s.io does not tell: SIGs use it for CustomResourceDefinitions, too.
+func isBuiltInGroup(group string) bool {
+	return slices.Contains([]string{
+		"", "apps", "batch", "autoscaling", "policy", "extensions",
+		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
+		"authorization.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+		"flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io",
+		"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
+	}, group)
+}

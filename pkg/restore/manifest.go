@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utiljson "k8s.io/apimachinery/pkg/util/json" // keeps integers, which a map of floats would not
+	utiljson "k8s.io/apimachinery/pkg/util/json" // keeps integers as integers
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// manifest is a whole object. What somebody wrote into it is not trusted: a field
-// of another type than it should have counts as absent.
+// manifest is a complete object. It is not trusted: a field of the wrong type counts
+// as absent.
 type manifest map[string]any
 
 func parse(raw json.RawMessage) (manifest, error) {
@@ -30,15 +30,7 @@ func (m manifest) flag(path ...string) bool {
 	return b
 }
 
-// fields is a part of the manifest that may be changed in place; nil where there
-// is none.
-func (m manifest) fields(path ...string) manifest {
-	v, _, _ := unstructured.NestedFieldNoCopy(m, path...)
-	f, _ := v.(map[string]any)
-	return f
-}
-
-// list is a list of the manifest, not a copy of it.
+// list returns a list inside the manifest, not a copy of it.
 func (m manifest) list(path ...string) []any {
 	v, _, _ := unstructured.NestedFieldNoCopy(m, path...)
 	l, _ := v.([]any)
@@ -52,18 +44,19 @@ func (m manifest) has(path ...string) bool {
 
 func (m manifest) drop(path ...string) { unstructured.RemoveNestedField(m, path...) }
 
-// set puts a value where the fields above it are there.
+// set sets a field if its parent exists.
 func (m manifest) set(value any, path ...string) {
-	if above := m.fields(path[:len(path)-1]...); above != nil {
-		above[path[len(path)-1]] = value
+	v, _, _ := unstructured.NestedFieldNoCopy(m, path[:len(path)-1]...)
+	if parent, ok := v.(map[string]any); ok && parent != nil {
+		parent[path[len(path)-1]] = value
 	}
 }
 
-// without takes strings out of a list, and the list where none is left.
-func (m manifest) without(unwanted []string, path ...string) {
+// removeStrings removes strings from a list, and the list itself if it becomes empty.
+func (m manifest) removeStrings(unwanted []string, path ...string) {
 	kept := slices.DeleteFunc(slices.Clone(m.list(path...)), func(v any) bool {
-		s, is := v.(string)
-		return is && slices.Contains(unwanted, s)
+		s, ok := v.(string)
+		return ok && slices.Contains(unwanted, s)
 	})
 	if len(kept) == 0 {
 		m.drop(path...)
@@ -72,14 +65,11 @@ func (m manifest) without(unwanted []string, path ...string) {
 	m.set(kept, path...)
 }
 
-// annotation is one of the object's.
 func (m manifest) annotation(key string) string { return m.text("metadata", "annotations", key) }
 
-// label is one of the object's.
 func (m manifest) label(key string) string { return m.text("metadata", "labels", key) }
 
-// own gives the object owner references.
-func (m manifest) own(refs []object.Reference) {
+func (m manifest) setOwners(refs []object.Reference) {
 	if len(refs) == 0 {
 		m.drop("metadata", "ownerReferences")
 		return
@@ -98,7 +88,6 @@ func (m manifest) own(refs []object.Reference) {
 	m.set(out, "metadata", "ownerReferences")
 }
 
-// owners are the object's owner references, in their order.
 func (m manifest) owners() []object.Reference {
 	u := unstructured.Unstructured{Object: m}
 	return object.ReferencesOf(u.GetOwnerReferences())

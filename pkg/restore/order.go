@@ -6,122 +6,110 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// strength is how much it matters that one object is made before another.
+// strength is how important a precedence is. In a cycle the weakest one yields.
 type strength int
 
 const (
-	kindly strength = iota // so that it is not refused
-	owning                 // so that the one can refer to the other; else it is linked afterwards
-	bound                  // the other cannot be made without
+	preferred strength = iota // so that the API server does not refuse the object
+	ownership                 // so that the object can be created with its reference; otherwise it is linked later
+	required                  // the object cannot be created without
 )
 
-// precedence is that an object is made before another.
+// precedence says that one object is created before another.
 type precedence struct {
-	before, after int // in making
+	before, after int // indexes in toCreate
 	strength      strength
 }
 
-// order puts what is made into an order, and answers for each what it comes
-// after, by its place in that order:
+// creationOrder returns the order of creation and, for each object, the positions
+// of those that it must wait for:
 //
-//   - a namespace before what is in it, a CustomResourceDefinition before its
+//   - a namespace comes before its contents, a CustomResourceDefinition before its
 //     instances;
-//   - an owner before what it owns;
-//   - but a controller that adopts after what it owns: if it came first, it would
-//     make anew what is not there yet;
-//   - what an object needs to be let in before it, and what may refuse others after
-//     them.
-//
-// Where these form a circle the weakest one yields: a reference is then added when
-// both are there.
-func (m *maker) order() (order []*subject, after [][]int) {
-	o := orderOf(len(m.making), m.precedences())
-	place := make([]int, len(m.making))
-	for at, i := range o.sequence {
-		place[i] = at
-		m.making[i].at = at
-		order = append(order, m.making[i])
+//   - an owner comes before its dependents;
+//   - but a controller that adopts comes after its dependents, because it would
+//     create those that it misses;
+//   - what an object needs to be admitted comes before it, and what may refuse other
+//     objects comes after them.
+func (p *planner) creationOrder() (order []*recreation, after [][]int) {
+	sequence, satisfied := topologicalOrder(len(p.toCreate), p.precedences())
+	for position, i := range sequence {
+		p.toCreate[i].position = position
+		order = append(order, p.toCreate[i])
 	}
 	after = make([][]int, len(order))
-	for _, p := range o.kept {
-		after[place[p.after]] = append(after[place[p.after]], place[p.before])
+	for _, e := range satisfied {
+		at := p.toCreate[e.after].position
+		after[at] = append(after[at], p.toCreate[e.before].position)
 	}
 	for i := range after {
 		slices.Sort(after[i])
 		after[i] = slices.Compact(after[i])
 	}
-	for _, b := range m.bearers {
-		for _, w := range b.wants {
-			w.later = b.now == nil && w.owner != nil && !w.owner.made() && w.owner.at >= b.made.at
+	for _, h := range p.holders {
+		for _, r := range h.references {
+			r.linkedLater = h.live == nil && r.owner.pending() && r.owner.position >= h.recreation.position
 		}
 	}
 	return order, after
 }
 
-func (m *maker) precedences() []precedence {
+func (p *planner) precedences() []precedence {
 	var out []precedence
-	number := make(map[*subject]int, len(m.making))
-	names := map[need]int{}
-	within := map[string][]int{} // by namespace
-	for i, s := range m.making {
-		number[s] = i
-		o := s.saved.Object
-		names[need{o.GroupVersionKind().GroupKind(), o.Namespace, o.Name}] = i
-		within[o.Namespace] = append(within[o.Namespace], i)
-	}
-	definitions := m.definitions(number)
-	add := func(before, after int, of strength) {
-		if before != after {
-			out = append(out, precedence{before, after, of})
+	index := make(map[*recreation]int, len(p.toCreate))
+	byName := map[prerequisite]int{}
+	inNamespace := map[string][]int{}
+	definitions := map[schema.GroupKind]int{}
+	for i, c := range p.toCreate {
+		index[c] = i
+		o := c.saved.Object
+		byName[prerequisite{o.GroupVersionKind().GroupKind(), o.Namespace, o.Name}] = i
+		inNamespace[o.Namespace] = append(inNamespace[o.Namespace], i)
+		for _, t := range c.types {
+			definitions[schema.GroupKind{Group: t.Group, Kind: t.Kind}] = i
 		}
 	}
-	for i, s := range m.making {
-		o := s.saved.Object
-		if ns, ok := names[need{schema.GroupKind{Kind: "Namespace"}, "", o.Namespace}]; ok && o.Namespace != "" {
-			add(ns, i, bound)
+	add := func(before, after int, s strength) {
+		if before != after {
+			out = append(out, precedence{before, after, s})
+		}
+	}
+	for i, c := range p.toCreate {
+		o := c.saved.Object
+		if namespace, ok := byName[prerequisite{schema.GroupKind{Kind: "Namespace"}, "", o.Namespace}]; ok && o.Namespace != "" {
+			add(namespace, i, required)
 		}
 		if definition, ok := definitions[o.GroupVersionKind().GroupKind()]; ok {
-			add(definition, i, bound)
+			add(definition, i, required)
 		}
-		for _, w := range s.bearer.wants {
-			switch owner, ok := number[w.owner]; {
-			case !ok || !w.kept:
-			case adopting(w.ref):
-				add(i, owner, owning)
+		for _, r := range c.holder.references {
+			switch owner, ok := index[r.owner]; {
+			case !ok || !r.accepted:
+			case adopting(r.restored):
+				add(i, owner, ownership)
 			default:
-				add(owner, i, owning)
+				add(owner, i, ownership)
 			}
 		}
-		for _, n := range s.needs {
-			if before, ok := names[n]; ok {
-				add(before, i, kindly)
+		for _, n := range c.prerequisites {
+			if before, ok := byName[n]; ok {
+				add(before, i, preferred)
 			}
 		}
-		switch s.kind.gate {
-		case ofNamespace:
-			for _, before := range within[o.Namespace] {
-				if m.making[before].kind.gate == open {
-					add(before, i, kindly)
+		switch c.kind.refuses {
+		case refusesInNamespace:
+			for _, before := range inNamespace[o.Namespace] {
+				if p.toCreate[before].kind.refuses == refusesNothing {
+					add(before, i, preferred)
 				}
 			}
-		case ofAll:
-			for before := range m.making {
-				if m.making[before].kind.gate != ofAll {
-					add(before, i, kindly)
+		case refusesAnywhere:
+			for before := range p.toCreate {
+				if p.toCreate[before].kind.refuses != refusesAnywhere {
+					add(before, i, preferred)
 				}
 			}
-		case open:
-		}
-	}
-	return out
-}
-
-// definitions are the numbers of those that are made, by what they define.
-func (m *maker) definitions(number map[*subject]int) map[schema.GroupKind]int {
-	out := map[schema.GroupKind]int{}
-	for _, s := range m.making {
-		for _, t := range s.types {
-			out[groupKind(t)] = number[s]
+		case refusesNothing:
 		}
 	}
 	return out

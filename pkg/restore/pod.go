@@ -6,13 +6,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-const mirrored = "kubernetes.io/config.mirror"
-
-// leavePod names the Pods that would do again what is done, and those that only
-// show what a kubelet runs by itself.
-func leavePod(m manifest) reason.Reason {
+// skipPod skips Pods that have finished, which would run again, and mirror Pods,
+// which only show what a kubelet runs from a file.
+func skipPod(m manifest) reason.Reason {
 	switch phase := m.text("status", "phase"); {
-	case m.annotation(mirrored) != "":
+	case m.annotation("kubernetes.io/config.mirror") != "":
 		return reason.MirrorPod{}
 	case phase == "Succeeded" || phase == "Failed":
 		return reason.PodFinished{}
@@ -20,11 +18,11 @@ func leavePod(m manifest) reason.Reason {
 	return nil
 }
 
-// cleanPod has a Pod scheduled anew. Its priority follows from its class, and the
-// server refuses any other. A Pod with the finalizer of a Job that does not own
-// it would lose that to the Job controller, which gives it to what it adopts.
-func cleanPod(m manifest, _ *surroundings) []reason.Reason {
-	unprotected(m)
+// cleanPod makes the scheduler place the Pod again. The priority follows from the
+// priority class, and the API server refuses any other. The Job finalizer is
+// removed: the Job controller adds it to the Pods that it adopts.
+func cleanPod(m manifest, _ *volumeContext) []reason.Reason {
+	removeProtection(m)
 	m.drop("spec", "nodeName")
 	m.drop("spec", "priority")
 	lost := []reason.Reason{reason.PodsRestart{}}
@@ -35,17 +33,17 @@ func cleanPod(m manifest, _ *surroundings) []reason.Reason {
 	return lost
 }
 
-// podNeeds are what admission looks for: it refuses a Pod without.
-func podNeeds(m manifest) []need {
-	var out []need
+// podPrerequisites returns the objects without which admission refuses the Pod.
+func podPrerequisites(m manifest) []prerequisite {
+	var out []prerequisite
 	if account := m.text("spec", "serviceAccountName"); account != "" {
-		out = append(out, need{schema.GroupKind{Kind: "ServiceAccount"}, m.text("metadata", "namespace"), account})
+		out = append(out, prerequisite{serviceAccount, m.text("metadata", "namespace"), account})
 	}
 	if class := m.text("spec", "priorityClassName"); class != "" {
-		out = append(out, need{schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, "", class})
+		out = append(out, prerequisite{schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, "", class})
 	}
 	if class := m.text("spec", "runtimeClassName"); class != "" {
-		out = append(out, need{schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}, "", class})
+		out = append(out, prerequisite{schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}, "", class})
 	}
 	return out
 }

@@ -19,122 +19,120 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// world is a cluster in which a restoration is carried out.
-type world struct {
-	look    snapshot.Snapshot // save for its objects
-	objects map[types.UID]object.Object
-	made    map[types.UID]types.UID
+// cluster is a simulated cluster in which a restoration is executed.
+type cluster struct {
+	snapshot snapshot.Snapshot // without its objects
+	objects  map[types.UID]object.Object
+	made     map[types.UID]types.UID // new UIDs by old ones
 }
 
-// lost takes some objects out of a snapshot, as a run does that saves them before.
-func lost(t *rapid.T, s *snapshot.Snapshot) (world, restore.Backup) {
-	w := world{look: *s, objects: map[types.UID]object.Object{}, made: map[types.UID]types.UID{}}
+// deleteSome removes some objects from a snapshot, as a run does that backs them up.
+func deleteSome(t *rapid.T, s *snapshot.Snapshot) (cluster, restore.Backup) {
+	c := cluster{snapshot: *s, objects: map[types.UID]object.Object{}, made: map[types.UID]types.UID{}}
 	var b restore.Backup
 	manifests := map[types.UID]json.RawMessage{}
 	for _, o := range s.Objects {
 		if o.Terminating() || rapid.Bool().Draw(t, "survives "+o.String()) {
-			w.objects[o.UID] = *o
+			c.objects[o.UID] = *o
 			continue
 		}
-		b.Saved = append(b.Saved, saved(t, bare(t, o), manifests))
+		b.Saved = append(b.Saved, savedOf(t, metadataManifest(t, o), manifests))
 	}
-	w.look.Lookups = nil
-	b.Made = w.made
-	b.Manifest = func(of restore.Saved) (json.RawMessage, error) { return manifests[of.Object.UID], nil }
-	return w, b
+	c.snapshot.Lookups = nil
+	b.Made = c.made
+	b.Manifest = func(s restore.Saved) (json.RawMessage, error) { return manifests[s.Object.UID], nil }
+	return c, b
 }
 
-func (w *world) seen() *snapshot.Snapshot {
-	s := w.look
-	s.Objects = Pointers(slices.Collect(maps.Values(w.objects)))
+func (c *cluster) scan() *snapshot.Snapshot {
+	s := c.snapshot
+	s.Objects = Pointers(slices.Collect(maps.Values(c.objects)))
 	s.Sort()
 	return &s
 }
 
-// uid is that of an object now.
-func (w *world) uid(then types.UID) types.UID {
-	if now, made := w.made[then]; made {
+// uid returns the current UID of an object.
+func (c *cluster) uid(old types.UID) types.UID {
+	if now, ok := c.made[old]; ok {
 		return now
 	}
-	return then
+	return old
 }
 
-// do carries out the i-th step, and fails where the object would have to refer to
-// what is not there.
-func (w *world) do(t *rapid.T, r *restore.Restoration, i int) {
+// execute executes the i-th step, and fails if an owner that it refers to does not exist.
+func (c *cluster) execute(t *rapid.T, r *restore.Restoration, i int) {
 	step := &r.Plan.Steps[i]
 	var refs []object.Reference
-	over := map[object.Reference]bool{}
+	replaced := map[object.Reference]bool{}
 	for _, a := range r.Work(i).Add {
-		a.UID = w.uid(a.UID)
-		if _, there := w.objects[a.UID]; !there && (step.Action == plan.Create || a.UID != w.uid(step.Object.UID)) {
-			t.Fatalf("step %s: %s %s to %s, which is not there", step.ID, step.Action, step.Object, a)
+		a.UID = c.uid(a.UID)
+		if _, exists := c.objects[a.UID]; !exists && (step.Action == plan.Create || a.UID != c.uid(step.Object.UID)) {
+			t.Fatalf("step %s: %s %s to %s, which does not exist", step.ID, step.Action, step.Object, a)
 		}
 		refs = append(refs, a.Reference)
 		for _, x := range a.Over {
-			over[x] = true
+			replaced[x] = true
 		}
 	}
 	if step.Action == plan.Create {
 		made := object.Object{Identity: step.Object.Identity, Owners: refs}
 		made.UID = types.UID(fmt.Sprintf("made-%d-%s", i, step.Object.UID))
-		w.made[step.Object.UID], w.objects[made.UID] = made.UID, made
+		c.made[step.Object.UID], c.objects[made.UID] = made.UID, made
 		return
 	}
-	o, there := w.objects[w.uid(step.Object.UID)]
-	if !there {
-		t.Fatalf("step %s: link %s, which is not there", step.ID, step.Object)
+	o, exists := c.objects[c.uid(step.Object.UID)]
+	if !exists {
+		t.Fatalf("step %s: link %s, which does not exist", step.ID, step.Object)
 	}
-	o.Owners = append(slices.DeleteFunc(slices.Clone(o.Owners), func(r object.Reference) bool { return over[r] }), refs...)
-	w.objects[o.UID] = o
+	o.Owners = append(slices.DeleteFunc(slices.Clone(o.Owners), func(r object.Reference) bool { return replaced[r] }), refs...)
+	c.objects[o.UID] = o
 }
 
-// verdicts are those on an object's references as it is now.
-func (w *world) verdicts(uid types.UID) []collector.Verdict {
-	g := graph.New(w.seen())
+// verdicts returns the verdicts on the current references of an object.
+func (c *cluster) verdicts(uid types.UID) []collector.Verdict {
+	g := graph.New(c.scan())
 	return collector.Verdicts(collector.NewJudge(g).Object(g.Find(uid)))
 }
 
-func TestARestorationIsSoundAndComesToAnEnd(t *testing.T) {
-	for what, draw := range map[string]func(*rapid.T) *snapshot.Snapshot{"any": Draw, "busy": DrawBusy} {
-		t.Run(what, func(t *testing.T) {
+func TestRestorationIsSoundAndIdempotent(t *testing.T) {
+	for name, draw := range map[string]func(*rapid.T) *snapshot.Snapshot{"any": Draw, "busy": DrawBusy} {
+		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				w, b := lost(t, draw(t))
-				before := w.seen()
-				r := restore.New(b, before, restore.Options{})
-				place := map[string]int{}
+				c, b := deleteSome(t, draw(t))
+				r := restore.New(b, c.scan(), restore.Options{})
+				position := map[string]int{}
 				for i := range r.Plan.Steps {
 					step := &r.Plan.Steps[i]
 					for _, id := range step.After {
-						if at, met := place[id]; !met || at >= i {
-							t.Fatalf("step %s comes after %s, which is behind it", step.ID, id)
+						if at, ok := position[id]; !ok || at >= i {
+							t.Fatalf("step %s waits for %s, which comes later", step.ID, id)
 						}
 					}
-					place[step.ID] = i
-					w.do(t, r, i)
+					position[step.ID] = i
+					c.execute(t, r, i)
 				}
-				for _, made := range w.made {
-					for i, v := range w.verdicts(made) {
+				for _, made := range c.made {
+					for i, v := range c.verdicts(made) {
 						if v != collector.Solid {
-							t.Fatalf("%s is made with a reference to %s, which is %s", name(w, made), w.objects[made].Owners[i], v)
+							t.Fatalf("%s is created with a reference to %s, which is %s", c.name(made), c.objects[made].Owners[i], v)
 						}
 					}
 				}
-				everyOwnerThatHoldsIsBack(t, &w, b)
-				again := restore.New(b, w.seen(), restore.Options{})
+				checkOwnersRestored(t, &c, b)
+				again := restore.New(b, c.scan(), restore.Options{})
 				if len(again.Plan.Steps) > 0 {
-					t.Fatalf("what is restored is not: %s", told(again.Plan))
+					t.Fatalf("a second restoration has steps: %s", lines(again.Plan))
 				}
 			})
 		})
 	}
 }
 
-// everyOwnerThatHoldsIsBack says it with nothing but names: if what lives under the
-// name of an owner may be an owner, it is one.
-func everyOwnerThatHoldsIsBack(t *rapid.T, w *world, b restore.Backup) {
+// checkOwnersRestored checks that a recreated object has every owner that exists and
+// matches the reference.
+func checkOwnersRestored(t *rapid.T, c *cluster, b restore.Backup) {
 	for _, s := range b.Saved {
-		now, made := w.objects[w.made[s.Object.UID]]
+		now, made := c.objects[c.made[s.Object.UID]]
 		if !made {
 			continue
 		}
@@ -146,8 +144,8 @@ func everyOwnerThatHoldsIsBack(t *rapid.T, w *world, b restore.Backup) {
 			t.Fatal(err)
 		}
 		for _, r := range m.Metadata.OwnerReferences {
-			owner, there := w.objects[w.uid(r.UID)]
-			holds := there && !owner.DeletingDependents() && owner.MatchesIdentity(r, now.Namespace)
+			owner, exists := c.objects[c.uid(r.UID)]
+			holds := exists && !owner.DeletingDependents() && owner.MatchesIdentity(r, now.Namespace)
 			if holds && !slices.ContainsFunc(now.Owners, func(x object.Reference) bool { return x.UID == owner.UID && x.Name == r.Name }) {
 				t.Fatalf("%s has lost its owner %s", now.String(), owner.String())
 			}
@@ -155,46 +153,46 @@ func everyOwnerThatHoldsIsBack(t *rapid.T, w *world, b restore.Backup) {
 	}
 }
 
-func TestARestorationThatIsCutOffAnywhereIsContinued(t *testing.T) {
+func TestInterruptedRestorationContinues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w, b := lost(t, DrawBusy(t))
-		whole := world{look: w.look, objects: maps.Clone(w.objects), made: map[types.UID]types.UID{}}
-		r := restore.New(b, w.seen(), restore.Options{})
+		c, b := deleteSome(t, DrawBusy(t))
+		whole := cluster{snapshot: c.snapshot, objects: maps.Clone(c.objects), made: map[types.UID]types.UID{}}
+		r := restore.New(b, c.scan(), restore.Options{})
 		for i := range r.Plan.Steps {
-			whole.do(t, r, i)
+			whole.execute(t, r, i)
 		}
 		cut := rapid.IntRange(0, len(r.Plan.Steps)).Draw(t, "cut")
 		for i := range cut {
-			w.do(t, r, i)
+			c.execute(t, r, i)
 		}
-		rest := restore.New(b, w.seen(), restore.Options{})
+		rest := restore.New(b, c.scan(), restore.Options{})
 		for i := range rest.Plan.Steps {
-			w.do(t, rest, i)
+			c.execute(t, rest, i)
 		}
 		for _, s := range b.Saved {
-			if got, want := w.owned(s.Object.UID), whole.owned(s.Object.UID); !slices.Equal(got, want) {
-				t.Fatalf("cut off after %d steps, %s is owned by %q, else by %q", cut, s.Object, got, want)
+			if got, want := c.owned(s.Object.UID), whole.owned(s.Object.UID); !slices.Equal(got, want) {
+				t.Fatalf("interrupted after %d steps, %s is owned by %q, otherwise by %q", cut, s.Object, got, want)
 			}
 		}
 	})
 }
 
-// owned are the names of the owners of what was made of an object, nil where
-// nothing was.
-func (w *world) owned(then types.UID) []string {
-	now, made := w.objects[w.made[then]]
-	if !made {
+// owned returns the names of the owners of a recreated object, nil if it was not
+// recreated.
+func (c *cluster) owned(old types.UID) []string {
+	now, ok := c.objects[c.made[old]]
+	if !ok {
 		return nil
 	}
 	out := []string{""}
 	for _, r := range now.Owners {
-		out = append(out, name(*w, r.UID))
+		out = append(out, c.name(r.UID))
 	}
 	slices.Sort(out)
 	return out
 }
 
-func name(w world, uid types.UID) string {
-	o := w.objects[uid]
+func (c *cluster) name(uid types.UID) string {
+	o := c.objects[uid]
 	return o.String()
 }

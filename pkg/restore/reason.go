@@ -10,28 +10,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// reason returns to whom an object belongs from now on, and to whom no more.
-func (b *referenceHolder) reason() reason.Restored {
+// reason returns which owners an object has after the restoration, and which no more.
+func (h *referenceHolder) reason() reason.Restored {
 	var out reason.Restored
-	for _, w := range b.wants {
-		r := reason.RestoredReference{Owner: reason.NewOwner(w.was, w.evidence())}
+	for _, r := range h.references {
+		restored := reason.RestoredReference{Owner: reason.NewOwner(r.original, r.evidence())}
 		switch {
-		case !w.kept:
-			r.Dropped = true
-		case w.found.Verdict != collector.Solid:
-			r.Effect = w.effect()
+		case !r.accepted:
+			restored.Dropped = true
+		case r.judgement.Verdict != collector.Solid:
+			restored.Effect = r.effect()
 		default:
-			r.Owner = reason.NewOwner(w.ref, w.evidence())
-			r.Adopted = w.owner != nil && !w.owner.made() && w.later && adopting(w.ref) && w.ref.Controls()
+			restored.Owner = reason.NewOwner(r.restored, r.evidence())
+			restored.Adopted = r.owner.pending() && r.linkedLater && adopting(r.restored) && r.restored.Controls()
 		}
-		out.References = append(out.References, r)
+		out.References = append(out.References, restored)
 	}
 	return out
 }
 
-// effect returns what comes of a reference that is restored although it leads nowhere.
-func (w *want) effect() reason.Effect {
-	switch w.comes {
+// effect returns what the garbage collector does because of a reference that is
+// restored although it is not solid.
+func (r *reference) effect() reason.Effect {
+	switch r.consequence {
 	case collector.ConsequenceDelete:
 		return reason.EffectDelete
 	case collector.ConsequenceUnlink:
@@ -41,45 +42,38 @@ func (w *want) effect() reason.Effect {
 	return reason.EffectOther
 }
 
-// evidence returns what was found of the owner that a reference leads to.
-func (w *want) evidence() reason.Found {
+// evidence returns what was found out about the owner.
+func (r *reference) evidence() reason.Found {
 	switch {
-	case w.rival != nil:
-		return reason.Found{State: reason.StateOtherController, OtherController: w.rival.String()}
-	case w.stays:
+	case r.conflictingController != nil:
+		return reason.Found{State: reason.StateOtherController, OtherController: r.conflictingController.String()}
+	case r.unchanged:
 		return reason.Found{State: reason.StateLeadsToSuccessor}
-	case w.found.Cause == collector.NoCause:
-		return reason.Found{State: w.fate()}
+	case r.judgement.Cause != collector.NoCause:
+		return r.judgement.Found()
+	case r.owner.pending():
+		return reason.Found{State: reason.StateRecreated}
+	case r.owner != nil:
+		return reason.Found{State: reason.StateRecreatedBefore}
+	case r.restored.UID != r.original.UID:
+		return reason.Found{State: reason.StateSucceeded}
 	}
-	return w.found.Found()
+	return reason.Found{State: reason.StateExists}
 }
 
-// fate returns what becomes of an owner that exists, or will.
-func (w *want) fate() reason.OwnerState {
-	switch {
-	case w.owner != nil && !w.owner.made():
-		return reason.StateRecreated
-	case w.owner != nil:
-		return reason.StateRecreatedBefore
-	case w.ref.UID != w.was.UID:
-		return reason.StateSucceeded
-	}
-	return reason.StateExists
-}
-
-// lost gathers what does not come back, in the order in which it is met.
-func (m *maker) lost(order []*subject) []plan.Lost {
+// lost returns what is not restored, grouped by reason.
+func (p *planner) lost(order []*recreation) []plan.Lost {
 	var out []plan.Lost
-	of := map[string]int{} // by the stored form of the reason
+	byReason := map[string]int{} // by the stored form of the reason
 	add := func(what reason.Reason, o ...object.Identity) {
 		key, err := json.Marshal(reason.Store(what))
 		if err != nil {
-			panic(err) // only strings and numbers
+			panic(err) // a reason holds only strings and numbers
 		}
-		i, known := of[string(key)]
+		i, known := byReason[string(key)]
 		if !known {
 			i = len(out)
-			of[string(key)] = i
+			byReason[string(key)] = i
 			out = append(out, plan.Lost{Reason: what})
 		}
 		out[i].Objects = append(out[i].Objects, o...)
@@ -87,15 +81,15 @@ func (m *maker) lost(order []*subject) []plan.Lost {
 	if len(order) > 0 {
 		add(reason.ServerFieldsLost{})
 	}
-	for _, s := range order {
-		for _, what := range s.lost {
-			add(what, s.saved.Object)
+	for _, c := range order {
+		for _, what := range c.lost {
+			add(what, c.saved.Object)
 		}
 	}
-	for _, b := range m.bearers {
-		for _, w := range b.wants {
-			if !w.kept {
-				add(reason.ReferencesLost{Owner: reason.NewOwner(w.was, w.evidence())}, b.object)
+	for _, h := range p.holders {
+		for _, r := range h.references {
+			if !r.accepted {
+				add(reason.ReferencesLost{Owner: reason.NewOwner(r.original, r.evidence())}, h.object)
 			}
 		}
 	}

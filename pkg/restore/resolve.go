@@ -11,177 +11,146 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// resolve finds for each reference where it leads from now on, and whether it may
-// be put back. First it leads to what was made of its owner. If the collector
-// then finds another object in the owner's place, it leads there, unless it is to
-// be as it was. What the
-// collector finds solid is put back, all else only if that was asked for.
-func (m *maker) resolve() {
-	for _, b := range m.bearers {
-		for _, w := range b.wants {
-			m.lead(w, w.ref.UID)
+// resolveReferences decides which owner each reference points at and whether it is
+// restored. It points at the recreated owner, or, if the collector finds another
+// object under the owner's name, at that successor. Solid references are restored,
+// all others only with Options.Exact, which also rules out successors.
+func (p *planner) resolveReferences() {
+	for _, h := range p.holders {
+		for _, r := range h.references {
+			p.pointAt(r, r.original.UID)
 		}
 	}
-	m.judge()
-	if !m.options.Exact && m.succeed() {
-		m.judge()
+	p.judge()
+	if !p.options.Exact && p.pointAtSuccessors() {
+		p.judge()
 	}
-	for _, b := range m.bearers {
-		b.settle(m.options.Exact)
-	}
-}
-
-// lead has a reference lead to what is, or will be, known by a UID.
-func (m *maker) lead(w *want, uid types.UID) {
-	w.owner, w.ref.UID = m.of[uid], uid
-	if w.owner != nil {
-		w.ref.UID = w.owner.uid
+	for _, h := range p.holders {
+		h.accept(p.options.Exact)
 	}
 }
 
-// succeed has references lead to the successor of their owner, and says whether
-// any does.
-func (m *maker) succeed() bool {
-	found := false
-	for _, b := range m.bearers {
-		for _, w := range b.wants {
-			if w.found.Cause == collector.Replaced && w.found.Resident != nil && !w.found.Resident.Terminating() {
-				m.lead(w, w.found.Resident.UID)
-				found = true
+// pointAt makes a reference point at the object that has or had a UID.
+func (p *planner) pointAt(r *reference, uid types.UID) {
+	r.owner, r.restored.UID = p.byUID[uid], uid
+	if r.owner != nil {
+		r.restored.UID = r.owner.uid()
+	}
+}
+
+// pointAtSuccessors makes references point at the successors of replaced owners and
+// reports whether it changed any.
+func (p *planner) pointAtSuccessors() bool {
+	changed := false
+	for _, h := range p.holders {
+		for _, r := range h.references {
+			if j := r.judgement; j.Cause == collector.Replaced && j.Resident != nil && !j.Resident.Terminating() {
+				p.pointAt(r, j.Resident.UID)
+				changed = true
 			}
 		}
 	}
-	return found
+	return changed
 }
 
-// judge has the collector judge every reference, in the cluster as it will be.
-func (m *maker) judge() {
-	g := graph.New(m.future())
+// judge judges every reference in the predicted cluster.
+func (p *planner) judge() {
+	g := graph.New(p.predicted())
 	judge := collector.NewJudge(g)
-	for _, b := range m.bearers {
-		n := g.Find(b.uid())
+	for _, h := range p.holders {
+		n := g.Find(h.uid())
 		judged := judge.Object(n)
-		outlook := collector.Assess(g.Object(n), collector.Verdicts(judged))
-		first := len(judged) - len(b.wants)
-		for i, w := range b.wants {
-			w.found = judged[first+i]
-			w.comes = outlook.Of(w.found.Verdict)
+		assessment := collector.Assess(g.Object(n), collector.Verdicts(judged))
+		judged = judged[len(judged)-len(h.references):] // owners puts them last
+		for i, r := range h.references {
+			r.judgement = judged[i]
+			r.consequence = assessment.Of(judged[i].Verdict)
 		}
 	}
 }
 
-func (b *referenceHolder) uid() types.UID {
-	if b.now != nil {
-		return b.now.UID
+// predicted returns the cluster after the restoration. Objects that are created
+// have the UIDs of the deleted ones, and every holder has all its references.
+func (p *planner) predicted() *snapshot.Snapshot {
+	holders := make(map[types.UID]*referenceHolder, len(p.holders))
+	for _, h := range p.holders {
+		holders[h.uid()] = h
 	}
-	return b.object.UID
-}
-
-// future is the cluster as it will be: what is there and what is made, under its
-// UID of then, each with the references that it is to have. Those that are put
-// back come last.
-func (m *maker) future() *snapshot.Snapshot {
-	bearers := make(map[types.UID]*referenceHolder, len(m.bearers))
-	for _, b := range m.bearers {
-		bearers[b.uid()] = b
-	}
-	s := *m.seen
-	s.Types = slices.Concat(m.seen.Types, m.types)
-	s.Listed = slices.Clone(m.seen.Listed)
-	for _, t := range m.types {
+	s := *p.seen
+	s.Types = slices.Concat(p.seen.Types, p.newTypes)
+	s.Listed = slices.Clone(p.seen.Listed)
+	for _, t := range p.newTypes {
 		s.Listed = append(s.Listed, snapshot.Listing{Group: t.Group, Resource: t.Resource})
 	}
-	s.Objects = make([]*object.Object, 0, len(m.seen.Objects)+len(m.making))
-	for _, o := range m.seen.Objects {
-		if b := bearers[o.UID]; b != nil {
+	s.Objects = make([]*object.Object, 0, len(p.seen.Objects)+len(p.toCreate))
+	for _, o := range p.seen.Objects {
+		if h := holders[o.UID]; h != nil {
 			linked := *o
-			linked.Owners = b.owners()
+			linked.Owners = h.owners()
 			o = &linked
 		}
 		s.Objects = append(s.Objects, o)
 	}
-	for _, made := range m.making {
-		s.Objects = append(s.Objects, &object.Object{Identity: made.saved.Object, Owners: made.bearer.owners()})
+	created := map[location]bool{}
+	for _, c := range p.toCreate {
+		s.Objects = append(s.Objects, &object.Object{Identity: c.saved.Object, Owners: c.holder.owners()})
+		if t, why := p.typeOf(c.saved.Object); why == nil {
+			created[locationOf(t, c.saved.Object)] = true
+		}
 	}
-	// What was looked up and was not there may be made now; what was there, lists
-	// show or a lookup still does.
-	made := m.places()
-	s.Lookups = slices.DeleteFunc(slices.Clone(m.seen.Lookups), func(l snapshot.Lookup) bool {
-		mapped, ok := m.live.Map(l.APIVersion, l.Kind)
-		return ok && l.Outcome == snapshot.Absent && made[place{mapped.Type.Group, mapped.Type.Resource, l.Namespace, l.Name}]
+	// An object that is created is no longer absent.
+	s.Lookups = slices.DeleteFunc(slices.Clone(p.seen.Lookups), func(l snapshot.Lookup) bool {
+		mapped, ok := p.live.view.Map(l.APIVersion, l.Kind)
+		return ok && l.Outcome == snapshot.Absent && created[location{mapped.Type.Group, mapped.Type.Resource, l.Namespace, l.Name}]
 	})
 	s.Sort()
 	return &s
 }
 
-// places are where something is made.
-func (m *maker) places() map[place]bool {
-	out := map[place]bool{}
-	for _, made := range m.making {
-		if t, why := m.typeOf(made.saved.Object); why == nil {
-			out[placeOf(t, made.saved.Object)] = true
+// accept decides which references are restored, after dropping duplicates and those
+// that the object already has.
+func (h *referenceHolder) accept(exact bool) {
+	var kept []*reference
+	for _, r := range h.references {
+		same := func(x object.Reference) bool {
+			return x.UID == r.restored.UID && x.Kind == r.restored.Kind && x.Name == r.restored.Name
 		}
-	}
-	return out
-}
-
-// owners are the references that an object is to have: those that stay, then
-// those that are put back.
-func (b *referenceHolder) owners() []object.Reference {
-	var out []object.Reference
-	if b.now != nil {
-		for i, r := range b.now.Owners {
-			if !b.replaces(i) {
-				out = append(out, r)
-			}
-		}
-	}
-	for _, w := range b.wants {
-		out = append(out, w.ref)
-	}
-	return out
-}
-
-// settle decides which references are put back. One that the object has already,
-// or wants twice, is not wanted any more. An object may have but one controller.
-func (b *referenceHolder) settle(exact bool) {
-	var wants []*want
-	for _, w := range b.wants {
-		same := func(r object.Reference) bool {
-			return r.UID == w.ref.UID && r.Kind == w.ref.Kind && r.Name == w.ref.Name
-		}
-		twin := slices.IndexFunc(wants, func(x *want) bool { return same(x.ref) && x.ref.APIVersion == w.ref.APIVersion })
-		if twin >= 0 {
-			wants[twin].over = append(wants[twin].over, w.over...)
+		duplicate := slices.IndexFunc(kept, func(x *reference) bool {
+			return same(x.restored) && x.restored.APIVersion == r.restored.APIVersion
+		})
+		if duplicate >= 0 {
+			kept[duplicate].replaces = append(kept[duplicate].replaces, r.replaces...)
 			continue
 		}
-		if b.now != nil && len(w.over) == 0 && slices.ContainsFunc(b.now.Owners, same) {
+		if h.live != nil && len(r.replaces) == 0 && slices.ContainsFunc(h.live.Owners, same) {
 			continue
 		}
-		w.rival, w.stays = b.rival(w), b.stays(w)
-		w.kept = w.rival == nil && !w.stays && (exact || w.found.Verdict == collector.Solid)
-		wants = append(wants, w)
+		r.conflictingController, r.unchanged = h.conflictingController(r), h.isUnchanged(r)
+		r.accepted = r.conflictingController == nil && !r.unchanged && (exact || r.judgement.Verdict == collector.Solid)
+		kept = append(kept, r)
 	}
-	b.wants = wants
+	h.references = kept
 }
 
-// stays says whether what became of a reference is what it would become again.
-func (b *referenceHolder) stays(w *want) bool {
-	made := w.owner == nil || w.owner.made() // else it gets another UID
-	return made && len(w.over) > 0 && !slices.ContainsFunc(w.over, func(i int) bool {
-		return !b.now.Owners[i].SameOwner(w.ref) || b.now.Owners[i].Blocks() != w.ref.Blocks()
+// isUnchanged reports whether all live references that r replaces already equal it.
+func (h *referenceHolder) isUnchanged(r *reference) bool {
+	if len(r.replaces) == 0 || r.owner.pending() { // a pending owner gets another UID
+		return false
+	}
+	return !slices.ContainsFunc(r.replaces, func(i int) bool {
+		return !h.live.Owners[i].SameOwner(r.restored) || h.live.Owners[i].Blocks() != r.restored.Blocks()
 	})
 }
 
-// rival is the controller that the object has already, other than the one that a
-// reference would give it.
-func (b *referenceHolder) rival(w *want) *object.Reference {
-	if b.now == nil || !w.ref.Controls() {
+// conflictingController returns the controller that the object already has, if r
+// would give it another.
+func (h *referenceHolder) conflictingController(r *reference) *object.Reference {
+	if h.live == nil || !r.restored.Controls() {
 		return nil
 	}
-	for i := range b.now.Owners {
-		if r := &b.now.Owners[i]; r.Controls() && !b.replaces(i) {
-			return r
+	for i := range h.live.Owners {
+		if x := &h.live.Owners[i]; x.Controls() && !h.isReplaced(i) {
+			return x
 		}
 	}
 	return nil

@@ -1,9 +1,8 @@
 package restore
 
 import (
+	"slices"
 	"strconv"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -12,18 +11,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Work is how a step of a Restoration is done. References to what has yet to be
-// made carry the UID of then.
+// Work is how a step of a Restoration is executed. References to objects that are
+// yet to be created carry the UID of the deleted object.
 type Work struct {
-	// Add are the references that the object is made with, or that it gets.
+	// Add are the references that the object is created with, or that a link adds.
 	Add []Addition
-	// Settle says of a controller that what it adopts is made shortly before: it
-	// has to have been seen by those who watch.
+	// Settle says that the object is a controller and that Pods or other dependents
+	// which it adopts were created shortly before: they must be in the caches of
+	// controllers first.
 	Settle bool
-	// Adopted says of a link that the owner is a controller that does it by itself,
-	// given time.
+	// Adopted says that the owner of a link is a controller that adopts the object
+	// by itself after a while.
 	Adopted bool
-	// Defines are the types that have to be served before the step is over.
+	// Defines are the types that must be served before the step is done.
 	Defines []snapshot.Type
 
 	saved Saved // of a create
@@ -32,122 +32,119 @@ type Work struct {
 // Addition is a reference that an object gets.
 type Addition struct {
 	object.Reference
-	Over []object.Reference // of a link: those in the stead of which it comes
+	Over []object.Reference // those that it replaces; empty for a create
 }
 
-// Work is how the i-th step is done.
+// Work returns how the i-th step is executed.
 func (r *Restoration) Work(i int) *Work { return &r.works[i] }
 
-// steps returns what is done: first what is made, in its order, then what is linked.
-func (m *maker) steps(order []*subject, after [][]int) (steps []plan.Step, works []Work) {
+// steps returns the steps: first the creations in their order, then the links.
+func (p *planner) steps(order []*recreation, after [][]int) (steps []plan.Step, works []Work) {
 	steps = []plan.Step{}
-	for at, s := range order {
-		step := m.step(len(steps), plan.Create, s.bearer)
-		step.Object.ResourceVersion, step.Manifest = s.saved.ResourceVersion, s.saved.SHA256
-		work := Work{saved: s.saved, Defines: s.types}
-		for _, before := range after[at] {
-			step.After = append(step.After, id(before))
-			work.Settle = work.Settle || s.kind.adopts && order[before].ownedBy(s)
-		}
-		for _, w := range s.bearer.wants {
-			if w.kept && !w.later {
-				work.Add = append(work.Add, Addition{Reference: w.ref})
-				step.References = append(step.References, w.reference())
-			}
-		}
-		step.OwnerUIDs, step.Follows = owners(step.References), follows(s.bearer)
-		step.Reason = s.bearer.reason()
+	add := func(step plan.Step, work Work, h *referenceHolder) {
+		step.OwnerUIDs, step.Follows, step.Reason = ownerUIDs(step.References), follows(h), h.reason()
 		steps, works = append(steps, step), append(works, work)
 	}
-	for _, b := range m.inOrder(order) {
-		var work Work
-		step := m.step(len(steps), plan.Link, b)
-		if b.now != nil {
-			step.Object.ResourceVersion = b.now.ResourceVersion
-		} else {
-			step.After = append(step.After, id(b.made.at))
+	for position, c := range order {
+		step := newStep(len(steps), plan.Create, c.holder)
+		step.Object.ResourceVersion, step.Manifest = c.saved.ResourceVersion, c.saved.SHA256
+		work := Work{saved: c.saved, Defines: c.types}
+		for _, before := range after[position] {
+			step.After = append(step.After, stepID(before))
+			work.Settle = work.Settle || c.kind.adopts && order[before].isLinkedTo(c)
 		}
-		for _, w := range b.wants {
-			if !w.kept || b.now == nil && !w.later {
-				continue
-			}
-			add := Addition{Reference: w.ref}
-			for _, i := range w.over {
-				add.Over = append(add.Over, b.now.Owners[i])
-			}
-			work.Add = append(work.Add, add)
-			step.References = append(step.References, w.reference())
-			if w.owner != nil && !w.owner.made() {
-				work.Adopted = work.Adopted || adopting(w.ref) && w.ref.Controls()
-				if w.owner != b.made {
-					step.After = append(step.After, id(w.owner.at))
-				}
+		for _, r := range c.holder.references {
+			if r.accepted && !r.linkedLater {
+				work.Add = append(work.Add, Addition{Reference: r.restored})
+				step.References = append(step.References, r.inPlan())
 			}
 		}
-		if len(work.Add) > 0 {
-			step.OwnerUIDs, step.Follows, step.Reason = owners(step.References), follows(b), b.reason()
-			steps, works = append(steps, step), append(works, work)
+		add(step, work, c.holder)
+	}
+	for _, h := range p.linkOrder(order) {
+		if step, work := linkStep(len(steps), h); len(work.Add) > 0 {
+			add(step, work, h)
 		}
 	}
 	return steps, works
 }
 
-func (m *maker) step(n int, action collector.Action, b *referenceHolder) plan.Step {
+func linkStep(n int, h *referenceHolder) (step plan.Step, work Work) {
+	step = newStep(n, plan.Link, h)
+	if h.live != nil {
+		step.Object.ResourceVersion = h.live.ResourceVersion
+	} else {
+		step.After = append(step.After, stepID(h.recreation.position))
+	}
+	for _, r := range h.references {
+		if !r.accepted || h.live == nil && !r.linkedLater {
+			continue
+		}
+		add := Addition{Reference: r.restored}
+		for _, i := range r.replaces {
+			add.Over = append(add.Over, h.live.Owners[i])
+		}
+		work.Add = append(work.Add, add)
+		step.References = append(step.References, r.inPlan())
+		if r.owner.pending() {
+			work.Adopted = work.Adopted || adopting(r.restored) && r.restored.Controls()
+			if r.owner != h.recreation {
+				step.After = append(step.After, stepID(r.owner.position))
+			}
+		}
+	}
+	return step, work
+}
+
+func newStep(n int, action collector.Action, h *referenceHolder) plan.Step {
 	return plan.Step{
-		ID: id(n), Pass: 1, Action: action, Object: plan.Object{Identity: b.object},
+		ID: stepID(n), Pass: 1, Action: action, Object: plan.Object{Identity: h.object},
 		After: []string{}, References: []plan.Reference{}, OwnerUIDs: []string{},
 	}
 }
 
-func id(step int) string { return strconv.Itoa(step + 1) }
+func stepID(n int) string { return strconv.Itoa(n + 1) }
 
-// ownedBy says whether an object is linked to a controller that is made after it.
-func (s *subject) ownedBy(owner *subject) bool {
-	for _, w := range s.bearer.wants {
-		if w.owner == owner && w.later {
-			return true
-		}
-	}
-	return false
+// isLinkedTo reports whether the object is linked to an owner that is created after it.
+func (c *recreation) isLinkedTo(owner *recreation) bool {
+	return slices.ContainsFunc(c.holder.references, func(r *reference) bool { return r.owner == owner && r.linkedLater })
 }
 
-// inOrder are the bearers, those that are made first, in the order in which they
-// are.
-func (m *maker) inOrder(order []*subject) []*referenceHolder {
-	out := make([]*referenceHolder, 0, len(m.bearers))
-	for _, s := range order {
-		out = append(out, s.bearer)
+// linkOrder returns the holders that are created, in their order, and then those
+// that exist.
+func (p *planner) linkOrder(order []*recreation) []*referenceHolder {
+	out := make([]*referenceHolder, 0, len(p.holders))
+	for _, c := range order {
+		out = append(out, c.holder)
 	}
-	for _, b := range m.bearers {
-		if b.now != nil {
-			out = append(out, b)
+	for _, h := range p.holders {
+		if h.live != nil {
+			out = append(out, h)
 		}
 	}
 	return out
 }
 
-// follows is the step that makes an object's owner, its controller if it has one.
-func follows(b *referenceHolder) string {
+// follows returns the id of the step that creates the object's controller, or else
+// its first owner; empty if no step does.
+func follows(h *referenceHolder) string {
 	out := ""
-	for _, w := range b.wants {
-		made := w.kept && w.owner != nil && !w.owner.made() && w.owner != b.made
-		if made && (out == "" || w.ref.Controls()) {
-			out = id(w.owner.at)
+	for _, r := range h.references {
+		if r.accepted && r.owner.pending() && r.owner != h.recreation && (out == "" || r.restored.Controls()) {
+			out = stepID(r.owner.position)
 		}
 	}
 	return out
 }
 
-func (w *want) reference() plan.Reference {
-	return plan.Reference{Reference: *audit.ReferenceOf(w.ref), Verdict: w.found.Verdict, Found: w.evidence()}
+func (r *reference) inPlan() plan.Reference {
+	return plan.Reference{Reference: *audit.ReferenceOf(r.restored), Verdict: r.judgement.Verdict, Found: r.evidence()}
 }
 
-func owners(of []plan.Reference) []string {
+func ownerUIDs(refs []plan.Reference) []string {
 	out := []string{}
-	seen := map[types.UID]bool{}
-	for _, r := range of {
-		if uid := types.UID(r.UID); !seen[uid] {
-			seen[uid] = true
+	for _, r := range refs {
+		if !slices.Contains(out, r.UID) {
 			out = append(out, r.UID)
 		}
 	}

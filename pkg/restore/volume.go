@@ -5,80 +5,78 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// surroundings are what the cleaning of a manifest may depend on: which
-// PersistentVolumes there are, or will be.
-type surroundings struct {
-	volumes map[string]volume
-	whole   bool // all that are there were seen
+// volumeContext is which PersistentVolumes exist or will exist. How a claim is
+// cleaned depends on it.
+type volumeContext struct {
+	states   map[string]volumeState
+	complete bool // every existing volume was listed
 }
 
-type volume int
+type volumeState int
 
 const (
-	unseen volume = iota // nobody knows
-	gone
-	there
-	made // by this restoration, or by an earlier one
+	volumeUnknown volumeState = iota
+	volumeAbsent
+	volumeExists
+	volumeRecreated // by this restoration or an earlier one
 )
 
-func (s *surroundings) volume(name string) volume {
-	if v := s.volumes[name]; v != unseen || !s.whole {
-		return v
+func (v *volumeContext) state(name string) volumeState {
+	if s := v.states[name]; s != volumeUnknown || !v.complete {
+		return s
 	}
-	return gone
+	return volumeAbsent
 }
 
-// surroundingsOf is what a look shows of volumes.
-func surroundingsOf(l *live, seen *snapshot.Snapshot) *surroundings {
-	s := &surroundings{volumes: map[string]volume{}}
-	if m, ok := l.Map("v1", "PersistentVolume"); ok {
-		s.whole = l.Listed(m.Type.GroupResource(), "")
+func newVolumeContext(l *liveIndex, seen *snapshot.Snapshot) *volumeContext {
+	v := &volumeContext{states: map[string]volumeState{}}
+	if m, ok := l.view.Map("v1", "PersistentVolume"); ok {
+		v.complete = l.view.Listed(m.Type.GroupResource(), "")
 	}
-	for _, asked := range seen.Lookups {
-		if asked.APIVersion == "v1" && asked.Kind == "PersistentVolume" && asked.Outcome == snapshot.Absent {
-			s.volumes[asked.Name] = gone
+	for _, lookup := range seen.Lookups {
+		if lookup.APIVersion == "v1" && lookup.Kind == "PersistentVolume" && lookup.Outcome == snapshot.Absent {
+			v.states[lookup.Name] = volumeAbsent
 		}
 	}
-	for at := range l.at {
+	for at := range l.byLocation {
 		if at.group == "" && at.resource == "persistentvolumes" {
-			s.volumes[at.name] = there
+			v.states[at.name] = volumeExists
 		}
 	}
-	return s
+	return v
 }
 
-// cleanVolume has a PersistentVolume keep the name of its claim and forget which
-// one of that name it was. With the UID of a claim that is gone, the volume
-// controller would take it for released, and delete what is on it where its
-// reclaim policy says so.
-func cleanVolume(m manifest, _ *surroundings) []reason.Reason {
-	unprotected(m)
+// cleanVolume keeps the name of the claim in a PersistentVolume and removes its UID.
+// With the UID of a deleted claim, the volume controller would treat the volume as
+// released, and delete its contents if the reclaim policy says so.
+func cleanVolume(m manifest, _ *volumeContext) []reason.Reason {
+	removeProtection(m)
 	m.drop("spec", "claimRef", "uid")
 	m.drop("spec", "claimRef", "resourceVersion")
 	m.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
 	return []reason.Reason{reason.VolumeContentsNotRestored{}}
 }
 
-// cleanClaim has a PersistentVolumeClaim bound anew. It keeps the name of its
-// volume only where there is one: a claim that names another waits for ever.
-func cleanClaim(m manifest, s *surroundings) []reason.Reason {
-	unprotected(m)
-	for _, key := range []string{"bind-completed", "bound-by-controller"} {
-		m.drop("metadata", "annotations", "pv.kubernetes.io/"+key)
+// cleanClaim makes the volume controller bind a PersistentVolumeClaim again. It
+// removes the name of a volume that does not exist: the claim would wait for it
+// forever.
+func cleanClaim(m manifest, v *volumeContext) []reason.Reason {
+	removeProtection(m)
+	for _, key := range []string{"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node"} {
+		m.drop("metadata", "annotations", key)
 	}
-	m.drop("metadata", "annotations", "volume.kubernetes.io/selected-node")
 	name := m.text("spec", "volumeName")
 	if name == "" {
 		return nil
 	}
-	switch s.volume(name) {
-	case made:
-		return nil // it names its claim, and no UID
-	case unseen:
+	switch v.state(name) {
+	case volumeRecreated:
+		return nil // its claimRef has no UID
+	case volumeUnknown:
 		return []reason.Reason{reason.ClaimVolumeUnverified{Volume: name}}
-	case there:
+	case volumeExists:
 		return []reason.Reason{reason.ClaimVolumeBound{Volume: name}}
-	case gone:
+	case volumeAbsent:
 	}
 	m.drop("spec", "volumeName")
 	return []reason.Reason{reason.ClaimsEmpty{}}

@@ -18,9 +18,9 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// told is a plan in lines: the steps in their order, each with the UIDs of the
-// owners that it gives its object, and then what is left alone.
-func told(p *plan.Plan) []string {
+// lines returns a plan as text: a line per step, with the UIDs of the owners that it
+// gives its object, then a line per object that is left alone.
+func lines(p *plan.Plan) []string {
 	var out []string
 	for _, s := range p.Steps {
 		line := fmt.Sprintf("%s %s to %s", s.Action, s.Object, strings.Join(s.OwnerUIDs, ", "))
@@ -43,14 +43,14 @@ func replicaSet(at string, with ...Option) object.Object {
 	return Object("apps/v1", "ReplicaSet", at, with...)
 }
 
-// successor is another object of the same name.
+// successor returns another object with the same name.
 func successor(o object.Object) object.Object {
 	o.UID += "-2"
 	o.Owners = nil
 	return o
 }
 
-// unlinked is the plan of a run that took references from an object.
+// unlinked returns the plan of a run that removed references from an object.
 func unlinked(o object.Object, refs ...object.Reference) *plan.Plan {
 	s := plan.Step{ID: "1", Action: collector.ActionUnlink, Object: plan.Object{Identity: o.Identity}}
 	for _, r := range refs {
@@ -59,7 +59,7 @@ func unlinked(o object.Object, refs ...object.Reference) *plan.Plan {
 	return &plan.Plan{Mode: plan.Collect, Steps: []plan.Step{s}}
 }
 
-// relinked is the plan of a repair that led a reference elsewhere.
+// relinked returns the plan of a repair that pointed a reference at another owner.
 func relinked(o object.Object, from, to object.Reference) *plan.Plan {
 	p := unlinked(o, from)
 	p.Mode, p.Steps[0].Action, p.Steps[0].Object.UID = plan.Repair, plan.Relink, o.UID
@@ -67,7 +67,7 @@ func relinked(o object.Object, from, to object.Reference) *plan.Plan {
 	return p
 }
 
-func TestWhatBecomesOfABackup(t *testing.T) {
+func TestNew(t *testing.T) {
 	web := Deployment("shop/web")
 	set := replicaSet("shop/web-1", Owned(To(web, Controlling)))
 	pod := Pod("shop/web-1-a", Owned(To(set, Controlling)))
@@ -75,18 +75,18 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 	flags := ConfigMap("shop/flags", OwnedBy(cache))
 	elsewhere := widget("other/cache")
 	tests := map[string]struct {
-		scene
+		scenario
 		want []string
 	}{
-		"an owner comes before what it owns": {
-			scene{gone: []object.Object{flags, cache}},
+		"creates an owner before its dependents": {
+			scenario{gone: []object.Object{flags, cache}},
 			[]string{
 				"create Widget/cache to ",
 				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is recreated",
 			},
 		},
-		"a controller that adopts comes after what it owns, which is linked then": {
-			scene{gone: []object.Object{web, set, pod}},
+		"creates an adopting controller after its dependents and links them then": {
+			scenario{gone: []object.Object{web, set, pod}},
 			[]string{
 				"create Pod/web-1-a to : adopted by ReplicaSet/web-1",
 				"create ReplicaSet/web-1 to : adopted by Deployment/web",
@@ -95,111 +95,111 @@ func TestWhatBecomesOfABackup(t *testing.T) {
 				"link ReplicaSet/web-1 to Deployment/shop/web: adopted by Deployment/web",
 			},
 		},
-		"an owner that is still there is one again": {
-			scene{gone: []object.Object{flags}, there: []object.Object{cache}},
+		"restores a reference to an owner that exists": {
+			scenario{gone: []object.Object{flags}, live: []object.Object{cache}},
 			[]string{"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which exists"},
 		},
-		"an owner that was replaced yields to its successor": {
-			scene{gone: []object.Object{flags}, there: []object.Object{successor(cache)}},
+		"points a reference at the successor of a replaced owner": {
+			scenario{gone: []object.Object{flags}, live: []object.Object{successor(cache)}},
 			[]string{"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object of that name"},
 		},
-		"so does one that is in the backup, if another has its name by now": {
-			scene{gone: []object.Object{cache, flags}, there: []object.Object{successor(cache)}},
+		"points a reference at the successor of an owner in the backup whose name is taken": {
+			scenario{gone: []object.Object{cache, flags}, live: []object.Object{successor(cache)}},
 			[]string{
 				"create ConfigMap/flags to Widget/shop/cache-2: owned by Widget/cache, which is a newer object of that name",
 				"leave Widget/cache: another object of that name exists, created 2026-11-19 08:00:00",
 			},
 		},
-		"a reference that was stale before the run leads to what is made under that name": {
-			scene{gone: []object.Object{cache, ConfigMap("shop/flags", OwnedBy(widget("shop/cache", UID("stale"))))}},
+		"points a reference that was stale before the run at the object recreated under that name": {
+			scenario{gone: []object.Object{cache, ConfigMap("shop/flags", OwnedBy(widget("shop/cache", UID("stale"))))}},
 			[]string{
 				"create Widget/cache to ",
 				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is recreated",
 			},
 		},
-		"nothing is given an owner that is gone": {
-			scene{gone: []object.Object{flags}},
+		"drops a reference to an owner that does not exist": {
+			scenario{gone: []object.Object{flags}},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
-		"nor one in another namespace, be it in the backup": {
-			scene{gone: []object.Object{elsewhere, ConfigMap("shop/flags", OwnedBy(elsewhere))}, there: []object.Object{Namespace("other")}},
+		"drops a reference to an owner in another namespace, even one in the backup": {
+			scenario{gone: []object.Object{elsewhere, ConfigMap("shop/flags", OwnedBy(elsewhere))}, live: []object.Object{Namespace("other")}},
 			[]string{
 				"create ConfigMap/flags to : without its reference to Widget/cache, which is in another namespace: other",
 				"create Widget/cache to ",
 			},
 		},
-		"nor one that is being deleted in the foreground": {
-			scene{gone: []object.Object{flags}, there: []object.Object{widget("shop/cache", Foreground())}},
+		"drops a reference to an owner that is being deleted in the foreground": {
+			scenario{gone: []object.Object{flags}, live: []object.Object{widget("shop/cache", Foreground())}},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is being deleted in the foreground and waits for it"},
 		},
-		"nor one that nobody could ask for": {
-			scene{gone: []object.Object{flags}, parts: []Part{Unreadable("widgets.example.com", snapshot.Forbidden)}},
+		"drops a reference to an owner that could not be verified": {
+			scenario{gone: []object.Object{flags}, parts: []Part{Unreadable("widgets.example.com", snapshot.Forbidden)}},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which could not be verified"},
 		},
-		"nor one of a version that is not served": {
-			scene{gone: []object.Object{ConfigMap("shop/flags", Owned(To(cache, As("example.com/v0", "Widget"))))}, there: []object.Object{cache}},
+		"drops a reference in a version that is not served": {
+			scenario{gone: []object.Object{ConfigMap("shop/flags", Owned(To(cache, As("example.com/v0", "Widget"))))}, live: []object.Object{cache}},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which is referenced in a version that is not served"},
 		},
-		"unless that is wanted": {
-			scene{gone: []object.Object{flags}, options: restore.Options{Exact: true}},
+		"keeps a reference to an owner that does not exist with Exact": {
+			scenario{gone: []object.Object{flags}, options: restore.Options{Exact: true}},
 			[]string{"create ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which does not exist (the garbage collector will delete the object because of it)"},
 		},
-		"where another owner holds it, the collector only drops such a reference": {
-			scene{gone: []object.Object{ConfigMap("shop/flags", OwnedBy(cache, web))}, there: []object.Object{web}, options: restore.Options{Exact: true}},
+		"says that the collector only removes the reference if another owner is solid": {
+			scenario{gone: []object.Object{ConfigMap("shop/flags", OwnedBy(cache, web))}, live: []object.Object{web}, options: restore.Options{Exact: true}},
 			[]string{"create ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: with its reference to Widget/cache, which does not exist (the garbage collector will remove it again); owned by Deployment/web, which exists"},
 		},
-		"what is there is left alone": {
-			scene{gone: []object.Object{cache, flags, Secret("shop/a")}, there: []object.Object{cache, successor(Secret("shop/a"))}},
+		"leaves an object that exists alone": {
+			scenario{gone: []object.Object{cache, flags, Secret("shop/a")}, live: []object.Object{cache, successor(Secret("shop/a"))}},
 			[]string{
 				"create ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which exists",
 				"leave Secret/a: another object of that name exists, created 2026-11-19 08:00:00",
 				"leave Widget/cache: it still exists",
 			},
 		},
-		"so is what is on its way out": {
-			scene{gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", Terminating("example.com/hold"))}},
+		"leaves a terminating object alone": {
+			scenario{gone: []object.Object{flags}, live: []object.Object{ConfigMap("shop/flags", Terminating("example.com/hold"))}},
 			[]string{"leave ConfigMap/flags: it is still being deleted: restore it once it is gone"},
 		},
-		"what a run did not see the collector do, it may have done all the same": {
-			scene{
+		"recreates an object whose cascading deletion the run skipped": {
+			scenario{
 				gone:  []object.Object{flags},
 				run:   &plan.Plan{Mode: plan.Delete, Steps: []plan.Step{{ID: "1", Action: collector.ActionDelete, Object: plan.Object{Identity: flags.Identity}}}},
 				ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}},
 			},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
-		"what the run left alone, somebody else deleted": {
-			scene{gone: []object.Object{flags}, ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}}},
+		"leaves an object alone that the run skipped": {
+			scenario{gone: []object.Object{flags}, ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}}},
 			[]string{"leave ConfigMap/flags: the run did not delete it"},
 		},
-		"what the run failed to delete may be gone all the same": {
-			scene{gone: []object.Object{flags}, ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Failed}}},
+		"recreates an object that the run failed to delete and that is gone": {
+			scenario{gone: []object.Object{flags}, ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Failed}}},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
-		"what was being deleted before the run stays deleted": {
-			scene{gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}},
+		"leaves an object alone that was terminating before the run": {
+			scenario{gone: []object.Object{ConfigMap("shop/a", Terminating("example.com/hold"))}},
 			[]string{"leave ConfigMap/a: it was already being deleted when it was backed up"},
 		},
-		"an object needs its namespace": {
-			scene{gone: []object.Object{ConfigMap("other/a"), ConfigMap("going/a")}, there: []object.Object{Namespace("going", Terminating())}},
+		"leaves an object alone whose namespace is missing or terminating": {
+			scenario{gone: []object.Object{ConfigMap("other/a"), ConfigMap("going/a")}, live: []object.Object{Namespace("going", Terminating())}},
 			[]string{
 				"leave ConfigMap/a: its namespace is being deleted: once that is gone, recreate it first",
 				"leave ConfigMap/a: its namespace does not exist: create that first",
 			},
 		},
-		"a namespace comes before what is in it": {
-			scene{gone: []object.Object{ConfigMap("other/a"), Namespace("other")}},
+		"creates a namespace before its contents": {
+			scenario{gone: []object.Object{ConfigMap("other/a"), Namespace("other")}},
 			[]string{"create Namespace/other to ", "create ConfigMap/a to "},
 		},
-		"an object needs its type": {
-			scene{gone: []object.Object{Object("example.com/v0", "Widget", "shop/a"), Object("gone.example.com/v1", "Gadget", "shop/a")}},
+		"leaves an object alone whose type is not served": {
+			scenario{gone: []object.Object{Object("example.com/v0", "Widget", "shop/a"), Object("gone.example.com/v1", "Gadget", "shop/a")}},
 			[]string{
 				"leave Gadget/a: gone.example.com/v1 Gadget is no longer served",
 				"leave Widget/a: example.com/v0 Widget is no longer served, only example.com/v1",
 			},
 		},
-		"a definition comes before its instances, and they before what they own": {
-			scene{
+		"creates a definition before its instances and those before their dependents": {
+			scenario{
 				saved: []string{`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -215,30 +215,30 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				"create ConfigMap/a to Gadget/shop/z: owned by Gadget/z, which is recreated",
 			},
 		},
-		"a Pod is left to a controller that is there and makes its own": {
-			scene{gone: []object.Object{pod}, there: []object.Object{web, set}},
+		"leaves a Pod to its controller": {
+			scenario{gone: []object.Object{pod}, live: []object.Object{web, set}},
 			[]string{"leave Pod/web-1-a: its controller ReplicaSet/web-1 exists and creates the Pods that it needs"},
 		},
-		"also to one that has the name of its own by now": {
-			scene{gone: []object.Object{set, pod}, there: []object.Object{successor(set)}},
+		"leaves a Pod to the successor of its controller": {
+			scenario{gone: []object.Object{set, pod}, live: []object.Object{successor(set)}},
 			[]string{
 				"leave Pod/web-1-a: its controller ReplicaSet/web-1 exists and creates the Pods that it needs",
 				"leave ReplicaSet/web-1: another object of that name exists, created 2026-11-19 08:00:00",
 			},
 		},
-		"a Pod whose reference leads to a controller in another namespace has none": {
-			scene{
-				gone:  []object.Object{Pod("other/a", Owned(To(set, Controlling))), set},
-				there: []object.Object{Namespace("other"), successor(set)}, made: map[types.UID]types.UID{set.UID: successor(set).UID},
+		"creates a Pod whose controller is in another namespace": {
+			scenario{
+				gone: []object.Object{Pod("other/a", Owned(To(set, Controlling))), set},
+				live: []object.Object{Namespace("other"), successor(set)}, made: map[types.UID]types.UID{set.UID: successor(set).UID},
 			},
 			[]string{"create Pod/a to : without its reference to ReplicaSet/web-1, which is in another namespace: shop"},
 		},
-		"an old ReplicaSet belongs again to a Deployment that is there": {
-			scene{gone: []object.Object{set}, there: []object.Object{web}},
+		"restores the reference of an old ReplicaSet to its Deployment": {
+			scenario{gone: []object.Object{set}, live: []object.Object{web}},
 			[]string{"create ReplicaSet/web-1 to Deployment/shop/web: owned by Deployment/web, which exists"},
 		},
-		"what others make by themselves is left to them": {
-			scene{saved: []string{
+		"leaves objects alone that controllers create by themselves": {
+			scenario{saved: []string{
 				`{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: shop, uid: a}}`,
 				`{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot, namespace: shop, uid: b}}`,
 				`{apiVersion: v1, kind: ConfigMap, metadata: {name: kube-root-ca.crt, namespace: shop, uid: c}}`,
@@ -261,8 +261,8 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				"leave ServiceAccount/default: a controller creates it in every namespace; what was added to it is not restored",
 			},
 		},
-		"what needs another comes after it, and what may refuse others comes last": {
-			scene{saved: []string{
+		"creates prerequisites first and objects that may refuse others last": {
+			scenario{saved: []string{
 				`{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, uid: a}, spec: {serviceAccountName: robot}}`,
 				`{apiVersion: v1, kind: ResourceQuota, metadata: {name: a, namespace: shop, uid: b}}`,
 				`{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: shop, uid: c, annotations: {kubernetes.io/service-account.name: robot}}, type: kubernetes.io/service-account-token}`,
@@ -277,8 +277,8 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				"create ValidatingWebhookConfiguration/a to ",
 			},
 		},
-		"a circle of owners is closed when all of them are there": {
-			scene{gone: []object.Object{
+		"closes an owner cycle with a link once all its members exist": {
+			scenario{gone: []object.Object{
 				ConfigMap("shop/a", OwnedBy(ConfigMap("shop/b"))), ConfigMap("shop/b", OwnedBy(ConfigMap("shop/a"))),
 				ConfigMap("shop/self", OwnedBy(ConfigMap("shop/self"))),
 			}},
@@ -290,16 +290,16 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				"link ConfigMap/a to ConfigMap/shop/b: owned by ConfigMap/b, which is recreated",
 			},
 		},
-		"a survivor that still names an owner of then is led to it": {
-			scene{gone: []object.Object{cache}, there: []object.Object{flags}},
+		"points the stale reference of an existing object at its recreated owner": {
+			scenario{gone: []object.Object{cache}, live: []object.Object{flags}},
 			[]string{
 				"create Widget/cache to ",
 				"link ConfigMap/flags to Widget/shop/cache: owned by Widget/cache, which is recreated",
 			},
 		},
-		"a survivor gets back what the run took from it, if the owner is there or made": {
-			scene{
-				gone: []object.Object{cache}, there: []object.Object{ConfigMap("shop/flags"), web},
+		"restores references that the run removed if the owner exists or is created": {
+			scenario{
+				gone: []object.Object{cache}, live: []object.Object{ConfigMap("shop/flags"), web},
 				run: unlinked(flags, To(cache), To(web, Controlling)),
 			},
 			[]string{
@@ -307,55 +307,55 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				"link ConfigMap/flags to Widget/shop/cache, Deployment/shop/web: owned by Widget/cache, which is recreated; owned by Deployment/web, which exists",
 			},
 		},
-		"but not what led nowhere": {
-			scene{there: []object.Object{ConfigMap("shop/flags")}, run: unlinked(flags, To(cache))},
+		"does not restore a removed reference whose owner does not exist": {
+			scenario{live: []object.Object{ConfigMap("shop/flags")}, run: unlinked(flags, To(cache))},
 			nil,
 		},
-		"nor what the run did not take": {
-			scene{
-				there: []object.Object{ConfigMap("shop/flags"), cache}, run: unlinked(flags, To(cache)),
+		"does not restore a reference that the run skipped removing": {
+			scenario{
+				live: []object.Object{ConfigMap("shop/flags"), cache}, run: unlinked(flags, To(cache)),
 				ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "unlink", Status: event.Skipped}},
 			},
 			nil,
 		},
-		"nor what a repair led to the successor of an owner": {
-			scene{
-				gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", OwnedBy(successor(cache))), successor(cache)},
+		"does not undo a repair that points at the successor of the owner": {
+			scenario{
+				gone: []object.Object{flags}, live: []object.Object{ConfigMap("shop/flags", OwnedBy(successor(cache))), successor(cache)},
 				run: relinked(flags, To(cache), To(successor(cache))),
 			},
 			nil,
 		},
-		"unless that is wanted as it was": {
-			scene{
-				gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", OwnedBy(successor(cache))), successor(cache)},
+		"undoes a repair that points at the successor with Exact": {
+			scenario{
+				gone: []object.Object{flags}, live: []object.Object{ConfigMap("shop/flags", OwnedBy(successor(cache))), successor(cache)},
 				run: relinked(flags, To(cache), To(successor(cache))), options: restore.Options{Exact: true},
 			},
 			[]string{"link ConfigMap/flags to Widget/shop/cache: with its reference to Widget/cache, which was replaced: it has another UID now (the garbage collector will delete the object because of it)"},
 		},
-		"a reference that somebody changed after a repair stays as it is": {
-			scene{
-				gone: []object.Object{flags}, there: []object.Object{ConfigMap("shop/flags", OwnedBy(web)), web},
+		"does not touch a reference that was changed after a repair": {
+			scenario{
+				gone: []object.Object{flags}, live: []object.Object{ConfigMap("shop/flags", OwnedBy(web)), web},
 				run: relinked(flags, To(cache), To(successor(cache))), options: restore.Options{Exact: true},
 			},
 			nil,
 		},
-		"nor a second controller": {
-			scene{
-				gone: []object.Object{cache}, there: []object.Object{ConfigMap("shop/flags", Owned(To(web, Controlling))), web},
+		"does not add a second controller": {
+			scenario{
+				gone: []object.Object{cache}, live: []object.Object{ConfigMap("shop/flags", Owned(To(web, Controlling))), web},
 				run: unlinked(flags, To(cache, Controlling)),
 			},
 			[]string{"create Widget/cache to "},
 		},
-		"an object that an earlier restoration made is linked, and not made again": {
-			scene{
-				gone: []object.Object{web, set}, there: []object.Object{successor(web), successor(set)},
+		"links an object that an earlier restoration created": {
+			scenario{
+				gone: []object.Object{web, set}, live: []object.Object{successor(web), successor(set)},
 				made: map[types.UID]types.UID{web.UID: web.UID + "-2", set.UID: set.UID + "-2"},
 			},
 			[]string{"link ReplicaSet/web-1 to Deployment/shop/web-2: owned by Deployment/web, which was recreated before"},
 		},
-		"a finished restoration finds nothing to do": {
-			scene{
-				gone: []object.Object{cache, flags}, there: []object.Object{successor(cache), func() object.Object {
+		"has no steps after a finished restoration": {
+			scenario{
+				gone: []object.Object{cache, flags}, live: []object.Object{successor(cache), func() object.Object {
 					o := successor(flags)
 					o.Owners = []object.Reference{To(successor(cache))}
 					return o
@@ -364,9 +364,9 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 			},
 			nil,
 		},
-		"a note of what was made counts only for what lives in its place": {
-			scene{
-				gone: []object.Object{cache, flags}, there: []object.Object{Secret("shop/other"), successor(cache)},
+		"ignores a recorded UID that does not exist under the name of the object": {
+			scenario{
+				gone: []object.Object{cache, flags}, live: []object.Object{Secret("shop/other"), successor(cache)},
 				made: map[types.UID]types.UID{cache.UID: "Secret/shop/other", flags.UID: "no such UID"},
 			},
 			[]string{
@@ -374,16 +374,16 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 				"leave Widget/cache: another object of that name exists, created 2026-11-19 08:00:00",
 			},
 		},
-		"only what was asked for is made": {
-			scene{
-				gone: []object.Object{cache, flags}, there: []object.Object{ConfigMap("shop/survivor", OwnedBy(cache))},
+		"creates only what Only selects": {
+			scenario{
+				gone: []object.Object{cache, flags}, live: []object.Object{ConfigMap("shop/survivor", OwnedBy(cache))},
 				options: restore.Options{Only: func(o object.Identity) bool { return o.Kind == "ConfigMap" }},
 			},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
-		"and gets back what survived": {
-			scene{
-				gone: []object.Object{cache, flags}, there: []object.Object{ConfigMap("shop/survivor"), web},
+		"gives a selected owner its existing dependents back": {
+			scenario{
+				gone: []object.Object{cache, flags}, live: []object.Object{ConfigMap("shop/survivor"), web},
 				run:     unlinked(ConfigMap("shop/survivor"), To(cache), To(web)),
 				options: restore.Options{Only: func(o object.Identity) bool { return o.Kind == "Widget" }},
 			},
@@ -395,27 +395,27 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, told(planned(t, test.scene).Plan)); diff != "" {
+			if diff := cmp.Diff(test.want, lines(restorationOf(t, test.scenario).Plan)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestWhatIsDamagedIsLeftAloneAndSaid(t *testing.T) {
-	b := scene{gone: []object.Object{ConfigMap("shop/a"), ConfigMap("shop/b")}}.backup(t)
+func TestNewLeavesUnreadableManifestsAlone(t *testing.T) {
+	b := scenario{gone: []object.Object{ConfigMap("shop/a"), ConfigMap("shop/b")}}.backup(t)
 	b.Saved[0].Object.UID = "another"
 	want := []string{"create ConfigMap/b to ", "leave ConfigMap/a: its manifest cannot be read: it is damaged"}
-	if diff := cmp.Diff(want, told(restore.New(b, scene{}.look(), restore.Options{}).Plan)); diff != "" {
+	if diff := cmp.Diff(want, lines(restore.New(b, scenario{}.snapshot(), restore.Options{}).Plan)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestTheDigestIsOfWhatIsMade(t *testing.T) {
-	s := scene{gone: []object.Object{ConfigMap("shop/a")}}
+func TestDigestCoversManifests(t *testing.T) {
+	s := scenario{gone: []object.Object{ConfigMap("shop/a")}}
 	one, two := s.backup(t), s.backup(t)
 	two.Saved[0].SHA256 = "another"
-	if restore.New(one, s.look(), s.options).Plan.Digest == restore.New(two, s.look(), s.options).Plan.Digest {
+	if restore.New(one, s.snapshot(), s.options).Plan.Digest == restore.New(two, s.snapshot(), s.options).Plan.Digest {
 		t.Error("another manifest has the same digest")
 	}
 }

@@ -1,0 +1,63 @@
+package restore
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// liveIndex finds the objects of a snapshot by UID and by location.
+type liveIndex struct {
+	view       *snapshot.View
+	byUID      map[types.UID]*object.Object
+	byLocation map[location]*object.Object
+}
+
+// location identifies an object independently of the API version used for it.
+type location struct{ group, resource, namespace, name string }
+
+func locationOf(t snapshot.Type, i object.Identity) location {
+	return location{t.Group, t.Resource, i.Namespace, i.Name}
+}
+
+func newLiveIndex(s *snapshot.Snapshot) *liveIndex {
+	l := &liveIndex{view: snapshot.NewView(s), byUID: map[types.UID]*object.Object{}, byLocation: map[location]*object.Object{}}
+	for i := range s.Lookups {
+		if o := s.Lookups[i].Object; o != nil {
+			l.add(o)
+		}
+	}
+	for _, o := range s.Objects {
+		l.add(o)
+	}
+	return l
+}
+
+func (l *liveIndex) add(o *object.Object) {
+	l.byUID[o.UID] = o
+	l.addLocation(o.Identity, o)
+	for _, alias := range o.Aliases {
+		l.addLocation(alias, o)
+	}
+}
+
+func (l *liveIndex) addLocation(i object.Identity, o *object.Object) {
+	if m, ok := l.view.Map(i.APIVersion, i.Kind); ok {
+		l.byLocation[locationOf(m.Type, i)] = o
+	}
+}
+
+// namespace returns the namespace, or nil if it was not seen, and reports whether
+// it is proven not to exist.
+func (l *liveIndex) namespace(name string) (o *object.Object, absent bool) {
+	if o = l.byLocation[location{resource: "namespaces", name: name}]; o != nil {
+		return o, false
+	}
+	m, ok := l.view.Map("v1", "Namespace")
+	if !ok {
+		return nil, false
+	}
+	found := l.view.Lookup(snapshot.Coordinates{APIVersion: "v1", Kind: "Namespace", Name: name})
+	return nil, l.view.Listed(m.Type.GroupResource(), "") || found != nil && found.Outcome == snapshot.Absent
+}

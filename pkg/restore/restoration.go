@@ -1,0 +1,108 @@
+package restore
+
+import (
+	"encoding/json"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Restoration is a plan with everything needed to execute it.
+type Restoration struct {
+	Plan *plan.Plan
+	// Types are defined by CustomResourceDefinitions that are created: the API
+	// server does not serve them yet.
+	Types []snapshot.Type
+	// Before is the number of objects that an earlier restoration created.
+	Before int
+
+	works    []Work
+	manifest func(Saved) (manifest, error)
+	volumes  *volumeContext
+}
+
+// New plans the restoration of a backup into the scanned cluster. It takes time
+// linear in objects and references, apart from sorting, and keeps no manifest in
+// memory.
+func New(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
+	p := &planner{
+		backup: b, seen: seen, options: o, live: newLiveIndex(seen),
+		byUID: map[types.UID]*recreation{}, namespaces: map[string]bool{},
+	}
+	p.volumes = newVolumeContext(p.live, seen)
+	p.selectObjects()
+	p.findReferences()
+	p.resolveReferences()
+	order, after := p.creationOrder()
+	steps, works := p.steps(order, after)
+	slices.SortStableFunc(p.kept, func(x, y plan.Kept) int { return x.Object.Compare(y.Object) })
+	out := &plan.Plan{
+		Mode: plan.Restore, Complete: seen.Complete(), Gaps: append([]snapshot.Gap{}, seen.Gaps...),
+		Steps: steps, Kept: p.kept, Lost: p.lost(order),
+		Outcomes: []plan.Outcome{}, Blocked: []plan.Blocked{},
+	}
+	out.Finalize()
+	return &Restoration{Plan: out, Types: p.newTypes, Before: len(p.alreadyCreated), works: works, manifest: b.parse, volumes: p.volumes}
+}
+
+// Body returns the request body that creates the object of the i-th step: the
+// saved manifest without what the API server sets and what belonged to the deleted
+// object, and with exactly these owner references.
+func (r *Restoration) Body(i int, refs []object.Reference) (json.RawMessage, error) {
+	saved := r.works[i].saved
+	m, err := r.manifest(saved)
+	if err != nil {
+		return nil, err
+	}
+	clean(m, kindOf(saved.Object), r.volumes)
+	m.setOwners(refs)
+	return json.Marshal(m)
+}
+
+// planner plans one Restoration.
+type planner struct {
+	backup   Backup
+	seen     *snapshot.Snapshot
+	options  Options
+	live     *liveIndex
+	newTypes []snapshot.Type // defined by CustomResourceDefinitions that are created
+	volumes  *volumeContext
+
+	toCreate       []*recreation // sorted by identity
+	alreadyCreated []*recreation // by an earlier restoration
+	byUID          map[types.UID]*recreation
+	namespaces     map[string]bool // those that are created
+	holders        []*referenceHolder
+	kept           []plan.Kept
+}
+
+// recreation is an object of the backup that is to be created, or that an earlier
+// restoration created.
+type recreation struct {
+	saved         Saved
+	kind          kind
+	owners        []object.Reference
+	prerequisites []prerequisite
+	lost          []reason.Reason
+	types         []snapshot.Type // of a CustomResourceDefinition
+	live          *object.Object  // nil until it was created
+	holder        *referenceHolder
+	position      int // in the creation order
+}
+
+// pending reports whether this is an object of the backup that is yet to be created.
+func (c *recreation) pending() bool { return c != nil && c.live == nil }
+
+// uid returns the UID that references to the object carry in the plan: that of the
+// deleted object until it is recreated.
+func (c *recreation) uid() types.UID {
+	if c.live != nil {
+		return c.live.UID
+	}
+	return c.saved.Object.UID
+}

@@ -1,0 +1,237 @@
+package restore
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/event"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// The ranks in which objects are selected. The decision on an object depends on
+// those of lower ranks: definitions add types, namespaces and volumes are referred
+// to by name, and a Pod is left to its controller.
+const (
+	rankDefinition = iota
+	rankNamespaceOrVolume
+	rankOther
+	rankPod
+	ranks
+)
+
+func rankOf(o object.Identity) int {
+	switch kind := o.GroupVersionKind().GroupKind(); {
+	case o.IsDefinition():
+		return rankDefinition
+	case o.IsNamespace(), kind == persistentVolume:
+		return rankNamespaceOrVolume
+	case kind == schema.GroupKind{Kind: "Pod"}:
+		return rankPod
+	}
+	return rankOther
+}
+
+// selectObjects divides the saved objects into those to create, those that an
+// earlier restoration created, and those that are left alone.
+func (p *planner) selectObjects() {
+	skippedByRun, repaired := p.skippedByRun(), p.repaired()
+	var byRank [ranks][]Saved
+	for _, saved := range p.backup.Saved {
+		if p.options.Only == nil || p.options.Only(saved.Object) {
+			r := rankOf(saved.Object)
+			byRank[r] = append(byRank[r], saved)
+		}
+	}
+	for _, saved := range slices.Concat(byRank[:]...) {
+		if why := p.selectObject(saved, skippedByRun, repaired); why != nil {
+			p.kept = append(p.kept, plan.Kept{Object: saved.Object, Reason: why})
+		}
+	}
+	slices.SortFunc(p.toCreate, func(a, b *recreation) int { return a.saved.Object.Compare(b.saved.Object) })
+}
+
+// skippedByRun returns the objects that the run planned to delete but skipped.
+func (p *planner) skippedByRun() map[types.UID]bool {
+	unrequested := p.unrequestedSteps()
+	out := map[types.UID]bool{}
+	for _, e := range p.backup.Ended {
+		if e.Action == string(collector.ActionDelete) {
+			out[e.Object] = e.Status == event.Skipped && !unrequested[e.Step]
+		}
+	}
+	return out
+}
+
+// unrequestedSteps returns the steps of a deletion that the cluster's own garbage
+// collector performs. It may have done so even if the run skipped them.
+func (p *planner) unrequestedSteps() map[string]bool {
+	out := map[string]bool{}
+	if run := p.backup.Plan; run != nil && run.Mode == plan.Delete {
+		for i := range run.Steps {
+			out[run.Steps[i].ID] = !run.Steps[i].Requested
+		}
+	}
+	return out
+}
+
+// repaired returns the objects that a repair changed.
+func (p *planner) repaired() map[types.UID]bool {
+	out := map[types.UID]bool{}
+	if run := p.backup.Plan; run != nil && run.Mode == plan.Repair {
+		for i := range run.Steps {
+			out[run.Steps[i].Object.UID] = true
+		}
+	}
+	return out
+}
+
+// selectObject adds an object to those that are or were created. If it does not, it
+// returns the reason, or nil for an object that a repair changed: that still exists,
+// and only its references are restored.
+func (p *planner) selectObject(saved Saved, skippedByRun, repaired map[types.UID]bool) reason.Reason {
+	o := saved.Object
+	switch live := p.live.byUID[o.UID]; {
+	case live == nil:
+	case live.Terminating():
+		return reason.StillTerminating{}
+	case repaired[o.UID]:
+		return nil
+	default:
+		return reason.StillExists{}
+	}
+	t, why := p.typeOf(o)
+	if why != nil {
+		return why
+	}
+	m, err := p.backup.parse(saved)
+	if err != nil {
+		return reason.ManifestUnreadable{Detail: err.Error()}
+	}
+	c := &recreation{saved: saved, kind: kindOf(o), owners: m.owners()}
+	if c.kind.prerequisites != nil {
+		c.prerequisites = c.kind.prerequisites(m)
+	}
+	if occupant := p.live.byLocation[locationOf(t, o)]; occupant != nil {
+		switch {
+		case p.backup.Made[o.UID] != occupant.UID:
+			return reason.NameTaken{Created: occupant.Created.UTC()}
+		case occupant.Terminating():
+			return reason.RestoredAndTerminating{}
+		}
+		c.live = occupant
+		p.add(c, m)
+		return nil
+	}
+	if why := p.whyNotCreate(c, m, skippedByRun); why != nil {
+		return why
+	}
+	p.add(c, m)
+	return nil
+}
+
+// whyNotCreate returns why an object whose name is free is not created, or nil.
+func (p *planner) whyNotCreate(c *recreation, m manifest, skippedByRun map[types.UID]bool) reason.Reason {
+	if skippedByRun[c.saved.Object.UID] {
+		return reason.NotDeletedByRun{}
+	}
+	if why := p.namespaceProblem(c.saved.Object); why != nil {
+		return why
+	}
+	if m.text("metadata", "deletionTimestamp") != "" {
+		return reason.WasTerminating{}
+	}
+	if c.kind.skip != nil {
+		if why := c.kind.skip(m); why != nil {
+			return why
+		}
+	}
+	return p.leftToController(c)
+}
+
+// typeOf returns the type of an object that is or will be served, or why there is none.
+func (p *planner) typeOf(o object.Identity) (t snapshot.Type, why reason.Reason) {
+	for _, t := range p.newTypes {
+		if t.APIVersion() == o.APIVersion && t.Kind == o.Kind {
+			return t, nil
+		}
+	}
+	if mapped, ok := p.live.view.Map(o.APIVersion, o.Kind); ok && mapped.Served && mapped.Spelling == snapshot.Plain {
+		return mapped.Type, nil
+	}
+	kind := o.GroupVersionKind()
+	if gap := p.live.view.GroupGap(kind.Group); gap != nil {
+		return t, reason.TypeUnverified{Gap: gap.Parameter()}
+	}
+	var served []string
+	for _, t := range p.live.view.Versions(kind.Group, kind.Kind) {
+		served = append(served, t.APIVersion())
+	}
+	return t, reason.TypeNotServed{APIVersion: o.APIVersion, Kind: o.Kind, ServedVersions: served}
+}
+
+// namespaceProblem returns why nothing can be created in the namespace of an
+// object, or nil.
+func (p *planner) namespaceProblem(o object.Identity) reason.Reason {
+	if o.Namespace == "" || p.namespaces[o.Namespace] {
+		return nil
+	}
+	switch live, absent := p.live.namespace(o.Namespace); {
+	case absent:
+		return reason.NamespaceMissing{}
+	case live != nil && live.Terminating():
+		return reason.NamespaceTerminating{}
+	}
+	return nil
+}
+
+// leftToController returns, for a Pod, that its controller exists and creates Pods
+// itself.
+func (p *planner) leftToController(c *recreation) reason.Reason {
+	if rankOf(c.saved.Object) != rankPod {
+		return nil
+	}
+	for _, r := range c.owners {
+		if !r.Controls() || !adopting(r) {
+			continue
+		}
+		mapped, at, ok := p.live.view.CoordinatesOf(c.saved.Object.Namespace, r)
+		if !ok {
+			continue
+		}
+		live := p.live.byLocation[location{mapped.Type.Group, mapped.Type.Resource, at.Namespace, at.Name}]
+		// An owner of the backup may live in another namespace than the reference says.
+		owner := p.byUID[r.UID]
+		if live != nil && !live.Terminating() && (owner == nil || owner.live == live) {
+			return reason.ControllerCreatesPods{Controller: r.String()}
+		}
+	}
+	return nil
+}
+
+// add adds an object to those that are to be or were created.
+func (p *planner) add(c *recreation, m manifest) {
+	o := c.saved.Object
+	p.byUID[o.UID] = c
+	if o.GroupVersionKind().GroupKind() == persistentVolume {
+		p.volumes.states[o.Name] = volumeRecreated
+	}
+	if !c.pending() {
+		p.alreadyCreated = append(p.alreadyCreated, c)
+		return
+	}
+	if o.IsDefinition() {
+		c.types = definedTypes(m)
+		p.newTypes = append(p.newTypes, c.types...)
+	}
+	c.lost = clean(m, c.kind, p.volumes)
+	p.toCreate = append(p.toCreate, c)
+	if o.IsNamespace() {
+		p.namespaces[o.Name] = true
+	}
+}
