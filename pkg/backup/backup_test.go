@@ -22,8 +22,8 @@ var header = backup.Header{
 	Context: "prod", Command: "collect", Digest: "5f2a9c41", Started: started,
 }
 
-// manifest is a whole object, indented as no server sends it, with a number that
-// a float cannot hold.
+// manifest returns a complete object, indented, unlike what an API server sends, with a
+// number that a float cannot represent.
 func manifest(o object.Object) json.RawMessage {
 	data, err := json.MarshalIndent(map[string]any{
 		"apiVersion": o.APIVersion, "kind": o.Kind,
@@ -39,8 +39,8 @@ func manifest(o object.Object) json.RawMessage {
 	return data
 }
 
-// thing is an object shop/<name> whose UID is its name.
-func thing(apiVersion, kind, name, resourceVersion string) object.Object {
+// newObject returns an object shop/<name> whose UID is derived from its name.
+func newObject(apiVersion, kind, name, resourceVersion string) object.Object {
 	o, err := backup.ObjectOf(manifest(object.Object{
 		Identity:        object.Identity{APIVersion: apiVersion, Kind: kind, Namespace: "shop", Name: name, UID: "uid-of-" + uid(name)},
 		ResourceVersion: resourceVersion,
@@ -77,7 +77,7 @@ func sync(t testing.TB, f *backup.Folder) {
 	}
 }
 
-func shut(t testing.TB, f *backup.Folder) {
+func closeFolder(t testing.TB, f *backup.Folder) {
 	t.Helper()
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
@@ -94,8 +94,8 @@ func open(t testing.TB, path string) *backup.Backup {
 	return b
 }
 
-// holds reads every entry's manifest, by kind, name and resourceVersion.
-func holds(t testing.TB, b *backup.Backup) []string {
+// saved reads every entry's manifest and returns kind, name and resourceVersion.
+func saved(t testing.TB, b *backup.Backup) []string {
 	t.Helper()
 	var out []string
 	for _, e := range b.Entries {
@@ -115,18 +115,18 @@ func holds(t testing.TB, b *backup.Backup) []string {
 	return out
 }
 
-// whole is a closed folder with two Syncs, an object saved twice, a plan and two
-// results.
-func whole(t testing.TB) string {
+// finishedRun returns a closed folder with two Syncs, an object saved twice, a plan and
+// two results.
+func finishedRun(t testing.TB) string {
 	t.Helper()
 	f := create(t)
-	save(t, f, thing("v1", "Secret", "a", "1"), thing("apps/v1", "Deployment", "web", "2"))
+	save(t, f, newObject("v1", "Secret", "a", "1"), newObject("apps/v1", "Deployment", "web", "2"))
 	sync(t, f)
-	save(t, f, thing("v1", "Secret", "b", "3"), thing("v1", "Secret", "a", "4"))
+	save(t, f, newObject("v1", "Secret", "b", "3"), newObject("v1", "Secret", "a", "4"))
 	sync(t, f)
 	for i, name := range []string{"a", "b"} {
 		r := backup.Result{
-			Step: fmt.Sprint(i + 1), Action: "delete", Object: thing("v1", "Secret", name, "").Identity,
+			Step: fmt.Sprint(i + 1), Action: "delete", Object: newObject("v1", "Secret", name, "").Identity,
 			Status: "done", Time: started.Add(time.Duration(i) * time.Second),
 		}
 		if err := f.Done(r); err != nil {
@@ -139,13 +139,13 @@ func whole(t testing.TB) string {
 	if err := f.Finish(started.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	shut(t, f)
+	closeFolder(t, f)
 	return f.Path()
 }
 
 const plan = `{"mode": "collect",  "steps": []}` + "\n"
 
-func text(t testing.TB, elements ...string) string {
+func readText(t testing.TB, elements ...string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(elements...))
 	if err != nil {
@@ -174,8 +174,8 @@ func names(t testing.TB, folder string) []string {
 	return out
 }
 
-// oneLine checks what every error of this package keeps to.
-func oneLine(t testing.TB, err error, want ...string) {
+// checkError checks that an error is one line of text and contains some texts.
+func checkError(t testing.TB, err error, want ...string) {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want one with %q", want)

@@ -1,34 +1,32 @@
-// Package backup keeps the complete manifests of what a run deletes, and reads
-// them back.
+// Package backup stores the complete manifests of the objects that a run deletes,
+// and reads them back.
 //
-// A backup is one folder a run:
+// A backup is one folder per run:
 //
-//	index.json         what run it was; its end, once it came to one
+//	index.json         which run it was, and when it finished
 //	plan.json          the plan, as the caller encoded it
-//	<Kind.group>.json  manifests of one type, a line each, as the server sent them
+//	<Kind.group>.json  manifests of one type, one per line, as the API server sent them
 //	objects.jsonl      where each manifest is, and its sha256
-//	done.jsonl         what was done, in the order in which it ended
-//	restored.jsonl     what restorations made of it; absent until there was one
+//	done.jsonl         how each step ended, in that order
+//	restored.jsonl     what restorations did; absent before the first one
 //
-// The contract: what was saved before Folder.Sync returned nil outlives a kill
-// and a power cut, in as far as the disk keeps its word. So a DELETE belongs
-// behind a Sync. A manifest is on the disk before the line that names it is
-// written, and the folder never overwrites or shortens a line, so whatever cuts
-// a run off leaves an end that can be told from damage: see Backup.Torn.
+// What was saved before Folder.Sync returned nil survives a kill and a power
+// failure, as far as the disk honors a sync. So call Sync before a DELETE. A
+// manifest is on disk before the line that names it is written, and no line is
+// overwritten or shortened, so the traces of an interrupted run can be told from
+// damage: see Backup.Torn.
 //
-// Manifests hold everything, the data of Secrets too. The folder is for its
-// owner alone, 0700 and its files 0600; on Windows it has the rights of the
-// folder it is in. They also hold uid, resourceVersion and owner references:
-// kubectl reads the files, but to create something from them those must go
-// first, since a reference to an owner that was replaced is what the collector
-// deletes for.
+// Manifests are complete and include the data of Secrets. The folder has mode 0700
+// and its files 0600; on Windows they inherit the permissions of the parent folder.
+// Manifests also include uid, resourceVersion and owner references. Remove those
+// before you create an object with kubectl: the garbage collector deletes an object
+// whose owner was replaced.
 //
-// A folder that is read is not trusted. No name in it leads out of it, no length
-// in it is believed beyond the file's own, no line is longer than 16 MiB, and a
-// manifest is answered only if it has the sha256 and is the object that the
-// index says. None of this is proof against somebody who may write to the
-// folder: there is no signature. Strings come out as they went in; see
-// output/escape before they meet a terminal.
+// Open does not trust the folder. No file name in it leads out of it, no length is
+// believed beyond the size of the file, no line may exceed 16 MiB, and a manifest is
+// returned only if it has the sha256 and the identity that objects.jsonl states.
+// There is no signature, so none of this protects against someone who can write to
+// the folder. Strings are returned unescaped: use output/escape before printing them.
 //
-// The package knows files and nothing else of the world: moments are given.
+// The package only reads and writes files; callers pass in times.
 package backup

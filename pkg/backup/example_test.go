@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 )
 
-// What is about to be deleted is saved, then made durable, then deleted.
+// Save what is to be deleted, make it durable, and delete it then.
 func ExampleFolder() {
 	root, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -29,11 +29,11 @@ func ExampleFolder() {
 	for _, manifest := range live {
 		o, err := backup.ObjectOf(manifest)
 		if err := errors.Join(err, folder.Save(o, manifest)); err != nil {
-			fmt.Println("not saved, so not to be deleted:", err)
+			fmt.Println("not saved, so do not delete it:", err)
 		}
 	}
 	if err := folder.Sync(); err != nil {
-		fmt.Println("nothing may be deleted:", err)
+		fmt.Println("delete nothing:", err)
 		return
 	}
 

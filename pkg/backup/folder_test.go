@@ -23,18 +23,18 @@ import (
 
 type uid = types.UID
 
-func TestWhatWasWrittenIsReadBack(t *testing.T) {
-	b := open(t, whole(t))
+func TestOpenReadsWhatWasWritten(t *testing.T) {
+	b := open(t, finishedRun(t))
 
 	finished := header
 	finished.Finished = started.Add(time.Minute)
 	if diff := cmp.Diff(finished, b.Header); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"}, holds(t, b)); diff != "" {
-		t.Errorf("the latest of each object, in order: %s", diff)
+	if diff := cmp.Diff([]string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"}, saved(t, b)); diff != "" {
+		t.Errorf("the latest of each object, sorted: %s", diff)
 	}
-	a := thing("v1", "Secret", "a", "4")
+	a := newObject("v1", "Secret", "a", "4")
 	got, err := b.Manifest(b.Entries[1])
 	if err != nil {
 		t.Fatal(err)
@@ -44,11 +44,11 @@ func TestWhatWasWrittenIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
-		t.Errorf("nothing but white space may change: %s", diff)
+		t.Errorf("only white space may change: %s", diff)
 	}
 	results := []backup.Result{
 		{Step: "1", Action: "delete", Object: a.Identity, Status: "done", Time: started},
-		{Step: "2", Action: "delete", Object: thing("v1", "Secret", "b", "").Identity, Status: "done", Time: started.Add(time.Second)},
+		{Step: "2", Action: "delete", Object: newObject("v1", "Secret", "b", "").Identity, Status: "done", Time: started.Add(time.Second)},
 	}
 	if diff := cmp.Diff(results, b.Done); diff != "" {
 		t.Error(diff)
@@ -57,12 +57,12 @@ func TestWhatWasWrittenIsReadBack(t *testing.T) {
 		t.Errorf("the plan: got %q, %v", got, err)
 	}
 	if len(b.Torn) > 0 {
-		t.Errorf("a run that came to its end left torn: %v", b.Torn)
+		t.Errorf("a finished run is torn: %v", b.Torn)
 	}
 }
 
-func TestTheFilesOfAFolderAreWhatTheDocumentationSays(t *testing.T) {
-	path := whole(t)
+func TestFilesAreAsDocumented(t *testing.T) {
+	path := finishedRun(t)
 	want := []string{"Deployment.apps.json", "Secret.json", "done.jsonl", "index.json", "objects.jsonl", "plan.json"}
 	if diff := cmp.Diff(want, names(t, path)); diff != "" {
 		t.Error(diff)
@@ -83,53 +83,53 @@ func TestTheFilesOfAFolderAreWhatTheDocumentationSays(t *testing.T) {
   "started": "2026-11-20T08:31:07Z",
   "finished": "2026-11-20T08:32:07Z"
 }
-`, text(t, path, "index.json")); diff != "" {
+`, readText(t, path, "index.json")); diff != "" {
 		t.Error(diff)
 	}
-	d := json.NewDecoder(strings.NewReader(text(t, path, "Secret.json")))
+	d := json.NewDecoder(strings.NewReader(readText(t, path, "Secret.json")))
 	for _, want := range []string{"a", "b", "a"} {
 		var o struct{ Metadata struct{ Name string } }
 		if err := d.Decode(&o); err != nil || o.Metadata.Name != want {
 			t.Fatalf("as a stream of documents: got %q, %v; want %q", o.Metadata.Name, err, want)
 		}
 	}
-	if got := strings.Count(text(t, path, "Secret.json"), "\n"); got != 3 {
+	if got := strings.Count(readText(t, path, "Secret.json"), "\n"); got != 3 {
 		t.Errorf("%d lines for 3 manifests", got)
 	}
 }
 
-func TestARunThatIsUnderWayHasNoEnd(t *testing.T) {
+func TestRunningRunHasNoFinishedTime(t *testing.T) {
 	f := create(t)
 	b := open(t, f.Path())
 	if diff := cmp.Diff(header, b.Header); diff != "" {
 		t.Error(diff)
 	}
 	if got, err := b.Plan(); got != nil || err != nil {
-		t.Errorf("a plan that nobody saved: %q, %v", got, err)
+		t.Errorf("plan although none was saved: %q, %v", got, err)
 	}
 	if len(b.Entries)+len(b.Done)+len(b.Torn) > 0 {
-		t.Errorf("an empty folder holds %+v", b)
+		t.Errorf("an empty folder contains %+v", b)
 	}
 }
 
-func TestWhatSyncConfirmedIsThereWithoutClose(t *testing.T) {
+func TestSyncIsDurableWithoutClose(t *testing.T) {
 	f := create(t)
-	save(t, f, thing("v1", "Secret", "a", "1"))
+	save(t, f, newObject("v1", "Secret", "a", "1"))
 	sync(t, f)
-	save(t, f, thing("v1", "Secret", "b", "1"))
+	save(t, f, newObject("v1", "Secret", "b", "1"))
 	if err := f.Done(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
 		t.Fatal(err)
 	}
 	b := open(t, f.Path())
-	if diff := cmp.Diff([]string{"Secret/a@1"}, holds(t, b)); diff != "" {
+	if diff := cmp.Diff([]string{"Secret/a@1"}, saved(t, b)); diff != "" {
 		t.Error(diff)
 	}
 	if len(b.Done) != 1 {
-		t.Errorf("what was done is not with the system: %v", b.Done)
+		t.Errorf("the result was not written: %v", b.Done)
 	}
 }
 
-func TestEveryRunGetsAFolderOfItsOwn(t *testing.T) {
+func TestCreateUsesAFreshFolder(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, run+"-3"), "not ours")
 	var paths []string
@@ -138,7 +138,7 @@ func TestEveryRunGetsAFolderOfItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shut(t, f)
+		closeFolder(t, f)
 		paths = append(paths, filepath.Base(f.Path()))
 	}
 	if diff := cmp.Diff([]string{run, run + "-2", run + "-4"}, paths); diff != "" {
@@ -146,7 +146,7 @@ func TestEveryRunGetsAFolderOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeMadeSaysWhy(t *testing.T) {
+func TestCreateErrors(t *testing.T) {
 	root := t.TempDir()
 	file := filepath.Join(root, "file")
 	write(t, file, "")
@@ -157,31 +157,31 @@ func TestAFolderThatCannotBeMadeSaysWhy(t *testing.T) {
 		header     backup.Header
 		want       string
 	}{
-		"the root is a file":               {root: file, name: run, want: file},
-		"a folder above the root is one":   {root: filepath.Join(file, "deep", "er"), name: run, want: file},
-		"no root":                          {root: "", name: run, want: "make folder"},
-		"no name":                          {root: root, name: "", want: `"" is no name of a folder`},
-		"a name that leads out":            {root: root, name: "..", want: `".." is no name`},
-		"a name that is the root":          {root: root, name: ".", want: `"." is no name`},
-		"a name of two elements":           {root: root, name: "a/b", want: `"a/b" is no name`},
-		"a name of two on Windows":         {root: root, name: `a\b`, want: `is no name`},
-		"a name of a drive":                {root: root, name: `c:`, want: `"c:" is no name`},
-		"a name that no file system takes": {root: root, name: strings.Repeat("x", 300), want: "make backup folder"},
-		"a header that cannot be written":  {root: root, name: run, header: beyond, want: "index.json"},
+		"the root is a file":              {root: file, name: run, want: file},
+		"a folder above the root is one":  {root: filepath.Join(file, "deep", "er"), name: run, want: file},
+		"no root":                         {root: "", name: run, want: "make folder"},
+		"no name":                         {root: root, name: "", want: `"" is not a valid folder name`},
+		"a name above the root":           {root: root, name: "..", want: `".." is not a valid folder name`},
+		"a name that is the root":         {root: root, name: ".", want: `"." is not a valid folder name`},
+		"a name of two elements":          {root: root, name: "a/b", want: `"a/b" is not a valid folder name`},
+		"two elements on Windows":         {root: root, name: `a\b`, want: `is not a valid folder name`},
+		"a name of a drive":               {root: root, name: `c:`, want: `"c:" is not a valid folder name`},
+		"a name that is too long":         {root: root, name: strings.Repeat("x", 300), want: "make backup folder"},
+		"a header that cannot be written": {root: root, name: run, header: beyond, want: "index.json"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := backup.Create(test.root, test.name, test.header)
-			oneLine(t, err, "make backup folder", test.want)
+			checkError(t, err, "make backup folder", test.want)
 			if diff := cmp.Diff([]string{"file"}, names(t, root)); diff != "" {
-				t.Errorf("something is left behind: %s", diff)
+				t.Errorf("files are left behind: %s", diff)
 			}
 		})
 	}
 }
 
-func TestSaveRefusesWhatRestoreCouldNotTrust(t *testing.T) {
-	a := thing("v1", "Secret", "a", "1")
+func TestSaveErrors(t *testing.T) {
+	a := newObject("v1", "Secret", "a", "1")
 	with := func(change func(*object.Object)) object.Object {
 		o := a
 		change(&o)
@@ -194,43 +194,43 @@ func TestSaveRefusesWhatRestoreCouldNotTrust(t *testing.T) {
 	}{
 		"the manifest of another name":      {a, string(manifest(with(func(o *object.Object) { o.Name = "b" }))), `of another object: "Secret/b"`},
 		"the manifest of another namespace": {a, string(manifest(with(func(o *object.Object) { o.Namespace = "" }))), `"Secret/a" in ""`},
-		"the manifest of a successor":       {a, string(manifest(with(func(o *object.Object) { o.UID = "new" }))), `uid "new"`},
+		"the manifest of another uid":       {a, string(manifest(with(func(o *object.Object) { o.UID = "new" }))), `uid "new"`},
 		"the manifest of a later version":   {a, string(manifest(with(func(o *object.Object) { o.ResourceVersion = "2" }))), `resourceVersion "2", not "1"`},
-		"fields that only look alike":       {a, strings.Replace(string(manifest(a)), `"kind": "Secret"`, `"Kind": "Secret"`, 1), "lacks its apiVersion, kind, name or uid"},
+		"field names in another case":       {a, strings.Replace(string(manifest(a)), `"kind": "Secret"`, `"Kind": "Secret"`, 1), "lacks its apiVersion, kind, name or uid"},
 		"metadata only":                     {a, `{"metadata":{"namespace":"shop","name":"a","uid":"uid-of-a","resourceVersion":"1"}}`, "lacks its apiVersion, kind, name or uid"},
 		"half a manifest":                   {a, string(manifest(a)[:50]), "unexpected end of JSON"},
 		"two manifests":                     {a, string(manifest(a)) + string(manifest(a)), "after top-level value"},
 		"nothing":                           {a, "", "unexpected end of JSON"},
 		"null":                              {a, "null", "lacks its apiVersion, kind, name or uid"},
 		"a text":                            {a, `"Secret"`, "cannot unmarshal"},
-		"a manifest beyond all bounds":      {a, `{"a":"` + strings.Repeat("x", 16<<20) + `"}`, "more than the 16777216"},
+		"a manifest that is too long":       {a, `{"a":"` + strings.Repeat("x", 16<<20) + `"}`, "exceed the limit of 16777216"},
 		"an object without a uid":           {with(func(o *object.Object) { o.UID = "" }), string(manifest(a)), `not "Secret/a" in "shop" ("v1", uid "")`},
 		"a manifest without a uid":          {with(func(o *object.Object) { o.UID = "" }), string(manifest(with(func(o *object.Object) { o.UID = "" }))), "lacks its apiVersion, kind, name or uid"},
 	}
 	f := create(t)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			oneLine(t, f.Save(test.object, json.RawMessage(test.manifest)), "save ", f.Path(), test.want)
+			checkError(t, f.Save(test.object, json.RawMessage(test.manifest)), "save ", f.Path(), test.want)
 		})
 	}
 	save(t, f, a)
-	shut(t, f)
-	if diff := cmp.Diff([]string{"Secret/a@1"}, holds(t, open(t, f.Path()))); diff != "" {
-		t.Errorf("a refusal is about one object: %s", diff)
+	closeFolder(t, f)
+	if diff := cmp.Diff([]string{"Secret/a@1"}, saved(t, open(t, f.Path()))); diff != "" {
+		t.Errorf("an error concerns only one object: %s", diff)
 	}
 }
 
-// One UID can be served as extensions and as networking.k8s.io: a restore asks
-// for what the manifest says.
-func TestAnObjectThatIsServedUnderTwoNamesIsSavedUnderThatOfItsManifest(t *testing.T) {
+// One UID can be served in the groups extensions and networking.k8s.io: a restoration
+// uses the one in the manifest.
+func TestSaveUsesTheAPIVersionOfTheManifest(t *testing.T) {
 	f := create(t)
-	known, sent := thing("networking.k8s.io/v1", "Ingress", "a", "1"), thing("extensions/v1beta1", "Ingress", "a", "1")
+	known, sent := newObject("networking.k8s.io/v1", "Ingress", "a", "1"), newObject("extensions/v1beta1", "Ingress", "a", "1")
 	if err := f.Save(known, manifest(sent)); err != nil {
 		t.Fatal(err)
 	}
-	shut(t, f)
+	closeFolder(t, f)
 	b := open(t, f.Path())
-	if diff := cmp.Diff([]string{"Ingress/a@1"}, holds(t, b)); diff != "" {
+	if diff := cmp.Diff([]string{"Ingress/a@1"}, saved(t, b)); diff != "" {
 		t.Error(diff)
 	}
 	if got := b.Entries[0]; got.Object != sent.Identity || got.File != "Ingress.extensions.json" {
@@ -238,7 +238,7 @@ func TestAnObjectThatIsServedUnderTwoNamesIsSavedUnderThatOfItsManifest(t *testi
 	}
 }
 
-func TestObjectOfIsWhatSaveTakesBesideTheManifest(t *testing.T) {
+func TestObjectOf(t *testing.T) {
 	want := object.Object{
 		Identity:        object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "a", UID: "u"},
 		ResourceVersion: "1",
@@ -260,19 +260,19 @@ func TestObjectOfIsWhatSaveTakesBesideTheManifest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := backup.ObjectOf(json.RawMessage(data))
-			oneLine(t, err, "read manifest: ")
+			checkError(t, err, "read manifest: ")
 		})
 	}
 }
 
-// Whatever stands in the way, the disk may hold half of a batch then, so nothing
-// may follow it, and nobody may be told that it is safe.
-func TestAFolderThatFailedOnceSavesNothingMore(t *testing.T) {
+// After a failed write the disk may contain half of a batch, so nothing may be appended
+// to it or reported as safe.
+func TestFolderSavesNothingAfterAFailedWrite(t *testing.T) {
 	tests := map[string]struct {
-		harm func(t *testing.T, folder string)
-		want string
+		damage func(t *testing.T, folder string)
+		want   string
 	}{
-		"a file cannot be made": {func(t *testing.T, folder string) {
+		"a file cannot be created": {func(t *testing.T, folder string) {
 			if err := os.Mkdir(filepath.Join(folder, "Pod.json"), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -281,8 +281,8 @@ func TestAFolderThatFailedOnceSavesNothingMore(t *testing.T) {
 			if err := os.Truncate(filepath.Join(folder, "Secret.json"), 10); err != nil {
 				t.Fatal(err)
 			}
-		}, "Secret.json: it has 10 bytes where"},
-		"a file is gone": {func(t *testing.T, folder string) {
+		}, "Secret.json: it has 10 bytes, but"},
+		"a file was removed": {func(t *testing.T, folder string) {
 			if err := os.Remove(filepath.Join(folder, "Secret.json")); err != nil {
 				t.Fatal(err)
 			}
@@ -291,41 +291,41 @@ func TestAFolderThatFailedOnceSavesNothingMore(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := create(t)
-			save(t, f, thing("v1", "Secret", "a", "1"))
+			save(t, f, newObject("v1", "Secret", "a", "1"))
 			sync(t, f)
-			before := text(t, f.Path(), "objects.jsonl")
-			test.harm(t, f.Path())
-			save(t, f, thing("v1", "Secret", "b", "1"), thing("v1", "Pod", "p", "1"))
+			before := readText(t, f.Path(), "objects.jsonl")
+			test.damage(t, f.Path())
+			save(t, f, newObject("v1", "Secret", "b", "1"), newObject("v1", "Pod", "p", "1"))
 			first := f.Sync()
-			oneLine(t, first, "save manifests to "+f.Path(), test.want)
+			checkError(t, first, "save manifests to "+f.Path(), test.want)
 			if err := f.Sync(); !errors.Is(err, first) {
-				t.Errorf("the next Sync answers %v, want %v", err, first)
+				t.Errorf("the next Sync returns %v, want %v", err, first)
 			}
-			d := thing("v1", "Secret", "d", "1")
+			d := newObject("v1", "Secret", "d", "1")
 			if err := f.Save(d, manifest(d)); !errors.Is(err, first) {
-				t.Errorf("the next Save answers %v, want %v", err, first)
+				t.Errorf("the next Save returns %v, want %v", err, first)
 			}
 			if err := f.Finish(started); !errors.Is(err, first) {
-				t.Errorf("Finish answers %v, want %v", err, first)
+				t.Errorf("Finish returns %v, want %v", err, first)
 			}
 			if err := f.Done(backup.Result{Action: "delete", Status: "done"}); err != nil {
-				t.Errorf("what was done before can still be noted, but: %v", err)
+				t.Errorf("results can still be recorded, but: %v", err)
 			}
-			if got := text(t, f.Path(), "objects.jsonl"); got != before {
+			if got := readText(t, f.Path(), "objects.jsonl"); got != before {
 				t.Errorf("the index names what is not saved: %s", got)
 			}
 			if err := f.Close(); !errors.Is(err, first) {
-				t.Errorf("Close answers %v, want %v", err, first)
+				t.Errorf("Close returns %v, want %v", err, first)
 			}
 		})
 	}
 }
 
-func TestAClosedFolderTakesNothingMore(t *testing.T) {
+func TestClosedFolderReturnsErrors(t *testing.T) {
 	f := create(t)
-	shut(t, f)
-	shut(t, f)
-	a := thing("v1", "Secret", "a", "1")
+	closeFolder(t, f)
+	closeFolder(t, f)
+	a := newObject("v1", "Secret", "a", "1")
 	for name, err := range map[string]error{
 		"Save":     f.Save(a, manifest(a)),
 		"Sync":     f.Sync(),
@@ -334,28 +334,28 @@ func TestAClosedFolderTakesNothingMore(t *testing.T) {
 		"Finish":   f.Finish(started),
 	} {
 		if !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%s answers %v", name, err)
+			t.Errorf("%s returns %v", name, err)
 		}
 	}
 }
 
-func TestAResultSaysAtLeastWhatWasDoneAndHowItEnded(t *testing.T) {
+func TestDoneRequiresActionAndStatus(t *testing.T) {
 	f := create(t)
-	oneLine(t, f.Done(backup.Result{Step: "1", Status: "done"}), "done.jsonl", "lacks an action")
-	oneLine(t, f.Done(backup.Result{Step: "1", Action: "delete"}), "done.jsonl", "lacks an action")
+	checkError(t, f.Done(backup.Result{Step: "1", Status: "done"}), "done.jsonl", "lacks an action")
+	checkError(t, f.Done(backup.Result{Step: "1", Action: "delete"}), "done.jsonl", "lacks an action")
 	if err := f.Done(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestManyMaySaveAtOnce(t *testing.T) {
+func TestConcurrentSave(t *testing.T) {
 	const workers, each = 8, 40
 	f := create(t)
 	var group gosync.WaitGroup
 	for w := range workers {
 		group.Go(func() {
 			for i := range each {
-				o := thing("v1", []string{"Secret", "ConfigMap", "Pod"}[i%3], fmt.Sprintf("%d-%d", w, i), "1")
+				o := newObject("v1", []string{"Secret", "ConfigMap", "Pod"}[i%3], fmt.Sprintf("%d-%d", w, i), "1")
 				if err := errors.Join(
 					f.Save(o, manifest(o)), f.Sync(),
 					f.Done(backup.Result{Action: "delete", Status: "done", Object: o.Identity}),
@@ -371,8 +371,8 @@ func TestManyMaySaveAtOnce(t *testing.T) {
 		}
 	})
 	group.Wait()
-	b := open(t, f.Path()) // before it is closed: every worker was told that its own is safe
-	if got := holds(t, b); len(got) != workers*each || len(b.Done) != workers*each || len(b.Torn) > 0 {
+	b := open(t, f.Path()) // before Close: every worker has synced
+	if got := saved(t, b); len(got) != workers*each || len(b.Done) != workers*each || len(b.Torn) > 0 {
 		t.Errorf("%d manifests and %d results of %d, torn: %v", len(got), len(b.Done), workers*each, b.Torn)
 	}
 
@@ -384,7 +384,7 @@ func TestManyMaySaveAtOnce(t *testing.T) {
 			}
 		})
 		closing.Go(func() {
-			o := thing("v1", "Secret", "late", "1")
+			o := newObject("v1", "Secret", "late", "1")
 			if err := errors.Join(f.Save(o, manifest(o)), f.Sync()); err != nil && !errors.Is(err, fs.ErrClosed) {
 				t.Error(err)
 			}
@@ -396,10 +396,10 @@ func TestManyMaySaveAtOnce(t *testing.T) {
 	}
 }
 
-func TestMoreThanMemoryShouldHoldIsWrittenBySave(t *testing.T) {
+func TestSaveWritesLargeBatches(t *testing.T) {
 	f := create(t)
 	for i := range 5 {
-		o := thing("v1", "Secret", fmt.Sprint(i), "1")
+		o := newObject("v1", "Secret", fmt.Sprint(i), "1")
 		large := slices.Concat(manifest(o)[:2], []byte(`"blob":"`+strings.Repeat("x", 3<<20)+`",`), manifest(o)[2:])
 		if err := f.Save(o, large); err != nil {
 			t.Fatal(err)
@@ -408,7 +408,7 @@ func TestMoreThanMemoryShouldHoldIsWrittenBySave(t *testing.T) {
 	if got := len(open(t, f.Path()).Entries); got != 3 {
 		t.Errorf("%d of 5 manifests of 3 MiB are written, want 3", got)
 	}
-	shut(t, f)
+	closeFolder(t, f)
 	if got := len(open(t, f.Path()).Entries); got != 5 {
 		t.Errorf("%d of 5 manifests are written after Close", got)
 	}
@@ -419,7 +419,7 @@ func BenchmarkSave(b *testing.B) {
 		b.Run(fmt.Sprintf("synced after each %d", batch), func(b *testing.B) {
 			f := create(b)
 			for i := 0; b.Loop(); i++ {
-				o := thing("v1", "Secret", fmt.Sprint(i), "1")
+				o := newObject("v1", "Secret", fmt.Sprint(i), "1")
 				save(b, f, o)
 				if i%batch == batch-1 {
 					sync(b, f)

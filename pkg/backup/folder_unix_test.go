@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 )
 
-func TestABackupIsForItsOwnerAlone(t *testing.T) {
+func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	tests := map[string]struct {
 		umask int
 		root  string
 	}{
-		"the root is missing":                         {umask: 0o022, root: "new/er"},
-		"the root is open to all":                     {umask: 0o022, root: "open"},
-		"the root is missing and umask takes nothing": {umask: 0, root: "new/er"},
-		"the root is open and umask takes nothing":    {umask: 0, root: "open"},
+		"the root is missing":                    {umask: 0o022, root: "new/er"},
+		"the root is open to all":                {umask: 0o022, root: "open"},
+		"the root is missing and the umask is 0": {umask: 0, root: "new/er"},
+		"the root is open and the umask is 0":    {umask: 0, root: "open"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -35,14 +35,14 @@ func TestABackupIsForItsOwnerAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			save(t, f, thing("v1", "Secret", "a", "1"))
+			save(t, f, newObject("v1", "Secret", "a", "1"))
 			if err := f.SavePlan([]byte(plan)); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.Finish(started); err != nil {
 				t.Fatal(err)
 			}
-			shut(t, f)
+			closeFolder(t, f)
 			err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 				if err != nil || path == top {
 					return err
@@ -56,7 +56,7 @@ func TestABackupIsForItsOwnerAlone(t *testing.T) {
 					want = fs.ModeDir | 0o700
 				}
 				if path == filepath.Join(top, "open") {
-					want = fs.ModeDir | 0o777 // was there, and is somebody else's to decide
+					want = fs.ModeDir | 0o777 // existed before: its mode does not change
 				}
 				if info.Mode() != want {
 					t.Errorf("%s is %v, want %v", path, info.Mode(), want)
@@ -70,10 +70,10 @@ func TestABackupIsForItsOwnerAlone(t *testing.T) {
 	}
 }
 
-func TestALinkOrAPipeInAFolderIsNotFollowed(t *testing.T) {
+func TestOpenRejectsLinksAndPipes(t *testing.T) {
 	for _, name := range []string{"index.json", "objects.jsonl", "done.jsonl", "Secret.json"} {
 		t.Run("a link as "+name, func(t *testing.T) {
-			path := whole(t)
+			path := finishedRun(t)
 			file := filepath.Join(path, name)
 			if err := os.Rename(file, file+".moved"); err != nil {
 				t.Fatal(err)
@@ -82,10 +82,10 @@ func TestALinkOrAPipeInAFolderIsNotFollowed(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := backup.Open(path)
-			oneLine(t, err, name, "not a regular file")
+			checkError(t, err, name, "not a regular file")
 		})
 		t.Run("a pipe as "+name, func(t *testing.T) {
-			path := whole(t)
+			path := finishedRun(t)
 			file := filepath.Join(path, name)
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
@@ -94,11 +94,11 @@ func TestALinkOrAPipeInAFolderIsNotFollowed(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := backup.Open(path)
-			oneLine(t, err, name, "not a regular file")
+			checkError(t, err, name, "not a regular file")
 		})
 	}
-	t.Run("a link that takes the place of a manifest later", func(t *testing.T) {
-		path := whole(t)
+	t.Run("a link that replaces a manifest later", func(t *testing.T) {
+		path := finishedRun(t)
 		b := open(t, path)
 		file := filepath.Join(path, "Secret.json")
 		if err := os.Rename(file, file+".moved"); err != nil {
@@ -108,14 +108,14 @@ func TestALinkOrAPipeInAFolderIsNotFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := b.Manifest(b.Entries[1])
-		oneLine(t, err, `"Secret/a"`, "Secret.json", "not a regular file")
+		checkError(t, err, `"Secret/a"`, "Secret.json", "not a regular file")
 	})
-	t.Run("a pipe in the place of the folder", func(t *testing.T) {
+	t.Run("a pipe instead of the folder", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "pipe")
 		if err := syscall.Mkfifo(path, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := backup.Open(path)
-		oneLine(t, err, path, "not a directory")
+		checkError(t, err, path, "not a directory")
 	})
 }

@@ -12,44 +12,44 @@ import (
 	"sync"
 )
 
-// ErrBusy says that another process is restoring the backup.
+// ErrBusy reports that another process is restoring the backup.
 var ErrBusy = errors.New("another restoration of this backup is under way")
 
-// Journal is where a restoration notes what it does, behind what earlier ones
-// noted. It is safe for concurrent use.
+// Journal appends what a restoration does to restored.jsonl. It is safe for
+// concurrent use.
 type Journal struct {
 	path string
 	root *os.Root
 	mu   sync.Mutex
 	file *os.File
-	err  error // the first that a line met: what follows half a line would be unreadable
+	err  error // of the first failed write: what follows half a line would be unreadable
 }
 
-// Journal opens restored.jsonl for this process alone, where the system can do
-// that; ErrBusy says that another has it. Half a line at its end, which a kill
-// left, goes.
+// Journal opens restored.jsonl and, if the system supports it, locks it; ErrBusy means
+// that another process holds the lock. It removes half a line at the end, which a kill
+// leaves.
 func (b *Backup) Journal() (*Journal, error) {
 	path := filepath.Join(b.path, restoredFile)
 	file, err := b.openRestored()
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, cause(err))
+		return nil, fmt.Errorf("open %s: %w", path, withoutPath(err))
 	}
 	if err = lock(file); err == nil {
-		err = mendEnd(file)
+		err = repairTail(file)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, errors.Join(cause(err), file.Close()))
+		return nil, fmt.Errorf("open %s: %w", path, errors.Join(withoutPath(err), file.Close()))
 	}
 	return &Journal{path: path, root: b.root, file: file}, nil
 }
 
 func (b *Backup) openRestored() (*os.File, error) {
-	const write = os.O_RDWR | os.O_APPEND
-	file, _, err := openRegular(b.root, restoredFile, write)
+	const flags = os.O_RDWR | os.O_APPEND
+	file, _, err := openRegular(b.root, restoredFile, flags)
 	if errors.Is(err, fs.ErrNotExist) {
-		file, err = b.root.OpenFile(restoredFile, write|os.O_CREATE|os.O_EXCL, ownerOnlyFile)
-		if errors.Is(err, fs.ErrExist) { // another process was faster, and has it
-			file, _, err = openRegular(b.root, restoredFile, write)
+		file, err = b.root.OpenFile(restoredFile, flags|os.O_CREATE|os.O_EXCL, fileMode)
+		if errors.Is(err, fs.ErrExist) { // another process has just created it
+			file, _, err = openRegular(b.root, restoredFile, flags)
 		}
 	}
 	if err != nil {
@@ -61,30 +61,30 @@ func (b *Backup) openRestored() (*os.File, error) {
 	return file, nil
 }
 
-// mendEnd has a file end with a line break. A last line that is whole stays.
-func mendEnd(file *os.File) error {
+// repairTail makes a file end with a line break. A complete last line stays.
+func repairTail(file *os.File) error {
 	data, err := io.ReadAll(file)
 	if err != nil {
 		return err
 	}
-	whole := bytes.LastIndexByte(data, '\n') + 1
-	switch rest := data[whole:]; {
-	case len(rest) == 0:
+	end := bytes.LastIndexByte(data, '\n') + 1
+	switch tail := data[end:]; {
+	case len(tail) == 0:
 		return nil
-	case json.Valid(rest):
+	case json.Valid(tail):
 		_, err = file.Write([]byte{'\n'})
 		return err
 	}
-	return file.Truncate(int64(whole))
+	return file.Truncate(int64(end))
 }
 
-// Note writes a line. It is with the system when Note returns, so that a kill does
-// not lose it; it is durable after Close. Once a line could not be written nothing
-// more is noted, and Note answers the same error.
+// Note appends a line. The operating system has it when Note returns, so a kill does
+// not lose it; it is durable after Close. Once a line could not be written, Note
+// writes nothing more and returns the same error.
 func (j *Journal) Note(r Restored) error {
-	line, err := lineOf(r)
+	line, err := encodeLine(r)
 	if err != nil {
-		return fmt.Errorf("note what was restored in %s: %w", j.path, err)
+		return j.recordError(err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -92,14 +92,13 @@ func (j *Journal) Note(r Restored) error {
 		return j.err
 	}
 	if _, err := j.file.Write(line); err != nil {
-		j.err = fmt.Errorf("note what was restored in %s: %w", j.path, cause(err))
+		j.err = j.recordError(withoutPath(err))
 	}
 	return j.err
 }
 
-// Close makes durable what was noted, and lets others restore the backup. Where
-// nothing was ever noted, no file stays. It answers an error that Note answered
-// before, too. It comes before the Close of the Backup.
+// Close makes the lines durable and unlocks the file. It removes an empty file. It
+// returns an earlier error of Note, too. Call it before Backup.Close.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -108,6 +107,10 @@ func (j *Journal) Close() error {
 		err = errors.Join(err, j.root.Remove(restoredFile))
 	}
 	err = errors.Join(err, j.file.Close())
-	j.err = fmt.Errorf("note what was restored in %s: %w", j.path, os.ErrClosed)
+	j.err = j.recordError(os.ErrClosed)
 	return err
+}
+
+func (j *Journal) recordError(err error) error {
+	return fmt.Errorf("record what was restored in %s: %w", j.path, err)
 }

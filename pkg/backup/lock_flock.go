@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// lock keeps a file for this process until it closes the file or ends, however it
-// ends.
+// lock locks a file until this process closes it or ends.
 func lock(file *os.File) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

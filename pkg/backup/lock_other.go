@@ -4,6 +4,6 @@ package backup
 
 import "os"
 
-// lock does nothing where the system has no lock that ends with its process. Two
-// restorations at once do no harm: a server makes an object of a name but once.
+// lock does nothing: there is no lock here that ends with its process. Concurrent
+// restorations are harmless, because an API server creates a name only once.
 func lock(*os.File) error { return nil }

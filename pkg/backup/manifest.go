@@ -14,39 +14,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// ObjectOf reads the metadata of a complete manifest: what Folder.Save takes
-// beside it, without labels. It is an error if the manifest lacks its
-// apiVersion, kind, name or uid.
+// ObjectOf returns the metadata of a complete manifest without its labels, as
+// Folder.Save takes it. It fails if apiVersion, kind, name or uid is missing.
 func ObjectOf(manifest json.RawMessage) (object.Object, error) {
 	var m metav1.PartialObjectMetadata
 	if err := utiljson.Unmarshal(manifest, &m); err != nil {
 		return object.Object{}, fmt.Errorf("read manifest: %w", err)
 	}
 	o := object.FromMeta(m.APIVersion, m.Kind, &m, false)
-	if nameless(o.Identity) {
+	if incomplete(o.Identity) {
 		return object.Object{}, errors.New("read manifest: it lacks its apiVersion, kind, name or uid")
 	}
 	return o, nil
 }
 
-// compact returns a manifest in one line. Characters that act on a terminal or hide
-// something become escapes that decode to the same value, and invalid bytes what
-// decoders take them for. Nothing else changes: numbers and the order of fields stay.
+// compact returns a manifest on one line. It escapes characters that control a
+// terminal or hide text, and replaces invalid bytes as decoders do. Numbers and the
+// order of fields do not change.
 func compact(manifest json.RawMessage) ([]byte, error) {
 	var compacted bytes.Buffer
 	if err := json.Compact(&compacted, manifest); err != nil {
 		return nil, err
 	}
 	line := escape.JSON(compacted.Bytes())
-	if len(line) > limit {
-		return nil, fmt.Errorf("%d bytes are more than the %d that a backup takes", len(line), limit)
+	if len(line) > maxLine {
+		return nil, fmt.Errorf("%d bytes exceed the limit of %d", len(line), maxLine)
 	}
 	return line, nil
 }
 
-// identify reads which object a manifest is of, and in which version. Field names
-// count in their exact spelling, as kubectl and the server read them.
-func identify(manifest []byte) (of object.Identity, resourceVersion string, err error) {
+// identify returns the identity and the resourceVersion of a manifest. Like kubectl and
+// the API server, it matches the case of field names.
+func identify(manifest []byte) (id object.Identity, resourceVersion string, err error) {
 	var m struct {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`
@@ -64,8 +63,8 @@ func identify(manifest []byte) (of object.Identity, resourceVersion string, err 
 	}, m.Metadata.ResourceVersion, err
 }
 
-// compare says how what a manifest is of differs from what it should be of.
-func compare(got, want object.Identity, gotVersion, wantVersion string) error {
+// checkIdentity returns an error if the manifest is of another object or version.
+func checkIdentity(got, want object.Identity, gotVersion, wantVersion string) error {
 	if got != want {
 		return fmt.Errorf("the manifest is of another object: %s, not %s", describe(got), describe(want))
 	}
@@ -75,7 +74,7 @@ func compare(got, want object.Identity, gotVersion, wantVersion string) error {
 	return nil
 }
 
-// describe tells objects apart that String does not.
+// describe includes every field of an identity, unlike String.
 func describe(i object.Identity) string {
 	return fmt.Sprintf("%q in %q (%q, uid %q)", i.String(), i.Namespace, i.APIVersion, i.UID)
 }

@@ -20,28 +20,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Backup is a folder that was read. Its methods are safe for concurrent use; the
-// fields are the caller's.
+// Backup is a folder that was read. Its methods are safe for concurrent use.
 type Backup struct {
 	Header  Header
-	Entries []Entry  // the latest of each UID, in the order of their identities
-	Done    []Result // in the order in which they were noted
-	// Restored is what restorations of this backup have noted, in their order.
+	Entries []Entry  // the latest of each UID, sorted by identity
+	Done    []Result // in the order in which steps ended
+	// Restored is what restorations of this backup recorded.
 	Restored []Restored
-	// Torn is what a run that was cut off left behind: for a run that is whole it
-	// is empty. Nothing that is torn is among Entries and Done. Where a file was
-	// shortened afterwards, the latest manifest of a UID that is still whole is.
+	// Torn is what an interrupted run did not write completely. None of it is in
+	// Entries, Done or Restored. If a file was shortened later, Entries has the latest
+	// complete manifest of each UID.
 	Torn []Truncated
 
 	path string
 	root *os.Root
 }
 
-// Open reads a folder that Create made, of a run that ended in whatever way. It
-// reads no manifest yet. The caller closes what it answers.
+// Open reads the folder of a run, even of an interrupted one, without its manifests.
+// The caller closes the Backup.
 //
-// Damage that no cut-off run leaves is an error, which names the file and the
-// line.
+// Damage that an interruption does not explain is an error with the file and line.
 func Open(path string) (*Backup, error) {
 	b, err := open(path)
 	if err != nil {
@@ -51,16 +49,16 @@ func Open(path string) (*Backup, error) {
 }
 
 func open(path string) (*Backup, error) {
-	// A pipe of that name would be waited for. Whose folder it is, is asked of what was
-	// opened: the path may lead elsewhere by then.
+	// Opening a pipe would block. The permissions are checked after opening, because
+	// the path may point elsewhere by then.
 	if info, err := os.Stat(path); err != nil {
-		return nil, cause(err)
+		return nil, withoutPath(err)
 	} else if !info.IsDir() {
 		return nil, syscall.ENOTDIR
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
-		return nil, cause(err)
+		return nil, withoutPath(err)
 	}
 	b, err := readFolder(root, path)
 	if err != nil {
@@ -69,7 +67,7 @@ func open(path string) (*Backup, error) {
 	return b, nil
 }
 
-// readFolder reads a folder that is open. The path is for errors only.
+// readFolder reads an open folder. The path is for errors only.
 func readFolder(root *os.Root, path string) (*Backup, error) {
 	if err := checkFolder(root); err != nil {
 		return nil, err
@@ -78,7 +76,7 @@ func readFolder(root *os.Root, path string) (*Backup, error) {
 	return b, b.read()
 }
 
-// Close lets go of the folder, after which no manifest can be read.
+// Close closes the folder. Manifests cannot be read afterwards.
 func (b *Backup) Close() error { return b.root.Close() }
 
 func (b *Backup) read() error {
@@ -89,22 +87,28 @@ func (b *Backup) read() error {
 	if err != nil {
 		return err
 	}
-	if err := b.readRest(ends); err != nil {
+	if err := b.findUnindexed(ends); err != nil {
 		return err
 	}
-	torn, err := readLines(b.root, doneFile, func(_ int, r Result) error {
+	err = readLines(b, doneFile, func(_ int, r Result) error {
 		b.Done = append(b.Done, r)
-		return r.check()
+		return r.validate()
 	})
-	b.Torn = append(b.Torn, torn...)
 	if err != nil {
 		return err
 	}
-	return b.readRestored()
+	err = readLines(b, restoredFile, func(_ int, r Restored) error {
+		b.Restored = append(b.Restored, r)
+		return r.validate()
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func (b *Backup) readHeader() error {
-	data, err := readWhole(b.root, indexFile, limit)
+	data, err := readFile(b.root, indexFile, maxLine)
 	if err != nil {
 		return err
 	}
@@ -113,9 +117,9 @@ func (b *Backup) readHeader() error {
 		return fmt.Errorf("malformed JSON: %w", err)
 	}
 	group, version, _ := strings.Cut(i.APIVersion, "/")
-	ours, _, _ := strings.Cut(APIVersion, "/")
+	ourGroup, _, _ := strings.Cut(APIVersion, "/")
 	switch {
-	case group != ours || i.Kind != Kind:
+	case group != ourGroup || i.Kind != Kind:
 		return fmt.Errorf("it holds a %q of %q, not a backup", i.Kind, i.APIVersion)
 	case i.APIVersion != APIVersion:
 		return fmt.Errorf("the backup has format %q, newer than this version of the program reads (%s): update it", version, APIVersion)
@@ -124,30 +128,30 @@ func (b *Backup) readHeader() error {
 	return nil
 }
 
-// readEntries answers where in each file the manifests that are named end.
+// readEntries reads objects.jsonl and returns where the last manifest in each file ends.
 func (b *Backup) readEntries() (ends map[string]int64, err error) {
 	ends, sizes := map[string]int64{}, map[string]int64{}
 	latest := map[types.UID]int{}
-	torn, err := readLines(b.root, objectsFile, func(n int, e Entry) error {
-		if err := e.check(); err != nil {
+	err = readLines(b, objectsFile, func(n int, e Entry) error {
+		if err := e.validate(); err != nil {
 			return err
 		}
-		size, known := sizes[e.File]
-		if !known {
+		size, ok := sizes[e.File]
+		if !ok {
 			var err error
-			if size, err = sizeOf(b.root, e.File); err != nil {
-				return fmt.Errorf("%s: %w", where(e.File, 0), err)
+			if size, err = fileSize(b.root, e.File); err != nil {
+				return fmt.Errorf("%s: %w", position(e.File, 0), err)
 			}
 			sizes[e.File] = size
 		}
 		end := e.Offset + e.Length
 		ends[e.File] = max(ends[e.File], end)
 		if end > size {
-			b.Torn = append(b.Torn, Truncated{objectsFile, n, fmt.Sprintf("%s ends before the manifest of %q that the line names", where(e.File, 0), e.Object.String())})
+			b.Torn = append(b.Torn, Truncated{objectsFile, n, fmt.Sprintf("%s ends before the end of the manifest of %q", position(e.File, 0), e.Object.String())})
 			return nil
 		}
-		if at, again := latest[e.Object.UID]; again {
-			b.Entries[at] = e
+		if i, ok := latest[e.Object.UID]; ok {
+			b.Entries[i] = e
 			return nil
 		}
 		latest[e.Object.UID] = len(b.Entries)
@@ -155,35 +159,34 @@ func (b *Backup) readEntries() (ends map[string]int64, err error) {
 		return nil
 	})
 	slices.SortFunc(b.Entries, func(x, y Entry) int { return object.Identity.Compare(x.Object, y.Object) })
-	b.Torn = append(b.Torn, torn...)
 	return ends, err
 }
 
-// readRest looks for manifests that no line names: a run was cut off between the
-// two, or lines are lost.
-func (b *Backup) readRest(ends map[string]int64) error {
+// findUnindexed finds manifests that no line of objects.jsonl names: the run was
+// interrupted between the two writes, or lines are lost.
+func (b *Backup) findUnindexed(ends map[string]int64) error {
 	files, err := fs.ReadDir(b.root.FS(), ".")
 	if err != nil {
-		return cause(err)
+		return withoutPath(err)
 	}
 	for _, f := range files {
-		if !f.Type().IsRegular() || !holdsManifests(f.Name()) {
+		if !f.Type().IsRegular() || !isManifestFile(f.Name()) {
 			continue
 		}
 		info, err := f.Info()
 		if err != nil {
-			return fmt.Errorf("%s: %w", where(f.Name(), 0), cause(err))
+			return fmt.Errorf("%s: %w", position(f.Name(), 0), withoutPath(err))
 		}
-		if rest := info.Size() - ends[f.Name()]; rest > 1 { // the line break
+		if rest := info.Size() - ends[f.Name()]; rest > 1 { // more than the line break
 			b.Torn = append(b.Torn, Truncated{f.Name(), 0, fmt.Sprintf("no line of %s names its last %d bytes", objectsFile, rest)})
 		}
 	}
 	return nil
 }
 
-// Plan is the plan as it was given to SavePlan, or nil where none was.
+// Plan returns the plan as SavePlan stored it, or nil if there is none.
 func (b *Backup) Plan() (json.RawMessage, error) {
-	data, err := readWhole(b.root, planFile, planLimit)
+	data, err := readFile(b.root, planFile, maxPlanSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -196,19 +199,18 @@ func (b *Backup) Plan() (json.RawMessage, error) {
 	return data, nil
 }
 
-// Manifest reads what was saved of an entry's object. It is the very bytes that
-// the entry has the sha256 of, and the manifest of the object and the
-// resourceVersion that the entry names, or else an error.
+// Manifest reads the manifest of an entry. It fails unless the bytes have the entry's
+// sha256 and the manifest has the entry's identity and resourceVersion.
 func (b *Backup) Manifest(e Entry) (json.RawMessage, error) {
 	data, err := b.manifest(e)
 	if err != nil {
-		return nil, fmt.Errorf("read manifest of %q from %s in %s: %w", e.Object.String(), where(e.File, 0), b.path, err)
+		return nil, fmt.Errorf("read manifest of %q from %s in %s: %w", e.Object.String(), position(e.File, 0), b.path, err)
 	}
 	return data, nil
 }
 
 func (b *Backup) manifest(e Entry) (json.RawMessage, error) {
-	if err := e.check(); err != nil {
+	if err := e.validate(); err != nil {
 		return nil, err
 	}
 	file, info, err := openRegular(b.root, e.File, os.O_RDONLY)
@@ -221,14 +223,14 @@ func (b *Backup) manifest(e Entry) (json.RawMessage, error) {
 	}
 	data := make([]byte, e.Length)
 	if _, err := file.ReadAt(data, e.Offset); err != nil {
-		return nil, cause(err)
+		return nil, withoutPath(err)
 	}
 	if sum := sha256.Sum256(data); !strings.EqualFold(hex.EncodeToString(sum[:]), e.SHA256) {
-		return nil, errors.New("it is damaged: the bytes there have another sha256")
+		return nil, errors.New("it is damaged: its sha256 is not the recorded one")
 	}
-	of, version, err := identify(data)
+	id, version, err := identify(data)
 	if err == nil {
-		err = compare(of, e.Object, version, e.ResourceVersion)
+		err = checkIdentity(id, e.Object, version, e.ResourceVersion)
 	}
 	if err != nil {
 		return nil, err

@@ -15,23 +15,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 )
 
-// Whatever a crash leaves of a file, the rest is what it was.
-func TestABackupThatIsCutOffAnywhereLosesOnlyWhatIsBehindTheCut(t *testing.T) {
-	path := whole(t)
+// A truncated file does not affect what precedes the cut or what other files contain.
+func TestTruncatedFileLosesOnlyItsTail(t *testing.T) {
+	path := finishedRun(t)
 	type line struct {
 		backup.Entry
-		end      int // of the line in the index, without its break
+		end      int // of the line in objects.jsonl, without its line break
 		manifest string
 	}
 	var lines []line
 	end := 0
-	for data := range strings.Lines(text(t, path, "objects.jsonl")) {
+	for data := range strings.Lines(readText(t, path, "objects.jsonl")) {
 		l := line{end: end + len(data) - 1}
 		end += len(data)
 		if err := json.Unmarshal([]byte(data), &l.Entry); err != nil {
 			t.Fatal(err)
 		}
-		l.manifest = text(t, path, l.File)[l.Offset : l.Offset+l.Length]
+		l.manifest = readText(t, path, l.File)[l.Offset : l.Offset+l.Length]
 		lines = append(lines, l)
 	}
 	if len(lines) != 4 {
@@ -42,13 +42,13 @@ func TestABackupThatIsCutOffAnywhereLosesOnlyWhatIsBehindTheCut(t *testing.T) {
 	for _, name := range names(t, path) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(path, name)
-			whole := text(t, file)
+			whole := readText(t, file)
 			defer write(t, file, whole)
 			for n := range len(whole) {
 				write(t, file, whole[:n])
 				b, err := backup.Open(path)
 				if name == "index.json" && n < len(whole)-1 {
-					oneLine(t, err, path, "index.json") // it is never written in part
+					checkError(t, err, path, "index.json") // it is never written in part
 					continue
 				}
 				if err != nil {
@@ -82,7 +82,7 @@ func TestABackupThatIsCutOffAnywhereLosesOnlyWhatIsBehindTheCut(t *testing.T) {
 					t.Fatalf("cut after %d bytes: the plan is %q, %v", n, p, err)
 				}
 				if len(b.Torn) == 0 && !slices.Equal(b.Entries, entries) {
-					t.Fatalf("cut after %d bytes: something is lost and nobody says so", n)
+					t.Fatalf("cut after %d bytes: data is lost and Torn is empty", n)
 				}
 				if err := b.Close(); err != nil {
 					t.Fatal(err)
@@ -92,57 +92,57 @@ func TestABackupThatIsCutOffAnywhereLosesOnlyWhatIsBehindTheCut(t *testing.T) {
 	}
 }
 
-func TestWhatIsTornIsSaid(t *testing.T) {
+func TestTornDescribesTruncatedFiles(t *testing.T) {
 	tests := map[string]struct {
-		harm    func(t *testing.T, path string)
+		damage  func(t *testing.T, path string)
 		entries []string
 		want    []string
 	}{
-		"a line of the index breaks off": {
-			harm:    func(t *testing.T, path string) { shorten(t, path, "objects.jsonl", 20) },
+		"a line of objects.jsonl is cut off": {
+			damage:  func(t *testing.T, path string) { shorten(t, path, "objects.jsonl", 20) },
 			entries: []string{"Deployment/web@2", "Secret/a@1", "Secret/b@3"},
-			want:    []string{"objects.jsonl line 4: it breaks off after 219 bytes", "Secret.json: no line of objects.jsonl names its last 281 bytes"},
+			want:    []string{"objects.jsonl line 4: it is cut off after 219 bytes", "Secret.json: no line of objects.jsonl names its last 281 bytes"},
 		},
-		"a manifest breaks off": {
-			harm:    func(t *testing.T, path string) { shorten(t, path, "Secret.json", 20) },
+		"a manifest is cut off": {
+			damage:  func(t *testing.T, path string) { shorten(t, path, "Secret.json", 20) },
 			entries: []string{"Deployment/web@2", "Secret/a@1", "Secret/b@3"},
-			want:    []string{`objects.jsonl line 4: Secret.json ends before the manifest of "Secret/a" that the line names`},
+			want:    []string{`objects.jsonl line 4: Secret.json ends before the end of the manifest of "Secret/a"`},
 		},
-		"a result breaks off": {
-			harm:    func(t *testing.T, path string) { shorten(t, path, "done.jsonl", 20) },
+		"a result is cut off": {
+			damage:  func(t *testing.T, path string) { shorten(t, path, "done.jsonl", 20) },
 			entries: []string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"},
-			want:    []string{"done.jsonl line 2: it breaks off after 149 bytes"},
+			want:    []string{"done.jsonl line 2: it is cut off after 149 bytes"},
 		},
-		"manifests that no line names yet": {
-			harm:    func(t *testing.T, path string) { write(t, filepath.Join(path, "Pod.json"), "{\"kind\":\"Pod\"}\n") },
+		"manifests without a line in objects.jsonl": {
+			damage:  func(t *testing.T, path string) { write(t, filepath.Join(path, "Pod.json"), "{\"kind\":\"Pod\"}\n") },
 			entries: []string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"},
 			want:    []string{"Pod.json: no line of objects.jsonl names its last 15 bytes"},
 		},
-		"zeros at the end": {
-			harm: func(t *testing.T, path string) {
+		"zero bytes at the end": {
+			damage: func(t *testing.T, path string) {
 				file := filepath.Join(path, "objects.jsonl")
-				write(t, file, text(t, file)+strings.Repeat("\x00", 5000))
+				write(t, file, readText(t, file)+strings.Repeat("\x00", 5000))
 			},
 			entries: []string{"Deployment/web@2", "Secret/a@4", "Secret/b@3"},
-			want:    []string{"objects.jsonl line 5: it holds zeros, as a power cut leaves them"},
+			want:    []string{"objects.jsonl line 5: it contains zero bytes, as after a power failure"},
 		},
 		"a hole in the middle": {
-			harm: func(t *testing.T, path string) {
+			damage: func(t *testing.T, path string) {
 				file := filepath.Join(path, "objects.jsonl")
-				data := text(t, file)
+				data := readText(t, file)
 				from, to := strings.Index(data, "\n")+50, strings.LastIndex(data[:len(data)-1], "\n")-50
 				write(t, file, data[:from]+strings.Repeat("\x00", to-from)+data[to:])
 			},
 			entries: []string{"Secret/a@4"}, // the lines of the two others are lost
-			want:    []string{"objects.jsonl line 2: it holds zeros, as a power cut leaves them", "Deployment.apps.json: no line of objects.jsonl names its last 293 bytes"},
+			want:    []string{"objects.jsonl line 2: it contains zero bytes, as after a power failure", "Deployment.apps.json: no line of objects.jsonl names its last 293 bytes"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			path := whole(t)
-			test.harm(t, path)
+			path := finishedRun(t)
+			test.damage(t, path)
 			b := open(t, path)
-			if diff := cmp.Diff(test.entries, holds(t, b)); diff != "" {
+			if diff := cmp.Diff(test.entries, saved(t, b)); diff != "" {
 				t.Error(diff)
 			}
 			var got []string
@@ -159,15 +159,15 @@ func TestWhatIsTornIsSaid(t *testing.T) {
 func shorten(t *testing.T, path, name string, by int) {
 	t.Helper()
 	file := filepath.Join(path, name)
-	data := text(t, file)
+	data := readText(t, file)
 	write(t, file, data[:len(data)-by])
 }
 
-func TestDamageIsAnErrorThatNamesFileAndLine(t *testing.T) {
+func TestOpenReportsDamageWithFileAndLine(t *testing.T) {
 	edit := func(name, old, new string) func(t *testing.T, path string) {
 		return func(t *testing.T, path string) {
 			file := filepath.Join(path, name)
-			data := text(t, file)
+			data := readText(t, file)
 			if !strings.Contains(data, old) {
 				t.Fatalf("no %q in %s", old, data)
 			}
@@ -189,70 +189,70 @@ func TestDamageIsAnErrorThatNamesFileAndLine(t *testing.T) {
 		return edit("objects.jsonl", `"file":"Deployment.apps.json"`, `"file":`+string(quoted))
 	}
 	tests := map[string]struct {
-		harm func(t *testing.T, path string)
-		want string
+		damage func(t *testing.T, path string)
+		want   string
 	}{
-		"no index.json":                 {remove("index.json"), "index.json: "},
-		"no objects.jsonl":              {remove("objects.jsonl"), "objects.jsonl: "},
-		"no done.jsonl":                 {remove("done.jsonl"), "done.jsonl: "},
-		"a file of manifests is gone":   {remove("Deployment.apps.json"), "objects.jsonl line 2: Deployment.apps.json: "},
-		"another program's folder":      {edit("index.json", "kubectl-gc.dev/v1alpha1", "v1"), `index.json: it holds a "Backup" of "v1", not a backup`},
-		"a snapshot":                    {edit("index.json", `"Backup"`, `"Snapshot"`), `index.json: it holds a "Snapshot"`},
-		"a newer format":                {edit("index.json", "v1alpha1", "v1"), `newer than this version of the program reads`},
-		"a header of another shape":     {edit("index.json", `"prod"`, `["prod"]`), "index.json: malformed JSON"},
-		"a line that is no JSON":        {edit("objects.jsonl", "{", "<"), "objects.jsonl line 1: malformed JSON"},
-		"an empty line":                 {edit("objects.jsonl", "\n", "\n\n"), "objects.jsonl line 2: malformed JSON"},
-		"a line that breaks off inside": {edit("objects.jsonl", `"}`+"\n", "\n"), "objects.jsonl line 1: malformed JSON"},
-		"a line of null":                {edit("objects.jsonl", "\n", "\nnull\n"), "objects.jsonl line 2: it lacks the object's"},
-		"an object without a uid":       {edit("objects.jsonl", `"uid":"uid-of-web"`, `"uid":""`), "objects.jsonl line 2: it lacks the object's"},
-		"a file above the folder":       {file("../x.json"), `objects.jsonl line 2: "../x.json" is no name`},
-		"a file above, on Windows":      {file(`..\x.json`), `is no name of a file with manifests`},
-		"a file on a drive":             {file(`c:x.json`), `"c:x.json" is no name`},
-		"an absolute file":              {file("/etc/x.json"), `"/etc/x.json" is no name`},
-		"a file below the folder":       {file("x/y.json"), `"x/y.json" is no name`},
-		"the folder above":              {file(".."), `".." is no name`},
-		"no file":                       {file(""), `"" is no name`},
-		"the header as manifests":       {file("index.json"), `"index.json" is no name`},
-		"the plan as manifests":         {file("plan.json"), `"plan.json" is no name`},
-		"the log as manifests":          {file("done.jsonl"), `"done.jsonl" is no name`},
-		"a file that is not there":      {file("x\x1b.json"), `objects.jsonl line 2: "x\x1b.json": `},
-		"a negative offset":             {edit("objects.jsonl", `"offset":0`, `"offset":-1`), "line 1: 279 bytes at -1 is no place"},
-		"an offset beyond all numbers":  {edit("objects.jsonl", `"offset":0`, `"offset":9223372036854775807`), "is no place"},
-		"an offset that is no number":   {edit("objects.jsonl", `"offset":0`, `"offset":1e999`), "line 1: malformed JSON"},
-		"no length":                     {edit("objects.jsonl", `"length":279`, `"length":0`), "line 1: 0 bytes at 0 is no place"},
-		"a length beyond the limit":     {edit("objects.jsonl", `"length":279`, `"length":99999999`), "line 1: 99999999 bytes at 0 is no place"},
-		"no sha256":                     {edit("objects.jsonl", `"sha256":"`, `"sha256":"","x":"`), `line 1: "" is no sha256`},
-		"a sha256 that is none":         {edit("objects.jsonl", `"sha256":"`, `"sha256":"zz`), "is no sha256"},
-		"a line beyond all bounds":      {edit("objects.jsonl", "\n", "\n"+strings.Repeat(" ", 16<<20+2)+"\n"), "objects.jsonl line 2: it is longer than 16777216 bytes"},
-		"a header beyond all bounds":    {edit("index.json", "{", strings.Repeat(" ", 16<<20)+"{"), "index.json: it is longer than 16777216 bytes"},
-		"a result that is no JSON":      {edit("done.jsonl", "\n{", "\n["), "done.jsonl line 2: malformed JSON"},
-		"a result without a status":     {edit("done.jsonl", `"status":"done"`, `"Status":"done"`), "done.jsonl line 1: it lacks an action or a status"},
+		"no index.json":                        {remove("index.json"), "index.json: "},
+		"no objects.jsonl":                     {remove("objects.jsonl"), "objects.jsonl: "},
+		"no done.jsonl":                        {remove("done.jsonl"), "done.jsonl: "},
+		"a file of manifests is gone":          {remove("Deployment.apps.json"), "objects.jsonl line 2: Deployment.apps.json: "},
+		"another program's folder":             {edit("index.json", "kubectl-gc.dev/v1alpha1", "v1"), `index.json: it holds a "Backup" of "v1", not a backup`},
+		"a snapshot":                           {edit("index.json", `"Backup"`, `"Snapshot"`), `index.json: it holds a "Snapshot"`},
+		"a newer format":                       {edit("index.json", "v1alpha1", "v1"), `newer than this version of the program reads`},
+		"a header of another shape":            {edit("index.json", `"prod"`, `["prod"]`), "index.json: malformed JSON"},
+		"a line that is no JSON":               {edit("objects.jsonl", "{", "<"), "objects.jsonl line 1: malformed JSON"},
+		"an empty line":                        {edit("objects.jsonl", "\n", "\n\n"), "objects.jsonl line 2: malformed JSON"},
+		"a line that is cut off in the middle": {edit("objects.jsonl", `"}`+"\n", "\n"), "objects.jsonl line 1: malformed JSON"},
+		"a line of null":                       {edit("objects.jsonl", "\n", "\nnull\n"), "objects.jsonl line 2: it lacks the object's"},
+		"an object without a uid":              {edit("objects.jsonl", `"uid":"uid-of-web"`, `"uid":""`), "objects.jsonl line 2: it lacks the object's"},
+		"a file above the folder":              {file("../x.json"), `objects.jsonl line 2: "../x.json" is not a valid name`},
+		"a file above, on Windows":             {file(`..\x.json`), `is not a valid name of a file with manifests`},
+		"a file on a drive":                    {file(`c:x.json`), `"c:x.json" is not a valid name`},
+		"an absolute file":                     {file("/etc/x.json"), `"/etc/x.json" is not a valid name`},
+		"a file below the folder":              {file("x/y.json"), `"x/y.json" is not a valid name`},
+		"the folder above":                     {file(".."), `".." is not a valid name`},
+		"no file":                              {file(""), `"" is not a valid name`},
+		"the header as manifests":              {file("index.json"), `"index.json" is not a valid name`},
+		"the plan as manifests":                {file("plan.json"), `"plan.json" is not a valid name`},
+		"the log as manifests":                 {file("done.jsonl"), `"done.jsonl" is not a valid name`},
+		"a file that is not there":             {file("x\x1b.json"), `objects.jsonl line 2: "x\x1b.json": `},
+		"a negative offset":                    {edit("objects.jsonl", `"offset":0`, `"offset":-1`), "line 1: a manifest cannot have 279 bytes at offset -1"},
+		"an offset that overflows":             {edit("objects.jsonl", `"offset":0`, `"offset":9223372036854775807`), "a manifest cannot have 279 bytes at offset 9223372036854775807"},
+		"an offset that is no number":          {edit("objects.jsonl", `"offset":0`, `"offset":1e999`), "line 1: malformed JSON"},
+		"no length":                            {edit("objects.jsonl", `"length":279`, `"length":0`), "line 1: a manifest cannot have 0 bytes at offset 0"},
+		"a length beyond the limit":            {edit("objects.jsonl", `"length":279`, `"length":99999999`), "line 1: a manifest cannot have 99999999 bytes at offset 0"},
+		"no sha256":                            {edit("objects.jsonl", `"sha256":"`, `"sha256":"","x":"`), `line 1: "" is not a sha256`},
+		"a sha256 that is none":                {edit("objects.jsonl", `"sha256":"`, `"sha256":"zz`), "is not a sha256"},
+		"a line that is too long":              {edit("objects.jsonl", "\n", "\n"+strings.Repeat(" ", 16<<20+2)+"\n"), "objects.jsonl line 2: it is longer than 16777216 bytes"},
+		"a header that is too long":            {edit("index.json", "{", strings.Repeat(" ", 16<<20)+"{"), "index.json: it is longer than 16777216 bytes"},
+		"a result that is no JSON":             {edit("done.jsonl", "\n{", "\n["), "done.jsonl line 2: malformed JSON"},
+		"a result without a status":            {edit("done.jsonl", `"status":"done"`, `"Status":"done"`), "done.jsonl line 1: it lacks an action or a status"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			path := whole(t)
-			test.harm(t, path)
+			path := finishedRun(t)
+			test.damage(t, path)
 			_, err := backup.Open(path)
-			oneLine(t, err, "open backup "+path+": ", test.want)
+			checkError(t, err, "open backup "+path+": ", test.want)
 		})
 	}
 }
 
-func TestAPathThatIsNoBackupSaysSo(t *testing.T) {
+func TestOpenReportsAPathThatIsNotABackup(t *testing.T) {
 	empty := t.TempDir()
 	_, err := backup.Open(empty)
-	oneLine(t, err, empty, "index.json")
+	checkError(t, err, empty, "index.json")
 	_, err = backup.Open(filepath.Join(empty, "none"))
-	oneLine(t, err, empty)
+	checkError(t, err, empty)
 	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v does not say that it is not there", err)
+		t.Errorf("%v is not fs.ErrNotExist", err)
 	}
-	_, err = backup.Open(filepath.Join(whole(t), "index.json"))
-	oneLine(t, err, "index.json")
+	_, err = backup.Open(filepath.Join(finishedRun(t), "index.json"))
+	checkError(t, err, "index.json")
 }
 
-func TestAManifestThatIsNotWhatTheIndexSaysIsNotAnswered(t *testing.T) {
-	path := whole(t)
+func TestManifestMatchesItsEntry(t *testing.T) {
+	path := finishedRun(t)
 	b := open(t, path)
 	deployment, a := b.Entries[0], b.Entries[1]
 	change := func(e backup.Entry, change func(*backup.Entry)) backup.Entry {
@@ -263,15 +263,15 @@ func TestAManifestThatIsNotWhatTheIndexSaysIsNotAnswered(t *testing.T) {
 		entry backup.Entry
 		want  string
 	}{
-		"another sha256":          {change(a, func(e *backup.Entry) { e.SHA256 = deployment.SHA256 }), "another sha256"},
-		"another place":           {change(a, func(e *backup.Entry) { e.Offset -= 5 }), "another sha256"},
-		"another length":          {change(a, func(e *backup.Entry) { e.Length-- }), "another sha256"},
+		"another sha256":          {change(a, func(e *backup.Entry) { e.SHA256 = deployment.SHA256 }), "its sha256 is not the recorded one"},
+		"another offset":          {change(a, func(e *backup.Entry) { e.Offset -= 5 }), "its sha256 is not the recorded one"},
+		"another length":          {change(a, func(e *backup.Entry) { e.Length-- }), "its sha256 is not the recorded one"},
 		"beyond the end":          {change(a, func(e *backup.Entry) { e.Length += 2 }), "unexpected EOF"},
 		"another object":          {change(a, func(e *backup.Entry) { e.Object.UID = "other" }), "of another object"},
 		"another namespace":       {change(a, func(e *backup.Entry) { e.Object.Namespace = "" }), "of another object"},
 		"another version":         {change(a, func(e *backup.Entry) { e.ResourceVersion = "9" }), `resourceVersion "4", not "9"`},
 		"another object's bytes":  {change(deployment, func(e *backup.Entry) { e.Object = a.Object }), "of another object"},
-		"a file above the folder": {change(a, func(e *backup.Entry) { e.File = "../x.json" }), "is no name"},
+		"a file above the folder": {change(a, func(e *backup.Entry) { e.File = "../x.json" }), "is not a valid name"},
 		"a file that is gone":     {change(a, func(e *backup.Entry) { e.File = "gone.json" }), "gone.json"},
 		"no entry at all":         {backup.Entry{}, "lacks the object's"},
 	}
@@ -279,29 +279,29 @@ func TestAManifestThatIsNotWhatTheIndexSaysIsNotAnswered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			data, err := b.Manifest(test.entry)
 			if data != nil {
-				t.Errorf("answered %s", data)
+				t.Errorf("returned %s", data)
 			}
-			oneLine(t, err, "read manifest of", path, test.want)
+			checkError(t, err, "read manifest of", path, test.want)
 		})
 	}
 	t.Run("a changed byte", func(t *testing.T) {
 		file := filepath.Join(path, "Secret.json")
-		write(t, file, strings.ReplaceAll(text(t, file), "lines", "files"))
+		write(t, file, strings.ReplaceAll(readText(t, file), "lines", "files"))
 		_, err := b.Manifest(a)
-		oneLine(t, err, `"Secret/a"`, "Secret.json", "damaged")
+		checkError(t, err, `"Secret/a"`, "Secret.json", "damaged")
 	})
 }
 
 func FuzzOpen(f *testing.F) {
-	path := whole(f)
-	index, objects, done, secrets := text(f, path, "index.json"), text(f, path, "objects.jsonl"), text(f, path, "done.jsonl"), text(f, path, "Secret.json")
+	path := finishedRun(f)
+	index, objects, done, secrets := readText(f, path, "index.json"), readText(f, path, "objects.jsonl"), readText(f, path, "done.jsonl"), readText(f, path, "Secret.json")
 	f.Add(index, objects, done, secrets)
 	f.Add(index, objects[:100], done[:100], secrets[:100])
 	f.Add(index, strings.ReplaceAll(objects, "Deployment.apps.json", "../Secret.json"), done, secrets)
 	f.Add(index, strings.ReplaceAll(objects, "Deployment.apps.json", "Secret.json"), done, strings.ReplaceAll(secrets, "kind", "Kind"))
 	f.Add(index, objects+"\x00\x00", "null\n", "")
 	f.Add("{}", "", "", "")
-	path = filepath.Join(f.TempDir(), "backup") // one for all: they run one after the other
+	path = filepath.Join(f.TempDir(), "backup") // shared: the inputs run one after the other
 	if err := os.Mkdir(path, 0o700); err != nil {
 		f.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		b, err := backup.Open(path)
 		if err != nil {
-			oneLine(t, err, path)
+			checkError(t, err, path)
 			return
 		}
 		defer b.Close()
@@ -321,7 +321,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			data, err := b.Manifest(e)
 			if err != nil {
-				oneLine(t, err, path)
+				checkError(t, err, path)
 				continue
 			}
 			if o, err := backup.ObjectOf(data); err == nil && (o.Identity != e.Object || o.ResourceVersion != e.ResourceVersion) {

@@ -13,31 +13,37 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// openRegular opens a file that somebody else may have put there: a link would lead
-// elsewhere, and a pipe would be waited for. What others may write they may have
-// written. All of this is checked on what was opened, not on a name that may mean
-// something else a moment later.
+// WorldWritableError reports that another user may change a backup, and so choose what
+// is recreated with the rights of the user who restores it.
+type WorldWritableError struct{ Why string }
+
+// Error does not name the file.
+func (e *WorldWritableError) Error() string { return e.Why }
+
+// openRegular opens a file that another user may have created: a link could point
+// elsewhere, a pipe would block, and a writable file may have been changed. It checks
+// the opened file, because the name may refer to another one a moment later.
 func openRegular(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
 	errIrregular := errors.New("it is not a regular file")
-	named, err := root.Lstat(name)
+	expected, err := root.Lstat(name)
 	if err != nil {
-		return nil, nil, cause(err)
+		return nil, nil, withoutPath(err)
 	}
-	if !named.Mode().IsRegular() {
+	if !expected.Mode().IsRegular() {
 		return nil, nil, errIrregular
 	}
 	file, err := root.OpenFile(name, flag|nonblock, 0)
 	if err != nil {
-		return nil, nil, cause(err)
+		return nil, nil, withoutPath(err)
 	}
 	info, err := file.Stat()
 	switch {
 	case err != nil:
-		err = cause(err)
-	case !info.Mode().IsRegular() || !os.SameFile(named, info): // a link took its place
+		err = withoutPath(err)
+	case !info.Mode().IsRegular() || !os.SameFile(expected, info): // replaced after Lstat
 		err = errIrregular
 	default:
-		err = exposed(info)
+		err = checkWorldWritable(info)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
@@ -45,8 +51,7 @@ func openRegular(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, e
 	return file, info, nil
 }
 
-// sizeOf returns the size of a file that openRegular opens.
-func sizeOf(root *os.Root, name string) (int64, error) {
+func fileSize(root *os.Root, name string) (int64, error) {
 	file, info, err := openRegular(root, name, os.O_RDONLY)
 	if err != nil {
 		return 0, err
@@ -54,17 +59,16 @@ func sizeOf(root *os.Root, name string) (int64, error) {
 	return info.Size(), file.Close()
 }
 
-// checkFolder returns an *Exposed where others may write to the folder that was opened.
+// checkFolder returns a WorldWritableError if others may write to the open folder.
 func checkFolder(root *os.Root) error {
 	info, err := root.Stat(".")
 	if err != nil {
-		return cause(err)
+		return withoutPath(err)
 	}
-	return exposed(info)
+	return checkWorldWritable(info)
 }
 
-// readWhole reads a file that is written as a whole.
-func readWhole(root *os.Root, name string, limit int64) ([]byte, error) {
+func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	file, info, err := openRegular(root, name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
@@ -74,21 +78,21 @@ func readWhole(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("it is longer than %d bytes", limit)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, limit))
-	return data, cause(err)
+	return data, withoutPath(err)
 }
 
-// readLines reads a file that is written line by line, and counts from 1. Lines
-// that a power cut or a kill left unfinished are answered, not added.
-func readLines[T any](root *os.Root, name string, add func(n int, v T) error) (torn []Truncated, err error) {
-	file, _, err := openRegular(root, name, os.O_RDONLY)
+// readLines calls add for every line of a file, with the line number starting at 1.
+// Lines that a kill or a power failure left incomplete go to b.Torn.
+func readLines[T any](b *Backup, name string, add func(n int, v T) error) error {
+	file, _, err := openRegular(b.root, name, os.O_RDONLY)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer file.Close()
 
-	ended := true
+	complete := true // the last line ends with a line break
 	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, limit+2)
+	lines.Buffer(nil, maxLine+2)
 	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
 			return i + 1, data[:i], nil
@@ -96,34 +100,34 @@ func readLines[T any](root *os.Root, name string, add func(n int, v T) error) (t
 		if !atEOF || len(data) == 0 {
 			return 0, nil, nil
 		}
-		ended = false
+		complete = false
 		return len(data), data, nil
 	})
 	n := 1
 	for ; lines.Scan(); n++ {
 		line := lines.Bytes()
 		if bytes.IndexByte(line, 0) >= 0 {
-			// The length of a file can reach the disk before what is in it, and JSON
-			// has no zeros. A hole holds no line break, so it is always in one line.
-			torn = append(torn, Truncated{name, n, "it holds zeros, as a power cut leaves them"})
+			// The length of a file can reach the disk before its contents. JSON contains no
+			// zero bytes, and the hole contains no line break, so it is within one line.
+			b.Torn = append(b.Torn, Truncated{name, n, "it contains zero bytes, as after a power failure"})
 			continue
 		}
-		if !ended && !json.Valid(line) {
-			torn = append(torn, Truncated{name, n, fmt.Sprintf("it breaks off after %d bytes", len(line))})
+		if !complete && !json.Valid(line) {
+			b.Torn = append(b.Torn, Truncated{name, n, fmt.Sprintf("it is cut off after %d bytes", len(line))})
 			continue
 		}
 		var v T
 		if err := utiljson.Unmarshal(line, &v); err != nil {
-			return nil, fmt.Errorf("%s: malformed JSON: %w", where(name, n), err)
+			return fmt.Errorf("%s: malformed JSON: %w", position(name, n), err)
 		}
 		if err := add(n, v); err != nil {
-			return nil, fmt.Errorf("%s: %w", where(name, n), err)
+			return fmt.Errorf("%s: %w", position(name, n), err)
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%s: it is longer than %d bytes", where(name, n), limit)
+		return fmt.Errorf("%s: it is longer than %d bytes", position(name, n), maxLine)
 	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", where(name, n), cause(err))
+		return fmt.Errorf("%s: %w", position(name, n), withoutPath(err))
 	}
-	return torn, nil
+	return nil
 }

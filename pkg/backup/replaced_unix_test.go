@@ -19,9 +19,8 @@ var secret = object.Object{Identity: object.Identity{APIVersion: "v1", Kind: "Se
 
 const secretManifest = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"shop","uid":"u-s","resourceVersion":"1"},"data":{"a":"aHVudGVyMg=="}}`
 
-// swap puts a link to an empty folder in the place of a folder, which goes on under
-// another name.
-func swap(t *testing.T, path string) (moved, elsewhere string) {
+// replaceWithLink renames a folder and puts a link to an empty one in its place.
+func replaceWithLink(t *testing.T, path string) (moved, elsewhere string) {
 	t.Helper()
 	moved, elsewhere = path+".moved", t.TempDir()
 	if err := errors.Join(os.Rename(path, moved), os.Symlink(elsewhere, path)); err != nil {
@@ -42,12 +41,12 @@ func filesIn(t *testing.T, path string) (names []string) {
 	return names
 }
 
-func TestAFolderThatIsReplacedByALinkAfterCreateIsStillTheOneThatIsWritten(t *testing.T) {
+func TestFolderReplacedAfterCreateIsStillWritten(t *testing.T) {
 	f, err := Create(t.TempDir(), "run", Header{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved, elsewhere := swap(t, f.Path())
+	moved, elsewhere := replaceWithLink(t, f.Path())
 	err = errors.Join(
 		f.Save(secret, json.RawMessage(secretManifest)), f.Sync(), f.SavePlan([]byte("{}")),
 		f.Done(Result{Action: "delete", Status: "done"}), f.Finish(time.Now()), f.Close(),
@@ -56,21 +55,21 @@ func TestAFolderThatIsReplacedByALinkAfterCreateIsStillTheOneThatIsWritten(t *te
 		t.Fatal(err)
 	}
 	if got := filesIn(t, elsewhere); len(got) > 0 {
-		t.Errorf("where the link leads there is %q now", got)
+		t.Errorf("the target of the link contains %q", got)
 	}
 	if got, want := filesIn(t, moved), []string{"Secret.json", "done.jsonl", "index.json", "objects.jsonl", "plan.json"}; !slices.Equal(got, want) {
-		t.Errorf("the folder holds %q, want %q", got, want)
+		t.Errorf("the folder contains %q, want %q", got, want)
 	}
 }
 
 func TestAFolderThatIsReplacedByALinkAfterOpenIsStillTheOneThatIsReadAndNotedIn(t *testing.T) {
-	path := filled(t)
+	path := newBackup(t)
 	b, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	moved, elsewhere := swap(t, path)
+	moved, elsewhere := replaceWithLink(t, path)
 	if got, err := b.Manifest(b.Entries[0]); err != nil || string(got) != secretManifest {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -85,14 +84,14 @@ func TestAFolderThatIsReplacedByALinkAfterOpenIsStillTheOneThatIsReadAndNotedIn(
 		t.Fatal(err)
 	}
 	if got := filesIn(t, elsewhere); len(got) > 0 {
-		t.Errorf("where the link leads there is %q now", got)
+		t.Errorf("the target of the link contains %q", got)
 	}
 	if got := filesIn(t, moved); !slices.Contains(got, restoredFile) {
-		t.Errorf("the folder holds %q", got)
+		t.Errorf("the folder contains %q", got)
 	}
 }
 
-func filled(t *testing.T) (path string) {
+func newBackup(t *testing.T) (path string) {
 	t.Helper()
 	f, err := Create(t.TempDir(), "run", Header{})
 	if err != nil {
@@ -104,9 +103,9 @@ func filled(t *testing.T) (path string) {
 	return f.Path()
 }
 
-// Between the opening of a folder and its check, its path may come to mean another.
-func TestWhatIsCheckedIsTheFolderThatWasOpenedAndNotItsPath(t *testing.T) {
-	path := filled(t)
+// The folder at the path may be replaced between opening and checking it.
+func TestOpenChecksTheOpenedFolder(t *testing.T) {
+	path := newBackup(t)
 	if err := os.Chmod(path, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -124,18 +123,18 @@ func TestWhatIsCheckedIsTheFolderThatWasOpenedAndNotItsPath(t *testing.T) {
 	}
 }
 
-// What somebody may have put in the place of a folder that was just made.
-func TestAFolderIsNotWrittenToUnlessItIsTheOneThatWasMade(t *testing.T) {
-	other := filled(t)
+// Another process may replace a folder that was just created.
+func TestCreateDetectsAReplacedFolder(t *testing.T) {
+	other := newBackup(t)
 	for name, c := range map[string]struct {
 		put  func(path string) error
 		want string
 	}{
-		"a link that leads out":                {func(path string) error { return os.Symlink(t.TempDir(), path) }, "path escapes from parent"},
-		"another backup":                       {func(path string) error { return os.Rename(other, path) }, "it is not empty"},
-		"a folder to which others may write":   {func(path string) error { return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o777)) }, "others may write to it"},
-		"a file":                               {func(path string) error { return os.WriteFile(path, nil, 0o600) }, "not a directory"},
-		"the folder that was made is accepted": {func(path string) error { return os.Mkdir(path, 0o700) }, ""},
+		"a link to another folder":           {func(path string) error { return os.Symlink(t.TempDir(), path) }, "path escapes from parent"},
+		"another backup":                     {func(path string) error { return os.Rename(other, path) }, "it is not empty"},
+		"a folder to which others may write": {func(path string) error { return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o777)) }, "others may write to it"},
+		"a file":                             {func(path string) error { return os.WriteFile(path, nil, 0o600) }, "not a directory"},
+		"the folder itself":                  {func(path string) error { return os.Mkdir(path, 0o700) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -147,7 +146,7 @@ func TestAFolderIsNotWrittenToUnlessItIsTheOneThatWasMade(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer parent.Close()
-			root, err := openMade(parent, "run")
+			root, err := openCreated(parent, "run")
 			if err == nil {
 				defer root.Close()
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 )
 
-func TestAContextHasAFolderThatCanBeTypedAndRead(t *testing.T) {
+func TestDir(t *testing.T) {
 	tests := map[string]struct{ context, want string }{
 		"a plain name":                    {"prod", "prod"},
 		"what kubeadm writes":             {"kubernetes-admin@kubernetes", "kubernetes-admin@kubernetes"},
@@ -70,14 +70,14 @@ func TestAContextHasAFolderThatCanBeTypedAndRead(t *testing.T) {
 	}
 }
 
-// sum is what stands behind a name that had to be told from others.
+// sum returns the hash that distinguishes a name.
 func sum(context string) string {
 	full := sha256.Sum256([]byte(context))
 	return hex.EncodeToString(full[:8])
 }
 
-// safe says what is wrong with a name on any file system, Windows included.
-func safe(name string) error {
+// checkPortable returns why a name is not valid on every file system, or nil.
+func checkPortable(name string) error {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	devices := []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"}
 	for n := range 10 {
@@ -88,20 +88,20 @@ func safe(name string) error {
 	case name == "" || len(name) > 140:
 		return fmt.Errorf("%d bytes", len(name))
 	case strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
-		return fmt.Errorf("an end that means something")
+		return fmt.Errorf("a special character at an end")
 	case slices.Contains(devices, strings.TrimRight(stem, " ")):
 		return fmt.Errorf("a device")
 	case strings.ContainsFunc(name, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`<>:"/\|?*~$&;'!()[]{}#=`+"`", r)
 	}):
-		return fmt.Errorf("a character that means something")
+		return fmt.Errorf("a special character")
 	case !filepath.IsLocal(name):
-		return fmt.Errorf("it leads out")
+		return fmt.Errorf("it leaves the folder")
 	}
 	return nil
 }
 
-// context undoes Place, where the name was not too long to be kept.
+// context reverses Dir and reports whether the name was short enough for that.
 func context(folder string) (string, bool) {
 	if folder == "%none" {
 		return "", true
@@ -145,26 +145,26 @@ func FuzzPlace(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, one, other string) {
 		root := filepath.Join("some", "root")
-		place := backup.Dir(root, one)
-		if filepath.Dir(place) != root {
-			t.Fatalf("%q leads to %s", one, place)
+		dir := backup.Dir(root, one)
+		if filepath.Dir(dir) != root {
+			t.Fatalf("%q leads to %s", one, dir)
 		}
-		folder := filepath.Base(place)
-		if err := safe(folder); err != nil {
-			t.Errorf("%q is placed in %s: %v", one, folder, err)
+		folder := filepath.Base(dir)
+		if err := checkPortable(folder); err != nil {
+			t.Errorf("%q gets folder %s: %v", one, folder, err)
 		}
 		if back, known := context(folder); known && back != one {
-			t.Errorf("%q is placed in %s, which reads %q", one, folder, back)
+			t.Errorf("%q gets folder %s, which reads %q", one, folder, back)
 		}
-		if one != other && strings.EqualFold(place, backup.Dir(root, other)) {
-			t.Errorf("%q and %q share %s", one, other, place)
+		if one != other && strings.EqualFold(dir, backup.Dir(root, other)) {
+			t.Errorf("%q and %q share %s", one, other, dir)
 		}
 	})
 }
 
-func TestHostileKindsNeitherLeaveTheFolderNorShareAFile(t *testing.T) {
+func TestHostileKindsGetTheirOwnFiles(t *testing.T) {
 	long := strings.Repeat("K", 300)
-	types := [][2]string{ // apiVersion and kind, each a type of its own
+	types := [][2]string{ // apiVersion and kind
 		{"v1", "Secret"},
 		{"v1", "SECRET"},
 		{"v1", "secret"},
@@ -206,12 +206,12 @@ func TestHostileKindsNeitherLeaveTheFolderNorShareAFile(t *testing.T) {
 	f := create(t)
 	var want []string
 	for i, hostile := range types {
-		save(t, f, thing(hostile[0], hostile[1], fmt.Sprint("n", i), "1"))
+		save(t, f, newObject(hostile[0], hostile[1], fmt.Sprint("n", i), "1"))
 		want = append(want, fmt.Sprintf("%s/n%d@1", hostile[1], i))
 	}
-	save(t, f, thing("v2", "Secret", "other-version", "1")) // of a type that has a file
+	save(t, f, newObject("v2", "Secret", "other-version", "1")) // of a type that already has a file
 	want = append(want, "Secret/other-version@1")
-	shut(t, f)
+	closeFolder(t, f)
 
 	files := names(t, f.Path())
 	if got, want := len(files), len(types)+len([]string{"index.json", "objects.jsonl", "done.jsonl"}); got != want {
@@ -219,7 +219,7 @@ func TestHostileKindsNeitherLeaveTheFolderNorShareAFile(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, file := range files {
-		if err := safe(file); err != nil {
+		if err := checkPortable(file); err != nil {
 			t.Errorf("%q: %v", file, err)
 		}
 		if before, again := seen[strings.ToLower(file)]; again {
@@ -228,9 +228,9 @@ func TestHostileKindsNeitherLeaveTheFolderNorShareAFile(t *testing.T) {
 		seen[strings.ToLower(file)] = file
 	}
 	if diff := names(t, filepath.Dir(f.Path())); len(diff) != 1 {
-		t.Errorf("beside the folder: %q", diff)
+		t.Errorf("next to the folder: %q", diff)
 	}
-	got := holds(t, open(t, f.Path()))
+	got := saved(t, open(t, f.Path()))
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

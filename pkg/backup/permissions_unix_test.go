@@ -16,9 +16,9 @@ func TestABackupThatOthersMayChangeIsNotRead(t *testing.T) {
 	change := func(mode fs.FileMode) func(string) error {
 		return func(path string) error { return os.Chmod(path, mode) }
 	}
-	strange := func(path string) error { return os.Chown(path, 12345, -1) }
+	chown := func(path string) error { return os.Chown(path, 12345, -1) }
 	for name, test := range map[string]struct {
-		of     string // in the folder
+		file   string // in the folder
 		change func(path string) error
 		want   string
 	}{
@@ -26,27 +26,27 @@ func TestABackupThatOthersMayChangeIsNotRead(t *testing.T) {
 		"all may write into the folder":       {".", change(0o703), "others may write to it (drwx----wx)"},
 		"all may write into a sticky folder":  {".", change(0o777 | fs.ModeSticky), "others may write to it"},
 		"all may write the index":             {"index.json", change(0o602), "index.json: others may write to it"},
-		"the group may write what names all":  {"objects.jsonl", change(0o620), "objects.jsonl: others may write to it"},
+		"the group may write objects.jsonl":   {"objects.jsonl", change(0o620), "objects.jsonl: others may write to it"},
 		"the group may write a manifest":      {"Secret.json", change(0o660), "Secret.json: others may write to it"},
-		"it is somebody else's folder":        {".", strange, "it belongs to another user (uid 12345)"},
-		"it holds somebody else's file":       {"Secret.json", strange, "Secret.json: it belongs to another user"},
+		"the folder belongs to another user":  {".", chown, "it belongs to another user (uid 12345)"},
+		"a file belongs to another user":      {"Secret.json", chown, "Secret.json: it belongs to another user"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := whole(t)
-			if err := test.change(filepath.Join(path, test.of)); errors.Is(err, fs.ErrPermission) {
+			path := finishedRun(t)
+			if err := test.change(filepath.Join(path, test.file)); errors.Is(err, fs.ErrPermission) {
 				t.Skip(err) // only root can give a file away
 			} else if err != nil {
 				t.Fatal(err)
 			}
 			_, err := backup.Open(path)
-			oneLine(t, err, path, test.want)
+			checkError(t, err, path, test.want)
 			if !errors.As(err, new(*backup.WorldWritableError)) {
-				t.Errorf("%T is no *Exposed", err)
+				t.Errorf("%T is not a WorldWritableError", err)
 			}
 		})
 	}
 	t.Run("others may read it", func(t *testing.T) {
-		path := whole(t)
+		path := finishedRun(t)
 		if err := errors.Join(os.Chmod(path, 0o755), os.Chmod(filepath.Join(path, "Secret.json"), 0o644)); err != nil {
 			t.Fatal(err)
 		}

@@ -22,8 +22,8 @@ func restored(name string, uid types.UID) backup.Restored {
 	}
 }
 
-// notes opens the journal of a backup, and notes lines in it.
-func notes(t testing.TB, path string, lines ...backup.Restored) {
+// appendJournal appends lines to the journal of a backup.
+func appendJournal(t testing.TB, path string, lines ...backup.Restored) {
 	t.Helper()
 	b := open(t, path)
 	defer b.Close()
@@ -41,22 +41,22 @@ func notes(t testing.TB, path string, lines ...backup.Restored) {
 	}
 }
 
-func TestARestorationGoesOnBehindTheLast(t *testing.T) {
+func TestJournalAppends(t *testing.T) {
 	one, two, three := restored("a", "1"), restored("b", "2"), restored("c", "3")
-	path := whole(t)
-	notes(t, path, one)
+	path := finishedRun(t)
+	appendJournal(t, path, one)
 	file := filepath.Join(path, "restored.jsonl")
-	line := text(t, path, "restored.jsonl")
+	line := readText(t, path, "restored.jsonl")
 	for name, test := range map[string]struct {
 		before string
 		torn   int
 		want   []backup.Restored
 	}{
-		"where that came to its end":               {line, 0, []backup.Restored{one, two, three}},
-		"where that was cut off in a line":         {line + line[:30], 1, []backup.Restored{one, two, three}},
-		"where that was cut off before its break":  {strings.TrimSuffix(line, "\n"), 0, []backup.Restored{one, two, three}},
-		"where a power cut left a hole in the end": {line + "\x00\x00\x00", 1, []backup.Restored{one, two, three}},
-		"where nothing was noted":                  {"", 0, []backup.Restored{two, three}},
+		"a complete journal":      {line, 0, []backup.Restored{one, two, three}},
+		"a line is cut off":       {line + line[:30], 1, []backup.Restored{one, two, three}},
+		"a line break is missing": {strings.TrimSuffix(line, "\n"), 0, []backup.Restored{one, two, three}},
+		"zero bytes at the end":   {line + "\x00\x00\x00", 1, []backup.Restored{one, two, three}},
+		"an empty journal":        {"", 0, []backup.Restored{two, three}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, file, test.before)
@@ -67,7 +67,7 @@ func TestARestorationGoesOnBehindTheLast(t *testing.T) {
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
 			}
-			notes(t, path, two, three)
+			appendJournal(t, path, two, three)
 			b = open(t, path)
 			defer b.Close()
 			if diff := cmp.Diff(test.want, b.Restored); diff != "" || len(b.Torn) > 0 {
@@ -77,8 +77,8 @@ func TestARestorationGoesOnBehindTheLast(t *testing.T) {
 	}
 }
 
-func TestAJournalIsForOneAtATime(t *testing.T) {
-	path := whole(t)
+func TestJournalIsExclusive(t *testing.T) {
+	path := finishedRun(t)
 	first, second := open(t, path), open(t, path)
 	defer first.Close()
 	defer second.Close()
@@ -87,16 +87,16 @@ func TestAJournalIsForOneAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := second.Journal(); !errors.Is(err, backup.ErrBusy) {
-		t.Errorf("the second one gets %v", err)
+		t.Errorf("the second Journal returns %v", err)
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Note(restored("a", "1")); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("after its end: %v", err)
+		t.Errorf("after Close: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(path, "restored.jsonl")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("nothing was noted, and there is a file: %v", err)
+		t.Errorf("the empty file still exists: %v", err)
 	}
 	j, err = second.Journal()
 	if err != nil {
@@ -107,14 +107,14 @@ func TestAJournalIsForOneAtATime(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyNotedIsRefused(t *testing.T) {
+func TestOpenReportsDamagedJournal(t *testing.T) {
 	for name, test := range map[string]struct{ line, want string }{
 		"no JSON":   {"hello\n", "restored.jsonl line 1: malformed JSON"},
 		"no action": {`{"object":{"apiVersion":"v1","kind":"Secret","name":"a","uid":"u"},"status":"done"}` + "\n", "restored.jsonl line 1: it lacks an action or a status"},
 		"no object": {`{"action":"create","status":"done","uid":"x"}` + "\n", "restored.jsonl line 1: it lacks the object's"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := whole(t)
+			path := finishedRun(t)
 			write(t, filepath.Join(path, "restored.jsonl"), test.line)
 			_, err := backup.Open(path)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -122,8 +122,8 @@ func TestWhatNobodyNotedIsRefused(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a link that leads elsewhere", func(t *testing.T) {
-		path := whole(t)
+	t.Run("a link to another file", func(t *testing.T) {
+		path := finishedRun(t)
 		outside := filepath.Join(t.TempDir(), "outside")
 		write(t, outside, "")
 		if err := os.Symlink(outside, filepath.Join(path, "restored.jsonl")); err != nil {
@@ -135,12 +135,12 @@ func TestWhatNobodyNotedIsRefused(t *testing.T) {
 	})
 }
 
-// FuzzRestored: whatever is in the journal of a restoration, it is refused, or what is
-// noted behind it is read back behind it.
+// FuzzRestored checks that Open rejects a journal, or that lines appended to it are read
+// back after it.
 func FuzzRestored(f *testing.F) {
-	path := whole(f)
-	notes(f, path, restored("a", "1"), restored("b", "2"))
-	line := text(f, path, "restored.jsonl")
+	path := finishedRun(f)
+	appendJournal(f, path, restored("a", "1"), restored("b", "2"))
+	line := readText(f, path, "restored.jsonl")
 	for _, s := range []string{"", line, line[:30], line + line[:30], strings.TrimSuffix(line, "\n"), line + "\x00\x00", "\x00\n" + line, "null", "{}\n", "\n", line + "\r\n", "[]"} {
 		f.Add(s)
 	}
@@ -148,14 +148,14 @@ func FuzzRestored(f *testing.F) {
 		write(t, filepath.Join(path, "restored.jsonl"), journal)
 		b, err := backup.Open(path)
 		if err != nil {
-			oneLine(t, err, path, "restored.jsonl")
+			checkError(t, err, path, "restored.jsonl")
 			return
 		}
 		want := append(b.Restored, restored("c", "3"))
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		notes(t, path, restored("c", "3"))
+		appendJournal(t, path, restored("c", "3"))
 		b = open(t, path)
 		defer b.Close()
 		if diff := cmp.Diff(want, b.Restored); diff != "" {

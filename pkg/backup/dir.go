@@ -1,0 +1,81 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+)
+
+// maxNameLength limits an encoded name. With every suffix it stays below 143 bytes,
+// the strictest limit of a file system in use.
+const maxNameLength = 100
+
+// Dir returns the folder below root for the backups of a context: one path element
+// that is valid on every system, whatever the context is called. It touches no file.
+//
+// Letters, digits and most characters that are common in context names stay, every
+// other byte becomes %xx. Two contexts never share a folder, even on a file system
+// that ignores case: a name with capitals, or one that is too long, ends with %- and
+// a hash. No context becomes %none.
+func Dir(root, context string) string {
+	name := encodeName(context)
+	switch {
+	case context == "":
+		name = "%none"
+	case len(name) > maxNameLength || strings.ToLower(name) != name:
+		sum := sha256.Sum256([]byte(context))
+		name = truncateName(name) + "%-" + hex.EncodeToString(sum[:8])
+	}
+	return filepath.Join(root, name)
+}
+
+// encodeName encodes a string, reversibly, as a part of a file name that is valid on
+// every system: without separators, Windows devices, a dot or space at an end, and
+// characters that are special in a shell.
+func encodeName(s string) string {
+	stem, _, _ := strings.Cut(s, ".")
+	device := IsWindowsDevice(stem)
+	var out strings.Builder
+	for i := range len(s) {
+		if c := s[i]; isWordCharacter(c) && !(i == 0 && device) ||
+			strings.IndexByte(".-@+", c) >= 0 && i > 0 && !(c == '.' && i == len(s)-1) {
+			out.WriteByte(c)
+		} else {
+			out.WriteString("%" + hex.EncodeToString([]byte{c}))
+		}
+	}
+	return out.String()
+}
+
+// IsWindowsDevice reports whether Windows treats a name, without its extension, as a
+// device. It ignores devices whose names are not ASCII or contain a $.
+func IsWindowsDevice(name string) bool {
+	switch name = strings.ToLower(name); name {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && '0' <= name[3] && name[3] <= '9'
+}
+
+func isWordCharacter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
+
+// truncateName shortens an encoded name without splitting a %xx.
+func truncateName(name string) string {
+	if len(name) <= maxNameLength {
+		return name
+	}
+	name = name[:maxNameLength]
+	if i := strings.LastIndexByte(name, '%'); i > maxNameLength-3 {
+		name = name[:i]
+	}
+	return name
+}
+
+// isPathElement reports whether an untrusted name is a single path element on every
+// system.
+func isPathElement(name string) bool {
+	return filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "/\\:\x00")
+}

@@ -1,0 +1,151 @@
+package backup
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// The apiVersion and kind of index.json. Open rejects any other apiVersion.
+const (
+	APIVersion = "kubectl-gc.dev/v1alpha1"
+	Kind       = "Backup"
+)
+
+// The files of a folder in addition to its manifests.
+const (
+	indexFile      = "index.json"
+	planFile       = "plan.json"
+	objectsFile    = "objects.jsonl"
+	doneFile       = "done.jsonl"
+	restoredFile   = "restored.jsonl"
+	manifestSuffix = ".json"
+)
+
+const (
+	maxLine     = 16 << 20 // bytes of a line, and of index.json
+	maxPlanSize = 256 << 20
+)
+
+// Header describes the run that a backup is of.
+type Header struct {
+	Tool          string    `json:"tool"`          // version of this program
+	ClusterUID    string    `json:"clusterUID"`    // UID of namespace kube-system; empty if unknown
+	Server        string    `json:"server"`        // URL without credentials; does not identify the cluster
+	ServerVersion string    `json:"serverVersion"` // empty if unknown
+	Context       string    `json:"context"`       // of the kubeconfig; may be empty
+	Command       string    `json:"command"`       // mode of the plan
+	Digest        string    `json:"digest"`        // of the plan
+	Started       time.Time `json:"started"`
+	Finished      time.Time `json:"finished,omitzero"` // zero if the run was interrupted or has not finished
+}
+
+// index is index.json.
+type index struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Header     `json:",inline"`
+}
+
+// Entry says where the manifest of an object is: a line of objects.jsonl.
+type Entry struct {
+	Object          object.Identity `json:"object"`
+	ResourceVersion string          `json:"resourceVersion"`
+	File            string          `json:"file"` // name in the folder
+	Offset          int64           `json:"offset"`
+	Length          int64           `json:"length"` // without the line break
+	SHA256          string          `json:"sha256"` // in hexadecimal
+}
+
+func (e Entry) validate() error {
+	sum, err := hex.DecodeString(e.SHA256)
+	switch {
+	case incomplete(e.Object):
+		return errObjectIncomplete
+	case !isPathElement(e.File) || !isManifestFile(e.File):
+		return fmt.Errorf("%q is not a valid name of a file with manifests", e.File)
+	case e.Offset < 0 || e.Length <= 0 || e.Length > maxLine || e.Offset+e.Length < e.Offset:
+		return fmt.Errorf("a manifest cannot have %d bytes at offset %d", e.Length, e.Offset)
+	case err != nil || len(sum) != 32:
+		return fmt.Errorf("%q is not a sha256", e.SHA256)
+	}
+	return nil
+}
+
+func isManifestFile(name string) bool {
+	return strings.HasSuffix(name, manifestSuffix) && name != indexFile && name != planFile
+}
+
+func incomplete(i object.Identity) bool {
+	return i.APIVersion == "" || i.Kind == "" || i.Name == "" || i.UID == ""
+}
+
+var (
+	errObjectIncomplete = errors.New("it lacks the object's apiVersion, kind, name or uid")
+	errNoStatus         = errors.New("it lacks an action or a status")
+)
+
+// Result is how a step of the plan ended: a line of done.jsonl.
+type Result struct {
+	Step   string          `json:"step"` // its id in the plan
+	Action string          `json:"action"`
+	Object object.Identity `json:"object"`
+	Status string          `json:"status"`
+	*reason.Stored
+	Time time.Time `json:"time,omitzero"`
+}
+
+func (r Result) validate() error {
+	if r.Action == "" || r.Status == "" {
+		return errNoStatus
+	}
+	return nil
+}
+
+// Restored is what a restoration did with an object: a line of restored.jsonl.
+type Restored struct {
+	Action string          `json:"action"`
+	Object object.Identity `json:"object"`        // as it was backed up
+	UID    types.UID       `json:"uid,omitempty"` // of the recreated object
+	Status string          `json:"status"`
+	*reason.Stored
+	Time time.Time `json:"time,omitzero"`
+}
+
+func (r Restored) validate() error {
+	switch {
+	case r.Action == "" || r.Status == "":
+		return errNoStatus
+	case incomplete(r.Object):
+		return errObjectIncomplete
+	}
+	return nil
+}
+
+// Truncated describes a part of a file that an interrupted run did not write, or not
+// completely. Unless the file was shortened later, Sync had not confirmed it.
+type Truncated struct {
+	File string // name in the folder
+	Line int    // starting at 1; 0 means the whole file
+	What string
+}
+
+// String returns one line. It quotes an unusual file name.
+func (t Truncated) String() string { return position(t.File, t.Line) + ": " + t.What }
+
+func position(file string, line int) string {
+	if quoted := fmt.Sprintf("%q", file); quoted != `"`+file+`"` {
+		file = quoted
+	}
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s line %d", file, line)
+}
