@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/filename"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
 )
 
@@ -30,7 +29,7 @@ const notReplaced = fs.ModeDir | fs.ModeDevice | fs.ModeCharDevice | fs.ModeName
 // another program has open is not replaced.
 func ReplaceFile(name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	if runtime.GOOS == "windows" {
-		if err := filename.Windows(name); err != nil {
+		if err := checkWindowsPath(name); err != nil {
 			return err
 		}
 	}
