@@ -14,10 +14,10 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// same is one byte without end.
-type same byte
+// repeat is a reader that repeats one byte forever.
+type repeat byte
 
-func (s same) Read(p []byte) (int, error) {
+func (s repeat) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = byte(s)
 	}
@@ -27,17 +27,17 @@ func (s same) Read(p []byte) (int, error) {
 func TestATextWithoutEndIsNotRead(t *testing.T) {
 	const most = 1 << 20
 	var err error
-	took := st.Allocated(func() { _, err = input.Bytes(same('['), most) })
+	took := st.Allocated(func() { _, err = input.Bytes(repeat('['), most) })
 	var long *input.TooLongError
 	if !errors.As(err, &long) || !strings.Contains(err.Error(), "longer than the 1 MiB") {
 		t.Errorf("got %v", err)
 	}
 	if took > 16*most {
-		t.Errorf("%d bytes were taken to find out", took)
+		t.Errorf("%d bytes were allocated", took)
 	}
 }
 
-func TestATextOfTheFullLengthIsRead(t *testing.T) {
+func TestBytesAtTheLimit(t *testing.T) {
 	got, err := input.Bytes(strings.NewReader("four"), 4)
 	if err != nil || string(got) != "four" {
 		t.Errorf("%q, %v", got, err)
@@ -57,7 +57,7 @@ func gzipped(t testing.TB, text []byte) []byte {
 	return out.Bytes()
 }
 
-// A gzip file may be several behind each other, so that a bomb is soon made.
+// A gzip file may be a concatenation of several.
 func TestAGzipBombIsDefused(t *testing.T) {
 	bomb := bytes.Repeat(gzipped(t, bytes.Repeat([]byte(" "), 8<<20)), 1000)
 	var n int64
@@ -72,11 +72,11 @@ func TestAGzipBombIsDefused(t *testing.T) {
 		t.Errorf("%d bytes of %d unpack to %d: %v", len(bomb), 8000<<20, n, err)
 	}
 	if n > 128<<20 || took > 16<<20 {
-		t.Errorf("%d bytes were unpacked, and %d taken for it", n, took)
+		t.Errorf("%d bytes were unpacked, %d were allocated", n, took)
 	}
 }
 
-func TestWhatIsNoBombIsUnpacked(t *testing.T) {
+func TestUnpacked(t *testing.T) {
 	var list bytes.Buffer
 	for i := range 100_000 {
 		fmt.Fprintf(&list, `{"apiVersion":"v1","kind":"ConfigMap","name":"kube-root-ca.crt","namespace":"a","uid":"%016x"}`+"\n", uint64(i)*0x9E3779B97F4A7C15)
@@ -94,7 +94,7 @@ func TestWhatIsNoBombIsUnpacked(t *testing.T) {
 	}
 }
 
-// laughs is the bomb that has a name: every line stands for ten of the one before.
+// laughs returns a billion laughs attack: each line expands to ten times the one before.
 func laughs(lines int) string {
 	var out strings.Builder
 	out.WriteString("l0: &l0 ha\n")
@@ -106,13 +106,13 @@ func laughs(lines int) string {
 
 func TestAliasBombsAreDefused(t *testing.T) {
 	for name, text := range map[string]string{
-		"a billion laughs":                       laughs(10),
-		"one long text, many times":              "a: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a,", 100_000) + "]\n",
-		"what contains itself":                   "a: &a [*a]\n",
-		"what contains itself, further down":     "a: &a {b: {c: [1, {d: *a}]}}\n",
-		"a mapping that is merged many times":    "a: &a {x: " + strings.Repeat("x", 100_000) + "}\nb: [" + strings.Repeat("{<<: *a},", 10_000) + "]\n",
-		"long keys":                              "a: &a {" + strings.Repeat("k", 1000) + ": 1}\nb: [" + strings.Repeat("*a,", 100_000) + "]\n",
-		"one behind a text that looks like JSON": `{"a": &a "` + strings.Repeat("x", 100_000) + `", "b": [` + strings.Repeat("*a,", 100_000) + "]}",
+		"a billion laughs":                    laughs(10),
+		"one long text, many times":           "a: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a,", 100_000) + "]\n",
+		"a node that contains itself":         "a: &a [*a]\n",
+		"a node that contains itself deeper":  "a: &a {b: {c: [1, {d: *a}]}}\n",
+		"a mapping that is merged many times": "a: &a {x: " + strings.Repeat("x", 100_000) + "}\nb: [" + strings.Repeat("{<<: *a},", 10_000) + "]\n",
+		"long keys":                           "a: &a {" + strings.Repeat("k", 1000) + ": 1}\nb: [" + strings.Repeat("*a,", 100_000) + "]\n",
+		"a document that looks like JSON":     `{"a": &a "` + strings.Repeat("x", 100_000) + `", "b": [` + strings.Repeat("*a,", 100_000) + "]}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
@@ -121,13 +121,13 @@ func TestAliasBombsAreDefused(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			if most := uint64(1000*len(text) + 1<<20); took > most {
-				t.Errorf("%d bytes were taken for a text of %d", took, len(text))
+				t.Errorf("%d bytes were allocated for a text of %d", took, len(text))
 			}
 		})
 	}
 }
 
-func TestAliasesThatAPersonWritesAreResolved(t *testing.T) {
+func TestJSONResolvesAliases(t *testing.T) {
 	got, err := input.JSON([]byte("base: &base {app: web, tier: front}\none: {<<: *base, tier: back}\ntwo: [*base, *base]\nsum: a & b * c\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -138,9 +138,8 @@ func TestAliasesThatAPersonWritesAreResolved(t *testing.T) {
 	}
 }
 
-// FuzzJSON: what comes out is JSON, and no longer than its bound, with every byte
-// escaped at that. The bound is far beyond what the fuzzer reaches by length alone, so
-// only aliases can break it.
+// FuzzJSON checks that JSON returns valid JSON within the limit, even if every byte is
+// escaped. Only aliases can exceed the limit.
 func FuzzJSON(f *testing.F) {
 	for _, text := range []string{
 		"", "a: b", "a: &a [*a]", "a: &a x\nb: *a\n", "{a: &b [], <<: *b}", "&a", "*a", "? &x [1]\n: *x\n", "- &a\n- *a\n", laughs(4), laughs(7),
@@ -155,7 +154,7 @@ func FuzzJSON(f *testing.F) {
 				continue
 			}
 			if !json.Valid(out) {
-				t.Errorf("%q is no JSON", out)
+				t.Errorf("%q is not JSON", out)
 			}
 			if most := 6 * max(4<<20, 10*len(d)); len(out) > most {
 				t.Errorf("%d bytes became %d", len(d), len(out))

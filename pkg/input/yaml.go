@@ -12,18 +12,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// How far aliases may expand a document: to so many bytes whatever it is, and beyond
-// them to so many times its length.
+// Aliases may expand a document to minExpanded bytes, or to maxExpansion times its
+// length if that is more.
 const (
-	expandedAnyway = 4 << 20
-	expandedTimes  = 10
+	minExpanded  = 4 << 20
+	maxExpansion = 10
 )
 
-// ErrAliases says that the aliases of a document stand for more than a person writes.
+// ErrAliases reports that the aliases of a document expand too far.
 var ErrAliases = errors.New("its aliases (*name) stand for too much text: write it without them")
 
-// Documents are those of a YAML text, parted as kubectl parts them. One that is empty
-// is left out.
+// Documents returns the documents of a YAML text, split as kubectl does, without empty
+// ones.
 func Documents(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for d := range bytes.SplitSeq(append([]byte("\n"), text...), []byte("\n---")) {
@@ -34,7 +34,7 @@ func Documents(text []byte) iter.Seq[[]byte] {
 	}
 }
 
-// JSON is a YAML document as JSON.
+// JSON converts a YAML document to JSON.
 func JSON(document []byte) ([]byte, error) {
 	if err := Bounded(document); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func JSON(document []byte) ([]byte, error) {
 	return yaml.YAMLToJSON(document)
 }
 
-// Bounded refuses a YAML document that its aliases expand beyond measure. The YAML
-// library bounds how many values they stand for, and not how long those are.
+// Bounded returns ErrAliases if the aliases of a YAML document expand too far. The YAML
+// library limits the number of values that they stand for, but not their length.
 func Bounded(document []byte) error {
 	if bytes.IndexByte(document, '&') < 0 || bytes.IndexByte(document, '*') < 0 || isJSON(document) {
 		return nil
@@ -52,14 +52,14 @@ func Bounded(document []byte) error {
 	if err := node.Unmarshal(document, &root); err != nil {
 		return fmt.Errorf("malformed YAML: %w", err)
 	}
-	most := max(int64(expandedAnyway), expandedTimes*int64(len(document)))
-	if (&measure{of: map[*node.Node]int64{}, most: most}).length(&root) > most {
+	m := expansion{limit: max(int64(minExpanded), maxExpansion*int64(len(document))), anchors: map[*node.Node]int64{}}
+	if m.length(&root) > m.limit {
 		return ErrAliases
 	}
 	return nil
 }
 
-// isJSON says whether there is nothing but JSON documents, which have no aliases.
+// isJSON reports whether a text contains only JSON documents, which have no aliases.
 func isJSON(text []byte) bool {
 	for d := json.NewDecoder(bytes.NewReader(text)); ; {
 		var document json.RawMessage
@@ -69,32 +69,31 @@ func isJSON(text []byte) bool {
 	}
 }
 
-// measure finds out how long nodes are with their aliases resolved, up to a bit more
-// than most: what is longer need not be known exactly.
-type measure struct {
-	of   map[*node.Node]int64 // of what has an anchor; most+1 while it is being measured
-	most int64
+// expansion measures nodes with their aliases resolved. It is exact up to the limit.
+type expansion struct {
+	limit   int64
+	anchors map[*node.Node]int64 // lengths of nodes with an anchor
 }
 
-func (m *measure) length(n *node.Node) int64 {
+func (m *expansion) length(n *node.Node) int64 {
 	if n.Kind == node.AliasNode {
 		n = n.Alias
 	}
 	if n.Anchor != "" {
-		if known, ok := m.of[n]; ok {
+		if known, ok := m.anchors[n]; ok {
 			return known
 		}
-		m.of[n] = m.most + 1 // within itself it has no end
+		m.anchors[n] = m.limit + 1 // a node that contains itself has no end
 	}
 	length := int64(len(n.Value)) + 1
-	for _, within := range n.Content {
-		if length > m.most {
+	for _, child := range n.Content {
+		if length > m.limit {
 			break
 		}
-		length += m.length(within)
+		length += m.length(child)
 	}
 	if n.Anchor != "" {
-		m.of[n] = length
+		m.anchors[n] = length
 	}
 	return length
 }

@@ -1,0 +1,98 @@
+// Package input reads untrusted text. The memory that it takes is limited by the
+// length of the text, whatever that would expand to.
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// TooLongError reports that a text was not read completely.
+type TooLongError struct{ Most int64 }
+
+// Error does not name the text.
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("it is longer than the %d MiB that are read", e.Most>>20)
+}
+
+// Bytes reads a text of at most this many bytes.
+func Bytes(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if int64(len(data)) > most {
+		return nil, &TooLongError{most}
+	}
+	return data, err
+}
+
+// Recoded converts a text that begins with a byte order mark, such as PowerShell
+// writes, to UTF-8 without the mark. It does not change any other text.
+func Recoded(r io.Reader) io.Reader {
+	in := bufio.NewReader(r)
+	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
+		if start, _ := in.Peek(len(mark)); bytes.Equal(start, []byte(mark)) {
+			return transform.NewReader(in, unicode.BOMOverride(transform.Nop))
+		}
+	}
+	return in
+}
+
+// A gzipped text may unpack to minUnpacked bytes plus maxRatio times its size. Snapshots
+// reach a ratio of about 30, because every object has a UID; gzip itself can reach
+// 1000.
+const (
+	minUnpacked = 64 << 20
+	maxRatio    = 200
+)
+
+// EndlessError reports that a text unpacks to more than any snapshot does.
+type EndlessError struct{}
+
+// Error does not name the text.
+func (EndlessError) Error() string {
+	return fmt.Sprintf("it unpacks to more than %d times its size, as no snapshot does: it may have no end", maxRatio)
+}
+
+// Unpacked returns a text that may be gzipped, unpacked. Reading fails with
+// EndlessError before a gzip bomb fills the memory.
+func Unpacked(r io.Reader) (io.Reader, error) {
+	packed := &countingReader{r: r}
+	in := bufio.NewReader(packed)
+	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		return in, nil
+	}
+	zip, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, fmt.Errorf("unreadable gzip: %w", err)
+	}
+	return &ratioReader{packed: packed, unpacked: countingReader{r: zip}}, nil
+}
+
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+type ratioReader struct {
+	packed   *countingReader
+	unpacked countingReader
+}
+
+func (r *ratioReader) Read(p []byte) (int, error) {
+	n, err := r.unpacked.Read(p)
+	if r.unpacked.n > minUnpacked+r.packed.n*maxRatio {
+		return 0, EndlessError{}
+	}
+	return n, err
+}
