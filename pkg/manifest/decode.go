@@ -14,21 +14,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Named is an object as a file names it: namespace and UID are empty where it says
-// none, and nothing is known to be valid.
+// Named is an object in a file. Namespace and UID may be empty, and nothing is
+// validated.
 type Named struct {
 	object.Identity
-	Source string // the file
+	Source string // file name or redacted URL
 }
 
-// longest is how many bytes are read of one source: an API server takes no more than
-// three million of one object.
-const longest = 256 << 20
+// maxBytes limits what is read from one source.
+const maxBytes = 256 << 20
 
-// decode reads one document after the other, and the items of lists. No error quotes
-// what it could not decode, as that may be a Secret.
+// decode appends the objects of all documents and the items of lists. No error quotes
+// the text, which may be a Secret.
 func decode(in io.Reader, source string, into *[]Named) error {
-	text, err := input.Bytes(in, longest)
+	text, err := input.Bytes(in, maxBytes)
 	if err != nil {
 		return fmt.Errorf("error reading %s: %w", source, err)
 	}
@@ -52,7 +51,7 @@ func decode(in io.Reader, source string, into *[]Named) error {
 		o, _, err := unstructured.UnstructuredJSONScheme.Decode(raw, nil, nil)
 		switch {
 		case runtime.IsMissingKind(err):
-			err = errKindless
+			err = errNoKind
 		case err == nil:
 			err = flatten(o, source, into)
 		}
@@ -62,22 +61,22 @@ func decode(in io.Reader, source string, into *[]Named) error {
 	}
 }
 
-// errKindless says what kubectl does, but for the object.
-var errKindless = errors.New("an object in it lacks its kind")
+// errNoKind is kubectl's error without the object.
+var errNoKind = errors.New("an object in it lacks its kind")
 
 func flatten(o runtime.Object, source string, into *[]Named) error {
-	switch of := o.(type) {
+	switch o := o.(type) {
 	case *unstructured.UnstructuredList:
-		return of.EachListItem(func(o runtime.Object) error { return flatten(o, source, into) })
+		return o.EachListItem(func(o runtime.Object) error { return flatten(o, source, into) })
 	case *unstructured.Unstructured:
-		if of.IsList() {
-			return of.EachListItem(func(o runtime.Object) error { return flatten(o, source, into) })
+		if o.IsList() {
+			return o.EachListItem(func(o runtime.Object) error { return flatten(o, source, into) })
 		}
-		if of.GetKind() == "" { // in a list, where nothing else looks
-			return errKindless
+		if o.GetKind() == "" { // only checked here for a list item
+			return errNoKind
 		}
 		*into = append(*into, Named{object.Identity{
-			APIVersion: of.GetAPIVersion(), Kind: of.GetKind(), Namespace: of.GetNamespace(), Name: of.GetName(), UID: of.GetUID(),
+			APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(),
 		}, source})
 	}
 	return nil

@@ -1,3 +1,8 @@
+// Package manifest reads which objects files name, as kubectl does for -f, -R and -k:
+// files, folders, patterns, URLs, standard input and kustomizations.
+//
+// cli-runtime can do the same, but it links the types of all API groups, which makes
+// start-up slower.
 package manifest
 
 import (
@@ -17,21 +22,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// Files are what -f, -R and -k say.
+// Files are the values of -f, -R and -k.
 type Files struct {
 	Names     []string // files, folders, patterns and URLs; - is standard input
-	Recursive bool     // whether folders in folders count
-	Kustomize string   // a folder or URL
+	Recursive bool     // read folders inside folders
+	Kustomize string   // folder or URL
 }
 
-// Any says whether there are such files.
+// Any reports whether any file is named.
 func (f Files) Any() bool { return len(f.Names) > 0 || f.Kustomize != "" }
 
-// extensions are those of the files in a folder that count; a file that is named
+// extensions are those of files that are read in a folder. A file that is named
 // itself may have any.
 var extensions = []string{".json", ".yaml", ".yml"}
 
-// Read answers the objects that the files name, in their order.
+// Read returns the objects in the files, in their order.
 func (f Files) Read(ctx context.Context, stdin io.Reader) ([]Named, error) {
 	var out []Named
 	stdinRead := false
@@ -42,7 +47,7 @@ func (f Files) Read(ctx context.Context, stdin io.Reader) ([]Named, error) {
 			err = errors.New("standard input cannot be used for multiple arguments")
 		case name == "-":
 			stdinRead = true
-			err = decode(recoded(stdin), "standard input", &out)
+			err = decode(toUTF8(stdin), "standard input", &out)
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 			err = download(ctx, name, &out)
 		case strings.Contains(name, "://"):
@@ -62,8 +67,8 @@ func (f Files) Read(ctx context.Context, stdin io.Reader) ([]Named, error) {
 	return out, nil
 }
 
-// pattern reads the file or folder of that name; where there is none, all those
-// that the pattern matches.
+// pattern reads the file or folder with this name or, if there is none, those that
+// match it as a pattern.
 func (f Files) pattern(name string, into *[]Named) error {
 	paths := []string{name}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
@@ -74,27 +79,27 @@ func (f Files) pattern(name string, into *[]Named) error {
 			return fmt.Errorf("the path %q does not exist", name)
 		}
 	}
-	read := false
+	found := false
 	for _, path := range paths {
-		err := filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+		err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
-			case at == path && isFolder(at), entry.IsDir() && f.Recursive:
+			case name == path && isFolder(name), entry.IsDir() && f.Recursive:
 				return nil
 			case entry.IsDir():
 				return fs.SkipDir
-			case at != path && !slices.Contains(extensions, filepath.Ext(at)):
+			case name != path && !slices.Contains(extensions, filepath.Ext(name)):
 				return nil
 			}
-			read = true
-			return file(at, into)
+			found = true
+			return readFile(name, into)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if !read {
+	if !found {
 		return fmt.Errorf("error reading %v: recognized file extensions are %v", paths, extensions)
 	}
 	return nil
@@ -105,16 +110,16 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func file(path string, into *[]Named) error {
+func readFile(path string, into *[]Named) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // read only
-	return decode(recoded(f), path, into)
+	return decode(toUTF8(f), path, into)
 }
 
-// recoded is in UTF-8 what a program wrote that marks another encoding.
-func recoded(in io.Reader) io.Reader {
+// toUTF8 converts a text with a byte order mark to UTF-8.
+func toUTF8(in io.Reader) io.Reader {
 	return transform.NewReader(in, unicode.BOMOverride(unicode.UTF8.NewDecoder()))
 }

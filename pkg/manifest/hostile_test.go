@@ -30,12 +30,12 @@ func TestManifestsThatExpandAreRefused(t *testing.T) {
 	}
 }
 
-// A kustomization reads files by itself, and any that it names may be hostile.
+// A kustomization may read hostile files.
 func TestKustomizationsThatExpandAreRefused(t *testing.T) {
 	laughs := "x: &a " + strings.Repeat("x", 100_000) + "\ny: [" + strings.Repeat("*a,", 100_000) + "]\n"
 	for name, test := range map[string]struct {
 		files map[string]string
-		says  string
+		want  string
 	}{
 		"aliases in a resource":        {map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": configMap("a") + laughs}, "a.yaml: its aliases"},
 		"aliases in the kustomization": {map[string]string{"kustomization.yaml": laughs}, "kustomization.yaml: its aliases"},
@@ -43,14 +43,14 @@ func TestKustomizationsThatExpandAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := manifest.Files{Kustomize: folder(t, test.files)}.Read(t.Context(), nil)
-			if err == nil || !strings.Contains(err.Error(), test.says) {
+			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
 }
 
-func TestAnInterruptEndsAKustomization(t *testing.T) {
+func TestKustomizationIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := folder(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": configMap("a")})
@@ -59,8 +59,7 @@ func TestAnInterruptEndsAKustomization(t *testing.T) {
 	}
 }
 
-// A file that a generator takes up is any text.
-func TestWhatAGeneratorTakesUpNeedNotBeYAML(t *testing.T) {
+func TestFileOfAGeneratorNeedNotBeYAML(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"kustomization.yaml": "configMapGenerator: [{name: a, files: [a.c]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n",
 		"a.c":                "int *p = &x; /* : - [ { */\n",
@@ -71,7 +70,7 @@ func TestWhatAGeneratorTakesUpNeedNotBeYAML(t *testing.T) {
 	}
 }
 
-func TestDeepManifestsAreRefusedOrReadAndDoNotHang(t *testing.T) {
+func TestDeepManifestsDoNotHang(t *testing.T) {
 	const deep = 200_000
 	for name, text := range map[string]string{
 		"lists in lists":            strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, deep),
@@ -81,13 +80,13 @@ func TestDeepManifestsAreRefusedOrReadAndDoNotHang(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := read(t, text); err == nil {
-				t.Error("it is taken for a manifest")
+				t.Error("it was read as a manifest")
 			}
 		})
 	}
 }
 
-// A manifest may be a Secret's.
+// A manifest may be a Secret.
 func TestNoErrorQuotesWhatCouldNotBeDecoded(t *testing.T) {
 	const secret = "aHVudGVyMg=="
 	for name, text := range map[string]string{
@@ -112,7 +111,7 @@ func TestNoErrorNamesWhatProvesWhoAsks(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	t.Cleanup(server.Close)
-	for name, test := range map[string]struct{ url, names string }{
+	for name, test := range map[string]struct{ url, want string }{
 		"a server that refuses":          {"http://me:hunter2@" + host + "/a.yaml?token=hunter2", `"http://REDACTED@` + host + `/a.yaml?REDACTED"`},
 		"a server that is not there":     {"http://me:hunter2@" + strings.TrimPrefix(gone.URL, "http://") + "/a.yaml?token=hunter2", `"http://REDACTED@` + strings.TrimPrefix(gone.URL, "http://") + `/a.yaml?REDACTED"`},
 		"a URL that is none":             {"http://me:hunter2@in valid/a.yaml?token=hunter2", `"http://REDACTED@in valid/a.yaml?REDACTED"`},
@@ -121,7 +120,7 @@ func TestNoErrorNamesWhatProvesWhoAsks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := manifest.Files{Names: []string{test.url}}.Read(t.Context(), nil)
-			if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), test.names) {
+			if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// kustomize reads what a kustomization makes, in the order in which kubectl applies it.
+// kustomize reads the objects of a kustomization in the order in which kubectl applies
+// them.
 func kustomize(ctx context.Context, folder string, into *[]Named) error {
-	disk := &boundedDisk{FileSystem: filesys.MakeFsOnDisk(), ctx: ctx, bytes: longest, files: mostFiles}
+	disk := &boundedDisk{FileSystem: filesys.MakeFsOnDisk(), ctx: ctx, bytes: maxBytes, files: maxFiles}
 	text, err := disk.kustomize(folder)
 	if err != nil {
 		return redact.Error(err, folder)
@@ -26,33 +27,33 @@ func kustomize(ctx context.Context, folder string, into *[]Named) error {
 func (d *boundedDisk) kustomize(folder string) ([]byte, error) {
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy
-	made, err := krusty.MakeKustomizer(options).Run(d, folder)
-	if d.refused != nil { // what kustomize makes of it says something else, such as that there is no such file
+	resources, err := krusty.MakeKustomizer(options).Run(d, folder)
+	if d.refused != nil { // kustomize replaces this error by another one
 		return nil, d.refused
 	}
 	if err != nil {
 		return nil, err
 	}
-	return made.AsYaml()
+	return resources.AsYaml()
 }
 
-// mostFiles is how many are read for one kustomization. A folder is read anew each
-// time that another one names it: thirty that each name the one below twice come to
-// a billion.
-const mostFiles = 10_000
+// maxFiles limits how many files one kustomization reads. kustomize reads a folder
+// again for each reference to it: 30 levels with two references each come to a billion
+// reads.
+const maxFiles = 10_000
 
-// boundedDisk is a disk of which one kustomization reads no more than it may, and
-// no document that its aliases expand beyond measure.
+// boundedDisk limits how much one kustomization reads, and rejects documents whose
+// aliases expand too far.
 type boundedDisk struct {
 	filesys.FileSystem
-	ctx     context.Context // kustomize has none to pass on
-	bytes   int64           // that may yet be read
-	files   int             // the same
-	refused error           // the first one
+	ctx     context.Context // kustomize does not pass one on
+	bytes   int64           // that may still be read
+	files   int             // that may still be read
+	refused error           // the first error of a limit
 }
 
-// ReadFile is the only way in which kustomize reads. What it is refused for other
-// reasons than ours is its own affair: it tries names, and reads folders as files.
+// ReadFile is the only method by which kustomize reads. Errors of the file system are
+// not recorded: kustomize tries several names, and reads folders as files.
 func (d *boundedDisk) ReadFile(name string) ([]byte, error) {
 	if d.refused == nil {
 		d.refused = d.ctx.Err()
@@ -69,24 +70,24 @@ func (d *boundedDisk) ReadFile(name string) ([]byte, error) {
 	if err != nil && !errors.As(err, new(*input.TooLongError)) {
 		return nil, err
 	}
-	if why := d.refuses(text, err != nil); why != nil {
-		d.refused = fmt.Errorf("error reading %s: %w", name, why)
+	if err := d.checkLimits(text, err != nil); err != nil {
+		d.refused = fmt.Errorf("error reading %s: %w", name, err)
 	}
 	return text, d.refused
 }
 
-// refuses says why a text is one too many, and counts it.
-func (d *boundedDisk) refuses(text []byte, long bool) error {
+// checkLimits counts a text and returns which limit it exceeds, or nil.
+func (d *boundedDisk) checkLimits(text []byte, tooLong bool) error {
 	d.bytes -= int64(len(text))
 	d.files--
 	switch {
-	case long:
+	case tooLong:
 		return errors.New("with all that the kustomization reads before, it is longer than what is read")
 	case d.files < 0:
 		return errors.New("the kustomization has read too many files before: its folders may name one another again and again")
 	}
 	for document := range input.Documents(text) {
-		// What is no YAML may be a generator's, or kustomize says so itself.
+		// A file of a generator need not be YAML; for others kustomize reports an error.
 		if err := input.Bounded(document); errors.Is(err, input.ErrAliases) {
 			return err
 		}

@@ -10,12 +10,11 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// TestAKustomizationReadsNoMoreThanItMay is about bounds that are far away, and so are
-// drawn nearer here.
+// TestAKustomizationReadsNoMoreThanItMay uses lower limits than the real ones.
 func TestAKustomizationReadsNoMoreThanItMay(t *testing.T) {
 	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	files := map[string]string{"0/kustomization.yaml": "resources: [a.yaml]\n", "0/a.yaml": object}
-	for i := 1; i <= 30; i++ { // each names the one below under two names
+	for i := 1; i <= 30; i++ { // each refers to the one below twice
 		for _, half := range []string{"l", "r"} {
 			files[fmt.Sprintf("%d/%s/kustomization.yaml", i, half)] = fmt.Sprintf("namePrefix: %s\nresources: [../../%d]\n", half, i-1)
 		}
@@ -35,21 +34,21 @@ func TestAKustomizationReadsNoMoreThanItMay(t *testing.T) {
 		bytes  int64
 		files  int
 		folder string
-		says   string // empty: it is made
+		want   string // error; empty: none
 	}{
-		"folders that name each other a billion times":       {longest, 200, "30", "read too many files before"},
-		"and to fewer bytes than files":                      {2000, mostFiles, "30", "longer than what is read"},
-		"one file that is too long":                          {30, mostFiles, "0", "a.yaml: with all that the kustomization reads before"},
-		"folders that name each other a few times":           {longest, mostFiles, "3", ""},
-		"one that is as long as it may be, and no file more": {int64(len("resources: [a.yaml]\n" + object)), 2, "0", ""},
+		"a billion references to folders":     {maxBytes, 200, "30", "read too many files before"},
+		"the limit of bytes is reached first": {2000, maxFiles, "30", "longer than what is read"},
+		"a file that is too long":             {30, maxFiles, "0", "a.yaml: with all that the kustomization reads before"},
+		"a few references to folders":         {maxBytes, maxFiles, "3", ""},
+		"exactly at both limits":              {int64(len("resources: [a.yaml]\n" + object)), 2, "0", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk := &boundedDisk{FileSystem: filesys.MakeFsOnDisk(), ctx: t.Context(), bytes: c.bytes, files: c.files}
 			_, err := disk.kustomize(filepath.Join(dir, c.folder))
 			switch {
-			case c.says == "" && err != nil:
+			case c.want == "" && err != nil:
 				t.Error(err)
-			case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("got %v", err)
 			}
 		})

@@ -20,7 +20,7 @@ func configMap(name string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n"
 }
 
-// folder writes files by their names, which may lead into folders.
+// folder writes files into a new folder and returns its path.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,8 +36,8 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// named is what was read, a word for each object.
-func named(all []manifest.Named) []string {
+// describe returns a text for each object.
+func describe(all []manifest.Named) []string {
 	var out []string
 	for _, n := range all {
 		line := n.APIVersion + " " + n.String()
@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 		"full":                   "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop, uid: u1}\n",
 		"list":                   "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: f}}\n- {apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: g}}]}\n",
 		"windows":                "\ufeff" + configMap("h"),
-		"wide":                   wide(configMap("i") + "---\n" + configMap("j")),
+		"wide":                   utf16LE(configMap("i") + "---\n" + configMap("j")),
 		"made/kustomization.yml": "namespace: shop\nnamePrefix: my-\nresources: [a.yaml, n.yaml]\n",
 		"made/a.yaml":            configMap("k"),
 		"made/n.yaml":            "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n",
@@ -72,31 +72,31 @@ func TestRead(t *testing.T) {
 		stdin string
 		want  []string
 	}{
-		"a file says everything of an object":      {files: manifest.Files{Names: []string{dir + "/full"}}, want: []string{"apps/v1 Deployment/web in shop with UID u1"}},
-		"a folder's manifests, by their names":     {files: manifest.Files{Names: []string{dir + "/all"}}, want: []string{"v1 ConfigMap/a", "v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d"}},
-		"folders in it, where that is asked for":   {files: manifest.Files{Names: []string{dir + "/all"}, Recursive: true}, want: []string{"v1 ConfigMap/a", "v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d", "v1 ConfigMap/e"}},
-		"a pattern":                                {files: manifest.Files{Names: []string{dir + "/all/*.y*ml"}}, want: []string{"v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d"}},
-		"the items of lists, and of lists in them": {files: manifest.Files{Names: []string{dir + "/list"}}, want: []string{"v1 ConfigMap/f", "v1 ConfigMap/g"}},
-		"a mark of the encoding is no text":        {files: manifest.Files{Names: []string{dir + "/windows"}}, want: []string{"v1 ConfigMap/h"}},
-		"UTF-16":                                   {files: manifest.Files{Names: []string{dir + "/wide"}}, want: []string{"v1 ConfigMap/i", "v1 ConfigMap/j"}},
-		"standard input between files":             {files: manifest.Files{Names: []string{dir + "/windows", "-", dir + "/full"}}, stdin: configMap("in"), want: []string{"v1 ConfigMap/h", "v1 ConfigMap/in", "apps/v1 Deployment/web in shop with UID u1"}},
-		"a kustomization, namespaces first":        {files: manifest.Files{Kustomize: dir + "/made"}, want: []string{"v1 Namespace/shop", "v1 ConfigMap/my-k in shop"}},
-		"nothing":                                  {},
+		"a file with a complete object":     {files: manifest.Files{Names: []string{dir + "/full"}}, want: []string{"apps/v1 Deployment/web in shop with UID u1"}},
+		"a folder, sorted by file name":     {files: manifest.Files{Names: []string{dir + "/all"}}, want: []string{"v1 ConfigMap/a", "v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d"}},
+		"a folder, recursively":             {files: manifest.Files{Names: []string{dir + "/all"}, Recursive: true}, want: []string{"v1 ConfigMap/a", "v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d", "v1 ConfigMap/e"}},
+		"a pattern":                         {files: manifest.Files{Names: []string{dir + "/all/*.y*ml"}}, want: []string{"v1 ConfigMap/b", "v1 ConfigMap/c", "v1 ConfigMap/d"}},
+		"lists and nested lists":            {files: manifest.Files{Names: []string{dir + "/list"}}, want: []string{"v1 ConfigMap/f", "v1 ConfigMap/g"}},
+		"a byte order mark":                 {files: manifest.Files{Names: []string{dir + "/windows"}}, want: []string{"v1 ConfigMap/h"}},
+		"UTF-16":                            {files: manifest.Files{Names: []string{dir + "/wide"}}, want: []string{"v1 ConfigMap/i", "v1 ConfigMap/j"}},
+		"standard input between files":      {files: manifest.Files{Names: []string{dir + "/windows", "-", dir + "/full"}}, stdin: configMap("in"), want: []string{"v1 ConfigMap/h", "v1 ConfigMap/in", "apps/v1 Deployment/web in shop with UID u1"}},
+		"a kustomization, namespaces first": {files: manifest.Files{Kustomize: dir + "/made"}, want: []string{"v1 Namespace/shop", "v1 ConfigMap/my-k in shop"}},
+		"nothing":                           {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := test.files.Read(t.Context(), strings.NewReader(test.stdin))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, named(got)); diff != "" {
+			if diff := cmp.Diff(test.want, describe(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// wide is text as some programs of Windows write it.
-func wide(text string) string {
+// utf16LE encodes a text as some Windows programs do.
+func utf16LE(text string) string {
 	out := []byte{0xff, 0xfe}
 	for _, u := range utf16.Encode([]rune(text)) {
 		out = append(out, byte(u), byte(u>>8))
@@ -104,7 +104,7 @@ func wide(text string) string {
 	return string(out)
 }
 
-func TestUnreadable(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"none/notes.txt": "no manifest",
 		"bad.yaml":       "a: b: c",
@@ -117,11 +117,11 @@ func TestUnreadable(t *testing.T) {
 	}{
 		"no such file":                   {manifest.Files{Names: []string{dir + "/x.yaml"}}, `the path "DIR/x.yaml" does not exist`},
 		"a pattern that matches none":    {manifest.Files{Names: []string{dir + "/*.x"}}, `the path "DIR/*.x" does not exist`},
-		"a pattern that is none":         {manifest.Files{Names: []string{dir + "/[.x"}}, `pattern "DIR/[.x" is not valid`},
+		"an invalid pattern":             {manifest.Files{Names: []string{dir + "/[.x"}}, `pattern "DIR/[.x" is not valid`},
 		"a folder without manifests":     {manifest.Files{Names: []string{dir + "/none"}}, "recognized file extensions are [.json .yaml .yml]"},
-		"no YAML":                        {manifest.Files{Names: []string{dir + "/bad.yaml"}}, "error parsing DIR/bad.yaml"},
+		"malformed YAML":                 {manifest.Files{Names: []string{dir + "/bad.yaml"}}, "error parsing DIR/bad.yaml"},
 		"a file that ends early":         {manifest.Files{Names: []string{dir + "/cut.json"}}, "error parsing DIR/cut.json"},
-		"a document of no kind":          {manifest.Files{Names: []string{dir + "/kindless.yaml"}}, `unable to decode "DIR/kindless.yaml": an object in it lacks its kind`},
+		"a document without a kind":      {manifest.Files{Names: []string{dir + "/kindless.yaml"}}, `unable to decode "DIR/kindless.yaml": an object in it lacks its kind`},
 		"standard input twice":           {manifest.Files{Names: []string{"-", "-"}}, "standard input cannot be used"},
 		"a folder without kustomization": {manifest.Files{Kustomize: dir + "/none"}, "unable to find one of 'kustomization.yaml'"},
 	} {
@@ -138,12 +138,12 @@ func TestUnreadable(t *testing.T) {
 }
 
 func TestURLs(t *testing.T) {
-	var asked atomic.Int32
+	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch asked.Add(1); {
+		switch requests.Add(1); {
 		case r.URL.Path == "/gone":
 			http.Error(w, "gone", http.StatusGone)
-		case r.URL.Path == "/busy" && asked.Load() == 1:
+		case r.URL.Path == "/busy" && requests.Load() == 1:
 			http.Error(w, "busy", http.StatusServiceUnavailable)
 		default:
 			fmt.Fprint(w, configMap("a"))
@@ -151,26 +151,26 @@ func TestURLs(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	for name, test := range map[string]struct {
-		path  string
-		want  []string
-		fails string
-		asked int32
+		path     string
+		want     []string
+		wantErr  string
+		requests int32
 	}{
-		"a manifest":                              {path: "/a.yaml", want: []string{"v1 ConfigMap/a"}, asked: 1},
-		"a server that is busy is asked again":    {path: "/busy", want: []string{"v1 ConfigMap/a"}, asked: 2},
-		"an answer that stays is not asked again": {path: "/gone", fails: "server reported 410 Gone", asked: 1},
+		"a manifest": {path: "/a.yaml", want: []string{"v1 ConfigMap/a"}, requests: 1},
+		"repeats the request after a server error": {path: "/busy", want: []string{"v1 ConfigMap/a"}, requests: 2},
+		"does not repeat it after a client error":  {path: "/gone", wantErr: "server reported 410 Gone", requests: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked.Store(0)
+			requests.Store(0)
 			got, err := manifest.Files{Names: []string{server.URL + test.path}}.Read(t.Context(), nil)
-			if test.fails == "" && err != nil || test.fails != "" && (err == nil || !strings.Contains(err.Error(), test.fails)) {
+			if test.wantErr == "" && err != nil || test.wantErr != "" && (err == nil || !strings.Contains(err.Error(), test.wantErr)) {
 				t.Fatalf("got %v", err)
 			}
-			if diff := cmp.Diff(test.want, named(got)); diff != "" {
+			if diff := cmp.Diff(test.want, describe(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if asked.Load() != test.asked {
-				t.Errorf("asked %d times, want %d", asked.Load(), test.asked)
+			if requests.Load() != test.requests {
+				t.Errorf("%d requests, want %d", requests.Load(), test.requests)
 			}
 		})
 	}
