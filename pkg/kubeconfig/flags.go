@@ -1,3 +1,8 @@
+// Package kubeconfig determines which cluster to connect to, and as which user, from
+// kubectl's flags and kubeconfig files, or from the service account of a Pod.
+//
+// client-go reads and merges the files. cli-runtime offers the same flags, but it links
+// the types of all API groups, which makes start-up slower.
 package kubeconfig
 
 import (
@@ -18,40 +23,40 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// Flags are what a command line says of the connection. They may be asked once
-// the command line was read.
+// Flags are the connection flags of a command line. Parse it before calling any method
+// except Add.
 type Flags struct {
 	file, cache string
 	userExtra   []string
 	overrides   clientcmd.ConfigOverrides
-	mounted     string // of a Pod's service account
-	unattended  string // why nobody can be asked; "" where somebody can
-	among       bool   // other clusters
+	mounted     string // folder of a Pod's service account
+	noPrompt    string // why credential plugins cannot prompt; empty if they can
+	multiple    bool   // one of several clusters
 	load        func() (clientcmd.ClientConfig, error)
 }
 
-// New answers flags at their defaults, that of --request-timeout being timeout.
+// New returns the flags with timeout as the default of --request-timeout.
 func New(timeout string) *Flags {
 	f := &Flags{overrides: clientcmd.ConfigOverrides{ClusterDefaults: clientcmd.ClusterDefaults, Timeout: timeout}, mounted: mounted}
 	f.load = sync.OnceValues(f.loader)
 	return f
 }
 
-// In are the same flags for another context, as one of several that are used at once: a
-// plugin that would have to ask a person for credentials fails, and so does a context
-// that leads to no server: for the only one, kubectl asks localhost then, but here what is
-// there would go by another name.
+// In returns the same flags for another context that is used together with others:
+// credential plugins cannot prompt, and a context without a server is an error. For a
+// single context, kubectl uses localhost then; here that would be reported under the
+// wrong name.
 func (f *Flags) In(context string) *Flags {
-	other := &Flags{file: f.file, userExtra: f.userExtra, overrides: f.overrides, mounted: f.mounted, unattended: "several clusters are asked at once; log in beforehand", among: true}
+	other := &Flags{file: f.file, userExtra: f.userExtra, overrides: f.overrides, mounted: f.mounted, noPrompt: "several clusters are asked at once; log in beforehand", multiple: true}
 	other.overrides.CurrentContext = context
 	other.load = sync.OnceValues(other.loader)
 	return other
 }
 
-// Add offers the flags by the names that kubectl has for them.
+// Add adds the flags under kubectl's names.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	named := clientcmd.RecommendedConfigOverrideFlags("")
-	named.AuthOverrideFlags.Username.LongName, named.AuthOverrideFlags.Password.LongName = "", "" // kubectl dropped them
+	named.AuthOverrideFlags.Username.LongName, named.AuthOverrideFlags.Password.LongName = "", "" // kubectl has removed them
 	named.ClusterOverrideFlags.APIServer.ShortName = "s"
 	named.Timeout.Default = f.overrides.Timeout
 	clientcmd.BindOverrideFlags(&f.overrides, flags, named)
@@ -60,7 +65,7 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.cache, "cache-dir", cacheDir(), "taken as kubectl takes it; nothing is cached here")
 }
 
-// cacheDir is kubectl's.
+// cacheDir returns kubectl's default.
 func cacheDir() string {
 	if dir := os.Getenv("KUBECACHEDIR"); dir != "" {
 		return dir
@@ -68,16 +73,16 @@ func cacheDir() string {
 	return filepath.Join(homedir.HomeDir(), clientcmd.RecommendedHomeDir, "cache")
 }
 
-// Namespace is the one that -n names, or empty.
+// Namespace returns the value of -n, which may be empty.
 func (f *Flags) Namespace() string { return f.overrides.Context.Namespace }
 
-// Timeout is what --request-timeout says.
+// Timeout returns the value of --request-timeout.
 func (f *Flags) Timeout() string { return f.overrides.Timeout }
 
-// Unattended says that nobody is there whom a credential plugin could ask.
-func (f *Flags) Unattended() { f.unattended = "nobody can be asked now" }
+// Unattended keeps credential plugins from prompting.
+func (f *Flags) Unattended() { f.noPrompt = "nobody can be asked now" }
 
-// Config leads to the cluster. Its Host holds no credentials.
+// Config returns the config of the cluster. Its Host has no credentials.
 func (f *Flags) Config() (*rest.Config, error) {
 	loaded, err := f.load()
 	if err != nil {
@@ -87,17 +92,17 @@ func (f *Flags) Config() (*rest.Config, error) {
 	if err != nil {
 		return nil, f.redacted(err)
 	}
-	if plugin := config.ExecProvider; plugin != nil && f.unattended != "" {
-		plugin.StdinUnavailable, plugin.StdinUnavailableMessage = true, f.unattended
+	if plugin := config.ExecProvider; plugin != nil && f.noPrompt != "" {
+		plugin.StdinUnavailable, plugin.StdinUnavailableMessage = true, f.noPrompt
 	}
-	return config, bare(config)
+	return config, removeURLCredentials(config)
 }
 
-// redacted returns an error of client-go's, which may quote the URL of a server or a
-// proxy, without the credentials in it.
+// redacted removes credentials from an error of client-go, which may quote the URL of a
+// server or a proxy.
 func (f *Flags) redacted(err error) error {
 	addresses := []string{f.overrides.ClusterInfo.Server, f.overrides.ClusterInfo.ProxyURL}
-	if raw, unread := f.raw(); unread == nil {
+	if raw, rawErr := f.raw(); rawErr == nil {
 		for _, c := range raw.Clusters {
 			addresses = append(addresses, c.Server, c.ProxyURL)
 		}
@@ -105,7 +110,7 @@ func (f *Flags) redacted(err error) error {
 	return redact.Error(err, addresses...)
 }
 
-// HomeNamespace is the one that -n names, else that of the context, else default.
+// HomeNamespace returns the value of -n, or the namespace of the context, or default.
 func (f *Flags) HomeNamespace() (string, error) {
 	loaded, err := f.load()
 	if err != nil {
@@ -115,7 +120,7 @@ func (f *Flags) HomeNamespace() (string, error) {
 	return name, err
 }
 
-// Contexts are the names of all contexts, and of the one in use.
+// Contexts returns the names of all contexts, and of the one in use.
 func (f *Flags) Contexts() (all []string, current string, err error) {
 	raw, err := f.raw()
 	if err != nil {
@@ -128,19 +133,19 @@ func (f *Flags) Contexts() (all []string, current string, err error) {
 	return all, raw.CurrentContext, nil
 }
 
-// Clusters are the names of all clusters that the files know.
+// Clusters returns the names of all clusters in the files.
 func (f *Flags) Clusters() ([]string, error) {
 	raw, err := f.raw()
 	return slices.Collect(maps.Keys(raw.Clusters)), err
 }
 
-// Users are the names of all users that the files know.
+// Users returns the names of all users in the files.
 func (f *Flags) Users() ([]string, error) {
 	raw, err := f.raw()
 	return slices.Collect(maps.Keys(raw.AuthInfos)), err
 }
 
-// raw is what the files say, merged.
+// raw returns the merged files.
 func (f *Flags) raw() (api.Config, error) {
 	loaded, err := f.load()
 	if err != nil {
@@ -149,8 +154,8 @@ func (f *Flags) raw() (api.Config, error) {
 	return loaded.RawConfig()
 }
 
-// loader reads and merges the files. Where they say nothing, and --server neither, a Pod
-// has its own cluster: its token is for that one alone.
+// loader reads and merges the files. Without files and --server, a Pod uses its own
+// cluster. The Pod's token is never sent to another cluster.
 func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.file
@@ -163,8 +168,8 @@ func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 			config = pod
 		}
 	}
-	if context := config.Contexts[f.overrides.CurrentContext]; f.among && context != nil {
-		if to := config.Clusters[context.Cluster]; to == nil || to.Server == "" {
+	if context := config.Contexts[f.overrides.CurrentContext]; f.multiple && context != nil {
+		if cluster := config.Clusters[context.Cluster]; cluster == nil || cluster.Server == "" {
 			return nil, fmt.Errorf("its cluster %q is not there, or has no server", context.Cluster)
 		}
 	}
@@ -173,7 +178,7 @@ func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 	return clientcmd.NewNonInteractiveClientConfig(*config, overrides.CurrentContext, &overrides, rules), nil
 }
 
-// impersonateExtra is what --as-user-extra says, by its keys; nil for nothing.
+// impersonateExtra returns the values of --as-user-extra by key, nil if there are none.
 func (f *Flags) impersonateExtra() map[string][]string {
 	var extra map[string][]string
 	for _, given := range f.userExtra {

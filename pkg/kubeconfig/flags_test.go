@@ -32,17 +32,17 @@ func TestFlags(t *testing.T) {
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	type answers struct{ Host, Token, User, Context, Namespace, Named, Timeout string }
+	type values struct{ Host, Token, User, Context, Namespace, Named, Timeout string }
 	for name, test := range map[string]struct {
 		line string
-		want answers
+		want values
 	}{
-		"the file's own context":  {"", answers{"https://one:6443", "mine", "", "dev", "shop", "", "30s"}},
-		"another context":         {"--context prod", answers{"https://two:6443", "mine", "", "prod", "default", "", "30s"}},
-		"a namespace":             {"-n other", answers{"https://one:6443", "mine", "", "dev", "other", "other", "30s"}},
-		"another server":          {"-s https://three:1", answers{"https://three:1", "mine", "", "dev", "shop", "", "30s"}},
-		"another token and time":  {"--token=theirs --request-timeout=1s", answers{"https://one:6443", "theirs", "", "dev", "shop", "", "1s"}},
-		"somebody else, with all": {"--as=eve --as-uid=7 --as-group=a --as-group=b --as-user-extra=k=v --as-user-extra=k=w", answers{"https://one:6443", "mine", "eve 7 a,b k:v,w", "dev", "shop", "", "30s"}},
+		"the current context":    {"", values{"https://one:6443", "mine", "", "dev", "shop", "", "30s"}},
+		"another context":        {"--context prod", values{"https://two:6443", "mine", "", "prod", "default", "", "30s"}},
+		"a namespace":            {"-n other", values{"https://one:6443", "mine", "", "dev", "other", "other", "30s"}},
+		"another server":         {"-s https://three:1", values{"https://three:1", "mine", "", "dev", "shop", "", "30s"}},
+		"another token and time": {"--token=theirs --request-timeout=1s", values{"https://one:6443", "theirs", "", "dev", "shop", "", "1s"}},
+		"impersonation":          {"--as=eve --as-uid=7 --as-group=a --as-group=b --as-user-extra=k=v --as-user-extra=k=w", values{"https://one:6443", "mine", "eve 7 a,b k:v,w", "dev", "shop", "", "30s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags, line := kubeconfig.New("30s"), pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -54,7 +54,7 @@ func TestFlags(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := answers{Host: config.Host, Token: config.BearerToken, Named: flags.Namespace(), Timeout: flags.Timeout()}
+			got := values{Host: config.Host, Token: config.BearerToken, Named: flags.Namespace(), Timeout: flags.Timeout()}
 			if as := config.Impersonate; as.UserName != "" {
 				got.User = strings.Join([]string{as.UserName, as.UID, strings.Join(as.Groups, ","), "k:" + strings.Join(as.Extra["k"], ",")}, " ")
 			}
@@ -85,7 +85,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-func TestNobodyIsAskedWhereNobodyIsThere(t *testing.T) {
+func TestUnattended(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
 	plugin := strings.Replace(file, "{token: mine}", "{exec: {apiVersion: client.authentication.k8s.io/v1, command: ask, interactiveMode: IfAvailable}}", 1)
 	if err := os.WriteFile(path, []byte(plugin), 0o600); err != nil {
@@ -105,12 +105,12 @@ func TestNobodyIsAskedWhereNobodyIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		if config.ExecProvider.StdinUnavailable != unattended {
-			t.Errorf("unattended %t: the plugin may ask", unattended)
+			t.Errorf("unattended %t: StdinUnavailable is wrong", unattended)
 		}
 	}
 }
 
-func TestNoFlagOfKubectlIsMissing(t *testing.T) {
+func TestFlagsAreKubectls(t *testing.T) {
 	line := pflag.NewFlagSet("", pflag.ContinueOnError)
 	kubeconfig.New("30s").Add(line)
 	var got []string

@@ -10,19 +10,18 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// mounted is where a kubelet puts the credentials of a Pod's service account.
+// mounted is where a kubelet mounts the credentials of a Pod's service account.
 const mounted = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // inCluster is the name of the one context of a Pod without a kubeconfig.
 const inCluster = "in-cluster"
 
-// pod is how a program in a Pod reaches the cluster that it runs in, as the Pod's
-// service account; nil where this is no Pod, or one without a service account.
+// pod returns the kubeconfig of a Pod: its own cluster, as its service account. It
+// returns nil outside of a Pod and in a Pod without a service account.
 //
-// It says what rest.InClusterConfig says, in the form of a kubeconfig: so that every
-// flag means in a Pod what it means elsewhere. client-go's own fallback drops --as and
-// --request-timeout. The token is read again from its file while it is in use, since
-// the kubelet renews it.
+// It corresponds to rest.InClusterConfig. As a kubeconfig it works with every flag, while
+// client-go's own fallback ignores --as and --request-timeout. client-go reads the token
+// file again in time, because the kubelet renews it.
 func (f *Flags) pod() *api.Config {
 	host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
 	token := filepath.Join(f.mounted, "token")
@@ -31,7 +30,7 @@ func (f *Flags) pod() *api.Config {
 	}
 	user := &api.AuthInfo{TokenFile: token}
 	if f.overrides.AuthInfo.Token != "" {
-		user.TokenFile = "" // of the two, the file would win
+		user.TokenFile = "" // it would override --token
 	}
 	config := api.NewConfig()
 	config.Clusters[inCluster] = &api.Cluster{
@@ -43,8 +42,8 @@ func (f *Flags) pod() *api.Config {
 	return config
 }
 
-// podNamespace is what kubectl takes for the namespace in a Pod; empty when nobody says.
+// podNamespace returns the namespace that kubectl uses in a Pod; empty if it is unknown.
 func (f *Flags) podNamespace() string {
-	of, _ := os.ReadFile(filepath.Join(f.mounted, "namespace"))
-	return cmp.Or(os.Getenv("POD_NAMESPACE"), strings.TrimSpace(string(of)))
+	mounted, _ := os.ReadFile(filepath.Join(f.mounted, "namespace"))
+	return cmp.Or(os.Getenv("POD_NAMESPACE"), strings.TrimSpace(string(mounted)))
 }

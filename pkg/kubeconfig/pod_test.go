@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// aPod is a folder such as a kubelet mounts, and the variables of a Pod.
-func aPod(t *testing.T) (mounted string) {
+// fakePod sets the environment of a Pod and returns the folder that a kubelet mounts.
+func fakePod(t *testing.T) (mounted string) {
 	t.Helper()
 	mounted = t.TempDir()
 	for name, content := range map[string]string{"token": "of-the-pod", "ca.crt": "", "namespace": "monitoring\n"} {
@@ -40,24 +40,24 @@ func parsed(t *testing.T, mounted, line string) *Flags {
 	return flags
 }
 
-func TestInAPod(t *testing.T) {
-	type answers struct{ Host, Token, User, Context, Namespace, Timeout string }
-	pod := answers{"https://10.0.0.1:443", "of-the-pod", "", "in-cluster", "monitoring", "30s"}
+func TestPod(t *testing.T) {
+	type values struct{ Host, Token, User, Context, Namespace, Timeout string }
+	pod := values{"https://10.0.0.1:443", "of-the-pod", "", "in-cluster", "monitoring", "30s"}
 	for name, test := range map[string]struct {
 		line string
 		env  []string
-		want func(*answers)
+		want func(*values)
 	}{
-		"its own cluster, as its service account": {"", nil, func(*answers) {}},
-		"an address of version 6":                 {"", []string{"KUBERNETES_SERVICE_HOST", "fd00::1"}, func(a *answers) { a.Host = "https://[fd00::1]:443" }},
-		"the namespace that the Pod is told":      {"", []string{"POD_NAMESPACE", "told"}, func(a *answers) { a.Namespace = "told" }},
-		"the namespace that is said":              {"-n said", []string{"POD_NAMESPACE", "told"}, func(a *answers) { a.Namespace = "said" }},
-		"as somebody else":                        {"--as=eve", nil, func(a *answers) { a.User = "eve" }},
-		"a longer patience":                       {"--request-timeout=5m", nil, func(a *answers) { a.Timeout = "5m0s" }},
-		"another token":                           {"--token=other", nil, func(a *answers) { a.Token = "other" }},
+		"its own cluster, as its service account": {"", nil, func(*values) {}},
+		"an IPv6 address":                         {"", []string{"KUBERNETES_SERVICE_HOST", "fd00::1"}, func(a *values) { a.Host = "https://[fd00::1]:443" }},
+		"the namespace of POD_NAMESPACE":          {"", []string{"POD_NAMESPACE", "env"}, func(a *values) { a.Namespace = "env" }},
+		"the namespace of -n":                     {"-n flag", []string{"POD_NAMESPACE", "env"}, func(a *values) { a.Namespace = "flag" }},
+		"impersonation":                           {"--as=eve", nil, func(a *values) { a.User = "eve" }},
+		"another timeout":                         {"--request-timeout=5m", nil, func(a *values) { a.Timeout = "5m0s" }},
+		"another token":                           {"--token=other", nil, func(a *values) { a.Token = "other" }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mounted := aPod(t)
+			mounted := fakePod(t)
 			if test.env != nil {
 				t.Setenv(test.env[0], test.env[1])
 			}
@@ -66,7 +66,7 @@ func TestInAPod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := answers{Host: config.Host, Token: config.BearerToken, User: config.Impersonate.UserName, Timeout: config.Timeout.String()}
+			got := values{Host: config.Host, Token: config.BearerToken, User: config.Impersonate.UserName, Timeout: config.Timeout.String()}
 			if got.Namespace, err = flags.HomeNamespace(); err != nil {
 				t.Fatal(err)
 			}
@@ -92,17 +92,17 @@ func TestInAPod(t *testing.T) {
 	}
 }
 
-func TestAPodsTokenGoesNowhereElse(t *testing.T) {
+func TestPodTokenIsOnlySentToItsCluster(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(kubeconfig, []byte(`{"clusters":[{"name":"c","cluster":{"server":"https://one:1"}}],"contexts":[{"name":"c","context":{"cluster":"c"}}],"current-context":"c"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, line := range map[string]string{
-		"a kubeconfig leads elsewhere": "--kubeconfig " + kubeconfig,
-		"--server does":                "--server https://two:1",
+		"a kubeconfig names another cluster": "--kubeconfig " + kubeconfig,
+		"--server names another cluster":     "--server https://two:1",
 	} {
 		t.Run(name, func(t *testing.T) {
-			config, err := parsed(t, aPod(t), line).Config()
+			config, err := parsed(t, fakePod(t), line).Config()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,8 +113,8 @@ func TestAPodsTokenGoesNowhereElse(t *testing.T) {
 	}
 }
 
-func TestOutsideOfAPodNothingIsTakenForOne(t *testing.T) {
-	for name, spoil := range map[string]func(t *testing.T, mounted string){
+func TestPodIsOnlyUsedInAPod(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, mounted string){
 		"no address": func(t *testing.T, _ string) { t.Setenv("KUBERNETES_SERVICE_HOST", "") },
 		"no port":    func(t *testing.T, _ string) { t.Setenv("KUBERNETES_SERVICE_PORT", "") },
 		"no token": func(t *testing.T, mounted string) {
@@ -124,8 +124,8 @@ func TestOutsideOfAPodNothingIsTakenForOne(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mounted := aPod(t)
-			spoil(t, mounted)
+			mounted := fakePod(t)
+			change(t, mounted)
 			all, current, err := parsed(t, mounted, "").Contexts()
 			if err != nil || len(all) > 0 || current != "" {
 				t.Errorf("contexts %q, in use %q, %v", all, current, err)
@@ -134,7 +134,7 @@ func TestOutsideOfAPodNothingIsTakenForOne(t *testing.T) {
 	}
 }
 
-func TestAnotherContext(t *testing.T) {
+func TestIn(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(kubeconfig, []byte(`{
 		"clusters":[{"name":"a","cluster":{"server":"https://a:1"}},{"name":"b","cluster":{"server":"https://b:1"}}],
@@ -143,7 +143,7 @@ func TestAnotherContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags := parsed(t, "", "--as=eve --as-user-extra=k=v --kubeconfig "+kubeconfig)
-	for _, context := range []string{"b", "a", "b"} { // in any order, and again
+	for _, context := range []string{"b", "a", "b"} { // in any order, also twice
 		config, err := flags.In(context).Config()
 		if err != nil {
 			t.Fatal(err)
@@ -153,19 +153,19 @@ func TestAnotherContext(t *testing.T) {
 			t.Errorf("impersonation (-want +got):\n%s", diff)
 		}
 		if config.Host != "https://"+context+":1" {
-			t.Errorf("context %s leads to %s", context, config.Host)
+			t.Errorf("context %s connects to %s", context, config.Host)
 		}
 		if context == "b" && !config.ExecProvider.StdinUnavailable {
-			t.Error("a plugin may ask a person in the middle of several clusters")
+			t.Error("a plugin may prompt although several clusters are used")
 		}
 	}
 	if config, err := parsed(t, "", "--context=b --kubeconfig "+kubeconfig).Config(); err != nil || config.ExecProvider.StdinUnavailable {
-		t.Errorf("a plugin must not ask for its one cluster: %v", err)
+		t.Errorf("a plugin cannot prompt although there is only one cluster: %v", err)
 	}
 	if config, err := flags.In("nowhere").Config(); err == nil {
-		t.Errorf("a context without a cluster leads to %s", config.Host)
+		t.Errorf("a context without a cluster connects to %s", config.Host)
 	}
 	if _, err := flags.In("no-such").Config(); err == nil || !strings.Contains(err.Error(), "no-such") {
-		t.Errorf("a context that is not there: %v", err)
+		t.Errorf("a context that does not exist: %v", err)
 	}
 }

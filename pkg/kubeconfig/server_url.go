@@ -10,25 +10,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// bare takes user and password out of the server's URL, which is printed and logged.
-// They count, as they do where a request is sent to such a URL, unless there is another
-// way to say who asks. A query and a fragment, which client-go ignores, go too.
-func bare(config *rest.Config) error {
+// removeURLCredentials moves user and password from the server's URL, which is printed
+// and logged, to the config, unless that has other credentials. It also removes query
+// and fragment, which client-go ignores.
+func removeURLCredentials(config *rest.Config) error {
 	if redact.URL(config.Host) == config.Host {
 		return nil
 	}
 	scheme := ""
 	if !strings.Contains(config.Host, "://") {
-		scheme = "https://" // a host and a port are enough
+		scheme = "https://" // the scheme is optional
 	}
 	server, err := url.Parse(scheme + config.Host)
-	if err != nil || server.Host == "" { // the error quotes it
+	if err != nil || server.Host == "" { // err quotes the URL
 		return errors.New("the server's URL is not valid; in a user or password, write what is no letter or digit as %xx")
 	}
 	user := server.User
 	server.User, server.RawQuery, server.ForceQuery, server.Fragment, server.RawFragment = nil, "", false, "", ""
 	config.Host = strings.TrimPrefix(server.String(), scheme)
-	if user == nil || says(config) {
+	if user == nil || hasCredentials(config) {
 		return nil
 	}
 	config.Username = user.Username()
@@ -36,7 +36,7 @@ func bare(config *rest.Config) error {
 	return nil
 }
 
-// says whether a config says who asks, other than by a certificate.
-func says(c *rest.Config) bool {
+// hasCredentials reports whether a config has credentials other than a certificate.
+func hasCredentials(c *rest.Config) bool {
 	return c.Username != "" || c.BearerToken != "" || c.BearerTokenFile != "" || c.ExecProvider != nil || c.AuthProvider != nil
 }
