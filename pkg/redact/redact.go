@@ -1,7 +1,7 @@
-// Package redact takes credentials out of addresses before anybody sees them.
+// Package redact removes credentials from URLs before they are printed or logged.
 //
-// It errs on the safe side: of an address that is malformed, or that can be read in two
-// ways, it may hide more than the credentials. It never fails.
+// It errs on the safe side: it may hide more than the credentials of a malformed or
+// ambiguous URL. It never fails.
 package redact
 
 import (
@@ -12,12 +12,11 @@ import (
 	"strings"
 )
 
-// Mark stands in the place of what was taken out. An address with it is visibly not the
-// one that was given.
+// Mark replaces what is removed, so that the change is visible.
 const Mark = "REDACTED"
 
-// harmless are the parameters of a query that prove nothing: those of the Kubernetes API,
-// and those by which a kustomization names a version. The values of all others go.
+// harmless are query parameters that are not credentials: those of the Kubernetes API and
+// those that select a version of a kustomization. All others are redacted.
 var harmless = []string{
 	"allowWatchBookmarks", "continue", "dryRun", "fieldManager", "fieldSelector", "fieldValidation", "force",
 	"gracePeriodSeconds", "includeObject", "labelSelector", "limit", "pretty", "propagationPolicy", "resourceVersion",
@@ -25,20 +24,20 @@ var harmless = []string{
 	"ref", "submodules", "version",
 }
 
-// URL returns an address, which need not have a scheme, with Mark in the place of the
-// user, the password, the fragment, and whatever in the query may be a token. An address
-// without these is returned as it is.
+// URL returns an address, which need not have a scheme, with Mark instead of the user, the
+// password, the fragment, and query parameters that may be tokens. It returns any other
+// address unchanged.
 func URL(address string) string {
 	scheme := withScheme.FindString(address)
-	return scheme + query(user(address[len(scheme):]))
+	return scheme + redactQuery(redactUser(address[len(scheme):]))
 }
 
-// withScheme is how an address begins that has a scheme; of kustomize's, some have two.
+// withScheme matches the scheme of an address; some of kustomize's have two.
 var withScheme = regexp.MustCompile(`^([A-Za-z]+::)?[A-Za-z][A-Za-z0-9+.-]*://`)
 
-// user redacts user and password. A password may hold what would end the authority of a
-// valid URL, so where there may be one, all goes that stands before the last @.
-func user(rest string) string {
+// redactUser redacts user and password. A password may contain characters that would end
+// the authority of a valid URL, so everything before the last @ is removed.
+func redactUser(rest string) string {
 	authority := rest
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		authority = rest[:i]
@@ -47,7 +46,7 @@ func user(rest string) string {
 	switch {
 	case last >= 0 && strings.ContainsAny(authority, ":@"):
 		return Mark + rest[last:]
-	case !validPort(authority): // a user and the beginning of a password
+	case !validPort(authority): // a user and the start of a password
 		return Mark + rest[len(authority):]
 	}
 	return rest
@@ -59,7 +58,7 @@ func validPort(authority string) bool {
 	return !found || strings.Trim(port, "0123456789") == ""
 }
 
-func query(rest string) string {
+func redactQuery(rest string) string {
 	rest, fragment, found := strings.Cut(rest, "#")
 	if found {
 		fragment = "#" + Mark
@@ -81,22 +80,22 @@ func query(rest string) string {
 	return path + "?" + query + fragment
 }
 
-// inText is a URL with a scheme, up to what cannot be in one.
+// inText matches a URL with a scheme.
 var inText = regexp.MustCompile("[A-Za-z][A-Za-z0-9+.-]*://[^\\s\"'`<>]+")
 
-// Text returns a text with every URL in it redacted that has a scheme and no blanks.
+// Text returns a text in which every URL with a scheme is redacted.
 func Text(text string) string {
 	if !strings.Contains(text, "://") {
 		return text
 	}
 	return inText.ReplaceAllStringFunc(text, func(found string) string {
-		address := strings.TrimRight(found, ":;,.)") // of the sentence around it
+		address := strings.TrimRight(found, ":;,.)") // punctuation of the sentence
 		return URL(address) + found[len(address):]
 	})
 }
 
-// Error returns an error whose text has these addresses redacted, whether it quotes them
-// or not, and any other URL that Text finds. It is err itself if there is nothing to hide.
+// Error returns an error in whose text these addresses, quoted or not, and all URLs that
+// Text finds are redacted. It returns err itself if there is nothing to redact.
 func Error(err error, addresses ...string) error {
 	if err == nil {
 		return nil

@@ -45,8 +45,8 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// What a user may have typed, from which a password should be percent-encoded and is not.
-func TestNoPasswordIsLeftOfAnyURL(t *testing.T) {
+// A user may have typed a password without percent-encoding it.
+func TestNoPasswordIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const before, after = "hunter", "secret" // a fragment of the password must not be left either
 		password := before + rapid.String().Draw(t, "password") + after
@@ -67,7 +67,7 @@ func TestNoPasswordIsLeftOfAnyURL(t *testing.T) {
 	})
 }
 
-func TestTextHasEveryURLRedacted(t *testing.T) {
+func TestText(t *testing.T) {
 	for in, want := range map[string]string{
 		`Get "https://me:hunter2@one:6443/api?timeout=30s": refused`:          `Get "https://REDACTED@one:6443/api?timeout=30s": refused`,
 		"fetch https://hunter2@one/a https://me:hunter2@two/b: exit code 1":   "fetch https://REDACTED@one/a https://REDACTED@two/b: exit code 1",
@@ -83,7 +83,7 @@ func TestTextHasEveryURLRedacted(t *testing.T) {
 	}
 }
 
-func TestAnErrorWithNothingToHideIsItself(t *testing.T) {
+func TestErrorReturnsAnErrorWithoutCredentialsUnchanged(t *testing.T) {
 	err := errors.New("no route to https://one:6443")
 	if got := redact.Error(err, "https://one:6443"); any(got) != any(err) { // errors.Is would allow another error around it
 		t.Errorf("got %v", got)
