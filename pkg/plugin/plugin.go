@@ -1,24 +1,23 @@
-// Package plugin knows by which name kubectl finds this program. Nothing else spells
-// that name: every usage line, example, hint and completion takes it from here.
+// Package plugin has the name under which kubectl finds this program. Every usage line,
+// example, hint and completion takes it from here.
 package plugin
 
 import "strings"
 
-// name is what is typed behind kubectl. A build under another name links it
-// (-X github.com/kubectl-gc/kubectl-gc/pkg/plugin.name=owner-gc); nothing writes it later.
+// name is the subcommand of kubectl. A build with another name sets it with
+// -X github.com/kubectl-gc/kubectl-gc/pkg/plugin.name=owner-gc.
 var name = "gc"
 
-// Line is a command line of this program, word by word.
+// Line returns a command line of this program as words.
 func Line(args ...string) []string { return append([]string{"kubectl", name}, args...) }
 
-// Command is how people call the program: "kubectl gc".
+// Command returns how users call the program: "kubectl gc".
 func Command() string { return "kubectl " + name }
 
-// File is what the program's file is called: kubectl looks for a - of the name as a _.
+// File returns the name of the executable, in which kubectl expects _ for each -.
 func File() string { return "kubectl-" + strings.ReplaceAll(name, "-", "_") }
 
-// Named rewrites a text that calls the program as this source does, "kubectl gc" and
-// "kubectl-gc", to what it is called.
+// Named replaces "kubectl gc" and "kubectl-gc" in a text by the program's actual name.
 func Named(text string) string {
 	return strings.NewReplacer("kubectl gc", Command(), "kubectl-gc", File()).Replace(text)
 }

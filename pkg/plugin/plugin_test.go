@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestADashInTheNameIsAnUnderscoreInTheFile(t *testing.T) {
+func TestNameWithDash(t *testing.T) {
 	defer func(was string) { name = was }(name)
 	name = "owner-gc"
 	for got, want := range map[string]string{
