@@ -13,8 +13,8 @@
 // What was saved before Folder.Sync returned nil survives a kill and a power
 // failure, as far as the disk honors a sync. So call Sync before a DELETE. A
 // manifest is on disk before the line that names it is written, and no line is
-// overwritten or shortened, so the traces of an interrupted run can be told from
-// damage: see Backup.Torn.
+// overwritten or shortened, so what an interrupted run leaves differs from
+// damage: see Backup.Truncated.
 //
 // Manifests are complete and include the data of Secrets. The folder has mode 0700
 // and its files 0600; on Windows they inherit the permissions of the parent folder.

@@ -57,7 +57,7 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 		t.Errorf("the plan: got %q, %v", got, err)
 	}
 	if len(b.Torn) > 0 {
-		t.Errorf("a finished run is torn: %v", b.Torn)
+		t.Errorf("a finished run is truncated: %v", b.Torn)
 	}
 }
 
@@ -327,11 +327,11 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 	closeFolder(t, f)
 	a := newObject("v1", "Secret", "a", "1")
 	for name, err := range map[string]error{
-		"Save":     f.Save(a, manifest(a)),
-		"Sync":     f.Sync(),
-		"SavePlan": f.SavePlan([]byte(plan)),
-		"Done":     f.Done(backup.Result{Action: "delete", Status: "done"}),
-		"Finish":   f.Finish(started),
+		"Save":      f.Save(a, manifest(a)),
+		"Sync":      f.Sync(),
+		"SavePlan":  f.SavePlan([]byte(plan)),
+		"AddResult": f.Done(backup.Result{Action: "delete", Status: "done"}),
+		"Finish":    f.Finish(started),
 	} {
 		if !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("%s returns %v", name, err)
@@ -339,7 +339,7 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 	}
 }
 
-func TestDoneRequiresActionAndStatus(t *testing.T) {
+func TestAddResultRequiresActionAndStatus(t *testing.T) {
 	f := create(t)
 	checkError(t, f.Done(backup.Result{Step: "1", Status: "done"}), "done.jsonl", "lacks an action")
 	checkError(t, f.Done(backup.Result{Step: "1", Action: "delete"}), "done.jsonl", "lacks an action")
@@ -373,7 +373,7 @@ func TestConcurrentSave(t *testing.T) {
 	group.Wait()
 	b := open(t, f.Path()) // before Close: every worker has synced
 	if got := saved(t, b); len(got) != workers*each || len(b.Done) != workers*each || len(b.Torn) > 0 {
-		t.Errorf("%d manifests and %d results of %d, torn: %v", len(got), len(b.Done), workers*each, b.Torn)
+		t.Errorf("%d manifests and %d results of %d, truncated: %v", len(got), len(b.Done), workers*each, b.Torn)
 	}
 
 	var closing gosync.WaitGroup
@@ -391,8 +391,8 @@ func TestConcurrentSave(t *testing.T) {
 		})
 	}
 	closing.Wait()
-	if torn := open(t, f.Path()).Torn; len(torn) > 0 {
-		t.Errorf("torn: %v", torn)
+	if truncated := open(t, f.Path()).Torn; len(truncated) > 0 {
+		t.Errorf("truncated: %v", truncated)
 	}
 }
 

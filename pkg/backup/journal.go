@@ -78,9 +78,9 @@ func repairTail(file *os.File) error {
 	return file.Truncate(int64(end))
 }
 
-// Note appends a line. The operating system has it when Note returns, so a kill does
-// not lose it; it is durable after Close. Once a line could not be written, Note
-// writes nothing more and returns the same error.
+// Note appends a line. The operating system has it when the method returns, so a kill
+// does not lose it; it is durable after Close. Once a line could not be written, nothing
+// more is written, and every call returns the same error.
 func (j *Journal) Note(r Restored) error {
 	line, err := encodeLine(r)
 	if err != nil {
@@ -98,7 +98,7 @@ func (j *Journal) Note(r Restored) error {
 }
 
 // Close makes the lines durable and unlocks the file. It removes an empty file. It
-// returns an earlier error of Note, too. Call it before Backup.Close.
+// returns the error of an earlier write, too. Call it before Backup.Close.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

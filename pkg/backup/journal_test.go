@@ -48,9 +48,9 @@ func TestJournalAppends(t *testing.T) {
 	file := filepath.Join(path, "restored.jsonl")
 	line := readText(t, path, "restored.jsonl")
 	for name, test := range map[string]struct {
-		before string
-		torn   int
-		want   []backup.Restored
+		before    string
+		truncated int
+		want      []backup.Restored
 	}{
 		"a complete journal":      {line, 0, []backup.Restored{one, two, three}},
 		"a line is cut off":       {line + line[:30], 1, []backup.Restored{one, two, three}},
@@ -61,8 +61,8 @@ func TestJournalAppends(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			write(t, file, test.before)
 			b := open(t, path)
-			if len(b.Torn) != test.torn {
-				t.Errorf("torn: %v", b.Torn)
+			if len(b.Torn) != test.truncated {
+				t.Errorf("truncated: %v", b.Torn)
 			}
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
@@ -71,7 +71,7 @@ func TestJournalAppends(t *testing.T) {
 			b = open(t, path)
 			defer b.Close()
 			if diff := cmp.Diff(test.want, b.Restored); diff != "" || len(b.Torn) > 0 {
-				t.Errorf("torn: %v, (-want +got)\n%s", b.Torn, diff)
+				t.Errorf("truncated: %v, (-want +got)\n%s", b.Torn, diff)
 			}
 		})
 	}
@@ -159,7 +159,7 @@ func FuzzRestored(f *testing.F) {
 		b = open(t, path)
 		defer b.Close()
 		if diff := cmp.Diff(want, b.Restored); diff != "" {
-			t.Errorf("behind %q (-want +got)\n%s", journal, diff)
+			t.Errorf("after %q (-want +got)\n%s", journal, diff)
 		}
 	})
 }

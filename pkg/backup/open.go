@@ -28,7 +28,7 @@ type Backup struct {
 	// Restored is what restorations of this backup recorded.
 	Restored []Restored
 	// Torn is what an interrupted run did not write completely. None of it is in
-	// Entries, Done or Restored. If a file was shortened later, Entries has the latest
+	// Entries, Results or Restored. If a file was shortened later, Entries has the latest
 	// complete manifest of each UID.
 	Torn []Truncated
 

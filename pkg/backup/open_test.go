@@ -82,7 +82,7 @@ func TestTruncatedFileLosesOnlyItsTail(t *testing.T) {
 					t.Fatalf("cut after %d bytes: the plan is %q, %v", n, p, err)
 				}
 				if len(b.Torn) == 0 && !slices.Equal(b.Entries, entries) {
-					t.Fatalf("cut after %d bytes: data is lost and Torn is empty", n)
+					t.Fatalf("cut after %d bytes: data is lost and Truncated is empty", n)
 				}
 				if err := b.Close(); err != nil {
 					t.Fatal(err)
@@ -92,7 +92,7 @@ func TestTruncatedFileLosesOnlyItsTail(t *testing.T) {
 	}
 }
 
-func TestTornDescribesTruncatedFiles(t *testing.T) {
+func TestTruncated(t *testing.T) {
 	tests := map[string]struct {
 		damage  func(t *testing.T, path string)
 		entries []string
@@ -146,8 +146,8 @@ func TestTornDescribesTruncatedFiles(t *testing.T) {
 				t.Error(diff)
 			}
 			var got []string
-			for _, tear := range b.Torn {
-				got = append(got, tear.String())
+			for _, x := range b.Torn {
+				got = append(got, x.String())
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
@@ -331,9 +331,9 @@ func FuzzOpen(f *testing.F) {
 				t.Errorf("a manifest from nowhere: %s", data)
 			}
 		}
-		for _, tear := range b.Torn {
-			if strings.ContainsAny(tear.String(), "\n\r\x00\x1b") {
-				t.Errorf("%q is not one line", tear)
+		for _, x := range b.Torn {
+			if strings.ContainsAny(x.String(), "\n\r\x00\x1b") {
+				t.Errorf("%q is not one line", x)
 			}
 		}
 	})

@@ -82,7 +82,7 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 }
 
 // readLines calls add for every line of a file, with the line number starting at 1.
-// Lines that a kill or a power failure left incomplete go to b.Torn.
+// Lines that a kill or a power failure left incomplete go to b.Truncated.
 func readLines[T any](b *Backup, name string, add func(n int, v T) error) error {
 	file, _, err := openRegular(b.root, name, os.O_RDONLY)
 	if err != nil {

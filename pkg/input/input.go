@@ -58,8 +58,8 @@ func (EndlessError) Error() string {
 	return fmt.Sprintf("it unpacks to more than %d times its size, as no snapshot does: it may have no end", maxRatio)
 }
 
-// Unpacked returns a text that may be gzipped, unpacked. Reading fails with
-// EndlessError before a gzip bomb fills the memory.
+// Unpacked unpacks a text if it is gzipped. Reading a gzip bomb fails before it fills the
+// memory.
 func Unpacked(r io.Reader) (io.Reader, error) {
 	packed := &countingReader{r: r}
 	in := bufio.NewReader(packed)

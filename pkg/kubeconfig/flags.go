@@ -23,8 +23,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 )
 
-// Flags are the connection flags of a command line. Parse it before calling any method
-// except Add.
+// Flags are the connection flags of a command line. Parse it before reading them.
 type Flags struct {
 	file, cache string
 	userExtra   []string

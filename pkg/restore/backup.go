@@ -16,9 +16,9 @@ type Backup struct {
 	Saved []Saved    // one per UID, sorted by identity
 	Plan  *plan.Plan // of the run; nil if none was saved
 	Ended []Ended    // how steps of that plan ended; not every step is listed
-	// Made maps the UID that an object had to the UID of what earlier restorations
-	// of this backup created. An entry counts only while an object with that UID
-	// exists under the object's name.
+	// Made maps the old UID of an object to the UID of what an earlier restoration of
+	// this backup created. An entry counts only while an object with that UID exists
+	// under the object's name.
 	Made map[types.UID]types.UID
 	// Manifest reads the manifest of a saved object. It is called twice for an
 	// object that is created, and must return the same both times.

@@ -119,8 +119,8 @@ type referenceChange struct {
 	after  *object.Reference // nil if it was removed, or no longer blocks
 }
 
-// revert adds the reference from before a change, unless somebody has changed it
-// again since.
+// revert adds the reference as it was before a change, unless it was changed again
+// since.
 func (h *referenceHolder) revert(c referenceChange) {
 	for i, has := range h.live.Owners {
 		switch {

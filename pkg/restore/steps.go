@@ -16,9 +16,9 @@ import (
 type Work struct {
 	// Add are the references that the object is created with, or that a link adds.
 	Add []Addition
-	// Settle says that the object is a controller and that Pods or other dependents
-	// which it adopts were created shortly before: they must be in the caches of
-	// controllers first.
+	// Settle says that the object is a controller and that the dependents which it
+	// adopts were created shortly before: controllers must have them in their caches
+	// first.
 	Settle bool
 	// Adopted says that the owner of a link is a controller that adopts the object
 	// by itself after a while.
