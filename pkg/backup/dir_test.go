@@ -127,7 +127,7 @@ func context(folder string) (string, bool) {
 	return out.String(), true
 }
 
-func FuzzPlace(f *testing.F) {
+func FuzzDir(f *testing.F) {
 	for _, pair := range [][2]string{
 		{"prod", "Prod"},
 		{"", "%none"},

@@ -135,9 +135,9 @@ func TestOpenReportsDamagedJournal(t *testing.T) {
 	})
 }
 
-// FuzzRestored checks that Open rejects a journal, or that lines appended to it are read
+// FuzzJournal checks that Open rejects a journal, or that lines appended to it are read
 // back after it.
-func FuzzRestored(f *testing.F) {
+func FuzzJournal(f *testing.F) {
 	path := finishedRun(f)
 	appendJournal(f, path, restored("a", "1"), restored("b", "2"))
 	line := readText(f, path, "restored.jsonl")

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 )
 
-func TestABackupThatOthersMayChangeIsNotRead(t *testing.T) {
+func TestOpenRejectsBackupWritableByOthers(t *testing.T) {
 	change := func(mode fs.FileMode) func(string) error {
 		return func(path string) error { return os.Chmod(path, mode) }
 	}

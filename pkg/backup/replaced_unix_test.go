@@ -62,7 +62,7 @@ func TestFolderReplacedAfterCreateIsStillWritten(t *testing.T) {
 	}
 }
 
-func TestAFolderThatIsReplacedByALinkAfterOpenIsStillTheOneThatIsReadAndNotedIn(t *testing.T) {
+func TestBackupReplacedAfterOpenIsStillUsed(t *testing.T) {
 	path := newBackup(t)
 	b, err := Open(path)
 	if err != nil {

@@ -24,7 +24,7 @@ func (s repeat) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestATextWithoutEndIsNotRead(t *testing.T) {
+func TestReadAllStopsAtTheLimit(t *testing.T) {
 	const most = 1 << 20
 	var err error
 	took := st.Allocated(func() { _, err = input.Bytes(repeat('['), most) })
@@ -37,7 +37,7 @@ func TestATextWithoutEndIsNotRead(t *testing.T) {
 	}
 }
 
-func TestBytesAtTheLimit(t *testing.T) {
+func TestReadAllAtTheLimit(t *testing.T) {
 	got, err := input.Bytes(strings.NewReader("four"), 4)
 	if err != nil || string(got) != "four" {
 		t.Errorf("%q, %v", got, err)
@@ -58,7 +58,7 @@ func gzipped(t testing.TB, text []byte) []byte {
 }
 
 // A gzip file may be a concatenation of several.
-func TestAGzipBombIsDefused(t *testing.T) {
+func TestGunzipStopsAtABomb(t *testing.T) {
 	bomb := bytes.Repeat(gzipped(t, bytes.Repeat([]byte(" "), 8<<20)), 1000)
 	var n int64
 	var err error
@@ -76,7 +76,7 @@ func TestAGzipBombIsDefused(t *testing.T) {
 	}
 }
 
-func TestUnpacked(t *testing.T) {
+func TestGunzip(t *testing.T) {
 	var list bytes.Buffer
 	for i := range 100_000 {
 		fmt.Fprintf(&list, `{"apiVersion":"v1","kind":"ConfigMap","name":"kube-root-ca.crt","namespace":"a","uid":"%016x"}`+"\n", uint64(i)*0x9E3779B97F4A7C15)
@@ -104,7 +104,7 @@ func laughs(lines int) string {
 	return out.String()
 }
 
-func TestAliasBombsAreDefused(t *testing.T) {
+func TestYAMLToJSONRejectsAliasBombs(t *testing.T) {
 	for name, text := range map[string]string{
 		"a billion laughs":                    laughs(10),
 		"one long text, many times":           "a: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a,", 100_000) + "]\n",
@@ -127,7 +127,7 @@ func TestAliasBombsAreDefused(t *testing.T) {
 	}
 }
 
-func TestJSONResolvesAliases(t *testing.T) {
+func TestYAMLToJSONResolvesAliases(t *testing.T) {
 	got, err := input.JSON([]byte("base: &base {app: web, tier: front}\none: {<<: *base, tier: back}\ntwo: [*base, *base]\nsum: a & b * c\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -138,9 +138,9 @@ func TestJSONResolvesAliases(t *testing.T) {
 	}
 }
 
-// FuzzJSON checks that JSON returns valid JSON within the limit, even if every byte is
+// FuzzYAMLToJSON checks that JSON returns valid JSON within the limit, even if every byte is
 // escaped. Only aliases can exceed the limit.
-func FuzzJSON(f *testing.F) {
+func FuzzYAMLToJSON(f *testing.F) {
 	for _, text := range []string{
 		"", "a: b", "a: &a [*a]", "a: &a x\nb: *a\n", "{a: &b [], <<: *b}", "&a", "*a", "? &x [1]\n: *x\n", "- &a\n- *a\n", laughs(4), laughs(7),
 		`{"a":"&b *c"}`, "%YAML 1.1\n---\na: 1", "a: !!binary aGk=", "a: 0x1F\nb: .nan\nc: 1e999\nd: 0o17\n", "a: |\n  &x\n  *x\n", strings.Repeat("[", 200), "\xff&*",

@@ -85,7 +85,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-func TestUnattended(t *testing.T) {
+func TestDisablePrompts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
 	plugin := strings.Replace(file, "{token: mine}", "{exec: {apiVersion: client.authentication.k8s.io/v1, command: ask, interactiveMode: IfAvailable}}", 1)
 	if err := os.WriteFile(path, []byte(plugin), 0o600); err != nil {

@@ -134,7 +134,7 @@ func TestPodIsOnlyUsedInAPod(t *testing.T) {
 	}
 }
 
-func TestIn(t *testing.T) {
+func TestForContext(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(kubeconfig, []byte(`{
 		"clusters":[{"name":"a","cluster":{"server":"https://a:1"}},{"name":"b","cluster":{"server":"https://b:1"}}],

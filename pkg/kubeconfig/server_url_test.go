@@ -8,7 +8,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-func TestTheServersURLHoldsNoCredentials(t *testing.T) {
+func TestRemoveURLCredentials(t *testing.T) {
 	for name, test := range map[string]struct {
 		config                   rest.Config
 		host, username, password string
@@ -45,8 +45,8 @@ func TestInvalidServerURLIsNotQuoted(t *testing.T) {
 	}
 }
 
-// FuzzBare checks that no password is left in the host or in an error.
-func FuzzBare(f *testing.F) {
+// FuzzRemoveURLCredentials checks that no password is left in the host or in an error.
+func FuzzRemoveURLCredentials(f *testing.F) {
 	for _, s := range []string{"", "https://one", "https://me:hunter2@one", "https://me:hunter2@one/a@b", "me:hunter2@one:6443", "https://[::1]:1", "//me:hunter2@one", "https://me:hunter2@one@two", "%@", "@"} {
 		f.Add(s)
 	}

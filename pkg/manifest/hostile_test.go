@@ -17,7 +17,7 @@ func read(t *testing.T, text string) error {
 	return err
 }
 
-func TestManifestsThatExpandAreRefused(t *testing.T) {
+func TestReadRejectsAliasBombs(t *testing.T) {
 	for name, text := range map[string]string{
 		"one long text, many times": configMap("x") + "a: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a,", 100_000) + "]\n",
 		"in the second document":    configMap("x") + "---\na: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a,", 100_000) + "]\n",
@@ -31,7 +31,7 @@ func TestManifestsThatExpandAreRefused(t *testing.T) {
 }
 
 // A kustomization may read hostile files.
-func TestKustomizationsThatExpandAreRefused(t *testing.T) {
+func TestKustomizeRejectsAliasBombs(t *testing.T) {
 	laughs := "x: &a " + strings.Repeat("x", 100_000) + "\ny: [" + strings.Repeat("*a,", 100_000) + "]\n"
 	for name, test := range map[string]struct {
 		files map[string]string
@@ -87,7 +87,7 @@ func TestDeepManifestsDoNotHang(t *testing.T) {
 }
 
 // A manifest may be a Secret.
-func TestNoErrorQuotesWhatCouldNotBeDecoded(t *testing.T) {
+func TestErrorsDoNotQuoteManifests(t *testing.T) {
 	const secret = "aHVudGVyMg=="
 	for name, text := range map[string]string{
 		"no kind":                  "apiVersion: v1\nmetadata: {name: a}\ndata: {password: " + secret + "}\n",
@@ -105,7 +105,7 @@ func TestNoErrorQuotesWhatCouldNotBeDecoded(t *testing.T) {
 	}
 }
 
-func TestNoErrorNamesWhatProvesWhoAsks(t *testing.T) {
+func TestErrorsContainNoURLCredentials(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	host := strings.TrimPrefix(server.URL, "http://")
 	gone := httptest.NewServer(http.NotFoundHandler())

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// TestAKustomizationReadsNoMoreThanItMay uses lower limits than the real ones.
-func TestAKustomizationReadsNoMoreThanItMay(t *testing.T) {
+// TestKustomizeLimitsReads uses lower limits than the real ones.
+func TestKustomizeLimitsReads(t *testing.T) {
 	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	files := map[string]string{"0/kustomization.yaml": "resources: [a.yaml]\n", "0/a.yaml": object}
 	for i := 1; i <= 30; i++ { // each refers to the one below twice
