@@ -14,21 +14,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// flushSize is the number of pmanifestSuffix bytes from which Save writes them itself.
+// flushSize is the number of pending bytes from which Save writes them itself.
 const flushSize = 8 << 20
 
 // manifestFile has the manifests of one type.
 type manifestFile struct {
-	name            string
-	written         int64  // bytes in the file
-	pmanifestSuffix []byte // to be appended
+	name    string
+	written int64  // bytes in the file
+	pending []byte // to be appended
 }
 
 // batch is what one Sync writes.
 type batch struct {
-	files []*manifestFile // those with pmanifestSuffix bytes
+	files []*manifestFile // those with pending bytes
 	lines []byte          // of objects.jsonl
-	size  int             // pmanifestSuffix bytes
+	size  int             // pending bytes
 }
 
 // Save adds the complete manifest of an object, as the API server sent it, to what the
@@ -81,7 +81,7 @@ func (f *Folder) addToBatch(id object.Identity, version string, line []byte) (fu
 	to := f.file(id.GroupVersionKind().GroupKind())
 	entry, err := encode(Entry{
 		Object: id, ResourceVersion: version,
-		File: to.name, Offset: to.written + int64(len(to.pmanifestSuffix)), Length: int64(len(line)),
+		File: to.name, Offset: to.written + int64(len(to.pending)), Length: int64(len(line)),
 		SHA256: hex.EncodeToString(sum[:]),
 	})
 	if err != nil {
@@ -90,10 +90,10 @@ func (f *Folder) addToBatch(id object.Identity, version string, line []byte) (fu
 	if len(entry) > maxLine {
 		return false, fmt.Errorf("its index entry exceeds the limit of %d bytes", maxLine)
 	}
-	if len(to.pmanifestSuffix) == 0 {
+	if len(to.pending) == 0 {
 		f.batch.files = append(f.batch.files, to)
 	}
-	to.pmanifestSuffix = append(append(to.pmanifestSuffix, line...), '\n')
+	to.pending = append(append(to.pending, line...), '\n')
 	f.batch.lines = append(append(f.batch.lines, entry...), '\n')
 	f.batch.size += len(line) + len(entry) + 2
 	return f.batch.size >= flushSize, nil
@@ -134,15 +134,15 @@ func (f *Folder) Sync() error {
 		return f.err
 	}
 	// Other callers may add pending bytes to the same files during the write.
-	taken, pmanifestSuffix := f.batch, make([][]byte, len(f.batch.files))
+	taken, pending := f.batch, make([][]byte, len(f.batch.files))
 	for i, to := range taken.files {
-		pmanifestSuffix[i], to.pmanifestSuffix = to.pmanifestSuffix, nil
-		to.written += int64(len(pmanifestSuffix[i]))
+		pending[i], to.pending = to.pending, nil
+		to.written += int64(len(pending[i]))
 	}
 	f.batch = batch{}
 	f.mu.Unlock()
 
-	err := f.write(taken, pmanifestSuffix)
+	err := f.write(taken, pending)
 	if err != nil {
 		f.mu.Lock()
 		f.err = err
@@ -151,11 +151,11 @@ func (f *Folder) Sync() error {
 	return err
 }
 
-func (f *Folder) write(taken batch, pmanifestSuffix [][]byte) error {
+func (f *Folder) write(taken batch, pending [][]byte) error {
 	created := false
 	for i, to := range taken.files {
-		at := to.written - int64(len(pmanifestSuffix[i]))
-		if err := f.appendTo(to.name, at, pmanifestSuffix[i]); err != nil {
+		at := to.written - int64(len(pending[i]))
+		if err := f.appendTo(to.name, at, pending[i]); err != nil {
 			return f.fileError("save manifests to", to.name, err)
 		}
 		created = created || at == 0
