@@ -120,7 +120,7 @@ func (b *Backup) readHeader() error {
 	ourGroup, _, _ := strings.Cut(APIVersion, "/")
 	switch {
 	case group != ourGroup || i.Kind != Kind:
-		return fmt.Errorf("it contains a %q of %q, not a backup", i.Kind, i.APIVersion)
+		return fmt.Errorf("it holds a %q of %q, not a backup", i.Kind, i.APIVersion)
 	case i.APIVersion != APIVersion:
 		return fmt.Errorf("the backup has format %q, newer than this version of the program reads (%s): update it", version, APIVersion)
 	}
