@@ -83,13 +83,13 @@ func TestARestorationStopsIfItsJournalCannotBeWritten(t *testing.T) {
 				t.Errorf("it ends with %d, and made %d, want %d", r.code, len(a.objects), c.made)
 			}
 			for _, said := range []string{
-				"error: note what was restored in " + filepath.Join(folder, "restored.jsonl") + ": no space left on device: no further step is started\n",
+				"error: record what was restored in " + filepath.Join(folder, "restored.jsonl") + ": no space left on device: no further step is started\n",
 			} {
 				if strings.Count(r.errors, said) != 1 {
 					t.Errorf("it does not say once %q: %s", said, r.errors)
 				}
 			}
-			if n := strings.Count(r.out, " not started: note what was restored in "); n == 0 && c.made < 10 {
+			if n := strings.Count(r.out, " not started: record what was restored in "); n == 0 && c.made < 10 {
 				t.Errorf("it does not say what was not started: %s", r.out)
 			}
 			if !strings.Contains(r.out, fmt.Sprintf("created %d", c.made)) {
