@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Work is how a step of a Restoration is executed. References to objects that are
+// Work has what it takes to execute a step of a Restoration. References to objects that are
 // yet to be created carry the UID of the deleted object.
 type Work struct {
 	// Add are the references that the object is created with, or that a link adds.
