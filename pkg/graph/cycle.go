@@ -2,35 +2,34 @@ package graph
 
 import "slices"
 
-// Cycles are the strongly connected components of more than one node, along
-// those references for which follow answers true: members ascending, cycles in
-// the order of their first member. An object that owns itself is not a cycle.
+// Cycles returns the strongly connected components of more than one node, along the
+// references for which follow returns true. Members are ascending, and cycles are in the
+// order of their first members. An object that owns itself is not a cycle.
 func (g *Graph) Cycles(follow func(Edge) bool) [][]Node {
 	return g.cycles(func(e Edge) Node {
 		if follow(e) {
 			return g.Owners(e.Node)[e.Index]
 		}
 		return None
-	}, func(n Node) bool { return len(g.Dependents(n)) > 0 }) // most have none, and whoever is in a cycle has one
+	}, func(n Node) bool { return len(g.Dependents(n)) > 0 }) // most have none, and a member of a cycle has one
 }
 
-// CyclesOf are the cycles of references that lead elsewhere than their UIDs say:
-// lead answers the node of each, or None for one that does not count.
-//
-// It is Tarjan's algorithm with a stack of its own, since a chain of owners may
-// be as long as the cluster is large.
-func (g *Graph) CyclesOf(lead func(Edge) Node) [][]Node {
-	return g.cycles(lead, func(Node) bool { return true })
+// CyclesOf returns the cycles of references whose owners differ from their UIDs: target
+// returns the owner of each, or None to ignore it.
+func (g *Graph) CyclesOf(target func(Edge) Node) [][]Node {
+	return g.cycles(target, func(Node) bool { return true })
 }
 
-// cycles looks only from those nodes that may be in one.
-func (g *Graph) cycles(lead func(Edge) Node, may func(Node) bool) [][]Node {
+// cycles finds the cycles with Tarjan's algorithm, with an explicit stack, since a chain of
+// owners may be as long as the cluster is large. candidate is false for nodes that cannot be
+// in a cycle.
+func (g *Graph) cycles(target func(Edge) Node, candidate func(Node) bool) [][]Node {
 	t := tarjan{
-		g: g, lead: lead,
+		g: g, target: target,
 		index: make([]int32, g.Len()), low: make([]int32, g.Len()), onStack: make([]bool, g.Len()),
 	}
 	for n := range g.objects {
-		if t.index[n] == 0 && len(g.Owners(Node(n))) > 0 && may(Node(n)) {
+		if t.index[n] == 0 && len(g.Owners(Node(n))) > 0 && candidate(Node(n)) {
 			t.run(Node(n))
 		}
 	}
@@ -40,17 +39,17 @@ func (g *Graph) cycles(lead func(Edge) Node, may func(Node) bool) [][]Node {
 
 type tarjan struct {
 	g       *Graph
-	lead    func(Edge) Node
+	target  func(Edge) Node
 	index   []int32 // 1 + order of discovery; 0: undiscovered
 	low     []int32
 	onStack []bool
 	stack   []Node
 	next    int32
 	found   [][]Node
-	work    []frame // empty, and as large as it ever was
+	work    []frame // empty between runs, kept for its capacity
 }
 
-// frame is a node under visit and how many of its owners were looked at.
+// frame is a node being visited, with the number of its owners that are done.
 type frame struct {
 	n    Node
 	done int
@@ -62,7 +61,7 @@ func (t *tarjan) run(root Node) {
 	for len(work) > 0 {
 		top := &work[len(work)-1]
 		if top.done < len(t.g.Owners(top.n)) {
-			owner := t.lead(Edge{top.n, top.done})
+			owner := t.target(Edge{top.n, top.done})
 			top.done++
 			switch {
 			case t.g.Object(owner) == nil:
@@ -93,7 +92,7 @@ func (t *tarjan) enter(n Node) frame {
 	return frame{n: n}
 }
 
-// leave takes the component that n roots off the stack.
+// leave pops the component whose root is n.
 func (t *tarjan) leave(n Node) {
 	from := len(t.stack) - 1
 	for t.stack[from] != n {

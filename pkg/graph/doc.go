@@ -1,11 +1,9 @@
 // Package graph links the objects of a snapshot by UID, in both directions, as the
-// collector does (docs/gc-semantics.md#graph): an edge per owner reference, whatever
-// the reference's other coordinates say, and a node for every UID that is referenced
-// but was not seen.
+// collector does (docs/gc-semantics.md#graph): it has an edge per owner reference, whatever
+// kind and name the reference has, and a node for every UID that is referenced but does not
+// exist in the snapshot.
 //
-// It answers who owns and who depends, which objects hang together and which
-// go in circles. It does not say whether a reference is good: that is
-// collector's. A Graph is immutable and safe for concurrent use; building and
-// walking cost time and memory linear in objects and references, and no walk
-// recurses.
+// It finds owners, dependents, connected components and cycles. Package collector decides
+// whether a reference is valid. A Graph is immutable and safe for concurrent use. Building
+// and walking take time and memory linear in objects and references, without recursion.
 package graph

@@ -7,15 +7,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Node is the number of a UID in one graph. Listed objects come first, in the
-// snapshot's order; then objects that only a lookup showed; then UIDs that
-// nothing showed.
+// Node is the number of a UID in one graph. Listed objects come first, in the snapshot's
+// order; then objects that only a lookup found; then absent UIDs, which only references name.
 type Node int32
 
-// None is no node.
+// None is not a node.
 const None Node = -1
 
-// Edge is one owner reference: the Index-th of the dependent Node.
+// Edge is one owner reference: the one at Index of the dependent Node.
 type Edge struct {
 	Node  Node
 	Index int
@@ -26,40 +25,40 @@ type Graph struct {
 	snapshot *snapshot.Snapshot
 	view     *snapshot.View
 
-	objects []*object.Object // observed nodes: listed, then looked up
+	objects []*object.Object // of the nodes that are not absent
 	listed  int
 	absent  []types.UID
 	byUID   *snapshot.Index
 
-	ownerStart []int // per observed node, into owners; one longer than objects
+	ownerStart []int // where the owners of each object start in owners, plus the end
 	owners     []Node
-	edgeStart  []int // per node, into edges; one longer than all nodes
+	edgeStart  []int // where the dependents of each node start in edges, plus the end
 	edges      []Edge
 }
 
-// New builds the graph. The snapshot must not change afterwards.
+// New returns the graph of a snapshot, which must not change afterwards.
 func New(s *snapshot.Snapshot) *Graph {
 	g := &Graph{snapshot: s, view: snapshot.NewView(s)}
-	g.observe(s)
+	g.addObjects(s)
 	g.link()
 	return g
 }
 
-func (g *Graph) observe(s *snapshot.Snapshot) {
-	g.byUID = snapshot.NewIndex(len(s.Objects), func(place int) types.UID { return g.UID(Node(place)) })
+func (g *Graph) addObjects(s *snapshot.Snapshot) {
+	g.byUID = snapshot.NewIndex(len(s.Objects), func(position int) types.UID { return g.UID(Node(position)) })
 	g.objects = make([]*object.Object, 0, len(s.Objects))
-	see := func(o *object.Object) {
+	add := func(o *object.Object) {
 		if g.byUID.Insert(o.UID, len(g.objects)) == len(g.objects) {
 			g.objects = append(g.objects, o)
 		}
 	}
 	for _, o := range s.Objects {
-		see(o)
+		add(o)
 	}
 	g.listed = len(g.objects)
 	for i := range s.Lookups {
 		if o := s.Lookups[i].Object; o != nil {
-			see(o)
+			add(o)
 		}
 	}
 }
@@ -70,8 +69,8 @@ func (g *Graph) link() {
 		g.ownerStart[n+1] = g.ownerStart[n] + len(o.Owners)
 	}
 	g.owners = make([]Node, g.ownerStart[len(g.objects)])
-	for _, absent := range snapshot.Parallel(len(g.objects), g.linkSeen) {
-		for _, e := range absent {
+	for _, toAbsent := range snapshot.Parallel(len(g.objects), g.linkObjects) {
+		for _, e := range toAbsent {
 			uid := g.Reference(e).UID
 			owner := g.byUID.Insert(uid, g.Len())
 			if owner == g.Len() {
@@ -97,40 +96,43 @@ func (g *Graph) link() {
 	}
 }
 
-// linkSeen links the nodes from..to-1 to the owners that were observed, and answers
-// the references to others.
-func (g *Graph) linkSeen(from, to int) (absent []Edge) {
+// linkObjects links the objects from..to-1 to their owners and returns the references to
+// absent ones.
+func (g *Graph) linkObjects(from, to int) (toAbsent []Edge) {
 	for n := from; n < to; n++ {
 		for i, r := range g.objects[n].Owners {
-			owner := g.byUID.Find(r.UID)
+			owner, ok := g.byUID.Find(r.UID)
 			g.owners[g.ownerStart[n]+i] = Node(owner)
-			if owner < 0 {
-				absent = append(absent, Edge{Node(n), i})
+			if !ok {
+				toAbsent = append(toAbsent, Edge{Node(n), i})
 			}
 		}
 	}
-	return absent
+	return toAbsent
 }
 
-// Snapshot is what the graph was built on.
+// Snapshot returns the snapshot of the graph.
 func (g *Graph) Snapshot() *snapshot.Snapshot { return g.snapshot }
 
-// View answers what the snapshot knows about types, gaps and lookups.
+// View returns the index of the snapshot's types, gaps and lookups.
 func (g *Graph) View() *snapshot.View { return g.view }
 
-// Len counts all nodes, absent ones included.
+// Len returns the number of nodes, including absent ones.
 func (g *Graph) Len() int { return len(g.objects) + len(g.absent) }
 
-// Listed counts the nodes that a list showed: they are 0 to Listed()-1, and the
-// only ones whose references the collector judges.
+// Listed returns the number of listed objects. Their nodes are 0 to Listed()-1, and the
+// collector judges only their references.
 func (g *Graph) Listed() int { return g.listed }
 
-// Find is the node of a UID, or None where neither an object nor a reference has it.
+// Find returns the node of a UID, or None if neither an object nor a reference has it.
 func (g *Graph) Find(uid types.UID) Node {
-	return Node(g.byUID.Find(uid)) // None is -1, too
+	if position, ok := g.byUID.Find(uid); ok {
+		return Node(position)
+	}
+	return None
 }
 
-// Object is what was seen of a node, or nil for an absent one.
+// Object returns the object of a node, or nil for an absent one.
 func (g *Graph) Object(n Node) *object.Object {
 	if n < 0 || int(n) >= len(g.objects) {
 		return nil
@@ -138,7 +140,7 @@ func (g *Graph) Object(n Node) *object.Object {
 	return g.objects[n]
 }
 
-// UID is a node's UID, also that of an absent one.
+// UID returns the UID of a node, which may be absent.
 func (g *Graph) UID(n Node) types.UID {
 	if o := g.Object(n); o != nil {
 		return o.UID
@@ -146,12 +148,12 @@ func (g *Graph) UID(n Node) types.UID {
 	return g.absent[int(n)-len(g.objects)]
 }
 
-// Virtual says that a node was only looked up, never listed: the collector
-// keeps such an owner as a virtual node (docs/gc-semantics.md#virtual-owners).
+// Virtual reports whether an object was looked up but not listed: the collector keeps such
+// an owner as a virtual node (docs/gc-semantics.md#virtual-owners).
 func (g *Graph) Virtual(n Node) bool { return int(n) >= g.listed && int(n) < len(g.objects) }
 
-// Owners are the owner nodes of n, one per reference and in their order; the
-// same owner may stand more than once. Absent nodes have none.
+// Owners returns the owners of n, one per reference and in their order, so that an owner may
+// occur twice. Absent nodes have none.
 func (g *Graph) Owners(n Node) []Node {
 	if g.Object(n) == nil {
 		return nil
@@ -159,8 +161,8 @@ func (g *Graph) Owners(n Node) []Node {
 	return g.owners[g.ownerStart[n]:g.ownerStart[n+1]]
 }
 
-// Dependents are the references that carry n's UID, in the order of the
-// dependents and, within one, of its references. None has none.
+// Dependents returns the references with n's UID, sorted by dependent and index. None has
+// none.
 func (g *Graph) Dependents(n Node) []Edge {
 	if n == None {
 		return nil
@@ -168,7 +170,7 @@ func (g *Graph) Dependents(n Node) []Edge {
 	return g.edges[g.edgeStart[n]:g.edgeStart[n+1]]
 }
 
-// Reference is the reference that an edge stands for.
+// Reference returns the owner reference of an edge.
 func (g *Graph) Reference(e Edge) object.Reference {
 	return g.objects[e.Node].Owners[e.Index]
 }

@@ -16,7 +16,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestNodesAreListedObjectsThenLookedUpOnesThenAbsentUIDs(t *testing.T) {
+func TestNodeOrder(t *testing.T) {
 	status, ghost := st.Object("v1", "ComponentStatus", "cs"), st.Pod("shop/ghost")
 	listed := st.ConfigMap("shop/a", st.OwnedBy(ghost, status))
 	g := graph.New(st.New(st.Listing(listed), st.Found(status)))
@@ -40,7 +40,7 @@ func TestNodesAreListedObjectsThenLookedUpOnesThenAbsentUIDs(t *testing.T) {
 	}
 }
 
-func TestALinkIsByUIDWhateverElseTheReferenceSays(t *testing.T) {
+func TestDependentsAreLinkedByUID(t *testing.T) {
 	owner := st.Pod("shop/owner")
 	g := graph.New(st.New(st.Listing(owner,
 		st.ConfigMap("other/a", st.OwnedBy(owner)),
@@ -56,7 +56,7 @@ func TestALinkIsByUIDWhateverElseTheReferenceSays(t *testing.T) {
 	}
 }
 
-func TestEveryReferenceIsAnEdgeOfItsOwn(t *testing.T) {
+func TestEveryReferenceIsAnEdge(t *testing.T) {
 	one, two := st.Node("one"), st.Node("two")
 	dependent := st.ConfigMap("shop/a", st.Owned(st.To(one), st.To(two), st.To(one, st.Named("else"))))
 	self := st.ConfigMap("shop/self")
@@ -79,7 +79,7 @@ func TestEveryReferenceIsAnEdgeOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAListedObjectHidesALookupOfTheSameUID(t *testing.T) {
+func TestListedObjectHidesLookup(t *testing.T) {
 	role := st.Role("shop/role")
 	other := st.Object("rbac.authorization.k8s.io/v1beta1", "Role", "shop/role")
 	g := graph.New(st.New(st.Listing(role), st.Found(other)))
@@ -88,7 +88,7 @@ func TestAListedObjectHidesALookupOfTheSameUID(t *testing.T) {
 	}
 }
 
-func TestAGraphOfNothing(t *testing.T) {
+func TestEmptyGraph(t *testing.T) {
 	g := graph.New(&snapshot.Snapshot{})
 	if g.Len() != 0 || g.Listed() != 0 || g.Find("u") != graph.None {
 		t.Errorf("%d nodes", g.Len())
@@ -100,7 +100,7 @@ func TestAGraphOfNothing(t *testing.T) {
 
 // DOT writes one component per UID asked for (docs/gc-semantics.md#debug-graph): these
 // are the node sets it works on.
-func TestAComponentIsWhatADebugGraphOfUIDsShows(t *testing.T) {
+func TestComponent(t *testing.T) {
 	alpha := st.Pod("ns/alpha")
 	bravo := st.Pod("ns/bravo")
 	charlie := st.Pod("ns/charlie")
@@ -143,7 +143,7 @@ func TestAComponentIsWhatADebugGraphOfUIDsShows(t *testing.T) {
 	}
 }
 
-func TestTheWholeGraphIsEveryNodeWithARelation(t *testing.T) {
+func TestComponentsOfAllNodes(t *testing.T) {
 	alpha := st.Pod("ns/alpha", st.OwnedBy(st.Pod("ns/bravo"), st.Pod("ns/charlie")))
 	delta := st.Pod("ns/delta", st.OwnedBy(st.Pod("ns/bravo")))
 	g := graph.New(st.New(st.Listing(alpha, delta, st.Pod("ns/charlie"), st.Pod("ns/unrelated"))))
@@ -168,7 +168,7 @@ func names(g *graph.Graph, set graph.Set) string {
 	return strings.Join(out, " ")
 }
 
-func TestAWalkCountsTheShortestWay(t *testing.T) {
+func TestWalkDepth(t *testing.T) {
 	top := st.Pod("ns/a")
 	middle := st.Pod("ns/b", st.OwnedBy(top))
 	both := st.Pod("ns/c", st.OwnedBy(middle, top))
@@ -207,7 +207,7 @@ func TestAWalkCountsTheShortestWay(t *testing.T) {
 	}
 }
 
-func TestAWalkAddsToWhatIsThere(t *testing.T) {
+func TestWalkAddsToSet(t *testing.T) {
 	top := st.Pod("ns/a")
 	middle := st.Pod("ns/b", st.OwnedBy(top))
 	low := st.Pod("ns/c", st.OwnedBy(middle))
@@ -224,7 +224,7 @@ func TestAWalkAddsToWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestCyclesAreCirclesOfMoreThanOne(t *testing.T) {
+func TestCycles(t *testing.T) {
 	a, b, c, d := st.Pod("ns/a"), st.Pod("ns/b"), st.Pod("ns/c"), st.Pod("ns/d")
 	owned := func(o object.Object, by ...object.Object) object.Object {
 		st.OwnedBy(by...)(&o)
@@ -280,7 +280,7 @@ func aboveAlongEvery(g *graph.Graph) func(graph.Set, int, ...graph.Node) {
 }
 
 // An ownership as deep as the cluster is large must neither recurse nor slow down.
-func TestAChainOfAWholeClusterEnds(t *testing.T) {
+func TestLongChain(t *testing.T) {
 	const length = 200_000
 	g := graph.New(chain(length))
 	if got := len(g.Component(0).Nodes()); got != length {
@@ -298,7 +298,7 @@ func TestAChainOfAWholeClusterEnds(t *testing.T) {
 	}
 }
 
-func TestARingOfAWholeClusterIsOneCycle(t *testing.T) {
+func TestLongCycle(t *testing.T) {
 	const length = 200_000
 	s := chain(length)
 	st.OwnedBy(*s.Objects[length-1])(s.Objects[0])
@@ -309,7 +309,7 @@ func TestARingOfAWholeClusterIsOneCycle(t *testing.T) {
 }
 
 // A diamond of 20 levels has a million ways through it.
-func TestADiamondOfManyLevelsEnds(t *testing.T) {
+func TestDeepDiamond(t *testing.T) {
 	const levels = 20
 	var s snapshot.Snapshot
 	var above []object.Object
@@ -394,7 +394,7 @@ func TestOwnersAndDependentsAgree(t *testing.T) {
 	})
 }
 
-func TestTheOrderOfTheInputChangesNothingButNumbers(t *testing.T) {
+func TestInputOrderOnlyChangesNodeNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t)
 		shuffled := *g.Snapshot()
@@ -465,7 +465,7 @@ func ways(g *graph.Graph, next func(from, to graph.Node) bool) [][]int {
 	return d
 }
 
-func TestWalksEqualTheObviousOnes(t *testing.T) {
+func TestWalkEqualsReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t)
 		owns := func(from, to graph.Node) bool { return slices.Contains(g.Owners(from), to) }
@@ -497,7 +497,7 @@ func TestWalksEqualTheObviousOnes(t *testing.T) {
 	})
 }
 
-func TestCyclesEqualTheObviousOnes(t *testing.T) {
+func TestCyclesEqualReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t)
 		modulo := rapid.IntRange(1, 3).Draw(t, "follow")

@@ -1,16 +1,15 @@
 package graph
 
-// Set is a set of nodes of one graph: made by NewSet, asked of that graph's
-// nodes only.
+// Set is a set of nodes of one graph.
 type Set struct{ has []bool }
 
-// NewSet is an empty set for nodes of g.
+// NewSet returns an empty set for nodes of g.
 func NewSet(g *Graph) Set { return Set{make([]bool, g.Len())} }
 
-// Has says whether n is in the set; None never is.
+// Has reports whether n is in the set; None never is.
 func (s Set) Has(n Node) bool { return n >= 0 && s.has[n] }
 
-// Add puts n into the set and says whether it was new; None never is.
+// Add adds n and reports whether it was new. It ignores None.
 func (s Set) Add(n Node) bool {
 	if n < 0 || s.has[n] {
 		return false
@@ -19,10 +18,10 @@ func (s Set) Add(n Node) bool {
 	return true
 }
 
-// Remove takes n out of the set again.
+// Remove removes n, which must not be None.
 func (s Set) Remove(n Node) { s.has[n] = false }
 
-// Nodes are the set's members in ascending order.
+// Nodes returns the members in ascending order.
 func (s Set) Nodes() []Node {
 	var out []Node
 	for n, in := range s.has {
@@ -33,12 +32,11 @@ func (s Set) Nodes() []Node {
 	return out
 }
 
-// Unlimited is the depth of a walk to the end.
+// Unlimited is the depth of a walk without a limit.
 const Unlimited = -1
 
-// Above adds to into what owns the start nodes, directly and in turn, up to
-// depth steps, absent owners included, along those references for which follow
-// answers true. The start nodes are added too.
+// Above adds the start nodes and their direct and indirect owners to into, up to depth
+// levels, including absent ones, along the references for which follow returns true.
 func (g *Graph) Above(into Set, depth int, follow func(Edge) bool, start ...Node) {
 	g.walk(into, depth, start, func(n Node, visit func(Node)) {
 		for i, owner := range g.Owners(n) {
@@ -49,8 +47,8 @@ func (g *Graph) Above(into Set, depth int, follow func(Edge) bool, start ...Node
 	})
 }
 
-// Below adds to into what depends on the start nodes by UID, directly and in
-// turn, down to depth steps. The start nodes are added too.
+// Below adds the start nodes and their direct and indirect dependents to into, up to depth
+// levels.
 func (g *Graph) Below(into Set, depth int, start ...Node) {
 	g.walk(into, depth, start, func(n Node, visit func(Node)) {
 		for _, e := range g.Dependents(n) {
@@ -59,8 +57,8 @@ func (g *Graph) Below(into Set, depth int, start ...Node) {
 	})
 }
 
-// Component is everything that hangs together with the start nodes, along
-// owners and dependents (docs/gc-semantics.md#debug-graph).
+// Component returns the connected components of the start nodes, along owners and
+// dependents (docs/gc-semantics.md#debug-graph).
 func (g *Graph) Component(start ...Node) Set {
 	into := NewSet(g)
 	g.walk(into, Unlimited, start, func(n Node, visit func(Node)) {
@@ -74,26 +72,24 @@ func (g *Graph) Component(start ...Node) Set {
 	return into
 }
 
-// walk goes breadth first, so that depth counts the shortest way. A start of
-// None, a UID that nobody knows, leads nowhere.
-func (g *Graph) walk(into Set, depth int, start []Node, next func(Node, func(Node))) {
-	reached := NewSet(g)
-	var level, beyond []Node
+// walk goes breadth first, so that depth is the length of the shortest path. Start nodes
+// may be None. neighbors calls visit for the neighbors of a node.
+func (g *Graph) walk(into Set, depth int, start []Node, neighbors func(n Node, visit func(Node))) {
+	visited := NewSet(g)
+	var level, next []Node
 	visit := func(n Node) {
-		if reached.Add(n) {
+		if visited.Add(n) {
 			into.Add(n)
-			beyond = append(beyond, n)
+			next = append(next, n)
 		}
 	}
 	for _, n := range start {
-		if n != None {
-			visit(n)
-		}
+		visit(n)
 	}
-	for ; len(beyond) > 0 && depth != 0; depth-- {
-		level, beyond = beyond, level[:0]
+	for ; len(next) > 0 && depth != 0; depth-- {
+		level, next = next, level[:0]
 		for _, n := range level {
-			next(n, visit)
+			neighbors(n, visit)
 		}
 	}
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// FuzzAppend reads the same bytes with client-go. Where both read them, they read
-// the same. What client-go alone reads is an encoding that no server writes: written
-// as one would, it is read by both. What it alone refuses is in a field that is
-// stepped over.
+// FuzzAppend compares Append with client-go. If both accept the bytes, the results must be
+// equal. If only client-go accepts them, no server writes such an encoding, and Append must
+// read client-go's own encoding of the same list. If only client-go refuses them, the error
+// is in a field that Append skips.
 func FuzzAppend(f *testing.F) {
-	for _, body := range answers(f) {
+	for _, body := range recordings(f) {
 		f.Add(body, true)
 		f.Add(body, false)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, labels bool) {
 		got, meta, err := read(bytes.NewReader(body), labels)
-		list, refused := asBefore(body)
+		list, refused := decodeWithClientGo(body)
 		if refused != nil {
 			return
 		}

@@ -32,7 +32,7 @@ func codec() runtime.Serializer {
 	return info.Serializer
 }
 
-// encoded is the list as a server sends it.
+// encoded returns the list as a server sends it.
 func encoded(t interface{ Fatal(...any) }, list *metav1.PartialObjectMetadataList) []byte {
 	list.TypeMeta = metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"}
 	var out bytes.Buffer
@@ -42,7 +42,7 @@ func encoded(t interface{ Fatal(...any) }, list *metav1.PartialObjectMetadataLis
 	return out.Bytes()
 }
 
-// expected is what the list means: what object.FromMeta makes of its items.
+// expected returns the items as object.FromMeta converts them.
 func expected(list *metav1.PartialObjectMetadataList, labels bool) []*object.Object {
 	var out []*object.Object
 	for i := range list.Items {
@@ -56,8 +56,8 @@ func read(body io.Reader, labels bool) ([]*object.Object, metav1.ListMeta, error
 	return metaproto.NewReader("apps/v1", "Deployment", labels).Append(nil, bufio.NewReaderSize(body, 64), plenty)
 }
 
-// asBefore reads with client-go.
-func asBefore(body []byte) (*metav1.PartialObjectMetadataList, error) {
+// decodeWithClientGo decodes a list with client-go's serializer.
+func decodeWithClientGo(body []byte) (*metav1.PartialObjectMetadataList, error) {
 	obj, _, err := codec().Decode(body, nil, nil)
 	if err != nil {
 		return nil, err
@@ -69,11 +69,11 @@ func asBefore(body []byte) (*metav1.PartialObjectMetadataList, error) {
 	return list, nil
 }
 
-// answers are what a real API server sent.
-func answers(t interface{ Fatal(...any) }) map[string][]byte {
+// recordings returns the bodies that a real API server sent.
+func recordings(t interface{ Fatal(...any) }) map[string][]byte {
 	files, err := filepath.Glob("testdata/*.pb")
 	if err != nil || len(files) == 0 {
-		t.Fatal("no answers in testdata", err)
+		t.Fatal("no recordings in testdata", err)
 	}
 	out := map[string][]byte{}
 	for _, f := range files {
@@ -86,9 +86,9 @@ func answers(t interface{ Fatal(...any) }) map[string][]byte {
 	return out
 }
 
-func TestAnAnswerIsReadAsClientGoReadsIt(t *testing.T) {
-	for name, body := range answers(t) {
-		list, err := asBefore(body)
+func TestAppendEqualsClientGo(t *testing.T) {
+	for name, body := range recordings(t) {
+		list, err := decodeWithClientGo(body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,14 +107,14 @@ func TestAnAnswerIsReadAsClientGoReadsIt(t *testing.T) {
 	}
 }
 
-func TestEveryListIsReadAsClientGoReadsIt(t *testing.T) {
+func TestAppendEqualsClientGoOnRandomLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := &metav1.PartialObjectMetadataList{
 			ListMeta: metav1.ListMeta{ResourceVersion: words.Draw(t, "version"), Continue: words.Draw(t, "continue"), RemainingItemCount: rapid.Ptr(rapid.Int64(), true).Draw(t, "remaining")},
 			Items:    rapid.SliceOfN(rapid.Custom(drawItem), 0, 6).Draw(t, "items"),
 		}
 		body := encoded(t, list)
-		want, err := asBefore(body)
+		want, err := decodeWithClientGo(body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestEveryListIsReadAsClientGoReadsIt(t *testing.T) {
 	})
 }
 
-// words repeat, as they do in a cluster, and some are longer than the buffer.
+// words repeat, as in a cluster, and some are longer than the buffer.
 var words = rapid.SampledFrom([]string{"", "web", "shop", "apps/v1", "\xff\x00", strings.Repeat("long ", 30)})
 
 func drawItem(t *rapid.T) metav1.PartialObjectMetadata {
@@ -168,10 +168,10 @@ func drawReference(t *rapid.T) metav1.OwnerReference {
 	}
 }
 
-func TestABodyThatBreaksOffIsNeverAnAnswer(t *testing.T) {
+func TestAppendReportsTruncatedBodies(t *testing.T) {
 	broken := errors.New("connection reset by peer")
-	for name, body := range answers(t) {
-		end := len(body) - 4 // two empty fields stand behind the list, which may go missing
+	for name, body := range recordings(t) {
+		end := len(body) - 4 // the last two fields are empty and may be missing
 		for n := range end {
 			if _, _, err := read(bytes.NewReader(body[:n]), true); !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Fatalf("%s, %d of %d bytes: %v", name, n, len(body), err)
@@ -185,7 +185,7 @@ func TestABodyThatBreaksOffIsNeverAnAnswer(t *testing.T) {
 	}
 }
 
-func TestReadingAgainAfterABreakAppendsNothingTwice(t *testing.T) {
+func TestAppendAfterTruncatedBody(t *testing.T) {
 	list := &metav1.PartialObjectMetadataList{}
 	for i := range 9 {
 		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
@@ -211,7 +211,7 @@ func TestReadingAgainAfterABreakAppendsNothingTwice(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefused(t *testing.T) {
+func TestAppendErrors(t *testing.T) {
 	message := func(number protowire.Number, content ...byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 	}
@@ -247,7 +247,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-func TestAListOfMoreObjectsThanAreReadIsAnError(t *testing.T) {
+func TestAppendLimitsObjects(t *testing.T) {
 	body := encoded(t, &metav1.PartialObjectMetadataList{Items: make([]metav1.PartialObjectMetadata, 4)})
 	if _, _, err := metaproto.NewReader("", "", false).Append(nil, bufio.NewReader(bytes.NewReader(body)), 3); !errors.Is(err, metaproto.ErrTooMany) {
 		t.Errorf("got %v", err)
@@ -257,8 +257,8 @@ func TestAListOfMoreObjectsThanAreReadIsAnError(t *testing.T) {
 	}
 }
 
-// TestAnAnnouncedItemTakesNoMemoryUntilItComes: a few bytes may announce many.
-func TestAnAnnouncedItemTakesNoMemoryUntilItComes(t *testing.T) {
+// A few bytes may announce many.
+func TestAppendDoesNotAllocateAnnouncedBytes(t *testing.T) {
 	body := protowire.AppendVarint([]byte(metaproto.Head+"\x12"), 16<<20)
 	body = protowire.AppendVarint(append(body, 2<<3|2), 15<<20)
 	allocated := testing.Benchmark(func(b *testing.B) {
@@ -273,7 +273,7 @@ func TestAnAnnouncedItemTakesNoMemoryUntilItComes(t *testing.T) {
 	}
 }
 
-func TestTimesAreWholeSecondsInUTC(t *testing.T) {
+func TestAppendReadsTimesInUTC(t *testing.T) {
 	at := metav1.NewTime(time.Date(2026, 11, 20, 9, 0, 0, 5, time.FixedZone("elsewhere", 3600)))
 	list := &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at, DeletionTimestamp: &at}}}}
 	got, _, err := read(bytes.NewReader(encoded(t, list)), false)

@@ -2,44 +2,41 @@ package object
 
 import "slices"
 
-// Change is what one patch does to an object's metadata. References are named
-// by their place in Owners, since several may carry one UID, and only the one
-// that is meant may be touched: so a Change belongs to one resourceVersion.
+// Change is a patch of an object's metadata. It identifies references by their index in
+// Owners, since several may have one UID, and therefore applies to one resourceVersion only.
 type Change struct {
-	Rewrite []Rewrite // references that lead elsewhere from now on, ascending
-	Drop    []int     // references that are taken away, ascending
-	Unblock []int     // references that no longer block their owner's deletion, ascending
-	Release string    // a finalizer that is taken away; empty: none
-
-	Add []Reference // references that are added behind the others
+	Rewrite []Rewrite   // references that get another owner, ascending
+	Drop    []int       // references to remove, ascending
+	Unblock []int       // references that no longer block their owner's deletion, ascending
+	Release string      // the finalizer to remove, or empty
+	Add     []Reference // references to append
 }
 
-// Rewrite is where one reference leads from now on: to the apiVersion, kind, name
-// and UID of Reference. Its flags stay as they are, whatever those of Reference say.
+// Rewrite replaces the owner of one reference by that of Reference. Its flags stay unchanged.
 type Rewrite struct {
 	Index     int
 	Reference Reference
 }
 
-// Empty says whether the change changes nothing.
+// Empty reports whether the change has no effect.
 func (c Change) Empty() bool {
 	return len(c.Rewrite) == 0 && len(c.Drop) == 0 && len(c.Unblock) == 0 && c.Release == "" && len(c.Add) == 0
 }
 
-// Drops says whether the change takes the reference at a place away.
-func (c Change) Drops(place int) bool {
-	_, drops := slices.BinarySearch(c.Drop, place)
-	return drops
+// Drops reports whether the change removes the reference at an index.
+func (c Change) Drops(index int) bool {
+	_, ok := slices.BinarySearch(c.Drop, index)
+	return ok
 }
 
-// Unblocks says whether the reference at a place no longer blocks.
-func (c Change) Unblocks(place int) bool {
-	_, unblocks := slices.BinarySearch(c.Unblock, place)
-	return unblocks
+// Unblocks reports whether the reference at an index no longer blocks.
+func (c Change) Unblocks(index int) bool {
+	_, ok := slices.BinarySearch(c.Unblock, index)
+	return ok
 }
 
-// Touched are the places of the references that the change rewrites, drops or
-// unblocks, ascending.
+// Touched returns the indexes of the references that the change rewrites, drops or unblocks,
+// ascending.
 func (c Change) Touched() []int {
 	touched := slices.Concat(c.Drop, c.Unblock)
 	for _, w := range c.Rewrite {
@@ -49,7 +46,7 @@ func (c Change) Touched() []int {
 	return slices.Compact(touched)
 }
 
-// Apply is the object after the change; o stays as it is.
+// Apply returns the object after the change, without modifying o.
 func (c Change) Apply(o Object) Object {
 	if len(c.Rewrite) > 0 || len(c.Drop) > 0 || len(c.Unblock) > 0 {
 		rewrite, drop, unblock := c.Rewrite, c.Drop, c.Unblock

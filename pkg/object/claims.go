@@ -2,21 +2,20 @@ package object
 
 import "encoding/json"
 
-// ClaimsOf reads an object's Claims out of its spec and status: nil unless it is
-// a Pod or a PersistentVolume. A Pod that no node runs keeps no claim. What is
-// not of that shape within claims nothing.
+// ClaimsOf returns an object's Claims from its spec and status: nil unless it is a Pod or a
+// PersistentVolume, and empty for a Pod without a node and a malformed object.
 func ClaimsOf(i Identity, spec, status json.RawMessage) []string {
 	switch {
 	case i.APIVersion == "v1" && i.Kind == "Pod":
-		return mounted(i.Name, spec)
+		return mountedClaims(i.Name, spec)
 	case i.APIVersion == "v1" && i.Kind == "PersistentVolume":
-		return bound(spec, status)
+		return boundClaim(spec, status)
 	}
 	return nil
 }
 
-func mounted(pod string, spec json.RawMessage) []string {
-	var of struct {
+func mountedClaims(podName string, rawSpec json.RawMessage) []string {
+	var spec struct {
 		NodeName string
 		Volumes  []struct {
 			Name                  string
@@ -25,27 +24,27 @@ func mounted(pod string, spec json.RawMessage) []string {
 		}
 	}
 	out := []string{}
-	if json.Unmarshal(spec, &of) != nil || of.NodeName == "" {
+	if json.Unmarshal(rawSpec, &spec) != nil || spec.NodeName == "" {
 		return out
 	}
-	for _, v := range of.Volumes {
+	for _, v := range spec.Volumes {
 		switch {
 		case v.PersistentVolumeClaim != nil:
 			out = append(out, v.PersistentVolumeClaim.ClaimName)
-		case v.Ephemeral != nil: // its claim is named after both
-			out = append(out, pod+"-"+v.Name)
+		case v.Ephemeral != nil: // its claim is named after the Pod and the volume
+			out = append(out, podName+"-"+v.Name)
 		}
 	}
 	return out
 }
 
-func bound(spec, status json.RawMessage) []string {
-	var is struct{ Phase string }
-	var of struct {
+func boundClaim(rawSpec, rawStatus json.RawMessage) []string {
+	var status struct{ Phase string }
+	var spec struct {
 		ClaimRef *struct{ Namespace, Name string }
 	}
-	if json.Unmarshal(status, &is) != nil || json.Unmarshal(spec, &of) != nil || is.Phase != "Bound" || of.ClaimRef == nil {
+	if json.Unmarshal(rawStatus, &status) != nil || json.Unmarshal(rawSpec, &spec) != nil || status.Phase != "Bound" || spec.ClaimRef == nil {
 		return []string{}
 	}
-	return []string{of.ClaimRef.Namespace + "/" + of.ClaimRef.Name}
+	return []string{spec.ClaimRef.Namespace + "/" + spec.ClaimRef.Name}
 }

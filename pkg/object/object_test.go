@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-func TestAnObjectIsDeletingDependentsOnlyWhileTerminatingInTheForeground(t *testing.T) {
+func TestDeletingDependents(t *testing.T) {
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	tests := map[string]struct {
 		deleted     *time.Time
@@ -38,7 +38,7 @@ func TestAnObjectIsDeletingDependentsOnlyWhileTerminatingInTheForeground(t *test
 	}
 }
 
-func TestForeignFinalizersAreThoseOfNeitherDeletionKeptInOrder(t *testing.T) {
+func TestForeignFinalizers(t *testing.T) {
 	o := object.Object{Finalizers: []string{"z/last", object.OrphanFinalizer, "a/first", object.ForegroundFinalizer}}
 	if diff := cmp.Diff([]string{"z/last", "a/first"}, o.ForeignFinalizers()); diff != "" {
 		t.Error(diff)
@@ -49,7 +49,7 @@ func TestForeignFinalizersAreThoseOfNeitherDeletionKeptInOrder(t *testing.T) {
 	}
 }
 
-func TestAtKnowsAnObjectUnderEveryNameItIsServedAs(t *testing.T) {
+func TestAt(t *testing.T) {
 	o := object.Object{
 		Identity: object.Identity{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web", UID: "u"},
 		Aliases:  []object.Identity{{APIVersion: "extensions/v1beta1", Kind: "Deployment", Namespace: "shop", Name: "web", UID: "u"}},
@@ -76,7 +76,7 @@ func TestAtKnowsAnObjectUnderEveryNameItIsServedAs(t *testing.T) {
 	}
 }
 
-func TestFromMetaKeepsWhatTheCollectorLooksAt(t *testing.T) {
+func TestFromMeta(t *testing.T) {
 	at := metav1.NewTime(time.Date(2026, 11, 20, 9, 0, 0, 0, time.FixedZone("CET", 3600)))
 	grace, yes := int64(30), true
 	meta := &metav1.ObjectMeta{
@@ -105,7 +105,7 @@ func TestFromMetaKeepsWhatTheCollectorLooksAt(t *testing.T) {
 	}
 }
 
-func TestReferencesKeepAnUnsetFlagApartFromAFalseOne(t *testing.T) {
+func TestReferencesOfKeepsUnsetFlags(t *testing.T) {
 	yes, no := true, false
 	refs := object.ReferencesOf([]metav1.OwnerReference{
 		{Name: "unset"},
@@ -130,7 +130,7 @@ func TestReferencesKeepAnUnsetFlagApartFromAFalseOne(t *testing.T) {
 	}
 }
 
-func TestReferencesDoNotShareMemoryWithTheMetadata(t *testing.T) {
+func TestReferencesOfCopies(t *testing.T) {
 	flag := true
 	refs := object.ReferencesOf([]metav1.OwnerReference{{Controller: &flag}})
 	flag = false
@@ -139,7 +139,7 @@ func TestReferencesDoNotShareMemoryWithTheMetadata(t *testing.T) {
 	}
 }
 
-func TestIdentitiesAreOrderedByKindNamespaceNameUIDAndVersion(t *testing.T) {
+func TestIdentityCompare(t *testing.T) {
 	id := func(kind, namespace, name, uid, apiVersion string) object.Identity {
 		return object.Identity{Kind: kind, Namespace: namespace, Name: name, UID: types.UID(uid), APIVersion: apiVersion}
 	}
@@ -160,7 +160,7 @@ func TestIdentitiesAreOrderedByKindNamespaceNameUIDAndVersion(t *testing.T) {
 }
 
 // A malformed apiVersion leads to the core group (docs/gc-semantics.md#kind-spelling).
-func TestAnAPIVersionIsParsedAsTheCollectorParsesIt(t *testing.T) {
+func TestGroupVersionKind(t *testing.T) {
 	tests := map[string]string{
 		"v1":      "/v1, Kind=X",
 		"apps/v1": "apps/v1, Kind=X",
@@ -180,7 +180,7 @@ func TestAnAPIVersionIsParsedAsTheCollectorParsesIt(t *testing.T) {
 	}
 }
 
-func TestNamesAreWhatAPersonPastesBehindKubectl(t *testing.T) {
+func TestString(t *testing.T) {
 	if got := (object.Identity{Kind: "Pod", Namespace: "shop", Name: "web"}).String(); got != "Pod/web" {
 		t.Errorf("identity: got %s", got)
 	}

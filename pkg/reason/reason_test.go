@@ -54,7 +54,7 @@ func TestEveryReasonIsRegistered(t *testing.T) {
 	}
 }
 
-func TestAStoredReasonIsLoadedAsItWas(t *testing.T) {
+func TestLoadReadsWhatStoreWrote(t *testing.T) {
 	pod := object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u-1"}
 	for _, r := range []reason.Reason{
 		nil,
@@ -79,7 +79,7 @@ func TestAStoredReasonIsLoadedAsItWas(t *testing.T) {
 	}
 }
 
-func TestAnUnknownCodeOrParameterIsAnError(t *testing.T) {
+func TestLoadUnknownCodeOrParameter(t *testing.T) {
 	for _, stored := range []reason.Stored{
 		{Code: "InventedYesterday"},
 		{Code: "NothingBlocks", Parameters: json.RawMessage(`{"more": 1}`)},
@@ -92,7 +92,7 @@ func TestAnUnknownCodeOrParameterIsAnError(t *testing.T) {
 	}
 }
 
-func TestAReasonWithoutItsParametersStillHasASentence(t *testing.T) {
+func TestMessageWithoutParameters(t *testing.T) {
 	for _, r := range reason.Registered() {
 		_ = r.Message() // a plan that somebody wrote by hand may lack them
 		if brief, ok := r.(reason.Brief); ok {

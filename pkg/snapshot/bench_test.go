@@ -13,8 +13,8 @@ func BenchmarkAdd(b *testing.B) {
 	s := st.Replicated(50_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		var c snapshot.Deduper
-		c.Add(s.Objects...)
+		var d snapshot.Deduper
+		d.Add(s.Objects...)
 	}
 }
 

@@ -12,9 +12,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// That nobody asked is not the same as that there are none.
-func TestClaimsOutliveAFile(t *testing.T) {
-	s := st.New(st.Listing(st.Pod("a/none", st.Claiming()), st.Pod("a/one", st.Claiming("data")), st.Pod("a/unasked")))
+func TestSaveKeepsUnreadClaimsApartFromNone(t *testing.T) {
+	s := st.New(st.Listing(st.Pod("a/none", st.Claiming()), st.Pod("a/one", st.Claiming("data")), st.Pod("a/unread")))
 	var file bytes.Buffer
 	if err := s.Save(&file); err != nil {
 		t.Fatal(err)
@@ -30,7 +29,7 @@ func TestClaimsOutliveAFile(t *testing.T) {
 	}
 }
 
-func TestAKubectlListTellsWhichClaimsAPodUses(t *testing.T) {
+func TestLoadKubectlListReadsClaims(t *testing.T) {
 	const list = `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"a","name":"p","uid":"u"},
 		"spec":{"nodeName":"n","volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"c"}}]}}]}`
 	s, err := snapshot.Load(strings.NewReader(list), time.Now())

@@ -9,39 +9,39 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// ContentsGaps returns what may hide objects that the deletion of a Namespace or of a
-// CustomResourceDefinition takes along, sorted. It returns none where everything in it
-// was listed or the gap was accepted, and for every other object. An object with a
-// contested UID is never accepted.
+// ContentsGaps returns the gaps that may hide contents of a Namespace or
+// CustomResourceDefinition, which are deleted with it. The gaps are sorted and without
+// those that were accepted; contested UIDs cannot be accepted. It returns nil for every
+// other object.
 //
-// A Namespace takes along the objects of every namespaced type that can be deleted,
-// whether the collector watches it or not (namespacedResourcesDeleter in
-// pkg/controller/namespace/deletion), Events left out. A CustomResourceDefinition takes
-// along the objects of the type that it is named after.
-func (v *View) ContentsGaps(of object.Identity, accepted AcceptedGaps) []Gap {
+// A Namespace contains the objects of every namespaced type that can be deleted, whether
+// the collector watches it or not (namespacedResourcesDeleter in
+// pkg/controller/namespace/deletion); Events are left out. A CustomResourceDefinition
+// contains the objects of the type that it defines.
+func (v *View) ContentsGaps(container object.Identity, accepted AcceptedGaps) []Gap {
 	var out []Gap
 	switch {
-	case of.IsNamespace():
+	case container.IsNamespace():
 		for _, t := range v.types {
 			if t.Preferred && t.Namespaced && t.Can("delete") && !t.isEvents() {
-				out = append(out, v.hiding(t.GroupResource(), of.Name)...)
+				out = append(out, v.typeGaps(t.GroupResource(), container.Name)...)
 			}
 		}
 		for _, g := range v.gaps {
-			if g.Reason == Undiscovered || g.Resource == All && g.Name == "" && (g.Reason != ContestedUID || g.Namespace == of.Name) {
+			if g.Reason == Undiscovered || g.Resource == All && g.Name == "" && (g.Reason != ContestedUID || g.Namespace == container.Name) {
 				out = append(out, g)
 			}
 		}
-	case of.IsDefinition():
-		out = v.hiding(schema.ParseGroupResource(of.Name), "")
+	case container.IsDefinition():
+		out = v.typeGaps(schema.ParseGroupResource(container.Name), "")
 	}
 	out = slices.DeleteFunc(out, func(g Gap) bool { return g.Reason != ContestedUID && accepted.Covers(g) })
 	slices.SortFunc(out, Gap.Compare)
 	return slices.Compact(out)
 }
 
-// ContentsUnknown returns why an object that takes others along is not deleted: these gaps
-// may hide some of them.
+// ContentsUnknown returns the reason not to delete a Namespace or CustomResourceDefinition
+// with these ContentsGaps.
 func ContentsUnknown(gaps []Gap) reason.ContentsUnknown {
 	out := reason.ContentsUnknown{Gaps: make([]reason.Gap, len(gaps))}
 	for i, g := range gaps {
@@ -50,18 +50,18 @@ func ContentsUnknown(gaps []Gap) reason.ContentsUnknown {
 	return out
 }
 
-// Contains reports whether the deletion of a Namespace or of a CustomResourceDefinition
-// takes along that object.
-func (v *View) Contains(of object.Identity, o *object.Object) bool {
-	if of.IsNamespace() {
-		return o.Namespace == of.Name
+// Contains reports whether a Namespace or CustomResourceDefinition contains the object.
+func (v *View) Contains(container object.Identity, o *object.Object) bool {
+	if container.IsNamespace() {
+		return o.Namespace == container.Name
 	}
 	m, ok := v.Map(o.APIVersion, o.Kind)
-	return ok && of.IsDefinition() && m.Type.String() == of.Name
+	return ok && container.IsDefinition() && m.Type.String() == container.Name
 }
 
-// hiding returns what may hide objects of the type in that namespace, or anywhere.
-func (v *View) hiding(gr schema.GroupResource, namespace string) []Gap {
+// typeGaps returns the gaps that may hide objects of the type in that namespace, or in any
+// if namespace is empty.
+func (v *View) typeGaps(gr schema.GroupResource, namespace string) []Gap {
 	var out []Gap
 	for _, g := range v.gaps {
 		if g.Reason == ContestedUID && g.Group == gr.Group && g.Resource == gr.Resource && (namespace == "" || g.Namespace == namespace) {
@@ -74,19 +74,16 @@ func (v *View) hiding(gr schema.GroupResource, namespace string) []Gap {
 	if gap := v.GapAt(gr, namespace); gap != nil {
 		return append(out, *gap)
 	}
-	served := slices.ContainsFunc(v.types, func(t Type) bool { return t.GroupResource() == gr })
-	unlisted := Gap{Group: gr.Group, Resource: gr.Resource, Namespace: namespace, Reason: NotListed}
-	switch {
-	case !served:
-		unlisted.Message = "the API server does not serve this type"
-	case !v.monitored(gr):
-		unlisted.Message = "the API server does not offer to list and watch this type"
-	default:
-		unlisted.Message = "it was not part of the scan"
+	message := "the API server does not serve this type"
+	for _, t := range v.types {
+		if t.GroupResource() != gr {
+			continue
+		}
+		if t.Monitored() {
+			message = "it was not part of the scan"
+			break
+		}
+		message = "the API server does not offer to list and watch this type"
 	}
-	return append(out, unlisted)
-}
-
-func (v *View) monitored(gr schema.GroupResource) bool {
-	return slices.ContainsFunc(v.types, func(t Type) bool { return t.GroupResource() == gr && t.Monitored() })
+	return append(out, Gap{Group: gr.Group, Resource: gr.Resource, Namespace: namespace, Reason: NotListed, Message: message})
 }

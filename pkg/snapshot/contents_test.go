@@ -10,7 +10,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestWhatMayHideTheContentsOfANamespaceOrDefinitionIsNamed(t *testing.T) {
+func TestContentsGaps(t *testing.T) {
 	shop, widgets := st.Namespace("shop").Identity, st.Definition("widgets.example.com").Identity
 	tags := snapshot.Type{Group: "image.example.com", Version: "v1", Resource: "tags", Kind: "Tag", Namespaced: true, Verbs: []string{"delete", "get", "list"}, Preferred: true}
 	serving := func(change func(*snapshot.Type)) st.Part {
@@ -31,8 +31,8 @@ func TestWhatMayHideTheContentsOfANamespaceOrDefinitionIsNamed(t *testing.T) {
 		"listed in the namespace":      {[]st.Part{st.ListedIn("secrets", "shop"), st.ListedIn("widgets.example.com", "shop")}, nil, []string{"widgets.example.com (unlisted)"}},
 		"listed in another namespace":  {[]st.Part{st.ListedIn("secrets", "other")}, []string{"secrets in namespace shop (unlisted)"}, nil},
 		"a failing conversion webhook": {[]st.Part{st.Unreadable("widgets.example.com", snapshot.Webhook)}, []string{"widgets.example.com (conversion-webhook)"}, []string{"widgets.example.com (conversion-webhook)"}},
-		"a group that did not answer":  {[]st.Part{st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)}, []string{"API group metrics.k8s.io (unavailable)"}, nil},
-		"its own group did not answer": {[]st.Part{st.Undiscovered("example.com", snapshot.Unavailable)}, []string{"API group example.com (unavailable)"}, []string{"API group example.com (unavailable)"}},
+		"an unavailable group":         {[]st.Part{st.Undiscovered("metrics.k8s.io", snapshot.Unavailable)}, []string{"API group metrics.k8s.io (unavailable)"}, nil},
+		"its own unavailable group":    {[]st.Part{st.Undiscovered("example.com", snapshot.Unavailable)}, []string{"API group example.com (unavailable)"}, []string{"API group example.com (unavailable)"}},
 		"a type that discovery lacks": {[]st.Part{func(s *snapshot.Snapshot) {
 			s.Gaps = append(s.Gaps, snapshot.Gap{Group: "example.com", Resource: "gadgets", Reason: snapshot.Undiscovered})
 		}}, []string{"gadgets.example.com (undiscovered)"}, nil},
@@ -47,7 +47,7 @@ func TestWhatMayHideTheContentsOfANamespaceOrDefinitionIsNamed(t *testing.T) {
 		"a version that is not preferred": {
 			[]st.Part{serving(func(t *snapshot.Type) { t.Preferred = false })}, nil, nil,
 		},
-		"a single owner that could not be asked for": {[]st.Part{func(s *snapshot.Snapshot) {
+		"a single owner that could not be read": {[]st.Part{func(s *snapshot.Snapshot) {
 			s.Gaps = append(s.Gaps, snapshot.Gap{Resource: "secrets", Name: "x", Reason: snapshot.TimedOut})
 		}}, nil, nil},
 		"a contested UID in it": {
@@ -58,16 +58,16 @@ func TestWhatMayHideTheContentsOfANamespaceOrDefinitionIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			view := snapshot.NewView(st.New(c.parts...))
-			told := func(gaps []snapshot.Gap) (out []string) {
+			describe := func(gaps []snapshot.Gap) (out []string) {
 				for _, g := range gaps {
 					out = append(out, fmt.Sprintf("%s (%s)", g, g.Reason))
 				}
 				return out
 			}
-			if diff := cmp.Diff(c.shop, told(view.ContentsGaps(shop, nil))); diff != "" {
+			if diff := cmp.Diff(c.shop, describe(view.ContentsGaps(shop, nil))); diff != "" {
 				t.Errorf("of the namespace:\n%s", diff)
 			}
-			if diff := cmp.Diff(c.definition, told(view.ContentsGaps(widgets, nil))); diff != "" {
+			if diff := cmp.Diff(c.definition, describe(view.ContentsGaps(widgets, nil))); diff != "" {
 				t.Errorf("of the definition:\n%s", diff)
 			}
 		})
@@ -77,6 +77,6 @@ func TestWhatMayHideTheContentsOfANamespaceOrDefinitionIsNamed(t *testing.T) {
 		t.Errorf("a type that discovery lacks: %v", missing)
 	}
 	if gaps := snapshot.NewView(st.New(st.Unreadable("secrets", snapshot.Forbidden))).ContentsGaps(st.Deployment("shop/web").Identity, nil); gaps != nil {
-		t.Errorf("of what takes nothing along: %v", gaps)
+		t.Errorf("of an object without contents: %v", gaps)
 	}
 }

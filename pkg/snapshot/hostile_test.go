@@ -13,8 +13,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// bomb is a gzipped text that begins like this and goes on with blanks, gigabytes of
-// them.
+// bomb returns a gzipped text of that beginning and gigabytes of blanks.
 func bomb(t *testing.T, beginning string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -32,7 +31,7 @@ func bomb(t *testing.T, beginning string) []byte {
 	return append(pack(beginning), bytes.Repeat(pack(strings.Repeat(" ", 8<<20)), 500)...)
 }
 
-func TestFilesThatExpandAreRefused(t *testing.T) {
+func TestLoadRefusesExpandingFiles(t *testing.T) {
 	long, times := strings.Repeat("x", 100_000), 20_000
 	for name, c := range map[string]struct{ file, want string }{
 		"a gzip bomb":            {string(bomb(t, "")), "it unpacks to more than 200 times its size"},
@@ -61,21 +60,20 @@ func TestFilesThatExpandAreRefused(t *testing.T) {
 	}
 }
 
-// A UID is borne by one object, which is served under a few names. In a file it may be
-// borne by any number.
-func TestOneUIDOfManyIdentitiesIsGatheredInNoTime(t *testing.T) {
+// A hostile file may use one UID for any number of objects.
+func TestDeduperIsLinearInDuplicates(t *testing.T) {
 	const n = 100_000
 	objects := make([]object.Object, n)
 	for i := range objects {
 		objects[i] = st.ConfigMap(fmt.Sprintf("a/c%06d", (i*7919)%n), st.UID("one"))
 	}
-	var seen snapshot.Deduper
+	var d snapshot.Deduper
 	took := st.Allocated(func() {
 		for i := range objects {
-			seen.Add(&objects[i])
+			d.Add(&objects[i])
 		}
 	})
-	got := seen.Objects()
+	got := d.Objects()
 	if len(got) != 1 || got[0].Name != "c000000" || len(got[0].Aliases) != n-1 || got[0].Aliases[n-2].Name != "c099999" {
 		t.Errorf("%d objects, the first %v with %d aliases", len(got), got[0], len(got[0].Aliases))
 	}

@@ -13,16 +13,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Load reads what Save wrote, or a list or object that `kubectl get -o json` or
-// `-o yaml` wrote, gzipped or not, in UTF-8 or in an encoding that its first bytes name,
-// as Windows has it. now is the age reference of a kubectl list, which does not carry
-// its own. Errors are one line and name what is wrong with the file, not the file.
+// Load reads a saved snapshot or the output of `kubectl get -o json|yaml`, gzipped or not,
+// in UTF-8 or in an encoding with a byte order mark, as Windows writes. now becomes the scan
+// time of a kubectl list, which has none. Errors have one line and do not name the file.
 func Load(r io.Reader, now time.Time) (*Snapshot, error) {
 	in, err := input.Unpacked(r)
 	if err != nil {
 		return nil, err
 	}
-	data, err := input.Bytes(input.Recoded(in), longest)
+	data, err := input.Bytes(input.Recoded(in), maxBytes)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("truncated gzip after %d bytes", len(data))
 	}
@@ -39,8 +38,8 @@ func Load(r io.Reader, now time.Time) (*Snapshot, error) {
 	return decode(documents, now)
 }
 
-// longest is how many bytes are read of a file, unpacked: some millions of objects.
-const longest = 4 << 30
+// maxBytes limits an unpacked file to some millions of objects.
+const maxBytes = 4 << 30
 
 type header struct {
 	APIVersion string `json:"apiVersion"`
@@ -58,15 +57,15 @@ func decode(documents [][]byte, now time.Time) (*Snapshot, error) {
 			return nil, explain(d, err)
 		}
 		group, version, _ := strings.Cut(h.APIVersion, "/")
-		ours, _, _ := strings.Cut(APIVersion, "/")
+		ownGroup, _, _ := strings.Cut(APIVersion, "/")
 		switch {
-		case group == ours && h.Kind != Kind:
+		case group == ownGroup && h.Kind != Kind:
 			return nil, fmt.Errorf("it holds a %q, not a snapshot", h.Kind)
-		case group == ours && h.APIVersion != APIVersion:
+		case group == ownGroup && h.APIVersion != APIVersion:
 			return nil, fmt.Errorf("the snapshot has format %q, newer than this version of the program reads (%s): update it", version, APIVersion)
-		case group == ours && len(documents) > 1:
+		case group == ownGroup && len(documents) > 1:
 			return nil, fmt.Errorf("a snapshot stands alone, but the file holds %d documents", len(documents))
-		case group == ours:
+		case group == ownGroup:
 			return decodeSnapshot(d)
 		case h.APIVersion == "" || h.Kind == "":
 			return nil, errors.New("neither a snapshot nor what kubectl get -o json|yaml writes: no apiVersion or kind")
@@ -88,18 +87,18 @@ func decodeSnapshot(data []byte) (*Snapshot, error) {
 		if err := json.Unmarshal(data, &f); err != nil {
 			return nil, explain(data, err)
 		}
-		_, unknown, _ = strings.Cut(firstLine(err), "unknown field ") // nothing else is wrong
+		_, unknown, _ = strings.Cut(firstLine(err), "unknown field ") // the only error that Unmarshal ignores
 	}
-	var seen Deduper
+	var objects Deduper
 	for i, o := range f.Objects {
-		if o == nil || nameless(o.Identity) {
+		if o == nil || incomplete(o.Identity) {
 			return nil, fmt.Errorf("object %d of the snapshot lacks its kind, name or uid", i+1)
 		}
-		seen.Add(o)
+		objects.Add(o)
 	}
 	s := &Snapshot{
 		Taken: f.Taken, Server: f.Server, Types: f.Types, Listed: f.Listed,
-		Gaps: f.Gaps, Lookups: f.Lookups, Objects: seen.Objects(), UnknownField: strings.Trim(unknown, `"`),
+		Gaps: f.Gaps, Lookups: f.Lookups, Objects: objects.Objects(), UnknownField: strings.Trim(unknown, `"`),
 	}
 	for _, l := range s.Lookups {
 		if err := l.check(); err != nil {
@@ -110,8 +109,8 @@ func decodeSnapshot(data []byte) (*Snapshot, error) {
 	return s, nil
 }
 
-// check says what is wrong with a lookup that was read from a file: one that
-// proves nothing must not be taken for proof.
+// check returns an error if a lookup from a file contradicts itself, so that it is not taken
+// for proof.
 func (l Lookup) check() error {
 	switch {
 	case l.Outcome != Found && l.Outcome != Absent && l.Outcome != Failed:
@@ -120,15 +119,15 @@ func (l Lookup) check() error {
 		return fmt.Errorf("says %q and lacks an object", l.Outcome)
 	case l.Outcome != Found && l.Object != nil:
 		return fmt.Errorf("says %q and holds an object", l.Outcome)
-	case l.Object != nil && nameless(l.Object.Identity):
+	case l.Object != nil && incomplete(l.Object.Identity):
 		return errors.New("holds an object that lacks its kind, name or uid")
 	}
 	return nil
 }
 
-func nameless(i object.Identity) bool { return i.UID == "" || i.Kind == "" || i.Name == "" }
+func incomplete(i object.Identity) bool { return i.UID == "" || i.Kind == "" || i.Name == "" }
 
-// split answers the JSON documents of the data, converting YAML.
+// split returns the documents in data as JSON.
 func split(data []byte) ([][]byte, error) {
 	if trimmed := bytes.TrimSpace(data); trimmed[0] == '{' || trimmed[0] == '[' {
 		var documents [][]byte
@@ -160,7 +159,7 @@ func split(data []byte) ([][]byte, error) {
 	return documents, nil
 }
 
-// explain turns a JSON error into one line that says where the file broke off.
+// explain returns a JSON error as one line with its position.
 func explain(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	var mistyped *json.UnmarshalTypeError

@@ -24,7 +24,7 @@ func load(text string) (*snapshot.Snapshot, error) {
 	return snapshot.Load(strings.NewReader(text), st.Taken)
 }
 
-func TestAFileThatIsNoSnapshotSaysWhyInOneLine(t *testing.T) {
+func TestLoadErrors(t *testing.T) {
 	head := `{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Snapshot",`
 	tests := map[string]struct{ file, want string }{
 		"an empty file":                  {"", "empty"},
@@ -82,7 +82,7 @@ func TestAFileThatIsNoSnapshotSaysWhyInOneLine(t *testing.T) {
 	}
 }
 
-func TestATruncatedFileIsNeverTakenForAWholeOne(t *testing.T) {
+func TestLoadRefusesEveryTruncation(t *testing.T) {
 	s := st.New(st.Listing(
 		st.Pod("shop/a", st.OwnedBy(st.Node("n")), st.Foreground(), st.Labeled("app", `a"\b`)),
 		st.ConfigMap("shop/Ünïcode", st.OwnedBy(st.Pod("shop/a")))),
@@ -107,7 +107,7 @@ func TestATruncatedFileIsNeverTakenForAWholeOne(t *testing.T) {
 	}
 }
 
-func TestASavedObjectOfTwoIdentitiesIsOne(t *testing.T) {
+func TestLoadMergesIdentities(t *testing.T) {
 	s := st.New(st.Listing(
 		st.Object("networking.k8s.io/v1", "Ingress", "shop/web", st.UID("u")),
 		st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"))))
@@ -121,7 +121,7 @@ func TestASavedObjectOfTwoIdentitiesIsOne(t *testing.T) {
 	}
 }
 
-func TestATruncatedFileSaysWhereItBreaksOff(t *testing.T) {
+func TestLoadReportsWhereAFileIsTruncated(t *testing.T) {
 	whole := bytes.TrimSpace(saved(t, st.New(st.Listing(st.Pod("shop/a"))), false))
 	for _, n := range []int{1, len(whole) / 2, len(whole) - 1} {
 		_, err := snapshot.Load(bytes.NewReader(whole[:n]), st.Taken)
@@ -195,7 +195,7 @@ metadata:
   resourceVersion: ""
 `
 
-func TestAKubectlListHoldsItsTypesAndNoOther(t *testing.T) {
+func TestLoadKubectlList(t *testing.T) {
 	yes := true
 	all := []string{"delete", "get", "list", "watch"}
 	want := &snapshot.Snapshot{
@@ -247,8 +247,8 @@ func TestAKubectlListHoldsItsTypesAndNoOther(t *testing.T) {
 	}
 }
 
-// wide is a text in UTF-16 with its mark, as Windows PowerShell writes what is piped into
-// a file.
+// wide returns a text in UTF-16 with a byte order mark, as Windows PowerShell redirects
+// output into files.
 func wide(text string, order binary.AppendByteOrder) string {
 	var out []byte
 	for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
@@ -257,7 +257,7 @@ func wide(text string, order binary.AppendByteOrder) string {
 	return string(out)
 }
 
-func TestEveryShapeOfKubectlOutputIsRead(t *testing.T) {
+func TestLoadKubectlListShapes(t *testing.T) {
 	tests := map[string]struct {
 		file string
 		want []string
@@ -328,7 +328,7 @@ func TestEveryShapeOfKubectlOutputIsRead(t *testing.T) {
 	}
 }
 
-func TestAKubectlListOfTwoVersionsPrefersTheNewerOne(t *testing.T) {
+func TestLoadKubectlListPrefersNewestVersion(t *testing.T) {
 	item := `{"apiVersion":"autoscaling/%s","kind":"HorizontalPodAutoscaler","metadata":{"namespace":"n","name":"%[1]s","uid":"%[1]s"}}`
 	versions := []string{"v1", "v2beta1", "v2", "v10"}
 	for _, order := range [][]string{versions, st.Reversed(versions)} {
@@ -355,7 +355,7 @@ func TestAKubectlListOfTwoVersionsPrefersTheNewerOne(t *testing.T) {
 	}
 }
 
-func TestEventsOfAKubectlListAreNotTakenForListed(t *testing.T) {
+func TestLoadKubectlListIgnoresEvents(t *testing.T) {
 	s, err := load(`{"apiVersion":"v1","kind":"EventList","items":[{"metadata":{"name":"a","namespace":"shop","uid":"u"}}]}`)
 	if err != nil {
 		t.Fatal(err)
@@ -378,7 +378,7 @@ func zipped(t *testing.T, text string) string {
 	return out.String()
 }
 
-func TestAPodThatRunsIsKnownFromWhatKubectlWrote(t *testing.T) {
+func TestLoadKubectlListReadsRunning(t *testing.T) {
 	for name, c := range map[string]struct {
 		rest string
 		want bool
@@ -402,7 +402,7 @@ func TestAPodThatRunsIsKnownFromWhatKubectlWrote(t *testing.T) {
 	}
 }
 
-func TestAFieldThatIsNotKnownIsNamed(t *testing.T) {
+func TestLoadReportsUnknownFields(t *testing.T) {
 	const known = `{"apiVersion":"kubectl-gc.dev/v1alpha1","kind":"Snapshot","objects":[]}`
 	for file, want := range map[string]string{
 		known: "",
@@ -416,9 +416,9 @@ func TestAFieldThatIsNotKnownIsNamed(t *testing.T) {
 	}
 }
 
-// The snapshots in testdata/saved were written by earlier versions, and are never written
-// anew.
-func TestSnapshotsOfEarlierVersionsLoad(t *testing.T) {
+// The snapshots in testdata/saved were written by earlier versions and must never be
+// regenerated.
+func TestLoadEarlierVersions(t *testing.T) {
 	files, err := filepath.Glob("testdata/saved/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d snapshots (%v)", len(files), err)

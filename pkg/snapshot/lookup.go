@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Coordinates are where one GET asks. Namespace is empty for a cluster-scoped kind.
+// Coordinates locate one object for a GET. Namespace is empty for a cluster-scoped kind.
 type Coordinates struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -26,30 +26,30 @@ func (c Coordinates) Compare(o Coordinates) int {
 	)
 }
 
-// Unique keeps the first of each, in the place that they are in.
+// Unique removes duplicates and keeps the order. It reuses the slice.
 func Unique(all []Coordinates) []Coordinates {
 	seen := map[Coordinates]bool{}
 	return slices.DeleteFunc(all, func(c Coordinates) bool {
-		known := seen[c]
+		duplicate := seen[c]
 		seen[c] = true
-		return known
+		return duplicate
 	})
 }
 
-// Lookup is the answer of one GET by a reference's own coordinates: the
-// evidence for an owner that no list showed there (docs/gc-semantics.md#verdicts).
+// Lookup is the result of one GET at a reference's own coordinates, for an owner that no
+// list showed there (docs/gc-semantics.md#verdicts).
 type Lookup struct {
 	Coordinates
 	Outcome Outcome        `json:"outcome"`
-	Object  *object.Object `json:"object,omitempty"`  // what lives there, when found
-	Reason  ErrorClass     `json:"reason,omitempty"`  // when failed
-	Message string         `json:"message,omitempty"` // when failed, unescaped
+	Object  *object.Object `json:"object,omitempty"`  // if found
+	Reason  ErrorClass     `json:"reason,omitempty"`  // if failed
+	Message string         `json:"message,omitempty"` // if failed, unescaped
 }
 
-// Outcome is how a lookup ended.
+// Outcome is the outcome of a lookup.
 type Outcome string
 
-// Found and Absent are proof; Failed proves nothing.
+// Found and Absent are proof, Failed is not.
 const (
 	Found  Outcome = "found"
 	Absent Outcome = "absent" // a 404 that names the object, of a type whose list succeeded

@@ -12,15 +12,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// The apiVersion and kind of a saved snapshot. Another apiVersion in a file
-// means another version of this program.
+// The apiVersion and kind of a saved snapshot. A file with another version of the API group
+// was written by another version of this tool.
 const (
 	APIVersion = "kubectl-gc.dev/v1alpha1"
 	Kind       = "Snapshot"
 )
 
-// file is the saved form. Every entry of a list stands on a line of its own, so
-// that files can be compared line by line.
+// file is the saved form.
 type file struct {
 	APIVersion string           `json:"apiVersion"`
 	Kind       string           `json:"kind"`
@@ -33,8 +32,8 @@ type file struct {
 	Objects    []*object.Object `json:"objects"`
 }
 
-// Save writes the snapshot as JSON. Strings stay as they are: what meets a terminal is
-// for the caller to escape.
+// Save writes the snapshot as JSON, with a line for each entry of a list so that files can
+// be compared line by line. Strings are not escaped for terminals.
 func (s *Snapshot) Save(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	head, err := json.Marshal(file{APIVersion: APIVersion, Kind: Kind, Taken: s.Taken, Server: s.Server})

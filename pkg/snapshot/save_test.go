@@ -16,7 +16,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestWhatIsSavedIsLoadedUnchanged(t *testing.T) {
+func TestLoadReadsWhatSaveWrote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawAnything(t)
 		compress := rapid.Bool().Draw(t, "compress")
@@ -30,7 +30,7 @@ func TestWhatIsSavedIsLoadedUnchanged(t *testing.T) {
 	})
 }
 
-func TestEqualLooksAreEqualToTheByte(t *testing.T) {
+func TestSaveIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawAnything(t)
 		shuffled := &snapshot.Snapshot{
@@ -56,7 +56,7 @@ func TestEqualLooksAreEqualToTheByte(t *testing.T) {
 	})
 }
 
-func TestASavedSnapshotHasOneEntryALine(t *testing.T) {
+func TestSaveWritesOneEntryPerLine(t *testing.T) {
 	s := st.New(st.Listing(st.Pod("shop/a"), st.Pod("shop/b\nc")))
 	lines := strings.Split(strings.TrimSuffix(string(saved(t, s, false)), "\n"), "\n")
 	entries := len(s.Types) + len(s.Listed) + len(s.Gaps) + len(s.Lookups) + len(s.Objects)
@@ -65,7 +65,7 @@ func TestASavedSnapshotHasOneEntryALine(t *testing.T) {
 	}
 }
 
-func TestAnEmptySnapshotIsAWholeDocument(t *testing.T) {
+func TestSaveEmptySnapshot(t *testing.T) {
 	loaded, err := snapshot.Load(bytes.NewReader(saved(t, &snapshot.Snapshot{Taken: st.Taken}, false)), time.Time{})
 	if err != nil {
 		t.Fatal(err)
@@ -75,14 +75,14 @@ func TestAnEmptySnapshotIsAWholeDocument(t *testing.T) {
 	}
 }
 
-func TestASaveThatCannotBeWrittenSaysSo(t *testing.T) {
+func TestSaveReportsWriteErrors(t *testing.T) {
 	s := st.New(st.Listing(st.Pod("shop/a")))
 	if err := s.Save(full{}); err == nil {
 		t.Error("a full disk was not noticed")
 	}
 }
 
-// full is a disk without room.
+// full fails every write.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, bytes.ErrTooLarge }
@@ -112,8 +112,7 @@ func saved(t failer, s *snapshot.Snapshot, compress bool) []byte {
 	return packed.Bytes()
 }
 
-// drawAnything is a random snapshot in which every field may be set, to any
-// valid text.
+// drawAnything returns a random snapshot in which every field may have any valid value.
 func drawAnything(t *rapid.T) *snapshot.Snapshot {
 	s := st.Draw(t)
 	text := rapid.String()

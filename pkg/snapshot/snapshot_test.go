@@ -9,7 +9,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestASnapshotIsCompleteWithoutGaps(t *testing.T) {
+func TestComplete(t *testing.T) {
 	if !st.New().Complete() {
 		t.Error("a whole view is not complete")
 	}
@@ -18,7 +18,7 @@ func TestASnapshotIsCompleteWithoutGaps(t *testing.T) {
 	}
 }
 
-func TestAGapIsNamedAsKubectlNamesTypes(t *testing.T) {
+func TestGapString(t *testing.T) {
 	tests := map[string]snapshot.Gap{
 		"all other types":                          {Group: snapshot.All, Resource: snapshot.All},
 		"API group metrics.k8s.io":                 {Group: "metrics.k8s.io", Resource: snapshot.All},
@@ -36,7 +36,7 @@ func TestAGapIsNamedAsKubectlNamesTypes(t *testing.T) {
 	}
 }
 
-func TestListsAreSortedAsDocumented(t *testing.T) {
+func TestSort(t *testing.T) {
 	s := &snapshot.Snapshot{
 		Types: []snapshot.Type{
 			{Group: "b"}, {Group: "a", Resource: "b"}, {Group: "a", Resource: "a", Version: "v2"}, {Group: "a", Resource: "a", Version: "v1"},

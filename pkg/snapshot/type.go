@@ -19,26 +19,26 @@ type Type struct {
 	Categories []string `json:"categories,omitempty"`
 	Namespaced bool     `json:"namespaced,omitempty"`
 	Verbs      []string `json:"verbs,omitempty"`
-	// Preferred marks the one version of the resource that the collector would
-	// choose (docs/gc-semantics.md#monitored-types).
+	// Preferred marks the version of the resource that the collector uses
+	// (docs/gc-semantics.md#monitored-types).
 	Preferred bool `json:"preferred,omitempty"`
 }
 
-// GroupResource is what types are matched by, across versions.
+// GroupResource returns the group and resource, which all versions share.
 func (t Type) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: t.Group, Resource: t.Resource}
 }
 
-// APIVersion is group/version, or the bare version in the core group.
+// APIVersion returns group/version, or only the version in the core group.
 func (t Type) APIVersion() string {
 	return schema.GroupVersion{Group: t.Group, Version: t.Version}.String()
 }
 
-// String is resource.group, as kubectl names a type.
+// String returns resource.group, as kubectl names a type.
 func (t Type) String() string { return qualified(t.Resource, t.Group) }
 
-// Monitored says whether the collector watches this type: the preferred
-// version, with the verbs delete, list and watch, and not one of the two events
+// Monitored reports whether the collector watches this type: the preferred version, with
+// the verbs delete, list and watch, and not one of the two Event types
 // (docs/gc-semantics.md#monitored-types).
 func (t Type) Monitored() bool {
 	if !t.Preferred || t.isEvents() {
@@ -47,12 +47,11 @@ func (t Type) Monitored() bool {
 	return t.Can("delete") && t.Can("list") && t.Can("watch")
 }
 
-// isEvents reports whether the type is one of the two events.
 func (t Type) isEvents() bool {
 	return t.Resource == "events" && (t.Group == "" || t.Group == "events.k8s.io")
 }
 
-// Can says whether the server offers the verb for this type.
+// Can reports whether the server offers the verb for this type.
 func (t Type) Can(verb string) bool { return slices.Contains(t.Verbs, verb) }
 
 // Compare orders types by group, resource, version and kind.
@@ -65,22 +64,22 @@ func (t Type) Compare(o Type) int {
 	)
 }
 
-// Find lists the types a person may mean by a word, as kubectl reads it:
-// plural, singular, short name or kind in any case, optionally followed by
-// .group or .version.group. Preferred versions only, unless a version is said.
-// Several groups may serve one word; the core group comes first.
+// Find returns the types that a word on the command line names, as kubectl reads it:
+// plural, singular, short name or kind in any case, optionally followed by .group or
+// .version.group. Without a version, only preferred versions match. Several groups may
+// match; the core group comes first.
 func Find(types []Type, word string) []Type {
-	name, rest, qualifiedWord := strings.Cut(strings.ToLower(word), ".")
+	name, rest, hasDot := strings.Cut(strings.ToLower(word), ".")
 	var found []Type
 	for _, t := range types {
-		if !t.called(name) {
+		if !t.hasName(name) {
 			continue
 		}
 		switch {
-		case !qualifiedWord && t.Preferred,
-			qualifiedWord && t.Preferred && rest == t.Group,
-			qualifiedWord && rest == t.Version+"."+t.Group,
-			qualifiedWord && t.Group == "" && (rest == t.Version || rest == t.Version+"."):
+		case !hasDot && t.Preferred,
+			hasDot && t.Preferred && rest == t.Group,
+			hasDot && rest == t.Version+"."+t.Group,
+			hasDot && t.Group == "" && (rest == t.Version || rest == t.Version+"."):
 			found = append(found, t)
 		}
 	}
@@ -88,7 +87,7 @@ func Find(types []Type, word string) []Type {
 	return found
 }
 
-func (t Type) called(lower string) bool {
+func (t Type) hasName(lower string) bool {
 	return lower != "" && (lower == t.Resource || lower == t.Singular || lower == strings.ToLower(t.Kind) || slices.Contains(t.ShortNames, lower))
 }
 

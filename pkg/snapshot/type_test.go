@@ -9,7 +9,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestFindReadsAWordAsKubectlDoes(t *testing.T) {
+func TestFind(t *testing.T) {
 	tests := map[string]struct {
 		word string
 		want []string
@@ -57,7 +57,7 @@ func TestFindReadsAWordAsKubectlDoes(t *testing.T) {
 }
 
 // docs/gc-semantics.md#monitored-types
-func TestTheCollectorWatchesWhatCanBeListedWatchedAndDeletedExceptEvents(t *testing.T) {
+func TestMonitored(t *testing.T) {
 	tests := map[string]struct {
 		group, resource string
 		verbs           []string
@@ -85,7 +85,7 @@ func TestTheCollectorWatchesWhatCanBeListedWatchedAndDeletedExceptEvents(t *test
 	}
 }
 
-func TestATypeIsNamedAsKubectlNamesIt(t *testing.T) {
+func TestTypeString(t *testing.T) {
 	pod, deployment := snapshot.Type{Version: "v1", Resource: "pods"}, snapshot.Type{Group: "apps", Version: "v1", Resource: "deployments"}
 	if diff := cmp.Diff([]string{"pods", "v1", "deployments.apps", "apps/v1"},
 		[]string{pod.String(), pod.APIVersion(), deployment.String(), deployment.APIVersion()}); diff != "" {

@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// View answers questions about one snapshot: what a kind maps to, whether a
-// type was listed, what stood in the way. It is immutable after NewView and
-// safe for concurrent use.
+// View indexes the types, lists, gaps and lookups of one snapshot. It is immutable and safe
+// for concurrent use.
 type View struct {
 	*Mapper
 	types   []Type
@@ -39,14 +38,14 @@ func NewView(s *Snapshot) *View {
 	return v
 }
 
-// Listed says whether every object of the type in that namespace was listed.
+// Listed reports whether every object of the type in that namespace was listed.
 func (v *View) Listed(gr schema.GroupResource, namespace string) bool {
 	return v.listed[Listing{Group: gr.Group, Resource: gr.Resource}] ||
 		namespace != "" && v.listed[Listing{Group: gr.Group, Resource: gr.Resource, Namespace: namespace}]
 }
 
-// GapAt is what kept objects of the type in that namespace from being seen, or
-// nil. A type that was listed there has no gap.
+// GapAt returns the gap that may hide objects of the type in that namespace, or nil. A type
+// that was listed there has no gap.
 func (v *View) GapAt(gr schema.GroupResource, namespace string) *Gap {
 	if v.Listed(gr, namespace) {
 		return nil
@@ -60,7 +59,7 @@ func (v *View) GapAt(gr schema.GroupResource, namespace string) *Gap {
 	return nil
 }
 
-// GroupGap is what kept the whole group from being discovered, or nil.
+// GroupGap returns the gap because of which the whole group is unknown, or nil.
 func (v *View) GroupGap(group string) *Gap {
 	for i, g := range v.gaps {
 		if g.Resource == All && (g.Group == All || g.Group == group) {
@@ -70,11 +69,11 @@ func (v *View) GroupGap(group string) *Gap {
 	return nil
 }
 
-// Lookup is the answer for those coordinates, or nil where none was asked for.
+// Lookup returns the lookup of those coordinates, or nil if there was none.
 func (v *View) Lookup(c Coordinates) *Lookup { return v.lookups[c] }
 
-// CoordinatesOf is where a reference of a dependent leads: its mapping, and
-// the coordinates to ask for. ok is false where the kind maps to nothing.
+// CoordinatesOf returns the mapping of a dependent's reference and the coordinates of a
+// GET for its owner. ok is false if the kind has no mapping.
 func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m Mapping, c Coordinates, ok bool) {
 	m, ok = v.Map(r.APIVersion, r.Kind)
 	if !ok {
@@ -87,46 +86,45 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 	return m, c, true
 }
 
-// Unverified lists, once each, the coordinates of references that what was seen
-// does not prove and one GET could: the kind maps, the scope fits, the name can
-// be a path segment, the type has no gap, and no object with the reference's
-// UID was seen there. Where the version is not served, that is asked of the one
-// that is: what mends the reference depends on it. known answers the object of a UID
-// or nil, to several at a time; objects are those whose references matter.
+// Unverified returns the coordinates of the owners of objects that the lists do not prove
+// and one GET could, without duplicates: the kind maps, the scope fits, the name is a valid
+// path segment, the type has no gap, and no object with the reference's UID was listed
+// there. If the reference's version is not served, a served one takes its place, as the
+// repair of the reference depends on it. known returns the object with a UID or nil; it is
+// called concurrently.
 func (v *View) Unverified(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
-	return Unique(slices.Concat(Parallel(len(objects), func(from, to int) []Coordinates { return v.unproven(objects[from:to], known) })...))
+	return Unique(slices.Concat(Parallel(len(objects), func(from, to int) []Coordinates { return v.unverified(objects[from:to], known) })...))
 }
 
-func (v *View) unproven(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
+func (v *View) unverified(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
 	var out []Coordinates
-	asked := map[Coordinates]bool{}
+	included := map[Coordinates]bool{}
 	for _, o := range objects {
 		for _, r := range o.Owners {
 			owner := known(r.UID)
 			if owner != nil && owner.MatchesIdentity(r, o.Namespace) {
 				continue
 			}
-			r, other := v.WithServedVersion(r)
-			if other && owner != nil && owner.MatchesIdentity(r, o.Namespace) {
+			r, rewritten := v.WithServedVersion(r)
+			if rewritten && owner != nil && owner.MatchesIdentity(r, o.Namespace) {
 				continue
 			}
 			m, c, ok := v.CoordinatesOf(o.Namespace, r)
-			if !ok || !m.Served || asked[c] || v.lookups[c] != nil {
+			if !ok || !m.Served || included[c] || v.lookups[c] != nil {
 				continue
 			}
 			if o.Namespace == "" && m.Type.Namespaced || !ValidName(r.Name) || v.GapAt(m.Type.GroupResource(), c.Namespace) != nil {
 				continue
 			}
-			asked[c] = true
+			included[c] = true
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// ValidName says whether a name can stand in a URL path: no object can have
-// another, and asking for one would ask for something else
-// (docs/gc-semantics.md#owner-name-in-a-url).
+// ValidName reports whether a name is a valid URL path segment. No object has another name,
+// and a GET for one would request something else (docs/gc-semantics.md#owner-name-in-a-url).
 func ValidName(name string) bool {
 	return name != "" && len(content.IsPathSegmentName(name)) == 0
 }

@@ -13,18 +13,18 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestATypeWasSeenWhereItWasListed(t *testing.T) {
+func TestListed(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	tests := map[string]struct {
 		part      st.Part
 		namespace string
 		want      bool
 	}{
-		"listed everywhere, asked for a namespace":      {st.Listing(), "shop", true},
-		"listed everywhere, asked for everywhere":       {st.Listing(), "", true},
-		"listed in that namespace":                      {st.ListedIn("pods", "shop"), "shop", true},
-		"listed in another namespace":                   {st.ListedIn("pods", "other"), "shop", false},
-		"listed in one namespace, asked for everywhere": {st.ListedIn("pods", "shop"), "", false},
+		"listed everywhere, for a namespace":          {st.Listing(), "shop", true},
+		"listed everywhere, for all namespaces":       {st.Listing(), "", true},
+		"listed in that namespace":                    {st.ListedIn("pods", "shop"), "shop", true},
+		"listed in another namespace":                 {st.ListedIn("pods", "other"), "shop", false},
+		"listed in one namespace, for all namespaces": {st.ListedIn("pods", "shop"), "", false},
 		"not listed": {st.Unlisted("pods"), "shop", false},
 	}
 	for name, test := range tests {
@@ -36,7 +36,7 @@ func TestATypeWasSeenWhereItWasListed(t *testing.T) {
 	}
 }
 
-func TestAGapIsNamedWhereNothingWasListed(t *testing.T) {
+func TestGapAt(t *testing.T) {
 	widgets := schema.GroupResource{Group: "example.com", Resource: "widgets"}
 	gap := func(group, resource, namespace string) st.Part {
 		return func(s *snapshot.Snapshot) {
@@ -71,7 +71,7 @@ func TestAGapIsNamedWhereNothingWasListed(t *testing.T) {
 	}
 }
 
-func TestAGroupHasAGapOnlyWhenItWasNotDiscovered(t *testing.T) {
+func TestGroupGap(t *testing.T) {
 	tests := map[string]struct {
 		part st.Part
 		want bool
@@ -93,7 +93,7 @@ func TestAGroupHasAGapOnlyWhenItWasNotDiscovered(t *testing.T) {
 	}
 }
 
-func TestOneGETIsAskedForEveryOwnerThatNothingProves(t *testing.T) {
+func TestUnverified(t *testing.T) {
 	owner := st.Pod("shop/owner")
 	role := st.Role("shop/role")
 	tests := map[string]struct {
@@ -149,7 +149,7 @@ func TestOneGETIsAskedForEveryOwnerThatNothingProves(t *testing.T) {
 			[]st.Part{st.Listing(st.ConfigMap("shop/a", st.Owned(st.To(st.Deployment("shop/d"), st.As("apps/v1beta1", "Deployment")))))},
 			[]string{"apps/v1 Deployment shop/d"},
 		},
-		"the owner's version is not served, and its UID was seen in the one that is": {
+		"the owner's version is not served, and its UID was listed in the one that is": {
 			[]st.Part{st.Listing(st.Deployment("shop/d"), st.ConfigMap("shop/a", st.Owned(st.To(st.Deployment("shop/d"), st.As("apps/v1beta1", "Deployment")))))}, nil,
 		},
 		"the owner's kind is a guessed list": {
@@ -158,20 +158,20 @@ func TestOneGETIsAskedForEveryOwnerThatNothingProves(t *testing.T) {
 		"a cluster-scoped dependent of a namespaced kind": {
 			[]st.Part{st.Listing(st.Node("n", st.OwnedBy(owner)))}, nil,
 		},
-		"a name that climbs out of its path": {
+		"a name that leaves its path": {
 			[]st.Part{st.Listing(st.ConfigMap("shop/a", st.Owned(st.To(owner, st.Named("../../nodes/n")))))}, nil,
 		},
-		"the answer is there already": {
+		"the lookup exists already": {
 			[]st.Part{st.Absent("v1", "Pod", "shop/owner"), st.Listing(st.ConfigMap("shop/a", st.OwnedBy(owner)))}, nil,
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := st.New(test.parts...)
-			var seen snapshot.Deduper
-			seen.Add(s.Objects...)
+			var objects snapshot.Deduper
+			objects.Add(s.Objects...)
 			var got []string
-			for _, c := range snapshot.NewView(s).Unverified(s.Objects, seen.Object) {
+			for _, c := range snapshot.NewView(s).Unverified(s.Objects, objects.Object) {
 				got = append(got, strings.Join([]string{c.APIVersion, c.Kind, c.Namespace + "/" + c.Name}, " "))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -181,19 +181,19 @@ func TestOneGETIsAskedForEveryOwnerThatNothingProves(t *testing.T) {
 	}
 }
 
-func TestNoAnswerIsAskedForTwice(t *testing.T) {
+func TestUnverifiedOmitsExistingLookups(t *testing.T) {
 	s := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(st.Pod("shop/p"), st.Node("n")))))
 	nothing := func(types.UID) *object.Object { return nil }
 	for _, c := range snapshot.NewView(s).Unverified(s.Objects, nothing) {
 		s.Lookups = append(s.Lookups, snapshot.Lookup{Coordinates: c, Outcome: snapshot.Failed})
 	}
 	if got := snapshot.NewView(s).Unverified(s.Objects, nothing); got != nil {
-		t.Errorf("asked again for %v", got)
+		t.Errorf("looked up again: %v", got)
 	}
 }
 
 // docs/gc-semantics.md#owner-name-in-a-url
-func TestANameThatIsNoPathSegmentIsNoName(t *testing.T) {
+func TestValidName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"web": true, "system:node-reader": true, "..a": true, "Ünïcode": true, "a b": true,
 		"": false, ".": false, "..": false, "a/b": false, "../../nodes/n": false, "a%2fb": false,

@@ -12,7 +12,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestACollectionKeepsOneObjectPerUID(t *testing.T) {
+func TestDeduperKeepsOneObjectPerUID(t *testing.T) {
 	ingress := st.Object("networking.k8s.io/v1", "Ingress", "shop/web", st.UID("u"))
 	legacy := st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"))
 	older := st.Object("extensions/v1alpha1", "Ingress", "shop/web", st.UID("u"))
@@ -25,32 +25,32 @@ func TestACollectionKeepsOneObjectPerUID(t *testing.T) {
 	for range len(arrivals) {
 		arrivals = append(arrivals[1:], arrivals[0])
 		for _, order := range [][]object.Object{arrivals, st.Reversed(arrivals)} {
-			var c snapshot.Deduper
-			c.Add(st.Pointers(order)...)
-			if len(c.Objects()) != 2 {
-				t.Fatalf("got %d objects, want 2", len(c.Objects()))
+			var d snapshot.Deduper
+			d.Add(st.Pointers(order)...)
+			if len(d.Objects()) != 2 {
+				t.Fatalf("got %d objects, want 2", len(d.Objects()))
 			}
-			if diff := cmp.Diff(&want, c.Object("u")); diff != "" {
+			if diff := cmp.Diff(&want, d.Object("u")); diff != "" {
 				t.Errorf("arrival %v:\n%s", order, diff)
 			}
-			if diff := cmp.Diff(&other, c.Object(other.UID)); diff != "" {
+			if diff := cmp.Diff(&other, d.Object(other.UID)); diff != "" {
 				t.Error(diff)
 			}
 		}
 	}
 }
 
-func TestAnEmptyCollectionAnswersNothing(t *testing.T) {
-	var c snapshot.Deduper
-	if c.Object("u") != nil || len(c.Objects()) != 0 {
-		t.Errorf("got %v, %v", c.Object("u"), c.Objects())
+func TestEmptyDeduper(t *testing.T) {
+	var d snapshot.Deduper
+	if d.Object("u") != nil || len(d.Objects()) != 0 {
+		t.Errorf("got %v, %v", d.Object("u"), d.Objects())
 	}
 }
 
-func TestTheOrderOfArrivalDoesNotMatter(t *testing.T) {
+func TestDeduperIgnoresOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var arrivals []object.Object
-		for range rapid.IntRange(1, 6).Draw(t, "sights") {
+		for range rapid.IntRange(1, 6).Draw(t, "duplicates") {
 			version := rapid.SampledFrom([]string{"a/v1", "b/v1", "c/v1"})
 			o := st.Object(version.Draw(t, "version"), "Thing", "n/x", st.UID("u"))
 			for range rapid.IntRange(0, 2).Draw(t, "aliases") {
@@ -70,7 +70,7 @@ func TestTheOrderOfArrivalDoesNotMatter(t *testing.T) {
 		}
 		for _, o := range arrivals {
 			if !got.At(o.APIVersion, o.Kind, o.Namespace, o.Name) {
-				t.Fatalf("the sight as %s was lost", o.APIVersion)
+				t.Fatalf("identity %s was lost", o.APIVersion)
 			}
 			for _, a := range o.Aliases {
 				if !got.At(a.APIVersion, a.Kind, a.Namespace, a.Name) {
@@ -87,15 +87,15 @@ func TestTheOrderOfArrivalDoesNotMatter(t *testing.T) {
 	})
 }
 
-func TestMergingSightsLeavesTheCallersObjectsAlone(t *testing.T) {
+func TestDeduperDoesNotModifyArguments(t *testing.T) {
 	spare := make([]object.Identity, 0, 8)
 	one := st.Object("b/v1", "Thing", "n/x", st.UID("u"))
 	one.Aliases = append(spare, object.Identity{APIVersion: "z/v1", Kind: "Thing", Namespace: "n", Name: "x", UID: "u"})
 	before := slices.Clone(one.Aliases[:4])
-	var c snapshot.Deduper
+	var d snapshot.Deduper
 	as := one.Identity
 	another := st.Object("a/v1", "Thing", "n/x", st.UID("u"))
-	c.Add(&one, &another)
+	d.Add(&one, &another)
 	if one.Identity != as || another.Aliases != nil {
 		t.Errorf("now %v, and %v", one, another)
 	}

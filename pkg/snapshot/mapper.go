@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// KindSpelling is by what accident an apiVersion and kind are understood.
+// KindSpelling is how a reference spells its apiVersion and kind.
 type KindSpelling = reason.Spelling
 
-// Plain is no accident; the other spellings are those of reasons.
+// Plain is the exact spelling; the others map although nobody should write them.
 const (
 	Plain     KindSpelling = ""
 	Lowercase              = reason.LowerCaseKind
@@ -22,11 +22,11 @@ const (
 	NoVersion              = reason.NoVersionInGroup
 )
 
-// Mapping is where the collector would ask for an apiVersion and kind.
+// Mapping is the resource from which the collector requests an apiVersion and kind.
 type Mapping struct {
 	Type     Type
 	Spelling KindSpelling
-	Served   bool // false for a guessed list kind: the path answers 404 whatever the name
+	Served   bool // false for the guessed resource of a list kind, where every GET returns 404
 }
 
 // Mapper maps kinds to types as the collector's RESTMapper does. It is
@@ -35,12 +35,12 @@ type Mapper struct {
 	exact    map[schema.GroupVersionKind]Type
 	lower    map[schema.GroupVersionKind]Type // by the kind in lower case
 	serves   map[schema.GroupVersion]bool
-	versions map[schema.GroupKind][]Type // preferred first, then as the versions sort
+	versions map[schema.GroupKind][]Type // preferred first, then as Type.Compare orders them
 	groups   map[string][]Type           // in the same order
 	byPath   map[schema.GroupVersionResource]Type
 }
 
-// NewMapper indexes what discovery served.
+// NewMapper returns a mapper for the types that discovery served.
 func NewMapper(types []Type) *Mapper {
 	m := &Mapper{
 		exact:    make(map[schema.GroupVersionKind]Type, len(types)),
@@ -79,9 +79,9 @@ func preferredFirst(a, b Type) int {
 	return 1
 }
 
-// Map answers where apiVersion and kind lead, false where no mapping exists:
-// the version must match exactly, the kind exactly or in lower case, and the
-// guessed list kinds map too (docs/gc-semantics.md#kind-spelling).
+// Map returns the mapping of an apiVersion and kind and reports whether one exists. The
+// version must match exactly, the kind exactly or in lower case, and guessed list kinds map
+// too (docs/gc-semantics.md#kind-spelling).
 func (m *Mapper) Map(apiVersion, kind string) (Mapping, bool) {
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
 	if gvk.Version == "" || gvk.Version == "__internal" {
@@ -100,30 +100,30 @@ func (m *Mapper) inVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
 	return m.listKind(gvk)
 }
 
-// anyVersion maps a kind without a version to the preferred one of those that
-// know the kind, however it is spelled.
+// anyVersion maps a kind without a version to the preferred version that has the kind in
+// any spelling.
 func (m *Mapper) anyVersion(gvk schema.GroupVersionKind) (Mapping, bool) {
 	for _, t := range m.groups[gvk.Group] {
 		switch gvk.Kind {
 		case t.Kind, strings.ToLower(t.Kind), t.Kind + "List", "List":
 			gvk.Version = t.Version
-			found, ok := m.inVersion(gvk)
-			if found.Spelling != ListKind {
-				found.Spelling = NoVersion
+			mapping, ok := m.inVersion(gvk)
+			if mapping.Spelling != ListKind {
+				mapping.Spelling = NoVersion
 			}
-			return found, ok
+			return mapping, ok
 		}
 	}
 	return Mapping{}, false
 }
 
-// Versions are the types served for a kind in a group, the preferred one first.
+// Versions returns the types served for a kind in a group, the preferred one first.
 func (m *Mapper) Versions(group, kind string) []Type {
 	return m.versions[schema.GroupKind{Group: group, Kind: kind}]
 }
 
-// WithServedVersion is a reference in the version in which its kind is served, the
-// preferred one of several. ok is false where its own version is served, or none.
+// WithServedVersion returns the reference with a version in which its kind is served, the
+// preferred one if there are several. ok is false if its own version is served, or none.
 func (m *Mapper) WithServedVersion(r object.Reference) (out object.Reference, ok bool) {
 	if _, mapped := m.Map(r.APIVersion, r.Kind); mapped {
 		return r, false
@@ -137,7 +137,7 @@ func (m *Mapper) WithServedVersion(r object.Reference) (out object.Reference, ok
 	return r, true
 }
 
-// Serves says whether any type is served in that group and version.
+// Serves reports whether any type is served in that group and version.
 func (m *Mapper) Serves(apiVersion string) bool {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	return err == nil && m.serves[gv]
@@ -148,7 +148,7 @@ func (m *Mapper) listKind(gvk schema.GroupVersionKind) (Mapping, bool) {
 	if !isList {
 		return Mapping{}, false
 	}
-	of, ok := m.exact[gvk.GroupVersion().WithKind(item)]
+	itemType, ok := m.exact[gvk.GroupVersion().WithKind(item)]
 	if !ok && (item != "" || !m.serves[gvk.GroupVersion()]) {
 		return Mapping{}, false
 	}
@@ -156,6 +156,6 @@ func (m *Mapper) listKind(gvk schema.GroupVersionKind) (Mapping, bool) {
 	if t, served := m.byPath[plural]; served {
 		return Mapping{Type: t, Spelling: ListKind, Served: true}, true
 	}
-	guessed := Type{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: plural.Resource, Namespaced: of.Namespaced}
+	guessed := Type{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: plural.Resource, Namespaced: itemType.Namespaced}
 	return Mapping{Type: guessed, Spelling: ListKind}, true
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-func TestPartsAreAllThereInTheirOrder(t *testing.T) {
+func TestParallelCoversAllItemsInOrder(t *testing.T) {
 	for name, processors := range map[string]int{"one processor": 1, "more than there are parts": 16} {
 		t.Run(name, func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
@@ -28,7 +28,7 @@ func TestPartsAreAllThereInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestPartsAreWorkedOnSideBySide(t *testing.T) {
+func TestParallelRunsConcurrently(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	met := make(chan bool)
 	got := snapshot.Parallel(10_000, func(from, _ int) int {

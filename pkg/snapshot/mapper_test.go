@@ -16,7 +16,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestAKindLeadsWhereTheCollectorWouldAsk(t *testing.T) {
+func TestMap(t *testing.T) {
 	const nowhere = ""
 	tests := []struct {
 		name             string
@@ -71,7 +71,7 @@ func TestAKindLeadsWhereTheCollectorWouldAsk(t *testing.T) {
 	}
 }
 
-func TestAGuessedListKindHasTheScopeOfItsItems(t *testing.T) {
+func TestMapListKindHasScopeOfItems(t *testing.T) {
 	mapper := snapshot.NewMapper(st.Types())
 	for kind, want := range map[string]bool{"PodList": true, "NodeList": false, "List": false} {
 		if m, _ := mapper.Map("v1", kind); m.Type.Namespaced != want {
@@ -80,7 +80,7 @@ func TestAGuessedListKindHasTheScopeOfItsItems(t *testing.T) {
 	}
 }
 
-func TestVersionsNameThePreferredOneFirst(t *testing.T) {
+func TestVersions(t *testing.T) {
 	types := []snapshot.Type{
 		{Group: "g", Version: "v1alpha1", Resource: "things", Kind: "Thing"},
 		{Group: "g", Version: "v2", Resource: "things", Kind: "Thing"},
@@ -97,7 +97,7 @@ func TestVersionsNameThePreferredOneFirst(t *testing.T) {
 	}
 }
 
-func TestServesKnowsGroupVersionsNotKinds(t *testing.T) {
+func TestServes(t *testing.T) {
 	mapper := snapshot.NewMapper(st.Types())
 	for apiVersion, want := range map[string]bool{
 		"v1": true, "apps/v1": true, "apps/v1beta1": false, "extensions/v1beta1": false, "": false, "a/b/c": false,
@@ -111,7 +111,7 @@ func TestServesKnowsGroupVersionsNotKinds(t *testing.T) {
 // The collector asks restmapper.NewDiscoveryRESTMapper
 // (docs/gc-semantics.md#kind-spelling): on the same discovery data both mappers
 // must lead to the same resource and scope.
-func TestMappingEqualsTheRealRESTMapper(t *testing.T) {
+func TestMapEqualsRESTMapper(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		types, groups := drawDiscovery(t)
 		mapper, real := snapshot.NewMapper(types), restmapper.NewDiscoveryRESTMapper(groups)

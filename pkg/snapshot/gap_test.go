@@ -9,7 +9,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestAWordAcceptsAGapByItsExactName(t *testing.T) {
+func TestAcceptedGapsCovers(t *testing.T) {
 	var (
 		secrets   = snapshot.Gap{Resource: "secrets", Namespace: "shop", Reason: snapshot.Forbidden}
 		pods      = snapshot.Gap{Group: "metrics.k8s.io", Resource: "pods", Reason: snapshot.TimedOut}
@@ -58,7 +58,7 @@ func TestAWordAcceptsAGapByItsExactName(t *testing.T) {
 	}
 }
 
-func TestAcceptedGapsHideNoContents(t *testing.T) {
+func TestContentsGapsOmitsAcceptedGaps(t *testing.T) {
 	shop := st.Namespace("shop").Identity
 	view := snapshot.NewView(st.New(
 		st.Unreadable("secrets", snapshot.Forbidden), st.Undiscovered("metrics.k8s.io", snapshot.Unavailable),

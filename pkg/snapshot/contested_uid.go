@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// contest marks the objects that a lookup found elsewhere, or in another creation, and
-// adds the gaps of all contested objects.
-func (s *Snapshot) contest() {
+// markContested marks the objects whose UID a lookup found on another object, and adds the
+// gaps of all contested objects.
+func (s *Snapshot) markContested() {
 	s.compareLookups()
 	var contested []*object.Object
 	for _, o := range s.Objects {
@@ -29,8 +29,8 @@ func (s *Snapshot) contest() {
 	}
 }
 
-// compareLookups marks an object that a list or a lookup showed, if another lookup
-// showed an object with its UID that is not the same.
+// compareLookups marks the objects of lists and lookups whose UID a lookup found on an
+// object with another namespace, name or creation time.
 func (s *Snapshot) compareLookups() {
 	found := map[types.UID]bool{}
 	var all Deduper
@@ -52,13 +52,13 @@ func (s *Snapshot) compareLookups() {
 		if o == nil || !found[o.UID] {
 			return o
 		}
-		known := all.Object(o.UID)
-		if !known.Contested {
+		merged := all.Object(o.UID)
+		if !merged.Contested {
 			return o
 		}
-		marked := *o // objects are shared
+		marked := *o // other snapshots may share o
 		marked.Contested = true
-		marked.Aliases = aliases(o.Identity, append([]object.Identity{known.Identity}, known.Aliases...))
+		marked.Aliases = aliases(o.Identity, append([]object.Identity{merged.Identity}, merged.Aliases...))
 		return &marked
 	}
 	for i, o := range s.Objects {
@@ -70,11 +70,11 @@ func (s *Snapshot) compareLookups() {
 }
 
 // contestedGaps returns one gap for each type and namespace that has contested objects
-// and no such gap yet. It names the first of them.
+// and no such gap yet. Its message names the first of them.
 func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
-	mapper, known := NewMapper(s.Types), map[Gap]bool{}
+	mapper, present := NewMapper(s.Types), map[Gap]bool{}
 	for _, g := range s.Gaps {
-		known[Gap{Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Reason: g.Reason}] = true
+		present[Gap{Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Reason: g.Reason}] = true
 	}
 	slices.SortFunc(contested, func(a, b *object.Object) int { return a.Compare(b.Identity) })
 	var out []Gap
@@ -84,8 +84,8 @@ func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
 			if m, ok := mapper.Map(i.APIVersion, i.Kind); ok {
 				gap.Resource = m.Type.Resource
 			}
-			if !known[gap] {
-				known[gap] = true
+			if !present[gap] {
+				present[gap] = true
 				gap.Message = Contention(o).Contest()
 				out = append(out, gap)
 			}
@@ -94,8 +94,8 @@ func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
 	return out
 }
 
-// Contention returns why nothing is done with an object whose UID is contested: it names
-// the objects that have the UID.
+// Contention returns the reason to leave an object with a contested UID alone, with the
+// objects that have the UID.
 func Contention(o *object.Object) reason.UIDContested {
 	all := append([]object.Identity{o.Identity}, o.Aliases...)
 	slices.SortFunc(all, object.Identity.Compare)

@@ -15,12 +15,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// kubectlList gathers the objects of what `kubectl get -o json|yaml` wrote.
+// kubectlList collects the objects in the output of `kubectl get -o json|yaml`.
 //
-// Such a file knows no discovery: the types it holds count as listed, all
-// others as a gap, and the newest version of a type as the preferred one. What
-// it leaves out of a type it holds (by a name, a
-// selector or a namespace on the command line) cannot be told from absence.
+// Such a file has no discovery data: the types of its objects count as listed, all others as
+// a gap, and the newest version of a type as the preferred one. Objects that kubectl left
+// out because of a name, selector or namespace on its command line look absent.
 type kubectlList struct {
 	objects Deduper
 	types   map[schema.GroupVersionKind]*Type
@@ -29,34 +28,33 @@ type kubectlList struct {
 type kubectlObject struct {
 	header
 	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     json.RawMessage   `json:"spec"`   // of any shape where the kind is not Pod
-	Status   json.RawMessage   `json:"status"` // likewise
-	Items    json.RawMessage   `json:"items"`  // a list only where the kind is one
+	Spec     json.RawMessage   `json:"spec"` // Spec, Status and Items may be any JSON, depending on the kind
+	Status   json.RawMessage   `json:"status"`
+	Items    json.RawMessage   `json:"items"`
 }
 
 func (l *kubectlList) add(document []byte) error {
 	return l.addItem(document, header{}, 0)
 }
 
-// deepest is how many lists may be in each other: each is read once more than the one
-// that it is in, and kubectl writes none.
-const deepest = 4
+// maxDepth limits nested lists, as each level is parsed once more. kubectl nests none.
+const maxDepth = 4
 
-// addItem adds an object, or the items of a list. Of is what a typed list says its
-// items are; deep is how many lists it is in.
-func (l *kubectlList) addItem(document []byte, of header, deep int) error {
+// addItem adds an object, or the items of a list. defaults is the item type of a typed
+// list; depth is the number of lists around the item.
+func (l *kubectlList) addItem(document []byte, defaults header, depth int) error {
 	var o kubectlObject
 	if err := json.Unmarshal(document, &o); err != nil {
 		return explain(document, err)
 	}
 	if o.APIVersion == "" && o.Kind == "" {
-		o.header = of
+		o.header = defaults
 	}
 	if item, isList := strings.CutSuffix(o.Kind, "List"); isList && o.Metadata.Name == "" {
-		if deep == deepest {
-			return fmt.Errorf("there are more than %d lists in each other", deepest)
+		if depth == maxDepth {
+			return fmt.Errorf("there are more than %d lists in each other", maxDepth)
 		}
-		return l.addItems(o.Items, header{APIVersion: o.APIVersion, Kind: item}, deep+1)
+		return l.addItems(o.Items, header{APIVersion: o.APIVersion, Kind: item}, depth+1)
 	}
 	if o.Kind == "" || o.APIVersion == "" || o.Metadata.Name == "" {
 		return fmt.Errorf("an item of the list lacks its apiVersion, kind or name")
@@ -64,8 +62,8 @@ func (l *kubectlList) addItem(document []byte, of header, deep int) error {
 	if o.Metadata.UID == "" {
 		return fmt.Errorf("%q has no uid: the file is a manifest, not what kubectl get reads from a cluster", o.Kind+"/"+o.Metadata.Name)
 	}
-	for _, at := range []*metav1.Time{&o.Metadata.CreationTimestamp, o.Metadata.DeletionTimestamp} {
-		if at != nil && (at.UTC().Year() < 0 || at.UTC().Year() > 9999) {
+	for _, t := range []*metav1.Time{&o.Metadata.CreationTimestamp, o.Metadata.DeletionTimestamp} {
+		if t != nil && (t.UTC().Year() < 0 || t.UTC().Year() > 9999) {
 			return fmt.Errorf("%q has a timestamp that no cluster writes", o.Kind+"/"+o.Metadata.Name)
 		}
 	}
@@ -83,29 +81,28 @@ func (l *kubectlList) addItem(document []byte, of header, deep int) error {
 		l.types[gvk] = t
 	}
 	t.Namespaced = t.Namespaced || o.Metadata.Namespace != ""
-	if t.Monitored() { // the collector lists no other (docs/gc-semantics.md#monitored-types)
-		seen := object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true)
-		seen.Running = o.running()
-		seen.Claims = object.ClaimsOf(seen.Identity, o.Spec, o.Status)
-		l.objects.Add(&seen)
+	if t.Monitored() { // a scan lists no other types (docs/gc-semantics.md#monitored-types)
+		added := object.FromMeta(o.APIVersion, o.Kind, &o.Metadata, true)
+		added.Running = o.running()
+		added.Claims = object.ClaimsOf(added.Identity, o.Spec, o.Status)
+		l.objects.Add(&added)
 	}
 	return nil
 }
 
-// running says whether a kubelet would have to stop the object
-// (docs/gc-semantics.md#graceful-pods).
+// running reports whether the object is a Pod that a kubelet has to stop before it is
+// deleted (docs/gc-semantics.md#graceful-pods).
 func (o *kubectlObject) running() bool {
 	if o.APIVersion != "v1" || o.Kind != "Pod" || o.Metadata.DeletionTimestamp != nil {
 		return false
 	}
 	var spec struct{ NodeName string }
 	var status struct{ Phase string }
-	// What is no Pod within runs nowhere.
-	_, _ = json.Unmarshal(o.Spec, &spec), json.Unmarshal(o.Status, &status)
+	_, _ = json.Unmarshal(o.Spec, &spec), json.Unmarshal(o.Status, &status) // a malformed Pod is not running
 	return spec.NodeName != "" && status.Phase != "Succeeded" && status.Phase != "Failed"
 }
 
-func (l *kubectlList) addItems(list json.RawMessage, of header, deep int) error {
+func (l *kubectlList) addItems(list json.RawMessage, defaults header, depth int) error {
 	if list == nil {
 		return nil
 	}
@@ -114,14 +111,14 @@ func (l *kubectlList) addItems(list json.RawMessage, of header, deep int) error 
 		return explain(list, err)
 	}
 	for _, item := range items {
-		if err := l.addItem(item, of, deep); err != nil {
+		if err := l.addItem(item, defaults, depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// shortNames are those of built-in kinds, which only discovery could tell.
+// shortNames are those of the built-in kinds, as the file has no discovery data.
 var shortNames = map[string][]string{
 	"ConfigMap": {"cm"}, "CronJob": {"cj"}, "CustomResourceDefinition": {"crd"}, "DaemonSet": {"ds"},
 	"Deployment": {"deploy"}, "Endpoints": {"ep"}, "HorizontalPodAutoscaler": {"hpa"}, "Ingress": {"ing"},
@@ -142,7 +139,7 @@ func (l *kubectlList) snapshot(now time.Time) *Snapshot {
 	}
 	newest := map[schema.GroupResource]string{}
 	for _, t := range l.types {
-		if known, ok := newest[t.GroupResource()]; !ok || version.CompareKubeAwareVersionStrings(t.Version, known) > 0 {
+		if other, ok := newest[t.GroupResource()]; !ok || version.CompareKubeAwareVersionStrings(t.Version, other) > 0 {
 			newest[t.GroupResource()] = t.Version
 		}
 	}

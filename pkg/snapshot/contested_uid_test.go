@@ -18,7 +18,7 @@ import (
 
 func createdLater(o *object.Object) { o.Created = o.Created.Add(time.Second) }
 
-func TestAUIDInTwoPlacesIsContested(t *testing.T) {
+func TestDeduperMarksContestedUIDs(t *testing.T) {
 	web := st.Deployment("shop/web", st.UID("u"))
 	for name, other := range map[string]object.Object{
 		"another name":          st.Deployment("shop/api", st.UID("u")),
@@ -46,7 +46,7 @@ func TestAUIDInTwoPlacesIsContested(t *testing.T) {
 	}
 }
 
-func TestAContestedUIDIsAGapOfEachTypeThatHasIt(t *testing.T) {
+func TestSortAddsAGapPerContestedType(t *testing.T) {
 	s := st.New(st.Collected(
 		st.Deployment("shop/web", st.UID("u")), st.Secret("zzz/x", st.UID("u")),
 		st.Deployment("shop/api", st.UID("v")), st.Secret("zzz/y", st.UID("v")),
@@ -62,7 +62,7 @@ func TestAContestedUIDIsAGapOfEachTypeThatHasIt(t *testing.T) {
 	}
 }
 
-func TestOneObjectUnderTwoGroupsIsNotContested(t *testing.T) {
+func TestObjectInTwoGroupsIsNotContested(t *testing.T) {
 	var items []string
 	for _, apiVersion := range []string{"extensions/v1beta1", "apps/v1"} {
 		items = append(items, fmt.Sprintf(
@@ -86,7 +86,7 @@ func TestOneObjectUnderTwoGroupsIsNotContested(t *testing.T) {
 	}
 }
 
-func TestALookupContestsWhatAListShowedElsewhere(t *testing.T) {
+func TestSortMarksUIDsContestedByLookups(t *testing.T) {
 	web := st.Deployment("shop/web", st.UID("u"))
 	listed := web
 	s := st.New(func(s *snapshot.Snapshot) { s.Objects = append(s.Objects, &listed) }, st.Found(st.Secret("zzz/x", st.UID("u"))))
@@ -108,7 +108,7 @@ func TestALookupContestsWhatAListShowedElsewhere(t *testing.T) {
 	}
 }
 
-func TestAReferenceToAContestedUIDIsLookedUp(t *testing.T) {
+func TestUnverifiedIncludesContestedUIDs(t *testing.T) {
 	web := st.Deployment("shop/web", st.UID("u"))
 	secret := st.Secret("shop/s", st.OwnedBy(web))
 	asked := func(s *snapshot.Snapshot) []snapshot.Coordinates {
@@ -125,7 +125,7 @@ func TestAReferenceToAContestedUIDIsLookedUp(t *testing.T) {
 	}
 }
 
-func TestASavedSnapshotStaysContested(t *testing.T) {
+func TestSaveKeepsContested(t *testing.T) {
 	s := st.New(st.Collected(st.Deployment("shop/web", st.UID("u")), st.ConfigMap("zzz/x", st.UID("u"))))
 	var file bytes.Buffer
 	if err := s.Save(&file); err != nil {
@@ -143,7 +143,7 @@ func TestASavedSnapshotStaysContested(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfArrivalOfContestedObjectsDoesNotMatter(t *testing.T) {
+func TestDeduperIgnoresOrderOfContestedObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var arrivals []object.Object
 		for range rapid.IntRange(1, 6).Draw(t, "objects") {

@@ -1,0 +1,128 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+)
+
+// Gap is a type, a group or a namespace of a type that could not be read.
+type Gap struct {
+	Group     string     `json:"group"`          // All: every group
+	Resource  string     `json:"resource"`       // All: every resource of the group
+	Namespace string     `json:"namespace"`      // empty: everywhere; All: only the search of other namespaces for lost owners failed
+	Name      string     `json:"name,omitempty"` // if set, the type was read, but single owners of it could not be, this one first
+	Reason    ErrorClass `json:"reason"`
+	Message   string     `json:"message"` // the server's, unescaped
+}
+
+// All means every group or resource of a gap. As its namespace it means that other
+// namespaces could not be searched for the owner with a reference's UID. Such a gap
+// changes no verdict, only the reason given for it.
+const All = reason.All
+
+// ErrorClass is why a request failed.
+type ErrorClass string
+
+// The error classes of gaps and of failed lookups are part of the JSON contract.
+const (
+	Forbidden    ErrorClass = "forbidden"          // 401 and 403
+	Unavailable  ErrorClass = "unavailable"        // 503, an aggregated API that is down, a broken connection
+	TimedOut     ErrorClass = "timeout"            // of the server, the gateway or this tool
+	Throttled    ErrorClass = "throttled"          // 429 on every attempt
+	Webhook      ErrorClass = "conversion-webhook" // a CRD's conversion webhook failed
+	ServerError  ErrorClass = "server-error"       // any other 5xx
+	Unreadable   ErrorClass = "unreadable"         // a response that could not be decoded
+	Vanished     ErrorClass = "vanished"           // discovery listed it, but the server no longer knows it
+	Undiscovered ErrorClass = "undiscovered"       // missing from discovery, but an APIService, a CustomResourceDefinition or an earlier scan has it
+	NotInFile    ErrorClass = "not-in-file"        // a kubectl list does not contain it
+	Unverified   ErrorClass = "unproven"           // a 404 that does not prove absence
+	BadName      ErrorClass = "bad-name"           // a name that no object can have, so it was not requested
+	BadConfig    ErrorClass = "bad-config"         // the kubeconfig has no usable cluster, so nothing was requested
+	ContestedUID ErrorClass = "contested-uid"      // objects of the type share their UID with other objects, so dependents of either are unknown
+	// NotListed is why the contents of a Namespace or CustomResourceDefinition are unknown
+	// if no list failed because none was requested.
+	NotListed ErrorClass = "unlisted"
+)
+
+// GapReasons are the error classes that a gap of a scan can have.
+var GapReasons = []ErrorClass{
+	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unverified, BadConfig,
+	ContestedUID,
+}
+
+// A failed write has one of these error classes or one of those above.
+const (
+	Conflict ErrorClass = "conflict" // the object changed since it was read
+	Gone     ErrorClass = "gone"     // the object is gone, or replaced by another of its name
+	Invalid  ErrorClass = "invalid"  // the server rejects the object's new state (422)
+	Refused  ErrorClass = "refused"  // any other 4xx
+	Exists   ErrorClass = "exists"   // another object already has the name of the one to create
+)
+
+// Parameter returns the gap as the parameter of a reason, without the server's message.
+func (g Gap) Parameter() reason.Gap {
+	return reason.Gap{Group: g.Group, Resource: g.Resource, Namespace: g.Namespace, Name: g.Name, ErrorClass: string(g.Reason)}
+}
+
+// String returns resource.group, as kubectl names types.
+func (g Gap) String() string { return g.Parameter().String() }
+
+// Compare orders gaps by group, resource, namespace, name, reason and message.
+func (g Gap) Compare(o Gap) int {
+	return cmp.Or(
+		strings.Compare(g.Group, o.Group),
+		strings.Compare(g.Resource, o.Resource),
+		strings.Compare(g.Namespace, o.Namespace),
+		strings.Compare(g.Name, o.Name),
+		strings.Compare(string(g.Reason), string(o.Reason)),
+		strings.Compare(g.Message, o.Message),
+	)
+}
+
+// AcceptedGaps are the gaps that the user accepted, by name: RESOURCE or RESOURCE.GROUP for
+// a type, or a group for all of its types.
+//
+// Acceptance affects only two conclusions: that all dependents of an object were listed,
+// and that all contents of a Namespace or CustomResourceDefinition were listed. An owner
+// that could not be verified stays unknown.
+type AcceptedGaps []string
+
+// Covers reports whether a gap is accepted. The gap of a whole group is accepted only by
+// the group's name, and the gap of all groups by no word.
+func (a AcceptedGaps) Covers(g Gap) bool { return a.wordFor(g) != "" }
+
+// wordFor returns the word that accepts a gap, or an empty string.
+func (a AcceptedGaps) wordFor(g Gap) string {
+	for _, word := range []string{g.Group, g.Word()} {
+		if word != "" && word != All && slices.Contains(a, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// Word returns the word that accepts this gap and no other, or an empty string if none does.
+func (g Gap) Word() string {
+	switch {
+	case g.Group == All:
+		return ""
+	case g.Resource == All:
+		return g.Group
+	}
+	return qualified(g.Resource, g.Group)
+}
+
+// Matching returns the words that accept any of the gaps, sorted and without duplicates.
+func (a AcceptedGaps) Matching(gaps []Gap) AcceptedGaps {
+	var out AcceptedGaps
+	for _, g := range gaps {
+		if word := a.wordFor(g); word != "" {
+			out = append(out, word)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
