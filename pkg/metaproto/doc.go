@@ -1,13 +1,10 @@
-// Package metaproto reads the metadata of a list out of the bytes that an API server
-// sends, as they arrive: Kubernetes' protobuf encoding of a
-// meta.k8s.io/v1 PartialObjectMetadataList.
+// Package metaproto decodes metadata lists while they arrive from an API server: Kubernetes'
+// protobuf encoding of a meta.k8s.io/v1 PartialObjectMetadataList.
 //
-// It takes from an item what package object keeps and steps over the rest:
-// managedFields, annotations and what else is most of a metadata are neither
-// copied nor looked into. What it reads is what object.FromMeta makes of the
-// item that client-go decodes of the same bytes; where the encoding is one that
-// no server writes, it may be refused instead (see Reader.Append).
+// It keeps the fields of object.Object and skips the rest, such as managedFields and
+// annotations, without copying it. The result equals object.FromMeta of the items that
+// client-go decodes from the same bytes, but some encodings that no server writes are errors
+// (see Reader.Append).
 //
-// It asks for nothing: the body is the caller's, and so is whatever answer is
-// not such a list.
+// The caller makes the request and handles every other kind of response.
 package metaproto

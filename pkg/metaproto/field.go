@@ -6,28 +6,26 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// shape tells of which type the fields of a message are that are read: a bit for
-// each number.
-type shape struct{ bytes, varints uint64 }
+// fieldTypes are the types of the fields that are decoded, as a bit per field number.
+type fieldTypes struct{ bytes, varints uint64 }
 
-// numbers is the bits of a shape.
-func numbers(of ...protowire.Number) (bits uint64) {
-	for _, n := range of {
+func fieldSet(numbers ...protowire.Number) (bits uint64) {
+	for _, n := range numbers {
 		bits |= 1 << n
 	}
 	return bits
 }
 
-// field is one field of a message that is all there. bytes are the message's own.
+// field is a field of a message in memory. bytes is a part of that message.
 type field struct {
 	number protowire.Number
 	varint uint64
 	bytes  []byte
 }
 
-// next takes the first field off a message. One that is read and not of its type
-// is refused; the value of any other is left out.
-func (s shape) next(message []byte) (f field, rest []byte, err error) {
+// next returns the first field of a message and the rest of the message. The field must have
+// its type in t if it has one.
+func (t fieldTypes) next(message []byte) (f field, rest []byte, err error) {
 	number, kind, n := protowire.ConsumeTag(message)
 	if n < 0 {
 		return f, nil, fmt.Errorf("%w: %w", errMalformed, protowire.ParseError(n))
@@ -49,7 +47,7 @@ func (s shape) next(message []byte) (f field, rest []byte, err error) {
 	case n < 0:
 		return f, nil, fmt.Errorf("%w: field %d: %w", errMalformed, number, protowire.ParseError(n))
 	case kind == protowire.StartGroupType, kind == protowire.EndGroupType, kind > protowire.Fixed32Type,
-		kind != protowire.BytesType && s.bytes&bit != 0, kind != protowire.VarintType && s.varints&bit != 0:
+		kind != protowire.BytesType && t.bytes&bit != 0, kind != protowire.VarintType && t.varints&bit != 0:
 		return f, nil, fmt.Errorf("%w: field %d is of type %d", errMalformed, number, kind)
 	}
 	return f, message[n:], nil

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// The fields of meta.v1.ObjectMeta and of what is in it.
+// Field numbers of PartialObjectMetadata, ObjectMeta and the messages in it.
 const (
 	itemMetadata = 1
 
@@ -28,25 +28,36 @@ const (
 
 	labelKey   = 1
 	labelValue = 2
+
+	referenceKind               = 1
+	referenceName               = 3
+	referenceUID                = 4
+	referenceAPIVersion         = 5
+	referenceController         = 6
+	referenceBlockOwnerDeletion = 7
 )
 
 var (
-	itemShape = shape{bytes: numbers(itemMetadata)}
-	metaShape = shape{
-		bytes: numbers(metaName, metaNamespace, metaUID, metaResourceVersion, metaCreationTimestamp, metaDeletionTimestamp,
+	itemFields = fieldTypes{bytes: fieldSet(itemMetadata)}
+	metaFields = fieldTypes{
+		bytes: fieldSet(metaName, metaNamespace, metaUID, metaResourceVersion, metaCreationTimestamp, metaDeletionTimestamp,
 			metaLabels, metaOwnerReferences, metaFinalizers),
-		varints: numbers(metaDeletionGracePeriodSeconds),
+		varints: fieldSet(metaDeletionGracePeriodSeconds),
 	}
-	timestampShape = shape{varints: numbers(timestampSeconds)}
-	labelShape     = shape{bytes: numbers(labelKey, labelValue)}
+	timestampFields = fieldTypes{varints: fieldSet(timestampSeconds)}
+	labelFields     = fieldTypes{bytes: fieldSet(labelKey, labelValue)}
+	referenceFields = fieldTypes{
+		bytes:   fieldSet(referenceKind, referenceName, referenceUID, referenceAPIVersion),
+		varints: fieldSet(referenceController, referenceBlockOwnerDeletion),
+	}
 )
 
-// item reads a PartialObjectMetadata.
+// item decodes a PartialObjectMetadata.
 func (r *Reader) item(o *object.Object, message []byte) error {
 	o.APIVersion, o.Kind = r.apiVersion, r.kind
-	r.owners = r.owners[:0]
+	r.ownerFields = r.ownerFields[:0]
 	for len(message) > 0 {
-		f, rest, err := itemShape.next(message)
+		f, rest, err := itemFields.next(message)
 		if err == nil && f.number == itemMetadata {
 			err = r.metadata(o, f.bytes)
 		}
@@ -56,32 +67,32 @@ func (r *Reader) item(o *object.Object, message []byte) error {
 		message = rest
 	}
 	var err error
-	o.Owners, err = r.references(r.owners)
+	o.Owners, err = r.references()
 	return err
 }
 
 func (r *Reader) metadata(o *object.Object, message []byte) error {
 	for len(message) > 0 {
-		f, rest, err := metaShape.next(message)
+		f, rest, err := metaFields.next(message)
 		if err != nil {
 			return err
 		}
 		message = rest
 		switch f.number {
 		case metaName:
-			o.Name = r.words.keep(f.bytes)
+			o.Name = r.strings.copy(f.bytes)
 		case metaNamespace:
-			o.Namespace = r.words.share(f.bytes)
+			o.Namespace = r.strings.intern(f.bytes)
 		case metaUID:
-			o.UID = types.UID(r.words.keep(f.bytes))
+			o.UID = types.UID(r.strings.copy(f.bytes))
 		case metaResourceVersion:
-			o.ResourceVersion = r.words.keep(f.bytes)
+			o.ResourceVersion = r.strings.copy(f.bytes)
 		case metaCreationTimestamp:
-			o.Created, err = readTime(f.bytes)
+			o.Created, err = decodeTime(f.bytes)
 		case metaDeletionTimestamp:
-			var at time.Time
-			at, err = readTime(f.bytes)
-			o.Deleted = &at
+			var deleted time.Time
+			deleted, err = decodeTime(f.bytes)
+			o.Deleted = &deleted
 		case metaDeletionGracePeriodSeconds:
 			seconds := int64(f.varint)
 			o.GraceSeconds = &seconds
@@ -90,9 +101,9 @@ func (r *Reader) metadata(o *object.Object, message []byte) error {
 				err = r.label(o, f.bytes)
 			}
 		case metaOwnerReferences:
-			r.owners = append(r.owners, f.bytes)
+			r.ownerFields = append(r.ownerFields, f.bytes)
 		case metaFinalizers:
-			o.Finalizers = append(o.Finalizers, r.words.share(f.bytes))
+			o.Finalizers = append(o.Finalizers, r.strings.intern(f.bytes))
 		}
 		if err != nil {
 			return err
@@ -101,14 +112,14 @@ func (r *Reader) metadata(o *object.Object, message []byte) error {
 	return nil
 }
 
-// readTime reads whole seconds, as metav1.Time does: of nothing, the zero time.
-func readTime(message []byte) (time.Time, error) {
+// decodeTime decodes whole seconds, as metav1.Time does. An empty message is the zero time.
+func decodeTime(message []byte) (time.Time, error) {
 	if len(message) == 0 {
 		return time.Time{}, nil
 	}
 	var seconds int64
 	for len(message) > 0 {
-		f, rest, err := timestampShape.next(message)
+		f, rest, err := timestampFields.next(message)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -123,7 +134,7 @@ func readTime(message []byte) (time.Time, error) {
 func (r *Reader) label(o *object.Object, message []byte) error {
 	var key, value []byte
 	for len(message) > 0 {
-		f, rest, err := labelShape.next(message)
+		f, rest, err := labelFields.next(message)
 		if err != nil {
 			return err
 		}
@@ -138,35 +149,52 @@ func (r *Reader) label(o *object.Object, message []byte) error {
 	if o.Labels == nil {
 		o.Labels = map[string]string{}
 	}
-	o.Labels[r.words.share(key)] = r.words.share(value)
+	o.Labels[r.strings.intern(key)] = r.strings.intern(value)
 	return nil
 }
 
-// siblings are the references that an item had last, and their bytes. A list is in
-// the order of names, so that the objects of one owner mostly follow one another:
-// they share one slice. Nobody may write into it.
-type siblings struct {
-	bytes      []byte
-	references []object.Reference
-}
-
-// references reads the ownerReferences of an item.
-func (r *Reader) references(owners [][]byte) ([]object.Reference, error) {
-	if len(owners) == 0 {
+// references decodes the ownerReferences of the current item.
+func (r *Reader) references() ([]object.Reference, error) {
+	if len(r.ownerFields) == 0 {
 		return nil, nil
 	}
-	single := len(owners) == 1
-	if single && r.siblings.references != nil && bytes.Equal(owners[0], r.siblings.bytes) {
-		return r.siblings.references, nil
+	single := len(r.ownerFields) == 1
+	if single && r.lastOwners != nil && bytes.Equal(r.ownerFields[0], r.lastOwnerField) {
+		return r.lastOwners, nil
 	}
-	out := make([]object.Reference, len(owners))
-	for i, message := range owners {
+	out := make([]object.Reference, len(r.ownerFields))
+	for i, message := range r.ownerFields {
 		if err := r.reference(&out[i], message); err != nil {
 			return nil, err
 		}
 	}
 	if single {
-		r.siblings.bytes, r.siblings.references = append(r.siblings.bytes[:0], owners[0]...), out
+		r.lastOwnerField, r.lastOwners = append(r.lastOwnerField[:0], r.ownerFields[0]...), out
 	}
 	return out, nil
+}
+
+func (r *Reader) reference(out *object.Reference, message []byte) error {
+	for len(message) > 0 {
+		f, rest, err := referenceFields.next(message)
+		if err != nil {
+			return err
+		}
+		switch f.number {
+		case referenceKind:
+			out.Kind = r.strings.intern(f.bytes)
+		case referenceName:
+			out.Name = r.strings.intern(f.bytes)
+		case referenceUID:
+			out.UID = types.UID(r.strings.intern(f.bytes))
+		case referenceAPIVersion:
+			out.APIVersion = r.strings.intern(f.bytes)
+		case referenceController:
+			out.Controller = object.Flag(f.varint != 0)
+		case referenceBlockOwnerDeletion:
+			out.BlockOwnerDeletion = object.Flag(f.varint != 0)
+		}
+		message = rest
+	}
+	return nil
 }

@@ -10,40 +10,35 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// errMalformed says that the bytes are no such list as a server writes.
+// errMalformed means that no server writes such a list.
 var errMalformed = errors.New("the list is malformed")
 
-// stream reads the fields of a message, of which left bytes are still to come.
+// stream reads the fields of a message from the network.
 type stream struct {
 	in   *bufio.Reader
-	left int64
-	long []byte // holds a field that is larger than the buffer of in
+	left int64  // bytes of the message that were not read yet
+	long []byte // a field that is larger than the buffer of in
 }
 
-// ReadByte never answers io.EOF: inside a message the end is not expected.
+// ReadByte never returns io.EOF, as a message must not end inside a field.
 func (s *stream) ReadByte() (byte, error) {
 	if s.left == 0 {
 		return 0, fmt.Errorf("%w: a field reaches beyond its end", errMalformed)
 	}
 	b, err := s.in.ReadByte()
 	s.left--
-	return b, midway(err)
+	return b, unexpectedEOF(err)
 }
 
-func midway(err error) error {
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err
 }
 
-func (s *stream) varint() (uint64, error) {
-	v, err := binary.ReadUvarint(s)
-	return v, err
-}
-
 func (s *stream) tag() (protowire.Number, protowire.Type, error) {
-	v, err := s.varint()
+	v, err := binary.ReadUvarint(s)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -54,46 +49,45 @@ func (s *stream) tag() (protowire.Number, protowire.Type, error) {
 	return number, kind, nil
 }
 
-// size reads the length that stands before a field's bytes.
-func (s *stream) size(most int64) (int64, error) {
-	n, err := s.varint()
+// size reads the length of a field.
+func (s *stream) size(limit int64) (int64, error) {
+	n, err := binary.ReadUvarint(s)
 	switch {
 	case err != nil:
 		return 0, err
 	case n > uint64(s.left):
 		return 0, fmt.Errorf("%w: a field reaches beyond its end", errMalformed)
-	case n > uint64(most):
-		return 0, fmt.Errorf("a field of the list has %d bytes, more than the %d that are read", n, most)
+	case n > uint64(limit):
+		return 0, fmt.Errorf("a field of the list has %d bytes, more than the %d that are read", n, limit)
 	}
 	return int64(n), nil
 }
 
-// bytes reads a field that has a length. They are valid until the next read.
-func (s *stream) bytes(most int64) ([]byte, error) {
-	n, err := s.size(most)
+// bytes reads a field with a length. The result is valid until the next read.
+func (s *stream) bytes(limit int64) ([]byte, error) {
+	n, err := s.size(limit)
 	if err != nil {
 		return nil, err
 	}
 	s.left -= n
 	if n > int64(s.in.Size()) {
-		return s.gather(n)
+		return s.readLong(n)
 	}
 	b, err := s.in.Peek(int(n))
 	if err != nil {
-		return nil, midway(err)
+		return nil, unexpectedEOF(err)
 	}
-	_, err = s.in.Discard(len(b)) // of what is buffered, which therefore stays in place
+	_, err = s.in.Discard(len(b)) // does not overwrite the buffer
 	return b, err
 }
 
-// gather reads more than the buffer holds. It takes no memory for bytes that were
-// announced and do not come.
-func (s *stream) gather(n int64) ([]byte, error) {
+// readLong reads more than the buffer holds. It allocates only for bytes that arrive.
+func (s *stream) readLong(n int64) ([]byte, error) {
 	s.long = s.long[:0]
 	for int64(len(s.long)) < n {
 		b, err := s.in.Peek(int(min(n-int64(len(s.long)), int64(s.in.Size()))))
 		if err != nil {
-			return nil, midway(err)
+			return nil, unexpectedEOF(err)
 		}
 		s.long = append(s.long, b...)
 		if _, err := s.in.Discard(len(b)); err != nil {
@@ -103,12 +97,12 @@ func (s *stream) gather(n int64) ([]byte, error) {
 	return s.long, nil
 }
 
-// skip passes over the value of a field.
+// skip skips the value of a field.
 func (s *stream) skip(kind protowire.Type) error {
 	n := int64(0)
 	switch kind {
 	case protowire.VarintType:
-		_, err := s.varint()
+		_, err := binary.ReadUvarint(s)
 		return err
 	case protowire.Fixed32Type:
 		n = 4
@@ -116,7 +110,7 @@ func (s *stream) skip(kind protowire.Type) error {
 		n = 8
 	case protowire.BytesType:
 		var err error
-		if n, err = s.size(mostBytes); err != nil {
+		if n, err = s.size(maxBytes); err != nil {
 			return err
 		}
 	default:
@@ -127,5 +121,5 @@ func (s *stream) skip(kind protowire.Type) error {
 	}
 	s.left -= n
 	_, err := io.CopyN(io.Discard, s.in, n)
-	return midway(err)
+	return unexpectedEOF(err)
 }
