@@ -238,17 +238,17 @@ func TestCycles(t *testing.T) {
 		objects []object.Object
 		want    []string
 	}{
-		"a chain":                                 {[]object.Object{a, owned(b, a), owned(c, b)}, nil},
-		"a self-owner":                            {[]object.Object{owned(a, a)}, nil},
-		"two that own each other":                 {[]object.Object{owned(a, b), owned(b, a)}, []string{"a b"}},
-		"two of whom one owns itself too":         {[]object.Object{owned(a, b, a), owned(b, a)}, []string{"a b"}},
-		"three in a ring and one below":           {[]object.Object{owned(a, b), owned(b, c), owned(c, a), owned(d, a)}, []string{"a b c"}},
-		"two rings side by side":                  {[]object.Object{owned(a, b), owned(b, a), owned(c, d), owned(d, c)}, []string{"a b", "c d"}},
-		"two rings, one below the other":          {[]object.Object{owned(a, b), owned(b, a), owned(c, d, a), owned(d, c)}, []string{"a b", "c d"}},
-		"two rings through one object":            {[]object.Object{owned(a, b), owned(b, a, c), owned(c, b)}, []string{"a b c"}},
-		"a diamond":                               {[]object.Object{a, owned(b, a), owned(c, a), owned(d, b, c)}, nil},
-		"a ring through a reference not followed": {[]object.Object{bad(a, b), owned(b, a)}, nil},
-		"a ring through an absent owner":          {[]object.Object{owned(a, b)}, nil},
+		"a chain":                                  {[]object.Object{a, owned(b, a), owned(c, b)}, nil},
+		"a self-owner":                             {[]object.Object{owned(a, a)}, nil},
+		"two that own each other":                  {[]object.Object{owned(a, b), owned(b, a)}, []string{"a b"}},
+		"two of whom one owns itself too":          {[]object.Object{owned(a, b, a), owned(b, a)}, []string{"a b"}},
+		"three in a cycle and one below":           {[]object.Object{owned(a, b), owned(b, c), owned(c, a), owned(d, a)}, []string{"a b c"}},
+		"two cycles side by side":                  {[]object.Object{owned(a, b), owned(b, a), owned(c, d), owned(d, c)}, []string{"a b", "c d"}},
+		"two cycles, one below the other":          {[]object.Object{owned(a, b), owned(b, a), owned(c, d, a), owned(d, c)}, []string{"a b", "c d"}},
+		"two cycles through one object":            {[]object.Object{owned(a, b), owned(b, a, c), owned(c, b)}, []string{"a b c"}},
+		"a diamond":                                {[]object.Object{a, owned(b, a), owned(c, a), owned(d, b, c)}, nil},
+		"a cycle through a reference not followed": {[]object.Object{bad(a, b), owned(b, a)}, nil},
+		"a cycle through an absent owner":          {[]object.Object{owned(a, b)}, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -415,7 +415,7 @@ func describe(g *graph.Graph) map[string][]string {
 	}
 	for i := range g.Len() {
 		n := graph.Node(i)
-		say("sight", n, "listed %v, virtual %v, object %v", i < g.Listed(), g.Virtual(n), g.Object(n) != nil)
+		say("node", n, "listed %v, virtual %v, object %v", i < g.Listed(), g.Virtual(n), g.Object(n) != nil)
 		for i, owner := range g.Owners(n) {
 			say("owners", n, "%d %s", i, g.UID(owner))
 		}

@@ -199,7 +199,7 @@ func TestAppendAfterTruncatedBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := r.Append(first, bufio.NewReader(bytes.NewReader(body[:len(body)/2])), plenty); err == nil {
-		t.Fatal("half an answer was read")
+		t.Fatal("half a response was read")
 	}
 	both, _, err := r.Append(first, bufio.NewReader(bytes.NewReader(body)), plenty)
 	if err != nil {
@@ -220,7 +220,7 @@ func TestAppendErrors(t *testing.T) {
 		behind []byte
 		says   string
 	}{
-		"an answer without a list":                    {nil, "unexpected EOF"},
+		"a response without a list":                   {nil, "unexpected EOF"},
 		"two lists":                                   {append(message(2), message(2)...), "more than one"},
 		"a list that is no message":                   {[]byte{2 << 3, 1}, "malformed"},
 		"an item that is no message":                  {message(2, 2<<3, 1), "field 2 is of type 0"},
@@ -243,7 +243,7 @@ func TestAppendErrors(t *testing.T) {
 		}
 	}
 	if _, _, err := read(strings.NewReader(strings.Repeat("<html>", 20)), true); err == nil || !strings.Contains(err.Error(), "it begins with") {
-		t.Errorf("an answer of another kind: %v", err)
+		t.Errorf("a response of another kind: %v", err)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestAppendDoesNotAllocateAnnouncedBytes(t *testing.T) {
 		}
 	}).AllocedBytesPerOp()
 	if allocated > 1<<16 {
-		t.Errorf("%d bytes of memory for an answer of %d", allocated, len(body))
+		t.Errorf("%d bytes of memory for a response of %d", allocated, len(body))
 	}
 }
 

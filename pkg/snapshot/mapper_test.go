@@ -118,7 +118,7 @@ func TestMapEqualsRESTMapper(t *testing.T) {
 		for range 30 {
 			apiVersion, kind := drawAPIVersion(t), drawKind(t)
 			if want, got := realMapping(real, apiVersion, kind), ourMapping(mapper, apiVersion, kind); want != got {
-				t.Fatalf("apiVersion %q, kind %q: the collector goes to %s, we to %s", apiVersion, kind, want, got)
+				t.Fatalf("apiVersion %q, kind %q: the collector maps to %s, this package to %s", apiVersion, kind, want, got)
 			}
 		}
 	})
@@ -142,7 +142,7 @@ func realMapping(mapper meta.RESTMapper, apiVersion, kind string) string {
 }
 
 // describe leaves out the version of a bare List whose reference names none:
-// it leads to the group's preferred version, which types alone do not tell, and
+// it maps to the group's preferred version, which types alone do not determine, and
 // nothing is served there in any.
 func describe(gvr schema.GroupVersionResource, namespaced bool, apiVersion, kind string) string {
 	if v := schema.FromAPIVersionAndKind(apiVersion, kind).Version; kind == "List" && (v == "" || v == "__internal") {

@@ -14,7 +14,7 @@ func TestComplete(t *testing.T) {
 		t.Error("a whole view is not complete")
 	}
 	if st.New(st.Unreadable("pods", snapshot.Forbidden)).Complete() {
-		t.Error("a view with a gap is complete")
+		t.Error("a scan with a gap is complete")
 	}
 }
 

@@ -3,28 +3,28 @@ package snapshottest
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// sizes are the numbers of objects between which the cost of each must not grow.
+// The cost per object must not grow with the size.
 var sizes = []int{5_000, 50_000, 500_000}
 
-// states are what the shapes are found in.
 var states = map[string]func(Shape, int) *snapshot.Snapshot{
 	"all there":    func(s Shape, n int) *snapshot.Snapshot { return New(s(n)) },
 	"root gone":    func(s Shape, n int) *snapshot.Snapshot { return New(s(n), Without(Nth(0))) },
 	"root waiting": func(s Shape, n int) *snapshot.Snapshot { return New(s(n, Foreground())) },
-	"view with a gap": func(s Shape, n int) *snapshot.Snapshot {
+	"scan with a gap": func(s Shape, n int) *snapshot.Snapshot {
 		return New(s(n, Foreground()), Unreadable("secrets", snapshot.Forbidden))
 	},
 }
 
-// Bench measures something for Shapes of three sizes, each in four states, and
-// reports what it costs per object: what grows faster than the objects shows there.
-// prepare is not measured, what it answers is.
+// Bench runs a benchmark for Shapes in three sizes and four states, and reports the cost per
+// object, which shows anything worse than linear. It measures the function that prepare
+// returns, but not prepare itself.
 func Bench(b *testing.B, prepare func(*snapshot.Snapshot) (measured func())) {
 	b.Helper()
 	for _, shape := range slices.Sorted(maps.Keys(Shapes)) {
@@ -41,4 +41,14 @@ func Bench(b *testing.B, prepare func(*snapshot.Snapshot) (measured func())) {
 			}
 		}
 	}
+}
+
+// Allocated returns the number of bytes that f allocates in total, freed or not. Unlike the
+// bytes in use, it is the same each time.
+func Allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

@@ -1,6 +1,5 @@
-// Package snapshottest builds small objects and snapshots for tests, so that a
-// test states only what matters to it: who is there, who names whom as its
-// owner, and what could not be seen.
+// Package snapshottest builds objects and snapshots for tests, so that a test states only
+// what matters to it: which objects exist, who owns whom, and what could not be read.
 //
-// It is for tests alone. Everything it answers is fresh and may be changed.
+// Everything it returns is new and may be changed.
 package snapshottest

@@ -13,56 +13,60 @@ import (
 // Option changes an object under construction.
 type Option func(*object.Object)
 
-// Object is an object at "namespace/name", or at "name" where it is
-// cluster-scoped. Its UID is its kind and place, such as "Pod/shop/web".
-func Object(apiVersion, kind, at string, with ...Option) object.Object {
-	namespace, name := place(at)
+// Object returns an object at "namespace/name", or at "name" if it is cluster-scoped. Its UID
+// is kind and path, such as "Pod/shop/web".
+func Object(apiVersion, kind, path string, options ...Option) object.Object {
+	namespace, name := splitPath(path)
 	o := object.Object{
 		Identity: object.Identity{
 			APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name,
-			UID: types.UID(kind + "/" + at),
+			UID: types.UID(kind + "/" + path),
 		},
 		Created: Taken.Add(-24 * time.Hour),
 	}
-	for _, change := range with {
-		change(&o)
+	for _, option := range options {
+		option(&o)
 	}
 	return o
 }
 
-// Pod is a core/v1 Pod.
-func Pod(at string, with ...Option) object.Object { return Object("v1", "Pod", at, with...) }
+// Pod returns a core/v1 Pod.
+func Pod(path string, options ...Option) object.Object { return Object("v1", "Pod", path, options...) }
 
-// Node is a core/v1 Node, which is cluster-scoped.
-func Node(name string, with ...Option) object.Object { return Object("v1", "Node", name, with...) }
-
-// ConfigMap is a core/v1 ConfigMap.
-func ConfigMap(at string, with ...Option) object.Object {
-	return Object("v1", "ConfigMap", at, with...)
+// Node returns a core/v1 Node, which is cluster-scoped.
+func Node(name string, options ...Option) object.Object {
+	return Object("v1", "Node", name, options...)
 }
 
-// Secret is a core/v1 Secret.
-func Secret(at string, with ...Option) object.Object { return Object("v1", "Secret", at, with...) }
-
-// Deployment is an apps/v1 Deployment.
-func Deployment(at string, with ...Option) object.Object {
-	return Object("apps/v1", "Deployment", at, with...)
+// ConfigMap returns a core/v1 ConfigMap.
+func ConfigMap(path string, options ...Option) object.Object {
+	return Object("v1", "ConfigMap", path, options...)
 }
 
-// Role is an rbac.authorization.k8s.io/v1 Role, which Types serves as v1beta1 too.
-func Role(at string, with ...Option) object.Object {
-	return Object("rbac.authorization.k8s.io/v1", "Role", at, with...)
+// Secret returns a core/v1 Secret.
+func Secret(path string, options ...Option) object.Object {
+	return Object("v1", "Secret", path, options...)
 }
 
-// Namespace is a core/v1 Namespace, one of Containers.
-func Namespace(name string, with ...Option) object.Object {
-	return Object("v1", "Namespace", name, with...)
+// Deployment returns an apps/v1 Deployment.
+func Deployment(path string, options ...Option) object.Object {
+	return Object("apps/v1", "Deployment", path, options...)
 }
 
-// Definition is a CustomResourceDefinition, one of Containers. Its name is
-// that of the resource, as in "widgets.example.com".
-func Definition(name string, with ...Option) object.Object {
-	return Object("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, with...)
+// Role returns an rbac.authorization.k8s.io/v1 Role, which Types also serves as v1beta1.
+func Role(path string, options ...Option) object.Object {
+	return Object("rbac.authorization.k8s.io/v1", "Role", path, options...)
+}
+
+// Namespace returns a core/v1 Namespace, whose type is one of Containers.
+func Namespace(name string, options ...Option) object.Object {
+	return Object("v1", "Namespace", name, options...)
+}
+
+// Definition returns a CustomResourceDefinition, whose type is one of Containers. Its name
+// is that of the resource, as in "widgets.example.com".
+func Definition(name string, options ...Option) object.Object {
+	return Object("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, options...)
 }
 
 // OwnedBy appends a plain reference to each owner.
@@ -79,7 +83,7 @@ func Owned(refs ...object.Reference) Option {
 	return func(o *object.Object) { o.Owners = append(o.Owners, refs...) }
 }
 
-// UID replaces the object's UID, under all its identities so far.
+// UID replaces the object's UID, including that of its aliases.
 func UID(uid types.UID) Option {
 	return func(o *object.Object) {
 		o.UID = uid
@@ -104,10 +108,10 @@ func Held(finalizers ...string) Option {
 	return func(o *object.Object) { o.Finalizers = append(o.Finalizers, finalizers...) }
 }
 
-// Terminating marks the object as deleted a minute ago and held by finalizers.
+// Terminating marks the object as terminating for a minute, and appends finalizers.
 func Terminating(finalizers ...string) Option { return TerminatingFor(time.Minute, finalizers...) }
 
-// TerminatingFor marks the object as deleted that long ago and held by finalizers.
+// TerminatingFor marks the object as terminating for that long, and appends finalizers.
 func TerminatingFor(age time.Duration, finalizers ...string) Option {
 	return func(o *object.Object) {
 		deleted := Taken.Add(-age)
@@ -131,12 +135,12 @@ func Stopping() Option {
 // Running marks the object as a Pod that a kubelet has to stop.
 func Running() Option { return func(o *object.Object) { o.Running = true } }
 
-// Claiming says which claims a Pod mounts, or a volume is bound to.
+// Claiming sets the claims that a Pod mounts, or the one that a volume is bound to.
 func Claiming(claims ...string) Option {
 	return func(o *object.Object) { o.Claims = append([]string{}, claims...) }
 }
 
-// AlsoServedAs gives the object a further identity in its place.
+// AlsoServedAs adds an alias with another apiVersion and kind.
 func AlsoServedAs(apiVersion, kind string) Option {
 	return func(o *object.Object) {
 		alias := o.Identity
@@ -148,7 +152,7 @@ func AlsoServedAs(apiVersion, kind string) Option {
 // Edit changes a reference under construction.
 type Edit func(*object.Reference)
 
-// To is the reference that a dependent of owner should carry.
+// To returns a reference to the owner.
 func To(owner object.Object, edits ...Edit) object.Reference {
 	r := object.Reference{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: owner.UID}
 	for _, edit := range edits {
@@ -157,33 +161,33 @@ func To(owner object.Object, edits ...Edit) object.Reference {
 	return r
 }
 
-// As makes the reference claim another apiVersion and kind.
+// As changes the reference's apiVersion and kind.
 func As(apiVersion, kind string) Edit {
 	return func(r *object.Reference) { r.APIVersion, r.Kind = apiVersion, kind }
 }
 
-// Named makes the reference claim another name.
+// Named changes the reference's name.
 func Named(name string) Edit { return func(r *object.Reference) { r.Name = name } }
 
-// WithUID makes the reference claim another UID.
+// WithUID changes the reference's UID.
 func WithUID(uid types.UID) Edit { return func(r *object.Reference) { r.UID = uid } }
 
 // Controlling marks the reference as that of the managing controller.
 func Controlling(r *object.Reference) { yes := true; r.Controller = &yes }
 
-// Blocking makes the dependent hold up a foreground deletion of its owner.
+// Blocking makes the dependent block a foreground deletion of its owner.
 func Blocking(r *object.Reference) { yes := true; r.BlockOwnerDeletion = &yes }
 
-// Reversed is a copy of a list, last first.
+// Reversed returns a reversed copy of a list.
 func Reversed[T any](list []T) []T {
 	out := slices.Clone(list)
 	slices.Reverse(out)
 	return out
 }
 
-func place(at string) (namespace, name string) {
-	if namespace, name, ok := strings.Cut(at, "/"); ok {
+func splitPath(path string) (namespace, name string) {
+	if namespace, name, ok := strings.Cut(path, "/"); ok {
 		return namespace, name
 	}
-	return "", at
+	return "", path
 }

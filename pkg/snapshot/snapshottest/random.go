@@ -12,29 +12,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// claim is an apiVersion and kind as a reference may spell them.
-type claim struct{ apiVersion, kind string }
+// apiKind is an apiVersion and kind as a reference may spell them.
+type apiKind struct{ apiVersion, kind string }
 
-// residents are the kinds that random objects have.
-var residents = []struct {
-	claim
+// objectKinds are the kinds of random objects.
+var objectKinds = []struct {
+	apiKind
 	resource   string
 	namespaced bool
 	names      []string
 }{
-	{claim{"v1", "Pod"}, "pods", true, names},
-	{claim{"v1", "ConfigMap"}, "configmaps", true, names},
-	{claim{"apps/v1", "Deployment"}, "deployments.apps", true, names},
-	{claim{"rbac.authorization.k8s.io/v1", "Role"}, "roles.rbac.authorization.k8s.io", true, names},
-	{claim{"example.com/v1", "Widget"}, "widgets.example.com", true, names},
-	{claim{"v1", "Node"}, "nodes", false, names},
-	{claim{"rbac.authorization.k8s.io/v1", "ClusterRole"}, "clusterroles.rbac.authorization.k8s.io", false, names},
-	{claim{"v1", "Namespace"}, "namespaces", false, []string{"a", "b"}},
-	{claim{"apiextensions.k8s.io/v1", "CustomResourceDefinition"}, "customresourcedefinitions.apiextensions.k8s.io", false, []string{"widgets.example.com"}},
+	{apiKind{"v1", "Pod"}, "pods", true, names},
+	{apiKind{"v1", "ConfigMap"}, "configmaps", true, names},
+	{apiKind{"apps/v1", "Deployment"}, "deployments.apps", true, names},
+	{apiKind{"rbac.authorization.k8s.io/v1", "Role"}, "roles.rbac.authorization.k8s.io", true, names},
+	{apiKind{"example.com/v1", "Widget"}, "widgets.example.com", true, names},
+	{apiKind{"v1", "Node"}, "nodes", false, names},
+	{apiKind{"rbac.authorization.k8s.io/v1", "ClusterRole"}, "clusterroles.rbac.authorization.k8s.io", false, names},
+	{apiKind{"v1", "Namespace"}, "namespaces", false, []string{"a", "b"}},
+	{apiKind{"apiextensions.k8s.io/v1", "CustomResourceDefinition"}, "customresourcedefinitions.apiextensions.k8s.io", false, []string{"widgets.example.com"}},
 }
 
-// claims are what random references say besides the truth.
-var claims = []claim{
+// wrongKinds are the kinds that random references may have instead of their owner's.
+var wrongKinds = []apiKind{
 	{"rbac.authorization.k8s.io/v1beta1", "Role"},
 	{"rbac.authorization.k8s.io/v1beta1", "ClusterRole"},
 	{"rbac.authorization.k8s.io/v2", "ClusterRole"},
@@ -61,14 +61,14 @@ var names = []string{"x", "y", "z"}
 
 var oddNames = []string{"", ".", "..", "../x", "a%2fb", "ns/x"}
 
-// Draw is a random snapshot of Types and Containers: few objects in few places,
-// so that they collide; references that are right, stale, misspelt or led astray;
-// deletions in every stage; Pods that a kubelet has to stop; types that were not
-// read everywhere; lookups of what that left unproven.
+// Draw returns a random snapshot of Types and Containers: few objects with few names, so
+// that they collide; references that are valid, stale, misspelled or wrong; deletions in
+// every stage; Pods that a kubelet has to stop; types that were not read everywhere; lookups
+// of the unverified owners.
 func Draw(t *rapid.T) *snapshot.Snapshot {
 	return New(Serving(Containers()...), Listing(drawObjects(t)...), func(s *snapshot.Snapshot) {
-		for _, r := range residents {
-			drawObstacle(t, s, r.resource)
+		for _, k := range objectKinds {
+			drawGap(t, s, k.resource)
 		}
 		if rapid.IntRange(0, 9).Draw(t, "undiscovered") == 9 {
 			Undiscovered(rapid.SampledFrom([]string{"extensions", "apps"}).Draw(t, "group"), snapshot.Unavailable)(s)
@@ -78,10 +78,10 @@ func Draw(t *rapid.T) *snapshot.Snapshot {
 	})
 }
 
-// DrawBusy is a random snapshot like Draw's, but one that saw everything, and in
-// which references are mostly right: much goes, much waits, and circles are many.
+// DrawBusy returns a random snapshot that is complete and has mostly valid references, so
+// that it has many deletions, waiting owners and cycles.
 func DrawBusy(t *rapid.T) *snapshot.Snapshot {
-	objects := drawPlaces(t, 12)
+	objects := drawUnowned(t, 12)
 	owners := append(slices.Clone(objects), ConfigMap("a/x", UID("ghost1")), Node("x", UID("ghost2")))
 	reference := rapid.Custom(func(t *rapid.T) object.Reference {
 		if rapid.IntRange(0, 9).Draw(t, "odd") == 9 {
@@ -104,7 +104,7 @@ func DrawBusy(t *rapid.T) *snapshot.Snapshot {
 }
 
 func drawObjects(t *rapid.T) []object.Object {
-	out := drawPlaces(t, 10)
+	out := drawUnowned(t, 10)
 	owners := append(slices.Clone(out),
 		Pod("a/x", UID("ghost1")), Node("x", UID("ghost2")), Role("b/y", UID("ghost3")),
 		Object("v1", "ComponentStatus", "x", UID("ghost4")))
@@ -115,13 +115,13 @@ func drawObjects(t *rapid.T) []object.Object {
 	return out
 }
 
-// drawPlaces are objects without owners, no two at one place.
-func drawPlaces(t *rapid.T, most int) []object.Object {
+// drawUnowned returns objects without owners, no two with the same kind, namespace and name.
+func drawUnowned(t *rapid.T, limit int) []object.Object {
 	var out []object.Object
-	taken := map[string]bool{}
-	for i, o := range rapid.SliceOfN(rapid.Custom(drawObject), 0, most).Draw(t, "objects") {
-		if place := string(o.UID); !taken[place] {
-			taken[place] = true
+	taken := map[types.UID]bool{}
+	for i, o := range rapid.SliceOfN(rapid.Custom(drawObject), 0, limit).Draw(t, "objects") {
+		if !taken[o.UID] {
+			taken[o.UID] = true
 			UID(types.UID(fmt.Sprintf("u%d", i)))(&o)
 			out = append(out, o)
 		}
@@ -130,23 +130,23 @@ func drawPlaces(t *rapid.T, most int) []object.Object {
 }
 
 func drawObject(t *rapid.T) object.Object {
-	r := rapid.SampledFrom(residents).Draw(t, "kind")
-	at := rapid.SampledFrom(r.names).Draw(t, "name")
-	if r.namespaced {
-		at = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace") + "/" + at
+	k := rapid.SampledFrom(objectKinds).Draw(t, "kind")
+	path := rapid.SampledFrom(k.names).Draw(t, "name")
+	if k.namespaced {
+		path = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace") + "/" + path
 	}
-	o := Object(r.apiVersion, r.kind, at, drawDeletion(t))
-	if r.kind == "Widget" && rapid.Bool().Draw(t, "alias") {
+	o := Object(k.apiVersion, k.kind, path, drawDeletion(t))
+	if k.kind == "Widget" && rapid.Bool().Draw(t, "alias") {
 		AlsoServedAs("legacy.example.com/v1", "Widget")(&o)
 	}
-	if r.kind == "Pod" {
-		drawKubelet(t, &o)
+	if k.kind == "Pod" {
+		drawRunning(t, &o)
 	}
 	return o
 }
 
-// drawKubelet lets a Pod be one that a kubelet has to stop, or is about to.
-func drawKubelet(t *rapid.T, o *object.Object) {
+// drawRunning may make a Pod one that a kubelet has to stop, or is stopping.
+func drawRunning(t *rapid.T, o *object.Object) {
 	if rapid.IntRange(0, 2).Draw(t, "kubelet") < 2 {
 		return
 	}
@@ -157,8 +157,8 @@ func drawKubelet(t *rapid.T, o *object.Object) {
 	}
 }
 
-// drawDeletion is none as a rule. As in the other choices here, what comes first
-// is drawn more often, and is what a failing case shrinks to.
+// drawDeletion mostly returns no deletion. rapid draws the first values more often, and
+// failing cases shrink to them.
 func drawDeletion(t *rapid.T) Option {
 	return rapid.SampledFrom([]Option{
 		Held(), Held(), Held(), Held(), Held(), Held("x/y"), Foreground(), Terminating("x/y", object.ForegroundFinalizer),
@@ -172,8 +172,8 @@ func drawReference(t *rapid.T, owners []object.Object) object.Reference {
 	r := To(rapid.SampledFrom(owners).Draw(t, "owner"))
 	switch rapid.IntRange(0, 9).Draw(t, "edit") {
 	case 4, 5, 6:
-		c := rapid.SampledFrom(claims).Draw(t, "claim")
-		As(c.apiVersion, c.kind)(&r)
+		k := rapid.SampledFrom(wrongKinds).Draw(t, "wrong kind")
+		As(k.apiVersion, k.kind)(&r)
 	case 7:
 		Named(rapid.SampledFrom(names).Draw(t, "other name"))(&r)
 	case 8:
@@ -190,15 +190,15 @@ func drawReference(t *rapid.T, owners []object.Object) object.Reference {
 	return r
 }
 
-func drawObstacle(t *rapid.T, s *snapshot.Snapshot, resource string) {
+func drawGap(t *rapid.T, s *snapshot.Snapshot, resource string) {
 	nothing := func(*snapshot.Snapshot) {}
 	rapid.SampledFrom([]Part{
 		nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing,
 		Unreadable(resource, snapshot.Forbidden), Unlisted(resource), ListedIn(resource, "a"),
-	}).Draw(t, "obstacle")(s)
+	}).Draw(t, "gap")(s)
 }
 
-// keepListed drops the objects that the lists could not have shown.
+// keepListed removes the objects whose types are not listed.
 func keepListed(s *snapshot.Snapshot) {
 	view := snapshot.NewView(s)
 	s.Objects = slices.DeleteFunc(s.Objects, func(o *object.Object) bool {
@@ -228,40 +228,40 @@ func drawLookups(t *rapid.T, s *snapshot.Snapshot) {
 	}
 }
 
-// drawFound is what a GET answers: as a list would show it, in the preferred
-// version, and with a UID that a reference claims or with one of its own.
+// drawFound returns the object that a GET finds, in the preferred version, with a UID that a
+// reference names or with a new one.
 func drawFound(t *rapid.T, s *snapshot.Snapshot, view *snapshot.View, c snapshot.Coordinates) object.Object {
 	m, _ := view.Map(c.APIVersion, c.Kind)
 	preferred := view.Versions(m.Type.Group, m.Type.Kind)[0]
 	uid := types.UID("successor of " + m.Type.Kind + "/" + c.Namespace + "/" + c.Name)
-	if claimed := claimedUIDs(s, view, c); len(claimed) > 0 && rapid.Bool().Draw(t, "alive") {
-		uid = rapid.SampledFrom(claimed).Draw(t, "uid")
+	if referenced := referencedUIDs(s, view, c); len(referenced) > 0 && rapid.Bool().Draw(t, "alive") {
+		uid = rapid.SampledFrom(referenced).Draw(t, "uid")
 	}
 	o := Object(preferred.APIVersion(), preferred.Kind, c.Name, UID(uid), drawDeletion(t))
 	o.Namespace = c.Namespace
 	return o
 }
 
-// claimedUIDs returns the UIDs of references that lead to the coordinates, save those
-// that an object in another place has.
-func claimedUIDs(s *snapshot.Snapshot, view *snapshot.View, c snapshot.Coordinates) []types.UID {
+// referencedUIDs returns the UIDs of references to the coordinates, without those of objects
+// with another namespace or name.
+func referencedUIDs(s *snapshot.Snapshot, view *snapshot.View, c snapshot.Coordinates) []types.UID {
 	elsewhere := map[types.UID]bool{}
-	see := func(o *object.Object) {
+	add := func(o *object.Object) {
 		elsewhere[o.UID] = elsewhere[o.UID] || o.Namespace != c.Namespace || o.Name != c.Name
 	}
 	for _, o := range s.Objects {
-		see(o)
+		add(o)
 	}
 	for _, l := range s.Lookups {
 		if l.Object != nil {
-			see(l.Object)
+			add(l.Object)
 		}
 	}
 	var out []types.UID
 	for _, o := range s.Objects {
 		for _, r := range o.Owners {
-			as, _ := view.WithServedVersion(r)
-			if _, at, ok := view.CoordinatesOf(o.Namespace, as); ok && at == c && !elsewhere[r.UID] {
+			served, _ := view.WithServedVersion(r)
+			if _, at, ok := view.CoordinatesOf(o.Namespace, served); ok && at == c && !elsewhere[r.UID] {
 				out = append(out, r.UID)
 			}
 		}

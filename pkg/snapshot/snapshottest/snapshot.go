@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Taken is when every snapshot of this package was taken.
+// Taken is the scan time of every snapshot of this package.
 var Taken = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
-// Part adds to a snapshot under construction.
+// Part changes a snapshot under construction.
 type Part func(*snapshot.Snapshot)
 
-// New is a whole and sorted view of a cluster that serves Types, every
-// monitored one of them listed everywhere, changed by the parts in their order.
+// New returns a complete and sorted snapshot of a cluster that serves Types, with every
+// monitored type listed everywhere, after the changes of the parts in their order.
 func New(parts ...Part) *snapshot.Snapshot {
 	s := &snapshot.Snapshot{Taken: Taken, Server: "v1.36.3", Types: Types()}
 	for _, t := range s.Types {
@@ -31,12 +31,12 @@ func New(parts ...Part) *snapshot.Snapshot {
 	return s
 }
 
-// Listing shows objects in the lists.
+// Listing adds objects to the lists.
 func Listing(objects ...object.Object) Part {
 	return func(s *snapshot.Snapshot) { s.Objects = append(s.Objects, Pointers(objects)...) }
 }
 
-// Pointers leads to a copy of each object.
+// Pointers returns pointers to copies of the objects.
 func Pointers(objects []object.Object) []*object.Object {
 	out := make([]*object.Object, len(objects))
 	for i, o := range objects {
@@ -57,8 +57,7 @@ func Serving(types ...snapshot.Type) Part {
 	}
 }
 
-// Unlisted takes back that "resource" or "resource.group" was listed, without
-// saying why.
+// Unlisted marks "resource" or "resource.group" as not listed, without a gap.
 func Unlisted(resource string) Part {
 	name, group, _ := strings.Cut(resource, ".")
 	return func(s *snapshot.Snapshot) {
@@ -68,7 +67,7 @@ func Unlisted(resource string) Part {
 	}
 }
 
-// ListedIn says that "resource" or "resource.group" was listed in one namespace only.
+// ListedIn marks "resource" or "resource.group" as listed in one namespace only.
 func ListedIn(resource, namespace string) Part {
 	name, group, _ := strings.Cut(resource, ".")
 	return func(s *snapshot.Snapshot) {
@@ -77,7 +76,7 @@ func ListedIn(resource, namespace string) Part {
 	}
 }
 
-// Unreadable says that "resource" or "resource.group" could not be listed.
+// Unreadable adds a gap for "resource" or "resource.group", which is not listed.
 func Unreadable(resource string, reason snapshot.ErrorClass) Part {
 	name, group, _ := strings.Cut(resource, ".")
 	return func(s *snapshot.Snapshot) {
@@ -86,7 +85,7 @@ func Unreadable(resource string, reason snapshot.ErrorClass) Part {
 	}
 }
 
-// Unsearched says that "resource" or "resource.group" could not be searched for
+// Unsearched adds the gap of a "resource" or "resource.group" that could not be searched for
 // lost owners in other namespaces.
 func Unsearched(resource string) Part {
 	name, group, _ := strings.Cut(resource, ".")
@@ -95,7 +94,7 @@ func Unsearched(resource string) Part {
 	}
 }
 
-// Undiscovered says that a group could not be discovered: none of its types is known.
+// Undiscovered adds a gap for a group that could not be discovered, and removes its types.
 func Undiscovered(group string, reason snapshot.ErrorClass) Part {
 	return func(s *snapshot.Snapshot) {
 		s.Types = slices.DeleteFunc(s.Types, func(t snapshot.Type) bool { return t.Group == group })
@@ -104,11 +103,10 @@ func Undiscovered(group string, reason snapshot.ErrorClass) Part {
 	}
 }
 
-// Found answers a lookup at the object's own coordinates with the object.
+// Found adds a lookup at the object's own coordinates that found the object.
 func Found(o object.Object) Part { return FoundAs(o.APIVersion, o.Kind, o) }
 
-// FoundAs answers a lookup that asked for the object's place by another version
-// or spelling of its kind. The object is as a list would show it.
+// FoundAs adds a lookup that found the object by another version or spelling of its kind.
 func FoundAs(apiVersion, kind string, o object.Object) Part {
 	return func(s *snapshot.Snapshot) {
 		s.Lookups = append(s.Lookups, snapshot.Lookup{
@@ -118,30 +116,30 @@ func FoundAs(apiVersion, kind string, o object.Object) Part {
 	}
 }
 
-// Absent answers a lookup at "namespace/name" or "name" with: nothing there.
-func Absent(apiVersion, kind, at string) Part {
+// Absent adds a lookup at "namespace/name" or "name" that found nothing.
+func Absent(apiVersion, kind, path string) Part {
 	return func(s *snapshot.Snapshot) {
-		s.Lookups = append(s.Lookups, snapshot.Lookup{Coordinates: coordinates(apiVersion, kind, at), Outcome: snapshot.Absent})
+		s.Lookups = append(s.Lookups, snapshot.Lookup{Coordinates: coordinates(apiVersion, kind, path), Outcome: snapshot.Absent})
 	}
 }
 
-// Failed lets a lookup at "namespace/name" or "name" fail.
-func Failed(apiVersion, kind, at string, reason snapshot.ErrorClass) Part {
+// Failed adds a lookup at "namespace/name" or "name" that failed.
+func Failed(apiVersion, kind, path string, reason snapshot.ErrorClass) Part {
 	return func(s *snapshot.Snapshot) {
 		s.Lookups = append(s.Lookups, snapshot.Lookup{
-			Coordinates: coordinates(apiVersion, kind, at), Outcome: snapshot.Failed, Reason: reason, Message: "refused in a test",
+			Coordinates: coordinates(apiVersion, kind, path), Outcome: snapshot.Failed, Reason: reason, Message: "refused in a test",
 		})
 	}
 }
 
-func coordinates(apiVersion, kind, at string) snapshot.Coordinates {
-	namespace, name := place(at)
+func coordinates(apiVersion, kind, path string) snapshot.Coordinates {
+	namespace, name := splitPath(path)
 	return snapshot.Coordinates{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
 }
 
-// Types are those of a small cluster: namespaced and cluster-scoped kinds, a
-// resource served in two versions and under two groups, a custom resource, and
-// what the collector does not watch.
+// Types returns the types of a small cluster: namespaced and cluster-scoped kinds, a
+// resource served in two versions and one in two groups, a custom resource, and types that
+// the collector does not watch.
 func Types() []snapshot.Type {
 	all := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	return []snapshot.Type{
@@ -164,8 +162,8 @@ func Types() []snapshot.Type {
 	}
 }
 
-// Workloads are the types that controllers beside the collector look after. They
-// are not among Types: see Serving.
+// Workloads returns types that other controllers manage. They are not among Types: see
+// Serving.
 func Workloads() []snapshot.Type {
 	all := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 	return []snapshot.Type{
@@ -175,8 +173,8 @@ func Workloads() []snapshot.Type {
 	}
 }
 
-// Containers are the types whose objects take others along when they are
-// deleted. They are not among Types: see Serving.
+// Containers returns the types whose objects are deleted with their contents. They are not
+// among Types: see Serving.
 func Containers() []snapshot.Type {
 	all := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 	return []snapshot.Type{
@@ -185,8 +183,8 @@ func Containers() []snapshot.Type {
 	}
 }
 
-// Collected shows objects in the lists as a scan gathers them: those with one UID are
-// merged, or marked as contested.
+// Collected adds objects to the lists as a scan does: those with one UID are merged, or
+// marked as contested.
 func Collected(objects ...object.Object) Part {
 	return func(s *snapshot.Snapshot) {
 		var all snapshot.Deduper
