@@ -279,7 +279,7 @@ func aboveAlongEvery(g *graph.Graph) func(graph.Set, int, ...graph.Node) {
 	return func(into graph.Set, depth int, start ...graph.Node) { g.Above(into, depth, every, start...) }
 }
 
-// An ownership as deep as the cluster is large must neither recurse nor slow down.
+// A chain of owners as long as the cluster is large must neither recurse nor slow down.
 func TestLongChain(t *testing.T) {
 	const length = 200_000
 	g := graph.New(chain(length))
@@ -308,7 +308,7 @@ func TestLongCycle(t *testing.T) {
 	}
 }
 
-// A diamond of 20 levels has a million ways through it.
+// A diamond of 20 levels has a million paths through it.
 func TestDeepDiamond(t *testing.T) {
 	const levels = 20
 	var s snapshot.Snapshot
@@ -333,7 +333,7 @@ func TestDeepDiamond(t *testing.T) {
 	}
 }
 
-// chain is that many objects, each owned by the one before.
+// chain returns that many objects, each owned by the one before.
 func chain(length int) *snapshot.Snapshot {
 	s := &snapshot.Snapshot{}
 	for i := range length {
@@ -346,8 +346,8 @@ func chain(length int) *snapshot.Snapshot {
 	return s
 }
 
-// drawGraph is a small random graph: owners right and wrong, several and
-// doubled, absent and of oneself, in any order.
+// drawGraph returns a small random graph with valid, wrong, duplicate and absent owners and
+// objects that own themselves, in any order.
 func drawGraph(t *rapid.T) *graph.Graph {
 	s := st.Draw(t)
 	s.Objects = rapid.Permutation(s.Objects).Draw(t, "order")
@@ -375,7 +375,7 @@ func TestOwnersAndDependentsAgree(t *testing.T) {
 					t.Fatal(diff)
 				}
 				if g.UID(owner) != o.Owners[i].UID {
-					t.Fatalf("reference %d of node %d leads to %s", i, n, g.UID(owner))
+					t.Fatalf("reference %d of node %d has the owner %s", i, n, g.UID(owner))
 				}
 				edges[e] = owner
 			}
@@ -405,43 +405,42 @@ func TestInputOrderOnlyChangesNodeNumbers(t *testing.T) {
 	})
 }
 
-// describe says all of a graph in UIDs.
+// describe returns everything about a graph in terms of UIDs.
 func describe(g *graph.Graph) map[string][]string {
 	out := map[string][]string{}
-	say := func(what string, n graph.Node, format string, args ...any) {
+	add := func(what string, n graph.Node, format string, args ...any) {
 		key := fmt.Sprintf("%s of %s", what, g.UID(n))
 		out[key] = append(out[key], fmt.Sprintf(format, args...))
 		slices.Sort(out[key])
 	}
 	for i := range g.Len() {
 		n := graph.Node(i)
-		say("node", n, "listed %v, virtual %v, object %v", i < g.Listed(), g.Virtual(n), g.Object(n) != nil)
+		add("node", n, "listed %v, virtual %v, object %v", i < g.Listed(), g.Virtual(n), g.Object(n) != nil)
 		for i, owner := range g.Owners(n) {
-			say("owners", n, "%d %s", i, g.UID(owner))
+			add("owners", n, "%d %s", i, g.UID(owner))
 		}
 		for _, e := range g.Dependents(n) {
-			say("dependents", n, "%s %d", g.UID(e.Node), e.Index)
+			add("dependents", n, "%s %d", g.UID(e.Node), e.Index)
 		}
 		for _, m := range g.Component(n).Nodes() {
-			say("component", n, "%s", g.UID(m))
+			add("component", n, "%s", g.UID(m))
 		}
 	}
 	for _, cycle := range g.Cycles(every) {
 		for _, n := range cycle {
 			for _, m := range cycle {
-				say("cycle", n, "%s", g.UID(m))
+				add("cycle", n, "%s", g.UID(m))
 			}
 		}
 	}
 	return out
 }
 
-// far is further than any way in a small graph.
-const far = 1 << 20
+// unreachable is more than any distance in a small graph.
+const unreachable = 1 << 20
 
-// ways are the lengths of the shortest ways between all nodes along next, the
-// slow and obvious way.
-func ways(g *graph.Graph, next func(from, to graph.Node) bool) [][]int {
+// distances returns the distances between all nodes along next (Floyd-Warshall).
+func distances(g *graph.Graph, next func(from, to graph.Node) bool) [][]int {
 	d := make([][]int, g.Len())
 	for i := range d {
 		d[i] = make([]int, g.Len())
@@ -451,7 +450,7 @@ func ways(g *graph.Graph, next func(from, to graph.Node) bool) [][]int {
 			case next(graph.Node(i), graph.Node(j)):
 				d[i][j] = 1
 			default:
-				d[i][j] = far
+				d[i][j] = unreachable
 			}
 		}
 	}
@@ -469,12 +468,12 @@ func TestWalkEqualsReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t)
 		owns := func(from, to graph.Node) bool { return slices.Contains(g.Owners(from), to) }
-		up := ways(g, owns)
-		any := ways(g, func(a, b graph.Node) bool { return owns(a, b) || owns(b, a) })
+		up := distances(g, owns)
+		any := distances(g, func(a, b graph.Node) bool { return owns(a, b) || owns(b, a) })
 		depth := rapid.IntRange(graph.Unlimited, 4).Draw(t, "depth")
 		reach := depth
 		if depth == graph.Unlimited {
-			reach = far - 1
+			reach = unreachable - 1
 		}
 		for i := range g.Len() {
 			above, below := graph.NewSet(g), graph.NewSet(g)
@@ -489,7 +488,7 @@ func TestWalkEqualsReference(t *testing.T) {
 				if want := up[j][i] <= reach; below.Has(m) != want {
 					t.Fatalf("%d below %d within %d: got %v, want %v", j, i, depth, below.Has(m), want)
 				}
-				if want := any[i][j] < far; component.Has(m) != want {
+				if want := any[i][j] < unreachable; component.Has(m) != want {
 					t.Fatalf("%d beside %d: got %v, want %v", j, i, component.Has(m), want)
 				}
 			}
@@ -502,7 +501,7 @@ func TestCyclesEqualReference(t *testing.T) {
 		g := drawGraph(t)
 		modulo := rapid.IntRange(1, 3).Draw(t, "follow")
 		follow := func(e graph.Edge) bool { return modulo == 1 || (int(e.Node)+e.Index)%modulo > 0 }
-		up := ways(g, func(from, to graph.Node) bool {
+		up := distances(g, func(from, to graph.Node) bool {
 			for i, owner := range g.Owners(from) {
 				if owner == to && g.Object(to) != nil && follow(graph.Edge{Node: from, Index: i}) {
 					return true
@@ -515,7 +514,7 @@ func TestCyclesEqualReference(t *testing.T) {
 		for i := range g.Len() {
 			var cycle []graph.Node
 			for j := range g.Len() {
-				if up[i][j] < far && up[j][i] < far && seen.Add(graph.Node(j)) {
+				if up[i][j] < unreachable && up[j][i] < unreachable && seen.Add(graph.Node(j)) {
 					cycle = append(cycle, graph.Node(j))
 				}
 			}

@@ -108,9 +108,8 @@ func TestServes(t *testing.T) {
 	}
 }
 
-// The collector asks restmapper.NewDiscoveryRESTMapper
-// (docs/gc-semantics.md#kind-spelling): on the same discovery data both mappers
-// must lead to the same resource and scope.
+// The collector uses restmapper.NewDiscoveryRESTMapper (docs/gc-semantics.md#kind-spelling).
+// With the same discovery data both mappers must return the same resource and scope.
 func TestMapEqualsRESTMapper(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		types, groups := drawDiscovery(t)
@@ -160,7 +159,7 @@ var (
 	discoverableKinds    = []string{"Pod", "NetworkPolicy", "Endpoints", "Ingress", "AllowList", "widget", "X"}
 )
 
-// drawDiscovery is the same random discovery for both mappers.
+// drawDiscovery returns the same random discovery data for both mappers.
 func drawDiscovery(t *rapid.T) ([]snapshot.Type, []*restmapper.APIGroupResources) {
 	var types []snapshot.Type
 	var groups []*restmapper.APIGroupResources
