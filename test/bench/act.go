@@ -20,8 +20,8 @@ import (
 // workers, and more than that.
 var bareStreams = []int{20, 64}
 
-// deed is one way to get rid of the garbage. do measures it.
-type deed struct {
+// measuredRun is one way to get rid of the garbage. do measures it.
+type measuredRun struct {
 	name string
 	do   func(context.Context) (cost, error)
 	only []string // the resources whose requests count, lists aside; nil: all requests do
@@ -32,7 +32,7 @@ type deed struct {
 func benchAct(ctx context.Context, o options, stdout, progress io.Writer) error {
 	// The collector has its process to itself: no other controller is to take its time.
 	alone := testcluster.Options{Collector: testcluster.Absent, ManagerFlags: []string{"controllers=garbage-collector-controller"}}
-	return inWorkshop(ctx, o, progress, alone, func(w *workshop) error {
+	return withHarness(ctx, o, progress, alone, func(w *harness) error {
 		if err := w.discover(ctx); err != nil {
 			return err
 		}
@@ -45,18 +45,18 @@ func benchAct(ctx context.Context, o options, stdout, progress io.Writer) error 
 }
 
 // compete has every deed done in turn, each round beginning with another one.
-func (w *workshop) compete(ctx context.Context) (*actReport, error) {
+func (w *harness) compete(ctx context.Context) (*actReport, error) {
 	r := &actReport{Line: w.line(), Rounds: w.runs, Objects: w.objects, Machine: thisMachine(), Kubernetes: w.kubernetes, Date: time.Now().UTC(), Bare: len(bareStreams)}
-	var deeds []deed
+	var deeds []measuredRun
 	for _, n := range bareStreams {
-		deeds = append(deeds, deed{name: fmt.Sprintf("bare DELETEs, %d at a time", n), do: func(ctx context.Context) (cost, error) { return w.bare(ctx, n) }})
+		deeds = append(deeds, measuredRun{name: fmt.Sprintf("bare DELETEs, %d at a time", n), do: func(ctx context.Context) (cost, error) { return w.bare(ctx, n) }})
 	}
 	var acting, saving sample
-	deeds = append(deeds, deed{name: "kubectl gc collect", do: func(ctx context.Context) (cost, error) {
+	deeds = append(deeds, measuredRun{name: "kubectl gc collect", do: func(ctx context.Context) (cost, error) {
 		whole, acted, saved, err := w.collect(ctx)
 		acting, saving = append(acting, acted), append(saving, saved)
 		return whole, err
-	}}, deed{name: "the real collector", do: w.real, only: []string{"configmaps", "deployments"}})
+	}}, measuredRun{name: "the real collector", do: w.real, only: []string{"configmaps", "deployments"}})
 
 	rows := make([]actRow, len(deeds))
 	for round := range w.runs {
@@ -74,12 +74,12 @@ func (w *workshop) compete(ctx context.Context) (*actReport, error) {
 	last := len(rows) - 1
 	r.Rows = append(append(r.Rows, rows[:last]...),
 		actRow{Name: "of that: backup and deletes", Runs: acting}, actRow{Name: "of that: the backup", Runs: saving}, rows[last])
-	r.Busy = middle(w.busy)
+	r.Busy = median(w.busy)
 	return r, nil
 }
 
 // turn creates garbage and has it removed.
-func (w *workshop) turn(ctx context.Context, d deed, row *actRow) error {
+func (w *harness) turn(ctx context.Context, d measuredRun, row *actRow) error {
 	seeding := exec.CommandContext(ctx, w.self, litterCommand, "-objects", strconv.Itoa(w.objects), "-kubeconfig", w.plane.Kubeconfig)
 	seeding.Env, seeding.Stderr = w.plane.Env(), w.progress
 	if err := seeding.Run(); err != nil {
@@ -89,7 +89,7 @@ func (w *workshop) turn(ctx context.Context, d deed, row *actRow) error {
 	if err != nil {
 		return err
 	}
-	if err := w.settle(ctx); err != nil {
+	if err := w.waitUntilQuiet(ctx); err != nil {
 		return err
 	}
 	servers := w.spent("kube-apiserver", "etcd")
@@ -111,11 +111,11 @@ func (w *workshop) turn(ctx context.Context, d deed, row *actRow) error {
 		delete(asked, "LIST") // most are our own, to see what is left
 	}
 	row.Runs, row.Requests = append(row.Runs, spent), append(row.Requests, asked)
-	client, err := ours(w.plane.Kubeconfig)
+	client, err := newClient(w.plane.Kubeconfig)
 	if err != nil {
 		return err
 	}
-	left, err := littered(ctx, client)
+	left, err := garbageLeft(ctx, client)
 	if err == nil && left {
 		err = errors.New("not all garbage is gone")
 	}
@@ -123,7 +123,7 @@ func (w *workshop) turn(ctx context.Context, d deed, row *actRow) error {
 }
 
 // spent is the CPU time of servers so far.
-func (w *workshop) spent(names ...string) time.Duration {
+func (w *harness) spent(names ...string) time.Duration {
 	var sum time.Duration
 	for _, name := range names {
 		sum += cpuOf(w.plane.PIDs[name])
@@ -132,7 +132,7 @@ func (w *workshop) spent(names ...string) time.Duration {
 }
 
 // bare measures the DELETEs alone, but for CPU and memory, which are the whole process's.
-func (w *workshop) bare(ctx context.Context, streams int) (cost, error) {
+func (w *harness) bare(ctx context.Context, streams int) (cost, error) {
 	c, out, err := w.run(ctx, program{
 		name: "bench " + deletesCommand, path: w.self, env: w.plane.Env(),
 		args: []string{deletesCommand, "-streams", strconv.Itoa(streams), "-kubeconfig", w.plane.Kubeconfig},
@@ -153,7 +153,7 @@ func (w *workshop) bare(ctx context.Context, streams int) (cost, error) {
 
 // collect measures the whole process and, by what its backup says, the acting and the
 // saving, which is over when the first step is.
-func (w *workshop) collect(ctx context.Context) (whole, acting, saving cost, err error) {
+func (w *harness) collect(ctx context.Context) (whole, acting, saving cost, err error) {
 	root := filepath.Join(w.dir, "backups")
 	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
 	if whole, _, err = w.run(ctx, w.command(false, "collect", "--yes", "--max-deletes", strconv.Itoa(w.objects), "--backup-dir", root)); err != nil {

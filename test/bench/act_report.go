@@ -67,7 +67,7 @@ func (r *actReport) Asked(row actRow) string {
 	}
 	sum, said := 0, []string{}
 	for verb, counts := range verbs {
-		n := middle(counts)
+		n := median(counts)
 		sum += n
 		if n*200 >= r.Objects { // what would not be written as 0.00
 			said = append(said, fmt.Sprintf("%s %.2f", verb, float64(n)/float64(r.Objects)))

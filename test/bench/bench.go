@@ -18,7 +18,7 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 	if err := enough(o.stages[len(o.stages)-1]); err != nil {
 		return err
 	}
-	return inWorkshop(ctx, o, progress, testcluster.Options{Collector: testcluster.Absent}, func(w *workshop) error {
+	return withHarness(ctx, o, progress, testcluster.Options{Collector: testcluster.Absent}, func(w *harness) error {
 		if err := w.discover(ctx); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 			s.Seeded, before = seeded, objects
 			r.Stages = append(r.Stages, s)
 			if i == 0 {
-				if r.Crossing, err = w.cross(ctx, slow); err != nil {
+				if r.Crossing, err = w.measureSlowLink(ctx, slow); err != nil {
 					return err
 				}
 			}
@@ -48,7 +48,7 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 }
 
 // fill creates what is missing of so many objects, and says how long it took.
-func (w *workshop) fill(ctx context.Context, before, objects int) (time.Duration, error) {
+func (w *harness) fill(ctx context.Context, before, objects int) (time.Duration, error) {
 	fmt.Fprintf(w.progress, "creating %s objects\n", thousands(objects-before))
 	begun := time.Now()
 	cmd := exec.CommandContext(ctx, w.self, seedCommand, "-before", strconv.Itoa(before), "-objects", strconv.Itoa(objects), "-kubeconfig", w.plane.Kubeconfig)

@@ -32,7 +32,7 @@ func deletes(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	client, err := ours(*kubeconfig)
+	client, err := newClient(*kubeconfig)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ type transferred struct {
 // no more of them than where the next page begins. It may ask for discovery before, which
 // it throws away too, and come to the server by another address.
 func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	var w way
+	var w listMethod
 	flags := flag.NewFlagSet(floorCommand, flag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "")
 	server := flags.String("server", "", "")
@@ -85,7 +85,7 @@ func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 type drain struct {
 	client          *http.Client
 	server          string
-	way             way
+	way             listMethod
 	requests, bytes atomic.Int64
 }
 

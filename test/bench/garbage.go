@@ -25,15 +25,15 @@ const (
 	garbageLabel      = "bench.kubectl-gc.dev/garbage"
 )
 
-// litter creates garbage. Its owners' UIDs are new ones each time.
-func litter(ctx context.Context, args []string, progress io.Writer) error {
+// createGarbage creates garbage. Its owners' UIDs are new ones each time.
+func createGarbage(ctx context.Context, args []string, progress io.Writer) error {
 	flags := flag.NewFlagSet(litterCommand, flag.ContinueOnError)
 	objects := flags.Int("objects", 0, "")
 	kubeconfig := flags.String("kubeconfig", "", "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	client, err := ours(*kubeconfig)
+	client, err := newClient(*kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func litter(ctx context.Context, args []string, progress io.Writer) error {
 
 func garbageNamespace(i int) string { return fmt.Sprintf("garbage-%d", i) }
 
-// ours is a client, without limits of its own, of a control plane of ours.
-func ours(kubeconfig string) (kubernetes.Interface, error) {
+// newClient is a client, without limits of its own, of a control plane of ours.
+func newClient(kubeconfig string) (kubernetes.Interface, error) {
 	if err := testcluster.RequireOurs(kubeconfig); err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func ours(kubeconfig string) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// littered says whether garbage is left, which is one request to the server's cache.
-func littered(ctx context.Context, client kubernetes.Interface) (bool, error) {
+// garbageLeft says whether garbage is left, which is one request to the server's cache.
+func garbageLeft(ctx context.Context, client kubernetes.Interface) (bool, error) {
 	left, err := client.CoreV1().ConfigMaps(metav1.NamespaceAll).List(ctx, metav1.ListOptions{LabelSelector: garbageLabel, Limit: 1})
 	if err != nil {
 		return false, fmt.Errorf("look for garbage: %w", err)

@@ -76,7 +76,7 @@ func (r *report) Goals() []goal {
 }
 
 // marks are in the order of the goals.
-func (r *report) marks(i int, s *stage) []mark {
+func (r *report) marks(i int, s *sizeResult) []mark {
 	first := r.Stages[0]
 	audit, tree := s.Of(auditRow), s.Of(treeRow)
 	out := []mark{
@@ -116,7 +116,7 @@ func memoryMark(objects int, reached int64) mark {
 
 // serverMark is a goal with the most objects only, and reported with fewer. A server that
 // hardly grew, by a twentieth of what it held, says nothing.
-func (s *stage) serverMark(bound bool) mark {
+func (s *sizeResult) serverMark(bound bool) mark {
 	part := float64(unknown)
 	if len(s.Growths) > 1 && s.Growths[1].Median() > s.Growths[1].Start()/20 {
 		part = float64(s.Growths[0].Median()) / float64(s.Growths[1].Median())

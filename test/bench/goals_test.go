@@ -14,8 +14,8 @@ func TestMarks(t *testing.T) {
 		"memory for more than the goals do": {memoryMark(1_000_000, 700<<20), mark{"reported", "700 MiB"}},
 		"the server, reported":              {compared(1, 600).serverMark(false), mark{"reported", "0.40"}},
 		"the server, bound":                 {compared(1, 600).serverMark(true), mark{"≤ 0.5", "0.40"}},
-		"the server, hardly grown":          {(&stage{Growths: []growth{{Name: auditRow, Before: []int64{100}, Peak: []int64{104}}, {Name: unpagedRow, Before: []int64{100}, Peak: []int64{105}}}}).serverMark(true), mark{"≤ 0.5", "not known"}},
-		"the server, not seen":              {(&stage{}).serverMark(true), mark{"≤ 0.5", "not known"}},
+		"the server, hardly grown":          {(&sizeResult{Growths: []growth{{Name: auditRow, Before: []int64{100}, Peak: []int64{104}}, {Name: unpagedRow, Before: []int64{100}, Peak: []int64{105}}}}).serverMark(true), mark{"≤ 0.5", "not known"}},
+		"the server, not seen":              {(&sizeResult{}).serverMark(true), mark{"≤ 0.5", "not known"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.got != c.want {
@@ -26,15 +26,15 @@ func TestMarks(t *testing.T) {
 }
 
 func TestStaying(t *testing.T) {
-	fast, slower, lost := &attempt{way{Streams: 2}, ms(100, 900)}, &attempt{way{Streams: 4}, ms(250)}, &attempt{way{Streams: 8}, ms(301)}
+	fast, slower, lost := &attempt{listMethod{Streams: 2}, ms(100, 900)}, &attempt{listMethod{Streams: 4}, ms(250)}, &attempt{listMethod{Streams: 8}, ms(301)}
 	for name, c := range map[string]struct {
-		kept  way
+		kept  listMethod
 		slack float64
 		want  []*attempt
 	}{
-		"the best by far is alone":      {way{}, 1.5, []*attempt{fast}},
-		"others that are not too far":   {way{}, 3, []*attempt{fast, slower}},
-		"the one that is always wanted": {lost.way, 1.5, []*attempt{fast, lost}},
+		"the best by far is alone":      {listMethod{}, 1.5, []*attempt{fast}},
+		"others that are not too far":   {listMethod{}, 3, []*attempt{fast, slower}},
+		"the one that is always wanted": {lost.listMethod, 1.5, []*attempt{fast, lost}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := staying([]*attempt{slower, fast, lost}, c.kept, c.slack)

@@ -30,14 +30,14 @@ func (l link) String() string {
 	return fmt.Sprintf("%s round trip and %g Mbit/s", l.roundTrip, float64(l.rate)*8/1e6)
 }
 
-// lane is one direction of a link. Its zero value is free.
-type lane struct {
+// direction is one direction of a link. Its zero value is free.
+type direction struct {
 	mu   sync.Mutex
 	free time.Time // when what was sent so far has left
 }
 
 // arrival reserves the lane for n bytes and tells when the last of them is there.
-func (l link) arrival(of *lane, n int) time.Time {
+func (l link) arrival(of *direction, n int) time.Time {
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	if now := time.Now(); of.free.Before(now) {
@@ -47,9 +47,9 @@ func (l link) arrival(of *lane, n int) time.Time {
 	return of.free.Add(l.roundTrip / 2)
 }
 
-// carry takes bytes from one end to the other until there are no more, or until either
+// copy takes bytes from one end to the other until there are no more, or until either
 // end is closed.
-func (l link) carry(to io.Writer, from io.Reader, over *lane) error {
+func (l link) copy(to io.Writer, from io.Reader, over *direction) error {
 	type sent struct {
 		bytes []byte
 		due   time.Time
@@ -92,7 +92,7 @@ type proxy struct {
 	Address  string
 	server   string
 	listener net.Listener
-	up, down lane
+	up, down direction
 
 	mu    sync.Mutex
 	ends  map[net.Conn]bool // nil once it is closed
@@ -155,9 +155,9 @@ func (p *proxy) connect(client net.Conn) {
 }
 
 // pass carries one direction and then closes it, or everything after an error.
-func (p *proxy) pass(to, from net.Conn, over *lane) {
+func (p *proxy) pass(to, from net.Conn, over *direction) {
 	tcp, ok := to.(*net.TCPConn)
-	if err := p.carry(to, from, over); err != nil || !ok {
+	if err := p.copy(to, from, over); err != nil || !ok {
 		_ = to.Close()
 		_ = from.Close()
 		return

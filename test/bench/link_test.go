@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// timeToCross is how long it takes until all bytes are there, each sender with its own
+// transferTime is how long it takes until all bytes are there, each sender with its own
 // connection over the same lane.
-func timeToCross(t *testing.T, l link, senders, bytesEach int) (took time.Duration) {
+func transferTime(t *testing.T, l link, senders, bytesEach int) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
-		var over lane
+		var over direction
 		begun, done := time.Now(), make(chan int64)
 		for range senders {
 			near, sender := net.Pipe()
@@ -24,7 +24,7 @@ func timeToCross(t *testing.T, l link, senders, bytesEach int) (took time.Durati
 				_ = sender.Close()
 			}()
 			go func() {
-				if err := l.carry(far, near, &over); err != nil {
+				if err := l.copy(far, near, &over); err != nil {
 					t.Error(err)
 				}
 				_ = far.Close()
@@ -55,7 +55,7 @@ func TestBytesCrossALinkInTime(t *testing.T) {
 		"connections at the same time share the rate": {3, 1_000_000, 3025 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := timeToCross(t, l, c.senders, c.bytesEach); got != c.want {
+			if got := transferTime(t, l, c.senders, c.bytesEach); got != c.want {
 				t.Errorf("it took %s, want %s", got, c.want)
 			}
 		})
@@ -66,9 +66,9 @@ func TestASenderWaitsForASlowLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, sender := net.Pipe()
 		receiver, far := net.Pipe()
-		var over lane
+		var over direction
 		ended := make(chan error)
-		go func() { ended <- link{rate: parcel}.carry(far, near, &over) }() // a parcel a second
+		go func() { ended <- link{rate: parcel}.copy(far, near, &over) }() // a parcel a second
 		go func() { _, _ = io.Copy(io.Discard, receiver) }()
 		if err := sender.SetWriteDeadline(time.Now().Add(10 * time.Second)); err != nil {
 			t.Fatal(err)

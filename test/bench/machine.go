@@ -69,9 +69,9 @@ func now() (t ticks, ok bool) {
 	return t, t.all > 0
 }
 
-// breathe waits and tells which part of the machine others kept busy meanwhile, from 0 to 1;
+// sampleBusy waits and tells which part of the machine others kept busy meanwhile, from 0 to 1;
 // 0 where that is not known.
-func breathe(d time.Duration) float64 {
+func sampleBusy(d time.Duration) float64 {
 	before, ok := now()
 	time.Sleep(d)
 	after, okToo := now()

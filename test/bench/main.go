@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string) error {
 		case seedCommand:
 			return seed(ctx, args[1:], os.Stderr)
 		case litterCommand:
-			return litter(ctx, args[1:], os.Stderr)
+			return createGarbage(ctx, args[1:], os.Stderr)
 		case deletesCommand:
 			return deletes(ctx, args[1:], os.Stdout)
 		}

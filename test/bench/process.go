@@ -35,7 +35,7 @@ type cost struct {
 }
 
 // run has launch measure one run; out is what p wrote to stdout.
-func (w *workshop) run(ctx context.Context, p program) (c cost, out []byte, err error) {
+func (w *harness) run(ctx context.Context, p program) (c cost, out []byte, err error) {
 	file := filepath.Join(w.dir, "figures")
 	cmd := exec.CommandContext(ctx, w.launch, append([]string{file, p.path}, p.args...)...)
 	cmd.Env = p.env
@@ -111,10 +111,10 @@ func medianOf[T int64 | time.Duration](s sample, figure func(cost) T) T {
 	for i, c := range s {
 		all[i] = figure(c)
 	}
-	return middle(all)
+	return median(all)
 }
 
-func middle[T int | int64 | float64 | time.Duration](of []T) T {
+func median[T int | int64 | float64 | time.Duration](of []T) T {
 	if len(of) == 0 {
 		return 0
 	}

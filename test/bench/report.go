@@ -23,8 +23,8 @@ type report struct {
 	Busy       float64       // which part of the machine others kept busy at the median start
 	Busiest    float64       // and at one in ten
 	Rest       time.Duration // how long was waited for less, before each
-	Stages     []*stage      // growing
-	Crossing   *crossing
+	Stages     []*sizeResult // growing
+	Crossing   *slowLinkResult
 }
 
 // entry is one row. Against is what it is compared with, nothing where that is zero.
@@ -68,10 +68,10 @@ func title(name string, plain bool) string {
 }
 
 // Shown are the ways worth a look: the five best, audit's own, and the worst.
-func (s *stage) Shown() []attempt {
+func (s *sizeResult) Shown() []attempt {
 	var out []attempt
 	for i, a := range s.Ways {
-		if i < 5 || i == len(s.Ways)-1 || a.way == auditsWay {
+		if i < 5 || i == len(s.Ways)-1 || a.listMethod == auditListMethod {
 			out = append(out, a)
 		}
 	}
@@ -80,14 +80,14 @@ func (s *stage) Shown() []attempt {
 
 // Note says which way is audit's.
 func (a attempt) Note() string {
-	if a.way == auditsWay {
+	if a.listMethod == auditListMethod {
 		return " (audit's)"
 	}
 	return ""
 }
 
 // Smallest is the fewest objects a page that were tried.
-func (s *stage) Smallest() int {
+func (s *sizeResult) Smallest() int {
 	smallest := 0
 	for _, a := range s.Ways {
 		if a.Page > 0 && (smallest == 0 || a.Page < smallest) {

@@ -38,12 +38,12 @@ func TestMedian(t *testing.T) {
 }
 
 // compared is a stage on which audit took so many milliseconds, three times its floor's.
-func compared(objects, audit int) *stage {
+func compared(objects, audit int) *sizeResult {
 	floor := entry{Name: wholeFloor, Floor: true, Runs: ms(audit / 3), Requests: 57}
 	near := entry{Name: namespaceFloor, Floor: true, Runs: ms(100)}
-	return &stage{
-		Wanted: objects, Objects: objects + 234, Runs: 3, Moved: transferred{Bytes: 48_000_000}, Near: way{Streams: 8},
-		Ways: []attempt{{way{Streams: 2}, ms(200, 210, 190)}, {auditsWay, ms(300)}},
+	return &sizeResult{
+		Wanted: objects, Objects: objects + 234, Runs: 3, Moved: transferred{Bytes: 48_000_000}, Near: listMethod{Streams: 8},
+		Ways: []attempt{{listMethod{Streams: 2}, ms(200, 210, 190)}, {auditListMethod, ms(300)}},
 		Entries: []entry{
 			floor,
 			{Name: auditRow, Runs: ms(audit, audit+10, audit-10), Requests: 63, Against: floor.Median()},
@@ -59,9 +59,9 @@ func TestReport(t *testing.T) {
 	r := &report{
 		Line: "go run ./test/bench -objects 1", Date: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Rest: 10 * time.Second,
 		Machine: machine{Cores: 2, CPU: "a processor", Memory: "24 GiB", System: "Linux", Go: "go1"}, Kubernetes: "v1.36.3",
-		Types: 57, Tries: 3, Stages: []*stage{compared(50_000, 600), compared(500_000, 6600)},
-		Crossing: &crossing{
-			Link: slow.String(), Objects: 50_000, Runs: 3, Ways: []attempt{{way{Streams: 8, Gzip: true}, floor}},
+		Types: 57, Tries: 3, Stages: []*sizeResult{compared(50_000, 600), compared(500_000, 6600)},
+		Crossing: &slowLinkResult{
+			Link: slow.String(), Objects: 50_000, Runs: 3, Ways: []attempt{{listMethod{Streams: 8, Gzip: true}, floor}},
 			Entries: []entry{{Name: packedFloor, Runs: floor, Against: floor.Median(), Floor: true}, {Name: auditRow, Runs: ms(2400), Against: floor.Median()}},
 		},
 	}

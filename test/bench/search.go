@@ -9,24 +9,24 @@ import (
 
 // attempt is a way and what it cost.
 type attempt struct {
-	way
+	listMethod
 	Runs sample
 }
 
 // search tries ways in turns, so often as -runs says, but for those that are out: whose
 // fastest run was too far from the fastest of all. kept is never out. The best comes
 // first: by its median, of those that stayed.
-func (w *workshop) search(ctx context.Context, ways []way, kept way, as func(way) program) ([]attempt, error) {
+func (w *harness) search(ctx context.Context, ways []listMethod, kept listMethod, as func(listMethod) program) ([]attempt, error) {
 	all := make([]attempt, len(ways))
 	in := make([]*attempt, len(ways))
 	for i, by := range ways {
-		all[i].way, in[i] = by, &all[i]
+		all[i].listMethod, in[i] = by, &all[i]
 	}
 	for round := range w.runs {
 		fmt.Fprintf(w.progress, "  round %d of %d: %d ways\n", round+1, w.runs, len(in))
 		programs := make([]program, len(in))
 		for i, a := range in {
-			programs[i] = as(a.way)
+			programs[i] = as(a.listMethod)
 		}
 		samples, _, err := w.turns(ctx, programs, 1)
 		if err != nil {
@@ -55,9 +55,9 @@ func slack(round int) float64 {
 	return 1.5
 }
 
-func staying(in []*attempt, kept way, slack float64) []*attempt {
+func staying(in []*attempt, kept listMethod, slack float64) []*attempt {
 	best := slices.MinFunc(in, func(a, b *attempt) int { return int(a.Runs.fastest() - b.Runs.fastest()) }).Runs.fastest()
 	return slices.DeleteFunc(slices.Clone(in), func(a *attempt) bool {
-		return a.way != kept && a.Runs.fastest() > time.Duration(slack*float64(best))
+		return a.listMethod != kept && a.Runs.fastest() > time.Duration(slack*float64(best))
 	})
 }

@@ -32,16 +32,16 @@ func seeds(t *testing.T, n int) []uint64 {
 }
 
 func TestAuditOfARandomGraphSaysWhatTheRulesSay(t *testing.T) {
-	set(t)
+	newScene(t)
 	spoke := map[string]bool{}
 	all := seeds(t, 3)
 	for _, seed := range all {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			g := newRandom(s, seed, 170, false)
-			want, whole := s.foretell(), s.tool().audit()
+			want, whole := s.preview(), s.tool().audit()
 			for try := 0; try < 3 && whole.Summary.Objects != len(want.objects); try++ {
-				want, whole = s.foretell(), s.tool().audit() // the server itself creates an object now and then
+				want, whole = s.preview(), s.tool().audit() // the server itself creates an object now and then
 			}
 			// Where deletions end is not told by the rules of one reference; the
 			// differential tests hold that against the real collector.

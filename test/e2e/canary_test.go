@@ -31,8 +31,8 @@ const (
 	canaryPassword = "canary-in-the-password"
 )
 
-// sung are the canaries in a text.
-func sung(text string) (out []string) {
+// leaked are the canaries in a text.
+func leaked(text string) (out []string) {
 	for _, canary := range canaries {
 		if strings.Contains(text, canary) {
 			out = append(out, canary)
@@ -51,15 +51,15 @@ func caged(s *scene, ns, name string, owner metav1.OwnerReference) object {
 }
 
 func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
-	s := set(t)
-	f := s.behind(nil).acting()
+	s := newScene(t)
+	f := s.throughProxy(nil).acting()
 	home := t.TempDir()
 	f.env = append(f.env, "HOME="+home, "TMPDIR="+home, "KUBECONFIG="+whispering(f))
 	run := func(ns string, args ...string) result {
 		t.Helper()
 		r := f.gc(append(args, "-n", ns, "-v=9")...)
 		for stream, said := range map[string]string{"stdout": r.Stdout, "stderr": r.Stderr} {
-			if found := sung(said); found != nil {
+			if found := leaked(said); found != nil {
 				t.Errorf("kubectl gc %s shows %q on %s", r.said(), found, stream)
 			}
 		}
@@ -110,7 +110,7 @@ func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		found := sung(string(text))
+		found := leaked(string(text))
 		switch {
 		case d.Name() == "Secret.json":
 			held += len(found)
@@ -128,7 +128,7 @@ func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
 }
 
 // whispering is the kubeconfig of a front with a token, and a password in the URL.
-func whispering(f *front) string {
+func whispering(f *recordingProxy) string {
 	f.Helper()
 	path := ""
 	for _, variable := range f.env { // the last one counts

@@ -12,7 +12,7 @@ import (
 // until somebody accepts that by name.
 func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	const group = "metrics.k8s.io"
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("accept")
 	release := s.create(configMap(ns, "release"))
 	s.remove(release, metav1.DeletePropagationForeground)
@@ -48,7 +48,7 @@ func TestCollectFinishesADeletionOnceADeadAPIIsAcceptedByName(t *testing.T) {
 
 func TestDeleteFromHereFinishesOnceADeadAPIIsAcceptedByName(t *testing.T) {
 	const group = "metrics.k8s.io"
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("accept-delete")
 	owner := s.create(configMap(ns, "owner"))
 	below := s.create(configMap(ns, "below", ownedBy(to(owner))))

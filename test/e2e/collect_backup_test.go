@@ -72,7 +72,7 @@ func (s *scene) private(folder string) {
 }
 
 func TestCollectSavesEverythingBeforeTheFirstDelete(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("saved")
 	root := filepath.Join(t.TempDir(), "not", "yet", "there")
@@ -80,7 +80,7 @@ func TestCollectSavesEverythingBeforeTheFirstDelete(t *testing.T) {
 		s.create(secret(ns, "orphan", ownedBy(lost()), with("stringData", map[string]any{"password": "hunter2"}))),
 		s.create(widget(ns, "orphan", ownedBy(lost()), with("spec", map[string]any{"size": int64(3)}))))
 	var first sync.Once
-	f := s.behind(func(through http.Handler) []fault {
+	f := s.throughProxy(func(through http.Handler) []fault {
 		return []fault{{deleting(anything), before(through, func() {
 			first.Do(func() {
 				folders, err := os.ReadDir(root)
@@ -155,10 +155,10 @@ func TestCollectDeletesNothingThatItCouldNotSave(t *testing.T) {
 		"its home cannot be found out": {fault{}, func(*scene) string { return "" }, 2, []string{"error: choose a folder for the backup", "hint: choose one with --backup-dir, or use --no-backup"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("unsaved")
 			objects := s.many(ns, 2)
-			f := s.behind(func(http.Handler) []fault {
+			f := s.throughProxy(func(http.Handler) []fault {
 				if c.fault.about == nil {
 					return nil
 				}
@@ -190,7 +190,7 @@ func TestCollectDeletesNothingThatItCouldNotSave(t *testing.T) {
 }
 
 func TestCollectSavesInTheHomeOfTheUserUnlessToldOtherwise(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("home")
 	tool := s.tool()
 	home := t.TempDir()

@@ -48,7 +48,7 @@ func TestCollectWithoutATerminalActsOnlyOnASpokenYes(t *testing.T) {
 		"just as many may be deleted": {func(string) []string { return []string{"--yes", "--max-deletes=3"} }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("confirm")
 			objects := s.many(ns, 3)
 			digest := s.tool().plan("-n", ns).Digest
@@ -89,7 +89,7 @@ func TestCollectConfirmsWhatWasShownAndNothingElse(t *testing.T) {
 		"a dependent would go as well": {func(s *scene, ns string, o object) { s.create(secret(ns, "below", ownedBy(to(o)))) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("shown")
 			objects := s.many(ns, 2)
 			digest := s.tool().plan("-n", ns).Digest
@@ -106,7 +106,7 @@ func TestCollectConfirmsWhatWasShownAndNothingElse(t *testing.T) {
 }
 
 func TestCollectNamesOneByOneWhatNobodyShouldDeleteByAccident(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	const group = "alarm.example.com"
 	crd := definition(group, "Alarm", "Namespaced", version("v1", true))
 	crd.SetOwnerReferences([]metav1.OwnerReference{reference("v1", "Namespace", "gone", "gone")})

@@ -7,7 +7,7 @@ import (
 
 // What may hold objects that nobody could list is not deleted, and what keeps it is named.
 func TestCollectKeepsANamespaceAndADefinitionWhoseContentsCannotBeListed(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	const group = "contents.example.com"
 	gone := ownedBy(reference("v1", "Namespace", "gone", "gone"))
 	crd := definition(group, "Crate", "Namespaced", version("v1", true))
@@ -19,7 +19,7 @@ func TestCollectKeepsANamespaceAndADefinitionWhoseContentsCannotBeListed(t *test
 	space := s.create(of("v1", "Namespace", "", ns+"-doomed", gone))
 	inside := []object{s.create(secret(ns+"-doomed", "a")), s.create(secret(ns+"-doomed", "b")), s.create(secret(ns+"-doomed", "c"))}
 
-	f := s.behind(func(http.Handler) []fault {
+	f := s.throughProxy(func(http.Handler) []fault {
 		return []fault{
 			{reading(listOf("secrets")), says(403, "Forbidden", "no")},
 			{reading(listOf("crates")), says(500, "InternalError", "conversion webhook for contents.example.com/v1, Kind=Crate failed: no route to host")},
@@ -42,12 +42,12 @@ func TestCollectKeepsANamespaceAndADefinitionWhoseContentsCannotBeListed(t *test
 
 // What comes into a namespace after the preview is not taken along.
 func TestCollectKeepsANamespaceIntoWhichSomethingCameAfterThePreview(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("appears")
 	space := s.create(of("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
 	old := s.create(configMap(space.GetName(), "old"))
 	var late object
-	f := s.behind(func(through http.Handler) []fault {
+	f := s.throughProxy(func(through http.Handler) []fault {
 		discoveries := 0
 		return []fault{{reading(listOf("apis")), func(w http.ResponseWriter, r *http.Request) {
 			if discoveries++; discoveries == 2 { // that before the namespace is listed again

@@ -11,9 +11,9 @@ import (
 
 // meanwhile is a front at which something happens just before the first request
 // that matches is answered.
-func (s *scene) meanwhile(about func(*http.Request) bool, do func()) *front {
+func (s *scene) meanwhile(about func(*http.Request) bool, do func()) *recordingProxy {
 	s.Helper()
-	return s.behind(func(through http.Handler) []fault { return []fault{{once(about), before(through, do)}} }).acting()
+	return s.throughProxy(func(through http.Handler) []fault { return []fault{{once(about), before(through, do)}} }).acting()
 }
 
 // Scenarios of the collector's rules that only happen between a look and an act.
@@ -91,7 +91,7 @@ func TestCollectDecidesAgainOnWhatIsThere(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			s.custom()
 			ns := s.namespace("derived")
 			o := c.make(s, ns)

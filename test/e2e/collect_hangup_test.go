@@ -13,7 +13,7 @@ import (
 // Somebody works over a connection that breaks, and what the program says goes
 // elsewhere.
 func TestCollectDrainsWhenItsTerminalIsClosed(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("hung-up")
 	objects := s.many(ns, 60)
 	connected := make(chan *os.File, 1)
@@ -31,7 +31,7 @@ func TestCollectDrainsWhenItsTerminalIsClosed(t *testing.T) {
 }
 
 func TestCollectGoesOnUnderNohup(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("nohup")
 	objects := s.many(ns, 10)
 	started := make(chan *process, 1)

@@ -18,7 +18,7 @@ import (
 // A foreground deletion that the collector has lost: nothing blocks it, and
 // nobody takes the finalizer away.
 func TestCollectIncident_kubernetes_115570(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("lost")
 	owner := s.create(workload("Deployment", ns, "web"))
 	s.remove(owner, metav1.DeletePropagationForeground)
@@ -30,7 +30,7 @@ func TestCollectIncident_kubernetes_115570(t *testing.T) {
 // The same, where the deletion was asked for once more, in the foreground again,
 // while something still held the object.
 func TestCollectIncident_kubernetes_77081(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("twice")
 	held := s.create(pod(ns, "held", heldBy("example.com/hold")))
 	for range 2 {
@@ -49,7 +49,7 @@ func TestCollectIncident_kubernetes_77081(t *testing.T) {
 
 // A DaemonSet was deleted while its references were being changed.
 func TestCollectIncident_kubernetes_114603(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("adopted")
 	former := reference("apps/v1", "Deployment", "former", "former")
 	daemons := s.create(workload("DaemonSet", ns, "agent", ownedBy(former)))
@@ -63,7 +63,7 @@ func TestCollectIncident_kubernetes_114603(t *testing.T) {
 
 // What was asked for there: that changes which do not matter do not starve it.
 func TestCollectIncident_kubernetes_114828(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("busy")
 	owner := s.create(secret(ns, "owner"))
@@ -113,11 +113,11 @@ func TestCollectIncident_openshift_origin_14646(t *testing.T) {
 		"of a starting server": {deleting(getOf("configmaps")), says(404, "NotFound", "the server could not find the requested resource")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("endpoint")
 			orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
 			below := s.create(configMap(ns, "below", ownedBy(to(orphan))))
-			f := s.behind(func(http.Handler) []fault { return []fault{wrong} }).acting()
+			f := s.throughProxy(func(http.Handler) []fault { return []fault{wrong} }).acting()
 			r := f.gc("collect", "-n", ns, "--yes").exits(t, 1)
 			r.lacks(t, "deleted 1", "already gone")
 			s.untouched(orphan, below)
@@ -128,7 +128,7 @@ func TestCollectIncident_openshift_origin_14646(t *testing.T) {
 // No controller manager at all (envtest, kcp#191): what is deleted there leaves
 // everything below it behind, and collect is its collector.
 func TestCollectIncident_controller_runtime_1459(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("bare")
 	deployment, replicaSet, pod1, _, _ := s.shop(ns)
 	s.remove(deployment, metav1.DeletePropagationBackground)
@@ -153,7 +153,7 @@ func TestCollectIncident_controller_runtime_1459(t *testing.T) {
 // A backup restored objects with the UIDs of owners that have others now: a dry
 // run names the owner of that name, and deletes nothing.
 func TestCollectIncident_velero_10556(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("restored")
 	before := s.create(workload("Deployment", ns, "web"))
 	after := s.replace(before)

@@ -17,14 +17,14 @@ import (
 
 // interrupts is a front at which the program is interrupted once it has so many
 // DELETEs in flight; only then are they answered.
-func (s *scene) interrupts(inFlight int) (f *front, run func(args ...string) *process) {
+func (s *scene) interrupts(inFlight int) (f *recordingProxy, run func(args ...string) *process) {
 	s.Helper()
 	started, interrupted := make(chan *process, 1), make(chan struct{})
 	var arrived sync.WaitGroup
 	arrived.Add(inFlight)
 	var mu sync.Mutex
 	n := 0
-	f = s.behind(func(through http.Handler) []fault {
+	f = s.throughProxy(func(through http.Handler) []fault {
 		return []fault{{deleting(anything), before(through, func() {
 			mu.Lock()
 			n++
@@ -50,7 +50,7 @@ func (s *scene) interrupts(inFlight int) (f *front, run func(args ...string) *pr
 }
 
 func TestCollectDrainsAtTheFirstInterrupt(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("drained")
 	objects := s.many(ns, 60)
 	f, run := s.interrupts(3)
@@ -69,7 +69,7 @@ func TestCollectDrainsAtTheFirstInterrupt(t *testing.T) {
 
 // drained checks that what a collection which was interrupted says to be done is
 // done, and nothing else.
-func (f *front) drained(r result, objects []object) collectedSummary {
+func (f *recordingProxy) drained(r result, objects []object) collectedSummary {
 	f.Helper()
 	r.exits(f, 130).warns(f, "interrupted")
 	got := decode[collected](f, r)
@@ -90,7 +90,7 @@ func (f *front) drained(r result, objects []object) collectedSummary {
 }
 
 func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("told")
 	s.many(ns, 60)
 	_, run := s.interrupts(1)
@@ -100,10 +100,10 @@ func TestCollectTellsAPersonWhatWasDoneUntilTheInterrupt(t *testing.T) {
 }
 
 func TestCollectQuitsAtTheSecondInterrupt(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("quits")
 	objects := s.many(ns, 2)
-	f := s.behind(func(http.Handler) []fault { return []fault{{deleting(anything), stalls}} }).acting()
+	f := s.throughProxy(func(http.Handler) []fault { return []fault{{deleting(anything), stalls}} }).acting()
 	p := f.starts("collect", "-n", ns, "--yes", "--request-timeout=0", "--timeout=0")
 	s.await("the DELETEs to stall", func(context.Context) (bool, error) { return len(f.wrote()) == 2, nil })
 	// The second one counts as soon as the first was taken in.
@@ -128,7 +128,7 @@ func TestCollectQuitsAtTheSecondInterrupt(t *testing.T) {
 
 // A reader that has seen enough, such as head, must not leave a run half done.
 func TestCollectGoesOnThoughNobodyReadsAnyMore(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("unread")
 	objects := s.many(ns, 20)
 	p := s.tool().command("collect", "-n", ns, "--yes", "-o", "jsonl", "--concurrency=1")
@@ -153,14 +153,14 @@ func onANode(o object) {
 }
 
 func TestCollectWaitsForAPodToStopUntilTheTimeIsOver(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("stopping")
 	running := s.create(pod(ns, "running", onANode, ownedBy(lost())))
 	below := s.create(configMap(ns, "below", ownedBy(to(running))))
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Pod/running", "must stop first (grace period)", "ConfigMap/below", "its owner is deleted")
 	r := s.gc("collect", "-n", ns, "--yes", "--timeout=2s").exits(t, 1)
 	r.warns(t, "error: not finished within --timeout 2s: Pod/running still exists: waits for the kubelet to stop it; run the command again to continue")
-	if r.Took < 2*time.Second || r.Took > patience/2 {
+	if r.Took < 2*time.Second || r.Took > waitTimeout/2 {
 		t.Errorf("it takes %s", r.Took)
 	}
 	s.untouched(below)
@@ -172,7 +172,7 @@ func TestCollectWaitsForAPodToStopUntilTheTimeIsOver(t *testing.T) {
 }
 
 func TestCollectGoesOnWhenThePodHasStopped(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("stopped")
 	running := s.create(pod(ns, "running", onANode, ownedBy(lost())))
 	below := s.create(configMap(ns, "below", ownedBy(to(running))))

@@ -13,13 +13,13 @@ import (
 // to clean up: what it deleted is in its backup all the same, and running it
 // again does the rest.
 func TestCollectKilled(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("killed")
 	objects := s.many(ns, 60)
 	const before = 25
 	var n atomic.Int64
 	full := make(chan struct{})
-	f := s.behind(func(http.Handler) []fault {
+	f := s.throughProxy(func(http.Handler) []fault {
 		return []fault{{deleting(func(*http.Request) bool {
 			seen := n.Add(1)
 			if seen == before+1 {

@@ -12,7 +12,7 @@ import (
 // What kubectl gc collect --from FILE foresees is what the cluster would have
 // said, to the byte. The hint to act on it is of no use with a file.
 func TestCollectFromASnapshotForeseesWhatTheClusterDid(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("offline")
 	s.everyAct(ns)
 	// A pod that a kubelet has to stop, and one that goes at once.
@@ -43,7 +43,7 @@ func TestCollectFromASnapshotForeseesWhatTheClusterDid(t *testing.T) {
 
 // A plan that was made from a file is carried out like any other.
 func TestCollectCarriesOutAPlanThatWasMadeFromASnapshot(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("offline-plan")
 	objects := s.many(ns, 3)
 	file := t.TempDir() + "/plan.json"
@@ -53,7 +53,7 @@ func TestCollectCarriesOutAPlanThatWasMadeFromASnapshot(t *testing.T) {
 }
 
 func TestCollectOnADumpDecidesNothingAboutWhatTheFileDoesNotHold(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("offline-dump")
 	s.create(configMap(ns, "unknown", ownedBy(lost())))
 	s.create(configMap(ns, "known", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))

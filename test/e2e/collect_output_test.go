@@ -32,7 +32,7 @@ type line struct {
 }
 
 func TestCollectSaysTheSameInEveryFormatOfAPlan(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("formats")
 	s.everyAct(ns)
 	r := s.gc("collect", "-n", ns, "--dry-run", "-o", "json").exits(t, 0)
@@ -87,7 +87,7 @@ func TestCollectSaysTheSameInEveryFormatOfAPlan(t *testing.T) {
 }
 
 func TestCollectSaysTheSameInEveryFormatOfAResult(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	run := func(format string) result {
 		ns := s.namespace("results")
 		s.everyAct(ns)
@@ -157,7 +157,7 @@ func checkLines(t *testing.T, r result, want collected) {
 }
 
 func TestCollectWithNothingToDoAnswersAValidEmptyDocument(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("empty")
 	s.doubtful(ns)
 	s.tool().collect("-n", ns)

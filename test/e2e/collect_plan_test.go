@@ -21,7 +21,7 @@ func (s *scene) plannedTo(ns string, args ...string) (file string) {
 }
 
 func TestCollectCarriesOutASavedPlan(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("planned")
 	s.everyAct(ns)
 	file := s.plannedTo(ns)
@@ -49,7 +49,7 @@ func TestCollectCarriesOutASavedPlan(t *testing.T) {
 		}
 	}
 	// Carried out twice, it does nothing the second time.
-	f := s.behind(nil).acting()
+	f := s.throughProxy(nil).acting()
 	again := decode[collected](t, f.gc("collect", "-n", ns, "--plan", file, "--yes", "-o", "json").exits(t, 1))
 	if again.Summary.Done > 0 || again.Summary.Failed != len(planned.Steps) || len(f.wrote()) > 0 {
 		t.Errorf("the second time: %+v, %d writes", again.Summary, len(f.wrote()))
@@ -72,7 +72,7 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 		"a finalizer that would wait": {func(s *scene, o object) { s.patch(o, `{"metadata":{"finalizers":["example.com/hold"]}}`) }, "it changed since the plan was made"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("changed")
 			changed := s.create(configMap(ns, "changed", ownedBy(lost())))
 			other := s.create(configMap(ns, "other", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
@@ -110,7 +110,7 @@ func TestCollectRefusesWhatChangedSinceThePlanWasSaved(t *testing.T) {
 // The owner cannot come back with its UID, but a patch can make it so that it
 // was never lost.
 func TestCollectRefusesAStepWhoseOwnerIsThereAfterAll(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("changed")
 	owner := s.create(secret(ns, "owner"))
 	dependent := s.create(configMap(ns, "dependent", ownedBy(to(owner, named("mistyped")))))
@@ -121,7 +121,7 @@ func TestCollectRefusesAStepWhoseOwnerIsThereAfterAll(t *testing.T) {
 }
 
 func TestCollectRefusesAPlanThatIsNotTheOneThatWasMade(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("edited")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
 	other := s.create(configMap(ns, "other"))
@@ -166,7 +166,7 @@ func TestCollectRefusesAPlanThatIsNotTheOneThatWasMade(t *testing.T) {
 
 // Names are the same in every cluster; UIDs are not.
 func TestCollectRefusesThePlanOfAnotherClusterStepByStep(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("elsewhere")
 	before := s.many(ns, 3)
 	file := s.plannedTo(ns)
@@ -174,7 +174,7 @@ func TestCollectRefusesThePlanOfAnotherClusterStepByStep(t *testing.T) {
 	for _, o := range before {
 		here = append(here, s.own(s.replace(o), lost()))
 	}
-	f := s.behind(nil).acting()
+	f := s.throughProxy(nil).acting()
 	r := f.gc("collect", "-n", ns, "--plan", file, "--yes").exits(t, 1)
 	for _, o := range here {
 		r.shows(t, "ConfigMap/"+o.GetName()+"  refused: the garbage collector would no longer change it")
@@ -186,7 +186,7 @@ func TestCollectRefusesThePlanOfAnotherClusterStepByStep(t *testing.T) {
 }
 
 func TestCollectRefusesASavedPlanToDeleteANamespaceInWhichThereIsMoreByNow(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("grown")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
 	doomed := s.create(of("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
@@ -201,11 +201,11 @@ func TestCollectRefusesASavedPlanToDeleteANamespaceInWhichThereIsMoreByNow(t *te
 }
 
 func TestCollectRefusesASavedPlanWhereLessCanBeRead(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("blinder")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
 	file := s.plannedTo(ns)
-	f := s.behind(func(http.Handler) []fault {
+	f := s.throughProxy(func(http.Handler) []fault {
 		return []fault{{reading(listOf("leases")), says(403, "Forbidden", "no")}}
 	}).acting()
 	const why = "this scan could not read what the scan of the saved plan read: leases.coordination.k8s.io"

@@ -8,7 +8,7 @@ import (
 )
 
 func TestCollectThroughKubectlSaysAndExitsTheSame(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("plugin-collect")
 	s.many(ns, 2)
 	s.create(secret(ns, "shared", ownedBy(to(s.create(configMap(ns, "owner"))), lost())))

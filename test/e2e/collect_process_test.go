@@ -45,7 +45,7 @@ func (s *screen) String() string {
 
 func (t tool) command(args ...string) *process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	t.Cleanup(cancel)
 	if t.user != "" {
 		args = append(args, "--context="+t.plane.Context(t.user))

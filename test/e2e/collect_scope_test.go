@@ -27,7 +27,7 @@ func (s *scene) plans(want []string, args ...string) {
 }
 
 func TestCollectByRuleBeginsWithWhatTheRuleSpeaksOf(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("rules")
 	owner := s.create(secret(ns, "owner"))
 	replaced := s.create(configMap(ns, "replaced", ownedBy(to(owner, func(r *metav1.OwnerReference) { r.UID = "former" }))))
@@ -57,7 +57,7 @@ func TestCollectByRuleBeginsWithWhatTheRuleSpeaksOf(t *testing.T) {
 // -n keeps a pass to its namespace, but what depends on an object from elsewhere
 // counts all the same.
 func TestCollectInOneNamespaceTouchesNoOther(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	here, there := s.namespace("here"), s.namespace("there")
 	mine, theirs := s.create(configMap(here, "orphan", ownedBy(lost()))), s.create(configMap(there, "orphan", ownedBy(lost())))
@@ -88,7 +88,7 @@ func TestCollectInOneNamespaceTouchesNoOther(t *testing.T) {
 }
 
 func TestCollectForAUserWithRightsInOneNamespace(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("bobs")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(reference("v1", "Secret", "gone", "gone"))))
 	global := s.create(configMap(ns, "global", ownedBy(reference("rbac.authorization.k8s.io/v1", "ClusterRole", "gone", "gone"))))

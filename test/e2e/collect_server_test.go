@@ -12,7 +12,7 @@ import (
 )
 
 func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("readonly")
 	owner := s.create(secret(ns, "owner"))
 	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
@@ -48,11 +48,11 @@ func TestCollectServerDryRunShowsWhatAUserMayNotDo(t *testing.T) {
 }
 
 func TestCollectServerDryRunChangesNothing(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("rehearsed")
 	s.everyAct(ns)
 	planned := s.tool().plan("-n", ns)
-	f := s.behind(nil).acting()
+	f := s.throughProxy(nil).acting()
 	got := decode[collected](t, f.gc("collect", "-n", ns, "--dry-run=server", "-o", "json").exits(t, 0))
 	if got.Digest != planned.Digest || !got.DryRun || got.Summary != (collectedSummary{Done: len(planned.Steps)}) {
 		t.Errorf("%+v", got)
@@ -92,7 +92,7 @@ func (s *scene) forbid(ns, name string) {
 	})))
 	// It takes a moment to be enforced, and another one to be forgotten.
 	enforced := func(want bool) {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 		defer cancel()
 		for ctx.Err() == nil {
 			err := s.at(configMap(ns, name)).Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
@@ -110,7 +110,7 @@ func (s *scene) forbid(ns, name string) {
 }
 
 func TestCollectServerDryRunShowsWhatAdmissionRefuses(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("admission")
 	protected := s.create(configMap(ns, "protected", ownedBy(lost())))
 	plain := s.create(configMap(ns, "plain", ownedBy(lost())))
@@ -128,13 +128,13 @@ func TestCollectServerDryRunShowsWhatAdmissionRefuses(t *testing.T) {
 // references.
 func enforcing(t *testing.T) *scene {
 	t.Helper()
-	set(t)
+	newScene(t)
 	p := testcluster.New(t, testcluster.Options{Collector: testcluster.Absent, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}})
-	w, err := newWorld(p, shared.bin)
+	w, err := newEnvironment(p, shared.bin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&scene{world: w}).under(t)
+	return (&scene{environment: w}).under(t)
 }
 
 // Where only those who may delete an object may change its references, which is
@@ -152,7 +152,7 @@ func TestCollectUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 	begun := time.Now()
 	alice.gc("collect", "-n", ns, "--dry-run=server").exits(t, 1).
 		shows(t, "failed  unlink", "ConfigMap/shared", refusal, "only who may delete an object may change its owner references", "The API server would accept 1 of 2 steps")
-	if took := time.Since(begun); took > patience/3 {
+	if took := time.Since(begun); took > waitTimeout/3 {
 		t.Errorf("it takes %s: a refusal is for good, and asked for once", took)
 	}
 	s.untouched(shared, orphan)

@@ -49,7 +49,7 @@ func TestCollectAtATerminalActsOnTheTypedNumberAlone(t *testing.T) {
 		"the end of the input, then more": {"\x043\n", nil, 4, []string{"not confirmed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("typed")
 			doomed := s.many(ns, 3)
 			shared := s.create(secret(ns, "shared", ownedBy(to(s.create(configMap(ns, "owner"))), lost())))
@@ -71,7 +71,7 @@ func TestCollectAtATerminalActsOnTheTypedNumberAlone(t *testing.T) {
 func TestCollectAtATerminalAsksForAYesWhereNothingIsDeleted(t *testing.T) {
 	for keys, code := range map[string]int{"yes\n": 0, "1\n": 4, "y\n": 4, "0\n": 4} {
 		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("typed")
 			shared := s.create(secret(ns, "shared", ownedBy(to(s.create(configMap(ns, "owner"))), lost())))
 			at := s.tool().atTerminal("collect", "-n", ns)
@@ -86,7 +86,7 @@ func TestCollectAtATerminalAsksForAYesWhereNothingIsDeleted(t *testing.T) {
 }
 
 func TestCollectAtATerminalDoesNotAskWhereThereIsNoQuestion(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("unasked")
 	s.tool().atTerminal("collect", "-n", ns).ends().exits(t, 0).shows(t, "Nothing to do. Complete scan.")
 	s.many(ns, 2)
@@ -98,7 +98,7 @@ func TestCollectAtATerminalDoesNotAskWhereThereIsNoQuestion(t *testing.T) {
 func TestCollectAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
 	for name, saved := range map[string]bool{"a plan of its own": false, "a saved plan": true} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("reading")
 			doomed := s.many(ns, 2)
 			args := []string{"collect", "-n", ns}
@@ -117,7 +117,7 @@ func TestCollectAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *tes
 
 // What is written to meanwhile and goes all the same is deleted as it is by then.
 func TestCollectAtATerminalActsOnTheClusterAsItIsAfterTheAnswer(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("reading")
 	doomed := s.many(ns, 2)
 	at := s.tool().atTerminal("collect", "-n", ns)

@@ -49,11 +49,11 @@ func TestCollectTakesNothingForAbsentThatCouldNotBeRead(t *testing.T) {
 		"the owner's type answers 404 of no list, either": {reading(either(listOf("secrets"), getOf("secrets"))), notAPath},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("unknown")
 			only := s.create(configMap(ns, "only", ownedBy(lost())))
 			shared := s.create(configMap(ns, "shared", ownedBy(to(only), lost())))
-			f := s.behind(func(http.Handler) []fault { return []fault{{c.about, c.answer}} }).acting()
+			f := s.throughProxy(func(http.Handler) []fault { return []fault{{c.about, c.answer}} }).acting()
 			got := f.tool.collect("-n", ns)
 			if got.Complete || len(got.Steps) > 0 {
 				t.Errorf("it claims to know: %+v", got)
@@ -72,7 +72,7 @@ func either(one, other func(*http.Request) bool) func(*http.Request) bool {
 }
 
 func TestCollectForAUserWhoMayNotListTheOwnersTypeDeletesNothing(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("unlistable")
 	only := s.create(configMap(ns, "only", ownedBy(lost())))
 	known := s.create(configMap(ns, "known", ownedBy(reference("v1", "ConfigMap", "gone", "gone"))))
@@ -93,14 +93,14 @@ func TestCollectForAUserWhoMayNotListTheOwnersTypeDeletesNothing(t *testing.T) {
 
 // Nothing binds the removal of a finalizer to what depends on the object.
 func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("unseen")
 	owner := s.create(configMap(ns, "owner"))
 	s.remove(owner, metav1.DeletePropagationForeground)
 	orphaning := s.create(configMap(ns, "orphaning"))
 	s.remove(orphaning, metav1.DeletePropagationOrphan)
-	failing := func(about func(*http.Request) bool) *front {
-		return s.behind(func(http.Handler) []fault {
+	failing := func(about func(*http.Request) bool) *recordingProxy {
+		return s.throughProxy(func(http.Handler) []fault {
 			return []fault{{reading(about), says(500, "InternalError", "etcd is on fire")}}
 		}).acting()
 	}
@@ -125,7 +125,7 @@ func TestCollectRemovesNoFinalizerWhereDependentsMayBeUnseen(t *testing.T) {
 // A server that is asked for each group by itself, as those before 1.30 are, may tell
 // a user of some only. What is in the others may own, and may depend.
 func TestCollectWithoutTheDiscoveryOfAGroupLeavesWhatItMayHold(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("undiscovered")
 	orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
@@ -134,7 +134,7 @@ func TestCollectWithoutTheDiscoveryOfAGroupLeavesWhatItMayHold(t *testing.T) {
 	hidden := s.create(widget(ns, "hidden", ownedBy(to(waiting, blocking))))
 	s.remove(waiting, metav1.DeletePropagationForeground)
 	waiting = s.live(waiting)
-	f := s.behind(func(through http.Handler) []fault {
+	f := s.throughProxy(func(through http.Handler) []fault {
 		root := func(r *http.Request) bool { return r.URL.Path == "/api" || r.URL.Path == "/apis" }
 		return []fault{
 			{root, func(w http.ResponseWriter, r *http.Request) {

@@ -173,7 +173,7 @@ func TestCollectDoesWhatUpstreamTestsOfTheCollector(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			s.custom()
 			ns := s.namespace("upstream")
 			objects := c.act(s, ns)
@@ -196,15 +196,15 @@ func (s *scene) release(o object) {
 }
 
 func TestCollectAmongHundredsOfBadReferencesToOneUID(t *testing.T) {
-	t.Run("I1 one UID in hundreds of bad references", func(t *testing.T) { set(t).badReferences() })
+	t.Run("I1 one UID in hundreds of bad references", func(t *testing.T) { newScene(t).badReferences() })
 	t.Run("I2 the same without a watch cache", func(t *testing.T) {
-		set(t)
+		newScene(t)
 		p := testcluster.New(t, testcluster.Options{Collector: testcluster.Absent, APIServerFlags: []string{"watch-cache=false"}})
-		w, err := newWorld(p, shared.bin)
+		w, err := newEnvironment(p, shared.bin)
 		if err != nil {
 			t.Fatal(err)
 		}
-		(&scene{T: t, world: w}).badReferences()
+		(&scene{T: t, environment: w}).badReferences()
 	})
 }
 
@@ -257,7 +257,7 @@ func TestCollectFinishesWhatTheAPIServerLeavesOfDeletions(t *testing.T) {
 		{name: "I5 the deletion says to orphan", options: metav1.DeleteOptions{PropagationPolicy: &orphan}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("policies")
 			var owners, pods []object
 			for i := range 10 {
@@ -303,7 +303,7 @@ func TestCollectWhenADefinitionGoes(t *testing.T) {
 		return crd, s.create(configMap(ns, "owned", ownedBy(to(instance))))
 	}
 	t.Run("I13 a definition without an owner takes its instances along, and what they own", func(t *testing.T) {
-		s := set(t)
+		s := newScene(t)
 		crd, owned := begin(s, ownedBy(reference("rbac.authorization.k8s.io/v1", "ClusterRole", "gone", "gone")))
 		got := s.tool().collect("--no-backup")
 		for _, step := range got.Steps {
@@ -312,15 +312,15 @@ func TestCollectWhenADefinitionGoes(t *testing.T) {
 			}
 		}
 		s.goes(crd, owned)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 		defer cancel()
 		s.awaitEnd(ctx, crd)
 	})
 	t.Run("I13 what an instance owned goes when a definition of that name is there anew", func(t *testing.T) {
-		s := set(t)
+		s := newScene(t)
 		crd, owned := begin(s)
 		s.remove(crd, background)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 		defer cancel()
 		s.await("the end of the definition", func(context.Context) (bool, error) { return s.gone(crd), nil })
 		s.awaitEnd(ctx, crd)
@@ -337,7 +337,7 @@ func TestCollectWhenADefinitionGoes(t *testing.T) {
 func TestCollectBesideATypeThatCannotBeRead(t *testing.T) {
 	t.Run("I14 a conversion webhook that fails does not stop the rest", func(t *testing.T) {
 		const group = "i14.example.com"
-		s := set(t)
+		s := newScene(t)
 		ns := s.namespace("webhook")
 		s.deadWebhook(group, "Ruin")
 		s.create(of(group+"/v1", "Ruin", ns, "ruin"))

@@ -52,7 +52,7 @@ func (t tool) offers(typed ...string) (words []string, directive string) {
 }
 
 func TestKubectlCompletesThePlugin(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns, other := s.namespace("complete"), s.namespace("complete-other")
 	s.create(configMap(ns, "alpha"))
 	s.create(configMap(ns, "beta"))
@@ -167,7 +167,7 @@ func TestFishCompletesThePlugin(t *testing.T) {
 // shellCompletes has a shell complete lines with the script that kubectl or the program has
 // for it; typed is what the shell runs for a line.
 func shellCompletes(t *testing.T, shell string, args []string, typed func(script, line string) string) {
-	s := set(t)
+	s := newScene(t)
 	program, err := exec.LookPath(shell)
 	if err != nil {
 		t.Skipf("SKIPPED, NOT TESTED: there is no %s", shell)
@@ -196,7 +196,7 @@ func shellCompletes(t *testing.T, shell string, args []string, typed func(script
 // TestCompletionAsksForLittleAmongMany: however many objects there are, one page of names is
 // read. NAMES says how many; how long it takes with them, run after run, is then in the log.
 func TestCompletionAsksForLittleAmongMany(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	objects, runs := 1200, 1
 	if given := os.Getenv("NAMES"); given != "" {
 		var err error

@@ -16,12 +16,12 @@ func (s *scene) both(other *scene, user string) tool {
 	s.Helper()
 	config := clientcmdapi.NewConfig()
 	for name, from := range map[string]struct {
-		world   *world
+		world   *environment
 		context string
 	}{
-		"first":   {s.world, s.plane.Context("admin")},
-		"second":  {other.world, other.plane.Context("admin")},
-		"limited": {s.world, s.plane.Context(user)},
+		"first":   {s.environment, s.plane.Context("admin")},
+		"second":  {other.environment, other.plane.Context("admin")},
+		"limited": {s.environment, s.plane.Context(user)},
 	} {
 		its, err := clientcmd.LoadFromFile(from.world.plane.Kubeconfig)
 		s.must(err)
@@ -47,7 +47,7 @@ type several struct {
 }
 
 func TestSeveralClustersAtOnce(t *testing.T) {
-	s, other := set(t), opposite(t)
+	s, other := newScene(t), opposite(t)
 	ns, far := s.namespace("contexts"), other.namespace("contexts")
 	s.create(configMap(ns, "here", ownedBy(lost())))
 	other.create(configMap(far, "there", ownedBy(lost())))

@@ -52,7 +52,7 @@ func TestDeleteEndsAsForetold(t *testing.T) {
 
 	seen := s.sees(scan.Scope{Running: true})
 	for _, d := range all {
-		d.foretell(seen)
+		d.preview(seen)
 	}
 	for _, d := range all {
 		d.begin(s)

@@ -95,7 +95,7 @@ func TestDeleteFollowsTheClustersOwnCollector(t *testing.T) {
 
 // Where no collector runs, the run says so, and what would help.
 func TestDeleteSaysThatNoCollectorComes(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("alone")
 	owner := s.create(configMap(ns, "owner"))
 	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
@@ -110,7 +110,7 @@ func TestDeleteSaysThatNoCollectorComes(t *testing.T) {
 }
 
 func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("cut")
 	owner := s.create(configMap(ns, "owner"))
 	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
@@ -135,7 +135,7 @@ func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
 func TestDeleteDoesTheWorkOfAMissingCollector(t *testing.T) {
 	for _, policy := range []string{"background", "foreground", "orphan"} {
 		t.Run(policy, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("client-side")
 			owner := s.create(configMap(ns, "owner"))
 			dependent := s.create(secret(ns, "dependent", ownedBy(to(owner, blocking))))
@@ -155,7 +155,7 @@ func TestDeleteDoesTheWorkOfAMissingCollector(t *testing.T) {
 }
 
 func TestDeleteThroughKubectl(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("kubectl")
 	owner := s.create(configMap(ns, "owner"))
 	digest := s.shown(s.kubectl("gc", "delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))
@@ -165,7 +165,7 @@ func TestDeleteThroughKubectl(t *testing.T) {
 }
 
 func TestDeleteAsksAgainWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("reading")
 	owner := s.create(configMap(ns, "owner"))
 	at := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
@@ -177,7 +177,7 @@ func TestDeleteAsksAgainWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
 }
 
 func TestDeleteRefusesWhereItsTargetWentWhileSomebodyRead(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("reading")
 	owner := s.create(configMap(ns, "owner"))
 	at := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
@@ -195,7 +195,7 @@ func TestDeleteRefusesWhereItsTargetWentWhileSomebodyRead(t *testing.T) {
 }
 
 func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("mine")
 	owner := s.create(configMap(ns, "owner"))
 	dependent := s.create(secret(ns, "dependent", ownedBy(to(owner))))
@@ -233,7 +233,7 @@ func (s *scene) shown(r result) string {
 }
 
 func TestDeleteDoesNotTouchWhatChangedSinceItWasShown(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("changed")
 	owner := s.create(configMap(ns, "owner"))
 	digest := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0))

@@ -88,7 +88,7 @@ type ended struct {
 func (s *scene) deleted(seeds []uint64, copy int) []ended {
 	s.Helper()
 	s.switched(testcluster.Absent)
-	var built []*building
+	var built []*builtGraph
 	for _, seed := range seeds {
 		built = append(built, drawSound(seed, 90).share().build(s, copy)...)
 	}
@@ -110,7 +110,7 @@ func (s *scene) deleted(seeds []uint64, copy int) []ended {
 	var all []*deletion
 	for i, g := range built {
 		d := aim(seeds[i], g, owns)
-		d.foretell(seen)
+		d.preview(seen)
 		all = append(all, d)
 	}
 	for _, d := range all {
@@ -120,12 +120,12 @@ func (s *scene) deleted(seeds []uint64, copy int) []ended {
 	var out []ended
 	for i, d := range all {
 		e := ended{d, seeds[i], map[string]string{}, 0}
-		unsure := d.unsure()
-		for _, uid := range d.unlike(now) {
+		unsure := d.nondeterministic()
+		for _, uid := range d.mismatches(now) {
 			if unsure[uid] {
 				e.lucky++
 			} else {
-				e.wrong[built[i].members[uid]] = d.story(uid, now)
+				e.wrong[built[i].members[uid]] = d.history(uid, now)
 			}
 		}
 		out = append(out, e)
@@ -140,7 +140,7 @@ func (s *scene) deleted(seeds []uint64, copy int) []ended {
 // the preview says no more of it than that: a dependent of two owners of which one
 // lets go of it and the other is gone, so in one graph either all targets orphan,
 // or none; and circles of which two members are asked for.
-func aim(seed uint64, g *building, owns map[types.UID]int) *deletion {
+func aim(seed uint64, g *builtGraph, owns map[types.UID]int) *deletion {
 	dice := rand.New(rand.NewPCG(seed, 2*seed))
 	d := &deletion{name: fmt.Sprintf("%s=%d", seedVariable, seed), spaces: g.spaces}
 	policies := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground}

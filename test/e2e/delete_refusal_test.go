@@ -8,7 +8,7 @@ import (
 
 // Each refusal says in a line of its own what is wrong, and nothing is deleted.
 func TestDeleteRefusesWithAClearWord(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("refuse")
 	there := s.create(configMap(ns, "there", labelled("app", "web")))
 	s.create(secret(ns, "below", ownedBy(to(there))))
@@ -50,13 +50,13 @@ func TestDeleteRefusesWithAClearWord(t *testing.T) {
 }
 
 func TestDeleteIgnoresWhatIsNotThereOnDemand(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("ignore")
 	s.gc("delete", "configmap/gone", "-n", ns, "--ignore-not-found", "--yes").exits(t, 0).shows(t, "Nothing to do.")
 }
 
 func TestDeleteSaysWhoForbadeIt(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("forbidden")
 	doomed := s.create(configMap(ns, "doomed"))
 	s.grant("alice", "", []any{"*"}, []any{"*"}, []any{"list", "get", "watch"})
@@ -68,7 +68,7 @@ func TestDeleteSaysWhoForbadeIt(t *testing.T) {
 }
 
 func TestDeleteSaysThatAdmissionRefusedIt(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("admission")
 	doomed := s.create(configMap(ns, "doomed"))
 	s.forbid(ns, "doomed")
@@ -79,10 +79,10 @@ func TestDeleteSaysThatAdmissionRefusedIt(t *testing.T) {
 }
 
 func TestDeleteDoesNotActOnTheDigestOfAScanThatReadMoreOrLess(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("readable")
 	owner := s.create(configMap(ns, "owner"))
-	f := s.behind(func(http.Handler) []fault {
+	f := s.throughProxy(func(http.Handler) []fault {
 		return []fault{{reading(listOf("secrets")), says(403, "Forbidden", "no")}}
 	}).acting()
 	complete := s.shown(s.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Complete scan."))

@@ -22,8 +22,8 @@ type blueprint struct {
 	asked  []int        // parts that are always asked for by name
 }
 
-// measure says of how many parts a blueprint is made before dependents are added.
-type measure struct {
+// graphSize says of how many parts a blueprint is made before dependents are added.
+type graphSize struct {
 	roots        int // in each namespace
 	clusterRoots int
 	circle       int // the largest circle that nobody deletes
@@ -32,10 +32,10 @@ type measure struct {
 }
 
 var (
-	large = measure{roots: 7, clusterRoots: 6, circle: 4, dying: 3, fates: 6}
-	small = measure{roots: 3, clusterRoots: 3, circle: 2, dying: 2, fates: 3}
+	large = graphSize{roots: 7, clusterRoots: 6, circle: 4, dying: 3, fates: 6}
+	small = graphSize{roots: 3, clusterRoots: 3, circle: 2, dying: 2, fates: 3}
 	// calm is small, without circles that somebody has begun to delete.
-	calm = measure{roots: 3, clusterRoots: 3, circle: 4}
+	calm = graphSize{roots: 3, clusterRoots: 3, circle: 4}
 )
 
 // part is one object.
@@ -92,7 +92,7 @@ func draw(seed uint64, n int) *blueprint {
 	return drawGarbage(seed, n, large)
 }
 
-func drawGarbage(seed uint64, n int, m measure) *blueprint {
+func drawGarbage(seed uint64, n int, m graphSize) *blueprint {
 	b := begin(seed, n, 55, m)
 	b.fates(m.fates)
 	return b
@@ -102,12 +102,12 @@ func drawGarbage(seed uint64, n int, m measure) *blueprint {
 // deleted.
 func drawSound(seed uint64, n int) *blueprint {
 	b := begin(seed, n, 92, large)
-	b.press()
+	b.makeBlocking()
 	b.settle()
 	return b
 }
 
-func begin(seed uint64, n, sound int, m measure) *blueprint {
+func begin(seed uint64, n, sound int, m graphSize) *blueprint {
 	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), closed: map[int]bool{}, sound: sound}
 	for space := range spacesOfABlueprint {
 		for range m.roots {
@@ -120,7 +120,7 @@ func begin(seed uint64, n, sound int, m measure) *blueprint {
 	for range m.clusterRoots {
 		b.add(nowhere)
 	}
-	b.circles(m)
+	b.cycles(m)
 	for len(b.parts) < n {
 		b.dependent()
 	}
@@ -178,26 +178,26 @@ func (b *blueprint) to(i int) claim {
 	return c
 }
 
-// circles adds parts that own each other, or themselves.
-func (b *blueprint) circles(m measure) {
+// cycles adds parts that own each other, or themselves.
+func (b *blueprint) cycles(m graphSize) {
 	for size := 1; size <= m.circle; size++ {
-		b.circle(b.space(), size)
+		b.cycle(b.space(), size)
 	}
-	b.circle(nowhere, 2)
+	b.cycle(nowhere, 2)
 	if b.sound == 100 {
 		return
 	}
 	// One that a bad reference leaves open, and one that somebody else holds.
-	open := b.circle(b.space(), 3)
+	open := b.cycle(b.space(), 3)
 	b.parts[open[0]].claims[0].name = b.nothing()
-	hung := b.circle(0, 3)
+	hung := b.cycle(0, 3)
 	b.parts[hung[1]].claims = append(b.parts[hung[1]].claims, b.missing(0))
 	// Members that somebody has begun to delete. Whether the others then go at once
 	// or wait for what they own is anybody's guess, so what they own must not be
 	// held: it has to be all the same in the end.
 	for _, f := range []fate{inBackground, inForeground, isOrphaning} {
 		for size := 1; size <= m.dying; size++ {
-			members := b.closedCircle(size)
+			members := b.isolatedCycle(size)
 			i := members[b.dice.IntN(size)]
 			b.parts[i].fate = f
 			if f == inBackground {
@@ -207,17 +207,17 @@ func (b *blueprint) circles(m measure) {
 	}
 	// All of them: these wait for each other for ever, if they block.
 	for size := 1; size <= m.dying; size++ {
-		for _, i := range b.closedCircle(size) {
+		for _, i := range b.isolatedCycle(size) {
 			b.parts[i].fate = inForeground
 		}
 	}
 }
 
-// closedCircle is a circle with a leaf or two, which is entangled with nothing
+// isolatedCycle is a circle with a leaf or two, which is entangled with nothing
 // else.
-func (b *blueprint) closedCircle(size int) []int {
+func (b *blueprint) isolatedCycle(size int) []int {
 	space := b.space()
-	members := b.circle(space, size)
+	members := b.cycle(space, size)
 	for _, i := range members {
 		b.closed[i] = true
 		if b.chance(40) {
@@ -227,7 +227,7 @@ func (b *blueprint) closedCircle(size int) []int {
 	return members
 }
 
-func (b *blueprint) circle(space, size int) []int {
+func (b *blueprint) cycle(space, size int) []int {
 	members := make([]int, size)
 	for i := range members {
 		members[i] = b.add(space)
@@ -415,16 +415,16 @@ func (b *blueprint) fates(n int) {
 		i := next(inForeground)
 		b.heldBlocker(i)
 	}
-	b.press()
+	b.makeBlocking()
 	b.settle()
 }
 
-// press lets what is owned by parts that wait for it block these, unless it is of
+// makeBlocking lets what is owned by parts that wait for it block these, unless it is of
 // the same kind. A collector that begins while an owner waits looks at the
 // dependents that block, and at those of which it hears earlier than of the
 // owner. Objects of one kind come in another order each time, but between kinds
 // the order is the same as a rule, so no number of runs would show both ends.
-func (b *blueprint) press() {
+func (b *blueprint) makeBlocking() {
 	for i := range b.parts {
 		for k := range b.parts[i].claims {
 			c := &b.parts[i].claims[k]

@@ -154,9 +154,9 @@ func checkCollected(t testing.TB, c collected) {
 	}
 }
 
-// foretold is what a plan makes of a building: what it was, with every step
+// predicted is what a plan makes of a building: what it was, with every step
 // taken, and what the plan says will become of it.
-func (g *building) foretold(before ending, p planned) ending {
+func (g *builtGraph) predicted(before ending, p planned) ending {
 	g.Helper()
 	after := maps.Clone(before)
 	for _, s := range p.Steps {
@@ -197,7 +197,7 @@ func (g *building) foretold(before ending, p planned) ending {
 }
 
 // change drops a reference, or lets it block no more.
-func (g *building) change(c *condition, r ownerRef, drop bool) {
+func (g *builtGraph) change(c *condition, r ownerRef, drop bool) {
 	g.Helper()
 	of := func(blocks bool) owned {
 		return g.owner(metav1.OwnerReference{

@@ -23,19 +23,19 @@ import (
 var rival struct {
 	once  sync.Once
 	plane *testcluster.Plane
-	world *world
+	world *environment
 	err   error
 }
 
 // opposite is a scene in the rival's world.
 func opposite(t *testing.T) *scene {
 	t.Helper()
-	set(t)
+	newScene(t)
 	rival.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if rival.plane, rival.err = testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true}); rival.err == nil {
-			rival.world, rival.err = newWorld(rival.plane, shared.bin)
+			rival.world, rival.err = newEnvironment(rival.plane, shared.bin)
 		}
 	})
 	if errors.Is(rival.err, testcluster.ErrNotBuilt) {
@@ -44,7 +44,7 @@ func opposite(t *testing.T) *scene {
 	if rival.err != nil {
 		t.Fatal(rival.err)
 	}
-	return rival.world.set(t)
+	return rival.world.newScene(t)
 }
 
 // stopRival stops the second control plane, if there is one.
@@ -58,7 +58,7 @@ func stopRival() error {
 // switched switches the collector of the scene's world.
 func (s *scene) switched(to string) {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	defer cancel()
 	if err := s.plane.Collector(ctx, to); err != nil {
 		s.Errorf("switch the collector to %s: %v", to, err)
@@ -68,13 +68,13 @@ func (s *scene) switched(to string) {
 // settled waits until the real collector has nothing more to do: what it was
 // given last is done with, and nothing has changed since what it was given
 // before that.
-func (s *scene) settled(gs ...*building) []ending {
+func (s *scene) settled(gs ...*builtGraph) []ending {
 	s.Helper()
 	var last []ending
 	quiet := 0
 	s.await("the collector to settle", func(ctx context.Context) (bool, error) {
 		s.afterASentinel(gs[0].spaces[0])
-		now, err := look(ctx, gs...)
+		now, err := observe(ctx, gs...)
 		if quiet++; !reflect.DeepEqual(last, now) {
 			quiet = 0
 		}
@@ -88,7 +88,7 @@ func (s *scene) settled(gs ...*building) []ending {
 type trial struct {
 	*scene
 	*blueprint
-	copies []*building
+	copies []*builtGraph
 	ends   []ending
 }
 
@@ -143,9 +143,9 @@ func (t *trial) comesTo(before, ours ending) (racy int) {
 		t.again(before)
 	}
 	racy = t.racy()
-	for n := 0; n < 5 && len(t.unlike(ours)) > 0; n++ {
+	for n := 0; n < 5 && len(t.mismatches(ours)) > 0; n++ {
 		t.insist()
-		if len(t.unlike(ours)) > 0 {
+		if len(t.mismatches(ours)) > 0 {
 			t.again(before)
 		}
 	}
@@ -175,9 +175,9 @@ func (t *trial) racy() int {
 	return n
 }
 
-// unlike are the roles that have ended in a way in which the real collector has
+// mismatches are the roles that have ended in a way in which the real collector has
 // let none of its own end.
-func (t *trial) unlike(ours ending) []string {
+func (t *trial) mismatches(ours ending) []string {
 	var out []string
 	for _, role := range slices.Sorted(maps.Keys(ours)) {
 		if !slices.ContainsFunc(t.ends, func(e ending) bool {
@@ -189,8 +189,8 @@ func (t *trial) unlike(ours ending) []string {
 	return out
 }
 
-// story is all that is known of an object that has ended unlike the real one's.
-func (t *trial) story(role string, g *building, before, ours ending) string {
+// history is all that is known of an object that has ended unlike the real one's.
+func (t *trial) history(role string, g *builtGraph, before, ours ending) string {
 	out := &strings.Builder{}
 	tell := func(what, role string) {
 		fmt.Fprintf(out, "%s%s %s\n  before: %s\n  ours:   %s\n", what, role, g.describe(role), before[role], ours[role])
@@ -217,13 +217,13 @@ func (t *trial) story(role string, g *building, before, ours ending) string {
 
 // number is that of the part which plays a role. What has the name of one that
 // was replaced plays the same, with a dash.
-func (g *building) number(role string) int {
+func (g *builtGraph) number(role string) int {
 	n, err := strconv.Atoi(strings.Trim(role, "#'"))
 	g.must(err)
 	return n
 }
 
-func (g *building) describe(role string) string {
+func (g *builtGraph) describe(role string) string {
 	n := g.number(role)
 	if n < 0 {
 		return "(nothing)"

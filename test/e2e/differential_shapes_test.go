@@ -65,7 +65,7 @@ func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			objects := c.act(s, s.namespace("late"))
 			s.tool().collect("--no-backup")
 			if diff := cmp.Diff(c.ours, s.became(objects...)); diff != "" {

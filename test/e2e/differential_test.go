@@ -48,7 +48,7 @@ func TestDifferentialCollect(t *testing.T) {
 
 func compare(t *testing.T, b *blueprint) {
 	t.Helper()
-	ours := set(t)
+	ours := newScene(t)
 	theirs := &trial{scene: opposite(t), blueprint: b}
 	watch := newStopwatch()
 	g := b.build(ours, 0)[0]
@@ -56,7 +56,7 @@ func compare(t *testing.T, b *blueprint) {
 
 	before := g.state()
 	plan := ours.tool().plan()
-	foretold := g.foretold(before, plan)
+	foretold := g.predicted(before, plan)
 	watch.lap("planned in")
 	done := ours.tool().collect("--backup-dir", t.TempDir())
 	watch.lap("collected in")
@@ -77,8 +77,8 @@ func compare(t *testing.T, b *blueprint) {
 
 	racy := theirs.comesTo(before, after)
 	watch.lap("the real one ran in")
-	for _, role := range theirs.unlike(after) {
-		story := theirs.story(role, g, before, after)
+	for _, role := range theirs.mismatches(after) {
+		story := theirs.history(role, g, before, after)
 		for _, s := range plan.Steps {
 			if g.members[types.UID(s.Object.UID)] == role {
 				story += fmt.Sprintf("step %s, pass %d: %s %s%s: %s\n", s.ID, s.Pass, s.Action, s.PropagationPolicy, s.Finalizer, s.Reason)

@@ -17,19 +17,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// passage is what one copy of a graph went through.
-type passage struct {
+// copyResult is what one copy of a graph went through.
+type copyResult struct {
 	before, after ending          // the command
 	end           ending          // after what finishes it
 	saved         map[string]bool // the roles of what is in the backups of the command
 	result        result
-	mischief      *proxy.Mischief // nil: no faults
-	liar          *proxy.Liar     // nil: no lies
+	mischief      *proxy.FaultInjector // nil: no faults
+	liar          *proxy.Liar          // nil: no lies
 }
 
 // verdict is what there is to say of a passage under faults.
 type verdict struct {
-	*passage
+	*copyResult
 	seed    uint64
 	command string
 	objects int
@@ -49,10 +49,10 @@ type verdict struct {
 
 // judge says what is wrong with what was done under faults, by what is done
 // without any and by what the graph was built to be.
-func (o *ordeal) judge(v *verdict, undisturbed *passage) {
+func (o *faultScenario) judge(v *verdict, undisturbed *copyResult) {
 	o.Helper()
 	o.compare(v, undisturbed)
-	o.manners(v)
+	o.checkBehavior(v)
 	if v.liar != nil {
 		o.judgeUnderLies(v, undisturbed)
 	}
@@ -73,7 +73,7 @@ func (o *ordeal) judge(v *verdict, undisturbed *passage) {
 
 // compare holds what became of each object under faults against what became of it
 // without any.
-func (o *ordeal) compare(v *verdict, undisturbed *passage) {
+func (o *faultScenario) compare(v *verdict, undisturbed *copyResult) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
 		was, is := v.before[role], v.after[role]
@@ -86,7 +86,7 @@ func (o *ordeal) compare(v *verdict, undisturbed *passage) {
 			}
 			if !wasDeletedNow(was, undisturbed.after[role]) {
 				line := fmt.Sprintf("%s %s is %s, and undisturbed %s", role, o.describe(role), is, undisturbed.after[role])
-				if lucky = owner == "" && o.lucky(role, v.before, undisturbed.end); lucky {
+				if lucky = owner == "" && o.nondeterministicDeletion(role, v.before, undisturbed.end); lucky {
 					v.lucky = append(v.lucky, line+": a matter of luck")
 				} else {
 					v.wrong = append(v.wrong, line)
@@ -96,16 +96,16 @@ func (o *ordeal) compare(v *verdict, undisturbed *passage) {
 		if o.saves(was, is) && !v.saved[role] {
 			v.unsaved = append(v.unsaved, fmt.Sprintf("%s %s is %s, and in no backup", role, o.describe(role), is))
 		}
-		if got, want := o.inTheEnd(v.end, role, was), o.inTheEnd(undisturbed.end, role, was); got != want && !lucky {
+		if got, want := o.finalCondition(v.end, role, was), o.finalCondition(undisturbed.end, role, was); got != want && !lucky {
 			v.unlike = append(v.unlike, fmt.Sprintf("%s %s\n  before:      %s\n  after:       %s\n  in the end:  %s\n  undisturbed: %s", role, o.describe(role), was, is, got, want))
 		}
 	}
 }
 
-// inTheEnd is what has become of an object, in whatever order it got its owners
+// finalCondition is what has become of an object, in whatever order it got its owners
 // back. One that waits for nothing but its dependents counts as gone: who cannot
 // see that it has any deletes it at once, and not before them.
-func (o *ordeal) inTheEnd(e ending, role string, before condition) string {
+func (o *faultScenario) finalCondition(e ending, role string, before condition) string {
 	c := e[role]
 	if goes(c) {
 		return "gone"
@@ -145,7 +145,7 @@ func (e ending) blocked(role string) bool {
 
 // held says what must have kept an object from going: an owner that is still
 // there in the end, or one of which nobody can tell. Empty: nothing.
-func (o *ordeal) held(role string, end ending) string {
+func (o *faultScenario) held(role string, end ending) string {
 	n := o.number(role)
 	if strings.HasSuffix(role, "'") || o.requests(role) {
 		return ""
@@ -173,8 +173,8 @@ func (b *blueprint) solid(n int, c claim) bool {
 		owner.kind == c.kind && group(owner.apiVersion) == group(c.apiVersion)
 }
 
-// manners are how a program behaves, whatever is done to it.
-func (o *ordeal) manners(v *verdict) {
+// checkBehavior are how a program behaves, whatever is done to it.
+func (o *faultScenario) checkBehavior(v *verdict) {
 	r := v.result
 	for _, sign := range []string{"panic:", "goroutine ", "fatal error:", "DATA RACE"} {
 		if v.ended && strings.Contains(r.Stderr, sign) {
@@ -208,7 +208,7 @@ func (o *ordeal) manners(v *verdict) {
 }
 
 // kept are the roles of what is in the backups, each as whole as it was built.
-func (o *ordeal) kept() map[string]bool {
+func (o *faultScenario) kept() map[string]bool {
 	o.Helper()
 	out := map[string]bool{}
 	for _, folder := range o.folders() {
@@ -245,7 +245,7 @@ func (o *ordeal) kept() map[string]bool {
 
 // now is the state of the building, in which what has the name of a part and was
 // made by a restoration has its role.
-func (o *ordeal) now() ending {
+func (o *faultScenario) now() ending {
 	o.Helper()
 	listed := map[schema.GroupVersionResource]bool{}
 	for n := range o.parts {
@@ -266,7 +266,7 @@ func (o *ordeal) now() ending {
 	return o.state()
 }
 
-func (o *ordeal) recognise(role string, uid types.UID) {
+func (o *faultScenario) recognise(role string, uid types.UID) {
 	for old, other := range o.members {
 		if other == role {
 			delete(o.members, old)

@@ -19,25 +19,25 @@ import (
 // go otherwise, nothing goes unsaved, every run ends, and another run, without
 // faults, comes to the end to which one comes that never met any.
 func TestUnderFaults(t *testing.T) {
-	set(t)
-	c, seeds := newCampaign(t, endure, usualRuns, proxy.Kinds())
-	c.march(t, shared.grounds(t, number(t, abreastVariable)), seeds)
-	t.Logf("\n%s", c.tally)
-	if n := len(c.tally.Failing); n > 0 { // of a campaign that is gone on with, too
+	newScene(t)
+	c, seeds := newFaultRuns(t, runUnderFaults, defaultRuns, proxy.Kinds())
+	c.runAll(t, shared.environments(t, number(t, concurrencyVariable)), seeds)
+	t.Logf("\n%s", c.stats)
+	if n := len(c.stats.Failing); n > 0 { // of a campaign that is gone on with, too
 		t.Errorf("%d runs failed", n)
 	}
 	if page := os.Getenv(pageVariable); page != "" {
-		if err := c.tally.write(page, "faults", section); err != nil {
+		if err := c.stats.write(page, "faults", section); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// ordeal is one copy of a graph, with one way from the program to it, on which
+// faultScenario is one copy of a graph, with one way from the program to it, on which
 // things may go wrong.
-type ordeal struct {
-	*building
-	errand
+type faultScenario struct {
+	*builtGraph
+	faultCommand
 	way     tool
 	through http.Handler
 	wrong   atomic.Pointer[http.Handler] // nil while nothing goes wrong
@@ -54,31 +54,31 @@ type ordeal struct {
 // canary is a token that opens nothing, and must not be seen anywhere.
 const canary = "canary-4f1c9b7e2d"
 
-// endure lets one errand be done undisturbed on a copy of a graph and with faults on
+// runUnderFaults lets one errand be done undisturbed on a copy of a graph and with faults on
 // another, and judges.
-func endure(t *testing.T, ground *world, seed uint64) *verdict {
-	e := errands[seed%uint64(len(errands))]
-	twin := prepare(ground.set(t), seed, e, 0)
+func runUnderFaults(t *testing.T, ground *environment, seed uint64) *verdict {
+	e := faultCommands[seed%uint64(len(faultCommands))]
+	twin := prepare(ground.newScene(t), seed, e, 0)
 	before := twin.state()
-	undisturbed := &passage{before: before, result: twin.runs(twin.args...)}
+	undisturbed := &copyResult{before: before, result: twin.runs(twin.args...)}
 	undisturbed.after = twin.now()
 	undisturbed.end = twin.finish()
 	twin.clear()
 
-	o := prepare(ground.set(t), seed, e, 1)
+	o := prepare(ground.newScene(t), seed, e, 1)
 	for role, c := range o.state() {
 		if before[role].String() != c.String() {
 			t.Fatalf("%s is not built the same: %s and %s", role, before[role], c)
 		}
 	}
-	m := proxy.NewMischief(seed, o.plurals(), nil)
-	v := &verdict{seed: seed, command: e.command, objects: len(before), passage: &passage{before: before, mischief: m}}
-	wrong := m.Before(o.through)
+	m := proxy.NewFaultInjector(seed, o.plurals(), nil)
+	v := &verdict{seed: seed, command: e.command, objects: len(before), copyResult: &copyResult{before: before, mischief: m}}
+	wrong := m.Wrap(o.through)
 	o.wrong.Store(&wrong)
 	o.hidden = func(n int) bool {
 		of, err := o.mapping(o.objects[n])
 		o.must(err)
-		return m.Hid(of.Resource.GroupResource())
+		return m.MayHaveHidden(of.Resource.GroupResource())
 	}
 	v.result, v.ended = o.way.attempt(o.program(), o.disturbed(seed)...)
 	o.wrong.Store(nil)
@@ -91,11 +91,11 @@ func endure(t *testing.T, ground *world, seed uint64) *verdict {
 }
 
 // prepare builds a copy of the graph and the way to it.
-func prepare(s *scene, seed uint64, e errand, copy int) *ordeal {
+func prepare(s *scene, seed uint64, e faultCommand, copy int) *faultScenario {
 	s.Helper()
 	b := e.draw(seed)
 	b.spaces = s.fixedSpaces()
-	o := &ordeal{building: b.build(s, copy)[0], errand: e, backups: s.TempDir(), kinds: s.kinds}
+	o := &faultScenario{builtGraph: b.build(s, copy)[0], faultCommand: e, backups: s.TempDir(), kinds: s.kinds}
 	o.way = s.by(canary, func(through http.Handler) http.Handler {
 		o.through = through
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -122,7 +122,7 @@ func (s *scene) kinds(c claim) (namespaced, known bool) {
 }
 
 // runs runs the program undisturbed, which must end in a way that is no trouble.
-func (o *ordeal) runs(args ...string) result {
+func (o *faultScenario) runs(args ...string) result {
 	o.Helper()
 	r := o.way.gc(args...)
 	if r.Code < 0 || r.Code > 1 {
@@ -132,9 +132,9 @@ func (o *ordeal) runs(args ...string) result {
 }
 
 // finish runs undisturbed what brings the errand to its end, wherever it stands.
-func (o *ordeal) finish() ending {
+func (o *faultScenario) finish() ending {
 	o.Helper()
-	for _, args := range o.errand.finish(o) {
+	for _, args := range o.faultCommand.finish(o) {
 		r := o.runs(args...)
 		o.finishing += fmt.Sprintf("then %s: %s%s\n", r.said(), short(r.Stdout), short(r.Stderr))
 	}

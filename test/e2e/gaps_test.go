@@ -84,10 +84,10 @@ func TestATypeThatCannotBeReadIsAGapAndItsObjectsAreNeverMissing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("gaps")
 			s.doubtful(ns)
-			f := s.behind(func(through http.Handler) []fault {
+			f := s.throughProxy(func(through http.Handler) []fault {
 				return []fault{{func(r *http.Request) bool { return listOf("secrets")(r) || getOf("secrets")(r) }, c.fault(through)}}
 			})
 			got := f.partly([]string{"secrets", c.reason}, c.args...)
@@ -104,10 +104,10 @@ func TestATypeThatCannotBeReadIsAGapAndItsObjectsAreNeverMissing(t *testing.T) {
 }
 
 func TestAnAnswerThatDoesNotNameTheOwnerIsNoProofOfItsAbsence(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("gaps")
 	s.doubtful(ns)
-	f := s.behind(func(http.Handler) []fault { return []fault{{getOf("secrets"), notAPath}} })
+	f := s.throughProxy(func(http.Handler) []fault { return []fault{{getOf("secrets"), notAPath}} })
 	got := f.partly([]string{"secrets", "unproven"})
 	s.hasGaps(got, gap{Resource: "secrets", Namespace: ns, Name: "gone", Reason: "unproven"})
 	if diff := cmp.Diff(doubted[:1], got.in(ns)); diff != "" {
@@ -117,7 +117,7 @@ func TestAnAnswerThatDoesNotNameTheOwnerIsNoProofOfItsAbsence(t *testing.T) {
 }
 
 func TestPagesThatExpireMidwayLeaveNothingOut(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("pages")
 	owner := s.create(configMap(ns, "owner"))
 	for i := range 12 {
@@ -131,8 +131,8 @@ func TestPagesThatExpireMidwayLeaveNothingOut(t *testing.T) {
 		"of every type":   continued(anything),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
-			f := s.behind(func(http.Handler) []fault { return []fault{{about, expired}} })
+			s := newScene(t)
+			f := s.throughProxy(func(http.Handler) []fault { return []fault{{about, expired}} })
 			got := f.gc("audit", "-o", "json", "--chunk-size=5").exits(t, 0)
 			if diff := cmp.Diff(want.Stdout, got.Stdout); diff != "" {
 				t.Errorf("in one page (-) and in pages that expire (+):\n%s", diff)
@@ -194,7 +194,7 @@ func plain(resource any) string {
 }
 
 func TestAUserWhoMayListOnlySomeTypesGetsAnAnswerThatSaysSo(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("alice")
 	s.doubtful(ns)
 	s.create(configMap(ns, "of-a-pod", ownedBy(to(s.create(pod(ns, "there"))))))
@@ -220,7 +220,7 @@ func TestAUserWhoMayListOnlySomeTypesGetsAnAnswerThatSaysSo(t *testing.T) {
 }
 
 func TestAUserWhoMayListButNotGetIsNotToldThatAnOwnerIsMissing(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("carol")
 	s.doubtful(ns)
 	s.grant("carol", "", []any{""}, []any{"configmaps", "secrets"}, []any{"list"})
@@ -234,7 +234,7 @@ func TestAUserWhoMayListButNotGetIsNotToldThatAnOwnerIsMissing(t *testing.T) {
 }
 
 func TestAUserWithRightsInOneNamespaceNamesIt(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("bob")
 	owner := s.create(secret(ns, "owner"))
 	s.create(configMap(ns, "owned", ownedBy(to(owner))))
@@ -281,7 +281,7 @@ func (s *scene) pointNowhere(group string) {
 
 func (s *scene) awaitDiscovery(done func(error) bool) {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	for ctx.Err() == nil {
 		if _, _, err := s.discovery.ServerGroupsAndResources(); done(err) {
@@ -293,7 +293,7 @@ func (s *scene) awaitDiscovery(done func(error) bool) {
 
 func TestAnAPIServiceThatPointsNowhereIsAGapOfItsGroup(t *testing.T) {
 	const group = "nowhere.example.com"
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("nowhere")
 	s.doubtful(ns)
 	s.create(configMap(ns, "lost", ownedBy(reference(group+"/v1", "Thing", "owner", "uid"))))
@@ -329,7 +329,7 @@ func (s *scene) deadWebhook(group, kind string) {
 
 func TestACRDWithADeadConversionWebhookIsAGap(t *testing.T) {
 	const group = "dead.example.com"
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("dead")
 	s.doubtful(ns)
 	s.deadWebhook(group, "Relic")

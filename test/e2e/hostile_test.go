@@ -51,7 +51,7 @@ func wellBehaved(text string) error {
 var plainPath = regexp.MustCompile(`^/(version|api|apis|(api/v1|apis/[a-z0-9.-]+/v[a-z0-9]+)(/namespaces/[a-z0-9-]+)?/[a-z]+(/[^/]+)?)$`)
 
 func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("hostile")
 	owner := s.create(secret(ns, "owner"))
 	number := 0
@@ -69,7 +69,7 @@ func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing
 			hurt(to(owner), reference("apps/"+text, "Secret", "owner", owner.GetUID()))
 		}
 	}
-	f := s.behind(nil).acting()
+	f := s.throughProxy(nil).acting()
 	for _, c := range []struct {
 		line    string
 		code    int
@@ -111,7 +111,7 @@ func TestHostileReferencesReachNeitherTheTerminalNorThePathOfARequest(t *testing
 }
 
 func TestHostileReferencesCanBeReadAsTheyAre(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("hostile")
 	var names []string
 	for name := range evil {

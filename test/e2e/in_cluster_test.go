@@ -30,13 +30,13 @@ func variantPath(name string) string { return filepath.Join("..", "..", "docs", 
 // service accounts have to be there, and are mounted.
 func guarded(t *testing.T) *scene {
 	t.Helper()
-	set(t)
+	newScene(t)
 	p := testcluster.New(t, testcluster.Options{Collector: testcluster.Off, AdmissionPlugins: []string{"ServiceAccount"}})
-	w, err := newWorld(p, shared.bin)
+	w, err := newEnvironment(p, shared.bin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &scene{T: t, world: w}
+	return &scene{T: t, environment: w}
 }
 
 // apply applies a variant as the page says, and as strictly as the server can.

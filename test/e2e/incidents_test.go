@@ -44,7 +44,7 @@ func (r report) says(t testing.TB, o object, words ...string) {
 // monitoring names a custom resource in kube-system as its owner. When the
 // controller manager restarted, it went, and valid StatefulSets with it.
 func TestIncident_redis_exporter_and_its_owner_in_kube_system(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	monitoring := s.namespace("monitoring")
 	cluster := s.create(widget("kube-system", "redis-0826"))
@@ -59,7 +59,7 @@ func TestIncident_redis_exporter_and_its_owner_in_kube_system(t *testing.T) {
 
 // A Secret was copied with its ownerReference into another namespace.
 func TestIncident_elastic_cloud_on_k8s_3986(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	from, into := s.namespace("elastic"), s.namespace("copied")
 	elastic := s.create(widget(from, "elasticsearch"))
@@ -80,7 +80,7 @@ func TestIncident_elastic_cloud_on_k8s_3986(t *testing.T) {
 
 // The owner's name was wrong, its UID right: a storage cluster was wiped.
 func TestIncident_rook_3530(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("rook-ceph")
 	operator := s.create(workload("Deployment", ns, "rook-ceph-operator"))
 	daemons := s.create(workload("DaemonSet", ns, "rook-discover", ownedBy(to(operator, named("rook-operator")))))
@@ -91,7 +91,7 @@ func TestIncident_rook_3530(t *testing.T) {
 
 // The UID of one kind with the kind and name of another: clusters went.
 func TestIncident_crossplane_895(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("crossplane")
 	claim := s.create(widget(ns, "cluster-claim"))
@@ -104,7 +104,7 @@ func TestIncident_crossplane_895(t *testing.T) {
 
 // A backup restored objects with the UIDs of owners that have others now.
 func TestIncident_velero_10556(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("restored")
 	before := s.create(workload("Deployment", ns, "web"))
 	after := s.replace(before)
@@ -119,7 +119,7 @@ func TestIncident_velero_10556(t *testing.T) {
 
 // The same, where the owner was not restored at all.
 func TestIncident_velero_4707(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("restored")
 	former := s.create(workload("Deployment", ns, "web"))
 	s.remove(former, metav1.DeletePropagationBackground)
@@ -139,7 +139,7 @@ func TestIncident_kubernetes_104342(t *testing.T) {
 
 func notFoundAtAll(t *testing.T, answer http.HandlerFunc) {
 	t.Helper()
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("starting")
 	owner := s.create(widget(ns, "owner"))
@@ -158,7 +158,7 @@ func notFoundAtAll(t *testing.T, answer http.HandlerFunc) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := s.under(t)
-			s.found(s.behind(func(http.Handler) []fault { return []fault{{c.about, answer}} }).partly([]string{"widgets"}), ns, c.want...)
+			s.found(s.throughProxy(func(http.Handler) []fault { return []fault{{c.about, answer}} }).partly([]string{"widgets"}), ns, c.want...)
 		})
 	}
 }
@@ -167,7 +167,7 @@ func notFoundAtAll(t *testing.T, answer http.HandlerFunc) {
 // (#110720, #127105 too), and blinds it to that type still.
 func TestIncident_kubernetes_101078(t *testing.T) {
 	const group = "incident.example.com"
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("conversion")
 	s.deadWebhook(group, "Ruin")
 	ruin := s.create(of(group+"/v1", "Ruin", ns, "ruin"))
@@ -181,7 +181,7 @@ func TestIncident_kubernetes_101078(t *testing.T) {
 // An aggregated API was down (#119662 too).
 func TestIncident_kubernetes_60807(t *testing.T) {
 	const group = "metrics.example.com"
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("aggregated")
 	s.create(configMap(ns, "cached", ownedBy(reference(group+"/v1", "NodeMetrics", "node", "node"))))
 	s.pointNowhere(group)
@@ -192,7 +192,7 @@ func TestIncident_kubernetes_60807(t *testing.T) {
 
 // The owner's apiVersion is not served any more: dependents are kept for ever.
 func TestIncident_kubernetes_102641(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("upgraded")
 	owner := s.create(widget(ns, "owner"))
@@ -208,7 +208,7 @@ func TestIncident_kubernetes_102641(t *testing.T) {
 
 // The same with a builtin kind that lives in another group now.
 func TestIncident_kubernetes_96650(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("upgraded")
 	owner := s.create(workload("Deployment", ns, "web"))
 	rs := s.create(workload("ReplicaSet", ns, "web-1", ownedBy(to(owner, versioned("extensions/v1beta1")))))
@@ -220,7 +220,7 @@ func TestIncident_kubernetes_96650(t *testing.T) {
 // A cluster-scoped object with an owner of a namespaced kind: never collected
 // since 1.20.
 func TestIncident_kubernetes_website_29480(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("owner")
 	owner := s.create(configMap(ns, "owner"))
 	dep := s.create(clusterRole("e2e-owned", ownedBy(to(owner))))
@@ -234,7 +234,7 @@ func TestIncident_kubernetes_website_29480(t *testing.T) {
 
 // Two objects owned each other, and both were deleted in the foreground.
 func TestIncident_openeverest_operator_418(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("everest")
 	backup, restore := s.create(widget(ns, "backup")), s.create(widget(ns, "restore"))
@@ -255,7 +255,7 @@ func TestIncident_openeverest_operator_418(t *testing.T) {
 // A deletion that nobody finishes: the object waits for a finalizer whose owner
 // is gone.
 func TestIncident_stuck_finalizer(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("stuck")
 	held := s.create(configMap(ns, "held", heldBy("example.com/gone")))
 	s.create(secret(ns, "below", ownedBy(to(held))))
@@ -270,7 +270,7 @@ func TestIncident_stuck_finalizer(t *testing.T) {
 // The neighbours' answers that began it: a checker that exits with 0 whatever it
 // finds, and ignores -n.
 func TestIncident_kubectl_check_ownerreferences(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	clean, dirty := s.namespace("clean"), s.namespace("dirty")
 	s.create(configMap(clean, "owned", ownedBy(to(s.create(secret(clean, "owner"))))))
 	s.create(configMap(dirty, "orphan", ownedBy(reference("v1", "Secret", "gone", "gone"))))

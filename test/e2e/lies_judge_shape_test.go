@@ -61,12 +61,12 @@ func TestWhatIsJudgedUnderLies(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := &ordeal{building: &building{scene: &scene{T: t}, objects: []object{configMap("", "some-0"), configMap("", "some-1")}, blueprint: &blueprint{parts: []part{
+			o := &faultScenario{builtGraph: &builtGraph{scene: &scene{T: t}, objects: []object{configMap("", "some-0"), configMap("", "some-1")}, blueprint: &blueprint{parts: []part{
 				{apiVersion: "v1", kind: "ConfigMap"}, {apiVersion: "v1", kind: "ConfigMap", claims: []claim{{apiVersion: "v1", kind: "ConfigMap"}}},
 			}}}}
-			liar := proxy.NewLiar(1, proxy.Facts{Objects: []proxy.Object{{UID: "some"}}, Questions: proxy.Tables})
-			v := &verdict{passage: &passage{before: test.before, after: test.after, liar: liar, result: result{Code: test.code}}, ended: true}
-			o.judgeUnderLies(v, &passage{after: test.between, end: test.undisturbed, result: result{Code: test.undisturbedCode}})
+			liar := proxy.NewLiar(1, proxy.Facts{Objects: []proxy.Object{{UID: "some"}}, Requests: proxy.Tables})
+			v := &verdict{copyResult: &copyResult{before: test.before, after: test.after, liar: liar, result: result{Code: test.code}}, ended: true}
+			o.judgeUnderLies(v, &copyResult{after: test.between, end: test.undisturbed, result: result{Code: test.undisturbedCode}})
 			for what, said := range map[string]struct {
 				lines []string
 				want  string

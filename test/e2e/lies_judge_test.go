@@ -13,7 +13,7 @@ import (
 var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 
 // judgeUnderLies says what must not be, beside what must not be under faults.
-func (o *ordeal) judgeUnderLies(v *verdict, undisturbed *passage) {
+func (o *faultScenario) judgeUnderLies(v *verdict, undisturbed *copyResult) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
 		for _, finalizer := range v.before[role].Finalizers {
@@ -30,21 +30,21 @@ func (o *ordeal) judgeUnderLies(v *verdict, undisturbed *passage) {
 		v.false = append(v.false, fmt.Sprintf("it exits with 0, and undisturbed with %d", undisturbed.result.Code))
 	}
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
-		if got, want := o.inTheEnd(v.after, role, v.before[role]), o.inTheEnd(undisturbed.end, role, v.before[role]); got != want {
+		if got, want := o.finalCondition(v.after, role, v.before[role]), o.finalCondition(undisturbed.end, role, v.before[role]); got != want {
 			v.false = append(v.false, fmt.Sprintf("it exits with 0, but %s %s is %s, and undisturbed %s", role, o.describe(role), got, want))
 		}
 	}
 }
 
 // requests reports whether the command names an object.
-func (o *ordeal) requests(role string) bool {
+func (o *faultScenario) requests(role string) bool {
 	name := "/" + o.name(o.number(role))
 	return slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasSuffix(arg, name) })
 }
 
 // removed says why a finalizer must not have been removed; empty: it was not, or may
 // have been.
-func (o *ordeal) removed(role, finalizer string, v *verdict, undisturbed *passage) string {
+func (o *faultScenario) removed(role, finalizer string, v *verdict, undisturbed *copyResult) string {
 	was, is, kept := v.before[role], v.after[role], undisturbed.end[role]
 	if was.Gone || !is.Gone && slices.Contains(is.Finalizers, finalizer) {
 		return ""

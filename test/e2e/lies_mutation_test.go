@@ -49,17 +49,16 @@ func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 	if os.Getenv(mutationVariable) == "" {
 		t.Skip(mutationVariable + " is not set: make soak sets it")
 	}
-	set(t)
-	checks := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(answerChecks))...)))
+	newScene(t)
 	mutant := filepath.Join(t.TempDir(), "kubectl-gc")
 	if err := buildWithout(t, mutant, filepath.Join("../..", answerCheckDir), answerChecks); err != nil {
 		t.Fatal(err)
 	}
-	asItIs, ok := campaignWith(t, filepath.Join(shared.bin, "kubectl-gc"))
+	asItIs, ok := faultRunsWith(t, filepath.Join(shared.bin, "kubectl-gc"))
 	if !ok || len(asItIs.Failing) > 0 {
 		t.Errorf("with the program as it is, the campaign fails: the same seeds prove nothing\n%s", asItIs)
 	}
-	without, ok := campaignWith(t, mutant)
+	without, ok := faultRunsWith(t, mutant)
 	if ok || without.breaches() == 0 {
 		t.Errorf("with %s doing nothing, the campaign finds nothing", strings.Join(checks, ", "))
 	}
@@ -81,21 +80,21 @@ func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 var sectionOnMutation string
 
 // breaches counts what the program must not do.
-func (t *tally) breaches() int {
+func (t *statistics) breaches() int {
 	return t.Wrong + t.Unsaved + t.Panics + t.Hangs + t.Unproven + t.False + t.Twice
 }
 
-// campaignWith runs the campaign of lies with a program, in a process of its own, and
+// faultRunsWith runs the campaign of lies with a program, in a process of its own, and
 // returns what it counted, and whether it passed.
-func campaignWith(t *testing.T, program string) (*tally, bool) {
+func faultRunsWith(t *testing.T, program string) (*statistics, bool) {
 	t.Helper()
 	counted := filepath.Join(t.TempDir(), "tally.json")
 	campaign := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestUnderLies$", "-test.timeout=1h", "-test.v")
-	campaign.Env = append(os.Environ(), programVariable+"="+program, tallyVariable+"="+counted, seedVariable+"="+mutationSeed,
+	campaign.Env = append(os.Environ(), programVariable+"="+program, statisticsVariable+"="+counted, seedVariable+"="+mutationSeed,
 		runsVariable+"="+cmp.Or(os.Getenv(runsVariable), mutationRuns), mutationVariable+"=", pageVariable+"=")
 	out, err := campaign.CombinedOutput()
 	content, unread := os.ReadFile(counted)
-	counts := tally{kinds: proxy.Lies(), lies: true}
+	counts := statistics{kinds: proxy.Lies(), lies: true}
 	if unread == nil {
 		unread = json.Unmarshal(content, &counts)
 	}

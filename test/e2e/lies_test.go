@@ -32,69 +32,71 @@ const (
 // without them, that what is deleted is backed up, that no finalizer is removed on
 // unproven grounds, and that exit code 0 means that all was done.
 func TestUnderLies(t *testing.T) {
-	set(t)
+	newScene(t)
 	launch := filepath.Join(t.TempDir(), "launch")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", launch, "github.com/kubectl-gc/kubectl-gc/test/bench/launch").CombinedOutput(); err != nil {
 		t.Fatalf("build launch: %v\n%s", err, out)
 	}
-	run := func(t *testing.T, ground *world, seed uint64) *verdict { return runUnderLies(t, ground, seed, launch) }
-	c, seeds := newCampaign(t, run, usualLies, proxy.Lies())
-	c.tally.lies = true
-	c.march(t, shared.grounds(t, number(t, abreastVariable)), seeds)
-	t.Logf("\n%s", c.tally)
-	if n := len(c.tally.Failing); n > 0 { // of a campaign that was resumed, too
+	run := func(t *testing.T, ground *environment, seed uint64) *verdict {
+		return runOneUnderLies(t, ground, seed, launch)
+	}
+	c, seeds := newFaultRuns(t, run, usualLies, proxy.Lies())
+	c.stats.lies = true
+	c.runAll(t, shared.environments(t, number(t, concurrencyVariable)), seeds)
+	t.Logf("\n%s", c.stats)
+	if n := len(c.stats.Failing); n > 0 { // of a campaign that was resumed, too
 		t.Errorf("%d runs failed", n)
 	}
-	if c.tally.Peak > mostMemory {
-		t.Errorf("the program took %d MiB of memory, more than %d", c.tally.Peak>>20, mostMemory>>20)
+	if c.stats.Peak > maxMemory {
+		t.Errorf("the program took %d MiB of memory, more than %d", c.stats.Peak>>20, maxMemory>>20)
 	}
 	if page := os.Getenv(pageVariable); page != "" {
-		if err := c.tally.write(page, "lies", sectionOnLies); err != nil {
+		if err := c.stats.write(page, "lies", sectionOnLies); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// mostMemory is how much memory the program may take under the largest lies.
-const mostMemory = 512 << 20
+// maxMemory is how much memory the program may take under the largest lies.
+const maxMemory = 512 << 20
 
-// lieErrands are what commands do under lies.
-var lieErrands = append(slices.Clone(errands), errand{
+// lieCommands are what commands do under lies.
+var lieCommands = append(slices.Clone(faultCommands), faultCommand{
 	command: "delete",
 	draw:    drawCalm,
-	begin: func(o *ordeal) []string {
+	begin: func(o *faultScenario) []string {
 		cascade := []string{"background", "foreground", "orphan"}[o.dice.IntN(3)]
 		return append(o.changing("delete", "-n", o.spaces[0], "--cascade="+cascade, "--ignore-not-found"), o.targets()...)
 	},
 	// No collector runs here, so what was deleted leaves garbage.
-	finish: func(o *ordeal) [][]string { return [][]string{append(o.args, noWait), o.changing("collect")} },
+	finish: func(o *faultScenario) [][]string { return [][]string{append(o.args, noWait), o.changing("collect")} },
 	saves:  wasDeletedNow,
 })
 
 // noWait is for deletions that wait for a collector in vain.
 const noWait = "--wait=false"
 
-// runUnderLies lets one errand be done undisturbed on a copy of a graph and under lies
+// runOneUnderLies lets one errand be done undisturbed on a copy of a graph and under lies
 // on another, and judges.
-func runUnderLies(t *testing.T, ground *world, seed uint64, launch string) *verdict {
-	e := lieErrands[seed%uint64(len(lieErrands))]
-	e.draw = variant(seed/uint64(len(lieErrands)), e)
-	twin := prepare(ground.set(t), seed, e, 0)
+func runOneUnderLies(t *testing.T, ground *environment, seed uint64, launch string) *verdict {
+	e := lieCommands[seed%uint64(len(lieCommands))]
+	e.draw = variant(seed/uint64(len(lieCommands)), e)
+	twin := prepare(ground.newScene(t), seed, e, 0)
 	before := twin.state()
 	args := twin.args
 	if e.command == "delete" {
 		args = append(slices.Clone(args), noWait)
 	}
 	var recorder proxy.Recorder
-	recording := recorder.Before(twin.through)
+	recording := recorder.Wrap(twin.through)
 	twin.wrong.Store(&recording)
-	undisturbed := &passage{before: before, result: twin.runs(args...)}
+	undisturbed := &copyResult{before: before, result: twin.runs(args...)}
 	twin.wrong.Store(nil)
 	undisturbed.after = twin.now()
 	undisturbed.end = twin.finish()
 	twin.clear()
 
-	s := ground.set(t)
+	s := ground.newScene(t)
 	oldest, err := s.metadata.Resource(namespaces).List(t.Context(), metav1.ListOptions{})
 	s.must(err)
 	o := prepare(s, seed, e, 1)
@@ -104,25 +106,25 @@ func runUnderLies(t *testing.T, ground *world, seed uint64, launch string) *verd
 		}
 	}
 	facts := o.facts(before, oldest.ResourceVersion)
-	facts.Questions = recorder.Questions()
+	facts.Requests = recorder.Requests()
 	if e.command == "delete" {
-		facts.Questions = append(facts.Questions, proxy.Watch...)
+		facts.Requests = append(facts.Requests, proxy.Watch...)
 	}
 	l := proxy.NewLiar(seed, facts)
-	v := &verdict{seed: seed, command: e.command, objects: len(before), passage: &passage{before: before, liar: l}}
+	v := &verdict{seed: seed, command: e.command, objects: len(before), copyResult: &copyResult{before: before, liar: l}}
 	o.hidden = func(n int) bool {
 		of, err := o.mapping(o.objects[n])
 		o.must(err)
-		return l.Hid(of.Resource.GroupResource())
+		return l.MayHaveHidden(of.Resource.GroupResource())
 	}
 	if seed%8 == 0 {
-		facts.Questions = append(facts.Questions, proxy.Tables...)
+		facts.Requests = append(facts.Requests, proxy.Tables...)
 		o.reads(v, proxy.NewLiar(seed+1, facts))
 	}
-	lying := l.Before(o.through)
+	lying := l.Wrap(o.through)
 	o.wrong.Store(&lying)
 	figures := filepath.Join(o.TempDir(), "figures")
-	line := append([]string{figures, cmp.Or(os.Getenv(programVariable), o.program())}, o.underLies(seed)...)
+	line := append([]string{figures, cmp.Or(os.Getenv(programVariable), o.program())}, o.argsUnderLies(seed)...)
 	v.result, v.ended = o.way.attempt(launch, line...)
 	v.peak = peakIn(figures)
 	o.wrong.Store(nil)
@@ -130,31 +132,31 @@ func runUnderLies(t *testing.T, ground *world, seed uint64, launch string) *verd
 	v.saved = o.kept() // before the runs that finish it save anything
 	v.end = o.finish()
 	o.judge(v, undisturbed)
-	t.Logf("%s\n%s: exit %d (undisturbed %d) after %.1fs, %d MiB; %s\n%s", strings.Join(o.underLies(seed), " "), e.command, v.result.Code, undisturbed.result.Code, v.result.Took.Seconds(), v.peak>>20, l, v.counts())
+	t.Logf("%s\n%s: exit %d (undisturbed %d) after %.1fs, %d MiB; %s\n%s", strings.Join(o.argsUnderLies(seed), " "), e.command, v.result.Code, undisturbed.result.Code, v.result.Took.Seconds(), v.peak>>20, l, v.counts())
 	return v
 }
 
 // variant draws the graph of an errand so that, in every second run, nobody else holds
 // anything, and in every second pair of runs whole lists are read for the backup.
-func variant(n uint64, e errand) func(seed uint64) *blueprint {
+func variant(n uint64, e faultCommand) func(seed uint64) *blueprint {
 	return func(seed uint64) *blueprint {
 		b := e.draw(seed)
 		if n%2 == 0 {
 			b.release()
 		}
 		if n/2%2 == 0 {
-			b.crowd()
+			b.addManyDependents()
 		}
 		return b
 	}
 }
 
-// crowd adds an owner with many dependents of one type, which a command is told to
+// addManyDependents adds an owner with many dependents of one type, which a command is told to
 // delete. They are garbage where others are.
-func (b *blueprint) crowd() {
+func (b *blueprint) addManyDependents() {
 	owner := b.addAs(configMap, 0)
 	b.asked = append(b.asked, owner)
-	for range crowded {
+	for range largeList {
 		c := claim{apiVersion: "v1", kind: "ConfigMap", name: owner, uid: owner}
 		if b.sound < 100 {
 			c.name, c.uid = b.nothing(), b.nothing()
@@ -163,9 +165,9 @@ func (b *blueprint) crowd() {
 	}
 }
 
-// crowded is of how many objects of a type and namespace a list is read, rather than
+// largeList is of how many objects of a type and namespace a list is read, rather than
 // each by itself.
-const crowded = 12
+const largeList = 12
 
 // release lets nobody else hold anything, so that a command can come to its end.
 func (b *blueprint) release() {
@@ -179,9 +181,9 @@ func (b *blueprint) release() {
 }
 
 // facts are those of this building.
-func (o *ordeal) facts(now ending, before string) proxy.Facts {
+func (o *faultScenario) facts(now ending, before string) proxy.Facts {
 	o.Helper()
-	out := proxy.Facts{CustomGroup: customGroup, Before: before, Owners: map[types.UID]bool{}}
+	out := proxy.Facts{CustomGroup: customGroup, OldResourceVersion: before, Owners: map[types.UID]bool{}}
 	owns := make([]bool, len(o.parts))
 	for _, p := range o.parts {
 		for _, c := range p.claims {
@@ -209,8 +211,8 @@ func (o *ordeal) facts(now ending, before string) proxy.Facts {
 	return out
 }
 
-// underLies are the arguments of the run to which lies are told.
-func (o *ordeal) underLies(seed uint64) []string {
+// argsUnderLies are the arguments of the run to which lies are told.
+func (o *faultScenario) argsUnderLies(seed uint64) []string {
 	dice := rand.New(rand.NewPCG(seed, 4))
 	timeout := "--timeout=20s"
 	if o.command == "delete" {
@@ -227,9 +229,9 @@ func (o *ordeal) underLies(seed uint64) []string {
 }
 
 // reads runs a command that asks for Tables, which none that changes something does.
-func (o *ordeal) reads(v *verdict, l *proxy.Liar) {
+func (o *faultScenario) reads(v *verdict, l *proxy.Liar) {
 	o.Helper()
-	lying := l.Before(o.through)
+	lying := l.Wrap(o.through)
 	o.wrong.Store(&lying)
 	r, ended := o.way.attempt(o.program(), "tree", "-n", o.spaces[0])
 	if !ended || r.Code < 0 || r.Code > 2 || strings.Contains(r.Stderr, "goroutine ") || strings.Contains(r.Stdout+r.Stderr, canary) {

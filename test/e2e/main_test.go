@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// world is what all tests share.
-type world struct {
+// environment is what all tests share.
+type environment struct {
 	plane     *testcluster.Plane
 	bin       string // a folder with the program in it, called as kubectl looks for it
 	config    *rest.Config
@@ -37,7 +37,7 @@ type world struct {
 }
 
 // shared is the one world; nil where there are no binaries, or with -short.
-var shared *world
+var shared *environment
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -72,7 +72,7 @@ func run(m *testing.M) (code int) {
 			code = 1
 		}
 	}()
-	if shared, err = newWorld(p, bin); err != nil {
+	if shared, err = newEnvironment(p, bin); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -93,7 +93,7 @@ func build(ctx context.Context) (string, error) {
 	return bin, nil
 }
 
-func newWorld(p *testcluster.Plane, bin string) (*world, error) {
+func newEnvironment(p *testcluster.Plane, bin string) (*environment, error) {
 	if err := testcluster.RequireOurs(p.Kubeconfig); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func newWorld(p *testcluster.Plane, bin string) (*world, error) {
 	}
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
-	w := &world{plane: p, bin: bin, config: config}
+	w := &environment{plane: p, bin: bin, config: config}
 	if w.discovery, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
 		return nil, err
 	}

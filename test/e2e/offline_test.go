@@ -41,7 +41,7 @@ func ageless(s string) string {
 func TestASnapshotAnswersAsTheClusterDid(t *testing.T) {
 	for _, seed := range seeds(t, 1) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := newRandom(s, seed, 150, false).spaces[0]
 			whole, one := s.snapshot(), s.snapshot("-n", ns)
 			for _, format := range []string{"json", "yaml", "name", "sarif", "table", "wide"} {
@@ -67,7 +67,7 @@ func (s *scene) snapshot(args ...string) string {
 }
 
 func TestASnapshotShowsTheFamilyOfAnObjectAsTheClusterDid(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns, other := s.namespace("family"), s.namespace("other")
 	deployment, replicaSet, pod1, pod2, job := s.shop(ns)
@@ -98,7 +98,7 @@ func TestASnapshotShowsTheFamilyOfAnObjectAsTheClusterDid(t *testing.T) {
 }
 
 func TestWhatKubectlGetWroteIsRead(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("dump")
 	s.doubtful(ns)
 	s.create(configMap(ns, "of-a-pod", ownedBy(to(s.create(pod(ns, "there"))))))

@@ -9,7 +9,7 @@ import (
 )
 
 func TestKubectlFindsThePlugin(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.kubectl("plugin", "list").exits(t, 0).shows(t, filepath.Join(s.bin, "kubectl-gc"))
 	for _, args := range [][]string{{"gc", "--help"}, {"gc", "audit", "--help"}, {"gc", "tree", "-h"}, {"gc", "snapshot", "--help"}} {
 		r := s.kubectl(args...).exits(t, 0)
@@ -21,7 +21,7 @@ func TestKubectlFindsThePlugin(t *testing.T) {
 }
 
 func TestThroughKubectlItSaysAndExitsTheSame(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("plugin")
 	s.doubtful(ns)
 	s.create(configMap(ns, "kept", ownedBy(to(s.create(secret(ns, "second"))), reference("v1", "Secret", "gone", "gone"))))

@@ -8,13 +8,13 @@ import (
 )
 
 func TestWhereARightIsLackingNothingIsSent(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("lacking")
 	owner := s.create(secret(ns, "owner"))
 	orphan := s.create(secret(ns, "orphan", ownedBy(lost())))
 	shared := s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))
 	user := s.entitled("", []string{"get", "list", "delete"})
-	f := s.behind(nil).acting()
+	f := s.throughProxy(nil).acting()
 	backups := t.TempDir()
 	const word = "you may not patch configmaps in namespace "
 	r := f.gc("collect", "-n", ns, "--yes", "--backup-dir", backups, "--as", user).exits(t, 1).
@@ -55,7 +55,7 @@ func TestWhereARightIsLackingNothingIsSent(t *testing.T) {
 }
 
 func TestARightToSomeNamesIsOneToThese(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("names")
 	mine, other := s.create(configMap(ns, "mine")), s.create(configMap(ns, "other"))
 	user := s.entitled("", []string{"get", "list"})
@@ -89,10 +89,10 @@ func TestWhatNobodyCanTellIsLeftToTheRun(t *testing.T) {
 		"no decision":            {reviewing, undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("untold")
 			orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
-			f := s.behind(func(http.Handler) []fault { return []fault{broken} }).acting()
+			f := s.throughProxy(func(http.Handler) []fault { return []fault{broken} }).acting()
 			reader := s.entitled("", []string{"get", "list"})
 			f.gc("collect", "-n", ns, "--yes", "--no-backup", "--as", reader).exits(t, 1).
 				warns(t, "warning: could not check all permissions before the run: delete configmaps in namespace "+ns).
@@ -106,7 +106,7 @@ func TestWhatNobodyCanTellIsLeftToTheRun(t *testing.T) {
 
 // A server that is there is not said to be silent.
 func TestAUserWhoMayNotEvenAskIsToldSo(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	for _, command := range []string{"audit", "collect"} {
 		s.gc(command, "--as", "system:anonymous").exits(t, 2).
 			warns(t, "error: the server at https://", " does not tell you what it serves: ", "forbidden", "hint: log in, ", "system:discovery")
@@ -115,7 +115,7 @@ func TestAUserWhoMayNotEvenAskIsToldSo(t *testing.T) {
 
 // The first of them tells nothing of the second.
 func TestARightToSomeClusterScopedNamesIsOneToThese(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	mine, other := s.create(gadget("e2e-mine")), s.create(gadget("e2e-other"))
 	user := s.entitled("", []string{"get", "list"})
@@ -138,7 +138,7 @@ func TestARightToSomeClusterScopedNamesIsOneToThese(t *testing.T) {
 
 // What is cluster-scoped has no rules of a namespace.
 func TestARightToWhatIsClusterScopedIsAskedForToo(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("scoped")
 	global := s.create(gadget("e2e-limited"))

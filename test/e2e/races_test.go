@@ -46,17 +46,17 @@ func (s *scene) savedAll(backups string, objects ...object) {
 	}
 }
 
-// meeting is where as many as are awaited have to be before any of them goes on.
-type meeting struct {
+// barrier is where as many as are awaited have to be before any of them goes on.
+type barrier struct {
 	mu      sync.Mutex
 	awaited int
 	all     chan struct{}
 }
 
-func meetingOf(n int) *meeting { return &meeting{awaited: n, all: make(chan struct{})} }
+func newBarrier(n int) *barrier { return &barrier{awaited: n, all: make(chan struct{})} }
 
 // join holds a request up until all are there, or its sender gives up.
-func (m *meeting) join(through http.Handler) http.HandlerFunc {
+func (m *barrier) join(through http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
 		if m.awaited--; m.awaited == 0 {
@@ -73,15 +73,15 @@ func (m *meeting) join(through http.Handler) http.HandlerFunc {
 
 // Both have seen the same garbage and saved it before either deletes any of it.
 func TestTwoCollectsAtOnceDoTheWorkOnce(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("both")
 	objects := s.many(ns, 60)
 	owner := s.create(secret(ns, "owner"))
 	shared := s.create(configMap(ns, "shared", ownedBy(to(owner), lost())))
-	backups, met := t.TempDir(), meetingOf(2)
+	backups, met := t.TempDir(), newBarrier(2)
 	var runs []*process
 	for range 2 {
-		f := s.behind(func(through http.Handler) []fault { return []fault{{once(writing(anything)), met.join(through)}} }).acting()
+		f := s.throughProxy(func(through http.Handler) []fault { return []fault{{once(writing(anything)), met.join(through)}} }).acting()
 		runs = append(runs, f.starts("collect", "-n", ns, "--yes", "-o", "json", "--backup-dir", backups))
 	}
 	done := map[string]int{}
@@ -109,7 +109,7 @@ func TestTwoCollectsAtOnceDoTheWorkOnce(t *testing.T) {
 
 // What a restoration has made so far is no garbage to a pass that comes in between.
 func TestACollectWithinARestorationTakesNothingOfIt(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("between")
 	top := s.create(widget(ns, "top"))
@@ -120,7 +120,7 @@ func TestACollectWithinARestorationTakesNothingOfIt(t *testing.T) {
 	names, links := s.names(ns), s.links(ns)
 	folder := s.deletes(ns, "widget/top")
 	var n atomic.Int64
-	f := s.behind(func(through http.Handler) []fault {
+	f := s.throughProxy(func(through http.Handler) []fault {
 		return []fault{{writing(anything), before(through, func() {
 			if got := s.tool().plan("-n", ns); len(got.Steps) > 0 {
 				t.Errorf("after %d writes there is garbage: %+v", n.Load(), got.Steps[0])
@@ -139,13 +139,13 @@ func TestACollectWithinARestorationTakesNothingOfIt(t *testing.T) {
 	if got := s.links(ns); strings.Join(got, "\n") != strings.Join(links, "\n") {
 		t.Errorf("the references are %v, and were %v", got, links)
 	}
-	s.sound(ns)
+	s.mustHaveNoFindings(ns)
 }
 
 // The owner of what a pass is about to delete is made again, and a repair leads its
 // dependent there.
 func TestARepairWithinACollectKeepsWhatItMends(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("within")
 	owner := s.create(secret(ns, "owner"))
 	kept := s.create(configMap(ns, "kept", ownedBy(to(owner))))
@@ -216,7 +216,7 @@ func TestADefinitionVanishesInTheMiddleOfARun(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns, backups := s.namespace("vanishes"), t.TempDir()
 			crd := vanishing(i)
 			s.define(crd)
@@ -260,7 +260,7 @@ func TestAnObjectIsReplacedBetweenLookAndAct(t *testing.T) {
 		}, 0, "it no longer exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("replaced")
 			o, args := c.make(s, ns)
 			var fresh object
@@ -273,7 +273,7 @@ func TestAnObjectIsReplacedBetweenLookAndAct(t *testing.T) {
 
 // Somebody makes what a restoration is about to make.
 func TestARestorationMeetsAnotherOfTheSameName(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("taken")
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "below", ownedBy(to(owner))))

@@ -39,11 +39,11 @@ func newRandom(s *scene, seed uint64, n int, settles bool) *random {
 		g.spaces = append(g.spaces, s.namespace("random"))
 	}
 	g.foundation()
-	g.rings()
+	g.cycles()
 	for len(s.created) < n {
 		g.dependent()
 	}
-	g.upheaval()
+	g.replaceAndDelete()
 	return g
 }
 
@@ -95,32 +95,32 @@ func (g *random) foundation() {
 	g.leaving = append(g.leaving, g.owners[len(g.owners)-1])
 }
 
-// rings creates objects that own each other, or themselves.
-func (g *random) rings() {
+// cycles creates objects that own each other, or themselves.
+func (g *random) cycles() {
 	for size := 1; size <= 5; size++ {
-		g.ring(pick(g, g.spaces), size)
+		g.cycle(pick(g, g.spaces), size)
 	}
-	g.ring("", 2)
-	g.ring("", 1)
+	g.cycle("", 2)
+	g.cycle("", 1)
 	// Two rings that share a member, and one that a bad reference leaves open.
-	knot := g.ring(pick(g, g.spaces), 3)
+	knot := g.cycle(pick(g, g.spaces), 3)
 	g.own(knot[0], to(knot[1], blocking), to(knot[2]))
-	open := g.ring(pick(g, g.spaces), 3)
+	open := g.cycle(pick(g, g.spaces), 3)
 	g.own(open[0], to(open[1], named("another")))
 	// A ring that would fall apart if it were one object.
-	crumbling := g.ring(pick(g, g.spaces), 2)
+	crumbling := g.cycle(pick(g, g.spaces), 2)
 	g.own(crumbling[0], to(crumbling[1]), reference("v1", "ConfigMap", g.name(), g.uid()))
 	// Itself under another name.
-	self := g.ring(pick(g, g.spaces), 1)
+	self := g.cycle(pick(g, g.spaces), 1)
 	g.own(self[0], to(self[0], named("another")))
 	// A ring that somebody has begun to delete.
-	dying := g.ring(pick(g, g.spaces), 3, heldBy(hold))
+	dying := g.cycle(pick(g, g.spaces), 3, heldBy(hold))
 	g.remove(dying[1], metav1.DeletePropagationBackground)
-	alone := g.ring(pick(g, g.spaces), 1, heldBy(hold))
+	alone := g.cycle(pick(g, g.spaces), 1, heldBy(hold))
 	g.remove(alone[0], metav1.DeletePropagationBackground)
 }
 
-func (g *random) ring(namespace string, size int, more ...func(object)) []object {
+func (g *random) cycle(namespace string, size int, more ...func(object)) []object {
 	members := make([]object, size)
 	for i := range members {
 		members[i] = g.create(g.some(namespace, more...))
@@ -201,10 +201,10 @@ func (g *random) references(namespace string) []metav1.OwnerReference {
 	at = slices.DeleteFunc(at, func(o object) bool { return o.GetKind() == "Event" })
 	sorts := []func(namespace string, at []object) []metav1.OwnerReference{
 		g.missing, g.replaced, g.misnamed, g.mistyped, g.elsewhere, g.namespacedForCluster,
-		g.unserved, g.unknown, g.lowerCase, g.listKind, g.twice,
+		g.unserved, g.unknown, g.lowerCase, g.listKind, g.twoWithOneUID,
 	}
 	if !g.settles {
-		sorts = append(sorts, g.unspeakable)
+		sorts = append(sorts, g.invalidName)
 	}
 	return pick(g, sorts)(namespace, at)
 }
@@ -344,8 +344,8 @@ func (g *random) listKind(_ string, at []object) []metav1.OwnerReference {
 	return []metav1.OwnerReference{r}
 }
 
-// twice is two references with one UID.
-func (g *random) twice(_ string, at []object) []metav1.OwnerReference {
+// twoWithOneUID is two references with one UID.
+func (g *random) twoWithOneUID(_ string, at []object) []metav1.OwnerReference {
 	one := g.good(at)
 	two := one
 	switch g.dice.IntN(3) {
@@ -369,16 +369,16 @@ func (g *random) twice(_ string, at []object) []metav1.OwnerReference {
 	return refs
 }
 
-// unspeakable has a name that is no segment of a path.
-func (g *random) unspeakable(_ string, at []object) []metav1.OwnerReference {
+// invalidName has a name that is no segment of a path.
+func (g *random) invalidName(_ string, at []object) []metav1.OwnerReference {
 	r := g.good(at)
 	r.Name = pick(g, []string{"../" + r.Name, r.Name + "/status", "..", "%2e%2e%2f" + r.Name})
 	return []metav1.OwnerReference{r}
 }
 
-// upheaval replaces owners by others of their name, deletes some, and begins
+// replaceAndDelete replaces owners by others of their name, deletes some, and begins
 // deletions that do not end.
-func (g *random) upheaval() {
+func (g *random) replaceAndDelete() {
 	g.dice.Shuffle(len(g.owners), func(i, j int) { g.owners[i], g.owners[j] = g.owners[j], g.owners[i] })
 	next := func() (o object) {
 		for {
@@ -405,7 +405,7 @@ func (g *random) upheaval() {
 	}
 	// Circles, of one object too, that are being deleted in the foreground.
 	for size := 1; size <= 3; size++ {
-		for _, o := range g.ring(pick(g, g.spaces), size) {
+		for _, o := range g.cycle(pick(g, g.spaces), size) {
 			g.remove(o, metav1.DeletePropagationForeground)
 		}
 	}

@@ -261,7 +261,7 @@ func TestTheRolesOfThePageAreEnoughAndNoVerbIsTooMany(t *testing.T) {
 	if len(page.roles) != len(limited) {
 		t.Errorf("the page has %d commands, and %d are tried", len(page.roles), len(limited))
 	}
-	s := set(t)
+	s := newScene(t)
 	for name := range page.verbs {
 		roles[name] = s.generated(page, name)
 	}
@@ -277,7 +277,7 @@ func TestTheRolesOfThePageAreEnoughAndNoVerbIsTooMany(t *testing.T) {
 func tryRole(t *testing.T, command string, role rbacv1.ClusterRole, verbs []string, whole bool) {
 	c := limited[command]
 	run := func(t *testing.T, verbs []string) (*scene, string, attempt, result) {
-		s := set(t)
+		s := newScene(t)
 		ns := s.namespace("limited")
 		a := c.try(s, ns, whole)
 		bound := ns

@@ -15,7 +15,7 @@ import (
 )
 
 func TestABadCommandLineGivesOneClearLine(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("refused")
 	s.create(configMap(ns, "there"))
 	snapshot := filepath.Join(t.TempDir(), "snapshot.json")
@@ -97,9 +97,9 @@ func TestAnInterruptEndsALookThatStalls(t *testing.T) {
 		"collect":  {"collect", "--yes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
-			f := s.behind(func(http.Handler) []fault { return []fault{{listOf("secrets"), stalls}} })
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			s := newScene(t)
+			f := s.throughProxy(func(http.Handler) []fault { return []fault{{listOf("secrets"), stalls}} })
+			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 			defer cancel()
 			var stdout, stderr bytes.Buffer
 			cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "kubectl-gc"), args...)
@@ -124,10 +124,10 @@ func TestAnInterruptEndsALookThatStalls(t *testing.T) {
 }
 
 func TestRequestsAreLoggedOnlyWhereAsked(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("log")
 	s.create(configMap(ns, "there"))
-	f := s.behind(func(through http.Handler) []fault { return []fault{{listOf("secrets"), cuts(through)}} })
+	f := s.throughProxy(func(through http.Handler) []fault { return []fault{{listOf("secrets"), cuts(through)}} })
 	for name, c := range map[string]struct {
 		args   []string
 		logged bool

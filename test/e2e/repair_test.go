@@ -14,7 +14,7 @@ import (
 // Of two references of one UID only the bad one goes, and one that is rewritten
 // keeps its place and its flags, on built-in and custom kinds alike.
 func TestRepairChangesTheReferencesMeantAndNoOther(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("exact")
 	owner := s.create(secret(ns, "owner"))
@@ -34,7 +34,7 @@ func TestRepairChangesTheReferencesMeantAndNoOther(t *testing.T) {
 }
 
 func TestRepairRewritesAVersionThatIsNotServed(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("update-version")
 	deployment := s.create(workload("Deployment", ns, "web"))
 	alive := s.create(configMap(ns, "alive", ownedBy(to(deployment, versioned("apps/v1beta1"), blocking))))
@@ -49,7 +49,7 @@ func TestRepairRewritesAVersionThatIsNotServed(t *testing.T) {
 }
 
 func TestRepairSavesEveryObjectBeforeTheFirstChange(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("saved")
 	owner := s.create(secret(ns, "owner"))
@@ -58,7 +58,7 @@ func TestRepairSavesEveryObjectBeforeTheFirstChange(t *testing.T) {
 		s.create(widget(ns, "two", ownedBy(lost()), with("spec", map[string]any{"size": int64(3)}))),
 	}
 	root := t.TempDir()
-	f := s.meanwhile(earnest(writing(anything)), func() {
+	f := s.meanwhile(withoutDryRun(writing(anything)), func() {
 		folders, err := filepath.Glob(filepath.Join(root, "*", "objects.jsonl"))
 		if err != nil || len(folders) != 1 || len(s.saved(filepath.Dir(folders[0]))) != len(objects) {
 			t.Errorf("the first change comes, and the backups are %q, %v", folders, err)
@@ -106,7 +106,7 @@ func TestRepairJudgesAnewWhatOthersChange(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("meanwhile")
 			owner := s.create(secret(ns, "owner"))
 			o := s.create(configMap(ns, "subject", ownedBy(former(to(owner)))))
@@ -118,11 +118,11 @@ func TestRepairJudgesAnewWhatOthersChange(t *testing.T) {
 }
 
 func TestRepairPointsNothingAtAnOwnerThatIsGoneByThen(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("late")
 	owner := s.create(secret(ns, "owner"))
 	o := s.create(configMap(ns, "subject", ownedBy(former(to(owner)))))
-	f := s.behind(func(through http.Handler) []fault {
+	f := s.throughProxy(func(through http.Handler) []fault {
 		// The look reads it first, and the run right before the write.
 		return []fault{{once(again(reading(single("secrets", "owner")))), before(through, func() { s.remove(owner, metav1.DeletePropagationBackground) })}}
 	}).acting()
@@ -131,7 +131,7 @@ func TestRepairPointsNothingAtAnOwnerThatIsGoneByThen(t *testing.T) {
 }
 
 func TestRepairRefusesEachInItsOwnWords(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("refusals")
 	owner := s.create(secret(ns, "owner"))
 	o := s.create(configMap(ns, "subject", ownedBy(former(to(owner)))))
@@ -194,7 +194,7 @@ func TestRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T) {
 func TestRepairAtATerminalAsksForAYes(t *testing.T) {
 	for keys, code := range map[string]int{"yes\n": 0, "2\n": 4, "y\n": 4} {
 		t.Run(fmt.Sprintf("%q", keys), func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("typed")
 			owner := s.create(configMap(ns, "owner"))
 			o := s.create(secret(ns, "subject", ownedBy(former(to(owner)), lost())))
@@ -213,7 +213,7 @@ func TestRepairAtATerminalAsksForAYes(t *testing.T) {
 }
 
 func TestRepairAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("reading")
 	o := s.create(secret(ns, "subject", ownedBy(former(to(s.create(configMap(ns, "owner")))))))
 	at := s.tool().atTerminal("repair", "-n", ns)
@@ -227,7 +227,7 @@ func TestRepairAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *test
 // All members of the circle are being deleted in the foreground, and each waits for
 // the other: somebody has to say which reference to give up.
 func TestRepairBreaksACircleWhereItIsTold(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("circle")
 	egg := s.create(configMap(ns, "egg"))
 	hen := s.create(secret(ns, "hen", ownedBy(to(egg, blocking))))

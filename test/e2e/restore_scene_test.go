@@ -66,16 +66,16 @@ func (s *scene) links(ns string) []string {
 	return out
 }
 
-// sound demands that audit finds nothing wrong with a namespace.
-func (s *scene) sound(ns string) {
+// mustHaveNoFindings demands that audit finds nothing wrong with a namespace.
+func (s *scene) mustHaveNoFindings(ns string) {
 	s.Helper()
 	if r := s.tool().audit("-n", ns); len(r.Findings) > 0 {
 		s.Errorf("audit finds %+v", r.Findings)
 	}
 }
 
-// attains waits until a field of an object has a value.
-func (s *scene) attains(o object, want any, path ...string) {
+// awaitValue waits until a field of an object has a value.
+func (s *scene) awaitValue(o object, want any, path ...string) {
 	s.Helper()
 	s.await(fmt.Sprintf("%s of %s to be %v", strings.Join(path, "."), o.GetName(), want), func(ctx context.Context) (bool, error) {
 		live, err := s.at(o).Get(ctx, o.GetName(), metav1.GetOptions{})

@@ -22,7 +22,7 @@ func (s *scene) deletes(ns string, targets ...string) (folder string) {
 }
 
 func TestRestoreKilledGoesOn(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("revived")
 	top := s.create(widget(ns, "top"))
@@ -35,7 +35,7 @@ func TestRestoreKilledGoesOn(t *testing.T) {
 	for _, after := range []int64{1, 9, 17} { // requests, each time
 		var n atomic.Int64
 		full := make(chan struct{})
-		f := s.behind(func(through http.Handler) []fault {
+		f := s.throughProxy(func(through http.Handler) []fault {
 			return []fault{{
 				about: writing(anything),
 				answer: func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func TestRestoreKilledGoesOn(t *testing.T) {
 	if diff := cmp.Diff(links, s.links(ns)); diff != "" {
 		t.Errorf("the references are others (-before +after)\n%s", diff)
 	}
-	s.sound(ns)
+	s.mustHaveNoFindings(ns)
 }
 
 // discarded is an answer that nobody reads.
@@ -80,7 +80,7 @@ func (discarded) Write(p []byte) (int, error) { return len(p), nil }
 func (discarded) WriteHeader(int)             {}
 
 func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("beside")
 	owner, other := s.create(widget(ns, "owner")), s.create(secret(ns, "other"))
@@ -105,11 +105,11 @@ func TestRestoreLeavesAloneWhatIsThereAndLinksWhatSurvived(t *testing.T) {
 	if diff := cmp.Diff(links, s.links(ns)); diff != "" {
 		t.Errorf("the references are others (-before +after)\n%s", diff)
 	}
-	s.sound(ns)
+	s.mustHaveNoFindings(ns)
 }
 
 func TestRestoreOfAPart(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns, elsewhere := s.namespace("part"), s.namespace("part")
 	s.create(secret(ns, "one", ownedBy(lost())))
 	s.create(secret(ns, "two", ownedBy(lost())))
@@ -127,7 +127,7 @@ func TestRestoreOfAPart(t *testing.T) {
 // Velero restored objects with the UIDs of owners that were gone, and the collector
 // deleted them at once (velero#10556, #4707).
 func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("velero")
 	owner := s.create(widget(ns, "owner"))
@@ -139,7 +139,7 @@ func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
 		t.Fatalf("%d Secrets are left", n)
 	}
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "owned by Widget/owner, which is a newer object of that name", "references to Secret/gone, which does not exist")
-	s.sound(ns)
+	s.mustHaveNoFindings(ns)
 	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Nothing to do")
 
 	// Unless somebody insists.
@@ -152,7 +152,7 @@ func TestRestoreNeverCausesWhatVeleroDid(t *testing.T) {
 }
 
 func TestRestoreOfAServiceWhoseAddressIsTaken(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("service")
 	spec := map[string]any{"ports": []any{map[string]any{"port": int64(80), "protocol": "TCP"}}}
 	before := s.create(of("v1", "Service", ns, "web", with("spec", spec)))
@@ -172,7 +172,7 @@ func TestRestoreOfAServiceWhoseAddressIsTaken(t *testing.T) {
 
 // Each refusal says in a line of its own what is wrong, and nothing is made.
 func TestRestoreRefusesWithAClearWord(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("refused")
 	s.create(configMap(ns, "doomed"))
 	folder := s.deletes(ns, "configmap/doomed")
@@ -215,7 +215,7 @@ func TestRestoreRefusesWithAClearWord(t *testing.T) {
 	})
 	t.Run("the same cluster has another URL", func(t *testing.T) {
 		s := s.under(t)
-		s.behind(nil).gc("restore", folder, "--dry-run").exits(t, 0)
+		s.throughProxy(nil).gc("restore", folder, "--dry-run").exits(t, 0)
 	})
 	t.Run("a user may not read Namespace kube-system", func(t *testing.T) {
 		s := s.under(t)
@@ -265,7 +265,7 @@ func (s *scene) patchStatus(o object, body string) {
 // A repair keeps the references that it mends, and what it did can be undone: as
 // it was, where somebody insists.
 func TestRestoreOfARepair(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("mended")
 	owner, kept := s.create(widget(ns, "owner")), s.create(widget(ns, "kept"))
@@ -292,7 +292,7 @@ func TestRestoreOfARepair(t *testing.T) {
 }
 
 func TestRestoreByTheNameOfABackup(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("named")
 	home := t.TempDir()
 	at := s.tool()

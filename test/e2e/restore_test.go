@@ -38,7 +38,7 @@ func TestDeleteThenRestoreMakesTheSameTree(t *testing.T) {
 		s.create(of("v1", "ServiceAccount", ns, "robot"))
 		s.create(secret(ns, "robot", with("type", "kubernetes.io/service-account-token"),
 			func(o object) { o.SetAnnotations(map[string]string{"kubernetes.io/service-account.name": "robot"}) }))
-		s.attains(deployment, 2, "status", "replicas")
+		s.awaitValue(deployment, 2, "status", "replicas")
 		s.sameAgain(ns, []string{"namespace/" + ns}, "ServiceAccount/default", "a controller creates it in every namespace", "service account tokens")
 		if s.live(secret(ns, "robot")).GetAnnotations()["kubernetes.io/service-account.uid"] != string(s.live(of("v1", "ServiceAccount", ns, "robot")).GetUID()) {
 			t.Error("the Secret of a token is not that of the account")
@@ -66,7 +66,7 @@ func (s *scene) sameAgain(ns string, targets []string, words ...string) {
 	if diff := cmp.Diff(links, s.links(ns)); diff != "" {
 		s.Errorf("the references are others (-before +after)\n%s", diff)
 	}
-	s.sound(ns)
+	s.mustHaveNoFindings(ns)
 	s.gc("restore", folder, "--yes").exits(s, 0).shows(s, "Nothing to do")
 }
 
@@ -79,18 +79,18 @@ func (s *scene) workloads(t *testing.T) {
 	})))
 	daemon := s.create(workload("DaemonSet", ns, "agent"))
 	cache := s.create(widget(ns, "cache"))
-	s.attains(deployment, 2, "status", "replicas")
+	s.awaitValue(deployment, 2, "status", "replicas")
 	s.patch(deployment, `{"spec":{"template":{"metadata":{"annotations":{"revision":"two"}}}}}`)
 	running := s.create(job(ns, "nightly-1", ownedBy(to(cron, controlling, blocking))))
 	below := s.create(configMap(ns, "cache", ownedBy(to(cache, controlling, blocking))))
 	s.create(secret(ns, "cache", ownedBy(to(below), to(cache))))
-	s.attains(deployment, 3, "status", "replicas")
+	s.awaitValue(deployment, 3, "status", "replicas")
 	for _, o := range []object{importing, running} {
-		s.attains(o, 2, "status", "active")
+		s.awaitValue(o, 2, "status", "active")
 	}
-	s.attains(set, 2, "status", "currentReplicas")
-	s.attains(replicated, 2, "status", "replicas")
-	s.attains(daemon, 1, "status", "observedGeneration")
+	s.awaitValue(set, 2, "status", "currentReplicas")
+	s.awaitValue(replicated, 2, "status", "replicas")
+	s.awaitValue(daemon, 1, "status", "observedGeneration")
 	s.await("claims to belong to their set", func(context.Context) (bool, error) {
 		return strings.Count(strings.Join(s.links(ns), "\n"), "PersistentVolumeClaim/data-set-") == 2, nil
 	})
@@ -100,9 +100,9 @@ func (s *scene) workloads(t *testing.T) {
 	}, "adopted by Deployment/web", "adopted by StatefulSet/set", "adopted by Job/import", "owned by Widget/cache, which is recreated",
 		"Not restored:", "they count their Pods from zero")
 	for _, o := range []object{deployment, set, replicated, daemon} {
-		s.attains(o, s.live(o).GetGeneration(), "status", "observedGeneration")
+		s.awaitValue(o, s.live(o).GetGeneration(), "status", "observedGeneration")
 	}
-	s.attains(importing, 2, "status", "active")
+	s.awaitValue(importing, 2, "status", "active")
 	if now := s.count(pod(ns, "")); now != pods {
 		t.Errorf("there are %d Pods, and there were %d", now, pods)
 	}
@@ -122,7 +122,7 @@ func TestRestoreOfWhatHadFinishedDoesNotRunItAgain(t *testing.T) {
 	s := attended(t)
 	ns := s.namespace("finished")
 	done := s.create(job(ns, "done"))
-	s.attains(done, 2, "status", "active")
+	s.awaitValue(done, 2, "status", "active")
 	list, err := s.at(pod(ns, "")).List(t.Context(), metav1.ListOptions{})
 	s.must(err)
 	for _, p := range list.Items {
@@ -130,14 +130,14 @@ func TestRestoreOfWhatHadFinishedDoesNotRunItAgain(t *testing.T) {
 		_, err := s.at(pod(ns, "")).UpdateStatus(t.Context(), &p, metav1.UpdateOptions{})
 		s.must(err)
 	}
-	s.attains(done, 2, "status", "succeeded")
+	s.awaitValue(done, 2, "status", "succeeded")
 	s.await("the end of the Job", func(context.Context) (bool, error) {
 		return strings.Contains(fmt.Sprint(s.live(done).Object["status"]), "Complete"), nil
 	})
 	folder := s.tool().saving("delete", "-n", ns, "job/done")
 	s.gc("restore", folder, "--yes").exits(t, 0).shows(t,
 		"it had finished: if recreated, it would run again", "completion of finished Jobs, which was in their status: they are created suspended", "created 1 in ", "2 are left alone")
-	s.attains(done, true, "spec", "suspend")
+	s.awaitValue(done, true, "spec", "suspend")
 	s.await("the controller to see it", func(context.Context) (bool, error) {
 		return strings.Contains(fmt.Sprint(s.live(done).Object["status"]), "Suspended"), nil
 	})
@@ -162,21 +162,21 @@ func TestRestoreOfClaims(t *testing.T) {
 		claim[name] = s.create(claimOf(ns, name, func(o object) { o.Object["spec"].(map[string]any)["storageClassName"] = class }))
 	}
 	for name := range claim {
-		s.attains(claim[name], "Bound", "status", "phase")
+		s.awaitValue(claim[name], "Bound", "status", "phase")
 	}
 	folder := s.tool().saving("delete", "-n", ns, "persistentvolumeclaim/kept", "persistentvolumeclaim/gone", "persistentvolume/"+volume["gone"].GetName())
-	s.attains(volume["kept"], "Released", "status", "phase")
+	s.awaitValue(volume["kept"], "Released", "status", "phase")
 	r := s.gc("restore", folder, "--yes").exits(t, 0).shows(t, "created 3 in ", "data on PersistentVolumes: they are recreated")
 	_, command, found := strings.Cut(r.Stdout, "until you clear it: kubectl ")
 	command, _, _ = strings.Cut(command, "': ")
 	if !found {
 		t.Fatal(r.Stdout)
 	}
-	s.attains(claim["kept"], "Pending", "status", "phase")
+	s.awaitValue(claim["kept"], "Pending", "status", "phase")
 	words := strings.SplitN(strings.TrimSpace(command), " ", 6)
 	s.kubectl(append(words[:5], strings.Trim(words[5], "'"))...).exits(t, 0)
 	for name := range claim {
-		s.attains(claim[name], "Bound", "status", "phase")
-		s.attains(volume[name], "Bound", "status", "phase")
+		s.awaitValue(claim[name], "Bound", "status", "phase")
+		s.awaitValue(volume[name], "Bound", "status", "phase")
 	}
 }

@@ -215,7 +215,7 @@ func (s *scene) bound(namespace string, role rbacv1.ClusterRole) (account object
 // TestShippedRolesGrantExactlyWhatThePageSaysAndNoSubresource asks about the roles in docs/rbac,
 // and about one that the page's command writes where custom types with subresources are served.
 func TestShippedRolesGrantExactlyWhatThePageSaysAndNoSubresource(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	v1 := version("v1", true)
 	v1["subresources"] = map[string]any{
 		"status": map[string]any{},
@@ -281,7 +281,7 @@ func (d documented) grants(role rbacv1.ClusterRole) map[right]bool {
 }
 
 func TestShippedRolesNameEveryBuiltInType(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	custom := map[string]bool{}
 	for _, name := range strings.Fields(s.kubectl("get", "customresourcedefinitions", "-o", "jsonpath={.items[*].metadata.name}").exits(t, 0).Stdout) {
 		custom[name] = true

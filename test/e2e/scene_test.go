@@ -25,12 +25,12 @@ import (
 // scene is one test's part of the cluster: what it creates goes away with it.
 type scene struct {
 	*testing.T
-	*world
+	*environment
 	created []object
 }
 
-// set prepares a scene, or skips where there is no control plane.
-func set(t *testing.T) *scene {
+// newScene prepares a scene, or skips where there is no control plane.
+func newScene(t *testing.T) *scene {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a control plane")
@@ -38,26 +38,26 @@ func set(t *testing.T) *scene {
 	if shared == nil {
 		t.Skip("SKIPPED, NOT TESTED: ", testcluster.ErrNotBuilt)
 	}
-	return shared.set(t)
+	return shared.newScene(t)
 }
 
-// set prepares a scene in a world that is there.
-func (w *world) set(t *testing.T) *scene {
-	s := &scene{T: t, world: w}
+// newScene prepares a scene in a world that is there.
+func (w *environment) newScene(t *testing.T) *scene {
+	s := &scene{T: t, environment: w}
 	t.Cleanup(s.clear)
 	return s
 }
 
 // under is a scene of a subtest: what is created there goes away with it.
-func (s *scene) under(t *testing.T) *scene { return s.world.set(t) }
+func (s *scene) under(t *testing.T) *scene { return s.environment.newScene(t) }
 
-// patience bounds everything that is waited for.
-const patience = 30 * time.Second
+// waitTimeout bounds everything that is waited for.
+const waitTimeout = 30 * time.Second
 
 // await asks again and again until done says yes.
 func (s *scene) await(what string, done func(ctx context.Context) (bool, error)) {
 	s.Helper()
-	if err := wait.PollUntilContextTimeout(s.Context(), 20*time.Millisecond, patience, true, done); err != nil {
+	if err := wait.PollUntilContextTimeout(s.Context(), 20*time.Millisecond, waitTimeout, true, done); err != nil {
 		s.Fatalf("waiting for %s: %v", what, err)
 	}
 }
@@ -226,7 +226,7 @@ func (s *scene) replace(o object) object {
 
 // clear takes everything away that the scene has created, whatever holds it.
 func (s *scene) clear() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	var group errgroup.Group
 	group.SetLimit(8)

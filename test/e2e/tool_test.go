@@ -79,7 +79,7 @@ func (t tool) exec(program string, args ...string) result {
 // asked what it was doing.
 func (t tool) attempt(program string, args ...string) (r result, ended bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	if t.user != "" {
 		args = append(slices.Clone(args), "--context="+t.plane.Context(t.user))
@@ -88,7 +88,7 @@ func (t tool) attempt(program string, args ...string) (r result, ended bool) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.env, strings.NewReader(t.stdin), &stdout, &stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
-	cmd.WaitDelay = patience / 6
+	cmd.WaitDelay = waitTimeout / 6
 	begun := time.Now()
 	err := cmd.Run()
 	r = result{Stdout: stdout.String(), Stderr: stderr.String(), Took: time.Since(begun), line: args}

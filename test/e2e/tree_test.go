@@ -79,7 +79,7 @@ func full(drawn []string) []string {
 }
 
 func TestTreeDrawsACircleOnce(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("circle")
 	a, b, c := s.create(configMap(ns, "a")), s.create(configMap(ns, "b")), s.create(configMap(ns, "c"))
 	s.own(a, to(c))
@@ -98,7 +98,7 @@ func TestTreeDrawsACircleOnce(t *testing.T) {
 }
 
 func TestTreeDrawsAnObjectThatOwnsItselfOnce(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("self")
 	me := s.create(configMap(ns, "me"))
 	s.own(me, to(me))
@@ -113,7 +113,7 @@ func TestTreeDrawsAnObjectThatOwnsItselfOnce(t *testing.T) {
 
 func TestTreeOfAMillionPathsHasALineForEachReference(t *testing.T) {
 	const levels = 20
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("diamond")
 	above := []object{s.create(configMap(ns, "level-00"))}
 	names := []string{"ConfigMap/level-00"}
@@ -148,7 +148,7 @@ func TestTreeOfAMillionPathsHasALineForEachReference(t *testing.T) {
 }
 
 func TestTreeShowsAnObjectWithTwoOwnersOnceAndRefersToIt(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("shared")
 	one, two := s.create(configMap(ns, "one")), s.create(configMap(ns, "two"))
 	s.create(secret(ns, "both", ownedBy(to(one), to(two))))
@@ -164,7 +164,7 @@ func TestTreeShowsAnObjectWithTwoOwnersOnceAndRefersToIt(t *testing.T) {
 }
 
 func TestTreeShowsAbsentAndBadOwnersWhereTheyWouldStand(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns, other := s.namespace("bad"), s.namespace("other")
 	owner := s.create(configMap(ns, "owner"))
 	far := s.create(configMap(other, "far"))
@@ -231,13 +231,13 @@ func (s *scene) shop(ns string) (deployment, replicaSet, pod1, pod2, job object)
 }
 
 func TestTreeShowsReadyStatusAndAgeAsKubectlGetDoes(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("shop")
 	s.shop(ns)
 	// Ages go on while we look: ask until the clock stood still.
 	var before, after []string
 	var got map[string]row
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(waitTimeout); ; {
 		before = s.kubectlColumns(ns)
 		got = map[string]row{}
 		all := rows(t, s.gc("tree", "deployment/web", "-n", ns).exits(t, 0).Stdout)
@@ -280,12 +280,12 @@ func (s *scene) kubectlColumns(ns string) []string {
 }
 
 func TestTreeOfANamespacedObjectAsksForItsNamespaceOnly(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("asked")
 	_, _, p, _, _ := s.shop(ns)
 	cluster := s.create(clusterRole("e2e-asked"))
 	s.create(configMap(ns, "flags", ownedBy(to(p), to(cluster))))
-	f := s.behind(nil)
+	f := s.throughProxy(nil)
 	shown := decode[tree](t, f.gc("tree", "deployment/web", "-n", ns, "-o", "json").exits(t, 0))
 	if len(shown.Objects) != 6 || !shown.Complete {
 		t.Errorf("%d objects, complete %t", len(shown.Objects), shown.Complete)
@@ -306,7 +306,7 @@ func TestTreeOfANamespacedObjectAsksForItsNamespaceOnly(t *testing.T) {
 }
 
 func TestTreeOfWhatIsAskedFor(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns, other := s.namespace("asked"), s.namespace("other")
 	deployment, replicaSet, _, _, _ := s.shop(ns)
 	s.create(configMap(ns, "labelled", labelled("team", "red"), ownedBy(to(replicaSet))))

@@ -10,10 +10,10 @@ import (
 
 // afterDeleting has a front answer what a fault is about in its own way, from the
 // first DELETE on.
-func (s *scene) afterDeleting(f fault) *front {
+func (s *scene) afterDeleting(f fault) *recordingProxy {
 	s.Helper()
 	var begun atomic.Bool
-	return s.behind(func(http.Handler) []fault {
+	return s.throughProxy(func(http.Handler) []fault {
 		return []fault{{func(r *http.Request) bool {
 			if r.Method == http.MethodDelete {
 				begun.Store(true)
@@ -73,7 +73,7 @@ func TestARunIsNotDoneUntilACompleteScanFoundNothingLeft(t *testing.T) {
 			},
 		} {
 			t.Run(command+" and a scan "+name, func(t *testing.T) {
-				s := set(t)
+				s := newScene(t)
 				for _, machine := range []bool{false, true} {
 					ns := s.namespace("verified")
 					orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
@@ -105,7 +105,7 @@ func TestARunIsNotDoneUntilACompleteScanFoundNothingLeft(t *testing.T) {
 func TestWhatIsLeftAfterARunFailsItUnlessItsPlanIsNotAboutThat(t *testing.T) {
 	for name, saved := range map[string]bool{"a pass": false, "a saved plan": true} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t)
+			s := newScene(t)
 			ns := s.namespace("meanwhile")
 			orphan := s.create(configMap(ns, "orphan", ownedBy(lost())))
 			args, code, says := []string{"collect", "-n", ns, "--yes"}, 1, "a scan afterwards found 1 more to do."
@@ -122,7 +122,7 @@ func TestWhatIsLeftAfterARunFailsItUnlessItsPlanIsNotAboutThat(t *testing.T) {
 }
 
 func TestDeleteClientSideIsNotDoneWhileSomethingNewDependsOnWhatItDeleted(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("meanwhile")
 	owner := s.create(configMap(ns, "owner"))
 	var dependent object
@@ -134,7 +134,7 @@ func TestDeleteClientSideIsNotDoneWhileSomethingNewDependsOnWhatItDeleted(t *tes
 }
 
 func TestDeleteThatWaitsForNobodySaysThatNothingWasVerified(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("unwaited")
 	owner := s.create(configMap(ns, "owner"))
 	r := s.gc("delete", "configmap/owner", "-n", ns, "--yes", "--wait=false").exits(t, 0).shows(t, "deleted 1 in ", "; nothing was verified.")

@@ -106,7 +106,7 @@ func TestWhyForetellsWhatTheRealCollectorDoes(t *testing.T) {
 }
 
 func TestWhyOfWhatIsNotThere(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns, other := s.namespace("why-gone"), s.namespace("why-other")
 	s.create(configMap(other, "typo"))
 	owner := s.create(configMap(ns, "owner"))
@@ -139,7 +139,7 @@ func TestWhyOfWhatIsNotThere(t *testing.T) {
 // Who may read one namespace only has an answer about it, and is told what is
 // missing from that.
 func TestWhyForAUserWithRightsInOneNamespace(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("why-mine")
 	s.create(configMap(ns, "doomed", ownedBy(reference("v1", "ConfigMap", "gone", "00000000-0000-0000-0000-00000000000b"))))
 	s.create(configMap(ns, "unsure", ownedBy(reference("v1", "Secret", "token", "00000000-0000-0000-0000-00000000000c"))))

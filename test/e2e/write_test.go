@@ -25,30 +25,30 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// sight is one look by the packages themselves, without the program around them.
-type sight struct {
+// observation is one look by the packages themselves, without the program around them.
+type observation struct {
 	*scene
 	cluster *client.Client
 	seen    *snapshot.Snapshot
 }
 
 // sees looks at the cluster.
-func (s *scene) sees(scope scan.Scope) sight {
+func (s *scene) sees(scope cluster.Scope) observation {
 	s.Helper()
-	c, err := client.New(s.config, client.Options{ChunkSize: 500, Concurrency: 4, Timeout: patience})
+	c, err := cluster.New(s.config, cluster.Options{ChunkSize: 500, Concurrency: 4, Timeout: waitTimeout})
 	s.must(err)
 	w, err := discovery.Discover(s.Context(), c)
 	s.must(err)
 	seen, err := scan.Run(s.Context(), c, w, scope, time.Now)
 	s.must(err)
-	return sight{s, c, seen}
+	return observation{s, c, seen}
 }
 
 // in looks at one namespace.
 func in(namespace string) scan.Scope { return scan.Scope{Namespaces: []string{namespace}} }
 
 // of is what was seen of an object, or nil.
-func (s sight) of(o object) *subject.Object {
+func (s observation) of(o object) *subject.Object {
 	for i := range s.seen.Objects {
 		if s.seen.Objects[i].UID == o.GetUID() {
 			return s.seen.Objects[i]
@@ -58,7 +58,7 @@ func (s sight) of(o object) *subject.Object {
 }
 
 // fresh is an object as it is now.
-func (s sight) fresh(o object) *subject.Object {
+func (s observation) fresh(o object) *subject.Object {
 	s.Helper()
 	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
 	s.must(err)
@@ -89,7 +89,7 @@ func left(o *subject.Object) string {
 }
 
 func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("deletes")
 	onNode := func(o object) { o.Object["spec"].(map[string]any)["nodeName"] = "none" }
@@ -171,7 +171,7 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 }
 
 func TestWriteIsBoundToOneState(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("bound")
 	for kind, make := range map[string]func(string, string, ...func(object)) object{"builtin": configMap, "custom": widget} {
@@ -220,7 +220,7 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 
 // TestWriteIsBoundToTheUID alone, too.
 func TestWriteIsBoundToTheUID(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("bound-uid")
 	for _, o := range []object{s.create(configMap(ns, "subject")), s.create(widget(ns, "subject"))} {
@@ -242,7 +242,7 @@ func TestWriteIsBoundToTheUID(t *testing.T) {
 
 // TestWriteDeleteAgain: what the policy of a first deletion left waiting goes with another.
 func TestWriteDeleteAgain(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("again")
 	for name, test := range map[string]struct {
@@ -280,7 +280,7 @@ func (s *scene) patch(o object, body string) {
 }
 
 func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("patches")
 	yes := true
@@ -370,7 +370,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 }
 
 func TestWritePatchThatLetsAnObjectGo(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("letting-go")
 	background := metav1.DeletePropagationBackground
@@ -410,14 +410,14 @@ func TestWritePatchThatLetsAnObjectGo(t *testing.T) {
 
 // TestWriteRefused: what the server refuses says why, and nothing changes.
 func TestWriteRefused(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("refused")
 	o := s.create(configMap(ns, "subject", ownedBy(reference("v1", "Secret", "a", "a")), heldBy("example.com/a")))
 	look := s.sees(in(ns))
 	s.grant("reader", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
 	config := *s.config
 	config.Impersonate.UserName = "reader"
-	reader, err := client.New(&config, client.Options{Timeout: patience})
+	reader, err := cluster.New(&config, cluster.Options{Timeout: waitTimeout})
 	s.must(err)
 	for _, dry := range []bool{true, false} {
 		w := write.New(reader, look.seen, dry)
@@ -450,7 +450,7 @@ func TestWriteRefused(t *testing.T) {
 
 // TestWriteOfAnUnservedPath: where a CRD went, nothing proves that its objects did.
 func TestWriteOfAnUnservedPath(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("unserved")
 	s.define(definition("unserved.kubectl-gc.dev", "Thing", "Namespaced", version("v1", true)))
 	crd := s.created[len(s.created)-1]
@@ -476,7 +476,7 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 
 // TestWriteExamine: every reference is judged from what lives there now.
 func TestWriteExamine(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns := s.namespace("examine")
 	solid, replaced, gone := s.create(secret(ns, "solid")), s.create(secret(ns, "replaced")), s.create(configMap(ns, "gone"))
@@ -521,7 +521,7 @@ func TestWriteExamine(t *testing.T) {
 }
 
 func TestWriteCensusSeesWhatCameSince(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("census")
 	look := s.sees(in(ns))
 	owner := s.create(configMap(ns, "owner"))
@@ -536,7 +536,7 @@ func TestWriteCensusSeesWhatCameSince(t *testing.T) {
 }
 
 func TestWriteAwait(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("await")
 	o := s.create(configMap(ns, "subject", heldBy("example.com/a")))
 	look := s.sees(in(ns))
@@ -556,7 +556,7 @@ func TestWriteAwait(t *testing.T) {
 }
 
 func TestWriteManifests(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	s.custom()
 	ns, other := s.namespace("manifests"), s.namespace("manifests-other")
 	data := map[string]any{"number": "1", "text": "<&> \u2028 ü"}
@@ -627,7 +627,7 @@ func TestWriteManifests(t *testing.T) {
 
 // TestWriteManifestsStop: the receiver's error ends it.
 func TestWriteManifestsStop(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("manifests-stop")
 	var wanted []subject.Identity
 	for i := range 3 {
@@ -649,7 +649,7 @@ func TestWriteManifestsStop(t *testing.T) {
 // TestWriteRunning: which pods a kubelet has to stop, and what a look limited to
 // a namespace does about finalizers that wait for dependents elsewhere.
 func TestWriteRunning(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns := s.namespace("running")
 	onNode := func(o object) { o.Object["spec"].(map[string]any)["nodeName"] = "none" }
 	phase := func(p string) func(object) { return with("status", map[string]any{"phase": p}) }
@@ -678,7 +678,7 @@ func TestWriteRunning(t *testing.T) {
 }
 
 func TestWriteWidensWhereAFinalizerMayWaitForOthers(t *testing.T) {
-	s := set(t)
+	s := newScene(t)
 	ns, other := s.namespace("widen"), s.namespace("widen-other")
 	owner := s.create(configMap(ns, "owner"))
 	elsewhere := s.create(secret(other, "elsewhere", ownedBy(to(owner, blocking))))

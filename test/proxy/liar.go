@@ -27,32 +27,32 @@ type Facts struct {
 	Owners map[types.UID]bool
 	// CustomGroup has a CustomResourceDefinition for each of its types.
 	CustomGroup string
-	// Before is the resourceVersion of a state older than all of these.
-	Before string
-	// Questions are those that a client is expected to ask.
-	Questions Questions
+	// OldResourceVersion is the resourceVersion of a state older than all of these.
+	OldResourceVersion string
+	// Requests are those that a client is expected to ask.
+	Requests Requests
 }
 
-// Questions are what a client asked, each once.
-type Questions []question
+// Requests are what a client asked, each once.
+type Requests []requestDetails
 
 // Watch and Tables are questions that can be expected beside those that were recorded.
 var (
-	Watch  = Questions{{ask: ask{sort: watch, resource: "pods"}, method: http.MethodGet, root: "api", shape: metadata}}
-	Tables = Questions{{ask: ask{sort: list, resource: "pods"}, method: http.MethodGet, root: "api", shape: table}}
+	Watch  = Requests{{requestInfo: requestInfo{class: watch, resource: "pods"}, method: http.MethodGet, root: "api", shape: metadata}}
+	Tables = Requests{{requestInfo: requestInfo{class: list, resource: "pods"}, method: http.MethodGet, root: "api", shape: table}}
 )
 
 // Recorder notes what is asked.
 type Recorder struct {
 	mu    sync.Mutex
-	asked map[string]question
+	asked map[string]requestDetails
 }
 
-// Before returns a handler that notes a request and hands it on.
-func (c *Recorder) Before(through http.Handler) http.Handler {
-	c.asked = map[string]question{}
+// Wrap returns a handler that notes a request and hands it on.
+func (c *Recorder) Wrap(through http.Handler) http.Handler {
+	c.asked = map[string]requestDetails{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := questionOf(r)
+		q := requestDetailsOf(r)
 		c.mu.Lock()
 		c.asked[q.key()] = q
 		c.mu.Unlock()
@@ -60,11 +60,11 @@ func (c *Recorder) Before(through http.Handler) http.Handler {
 	})
 }
 
-// Questions returns what was asked so far, sorted.
-func (c *Recorder) Questions() Questions {
+// Requests returns what was asked so far, sorted.
+func (c *Recorder) Requests() Requests {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var out Questions
+	var out Requests
 	for _, key := range slices.Sorted(maps.Keys(c.asked)) {
 		out = append(out, c.asked[key])
 	}
@@ -77,62 +77,62 @@ type Object struct {
 	Group, Resource string
 }
 
-// habit is how often a Liar lies, and of what.
-type habit string
+// frequency is how often a Liar lies, and of what.
+type frequency string
 
 // The habits.
 const (
-	once    habit = "one lie in the whole run"
-	aKind   habit = "one kind of lie wherever it fits"
-	aType   habit = "one kind of lie about one type"
-	at30    habit = "30 of 1000 answers"
-	at100   habit = "100 of 1000 answers"
-	atThird habit = "every third answer"
+	once    frequency = "one lie in the whole run"
+	aKind   frequency = "one kind of lie wherever it fits"
+	aType   frequency = "one kind of lie about one type"
+	at30    frequency = "30 of 1000 answers"
+	at100   frequency = "100 of 1000 answers"
+	atThird frequency = "every third answer"
 )
 
-var habits = []habit{once, once, once, once, aKind, aKind, aType, at30, at100, atThird}
+var frequencies = []frequency{once, once, once, once, aKind, aKind, aType, at30, at100, atThird}
 
 // of1000 is how many of 1000 answers are lies with such a habit.
-var of1000 = map[habit]int{at30: 30, at100: 100, atThird: 333}
+var of1000 = map[frequency]int{at30: 30, at100: 100, atThird: 333}
 
 // Liar is a handler that changes what answers mean, by a seed. What becomes of a
 // request depends on the seed, on what it asks for and on how often that was asked
 // before. A single lie, and kinds that a run can only afford a few times, are told to
 // the first that ask.
 type Liar struct {
-	raw    http.Handler
-	seed   uint64
-	facts  Facts
-	habit  habit
-	kind   *lie   // with the habits of one kind
-	to     sort   // with aKind: which requests
-	about  string // with aType: the resource
-	every  uint64 // with once: to one of so many that it fits
-	binary bool   // answers in protobuf, where the client accepts it
-	legacy bool   // discovery document by document
+	upstream  http.Handler
+	seed      uint64
+	facts     Facts
+	frequency frequency
+	kind      *lie         // with the habits of one kind
+	to        requestClass // with aKind: which requests
+	about     string       // with aType: the resource
+	every     uint64       // with once: to one of so many that it fits
+	binary    bool         // answers in protobuf, where the client accepts it
+	legacy    bool         // discovery document by document
 
-	mu     sync.Mutex
-	asked  map[string]int // how often
-	honest map[string]int // how often the truth was told
-	count  map[Kind]int
-	paging map[string]*endless
-	hid    map[schema.GroupResource]bool
-	made   map[string]int // objects made, by path and name
+	mu       sync.Mutex
+	attempts map[string]int // how often
+	honest   map[string]int // how often the truth was told
+	count    map[Kind]int
+	paging   map[string]*endless
+	hidden   map[schema.GroupResource]bool
+	made     map[string]int // objects made, by path and name
 }
 
 // NewLiar draws how often lies are told, and which.
 func NewLiar(seed uint64, facts Facts) *Liar {
 	dice := rand.New(rand.NewPCG(seed, 3))
 	l := &Liar{
-		seed: seed, facts: facts, habit: habits[dice.IntN(len(habits))], binary: dice.IntN(2) == 0, legacy: dice.IntN(4) == 0,
-		asked: map[string]int{}, honest: map[string]int{}, count: map[Kind]int{}, paging: map[string]*endless{},
-		hid: map[schema.GroupResource]bool{}, made: map[string]int{},
+		seed: seed, facts: facts, frequency: frequencies[dice.IntN(len(frequencies))], binary: dice.IntN(2) == 0, legacy: dice.IntN(4) == 0,
+		attempts: map[string]int{}, honest: map[string]int{}, count: map[Kind]int{}, paging: map[string]*endless{},
+		hidden: map[schema.GroupResource]bool{}, made: map[string]int{},
 	}
-	of := func(k *lie) (out Questions) {
-		return slices.DeleteFunc(slices.Clone(facts.Questions), func(q question) bool { return !k.fits(&q) })
+	of := func(k *lie) (out Requests) {
+		return slices.DeleteFunc(slices.Clone(facts.Requests), func(q requestDetails) bool { return !k.applies(&q) })
 	}
 	expected := slices.DeleteFunc(slices.Clone(lieKinds), func(k *lie) bool { return len(of(k)) == 0 })
-	switch l.habit {
+	switch l.frequency {
 	case once:
 		l.kind = drawLie(expected, dice)
 		for l.every = 1; l.every < 16 && int(l.every)*2 < len(of(l.kind)) && dice.IntN(2) == 0; {
@@ -141,20 +141,20 @@ func NewLiar(seed uint64, facts Facts) *Liar {
 	case aKind:
 		l.kind = drawLie(expected, dice)
 		fitting := of(l.kind)
-		others := slices.DeleteFunc(slices.Clone(fitting), func(q question) bool { return q.sort == discovery })
+		others := slices.DeleteFunc(slices.Clone(fitting), func(q requestDetails) bool { return q.class == discovery })
 		if len(others) > 0 { // where discovery always fails nothing is learnt about the rest
 			fitting = others
 		}
-		l.to = fitting[dice.IntN(len(fitting))].sort
+		l.to = fitting[dice.IntN(len(fitting))].class
 	case aType:
-		typed := slices.DeleteFunc(slices.Clone(facts.Questions), func(q question) bool { return !facts.has(q.group, q.resource) })
+		typed := slices.DeleteFunc(slices.Clone(facts.Requests), func(q requestDetails) bool { return !facts.has(q.group, q.resource) })
 		if len(typed) == 0 {
-			l.habit = at30
+			l.frequency = at30
 			break
 		}
 		l.about = typed[dice.IntN(len(typed))].resource
 		l.kind = drawLie(slices.DeleteFunc(expected, func(k *lie) bool {
-			return !slices.ContainsFunc(of(k), func(q question) bool { return q.resource == l.about })
+			return !slices.ContainsFunc(of(k), func(q requestDetails) bool { return q.resource == l.about })
 		}), dice)
 	case at30, at100, atThird:
 	}
@@ -168,126 +168,126 @@ func (f *Facts) has(group, resource string) bool {
 func drawLie(from []*lie, dice *rand.Rand) *lie {
 	sum := 0
 	for _, k := range from {
-		sum += k.share
+		sum += k.weight
 	}
 	n := dice.IntN(sum)
 	for _, k := range from {
-		if n -= k.share; n < 0 {
+		if n -= k.weight; n < 0 {
 			return k
 		}
 	}
 	panic("unreachable: n is less than the sum of all shares")
 }
 
-// Before returns the handler, before the one to which it hands requests on.
-func (l *Liar) Before(through http.Handler) http.Handler {
-	l.raw = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := questionOf(r)
-		noting := &noted{ResponseWriter: w}
+// Wrap returns the handler, before the one to which it hands requests on.
+func (l *Liar) Wrap(through http.Handler) http.Handler {
+	l.upstream = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := requestDetailsOf(r)
+		noting := &statusRecorder{ResponseWriter: w}
 		through.ServeHTTP(noting, r)
 		if creates(&q) && noting.code == http.StatusCreated {
 			l.mu.Lock()
-			l.made[fmt.Sprint(q.path, " ", r.Context().Value(created{}))]++
+			l.made[fmt.Sprint(q.path, " ", r.Context().Value(createdNameKey{}))]++
 			l.mu.Unlock()
 		}
 	})
 	return l
 }
 
-// created is the key of the name that an object is to be created under.
-type created struct{}
+// createdNameKey is the key of the name that an object is to be created under.
+type createdNameKey struct{}
 
-// named is a request to create an object that knows the object's name.
-func named(r *http.Request) *http.Request {
+// withCreatedName is a request to create an object that knows the object's name.
+func withCreatedName(r *http.Request) *http.Request {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	r = r.WithContext(context.WithValue(r.Context(), created{}, textOf(metaOf(any(document(body))), "name")))
+	r = r.WithContext(context.WithValue(r.Context(), createdNameKey{}, textOf(metaOf(any(document(body))), "name")))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return r
 }
 
-// telling is a request that is answered with a lie.
-type telling struct {
+// falseResponse is a request that is answered with a lie.
+type falseResponse struct {
 	*Liar
-	question
-	r    *http.Request
-	dice *rand.Rand
-	time int // which time this is asked
-	said *said
+	requestDetails
+	r       *http.Request
+	dice    *rand.Rand
+	time    int // which time this is asked
+	fetched *response
 }
 
 // ServeHTTP answers one request.
 func (l *Liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q := questionOf(r)
+	q := requestDetailsOf(r)
 	if l.legacy {
 		withoutAggregated(r)
 	}
 	if creates(&q) {
-		r = named(r)
+		r = withCreatedName(r)
 	}
-	if out := l.goOn(&q, r); out != nil {
+	if out := l.continueEndless(&q, r); out != nil {
 		out.send(w, r)
 		return
 	}
-	t := &telling{Liar: l, question: q, r: r}
+	t := &falseResponse{Liar: l, requestDetails: q, r: r}
 	kind := l.choose(t)
-	if kind == nil || !l.affords(kind, 0) {
+	if kind == nil || !l.withinLimit(kind, 0) {
 		l.truth(t, w)
 		return
 	}
 	out := kind.tell(t)
-	if out == nil || !l.affords(kind, 1) { // of this answer it cannot be told, or others were faster
+	if out == nil || !l.withinLimit(kind, 1) { // of this answer it cannot be told, or others were faster
 		l.truth(t, w)
 		return
 	}
-	l.hide(&q)
+	l.recordHidden(&q)
 	out.send(w, r)
 }
 
 // truth answers what the server says.
-func (l *Liar) truth(t *telling, w http.ResponseWriter) {
+func (l *Liar) truth(t *falseResponse, w http.ResponseWriter) {
 	l.mu.Lock()
 	l.honest[t.key()]++
 	l.mu.Unlock()
-	if t.said != nil {
-		t.said.send(w, t.r)
+	if t.fetched != nil {
+		t.fetched.send(w, t.r)
 		return
 	}
 	if !l.binary {
 		withoutProtobuf(t.r)
 	}
-	l.raw.ServeHTTP(w, t.r)
+	l.upstream.ServeHTTP(w, t.r)
 }
 
 // choose returns the kind of lie for a request, or nil for the truth.
-func (l *Liar) choose(t *telling) *lie {
+func (l *Liar) choose(t *falseResponse) *lie {
 	key := t.key()
 	l.mu.Lock()
-	l.asked[key]++
-	t.time = l.asked[key]
+	l.attempts[key]++
+	t.time = l.attempts[key]
 	l.mu.Unlock()
 	hash := fnv.New64a()
 	fmt.Fprint(hash, key, t.time)
 	sum := hash.Sum64()
 	t.dice = rand.New(rand.NewPCG(l.seed, sum))
-	switch l.habit {
+	switch l.frequency {
 	case once:
-		if l.kind.fits(&t.question) && (sum^l.seed)%l.every == 0 {
+		if l.kind.applies(&t.requestDetails) && (sum^l.seed)%l.every == 0 {
 			return l.kind
 		}
 	case aKind:
-		if l.kind.fits(&t.question) && t.sort == l.to {
+		if l.kind.applies(&t.requestDetails) && t.class == l.to {
 			return l.kind
 		}
 	case aType:
-		if l.kind.fits(&t.question) && t.resource == l.about {
+		if l.kind.applies(&t.requestDetails) && t.resource == l.about {
 			return l.kind
 		}
 	default:
-		odds := of1000[l.habit]
-		switch t.sort {
+		odds := of1000[l.frequency]
+		switch t.class {
 		case discovery: // where discovery fails there is no run, and nothing to learn from it
 			odds /= 8
 		case list:
@@ -297,7 +297,7 @@ func (l *Liar) choose(t *telling) *lie {
 		if t.dice.IntN(1000) >= odds {
 			return nil
 		}
-		fitting := slices.DeleteFunc(slices.Clone(lieKinds), func(k *lie) bool { return !k.fits(&t.question) })
+		fitting := slices.DeleteFunc(slices.Clone(lieKinds), func(k *lie) bool { return !k.applies(&t.requestDetails) })
 		if len(fitting) > 0 {
 			return drawLie(fitting, t.dice)
 		}
@@ -306,16 +306,16 @@ func (l *Liar) choose(t *telling) *lie {
 }
 
 // key is what a question has in common with itself the next time.
-func (q *question) key() string {
-	return fmt.Sprint(q.method, " ", q.path, " ", q.sort, " ", q.continued, " ", q.shape)
+func (q *requestDetails) key() string {
+	return fmt.Sprint(q.method, " ", q.path, " ", q.class, " ", q.continued, " ", q.shape)
 }
 
-// affords reports whether the run has not told enough lies of a kind, and counts n more.
-func (l *Liar) affords(k *lie, n int) bool {
+// withinLimit reports whether the run has not told enough lies of a kind, and counts n more.
+func (l *Liar) withinLimit(k *lie, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	most := k.most
-	if l.habit == once {
+	if l.frequency == once {
 		most = 1
 	}
 	if most > 0 && l.count[k.kind] >= most {
@@ -325,22 +325,22 @@ func (l *Liar) affords(k *lie, n int) bool {
 	return true
 }
 
-// hide notes that the client may not see objects because of a lie.
-func (l *Liar) hide(q *question) {
-	if q.sort != list && q.sort != discovery {
+// recordHidden notes that the client may not see objects because of a lie.
+func (l *Liar) recordHidden(q *requestDetails) {
+	if q.class != list && q.class != discovery {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hid[schema.GroupResource{Group: q.group, Resource: q.resource}] = true
+	l.hidden[schema.GroupResource{Group: q.group, Resource: q.resource}] = true
 }
 
-// Hid reports whether a lie was told in a list of a type, or in the discovery of its
+// MayHaveHidden reports whether a lie was told in a list of a type, or in the discovery of its
 // group: the client may not have seen its objects.
-func (l *Liar) Hid(of schema.GroupResource) bool {
+func (l *Liar) MayHaveHidden(of schema.GroupResource) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.hid[of] || l.hid[schema.GroupResource{Group: of.Group}] || l.hid[schema.GroupResource{}]
+	return l.hidden[of] || l.hidden[schema.GroupResource{Group: of.Group}] || l.hidden[schema.GroupResource{}]
 }
 
 // Counts returns how often each kind of lie was told so far.
@@ -368,8 +368,8 @@ func (l *Liar) MadeTwice() []string {
 
 // String says how often lies are told, and which.
 func (l *Liar) String() string {
-	out := string(l.habit)
-	switch l.habit {
+	out := string(l.frequency)
+	switch l.frequency {
 	case once:
 		out += fmt.Sprintf(": %s, to one of %d", l.kind.kind, l.every)
 	case aKind:
@@ -389,45 +389,45 @@ func (l *Liar) String() string {
 }
 
 // ask returns what the server says, in JSON. The first call hands the request on.
-func (t *telling) ask() *said {
-	if t.said == nil {
-		t.said = asking(t.raw, t.r)
+func (t *falseResponse) ask() *response {
+	if t.fetched == nil {
+		t.fetched = fetchJSON(t.upstream, t.r)
 	}
-	return t.said
+	return t.fetched
 }
 
 // askFor returns what the server says to a GET of another path, in the shape of this
 // one.
-func (t *telling) askFor(path, query string) *said {
+func (t *falseResponse) askFor(path, query string) *response {
 	r := t.r.Clone(t.r.Context())
 	r.Method, r.Body, r.ContentLength = http.MethodGet, http.NoBody, 0
 	r.URL.Path, r.URL.RawPath, r.URL.RawQuery = path, "", query
-	return asking(t.raw, r)
+	return fetchJSON(t.upstream, r)
 }
 
 // answer returns a document as an answer, in the encoding that this client gets.
-func (t *telling) answer(doc map[string]any) *said {
+func (t *falseResponse) answer(doc map[string]any) *response {
 	if t.binary && acceptsProtobuf(t.r) {
 		if raw, ok := inProtobuf(doc); ok {
-			return &said{code: http.StatusOK, contentType: "application/vnd.kubernetes.protobuf", body: raw}
+			return &response{code: http.StatusOK, contentType: "application/vnd.kubernetes.protobuf", body: raw}
 		}
 	}
 	return t.inJSON(doc)
 }
 
 // inJSON is for documents to which only JSON does justice.
-func (t *telling) inJSON(doc any) *said {
-	return &said{code: http.StatusOK, contentType: contentJSON, body: encoded(doc)}
+func (t *falseResponse) inJSON(doc any) *response {
+	return &response{code: http.StatusOK, contentType: contentJSON, body: encoded(doc)}
 }
 
 // other returns the UID of an object that is not this one, and not the one of the last
 // time: told twice alike, a client could not tell it from the truth.
-func (t *telling) other(uid string) types.UID {
+func (t *falseResponse) other(uid string) types.UID {
 	others := slices.DeleteFunc(slices.Clone(t.facts.Objects), func(o Object) bool { return string(o.UID) == uid })
 	if len(others) < 2 {
 		return types.UID(t.strange())
 	}
-	if t.sort != get {
+	if t.class != get {
 		return others[t.dice.IntN(len(others))].UID
 	}
 	hash := fnv.New32a()

@@ -58,7 +58,7 @@ func metaFor(name string) map[string]any {
 
 // server is an API server as far as these tests ask it.
 func server(w http.ResponseWriter, r *http.Request) {
-	q := questionOf(r)
+	q := requestDetailsOf(r)
 	partial := func(name string) map[string]any {
 		return map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metaFor(name)}
 	}
@@ -71,7 +71,7 @@ func server(w http.ResponseWriter, r *http.Request) {
 	var doc any
 	code := http.StatusOK
 	switch {
-	case q.sort == list && strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata;"):
+	case q.class == list && strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata;"):
 		code, doc = http.StatusNotAcceptable, map[string]any{"kind": "Status"}
 	case q.path == "/api":
 		doc = map[string]any{"apiVersion": "apidiscovery.k8s.io/v2", "kind": "APIGroupDiscoveryList", "metadata": map[string]any{}, "items": []any{group("", resource("pods", "Pod"))}}
@@ -79,11 +79,11 @@ func server(w http.ResponseWriter, r *http.Request) {
 		doc = map[string]any{"apiVersion": "apidiscovery.k8s.io/v2", "kind": "APIGroupDiscoveryList", "metadata": map[string]any{}, "items": []any{group("apps"), group("example.com", resource("widgets", "Widget"))}}
 	case q.review:
 		doc = map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "status": map[string]any{"allowed": true}}
-	case q.sort == watch:
+	case q.class == watch:
 		doc = map[string]any{"type": "ADDED", "object": partial("a")}
 	case q.shape == table:
 		doc = map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "Table", "metadata": map[string]any{}, "rows": []any{}}
-	case q.sort == list:
+	case q.class == list:
 		meta := map[string]any{"resourceVersion": "100"}
 		items := []any{partial("a"), partial("b")}
 		switch {
@@ -121,18 +121,18 @@ func server(w http.ResponseWriter, r *http.Request) {
 // liar is one that always tells a kind of lie.
 func liar(kind Kind, binary bool) *Liar {
 	var recorder Recorder
-	recording := recorder.Before(http.HandlerFunc(server))
+	recording := recorder.Wrap(http.HandlerFunc(server))
 	for _, w := range requests {
 		recording.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(w.method, w.url, strings.NewReader(w.body)))
 	}
 	l := NewLiar(1, Facts{
 		Objects:     []Object{{"uid-a", "", "pods"}, {"uid-b", "", "pods"}, {"uid-w", "example.com", "widgets"}, {"uid-x", "", "pods"}, {"uid-y", "", "pods"}},
 		Owners:      map[types.UID]bool{"uid-a": true},
-		CustomGroup: "example.com", Before: "50", Questions: recorder.Questions(),
+		CustomGroup: "example.com", OldResourceVersion: "50", Requests: recorder.Requests(),
 	})
 	i := slices.IndexFunc(lieKinds, func(k *lie) bool { return k.kind == kind })
-	l.habit, l.kind, l.binary, l.legacy = aType, lieKinds[i], binary, false
-	l.Before(http.HandlerFunc(server))
+	l.frequency, l.kind, l.binary, l.legacy = aType, lieKinds[i], binary, false
+	l.Wrap(http.HandlerFunc(server))
 	return l
 }
 
@@ -140,7 +140,7 @@ func liar(kind Kind, binary bool) *Liar {
 func told(t *testing.T, l *Liar, w wanted) *httptest.ResponseRecorder {
 	t.Helper()
 	for range 4 {
-		q := questionOf(w.request(t))
+		q := requestDetailsOf(w.request(t))
 		l.about = q.resource
 		before := l.Counts()[l.kind.kind]
 		recorder := httptest.NewRecorder()
@@ -308,7 +308,7 @@ func TestWhatAKindOfLieSays(t *testing.T) {
 	}
 	t.Run("a DELETE that is not done", func(t *testing.T) {
 		l := liar(DeletedNot, false)
-		l.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is handed on") }))
+		l.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is handed on") }))
 		told(t, l, requests[9])
 	})
 	t.Run("an object that is created twice", func(t *testing.T) {
@@ -338,7 +338,7 @@ func TestWhatAKindOfLieSays(t *testing.T) {
 
 func TestOneLieInTheWholeRun(t *testing.T) {
 	l := liar(HTML, false)
-	l.habit, l.every = once, 1
+	l.frequency, l.every = once, 1
 	for range 3 {
 		for _, w := range requests {
 			l.ServeHTTP(httptest.NewRecorder(), w.request(t))
@@ -352,8 +352,8 @@ func TestOneLieInTheWholeRun(t *testing.T) {
 // Two requests on their way at once: the lie can be told to the second only.
 func TestALieIsNotSpentOnARequestThatItDoesNotFit(t *testing.T) {
 	l := liar(LacksVerbs, false)
-	l.habit, l.every = once, 1
-	l.Before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	l.frequency, l.every = once, 1
+	l.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api" {
 			l.ServeHTTP(httptest.NewRecorder(), requests[1].request(t))
 		}
@@ -366,10 +366,10 @@ func TestALieIsNotSpentOnARequestThatItDoesNotFit(t *testing.T) {
 }
 
 func TestALiarIsTheSameForTheSameSeed(t *testing.T) {
-	facts := Facts{Objects: []Object{{"uid-a", "", "pods"}}, Questions: liar(HTML, false).facts.Questions}
+	facts := Facts{Objects: []Object{{"uid-a", "", "pods"}}, Requests: liar(HTML, false).facts.Requests}
 	course := func(seed uint64) string {
 		l := NewLiar(seed, facts)
-		l.Before(http.HandlerFunc(server))
+		l.Wrap(http.HandlerFunc(server))
 		for range 5 {
 			for _, w := range requests {
 				l.ServeHTTP(httptest.NewRecorder(), w.request(t))

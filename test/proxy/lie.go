@@ -73,12 +73,12 @@ const (
 
 // lie is how a kind of lie is told.
 type lie struct {
-	kind  Kind
-	share int // how often it is drawn beside the others
-	most  int // how often a run can afford it; 0: always
-	fits  func(*question) bool
+	kind    Kind
+	weight  int // how often it is drawn beside the others
+	most    int // how often a run can afford it; 0: always
+	applies func(*requestDetails) bool
 	// tell returns the answer, or nil where it cannot be told of the honest one.
-	tell func(*telling) *said
+	tell func(*falseResponse) *response
 }
 
 var lieKinds = []*lie{
@@ -98,10 +98,10 @@ var lieKinds = []*lie{
 	{ItemsNoList, 3, 0, either(metadataList, wholeList), itemsNoList},
 	{ItemsNoObjects, 3, 0, either(metadataList, wholeList), itemsNoObjects},
 	{ItemElsewhere, 3, 0, metadataList, itemElsewhere},
-	{ItemNameless, 2, 0, metadataList, anItem(func(_ *telling, meta map[string]any) { delete(meta, "name") })},
-	{ItemWithoutUID, 2, 0, metadataList, anItem(func(_ *telling, meta map[string]any) { delete(meta, "uid") })},
-	{ItemOtherUID, 3, 0, metadataList, anItem(func(t *telling, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
-	{ItemNoVersion, 2, 0, metadataList, everyItem(func(_ *telling, meta map[string]any) { delete(meta, "resourceVersion") })},
+	{ItemNameless, 2, 0, metadataList, anItem(func(_ *falseResponse, meta map[string]any) { delete(meta, "name") })},
+	{ItemWithoutUID, 2, 0, metadataList, anItem(func(_ *falseResponse, meta map[string]any) { delete(meta, "uid") })},
+	{ItemOtherUID, 3, 0, metadataList, anItem(func(t *falseResponse, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
+	{ItemNoVersion, 2, 0, metadataList, everyItem(func(_ *falseResponse, meta map[string]any) { delete(meta, "resourceVersion") })},
 	{ListNoVersion, 2, 0, metadataList, listNoVersion},
 	{ItemsTwice, 2, 0, metadataList, itemsTwice},
 	{SameToken, 2, 3, either(firstPage, wholeList), withoutEnd(SameToken)},
@@ -113,18 +113,18 @@ var lieKinds = []*lie{
 	{OlderPage, 5, 0, laterPage, olderPage},
 	{OlderList, 4, 0, firstPage, olderList},
 	{LacksOwners, 5, 0, metadataList, lacksOwners},
-	{OtherName, 3, 0, anyObject, anObject(func(t *telling, meta map[string]any) { meta["name"] = t.name + "-2" })},
+	{OtherName, 3, 0, anyObject, anObject(func(t *falseResponse, meta map[string]any) { meta["name"] = t.name + "-2" })},
 	{OtherNamespace, 2, 0, anyObject, otherNamespace},
 	{OtherKind, 2, 0, anyObject, otherKind},
-	{OtherUID, 5, 0, anyObject, anObject(func(t *telling, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
-	{StrangeUID, 3, 0, anyObject, anObject(func(t *telling, meta map[string]any) { meta["uid"] = t.strange() })},
-	{WithoutUID, 2, 0, anyObject, anObject(func(_ *telling, meta map[string]any) { delete(meta, "uid") })},
-	{WithoutVersion, 2, 0, anyObject, anObject(func(_ *telling, meta map[string]any) { delete(meta, "resourceVersion") })},
+	{OtherUID, 5, 0, anyObject, anObject(func(t *falseResponse, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
+	{StrangeUID, 3, 0, anyObject, anObject(func(t *falseResponse, meta map[string]any) { meta["uid"] = t.strange() })},
+	{WithoutUID, 2, 0, anyObject, anObject(func(_ *falseResponse, meta map[string]any) { delete(meta, "uid") })},
+	{WithoutVersion, 2, 0, anyObject, anObject(func(_ *falseResponse, meta map[string]any) { delete(meta, "resourceVersion") })},
 	{NotFoundIn200, 4, 0, anyObject, notFoundIn200},
 	{NotFoundOfOther, 3, 0, anyObject, notFoundOfOther},
-	{EmptyDiscovery, 3, 0, allOfARoot, emptyDiscovery},
+	{EmptyDiscovery, 3, 0, apiRoots, emptyDiscovery},
 	{OtherDiscovery, 2, 0, anyDiscovery, otherDiscovery},
-	{NoDiscovery, 4, 0, allOfARoot, noDiscovery},
+	{NoDiscovery, 4, 0, apiRoots, noDiscovery},
 	{LacksGroup, 5, 0, allGroups, lacksGroup},
 	{LacksCustomType, 5, 0, anyDiscovery, lacksCustomType},
 	{LacksVerbs, 3, 0, anyDiscovery, lacksVerbs},
@@ -137,7 +137,7 @@ var lieKinds = []*lie{
 	{MetadataForWhole, 5, 0, either(wholeList, wholeObject), metadataForWhole},
 	{DeletedOther, 4, 0, deletes, deletedOther},
 	{DeletedNot, 4, 0, deletes, deletedNot},
-	{PatchedOther, 5, 0, patches, anObject(func(t *telling, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
+	{PatchedOther, 5, 0, patches, anObject(func(t *falseResponse, meta map[string]any) { meta["uid"] = string(t.other(textOf(meta, "uid"))) })},
 	{PatchedNot, 5, 0, patches, patchedNot},
 	{CreatedOther, 6, 0, creates, createdOther},
 	{EventOfOther, 6, 0, watches, eventOfOther},
@@ -147,8 +147,8 @@ var lieKinds = []*lie{
 	{HugeObjects, 3, 2, either(wholeList, wholeObject), hugeObjects},
 }
 
-func either(fits ...func(*question) bool) func(*question) bool {
-	return func(q *question) bool {
+func either(fits ...func(*requestDetails) bool) func(*requestDetails) bool {
+	return func(q *requestDetails) bool {
 		for _, f := range fits {
 			if f(q) {
 				return true

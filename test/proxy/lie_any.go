@@ -8,14 +8,14 @@ import (
 )
 
 // done hands a write on, or not: a client cannot know from such an answer.
-func (t *telling) done() {
-	if t.sort == write && t.dice.IntN(2) == 0 {
+func (t *falseResponse) done() {
+	if t.class == write && t.dice.IntN(2) == 0 {
 		t.ask()
 	}
 }
 
-func instead(contentType, body string) func(*telling) *said {
-	return func(t *telling) *said {
+func instead(contentType, body string) func(*falseResponse) *response {
+	return func(t *falseResponse) *response {
 		t.done()
 		return text(http.StatusOK, contentType, body)
 	}
@@ -26,7 +26,7 @@ var otherCodes = []int{
 	http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusServiceUnavailable,
 }
 
-func otherCode(t *telling) *said {
+func otherCode(t *falseResponse) *response {
 	honest := t.ask()
 	if !honest.ok() || honest.doc == nil {
 		return nil
@@ -36,14 +36,14 @@ func otherCode(t *telling) *said {
 	return out
 }
 
-func (t *telling) status(code int, reason metav1.StatusReason, message, resource, name string) *said {
+func (t *falseResponse) status(code int, reason metav1.StatusReason, message, resource, name string) *response {
 	return t.answer(map[string]any{
 		"apiVersion": "v1", "kind": "Status", "metadata": map[string]any{}, "status": metav1.StatusFailure, "message": message, "reason": string(reason),
 		"code": code, "details": map[string]any{"kind": resource, "name": name},
 	})
 }
 
-func failureIn200(t *telling) *said {
+func failureIn200(t *falseResponse) *response {
 	t.done()
 	if t.dice.IntN(2) == 0 {
 		return t.status(http.StatusForbidden, metav1.StatusReasonForbidden, "you may not", t.resource, t.name)
@@ -51,38 +51,38 @@ func failureIn200(t *telling) *said {
 	return t.status(http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver: request timed out", t.resource, t.name)
 }
 
-func notFoundIn200(t *telling) *said {
+func notFoundIn200(t *falseResponse) *response {
 	return t.status(http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", t.resource, t.name), t.resource, t.name)
 }
 
-func notFoundOfOther(t *telling) *said {
+func notFoundOfOther(t *falseResponse) *response {
 	name := t.name + "-2"
 	out := t.status(http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", t.resource, name), t.resource, name)
 	out.code = http.StatusNotFound
 	return out
 }
 
-func noDocument(t *telling) *said {
+func noDocument(t *falseResponse) *response {
 	t.done()
 	return t.inJSON([]any{nil, []any{}, "ok", map[string]any{}, true}[t.dice.IntN(5)])
 }
 
-func otherTable(t *telling) *said {
+func otherTable(t *falseResponse) *response {
 	honest := t.ask()
 	if honest.doc["kind"] != "Table" {
 		return nil
 	}
-	doc := like(honest.doc)
+	doc := deepCopy(honest.doc)
 	doc["kind"] = []string{"PartialObjectMetadataList", "List", "Status", "APIResourceList"}[t.dice.IntN(4)]
 	return t.inJSON(doc)
 }
 
-func otherReview(t *telling) *said {
+func otherReview(t *falseResponse) *response {
 	honest := t.ask()
 	if !honest.ok() {
 		return nil
 	}
-	doc := like(honest.doc)
+	doc := deepCopy(honest.doc)
 	doc["kind"] = []string{"SubjectAccessReview", "TokenReview", "SelfSubjectReview", "Table"}[t.dice.IntN(4)]
 	return t.inJSON(doc)
 }

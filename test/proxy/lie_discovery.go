@@ -8,15 +8,15 @@ import (
 // Discovery is one document under each root (APIGroupDiscoveryList), or one of the
 // groups (APIVersions, APIGroupList) and one of each version (APIResourceList).
 
-func (t *telling) discovered() map[string]any {
+func (t *falseResponse) discovered() map[string]any {
 	honest := t.ask()
 	if !honest.ok() || honest.doc == nil {
 		return nil
 	}
-	return like(honest.doc)
+	return deepCopy(honest.doc)
 }
 
-func emptyDiscovery(t *telling) *said {
+func emptyDiscovery(t *falseResponse) *response {
 	doc := t.discovered()
 	for _, field := range []string{"items", "groups", "versions"} {
 		if _, has := doc[field]; has {
@@ -27,7 +27,7 @@ func emptyDiscovery(t *telling) *said {
 	return nil
 }
 
-func otherDiscovery(t *telling) *said {
+func otherDiscovery(t *falseResponse) *response {
 	doc := t.discovered()
 	if doc == nil {
 		return nil
@@ -38,16 +38,16 @@ func otherDiscovery(t *telling) *said {
 	return t.inJSON(doc)
 }
 
-func noDiscovery(t *telling) *said {
+func noDiscovery(t *falseResponse) *response {
 	if t.dice.IntN(2) == 0 {
 		return text(http.StatusNotFound, "text/plain; charset=utf-8", "404 page not found\n")
 	}
-	return &said{code: http.StatusNotFound, contentType: contentJSON, body: []byte(
+	return &response{code: http.StatusNotFound, contentType: contentJSON, body: []byte(
 		`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"the server could not find the requested resource","reason":"NotFound","details":{},"code":404}`)}
 }
 
 // lacksGroup leaves one group out. All groups under /apis have APIServices.
-func lacksGroup(t *telling) *said {
+func lacksGroup(t *falseResponse) *response {
 	doc := t.discovered()
 	for _, field := range []string{"items", "groups"} {
 		if groups, _ := doc[field].([]any); len(groups) > 0 {
@@ -61,7 +61,7 @@ func lacksGroup(t *telling) *said {
 
 // eachResource lets a function change the resources of every version of a group, and
 // returns nil where it changed none.
-func (t *telling) eachResource(doc map[string]any, of func(group string) bool, change func(resources []any) ([]any, bool)) *said {
+func (t *falseResponse) eachResource(doc map[string]any, of func(group string) bool, change func(resources []any) ([]any, bool)) *response {
 	changed := false
 	in := func(version map[string]any) {
 		resources, _ := version["resources"].([]any)
@@ -96,7 +96,7 @@ func nameOf(resource any) string {
 }
 
 // drop leaves a type out, of whatever group those are.
-func (t *telling) drop(of func(group string) bool, types []string) *said {
+func (t *falseResponse) drop(of func(group string) bool, types []string) *response {
 	gone := types[t.dice.IntN(len(types))]
 	return t.eachResource(t.discovered(), of, func(resources []any) ([]any, bool) {
 		left := slices.DeleteFunc(slices.Clone(resources), func(r any) bool { return nameOf(r) == gone })
@@ -104,10 +104,10 @@ func (t *telling) drop(of func(group string) bool, types []string) *said {
 	})
 }
 
-func (t *telling) custom(group string) bool { return group == t.facts.CustomGroup }
+func (t *falseResponse) custom(group string) bool { return group == t.facts.CustomGroup }
 
 // customTypes are the types of the custom group.
-func (t *telling) customTypes() []string {
+func (t *falseResponse) customTypes() []string {
 	var out []string
 	for _, o := range t.facts.Objects {
 		if t.custom(o.Group) && !slices.Contains(out, o.Resource) {
@@ -117,7 +117,7 @@ func (t *telling) customTypes() []string {
 	return out
 }
 
-func lacksCustomType(t *telling) *said {
+func lacksCustomType(t *falseResponse) *response {
 	types := t.customTypes()
 	if len(types) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func lacksCustomType(t *telling) *said {
 	return t.drop(t.custom, types)
 }
 
-func lacksVerbs(t *telling) *said {
+func lacksVerbs(t *falseResponse) *response {
 	gone := []string{"delete", "list", "watch", "get", "patch"}[t.dice.IntN(5)]
 	return t.eachResource(t.discovered(), t.custom, func(resources []any) ([]any, bool) {
 		for _, resource := range resources {
@@ -139,7 +139,7 @@ func lacksVerbs(t *telling) *said {
 
 // lostType is told only to a client that was told of all types before: that a built-in
 // type is missing, nobody could tell from what is there.
-func lostType(t *telling) *said {
+func lostType(t *falseResponse) *response {
 	t.mu.Lock()
 	known := t.honest[t.key()] > 0
 	t.mu.Unlock()

@@ -13,16 +13,16 @@ import (
 )
 
 // list returns a copy of the honest list, which can be changed; nil where there is none.
-func (t *telling) list() map[string]any {
+func (t *falseResponse) list() map[string]any {
 	honest := t.ask()
 	if !honest.ok() || honest.doc == nil {
 		return nil
 	}
-	return like(honest.doc)
+	return deepCopy(honest.doc)
 }
 
 // full returns the same of a list with items.
-func (t *telling) full() map[string]any {
+func (t *falseResponse) full() map[string]any {
 	doc := t.list()
 	if len(itemsOf(doc)) == 0 {
 		return nil
@@ -38,7 +38,7 @@ var others = []struct{ path, kind string }{
 	{"/apis/apiregistration.k8s.io/v1/apiservices", "APIServiceList"},
 }
 
-func otherList(t *telling) *said {
+func otherList(t *falseResponse) *response {
 	for i := range others {
 		o := others[(t.time+i)%len(others)]
 		if strings.HasSuffix(o.path, "/"+t.resource) {
@@ -48,14 +48,14 @@ func otherList(t *telling) *said {
 		if !honest.ok() || honest.doc == nil {
 			return nil
 		}
-		doc := like(honest.doc)
+		doc := deepCopy(honest.doc)
 		doc["apiVersion"], doc["kind"] = "v1", o.kind
 		return t.answer(doc)
 	}
 	return nil
 }
 
-func objectForList(t *telling) *said {
+func objectForList(t *falseResponse) *response {
 	doc := t.full()
 	if doc == nil {
 		return nil
@@ -65,7 +65,7 @@ func objectForList(t *telling) *said {
 	return t.answer(item)
 }
 
-func listForObject(t *telling) *said {
+func listForObject(t *falseResponse) *response {
 	honest := t.ask()
 	if !honest.ok() || honest.doc == nil {
 		return nil
@@ -76,7 +76,7 @@ func listForObject(t *telling) *said {
 	return t.answer(map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": map[string]any{"resourceVersion": "1"}, "items": []any{honest.doc}})
 }
 
-func tableForList(t *telling) *said {
+func tableForList(t *falseResponse) *response {
 	doc := t.list()
 	if doc == nil {
 		return nil
@@ -91,14 +91,14 @@ func tableForList(t *telling) *said {
 	})
 }
 
-func typesForList(t *telling) *said {
+func typesForList(t *falseResponse) *response {
 	t.ask()
 	return t.answer(map[string]any{"apiVersion": "v1", "kind": "APIResourceList", "groupVersion": "v1", "resources": []any{
 		map[string]any{"name": "pods", "singularName": "pod", "namespaced": true, "kind": "Pod", "verbs": []any{"list"}},
 	}})
 }
 
-func noItems(t *telling) *said {
+func noItems(t *falseResponse) *response {
 	doc := t.full()
 	if doc == nil {
 		return nil
@@ -107,7 +107,7 @@ func noItems(t *telling) *said {
 	return t.inJSON(doc)
 }
 
-func itemsNoList(t *telling) *said {
+func itemsNoList(t *falseResponse) *response {
 	doc := t.list()
 	if doc == nil {
 		return nil
@@ -116,7 +116,7 @@ func itemsNoList(t *telling) *said {
 	return t.inJSON(doc)
 }
 
-func itemsNoObjects(t *telling) *said {
+func itemsNoObjects(t *falseResponse) *response {
 	doc := t.full()
 	if doc == nil {
 		return nil
@@ -127,8 +127,8 @@ func itemsNoObjects(t *telling) *said {
 }
 
 // anItem changes the metadata of one item.
-func anItem(change func(*telling, map[string]any)) func(*telling) *said {
-	return func(t *telling) *said {
+func anItem(change func(*falseResponse, map[string]any)) func(*falseResponse) *response {
+	return func(t *falseResponse) *response {
 		doc := t.full()
 		if doc == nil {
 			return nil
@@ -140,8 +140,8 @@ func anItem(change func(*telling, map[string]any)) func(*telling) *said {
 }
 
 // everyItem changes the metadata of all items.
-func everyItem(change func(*telling, map[string]any)) func(*telling) *said {
-	return func(t *telling) *said {
+func everyItem(change func(*falseResponse, map[string]any)) func(*falseResponse) *response {
+	return func(t *falseResponse) *response {
 		doc := t.full()
 		if doc == nil {
 			return nil
@@ -157,8 +157,8 @@ func everyItem(change func(*telling, map[string]any)) func(*telling) *said {
 // than the one that was listed; in none, though they belong into one; or in one, though
 // they belong into none. In a list of all namespaces, the wrong one of them could be
 // told from the right one by nobody.
-func itemElsewhere(t *telling) *said {
-	return everyItem(func(t *telling, meta map[string]any) {
+func itemElsewhere(t *falseResponse) *response {
+	return everyItem(func(t *falseResponse, meta map[string]any) {
 		switch {
 		case t.namespace != "":
 			meta["namespace"] = t.namespace + "-2"
@@ -170,7 +170,7 @@ func itemElsewhere(t *telling) *said {
 	})(t)
 }
 
-func listNoVersion(t *telling) *said {
+func listNoVersion(t *falseResponse) *response {
 	doc := t.list()
 	if metaOf(doc) == nil {
 		return nil
@@ -179,7 +179,7 @@ func listNoVersion(t *telling) *said {
 	return t.answer(doc)
 }
 
-func itemsTwice(t *telling) *said {
+func itemsTwice(t *falseResponse) *response {
 	doc := t.full()
 	if doc == nil {
 		return nil
@@ -209,8 +209,8 @@ func (e *endless) token(id string) string {
 
 const endlessMark = "endless-"
 
-func withoutEnd(kind Kind) func(*telling) *said {
-	return func(t *telling) *said {
+func withoutEnd(kind Kind) func(*falseResponse) *response {
+	return func(t *falseResponse) *response {
 		doc := t.list()
 		if metaOf(doc) == nil || t.continued {
 			return nil
@@ -228,8 +228,8 @@ func withoutEnd(kind Kind) func(*telling) *said {
 	}
 }
 
-// goOn answers a question for a later page of a list without end; nil where it is none.
-func (l *Liar) goOn(q *question, r *http.Request) *said {
+// continueEndless answers a question for a later page of a list without end; nil where it is none.
+func (l *Liar) continueEndless(q *requestDetails, r *http.Request) *response {
 	values := r.URL.Query()
 	id, _, found := strings.Cut(values.Get("continue"), ".")
 	if !found || !strings.HasPrefix(id, endlessMark) {
@@ -240,7 +240,7 @@ func (l *Liar) goOn(q *question, r *http.Request) *said {
 	token := e.token(id)
 	l.mu.Unlock()
 	if e.kind == ExpiredTokens {
-		return &said{code: http.StatusGone, contentType: contentJSON, body: encoded(map[string]any{
+		return &response{code: http.StatusGone, contentType: contentJSON, body: encoded(map[string]any{
 			"apiVersion": "v1", "kind": "Status", "status": metav1.StatusFailure, "reason": string(metav1.StatusReasonExpired), "code": http.StatusGone,
 			"message": "The provided continue parameter is too old", "metadata": map[string]any{"continue": token},
 		})}
@@ -248,7 +248,7 @@ func (l *Liar) goOn(q *question, r *http.Request) *said {
 	values.Del("continue")
 	first := r.Clone(r.Context())
 	first.URL.RawQuery = values.Encode()
-	t := &telling{Liar: l, question: *q, r: first}
+	t := &falseResponse{Liar: l, requestDetails: *q, r: first}
 	doc := t.list()
 	if metaOf(doc) == nil {
 		return t.ask()
@@ -261,7 +261,7 @@ func (l *Liar) goOn(q *question, r *http.Request) *said {
 }
 
 // cutShort takes the token away, and leaves the count.
-func cutShort(t *telling) *said {
+func cutShort(t *falseResponse) *response {
 	doc := t.list()
 	meta := metaOf(doc)
 	if textOf(meta, "continue") == "" || meta["remainingItemCount"] == nil {
@@ -271,7 +271,7 @@ func cutShort(t *telling) *said {
 	return t.answer(doc)
 }
 
-func wrongCount(t *telling) *said {
+func wrongCount(t *falseResponse) *response {
 	doc := t.list()
 	meta := metaOf(doc)
 	if textOf(meta, "continue") == "" {
@@ -282,16 +282,16 @@ func wrongCount(t *telling) *said {
 }
 
 // older returns the honest list of the state before all others.
-func (t *telling) older() *said {
-	query := url.Values{"resourceVersion": {t.facts.Before}, "resourceVersionMatch": {string(metav1.ResourceVersionMatchExact)}}
+func (t *falseResponse) older() *response {
+	query := url.Values{"resourceVersion": {t.facts.OldResourceVersion}, "resourceVersionMatch": {string(metav1.ResourceVersionMatchExact)}}
 	old := t.askFor(t.path, query.Encode())
 	if !old.ok() || metaOf(old.doc) == nil {
 		return nil
 	}
-	return t.answer(like(old.doc))
+	return t.answer(deepCopy(old.doc))
 }
 
-func olderPage(t *telling) *said {
+func olderPage(t *falseResponse) *response {
 	if len(itemsOf(t.list())) == 0 {
 		return nil
 	}
@@ -300,7 +300,7 @@ func olderPage(t *telling) *said {
 
 // olderList is told only to a client that has had a newer list: by the first one alone,
 // nobody could tell.
-func olderList(t *telling) *said {
+func olderList(t *falseResponse) *response {
 	t.mu.Lock()
 	known := t.honest[t.key()] > 0
 	t.mu.Unlock()
@@ -310,7 +310,7 @@ func olderList(t *telling) *said {
 	return t.older()
 }
 
-func lacksOwners(t *telling) *said {
+func lacksOwners(t *falseResponse) *response {
 	doc := t.full()
 	if doc == nil {
 		return nil

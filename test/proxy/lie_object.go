@@ -7,13 +7,13 @@ import (
 )
 
 // anObject changes the metadata of the object that the server answers with.
-func anObject(change func(*telling, map[string]any)) func(*telling) *said {
-	return func(t *telling) *said {
+func anObject(change func(*falseResponse, map[string]any)) func(*falseResponse) *response {
+	return func(t *falseResponse) *response {
 		honest := t.ask()
 		if !honest.ok() || textOf(metaOf(honest.doc), "uid") == "" {
 			return nil
 		}
-		doc := like(honest.doc)
+		doc := deepCopy(honest.doc)
 		change(t, metaOf(doc))
 		if t.shape == whole {
 			return t.inJSON(doc)
@@ -23,14 +23,14 @@ func anObject(change func(*telling, map[string]any)) func(*telling) *said {
 }
 
 // strange is a UID that no object has.
-func (t *telling) strange() string {
+func (t *falseResponse) strange() string {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, t.seed, t.path)
 	return fmt.Sprintf("%08x-%04x-4bad-8bad-%012x", uint32(hash.Sum64()), uint16(t.time), t.dice.Uint64()>>16)
 }
 
-func otherNamespace(t *telling) *said {
-	return anObject(func(t *telling, meta map[string]any) {
+func otherNamespace(t *falseResponse) *response {
+	return anObject(func(t *falseResponse, meta map[string]any) {
 		if t.namespace == "" {
 			meta["namespace"] = "default"
 			return
@@ -40,12 +40,12 @@ func otherNamespace(t *telling) *said {
 }
 
 // otherKind answers with an object of the same name and another kind.
-func otherKind(t *telling) *said {
+func otherKind(t *falseResponse) *response {
 	honest := t.ask()
 	if !honest.ok() || textOf(metaOf(honest.doc), "uid") == "" {
 		return nil
 	}
-	doc := like(honest.doc)
+	doc := deepCopy(honest.doc)
 	doc["apiVersion"], doc["kind"] = "node.k8s.io/v1", "RuntimeClass"
 	metaOf(doc)["uid"] = t.strange()
 	if t.shape == whole {
@@ -55,7 +55,7 @@ func otherKind(t *telling) *said {
 }
 
 // metadataForWhole leaves nothing but the metadata.
-func metadataForWhole(t *telling) *said {
+func metadataForWhole(t *falseResponse) *response {
 	honest := t.ask()
 	if !honest.ok() || honest.doc == nil {
 		return nil
@@ -63,7 +63,7 @@ func metadataForWhole(t *telling) *said {
 	of := func(doc any) map[string]any {
 		return map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metaOf(doc)}
 	}
-	if t.sort == get {
+	if t.class == get {
 		return t.inJSON(of(honest.doc))
 	}
 	items := []any{}
@@ -76,7 +76,7 @@ func metadataForWhole(t *telling) *said {
 	return t.inJSON(map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": honest.doc["metadata"], "items": items})
 }
 
-func lacksWhole(t *telling) *said {
+func lacksWhole(t *falseResponse) *response {
 	doc := t.full()
 	if doc == nil {
 		return nil
@@ -95,7 +95,7 @@ func lacksWhole(t *telling) *said {
 }
 
 // swappedUIDs gives every object the UID of the next one.
-func swappedUIDs(t *telling) *said {
+func swappedUIDs(t *falseResponse) *response {
 	doc := t.full()
 	items := itemsOf(doc)
 	if len(items) < 2 {
@@ -112,7 +112,7 @@ func swappedUIDs(t *telling) *said {
 	return t.inJSON(doc)
 }
 
-func wholeElsewhere(t *telling) *said {
+func wholeElsewhere(t *falseResponse) *response {
 	doc := t.full()
 	if doc == nil {
 		return nil
@@ -129,13 +129,13 @@ func wholeElsewhere(t *telling) *said {
 }
 
 // deletedOther hands a DELETE on, or not, and answers with another object.
-func deletedOther(t *telling) *said {
+func deletedOther(t *falseResponse) *response {
 	honest := t.askFor(t.path, "")
 	t.done()
 	if !honest.ok() || textOf(metaOf(honest.doc), "uid") == "" {
 		return nil
 	}
-	doc := like(honest.doc)
+	doc := deepCopy(honest.doc)
 	meta := metaOf(doc)
 	if t.dice.IntN(2) == 0 {
 		meta["name"] = t.name + "-2"
@@ -145,11 +145,11 @@ func deletedOther(t *telling) *said {
 	return t.answer(doc)
 }
 
-func deletedNot(*telling) *said {
-	return &said{code: http.StatusOK, contentType: contentJSON, body: []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`)}
+func deletedNot(*falseResponse) *response {
+	return &response{code: http.StatusOK, contentType: contentJSON, body: []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`)}
 }
 
-func patchedNot(t *telling) *said {
+func patchedNot(t *falseResponse) *response {
 	honest := t.askFor(t.path, "")
 	if !honest.ok() {
 		return nil
@@ -157,12 +157,12 @@ func patchedNot(t *telling) *said {
 	return t.answer(honest.doc)
 }
 
-func createdOther(t *telling) *said {
+func createdOther(t *falseResponse) *response {
 	honest := t.ask()
 	if !honest.ok() {
 		return nil
 	}
-	doc := like(honest.doc)
+	doc := deepCopy(honest.doc)
 	switch meta := metaOf(doc); t.dice.IntN(3) {
 	case 0:
 		meta["name"] = textOf(meta, "name") + "-2"

@@ -17,7 +17,7 @@ var (
 	huge      = 15 * mebibyte
 )
 
-func manyItems(t *telling) *said {
+func manyItems(t *falseResponse) *response {
 	doc := t.list()
 	if doc == nil {
 		return nil
@@ -42,7 +42,7 @@ func manyItems(t *telling) *said {
 }
 
 // namespaced reports whether the objects of this list are in namespaces.
-func (t *telling) namespaced(items []any) bool {
+func (t *falseResponse) namespaced(items []any) bool {
 	return t.namespace != "" || len(items) > 0 && metaOf(items[0])["namespace"] != nil
 }
 
@@ -54,7 +54,7 @@ func pad(objects []any) {
 	}
 }
 
-func hugeItems(t *telling) *said {
+func hugeItems(t *falseResponse) *response {
 	doc := t.full()
 	if doc == nil {
 		return nil
@@ -63,13 +63,13 @@ func hugeItems(t *telling) *said {
 	return t.answer(doc)
 }
 
-func hugeObjects(t *telling) *said {
+func hugeObjects(t *falseResponse) *response {
 	honest := t.ask()
 	if !honest.ok() || honest.doc == nil {
 		return nil
 	}
-	doc := like(honest.doc)
-	if t.sort == get {
+	doc := deepCopy(honest.doc)
+	if t.class == get {
 		pad([]any{doc})
 	} else {
 		if len(itemsOf(doc)) == 0 {

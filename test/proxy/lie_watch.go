@@ -7,14 +7,14 @@ import (
 
 // stream hands a watch on in JSON, and puts a lie into it: before the first event of the
 // server or, where that begins with what is there, behind that.
-func (t *telling) stream(lie []byte) *said {
+func (t *falseResponse) stream(lie []byte) *response {
 	initial := t.r.URL.Query().Get("sendInitialEvents") == "true"
-	return &said{stream: func(w http.ResponseWriter, r *http.Request) {
+	return &response{stream: func(w http.ResponseWriter, r *http.Request) {
 		r = r.Clone(r.Context())
 		withoutProtobuf(r)
 		r.Header.Del("Accept-Encoding")
 		inserting := &inserting{ResponseWriter: w, lie: lie, ready: !initial}
-		t.raw.ServeHTTP(inserting, r)
+		t.upstream.ServeHTTP(inserting, r)
 	}}
 }
 
@@ -60,11 +60,11 @@ func (i *inserting) Write(p []byte) (int, error) {
 }
 
 // present returns the objects that are there, of those that the watch is about.
-func (t *telling) present() (out []map[string]any) {
+func (t *falseResponse) present() (out []map[string]any) {
 	r := t.r.Clone(t.r.Context())
 	r.Header.Set("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
 	r.URL.RawQuery = ""
-	for _, item := range itemsOf(asking(t.raw, r).doc) {
+	for _, item := range itemsOf(fetchJSON(t.upstream, r).doc) {
 		if object, ok := item.(map[string]any); ok {
 			object["apiVersion"], object["kind"] = "meta.k8s.io/v1", "PartialObjectMetadata"
 			out = append(out, object)
@@ -81,7 +81,7 @@ func events(what string, objects []map[string]any) (lines []byte) {
 }
 
 // eventDeleted says of everything that it was deleted.
-func eventDeleted(t *telling) *said {
+func eventDeleted(t *falseResponse) *response {
 	objects := t.present()
 	if len(objects) == 0 {
 		return nil
@@ -89,7 +89,7 @@ func eventDeleted(t *telling) *said {
 	return t.stream(events("DELETED", objects))
 }
 
-func eventOfOther(t *telling) *said {
+func eventOfOther(t *falseResponse) *response {
 	objects := t.present()
 	if len(objects) == 0 {
 		return nil

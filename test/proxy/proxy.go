@@ -50,7 +50,7 @@ func Start(kubeconfig string, behave func(through http.Handler) http.Handler) (*
 	}
 	listening := httptest.NewUnstartedServer(behave(through))
 	listening.EnableHTTP2 = true
-	listening.Config.ConnContext = remember
+	listening.Config.ConnContext = withConnection
 	listening.StartTLS()
 	return &Proxy{listening}, nil
 }
@@ -79,21 +79,40 @@ func (p *Proxy) WriteKubeconfig(path, token string) error {
 	return nil
 }
 
-// connection is the key of the connection on which a request came.
-type connection struct{}
+// connectionKey is the key of the connection on which a request came.
+type connectionKey struct{}
 
-// remember lets a request know its connection.
-func remember(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connection{}, c)
+// withConnection lets a request know its connection.
+func withConnection(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// Resets breaks the connection off, with everything else that is under way on it.
-func Resets(_ http.ResponseWriter, r *http.Request) {
-	if c, ok := r.Context().Value(connection{}).(*tls.Conn); ok {
+// ResetConnection breaks the connection off, with everything else that is under way on it.
+func ResetConnection(_ http.ResponseWriter, r *http.Request) {
+	if c, ok := r.Context().Value(connectionKey{}).(*tls.Conn); ok {
 		if tcp, ok := c.NetConn().(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0) // no farewell; the test goes on if there is one
 			_ = tcp.Close()
 		}
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// Rule answers those requests that it is about.
+type Rule struct {
+	Matches func(*http.Request) bool
+	Answer  http.HandlerFunc
+}
+
+// FirstMatch lets the first rule that is about a request answer it, or else rest.
+func FirstMatch(rules []Rule, rest http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, rule := range rules {
+			if rule.Matches(r) {
+				rule.Answer(w, r)
+				return
+			}
+		}
+		rest.ServeHTTP(w, r)
+	})
 }

@@ -15,8 +15,8 @@ import (
 var shared *Plane
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asVictim) != "" {
-		victim()
+	if os.Getenv(killedChildVariable) != "" {
+		runKilledChild()
 	}
 	flag.Parse()
 	os.Exit(run(m))
@@ -60,7 +60,7 @@ func run(m *testing.M) (code int) {
 	return m.Run()
 }
 
-func sharedPlane(t *testing.T) *Plane {
+func sharedControlPlane(t *testing.T) *Plane {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a control plane")

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strconv"
+)
+
+// listMethod is one way to ask for all lists.
+type listMethod struct {
+	Page    int  // objects a page; 0: no pages
+	Cached  bool // resourceVersion=0: as the server's cache has it, which knows no pages
+	Watch   bool // a watch that begins with everything there is (sendInitialEvents), which is never compressed
+	Streams int  // lists in flight
+	Gzip    bool // whether the answers may be compressed
+}
+
+// auditListMethod is how audit asks a server that is near, unless told otherwise, but for the
+// first pages, which are of 5,000, and for short lists, of which it reads eight at once.
+var auditListMethod = listMethod{Page: 50_000, Streams: 2}
+
+// most is how many pages the largest list may take: the server pays for every page, so
+// that smaller ones lose by far, and take half a minute each.
+const most = 100
+
+// listMethods are those to try on so many objects.
+func listMethods(objects int) []listMethod {
+	largest := objects * podsEach / applicationIs
+	var out []listMethod
+	for _, streams := range []int{2, 4, 8} {
+		out = append(out, listMethod{Watch: true, Streams: streams})
+		for _, gzip := range []bool{false, true} {
+			out = append(out, listMethod{Streams: streams, Gzip: gzip}, listMethod{Cached: true, Streams: streams, Gzip: gzip})
+			for _, page := range []int{500, 1000, 2000, 5000, 10_000, 20_000, 50_000} {
+				if page*most >= largest {
+					out = append(out, listMethod{Page: page, Streams: streams, Gzip: gzip})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// namespaceListMethods are those to try on one namespace, where no list has more than one page.
+func namespaceListMethods() []listMethod {
+	var out []listMethod
+	for _, streams := range []int{2, 4, 8, 16} {
+		for _, gzip := range []bool{false, true} {
+			out = append(out, listMethod{Streams: streams, Gzip: gzip}, listMethod{Cached: true, Streams: streams, Gzip: gzip})
+		}
+	}
+	return out
+}
+
+// slowLinkListMethods are those to try over a slow link. The last is not compressed.
+func slowLinkListMethods() []listMethod {
+	return []listMethod{
+		{Streams: 8, Gzip: true},
+		{Streams: 16, Gzip: true},
+		{Cached: true, Streams: 8, Gzip: true},
+		{Page: 5000, Streams: 8, Gzip: true},
+		{Page: 5000, Streams: 16, Gzip: true},
+		{Page: 10_000, Streams: 8, Gzip: true},
+		{Streams: 8},
+	}
+}
+
+func (w listMethod) String() string {
+	pages := "no pages"
+	switch {
+	case w.Watch:
+		pages = "watch-list"
+	case w.Cached:
+		pages = "no pages, resourceVersion=0"
+	case w.Page > 0:
+		pages = fmt.Sprintf("pages of %d", w.Page)
+	}
+	packed := "not compressed"
+	if w.Gzip {
+		packed = "gzip"
+	}
+	return fmt.Sprintf("%s, %d streams, %s", pages, w.Streams, packed)
+}
+
+func (w *listMethod) register(flags *flag.FlagSet) {
+	flags.IntVar(&w.Page, "page", 0, "")
+	flags.BoolVar(&w.Cached, "cached", false, "")
+	flags.BoolVar(&w.Watch, "watch", false, "")
+	flags.IntVar(&w.Streams, "streams", 1, "")
+	flags.BoolVar(&w.Gzip, "gzip", false, "")
+}
+
+func (w listMethod) args() []string {
+	return []string{
+		"-page=" + strconv.Itoa(w.Page), "-cached=" + strconv.FormatBool(w.Cached), "-watch=" + strconv.FormatBool(w.Watch),
+		"-streams=" + strconv.Itoa(w.Streams), "-gzip=" + strconv.FormatBool(w.Gzip),
+	}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// growth is how much memory the API server took while something ran.
+type growth struct {
+	Name         string
+	Before, Peak []int64 // resident bytes, by run
+	Made         []int64 // bytes that the server asked its runtime for, by run, whether it holds them still or not
+	Collected    []int64 // how often it collected garbage, by run
+}
+
+// Median is of what was taken; 0 where that is not known.
+func (g growth) Median() int64 {
+	took := make([]int64, len(g.Before))
+	for i := range took {
+		took[i] = g.Peak[i] - g.Before[i]
+	}
+	return median(took)
+}
+
+// Start and Top are the medians of what there was before, and at most.
+func (g growth) Start() int64 { return median(g.Before) }
+func (g growth) Top() int64   { return median(g.Peak) }
+
+// Asked and Collections are medians, too.
+func (g growth) Asked() int64       { return median(g.Made) }
+func (g growth) Collections() int64 { return median(g.Collected) }
+
+const (
+	glimpse     = 10 * time.Millisecond
+	growthRuns  = 3
+	serverName  = "kube-apiserver"
+	longestCalm = 30 * time.Second
+)
+
+// unpaged is what audit's cost to the server is compared with: as few streams as are
+// tried, since each costs the server more.
+var unpaged = listMethod{Streams: 2}
+
+// unpagedRow is its row.
+var unpagedRow = "the floor: " + unpaged.String()
+
+// growths watches the server's memory while audit runs, and lists without pages, and two
+// other ways. Where it can't be seen there are none. They come before many streams without
+// pages have made the server large: what it holds since then would hide its growth.
+func (w *harness) growths(ctx context.Context) ([]growth, error) {
+	out := []growth{{Name: auditRow}, {Name: unpagedRow}}
+	programs := []program{w.command(true, "audit"), w.floor(unpaged, w.all)}
+	for _, by := range []listMethod{auditListMethod, {Watch: true, Streams: 2}} {
+		out, programs = append(out, growth{Name: "the floor: " + by.String()}), append(programs, w.floor(by, w.all))
+	}
+	c, err := newCounter(w.plane.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	pid := w.plane.PIDs[serverName]
+	if residentOf(pid) == 0 {
+		return nil, nil
+	}
+	for range min(growthRuns, w.runs) {
+		for _, at := range w.order.Perm(len(programs)) {
+			if err := w.collectServerGarbage(ctx, pid); err != nil {
+				return nil, err
+			}
+			had, err := c.heap(ctx)
+			if err != nil {
+				return nil, err
+			}
+			before := residentOf(pid)
+			peak, err := peakMemory(pid, func() error {
+				_, _, err := w.run(ctx, programs[at])
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			has, err := c.heap(ctx)
+			if err != nil {
+				return nil, err
+			}
+			g := &out[at]
+			g.Before, g.Peak = append(g.Before, before), append(g.Peak, peak)
+			g.Made, g.Collected = append(g.Made, has.made-had.made), append(g.Collected, has.collections-had.collections)
+		}
+	}
+	return out, nil
+}
+
+// peakMemory has something done and tells the most memory that a process had meanwhile.
+func peakMemory(pid int, do func() error) (peak int64, err error) {
+	done, top := make(chan struct{}), make(chan int64)
+	go func() {
+		most := residentOf(pid)
+		tick := time.NewTicker(glimpse)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				most = max(most, residentOf(pid))
+			case <-done:
+				top <- max(most, residentOf(pid))
+				return
+			}
+		}
+	}()
+	err = do()
+	close(done)
+	return <-top, err
+}
+
+// collectServerGarbage has the server collect its own garbage, and waits until it gives no more memory
+// back: what it still holds from before would not be seen to grow.
+func (w *harness) collectServerGarbage(ctx context.Context, pid int) error {
+	if err := w.touchObjects(ctx); err != nil {
+		return err
+	}
+	if err := w.waitUntilQuiet(ctx); err != nil {
+		return err
+	}
+	last := residentOf(pid)
+	for begun := time.Now(); time.Since(begun) < longestCalm; {
+		if err := w.sweep(ctx); err != nil {
+			return err
+		}
+		time.Sleep(2 * time.Second)
+		held := residentOf(pid)
+		if held*100 >= last*99 { // no more than one in a hundred went
+			return nil
+		}
+		last = held
+	}
+	return nil
+}
+
+// sweep asks for a profile of the server's memory, which has it collect garbage first.
+func (w *harness) sweep(ctx context.Context) error {
+	c, err := newCounter(w.plane.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	if _, err := c.read(ctx, "/debug/pprof/heap?gc=1"); err != nil {
+		return fmt.Errorf("have the server collect its garbage: %w", err)
+	}
+	return nil
+}
+
+// residentOf is how much memory a running process has; 0 where that is not known.
+func residentOf(pid int) int64 { return kibibytes("/proc/"+strconv.Itoa(pid)+"/status", "VmRSS") }
+
+// kibibytes is a size, in bytes, from a file of "name: n kB" lines; 0 where that is not known.
+func kibibytes(path, name string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSuffix(procField(path, name), " kB"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n << 10
+}

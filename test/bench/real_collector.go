@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
+)
+
+const (
+	managerName = "kube-controller-manager"
+	// glance is how often is looked for what is left.
+	glance = 20 * time.Millisecond
+)
+
+// real measures the collector of kube-controller-manager from the moment when its workers
+// began, which its log tells, until all garbage is gone.
+func (w *harness) real(ctx context.Context) (c cost, err error) {
+	client, err := newClient(w.plane.Kubeconfig)
+	if err != nil {
+		return c, err
+	}
+	if err := w.plane.Collector(ctx, testcluster.On); err != nil {
+		return c, err
+	}
+	for left := true; left; {
+		time.Sleep(glance)
+		if left, err = garbageLeft(ctx, client); err != nil {
+			return c, err
+		}
+	}
+	over := time.Now()
+	c.CPU = w.spent(managerName)
+	log, err := os.ReadFile(filepath.Join(w.plane.Dir, managerName+".log"))
+	if err != nil {
+		return c, fmt.Errorf("read when the collector began: %w", err)
+	}
+	begun, err := beginning(log, over)
+	if err != nil {
+		return c, err
+	}
+	c.Wall = over.Sub(begun)
+	return c, w.plane.Collector(ctx, testcluster.Absent)
+}
+
+// beginning is when the workers of the last collector in a log began. The log names no
+// year: that is another's, later than the moment.
+func beginning(log []byte, by time.Time) (time.Time, error) {
+	at := bytes.LastIndex(log, []byte("roceeding to collect garbage"))
+	if at < 0 {
+		return time.Time{}, errors.New("its log does not say when the collector began")
+	}
+	line := log[bytes.LastIndexByte(log[:at], '\n')+1:]
+	const form = "0102 15:04:05.000000"
+	if len(line) < 1+len(form) {
+		return time.Time{}, errors.New("its log does not say when the collector began")
+	}
+	said, err := time.ParseInLocation("2006"+form, by.Format("2006")+string(line[1:1+len(form)]), by.Location())
+	if err != nil {
+		return said, fmt.Errorf("read when the collector began: %w", err)
+	}
+	if said.After(by) { // New Year's Eve
+		said = said.AddDate(-1, 0, 0)
+	}
+	return said, nil
+}

@@ -1,0 +1,257 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
+)
+
+// TestTheRealCollectorDoesWhatTheAuditForetold is the last test: it switches
+// the collector on.
+func TestTheRealCollectorDoesWhatTheAuditForetold(t *testing.T) {
+	for _, seed := range seeds(t, 2) {
+		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
+			s := newScene(t)
+			g := newRandom(s, seed, 150, true)
+			g.doubles(g.spaces[0])
+
+			var findings []finding
+			for _, ns := range g.spaces {
+				findings = append(findings, s.tool().audit("-n", ns).Findings...)
+			}
+			for _, f := range s.tool().audit().Findings {
+				if f.Object.Namespace == "" {
+					findings = append(findings, f)
+				}
+			}
+			objects := g.present()
+			before, want := g.state(objects), expectedStates(objects, findings)
+
+			s.collect()
+			var got []string
+			settled := s.eventually(func() bool {
+				got = g.state(objects)
+				return slices.Equal(want, got)
+			})
+			if settled {
+				s.afterASentinel(g.spaces[0])
+				got = g.state(objects)
+			}
+			for i, o := range objects {
+				if want[i] != got[i] {
+					t.Errorf("foretold: %s\ndone:     %s\n%s", want[i], got[i], o.history(findings))
+				}
+			}
+			// Now nothing is left to do.
+			for _, f := range s.tool().audit().Findings {
+				if (f.Consequence == "delete" || f.Consequence == "unlink") && g.has(f.Object.UID) {
+					t.Errorf("the collector has settled, but the audit foretells %s", f)
+				}
+			}
+			gone, unlinked := 0, 0
+			for i := range got {
+				switch {
+				case got[i] == before[i]:
+				case strings.HasSuffix(got[i], "goes"):
+					gone++
+				default:
+					unlinked++
+				}
+			}
+			if t.Logf("of %d objects %d went and %d lost owners", len(objects), gone, unlinked); gone == 0 || unlinked == 0 {
+				t.Error("the graph gave the collector too little to do")
+			}
+		})
+	}
+}
+
+// doubles creates objects with two references to one owner.
+func (g *random) doubles(namespace string) {
+	stays := g.create(configMap(namespace, "stays"))
+	g.create(secret(namespace, "good-double", ownedBy(to(stays), to(stays, blocking))))
+	g.create(secret(namespace, "bad-double", ownedBy(to(stays), to(stays, named("another")))))
+	g.create(secret(namespace, "bad-triple", ownedBy(to(stays), to(stays, named("another")), to(stays, blocking))))
+	goes := g.create(configMap(namespace, "goes", ownedBy(reference("v1", "Secret", "gone", "gone"))))
+	g.create(secret(namespace, "double-that-goes", ownedBy(to(goes), to(goes, blocking))))
+}
+
+// history is what was known of an object before the collector came.
+func (o *expectedObject) history(findings []finding) string {
+	story := fmt.Sprintf("terminating %t, finalizers %v", o.meta.DeletionTimestamp != nil, o.meta.Finalizers)
+	for i, r := range o.meta.OwnerReferences {
+		story += fmt.Sprintf("\n%s: %s", keyOf(r), o.judged[i].verdict)
+	}
+	for _, f := range findings {
+		if f.Object == o.id {
+			story += "\n" + f.String()
+		}
+	}
+	return story
+}
+
+// present are the objects of the graph, as they are.
+func (g *random) present() []*expectedObject {
+	g.Helper()
+	f := g.preview()
+	return slices.DeleteFunc(f.objects, func(o *expectedObject) bool { return !g.has(o.id.UID) })
+}
+
+func (g *random) has(uid string) bool {
+	return slices.ContainsFunc(g.created, func(o object) bool { return string(o.GetUID()) == uid })
+}
+
+// about are the rules of which one speaks of a bad or terminating owner.
+var about = []string{
+	"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
+	"unserved-owner-version", "unknown-owner-kind", "unverified-owner", "terminating-owner",
+}
+
+// expectedStates is what should become of the objects if the findings are true: what
+// is to be deleted goes, and so does what has no other owners than that; what is
+// to be unlinked loses these references and no others; all else stays.
+func expectedStates(objects []*expectedObject, findings []finding) []string {
+	bad := map[string]map[string]string{} // consequence, by the UIDs of object and owner
+	for _, f := range findings {
+		if slices.Contains(about, f.Rule) {
+			if bad[f.Object.UID] == nil {
+				bad[f.Object.UID] = map[string]string{}
+			}
+			bad[f.Object.UID][key(*f.Reference)] = f.Consequence
+		}
+	}
+	goes := map[string]bool{}
+	for changed := true; changed; {
+		changed = false
+		for _, o := range objects {
+			if !goes[o.id.UID] && o.willBeDeleted(bad[o.id.UID], goes) {
+				goes[o.id.UID], changed = true, true
+			}
+		}
+	}
+	var out []string
+	for _, o := range objects {
+		if o.meta.DeletionTimestamp != nil || goes[o.id.UID] {
+			out = append(out, state(o.id, true, nil))
+			continue
+		}
+		lost := o.losses(bad[o.id.UID], goes)
+		out = append(out, state(o.id, false, slices.DeleteFunc(slices.Clone(o.meta.OwnerReferences), func(r metav1.OwnerReference) bool {
+			return lost[string(r.UID)]
+		})))
+	}
+	return out
+}
+
+func key(r ownerRef) string { return fmt.Sprintf("%+v", r) }
+
+func keyOf(r metav1.OwnerReference) string {
+	return key(ownerRef{r.APIVersion, r.Kind, r.Name, string(r.UID), isTrue(r.Controller), isTrue(r.BlockOwnerDeletion)})
+}
+
+// undecided says whether a reference keeps the collector from acting.
+func undecided(bad map[string]string) bool {
+	for _, consequence := range bad {
+		if consequence == "stuck" || consequence == "unknown" {
+			return true
+		}
+	}
+	return false
+}
+
+// losses are the UIDs of the owners that the object loses.
+func (o *expectedObject) losses(bad map[string]string, goes map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	if undecided(bad) {
+		return out
+	}
+	for _, r := range o.meta.OwnerReferences {
+		if bad[keyOf(r)] != "" || goes[string(r.UID)] {
+			out[string(r.UID)] = true
+		}
+	}
+	return out
+}
+
+// willBeDeleted says whether all owners of an object are bad, or go themselves.
+func (o *expectedObject) willBeDeleted(bad map[string]string, goes map[string]bool) bool {
+	if o.meta.DeletionTimestamp != nil || undecided(bad) || len(o.meta.OwnerReferences) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(o.meta.OwnerReferences, func(r metav1.OwnerReference) bool {
+		return bad[keyOf(r)] == "" && !goes[string(r.UID)]
+	})
+}
+
+// state is a line about an object: it goes or it stays, with these owners.
+func state(i identity, goes bool, owners []metav1.OwnerReference) string {
+	if goes {
+		return fmt.Sprintf("%s goes", i)
+	}
+	line := fmt.Sprintf("%s stays", i)
+	for _, r := range owners {
+		line += fmt.Sprintf(", owned by %s %s/%s", r.APIVersion, r.Kind, r.Name)
+	}
+	return line
+}
+
+// state is the same of what is there now.
+func (g *random) state(objects []*expectedObject) []string {
+	g.Helper()
+	now := map[string]*expectedObject{}
+	for _, o := range g.present() {
+		now[o.id.UID] = o
+	}
+	out := make([]string, len(objects))
+	for i, o := range objects {
+		live := now[o.id.UID]
+		if live == nil || live.meta.DeletionTimestamp != nil {
+			out[i] = state(o.id, true, nil)
+		} else {
+			out[i] = state(o.id, false, live.meta.OwnerReferences)
+		}
+	}
+	return out
+}
+
+// collect switches the real collector on, until the test ends.
+func (s *scene) collect() {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), 2*waitTimeout)
+	defer cancel()
+	s.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
+		defer cancel()
+		if err := s.plane.Collector(ctx, testcluster.Absent); err != nil {
+			s.Error(err)
+		}
+	})
+	s.must(s.plane.Collector(ctx, testcluster.On))
+}
+
+// eventually asks until the answer is yes, and says whether it ever was.
+func (s *scene) eventually(done func() bool) bool {
+	s.Helper()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(2 * waitTimeout); time.Now().Before(deadline); <-tick.C {
+		if done() {
+			return true
+		}
+	}
+	return false
+}
+
+// afterASentinel returns when the collector has collected what came last: so it
+// has looked at everything that came before.
+func (s *scene) afterASentinel(namespace string) {
+	s.Helper()
+	last := s.create(configMap(namespace, "sentinel", ownedBy(reference("v1", "Secret", "gone", "gone"))))
+	s.await("the sentinel to be collected", func(context.Context) (bool, error) { return s.gone(last), nil })
+}

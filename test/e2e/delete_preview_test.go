@@ -1,0 +1,285 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	subject "github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+)
+
+// deletion is one preview, with what it is of: the objects that are asked for, and
+// those that it is held against afterwards.
+type deletion struct {
+	name    string
+	targets []object
+	policy  []metav1.DeletionPropagation // one for each target, or one for all
+	spaces  []string                     // whose objects count
+	also    []object                     // that count, too
+	counts  map[string]int               // how many objects of a kind there are before, made by controllers
+	stops   bool                         // there are Pods that a kubelet stops
+
+	plan     *plan.Plan
+	foretold map[types.UID]string // every object that counts, as it will be
+	before   map[types.UID]string
+	names    map[types.UID]string
+	seen     map[types.UID]bool // everything that there was
+}
+
+func (d *deletion) policyOf(i int) metav1.DeletionPropagation {
+	return d.policy[min(i, len(d.policy)-1)]
+}
+
+// stateOf is every object of the cluster in words, as far as a deletion may change
+// it: by UID. Owners that somebody made since are left out.
+func stateOf(objects []*subject.Object, seen map[types.UID]bool) map[types.UID]string {
+	out, fresh := map[types.UID]string{}, map[types.UID]bool{}
+	for i := range objects {
+		fresh[objects[i].UID] = seen != nil && !seen[objects[i].UID]
+	}
+	for i := range objects {
+		out[objects[i].UID] = words(objects[i], fresh)
+	}
+	return out
+}
+
+func words(o *subject.Object, fresh map[types.UID]bool) string {
+	if o == nil {
+		return "gone"
+	}
+	out := "there"
+	if o.Terminating() {
+		out = "terminating"
+	}
+	if len(o.Finalizers) > 0 {
+		out += ", held by " + strings.Join(slices.Sorted(slices.Values(o.Finalizers)), " ")
+	}
+	for _, r := range o.Owners {
+		if o.Terminating() || fresh[r.UID] { // nothing comes of the references of what is terminating
+			continue
+		}
+		out += fmt.Sprintf("; owned by %s/%s (%s)", r.Kind, r.Name, r.UID)
+		if r.Blocks() {
+			out += ", blocking"
+		}
+	}
+	return out
+}
+
+// preview makes the preview on what was seen of everything.
+func (d *deletion) preview(s observation) {
+	s.Helper()
+	g := graph.New(s.seen)
+	options := d.options(s, g)
+	d.plan = plan.New(g, options)
+	if guarded := d.plan.Guarded(); len(guarded) > 0 {
+		marked, err := read.MarkClaims(s.Context(), s.cluster, s.seen, guarded)
+		s.must(err)
+		g = graph.New(marked)
+		options = d.options(s, g)
+		d.plan = plan.New(g, options)
+	}
+	end := simulate.NewActorModel(g, collector.NewJudge(g), collector.ActorControllerManager).Simulate(options.Bounds).Model
+	d.before, d.foretold, d.names, d.seen = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
+	for n := range g.Listed() {
+		o := g.Object(graph.Node(n))
+		d.seen[o.UID] = true
+		if !slices.Contains(d.spaces, o.Namespace) && !slices.ContainsFunc(d.also, func(a object) bool { return a.GetUID() == o.UID }) {
+			continue
+		}
+		d.before[o.UID], d.names[o.UID] = words(o, nil), o.String()
+		d.foretold[o.UID] = words(end.Object(graph.Node(n)), nil)
+	}
+	for _, outcome := range d.plan.Outcomes { // what is printed is what the model says
+		want := map[plan.State]string{plan.Deleted: "gone", plan.Terminating: "terminating", plan.Changed: "there"}[outcome.State]
+		if got, counts := d.foretold[outcome.Object.UID]; counts && !strings.HasPrefix(got, want) {
+			s.Errorf("%s: %s is to be %s, and in the model it is %s", d.name, outcome.Object, want, got)
+		}
+	}
+}
+
+func (d *deletion) options(s observation, g *graph.Graph) plan.Options {
+	s.Helper()
+	var deletes []simulate.Deletion
+	for i, t := range d.targets {
+		n := g.Find(t.GetUID())
+		if g.Object(n) == nil {
+			s.Fatalf("%s: %s was not seen", d.name, t.GetName())
+		}
+		deletes = append(deletes, simulate.Deletion{Node: n, Policy: d.policyOf(i)})
+	}
+	return plan.Deletion(collector.ActorControllerManager, deletes...)
+}
+
+// begin sends the DELETEs. What goes with an earlier target may have gone.
+func (d *deletion) begin(s *scene) {
+	s.Helper()
+	for i, t := range d.targets {
+		policy := d.policyOf(i)
+		err := s.at(t).Delete(s.Context(), t.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy})
+		if i == 0 || !apierrors.IsNotFound(err) {
+			s.must(err)
+		}
+	}
+}
+
+// mismatches are the objects that are not as they were foretold.
+func (d *deletion) mismatches(now map[types.UID]string) []types.UID {
+	var out []types.UID
+	for _, uid := range slices.Sorted(maps.Keys(d.foretold)) {
+		if at(now, uid) != d.foretold[uid] {
+			out = append(out, uid)
+		}
+	}
+	return out
+}
+
+func at(now map[types.UID]string, uid types.UID) string {
+	if is, there := now[uid]; there {
+		return is
+	}
+	return "gone"
+}
+
+// history is all that is known of an object.
+func (d *deletion) history(uid types.UID, now map[types.UID]string) string {
+	return fmt.Sprintf("%s (%s)\n  before:   %s\n  foretold: %s\n  real:     %s%s", d.names[uid], uid, d.before[uid], d.foretold[uid], at(now, uid), d.said(uid))
+}
+
+// said is what the plan says of an object.
+func (d *deletion) said(uid types.UID) string {
+	out := ""
+	for _, s := range d.plan.Steps {
+		if s.Object.UID == uid {
+			out += fmt.Sprintf("\n  step %s:   %s %s%s: %s", s.ID, s.Action, s.PropagationPolicy, s.Finalizer, s.Reason.Message())
+		}
+	}
+	for _, s := range d.plan.Retained {
+		if s.Object.UID == uid {
+			out += "\n  stays:    " + s.Reason.Message()
+		}
+	}
+	return out
+}
+
+// nondeterministic are the objects of which the plan says that it is a matter of luck.
+func (d *deletion) nondeterministic() map[types.UID]bool {
+	out := map[types.UID]bool{}
+	for _, o := range d.plan.Outcomes {
+		out[o.Object.UID] = o.Nondeterministic.Reason != nil
+	}
+	return out
+}
+
+// quietPeriod is how long nothing may have changed before everything counts as at
+// rest: longer than what the API server waits before it looks again whether a
+// CustomResourceDefinition is empty.
+const quietPeriod = 7 * time.Second
+
+// became returns when everything is as it was foretold, or has come to rest
+// otherwise: after that the collector has had its turn, and nothing has changed.
+func became(s *scene, sentinels string, all []*deletion) map[types.UID]string {
+	s.Helper()
+	now := func() map[types.UID]string { return stateOf(s.sees(scan.Scope{}).seen.Objects, all[0].seen) }
+	var last map[types.UID]string
+	changed := time.Now()
+	_ = wait.PollUntilContextTimeout(s.Context(), 250*time.Millisecond, 2*waitTimeout, true, func(context.Context) (bool, error) {
+		for _, d := range all {
+			if d.stops {
+				s.stopPods(d.spaces)
+			}
+		}
+		next := now()
+		if !maps.Equal(last, next) {
+			last, changed = next, time.Now()
+		}
+		wrong := slices.ContainsFunc(all, func(d *deletion) bool { return len(d.mismatches(last)) > 0 })
+		return !wrong || time.Since(changed) > quietPeriod, nil
+	}) // those that are not as foretold are the caller's to tell of
+	for range 3 {
+		s.afterASentinel(sentinels)
+	}
+	return now()
+}
+
+// stopPods does what kubelets do: Pods that are to stop have stopped.
+func (s *scene) stopPods(spaces []string) {
+	s.Helper()
+	for _, ns := range spaces {
+		pods, err := s.at(pod(ns, "")).List(s.Context(), metav1.ListOptions{})
+		s.must(err)
+		now := int64(0)
+		for i := range pods.Items {
+			if p := &pods.Items[i]; p.GetDeletionTimestamp() != nil && p.GetDeletionGracePeriodSeconds() != nil && *p.GetDeletionGracePeriodSeconds() > 0 {
+				_ = s.at(pod(ns, "")).Delete(s.Context(), p.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &now}) // it may have gone
+			}
+		}
+	}
+}
+
+// settle waits until controllers have made what they make, and for a while no
+// more.
+func settle(s *scene, all []*deletion) {
+	s.Helper()
+	var last map[types.UID]string
+	quiet := 0
+	s.await("controllers to have made everything", func(context.Context) (bool, error) {
+		seen := s.sees(scan.Scope{}).seen.Objects
+		count := map[string]int{}
+		for _, o := range seen {
+			count[o.Namespace+" "+o.Kind]++
+		}
+		for _, d := range all {
+			for kind, n := range d.counts {
+				if count[d.spaces[0]+" "+kind] < n {
+					quiet = 0
+					return false, nil
+				}
+			}
+		}
+		now := stateOf(seen, nil)
+		if quiet++; !maps.Equal(last, now) {
+			quiet = 0
+		}
+		last = now
+		return quiet >= 4, nil
+	})
+}
+
+// tell reports each deletion as a test of its own.
+func tell(t *testing.T, all []*deletion, now map[types.UID]string) {
+	for _, d := range all {
+		t.Run(d.name, func(t *testing.T) {
+			for _, uid := range d.mismatches(now) {
+				t.Error(d.history(uid, now))
+			}
+			if gone := countOf(d.foretold, "gone"); gone == 0 && countOf(d.foretold, "terminating") == 0 {
+				t.Error("nothing goes")
+			}
+		})
+	}
+}
+
+func countOf(of map[types.UID]string, prefix string) (n int) {
+	for _, s := range of {
+		if strings.HasPrefix(s, prefix) {
+			n++
+		}
+	}
+	return n
+}

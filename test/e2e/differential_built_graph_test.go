@@ -1,0 +1,359 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+)
+
+// builtGraph is a blueprint that was built. Its n-th part has the role n, whatever
+// its name and UID are; so buildings of one blueprint can be compared.
+type builtGraph struct {
+	*blueprint
+	*scene
+	copy    int
+	spaces  []string
+	objects []object // by part
+	others  []object // by part: what has its name now
+	roles   map[string]string
+	members map[types.UID]string
+}
+
+// build builds the blueprint, several times at once.
+func (b *blueprint) build(s *scene, copies ...int) []*builtGraph {
+	s.Helper()
+	s.custom()
+	out := make([]*builtGraph, len(copies))
+	var group errgroup.Group
+	for i, copy := range copies {
+		out[i] = &builtGraph{
+			blueprint: b, scene: s, copy: copy, objects: make([]object, len(b.parts)), others: make([]object, len(b.parts)),
+			roles: map[string]string{}, members: map[types.UID]string{},
+		}
+		out[i].spaces = b.spaces
+		for space := len(b.spaces); space < spacesOfABlueprint; space++ {
+			out[i].spaces = append(out[i].spaces, s.namespace(fmt.Sprintf("%s-%c", out[i].prefix(), 'a'+space)))
+		}
+		group.Go(out[i].createAll)
+	}
+	err := group.Wait()
+	for _, g := range out {
+		for i := range g.objects {
+			for _, o := range []object{g.objects[i], g.others[i]} {
+				if o.Unstructured != nil {
+					s.created = append(s.created, o)
+				}
+			}
+		}
+	}
+	s.must(err)
+	return out
+}
+
+func (g *builtGraph) prefix() string { return fmt.Sprintf("d%d-%d", g.seed%1_000_000, g.copy) }
+
+// name is that of a part, or one that nothing has.
+func (g *builtGraph) name(n int) string {
+	if n < 0 {
+		return fmt.Sprintf("%s-none-%d", g.prefix(), -n)
+	}
+	return fmt.Sprintf("%s-%d", g.prefix(), n)
+}
+
+func (g *builtGraph) uid(n int) types.UID {
+	if n < 0 {
+		return types.UID(fmt.Sprintf("%08x-%04x-4000-8000-%012x", uint32(g.seed), g.copy, -n))
+	}
+	return g.objects[n].GetUID()
+}
+
+func (g *builtGraph) reference(c claim) metav1.OwnerReference {
+	r := reference(c.apiVersion, c.kind, g.name(c.name), g.uid(c.uid))
+	if c.blocks {
+		blocking(&r)
+	}
+	if c.controls {
+		controlling(&r)
+	}
+	return r
+}
+
+// createAll creates all objects, lets them own each other, and then lets happen to
+// them what has to.
+func (g *builtGraph) createAll() error {
+	for _, wave := range g.waves() {
+		if err := g.each(wave, g.createPart); err != nil {
+			return err
+		}
+	}
+	all := slices.Concat(g.waves()...)
+	if err := g.each(all, g.close); err != nil {
+		return err
+	}
+	if err := g.each(all, g.leave); err != nil {
+		return err
+	}
+	for n := -g.unreal; n < len(g.parts); n++ {
+		g.roles[g.name(n)] = roleOf(n)
+		g.roles[string(g.uid(n))] = roleOf(n)
+		if n < 0 {
+			continue
+		}
+		g.members[g.uid(n)] = roleOf(n)
+		if g.others[n].Unstructured != nil {
+			g.members[g.others[n].GetUID()] = roleOf(n) + "'"
+			g.roles[string(g.others[n].GetUID())] = roleOf(n) + "'"
+		}
+	}
+	return nil
+}
+
+// waves are the parts in the order in which they can be created: owners first.
+// Claims to what comes later, as in circles, are added in the end.
+func (g *builtGraph) waves() [][]int {
+	var out [][]int
+	wave := make([]int, len(g.parts))
+	for i, p := range g.parts {
+		for _, c := range p.claims {
+			if c.uid >= 0 && c.uid < i {
+				wave[i] = max(wave[i], wave[c.uid]+1)
+			}
+		}
+		for len(out) <= wave[i] {
+			out = append(out, nil)
+		}
+		out[wave[i]] = append(out[wave[i]], i)
+	}
+	return out
+}
+
+func (g *builtGraph) each(parts []int, do func(i int, p part) error) error {
+	var group errgroup.Group
+	group.SetLimit(8)
+	for _, i := range parts {
+		group.Go(func() error {
+			if err := do(i, g.parts[i]); err != nil {
+				return fmt.Errorf("%s (%s %d): %w", g.name(i), g.parts[i].kind, i, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// roleOf is what the parts of all buildings with that number have in common.
+func roleOf(n int) string { return fmt.Sprintf("#%d", n) }
+
+func (g *builtGraph) new(i int, more ...func(object)) (object, error) {
+	p := g.parts[i]
+	namespace := ""
+	if p.space != nowhere {
+		namespace = g.spaces[p.space]
+	}
+	if g.named {
+		more = append(more, labelled("graph", g.prefix()))
+	}
+	o := p.make(namespace, g.name(i), more...)
+	at, err := g.resource(o)
+	if err != nil {
+		return object{}, err
+	}
+	live, err := at.Create(g.Context(), o.Unstructured, metav1.CreateOptions{})
+	if err != nil {
+		return object{}, err
+	}
+	live.SetAPIVersion(p.apiVersion)
+	return object{live}, nil
+}
+
+func (g *builtGraph) resource(o object) (dynamic.ResourceInterface, error) {
+	m, err := g.mapping(o)
+	if err != nil {
+		return nil, err
+	}
+	if m.Scope.Name() == meta.RESTScopeNameRoot {
+		return g.dynamic.Resource(m.Resource), nil
+	}
+	return g.dynamic.Resource(m.Resource).Namespace(o.GetNamespace()), nil
+}
+
+// createPart creates a part. If it claims what comes later, it claims nothing yet.
+func (g *builtGraph) createPart(i int, p part) (err error) {
+	var refs []metav1.OwnerReference
+	if !p.early(i) {
+		for _, c := range p.claims {
+			refs = append(refs, g.reference(c))
+		}
+	}
+	g.objects[i], err = g.new(i, heldBy(p.finalizers...), ownedBy(refs...))
+	return err
+}
+
+// early says whether the part, which is the i-th, claims what comes later.
+func (p part) early(i int) bool {
+	return slices.ContainsFunc(p.claims, func(c claim) bool { return c.uid >= i })
+}
+
+func (g *builtGraph) close(i int, p part) error {
+	if !p.early(i) {
+		return nil
+	}
+	var refs []metav1.OwnerReference
+	for _, c := range p.claims {
+		refs = append(refs, g.reference(c))
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": refs}})
+	if err != nil {
+		return err
+	}
+	at, err := g.resource(g.objects[i])
+	if err != nil {
+		return err
+	}
+	_, err = at.Patch(g.Context(), g.name(i), types.MergePatchType, patch, metav1.PatchOptions{})
+	return err
+}
+
+func (g *builtGraph) leave(i int, p part) error {
+	if p.fate == lives {
+		return nil
+	}
+	at, err := g.resource(g.objects[i])
+	if err != nil {
+		return err
+	}
+	policy := p.fate.policy()
+	if err := at.Delete(g.Context(), g.name(i), metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
+		return err
+	}
+	if p.fate == wasReplaced {
+		g.others[i], err = g.new(i)
+	}
+	return err
+}
+
+// ending is what there is of a building, by role.
+type ending map[string]condition
+
+// condition is what matters of a part.
+type condition struct {
+	Gone, Terminating bool
+	Finalizers        []string
+	Owners            []owned
+}
+
+// owned is an owner reference in terms of roles.
+type owned struct {
+	line, uid string
+	blocks    bool
+}
+
+func (c condition) String() string {
+	if c.Gone {
+		return "gone"
+	}
+	out := "there"
+	if c.Terminating {
+		out = "terminating"
+	}
+	if len(c.Finalizers) > 0 {
+		out += fmt.Sprintf(", held by %s", strings.Join(c.Finalizers, " "))
+	}
+	for _, o := range c.Owners {
+		out += "; owned by " + o.line
+	}
+	return out
+}
+
+// matters is the condition without references that nothing can come of any more:
+// a terminating object is not judged, so where it has lost some owners and is
+// deleted for the others' sake, or for all at once, makes no difference.
+func (c condition) matters(e ending) condition {
+	if c.Terminating {
+		c.Owners = slices.DeleteFunc(slices.Clone(c.Owners), func(o owned) bool {
+			owner, known := e[o.uid]
+			return !known || owner.Gone
+		})
+	}
+	return c
+}
+
+// owner is a reference in terms of roles.
+func (g *builtGraph) owner(r metav1.OwnerReference) owned {
+	line := fmt.Sprintf("%s/%s %s", r.APIVersion, r.Kind, g.as(r.Name))
+	if g.as(r.Name) != g.as(string(r.UID)) {
+		line += fmt.Sprintf(" with the UID of %s", g.as(string(r.UID)))
+	}
+	if isTrue(r.Controller) {
+		line += ", controlling"
+	}
+	if isTrue(r.BlockOwnerDeletion) {
+		line += ", blocking"
+	}
+	return owned{line, g.as(string(r.UID)), isTrue(r.BlockOwnerDeletion)}
+}
+
+func (g *builtGraph) as(nameOrUID string) string {
+	if role, ok := g.roles[nameOrUID]; ok {
+		return role
+	}
+	return nameOrUID
+}
+
+// observe is what there is of the buildings, which stand in one world.
+func observe(ctx context.Context, gs ...*builtGraph) ([]ending, error) {
+	types := map[schema.GroupVersionResource]bool{}
+	for _, o := range gs[0].objects {
+		m, err := gs[0].mapping(o)
+		if err != nil {
+			return nil, err
+		}
+		types[m.Resource] = true
+	}
+	out := make([]ending, len(gs))
+	for i, g := range gs {
+		out[i] = ending{}
+		for _, role := range g.members {
+			out[i][role] = condition{Gone: true}
+		}
+	}
+	for resource := range types {
+		list, err := gs[0].metadata.Resource(resource).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range list.Items {
+			for i, g := range gs {
+				if role, ok := g.members[item.UID]; ok {
+					out[i][role] = g.condition(item.ObjectMeta)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+func (g *builtGraph) condition(m metav1.ObjectMeta) condition {
+	c := condition{Terminating: m.DeletionTimestamp != nil, Finalizers: slices.Clone(m.Finalizers)}
+	for _, r := range m.OwnerReferences {
+		c.Owners = append(c.Owners, g.owner(r))
+	}
+	return c
+}
+
+// state is what there is of one building.
+func (g *builtGraph) state() ending {
+	g.Helper()
+	now, err := observe(g.Context(), g)
+	g.must(err)
+	return now[0]
+}

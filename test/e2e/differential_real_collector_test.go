@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
+)
+
+// TestCollectBesideTheRealCollector lets both act on one graph at once: the
+// program's first writes are held up until the real collector's workers run.
+func TestCollectBesideTheRealCollector(t *testing.T) {
+	for _, seed := range graphs(t, 4028305970)[:1] {
+		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
+			theirs := &trial{scene: opposite(t), blueprint: draw(seed, 220).share()}
+			g := theirs.build(theirs.scene, 0)[0]
+			before := g.state()
+
+			writes, both := make(chan struct{}), make(chan struct{})
+			var first sync.Once
+			f := theirs.throughProxy(func(through http.Handler) []fault {
+				return []fault{{writing(anything), func(w http.ResponseWriter, r *http.Request) {
+					first.Do(func() { close(writes) })
+					<-both
+					through.ServeHTTP(w, r)
+				}}}
+			}).acting()
+			p := f.starts("collect", "--yes", "-o", "json", "--backup-dir", t.TempDir())
+			<-writes
+			theirs.switched(testcluster.On)
+			close(both)
+			r := p.ends()
+			after := theirs.settled(g)[0]
+			theirs.switched(testcluster.Absent)
+
+			got := decode[collected](t, r)
+			checkCollected(t, got)
+			if r.Code != 0 && (r.Code != 1 || got.Summary.Failed > 0) {
+				t.Errorf("it exits with %d: %s", r.Code, r.Stderr)
+			}
+			by := map[string]int{}
+			for _, s := range got.Steps {
+				by[s.Status]++
+				if s.Status == "failed" {
+					t.Errorf("%s of %s: %s", s.Action, s.Object.identity, s.Message)
+				}
+			}
+			theirs.comesTo(before, after)
+			for _, role := range theirs.mismatches(after) {
+				t.Error(theirs.history(role, g, before, after))
+			}
+			gone, changed := moved(before, after)
+			t.Logf("%d objects went, %d changed; of the steps %v", gone, changed, by)
+		})
+	}
+}

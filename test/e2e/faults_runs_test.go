@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/test/proxy"
+	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
+)
+
+const (
+	// runsVariable says how many runs under faults there are.
+	runsVariable = "RUNS"
+	// concurrencyVariable says how many are under way at once.
+	concurrencyVariable = "ABREAST"
+	// pageVariable names the page that is to tell of them.
+	pageVariable = "RELIABILITY"
+	// statisticsVariable names a file that keeps what was counted so far. What is in it
+	// is gone on with.
+	statisticsVariable = "TALLY"
+)
+
+// defaultRuns is how many runs under faults there are where nobody says, always with the
+// same seeds.
+const defaultRuns = 10
+
+// faultRuns is a number of runs, with one seed after the other.
+type faultRuns struct {
+	path string // of the file that keeps the tally; empty: none does
+	run  func(t *testing.T, ground *environment, seed uint64) *verdict
+
+	mu    sync.Mutex
+	stats *statistics
+	begun time.Time
+	took  time.Duration // earlier, by those that this one goes on with
+}
+
+// newFaultRuns goes on with the campaign that was kept, or begins one with the seed
+// that is asked for, or with a fresh one. The seeds are those to come.
+func newFaultRuns(t *testing.T, run func(*testing.T, *environment, uint64) *verdict, usual int, kinds []proxy.Kind) (c *faultRuns, seeds []uint64) {
+	t.Helper()
+	from, n := extent(t, usual)
+	c = &faultRuns{path: os.Getenv(statisticsVariable), run: run, stats: newStatistics(from, kinds), begun: time.Now()}
+	if c.path != "" {
+		kept, err := os.ReadFile(c.path)
+		if err == nil {
+			err = json.Unmarshal(kept, c.stats)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("go on with %s: %v", c.path, err)
+		}
+		c.took = c.stats.Took
+	}
+	for i := range n {
+		if seed := c.stats.From + uint64(i); !slices.Contains(c.stats.Done, seed) {
+			seeds = append(seeds, seed)
+		}
+	}
+	t.Logf("%d runs are done, %d to do: %s=%d %s=%d", len(c.stats.Done), len(seeds), seedVariable, c.stats.From, runsVariable, n)
+	return c, seeds
+}
+
+func extent(t *testing.T, usual int) (from uint64, n int) {
+	t.Helper()
+	if os.Getenv(runsVariable) == "" && os.Getenv(seedVariable) == "" {
+		return 1, usual
+	}
+	return seeds(t, 1)[0], number(t, runsVariable)
+}
+
+// number is that of a variable, or 1.
+func number(t *testing.T, variable string) int {
+	t.Helper()
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(variable), "1"))
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%s is no number of runs", variable, os.Getenv(variable))
+	}
+	return n
+}
+
+// environments are worlds, in each of which one run after the other can take place: a
+// command sees all of a cluster, so two would see each other's objects.
+func (w *environment) environments(t *testing.T, n int) []*environment {
+	t.Helper()
+	out := []*environment{w}
+	for len(out) < n {
+		another, err := newEnvironment(testcluster.New(t, testcluster.Options{Collector: testcluster.Absent}), w.bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, another)
+	}
+	for _, w := range out {
+		w.newScene(t).custom()
+	}
+	return out
+}
+
+// runAll lets the runs of the seeds take place, one at a time on each ground. One that
+// fails ends no other.
+func (c *faultRuns) runAll(t *testing.T, grounds []*environment, seeds []uint64) {
+	next := make(chan uint64)
+	var workers sync.WaitGroup
+	for _, ground := range grounds {
+		workers.Go(func() {
+			for seed := range next {
+				var v *verdict
+				passed := t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) { v = c.run(t, ground, seed) })
+				if err := c.record(seed, v, passed); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for _, seed := range seeds {
+		next <- seed
+	}
+	close(next)
+	workers.Wait()
+}
+
+// record counts a run, and keeps the counts. v is nil where there was no verdict.
+func (c *faultRuns) record(seed uint64, v *verdict, passed bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.add(seed, v, passed)
+	c.stats.Took = c.took + time.Since(c.begun)
+	if c.path == "" {
+		return nil
+	}
+	content, err := json.Marshal(c.stats)
+	if err != nil {
+		return fmt.Errorf("keep the counts: %w", err)
+	}
+	fresh := c.path + ".new"
+	if err := os.WriteFile(fresh, content, 0o644); err != nil {
+		return fmt.Errorf("keep the counts: %w", err)
+	}
+	return os.Rename(fresh, c.path)
+}

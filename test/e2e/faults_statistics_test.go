@@ -1,0 +1,243 @@
+package e2e
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/test/docgen"
+	"github.com/kubectl-gc/kubectl-gc/test/proxy"
+)
+
+// statistics sums up what happened in all runs of a campaign.
+type statistics struct {
+	kinds []proxy.Kind // in the order of the report
+	lies  bool
+
+	From    uint64   // the first seed
+	Done    []uint64 // the seeds of those that are over
+	Failing []uint64 // and of those of them that failed
+	Took    time.Duration
+
+	Runs      int // that came to a verdict
+	ByCommand map[string]int
+	Objects   int
+	Deleted   int // under faults, in the end or on their way
+	Codes     map[int]int
+	Kinds     map[proxy.Kind]int
+	Lost      int // writes that were done, whose answer did not arrive
+	Longest   time.Duration
+
+	Wrong, Unsaved, Panics, Hangs, Unlike, Other int
+	Lucky                                        int // objects that went, and might as well have stayed
+
+	// Under lies alone.
+	Unproven, False, Twice int
+	Honest                 int // runs in which no lie was told
+	// Failed counts, by kind, the failing runs in which that one alone was told.
+	Failed map[proxy.Kind]int
+	Peak   int64 // the most memory that any run of the program took, in bytes
+}
+
+func newStatistics(from uint64, kinds []proxy.Kind) *statistics {
+	return &statistics{kinds: kinds, From: from, ByCommand: map[string]int{}, Codes: map[int]int{}, Kinds: map[proxy.Kind]int{}, Failed: map[proxy.Kind]int{}}
+}
+
+// add counts a run. v is nil where something stood in the way of a verdict.
+func (t *statistics) add(seed uint64, v *verdict, passed bool) {
+	t.Done = append(t.Done, seed)
+	if !passed {
+		t.Failing = append(t.Failing, seed)
+	}
+	if v == nil {
+		return
+	}
+	t.Runs++
+	t.ByCommand[v.command]++
+	t.Objects += v.objects
+	t.Deleted += v.deleted
+	if v.ended {
+		t.Codes[v.result.Code]++
+	} else {
+		t.Hangs++
+	}
+	t.Longest = max(t.Longest, v.result.Took)
+	counts := v.injected()
+	for kind, n := range counts {
+		t.Kinds[kind] += n
+	}
+	switch {
+	case len(counts) == 0:
+		t.Honest++
+	case len(counts) == 1 && !passed:
+		for kind := range counts {
+			t.Failed[kind]++
+		}
+	}
+	if v.mischief != nil {
+		t.Lost += v.mischief.LostWrites()
+	}
+	t.Unproven += len(v.unproven)
+	t.False += min(1, len(v.false))
+	t.Twice += len(v.twice)
+	t.Peak = max(t.Peak, v.peak)
+	t.Wrong += len(v.wrong)
+	t.Lucky += len(v.lucky)
+	t.Unsaved += len(v.unsaved)
+	t.Panics += len(v.panics)
+	t.Unlike += len(v.unlike)
+	t.Other += len(v.other)
+}
+
+// Faults is how many there were in all.
+func (t *statistics) Faults() (n int) {
+	for _, of := range t.Kinds {
+		n += of
+	}
+	return n
+}
+
+// figure is a line of the report.
+type figure struct {
+	What string
+	N    int
+}
+
+// Injected are the faults by kind.
+func (t *statistics) Injected() []figure {
+	var out []figure
+	for _, k := range t.kinds {
+		out = append(out, figure{string(k), t.Kinds[k]})
+	}
+	return out
+}
+
+// Most is how many faults a run has at most of a kind that costs time.
+func (t *statistics) Most(k proxy.Kind) int { return proxy.Limits()[k] }
+
+// Found is what must be nought, and last what need not be.
+func (t *statistics) Found() []figure {
+	return []figure{
+		{"wrong deletes", t.Wrong},
+		{"deletes without backup", t.Unsaved},
+		{"panics", t.Panics},
+		{"hangs", t.Hangs},
+		{"objects that ended otherwise than undisturbed", t.Unlike},
+		{"other breaches: an exit code that is not documented, a change with exit code 2, a token in sight", t.Other},
+		{"runs that could not be judged", len(t.Done) - t.Runs},
+		{"objects that went where the cluster's own collector comes to either end, as luck has it", t.Lucky},
+	}
+}
+
+// FoundUnderLies is what must be nought beside that in a campaign of lies.
+func (t *statistics) FoundUnderLies() []figure {
+	return []figure{
+		{"finalizers removed on unproven grounds", t.Unproven},
+		{"runs that ended with exit code 0 and were not complete", t.False},
+		{"objects that were created twice", t.Twice},
+	}
+}
+
+// Amounts is how much was done.
+func (t *statistics) Amounts() []figure {
+	out := []figure{{"runs under faults", t.Runs}}
+	for _, command := range slices.Sorted(maps.Keys(t.ByCommand)) {
+		out = append(out, figure{"of these `" + command + "`", t.ByCommand[command]})
+	}
+	for _, code := range slices.Sorted(maps.Keys(t.Codes)) {
+		out = append(out, figure{fmt.Sprintf("that ended with exit code %d", code), t.Codes[code]})
+	}
+	return append(out,
+		figure{"objects in the graphs", t.Objects},
+		figure{"of these deleted under faults, or on their way", t.Deleted},
+		figure{"faults", t.Faults()},
+		figure{"writes that were done and whose answer was lost", t.Lost},
+		figure{"writes that reached the server twice", t.Kinds[proxy.Repeated]},
+	)
+}
+
+// AmountsUnderLies is how much was done in a campaign of lies.
+func (t *statistics) AmountsUnderLies() []figure {
+	out := []figure{{"runs under lies", t.Runs}, {"of these without any, as it turned out", t.Honest}}
+	for _, command := range slices.Sorted(maps.Keys(t.ByCommand)) {
+		out = append(out, figure{"runs of `" + command + "`", t.ByCommand[command]})
+	}
+	for _, code := range slices.Sorted(maps.Keys(t.Codes)) {
+		out = append(out, figure{fmt.Sprintf("that ended with exit code %d", code), t.Codes[code]})
+	}
+	return append(out,
+		figure{"objects in the graphs", t.Objects},
+		figure{"of these deleted under lies, or on their way", t.Deleted},
+		figure{"kinds of lie", len(t.kinds)},
+		figure{"lies", t.Faults()},
+	)
+}
+
+// PeakMiB is the most memory that a run of the program took.
+func (t *statistics) PeakMiB() int64 { return t.Peak >> 20 }
+
+// MostMiB is how much it may take.
+func (t *statistics) MostMiB() int64 { return maxMemory >> 20 }
+
+func (t *statistics) String() string {
+	var out strings.Builder
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	parts := [][]figure{t.Amounts(), t.Injected(), t.Found()}
+	if t.lies {
+		parts = [][]figure{t.AmountsUnderLies(), t.Injected(), t.Found(), t.FoundUnderLies()}
+	}
+	for _, rows := range parts {
+		for _, r := range rows {
+			fmt.Fprintf(table, "%d\t%s\n", r.N, r.What)
+		}
+		fmt.Fprintln(table)
+	}
+	_ = table.Flush() // to memory
+	fmt.Fprintf(&out, "in %s, from %s=%d on", t.Took.Round(time.Second), seedVariable, t.From)
+	if t.lies {
+		fmt.Fprintf(&out, "; the program took %d MiB of memory at most", t.PeakMiB())
+	}
+	for _, kind := range slices.Sorted(maps.Keys(t.Failed)) {
+		fmt.Fprintf(&out, "\nFAILED with that kind alone: %d × %s", t.Failed[kind], kind)
+	}
+	for _, seed := range t.Failing {
+		fmt.Fprintf(&out, "\nFAILED: %s=%d", seedVariable, seed)
+	}
+	return out.String()
+}
+
+// counts are those of one run on a line.
+func (v *verdict) counts() string {
+	var out []string
+	counts := v.injected()
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("%d × %s", counts[k], k))
+	}
+	return fmt.Sprintf("%d deleted, %d of them by luck; %s", v.deleted, len(v.lucky), strings.Join(out, "; "))
+}
+
+// injected counts the faults or lies of a run by kind.
+func (v *verdict) injected() map[proxy.Kind]int {
+	if v.liar == nil {
+		return v.mischief.Counts()
+	}
+	out := v.liar.Counts()
+	if v.tables != nil {
+		for kind, n := range v.tables.Counts() {
+			out[kind] += n
+		}
+	}
+	return out
+}
+
+//go:embed reliability.md.tmpl
+var section string
+
+// write puts the figures into a page of the documentation.
+func (t *statistics) write(path, part, section string) error {
+	return docgen.Fill(path, part, section, t)
+}

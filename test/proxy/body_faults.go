@@ -1,0 +1,46 @@
+package proxy
+
+import (
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+)
+
+// TruncateBody answers half of what the server says.
+func TruncateBody(through http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		whole := httptest.NewRecorder()
+		through.ServeHTTP(whole, r)
+		replay(w, whole, whole.Body.Bytes()[:whole.Body.Len()/2])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// CorruptBytes answers what the server says with some bytes of the body replaced by
+// others: a run of them for every few hundred, so that most answers make no sense
+// any more and some nearly do.
+func CorruptBytes(through http.Handler, dice *rand.Rand) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		whole := httptest.NewRecorder()
+		through.ServeHTTP(whole, r)
+		body := whole.Body.Bytes()
+		for range 1 + dice.IntN(1+len(body)/400) {
+			at := dice.IntN(max(1, len(body)))
+			for i := at; i < min(at+4, len(body)); i++ {
+				body[i] = byte(dice.Uint32())
+			}
+		}
+		replay(w, whole, body)
+	}
+}
+
+// replay answers what was recorded, with such a body.
+func replay(w http.ResponseWriter, whole *httptest.ResponseRecorder, body []byte) {
+	maps.Copy(w.Header(), whole.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
+	w.WriteHeader(whole.Code)
+	_, _ = w.Write(body) // who is gone needs no answer
+}

@@ -1,0 +1,98 @@
+package proxy
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+)
+
+// LoseResponse hands a request on, and loses the answer with the connection. happened is
+// told when the server did what it was asked.
+func LoseResponse(through http.Handler, happened func()) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		whole := httptest.NewRecorder()
+		through.ServeHTTP(whole, r)
+		if whole.Code < 300 {
+			happened()
+		}
+		ResetConnection(w, r)
+	}
+}
+
+// SendTwice sends a request twice, one after the other, and answers what the server
+// said the first or the last time.
+func SendTwice(through http.Handler, last bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		var said [2]*httptest.ResponseRecorder
+		for i := range said {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			said[i] = httptest.NewRecorder()
+			through.ServeHTTP(said[i], r)
+		}
+		answer := said[0]
+		if last {
+			answer = said[1]
+		}
+		replay(w, answer, answer.Body.Bytes())
+	}
+}
+
+// maxDelay bounds how long a request waits for others to overtake it.
+const maxDelay = 300 * time.Millisecond
+
+// Queue lets requests overtake each other. The zero value is one without anybody.
+type Queue struct {
+	mu      sync.Mutex
+	waiting map[chan struct{}]int // how many are still to overtake
+}
+
+// Done notes that a request goes its way.
+func (q *Queue) Done() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for c := range q.waiting {
+		if q.waiting[c]--; q.waiting[c] == 0 {
+			close(c)
+			delete(q.waiting, c)
+		}
+	}
+}
+
+// join is closed when that many others have passed.
+func (q *Queue) join(others int) chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting == nil {
+		q.waiting = map[chan struct{}]int{}
+	}
+	c := make(chan struct{})
+	q.waiting[c] = others
+	return c
+}
+
+func (q *Queue) leave(c chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.waiting, c)
+}
+
+// Delay hands a request on when that many others have overtaken it, or none will.
+func (q *Queue) Delay(through http.Handler, others int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := q.join(others)
+		select {
+		case <-c:
+		case <-r.Context().Done():
+		case <-time.After(maxDelay):
+		}
+		q.leave(c)
+		through.ServeHTTP(w, r)
+	}
+}

@@ -1,0 +1,181 @@
+package testcluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// ErrNotBuilt says that the binaries of a control plane are not there.
+var ErrNotBuilt = errors.New("the control plane's binaries are not built: `go run -C test/controlplane . build` does it, in minutes")
+
+// Plane is a control plane that runs. Its methods and fields are for one goroutine at a
+// time.
+type Plane struct {
+	// Kubeconfig is a path. Its current context is admin's, who may do everything;
+	// Context names those of users who may do nothing until it is granted to them.
+	Kubeconfig string
+	// Server is the URL of kube-apiserver.
+	Server string
+	// Manager is the URL of kube-controller-manager, where admin may read /metrics; it
+	// is empty while the collector is absent.
+	Manager string
+	// Dir holds the logs, NAME.log, and goes away with the Plane.
+	Dir string
+	// KubectlPath is a kubectl of the control plane's version.
+	KubectlPath string
+	// PIDs are of the servers, by name.
+	PIDs map[string]int
+
+	process   *exec.Cmd
+	stdin     io.WriteCloser
+	responses chan response // closed when there won't be any more
+	exited    chan struct{} // closed when process is gone
+	result    error         // of process; to be read after exited only
+	lost      error         // why there is no more talking to process
+	stop      sync.Once
+}
+
+// response is a line of the command: of its ready, switched and failure, those parts that
+// are of use here.
+type response struct {
+	Kubeconfig string         `json:"kubeconfig"`
+	Server     string         `json:"server"`
+	Dir        string         `json:"dir"`
+	Bin        string         `json:"bin"`
+	Manager    string         `json:"manager"`
+	PIDs       map[string]int `json:"pids"`
+	Error      string         `json:"error"`
+	NotBuilt   bool           `json:"notBuilt"`
+}
+
+// Start starts a control plane and returns when it may be used. ctx bounds the start
+// only; the Plane lives until Stop, or until this process ends.
+func Start(ctx context.Context, o Options) (*Plane, error) {
+	if runtime.GOOS == "windows" {
+		return nil, errors.New("start control plane: it does not run on Windows")
+	}
+	path, err := buildCommand(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plane{
+		process:   exec.Command(path, o.args()...),
+		responses: make(chan response),
+		exited:    make(chan struct{}),
+	}
+	p.process.Env = withoutKube(os.Environ())
+	p.process.Stderr = o.Stderr
+	if o.Stderr == nil {
+		p.process.Stderr = os.Stderr
+	}
+	if p.stdin, err = p.process.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("start control plane: %w", err)
+	}
+	stdout, err := p.process.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start control plane: %w", err)
+	}
+	if err := p.process.Start(); err != nil {
+		return nil, fmt.Errorf("start control plane: %w", err)
+	}
+	go p.forward(stdout)
+
+	a, err := p.receive(ctx)
+	if err == nil {
+		err = RequireOurs(a.Kubeconfig)
+	}
+	if err != nil {
+		_ = p.Stop() // it says no more than the answer did
+		return nil, fmt.Errorf("start control plane: %w", err)
+	}
+	p.Kubeconfig, p.Server, p.Dir = a.Kubeconfig, a.Server, a.Dir
+	p.KubectlPath = filepath.Join(a.Bin, "kubectl")
+	p.Manager, p.PIDs = a.Manager, a.PIDs
+	return p, nil
+}
+
+// forward passes on what the command says, until it is gone.
+func (p *Plane) forward(stdout io.Reader) {
+	lines := json.NewDecoder(stdout)
+	for {
+		var a response
+		if err := lines.Decode(&a); err != nil {
+			break
+		}
+		p.responses <- a
+	}
+	close(p.responses)
+	p.result = p.process.Wait()
+	close(p.exited)
+}
+
+// receive returns the next answer. Once it has not come in time no other is asked for, since
+// that one would be taken for it.
+func (p *Plane) receive(ctx context.Context) (response, error) {
+	select {
+	case <-ctx.Done():
+		p.lost = fmt.Errorf("wait for its answer: %w", ctx.Err())
+		return response{}, p.lost
+	case a, ok := <-p.responses:
+		switch {
+		case !ok:
+			p.lost = errors.New("it has ended")
+			return response{}, p.lost
+		case a.NotBuilt:
+			return response{}, ErrNotBuilt
+		case a.Error != "":
+			return response{}, errors.New(a.Error)
+		}
+		return a, nil
+	}
+}
+
+// Collector switches the garbage collector On, Off or Absent, which takes another
+// kube-controller-manager. After On the collector's workers run. On an error that came
+// from the control plane the collector is absent.
+func (p *Plane) Collector(ctx context.Context, want string) error {
+	if p.lost != nil {
+		return fmt.Errorf("switch collector to %s: %w", want, p.lost)
+	}
+	if _, err := fmt.Fprintf(p.stdin, "collector %s\n", want); err != nil {
+		return fmt.Errorf("switch collector to %s: %w", want, err)
+	}
+	a, err := p.receive(ctx)
+	if err != nil {
+		return fmt.Errorf("switch collector to %s: %w", want, err)
+	}
+	p.Manager, p.PIDs = a.Manager, a.PIDs
+	return nil
+}
+
+// Stop stops the control plane and returns when all of it is gone, its folder too. The
+// error says what ended it if it had ended before. Further calls do nothing.
+func (p *Plane) Stop() (err error) {
+	p.stop.Do(func() {
+		p.lost = errors.New("it is stopped")
+		_ = p.stdin.Close()
+		go func() {
+			for range p.responses { // nobody hears them any more
+			}
+		}()
+		select {
+		case <-p.exited:
+		case <-time.After(30 * time.Second):
+			_ = p.process.Process.Kill()
+			<-p.exited
+		}
+		if p.result != nil {
+			err = fmt.Errorf("stop control plane: %w", p.result)
+		}
+	})
+	return err
+}
