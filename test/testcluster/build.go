@@ -14,7 +14,7 @@ import (
 
 const modulePath = "github.com/kubectl-gc/kubectl-gc"
 
-// buildCommand builds the controlplane command of the repository we are in, and returns the
+// buildCommand builds the controlplane command of the current repository and returns the
 // path of its binary.
 func buildCommand(ctx context.Context) (string, error) {
 	working, err := os.Getwd()
@@ -34,8 +34,7 @@ func buildCommand(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("make folder for controlplane: %w", err)
 	}
 
-	// Packages are tested at the same time, and each comes here: so the binary, one for
-	// each checkout, is replaced whole.
+	// Packages are tested concurrently, so the binary of a checkout is replaced atomically.
 	staging, err := os.MkdirTemp(dir, ".build-")
 	if err != nil {
 		return "", fmt.Errorf("make folder for controlplane: %w", err)
@@ -58,17 +57,17 @@ func buildCommand(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// repository returns the folder of our main module that dir is in.
+// repository returns the root folder of the main module around dir.
 func repository(dir string) (string, error) {
-	for at := dir; ; at = filepath.Dir(at) {
-		mod, err := os.ReadFile(filepath.Join(at, "go.mod"))
+	for root := dir; ; root = filepath.Dir(root) {
+		mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 		if err == nil && declaresModule(string(mod), modulePath) {
-			return at, nil
+			return root, nil
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("find repository: %w", err)
 		}
-		if at == filepath.Dir(at) {
+		if root == filepath.Dir(root) {
 			return "", fmt.Errorf("find repository: neither %s nor a folder above it holds the module %s", dir, modulePath)
 		}
 	}

@@ -14,25 +14,24 @@ import (
 	"time"
 )
 
-// ErrNotBuilt says that the binaries of a control plane are not there.
+// ErrNotBuilt means that the binaries of a control plane do not exist.
 var ErrNotBuilt = errors.New("the control plane's binaries are not built: `go run -C test/controlplane . build` does it, in minutes")
 
-// Plane is a control plane that runs. Its methods and fields are for one goroutine at a
-// time.
+// Plane is a running control plane. It is not safe for concurrent use.
 type Plane struct {
-	// Kubeconfig is a path. Its current context is admin's, who may do everything;
-	// Context names those of users who may do nothing until it is granted to them.
+	// Kubeconfig is a path. The user of its current context, admin, may do everything. The
+	// users of Context have no permissions until they are granted.
 	Kubeconfig string
 	// Server is the URL of kube-apiserver.
 	Server string
-	// Manager is the URL of kube-controller-manager, where admin may read /metrics; it
-	// is empty while the collector is absent.
+	// Manager is the URL of kube-controller-manager, where admin may read /metrics. It is
+	// empty while the collector is Absent.
 	Manager string
-	// Dir holds the logs, NAME.log, and goes away with the Plane.
+	// Dir holds the logs, NAME.log. Stop removes it.
 	Dir string
 	// KubectlPath is a kubectl of the control plane's version.
 	KubectlPath string
-	// PIDs are of the servers, by name.
+	// PIDs are the process IDs of the servers, by name.
 	PIDs map[string]int
 
 	process   *exec.Cmd
@@ -44,8 +43,7 @@ type Plane struct {
 	stop      sync.Once
 }
 
-// response is a line of the command: of its ready, switched and failure, those parts that
-// are of use here.
+// response is an output line of the command, with the fields that are used here.
 type response struct {
 	Kubeconfig string         `json:"kubeconfig"`
 	Server     string         `json:"server"`
@@ -57,8 +55,8 @@ type response struct {
 	NotBuilt   bool           `json:"notBuilt"`
 }
 
-// Start starts a control plane and returns when it may be used. ctx bounds the start
-// only; the Plane lives until Stop, or until this process ends.
+// Start starts a control plane and returns when it is ready. ctx applies to the start only;
+// the control plane runs until Stop, or until this process ends.
 func Start(ctx context.Context, o Options) (*Plane, error) {
 	if runtime.GOOS == "windows" {
 		return nil, errors.New("start control plane: it does not run on Windows")
@@ -94,7 +92,7 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 		err = RequireOurs(a.Kubeconfig)
 	}
 	if err != nil {
-		_ = p.Stop() // it says no more than the answer did
+		_ = p.Stop() // the response has the error already
 		return nil, fmt.Errorf("start control plane: %w", err)
 	}
 	p.Kubeconfig, p.Server, p.Dir = a.Kubeconfig, a.Server, a.Dir
@@ -103,7 +101,7 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 	return p, nil
 }
 
-// forward passes on what the command says, until it is gone.
+// forward sends the command's output to responses, until the command ends.
 func (p *Plane) forward(stdout io.Reader) {
 	lines := json.NewDecoder(stdout)
 	for {
@@ -118,8 +116,8 @@ func (p *Plane) forward(stdout io.Reader) {
 	close(p.exited)
 }
 
-// receive returns the next answer. Once it has not come in time no other is asked for, since
-// that one would be taken for it.
+// receive returns the next response. After a timeout the control plane cannot be used any
+// more, as a late response would be taken for the next one.
 func (p *Plane) receive(ctx context.Context) (response, error) {
 	select {
 	case <-ctx.Done():
@@ -139,9 +137,9 @@ func (p *Plane) receive(ctx context.Context) (response, error) {
 	}
 }
 
-// Collector switches the garbage collector On, Off or Absent, which takes another
-// kube-controller-manager. After On the collector's workers run. On an error that came
-// from the control plane the collector is absent.
+// Collector switches the garbage collector On, Off or Absent by replacing the
+// kube-controller-manager. With On it returns after the collector's workers have started. If
+// the control plane returns an error, the collector is Absent.
 func (p *Plane) Collector(ctx context.Context, want string) error {
 	if p.lost != nil {
 		return fmt.Errorf("switch collector to %s: %w", want, p.lost)
@@ -157,14 +155,15 @@ func (p *Plane) Collector(ctx context.Context, want string) error {
 	return nil
 }
 
-// Stop stops the control plane and returns when all of it is gone, its folder too. The
-// error says what ended it if it had ended before. Further calls do nothing.
+// Stop stops the control plane and returns after its processes have ended and its folder is
+// removed. It returns an error if the control plane had ended by itself. Further calls do
+// nothing.
 func (p *Plane) Stop() (err error) {
 	p.stop.Do(func() {
 		p.lost = errors.New("it is stopped")
 		_ = p.stdin.Close()
 		go func() {
-			for range p.responses { // nobody hears them any more
+			for range p.responses {
 			}
 		}()
 		select {

@@ -1,12 +1,12 @@
 // Package testcluster runs a real Kubernetes control plane for the tests and benchmarks of
-// kubectl gc. The work is done by the command in test/controlplane, which this package
-// builds (in a second) and talks to; its doc.go says what a control plane consists of.
+// kubectl gc. It builds the command in test/controlplane (in a second), which starts the
+// servers, and sends it commands.
 //
-// A Plane dies with the process that started it, however that one ends: the command
-// stops when the pipe to its stdin closes, and that pipe closes with us.
+// A control plane stops with the process that started it, even if that is killed: the
+// command stops when the pipe to its stdin closes.
 //
-// Nothing here reads the user's kubeconfig. Whoever is handed a kubeconfig and means to
-// write through it asks RequireOurs first.
+// Nothing here reads the user's kubeconfig. Call RequireOurs before writing through any
+// kubeconfig.
 //
-// Linux and macOS only; it compiles elsewhere.
+// It runs on Linux and macOS only, but compiles elsewhere.
 package testcluster

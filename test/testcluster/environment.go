@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Env is our environment for a process that is to talk to this Plane and to nothing
-// else: kubectl, or a kubectl gc under test. It has a home of its own, so that neither
-// preferences nor caches of the user, or of a former Plane on the same port, get in.
+// Env returns an environment for kubectl or a kubectl gc under test in which only this
+// control plane is reachable. It has its own home directory, so that no preferences or caches
+// of the user, or of an earlier control plane on the same port, are used.
 func (p *Plane) Env() []string {
 	env := []string{"KUBECONFIG=" + p.Kubeconfig, "HOME=" + p.Dir}
 	for _, entry := range withoutKube(os.Environ()) {
@@ -20,7 +20,7 @@ func (p *Plane) Env() []string {
 	return env
 }
 
-// Kubectl is a kubectl command with that environment.
+// Kubectl returns a kubectl command with that environment.
 func (p *Plane) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.KubectlPath, args...)
 	cmd.Env = p.Env()
@@ -31,8 +31,8 @@ func (p *Plane) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 // alice, bob, carol and dave.
 func (p *Plane) Context(user string) string { return user + "@" + clusterName }
 
-// withoutKube drops what could lead to a cluster that isn't ours: KUBECONFIG, and what
-// a pod is told of the cluster it runs in. The variables of this repository stay.
+// withoutKube removes the variables that configure another cluster: KUBECONFIG, and those of
+// a Pod. The variables of this repository stay.
 func withoutKube(env []string) []string {
 	var kept []string
 	for _, entry := range env {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// killedChildVariable makes this test binary a process that starts a control plane and is killed.
+// killedChildVariable makes this test binary a process that starts a control plane and kills
+// itself.
 const killedChildVariable = "KUBECTL_GC_TEST_AS_VICTIM"
 
 func runKilledChild() {
@@ -36,9 +37,9 @@ func TestPlaneDiesWithTheProcessThatStartedIt(t *testing.T) {
 	out, err := cmd.Output()
 	dir := strings.TrimSpace(string(out))
 	if err == nil || dir == "" {
-		t.Fatalf("the victim ends with %v and says %q\n%s", err, dir, &stderr)
+		t.Fatalf("the killed process ends with %v and prints %q\n%s", err, dir, &stderr)
 	}
-	// The folder goes when the last process has.
+	// The folder is removed after the last process has ended.
 	deadline := time.Now().Add(20 * time.Second)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

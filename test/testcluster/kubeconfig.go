@@ -12,13 +12,13 @@ import (
 	"path/filepath"
 )
 
-// Both are test/controlplane's, which writes them.
+// Defined by test/controlplane.
 const (
 	clusterName = "kubectl-gc-test"
 	markerFile  = "kubectl-gc-test.json"
 )
 
-// kubeconfig is all that a kubeconfig of ours can hold.
+// kubeconfig has all fields that test/controlplane writes.
 type kubeconfig struct {
 	APIVersion     string `json:"apiVersion"`
 	Kind           string `json:"kind"`
@@ -52,9 +52,9 @@ type kubeconfig struct {
 	} `json:"extensions"`
 }
 
-// RequireOurs returns an error unless the kubeconfig at path was written by this harness
-// for a control plane whose folder is still there, and leads to that one on loopback and
-// nowhere else. One that was edited since, with kubectl config too, is not ours any more.
+// RequireOurs returns an error unless test/controlplane wrote the kubeconfig at path for a
+// control plane whose folder still exists, and its only server is that one, on loopback. It
+// refuses a kubeconfig that was edited, even by kubectl config.
 func RequireOurs(path string) error {
 	if err := requireOurs(path); err != nil {
 		return fmt.Errorf("refuse kubeconfig %q, it is not one of a test control plane: %w", path, err)
@@ -69,7 +69,7 @@ func requireOurs(path string) error {
 	}
 	var config kubeconfig
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	// A field that we don't write may be a way to another server or another user.
+	// An unknown field may select another server or another user.
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&config); err != nil {
 		return err
@@ -94,7 +94,7 @@ func requireOurs(path string) error {
 	return nil
 }
 
-// markerServer returns the server that a marker file vouches for, if it is that of run id.
+// markerServer returns the server in a marker file of the run with that id.
 func markerServer(path, id string) (string, error) {
 	if filepath.Base(path) != markerFile || id == "" {
 		return "", errors.New("it names no marker")

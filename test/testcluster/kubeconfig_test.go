@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// writeTestKubeconfig writes a marker and a kubeconfig as the harness does, or nearly.
+// writeTestKubeconfig writes a marker and a changed kubeconfig.
 func writeTestKubeconfig(t *testing.T, server string, change func(config string) string) string {
 	t.Helper()
 	dir := t.TempDir()

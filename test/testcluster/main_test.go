@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// shared is the one control plane of this package's tests; nil if there are no binaries.
+// shared is the control plane of this package's tests; nil if there are no binaries.
 var shared *Plane
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func run(m *testing.M) (code int) {
 	if testing.Short() {
 		return m.Run()
 	}
-	// What the user has in the environment must make no difference.
+	// The user's environment must make no difference.
 	os.Setenv("KUBECONFIG", "/does/not/exist")
 	p, err := Start(context.Background(), Options{Collector: Off, OnlyIfBuilt: true})
 	if errors.Is(err, ErrNotBuilt) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// BuildVariable names the environment variable that, when not empty, lets tests spend
-// minutes on building a control plane, where else they are skipped.
+// BuildVariable names the environment variable that, when not empty, allows tests to build a
+// control plane, which takes minutes. Without it they are skipped if there is none.
 const BuildVariable = "KUBECTL_GC_E2E"
 
 // The values of Options.Collector and of Plane.Collector's argument.
@@ -17,29 +17,28 @@ const (
 	Absent = "absent" // no kube-controller-manager at all
 )
 
-// Options say what control plane to start. The zero value is a usual one, collector on.
+// Options configure a control plane. The zero value is a usual one, with the collector on.
 type Options struct {
 	// Collector is On, Off or Absent; empty means On.
 	Collector string
-	// AdmissionPlugins are enabled beside the default ones.
+	// AdmissionPlugins are enabled in addition to the default ones.
 	AdmissionPlugins []string
-	// DisableAdmissionPlugins are disabled. ServiceAccount is, unless it is one of
-	// AdmissionPlugins: so that pods can be created whatever the Collector.
+	// DisableAdmissionPlugins are disabled. So is ServiceAccount unless it is one of
+	// AdmissionPlugins, so that pods can be created without a kube-controller-manager.
 	DisableAdmissionPlugins []string
 	// RuntimeConfig switches APIs on and off, as kube-apiserver takes it.
 	RuntimeConfig string
 	// APIServerFlags and ManagerFlags are flags of kube-apiserver and of
-	// kube-controller-manager, as key=value. They win over everything else.
+	// kube-controller-manager, as key=value. They override all other options.
 	APIServerFlags, ManagerFlags []string
 
-	// OnlyIfBuilt makes Start return ErrNotBuilt where it would otherwise build the
-	// binaries, which takes minutes. BuildVariable overrides it.
+	// OnlyIfBuilt makes Start return ErrNotBuilt instead of building the binaries, which
+	// takes minutes. BuildVariable overrides it.
 	OnlyIfBuilt bool
-	// Stderr is told the progress of a build; nil means os.Stderr.
+	// Stderr receives the progress of a build; nil means os.Stderr.
 	Stderr io.Writer
 }
 
-// args is the command line of the options.
 func (o Options) args() []string {
 	args := []string{"run"}
 	if o.Collector != "" {

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// New starts a control plane for t and stops it when t is over. Where there are no
-// binaries it skips t, loudly, unless BuildVariable allows to build them; with -short it
-// always does.
+// New starts a control plane for t and stops it when t ends. Without binaries it skips t,
+// unless BuildVariable allows to build them. With -short it always skips t.
 func New(t testing.TB, o Options) *Plane {
 	t.Helper()
 	if testing.Short() {
