@@ -37,10 +37,10 @@ func CorruptBytes(through http.Handler, dice *rand.Rand) http.HandlerFunc {
 	}
 }
 
-// replay answers what was recorded, with such a body.
+// replay sends a recorded response with another body.
 func replay(w http.ResponseWriter, whole *httptest.ResponseRecorder, body []byte) {
 	maps.Copy(w.Header(), whole.Header())
 	w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
 	w.WriteHeader(whole.Code)
-	_, _ = w.Write(body) // who is gone needs no answer
+	_, _ = w.Write(body) // ignore a closed connection
 }

@@ -47,10 +47,10 @@ func SendTwice(through http.Handler, last bool) http.HandlerFunc {
 // maxDelay bounds how long a request waits for others to overtake it.
 const maxDelay = 300 * time.Millisecond
 
-// Queue lets requests overtake each other. The zero value is one without anybody.
+// Queue delays requests until others overtake them. The zero value is ready for use.
 type Queue struct {
 	mu      sync.Mutex
-	waiting map[chan struct{}]int // how many are still to overtake
+	waiting map[chan struct{}]int // how many have yet to overtake
 }
 
 // Done notes that a request goes its way.

@@ -1,37 +1,36 @@
-// Package proxy stands between kubectl gc and a control plane of the tests, and
-// lets go wrong what goes wrong on the way to a real one.
+// Package proxy runs a proxy between kubectl gc and a test control plane, which injects the
+// faults that happen between a client and a real API server.
 //
-// Start listens on loopback and hands on, as the control plane's admin, what
-// comes. What is done to it is the caller's: First answers by hand-written rules,
-// Mischief answers by a seed, and both use the same answers (answer.go, body.go,
-// traffic.go). A Liar, too, answers by a seed: it leaves the connection alone and
-// changes what the server says (lie.go and its files).
+// Start listens on loopback and forwards requests as the control plane's admin. The caller
+// chooses the faults: FirstMatch responds by explicit rules, and a FaultInjector by a seed,
+// with the faults of error_responses.go, body_faults.go and connection_faults.go. A Liar also
+// responds by a seed, but changes what the responses say (lie.go and the files lie_*.go).
 //
-// A Liar tells only lies that a client can find out: from the answer alone, from what
-// was asked for, or because another answer contradicts it. Not told, since no client
-// could tell them from the truth, are:
+// A Liar tells only lies that a client can detect: from the response alone, from the request,
+// or because another response contradicts it. It does not tell these, which no client could
+// detect:
 //
-//   - a well-formed list that lacks an object, or has one that does not exist, if no
-//     other answer contradicts it. Owners are left out only if an object that no list
-//     lacks refers to them: a GET then finds them.
-//   - an empty list in protobuf, or "items": null in JSON: so do honest ones look.
-//   - a list of metadata of another type, in an envelope without that type's name:
-//     metadata does not say of what type it is.
-//   - an object in the wrong namespace, in a list of all of them.
-//   - the first list of a type of an older state. The resourceVersions of different
-//     types cannot be compared, since a server may store them apart.
-//   - an answer repeated from before, with the same resourceVersion.
-//   - a built-in type that discovery lacks from the first request on. Only types with a
-//     CustomResourceDefinition and groups with an APIService can be checked; another
-//     type is left out only after it was there.
-//   - a 404 in the words of an API server about the metadata of an object that is there.
-//   - a wrong UID, owner reference, finalizer or deletionTimestamp that every answer
-//     about the object has. UIDs change from answer to answer, or are those of others.
-//   - a whole object with other contents than it has.
-//   - that a write succeeded, in the words of an API server and with an object that
-//     looks like it. A DELETE that is answered with Success and not done is told: the
-//     object is still there for whoever looks.
+//   - a well-formed list that lacks an object, or has one that does not exist, if no other
+//     response contradicts it. It leaves out owners only if an object in all lists refers to
+//     them, so that a GET finds them.
+//   - an empty list in protobuf, or "items": null in JSON, which are valid empty lists.
+//   - a metadata list of another type, in an envelope without that type's name, as metadata
+//     does not have its type.
+//   - an object in the wrong namespace, in a list of all namespaces.
+//   - an older state in the first list of a type. The resourceVersions of different types
+//     cannot be compared, since a server may store them separately.
+//   - a repeated response with the same resourceVersion.
+//   - discovery without a built-in type from the first request on. A client can check only
+//     types with a CustomResourceDefinition and groups with an APIService; other types are
+//     left out only after they were discovered once.
+//   - an API server's exact 404 for the metadata of an object that exists.
+//   - a wrong UID, owner reference, finalizer or deletionTimestamp in all responses about an
+//     object. UIDs change between responses, or are those of other objects.
+//   - a whole object with other contents.
+//   - the success of a write, as an API server reports it, with a matching object. But it
+//     responds to a DELETE with Success without forwarding it, as a later read shows that the
+//     object still exists.
 //
-// It leads to a control plane that plane.RequireOurs vouches for, and nowhere
-// else. The kubeconfig that it writes leads to the proxy alone.
+// The proxy forwards only to a control plane that testcluster.RequireOurs accepts. The
+// kubeconfig that it writes has only the proxy.
 package proxy

@@ -14,8 +14,8 @@ func RespondStatus(code int, reason metav1.StatusReason, message string, more ..
 	return respondStatus(code, reason, message, nil, more...)
 }
 
-// RespondNotFound answers that the very object which a request names is not there, in
-// just the words of an API server.
+// RespondNotFound returns a handler that reports the requested object as absent, exactly as
+// an API server does.
 func RespondNotFound(resource, name string) http.HandlerFunc {
 	return respondStatus(http.StatusNotFound, metav1.StatusReasonNotFound, resource+" \""+name+"\" not found", &metav1.StatusDetails{Name: name, Kind: resource})
 }
@@ -27,7 +27,7 @@ func respondStatus(code int, reason metav1.StatusReason, message string, about *
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(metav1.Status{ // who is gone needs no answer
+		_ = json.NewEncoder(w).Encode(metav1.Status{ // ignore a closed connection
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 			Status:   metav1.StatusFailure, Message: message, Reason: reason, Code: int32(code), Details: about,
 		})

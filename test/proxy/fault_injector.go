@@ -12,16 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// FaultInjector is a handler that lets requests go wrong by a seed. What becomes of a
-// request depends on the seed, on what it asks for and on how often that was asked
-// before; not on when it comes. So a seed does the same again, as far as the client
-// asks the same; but of the kinds that cost time only the first ones are done.
+// FaultInjector is a handler that injects faults by a seed. The fault of a request depends on
+// the seed, on what it requests and on how often that was requested before, but not on when
+// it arrives. So a seed is reproducible as far as the client sends the same requests, except
+// for the limits on kinds that cost time.
 type FaultInjector struct {
-	upstream http.Handler // hands on
-	observed http.Handler // the same, and notices when nobody is there to hear of a write
+	upstream http.Handler
+	observed http.Handler // upstream, which records writes whose client is gone
 	seed     uint64
 	odds     map[requestClass]int // of a thousand requests, how many go wrong
-	bad      *failingType         // nil: there is none
+	bad      *failingType         // may be nil
 	same     func(path string) string
 	most     map[Kind]int // of the kinds that cost time
 	queue    Queue
@@ -40,12 +40,11 @@ type failingType struct {
 	as       fault
 }
 
-// levels are the odds that a run may have, of a thousand requests.
+// levels are the possible odds of a run, of a thousand requests.
 var levels = []int{0, 30, 100, 200, 300, 450}
 
-// NewFaultInjector draws how much goes wrong for readers and for writers, and whether
-// the lists of one of the types do so all the time. same answers what is to count
-// as the same path though it is spelled otherwise; it may be nil.
+// NewFaultInjector draws the odds for reads and for writes, and whether the lists of one of
+// the types always fail. same returns a canonical path for equivalent paths; it may be nil.
 func NewFaultInjector(seed uint64, types []string, same func(path string) string) *FaultInjector {
 	dice := rand.New(rand.NewPCG(seed, 1))
 	reads, writes := levels[dice.IntN(len(levels))], levels[dice.IntN(len(levels))]
@@ -54,7 +53,7 @@ func NewFaultInjector(seed uint64, types []string, same func(path string) string
 	}
 	m := &FaultInjector{
 		seed: seed, same: same, most: slowKinds, attempts: map[string]int{}, count: map[Kind]int{}, hidden: map[schema.GroupResource]bool{},
-		// Where discovery fails there is no run, and nothing to learn from it.
+		// A run without discovery ends at once and tests nothing.
 		odds: map[requestClass]int{discovery: reads / 8, list: reads / 4, get: reads, watch: reads, write: writes},
 	}
 	if kind := []Kind{"", "", "", BadPages, BadPages, BadType}[dice.IntN(6)]; kind != "" && len(types) > 0 {
@@ -66,7 +65,7 @@ func NewFaultInjector(seed uint64, types []string, same func(path string) string
 	return m
 }
 
-// Wrap is the handler, before what it hands requests on to.
+// Wrap returns the handler, which forwards requests to through.
 func (m *FaultInjector) Wrap(through http.Handler) http.Handler {
 	m.upstream = through
 	m.observed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,14 +75,14 @@ func (m *FaultInjector) Wrap(through http.Handler) http.Handler {
 		}
 		noting := &statusRecorder{ResponseWriter: w}
 		through.ServeHTTP(noting, r)
-		if r.Context().Err() != nil && noting.code >= 200 && noting.code < 300 { // who asked is gone
+		if r.Context().Err() != nil && noting.code >= 200 && noting.code < 300 { // the client is gone
 			m.recordLostWrite()
 		}
 	})
 	return m
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements http.Handler.
 func (m *FaultInjector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer m.queue.Done()
 	kind, answer := m.choose(r)
@@ -91,8 +90,7 @@ func (m *FaultInjector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, r)
 }
 
-// choose says what becomes of a request, and counts it. The kind is empty where
-// nothing goes wrong.
+// choose returns the fault of a request and counts it. The kind is empty without a fault.
 func (m *FaultInjector) choose(r *http.Request) (Kind, http.HandlerFunc) {
 	a := requestInfoOf(r)
 	dice := m.diceFor(r, a)
@@ -125,7 +123,7 @@ func (m *FaultInjector) diceFor(r *http.Request, a requestInfo) *rand.Rand {
 	return rand.New(rand.NewPCG(m.seed, hash.Sum64()))
 }
 
-// countFault counts a fault, unless the run cannot afford it any more.
+// countFault counts a fault and reports whether it is within the limit of the run.
 func (m *FaultInjector) countFault(k Kind) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,7 +134,7 @@ func (m *FaultInjector) countFault(k Kind) bool {
 	return true
 }
 
-// recordHidden notes what the client may not see because of a fault.
+// recordHidden records the type that a fault may hide from the client.
 func (m *FaultInjector) recordHidden(r *http.Request, k Kind) {
 	a := requestInfoOf(r)
 	group, ofOne := groupOf(r.URL.Path)
@@ -148,7 +146,7 @@ func (m *FaultInjector) recordHidden(r *http.Request, k Kind) {
 	m.hidden[schema.GroupResource{Group: group, Resource: a.resource}] = true
 }
 
-// groupOf is the group that a path leads into; ofOne is false where it is of all.
+// groupOf returns the group of a path; ofOne is false for paths of all groups.
 func groupOf(path string) (group string, ofOne bool) {
 	at := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -160,9 +158,9 @@ func groupOf(path string) (group string, ofOne bool) {
 	return "", at[0] == "api"
 }
 
-// MayHaveHidden says whether a list of a type, or the discovery of its group, went wrong in
-// another way than late: the client may have seen none of its objects. It may have
-// asked again, and seen them after all.
+// MayHaveHidden reports whether a list of a type, or the discovery of its group, had a fault
+// other than a delay, so that the client may not have read its objects. It may have retried
+// successfully.
 func (m *FaultInjector) MayHaveHidden(of schema.GroupResource) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -175,21 +173,21 @@ func (m *FaultInjector) recordLostWrite() {
 	m.lost++
 }
 
-// Counts is how often each kind of fault was done so far.
+// Counts returns the number of faults so far, by kind.
 func (m *FaultInjector) Counts() map[Kind]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.count)
 }
 
-// LostWrites is how many writes the server did and the client had no answer to.
+// LostWrites returns the number of writes that the server did without a response to the client.
 func (m *FaultInjector) LostWrites() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lost
 }
 
-// String says how much goes wrong.
+// String describes the odds.
 func (m *FaultInjector) String() string {
 	out := fmt.Sprintf("of 1000 reads %d and of 1000 writes %d go wrong", m.odds[get], m.odds[write])
 	if m.bad != nil {
@@ -198,7 +196,7 @@ func (m *FaultInjector) String() string {
 	return out
 }
 
-// statusRecorder remembers which code was answered.
+// statusRecorder records the status code of a response.
 type statusRecorder struct {
 	http.ResponseWriter
 	code int

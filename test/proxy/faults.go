@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Kind is a kind of fault, in words for a reader.
+// Kind is a kind of fault or lie, as reports show it.
 type Kind string
 
-// The kinds. Each is a fault of a single request, but for the last two, which are of
-// a type for a whole run.
+// The kinds of faults. Each affects a single request, but the last two affect a type for a
+// whole run.
 const (
 	Unauthorized   Kind = "401 Unauthorized"
 	Forbidden      Kind = "403 Forbidden"
@@ -37,7 +37,7 @@ const (
 	BadType        Kind = "list bad from the start, for the whole run"
 )
 
-// Kinds are all of them, in the order of a report.
+// Kinds returns the kinds of faults, in the order of a report.
 func Kinds() []Kind {
 	out := make([]Kind, 0, len(faults)+2)
 	for _, t := range faults {
@@ -46,7 +46,7 @@ func Kinds() []Kind {
 	return append(out, BadPages, BadType)
 }
 
-// fault is how a kind of fault is done.
+// fault implements a kind of fault.
 type fault struct {
 	kind    Kind
 	weight  int // how often it is chosen beside the others that fit
@@ -85,11 +85,11 @@ var faults = []fault{
 
 func anyRequest(requestInfo) bool { return true }
 func writes(a requestInfo) bool   { return a.class == write }
-func notWatch(a requestInfo) bool { return a.class != watch } // a watch has no end at which to have it whole
+func notWatch(a requestInfo) bool { return a.class != watch } // a watch has no complete response
 
-// mayClaimAbsence says of which requests a 404 in the right words may be a lie: of writes, and
-// of whole objects, which are read to be saved. Told of an owner whose metadata is
-// read to judge a reference, no client could know it from the truth.
+// mayClaimAbsence reports whether a false 404 that names the object is allowed: for writes,
+// and for whole objects, which are read for the backup. A client could not detect it for the
+// metadata of an owner.
 func mayClaimAbsence(a requestInfo) bool {
 	return a.name != "" && (a.class == write || a.class == get && a.whole)
 }
@@ -112,10 +112,10 @@ func statusFault(code int, reason metav1.StatusReason, message string) func(*Fau
 	}
 }
 
-// slowKinds are the kinds that cost a client time, and how often a run can afford them.
+// slowKinds are the kinds that cost a client time, with their limits per run.
 var slowKinds = map[Kind]int{Stalled: 2, TooMany: 4}
 
-// drawFault chooses one that fits.
+// drawFault returns a random fault that applies.
 func drawFault(a requestInfo, dice *rand.Rand) fault {
 	fitting := slices.Clone(faults)
 	fitting = slices.DeleteFunc(fitting, func(t fault) bool { return !t.applies(a) })
@@ -132,6 +132,5 @@ func drawFault(a requestInfo, dice *rand.Rand) fault {
 	panic("unreachable: n is less than the sum of all shares")
 }
 
-// Limits are the kinds that cost a client time, and how many of them a run has at
-// most.
+// Limits returns the kinds that cost a client time, with their limits per run.
 func Limits() map[Kind]int { return maps.Clone(slowKinds) }

@@ -17,13 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Facts are what a Liar needs to know of the cluster to tell lies that a client can
-// find out by asking for something else.
+// Facts about the cluster let a Liar tell lies that a client can detect by other requests.
 type Facts struct {
-	// Objects are there. One of them may be answered for another.
+	// Objects exist. A lie may replace one by another.
 	Objects []Object
-	// Owners are those that a list may lack: another object, which no list lacks, refers
-	// to them, so that a client asks for them.
+	// Owners may be left out of lists: an object that is in every list refers to them, so
+	// that a client requests them.
 	Owners map[types.UID]bool
 	// CustomGroup has a CustomResourceDefinition for each of its types.
 	CustomGroup string
@@ -95,10 +94,10 @@ var frequencies = []frequency{once, once, once, once, aKind, aKind, aType, at30,
 // of1000 is how many of 1000 answers are lies with such a habit.
 var of1000 = map[frequency]int{at30: 30, at100: 100, atThird: 333}
 
-// Liar is a handler that changes what answers mean, by a seed. What becomes of a
-// request depends on the seed, on what it asks for and on how often that was asked
-// before. A single lie, and kinds that a run can only afford a few times, are told to
-// the first that ask.
+// Liar is a handler that changes the meaning of responses, by a seed. The lie for a request
+// depends on the seed, on what it requests and on how often that was requested before. A
+// single lie, and kinds with a limit per run, are told to the first requests to which they
+// apply.
 type Liar struct {
 	upstream  http.Handler
 	seed      uint64
@@ -142,7 +141,7 @@ func NewLiar(seed uint64, facts Facts) *Liar {
 		l.kind = drawLie(expected, dice)
 		fitting := of(l.kind)
 		others := slices.DeleteFunc(slices.Clone(fitting), func(q requestDetails) bool { return q.class == discovery })
-		if len(others) > 0 { // where discovery always fails nothing is learnt about the rest
+		if len(others) > 0 { // a run whose discovery always fails tests nothing else
 			fitting = others
 		}
 		l.to = fitting[dice.IntN(len(fitting))].class
@@ -194,7 +193,7 @@ func (l *Liar) Wrap(through http.Handler) http.Handler {
 	return l
 }
 
-// createdNameKey is the key of the name that an object is to be created under.
+// createdNameKey is the context key of the name of an object to create.
 type createdNameKey struct{}
 
 // withCreatedName is a request to create an object that knows the object's name.
@@ -218,7 +217,7 @@ type falseResponse struct {
 	fetched *response
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements http.Handler.
 func (l *Liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := requestDetailsOf(r)
 	if l.legacy {
@@ -246,7 +245,7 @@ func (l *Liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.send(w, r)
 }
 
-// truth answers what the server says.
+// truth sends the server's response.
 func (l *Liar) truth(t *falseResponse, w http.ResponseWriter) {
 	l.mu.Lock()
 	l.honest[t.key()]++
@@ -288,7 +287,7 @@ func (l *Liar) choose(t *falseResponse) *lie {
 	default:
 		odds := of1000[l.frequency]
 		switch t.class {
-		case discovery: // where discovery fails there is no run, and nothing to learn from it
+		case discovery: // a run without discovery ends at once and tests nothing
 			odds /= 8
 		case list:
 			odds /= 3

@@ -2,9 +2,8 @@ package proxy
 
 import "encoding/json"
 
-// The kinds of lies. Each is told in one answer, unless it says otherwise. They are
-// lies that a client can find out: from the answer alone, from what it asked for, or
-// from another answer. doc.go lists those that nobody could find out.
+// The kinds of lies. Each is told in one response, unless its text says otherwise. A client
+// can detect all of them; doc.go lists those that no client could detect.
 const (
 	OtherCode        Kind = "error status with the body of a success"
 	FailureIn200     Kind = "200 with a Status that is a failure"
@@ -71,13 +70,13 @@ const (
 	HugeObjects      Kind = "whole objects of 15 MiB"
 )
 
-// lie is how a kind of lie is told.
+// lie implements a kind of lie.
 type lie struct {
 	kind    Kind
-	weight  int // how often it is drawn beside the others
-	most    int // how often a run can afford it; 0: always
+	weight  int // relative frequency
+	most    int // limit per run; 0: none
 	applies func(*requestDetails) bool
-	// tell returns the answer, or nil where it cannot be told of the honest one.
+	// tell returns the false response, or nil if this lie cannot be told.
 	tell func(*falseResponse) *response
 }
 

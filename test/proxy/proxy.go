@@ -18,11 +18,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// Proxy is one that listens.
+// Proxy is a running proxy.
 type Proxy struct{ server *httptest.Server }
 
-// Start listens until Close. behave answers what comes; through, which it is
-// given, hands a request on to the control plane as its admin, whoever sent it.
+// Start starts a proxy that listens until Close. behave returns the handler of all requests;
+// its argument forwards a request to the control plane, as admin whatever its credentials.
 func Start(kubeconfig string, behave func(through http.Handler) http.Handler) (*Proxy, error) {
 	if err := testcluster.RequireOurs(kubeconfig); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func Start(kubeconfig string, behave func(through http.Handler) http.Handler) (*
 			r.SetURL(server)
 			r.Out.Header.Del("Authorization")
 		},
-		// What breaks here on purpose is not worth a log.
+		// Do not log injected errors.
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	listening := httptest.NewUnstartedServer(behave(through))
@@ -55,14 +55,14 @@ func Start(kubeconfig string, behave func(through http.Handler) http.Handler) (*
 	return &Proxy{listening}, nil
 }
 
-// Close ends what is under way.
+// Close stops the proxy and its open requests.
 func (p *Proxy) Close() {
 	p.server.CloseClientConnections()
 	p.server.Close()
 }
 
-// WriteKubeconfig writes one that leads here and nowhere else. The token opens
-// nothing, and may be empty.
+// WriteKubeconfig writes a kubeconfig with the proxy as its only server. The token is not
+// valid anywhere, and may be empty.
 func (p *Proxy) WriteKubeconfig(path, token string) error {
 	config := clientcmdapi.NewConfig()
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
@@ -82,29 +82,29 @@ func (p *Proxy) WriteKubeconfig(path, token string) error {
 // connectionKey is the key of the connection on which a request came.
 type connectionKey struct{}
 
-// withConnection lets a request know its connection.
+// withConnection adds the connection to the context of its requests.
 func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// ResetConnection breaks the connection off, with everything else that is under way on it.
+// ResetConnection resets the connection, with all other requests on it.
 func ResetConnection(_ http.ResponseWriter, r *http.Request) {
 	if c, ok := r.Context().Value(connectionKey{}).(*tls.Conn); ok {
 		if tcp, ok := c.NetConn().(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0) // no farewell; the test goes on if there is one
+			_ = tcp.SetLinger(0) // sends RST instead of FIN
 			_ = tcp.Close()
 		}
 	}
 	panic(http.ErrAbortHandler)
 }
 
-// Rule answers those requests that it is about.
+// Rule responds to the requests that match.
 type Rule struct {
 	Matches func(*http.Request) bool
 	Answer  http.HandlerFunc
 }
 
-// FirstMatch lets the first rule that is about a request answer it, or else rest.
+// FirstMatch returns a handler that uses the first matching rule, or else rest.
 func FirstMatch(rules []Rule, rest http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, rule := range rules {

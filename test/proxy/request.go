@@ -8,7 +8,6 @@ import (
 // requestClass is what a request is for.
 type requestClass string
 
-// The sorts.
 const (
 	discovery requestClass = "discovery"
 	list      requestClass = "list"
@@ -26,7 +25,7 @@ type requestInfo struct {
 	whole          bool // whole objects, not their metadata
 }
 
-// requestInfoOf reads it from the method and the path, which is /api/VERSION/… or
+// requestInfoOf parses the method and the path, which is /api/VERSION/… or
 // /apis/GROUP/VERSION/….
 func requestInfoOf(r *http.Request) requestInfo {
 	query := r.URL.Query()
@@ -60,10 +59,9 @@ func requestInfoOf(r *http.Request) requestInfo {
 	return a
 }
 
-// shape is the form of objects in which a client wants its answer.
+// shape is the form of objects that a client requests.
 type shape string
 
-// The shapes.
 const (
 	metadata shape = "metadata"
 	whole    shape = "whole objects"
@@ -77,7 +75,7 @@ type requestDetails struct {
 	root             string // "api" or "apis" below these paths, or empty
 	group, namespace string
 	shape            shape
-	review           bool // which rights the client has
+	review           bool // an access review
 }
 
 func requestDetailsOf(r *http.Request) requestDetails {
@@ -103,7 +101,7 @@ func requestDetailsOf(r *http.Request) requestDetails {
 	return q
 }
 
-// The questions to which a kind of lie fits.
+// Predicates for the requests to which a lie applies.
 
 func anyAnswer(q *requestDetails) bool    { return q.class != watch && q.path != "/version" }
 func metadataList(q *requestDetails) bool { return q.class == list && q.shape == metadata }

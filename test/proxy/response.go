@@ -32,7 +32,7 @@ func (s *response) send(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", s.contentType)
 	}
 	w.WriteHeader(s.code)
-	_, _ = w.Write(s.body) // a client that is gone needs no answer
+	_, _ = w.Write(s.body) // ignore a closed connection
 }
 
 func (s *response) ok() bool { return s.code >= 200 && s.code < 300 }
@@ -66,13 +66,13 @@ func acceptsProtobuf(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "protobuf")
 }
 
-// withoutProtobuf leaves of what the client accepts what is JSON.
+// withoutProtobuf removes protobuf from the accepted media types.
 func withoutProtobuf(r *http.Request) {
 	without(r, func(media string) bool { return strings.Contains(media, "protobuf") })
 }
 
-// withoutAggregated leaves of what the client accepts what a server before 1.30
-// knows: discovery document by document.
+// withoutAggregated removes aggregated discovery from the accepted media types, as for a
+// server before 1.30.
 func withoutAggregated(r *http.Request) {
 	without(r, func(media string) bool { return strings.Contains(media, "as=APIGroupDiscoveryList") })
 }
@@ -90,14 +90,14 @@ func without(r *http.Request, unwanted func(media string) bool) {
 	r.Header.Set("Accept", strings.Join(left, ","))
 }
 
-// protobufHead is how every answer begins that is in Kubernetes' protobuf.
+// protobufHead is the magic number of Kubernetes' protobuf.
 const protobufHead = "k8s\x00"
 
 // message is a type that has Kubernetes' protobuf.
 type message interface{ Marshal() ([]byte, error) }
 
-// inProtobuf returns the document in Kubernetes' protobuf, with the kind that it says
-// it has; false where that encoding cannot express it.
+// inProtobuf returns the document in Kubernetes' protobuf, and reports whether that encoding
+// can express it.
 func inProtobuf(doc map[string]any) ([]byte, bool) {
 	apiVersion, _ := doc["apiVersion"].(string)
 	kind, _ := doc["kind"].(string)
@@ -109,7 +109,7 @@ func inProtobuf(doc map[string]any) ([]byte, bool) {
 		into = &metav1.APIResourceList{}
 	case kind == "APIGroupDiscoveryList":
 		into = &apidiscovery.APIGroupDiscoveryList{}
-	case strings.HasSuffix(kind, "List"): // whatever it is a list of, metadata comes first
+	case strings.HasSuffix(kind, "List"): // the first field of every item is its metadata
 		into = &metav1.PartialObjectMetadataList{}
 	case doc["metadata"] != nil && kind != "Table":
 		into = &metav1.PartialObjectMetadata{}
@@ -129,7 +129,7 @@ func inProtobuf(doc map[string]any) ([]byte, bool) {
 	return append([]byte(protobufHead), out...), err == nil
 }
 
-// The parts of documents. Each is empty where the document is of another form.
+// Accessors for parts of documents. They return nothing for another kind of document.
 
 func itemsOf(doc map[string]any) []any {
 	items, _ := doc["items"].([]any)

@@ -36,10 +36,10 @@ type Plane struct {
 
 	process   *exec.Cmd
 	stdin     io.WriteCloser
-	responses chan response // closed when there won't be any more
+	responses chan response // closed when process ends its output
 	exited    chan struct{} // closed when process is gone
-	result    error         // of process; to be read after exited only
-	lost      error         // why there is no more talking to process
+	result    error         // of process; read it after exited only
+	lost      error         // why process can no longer be used
 	stop      sync.Once
 }
 
