@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// TruncateBody answers half of what the server says.
+// TruncateBody sends half of the server's response.
 func TruncateBody(through http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		whole := httptest.NewRecorder()
@@ -19,9 +19,8 @@ func TruncateBody(through http.Handler) http.HandlerFunc {
 	}
 }
 
-// CorruptBytes answers what the server says with some bytes of the body replaced by
-// others: a run of them for every few hundred, so that most answers make no sense
-// any more and some nearly do.
+// CorruptBytes replaces some bytes of the server's response: a run of them for every few
+// hundred, so that most responses are malformed and some are nearly valid.
 func CorruptBytes(through http.Handler, dice *rand.Rand) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		whole := httptest.NewRecorder()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// LoseResponse hands a request on, and loses the answer with the connection. happened is
-// told when the server did what it was asked.
+// LoseResponse forwards a request and resets the connection instead of sending the response.
+// happened is called if the server accepted the request.
 func LoseResponse(through http.Handler, happened func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		whole := httptest.NewRecorder()
@@ -22,8 +22,8 @@ func LoseResponse(through http.Handler, happened func()) http.HandlerFunc {
 	}
 }
 
-// SendTwice sends a request twice, one after the other, and answers what the server
-// said the first or the last time.
+// SendTwice forwards a request twice, one after the other, and sends the first or the last
+// response.
 func SendTwice(through http.Handler, last bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -53,7 +53,7 @@ type Queue struct {
 	waiting map[chan struct{}]int // how many have yet to overtake
 }
 
-// Done notes that a request goes its way.
+// Done counts a request that was forwarded.
 func (q *Queue) Done() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,7 +83,7 @@ func (q *Queue) leave(c chan struct{}) {
 	delete(q.waiting, c)
 }
 
-// Delay hands a request on when that many others have overtaken it, or none will.
+// Delay forwards a request after that many others have overtaken it, or a timeout.
 func (q *Queue) Delay(through http.Handler, others int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := q.join(others)

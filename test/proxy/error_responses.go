@@ -34,10 +34,10 @@ func respondStatus(code int, reason metav1.StatusReason, message string, about *
 	}
 }
 
-// RespondUnknownPath answers as a server that does not know the path.
+// RespondUnknownPath responds like a server that does not know the path.
 func RespondUnknownPath(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "404 page not found", http.StatusNotFound)
 }
 
-// Stall answers nothing until the client goes away.
+// Stall sends no response until the client gives up.
 func Stall(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }

@@ -49,7 +49,7 @@ func Kinds() []Kind {
 // fault implements a kind of fault.
 type fault struct {
 	kind    Kind
-	weight  int // how often it is chosen beside the others that fit
+	weight  int // relative frequency among those that apply
 	applies func(requestInfo) bool
 	answer  func(m *FaultInjector, a requestInfo, dice *rand.Rand) http.HandlerFunc
 }

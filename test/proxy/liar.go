@@ -32,22 +32,22 @@ type Facts struct {
 	Requests Requests
 }
 
-// Requests are what a client asked, each once.
+// Requests are distinct requests of a client.
 type Requests []requestDetails
 
-// Watch and Tables are questions that can be expected beside those that were recorded.
+// Watch and Tables are requests that a client may send but that were not recorded.
 var (
 	Watch  = Requests{{requestInfo: requestInfo{class: watch, resource: "pods"}, method: http.MethodGet, root: "api", shape: metadata}}
 	Tables = Requests{{requestInfo: requestInfo{class: list, resource: "pods"}, method: http.MethodGet, root: "api", shape: table}}
 )
 
-// Recorder notes what is asked.
+// Recorder records requests.
 type Recorder struct {
 	mu    sync.Mutex
 	asked map[string]requestDetails
 }
 
-// Wrap returns a handler that notes a request and hands it on.
+// Wrap returns a handler that records and forwards requests.
 func (c *Recorder) Wrap(through http.Handler) http.Handler {
 	c.asked = map[string]requestDetails{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ func (c *Recorder) Wrap(through http.Handler) http.Handler {
 	})
 }
 
-// Requests returns what was asked so far, sorted.
+// Requests returns the requests so far, sorted.
 func (c *Recorder) Requests() Requests {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,7 @@ const (
 
 var frequencies = []frequency{once, once, once, once, aKind, aKind, aType, at30, at100, atThird}
 
-// of1000 is how many of 1000 answers are lies with such a habit.
+// of1000 is the number of lies per 1000 responses.
 var of1000 = map[frequency]int{at30: 30, at100: 100, atThird: 333}
 
 // Liar is a handler that changes the meaning of responses, by a seed. The lie for a request
@@ -119,7 +119,7 @@ type Liar struct {
 	made     map[string]int // objects made, by path and name
 }
 
-// NewLiar draws how often lies are told, and which.
+// NewLiar returns a Liar whose lies and their frequency are drawn from the seed.
 func NewLiar(seed uint64, facts Facts) *Liar {
 	dice := rand.New(rand.NewPCG(seed, 3))
 	l := &Liar{
@@ -178,7 +178,7 @@ func drawLie(from []*lie, dice *rand.Rand) *lie {
 	panic("unreachable: n is less than the sum of all shares")
 }
 
-// Wrap returns the handler, before the one to which it hands requests on.
+// Wrap returns the handler, which forwards requests to through.
 func (l *Liar) Wrap(through http.Handler) http.Handler {
 	l.upstream = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := requestDetailsOf(r)
@@ -207,7 +207,7 @@ func withCreatedName(r *http.Request) *http.Request {
 	return r
 }
 
-// falseResponse is a request that is answered with a lie.
+// falseResponse is a request that gets a lie as its response.
 type falseResponse struct {
 	*Liar
 	requestDetails
@@ -304,12 +304,12 @@ func (l *Liar) choose(t *falseResponse) *lie {
 	return nil
 }
 
-// key is what a question has in common with itself the next time.
+// key identifies repeated requests.
 func (q *requestDetails) key() string {
 	return fmt.Sprint(q.method, " ", q.path, " ", q.class, " ", q.continued, " ", q.shape)
 }
 
-// withinLimit reports whether the run has not told enough lies of a kind, and counts n more.
+// withinLimit reports whether the run may tell another lie of a kind, and counts n of them.
 func (l *Liar) withinLimit(k *lie, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -324,7 +324,7 @@ func (l *Liar) withinLimit(k *lie, n int) bool {
 	return true
 }
 
-// recordHidden notes that the client may not see objects because of a lie.
+// recordHidden records the type that a lie may hide from the client.
 func (l *Liar) recordHidden(q *requestDetails) {
 	if q.class != list && q.class != discovery {
 		return
@@ -342,7 +342,7 @@ func (l *Liar) MayHaveHidden(of schema.GroupResource) bool {
 	return l.hidden[of] || l.hidden[schema.GroupResource{Group: of.Group}] || l.hidden[schema.GroupResource{}]
 }
 
-// Counts returns how often each kind of lie was told so far.
+// Counts returns the number of lies so far, by kind.
 func (l *Liar) Counts() map[Kind]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -365,7 +365,7 @@ func (l *Liar) MadeTwice() []string {
 	return out
 }
 
-// String says how often lies are told, and which.
+// String describes the lies and their frequency.
 func (l *Liar) String() string {
 	out := string(l.frequency)
 	switch l.frequency {
@@ -387,7 +387,7 @@ func (l *Liar) String() string {
 	return out + " (" + strings.Join(encodings, ", ") + ")"
 }
 
-// ask returns what the server says, in JSON. The first call hands the request on.
+// ask returns the server's response, in JSON. The first call forwards the request.
 func (t *falseResponse) ask() *response {
 	if t.fetched == nil {
 		t.fetched = fetchJSON(t.upstream, t.r)
@@ -395,8 +395,7 @@ func (t *falseResponse) ask() *response {
 	return t.fetched
 }
 
-// askFor returns what the server says to a GET of another path, in the shape of this
-// one.
+// askFor returns the server's response to a GET of another path, with the same headers.
 func (t *falseResponse) askFor(path, query string) *response {
 	r := t.r.Clone(t.r.Context())
 	r.Method, r.Body, r.ContentLength = http.MethodGet, http.NoBody, 0
@@ -404,7 +403,7 @@ func (t *falseResponse) askFor(path, query string) *response {
 	return fetchJSON(t.upstream, r)
 }
 
-// answer returns a document as an answer, in the encoding that this client gets.
+// answer returns a document as a response, in the encoding of this client.
 func (t *falseResponse) answer(doc map[string]any) *response {
 	if t.binary && acceptsProtobuf(t.r) {
 		if raw, ok := inProtobuf(doc); ok {
@@ -420,7 +419,7 @@ func (t *falseResponse) inJSON(doc any) *response {
 }
 
 // other returns the UID of an object that is not this one, and not the one of the last
-// time: told twice alike, a client could not tell it from the truth.
+// time: a client cannot detect a lie that is always the same.
 func (t *falseResponse) other(uid string) types.UID {
 	others := slices.DeleteFunc(slices.Clone(t.facts.Objects), func(o Object) bool { return string(o.UID) == uid })
 	if len(others) < 2 {

@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// requestClass is what a request is for.
 type requestClass string
 
 const (
@@ -16,8 +15,7 @@ const (
 	write     requestClass = "write"
 )
 
-// requestInfo is what a request asks for. The name is empty where it is about no single
-// object.
+// requestInfo is what a request is about. The name is empty unless it is a single object.
 type requestInfo struct {
 	class          requestClass
 	resource, name string
@@ -68,7 +66,7 @@ const (
 	table    shape = "table"
 )
 
-// requestDetails is an ask with everything that a lie depends on.
+// requestDetails has everything about a request on which a lie depends.
 type requestDetails struct {
 	requestInfo
 	method, path     string

@@ -14,7 +14,7 @@ import (
 
 const contentJSON = "application/json"
 
-// response is an answer to a request.
+// response is a response to a request.
 type response struct {
 	code        int
 	contentType string
@@ -41,7 +41,7 @@ func text(code int, contentType, body string) *response {
 	return &response{code: code, contentType: contentType, body: []byte(body)}
 }
 
-// fetchJSON returns the honest answer to a request, in JSON. Numbers stay as they are.
+// fetchJSON returns the server's response to a request, in JSON, with exact numbers.
 func fetchJSON(through http.Handler, r *http.Request) *response {
 	r = r.Clone(r.Context())
 	withoutProtobuf(r)
