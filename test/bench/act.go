@@ -16,21 +16,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// bareStreams are how many bare DELETEs are in flight: as many as the collector has
-// workers, and more than that.
+// bareStreams are the numbers of concurrent bare DELETEs: as many as the collector has
+// workers, and more.
 var bareStreams = []int{20, 64}
 
-// measuredRun is one way to get rid of the garbage. do measures it.
+// measuredRun is one way to delete the garbage. do measures it.
 type measuredRun struct {
 	name string
 	do   func(context.Context) (cost, error)
 	only []string // the resources whose requests count, lists aside; nil: all requests do
 }
 
-// benchAct measures collect beside bare DELETEs and beside the real collector, each time
-// on fresh garbage of the same kind.
+// benchAct compares collect with bare DELETEs and with the real collector, each time on new
+// garbage of the same kind.
 func benchAct(ctx context.Context, o options, stdout, progress io.Writer) error {
-	// The collector has its process to itself: no other controller is to take its time.
+	// No other controller must share the collector's process.
 	alone := testcluster.Options{Collector: testcluster.Absent, ManagerFlags: []string{"controllers=garbage-collector-controller"}}
 	return withHarness(ctx, o, progress, alone, func(w *harness) error {
 		if err := w.discover(ctx); err != nil {
@@ -44,7 +44,7 @@ func benchAct(ctx context.Context, o options, stdout, progress io.Writer) error 
 	})
 }
 
-// compete has every deed done in turn, each round beginning with another one.
+// compete runs every measuredRun in turn, each round starting with another one.
 func (w *harness) compete(ctx context.Context) (*actReport, error) {
 	r := &actReport{Line: w.line(), Rounds: w.runs, Objects: w.objects, Machine: thisMachine(), Kubernetes: w.kubernetes, Date: time.Now().UTC(), Bare: len(bareStreams)}
 	var deeds []measuredRun
@@ -78,7 +78,7 @@ func (w *harness) compete(ctx context.Context) (*actReport, error) {
 	return r, nil
 }
 
-// turn creates garbage and has it removed.
+// turn creates garbage and measures its deletion.
 func (w *harness) turn(ctx context.Context, d measuredRun, row *actRow) error {
 	seeding := exec.CommandContext(ctx, w.self, litterCommand, "-objects", strconv.Itoa(w.objects), "-kubeconfig", w.plane.Kubeconfig)
 	seeding.Env, seeding.Stderr = w.plane.Env(), w.progress
@@ -122,7 +122,7 @@ func (w *harness) turn(ctx context.Context, d measuredRun, row *actRow) error {
 	return err
 }
 
-// spent is the CPU time of servers so far.
+// spent returns the CPU time of the servers so far.
 func (w *harness) spent(names ...string) time.Duration {
 	var sum time.Duration
 	for _, name := range names {
@@ -131,7 +131,7 @@ func (w *harness) spent(names ...string) time.Duration {
 	return sum
 }
 
-// bare measures the DELETEs alone, but for CPU and memory, which are the whole process's.
+// bare measures the DELETEs alone, but the CPU time and memory of the whole process.
 func (w *harness) bare(ctx context.Context, streams int) (cost, error) {
 	c, out, err := w.run(ctx, program{
 		name: "bench " + deletesCommand, path: w.self, env: w.plane.Env(),
@@ -151,8 +151,8 @@ func (w *harness) bare(ctx context.Context, streams int) (cost, error) {
 	return c, nil
 }
 
-// collect measures the whole process and, by what its backup says, the acting and the
-// saving, which is over when the first step is.
+// collect measures the whole process and, from its backup, the time of the deletions and of
+// the backup, which ends with the first step.
 func (w *harness) collect(ctx context.Context) (whole, acting, saving cost, err error) {
 	root := filepath.Join(w.dir, "backups")
 	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()

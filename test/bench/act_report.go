@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// actReport is everything that was measured of acting.
+// actReport has all measurements of deletions.
 type actReport struct {
 	Line       string
 	Date       time.Time
@@ -23,25 +23,25 @@ type actReport struct {
 	Rows       []actRow // the last but two are parts of the one before them
 }
 
-// actRow is one row. Requests are none where it is a part of another.
+// actRow is one row. Requests are empty if it is a part of another row.
 type actRow struct {
 	Name     string
 	Runs     sample
 	Requests []requests
 }
 
-// Median is of each figure by itself.
+// Median returns the median of each figure.
 func (a actRow) Median() cost { return a.Runs.Median() }
 
-// Spread is from the fastest run to the slowest.
+// Spread returns the range from the fastest run to the slowest.
 func (a actRow) Spread() string { return a.Runs.Spread() }
 
-// Floor is what everything is compared with: the faster of the bare DELETEs.
+// Floor returns the row that all are compared with: the faster of the bare DELETEs.
 func (r *actReport) Floor() cost {
 	return slices.MinFunc(r.Rows[:r.Bare], func(a, b actRow) int { return int(a.Median().Wall - b.Median().Wall) }).Median()
 }
 
-// Of is the row of a name.
+// Of returns the row of that name.
 func (r *actReport) Of(name string) cost {
 	for _, row := range r.Rows {
 		if row.Name == name {
@@ -51,7 +51,7 @@ func (r *actReport) Of(name string) cost {
 	return cost{}
 }
 
-// Asked says how many requests an object took, in all and by verb; medians.
+// Asked returns the number of requests per object, in total and by verb; medians.
 func (r *actReport) Asked(row actRow) string {
 	if len(row.Requests) == 0 {
 		return ""
@@ -90,7 +90,7 @@ func (r *actReport) print(out io.Writer) error {
 	return table.Flush()
 }
 
-// known is empty for what was not measured.
+// known returns an empty string for what was not measured.
 func known(d time.Duration) string {
 	if d == 0 {
 		return ""
@@ -101,12 +101,12 @@ func known(d time.Duration) string {
 //go:embed performance-acting.md.tmpl
 var actPage string
 
-// Spreading says where the garbage was.
+// Spreading describes where the garbage was.
 func (r *actReport) Spreading() string {
 	return fmt.Sprintf("in %d namespaces, of %d owners in each", garbageNamespaces, ownersInNamespace)
 }
 
-// Glance is how often is looked whether the real collector is done.
+// Glance returns how often the benchmark checks whether the real collector is done.
 func (r *actReport) Glance() time.Duration { return glance }
 
 // write writes the report as a page of the documentation.

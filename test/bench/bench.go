@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// bench fills a control plane to one number of objects after the other, and measures at
-// each. The slow link is measured with the fewest: it is the link that counts then.
+// bench creates one number of objects after the other and measures at each. It measures the
+// slow link with the fewest, where the link dominates.
 func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 	if err := enough(o.stages[len(o.stages)-1]); err != nil {
 		return err
@@ -47,7 +47,7 @@ func bench(ctx context.Context, o options, stdout, progress io.Writer) error {
 	})
 }
 
-// fill creates what is missing of so many objects, and says how long it took.
+// fill creates the missing ones of that many objects, and returns how long it took.
 func (w *harness) fill(ctx context.Context, before, objects int) (time.Duration, error) {
 	fmt.Fprintf(w.progress, "creating %s objects\n", thousands(objects-before))
 	begun := time.Now()

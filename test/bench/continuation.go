@@ -7,15 +7,15 @@ import (
 	"io"
 )
 
-// reader is what the encoding of a list is read from.
+// reader is the input for the encoding of a list.
 type reader interface {
 	io.Reader
 	io.ByteReader
 	Discard(n int) (int, error)
 }
 
-// The parts of a list in protobuf that lead to its continue token: the envelope
-// (runtime.Unknown) holds the type and then the list, which begins with its ListMeta.
+// The parts of a list in protobuf up to its continue token: the envelope (runtime.Unknown)
+// has the type and then the list, which begins with its ListMeta.
 const (
 	magic          = "k8s\x00"
 	envelopeObject = 2
@@ -26,8 +26,8 @@ const (
 
 var errNoList = errors.New("the answer is no list in protobuf")
 
-// continuation reads as much of a list as it takes to know its continue token, empty on
-// the last page. The rest stays unread.
+// continuation returns the continue token of a list, empty on the last page. It does not
+// read the rest.
 func continuation(r reader) (string, error) {
 	begin := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, begin); err != nil || string(begin) != magic {
@@ -69,7 +69,7 @@ func field(r io.ByteReader) (number, length int, err error) {
 	return int(tag >> 3), int(size), nil
 }
 
-// textField finds a text in a message that consists of texts and numbers.
+// textField returns a string field of a message of strings and numbers.
 func textField(message []byte, number uint64) (string, error) {
 	for len(message) > 0 {
 		tag, n := binary.Uvarint(message)

@@ -19,7 +19,7 @@ func (c *counts) String() string {
 	return strings.Join(words, ",")
 }
 
-// Set reads them anew.
+// Set implements flag.Value.
 func (c *counts) Set(text string) error {
 	*c = nil
 	for word := range strings.SplitSeq(text, ",") {
@@ -32,8 +32,8 @@ func (c *counts) Set(text string) error {
 	return nil
 }
 
-// check refuses numbers that do not grow, and so few that the first namespace would grow
-// with the second number: tree is asked for it at each.
+// check refuses numbers that do not increase, and a first number so small that the first
+// namespace would grow with the second: tree measures that namespace at each number.
 func (c counts) check() error {
 	first := applicationsInNamespace * applicationIs
 	switch {

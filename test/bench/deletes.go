@@ -17,14 +17,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// deleted is what a deletes process says of itself.
+// deleted is the output of a deletes process.
 type deleted struct {
 	Objects int           `json:"objects"`
 	Took    time.Duration `json:"took"` // the DELETEs alone
 }
 
-// deletes sends the bare DELETEs of all garbage, bound to UID and resourceVersion, and
-// throws the answers away. Before that it lists, which does not count.
+// deletes sends bare DELETEs for all garbage, with UID and resourceVersion as
+// preconditions, and discards the responses. It does not count the list before them.
 func deletes(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet(deletesCommand, flag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "")

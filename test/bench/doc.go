@@ -1,29 +1,27 @@
-// Command bench measures kubectl gc beside the transfer floor: what it costs to have an
-// API server send the same lists, and to throw them away.
+// Command bench measures kubectl gc against the transfer floor: the cost of requesting the
+// same lists and discarding the responses.
 //
 //	go run ./test/bench [-objects 50000,500000] [-runs 5] [-peer "PROGRAM ARGS"] [-write docs/performance.md]
 //
-// It builds the plugin as a release is built, starts a control plane of its own (no
-// controllers, so that nothing moves), fills it with pods, replicasets, deployments,
-// configmaps and secrets that have real owners, and runs processes: wall time, CPU (user
-// and system) and peak memory are what the kernel accounts to each of them.
+// It builds the plugin like a release, starts its own control plane without controllers,
+// creates pods, replicasets, deployments, configmaps and secrets with real owners, and
+// measures processes: the kernel reports wall time, CPU time (user and system) and peak
+// memory of each.
 //
-// First it looks for the floor: every way to ask for the lists, in turns, as often as -runs
-// says but for those that are out of the race. The way with the best median is the floor.
-// Then the floor and the programs run in turns, three times as often (up to 200,000
-// objects); what is compared comes from these alone. tree of one object has a floor of its
-// own, that of its namespace. At last it watches how much memory the API server takes.
+// First it searches the floor: it tries every list method, interleaved, -runs times unless it
+// is far slower than the others. The method with the best median is the floor. Then it runs
+// the floor and the programs, interleaved, three times as often (up to 200,000 objects); only
+// these runs are compared. tree of one object has its own floor, that of its namespace. Last
+// it measures the memory growth of the API server.
 //
-// Several numbers of objects are measured one after the other, on the same control plane,
-// which is filled further. With the fewest of them, audit and the floor are measured over a
-// slow link, too.
+// It measures several numbers of objects one after the other, on the same control plane. With
+// the fewest, it also measures audit and the floor over a slow link.
 //
-// Everything happens in one run, on one machine, with the API server on it. Between two
-// runs it rests until the machine is quiet, though not for ever (-rest), and says how quiet
-// it was. It refuses more objects than the machine has memory for.
+// Everything runs on one machine, including the API server. Before each run the benchmark
+// waits until the machine is quiet, up to -rest, and reports how quiet it was. It refuses more
+// objects than the machine has memory for.
 //
 //	go run ./test/bench act [-objects 10000] [-runs 3] [-write docs/performance-acting.md]
 //
-// measures acting: collect beside bare DELETEs and beside the real collector, on garbage
-// that is made anew for each run.
+// compares collect with bare DELETEs and with the real collector, on new garbage in each run.
 package main

@@ -14,9 +14,8 @@ const longestEvent = 64 << 20
 
 var errNoEvents = errors.New("the answer is no watch in protobuf")
 
-// initialEvents reads a watch until the server has said that everything there was has been
-// sent: events come with their length in four bytes before them, and begin with their
-// type, the first field.
+// initialEvents reads a watch until the server has sent all initial events. Each event has
+// its length in four bytes before it, and begins with its type, the first field.
 func initialEvents(r reader) error {
 	for {
 		var head [4]byte
@@ -47,7 +46,7 @@ func initialEvents(r reader) error {
 	}
 }
 
-// eventType reads the type of an event of a length, and tells how many bytes that took.
+// eventType reads the type of an event and returns how many bytes that took.
 func eventType(r reader, length int) (kind string, n int, err error) {
 	const typeField, text = 1, 2
 	if length < 2 || length > longestEvent {

@@ -21,25 +21,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// What is asked for, as audit asks for it.
+// The media types that audit requests.
 const (
 	acceptMetadata  = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 	acceptEvents    = "application/vnd.kubernetes.protobuf;stream=watch;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 	acceptDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 )
 
-// discoveryPaths are what a client has to ask for to know what there is to list.
+// discoveryPaths are the paths of discovery.
 var discoveryPaths = []string{"/api", "/apis", "/version"}
 
-// transferred is what a floor process says of itself.
+// transferred is the output of a floor process.
 type transferred struct {
 	Requests int64 `json:"requests"`
 	Bytes    int64 `json:"bytes"` // of the bodies, after decompression
 }
 
-// floor lists the paths that stdin names, one a line, and throws the answers away: it reads
-// no more of them than where the next page begins. It may ask for discovery before, which
-// it throws away too, and come to the server by another address.
+// floor requests the paths in stdin, one per line, and discards the responses without
+// decoding more than the continue token. On request it reads discovery before, which it
+// also discards, and uses another server address.
 func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	var w listMethod
 	flags := flag.NewFlagSet(floorCommand, flag.ContinueOnError)
@@ -89,7 +89,7 @@ type drain struct {
 	requests, bytes atomic.Int64
 }
 
-// all asks for paths, several at once.
+// all requests paths, several at once.
 func (d *drain) all(ctx context.Context, paths []string, ask func(context.Context, string) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(d.way.Streams)
@@ -104,7 +104,7 @@ func (d *drain) all(ctx context.Context, paths []string, ask func(context.Contex
 	return group.Wait()
 }
 
-// get asks for something other than a list.
+// get requests something other than a list.
 func (d *drain) get(ctx context.Context, path string) error {
 	return d.answer(ctx, path, acceptDiscovery, func(reader) (bool, error) { return false, nil })
 }
@@ -137,11 +137,11 @@ func (d *drain) list(ctx context.Context, path string) error {
 	}
 }
 
-// watchQuery makes a watch begin with everything there is.
+// watchQuery makes a watch begin with the existing objects.
 const watchQuery = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 
-// answer has the beginning of an answer read, and throws the rest away; if that is
-// endless, it ends the request.
+// answer calls read for the beginning of a response and discards the rest; if the response
+// is endless, it cancels the request.
 func (d *drain) answer(ctx context.Context, path, accept string, read func(reader) (endless bool, err error)) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.server+path, nil)
 	if err != nil {
@@ -166,7 +166,7 @@ func (d *drain) answer(ctx context.Context, path, accept string, read func(reade
 	return err
 }
 
-// counted counts what is read through it.
+// counted counts the bytes read through it.
 type counted struct {
 	from io.Reader
 	n    int64

@@ -18,14 +18,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// Garbage is ConfigMaps of owners that never were, spread over namespaces.
+// Garbage is ConfigMaps whose owners never existed, spread over namespaces.
 const (
 	garbageNamespaces = 5
 	ownersInNamespace = 10
 	garbageLabel      = "bench.kubectl-gc.dev/garbage"
 )
 
-// createGarbage creates garbage. Its owners' UIDs are new ones each time.
+// createGarbage creates garbage, with new owner UIDs each time.
 func createGarbage(ctx context.Context, args []string, progress io.Writer) error {
 	flags := flag.NewFlagSet(litterCommand, flag.ContinueOnError)
 	objects := flags.Int("objects", 0, "")
@@ -76,7 +76,7 @@ func createGarbage(ctx context.Context, args []string, progress io.Writer) error
 
 func garbageNamespace(i int) string { return fmt.Sprintf("garbage-%d", i) }
 
-// newClient is a client, without limits of its own, of a control plane of ours.
+// newClient returns a client of a test control plane, without rate limits.
 func newClient(kubeconfig string) (kubernetes.Interface, error) {
 	if err := testcluster.RequireOurs(kubeconfig); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func newClient(kubeconfig string) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// garbageLeft says whether garbage is left, which is one request to the server's cache.
+// garbageLeft reports whether garbage is left, with one request to the server's cache.
 func garbageLeft(ctx context.Context, client kubernetes.Interface) (bool, error) {
 	left, err := client.CoreV1().ConfigMaps(metav1.NamespaceAll).List(ctx, metav1.ListOptions{LabelSelector: garbageLabel, Limit: 1})
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 	goalCrossing = 1.3
 )
 
-// goalMemory is what audit may take of memory on so many objects; 0 where there is no goal.
+// goalMemory returns the memory goal of audit for that many objects; 0 if there is none.
 func goalMemory(objects int) int64 {
 	switch {
 	case objects <= 50_000:
@@ -26,16 +26,16 @@ func goalMemory(objects int) int64 {
 	return 0
 }
 
-// goal is a row: what was wanted and what was reached, at each stage.
+// goal is a row: the goal and the result for each number of objects.
 type goal struct {
 	What  string
 	Marks []mark
 }
 
-// mark is empty where a stage was not measured for it.
+// mark is empty if it was not measured.
 type mark struct{ Goal, Reached string }
 
-// unknown is a ratio of which nothing is known.
+// unknown is a ratio that could not be measured.
 const unknown = -1
 
 // atMost marks a ratio.
@@ -54,7 +54,7 @@ func verdict(reached string, kept bool) string {
 	return reached + ", missed"
 }
 
-// Goals are all of them, each with a mark for each stage.
+// Goals returns all goals, each with a mark for each number of objects.
 func (r *report) Goals() []goal {
 	out := []goal{
 		{What: "`audit`, wall time / the floor's"},
@@ -75,7 +75,7 @@ func (r *report) Goals() []goal {
 	return out
 }
 
-// marks are in the order of the goals.
+// marks returns the marks in the order of the goals.
 func (r *report) marks(i int, s *sizeResult) []mark {
 	first := r.Stages[0]
 	audit, tree := s.Of(auditRow), s.Of(treeRow)
@@ -114,8 +114,8 @@ func memoryMark(objects int, reached int64) mark {
 	return mark{Goal: "≤ " + memory(limit), Reached: verdict(memory(reached), reached <= limit)}
 }
 
-// serverMark is a goal with the most objects only, and reported with fewer. A server that
-// hardly grew, by a twentieth of what it held, says nothing.
+// serverMark is a goal for the most objects only, and reported for fewer. Growth of less
+// than a twentieth is too small to compare.
 func (s *sizeResult) serverMark(bound bool) mark {
 	part := float64(unknown)
 	if len(s.Growths) > 1 && s.Growths[1].Median() > s.Growths[1].Start()/20 {
@@ -131,7 +131,7 @@ func (s *sizeResult) serverMark(bound bool) mark {
 	return m
 }
 
-// times is how often b is in a.
+// times returns how many times b fits into a.
 func times(a, b time.Duration) float64 {
 	if b == 0 {
 		return unknown

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// harness is what the measurements work with.
+// harness has what the measurements share.
 type harness struct {
 	options
 	progress   io.Writer
@@ -34,7 +34,7 @@ type harness struct {
 	busy       []float64 // which part of the machine others kept busy at every start
 }
 
-// withHarness has the work done with what is built and started for it, and clears up.
+// withHarness builds the programs, starts a control plane, calls work and cleans up.
 func withHarness(ctx context.Context, o options, progress io.Writer, p testcluster.Options, work func(*harness) error) (err error) {
 	w := &harness{options: o, progress: progress, order: rand.New(rand.NewPCG(1, 2))}
 	if w.dir, err = os.MkdirTemp("", "kubectl-gc-bench-"); err != nil {
@@ -57,7 +57,7 @@ func withHarness(ctx context.Context, o options, progress io.Writer, p testclust
 	return work(w)
 }
 
-// publish prints a report and, where that is asked for, writes its page.
+// publish prints a report and writes its page if requested.
 func (w *harness) publish(r interface {
 	print(out io.Writer) error
 	write(path string) error
@@ -89,7 +89,7 @@ func (w *harness) build(ctx context.Context) (err error) {
 	return nil
 }
 
-// discover asks the server its version and what there is to list.
+// discover reads the server's version and the listable types.
 func (w *harness) discover(ctx context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", w.plane.Kubeconfig)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *harness) discover(ctx context.Context) error {
 	return nil
 }
 
-// floor lists paths in one way.
+// floor returns the program that lists paths by one method.
 func (w *harness) floor(by listMethod, paths []string, more ...string) program {
 	return program{
 		name: "the floor (" + by.String() + ")", path: w.self, env: w.plane.Env(),
@@ -129,7 +129,7 @@ func (w *harness) floor(by listMethod, paths []string, more ...string) program {
 	}
 }
 
-// command is kubectl gc with arguments. found says that exit code 1 is an answer too.
+// command returns kubectl gc with arguments. found allows exit code 1.
 func (w *harness) command(found bool, args ...string) program {
 	return program{name: "kubectl gc " + strings.Join(args, " "), path: w.plugin, args: args, env: w.plane.Env(), found: found}
 }

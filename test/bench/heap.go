@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// heap is what a server says of its memory, all since its start.
+// heap has a server's memory statistics since its start.
 type heap struct {
 	made        int64 // bytes
 	collections int64 // of garbage

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Before every run the bench rests, until no more than a part of the machine is busy with
-// other things, or until it has waited long enough.
+// Before every run the benchmark waits until the rest of the machine is quiet, with a time
+// limit.
 const (
 	pause = 300 * time.Millisecond
 	quiet = 0.1
 )
 
-// turns runs every program once a round, each round in another order: what ran before is
-// felt by what runs next. outputs are of the last round.
+// turns runs every program once per round, each round in another order, as a run affects
+// the next one. It returns the outputs of the last round.
 func (w *harness) turns(ctx context.Context, programs []program, rounds int) (samples []sample, outputs [][]byte, err error) {
 	samples, outputs = make([]sample, len(programs)), make([][]byte, len(programs))
 	for range rounds {
@@ -37,8 +37,8 @@ func (w *harness) turns(ctx context.Context, programs []program, rounds int) (sa
 	return samples, outputs, nil
 }
 
-// waitUntilQuiet rests until the machine is quiet, and notes how quiet it became. The error says
-// that there is no going on.
+// waitUntilQuiet waits until the machine is quiet, and records how quiet it became. It
+// returns an error if the benchmark cannot continue.
 func (w *harness) waitUntilQuiet(ctx context.Context) error {
 	for begun := time.Now(); ; {
 		busy := sampleBusy(pause)

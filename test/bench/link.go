@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// slow is the link of the goal: 50 ms there and back, 20 Mbit/s each way.
+// slow is the link of the goal: 50 ms round trip, 20 Mbit/s in each direction.
 var slow = link{roundTrip: 50 * time.Millisecond, rate: 20_000_000 / 8}
 
-// link is what bytes have to cross between a client and a server.
+// link is a simulated network link between a client and a server.
 type link struct {
 	roundTrip time.Duration
 	rate      int // bytes a second, each way, shared by all connections
@@ -20,8 +20,8 @@ type link struct {
 
 const (
 	parcel = 4 << 10 // bytes that cross together
-	// queued is how many parcels a direction of a connection holds: those on their way
-	// and a queue as a router has it. What does not fit waits at the sender.
+	// queued is the number of packets in one direction of a connection: those on their way
+	// and in a router's queue. The sender waits with more.
 	queued     = 64
 	bufferSize = 64 << 10
 )
@@ -36,7 +36,7 @@ type direction struct {
 	free time.Time // when what was sent so far has left
 }
 
-// arrival reserves the lane for n bytes and tells when the last of them is there.
+// arrival reserves the direction for n bytes and returns when the last of them arrives.
 func (l link) arrival(of *direction, n int) time.Time {
 	of.mu.Lock()
 	defer of.mu.Unlock()
@@ -47,8 +47,7 @@ func (l link) arrival(of *direction, n int) time.Time {
 	return of.free.Add(l.roundTrip / 2)
 }
 
-// copy takes bytes from one end to the other until there are no more, or until either
-// end is closed.
+// copy forwards bytes until either end is closed.
 func (l link) copy(to io.Writer, from io.Reader, over *direction) error {
 	type sent struct {
 		bytes []byte
@@ -86,7 +85,7 @@ func (l link) copy(to io.Writer, from io.Reader, over *direction) error {
 	return nil
 }
 
-// proxy is a link to a server, for those who connect to Address.
+// proxy is a link to a server, for clients that connect to Address.
 type proxy struct {
 	link
 	Address  string
@@ -110,7 +109,7 @@ func newProxy(server string, over link) (*proxy, error) {
 	return p, nil
 }
 
-// close ends all connections, and returns when nothing is under way any more.
+// close closes all connections and waits for their goroutines.
 func (p *proxy) close() {
 	_ = p.listener.Close()
 	p.mu.Lock()
@@ -132,8 +131,7 @@ func (p *proxy) accept() {
 	}
 }
 
-// connect serves a connection until it ends. What the two ends do to it is theirs to
-// notice.
+// connect serves a connection until it ends.
 func (p *proxy) connect(client net.Conn) {
 	if !p.hold(client) {
 		return
@@ -154,7 +152,7 @@ func (p *proxy) connect(client net.Conn) {
 	both.Wait()
 }
 
-// pass carries one direction and then closes it, or everything after an error.
+// pass forwards one direction and then closes it, or both after an error.
 func (p *proxy) pass(to, from net.Conn, over *direction) {
 	tcp, ok := to.(*net.TCPConn)
 	if err := p.copy(to, from, over); err != nil || !ok {
@@ -165,8 +163,8 @@ func (p *proxy) pass(to, from net.Conn, over *direction) {
 	_ = tcp.CloseWrite()
 }
 
-// hold remembers a connection, to close it with the proxy; if that is closed already, hold
-// closes it and is false.
+// hold registers a connection to be closed with the proxy. If the proxy is closed already,
+// it closes the connection and returns false.
 func (p *proxy) hold(end net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

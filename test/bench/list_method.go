@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// listMethod is one way to ask for all lists.
+// listMethod is a way to request all lists.
 type listMethod struct {
 	Page    int  // objects a page; 0: no pages
 	Cached  bool // resourceVersion=0: as the server's cache has it, which knows no pages
@@ -15,15 +15,15 @@ type listMethod struct {
 	Gzip    bool // whether the answers may be compressed
 }
 
-// auditListMethod is how audit asks a server that is near, unless told otherwise, but for the
-// first pages, which are of 5,000, and for short lists, of which it reads eight at once.
+// auditListMethod is the default of audit for a nearby server, except for first pages,
+// which have 5,000 objects, and for short lists, of which it reads eight at once.
 var auditListMethod = listMethod{Page: 50_000, Streams: 2}
 
-// most is how many pages the largest list may take: the server pays for every page, so
-// that smaller ones lose by far, and take half a minute each.
+// most is the limit of pages for the largest list: the server pays for every page, so
+// smaller ones are far slower and take half a minute each.
 const most = 100
 
-// listMethods are those to try on so many objects.
+// listMethods returns the methods to try for that many objects.
 func listMethods(objects int) []listMethod {
 	largest := objects * podsEach / applicationIs
 	var out []listMethod
@@ -41,7 +41,8 @@ func listMethods(objects int) []listMethod {
 	return out
 }
 
-// namespaceListMethods are those to try on one namespace, where no list has more than one page.
+// namespaceListMethods returns the methods to try for one namespace, where each list has
+// one page.
 func namespaceListMethods() []listMethod {
 	var out []listMethod
 	for _, streams := range []int{2, 4, 8, 16} {
@@ -52,7 +53,8 @@ func namespaceListMethods() []listMethod {
 	return out
 }
 
-// slowLinkListMethods are those to try over a slow link. The last is not compressed.
+// slowLinkListMethods returns the methods to try over a slow link. The last is
+// uncompressed.
 func slowLinkListMethods() []listMethod {
 	return []listMethod{
 		{Streams: 8, Gzip: true},

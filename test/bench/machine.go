@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// machine is what the figures depend on. What is not known is empty.
+// machine describes the machine. Unknown fields are empty.
 type machine struct {
 	Cores  int
 	CPU    string
@@ -31,7 +31,7 @@ func thisMachine() machine {
 	return m
 }
 
-// procField is the first value under a name in a file of "name: value" lines.
+// procField returns the first value of a name in a file of "name: value" lines.
 func procField(path, name string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -44,10 +44,10 @@ func procField(path, name string) string {
 	return string(found[1])
 }
 
-// ticks are the times that the machine's cores have spent so far, all and idle.
+// ticks are the times that all cores have spent so far, in total and idle.
 type ticks struct{ all, idle int64 }
 
-// now reads the ticks; ok is false where there are none.
+// now returns the ticks; ok is false if they are unknown.
 func now() (t ticks, ok bool) {
 	data, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -69,8 +69,8 @@ func now() (t ticks, ok bool) {
 	return t, t.all > 0
 }
 
-// sampleBusy waits and tells which part of the machine others kept busy meanwhile, from 0 to 1;
-// 0 where that is not known.
+// sampleBusy waits, and returns the part of the machine that was busy meanwhile, from 0 to
+// 1; 0 if it is unknown.
 func sampleBusy(d time.Duration) float64 {
 	before, ok := now()
 	time.Sleep(d)
@@ -81,14 +81,13 @@ func sampleBusy(d time.Duration) float64 {
 	return 1 - float64(after.idle-before.idle)/float64(after.all-before.all)
 }
 
-// cpuOf is the CPU time, user and system, that a running process has spent; 0 where that
-// is not known.
+// cpuOf returns the CPU time, user and system, of a running process; 0 if it is unknown.
 func cpuOf(pid int) time.Duration {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0
 	}
-	// The name comes before, in brackets, and may hold anything.
+	// The name before it is in brackets and may contain anything.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	const user, system, tick = 11, 12, 10 * time.Millisecond // Linux tells all programs that it ticks at 100 Hz
 	if len(fields) <= system {

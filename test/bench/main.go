@@ -21,7 +21,7 @@ const (
 	exitInterrupted = 130
 )
 
-// The subcommands: all but act bench runs itself, in processes of their own.
+// The subcommands. All but act are processes that the benchmark starts itself.
 const (
 	floorCommand   = "floor"
 	seedCommand    = "seed"
@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string) error {
 	return bench(ctx, o, os.Stdout, os.Stderr)
 }
 
-// usageError says that the command line is at fault.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
 func parse(args []string, stdout io.Writer) (options, error) {
@@ -128,7 +128,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	return o, nil
 }
 
-// line is the command line that says o again, as a reader would type it.
+// line returns the command line with the options of o.
 func (o options) line() string {
 	words := []string{"go run ./test/bench"}
 	if o.act {

@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// What the control plane takes at its worst, when many streams list everything without
-// pages, and what has to be left at any time.
+// The control plane's peak memory, with many streams of unpaged lists, and the memory that
+// must always stay free.
 const (
 	eachObject = 32 << 10
 	besides    = 2 << 30
@@ -12,7 +12,7 @@ const (
 
 func available() int64 { return kibibytes("/proc/meminfo", "MemAvailable") }
 
-// enough refuses more objects than the machine has memory for.
+// enough returns an error if the machine has too little memory for that many objects.
 func enough(objects int) error { return enoughOf(available(), objects) }
 
 func enoughOf(free int64, objects int) error {
@@ -24,7 +24,7 @@ func enoughOf(free int64, objects int) error {
 		thousands(objects), gibibytes(need), gibibytes(free))
 }
 
-// spare refuses to go on when little memory is left.
+// spare returns an error if little memory is left.
 func spare() error { return spareOf(available()) }
 
 func spareOf(free int64) error {

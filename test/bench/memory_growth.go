@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// growth is how much memory the API server took while something ran.
+// growth is the memory growth of the API server during runs.
 type growth struct {
 	Name         string
 	Before, Peak []int64 // resident bytes, by run
@@ -16,7 +16,7 @@ type growth struct {
 	Collected    []int64 // how often it collected garbage, by run
 }
 
-// Median is of what was taken; 0 where that is not known.
+// Median returns the median growth; 0 if it is unknown.
 func (g growth) Median() int64 {
 	took := make([]int64, len(g.Before))
 	for i := range took {
@@ -25,11 +25,11 @@ func (g growth) Median() int64 {
 	return median(took)
 }
 
-// Start and Top are the medians of what there was before, and at most.
+// Start and Top return the medians of the memory before a run and at its peak.
 func (g growth) Start() int64 { return median(g.Before) }
 func (g growth) Top() int64   { return median(g.Peak) }
 
-// Asked and Collections are medians, too.
+// Asked and Collections return medians.
 func (g growth) Asked() int64       { return median(g.Made) }
 func (g growth) Collections() int64 { return median(g.Collected) }
 
@@ -40,16 +40,15 @@ const (
 	longestCalm = 30 * time.Second
 )
 
-// unpaged is what audit's cost to the server is compared with: as few streams as are
-// tried, since each costs the server more.
+// unpaged is the method with which audit is compared: with the fewest streams, since each
+// costs the server more.
 var unpaged = listMethod{Streams: 2}
 
-// unpagedRow is its row.
 var unpagedRow = "the floor: " + unpaged.String()
 
-// growths watches the server's memory while audit runs, and lists without pages, and two
-// other ways. Where it can't be seen there are none. They come before many streams without
-// pages have made the server large: what it holds since then would hide its growth.
+// growths measures the server's memory while audit runs, and lists without pages, and two
+// other methods. It returns none if the memory cannot be read. It runs before many streams
+// without pages, because the server keeps that memory and would not grow any more.
 func (w *harness) growths(ctx context.Context) ([]growth, error) {
 	out := []growth{{Name: auditRow}, {Name: unpagedRow}}
 	programs := []program{w.command(true, "audit"), w.floor(unpaged, w.all)}
@@ -93,7 +92,7 @@ func (w *harness) growths(ctx context.Context) ([]growth, error) {
 	return out, nil
 }
 
-// peakMemory has something done and tells the most memory that a process had meanwhile.
+// peakMemory returns the peak memory of a process during do.
 func peakMemory(pid int, do func() error) (peak int64, err error) {
 	done, top := make(chan struct{}), make(chan int64)
 	go func() {
@@ -115,8 +114,8 @@ func peakMemory(pid int, do func() error) (peak int64, err error) {
 	return <-top, err
 }
 
-// collectServerGarbage has the server collect its own garbage, and waits until it gives no more memory
-// back: what it still holds from before would not be seen to grow.
+// collectServerGarbage makes the server run its Go garbage collection until it frees no
+// more memory, since memory that it still holds would hide growth.
 func (w *harness) collectServerGarbage(ctx context.Context, pid int) error {
 	if err := w.touchObjects(ctx); err != nil {
 		return err
@@ -139,7 +138,7 @@ func (w *harness) collectServerGarbage(ctx context.Context, pid int) error {
 	return nil
 }
 
-// sweep asks for a profile of the server's memory, which has it collect garbage first.
+// sweep requests a heap profile from the server, which makes it collect garbage first.
 func (w *harness) sweep(ctx context.Context) error {
 	c, err := newCounter(w.plane.Kubeconfig)
 	if err != nil {
@@ -151,10 +150,11 @@ func (w *harness) sweep(ctx context.Context) error {
 	return nil
 }
 
-// residentOf is how much memory a running process has; 0 where that is not known.
+// residentOf returns the resident memory of a process; 0 if it is unknown.
 func residentOf(pid int) int64 { return kibibytes("/proc/"+strconv.Itoa(pid)+"/status", "VmRSS") }
 
-// kibibytes is a size, in bytes, from a file of "name: n kB" lines; 0 where that is not known.
+// kibibytes returns a size, in bytes, from a file of "name: n kB" lines; 0 if it is
+// unknown.
 func kibibytes(path, name string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSuffix(procField(path, name), " kB"), 10, 64)
 	if err != nil {

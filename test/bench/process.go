@@ -13,28 +13,28 @@ import (
 	"time"
 )
 
-// program is something that is run as a process and measured.
+// program is a process to measure.
 type program struct {
 	name string // what a reader would type
 	path string
 	args []string
 	env  []string
 	in   string
-	// found says that exit code 1 is an answer too.
+	// found allows exit code 1.
 	found bool
 }
 
-// cost is what one run of a program cost, or the medians of several.
+// cost is the cost of one run of a program, or the medians of several.
 type cost struct {
 	Wall   time.Duration
 	CPU    time.Duration // user and system; 0 where that is not known
 	Memory int64         // the most that was resident, in bytes; 0 where that is not known
-	// Servers is the CPU time of kube-apiserver and etcd meanwhile; 0 where that was
-	// not measured.
+	// Servers is the CPU time of kube-apiserver and etcd during the run; 0 if it was not
+	// measured.
 	Servers time.Duration
 }
 
-// run has launch measure one run; out is what p wrote to stdout.
+// run measures one run with launch; out is the program's stdout.
 func (w *harness) run(ctx context.Context, p program) (c cost, out []byte, err error) {
 	file := filepath.Join(w.dir, "figures")
 	cmd := exec.CommandContext(ctx, w.launch, append([]string{file, p.path}, p.args...)...)
@@ -64,7 +64,7 @@ func (w *harness) run(ctx context.Context, p program) (c cost, out []byte, err e
 	return c, stdout.kept, nil
 }
 
-// head keeps the beginning of what is written, and takes the rest.
+// head keeps the beginning of what is written and discards the rest.
 type head struct {
 	kept []byte
 	most int
@@ -77,10 +77,10 @@ func (h *head) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// sample is what all runs of one thing cost.
+// sample has the costs of all runs of one program.
 type sample []cost
 
-// Median is of each figure by itself.
+// Median returns the median of each figure.
 func (s sample) Median() cost {
 	return cost{
 		Wall:   medianOf(s, func(c cost) time.Duration { return c.Wall }),
@@ -95,7 +95,7 @@ func (s sample) Median() cost {
 func (s sample) fastest() time.Duration { return slices.Min(s.walls()) }
 func (s sample) slowest() time.Duration { return slices.Max(s.walls()) }
 
-// Spread is from the fastest to the slowest.
+// Spread returns the range from the fastest to the slowest.
 func (s sample) Spread() string { return seconds(s.fastest()) + " to " + seconds(s.slowest()) }
 
 func (s sample) walls() []time.Duration {

@@ -14,12 +14,12 @@ import (
 
 const (
 	managerName = "kube-controller-manager"
-	// glance is how often is looked for what is left.
+	// glance is how often the remaining objects are counted.
 	glance = 20 * time.Millisecond
 )
 
-// real measures the collector of kube-controller-manager from the moment when its workers
-// began, which its log tells, until all garbage is gone.
+// real measures the collector of kube-controller-manager from the start of its workers, as
+// its log reports, until all garbage is gone.
 func (w *harness) real(ctx context.Context) (c cost, err error) {
 	client, err := newClient(w.plane.Kubeconfig)
 	if err != nil {
@@ -48,8 +48,8 @@ func (w *harness) real(ctx context.Context) (c cost, err error) {
 	return c, w.plane.Collector(ctx, testcluster.Absent)
 }
 
-// beginning is when the workers of the last collector in a log began. The log names no
-// year: that is another's, later than the moment.
+// beginning returns when the workers of the last collector in a log started. The log has no
+// year, so it takes that of by, a later time.
 func beginning(log []byte, by time.Time) (time.Time, error) {
 	at := bytes.LastIndex(log, []byte("roceeding to collect garbage"))
 	if at < 0 {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// report is everything that was measured of looking.
+// report has all measurements of reading.
 type report struct {
 	Line       string
 	Date       time.Time
@@ -27,7 +27,7 @@ type report struct {
 	Crossing   *slowLinkResult
 }
 
-// entry is one row. Against is what it is compared with, nothing where that is zero.
+// entry is one row. Against is the row that it is compared with; the zero value is none.
 type entry struct {
 	Name     string
 	Floor    bool // no command, but what one is compared with
@@ -36,17 +36,17 @@ type entry struct {
 	Against  cost
 }
 
-// Median is of each figure by itself.
+// Median returns the median of each figure.
 func (e entry) Median() cost { return e.Runs.Median() }
 
-// Spread is from the fastest run to the slowest.
+// Spread returns the range from the fastest run to the slowest.
 func (e entry) Spread() string { return e.Runs.Spread() }
 
-// Wall and CPU are how many times as much it took as what it is compared with.
+// Wall and CPU return the ratios to the row that it is compared with.
 func (e entry) Wall() string { return ratio(e.Median().Wall, e.Against.Wall) }
 func (e entry) CPU() string  { return ratio(e.Median().CPU, e.Against.CPU) }
 
-// Asked is how many requests it took; empty where that is none or was not counted.
+// Asked returns the number of requests; empty if there were none or they were not counted.
 func (e entry) Asked() string {
 	if e.Requests == 0 {
 		return ""
@@ -67,7 +67,7 @@ func title(name string, plain bool) string {
 	return "`" + name + "`"
 }
 
-// Shown are the ways worth a look: the five best, audit's own, and the worst.
+// Shown returns the list methods worth showing: the five best, audit's own, and the worst.
 func (s *sizeResult) Shown() []attempt {
 	var out []attempt
 	for i, a := range s.Ways {
@@ -78,7 +78,7 @@ func (s *sizeResult) Shown() []attempt {
 	return out
 }
 
-// Note says which way is audit's.
+// Note marks the list method of audit.
 func (a attempt) Note() string {
 	if a.listMethod == auditListMethod {
 		return " (audit's)"
@@ -86,7 +86,7 @@ func (a attempt) Note() string {
 	return ""
 }
 
-// Smallest is the fewest objects a page that were tried.
+// Smallest returns the smallest page size that was tried.
 func (s *sizeResult) Smallest() int {
 	smallest := 0
 	for _, a := range s.Ways {
@@ -97,7 +97,7 @@ func (s *sizeResult) Smallest() int {
 	return smallest
 }
 
-// Mix says what was created.
+// Mix describes the created objects.
 func (r *report) Mix() string {
 	return fmt.Sprintf("%d pods, %d configmaps, %d secrets and 2 replicasets to each deployment", podsEach, configMapsEach, secretsEach)
 }

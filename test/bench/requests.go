@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// counter asks an API server what it counts of itself.
+// counter reads an API server's metrics.
 type counter struct {
 	client *http.Client
 	server string
@@ -31,7 +31,7 @@ func newCounter(kubeconfig string) (*counter, error) {
 	return &counter{client, config.Host}, nil
 }
 
-// read answers what the server has at a path.
+// read returns the response at a path.
 func (c *counter) read(ctx context.Context, path string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server+path, nil)
 	if err != nil {
@@ -52,14 +52,14 @@ func (c *counter) read(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// metrics are all that it counts, a line each.
+// metrics returns all metrics, one per line.
 func (c *counter) metrics(ctx context.Context) ([]byte, error) { return c.read(ctx, "/metrics") }
 
-// requests are how many were answered, by verb. Watches and what is about no resource are
-// not among them.
+// requests are the numbers of requests by verb, without watches and requests about no
+// resource.
 type requests map[string]int
 
-// less are those that came after others.
+// less returns the difference to earlier numbers.
 func (r requests) less(before requests) requests {
 	out := requests{}
 	for verb, n := range r {
@@ -70,9 +70,9 @@ func (r requests) less(before requests) requests {
 	return out
 }
 
-// requests are those since the server's start, pages of lists counted each; of these
-// resources alone, if any are named. The server does ask itself something now and then,
-// but only once in a while.
+// requests returns the requests since the server's start, with each page of a list counted,
+// only for the named resources if there are any. They include the few requests of the
+// server to itself.
 func (c *counter) requests(ctx context.Context, of ...string) (requests, error) {
 	data, err := c.metrics(ctx)
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// attempt is a way and what it cost.
+// attempt is a list method and its cost.
 type attempt struct {
 	listMethod
 	Runs sample
 }
 
-// search tries ways in turns, so often as -runs says, but for those that are out: whose
-// fastest run was too far from the fastest of all. kept is never out. The best comes
-// first: by its median, of those that stayed.
+// search tries list methods, interleaved, in as many rounds as -runs says. It drops those
+// whose fastest run was too far from the fastest of all, but never kept. It returns the
+// best median first.
 func (w *harness) search(ctx context.Context, ways []listMethod, kept listMethod, as func(listMethod) program) ([]attempt, error) {
 	all := make([]attempt, len(ways))
 	in := make([]*attempt, len(ways))
@@ -46,8 +46,8 @@ func (w *harness) search(ctx context.Context, ways []listMethod, kept listMethod
 	return all, nil
 }
 
-// slack is how many times the best a way may take to be tried again after a round: a
-// single run may have had bad luck.
+// slack is the ratio to the fastest up to which a list method is tried again, since a
+// single run may be slow by chance.
 func slack(round int) float64 {
 	if round == 0 {
 		return 3

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// What an application consists of: six objects in ten are pods, as in most clusters.
+// The parts of an application: six of ten objects are Pods, as in most clusters.
 const (
 	podsEach       = 12
 	configMapsEach = 3
@@ -30,7 +30,7 @@ const (
 	writers                 = 24
 )
 
-// The first application, which tree is asked for.
+// The first application, on which tree is measured.
 const (
 	firstNamespace   = "bench-000"
 	firstApplication = "app-00000"
@@ -44,8 +44,8 @@ func configMapName(application string, i int) string {
 
 func secretName(application string, i int) string { return fmt.Sprintf("%s-token-%d", application, i) }
 
-// seed fills a control plane of ours with applications. It is a process of its own, so
-// that its memory is not accounted to the processes that are measured.
+// seed creates applications in a test control plane. It is a process of its own, so that
+// its memory does not count for the measured processes.
 func seed(ctx context.Context, args []string, progress io.Writer) error {
 	flags := flag.NewFlagSet(seedCommand, flag.ContinueOnError)
 	objects := flags.Int("objects", 0, "")
@@ -71,7 +71,7 @@ func seed(ctx context.Context, args []string, progress io.Writer) error {
 	return s.fill(ctx, applications(*before), applications(*objects))
 }
 
-// applications are how many it takes to have so many objects.
+// applications returns the number of applications with that many objects.
 func applications(objects int) int { return (objects + applicationIs - 1) / applicationIs }
 
 type seeder struct {
@@ -80,7 +80,7 @@ type seeder struct {
 	created  atomic.Int64
 }
 
-// fill creates applications up to a number, but for the first ones.
+// fill creates applications up to a number, after the existing ones.
 func (s *seeder) fill(ctx context.Context, before, applications int) error {
 	for i := before; i < applications; i++ {
 		if i%applicationsInNamespace > 0 {
@@ -114,7 +114,7 @@ func namespaceName(application int) string {
 	return fmt.Sprintf("bench-%03d", application/applicationsInNamespace)
 }
 
-// tell says on a line, every ten seconds, how far it is.
+// tell prints the progress every ten seconds.
 func (s *seeder) tell() (stop func()) {
 	quit, begun := make(chan struct{}), time.Now()
 	go func() {
@@ -132,7 +132,7 @@ func (s *seeder) tell() (stop func()) {
 	return func() { close(quit) }
 }
 
-// application is a deployment and all that hangs on it.
+// application is a Deployment with all its dependents.
 type application struct {
 	*seeder
 	namespace, name string
@@ -203,7 +203,7 @@ func (a application) createPods(ctx context.Context, set *appsv1.ReplicaSet) err
 	return nil
 }
 
-// count counts what was created, and passes the error on.
+// count counts created objects and returns the error.
 func (a application) count(err error) error {
 	if err == nil {
 		a.created.Add(1)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sizeResult is what was measured on one number of objects.
+// sizeResult has the measurements for one number of objects.
 type sizeResult struct {
 	Wanted  int // objects to create
 	Objects int // objects that audit saw
@@ -22,7 +22,7 @@ type sizeResult struct {
 	Growths []growth
 }
 
-// The rows that others refer to.
+// Names of rows that others refer to.
 const (
 	wholeFloor     = "the transfer floor"
 	namespaceFloor = "the floor of one namespace"
@@ -30,21 +30,20 @@ const (
 	treeRow        = "kubectl gc tree deployment/" + firstApplication + " -n " + firstNamespace
 )
 
-// harder is how much oftener programs are compared than ways are tried, where that takes
-// no more than seconds.
+// harder is how many more runs a comparison has than a search, if that takes only seconds.
 const (
 	harder = 3
 	many   = 200_000
 )
 
-// row is a program in a contest. against names the row that it is compared with.
+// row is a program to compare. against names the row that it is compared with.
 type row struct {
 	program
 	name, against string
 	floor         bool
 }
 
-// rows are the floors and what runs beside them.
+// rows returns the floors and the programs to compare with them.
 func (w *harness) rows(whole, near listMethod) []row {
 	out := []row{
 		{w.floor(whole, w.all), wholeFloor, wholeFloor, true},
@@ -60,7 +59,7 @@ func (w *harness) rows(whole, near listMethod) []row {
 	return out
 }
 
-// measure finds the floors, and then compares.
+// measure finds the floors, and then compares the programs.
 func (w *harness) measure(ctx context.Context, objects int) (s *sizeResult, err error) {
 	s = &sizeResult{Wanted: objects, Runs: harder * w.runs}
 	if objects >= many {
@@ -92,7 +91,7 @@ func (w *harness) measure(ctx context.Context, objects int) (s *sizeResult, err 
 	return s, w.compare(ctx, s)
 }
 
-// compare runs all rows in turns.
+// compare runs all rows, interleaved.
 func (w *harness) compare(ctx context.Context, s *sizeResult) error {
 	rows := w.rows(s.Ways[0].listMethod, s.Near)
 	programs := make([]program, len(rows))
@@ -142,7 +141,7 @@ func (w *harness) asked(ctx context.Context, p program) (int, error) {
 	return after["LIST"] - before["LIST"], err
 }
 
-// counted is how many objects audit says it judged.
+// counted returns the number of objects that audit reports.
 func (w *harness) counted(ctx context.Context, wanted int) (int, error) {
 	_, out, err := w.run(ctx, w.command(true, "audit", "-o", "json"))
 	if err != nil {
@@ -163,7 +162,7 @@ func (w *harness) counted(ctx context.Context, wanted int) (int, error) {
 	return said.Summary.Objects, nil
 }
 
-// Of is the row of a name; none for no name.
+// Of returns the row of that name, or an empty one.
 func (s *sizeResult) Of(name string) entry {
 	for _, e := range s.Entries {
 		if e.Name == name {

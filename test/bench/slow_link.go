@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// slowLinkResult is what was measured over a slow link.
+// slowLinkResult has the measurements over a slow link.
 type slowLinkResult struct {
 	Link    string
 	Objects int
@@ -17,14 +17,14 @@ type slowLinkResult struct {
 	Moved   transferred
 }
 
-// The rows over a slow link.
+// Names of the rows over a slow link.
 const (
 	packedFloor = "the floor, gzip"
 	plainFloor  = "the floor, not compressed"
 )
 
-// measureSlowLink finds the floor over a slow link, and compares audit with it. A way that is not
-// compressed takes the longest by far, so it is one only, and takes no part in the search.
+// measureSlowLink finds the floor over a slow link and compares audit with it. There is one
+// uncompressed method, as it takes by far the longest, and it is not part of the search.
 func (w *harness) measureSlowLink(ctx context.Context, over link) (*slowLinkResult, error) {
 	server, err := url.Parse(w.plane.Server)
 	if err != nil {
@@ -61,5 +61,5 @@ func (w *harness) measureSlowLink(ctx context.Context, over link) (*slowLinkResu
 	return c, nil
 }
 
-// Audit is the row of audit.
+// Audit returns the row of audit.
 func (c *slowLinkResult) Audit() entry { return c.Entries[1] }

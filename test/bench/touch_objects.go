@@ -11,11 +11,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// touchObjects changes one object of every type that there are many of, as in a cluster that
-// lives something always does. A server remembers the past of a type if that changed
-// since etcd was compacted, which is every five minutes: then it serves all pages from
-// memory. In a cluster where nothing happens it has to read those behind the first from
-// etcd, which costs it more than twice as much (ListFromCacheSnapshot).
+// touchObjects changes one object of every large type, as happens all the time in a live
+// cluster. A server keeps the history of a type in memory if it changed since the last
+// compaction of etcd, every five minutes, and then serves all pages from memory. Otherwise
+// it reads every page but the first from etcd, which costs more than twice as much
+// (ListFromCacheSnapshot).
 func (w *harness) touchObjects(ctx context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", w.plane.Kubeconfig)
 	if err != nil {
