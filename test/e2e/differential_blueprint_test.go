@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// blueprint is a graph before it is built. One seed is one blueprint; it can be
-// built as often as one likes, and what is built differs in names and UIDs only.
+// blueprint is the plan of a graph. A seed always gives the same blueprint; every graph
+// that is built from it differs in names and UIDs only.
 type blueprint struct {
 	seed   uint64
 	dice   *rand.Rand
@@ -22,7 +22,7 @@ type blueprint struct {
 	asked  []int        // parts that are always asked for by name
 }
 
-// graphSize says of how many parts a blueprint is made before dependents are added.
+// graphSize is the number of parts of a blueprint before dependents are added.
 type graphSize struct {
 	roots        int // in each namespace
 	clusterRoots int
@@ -34,7 +34,7 @@ type graphSize struct {
 var (
 	large = graphSize{roots: 7, clusterRoots: 6, circle: 4, dying: 3, fates: 6}
 	small = graphSize{roots: 3, clusterRoots: 3, circle: 2, dying: 2, fates: 3}
-	// calm is small, without circles that somebody has begun to delete.
+	// calm is small, without cycles that are being deleted.
 	calm = graphSize{roots: 3, clusterRoots: 3, circle: 4}
 )
 
@@ -52,7 +52,7 @@ type part struct {
 // nowhere is the namespace of cluster-scoped parts.
 const nowhere = -1
 
-// spacesOfABlueprint is in how many namespaces it is built.
+// spacesOfABlueprint is the number of namespaces of a graph.
 const spacesOfABlueprint = 3
 
 // claim is an owner reference. Name and UID are those of parts, by number;
@@ -63,7 +63,7 @@ type claim struct {
 	blocks, controls bool
 }
 
-// fate is what has become of a part before any collector sees it.
+// fate is what happens to a part before a collector reads it.
 type fate int
 
 const (
@@ -75,7 +75,7 @@ const (
 	isOrphaning
 )
 
-// policy is the one with which a part's deletion was begun.
+// policy returns the propagation policy of a part's deletion.
 func (f fate) policy() metav1.DeletionPropagation {
 	switch f {
 	case inForeground:
@@ -87,7 +87,7 @@ func (f fate) policy() metav1.DeletionPropagation {
 	}
 }
 
-// draw makes the blueprint of a seed, with about n parts, half of them garbage.
+// draw returns the blueprint of a seed, with about n parts, half of them garbage.
 func draw(seed uint64, n int) *blueprint {
 	return drawGarbage(seed, n, large)
 }
@@ -98,7 +98,7 @@ func drawGarbage(seed uint64, n int, m graphSize) *blueprint {
 	return b
 }
 
-// drawSound makes one in which little is garbage, and nothing but circles is being
+// drawSound returns a blueprint with little garbage, in which only cycles are being
 // deleted.
 func drawSound(seed uint64, n int) *blueprint {
 	b := begin(seed, n, 92, large)
@@ -129,7 +129,7 @@ func begin(seed uint64, n, sound int, m graphSize) *blueprint {
 
 func (b *blueprint) chance(percent int) bool { return b.dice.IntN(100) < percent }
 
-// nothing is the number of a name or UID that nothing has.
+// nothing returns the number of a name or UID that does not exist.
 func (b *blueprint) nothing() int {
 	b.unreal++
 	return -b.unreal
@@ -142,7 +142,7 @@ func (b *blueprint) space() int {
 	return b.dice.IntN(spacesOfABlueprint)
 }
 
-// add adds a part of some kind, and answers its number.
+// add adds a part of some kind and returns its number.
 func (b *blueprint) add(space int, claims ...claim) int {
 	if space == nowhere {
 		of := clusterKinds[b.dice.IntN(len(clusterKinds))]
@@ -165,8 +165,8 @@ func (b *blueprint) addAs(of any, space int, claims ...claim) int {
 	return len(b.parts) - 1
 }
 
-// to is a good claim to a part, or one that is good until later. Any version
-// that is served will do.
+// to returns a valid reference to a part, or one that is valid until later, in any served
+// version.
 func (b *blueprint) to(i int) claim {
 	c := claim{apiVersion: b.parts[i].apiVersion, kind: b.parts[i].kind, name: i, uid: i, blocks: b.chance(45)}
 	switch {
@@ -213,8 +213,7 @@ func (b *blueprint) cycles(m graphSize) {
 	}
 }
 
-// isolatedCycle is a circle with a leaf or two, which is entangled with nothing
-// else.
+// isolatedCycle adds a cycle with one or two dependents and no other relations.
 func (b *blueprint) isolatedCycle(size int) []int {
 	space := b.space()
 	members := b.cycle(space, size)
@@ -238,7 +237,7 @@ func (b *blueprint) cycle(space, size int) []int {
 	return members
 }
 
-// dependent adds a part with one to three owners of any sort.
+// dependent adds a part with one to three random owners.
 func (b *blueprint) dependent() {
 	space := b.space()
 	var claims []claim
@@ -275,7 +274,7 @@ func (b *blueprint) claim(space int) claim {
 	return sorts[b.dice.IntN(len(sorts))](space)
 }
 
-// good is a claim to what a part in a namespace may be owned by.
+// good returns a valid reference for a part in a namespace.
 func (b *blueprint) good(space int) claim {
 	for {
 		i := b.dice.IntN(len(b.parts))
@@ -285,8 +284,8 @@ func (b *blueprint) good(space int) claim {
 	}
 }
 
-// watched is a good claim to something that the collector watches: the UID of
-// what it does not see is known to it by chance at most.
+// watched returns a valid reference to an object that the collector watches: it learns the
+// UIDs of others only by chance.
 func (b *blueprint) watched(space int) claim {
 	for {
 		if c := b.good(space); c.kind != "Event" {
@@ -301,14 +300,14 @@ func (b *blueprint) missing(space int) claim {
 	return c
 }
 
-// successor has the name of what is there, and another UID.
+// successor returns a reference with the name of an existing part and another UID.
 func (b *blueprint) successor(space int) claim {
 	c := b.watched(space)
 	c.uid = b.nothing()
 	return c
 }
 
-// misnamed has the UID of one part, and a name that is nobody's or another's.
+// misnamed returns a reference with the UID of one part and the name of another or of none.
 func (b *blueprint) misnamed(space int) claim {
 	c := b.watched(space)
 	c.name = b.nothing()
@@ -384,7 +383,7 @@ func (b *blueprint) lowerCase(space int) claim {
 	return c
 }
 
-// fates settles what has become of some of the parts.
+// fates decides what happens to some of the parts.
 func (b *blueprint) fates(n int) {
 	var free []int
 	for i, p := range b.parts {
@@ -446,25 +445,25 @@ func (b *blueprint) heldBlocker(owner int) {
 	b.parts[i].finalizers = []string{hold}
 }
 
-// settle lets what is owned by a part that says to orphan, but that nobody has
-// deleted yet, be owned by nothing else. If the collector comes to the bad references of
-// a dependent first, the dependent stays; if it comes to that owner first, the bad
-// ones are all that is left, and the dependent goes.
+// settle removes the other references of dependents of an orphaning part that is not being
+// deleted yet. Otherwise the result depends on the order: if the collector removes a
+// dependent's invalid references first, the dependent stays; if it orphans it first, only
+// the invalid ones are left, and it deletes the dependent.
 func (b *blueprint) settle() {
 	b.single(func(owner part) bool {
 		return owner.fate == lives && slices.Contains(owner.finalizers, metav1.FinalizerOrphanDependents)
 	})
 }
 
-// share keeps two collectors from doing half of the same each: what one orphans
-// while the other drops its bad references is left without any owner, and stays,
-// where either alone would delete it.
+// share avoids results that two concurrent collectors reach only together: a dependent that
+// one orphans while the other removes its invalid references stays without owners, while
+// either alone would delete it.
 func (b *blueprint) share() *blueprint {
 	b.single(func(owner part) bool { return owner.fate == isOrphaning })
 	return b
 }
 
-// single lets the dependents of such owners have no other.
+// single removes all other references from dependents of such owners.
 func (b *blueprint) single(such func(owner part) bool) {
 	for i := range b.parts {
 		for _, c := range b.parts[i].claims {

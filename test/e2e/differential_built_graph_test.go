@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// builtGraph is a blueprint that was built. Its n-th part has the role n, whatever
-// its name and UID are; so buildings of one blueprint can be compared.
+// builtGraph is a graph built from a blueprint. The n-th part has the role n, whatever its
+// name and UID, so that graphs of one blueprint can be compared.
 type builtGraph struct {
 	*blueprint
 	*scene
@@ -28,7 +28,7 @@ type builtGraph struct {
 	members map[types.UID]string
 }
 
-// build builds the blueprint, several times at once.
+// build builds several graphs of the blueprint concurrently.
 func (b *blueprint) build(s *scene, copies ...int) []*builtGraph {
 	s.Helper()
 	s.custom()
@@ -61,7 +61,7 @@ func (b *blueprint) build(s *scene, copies ...int) []*builtGraph {
 
 func (g *builtGraph) prefix() string { return fmt.Sprintf("d%d-%d", g.seed%1_000_000, g.copy) }
 
-// name is that of a part, or one that nothing has.
+// name returns the name of a part, or one that does not exist.
 func (g *builtGraph) name(n int) string {
 	if n < 0 {
 		return fmt.Sprintf("%s-none-%d", g.prefix(), -n)
@@ -87,8 +87,8 @@ func (g *builtGraph) reference(c claim) metav1.OwnerReference {
 	return r
 }
 
-// createAll creates all objects, lets them own each other, and then lets happen to
-// them what has to.
+// createAll creates all objects with their owner references, and then deletes or changes
+// those whose fate it is.
 func (g *builtGraph) createAll() error {
 	for _, wave := range g.waves() {
 		if err := g.each(wave, g.createPart); err != nil {
@@ -117,8 +117,8 @@ func (g *builtGraph) createAll() error {
 	return nil
 }
 
-// waves are the parts in the order in which they can be created: owners first.
-// Claims to what comes later, as in circles, are added in the end.
+// waves returns the parts in the order in which they can be created: owners first.
+// References to later parts, as in cycles, are added at the end.
 func (g *builtGraph) waves() [][]int {
 	var out [][]int
 	wave := make([]int, len(g.parts))
@@ -150,7 +150,7 @@ func (g *builtGraph) each(parts []int, do func(i int, p part) error) error {
 	return group.Wait()
 }
 
-// roleOf is what the parts of all buildings with that number have in common.
+// roleOf returns the role of a part, which is the same in all graphs of a blueprint.
 func roleOf(n int) string { return fmt.Sprintf("#%d", n) }
 
 func (g *builtGraph) new(i int, more ...func(object)) (object, error) {
@@ -186,7 +186,7 @@ func (g *builtGraph) resource(o object) (dynamic.ResourceInterface, error) {
 	return g.dynamic.Resource(m.Resource).Namespace(o.GetNamespace()), nil
 }
 
-// createPart creates a part. If it claims what comes later, it claims nothing yet.
+// createPart creates a part, without references if it refers to a later one.
 func (g *builtGraph) createPart(i int, p part) (err error) {
 	var refs []metav1.OwnerReference
 	if !p.early(i) {
@@ -198,7 +198,7 @@ func (g *builtGraph) createPart(i int, p part) (err error) {
 	return err
 }
 
-// early says whether the part, which is the i-th, claims what comes later.
+// early reports whether the i-th part refers to a later one.
 func (p part) early(i int) bool {
 	return slices.ContainsFunc(p.claims, func(c claim) bool { return c.uid >= i })
 }
@@ -241,10 +241,10 @@ func (g *builtGraph) leave(i int, p part) error {
 	return err
 }
 
-// ending is what there is of a building, by role.
+// ending is the state of a graph, by role.
 type ending map[string]condition
 
-// condition is what matters of a part.
+// condition is the relevant state of a part.
 type condition struct {
 	Gone, Terminating bool
 	Finalizers        []string
@@ -274,9 +274,9 @@ func (c condition) String() string {
 	return out
 }
 
-// matters is the condition without references that nothing can come of any more:
-// a terminating object is not judged, so where it has lost some owners and is
-// deleted for the others' sake, or for all at once, makes no difference.
+// matters returns the condition without references that have no effect any more: the
+// collector does not judge a terminating object, so it makes no difference how many of its
+// owners it has lost.
 func (c condition) matters(e ending) condition {
 	if c.Terminating {
 		c.Owners = slices.DeleteFunc(slices.Clone(c.Owners), func(o owned) bool {
@@ -309,7 +309,7 @@ func (g *builtGraph) as(nameOrUID string) string {
 	return nameOrUID
 }
 
-// observe is what there is of the buildings, which stand in one world.
+// observe returns the states of graphs in one environment.
 func observe(ctx context.Context, gs ...*builtGraph) ([]ending, error) {
 	types := map[schema.GroupVersionResource]bool{}
 	for _, o := range gs[0].objects {
@@ -350,7 +350,7 @@ func (g *builtGraph) condition(m metav1.ObjectMeta) condition {
 	return c
 }
 
-// state is what there is of one building.
+// state returns the state of one graph.
 func (g *builtGraph) state() ending {
 	g.Helper()
 	now, err := observe(g.Context(), g)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The documents of collect, as a user's program would declare them.
+// The JSON documents of collect, declared as a user would.
 type (
 	planned struct {
 		APIVersion string           `json:"apiVersion"`
@@ -105,7 +105,7 @@ type (
 	}
 )
 
-// plan is what a dry run says.
+// plan returns the result of a dry run.
 func (t tool) plan(args ...string) planned {
 	t.Helper()
 	p := decode[planned](t, t.gc(append([]string{"collect", "--dry-run", "-o", "json"}, args...)...).exits(t, 0))
@@ -154,8 +154,8 @@ func checkCollected(t testing.TB, c collected) {
 	}
 }
 
-// predicted is what a plan makes of a building: what it was, with every step
-// taken, and what the plan says will become of it.
+// predicted returns the final state according to a plan: the state before, changed by every
+// step and outcome.
 func (g *builtGraph) predicted(before ending, p planned) ending {
 	g.Helper()
 	after := maps.Clone(before)
@@ -196,7 +196,7 @@ func (g *builtGraph) predicted(before ending, p planned) ending {
 	return after
 }
 
-// change drops a reference, or lets it block no more.
+// change removes a reference, or its blockOwnerDeletion.
 func (g *builtGraph) change(c *condition, r ownerRef, drop bool) {
 	g.Helper()
 	of := func(blocks bool) owned {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// TestCollectBesideTheRealCollector lets both act on one graph at once: the
-// program's first writes are held up until the real collector's workers run.
+// TestCollectBesideTheRealCollector runs both on one graph at the same time: it delays the
+// program's first writes until the real collector's workers run.
 func TestCollectBesideTheRealCollector(t *testing.T) {
 	for _, seed := range graphs(t, 4028305970)[:1] {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// rival is a second world, in which the real collector does what the program
-// does in the first one. It is started when the first test asks for it.
+// rival is a second environment, in which the real collector does what the program does in
+// the first one. The first test that needs it starts it.
 var rival struct {
 	once  sync.Once
 	plane *testcluster.Plane
@@ -27,7 +27,7 @@ var rival struct {
 	err   error
 }
 
-// opposite is a scene in the rival's world.
+// opposite returns a scene in the environment of the real collector.
 func opposite(t *testing.T) *scene {
 	t.Helper()
 	newScene(t)
@@ -55,7 +55,7 @@ func stopRival() error {
 	return rival.plane.Stop()
 }
 
-// switched switches the collector of the scene's world.
+// switched switches the collector of the scene's environment.
 func (s *scene) switched(to string) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
@@ -65,9 +65,8 @@ func (s *scene) switched(to string) {
 	}
 }
 
-// settled waits until the real collector has nothing more to do: what it was
-// given last is done with, and nothing has changed since what it was given
-// before that.
+// settled waits until the real collector is idle: it has processed the last sentinel, and
+// nothing has changed since the one before.
 func (s *scene) settled(gs ...*builtGraph) []ending {
 	s.Helper()
 	var last []ending
@@ -84,7 +83,7 @@ func (s *scene) settled(gs ...*builtGraph) []ending {
 	return last
 }
 
-// trial is what the real collector makes of a blueprint, time and again.
+// trial is a series of runs of the real collector on a blueprint.
 type trial struct {
 	*scene
 	*blueprint
@@ -92,8 +91,7 @@ type trial struct {
 	ends   []ending
 }
 
-// again builds the blueprint once more, and lets the real collector begin with
-// it.
+// again builds another graph of the blueprint and starts the real collector on it.
 func (t *trial) again(before ending) {
 	t.Helper()
 	g := t.build(t.scene, len(t.copies)+1)[0]
@@ -152,8 +150,8 @@ func (t *trial) comesTo(before, ours ending) (racy int) {
 	return racy
 }
 
-// outlived counts the objects that stayed here and went in some run of the real
-// collector: by a race, where they stayed in another.
+// outlived returns the number of objects that stayed here and were deleted in some run of
+// the real collector, but not in another: by a race.
 func (t *trial) outlived(ours ending) (n int) {
 	for role, c := range ours {
 		went := slices.ContainsFunc(t.ends, func(e ending) bool { return e[role].Gone })
@@ -164,7 +162,7 @@ func (t *trial) outlived(ours ending) (n int) {
 	return n
 }
 
-// racy counts the objects that the real collector has brought to different ends.
+// racy returns the number of objects for which runs of the real collector differ.
 func (t *trial) racy() int {
 	n := 0
 	for role, c := range t.ends[0] {
@@ -175,8 +173,7 @@ func (t *trial) racy() int {
 	return n
 }
 
-// mismatches are the roles that have ended in a way in which the real collector has
-// let none of its own end.
+// mismatches returns the roles whose final state is that of no run of the real collector.
 func (t *trial) mismatches(ours ending) []string {
 	var out []string
 	for _, role := range slices.Sorted(maps.Keys(ours)) {
@@ -189,7 +186,7 @@ func (t *trial) mismatches(ours ending) []string {
 	return out
 }
 
-// history is all that is known of an object that has ended unlike the real one's.
+// history describes an object whose final state differs from the real collector's.
 func (t *trial) history(role string, g *builtGraph, before, ours ending) string {
 	out := &strings.Builder{}
 	tell := func(what, role string) {
@@ -215,8 +212,8 @@ func (t *trial) history(role string, g *builtGraph, before, ours ending) string 
 	return out.String()
 }
 
-// number is that of the part which plays a role. What has the name of one that
-// was replaced plays the same, with a dash.
+// number returns the number of the part with a role. The successor of a replaced part has
+// the same number, with a dash.
 func (g *builtGraph) number(role string) int {
 	n, err := strconv.Atoi(strings.Trim(role, "#'"))
 	g.must(err)

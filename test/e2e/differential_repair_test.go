@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// TestDifferentialRepair: what was mended is kept by the real collector, unless the
-// plan foretold that it goes all the same.
+// TestDifferentialRepair expects that the real collector keeps repaired objects, unless the
+// plan predicts their deletion.
 func TestDifferentialRepair(t *testing.T) {
 	for _, seed := range graphs(t, 1897917971) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func TestDifferentialWhereTheRealCollectorBeginsLate(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		// act creates objects, and begins deletions.
+		// act creates objects and deletes some.
 		act         func(s *scene, ns string) []object
 		ours, other []string
 	}{

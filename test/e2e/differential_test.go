@@ -13,13 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// roundsVariable says on how many random graphs the program and the real
-// collector are compared.
+// roundsVariable is the number of random graphs on which the program and the real collector
+// are compared.
 const roundsVariable = "SEEDS"
 
-// graphs are the seeds to compare on: the one that is asked for, as many fresh ones
-// as are asked for, or else always the same, so that a failure is of what was
-// changed here and not of how the dice fell.
+// graphs returns the seeds to compare: the requested seed, the requested number of new
+// ones, or by default fixed ones, so that only a change of the code can cause a failure.
 func graphs(t *testing.T, usual ...uint64) []uint64 {
 	t.Helper()
 	given := os.Getenv(roundsVariable)
@@ -33,11 +32,9 @@ func graphs(t *testing.T, usual ...uint64) []uint64 {
 	return seeds(t, n)
 }
 
-// TestDifferentialCollect is the test of the promise: from one state, the
-// program and the real collector come to one end, and the plan foretold it.
-//
-// Where the real collector itself comes to one end today and to another
-// tomorrow, the program comes to one of them, object by object.
+// TestDifferentialCollect expects that from the same state the program and the real
+// collector reach the same final state, as the plan predicted. Where runs of the real
+// collector differ, the program must agree with one of them, object by object.
 func TestDifferentialCollect(t *testing.T) {
 	for _, seed := range graphs(t, 903133065, 1897917971, 3168210554) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
@@ -97,7 +94,7 @@ func compare(t *testing.T, b *blueprint) {
 	}
 }
 
-// moved counts what has gone, and what has changed otherwise.
+// moved returns the numbers of deleted and of changed objects.
 func moved(before, after ending) (gone, changed int) {
 	for role, c := range after {
 		switch {
@@ -111,7 +108,7 @@ func moved(before, after ending) (gone, changed int) {
 	return gone, changed
 }
 
-// stopwatch tells how long things took.
+// stopwatch measures durations.
 type stopwatch struct {
 	last time.Time
 	laps string

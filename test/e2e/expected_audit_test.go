@@ -15,10 +15,9 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// expectedAudit is what an audit of the whole cluster should find, computed as the
-// collector computes it: with client-go's mapper for kinds, and one GET for
-// each owner that a reference names. It is slow, simple and shares no code with
-// the program.
+// expectedAudit computes the findings of an audit of the whole cluster as the collector
+// would: with client-go's mapper for kinds, and one GET for each owner. It is slow, simple
+// and shares no code with the program.
 type expectedAudit struct {
 	*scene
 	mapper  meta.RESTMapper
@@ -29,14 +28,14 @@ type expectedAudit struct {
 	asked   map[string]reply
 }
 
-// expectedObject is an object in a list, with what is foretold of its references.
+// expectedObject is a listed object, with the expected verdicts of its references.
 type expectedObject struct {
 	id     identity
 	meta   metav1.ObjectMeta
 	judged []expectedVerdict // one for each reference, in their order
 }
 
-// expectedVerdict is a verdict, and the rule that speaks of it; empty for a good owner.
+// expectedVerdict is a verdict and its rule; the rule is empty for a valid owner.
 type expectedVerdict struct{ verdict, rule string }
 
 type reply struct {
@@ -161,7 +160,7 @@ func (f *expectedAudit) ruleOfDangling(o *expectedObject, r metav1.OwnerReferenc
 	return "missing-owner"
 }
 
-// consequence is what comes of the i-th reference.
+// consequence returns the consequence of the i-th reference.
 func (o *expectedObject) consequence(i int) string {
 	has := func(verdicts ...string) bool {
 		return slices.ContainsFunc(o.judged, func(j expectedVerdict) bool { return slices.Contains(verdicts, j.verdict) })
@@ -179,8 +178,8 @@ func (o *expectedObject) consequence(i int) string {
 	return "delete"
 }
 
-// severity follows the consequence; that a deletion which is under way takes
-// the object along is no surprise, and so no error.
+// severity returns the severity of a consequence. The deletion of a dependent of an object
+// that is being deleted is expected, and so no error.
 func severity(verdict, consequence string) string {
 	switch consequence {
 	case "delete":
@@ -196,7 +195,7 @@ func severity(verdict, consequence string) string {
 	return "info"
 }
 
-// findings are all that an audit should find.
+// findings returns all expected findings.
 func (f *expectedAudit) findings() []finding {
 	var out []finding
 	for _, o := range f.objects {
@@ -207,7 +206,7 @@ func (f *expectedAudit) findings() []finding {
 	return append(out, f.cycles()...)
 }
 
-// ofReference is every finding that one reference gives.
+// ofReference returns all findings about one reference.
 func (f *expectedAudit) ofReference(o *expectedObject, i int) []finding {
 	r, j := o.meta.OwnerReferences[i], o.judged[i]
 	plain := finding{
@@ -249,21 +248,20 @@ func (f *expectedAudit) ofReference(o *expectedObject, i int) []finding {
 	return out
 }
 
-// foreground says whether somebody has begun to delete the object, and the
-// collector is to delete its dependents first.
+// foreground reports whether the object is in a foreground deletion.
 func (o *expectedObject) foreground() bool {
 	return o.meta.DeletionTimestamp != nil && slices.Contains(o.meta.Finalizers, metav1.FinalizerDeleteDependents)
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// isDuplicate says whether an earlier reference of the object has the same UID.
+// isDuplicate reports whether an earlier reference of the object has the same UID.
 func (f *expectedAudit) isDuplicate(o *expectedObject, i int) bool {
 	return slices.ContainsFunc(o.meta.OwnerReferences[:i], func(r metav1.OwnerReference) bool { return r.UID == o.meta.OwnerReferences[i].UID })
 }
 
-// removesValidReference says whether a bad reference takes a good one with the same UID
-// along, since the collector drops references by UID.
+// removesValidReference reports whether removing an invalid reference also removes a valid
+// one with the same UID, since the collector removes references by UID.
 func (f *expectedAudit) removesValidReference(o *expectedObject, uid types.UID) bool {
 	var dropped, held bool
 	for i, r := range o.meta.OwnerReferences {
@@ -275,14 +273,14 @@ func (f *expectedAudit) removesValidReference(o *expectedObject, uid types.UID) 
 	return dropped && held
 }
 
-// isUnwatched says whether the kind is served, but not watched by the collector.
+// isUnwatched reports whether the kind is served, but not watched by the collector.
 func (f *expectedAudit) isUnwatched(r metav1.OwnerReference) bool {
 	kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
 	mapping, err := f.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	return err == nil && !f.watched[mapping.Resource.GroupResource()]
 }
 
-// isMisspelledKind says whether a kind maps although nothing is served under that very kind.
+// isMisspelledKind reports whether a kind maps although it is not served in that spelling.
 func (f *expectedAudit) isMisspelledKind(r metav1.OwnerReference) bool {
 	kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
 	if _, err := f.mapper.RESTMapping(kind.GroupKind(), kind.Version); err != nil {
@@ -296,7 +294,7 @@ func (f *expectedAudit) isMisspelledKind(r metav1.OwnerReference) bool {
 	return true
 }
 
-// cycles are the sets of objects that reach each other through owners that are.
+// cycles returns the sets of objects that reach each other through valid owners.
 func (f *expectedAudit) cycles() []finding {
 	reach := map[types.UID]map[types.UID]bool{}
 	for _, o := range f.objects {
@@ -334,7 +332,7 @@ func (f *expectedAudit) cycles() []finding {
 	return out
 }
 
-// waitsWithin says whether a foreground deletion of o waits for another member.
+// waitsWithin reports whether a foreground deletion of o waits for another member.
 func waitsWithin(o *expectedObject, members []*expectedObject) bool {
 	return o.foreground() && slices.ContainsFunc(members, func(m *expectedObject) bool {
 		return m != o && slices.ContainsFunc(m.meta.OwnerReferences, func(r metav1.OwnerReference) bool {
@@ -343,7 +341,7 @@ func waitsWithin(o *expectedObject, members []*expectedObject) bool {
 	})
 }
 
-// above are the UIDs of all owners, and their owners, that are not bad.
+// above returns the UIDs of all direct and indirect valid owners.
 func (f *expectedAudit) above(o *expectedObject) map[types.UID]bool {
 	reached := map[types.UID]bool{}
 	for next := []*expectedObject{o}; len(next) > 0; {

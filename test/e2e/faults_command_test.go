@@ -12,19 +12,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// objectsUnderFaults is of about how many objects the graphs are.
+// objectsUnderFaults is the approximate size of the graphs.
 const objectsUnderFaults = 60
 
-// faultCommand is what a command is to do on a random graph.
+// faultCommand is a command to run on a random graph.
 type faultCommand struct {
 	command string
 	draw    func(seed uint64) *blueprint
-	// begin brings what was built to where the command begins, and answers its
-	// arguments.
+	// begin prepares the graph and returns the arguments of the command.
 	begin func(*faultScenario) []string
-	// finish are the runs that bring it to its end after one that was cut off.
+	// finish returns the runs that complete an interrupted one.
 	finish func(*faultScenario) [][]string
-	// saves says which objects must be in the backup, by what they were and are.
+	// saves reports whether an object with these states must be in the backup.
 	saves func(before, after condition) bool
 }
 
@@ -47,7 +46,7 @@ var faultCommands = []faultCommand{
 			cascade := []string{"background", "foreground", "orphan"}[o.dice.IntN(3)]
 			return append(o.changing("delete", "-n", o.spaces[0], "--client-side", "--cascade="+cascade, "--ignore-not-found"), o.targets()...)
 		},
-		// What was asked for may be gone already; what hangs on it is garbage then.
+		// The targets may be gone already; their dependents are garbage then.
 		finish: func(o *faultScenario) [][]string { return [][]string{o.args, o.changing("collect")} },
 		saves:  wasDeletedNow,
 	},
@@ -60,8 +59,7 @@ var faultCommands = []faultCommand{
 	},
 	{
 		command: "restore",
-		// Who made an object in which nothing is set, no server notes: see
-		// docs/restore.md.
+		// An object without any field set has no field manager: see docs/restore.md.
 		draw: func(seed uint64) *blueprint {
 			b := drawCalm(seed)
 			b.named = true
@@ -76,22 +74,22 @@ var faultCommands = []faultCommand{
 	},
 }
 
-// wasDeletedNow is about what was not being deleted before.
+// wasDeletedNow reports whether the deletion began during the run.
 func wasDeletedNow(before, after condition) bool {
 	return !before.Gone && !before.Terminating && (after.Gone || after.Terminating)
 }
 
-// drawCalm makes a blueprint in which all claims of dependents are good.
+// drawCalm returns a blueprint in which all references of dependents are valid.
 func drawCalm(seed uint64) *blueprint {
 	b := begin(seed, objectsUnderFaults, 100, calm)
 	b.settle()
 	return b.blockHeldOwners()
 }
 
-// blockHeldOwners lets everything block its owners that somebody else holds, and what is held
-// itself all of its owners. What cannot be judged when an owner goes must keep it
-// waiting: else that one is gone by the next run, or on its way and held, and then
-// an owner like any other.
+// blockHeldOwners makes all dependents of held objects, and all held dependents, block
+// their owners. An owner with a dependent that cannot be judged must wait for it: otherwise
+// the owner is gone at the next run, or terminating and held, and then counts as an owner
+// again.
 func (b *blueprint) blockHeldOwners() *blueprint {
 	held := func(p part) bool { return slices.Contains(p.finalizers, hold) }
 	for i := range b.parts {
@@ -119,9 +117,9 @@ func (b *blueprint) dropOrphanFinalizers() *blueprint {
 	return b
 }
 
-// distinguish lets no reference have the name of one object and the UID of another.
-// Where the other cannot be seen, the first one counts as its successor, and the
-// reference is led to it, instead of away: see docs/repair.md.
+// distinguish changes references with the name of one object and the UID of another. If the
+// object with the UID cannot be read, repair relinks such a reference instead of removing
+// it: see docs/repair.md.
 func (b *blueprint) distinguish() *blueprint {
 	for i := range b.parts {
 		for k := range b.parts[i].claims {
@@ -133,14 +131,14 @@ func (b *blueprint) distinguish() *blueprint {
 	return b
 }
 
-// changing are the arguments of a command that changes something, unasked.
+// changing returns the arguments of a command that changes something, without confirmation.
 func (o *faultScenario) changing(args ...string) []string {
 	return append(args, "--yes", "--backup-dir", o.backups)
 }
 
-// disturbed are the arguments of the run to which the faults happen: mostly with
-// pages smaller than what a graph has of a type, so that lists can go bad after
-// their first one; with few or many requests at a time; with every word of the log.
+// disturbed returns the arguments of the run with faults: mostly with pages smaller than a
+// type's list, so that lists can fail after their first page; with few or many concurrent
+// requests; with the full log.
 func (o *faultScenario) disturbed(seed uint64) []string {
 	dice := rand.New(rand.NewPCG(seed, 2))
 	args := append(slices.Clone(o.args), "--timeout=20s", "--request-timeout=3s", "--concurrency="+strconv.Itoa(1+dice.IntN(12)))
@@ -155,8 +153,8 @@ func (o *faultScenario) disturbed(seed uint64) []string {
 
 func (o *faultScenario) program() string { return filepath.Join(o.bin, "kubectl-gc") }
 
-// targets are some objects of the first namespace, as one types them: those that own
-// others, or what there is where none does.
+// targets returns some objects of the first namespace as arguments: owners if there are
+// any.
 func (o *faultScenario) targets() []string {
 	var owners, others []string
 	for _, n := range slices.Concat(o.asked, o.dice.Perm(len(o.parts))) {
@@ -178,7 +176,7 @@ func (o *faultScenario) targets() []string {
 	return owners[:min(len(owners), 8)]
 }
 
-// plural is the resource of a part, with its group.
+// plural returns the resource of a part, with its group.
 func (o *faultScenario) plural(n int) string {
 	o.Helper()
 	m, err := o.mapping(o.objects[n])
@@ -186,8 +184,8 @@ func (o *faultScenario) plural(n int) string {
 	return m.Resource.GroupResource().String()
 }
 
-// plurals are the resources of all parts, without their groups, sorted: one that
-// has many parts comes often, and so is likelier to be the one whose lists are bad.
+// plurals returns the resources of all parts, without their groups, sorted. A resource of
+// many parts occurs often, and so is likely to be the one whose lists always fail.
 func (o *faultScenario) plurals() []string {
 	var out []string
 	for n := range o.parts {
@@ -198,8 +196,8 @@ func (o *faultScenario) plurals() []string {
 	return out
 }
 
-// fixedSpaces are the namespaces in which all these graphs are built, one after the
-// other: paths must be the same in every run of a seed.
+// fixedSpaces returns the namespaces of all these graphs, one after the other: paths must
+// be the same in every run of a seed.
 func (s *scene) fixedSpaces() []string {
 	s.Helper()
 	var out []string
@@ -213,7 +211,7 @@ func (s *scene) fixedSpaces() []string {
 	return out
 }
 
-// folders are the backups of all runs.
+// folders returns the backups of all runs.
 func (o *faultScenario) folders() []string {
 	o.Helper()
 	entries, err := os.ReadDir(o.backups)

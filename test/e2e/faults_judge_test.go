@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// copyResult is what one copy of a graph went through.
+// copyResult is what happened to one copy of a graph.
 type copyResult struct {
 	before, after ending          // the command
 	end           ending          // after what finishes it
@@ -27,7 +27,7 @@ type copyResult struct {
 	liar          *proxy.Liar          // nil: no lies
 }
 
-// verdict is what there is to say of a passage under faults.
+// verdict is the evaluation of a run under faults.
 type verdict struct {
 	*copyResult
 	seed    uint64
@@ -36,19 +36,19 @@ type verdict struct {
 	ended   bool // in its time
 
 	deleted int // objects that went, or began to go
-	// lucky are those of them that could as well have stayed: each a line.
+	// Those of them whose deletion is nondeterministic upstream, too, one per line.
 	lucky []string
-	// What must not be: each a line.
+	// Violations, one per line.
 	wrong, unsaved, panics, unlike, other []string
-	// The same, under lies alone: finalizers removed on unproven grounds, exit code 0
-	// though not all was done, objects created twice.
+	// Violations under lies: finalizers removed without proof, exit code 0 although not
+	// everything was done, objects created twice.
 	unproven, false, twice []string
 	peak                   int64       // the most memory that the program took, in bytes
 	tables                 *proxy.Liar // of a command that reads; nil: there was none
 }
 
-// judge says what is wrong with what was done under faults, by what is done
-// without any and by what the graph was built to be.
+// judge reports the violations of a run under faults, by comparison with a run without
+// faults and with the graph as it was built.
 func (o *faultScenario) judge(v *verdict, undisturbed *copyResult) {
 	o.Helper()
 	o.compare(v, undisturbed)
@@ -71,8 +71,7 @@ func (o *faultScenario) judge(v *verdict, undisturbed *copyResult) {
 	}
 }
 
-// compare holds what became of each object under faults against what became of it
-// without any.
+// compare compares the final state of each object under faults with that without faults.
 func (o *faultScenario) compare(v *verdict, undisturbed *copyResult) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
@@ -102,9 +101,9 @@ func (o *faultScenario) compare(v *verdict, undisturbed *copyResult) {
 	}
 }
 
-// finalCondition is what has become of an object, in whatever order it got its owners
-// back. One that waits for nothing but its dependents counts as gone: who cannot
-// see that it has any deletes it at once, and not before them.
+// finalCondition returns the final state of an object, without the order of its owners. An
+// object that waits only for its dependents counts as gone: a run that cannot read the
+// dependents deletes it at once.
 func (o *faultScenario) finalCondition(e ending, role string, before condition) string {
 	c := e[role]
 	if goes(c) {
@@ -127,13 +126,13 @@ func (o *faultScenario) finalCondition(e ending, role string, before condition) 
 	return c.String()
 }
 
-// goes says whether an object is gone, or waits for its dependents alone.
+// goes reports whether an object is gone, or waits only for its dependents.
 func goes(c condition) bool {
 	foreign := slices.ContainsFunc(c.Finalizers, func(f string) bool { return f != metav1.FinalizerDeleteDependents })
 	return c.Gone || c.Terminating && len(c.Finalizers) > 0 && !foreign
 }
 
-// blocked says whether anything that stays blocks the deletion of an object.
+// blocked reports whether an object that stays blocks the deletion of this one.
 func (e ending) blocked(role string) bool {
 	for _, c := range e {
 		if !goes(c) && slices.ContainsFunc(c.Owners, func(o owned) bool { return o.uid == role && o.blocks }) {
@@ -143,8 +142,8 @@ func (e ending) blocked(role string) bool {
 	return false
 }
 
-// held says what must have kept an object from going: an owner that is still
-// there in the end, or one of which nobody can tell. Empty: nothing.
+// held returns why an object had to stay: an owner that still exists at the end, or one
+// that cannot be judged. Empty if nothing kept it.
 func (o *faultScenario) held(role string, end ending) string {
 	n := o.number(role)
 	if strings.HasSuffix(role, "'") || o.requests(role) {
@@ -161,8 +160,8 @@ func (o *faultScenario) held(role string, end ending) string {
 	return ""
 }
 
-// solid says whether a claim of a part is good: to what is there, under its own
-// name and kind, from where it may be owned.
+// solid reports whether a reference of a part is valid: its owner exists, with that name
+// and kind, where it may be an owner.
 func (b *blueprint) solid(n int, c claim) bool {
 	if c.uid < 0 || c.name != c.uid {
 		return false
@@ -173,7 +172,7 @@ func (b *blueprint) solid(n int, c claim) bool {
 		owner.kind == c.kind && group(owner.apiVersion) == group(c.apiVersion)
 }
 
-// checkBehavior are how a program behaves, whatever is done to it.
+// checkBehavior checks what holds for a program under any faults.
 func (o *faultScenario) checkBehavior(v *verdict) {
 	r := v.result
 	for _, sign := range []string{"panic:", "goroutine ", "fatal error:", "DATA RACE"} {
@@ -207,7 +206,7 @@ func (o *faultScenario) checkBehavior(v *verdict) {
 	o.must(err)
 }
 
-// kept are the roles of what is in the backups, each as whole as it was built.
+// kept returns the roles of the objects in the backups, which must be complete.
 func (o *faultScenario) kept() map[string]bool {
 	o.Helper()
 	out := map[string]bool{}
@@ -243,8 +242,8 @@ func (o *faultScenario) kept() map[string]bool {
 	return out
 }
 
-// now is the state of the building, in which what has the name of a part and was
-// made by a restoration has its role.
+// now returns the state of the graph. An object that a restoration created has the role of
+// the part with its name.
 func (o *faultScenario) now() ending {
 	o.Helper()
 	listed := map[schema.GroupVersionResource]bool{}

@@ -35,15 +35,14 @@ func (o *faultScenario) nondeterministicDeletion(role string, before, undisturbe
 	return released
 }
 
-// refutable says whether one could learn that what a claim names is not there: its
-// kind is known, and is not of namespaces where the claim is of what is in none.
+// refutable reports whether a client can prove that the owner of a reference does not
+// exist: its kind is known, and not namespaced if the dependent is cluster-scoped.
 func (o *faultScenario) refutable(n int, c claim) bool {
 	namespaced, known := o.kinds(c)
 	return known && (o.parts[n].space != nowhere || !namespaced)
 }
 
-// orphaning says whether something is being deleted and lets go of its dependents
-// first.
+// orphaning reports whether an object is being deleted and orphans its dependents first.
 func (c condition) orphaning() bool {
 	return !c.Gone && c.Terminating && slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents)
 }

@@ -18,22 +18,21 @@ import (
 )
 
 const (
-	// runsVariable says how many runs under faults there are.
+	// runsVariable is the number of runs under faults.
 	runsVariable = "RUNS"
-	// concurrencyVariable says how many are under way at once.
+	// concurrencyVariable is the number of concurrent runs.
 	concurrencyVariable = "ABREAST"
-	// pageVariable names the page that is to tell of them.
+	// pageVariable names the documentation page to write.
 	pageVariable = "RELIABILITY"
-	// statisticsVariable names a file that keeps what was counted so far. What is in it
-	// is gone on with.
+	// statisticsVariable names a file with the statistics so far, which further runs
+	// continue.
 	statisticsVariable = "TALLY"
 )
 
-// defaultRuns is how many runs under faults there are where nobody says, always with the
-// same seeds.
+// defaultRuns is the default number of runs under faults, always with the same seeds.
 const defaultRuns = 10
 
-// faultRuns is a number of runs, with one seed after the other.
+// faultRuns is a series of runs with consecutive seeds.
 type faultRuns struct {
 	path string // of the file that keeps the tally; empty: none does
 	run  func(t *testing.T, ground *environment, seed uint64) *verdict
@@ -44,8 +43,8 @@ type faultRuns struct {
 	took  time.Duration // earlier, by those that this one goes on with
 }
 
-// newFaultRuns goes on with the campaign that was kept, or begins one with the seed
-// that is asked for, or with a fresh one. The seeds are those to come.
+// newFaultRuns continues the saved series, or starts one with the requested seed or a new
+// one. It returns the seeds that are left.
 func newFaultRuns(t *testing.T, run func(*testing.T, *environment, uint64) *verdict, usual int, kinds []proxy.Kind) (c *faultRuns, seeds []uint64) {
 	t.Helper()
 	from, n := extent(t, usual)
@@ -77,7 +76,7 @@ func extent(t *testing.T, usual int) (from uint64, n int) {
 	return seeds(t, 1)[0], number(t, runsVariable)
 }
 
-// number is that of a variable, or 1.
+// number returns the value of a variable, or 1.
 func number(t *testing.T, variable string) int {
 	t.Helper()
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(variable), "1"))
@@ -87,8 +86,8 @@ func number(t *testing.T, variable string) int {
 	return n
 }
 
-// environments are worlds, in each of which one run after the other can take place: a
-// command sees all of a cluster, so two would see each other's objects.
+// environments returns n environments for concurrent runs: a command reads the whole
+// cluster, so that two runs in one would read each other's objects.
 func (w *environment) environments(t *testing.T, n int) []*environment {
 	t.Helper()
 	out := []*environment{w}
@@ -105,8 +104,7 @@ func (w *environment) environments(t *testing.T, n int) []*environment {
 	return out
 }
 
-// runAll lets the runs of the seeds take place, one at a time on each ground. One that
-// fails ends no other.
+// runAll runs all seeds, one at a time in each environment. It continues after a failure.
 func (c *faultRuns) runAll(t *testing.T, grounds []*environment, seeds []uint64) {
 	next := make(chan uint64)
 	var workers sync.WaitGroup
@@ -128,7 +126,8 @@ func (c *faultRuns) runAll(t *testing.T, grounds []*environment, seeds []uint64)
 	workers.Wait()
 }
 
-// record counts a run, and keeps the counts. v is nil where there was no verdict.
+// record adds a run to the statistics and saves them. v is nil if the run could not be
+// evaluated.
 func (c *faultRuns) record(seed uint64, v *verdict, passed bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// statistics sums up what happened in all runs of a campaign.
+// statistics are the sums over all runs of a series.
 type statistics struct {
 	kinds []proxy.Kind // in the order of the report
 	lies  bool
@@ -38,7 +38,7 @@ type statistics struct {
 	// Under lies alone.
 	Unproven, False, Twice int
 	Honest                 int // runs in which no lie was told
-	// Failed counts, by kind, the failing runs in which that one alone was told.
+	// Failed counts, by kind, the failed runs in which only that kind was told.
 	Failed map[proxy.Kind]int
 	Peak   int64 // the most memory that any run of the program took, in bytes
 }
@@ -47,7 +47,7 @@ func newStatistics(from uint64, kinds []proxy.Kind) *statistics {
 	return &statistics{kinds: kinds, From: from, ByCommand: map[string]int{}, Codes: map[int]int{}, Kinds: map[proxy.Kind]int{}, Failed: map[proxy.Kind]int{}}
 }
 
-// add counts a run. v is nil where something stood in the way of a verdict.
+// add adds a run. v is nil if it could not be evaluated.
 func (t *statistics) add(seed uint64, v *verdict, passed bool) {
 	t.Done = append(t.Done, seed)
 	if !passed {
@@ -93,7 +93,7 @@ func (t *statistics) add(seed uint64, v *verdict, passed bool) {
 	t.Other += len(v.other)
 }
 
-// Faults is how many there were in all.
+// Faults returns the total number of faults.
 func (t *statistics) Faults() (n int) {
 	for _, of := range t.Kinds {
 		n += of
@@ -107,7 +107,7 @@ type figure struct {
 	N    int
 }
 
-// Injected are the faults by kind.
+// Injected returns the faults by kind.
 func (t *statistics) Injected() []figure {
 	var out []figure
 	for _, k := range t.kinds {
@@ -116,10 +116,11 @@ func (t *statistics) Injected() []figure {
 	return out
 }
 
-// Most is how many faults a run has at most of a kind that costs time.
+// Most returns the limit per run of a kind of fault that costs time.
 func (t *statistics) Most(k proxy.Kind) int { return proxy.Limits()[k] }
 
-// Found is what must be nought, and last what need not be.
+// Found returns the numbers of violations, which must be 0, and last a number that need not
+// be.
 func (t *statistics) Found() []figure {
 	return []figure{
 		{"wrong deletes", t.Wrong},
@@ -133,7 +134,7 @@ func (t *statistics) Found() []figure {
 	}
 }
 
-// FoundUnderLies is what must be nought beside that in a campaign of lies.
+// FoundUnderLies returns the numbers of further violations, under lies.
 func (t *statistics) FoundUnderLies() []figure {
 	return []figure{
 		{"finalizers removed on unproven grounds", t.Unproven},
@@ -142,7 +143,7 @@ func (t *statistics) FoundUnderLies() []figure {
 	}
 }
 
-// Amounts is how much was done.
+// Amounts returns how much was done.
 func (t *statistics) Amounts() []figure {
 	out := []figure{{"runs under faults", t.Runs}}
 	for _, command := range slices.Sorted(maps.Keys(t.ByCommand)) {
@@ -160,7 +161,7 @@ func (t *statistics) Amounts() []figure {
 	)
 }
 
-// AmountsUnderLies is how much was done in a campaign of lies.
+// AmountsUnderLies returns how much was done under lies.
 func (t *statistics) AmountsUnderLies() []figure {
 	out := []figure{{"runs under lies", t.Runs}, {"of these without any, as it turned out", t.Honest}}
 	for _, command := range slices.Sorted(maps.Keys(t.ByCommand)) {
@@ -177,10 +178,10 @@ func (t *statistics) AmountsUnderLies() []figure {
 	)
 }
 
-// PeakMiB is the most memory that a run of the program took.
+// PeakMiB returns the peak memory of any run.
 func (t *statistics) PeakMiB() int64 { return t.Peak >> 20 }
 
-// MostMiB is how much it may take.
+// MostMiB returns the memory limit.
 func (t *statistics) MostMiB() int64 { return maxMemory >> 20 }
 
 func (t *statistics) String() string {
@@ -210,7 +211,7 @@ func (t *statistics) String() string {
 	return out.String()
 }
 
-// counts are those of one run on a line.
+// counts returns the numbers of one run on one line.
 func (v *verdict) counts() string {
 	var out []string
 	counts := v.injected()
@@ -237,7 +238,7 @@ func (v *verdict) injected() map[proxy.Kind]int {
 //go:embed reliability.md.tmpl
 var section string
 
-// write puts the figures into a page of the documentation.
+// write writes the statistics into a section of a documentation page.
 func (t *statistics) write(path, part, section string) error {
 	return docgen.Fill(path, part, section, t)
 }

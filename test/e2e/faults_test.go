@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// TestUnderFaults lets commands that change a cluster run on random graphs while
-// what they ask and are answered goes wrong, at random: nothing goes that would not
-// go otherwise, nothing goes unsaved, every run ends, and another run, without
-// faults, comes to the end to which one comes that never met any.
+// TestUnderFaults runs commands that change a cluster on random graphs while random faults
+// affect requests and responses. It expects that nothing is deleted that would not be
+// deleted without faults, that everything deleted is backed up, that every run ends, and
+// that another run without faults reaches the same final state.
 func TestUnderFaults(t *testing.T) {
 	newScene(t)
 	c, seeds := newFaultRuns(t, runUnderFaults, defaultRuns, proxy.Kinds())
@@ -33,8 +33,8 @@ func TestUnderFaults(t *testing.T) {
 	}
 }
 
-// faultScenario is one copy of a graph, with one way from the program to it, on which
-// things may go wrong.
+// faultScenario is one copy of a graph, with a proxy between the program and the server
+// that can inject faults.
 type faultScenario struct {
 	*builtGraph
 	faultCommand
@@ -43,19 +43,19 @@ type faultScenario struct {
 	wrong   atomic.Pointer[http.Handler] // nil while nothing goes wrong
 	backups string
 	args    []string
-	// kinds says whether the kind of a claim is known, and is of namespaces.
+	// kinds reports whether the kind of a reference is known and namespaced.
 	kinds func(claim) (namespaced, known bool)
-	// hidden says whether a fault may have kept the program from seeing a part.
+	// hidden reports whether a fault may have hidden a part from the program.
 	hidden func(part int) bool
 
 	finishing string // what the runs said that finished it
 }
 
-// canary is a token that opens nothing, and must not be seen anywhere.
+// canary is an invalid token that must not occur in any output.
 const canary = "canary-4f1c9b7e2d"
 
-// runUnderFaults lets one errand be done undisturbed on a copy of a graph and with faults on
-// another, and judges.
+// runUnderFaults runs a command on one copy of a graph without faults and on another with
+// faults, and evaluates the difference.
 func runUnderFaults(t *testing.T, ground *environment, seed uint64) *verdict {
 	e := faultCommands[seed%uint64(len(faultCommands))]
 	twin := prepare(ground.newScene(t), seed, e, 0)
@@ -90,7 +90,7 @@ func runUnderFaults(t *testing.T, ground *environment, seed uint64) *verdict {
 	return v
 }
 
-// prepare builds a copy of the graph and the way to it.
+// prepare builds a copy of the graph and the proxy before it.
 func prepare(s *scene, seed uint64, e faultCommand, copy int) *faultScenario {
 	s.Helper()
 	b := e.draw(seed)
@@ -110,7 +110,7 @@ func prepare(s *scene, seed uint64, e faultCommand, copy int) *faultScenario {
 	return o
 }
 
-// kinds are those that the server knows.
+// kinds reports whether the server knows a kind, and whether it is namespaced.
 func (s *scene) kinds(c claim) (namespaced, known bool) {
 	of := schema.FromAPIVersionAndKind(c.apiVersion, c.kind)
 	m, err := s.mapper.RESTMapping(of.GroupKind(), of.Version)
@@ -121,7 +121,7 @@ func (s *scene) kinds(c claim) (namespaced, known bool) {
 	return m.Scope.Name() == meta.RESTScopeNameNamespace, true
 }
 
-// runs runs the program undisturbed, which must end in a way that is no trouble.
+// runs runs the program without faults. It must exit with 0 or 1.
 func (o *faultScenario) runs(args ...string) result {
 	o.Helper()
 	r := o.way.gc(args...)
@@ -131,7 +131,7 @@ func (o *faultScenario) runs(args ...string) result {
 	return r
 }
 
-// finish runs undisturbed what brings the errand to its end, wherever it stands.
+// finish completes the command without faults, and returns the final state.
 func (o *faultScenario) finish() ending {
 	o.Helper()
 	for _, args := range o.faultCommand.finish(o) {

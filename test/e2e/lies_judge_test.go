@@ -12,7 +12,7 @@ import (
 
 var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 
-// judgeUnderLies says what must not be, beside what must not be under faults.
+// judgeUnderLies reports the violations that are possible under lies only.
 func (o *faultScenario) judgeUnderLies(v *verdict, undisturbed *copyResult) {
 	o.Helper()
 	for _, role := range slices.Sorted(maps.Keys(v.before)) {
@@ -42,8 +42,8 @@ func (o *faultScenario) requests(role string) bool {
 	return slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasSuffix(arg, name) })
 }
 
-// removed says why a finalizer must not have been removed; empty: it was not, or may
-// have been.
+// removed returns why a finalizer must not have been removed; empty if it was not, or was
+// rightly.
 func (o *faultScenario) removed(role, finalizer string, v *verdict, undisturbed *copyResult) string {
 	was, is, kept := v.before[role], v.after[role], undisturbed.end[role]
 	if was.Gone || !is.Gone && slices.Contains(is.Finalizers, finalizer) {

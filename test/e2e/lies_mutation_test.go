@@ -22,22 +22,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// answerChecks are the functions that decide whether an answer is what was asked for, by
-// file. Each returns an error and nothing else.
-var answerChecks = map[string][]string{
-	"client/verify.go":      {"verifyResponse", "VerifyKind", "VerifyObject", "VerifySuccess", "verifyPage"},
-	"discovery/groups.go":   {"verifyDiscovery", "verifyGroups"},
-	"read/access_review.go": {"verifyReview"},
-}
+// The functions that decide whether a response matches its request. Each returns only an
+// error.
+const answerCheck = "pkg/cluster/answer.go"
 
 const answerCheckDir = "pkg/cluster"
 
 const (
-	// mutationVariable asks for the campaign against a program without that check.
+	// mutationVariable enables the test of a program without that check.
 	mutationVariable = "MUTATION"
-	// mutationRuns is how many runs it has where nobody says.
+	// mutationRuns is the default number of its runs.
 	mutationRuns = "100"
-	// mutationSeed is the first seed of them.
+	// mutationSeed is the first of their seeds.
 	mutationSeed = "20001"
 )
 
@@ -79,7 +75,7 @@ func TestTheCampaignOfLiesFindsAProgramThatChecksNoAnswer(t *testing.T) {
 //go:embed lies_mutation.md.tmpl
 var sectionOnMutation string
 
-// breaches counts what the program must not do.
+// breaches returns the number of violations.
 func (t *statistics) breaches() int {
 	return t.Wrong + t.Unsaved + t.Panics + t.Hangs + t.Unproven + t.False + t.Twice
 }
@@ -104,8 +100,8 @@ func faultRunsWith(t *testing.T, program string) (*statistics, bool) {
 	return &counts, err == nil
 }
 
-// buildWithout builds the program with functions doing nothing, which are given by file.
-func buildWithout(t *testing.T, program, dir string, functions map[string][]string) error {
+// buildWithout builds the program with functions of a file that do nothing.
+func buildWithout(t *testing.T, program, file string, functions ...string) error {
 	t.Helper()
 	temp := t.TempDir()
 	replaced := map[string]string{}
@@ -142,8 +138,8 @@ func buildWithout(t *testing.T, program, dir string, functions map[string][]stri
 	return nil
 }
 
-// withoutEffect returns the source with functions that return nil before they do
-// anything. What they did stays behind that, so that all imports are still used.
+// withoutEffect returns the source with functions that return nil at once. Their code stays
+// after that, so that all imports are used.
 func withoutEffect(source []byte, functions ...string) ([]byte, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, parser.SkipObjectResolution) // comments would move

@@ -19,11 +19,9 @@ import (
 )
 
 const (
-	// usualLies is how many runs under lies there are where nobody says, always with the
-	// same seeds.
+	// usualLies is the default number of runs under lies, always with the same seeds.
 	usualLies = 5
-	// programVariable names the program that the lies are told to; else it is built from
-	// this checkout.
+	// programVariable names the program to test; by default it is built from this checkout.
 	programVariable = "PROGRAM"
 )
 
@@ -57,10 +55,10 @@ func TestUnderLies(t *testing.T) {
 	}
 }
 
-// maxMemory is how much memory the program may take under the largest lies.
+// maxMemory is the program's memory limit under the largest lies.
 const maxMemory = 512 << 20
 
-// lieCommands are what commands do under lies.
+// lieCommands are the commands to run under lies.
 var lieCommands = append(slices.Clone(faultCommands), faultCommand{
 	command: "delete",
 	draw:    drawCalm,
@@ -73,11 +71,11 @@ var lieCommands = append(slices.Clone(faultCommands), faultCommand{
 	saves:  wasDeletedNow,
 })
 
-// noWait is for deletions that wait for a collector in vain.
+// noWait is for deletions that would wait for a collector.
 const noWait = "--wait=false"
 
-// runOneUnderLies lets one errand be done undisturbed on a copy of a graph and under lies
-// on another, and judges.
+// runOneUnderLies runs a command on one copy of a graph without lies and on another under
+// lies, and evaluates the difference.
 func runOneUnderLies(t *testing.T, ground *environment, seed uint64, launch string) *verdict {
 	e := lieCommands[seed%uint64(len(lieCommands))]
 	e.draw = variant(seed/uint64(len(lieCommands)), e)
@@ -136,8 +134,8 @@ func runOneUnderLies(t *testing.T, ground *environment, seed uint64, launch stri
 	return v
 }
 
-// variant draws the graph of an errand so that, in every second run, nobody else holds
-// anything, and in every second pair of runs whole lists are read for the backup.
+// variant draws the graph of a command so that, in every second run, nothing is held, and
+// in every second pair of runs whole lists are read for the backup.
 func variant(n uint64, e faultCommand) func(seed uint64) *blueprint {
 	return func(seed uint64) *blueprint {
 		b := e.draw(seed)
@@ -151,8 +149,8 @@ func variant(n uint64, e faultCommand) func(seed uint64) *blueprint {
 	}
 }
 
-// addManyDependents adds an owner with many dependents of one type, which a command is told to
-// delete. They are garbage where others are.
+// addManyDependents adds an owner with many dependents of one type, which the command has
+// to delete.
 func (b *blueprint) addManyDependents() {
 	owner := b.addAs(configMap, 0)
 	b.asked = append(b.asked, owner)
@@ -165,11 +163,12 @@ func (b *blueprint) addManyDependents() {
 	}
 }
 
-// largeList is of how many objects of a type and namespace a list is read, rather than
-// each by itself.
+// largeList is the number of objects of a type and namespace from which on a list is read
+// instead of each object.
 const largeList = 12
 
-// release lets nobody else hold anything, so that a command can come to its end.
+// release removes all foreign finalizers from the blueprint, so that a command can
+// complete.
 func (b *blueprint) release() {
 	for i := range b.parts {
 		p := &b.parts[i]
@@ -180,7 +179,7 @@ func (b *blueprint) release() {
 	}
 }
 
-// facts are those of this building.
+// facts returns the Facts about this graph.
 func (o *faultScenario) facts(now ending, before string) proxy.Facts {
 	o.Helper()
 	out := proxy.Facts{CustomGroup: customGroup, OldResourceVersion: before, Owners: map[types.UID]bool{}}
@@ -211,7 +210,7 @@ func (o *faultScenario) facts(now ending, before string) proxy.Facts {
 	return out
 }
 
-// argsUnderLies are the arguments of the run to which lies are told.
+// argsUnderLies returns the arguments of the run under lies.
 func (o *faultScenario) argsUnderLies(seed uint64) []string {
 	dice := rand.New(rand.NewPCG(seed, 4))
 	timeout := "--timeout=20s"
@@ -228,7 +227,7 @@ func (o *faultScenario) argsUnderLies(seed uint64) []string {
 	return args
 }
 
-// reads runs a command that asks for Tables, which none that changes something does.
+// reads runs a command that requests Tables, as no command that changes something does.
 func (o *faultScenario) reads(v *verdict, l *proxy.Liar) {
 	o.Helper()
 	lying := l.Wrap(o.through)
@@ -240,7 +239,7 @@ func (o *faultScenario) reads(v *verdict, l *proxy.Liar) {
 	v.tables = l
 }
 
-// peakIn is the peak memory that launch wrote to a file; 0 where it wrote none.
+// peakIn returns the peak memory that launch wrote to a file; 0 if there is none.
 func peakIn(file string) (peak int64) {
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// environment is what all tests share.
+// environment is a control plane with the built program, which tests share.
 type environment struct {
 	plane     *testcluster.Plane
 	bin       string // a folder with the program in it, called as kubectl looks for it
@@ -36,7 +36,7 @@ type environment struct {
 	customKinds sync.Once
 }
 
-// shared is the one world; nil where there are no binaries, or with -short.
+// shared is the environment of all tests; nil without binaries or with -short.
 var shared *environment
 
 func TestMain(m *testing.M) {
@@ -48,7 +48,7 @@ func run(m *testing.M) (code int) {
 	if testing.Short() {
 		return m.Run()
 	}
-	// What the user has in the environment must make no difference.
+	// The user's environment must make no difference.
 	os.Setenv("KUBECONFIG", "/does/not/exist")
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -79,7 +79,7 @@ func run(m *testing.M) (code int) {
 	return m.Run()
 }
 
-// build builds the program once, from the checkout we are in.
+// build builds the program once, from this checkout.
 func build(ctx context.Context) (string, error) {
 	bin, err := os.MkdirTemp("", "kubectl-gc-e2e-")
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
-// recordingProxy stands before the real API server: it remembers every request, and
-// answers some of them in its own way. It is admin to the server behind it, and
-// lets nobody do anything but read, unless it is an acting one.
+// recordingProxy forwards requests to the API server as admin, records them, and can
+// respond to some itself. Unless it is acting, it forwards only reads.
 type recordingProxy struct {
 	tool
 	acts     bool
@@ -22,17 +21,17 @@ type recordingProxy struct {
 	writes   []written // in the order of their coming
 }
 
-// fault answers those requests that it is about.
+// fault responds to the requests that match.
 type fault struct {
 	about  func(*http.Request) bool
 	answer http.HandlerFunc
 }
 
-// How a front answers in its own way.
+// Responses of the proxy itself.
 var says, notAPath, stalls, cuts = proxy.RespondStatus, proxy.RespondUnknownPath, proxy.Stall, proxy.TruncateBody
 
-// throughProxy sets up a front. The first fault that is about a request answers it;
-// through hands it on to the server.
+// throughProxy starts a proxy. The first fault that matches a request responds to it;
+// through forwards the request to the server.
 func (s *scene) throughProxy(faults func(through http.Handler) []fault) *recordingProxy {
 	s.Helper()
 	f := &recordingProxy{}
@@ -49,9 +48,8 @@ func (s *scene) throughProxy(faults func(through http.Handler) []fault) *recordi
 	return f
 }
 
-// by is the tool whose way to the server leads by a proxy. The kubeconfig leads
-// nowhere but there, and carries no secret: the token, which may be empty, opens
-// nothing.
+// by returns a tool that uses a proxy. Its kubeconfig has only the proxy, and no secret:
+// the token, which may be empty, is invalid.
 func (s *scene) by(token string, behave func(through http.Handler) http.Handler) tool {
 	s.Helper()
 	p, err := proxy.Start(s.plane.Kubeconfig, behave)
@@ -64,7 +62,7 @@ func (s *scene) by(token string, behave func(through http.Handler) http.Handler)
 	return t
 }
 
-// before takes note of what comes before it is answered.
+// before records a request.
 func (f *recordingProxy) before(answer http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
@@ -81,8 +79,8 @@ func (f *recordingProxy) before(answer http.Handler) http.Handler {
 	})
 }
 
-// asked are the requests so far that match: all of them were reading, unless the
-// front is an acting one.
+// asked returns the matching requests so far. Unless the proxy is acting, all must be
+// reads.
 func (f *recordingProxy) asked(about func(*http.Request) bool) []*http.Request {
 	f.Helper()
 	f.mu.Lock()
@@ -101,20 +99,20 @@ func (f *recordingProxy) asked(about func(*http.Request) bool) []*http.Request {
 
 func anything(*http.Request) bool { return true }
 
-// changing is about what is to change something. To ask what one may do is a POST, too.
+// changing matches writes. An access review is a POST, too, but no write.
 func changing(r *http.Request) bool { return r.Method != http.MethodGet && !reviewing(r) }
 
-// reviewing is about questions of what one may do.
+// reviewing matches access reviews.
 func reviewing(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/apis/authorization.k8s.io/")
 }
 
-// listOf is about the lists of a type, wherever.
+// listOf matches lists of a type, in any namespace.
 func listOf(plural string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/"+plural) }
 }
 
-// getOf is about single objects of a type.
+// getOf matches GETs of single objects of a type.
 func getOf(plural string) func(*http.Request) bool {
 	return func(r *http.Request) bool {
 		parts := strings.Split(r.URL.Path, "/")
@@ -122,12 +120,12 @@ func getOf(plural string) func(*http.Request) bool {
 	}
 }
 
-// continued is about every page but the first.
+// continued matches all pages but the first.
 func continued(about func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return about(r) && r.URL.Query().Get("continue") != "" }
 }
 
-// once is about the first request only.
+// once matches the first request only.
 func once(about func(*http.Request) bool) func(*http.Request) bool {
 	var done sync.Once
 	return func(r *http.Request) (first bool) {
@@ -138,7 +136,7 @@ func once(about func(*http.Request) bool) func(*http.Request) bool {
 	}
 }
 
-// unusedPort is one on loopback where nothing listens.
+// unusedPort returns a port on loopback on which nothing listens.
 func (s *scene) unusedPort() int {
 	s.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

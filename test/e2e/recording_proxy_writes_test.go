@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// written is a request that was to change something, as it came.
+// written is a recorded write.
 type written struct {
 	Method, Path, Type string
 	Query              url.Values
@@ -18,14 +18,14 @@ type written struct {
 // name is the last part of the path.
 func (w written) name() string { return w.Path[strings.LastIndex(w.Path, "/")+1:] }
 
-// acting lets writes through to the server, too.
+// acting makes the proxy forward writes, too.
 func (f *recordingProxy) acting() *recordingProxy {
 	f.acts = true
 	return f
 }
 
-// note remembers a write, with its body. One that does not come whole, as of a program that
-// is killed, goes no further: half a DELETE names no UID.
+// note records a write with its body. It does not forward an incomplete body, as of a
+// killed program: half a DELETE has no UID.
 func (f *recordingProxy) note(r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -37,46 +37,45 @@ func (f *recordingProxy) note(r *http.Request) {
 	f.writes = append(f.writes, written{r.Method, r.URL.Path, r.Header.Get("Content-Type"), r.URL.Query(), string(body)})
 }
 
-// wrote are the writes so far.
+// wrote returns the writes so far.
 func (f *recordingProxy) wrote() []written {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]written{}, f.writes...)
 }
 
-// reading is about requests that change nothing.
+// reading matches reads.
 func reading(about func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return r.Method == http.MethodGet && about(r) }
 }
 
-// deleting is about DELETEs.
+// deleting matches DELETEs.
 func deleting(about func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return r.Method == http.MethodDelete && about(r) }
 }
 
-// writing is about everything that changes something.
+// writing matches all writes.
 func writing(about func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return changing(r) && about(r) }
 }
 
-// withoutDryRun is about what is no trial of a patch or of something made; a DELETE says that in
-// its body.
+// withoutDryRun matches requests without dry run; a DELETE has it in its body.
 func withoutDryRun(about func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return about(r) && !r.URL.Query().Has("dryRun") }
 }
 
-// single is about one object of a type.
+// single matches requests about single objects of a type.
 func single(plural, name string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return getOf(plural)(r) && strings.HasSuffix(r.URL.Path, "/"+name) }
 }
 
-// again is about every request but the first.
+// again matches all requests but the first.
 func again(about func(*http.Request) bool) func(*http.Request) bool {
 	first := once(about)
 	return func(r *http.Request) bool { return about(r) && !first(r) }
 }
 
-// before does something, and then lets the server answer.
+// before returns a handler that calls do before the server responds.
 func before(through http.Handler, do func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		do()

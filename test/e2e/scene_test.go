@@ -22,14 +22,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// scene is one test's part of the cluster: what it creates goes away with it.
+// scene is one test's part of the cluster. Its objects are deleted when the test ends.
 type scene struct {
 	*testing.T
 	*environment
 	created []object
 }
 
-// newScene prepares a scene, or skips where there is no control plane.
+// newScene returns a scene, or skips the test if there is no control plane.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	if testing.Short() {
@@ -41,20 +41,20 @@ func newScene(t *testing.T) *scene {
 	return shared.newScene(t)
 }
 
-// newScene prepares a scene in a world that is there.
+// newScene returns a scene in an environment.
 func (w *environment) newScene(t *testing.T) *scene {
 	s := &scene{T: t, environment: w}
 	t.Cleanup(s.clear)
 	return s
 }
 
-// under is a scene of a subtest: what is created there goes away with it.
+// under returns a scene for a subtest.
 func (s *scene) under(t *testing.T) *scene { return s.environment.newScene(t) }
 
-// waitTimeout bounds everything that is waited for.
+// waitTimeout limits every wait.
 const waitTimeout = 30 * time.Second
 
-// await asks again and again until done says yes.
+// await polls until done returns true.
 func (s *scene) await(what string, done func(ctx context.Context) (bool, error)) {
 	s.Helper()
 	if err := wait.PollUntilContextTimeout(s.Context(), 20*time.Millisecond, waitTimeout, true, done); err != nil {
@@ -62,7 +62,7 @@ func (s *scene) await(what string, done func(ctx context.Context) (bool, error))
 	}
 }
 
-// must ends the test on an error.
+// must fails the test on an error.
 func (s *scene) must(err error) {
 	s.Helper()
 	if err != nil {
@@ -70,10 +70,10 @@ func (s *scene) must(err error) {
 	}
 }
 
-// object is what a test wants to create, or has created.
+// object is an object to create, or a created one.
 type object struct{ *unstructured.Unstructured }
 
-// of begins an object. Namespace is empty for a cluster-scoped one.
+// of returns a new object. Namespace is empty for a cluster-scoped one.
 func of(apiVersion, kind, namespace, name string, more ...func(object)) object {
 	o := object{&unstructured.Unstructured{Object: map[string]any{}}}
 	o.SetAPIVersion(apiVersion)
@@ -111,7 +111,7 @@ func labelled(key, value string) func(object) {
 	return func(o object) { o.SetLabels(map[string]string{key: value}) }
 }
 
-// to is a reference to an object that exists.
+// to returns a reference to an existing object.
 func to(o object, more ...func(*metav1.OwnerReference)) metav1.OwnerReference {
 	return reference(o.GetAPIVersion(), o.GetKind(), o.GetName(), o.GetUID(), more...)
 }
@@ -144,7 +144,7 @@ func versioned(apiVersion string) func(*metav1.OwnerReference) {
 
 var spaces atomic.Int64
 
-// namespace creates a namespace with a name that no other test has.
+// namespace creates a namespace with a unique name.
 func (s *scene) namespace(name string) string {
 	s.Helper()
 	name = fmt.Sprintf("%s-%d", name, spaces.Add(1))
@@ -153,7 +153,7 @@ func (s *scene) namespace(name string) string {
 	return name
 }
 
-// at is where requests for an object of that kind and namespace go.
+// at returns the client for objects of that kind and namespace.
 func (s *scene) at(o object) dynamic.ResourceInterface {
 	s.Helper()
 	m, err := s.mapping(o)
@@ -175,8 +175,7 @@ func (s *scene) mapping(o object) (*meta.RESTMapping, error) {
 	return m, err
 }
 
-// create creates an object and answers it as the server has it. Its status,
-// which a create ignores, is written too.
+// create creates an object, including its status, and returns the server's version.
 func (s *scene) create(o object) object {
 	s.Helper()
 	live, err := s.at(o).Create(s.Context(), o.Unstructured, metav1.CreateOptions{})
@@ -193,7 +192,7 @@ func (s *scene) create(o object) object {
 	return object{live}
 }
 
-// own gives an object that exists other owners.
+// own replaces the owners of an existing object.
 func (s *scene) own(o object, refs ...metav1.OwnerReference) object {
 	s.Helper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": refs}})
@@ -203,13 +202,13 @@ func (s *scene) own(o object, refs ...metav1.OwnerReference) object {
 	return object{live}
 }
 
-// remove deletes an object, as far as finalizers let it.
+// remove deletes an object; finalizers may keep it.
 func (s *scene) remove(o object, policy metav1.DeletionPropagation) {
 	s.Helper()
 	s.must(s.at(o).Delete(s.Context(), o.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy}))
 }
 
-// replace deletes an object and creates one like it, which has another UID.
+// replace deletes an object and creates an equal one with another UID.
 func (s *scene) replace(o object) object {
 	s.Helper()
 	s.remove(o, metav1.DeletePropagationBackground)
@@ -224,7 +223,7 @@ func (s *scene) replace(o object) object {
 	}))
 }
 
-// clear takes everything away that the scene has created, whatever holds it.
+// clear deletes all objects of the scene and removes their finalizers.
 func (s *scene) clear() {
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
@@ -244,7 +243,7 @@ func (s *scene) clear() {
 	s.created = nil
 }
 
-// awaitEnd returns when a CRD is gone and discovery, too, has forgotten it.
+// awaitEnd waits until a CRD and its types in discovery are gone.
 func (s *scene) awaitEnd(ctx context.Context, crd object) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
@@ -276,7 +275,7 @@ func (s *scene) erase(ctx context.Context, o object) error {
 	return nil
 }
 
-// gone says whether an object is no longer there, or is another one by now.
+// gone reports whether an object was deleted or replaced.
 func (s *scene) gone(o object) bool {
 	s.Helper()
 	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})
@@ -286,7 +285,7 @@ func (s *scene) gone(o object) bool {
 	return err != nil || live.GetUID() != o.GetUID()
 }
 
-// live is an object that exists as the server has it now.
+// live returns the server's version of an object.
 func (s *scene) live(o object) object {
 	s.Helper()
 	live, err := s.at(o).Get(s.Context(), o.GetName(), metav1.GetOptions{})

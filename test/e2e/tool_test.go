@@ -25,7 +25,7 @@ type tool struct {
 	user  string // empty: admin
 }
 
-// result is what one run left.
+// result is the result of a run.
 type result struct {
 	Stdout, Stderr string
 	Code           int
@@ -45,14 +45,14 @@ func (s *scene) tool() tool {
 	return tool{scene: s, env: s.plane.Env()}
 }
 
-// as is the tool in the hands of a user who may do only what was granted.
+// as returns the tool for a user who has only the granted permissions.
 func (s *scene) as(user string) tool {
 	t := s.tool()
 	t.user = user
 	return t
 }
 
-// gc runs the program to its end.
+// gc runs the program and waits for its end.
 func (t tool) gc(args ...string) result {
 	t.Helper()
 	return t.exec(filepath.Join(t.bin, "kubectl-gc"), args...)
@@ -75,8 +75,8 @@ func (t tool) exec(program string, args ...string) result {
 	return r
 }
 
-// attempt runs a program, and says whether it ended in time. One that did not is
-// asked what it was doing.
+// attempt runs a program and reports whether it ended in time. If not, it makes the program
+// print its goroutines.
 func (t tool) attempt(program string, args ...string) (r result, ended bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
@@ -111,7 +111,7 @@ func (r result) said() string {
 	return line[:min(len(line), 200)]
 }
 
-// exits demands an exit code.
+// exits requires an exit code.
 func (r result) exits(t testing.TB, code int) result {
 	t.Helper()
 	if r.Code != code {
@@ -120,7 +120,7 @@ func (r result) exits(t testing.TB, code int) result {
 	return r
 }
 
-// warns demands words on standard error.
+// warns requires words on standard error.
 func (r result) warns(t testing.TB, words ...string) result {
 	t.Helper()
 	for _, w := range words {
@@ -131,7 +131,7 @@ func (r result) warns(t testing.TB, words ...string) result {
 	return r
 }
 
-// shows demands words on standard output.
+// shows requires words on standard output.
 func (r result) shows(t testing.TB, words ...string) result {
 	t.Helper()
 	for _, w := range words {
@@ -150,7 +150,7 @@ func short(s string) string {
 	return s
 }
 
-// decode reads a document that must hold nothing we do not know.
+// decode decodes a document without unknown fields.
 func decode[T any](t testing.TB, r result) T {
 	t.Helper()
 	var out T
