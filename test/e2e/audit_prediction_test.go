@@ -82,7 +82,7 @@ func (g *random) doubles(namespace string) {
 	g.create(secret(namespace, "double-that-goes", ownedBy(to(goes), to(goes, blocking))))
 }
 
-// history is what was known of an object before the collector came.
+// history returns what was known about an object before the collector started.
 func (o *expectedObject) history(findings []finding) string {
 	story := fmt.Sprintf("terminating %t, finalizers %v", o.meta.DeletionTimestamp != nil, o.meta.Finalizers)
 	for i, r := range o.meta.OwnerReferences {
@@ -96,7 +96,7 @@ func (o *expectedObject) history(findings []finding) string {
 	return story
 }
 
-// present are the objects of the graph, as they are.
+// present returns the current objects of the graph.
 func (g *random) present() []*expectedObject {
 	g.Helper()
 	f := g.preview()
@@ -107,15 +107,15 @@ func (g *random) has(uid string) bool {
 	return slices.ContainsFunc(g.created, func(o object) bool { return string(o.GetUID()) == uid })
 }
 
-// about are the rules of which one speaks of a bad or terminating owner.
+// about are the rules about invalid and terminating owners.
 var about = []string{
 	"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
 	"unserved-owner-version", "unknown-owner-kind", "unverified-owner", "terminating-owner",
 }
 
-// expectedStates is what should become of the objects if the findings are true: what
-// is to be deleted goes, and so does what has no other owners than that; what is
-// to be unlinked loses these references and no others; all else stays.
+// expectedStates returns the states after a collector has run, if the findings are true: it
+// deletes what they say, and then everything without other owners; it removes the
+// references that they say; everything else stays.
 func expectedStates(objects []*expectedObject, findings []finding) []string {
 	bad := map[string]map[string]string{} // consequence, by the UIDs of object and owner
 	for _, f := range findings {
@@ -155,7 +155,7 @@ func keyOf(r metav1.OwnerReference) string {
 	return key(ownerRef{r.APIVersion, r.Kind, r.Name, string(r.UID), isTrue(r.Controller), isTrue(r.BlockOwnerDeletion)})
 }
 
-// undecided says whether a reference keeps the collector from acting.
+// undecided reports whether a reference keeps the collector from acting.
 func undecided(bad map[string]string) bool {
 	for _, consequence := range bad {
 		if consequence == "stuck" || consequence == "unknown" {
@@ -165,7 +165,7 @@ func undecided(bad map[string]string) bool {
 	return false
 }
 
-// losses are the UIDs of the owners that the object loses.
+// losses returns the UIDs of the owners that the object loses.
 func (o *expectedObject) losses(bad map[string]string, goes map[string]bool) map[string]bool {
 	out := map[string]bool{}
 	if undecided(bad) {
@@ -179,7 +179,7 @@ func (o *expectedObject) losses(bad map[string]string, goes map[string]bool) map
 	return out
 }
 
-// willBeDeleted says whether all owners of an object are bad, or go themselves.
+// willBeDeleted reports whether all owners of an object are invalid or will be deleted.
 func (o *expectedObject) willBeDeleted(bad map[string]string, goes map[string]bool) bool {
 	if o.meta.DeletionTimestamp != nil || undecided(bad) || len(o.meta.OwnerReferences) == 0 {
 		return false
@@ -189,7 +189,7 @@ func (o *expectedObject) willBeDeleted(bad map[string]string, goes map[string]bo
 	})
 }
 
-// state is a line about an object: it goes or it stays, with these owners.
+// state describes whether an object stays, and with which owners.
 func state(i identity, goes bool, owners []metav1.OwnerReference) string {
 	if goes {
 		return fmt.Sprintf("%s goes", i)
@@ -201,7 +201,7 @@ func state(i identity, goes bool, owners []metav1.OwnerReference) string {
 	return line
 }
 
-// state is the same of what is there now.
+// state describes the current state in the same form.
 func (g *random) state(objects []*expectedObject) []string {
 	g.Helper()
 	now := map[string]*expectedObject{}
@@ -220,7 +220,7 @@ func (g *random) state(objects []*expectedObject) []string {
 	return out
 }
 
-// collect switches the real collector on, until the test ends.
+// collect switches the real collector on until the test ends.
 func (s *scene) collect() {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), 2*waitTimeout)
@@ -228,14 +228,14 @@ func (s *scene) collect() {
 	s.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 		defer cancel()
-		if err := s.plane.Collector(ctx, testcluster.Absent); err != nil {
+		if err := s.controlPlane.Collector(ctx, testcluster.Absent); err != nil {
 			s.Error(err)
 		}
 	})
-	s.must(s.plane.Collector(ctx, testcluster.On))
+	s.must(s.controlPlane.Collector(ctx, testcluster.On))
 }
 
-// eventually asks until the answer is yes, and says whether it ever was.
+// eventually polls until the condition is true, and reports whether it ever was.
 func (s *scene) eventually(done func() bool) bool {
 	s.Helper()
 	tick := time.NewTicker(200 * time.Millisecond)
@@ -248,8 +248,8 @@ func (s *scene) eventually(done func() bool) bool {
 	return false
 }
 
-// afterASentinel returns when the collector has collected what came last: so it
-// has looked at everything that came before.
+// afterASentinel waits until the collector has deleted an object that was created last, so
+// that it has processed everything before.
 func (s *scene) afterASentinel(namespace string) {
 	s.Helper()
 	last := s.create(configMap(namespace, "sentinel", ownedBy(reference("v1", "Secret", "gone", "gone"))))

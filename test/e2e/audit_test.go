@@ -14,7 +14,7 @@ import (
 // seedVariable repeats the random graph of a failed test.
 const seedVariable = "KUBECTL_GC_SEED"
 
-// seeds are n random ones, or the one that is asked for.
+// seeds returns the requested seed, or n random ones.
 func seeds(t *testing.T, n int) []uint64 {
 	t.Helper()
 	if given := os.Getenv(seedVariable); given != "" {
@@ -80,7 +80,7 @@ func TestAuditOfARandomGraphSaysWhatTheRulesSay(t *testing.T) {
 	}
 }
 
-// within are the findings about objects of a namespace, in full.
+// within returns the findings about objects of a namespace.
 func within(r report, namespace string) []string {
 	return lines(slices.DeleteFunc(slices.Clone(r.Findings), func(f finding) bool { return f.Object.Namespace != namespace }))
 }

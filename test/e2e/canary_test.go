@@ -14,8 +14,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// canaries are what must be seen nowhere but in the manifests of a backup: what Secrets
-// hold, as it is and as the API writes it, and what proves who asks.
+// canaries must occur only in the manifests of a backup: the contents of Secrets, in plain
+// text and as the API encodes them, and credentials.
 var canaries = func() (out []string) {
 	for _, word := range []string{canaryData, canaryString, canaryNote, canaryToken, canaryPassword} {
 		out = append(out, word, base64.StdEncoding.EncodeToString([]byte(word)))
@@ -31,7 +31,7 @@ const (
 	canaryPassword = "canary-in-the-password"
 )
 
-// leaked are the canaries in a text.
+// leaked returns the canaries in a text.
 func leaked(text string) (out []string) {
 	for _, canary := range canaries {
 		if strings.Contains(text, canary) {
@@ -127,7 +127,7 @@ func TestNoSecretIsSeenOutsideOfABackup(t *testing.T) {
 	}
 }
 
-// whispering is the kubeconfig of a front with a token, and a password in the URL.
+// whispering returns the kubeconfig of a proxy with a token, and a password in the URL.
 func whispering(f *recordingProxy) string {
 	f.Helper()
 	path := ""

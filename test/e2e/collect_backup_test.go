@@ -195,7 +195,7 @@ func TestCollectSavesInTheHomeOfTheUserUnlessToldOtherwise(t *testing.T) {
 	tool := s.tool()
 	home := t.TempDir()
 	tool.env = append(tool.env, "HOME="+home)
-	backups := filepath.Join(home, ".kube", "gc-backup", s.plane.Context("admin"))
+	backups := filepath.Join(home, ".kube", "gc-backup", s.controlPlane.Context("admin"))
 	s.many(ns, 2)
 	tool.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "deleted 2")
 	if _, err := os.Stat(backups); !os.IsNotExist(err) {

@@ -14,7 +14,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// process is a run of the program that is under way.
+// process is a running program.
 type process struct {
 	*scene
 	cmd    *exec.Cmd
@@ -24,7 +24,7 @@ type process struct {
 	ended  chan error
 }
 
-// screen is what a process has written so far.
+// screen is the output of a process so far.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -48,7 +48,7 @@ func (t tool) command(args ...string) *process {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	t.Cleanup(cancel)
 	if t.user != "" {
-		args = append(args, "--context="+t.plane.Context(t.user))
+		args = append(args, "--context="+t.controlPlane.Context(t.user))
 	}
 	p := &process{scene: t.scene, begun: time.Now(), stdout: &screen{}, stderr: &screen{}, ended: make(chan error, 1)}
 	p.cmd = exec.CommandContext(ctx, filepath.Join(t.bin, "kubectl-gc"), args...)
@@ -56,7 +56,7 @@ func (t tool) command(args ...string) *process {
 	return p
 }
 
-// starts runs the program without waiting for its end.
+// starts starts the program.
 func (t tool) starts(args ...string) *process {
 	t.Helper()
 	p := t.command(args...)
@@ -65,13 +65,13 @@ func (t tool) starts(args ...string) *process {
 	return p
 }
 
-// terminal is a process at whose keyboard somebody sits.
+// terminal is a process with a terminal.
 type terminal struct {
 	*process
 	keys *os.File
 }
 
-// atTerminal runs the program at a terminal: all that it says is on one screen.
+// atTerminal starts the program at a terminal, which shows all of its output.
 func (t tool) atTerminal(args ...string) *terminal {
 	t.Helper()
 	p := t.command(args...)
@@ -106,7 +106,7 @@ func (t *terminal) types(keys string) {
 	t.must(err)
 }
 
-// says waits until the process has written something, on whatever stream.
+// says waits until the process has written a text to any stream.
 func (p *process) says(words string) {
 	p.Helper()
 	p.await("the words "+words, func(context.Context) (bool, error) {
@@ -122,7 +122,7 @@ func (p *process) says(words string) {
 	})
 }
 
-// ends waits for the end. A process that a signal has killed has the code -1.
+// ends waits for the end of the process. A process killed by a signal has the exit code -1.
 func (p *process) ends() result {
 	p.Helper()
 	err := <-p.ended

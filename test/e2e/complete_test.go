@@ -23,7 +23,7 @@ func (s *scene) completing() tool {
 	shims := s.TempDir()
 	s.kubectl("gc", "completion", "--install-shim", shims).exits(s, 0)
 	t := s.tool()
-	t.env = append(t.env, "PATH="+strings.Join([]string{shims, s.bin, filepath.Dir(s.plane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
+	t.env = append(t.env, "PATH="+strings.Join([]string{shims, s.bin, filepath.Dir(s.controlPlane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
 	return t
 }
 
@@ -31,7 +31,7 @@ func (s *scene) completing() tool {
 // mean. On standard error is nothing but what kubectl says of itself.
 func (t tool) offers(typed ...string) (words []string, directive string) {
 	t.Helper()
-	r := t.exec(t.plane.KubectlPath, append([]string{"__complete", "gc"}, typed...)...).exits(t, 0)
+	r := t.exec(t.controlPlane.KubectlPath, append([]string{"__complete", "gc"}, typed...)...).exits(t, 0)
 	ended := 0
 	for line := range strings.Lines(r.Stderr) {
 		if strings.HasPrefix(line, "Completion ended with directive: ") {
@@ -86,9 +86,9 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 		"a type that nobody knows": {typed: []string{"tree", "nonsense", ""}, exactly: true, directive: ":4"},
 		"names that no shell can hurt itself with": {typed: []string{"why", "clusterrole/" + ns}, offered: []string{"clusterrole/" + role.GetName()}, exactly: true, directive: ":4"},
 		"namespaces":                            {typed: []string{"tree", "-n", ns[:len(ns)-1]}, offered: []string{ns}, lacks: []string{"default"}, directive: ":4"},
-		"contexts":                              {typed: []string{"audit", "--context", s.plane.Context("alice")[:5]}, offered: []string{s.plane.Context("alice")}, directive: ":4"},
-		"of another context, what that may see": {typed: []string{"tree", "--context", s.plane.Context("alice"), "-n", ns, "secret", ""}, offered: []string{"token"}, exactly: true, directive: ":4"},
-		"of another context, what that may not see": {typed: []string{"tree", "--context", s.plane.Context("alice"), "-n", ns, "configmap", ""}, exactly: true, directive: ":4"},
+		"contexts":                              {typed: []string{"audit", "--context", s.controlPlane.Context("alice")[:5]}, offered: []string{s.controlPlane.Context("alice")}, directive: ":4"},
+		"of another context, what that may see": {typed: []string{"tree", "--context", s.controlPlane.Context("alice"), "-n", ns, "secret", ""}, offered: []string{"token"}, exactly: true, directive: ":4"},
+		"of another context, what that may not see": {typed: []string{"tree", "--context", s.controlPlane.Context("alice"), "-n", ns, "configmap", ""}, exactly: true, directive: ":4"},
 		"nobody answers":            {typed: []string{"tree", "--server=https://127.0.0.1:1", ""}, exactly: true, directive: ":4"},
 		"a kubeconfig that is none": {typed: []string{"tree", "--kubeconfig=/no/such/file", ""}, exactly: true, directive: ":4"},
 		"rules":                     {typed: []string{"audit", "--rule", "missing-owner,owner"}, offered: []string{"missing-owner,owner-cycle"}, exactly: true, directive: ":4"},
@@ -260,7 +260,7 @@ func TestCompletionAsksForLittleAmongMany(t *testing.T) {
 			var direct, through []time.Duration
 			for range runs {
 				direct = append(direct, in.gc(append([]string{"__complete"}, c.typed...)...).Took)
-				through = append(through, in.exec(in.plane.KubectlPath, append([]string{"__complete", "gc"}, c.typed...)...).Took)
+				through = append(through, in.exec(in.controlPlane.KubectlPath, append([]string{"__complete", "gc"}, c.typed...)...).Took)
 			}
 			slices.Sort(direct)
 			slices.Sort(through)

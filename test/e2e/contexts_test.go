@@ -16,14 +16,14 @@ func (s *scene) both(other *scene, user string) tool {
 	s.Helper()
 	config := clientcmdapi.NewConfig()
 	for name, from := range map[string]struct {
-		world   *environment
-		context string
+		environment *environment
+		context     string
 	}{
-		"first":   {s.environment, s.plane.Context("admin")},
-		"second":  {other.environment, other.plane.Context("admin")},
-		"limited": {s.environment, s.plane.Context(user)},
+		"first":   {s.environment, s.controlPlane.Context("admin")},
+		"second":  {other.environment, other.controlPlane.Context("admin")},
+		"limited": {s.environment, s.controlPlane.Context(user)},
 	} {
-		its, err := clientcmd.LoadFromFile(from.world.plane.Kubeconfig)
+		its, err := clientcmd.LoadFromFile(from.environment.controlPlane.Kubeconfig)
 		s.must(err)
 		context := its.Contexts[from.context]
 		config.Clusters[name], config.AuthInfos[name] = its.Clusters[context.Cluster], its.AuthInfos[context.AuthInfo]

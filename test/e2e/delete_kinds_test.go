@@ -14,8 +14,8 @@ var policies = []metav1.DeletionPropagation{
 	metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan,
 }
 
-// TestDeleteEndsAsForetold holds the preview of a deletion against what comes of
-// it where the real collector and all other controllers run.
+// TestDeleteEndsAsForetold compares the preview of a deletion with its result under the
+// real collector and all other controllers.
 func TestDeleteEndsAsForetold(t *testing.T) {
 	s := opposite(t)
 	s.custom()
@@ -60,7 +60,7 @@ func TestDeleteEndsAsForetold(t *testing.T) {
 	tell(t, all, became(s, at, all))
 }
 
-// retaining is a StatefulSet with a claim for each of its two Pods.
+// retaining returns a StatefulSet with a claim for each of its two Pods.
 func retaining(ns, whenDeleted string) object {
 	set := workload("StatefulSet", ns, "set")
 	spec := set.Object["spec"].(map[string]any)
@@ -96,7 +96,7 @@ func cronJob(ns, name string) object {
 	}))
 }
 
-// owners are what is deleted with every policy.
+// owners are the targets to delete with every policy.
 var owners = map[string]func(s *scene, ns string, d *deletion){
 	"a Deployment, which owns a map alone and another with somebody": func(s *scene, ns string, d *deletion) {
 		web := s.create(workload("Deployment", ns, "web"))
@@ -186,7 +186,7 @@ var owners = map[string]func(s *scene, ns string, d *deletion){
 	},
 }
 
-// things are three objects of a CRD, each of which owns something.
+// things creates three objects of a CRD, each of which owns another object.
 func (s *scene) things(ns string, crd object, d *deletion) {
 	s.Helper()
 	group := crd.Object["spec"].(map[string]any)["group"].(string)
@@ -199,7 +199,7 @@ func (s *scene) things(ns string, crd object, d *deletion) {
 	d.targets, d.also = []object{live}, []object{live}
 }
 
-// oddities are what is deleted with one policy.
+// oddities are the targets to delete with one policy.
 var oddities = map[string]struct {
 	policy metav1.DeletionPropagation
 	make   func(s *scene, ns string, d *deletion)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// attended is a scene in a world whose own collector is at work.
+// attended returns a scene in the environment with a running collector.
 func attended(t *testing.T) *scene {
 	t.Helper()
 	s := opposite(t)
@@ -120,7 +120,8 @@ func TestDeleteStopsToWaitWhenItIsInterrupted(t *testing.T) {
 	r := p.ends().exits(t, 130).warns(t, "interrupted: only the steps above were done; the cluster's garbage collector continues with the rest")
 	s.goes(owner)
 	s.untouched(dependent)
-	// What goes after that goes on its account all the same, and is put back with it.
+	// What the collector deletes afterwards is a result of the run, too, and is restored
+	// with it.
 	s.gc("collect", "-n", ns, "--yes", "--no-backup").exits(t, 0)
 	s.goes(dependent)
 	var last struct{ Backup string }
@@ -203,14 +204,15 @@ func TestDeleteForAUserWithRightsInOneNamespace(t *testing.T) {
 	dave := s.as("dave")
 	dave.gc("delete", "configmap/owner", "-n", ns, "--dry-run").exits(t, 0).
 		shows(t, "ConfigMap/owner", "Secret/dependent", "delete 2. Incomplete scan.", "The scan is incomplete: unread dependents").warns(t, "could not be searched in the other namespaces")
-	// What may depend on them elsewhere he cannot see, so nothing proves that all is done.
+	// Dependents in other namespaces are not readable, so it is unknown whether everything
+	// was done.
 	dave.gc("delete", "configmap/owner", "-n", ns, "--yes", "--client-side").exits(t, 1).
 		shows(t, "deleted 2 in ", "; the scan afterwards was incomplete, so what is left is not known.").
 		warns(t, "warning: the scan after the run was incomplete, so more may be left than it could find")
 	s.goes(owner, dependent)
 }
 
-// What may not be watched is asked for again and again.
+// Without permission to watch, the run polls.
 func TestDeleteFollowsTheCollectorWithoutTheRightToWatch(t *testing.T) {
 	s := attended(t)
 	ns := s.namespace("unwatched")
@@ -222,7 +224,7 @@ func TestDeleteFollowsTheCollectorWithoutTheRightToWatch(t *testing.T) {
 	s.goes(owner, dependent)
 }
 
-// shown is the digest that a preview ends with.
+// shown returns the digest at the end of a preview.
 func (s *scene) shown(r result) string {
 	s.Helper()
 	_, rest, found := strings.Cut(r.Stdout, "digest ")

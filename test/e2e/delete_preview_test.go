@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// deletion is one preview, with what it is of: the objects that are asked for, and
-// those that it is held against afterwards.
+// deletion is a preview of a deletion, with its targets and the objects that are compared
+// afterwards.
 type deletion struct {
 	name    string
 	targets []object
@@ -45,8 +45,8 @@ func (d *deletion) policyOf(i int) metav1.DeletionPropagation {
 	return d.policy[min(i, len(d.policy)-1)]
 }
 
-// stateOf is every object of the cluster in words, as far as a deletion may change
-// it: by UID. Owners that somebody made since are left out.
+// stateOf describes every object of the cluster, as far as a deletion may change it, by
+// UID. Owners created since are left out.
 func stateOf(objects []*subject.Object, seen map[types.UID]bool) map[types.UID]string {
 	out, fresh := map[types.UID]string{}, map[types.UID]bool{}
 	for i := range objects {
@@ -81,7 +81,7 @@ func words(o *subject.Object, fresh map[types.UID]bool) string {
 	return out
 }
 
-// preview makes the preview on what was seen of everything.
+// preview predicts the deletion from a scan of everything.
 func (d *deletion) preview(s observation) {
 	s.Helper()
 	g := graph.New(s.seen)
@@ -126,7 +126,7 @@ func (d *deletion) options(s observation, g *graph.Graph) plan.Options {
 	return plan.Deletion(collector.ActorControllerManager, deletes...)
 }
 
-// begin sends the DELETEs. What goes with an earlier target may have gone.
+// begin sends the DELETEs. Targets may be gone because of an earlier one.
 func (d *deletion) begin(s *scene) {
 	s.Helper()
 	for i, t := range d.targets {
@@ -138,7 +138,7 @@ func (d *deletion) begin(s *scene) {
 	}
 }
 
-// mismatches are the objects that are not as they were foretold.
+// mismatches returns the objects whose state is not the predicted one.
 func (d *deletion) mismatches(now map[types.UID]string) []types.UID {
 	var out []types.UID
 	for _, uid := range slices.Sorted(maps.Keys(d.foretold)) {
@@ -156,12 +156,12 @@ func at(now map[types.UID]string, uid types.UID) string {
 	return "gone"
 }
 
-// history is all that is known of an object.
+// history returns everything known about an object.
 func (d *deletion) history(uid types.UID, now map[types.UID]string) string {
 	return fmt.Sprintf("%s (%s)\n  before:   %s\n  foretold: %s\n  real:     %s%s", d.names[uid], uid, d.before[uid], d.foretold[uid], at(now, uid), d.said(uid))
 }
 
-// said is what the plan says of an object.
+// said returns what the plan says about an object.
 func (d *deletion) said(uid types.UID) string {
 	out := ""
 	for _, s := range d.plan.Steps {
@@ -177,7 +177,8 @@ func (d *deletion) said(uid types.UID) string {
 	return out
 }
 
-// nondeterministic are the objects of which the plan says that it is a matter of luck.
+// nondeterministic returns the objects whose outcome is nondeterministic according to the
+// plan.
 func (d *deletion) nondeterministic() map[types.UID]bool {
 	out := map[types.UID]bool{}
 	for _, o := range d.plan.Outcomes {
@@ -186,13 +187,13 @@ func (d *deletion) nondeterministic() map[types.UID]bool {
 	return out
 }
 
-// quietPeriod is how long nothing may have changed before everything counts as at
-// rest: longer than what the API server waits before it looks again whether a
+// quietPeriod is the time without changes after which the cluster counts as settled. It is
+// longer than the interval at which the API server checks whether a
 // CustomResourceDefinition is empty.
 const quietPeriod = 7 * time.Second
 
-// became returns when everything is as it was foretold, or has come to rest
-// otherwise: after that the collector has had its turn, and nothing has changed.
+// became waits until every object has its predicted state, or the cluster has settled: the
+// collector has processed a sentinel, and nothing has changed since.
 func became(s *scene, sentinels string, all []*deletion) map[types.UID]string {
 	s.Helper()
 	now := func() map[types.UID]string { return stateOf(s.sees(scan.Scope{}).seen.Objects, all[0].seen) }
@@ -217,7 +218,7 @@ func became(s *scene, sentinels string, all []*deletion) map[types.UID]string {
 	return now()
 }
 
-// stopPods does what kubelets do: Pods that are to stop have stopped.
+// stopPods does the work of kubelets: it stops terminating Pods.
 func (s *scene) stopPods(spaces []string) {
 	s.Helper()
 	for _, ns := range spaces {
@@ -232,8 +233,7 @@ func (s *scene) stopPods(spaces []string) {
 	}
 }
 
-// settle waits until controllers have made what they make, and for a while no
-// more.
+// settle waits until controllers have created their objects and stopped changing them.
 func settle(s *scene, all []*deletion) {
 	s.Helper()
 	var last map[types.UID]string
@@ -261,7 +261,7 @@ func settle(s *scene, all []*deletion) {
 	})
 }
 
-// tell reports each deletion as a test of its own.
+// tell reports each deletion as a subtest.
 func tell(t *testing.T, all []*deletion, now map[types.UID]string) {
 	for _, d := range all {
 		t.Run(d.name, func(t *testing.T) {

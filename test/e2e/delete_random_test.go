@@ -13,17 +13,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// moreCopies is how many more copies of a random graph are built where one did not end
-// as foretold.
+// moreCopies is the number of further copies of a random graph after a mismatch.
 const moreCopies = 2
 
-// TestDeleteInRandomGraphsEndsAsForetold lets somebody delete targets of any sort,
-// each with a policy of its own, in random graphs in which the real collector has
-// come to rest.
+// TestDeleteInRandomGraphsEndsAsForetold deletes targets of any kind, each with its own
+// policy, in random graphs in which the real collector has settled.
 //
-// Where it does not come to the end that was foretold, it gets further copies of
-// that graph: in one of them it does, object by object, or the preview is wrong.
-// What the preview itself calls a matter of luck may end as it likes.
+// After a mismatch it deletes the same targets in further copies of the graph: in one of
+// them every object must have its predicted state. Objects that the preview calls
+// nondeterministic may end in any state.
 func TestDeleteInRandomGraphsEndsAsForetold(t *testing.T) {
 	usual := make([]uint64, 20)
 	for i := range usual {
@@ -75,7 +73,7 @@ func TestDeleteInRandomGraphsEndsAsForetold(t *testing.T) {
 		objects, len(first), became, lucky, racy, watch)
 }
 
-// ended is what has become of one copy of a graph.
+// ended is the result of one copy of a graph.
 type ended struct {
 	*deletion
 	seed  uint64
@@ -83,8 +81,8 @@ type ended struct {
 	lucky int
 }
 
-// deleted builds a copy of every graph, lets the collector come to rest, asks for
-// deletions and answers what came of them.
+// deleted builds a copy of every graph, waits until the collector has settled, deletes the
+// targets and returns the results.
 func (s *scene) deleted(seeds []uint64, copy int) []ended {
 	s.Helper()
 	s.switched(testcluster.Absent)
@@ -167,7 +165,7 @@ func aim(seed uint64, g *builtGraph, owns map[types.UID]int) *deletion {
 	return d
 }
 
-// reaches says whether a part is owned by another, or by what that owns.
+// reaches reports whether a part is a direct or indirect owner of another.
 func (b *blueprint) reaches(from, to int) bool {
 	seen := map[int]bool{from: true}
 	for next := []int{from}; len(next) > 0; {

@@ -263,7 +263,7 @@ func (b *blueprint) dependent() {
 	}
 }
 
-// claim is one of a random sort, of a part in a namespace or nowhere.
+// claim returns a random reference of a part in a namespace, or of a cluster-scoped one.
 func (b *blueprint) claim(space int) claim {
 	if b.chance(b.sound) {
 		return b.good(space)

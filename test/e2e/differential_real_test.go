@@ -21,10 +21,10 @@ import (
 // rival is a second environment, in which the real collector does what the program does in
 // the first one. The first test that needs it starts it.
 var rival struct {
-	once  sync.Once
-	plane *testcluster.Plane
-	world *environment
-	err   error
+	once         sync.Once
+	controlPlane *testcluster.Plane
+	environment  *environment
+	err          error
 }
 
 // opposite returns a scene in the environment of the real collector.
@@ -34,8 +34,8 @@ func opposite(t *testing.T) *scene {
 	rival.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		if rival.plane, rival.err = testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true}); rival.err == nil {
-			rival.world, rival.err = newEnvironment(rival.plane, shared.bin)
+		if rival.controlPlane, rival.err = testcluster.Start(ctx, testcluster.Options{Collector: testcluster.Absent, OnlyIfBuilt: true}); rival.err == nil {
+			rival.environment, rival.err = newEnvironment(rival.controlPlane, shared.bin)
 		}
 	})
 	if errors.Is(rival.err, testcluster.ErrNotBuilt) {
@@ -44,15 +44,15 @@ func opposite(t *testing.T) *scene {
 	if rival.err != nil {
 		t.Fatal(rival.err)
 	}
-	return rival.world.newScene(t)
+	return rival.environment.newScene(t)
 }
 
-// stopRival stops the second control plane, if there is one.
+// stopRival stops the second control plane.
 func stopRival() error {
-	if rival.plane == nil {
+	if rival.controlPlane == nil {
 		return nil
 	}
-	return rival.plane.Stop()
+	return rival.controlPlane.Stop()
 }
 
 // switched switches the collector of the scene's environment.
@@ -60,7 +60,7 @@ func (s *scene) switched(to string) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	defer cancel()
-	if err := s.plane.Collector(ctx, to); err != nil {
+	if err := s.controlPlane.Collector(ctx, to); err != nil {
 		s.Errorf("switch the collector to %s: %v", to, err)
 	}
 }

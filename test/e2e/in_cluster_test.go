@@ -136,7 +136,7 @@ func TestThePodsOfTheAuditAreRestricted(t *testing.T) {
 		s.must(err)
 		kubectl := s.tool()
 		kubectl.stdin = string(text)
-		if r := kubectl.exec(s.plane.KubectlPath, "create", "-f", "-"); r.Code == 0 || !strings.Contains(r.Stderr, "violates PodSecurity") {
+		if r := kubectl.exec(s.controlPlane.KubectlPath, "create", "-f", "-"); r.Code == 0 || !strings.Contains(r.Stderr, "violates PodSecurity") {
 			t.Errorf("the namespace lets %s be %s: %s%s", spoil.path, spoil.value, r.Stdout, r.Stderr)
 		}
 	}
@@ -297,7 +297,7 @@ exec chroot "$root" "$@"`
 // contained runs the program in its image.
 func (s *scene) contained(root string, args ...string) result {
 	s.Helper()
-	server, err := url.Parse(s.plane.Server)
+	server, err := url.Parse(s.controlPlane.Server)
 	s.must(err)
 	cmd := exec.CommandContext(s.Context(), "unshare", append([]string{"--user", "--map-root-user", "--mount", "sh", "-c", enter, "sh", root, "/kubectl-gc"}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/sbin", "KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port()}

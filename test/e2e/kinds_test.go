@@ -15,7 +15,7 @@ import (
 // once served as v1alpha1.
 const customGroup = "e2e.kubectl-gc.dev"
 
-// custom makes Widget and Gadget known, once in each world.
+// custom defines Widget and Gadget, once in each environment.
 func (s *scene) custom() {
 	s.Helper()
 	s.customKinds.Do(func() {

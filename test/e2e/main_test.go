@@ -25,13 +25,13 @@ import (
 
 // environment is a control plane with the built program, which tests share.
 type environment struct {
-	plane     *testcluster.Plane
-	bin       string // a folder with the program in it, called as kubectl looks for it
-	config    *rest.Config
-	discovery discovery.DiscoveryInterface
-	dynamic   dynamic.Interface
-	metadata  metadata.Interface
-	mapper    *restmapper.DeferredDiscoveryRESTMapper
+	controlPlane *testcluster.Plane
+	bin          string // a folder with the program in it, called as kubectl looks for it
+	config       *rest.Config
+	discovery    discovery.DiscoveryInterface
+	dynamic      dynamic.Interface
+	metadata     metadata.Interface
+	mapper       *restmapper.DeferredDiscoveryRESTMapper
 
 	customKinds sync.Once
 }
@@ -103,7 +103,7 @@ func newEnvironment(p *testcluster.Plane, bin string) (*environment, error) {
 	}
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
-	w := &environment{plane: p, bin: bin, config: config}
+	w := &environment{controlPlane: p, bin: bin, config: config}
 	if w.discovery, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestThroughKubectlItSaysAndExitsTheSame(t *testing.T) {
 		"findings that are asked": {[]string{"audit", "--namespace", ns, "--rule", "replaced-owner", "--fail-on=warning"}, 0},
 		"no answer":               {[]string{"tree", "nonsense/x", "-n", ns}, 2},
 		"another user, by context": {
-			[]string{"audit", "-n", ns, "-o", "json", "--strict", "--context", s.plane.Context("alice")}, 3,
+			[]string{"audit", "-n", ns, "-o", "json", "--strict", "--context", s.controlPlane.Context("alice")}, 3,
 		},
 		"another user, impersonated": {[]string{"audit", "-n", ns, "-o", "name", "--strict", "--as=alice"}, 3},
 	} {

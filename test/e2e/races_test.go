@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// savedIn are the manifests of all backups below a folder, by UID.
+// savedIn returns the manifests of all backups below a folder, by UID.
 func (s *scene) savedIn(backups string) map[string]map[string]any {
 	s.Helper()
 	folders, err := os.ReadDir(backups)
@@ -46,7 +46,7 @@ func (s *scene) savedAll(backups string, objects ...object) {
 	}
 }
 
-// barrier is where as many as are awaited have to be before any of them goes on.
+// barrier holds requests until the expected number has arrived.
 type barrier struct {
 	mu      sync.Mutex
 	awaited int
@@ -55,7 +55,7 @@ type barrier struct {
 
 func newBarrier(n int) *barrier { return &barrier{awaited: n, all: make(chan struct{})} }
 
-// join holds a request up until all are there, or its sender gives up.
+// join holds a request until all have arrived, or its client gives up.
 func (m *barrier) join(through http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
@@ -163,12 +163,12 @@ func TestARepairWithinACollectKeepsWhatItMends(t *testing.T) {
 	s.savedAll(backups, doomed)
 }
 
-// vanishing is a definition of a kind of its own.
+// vanishing returns a definition of its own kind.
 func vanishing(n int) object {
 	return definition(fmt.Sprintf("vanishing-%d.example.com", n), "Ghost", "Namespaced", version("v1", true))
 }
 
-// ghost is an object of a kind that vanishes.
+// ghost returns an object of a kind that vanishes.
 func ghost(crd object, ns, name string, more ...func(object)) object {
 	group := strings.TrimPrefix(crd.GetName(), "ghosts.")
 	return of(group+"/v1", "Ghost", ns, name, more...)

@@ -10,11 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// hold is a finalizer that nobody ever removes.
+// hold is a finalizer that is never removed.
 const hold = "e2e.kubectl-gc.dev/hold"
 
-// random is a cluster full of owner references, good, bad and odd, that one
-// seed stands for.
+// random is a random cluster with valid, invalid and unusual owner references.
 type random struct {
 	*scene
 	dice   *rand.Rand
@@ -102,18 +101,18 @@ func (g *random) cycles() {
 	}
 	g.cycle("", 2)
 	g.cycle("", 1)
-	// Two rings that share a member, and one that a bad reference leaves open.
+	// Two cycles that share a member, and one with an invalid reference.
 	knot := g.cycle(pick(g, g.spaces), 3)
 	g.own(knot[0], to(knot[1], blocking), to(knot[2]))
 	open := g.cycle(pick(g, g.spaces), 3)
 	g.own(open[0], to(open[1], named("another")))
-	// A ring that would fall apart if it were one object.
+	// A cycle that would not be one if its objects were merged.
 	crumbling := g.cycle(pick(g, g.spaces), 2)
 	g.own(crumbling[0], to(crumbling[1]), reference("v1", "ConfigMap", g.name(), g.uid()))
 	// Itself under another name.
 	self := g.cycle(pick(g, g.spaces), 1)
 	g.own(self[0], to(self[0], named("another")))
-	// A ring that somebody has begun to delete.
+	// A cycle that is being deleted.
 	dying := g.cycle(pick(g, g.spaces), 3, heldBy(hold))
 	g.remove(dying[1], metav1.DeletePropagationBackground)
 	alone := g.cycle(pick(g, g.spaces), 1, heldBy(hold))
@@ -138,7 +137,7 @@ func (g *random) cycle(namespace string, size int, more ...func(object)) []objec
 	return members
 }
 
-// dependent creates an object with one to three owners of any sort.
+// dependent creates an object with one to three random owners.
 func (g *random) dependent() {
 	namespace := ""
 	if !g.chance(20) {
@@ -209,7 +208,7 @@ func (g *random) references(namespace string) []metav1.OwnerReference {
 	return pick(g, sorts)(namespace, at)
 }
 
-// within are the owners that an object in namespace may have.
+// within returns the possible owners of an object in namespace.
 func (g *random) within(namespace string) []object {
 	var out []object
 	for _, o := range g.owners {
@@ -253,7 +252,8 @@ func (g *random) replaced(_ string, at []object) []metav1.OwnerReference {
 	return []metav1.OwnerReference{r}
 }
 
-// misnamed has the UID of one object, and a name that is nobody's or another's.
+// misnamed returns a reference with the UID of one object and the name of another or of
+// none.
 func (g *random) misnamed(_ string, at []object) []metav1.OwnerReference {
 	r := g.good(at)
 	r.Name = g.name()
@@ -344,7 +344,7 @@ func (g *random) listKind(_ string, at []object) []metav1.OwnerReference {
 	return []metav1.OwnerReference{r}
 }
 
-// twoWithOneUID is two references with one UID.
+// twoWithOneUID returns two references with one UID.
 func (g *random) twoWithOneUID(_ string, at []object) []metav1.OwnerReference {
 	one := g.good(at)
 	two := one
@@ -369,15 +369,15 @@ func (g *random) twoWithOneUID(_ string, at []object) []metav1.OwnerReference {
 	return refs
 }
 
-// invalidName has a name that is no segment of a path.
+// invalidName returns a reference whose name is not a valid path segment.
 func (g *random) invalidName(_ string, at []object) []metav1.OwnerReference {
 	r := g.good(at)
 	r.Name = pick(g, []string{"../" + r.Name, r.Name + "/status", "..", "%2e%2e%2f" + r.Name})
 	return []metav1.OwnerReference{r}
 }
 
-// replaceAndDelete replaces owners by others of their name, deletes some, and begins
-// deletions that do not end.
+// replaceAndDelete replaces some owners, deletes some, and begins deletions that never
+// complete.
 func (g *random) replaceAndDelete() {
 	g.dice.Shuffle(len(g.owners), func(i, j int) { g.owners[i], g.owners[j] = g.owners[j], g.owners[i] })
 	next := func() (o object) {
@@ -403,7 +403,7 @@ func (g *random) replaceAndDelete() {
 	for range 2 {
 		g.remove(next(), metav1.DeletePropagationOrphan)
 	}
-	// Circles, of one object too, that are being deleted in the foreground.
+	// Cycles, of one object too, that are being deleted in the foreground.
 	for size := 1; size <= 3; size++ {
 		for _, o := range g.cycle(pick(g, g.spaces), size) {
 			g.remove(o, metav1.DeletePropagationForeground)

@@ -52,7 +52,7 @@ func (s *scene) throughProxy(faults func(through http.Handler) []fault) *recordi
 // the token, which may be empty, is invalid.
 func (s *scene) by(token string, behave func(through http.Handler) http.Handler) tool {
 	s.Helper()
-	p, err := proxy.Start(s.plane.Kubeconfig, behave)
+	p, err := proxy.Start(s.controlPlane.Kubeconfig, behave)
 	s.must(err)
 	s.Cleanup(p.Close)
 	path := filepath.Join(s.TempDir(), "kubeconfig")

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 )
 
-// saving runs a command that deletes, and answers the folder that it saved to.
+// saving runs a command that deletes, and returns the folder of its backup.
 func (t tool) saving(args ...string) (folder string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -23,7 +23,7 @@ func (t tool) saving(args ...string) (folder string) {
 	return onlyFolder(t, dir)
 }
 
-// onlyFolder is the one backup below a folder.
+// onlyFolder returns the only backup below a folder.
 func onlyFolder(t testing.TB, dir string) string {
 	t.Helper()
 	folders, err := os.ReadDir(dir)
@@ -33,13 +33,13 @@ func onlyFolder(t testing.TB, dir string) string {
 	return filepath.Join(dir, folders[0].Name())
 }
 
-// names are what tree shows of a namespace, sorted.
+// names returns the objects in the tree of a namespace, sorted.
 func (s *scene) names(ns string) []string {
 	s.Helper()
 	return slices.Sorted(strings.Lines(s.gc("tree", "-n", ns, "-o", "name").exits(s, 0).Stdout))
 }
 
-// links are the owner references in a namespace, by the names of both ends.
+// links returns the owner references in a namespace, by the names of both ends.
 func (s *scene) links(ns string) []string {
 	s.Helper()
 	seen := s.sees(in(ns)).seen
@@ -66,7 +66,7 @@ func (s *scene) links(ns string) []string {
 	return out
 }
 
-// mustHaveNoFindings demands that audit finds nothing wrong with a namespace.
+// mustHaveNoFindings requires that audit finds nothing in a namespace.
 func (s *scene) mustHaveNoFindings(ns string) {
 	s.Helper()
 	if r := s.tool().audit("-n", ns); len(r.Findings) > 0 {
@@ -91,7 +91,7 @@ func (s *scene) awaitValue(o object, want any, path ...string) {
 	})
 }
 
-// noted is what restorations have noted in a backup.
+// noted returns the results of restorations in a backup.
 func (s *scene) noted(folder string) []backup.Restored {
 	s.Helper()
 	b, err := backup.Open(folder)

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// deletes is saving, in a world without a collector.
+// deletes is saving without a collector.
 func (s *scene) deletes(ns string, targets ...string) (folder string) {
 	s.Helper()
 	return s.tool().saving(append([]string{"delete", "--client-side", "-n", ns}, targets...)...)

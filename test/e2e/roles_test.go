@@ -69,7 +69,7 @@ func (s *scene) generated(page documented, role string) rbacv1.ClusterRole {
 	s.Helper()
 	line := strings.NewReplacer("gc-scan", role, "--verb=get,list", "--verb="+strings.Join(page.verbs[role], ",")).Replace(page.generate)
 	t := s.tool()
-	t.env = append(t.env, "PATH="+filepath.Dir(s.plane.KubectlPath)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.env = append(t.env, "PATH="+filepath.Dir(s.controlPlane.KubectlPath)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return s.clusterRole([]byte(t.exec("sh", "-c", line).exits(s, 0).Stdout))
 }
 

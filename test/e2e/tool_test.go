@@ -41,8 +41,8 @@ func (s *scene) gc(args ...string) result {
 
 func (s *scene) tool() tool {
 	s.Helper()
-	s.must(testcluster.RequireOurs(s.plane.Kubeconfig))
-	return tool{scene: s, env: s.plane.Env()}
+	s.must(testcluster.RequireOurs(s.controlPlane.Kubeconfig))
+	return tool{scene: s, env: s.controlPlane.Env()}
 }
 
 // as returns the tool for a user who has only the granted permissions.
@@ -62,8 +62,8 @@ func (t tool) gc(args ...string) result {
 func (s *scene) kubectl(args ...string) result {
 	s.Helper()
 	t := s.tool()
-	t.env = append(t.env, "PATH="+strings.Join([]string{s.bin, filepath.Dir(s.plane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
-	return t.exec(s.plane.KubectlPath, args...)
+	t.env = append(t.env, "PATH="+strings.Join([]string{s.bin, filepath.Dir(s.controlPlane.KubectlPath), os.Getenv("PATH")}, string(os.PathListSeparator)))
+	return t.exec(s.controlPlane.KubectlPath, args...)
 }
 
 func (t tool) exec(program string, args ...string) result {
@@ -82,7 +82,7 @@ func (t tool) attempt(program string, args ...string) (r result, ended bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	if t.user != "" {
-		args = append(slices.Clone(args), "--context="+t.plane.Context(t.user))
+		args = append(slices.Clone(args), "--context="+t.controlPlane.Context(t.user))
 	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)

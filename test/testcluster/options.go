@@ -10,7 +10,7 @@ import (
 // control plane, which takes minutes. Without it they are skipped if there is none.
 const BuildVariable = "KUBECTL_GC_E2E"
 
-// The values of Options.Collector and of Plane.Collector's argument.
+// The states of the garbage collector.
 const (
 	On     = "on"     // as in a real cluster
 	Off    = "off"    // kube-controller-manager runs without the garbage collector

@@ -14,8 +14,8 @@ const (
 	discoveryProtobuf = "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 )
 
-// discovery answers what is served, below /api or /apis: all groups with their
-// types in one document where the client knows that, else document by document.
+// discovery responds with what is served, below /api or /apis: all groups with their types
+// in one document if the client accepts that, else document by document.
 func (s *Server) discovery(w http.ResponseWriter, r *http.Request, words []string) {
 	types := s.typesBelow(words[0])
 	accept := r.Header.Get("Accept")
@@ -87,8 +87,8 @@ func legacyGroup(types []Type, group string) metav1.APIGroup {
 	return metav1.APIGroup{Name: group, Versions: []metav1.GroupVersionForDiscovery{version}, PreferredVersion: version}
 }
 
-// legacyDocument answers about one group (/apis/GROUP), or about one version of
-// it (/api/v1, /apis/GROUP/VERSION).
+// legacyDocument responds for one group (/apis/GROUP), or for one version of it (/api/v1,
+// /apis/GROUP/VERSION).
 func legacyDocument(w http.ResponseWriter, types []Type, words []string) {
 	version := words[len(words)-1]
 	group := strings.Join(words[1:len(words)-1], "")

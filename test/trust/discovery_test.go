@@ -90,7 +90,7 @@ func TestTypesThatDiscoveryLacksAreNotAbsent(t *testing.T) {
 	}
 }
 
-// The same of answers that could never be taken for discovery.
+// The same with responses that could never be taken for discovery.
 func TestWhatIsNoDiscoveryIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	success := Document(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
@@ -146,7 +146,7 @@ func orphaned(s *Server, dependents Type) (owner, dependent *unstructured.Unstru
 	return owner, s.Add(owned(dependents.object("shop", "dependent"), of(owner)))
 }
 
-// incomplete demands that a scan is incomplete, or that there is no answer at all.
+// incomplete requires that a scan is incomplete, or that the command fails.
 func incomplete(u *user) *result {
 	u.Helper()
 	r := u.runs("audit", "--strict", "-o", "json").exits(2, 3)

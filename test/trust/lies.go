@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Match reports whether a lie is about a request.
+// Match reports whether a lie applies to a request.
 type Match func(*http.Request) bool
 
 type lie struct {
@@ -21,7 +21,7 @@ type lie struct {
 	tell  http.HandlerFunc
 }
 
-// Lie has requests answered in another way than honestly, from now on.
+// Lie responds to matching requests with a lie, from now on.
 func (s *Server) Lie(about Match, tell http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,8 +35,8 @@ func (s *Server) Honestly() {
 	s.lies = nil
 }
 
-// Once does something before the first such request is answered, and then answers
-// it honestly: what happens in a cluster meanwhile is no lie.
+// Once calls do before the first matching request, and then responds honestly: a change in
+// the cluster is not a lie.
 func (s *Server) Once(about Match, do func()) {
 	s.Lie(about.First(1), func(w http.ResponseWriter, r *http.Request) {
 		do()
@@ -97,15 +97,15 @@ func (m Match) After(n int32) Match {
 	return func(r *http.Request) bool { return m(r) && count.Add(1) > n }
 }
 
-// SinceAWrite matches requests that come once something was written.
+// SinceAWrite matches requests after the first write.
 func (s *Server) SinceAWrite(*http.Request) bool { return len(s.Writes()) > 0 }
 
-// Document answers a JSON document with status 200.
+// Document responds with a JSON document and status 200.
 func Document(document any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, document) }
 }
 
-// Text answers bytes of a content type.
+// Text responds with bytes of a content type.
 func Text(code int, contentType, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -114,27 +114,27 @@ func Text(code int, contentType, text string) http.HandlerFunc {
 	}
 }
 
-// Page answers as a gateway does that wants somebody to log in.
+// Page responds with the login page of a gateway.
 func Page() http.HandlerFunc {
 	return Text(http.StatusOK, "text/html", "<!DOCTYPE html><html><body><form>Log in</form></body></html>")
 }
 
-// Refuse answers an error.
+// Refuse responds with an error.
 func Refuse(err *apierrors.StatusError) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fail(w, err) }
 }
 
-// Forbid answers that this must not be read.
+// Forbid responds with 403.
 func Forbid(t Type) http.HandlerFunc {
 	return Refuse(apierrors.NewForbidden(t.GroupResource(), "", nil))
 }
 
-// InProtobuf answers a message in protobuf that calls itself by that kind.
+// InProtobuf responds with a protobuf message that claims to be of that kind.
 func InProtobuf(apiVersion, kind string, raw []byte) http.HandlerFunc {
 	return Text(http.StatusOK, inProtobuf, string(enveloped(apiVersion, kind, raw)))
 }
 
-// Edited answers honestly, in JSON, but for what edit changes.
+// Edited responds honestly, in JSON, except for what edit changes.
 func (s *Server) Edited(edit func(document map[string]any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		honest := httptest.NewRecorder()
@@ -149,7 +149,7 @@ func (s *Server) Edited(edit func(document map[string]any)) http.HandlerFunc {
 	}
 }
 
-// withoutProtobuf returns the request of a client that knows JSON alone.
+// withoutProtobuf returns the request of a client that accepts only JSON.
 func withoutProtobuf(r *http.Request) *http.Request {
 	r = r.Clone(r.Context())
 	var forms []string
@@ -162,8 +162,7 @@ func withoutProtobuf(r *http.Request) *http.Request {
 	return r
 }
 
-// EditedGroups answers discovery in one document, honestly but for what edit
-// changes.
+// EditedGroups responds with aggregated discovery, honestly except for what edit changes.
 func (s *Server) EditedGroups(edit func(*apidiscovery.APIGroupDiscoveryList)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -179,7 +178,7 @@ func (s *Server) EditedGroups(edit func(*apidiscovery.APIGroupDiscoveryList)) ht
 	}
 }
 
-// Stale says of a group that the server which serves it was not heard of lately.
+// Stale marks the discovery of a group as stale.
 func Stale(group string) func(*apidiscovery.APIGroupDiscoveryList) {
 	return func(l *apidiscovery.APIGroupDiscoveryList) {
 		for _, g := range l.Items {
@@ -192,7 +191,7 @@ func Stale(group string) func(*apidiscovery.APIGroupDiscoveryList) {
 	}
 }
 
-// Without leaves a group out.
+// Without removes a group.
 func Without(group string) func(*apidiscovery.APIGroupDiscoveryList) {
 	return func(l *apidiscovery.APIGroupDiscoveryList) {
 		l.Items = slices.DeleteFunc(l.Items, func(g apidiscovery.APIGroupDiscovery) bool { return g.Name == group })

@@ -24,7 +24,7 @@ func TestA200ThatIsNoListIsAGap(t *testing.T) {
 	})
 }
 
-// The same of answers that could never be taken for a list.
+// The same with responses that could never be taken for a list.
 func TestA200OfAnyOtherKindIsAGap(t *testing.T) {
 	t.Parallel()
 	gaps(t, map[string]http.HandlerFunc{
@@ -51,7 +51,7 @@ func TestA200OfAnyOtherKindIsAGap(t *testing.T) {
 	})
 }
 
-// gaps demands that nothing is concluded from such answers to lists of Secrets.
+// gaps requires that nothing is concluded from such responses to lists of Secrets.
 func gaps(t *testing.T, answers map[string]http.HandlerFunc) {
 	for name, answer := range answers {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func gaps(t *testing.T, answers map[string]http.HandlerFunc) {
 	}
 }
 
-// list answers a list that calls itself by that kind; nil items are not in it.
+// list responds with a list that claims to be of that kind; nil items are omitted.
 func list(apiVersion, kind string, items any) http.HandlerFunc {
 	document := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"resourceVersion": "1"}}
 	if items != nil {

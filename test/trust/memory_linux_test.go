@@ -48,8 +48,8 @@ func TestAListWithoutEndTakesNoMemoryWithoutEnd(t *testing.T) {
 	}
 }
 
-// peakMemory returns the most bytes of memory that a process had. What its parent
-// had when it started the process counts as well.
+// peakMemory returns the peak memory of a process, including what its parent had when it
+// started the process.
 func peakMemory(ended *os.ProcessState) int64 {
 	return ended.SysUsage().(*syscall.Rusage).Maxrss << 10
 }

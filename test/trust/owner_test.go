@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// An owner that a list lacks is asked for by its name. Only a 404 that names it
-// proves that it does not exist, and only an object of its kind, name and namespace
-// that it was replaced.
+// An owner that no list contains is requested by name. Only a 404 with its name proves that
+// it does not exist, and only an object with its kind, name and namespace that it was
+// replaced.
 func TestOnlyAnAnswerAboutTheOwnerProvesItsAbsence(t *testing.T) {
 	t.Parallel()
 	notFound := func(edit func(*metav1.Status)) metav1.Status {
@@ -60,7 +60,7 @@ func TestOnlyAnAnswerAboutTheOwnerProvesItsAbsence(t *testing.T) {
 	}
 }
 
-// What says nothing about rights refuses none.
+// A response that is no access review denies nothing.
 func TestAnAccessReviewThatIsNoneRefusesNothing(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{
@@ -78,7 +78,7 @@ func TestAnAccessReviewThatIsNoneRefusesNothing(t *testing.T) {
 	}
 }
 
-// reviewed answers an access review that has that status, and does not repeat the question.
+// reviewed responds to an access review with a status, without the spec.
 func reviewed(status map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "status": status})

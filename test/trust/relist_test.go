@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Suspected, and true: before a finalizer is removed, everything is listed again,
-// but of the types that were known at first. The dependents of a type that came
-// meanwhile lost their owner, and the next run deleted them.
+// Before a finalizer is removed, everything is listed again, but only the types known at
+// first. The dependents of a type that was defined meanwhile lost their owner, and the next
+// run deleted them.
 func TestAFinalizerStaysWhileADependentOfANewTypeHasIt(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)

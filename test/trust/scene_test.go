@@ -18,8 +18,8 @@ func of(o *unstructured.Unstructured) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID()}
 }
 
-// absent returns a reference to an owner of that type that does not exist, so
-// that whoever has no other owner is garbage.
+// absent returns a reference to an owner of that type that does not exist, so that an
+// object without other owners is garbage.
 func absent(t Type) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: t.GroupVersion().String(), Kind: t.Kind, Name: "absent", UID: "aaaaaaaa-0000-4000-8000-000000000000"}
 }
@@ -45,22 +45,22 @@ func garbageNamespace(s *Server, secrets int) *unstructured.Unstructured {
 	return ns
 }
 
-// addSecrets adds Secrets whose names no Secret has yet.
+// addSecrets adds Secrets with new names.
 func addSecrets(s *Server, namespace string, n int) {
 	for range n {
 		s.Add(Secrets.object(namespace, fmt.Sprintf("content-%03d", s.count(Secrets, namespace))))
 	}
 }
 
-// count returns how many objects of a type there are in a namespace.
+// count returns the number of objects of a type in a namespace.
 func (s *Server) count(t Type, namespace string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.ofType(t, namespace))
 }
 
-// stays demands that objects are there, not on their way out, and that nobody
-// tried to delete them.
+// stays requires that objects exist, are not terminating, and that no DELETE was sent for
+// them.
 func stays(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
 	t.Helper()
 	for _, o := range objects {
@@ -74,7 +74,7 @@ func stays(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
 	}
 }
 
-// goes demands that objects are gone.
+// goes requires that objects are gone.
 func goes(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
 	t.Helper()
 	for _, o := range objects {
@@ -84,7 +84,7 @@ func goes(t *testing.T, s *Server, objects ...*unstructured.Unstructured) {
 	}
 }
 
-// keepsFinalizers demands that an object has the finalizers that it had.
+// keepsFinalizers requires that an object has its finalizers.
 func keepsFinalizers(t *testing.T, s *Server, o *unstructured.Unstructured) {
 	t.Helper()
 	now := s.Now(o)
@@ -93,7 +93,7 @@ func keepsFinalizers(t *testing.T, s *Server, o *unstructured.Unstructured) {
 	}
 }
 
-// sent reports whether a write of that method about the object arrived.
+// sent reports whether the server received a write of that method about the object.
 func sent(s *Server, method string, o *unstructured.Unstructured) bool {
 	s.mu.Lock()
 	path := s.pathOf(o)

@@ -21,10 +21,10 @@ import (
 // garbage collector.
 type Server struct {
 	URL string
-	// JSON has metadata answered in JSON even where the client prefers protobuf, which
-	// is a server's right.
+	// JSON responds to metadata requests in JSON even if the client prefers protobuf, as a
+	// server may.
 	JSON bool
-	// Legacy has discovery answered document by document, as before Kubernetes 1.30.
+	// Legacy responds to discovery document by document, as before Kubernetes 1.30.
 	Legacy bool
 
 	mu         sync.Mutex
@@ -37,7 +37,7 @@ type Server struct {
 	requests []Request
 }
 
-// Request is a request as it arrived.
+// Request is a request as it was received.
 type Request struct {
 	Method, Path string
 	Query        url.Values
@@ -45,8 +45,8 @@ type Request struct {
 	Body         string
 }
 
-// Write reports whether the request asks for a lasting change: it is no access
-// review, and no dry run.
+// Write reports whether the request changes something: it is neither an access review nor a
+// dry run.
 func (r Request) Write() bool {
 	return r.Method != http.MethodGet && !strings.Contains(r.Path, "/authorization.k8s.io/") &&
 		!r.Query.Has("dryRun") && !strings.Contains(r.Body, `"dryRun":["All"]`)
@@ -62,15 +62,14 @@ func NewServer(t testing.TB) *Server {
 	return s
 }
 
-// Listen has the server answer at another address too, and returns its URL.
+// Listen adds another address to the server, and returns its URL.
 func (s *Server) Listen(t testing.TB) string {
 	listening := httptest.NewServer(s)
 	t.Cleanup(listening.Close)
 	return listening.URL
 }
 
-// ServeHTTP answers with the newest lie about the request, and honestly where
-// there is none.
+// ServeHTTP responds with the newest matching lie, or honestly if there is none.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -90,19 +89,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Honest(w, r)
 }
 
-// Requests returns the requests so far, in the order in which they arrived.
+// Requests returns the requests so far, in the order of arrival.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Writes returns the writes so far, in the order in which they arrived.
+// Writes returns the writes so far, in the order of arrival.
 func (s *Server) Writes() []Request {
 	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return !r.Write() })
 }
 
-// Honest answers the request as a real API server does.
+// Honest responds as a real API server does.
 func (s *Server) Honest(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +120,7 @@ func (s *Server) Honest(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// place is what a path leads to: a type, or one object of it.
+// place is the type or object of a path.
 type place struct {
 	Type
 	namespace, name string

@@ -23,7 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// key is where an object is.
+// key identifies an object.
 type key struct {
 	schema.GroupResource
 	namespace, name string
@@ -33,8 +33,8 @@ func (at place) key() key { return key{at.GroupResource(), at.namespace, at.name
 
 var clusters atomic.Int32
 
-// Rebuild makes the server that of a new cluster at the same address: only the
-// namespaces kube-system and shop are there, and every UID is another.
+// Rebuild turns the server into that of a new cluster at the same address: only the
+// namespaces kube-system and shop exist, and every UID is new.
 func (s *Server) Rebuild() {
 	s.mu.Lock()
 	s.cluster = fmt.Sprintf("%08x", clusters.Add(1))
@@ -44,8 +44,8 @@ func (s *Server) Rebuild() {
 	s.Add(Namespaces.object("", "kube-system"), Namespaces.object("", "shop"))
 }
 
-// Add stores objects, whatever was in their place, and completes their metadata:
-// what has no UID or creation time gets one. It returns the last one as it is stored.
+// Add stores objects, replacing those of the same name, with a UID and a creation time. It
+// returns the last one as stored.
 func (s *Server) Add(objects ...*unstructured.Unstructured) *unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *Server) AddCRD(custom ...Type) {
 	}
 }
 
-// Aggregate has the server pass on types that another server serves.
+// Aggregate adds types that another server serves.
 func (s *Server) Aggregate(more ...Type) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *Server) Aggregate(more ...Type) {
 	s.syncAPIServices()
 }
 
-// Now returns an object as it is now, nil if it is gone or replaced.
+// Now returns the current object, or nil if it was deleted or replaced.
 func (s *Server) Now(o *unstructured.Unstructured) *unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +97,7 @@ func (s *Server) put(at key, o *unstructured.Unstructured) {
 	s.objects[at] = o
 }
 
-// ofType returns the objects of a type by namespace and name; an empty namespace
-// is all of them.
+// ofType returns the objects of a type by namespace and name; an empty namespace means all.
 func (s *Server) ofType(t Type, namespace string) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for k, o := range s.objects {
@@ -250,8 +249,8 @@ func terminate(o *unstructured.Unstructured) {
 	}
 }
 
-// remove takes an object out of the store, and with a Namespace or a definition
-// what is in it: a controller does that on a real server, a moment later.
+// remove deletes an object and the contents of a Namespace or CustomResourceDefinition, as
+// a controller of a real server does a moment later.
 func (s *Server) remove(at place, o *unstructured.Unstructured) {
 	delete(s.objects, at.key())
 	for k := range s.objects {

@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Type is a type that the server has.
+// Type is a type that the server serves.
 type Type struct {
 	Group, Version, Resource, Kind string
 	Namespaced                     bool
 	createOnly                     bool // an access review, which is answered and not stored
 }
 
-// The types that the server always has.
+// The types that the server always serves.
 var (
 	Namespaces  = Type{Version: "v1", Resource: "namespaces", Kind: "Namespace"}
 	Secrets     = Type{Version: "v1", Resource: "secrets", Kind: "Secret", Namespaced: true}
@@ -63,8 +63,8 @@ func (t Type) Path() string {
 	return "/apis/" + t.Group + "/" + t.Version + "/" + t.Resource
 }
 
-// object returns an object of the type that a store has yet to complete. A
-// cluster-scoped one has an empty namespace.
+// object returns an incomplete object of the type. A cluster-scoped one has an empty
+// namespace.
 func (t Type) object(namespace, name string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	o.SetAPIVersion(t.GroupVersion().String())
@@ -110,9 +110,8 @@ func defined(crd *unstructured.Unstructured) Type {
 	return Type{Group: field("group"), Version: version, Resource: field("names", "plural"), Kind: field("names", "kind"), Namespaced: field("scope") == "Namespaced"}
 }
 
-// apiService returns the APIService of a group and version. One that another
-// server serves names its Service; the others are the API server's own, and have
-// its label.
+// apiService returns the APIService of a group and version. If another server serves it, it
+// names its Service; otherwise it has the API server's label.
 func apiService(of schema.GroupVersion, aggregated bool) *unstructured.Unstructured {
 	o := APIServices.object("", of.Version+"."+of.Group)
 	spec := map[string]any{"group": of.Group, "version": of.Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(15)}

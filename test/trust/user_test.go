@@ -16,10 +16,10 @@ import (
 	"github.com/creack/pty"
 )
 
-// enough is how long a run may take that does not have to wait for anything.
+// enough is the time limit of a run that does not wait for anything.
 const enough = 30 * time.Second
 
-// user runs the program, from a home and with a kubeconfig of its own.
+// user runs the program, with its own home and kubeconfig.
 type user struct {
 	*testing.T
 	home    string
@@ -28,7 +28,7 @@ type user struct {
 	env     []string
 }
 
-// newUser returns a user whose kubeconfig leads to the server.
+// newUser returns a user whose kubeconfig has the server.
 func newUser(t *testing.T, s *Server) *user {
 	t.Helper()
 	u := &user{T: t, home: t.TempDir(), program: program}
@@ -53,7 +53,7 @@ func (u *user) must(err error) {
 	}
 }
 
-// result is what a run left.
+// result is the result of a run.
 type result struct {
 	*testing.T
 	args           []string
@@ -62,19 +62,19 @@ type result struct {
 	state          *os.ProcessState
 }
 
-// runs runs the program to its end.
+// runs runs the program and waits for its end.
 func (u *user) runs(args ...string) *result {
 	u.Helper()
 	return u.runsFor(enough, args...)
 }
 
-// runsFor runs the program to its end, which has to come in time.
+// runsFor runs the program, which has to end in time.
 func (u *user) runsFor(most time.Duration, args ...string) *result {
 	u.Helper()
 	return u.starts(args...).ends(most)
 }
 
-// process is a run under way.
+// process is a running program.
 type process struct {
 	*user
 	args           []string
@@ -82,7 +82,7 @@ type process struct {
 	stdout, stderr bytes.Buffer
 }
 
-// starts runs the program without waiting for its end.
+// starts starts the program.
 func (u *user) starts(args ...string) *process {
 	u.Helper()
 	p := &process{user: u, args: args, cmd: u.command(args...)}
@@ -91,7 +91,7 @@ func (u *user) starts(args ...string) *process {
 	return p
 }
 
-// ends waits for the end, which has to come in time.
+// ends waits for the end of the run, which has to be in time.
 func (p *process) ends(most time.Duration) *result {
 	p.Helper()
 	late := time.AfterFunc(most, func() { _ = p.cmd.Process.Kill() }) // it may have ended by now
@@ -108,7 +108,7 @@ func (u *user) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// exited fails the test on what is no exit code.
+// exited fails the test if the program did not exit by itself.
 func (u *user) exited(err error) {
 	u.Helper()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
@@ -116,7 +116,7 @@ func (u *user) exited(err error) {
 	}
 }
 
-// terminal is a run at a terminal, where all that it says is on one screen.
+// terminal is a run at a terminal, which shows all of its output.
 type terminal struct {
 	*user
 	args   []string
@@ -125,7 +125,7 @@ type terminal struct {
 	screen bytes.Buffer
 }
 
-// sits runs the program at a terminal.
+// sits starts the program at a terminal.
 func (u *user) sits(args ...string) *terminal {
 	u.Helper()
 	at := &terminal{user: u, args: args, cmd: u.command(args...)}
@@ -137,7 +137,7 @@ func (u *user) sits(args ...string) *terminal {
 	return at
 }
 
-// asked reads the screen until one of the words is on it, and fails if none comes.
+// asked waits until one of the words is on the screen, and fails if none appears.
 func (at *terminal) asked(words ...string) string {
 	at.Helper()
 	buffer := make([]byte, 4096)
@@ -179,7 +179,7 @@ func (at *terminal) ends() *result {
 	return &result{T: at.T, args: at.args, code: at.cmd.ProcessState.ExitCode(), stdout: at.screen.String(), state: at.cmd.ProcessState}
 }
 
-// exits demands one of the exit codes.
+// exits requires one of the exit codes.
 func (r *result) exits(codes ...int) *result {
 	r.Helper()
 	if !slices.Contains(codes, r.code) {
@@ -193,7 +193,7 @@ func short(s string) string {
 	return s[:min(len(s), most)]
 }
 
-// document is what the machine-readable documents have in common.
+// document has the common fields of the machine-readable documents.
 type document struct {
 	Complete bool
 	Gaps     []gap
@@ -210,7 +210,7 @@ type step struct {
 	Object         struct{ Kind, Namespace, Name string }
 }
 
-// read reads the document on standard output.
+// read decodes the document on standard output.
 func (r *result) read() document {
 	r.Helper()
 	var d document
