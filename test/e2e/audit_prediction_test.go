@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
-// TestTheRealCollectorDoesWhatTheAuditForetold is the last test: it switches
+// TestAuditPredictsTheRealCollector is the last test: it switches
 // the collector on.
-func TestTheRealCollectorDoesWhatTheAuditForetold(t *testing.T) {
+func TestAuditPredictsTheRealCollector(t *testing.T) {
 	for _, seed := range seeds(t, 2) {
 		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
 			s := newScene(t)

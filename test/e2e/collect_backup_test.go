@@ -71,7 +71,7 @@ func (s *scene) private(folder string) {
 	}
 }
 
-func TestCollectSavesEverythingBeforeTheFirstDelete(t *testing.T) {
+func TestCollectBacksUpEverythingBeforeTheFirstDelete(t *testing.T) {
 	s := newScene(t)
 	s.custom()
 	ns := s.namespace("saved")
@@ -136,7 +136,7 @@ func sameObject(o object, manifest map[string]any) string {
 	return ""
 }
 
-func TestCollectDeletesNothingThatItCouldNotSave(t *testing.T) {
+func TestCollectDeletesNothingThatItCouldNotBackUp(t *testing.T) {
 	whole := func(about func(*http.Request) bool) func(*http.Request) bool {
 		return reading(func(r *http.Request) bool { return about(r) && r.Header.Get("Accept") == "application/json" })
 	}
@@ -189,7 +189,7 @@ func TestCollectDeletesNothingThatItCouldNotSave(t *testing.T) {
 	}
 }
 
-func TestCollectSavesInTheHomeOfTheUserUnlessToldOtherwise(t *testing.T) {
+func TestCollectBacksUpToTheHomeDirectoryByDefault(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("home")
 	tool := s.tool()

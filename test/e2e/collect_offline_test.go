@@ -11,7 +11,7 @@ import (
 
 // What kubectl gc collect --from FILE foresees is what the cluster would have
 // said, to the byte. The hint to act on it is of no use with a file.
-func TestCollectFromASnapshotForeseesWhatTheClusterDid(t *testing.T) {
+func TestCollectFromSnapshotPredictsTheSame(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("offline")
 	s.everyAct(ns)

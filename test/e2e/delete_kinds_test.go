@@ -14,9 +14,9 @@ var policies = []metav1.DeletionPropagation{
 	metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan,
 }
 
-// TestDeleteEndsAsForetold compares the preview of a deletion with its result under the
+// TestDeleteEndsAsPredicted compares the preview of a deletion with its result under the
 // real collector and all other controllers.
-func TestDeleteEndsAsForetold(t *testing.T) {
+func TestDeleteEndsAsPredicted(t *testing.T) {
 	s := opposite(t)
 	s.custom()
 	crds := map[string]object{}

@@ -16,13 +16,13 @@ import (
 // moreCopies is the number of further copies of a random graph after a mismatch.
 const moreCopies = 2
 
-// TestDeleteInRandomGraphsEndsAsForetold deletes targets of any kind, each with its own
+// TestDeleteInRandomGraphsEndsAsPredicted deletes targets of any kind, each with its own
 // policy, in random graphs in which the real collector has settled.
 //
 // After a mismatch it deletes the same targets in further copies of the graph: in one of
 // them every object must have its predicted state. Objects that the preview calls
 // nondeterministic may end in any state.
-func TestDeleteInRandomGraphsEndsAsForetold(t *testing.T) {
+func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
 	usual := make([]uint64, 20)
 	for i := range usual {
 		usual[i] = uint64(7001 + i)

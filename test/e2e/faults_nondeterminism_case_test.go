@@ -10,7 +10,7 @@ import (
 // A PriorityClass, #0, is being orphaned; #1 refers to it, under another name as a
 // rule, and was deleted while PriorityClasses could not be listed. Undisturbed, it
 // stays without owners.
-func TestADeleteIsAMatterOfLuckOnlyWhereAnOrphaningOwnerUnseenWouldHaveLetGo(t *testing.T) {
+func TestDeletionIsNondeterministicOnlyWithAnUnreadOrphaningOwner(t *testing.T) {
 	const class, dependent, other = 0, 1, 2
 	astray := claim{apiVersion: "v1", kind: "Service", name: class, uid: class}
 	type setting struct {

@@ -144,7 +144,7 @@ func TestACollectWithinARestorationTakesNothingOfIt(t *testing.T) {
 
 // The owner of what a pass is about to delete is made again, and a repair leads its
 // dependent there.
-func TestARepairWithinACollectKeepsWhatItMends(t *testing.T) {
+func TestRepairDuringCollectKeepsRepairedObjects(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("within")
 	owner := s.create(secret(ns, "owner"))
@@ -240,7 +240,7 @@ func TestADefinitionVanishesInTheMiddleOfARun(t *testing.T) {
 }
 
 // Another object has the name of one that was looked at. No write may meet it.
-func TestAnObjectIsReplacedBetweenLookAndAct(t *testing.T) {
+func TestObjectIsReplacedBetweenScanAndWrite(t *testing.T) {
 	follower := func(s *scene, ns string) (o object, args []string) {
 		owner := s.create(secret(ns, "owner"))
 		return s.create(configMap(ns, "subject", ownedBy(to(owner)))), []string{"delete", "--client-side", "secret/owner", "-n", ns, "--no-backup"}

@@ -89,7 +89,7 @@ func TestABadCommandLineGivesOneClearLine(t *testing.T) {
 	}
 }
 
-func TestAnInterruptEndsALookThatStalls(t *testing.T) {
+func TestInterruptEndsAStalledScan(t *testing.T) {
 	for name, args := range map[string][]string{
 		"audit":    {"audit"},
 		"tree":     {"tree", "-A"},

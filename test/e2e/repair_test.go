@@ -48,7 +48,7 @@ func TestRepairRewritesAVersionThatIsNotServed(t *testing.T) {
 	s.refers(orphan)
 }
 
-func TestRepairSavesEveryObjectBeforeTheFirstChange(t *testing.T) {
+func TestRepairBacksUpEveryObjectBeforeTheFirstChange(t *testing.T) {
 	s := newScene(t)
 	s.custom()
 	ns := s.namespace("saved")
@@ -79,7 +79,7 @@ func TestRepairSavesEveryObjectBeforeTheFirstChange(t *testing.T) {
 	}
 }
 
-func TestRepairJudgesAnewWhatOthersChange(t *testing.T) {
+func TestRepairReassessesChangedObjects(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(s *scene, o, owner object)
 		code      int
@@ -226,7 +226,7 @@ func TestRepairAtATerminalRefusesWhereTheClusterChangedWhileSomebodyRead(t *test
 
 // All members of the circle are being deleted in the foreground, and each waits for
 // the other: somebody has to say which reference to give up.
-func TestRepairBreaksACircleWhereItIsTold(t *testing.T) {
+func TestRepairBreaksACycleOnRequest(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("circle")
 	egg := s.create(configMap(ns, "egg"))

@@ -78,7 +78,7 @@ func full(drawn []string) []string {
 	return out
 }
 
-func TestTreeDrawsACircleOnce(t *testing.T) {
+func TestTreeDrawsACycleOnce(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("circle")
 	a, b, c := s.create(configMap(ns, "a")), s.create(configMap(ns, "b")), s.create(configMap(ns, "c"))

@@ -53,7 +53,7 @@ func TestWhyShowsWhatTheRealCollectorReported(t *testing.T) {
 }
 
 // What is said beforehand is what the real collector then does.
-func TestWhyForetellsWhatTheRealCollectorDoes(t *testing.T) {
+func TestWhyPredictsTheRealCollector(t *testing.T) {
 	s := opposite(t)
 	ns, far := s.namespace("why-foretells"), s.namespace("why-away")
 	owner, stranger := s.create(configMap(ns, "owner")), s.create(configMap(far, "stranger"))

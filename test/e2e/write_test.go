@@ -369,7 +369,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestWritePatchThatLetsAnObjectGo(t *testing.T) {
+func TestWritePatchThatRemovesTheLastFinalizer(t *testing.T) {
 	s := newScene(t)
 	s.custom()
 	ns := s.namespace("letting-go")
@@ -474,8 +474,8 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	}
 }
 
-// TestWriteExamine: every reference is judged from what lives there now.
-func TestWriteExamine(t *testing.T) {
+// TestWriteReadState: every reference is judged from what lives there now.
+func TestWriteReadState(t *testing.T) {
 	s := newScene(t)
 	s.custom()
 	ns := s.namespace("examine")
@@ -520,7 +520,7 @@ func TestWriteExamine(t *testing.T) {
 	}
 }
 
-func TestWriteCensusSeesWhatCameSince(t *testing.T) {
+func TestWriteRelistReadsNewObjects(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("census")
 	look := s.sees(in(ns))
@@ -535,7 +535,7 @@ func TestWriteCensusSeesWhatCameSince(t *testing.T) {
 	}
 }
 
-func TestWriteAwait(t *testing.T) {
+func TestWriteWaitForController(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("await")
 	o := s.create(configMap(ns, "subject", heldBy("example.com/a")))

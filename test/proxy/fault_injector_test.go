@@ -53,7 +53,7 @@ func send(t *testing.T, client *http.Client, method, url string) string {
 	return answer.Status + " " + string(body)
 }
 
-func TestTheSameSeedDoesTheSameInWhateverOrder(t *testing.T) {
+func TestFaultInjectorIsReproducible(t *testing.T) {
 	requests := []*http.Request{}
 	for i := range 200 {
 		for _, method := range []string{"GET", "PATCH"} {
@@ -81,7 +81,7 @@ func TestTheSameSeedDoesTheSameInWhateverOrder(t *testing.T) {
 	}
 }
 
-func TestALostAnswerIsOfAWriteThatHappened(t *testing.T) {
+func TestLostResponseIsOfACompletedWrite(t *testing.T) {
 	var lost atomic.Int32
 	url, client, reached := behind(t, func(through http.Handler) http.Handler { return LoseResponse(through, func() { lost.Add(1) }) })
 	if got := send(t, client, "PATCH", url+some); got != "no answer" || reached.Load() != 1 || lost.Load() != 1 {

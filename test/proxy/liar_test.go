@@ -365,7 +365,7 @@ func TestALieIsNotSpentOnARequestThatItDoesNotFit(t *testing.T) {
 	}
 }
 
-func TestALiarIsTheSameForTheSameSeed(t *testing.T) {
+func TestLiarIsReproducible(t *testing.T) {
 	facts := Facts{Objects: []Object{{"uid-a", "", "pods"}}, Requests: liar(HTML, false).facts.Requests}
 	course := func(seed uint64) string {
 		l := NewLiar(seed, facts)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAskOf(t *testing.T) {
+func TestRequestInfoOf(t *testing.T) {
 	for request, want := range map[string]requestInfo{
 		"GET /api":                                       {class: discovery},
 		"GET /apis/apps/v1":                              {class: discovery},

@@ -20,7 +20,7 @@ func kubectl(t *testing.T, p *Plane, stdin string, args ...string) (string, erro
 	return string(out), err
 }
 
-func TestCollectorCollectsOnlyWhileOn(t *testing.T) {
+func TestCollectorRunsOnlyWhileOn(t *testing.T) {
 	p := sharedControlPlane(t)
 	if out, err := kubectl(t, p, orphan, "create", "-f", "-"); err != nil {
 		t.Fatal(err, out)

@@ -28,7 +28,7 @@ func runKilledChild() {
 	panic(err)
 }
 
-func TestPlaneDiesWithTheProcessThatStartedIt(t *testing.T) {
+func TestControlPlaneStopsWithItsParent(t *testing.T) {
 	sharedControlPlane(t)
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), killedChildVariable+"=1")
