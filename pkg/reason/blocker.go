@@ -94,7 +94,7 @@ type UIDContested struct {
 	Objects []object.Identity `json:"objects"` // that have the UID, sorted; one alone was read with different creation times
 }
 
-// Contest returns what the reason says, without what comes of it.
+// Contest returns the conflict, without its effect.
 func (r UIDContested) Contest() string {
 	if len(r.Objects) == 0 {
 		return "another object has the same UID"

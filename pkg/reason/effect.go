@@ -154,11 +154,11 @@ func (Waits) Message() string { return "" }
 func Join(reasons ...Reason) string {
 	text := ""
 	for _, r := range reasons {
-		switch said := Message(r); {
+		switch message := Message(r); {
 		case text == "":
-			text = said
-		case said != "":
-			text += "; " + said
+			text = message
+		case message != "":
+			text += "; " + message
 		}
 	}
 	return text

@@ -144,7 +144,7 @@ type OwnerUnverified struct {
 	Detail     string `json:"detail,omitempty"`
 }
 
-// The error classes of which the sentences know.
+// The error classes that the sentences name.
 const (
 	classNotInFile = "not-in-file"
 	classForbidden = "forbidden"
@@ -270,7 +270,7 @@ type OwnerKindMisspelled struct {
 	Unserved bool     `json:"unserved,omitzero"` // nothing serves what it is taken for
 }
 
-// Spelling is by what accident the kind or apiVersion of an owner is understood.
+// Spelling is how a reference misspells the kind or apiVersion of its owner.
 type Spelling string
 
 // The spellings that map although nobody should write them

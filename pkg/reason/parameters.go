@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// All stands for every group, resource or namespace of a gap.
+// All means every group, resource or namespace of a gap.
 const All = "*"
 
 // Gap names a resource type, an API group or a namespace that could not be read.
@@ -50,7 +50,7 @@ func listGaps(gaps []Gap) string {
 	return first(3, len(gaps), ", ", "and %d more", func(i int) string { return fmt.Sprintf("%s (%s)", gaps[i], gaps[i].ErrorClass) })
 }
 
-// Since says how long a deletion had been under way when the cluster was scanned.
+// Since is how long a deletion had been under way when the cluster was scanned.
 type Since struct {
 	Deleted time.Time `json:"deleted,omitzero"` // zero: it is not being deleted
 	Scanned time.Time `json:"scanned,omitzero"`
@@ -138,12 +138,12 @@ func firstFew(count int, phrase func(i int) string) string {
 
 // first joins the first few of several phrases; more is the format for the number of the others.
 func first(most, count int, separator, more string, phrase func(i int) string) string {
-	var said []string
+	var phrases []string
 	for i := range min(count, most) {
-		said = append(said, phrase(i))
+		phrases = append(phrases, phrase(i))
 	}
 	if count > most {
-		said = append(said, fmt.Sprintf(more, count-most))
+		phrases = append(phrases, fmt.Sprintf(more, count-most))
 	}
-	return strings.Join(said, separator)
+	return strings.Join(phrases, separator)
 }

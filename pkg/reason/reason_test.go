@@ -94,7 +94,7 @@ func TestLoadUnknownCodeOrParameter(t *testing.T) {
 
 func TestMessageWithoutParameters(t *testing.T) {
 	for _, r := range reason.Registered() {
-		_ = r.Message() // a plan that somebody wrote by hand may lack them
+		_ = r.Message() // a plan written by hand may lack them
 		if brief, ok := r.(reason.Brief); ok {
 			_ = brief.Brief()
 		}
@@ -102,7 +102,7 @@ func TestMessageWithoutParameters(t *testing.T) {
 	for _, state := range []reason.OwnerState{reason.StateMismatched, reason.StateInOtherNamespace, reason.StateReplaced, "Invented"} {
 		lost := reason.ReferencesLost{Owner: reason.Owner{Kind: "Pod", Name: "web", Found: reason.Found{State: state}}}
 		if lost.Message() == "references to Pod/web, which " {
-			t.Errorf("nothing is said of state %s", state)
+			t.Errorf("no sentence for state %s", state)
 		}
 	}
 }

@@ -15,7 +15,7 @@ var _ = register(
 	ServiceAddressesMayChange{}, VolumeContentsNotRestored{}, ClaimVolumeUnverified{}, ClaimVolumeBound{}, ClaimsEmpty{},
 )
 
-// Effect says what a reference does that leads to no owner and is restored all the same.
+// Effect is what the collector does about a restored reference whose owner does not exist.
 type Effect string
 
 // The effects.

@@ -19,7 +19,7 @@ var (
 	lost   = reason.Nested{Reason: reason.OwnersLost{Owners: []reason.Owner{gone}}}
 )
 
-// named returns an owner of which that was found.
+// named returns an owner in that state.
 func named(state reason.OwnerState) reason.Owner {
 	return reason.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "api", UID: "u-3", Found: reason.Found{
 		State: state, UIDHolder: &pod, NameHolder: &job, ServedVersions: []string{"apps/v2"}, OtherController: "Job/import",

@@ -44,9 +44,9 @@ func (s *Snapshot) Monitored() int {
 	return n
 }
 
-// Sort brings every list into its documented order, so that equal scans give equal bytes.
+// Sort normalizes the snapshot: it brings every list into its documented order, so that equal scans give equal bytes.
 // It also marks the objects whose UID is contested and adds a gap for each of their types.
-// Every new snapshot must be sorted.
+// Every new snapshot must be normalized.
 func (s *Snapshot) Sort() {
 	s.markContested()
 	slices.SortFunc(s.Types, Type.Compare)

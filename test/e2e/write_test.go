@@ -143,11 +143,11 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 				s.create(test.object)
 			}
 			live := s.created[len(s.created)-1]
-			look := s.sees(scan.Scope{})
+			scanned := s.sees(cluster.Scope{})
 			// A CRD's status may still be written to.
-			o := look.fresh(live)
+			o := scanned.fresh(live)
 			for _, dry := range []bool{true, false} {
-				got, err := write.New(look.cluster, look.seen, dry).Delete(t.Context(), o, test.policy)
+				got, err := scanned.cluster.Writer(scanned.seen, dry).Delete(t.Context(), o, test.policy)
 				if err != nil {
 					t.Fatalf("dry run %v: %v", dry, err)
 				}
@@ -158,7 +158,7 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 					t.Errorf("dry run %v: answers %+v, want %+v", dry, got.Identity, o.Identity)
 				}
 				if dry {
-					if now := look.fresh(live); now.Terminating() || now.ResourceVersion != o.ResourceVersion {
+					if now := scanned.fresh(live); now.Terminating() || now.ResourceVersion != o.ResourceVersion {
 						t.Errorf("a dry run changed it: %s", left(now))
 					}
 				}
@@ -194,23 +194,23 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 					held = func(object) {}
 				}
 				o := s.create(make(ns, "subject", held, ownedBy(reference("v1", "Secret", "a", "a"), reference("v1", "Secret", "b", "b"))))
-				look := s.sees(in(ns))
+				scanned := s.sees(in(ns))
 				test.before(s, o)
-				w := write.New(look.cluster, look.seen, false)
-				if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != test.delete {
+				w := scanned.cluster.Writer(scanned.seen, false)
+				if _, err := w.Delete(t.Context(), scanned.of(o), metav1.DeletePropagationBackground); refusal(err) != test.delete {
 					t.Errorf("delete: %v, want %s", err, test.delete)
 				}
-				if _, err := w.Patch(t.Context(), look.of(o), subject.Change{Drop: []int{1}}); refusal(err) != test.patch {
+				if _, err := w.Patch(t.Context(), scanned.of(o), subject.Change{Drop: []int{1}}); refusal(err) != test.patch {
 					t.Errorf("patch: %v, want %s", err, test.patch)
 				}
 				if name != "gone since" && name != "replaced since" {
 					return
 				}
-				if now, err := w.Read(t.Context(), look.of(o).Identity); now != nil || err != nil {
+				if now, err := w.Read(t.Context(), scanned.of(o).Identity); now != nil || err != nil {
 					t.Errorf("read: %v, %v", now, err)
 				}
-				s.must(w.WaitForGone(t.Context(), look.of(o).Identity))
-				if e, err := w.Verify(t.Context(), look.of(o).Identity); err != nil || len(e.Objects) != 0 {
+				s.must(w.WaitForGone(t.Context(), scanned.of(o).Identity))
+				if e, err := w.Verify(t.Context(), scanned.of(o).Identity); err != nil || len(e.Objects) != 0 {
 					t.Errorf("examine: %+v, %v", e, err)
 				}
 			})
@@ -224,10 +224,10 @@ func TestWriteIsBoundToTheUID(t *testing.T) {
 	s.custom()
 	ns := s.namespace("bound-uid")
 	for _, o := range []object{s.create(configMap(ns, "subject")), s.create(widget(ns, "subject"))} {
-		look := s.sees(in(ns))
-		other := *look.of(o)
+		scanned := s.sees(in(ns))
+		other := *scanned.of(o)
 		other.UID = "another"
-		w := write.New(look.cluster, look.seen, false)
+		w := scanned.cluster.Writer(scanned.seen, false)
 		if _, err := w.Delete(t.Context(), &other, metav1.DeletePropagationBackground); refusal(err) != snapshot.Conflict {
 			t.Errorf("delete: %v", err)
 		}
@@ -264,8 +264,8 @@ func TestWriteDeleteAgain(t *testing.T) {
 			s := s.under(t)
 			o := s.create(test.object)
 			s.remove(o, metav1.DeletePropagationForeground)
-			look := s.sees(in(ns))
-			got, err := write.New(look.cluster, look.seen, false).Delete(t.Context(), look.of(o), test.policy)
+			scanned := s.sees(in(ns))
+			got, err := scanned.cluster.Writer(scanned.seen, false).Delete(t.Context(), scanned.of(o), test.policy)
 			if err != nil || left(got) != test.want || s.gone(o) != (got == nil) {
 				t.Errorf("%s, %v, want %s; gone: %v", left(got), err, test.want, s.gone(o))
 			}
@@ -334,14 +334,14 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 			t.Run(kind+" "+name, func(t *testing.T) {
 				s := s.under(t)
 				o := s.create(make(ns, "subject", ownedBy(refs...), heldBy("example.com/a", "orphan", "example.com/b")))
-				look := s.sees(in(ns))
+				scanned := s.sees(in(ns))
 				for _, dry := range []bool{true, false} {
-					got, err := write.New(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), test.change)
+					got, err := scanned.cluster.Writer(scanned.seen, dry).Patch(t.Context(), scanned.of(o), test.change)
 					if err != nil {
 						t.Fatalf("dry run %v: %v", dry, err)
 					}
-					now := look.fresh(o)
-					if dry && now.ResourceVersion != look.of(o).ResourceVersion {
+					now := scanned.fresh(o)
+					if dry && now.ResourceVersion != scanned.of(o).ResourceVersion {
 						t.Error("a dry run changed it")
 					}
 					if !dry {
@@ -359,7 +359,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 					if diff := cmp.Diff(test.finalizers, got.Finalizers); diff != "" {
 						t.Errorf("dry run %v: finalizers (-want +got):\n%s", dry, diff)
 					}
-					foretold := test.change.Apply(*look.of(o))
+					foretold := test.change.Apply(*scanned.of(o))
 					if diff := cmp.Diff(foretold.Owners, got.Owners); diff != "" && len(foretold.Owners) > 0 {
 						t.Errorf("not what the change says (-want +got):\n%s", diff)
 					}
@@ -391,9 +391,9 @@ func TestWritePatchThatRemovesTheLastFinalizer(t *testing.T) {
 			s := s.under(t)
 			o := s.create(test.object)
 			s.remove(o, background)
-			look := s.sees(scan.Scope{})
+			scanned := s.sees(cluster.Scope{})
 			for _, dry := range []bool{true, false} {
-				got, err := write.New(look.cluster, look.seen, dry).Patch(t.Context(), look.of(o), subject.Change{Release: test.release})
+				got, err := scanned.cluster.Writer(scanned.seen, dry).Patch(t.Context(), scanned.of(o), subject.Change{Release: test.release})
 				if err != nil || left(got) != test.want {
 					t.Errorf("dry run %v: %s, %v, want %s", dry, left(got), err, test.want)
 				}
@@ -413,37 +413,37 @@ func TestWriteRefused(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("refused")
 	o := s.create(configMap(ns, "subject", ownedBy(reference("v1", "Secret", "a", "a")), heldBy("example.com/a")))
-	look := s.sees(in(ns))
+	scanned := s.sees(in(ns))
 	s.grant("reader", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
 	config := *s.config
 	config.Impersonate.UserName = "reader"
 	reader, err := cluster.New(&config, cluster.Options{Timeout: waitTimeout})
 	s.must(err)
 	for _, dry := range []bool{true, false} {
-		w := write.New(reader, look.seen, dry)
-		_, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground)
+		w := reader.Writer(scanned.seen, dry)
+		_, err := w.Delete(t.Context(), scanned.of(o), metav1.DeletePropagationBackground)
 		want := fmt.Sprintf(`delete ConfigMap/subject in namespace %s: configmaps "subject" is forbidden: User "reader" cannot delete resource "configmaps" in API group "" in the namespace %q`, ns, ns)
 		if refusal(err) != snapshot.Forbidden || err.Error() != want {
 			t.Errorf("delete: %v", err)
 		}
 		for _, change := range []subject.Change{{}, {Drop: []int{0}}} {
-			if _, err := w.Patch(t.Context(), look.of(o), change); refusal(err) != snapshot.Forbidden {
+			if _, err := w.Patch(t.Context(), scanned.of(o), change); refusal(err) != snapshot.Forbidden {
 				t.Errorf("patch: %v", err)
 			}
 		}
 	}
-	w := write.New(look.cluster, look.seen, false)
-	unknown := *look.of(o)
+	w := scanned.cluster.Writer(scanned.seen, false)
+	unknown := *scanned.of(o)
 	unknown.Kind = "Nothing"
 	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
 		t.Errorf("delete of no known kind: %v", err)
 	}
-	unbound := *look.of(o)
+	unbound := *scanned.of(o)
 	unbound.ResourceVersion = ""
 	if _, err := w.Patch(t.Context(), &unbound, subject.Change{Drop: []int{0}}); refusal(err) != snapshot.Unverified {
 		t.Errorf("patch of an unknown resourceVersion: %v", err)
 	}
-	if diff := cmp.Diff(look.of(o), look.fresh(o)); diff != "" {
+	if diff := cmp.Diff(scanned.of(o), scanned.fresh(o)); diff != "" {
 		t.Errorf("it changed (-want +got):\n%s", diff)
 	}
 }
@@ -455,20 +455,20 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	s.define(definition("unserved.kubectl-gc.dev", "Thing", "Namespaced", version("v1", true)))
 	crd := s.created[len(s.created)-1]
 	o := s.create(of("unserved.kubectl-gc.dev/v1", "Thing", ns, "subject"))
-	look := s.sees(in(ns))
+	scanned := s.sees(in(ns))
 	s.remove(crd, metav1.DeletePropagationBackground)
 	s.awaitEnd(t.Context(), crd)
-	w := write.New(look.cluster, look.seen, false)
-	if _, err := w.Delete(t.Context(), look.of(o), metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
+	w := scanned.cluster.Writer(scanned.seen, false)
+	if _, err := w.Delete(t.Context(), scanned.of(o), metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
 		t.Errorf("delete: %v", err)
 	}
-	if _, err := w.Patch(t.Context(), look.of(o), subject.Change{}); refusal(err) != snapshot.Unverified {
+	if _, err := w.Patch(t.Context(), scanned.of(o), subject.Change{}); refusal(err) != snapshot.Unverified {
 		t.Errorf("patch: %v", err)
 	}
-	if now, err := w.Read(t.Context(), look.of(o).Identity); now != nil || refusal(err) != snapshot.Unverified {
+	if now, err := w.Read(t.Context(), scanned.of(o).Identity); now != nil || refusal(err) != snapshot.Unverified {
 		t.Errorf("read: %v, %v", now, err)
 	}
-	failed, err := read.Manifests(t.Context(), look.cluster, look.seen, []subject.Identity{look.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
+	failed, err := scanned.cluster.Manifests(t.Context(), scanned.seen, []subject.Identity{scanned.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
 	if err != nil || refusal(failed[o.GetUID()]) != snapshot.Unverified {
 		t.Errorf("manifests: %v, %v", failed, err)
 	}
@@ -492,15 +492,15 @@ func TestWriteReadState(t *testing.T) {
 	)
 	for i, scope := range []scan.Scope{{}, in(ns)} {
 		t.Run([]string{"of everything", "of the namespace"}[i], func(t *testing.T) {
-			look := s.sees(scope)
+			scanned := s.sees(scope)
 			if i == 0 { // it changes between the two
 				s.replace(replaced)
 				s.remove(gone, metav1.DeletePropagationBackground)
 				s.remove(waiting, metav1.DeletePropagationForeground)
 			}
-			e, err := write.New(look.cluster, look.seen, false).Verify(t.Context(), look.of(o).Identity)
+			e, err := scanned.cluster.Writer(scanned.seen, false).Verify(t.Context(), scanned.of(o).Identity)
 			s.must(err)
-			if diff := cmp.Diff([]*subject.Object{look.of(o)}, e.Objects); diff != "" {
+			if diff := cmp.Diff([]*subject.Object{scanned.of(o)}, e.Objects); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
 			}
 			g := graph.New(e)
@@ -523,11 +523,11 @@ func TestWriteReadState(t *testing.T) {
 func TestWriteRelistReadsNewObjects(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("census")
-	look := s.sees(in(ns))
+	scanned := s.sees(in(ns))
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "dependent", ownedBy(to(owner))))
 	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(to(owner))))
-	census, err := write.New(look.cluster, look.seen, false).Relist(t.Context())
+	census, err := scanned.cluster.Writer(scanned.seen, false).Relist(t.Context())
 	s.must(err)
 	g := graph.New(census)
 	if got := len(g.Dependents(g.Find(owner.GetUID()))); got != 2 || !census.Complete() {
@@ -535,20 +535,20 @@ func TestWriteRelistReadsNewObjects(t *testing.T) {
 	}
 }
 
-func TestWriteWaitForController(t *testing.T) {
+func TestWriteWaitForGone(t *testing.T) {
 	s := newScene(t)
 	ns := s.namespace("await")
 	o := s.create(configMap(ns, "subject", heldBy("example.com/a")))
-	look := s.sees(in(ns))
-	w := write.New(look.cluster, look.seen, false)
+	scanned := s.sees(in(ns))
+	w := scanned.cluster.Writer(scanned.seen, false)
 	s.remove(o, metav1.DeletePropagationBackground)
 	brief, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
-	if err := w.WaitForGone(brief, look.of(o).Identity); !errors.Is(err, context.DeadlineExceeded) {
+	if err := w.WaitForGone(brief, scanned.of(o).Identity); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while it is there: %v", err)
 	}
 	ended := make(chan error)
-	go func() { ended <- w.WaitForGone(t.Context(), look.of(o).Identity) }()
+	go func() { ended <- w.WaitForGone(t.Context(), scanned.of(o).Identity) }()
 	s.patch(o, `{"metadata":{"finalizers":null}}`)
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -573,7 +573,7 @@ func TestWriteManifests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := s.under(t)
 			vanished, replaced := s.create(configMap(ns, "vanished")), s.create(secret(ns, "replaced"))
-			look := s.sees(scope)
+			scanned := s.sees(scope)
 			s.remove(vanished, metav1.DeletePropagationBackground)
 			s.replace(replaced)
 			var wanted []subject.Identity
@@ -582,7 +582,7 @@ func TestWriteManifests(t *testing.T) {
 			}
 			s.patch(created[0], fmt.Sprintf(`{"metadata":{"labels":{"changed":"since-%d"}}}`, len(scope.Namespaces)))
 			got := map[types.UID]string{}
-			failed, err := read.Manifests(t.Context(), look.cluster, look.seen, wanted, func(o subject.Object, raw json.RawMessage) error {
+			failed, err := scanned.cluster.Manifests(t.Context(), scanned.seen, wanted, func(o subject.Object, raw json.RawMessage) error {
 				if got[o.UID] != "" {
 					t.Errorf("%s was passed on twice", o)
 				}
@@ -593,7 +593,7 @@ func TestWriteManifests(t *testing.T) {
 						live = c
 					}
 				}
-				if diff := cmp.Diff(look.fresh(live), &o); diff != "" {
+				if diff := cmp.Diff(scanned.fresh(live), &o); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 				return nil
@@ -633,14 +633,14 @@ func TestWriteManifestsStop(t *testing.T) {
 	for i := range 3 {
 		s.create(configMap(ns, fmt.Sprint("a-", i)))
 	}
-	look := s.sees(in(ns))
-	for _, o := range look.seen.Objects {
+	scanned := s.sees(in(ns))
+	for _, o := range scanned.seen.Objects {
 		if o.Kind == "ConfigMap" {
 			wanted = append(wanted, o.Identity)
 		}
 	}
 	full, calls := errors.New("the disk is full"), 0
-	_, err := read.Manifests(t.Context(), look.cluster, look.seen, wanted, func(subject.Object, json.RawMessage) error { calls++; return full })
+	_, err := scanned.cluster.Manifests(t.Context(), scanned.seen, wanted, func(subject.Object, json.RawMessage) error { calls++; return full })
 	if !errors.Is(err, full) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
@@ -692,9 +692,9 @@ func TestWriteWidensWhereAFinalizerMayWaitForOthers(t *testing.T) {
 		{"it is being deleted", func() { s.remove(owner, metav1.DeletePropagationForeground) }, true},
 	} {
 		step.do()
-		for widen, want := range map[scan.Widening]bool{scan.WidenKinds: false, scan.WidenAll: step.want} {
-			look := s.sees(scan.Scope{Namespaces: []string{ns}, Widen: widen})
-			if got := look.of(elsewhere) != nil; got != want {
+		for widen, want := range map[cluster.Widening]bool{cluster.WidenKinds: false, cluster.WidenAll: step.want} {
+			scanned := s.sees(cluster.Scope{Namespaces: []string{ns}, Widen: widen})
+			if got := scanned.of(elsewhere) != nil; got != want {
 				t.Errorf("%s, widening %d: sees the dependent elsewhere: %v, want %v", step.name, widen, got, want)
 			}
 		}

@@ -21,15 +21,15 @@ func TruncateBody(through http.Handler) http.HandlerFunc {
 
 // CorruptBytes replaces some bytes of the server's response: a run of them for every few
 // hundred, so that most responses are malformed and some are nearly valid.
-func CorruptBytes(through http.Handler, dice *rand.Rand) http.HandlerFunc {
+func CorruptBytes(through http.Handler, random *rand.Rand) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		whole := httptest.NewRecorder()
 		through.ServeHTTP(whole, r)
 		body := whole.Body.Bytes()
-		for range 1 + dice.IntN(1+len(body)/400) {
-			at := dice.IntN(max(1, len(body)))
+		for range 1 + random.IntN(1+len(body)/400) {
+			at := random.IntN(max(1, len(body)))
 			for i := at; i < min(at+4, len(body)); i++ {
-				body[i] = byte(dice.Uint32())
+				body[i] = byte(random.Uint32())
 			}
 		}
 		replay(w, whole, body)

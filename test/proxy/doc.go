@@ -31,6 +31,6 @@
 //     responds to a DELETE with Success without forwarding it, as a later read shows that the
 //     object still exists.
 //
-// The proxy forwards only to a control plane that testcluster.RequireOurs accepts. The
+// The proxy forwards only to a control plane that testcluster.RequireTestCluster accepts. The
 // kubeconfig that it writes has only the proxy.
 package proxy

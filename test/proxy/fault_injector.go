@@ -46,8 +46,8 @@ var levels = []int{0, 30, 100, 200, 300, 450}
 // NewFaultInjector draws the odds for reads and for writes, and whether the lists of one of
 // the types always fail. same returns a canonical path for equivalent paths; it may be nil.
 func NewFaultInjector(seed uint64, types []string, same func(path string) string) *FaultInjector {
-	dice := rand.New(rand.NewPCG(seed, 1))
-	reads, writes := levels[dice.IntN(len(levels))], levels[dice.IntN(len(levels))]
+	random := rand.New(rand.NewPCG(seed, 1))
+	reads, writes := levels[random.IntN(len(levels))], levels[random.IntN(len(levels))]
 	if reads+writes == 0 {
 		writes = levels[len(levels)-1]
 	}
@@ -56,10 +56,10 @@ func NewFaultInjector(seed uint64, types []string, same func(path string) string
 		// A run without discovery ends at once and tests nothing.
 		odds: map[requestClass]int{discovery: reads / 8, list: reads / 4, get: reads, watch: reads, write: writes},
 	}
-	if kind := []Kind{"", "", "", BadPages, BadPages, BadType}[dice.IntN(6)]; kind != "" && len(types) > 0 {
-		m.bad = &failingType{kind, types[dice.IntN(len(types))], drawFault(requestInfo{class: list}, dice)}
+	if kind := []Kind{"", "", "", BadPages, BadPages, BadType}[random.IntN(6)]; kind != "" && len(types) > 0 {
+		m.bad = &failingType{kind, types[random.IntN(len(types))], drawFault(requestInfo{class: list}, random)}
 		for slowKinds[m.bad.as.kind] > 0 || m.bad.as.kind == Delayed {
-			m.bad.as = drawFault(requestInfo{class: list}, dice)
+			m.bad.as = drawFault(requestInfo{class: list}, random)
 		}
 	}
 	return m
@@ -93,19 +93,19 @@ func (m *FaultInjector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // choose returns the fault of a request and counts it. The kind is empty without a fault.
 func (m *FaultInjector) choose(r *http.Request) (Kind, http.HandlerFunc) {
 	a := requestInfoOf(r)
-	dice := m.diceFor(r, a)
+	random := m.diceFor(r, a)
 	if b := m.bad; b != nil && a.class == list && a.resource == b.resource && (a.continued || b.Kind == BadType) {
 		m.countFault(b.Kind)
-		return b.Kind, b.as.answer(m, a, dice)
+		return b.Kind, b.as.answer(m, a, random)
 	}
-	if dice.IntN(1000) >= m.odds[a.class] {
+	if random.IntN(1000) >= m.odds[a.class] {
 		return "", m.observed.ServeHTTP
 	}
-	t := drawFault(a, dice)
+	t := drawFault(a, random)
 	for !m.countFault(t.kind) {
-		t = drawFault(a, dice)
+		t = drawFault(a, random)
 	}
-	return t.kind, t.answer(m, a, dice)
+	return t.kind, t.answer(m, a, random)
 }
 
 func (m *FaultInjector) diceFor(r *http.Request, a requestInfo) *rand.Rand {

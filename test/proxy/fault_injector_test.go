@@ -138,8 +138,8 @@ func TestABodyIsCutOrCorrupted(t *testing.T) {
 	if got := send(t, client, "GET", url+some); got != "200 OK cut off" {
 		t.Error(got)
 	}
-	dice := rand.New(rand.NewPCG(1, 1))
-	url, client, _ = behind(t, func(through http.Handler) http.Handler { return CorruptBytes(through, dice) })
+	random := rand.New(rand.NewPCG(1, 1))
+	url, client, _ = behind(t, func(through http.Handler) http.Handler { return CorruptBytes(through, random) })
 	if got := send(t, client, "GET", url+some); !strings.HasPrefix(got, "200") || strings.Contains(got, `"kind":"ConfigMap","metadata":{"name":"some"}`) {
 		t.Error(got)
 	}

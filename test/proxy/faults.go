@@ -51,7 +51,7 @@ type fault struct {
 	kind    Kind
 	weight  int // relative frequency among those that apply
 	applies func(requestInfo) bool
-	answer  func(m *FaultInjector, a requestInfo, dice *rand.Rand) http.HandlerFunc
+	answer  func(m *FaultInjector, a requestInfo, random *rand.Rand) http.HandlerFunc
 }
 
 var faults = []fault{
@@ -67,16 +67,16 @@ var faults = []fault{
 	{Unavailable, 4, anyRequest, statusFault(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "the server is currently unable to handle the request")},
 	{GatewayTimeout, 3, anyRequest, statusFault(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "the server was unable to return a response in the time allotted")},
 	{CutBody, 4, notWatch, func(m *FaultInjector, _ requestInfo, _ *rand.Rand) http.HandlerFunc { return TruncateBody(m.observed) }},
-	{CorruptBody, 4, notWatch, func(m *FaultInjector, _ requestInfo, dice *rand.Rand) http.HandlerFunc {
-		return CorruptBytes(m.observed, dice)
+	{CorruptBody, 4, notWatch, func(m *FaultInjector, _ requestInfo, random *rand.Rand) http.HandlerFunc {
+		return CorruptBytes(m.observed, random)
 	}},
 	{Stalled, 1, anyRequest, func(*FaultInjector, requestInfo, *rand.Rand) http.HandlerFunc { return Stall }},
 	{Reset, 3, anyRequest, func(*FaultInjector, requestInfo, *rand.Rand) http.HandlerFunc { return ResetConnection }},
-	{Delayed, 5, notWatch, func(m *FaultInjector, _ requestInfo, dice *rand.Rand) http.HandlerFunc {
-		return m.queue.Delay(m.observed, 1+dice.IntN(12))
+	{Delayed, 5, notWatch, func(m *FaultInjector, _ requestInfo, random *rand.Rand) http.HandlerFunc {
+		return m.queue.Delay(m.observed, 1+random.IntN(12))
 	}},
-	{Repeated, 6, writes, func(m *FaultInjector, _ requestInfo, dice *rand.Rand) http.HandlerFunc {
-		return SendTwice(m.upstream, dice.IntN(2) == 0)
+	{Repeated, 6, writes, func(m *FaultInjector, _ requestInfo, random *rand.Rand) http.HandlerFunc {
+		return SendTwice(m.upstream, random.IntN(2) == 0)
 	}},
 	{Lost, 8, writes, func(m *FaultInjector, _ requestInfo, _ *rand.Rand) http.HandlerFunc {
 		return LoseResponse(m.upstream, m.recordLostWrite)
@@ -116,14 +116,14 @@ func statusFault(code int, reason metav1.StatusReason, message string) func(*Fau
 var slowKinds = map[Kind]int{Stalled: 2, TooMany: 4}
 
 // drawFault returns a random fault that applies.
-func drawFault(a requestInfo, dice *rand.Rand) fault {
+func drawFault(a requestInfo, random *rand.Rand) fault {
 	fitting := slices.Clone(faults)
 	fitting = slices.DeleteFunc(fitting, func(t fault) bool { return !t.applies(a) })
 	sum := 0
 	for _, t := range fitting {
 		sum += t.weight
 	}
-	n := dice.IntN(sum)
+	n := random.IntN(sum)
 	for _, t := range fitting {
 		if n -= t.weight; n < 0 {
 			return t

@@ -121,9 +121,9 @@ type Liar struct {
 
 // NewLiar returns a Liar whose lies and their frequency are drawn from the seed.
 func NewLiar(seed uint64, facts Facts) *Liar {
-	dice := rand.New(rand.NewPCG(seed, 3))
+	random := rand.New(rand.NewPCG(seed, 3))
 	l := &Liar{
-		seed: seed, facts: facts, frequency: frequencies[dice.IntN(len(frequencies))], binary: dice.IntN(2) == 0, legacy: dice.IntN(4) == 0,
+		seed: seed, facts: facts, frequency: frequencies[random.IntN(len(frequencies))], binary: random.IntN(2) == 0, legacy: random.IntN(4) == 0,
 		attempts: map[string]int{}, honest: map[string]int{}, count: map[Kind]int{}, paging: map[string]*endless{},
 		hidden: map[schema.GroupResource]bool{}, made: map[string]int{},
 	}
@@ -133,28 +133,28 @@ func NewLiar(seed uint64, facts Facts) *Liar {
 	expected := slices.DeleteFunc(slices.Clone(lieKinds), func(k *lie) bool { return len(of(k)) == 0 })
 	switch l.frequency {
 	case once:
-		l.kind = drawLie(expected, dice)
-		for l.every = 1; l.every < 16 && int(l.every)*2 < len(of(l.kind)) && dice.IntN(2) == 0; {
+		l.kind = drawLie(expected, random)
+		for l.every = 1; l.every < 16 && int(l.every)*2 < len(of(l.kind)) && random.IntN(2) == 0; {
 			l.every *= 2
 		}
 	case aKind:
-		l.kind = drawLie(expected, dice)
+		l.kind = drawLie(expected, random)
 		fitting := of(l.kind)
 		others := slices.DeleteFunc(slices.Clone(fitting), func(q requestDetails) bool { return q.class == discovery })
 		if len(others) > 0 { // a run whose discovery always fails tests nothing else
 			fitting = others
 		}
-		l.to = fitting[dice.IntN(len(fitting))].class
+		l.to = fitting[random.IntN(len(fitting))].class
 	case aType:
 		typed := slices.DeleteFunc(slices.Clone(facts.Requests), func(q requestDetails) bool { return !facts.has(q.group, q.resource) })
 		if len(typed) == 0 {
 			l.frequency = at30
 			break
 		}
-		l.about = typed[dice.IntN(len(typed))].resource
+		l.about = typed[random.IntN(len(typed))].resource
 		l.kind = drawLie(slices.DeleteFunc(expected, func(k *lie) bool {
 			return !slices.ContainsFunc(of(k), func(q requestDetails) bool { return q.resource == l.about })
-		}), dice)
+		}), random)
 	case at30, at100, atThird:
 	}
 	return l
@@ -164,12 +164,12 @@ func (f *Facts) has(group, resource string) bool {
 	return slices.ContainsFunc(f.Objects, func(o Object) bool { return o.Group == group && o.Resource == resource })
 }
 
-func drawLie(from []*lie, dice *rand.Rand) *lie {
+func drawLie(from []*lie, random *rand.Rand) *lie {
 	sum := 0
 	for _, k := range from {
 		sum += k.weight
 	}
-	n := dice.IntN(sum)
+	n := random.IntN(sum)
 	for _, k := range from {
 		if n -= k.weight; n < 0 {
 			return k

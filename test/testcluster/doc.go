@@ -5,7 +5,7 @@
 // A control plane stops with the process that started it, even if that is killed: the
 // command stops when the pipe to its stdin closes.
 //
-// Nothing here reads the user's kubeconfig. Call RequireOurs before writing through any
+// Nothing here reads the user's kubeconfig. Call RequireTestCluster before writing through any
 // kubeconfig.
 //
 // It runs on Linux and macOS only, but compiles elsewhere.

@@ -58,12 +58,12 @@ func Role(path string, options ...Option) object.Object {
 	return Object("rbac.authorization.k8s.io/v1", "Role", path, options...)
 }
 
-// Namespace returns a core/v1 Namespace, whose type is one of Containers.
+// Namespace returns a core/v1 Namespace, whose type is one of TypesWithContents.
 func Namespace(name string, options ...Option) object.Object {
 	return Object("v1", "Namespace", name, options...)
 }
 
-// Definition returns a CustomResourceDefinition, whose type is one of Containers. Its name
+// Definition returns a CustomResourceDefinition, whose type is one of TypesWithContents. Its name
 // is that of the resource, as in "widgets.example.com".
 func Definition(name string, options ...Option) object.Object {
 	return Object("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, options...)

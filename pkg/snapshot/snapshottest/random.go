@@ -61,7 +61,7 @@ var names = []string{"x", "y", "z"}
 
 var oddNames = []string{"", ".", "..", "../x", "a%2fb", "ns/x"}
 
-// Draw returns a random snapshot of Types and Containers: few objects with few names, so
+// Draw returns a random snapshot of Types and TypesWithContents: few objects with few names, so
 // that they collide; references that are valid, stale, misspelled or wrong; deletions in
 // every stage; Pods that a kubelet has to stop; types that were not read everywhere; lookups
 // of the unverified owners.
