@@ -44,9 +44,9 @@ func (s *Snapshot) Monitored() int {
 	return n
 }
 
-// Sort normalizes the snapshot: it brings every list into its documented order, so that equal scans give equal bytes.
-// It also marks the objects whose UID is contested and adds a gap for each of their types.
-// Every new snapshot must be normalized.
+// Sort brings every list into its documented order, so that equal scans give equal bytes,
+// marks the objects whose UID is contested and adds a gap for each of their types. Every
+// new snapshot needs it.
 func (s *Snapshot) Sort() {
 	s.markContested()
 	slices.SortFunc(s.Types, Type.Compare)
