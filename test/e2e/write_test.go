@@ -33,9 +33,9 @@ type observation struct {
 }
 
 // sees looks at the cluster.
-func (s *scene) sees(scope cluster.Scope) observation {
+func (s *scene) sees(scope scan.Scope) observation {
 	s.Helper()
-	c, err := cluster.New(s.config, cluster.Options{ChunkSize: 500, Concurrency: 4, Timeout: waitTimeout})
+	c, err := client.New(s.config, client.Options{ChunkSize: 500, Concurrency: 4, Timeout: waitTimeout})
 	s.must(err)
 	w, err := discovery.Discover(s.Context(), c)
 	s.must(err)
@@ -143,11 +143,11 @@ func TestWriteDeleteAnswersWhatIsLeft(t *testing.T) {
 				s.create(test.object)
 			}
 			live := s.created[len(s.created)-1]
-			scanned := s.sees(cluster.Scope{})
+			scanned := s.sees(scan.Scope{})
 			// A CRD's status may still be written to.
 			o := scanned.fresh(live)
 			for _, dry := range []bool{true, false} {
-				got, err := scanned.cluster.Writer(scanned.seen, dry).Delete(t.Context(), o, test.policy)
+				got, err := write.New(scanned.cluster, scanned.seen, dry).Delete(t.Context(), o, test.policy)
 				if err != nil {
 					t.Fatalf("dry run %v: %v", dry, err)
 				}
@@ -196,7 +196,7 @@ func TestWriteIsBoundToOneState(t *testing.T) {
 				o := s.create(make(ns, "subject", held, ownedBy(reference("v1", "Secret", "a", "a"), reference("v1", "Secret", "b", "b"))))
 				scanned := s.sees(in(ns))
 				test.before(s, o)
-				w := scanned.cluster.Writer(scanned.seen, false)
+				w := write.New(scanned.cluster, scanned.seen, false)
 				if _, err := w.Delete(t.Context(), scanned.of(o), metav1.DeletePropagationBackground); refusal(err) != test.delete {
 					t.Errorf("delete: %v, want %s", err, test.delete)
 				}
@@ -227,7 +227,7 @@ func TestWriteIsBoundToTheUID(t *testing.T) {
 		scanned := s.sees(in(ns))
 		other := *scanned.of(o)
 		other.UID = "another"
-		w := scanned.cluster.Writer(scanned.seen, false)
+		w := write.New(scanned.cluster, scanned.seen, false)
 		if _, err := w.Delete(t.Context(), &other, metav1.DeletePropagationBackground); refusal(err) != snapshot.Conflict {
 			t.Errorf("delete: %v", err)
 		}
@@ -265,7 +265,7 @@ func TestWriteDeleteAgain(t *testing.T) {
 			o := s.create(test.object)
 			s.remove(o, metav1.DeletePropagationForeground)
 			scanned := s.sees(in(ns))
-			got, err := scanned.cluster.Writer(scanned.seen, false).Delete(t.Context(), scanned.of(o), test.policy)
+			got, err := write.New(scanned.cluster, scanned.seen, false).Delete(t.Context(), scanned.of(o), test.policy)
 			if err != nil || left(got) != test.want || s.gone(o) != (got == nil) {
 				t.Errorf("%s, %v, want %s; gone: %v", left(got), err, test.want, s.gone(o))
 			}
@@ -336,7 +336,7 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 				o := s.create(make(ns, "subject", ownedBy(refs...), heldBy("example.com/a", "orphan", "example.com/b")))
 				scanned := s.sees(in(ns))
 				for _, dry := range []bool{true, false} {
-					got, err := scanned.cluster.Writer(scanned.seen, dry).Patch(t.Context(), scanned.of(o), test.change)
+					got, err := write.New(scanned.cluster, scanned.seen, dry).Patch(t.Context(), scanned.of(o), test.change)
 					if err != nil {
 						t.Fatalf("dry run %v: %v", dry, err)
 					}
@@ -391,9 +391,9 @@ func TestWritePatchThatRemovesTheLastFinalizer(t *testing.T) {
 			s := s.under(t)
 			o := s.create(test.object)
 			s.remove(o, background)
-			scanned := s.sees(cluster.Scope{})
+			scanned := s.sees(scan.Scope{})
 			for _, dry := range []bool{true, false} {
-				got, err := scanned.cluster.Writer(scanned.seen, dry).Patch(t.Context(), scanned.of(o), subject.Change{Release: test.release})
+				got, err := write.New(scanned.cluster, scanned.seen, dry).Patch(t.Context(), scanned.of(o), subject.Change{Release: test.release})
 				if err != nil || left(got) != test.want {
 					t.Errorf("dry run %v: %s, %v, want %s", dry, left(got), err, test.want)
 				}
@@ -417,10 +417,10 @@ func TestWriteRefused(t *testing.T) {
 	s.grant("reader", "", []any{"*"}, []any{"*"}, []any{"list", "get"})
 	config := *s.config
 	config.Impersonate.UserName = "reader"
-	reader, err := cluster.New(&config, cluster.Options{Timeout: waitTimeout})
+	reader, err := client.New(&config, client.Options{Timeout: waitTimeout})
 	s.must(err)
 	for _, dry := range []bool{true, false} {
-		w := reader.Writer(scanned.seen, dry)
+		w := write.New(reader, scanned.seen, dry)
 		_, err := w.Delete(t.Context(), scanned.of(o), metav1.DeletePropagationBackground)
 		want := fmt.Sprintf(`delete ConfigMap/subject in namespace %s: configmaps "subject" is forbidden: User "reader" cannot delete resource "configmaps" in API group "" in the namespace %q`, ns, ns)
 		if refusal(err) != snapshot.Forbidden || err.Error() != want {
@@ -432,7 +432,7 @@ func TestWriteRefused(t *testing.T) {
 			}
 		}
 	}
-	w := scanned.cluster.Writer(scanned.seen, false)
+	w := write.New(scanned.cluster, scanned.seen, false)
 	unknown := *scanned.of(o)
 	unknown.Kind = "Nothing"
 	if _, err := w.Delete(t.Context(), &unknown, metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
@@ -458,7 +458,7 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	scanned := s.sees(in(ns))
 	s.remove(crd, metav1.DeletePropagationBackground)
 	s.awaitEnd(t.Context(), crd)
-	w := scanned.cluster.Writer(scanned.seen, false)
+	w := write.New(scanned.cluster, scanned.seen, false)
 	if _, err := w.Delete(t.Context(), scanned.of(o), metav1.DeletePropagationBackground); refusal(err) != snapshot.Unverified {
 		t.Errorf("delete: %v", err)
 	}
@@ -468,7 +468,7 @@ func TestWriteOfAnUnservedPath(t *testing.T) {
 	if now, err := w.Read(t.Context(), scanned.of(o).Identity); now != nil || refusal(err) != snapshot.Unverified {
 		t.Errorf("read: %v, %v", now, err)
 	}
-	failed, err := scanned.cluster.Manifests(t.Context(), scanned.seen, []subject.Identity{scanned.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
+	failed, err := read.Manifests(t.Context(), scanned.cluster, scanned.seen, []subject.Identity{scanned.of(o).Identity}, func(subject.Object, json.RawMessage) error { return nil })
 	if err != nil || refusal(failed[o.GetUID()]) != snapshot.Unverified {
 		t.Errorf("manifests: %v, %v", failed, err)
 	}
@@ -498,7 +498,7 @@ func TestWriteReadState(t *testing.T) {
 				s.remove(gone, metav1.DeletePropagationBackground)
 				s.remove(waiting, metav1.DeletePropagationForeground)
 			}
-			e, err := scanned.cluster.Writer(scanned.seen, false).Verify(t.Context(), scanned.of(o).Identity)
+			e, err := write.New(scanned.cluster, scanned.seen, false).Verify(t.Context(), scanned.of(o).Identity)
 			s.must(err)
 			if diff := cmp.Diff([]*subject.Object{scanned.of(o)}, e.Objects); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
@@ -527,7 +527,7 @@ func TestWriteRelistReadsNewObjects(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "dependent", ownedBy(to(owner))))
 	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(to(owner))))
-	census, err := scanned.cluster.Writer(scanned.seen, false).Relist(t.Context())
+	census, err := write.New(scanned.cluster, scanned.seen, false).Relist(t.Context())
 	s.must(err)
 	g := graph.New(census)
 	if got := len(g.Dependents(g.Find(owner.GetUID()))); got != 2 || !census.Complete() {
@@ -540,7 +540,7 @@ func TestWriteWaitForGone(t *testing.T) {
 	ns := s.namespace("await")
 	o := s.create(configMap(ns, "subject", heldBy("example.com/a")))
 	scanned := s.sees(in(ns))
-	w := scanned.cluster.Writer(scanned.seen, false)
+	w := write.New(scanned.cluster, scanned.seen, false)
 	s.remove(o, metav1.DeletePropagationBackground)
 	brief, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
@@ -582,7 +582,7 @@ func TestWriteManifests(t *testing.T) {
 			}
 			s.patch(created[0], fmt.Sprintf(`{"metadata":{"labels":{"changed":"since-%d"}}}`, len(scope.Namespaces)))
 			got := map[types.UID]string{}
-			failed, err := scanned.cluster.Manifests(t.Context(), scanned.seen, wanted, func(o subject.Object, raw json.RawMessage) error {
+			failed, err := read.Manifests(t.Context(), scanned.cluster, scanned.seen, wanted, func(o subject.Object, raw json.RawMessage) error {
 				if got[o.UID] != "" {
 					t.Errorf("%s was passed on twice", o)
 				}
@@ -640,7 +640,7 @@ func TestWriteManifestsStop(t *testing.T) {
 		}
 	}
 	full, calls := errors.New("the disk is full"), 0
-	_, err := scanned.cluster.Manifests(t.Context(), scanned.seen, wanted, func(subject.Object, json.RawMessage) error { calls++; return full })
+	_, err := read.Manifests(t.Context(), scanned.cluster, scanned.seen, wanted, func(subject.Object, json.RawMessage) error { calls++; return full })
 	if !errors.Is(err, full) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
@@ -692,8 +692,8 @@ func TestWriteWidensWhereAFinalizerMayWaitForOthers(t *testing.T) {
 		{"it is being deleted", func() { s.remove(owner, metav1.DeletePropagationForeground) }, true},
 	} {
 		step.do()
-		for widen, want := range map[cluster.Widening]bool{cluster.WidenKinds: false, cluster.WidenAll: step.want} {
-			scanned := s.sees(cluster.Scope{Namespaces: []string{ns}, Widen: widen})
+		for widen, want := range map[scan.Widening]bool{scan.WidenKinds: false, scan.WidenAll: step.want} {
+			scanned := s.sees(scan.Scope{Namespaces: []string{ns}, Widen: widen})
 			if got := scanned.of(elsewhere) != nil; got != want {
 				t.Errorf("%s, widening %d: sees the dependent elsewhere: %v, want %v", step.name, widen, got, want)
 			}
