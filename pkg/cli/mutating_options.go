@@ -39,12 +39,12 @@ func NewMutatingOptions(command string, scan *ScanOptions) *MutatingOptions {
 
 // AddFlags adds the flags of a command that deletes or changes objects.
 func (o *MutatingOptions) AddFlags(cmd *cobra.Command) {
-	o.AddCreatingFlags(cmd)
+	o.AddFlagsWithoutBackup(cmd)
 	o.Flags.addBackupFlags(cmd)
 }
 
-// AddCreatingFlags adds the flags of a command that only creates objects.
-func (o *MutatingOptions) AddCreatingFlags(cmd *cobra.Command) {
+// AddFlagsWithoutBackup adds the flags of a command that needs no backup.
+func (o *MutatingOptions) AddFlagsWithoutBackup(cmd *cobra.Command) {
 	o.Scan.AddReadingFlags(cmd)
 	o.Flags.addConfirmFlags(cmd)
 	o.Output.AddFlags(cmd)

@@ -70,7 +70,7 @@ kubectl gc restore 2026-11-20T08-31-07Z -n shop deployment/web configmap/flags`)
 		},
 		ValidArgsFunction: f.completeBackup,
 	}
-	f.options.AddCreatingFlags(cmd)
+	f.options.AddFlagsWithoutBackup(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&f.exact, "exact", false, "restore every reference as it was, even if the garbage collector will delete the object because of it")
 	flags.BoolVar(&f.toAnotherCluster, "to-another-cluster", false, "restore a backup of another cluster to this one")
@@ -85,7 +85,7 @@ func (f *restoreFlags) run(ctx context.Context, name string, args []string) erro
 	if slices.ContainsFunc(wanted, func(t cli.Target) bool { return t.Name == "" }) {
 		return cli.Usagef("name each object of the backup as TYPE/NAME")
 	}
-	f.options.Flags.NoBackup = true // a restoration deletes nothing
+	f.options.Flags.NoBackup = true // a restoration deletes nothing, and keeps a journal
 	saved, err := f.open(name)
 	if err != nil {
 		return err
