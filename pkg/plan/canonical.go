@@ -1,27 +1,37 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/json"
 	"unicode/utf8"
 )
 
-// canonical returns a valid JSON document in one form of its own: without white space, each
-// string with the fewest escapes, the keys in their order, and without those that drop
-// reports. The fields of the outermost object are at depth 1. Two documents that say the
-// same, whichever program wrote them and however they are indented, have one canonical
-// form; nothing in it depends on the types of this version.
-func canonical(data []byte, drop func(depth int, key string) bool) []byte {
-	c := &canonicalizer{data: data, out: make([]byte, 0, len(data)), drop: drop}
-	c.value(1)
-	return c.out
+// dropFunc reports whether the canonical form leaves out a field. The fields of the
+// outermost object are at depth 1.
+type dropFunc func(depth int, key string) bool
+
+// canonical returns a valid JSON document in canonical form: without white space, each
+// string with the fewest escapes, the keys in the order of the document, and without the
+// fields that drop reports. Two documents with the same content have the same canonical
+// form, whichever program wrote them and however they are indented.
+func canonical(data []byte, drop dropFunc) []byte {
+	return (&canonicalizer{drop: drop}).rewrite(data, 1)
 }
 
-// canonicalizer rewrites a valid JSON document.
+// canonicalizer rewrites valid JSON values.
 type canonicalizer struct {
+	drop dropFunc
 	data []byte
 	at   int
 	out  []byte
-	drop func(depth int, key string) bool
+}
+
+// rewrite returns the canonical form of a value at a depth. The result is valid until the
+// next call.
+func (c *canonicalizer) rewrite(data []byte, depth int) []byte {
+	c.data, c.at, c.out = data, 0, c.out[:0]
+	c.value(depth)
+	return c.out
 }
 
 // next skips white space and returns the byte after it.
@@ -39,7 +49,7 @@ func (c *canonicalizer) value(depth int) {
 	case '[':
 		c.list(']', func() bool { c.value(depth + 1); return true })
 	case '"':
-		c.out = appendString(c.out, c.text())
+		c.text()
 	default: // a number, true, false or null
 		for c.at < len(c.data) && c.data[c.at] > ' ' && c.data[c.at] != ',' && c.data[c.at] != '}' && c.data[c.at] != ']' {
 			c.out = append(c.out, c.data[c.at])
@@ -72,44 +82,44 @@ func (c *canonicalizer) list(end byte, element func() bool) {
 
 func (c *canonicalizer) field(depth int) bool {
 	c.next()
-	before := len(c.out)
-	key := c.text()
-	c.out = append(appendString(c.out, key), ':')
+	key := string(c.text())
+	c.out = append(c.out, ':')
 	c.next() // the colon
 	c.at++
 	c.value(depth + 1)
-	if c.drop(depth, string(key)) {
-		c.out = c.out[:before]
-		return false
-	}
-	return true
+	return !c.drop(depth, key)
 }
 
-// text returns the string that begins here.
+// text rewrites the string that begins here and returns its content.
 func (c *canonicalizer) text() []byte {
-	begin, plain := c.at, true
-	for c.at++; c.data[c.at] != '"'; c.at++ {
-		if c.data[c.at] == '\\' {
-			plain = false
-			c.at++
-		}
-	}
+	begin := c.at
 	c.at++
+	for {
+		end := bytes.IndexByte(c.data[c.at:], '"')
+		escape := bytes.IndexByte(c.data[c.at:c.at+end], '\\')
+		if escape < 0 {
+			c.at += end + 1
+			break
+		}
+		c.at += escape + 2
+	}
 	quoted := c.data[begin:c.at]
-	if plain && utf8.Valid(quoted) {
+	if bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted) {
+		c.out = append(c.out, quoted...)
 		return quoted[1 : len(quoted)-1]
 	}
 	var text string
 	if err := json.Unmarshal(quoted, &text); err != nil {
 		panic("a string of a valid JSON document: " + err.Error())
 	}
+	c.out = appendString(c.out, text)
 	return []byte(text)
 }
 
-func appendString(out, text []byte) []byte {
+func appendString(out []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	out = append(out, '"')
-	for _, b := range text {
+	for _, b := range []byte(text) {
 		switch {
 		case b == '"' || b == '\\':
 			out = append(out, '\\', b)

@@ -21,20 +21,19 @@ const (
 // longest is how many bytes are read of a plan: about a million steps.
 const longest = 1 << 30
 
-type file struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	*stored
-}
-
-// Save writes the plan as one JSON document, the same that -o json prints.
+// Save writes the plan as one indented JSON document, the same that -o json prints.
 func (p *Plan) Save(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "    ")
-	if err := e.Encode(file{APIVersion, Kind, p.sign()}); err != nil {
+	data, err := p.MarshalJSON()
+	if err != nil {
 		return fmt.Errorf("encode plan: %w", err)
 	}
-	return nil
+	var out bytes.Buffer
+	if err := json.Indent(&out, fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,%s`, APIVersion, Kind, data[1:]), "", "    "); err != nil {
+		return fmt.Errorf("encode plan: %w", err)
+	}
+	out.WriteByte('\n')
+	_, err = out.WriteTo(w)
+	return err
 }
 
 // Load reads what Save wrote. It refuses a plan that was changed since: its checksum
@@ -66,7 +65,11 @@ func Load(r io.Reader) (*Plan, error) {
 		return nil, errors.New("not a plan: no apiVersion or kind")
 	}
 	known := canonical(data, func(_ int, key string) bool { return slices.Contains(head.Informational, key) })
-	f := file{stored: &stored{fields: &fields{}}}
+	var f struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		stored
+	}
 	d := json.NewDecoder(bytes.NewReader(known))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {

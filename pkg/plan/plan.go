@@ -37,29 +37,29 @@ const (
 
 // Plan is everything that a run will do. Lists are empty, not nil.
 type Plan struct {
-	Mode     Mode           `json:"mode"`
-	Complete bool           `json:"complete"`
-	Gaps     []snapshot.Gap `json:"gaps"`
-	Summary  Summary        `json:"summary"`
+	Mode     Mode
+	Complete bool
+	Gaps     []snapshot.Gap
+	Summary  Summary
 	// AcceptedGaps are the words of those gaps that a person accepted.
-	AcceptedGaps snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
+	AcceptedGaps snapshot.AcceptedGaps
 
-	Digest string `json:"digest"` // of what is shown, and so of what is confirmed
+	Digest string // of what is shown, and so of what is confirmed
 	// ClusterUID is the UID of Namespace kube-system where a saved plan was made; empty
 	// where that is unknown, and in a plan that is not saved to a file. The digest leaves
 	// it out: each step is bound to the UID of its object.
-	ClusterUID string `json:"clusterUID,omitempty"`
+	ClusterUID string
 
-	Steps    []Step    `json:"steps"`    // in an order in which they may be done
-	Outcomes []Outcome `json:"outcomes"` // in the order of their objects
-	Blocked  []Blocked `json:"blocked"`  // in the order of their objects
+	Steps    []Step    // in an order in which they may be done
+	Outcomes []Outcome // in the order of their objects
+	Blocked  []Blocked // in the order of their objects
 	// Of Delete alone, and nil where there are none; in the order of their objects.
-	Retained     []Retained     `json:"retained,omitempty"`
-	DeletedLater []DeletedLater `json:"deletedLater,omitempty"`
+	Retained     []Retained
+	DeletedLater []DeletedLater
 	// Of Restore alone: what is left alone, in the order of the objects, and what
 	// does not come back with what is made.
-	Kept []Kept `json:"kept,omitempty"`
-	Lost []Lost `json:"lost,omitempty"`
+	Kept []Kept
+	Lost []Lost
 }
 
 // Summary counts the steps by their action, and the blocked objects.
