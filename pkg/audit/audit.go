@@ -88,7 +88,7 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 		return nil, err
 	}
 	judge := collector.NewJudge(g)
-	p := &panorama{graph: g, judge: judge, mender: repair.New(g, judge), options: o}
+	p := &ruleContext{graph: g, judge: judge, planner: repair.New(g, judge), options: o}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
 	for _, part := range snapshot.Parallel(g.Listed(), func(from, to int) Report { return p.part(rules, from, to) }) {
@@ -104,12 +104,12 @@ func Run(g *graph.Graph, o Options) (*Report, error) {
 }
 
 // part is what the rules have to say of the objects from..to-1, one by one.
-func (p *panorama) part(rules []Rule, from, to int) Report {
+func (p *ruleContext) part(rules []Rule, from, to int) Report {
 	var report Report
 	var judgements []collector.Judgement // of one object; findings keep none
 	for n := graph.Node(from); int(n) < to; n++ {
 		obj := p.graph.Object(n)
-		if !p.judged(obj) {
+		if !p.inScope(obj) {
 			continue
 		}
 		report.Summary.Objects++
@@ -118,10 +118,10 @@ func (p *panorama) part(rules []Rule, from, to int) Report {
 			continue
 		}
 		judgements = p.judge.Append(judgements[:0], n)
-		view := sight{panorama: p, node: n, object: obj, judgements: judgements}
-		view.outlook = collector.Assess(obj, collector.Verdicts(view.judgements))
+		view := objectContext{rules: p, node: n, object: obj, judgements: judgements}
+		view.assessment = collector.Assess(obj, collector.Verdicts(view.judgements))
 		if slices.ContainsFunc(view.judgements, func(j collector.Judgement) bool { return j.Cause != collector.NoCause }) {
-			view.mends = p.mender.Object(n)
+			view.repairs = p.planner.Object(n)
 		}
 		for _, rule := range rules {
 			if rule.find != nil {
@@ -132,7 +132,7 @@ func (p *panorama) part(rules []Rule, from, to int) Report {
 	return report
 }
 
-func (p *panorama) judged(o *object.Object) bool {
+func (p *ruleContext) inScope(o *object.Object) bool {
 	if p.options.Namespace != "" && o.Namespace != p.options.Namespace {
 		return false
 	}

@@ -11,21 +11,21 @@ import (
 var blockedDeletion = Rule{
 	ID:      "blocked-deletion",
 	Summary: "A deletion waits for dependents, and the garbage collector cannot complete it.",
-	group: func(p *panorama) []Finding {
-		under := p.underWay()
+	group: func(p *ruleContext) []Finding {
+		under := p.deletionsUnderWay()
 		if len(under) == 0 {
 			return nil
 		}
 		before := simulate.NewModel(p.graph, p.judge)
 		after := simulate.NewModel(p.graph, p.judge)
 		after.Simulate(simulate.Bounds{})
-		lost, hindrances := NewBlockers(p.judge, before), NewBlockers(p.judge, after)
+		lost, blockers := NewBlockers(p.judge, before), NewBlockers(p.judge, after)
 		var out []Finding
 		for _, n := range under {
 			switch left := after.Object(n); {
 			case left != nil && left.Finishing():
-				out = append(out, p.blocked(n, hindrances.Of(n)))
-			case before.Decide(n).Action == collector.ActionRemoveFinalizer && p.long(n):
+				out = append(out, p.blocked(n, blockers.Of(n)))
+			case before.Decide(n).Action == collector.ActionRemoveFinalizer && p.overdue(n):
 				out = append(out, p.blocked(n, lost.Of(n)))
 			}
 		}
@@ -33,25 +33,25 @@ var blockedDeletion = Rule{
 	},
 }
 
-// underWay are the judged objects whose deletion is the collector's to end.
-func (p *panorama) underWay() []graph.Node {
+// deletionsUnderWay are the judged objects whose deletion is the collector's to end.
+func (p *ruleContext) deletionsUnderWay() []graph.Node {
 	var out []graph.Node
 	for n := graph.Node(0); int(n) < p.graph.Listed(); n++ {
-		if o := p.graph.Object(n); o.Finishing() && p.judged(o) {
+		if o := p.graph.Object(n); o.Finishing() && p.inScope(o) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// long says whether a deletion has been under way for so long that the
+// overdue says whether a deletion has been under way for so long that the
 // collector would have ended it.
-func (p *panorama) long(n graph.Node) bool {
+func (p *ruleContext) overdue(n graph.Node) bool {
 	s := p.graph.Snapshot()
 	return s.Taken.Sub(*p.graph.Object(n).Deleted) > p.options.StuckAfter
 }
 
-func (p *panorama) blocked(n graph.Node, by Blocker) Finding {
+func (p *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 	f := Finding{
 		Object: p.graph.Object(n).Identity, Severity: Warning, Consequence: collector.ConsequenceNone, Fix: NoFix,
 		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...),

@@ -10,7 +10,7 @@ import (
 var duplicateOwner = Rule{
 	ID:      "duplicate-owner",
 	Summary: "Several references of an object carry the same owner UID.",
-	find: func(s sight) []Finding {
+	find: func(s objectContext) []Finding {
 		if len(s.object.Owners) < 2 {
 			return nil
 		}
@@ -26,7 +26,7 @@ var duplicateOwner = Rule{
 		var out []Finding
 		for i, r := range s.object.Owners {
 			if of := first[r.UID]; of != i {
-				out = append(out, s.duplicate(of, i, good[r.UID] && s.outlook.Drops(r.UID)))
+				out = append(out, s.duplicate(of, i, good[r.UID] && s.assessment.Drops(r.UID)))
 			}
 		}
 		return out
@@ -36,8 +36,8 @@ var duplicateOwner = Rule{
 // duplicate returns the finding that the i-th reference is a double of an earlier one.
 // The collector drops references by UID, so a bad one takes its good double along: loses
 // says that it will (docs/gc-semantics.md#removing-references).
-func (s sight) duplicate(of, i int, loses bool) Finding {
-	f := s.on(i, reason.OwnerDuplicated{Earlier: s.owner(of), Later: s.owner(i), EarlierIndex: of, LaterIndex: i}, Unlink)
+func (s objectContext) duplicate(of, i int, loses bool) Finding {
+	f := s.finding(i, reason.OwnerDuplicated{Earlier: s.owner(of), Later: s.owner(i), EarlierIndex: of, LaterIndex: i}, Unlink)
 	if loses {
 		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnlink, reason.RemovesAllWithUID{}
 	}

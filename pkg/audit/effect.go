@@ -6,12 +6,12 @@ import (
 )
 
 // effect returns what the collector does with the object because of its i-th reference.
-func (s sight) effect(i int, c collector.Consequence) reason.Brief {
+func (s objectContext) effect(i int, c collector.Consequence) reason.Brief {
 	switch c {
 	case collector.ConsequenceDelete:
 		return reason.DeletesObject{}
 	case collector.ConsequenceUnlink:
-		return reason.RemovesReference{OwnersLeft: s.outlook.Left}
+		return reason.RemovesReference{OwnersLeft: s.assessment.Left}
 	case collector.ConsequenceStuck:
 		return s.cannotDecide(i)
 	case collector.ConsequenceUnknown:
@@ -23,8 +23,8 @@ func (s sight) effect(i int, c collector.Consequence) reason.Brief {
 
 // cannotDecide names what keeps the collector from deciding, and what it would do
 // without: whoever repairs the one should know of the other.
-func (s sight) cannotDecide(i int) reason.CannotDecide {
-	culprit := s.outlook.UndecidableReference
+func (s objectContext) cannotDecide(i int) reason.CannotDecide {
+	culprit := s.assessment.UndecidableReference
 	if culprit == i {
 		return reason.CannotDecide{}
 	}
@@ -32,8 +32,8 @@ func (s sight) cannotDecide(i int) reason.CannotDecide {
 	out := reason.CannotDecide{Culprit: &owner}
 	if s.judgements[i].Verdict == collector.Dangling {
 		out.Repaired = &reason.Nested{Reason: reason.DeletesObject{}}
-		if s.outlook.Consequence() == collector.ConsequenceUnlink {
-			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: s.outlook.Left}
+		if s.assessment.Consequence() == collector.ConsequenceUnlink {
+			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: s.assessment.Left}
 		}
 	}
 	return out

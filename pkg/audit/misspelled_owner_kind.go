@@ -8,7 +8,7 @@ import (
 var misspelledOwnerKind = Rule{
 	ID:      "misspelled-owner-kind",
 	Summary: "The owner's kind or apiVersion is spelled so that it works by accident, or by mistake.",
-	find: func(s sight) []Finding {
+	find: func(s objectContext) []Finding {
 		var out []Finding
 		for i, j := range s.judgements {
 			found := reason.OwnerKindMisspelled{Owner: s.owner(i), Spelling: j.Mapping.Spelling}
@@ -22,7 +22,7 @@ var misspelledOwnerKind = Rule{
 			case snapshot.NoVersion:
 				found.Resolved = j.Mapping.Type.APIVersion()
 			}
-			out = append(out, s.on(i, found, NoFix))
+			out = append(out, s.finding(i, found, NoFix))
 		}
 		return out
 	},

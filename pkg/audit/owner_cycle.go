@@ -12,7 +12,7 @@ import (
 var ownerCycle = Rule{
 	ID:      "owner-cycle",
 	Summary: "Objects own each other in a cycle, so that none of them is ever garbage.",
-	group: func(p *panorama) []Finding {
+	group: func(p *ruleContext) []Finding {
 		var out []Finding
 		for _, cycle := range p.graph.Cycles(p.resolves) {
 			if f, judged := p.cycle(cycle); judged {
@@ -25,17 +25,17 @@ var ownerCycle = Rule{
 
 // resolves says whether a reference leads to its owner (design: cycles are
 // those of references that are solid or waiting).
-func (p *panorama) resolves(e graph.Edge) bool {
+func (p *ruleContext) resolves(e graph.Edge) bool {
 	v := p.judge.Reference(e).Verdict
 	return v == collector.Solid || v == collector.Waiting
 }
 
-func (p *panorama) cycle(nodes []graph.Node) (f Finding, judged bool) {
+func (p *ruleContext) cycle(nodes []graph.Node) (f Finding, judged bool) {
 	var members []object.Identity
 	deleting := false
 	for _, n := range nodes {
 		o := p.graph.Object(n)
-		judged = judged || p.judged(o)
+		judged = judged || p.inScope(o)
 		deleting = deleting || o.Terminating()
 		members = append(members, o.Identity)
 	}
@@ -55,7 +55,7 @@ func (p *panorama) cycle(nodes []graph.Node) (f Finding, judged bool) {
 
 // deadlocked says whether every member is in a foreground deletion that another
 // member blocks (docs/gc-semantics.md#stuck-foreground-deletions).
-func (p *panorama) deadlocked(members []graph.Node) bool {
+func (p *ruleContext) deadlocked(members []graph.Node) bool {
 	for _, n := range members {
 		if !p.graph.Object(n).DeletingDependents() {
 			return false

@@ -15,9 +15,9 @@ type Rule struct {
 	ID      string
 	Summary string // one sentence, for help texts and SARIF
 	// find says what the rule has to say of one object.
-	find func(sight) []Finding
+	find func(objectContext) []Finding
 	// group says what it has to say of the graph as a whole.
-	group func(*panorama) []Finding
+	group func(*ruleContext) []Finding
 }
 
 // Rules are all rules. Findings of one object are in their order.
@@ -48,27 +48,27 @@ var (
 	Cyclic         = []string{ownerCycle.ID, selfOwner.ID}
 )
 
-// panorama is the whole graph as rules see it.
-type panorama struct {
+// ruleContext is the whole graph as rules see it.
+type ruleContext struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	mender  *repair.Planner
+	planner *repair.Planner
 	options Options
 }
 
-// sight is one object as rules see it.
-type sight struct {
-	*panorama
+// objectContext is one object as rules see it.
+type objectContext struct {
+	rules      *ruleContext
 	node       graph.Node
 	object     *object.Object
 	judgements []collector.Judgement // one per reference
-	mends      []repair.Repair       // one per reference; nil where every owner holds
-	outlook    collector.Assessment
+	repairs    []repair.Repair       // one per reference; nil where every owner holds
+	assessment collector.Assessment
 }
 
-// on returns a finding about the i-th reference.
-func (s sight) on(i int, found reason.Brief, fix Fix) Finding {
-	consequence := s.outlook.Of(s.judgements[i].Verdict)
+// finding returns a finding about the i-th reference.
+func (s objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
+	consequence := s.assessment.Of(s.judgements[i].Verdict)
 	return Finding{
 		Severity:    severityOf(s.judgements[i].Verdict, consequence),
 		Object:      s.object.Identity,
@@ -82,19 +82,19 @@ func (s sight) on(i int, found reason.Brief, fix Fix) Finding {
 }
 
 // owner returns the owner that the i-th reference names, with what was found of it.
-func (s sight) owner(i int) reason.Owner { return s.judgements[i].Owner(s.object.Owners[i]) }
+func (s objectContext) owner(i int) reason.Owner { return s.judgements[i].Owner(s.object.Owners[i]) }
 
 // eachCause returns the find of a rule that reports every reference of one cause.
-func eachCause(cause collector.VerdictCause, found func(s sight, i int) reason.Brief) func(sight) []Finding {
-	return func(s sight) []Finding {
+func eachCause(cause collector.VerdictCause, found func(s objectContext, i int) reason.Brief) func(objectContext) []Finding {
+	return func(s objectContext) []Finding {
 		var out []Finding
 		for i, j := range s.judgements {
 			if j.Cause == cause {
-				out = append(out, s.on(i, found(s, i), s.mends[i].Fix))
+				out = append(out, s.finding(i, found(s, i), s.repairs[i].Fix))
 			}
 		}
 		return out
 	}
 }
 
-func (s sight) now() time.Time { return s.graph.Snapshot().Taken }
+func (s objectContext) now() time.Time { return s.rules.graph.Snapshot().Taken }

@@ -8,13 +8,13 @@ import (
 var selfOwner = Rule{
 	ID:      "self-owner",
 	Summary: "An object names itself as its owner.",
-	find: func(s sight) []Finding {
+	find: func(s objectContext) []Finding {
 		var out []Finding
 		for i, r := range s.object.Owners {
 			if r.UID != s.object.UID {
 				continue
 			}
-			f := s.on(i, reason.OwnsItself{}, Unlink)
+			f := s.finding(i, reason.OwnsItself{}, Unlink)
 			if f.Verdict == collector.Solid && !s.object.Terminating() {
 				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected{Itself: true}
 			}

@@ -14,9 +14,9 @@ const DefaultStuckAfter = 10 * time.Minute
 var stuckFinalizer = Rule{
 	ID:      "stuck-finalizer",
 	Summary: "An object has long been terminating and waits for a finalizer that is not the collector's.",
-	find: func(s sight) []Finding {
+	find: func(s objectContext) []Finding {
 		held := s.object.ForeignFinalizers()
-		if !s.object.Terminating() || len(held) == 0 || s.now().Sub(*s.object.Deleted) <= s.options.StuckAfter {
+		if !s.object.Terminating() || len(held) == 0 || s.now().Sub(*s.object.Deleted) <= s.rules.options.StuckAfter {
 			return nil
 		}
 		return []Finding{{

@@ -8,7 +8,7 @@ import (
 var unverifiedOwner = Rule{
 	ID:      "unverified-owner",
 	Summary: "Whether the owner exists could not be verified.",
-	find: eachCause(collector.Unverified, func(s sight, i int) reason.Brief {
+	find: eachCause(collector.Unverified, func(s objectContext, i int) reason.Brief {
 		return s.judgements[i].Unverified(s.object.Owners[i])
 	}),
 }

@@ -17,39 +17,39 @@ import (
 // keeps from being judged while another leads nowhere. In a plan that deletes,
 // only what was asked for and what follows is of interest, and what cannot be
 // judged is among what stays.
-func (m *maker) blocked() []Blocked {
+func (m *builder) blocked() []Blocked {
 	out := append([]Blocked{}, m.refused...)
-	hindrances := audit.NewBlockers(m.judge, m.course.Model)
-	ours := graph.NewSet(m.graph)
-	for i := range m.course.Transitions {
-		ours.Add(m.course.Transitions[i].Node)
+	blockers := audit.NewBlockers(m.judge, m.result.Model)
+	changed := graph.NewSet(m.graph)
+	for i := range m.result.Transitions {
+		changed.Add(m.result.Transitions[i].Node)
 	}
-	for _, n := range m.course.Asked {
-		ours.Add(n)
+	for _, n := range m.result.Asked {
+		changed.Add(n)
 	}
 	for n := range m.graph.Listed() {
 		node := graph.Node(n)
-		o := m.course.Model.Object(node)
+		o := m.result.Model.Object(node)
 		if within := m.options.Bounds.Within; o == nil || within != nil && !within(node) {
 			continue
 		}
-		_, swept := m.course.ContentsDeleted[node]
-		hangs := o.Finishing() || o.Terminating() && (ours.Has(node) || swept)
+		_, withContents := m.result.ContentsDeleted[node]
+		stuck := o.Finishing() || o.Terminating() && (changed.Has(node) || withContents)
 		switch {
 		case o.Contested && !o.Terminating():
-			if m.rooted(node, ours.Has(node)) && (ours.Has(node) || slices.ContainsFunc(m.course.Model.Verdicts(node), collector.Verdict.IsBad)) {
+			if m.inScope(node, changed.Has(node)) && (changed.Has(node) || slices.ContainsFunc(m.result.Model.Verdicts(node), collector.Verdict.IsBad)) {
 				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: snapshot.Contention(o)})
 			}
-		case hangs && m.rooted(node, ours.Has(node) || swept && m.options.Mode == Delete):
-			by := hindrances.Of(node)
+		case stuck && m.inScope(node, changed.Has(node) || withContents && m.options.Mode == Delete):
+			by := blockers.Of(node)
 			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason})
 		case o.Terminating() || len(o.Owners) == 0:
-		case simulate.DeletesContents(o.Identity) && m.course.Model.Decide(node).NoAction == collector.ContentsUnknown:
-			if m.options.Mode == Delete && m.losesOwner(node) || m.options.Mode != Delete && m.rooted(node, false) {
+		case simulate.DeletesContents(o.Identity) && m.result.Model.Decide(node).NoAction == collector.ContentsUnknown:
+			if m.options.Mode == Delete && m.losesOwner(node) || m.options.Mode != Delete && m.inScope(node, false) {
 				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: snapshot.ContentsUnknown(m.contentsGaps(node))})
 			}
-		case m.options.Mode != Delete && m.rooted(node, false):
-			if b, stuck := m.undecided(hindrances, node); stuck {
+		case m.options.Mode != Delete && m.inScope(node, false):
+			if b, stuck := m.undecided(blockers, node); stuck {
 				out = append(out, b)
 			}
 		}
@@ -59,28 +59,28 @@ func (m *maker) blocked() []Blocked {
 }
 
 // losesOwner reports whether the course changes what an object depends on.
-func (m *maker) losesOwner(n graph.Node) bool {
-	return slices.ContainsFunc(m.graph.Owners(n), m.course.Model.Changed)
+func (m *builder) losesOwner(n graph.Node) bool {
+	return slices.ContainsFunc(m.graph.Owners(n), m.result.Model.Changed)
 }
 
-// rooted says whether an object is one that the plan is about.
-func (m *maker) rooted(n graph.Node, ours bool) bool {
-	return ours || m.options.Bounds.Roots == nil || m.options.Bounds.Roots(n)
+// inScope says whether an object is one that the plan is about.
+func (m *builder) inScope(n graph.Node, changed bool) bool {
+	return changed || m.options.Bounds.Roots == nil || m.options.Bounds.Roots(n)
 }
 
 // undecided is an object that cannot be judged although a reference of it leads
 // nowhere.
-func (m *maker) undecided(hindrances *audit.Blockers, n graph.Node) (Blocked, bool) {
-	d := m.course.Model.Decide(n)
+func (m *builder) undecided(blockers *audit.Blockers, n graph.Node) (Blocked, bool) {
+	d := m.result.Model.Decide(n)
 	if d.NoAction != collector.ReferenceUnknown {
 		return Blocked{}, false
 	}
-	culprit := m.course.Model.Object(n).Owners[d.UndecidableReference]
-	if !slices.ContainsFunc(m.course.Model.Verdicts(n), collector.Verdict.IsBad) && !m.judge.References(n, culprit).Withheld() {
+	culprit := m.result.Model.Object(n).Owners[d.UndecidableReference]
+	if !slices.ContainsFunc(m.result.Model.Verdicts(n), collector.Verdict.IsBad) && !m.judge.References(n, culprit).Withheld() {
 		return Blocked{}, false
 	}
 	return Blocked{
 		Object: m.graph.Object(n).Identity, By: []object.Identity{},
-		Reason: reason.OwnerLossUndecided{Owner: hindrances.UndecidableReference(n, d.UndecidableReference)},
+		Reason: reason.OwnerLossUndecided{Owner: blockers.UndecidableReference(n, d.UndecidableReference)},
 	}, true
 }

@@ -18,14 +18,14 @@ type DeletedLater struct {
 
 // deletedLater goes on from the end of the course, which moves the model: it must come
 // last.
-func (m *maker) deletedLater() []DeletedLater {
+func (m *builder) deletedLater() []DeletedLater {
 	holds := map[graph.Node][]string{} // the finalizers that hold an object, as the course left it
 	for n := range m.graph.Listed() {
-		if o := m.course.Model.Object(graph.Node(n)); o != nil && o.Terminating() {
+		if o := m.result.Model.Object(graph.Node(n)); o != nil && o.Terminating() {
 			holds[graph.Node(n)] = o.ForeignFinalizers()
 		}
 	}
-	a := m.course.SimulateRelease()
+	a := m.result.SimulateRelease()
 	var out []DeletedLater
 	lists := map[*graph.Node][]object.Identity{} // by list, which many objects have in common
 	for _, n := range a.Begun {
@@ -46,7 +46,7 @@ func (m *maker) deletedLater() []DeletedLater {
 	return out
 }
 
-func (m *maker) laterOne(n graph.Node, after []graph.Node, names []object.Identity, holds map[graph.Node][]string) DeletedLater {
+func (m *builder) laterOne(n graph.Node, after []graph.Node, names []object.Identity, holds map[graph.Node][]string) DeletedLater {
 	why := reason.DeletedAfter{Objects: names}
 	if len(after) == 1 {
 		why.Finalizers = holds[after[0]]

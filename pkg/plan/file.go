@@ -18,8 +18,8 @@ const (
 	Kind       = "Plan"
 )
 
-// longest is how many bytes are read of a plan: about a million steps.
-const longest = 1 << 30
+// maxPlanBytes is how many bytes are read of a plan: about a million steps.
+const maxPlanBytes = 1 << 30
 
 // Save writes the plan as one indented JSON document, the same that -o json prints.
 func (p *Plan) Save(w io.Writer) error {
@@ -42,7 +42,7 @@ func (p *Plan) Save(w io.Writer) error {
 // and reasons. Fields that the plan calls informational may be unknown. Errors are one
 // line and say what is wrong with the file, not which file.
 func Load(r io.Reader) (*Plan, error) {
-	data, err := input.Bytes(r, longest)
+	data, err := input.Bytes(r, maxPlanBytes)
 	if err != nil {
 		return nil, err
 	}

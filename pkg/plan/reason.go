@@ -11,23 +11,23 @@ import (
 )
 
 // reason returns why a step is taken.
-func (m *maker) reason(index int, s Step) reason.Reason {
-	move := &m.course.Transitions[index]
-	switch move.Action {
+func (m *builder) reason(index int, s Step) reason.Reason {
+	transition := &m.result.Transitions[index]
+	switch transition.Action {
 	case collector.ActionDelete:
-		if move.Asked {
-			return m.requested(move)
+		if transition.Asked {
+			return m.requested(transition)
 		}
-		return reason.OwnersLost{Owners: ownersOf(s.References), Cascade: reason.Cascade(move.Policy)}
+		return reason.OwnersLost{Owners: ownersOf(s.References), Cascade: reason.Cascade(transition.Policy)}
 	case collector.ActionUnlink:
-		if move.Requested != graph.None {
-			return reason.OwnerOrphansDependents{Owner: m.graph.Object(move.Requested).Identity}
+		if transition.Requested != graph.None {
+			return reason.OwnerOrphansDependents{Owner: m.graph.Object(transition.Requested).Identity}
 		}
-		return reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(move)}
+		return reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(transition)}
 	case collector.ActionUnblock:
 		return reason.CycleBroken{}
 	case collector.ActionRemoveFinalizer:
-		if move.Change.Release == object.OrphanFinalizer {
+		if transition.Change.Release == object.OrphanFinalizer {
 			return reason.DependentsOrphaned{}
 		}
 		return reason.DependentsDeleted{}
@@ -45,19 +45,19 @@ func ownersOf(references []Reference) []reason.Owner {
 }
 
 // remaining returns what keeps an object that loses references.
-func remaining(move *simulate.Transition) reason.Remaining {
+func remaining(transition *simulate.Transition) reason.Remaining {
 	dropped := map[types.UID]bool{}
-	for _, i := range move.Change.Drop {
-		dropped[move.StateBefore.Owners[i].UID] = true
+	for _, i := range transition.Change.Drop {
+		dropped[transition.StateBefore.Owners[i].UID] = true
 	}
 	var out reason.Remaining
-	for i, v := range move.Verdicts {
-		if v != collector.Solid || move.Change.Drops(i) {
+	for i, v := range transition.Verdicts {
+		if v != collector.Solid || transition.Change.Drops(i) {
 			continue
 		}
 		out.Count++
-		out.Only = move.StateBefore.Owners[i].String()
-		out.Twin = out.Twin || dropped[move.StateBefore.Owners[i].UID]
+		out.Only = transition.StateBefore.Owners[i].String()
+		out.Twin = out.Twin || dropped[transition.StateBefore.Owners[i].UID]
 	}
 	if out.Count != 1 {
 		out.Only = ""
@@ -67,16 +67,16 @@ func remaining(move *simulate.Transition) reason.Remaining {
 
 // found returns what was found of the owner that a reference names, which was judged
 // before the run.
-func (m *maker) found(move *simulate.Transition, i int, judged collector.Judgement) reason.Found {
-	owner := m.graph.Find(move.StateBefore.Owners[i].UID)
-	if m.course.Model.Changed(owner) && m.graph.Object(owner) != nil && proved(judged.Verdict) {
-		return reason.Found{State: byThisRun(move, i)}
+func (m *builder) found(transition *simulate.Transition, i int, judged collector.Judgement) reason.Found {
+	owner := m.graph.Find(transition.StateBefore.Owners[i].UID)
+	if m.result.Model.Changed(owner) && m.graph.Object(owner) != nil && ownerExisted(judged.Verdict) {
+		return reason.Found{State: stateInRun(transition, i)}
 	}
 	return judged.Found()
 }
 
-// proved says whether a reference was good before the run changed its owner.
-func proved(before collector.Verdict) bool {
+// ownerExisted says whether a reference was good before the run changed its owner.
+func ownerExisted(before collector.Verdict) bool {
 	switch before {
 	case collector.Solid, collector.Waiting:
 		return true
@@ -85,9 +85,9 @@ func proved(before collector.Verdict) bool {
 	return false
 }
 
-// byThisRun returns what this run does to an owner that exists.
-func byThisRun(move *simulate.Transition, i int) reason.OwnerState {
-	switch verdictOf(move, i) {
+// stateInRun returns what this run does to an owner that exists.
+func stateInRun(transition *simulate.Transition, i int) reason.OwnerState {
+	switch verdictOf(transition, i) {
 	case collector.Waiting:
 		return reason.StateWaiting
 	case collector.Solid:

@@ -45,14 +45,14 @@ type RepairOptions struct {
 func NewRepair(g *graph.Graph, o RepairOptions) *Plan {
 	judge := collector.NewJudge(g)
 	r := &repairBuilder{
-		graph: g, judge: judge, mender: repair.New(g, judge), options: o, wanted: map[graph.Node]operation{}, blocked: map[graph.Node][]reason.Reason{},
+		graph: g, judge: judge, planner: repair.New(g, judge), options: o, wanted: map[graph.Node]repairWork{}, blocked: map[graph.Node][]reason.Reason{},
 	}
 	for n := range g.Listed() {
 		if node := graph.Node(n); o.Within == nil || o.Within(node) {
 			r.choose(node)
 		}
 	}
-	spared := r.foretell()
+	spared := r.protect()
 	p := &Plan{
 		Mode: Repair, Complete: g.Snapshot().Complete(), Gaps: distinct(g.Snapshot().Gaps),
 		Steps: []Step{}, Outcomes: []Outcome{},
@@ -61,7 +61,7 @@ func NewRepair(g *graph.Graph, o RepairOptions) *Plan {
 		steps, outcome := r.steps(n, len(p.Steps), spared[n])
 		p.Steps, p.Outcomes = append(p.Steps, steps...), append(p.Outcomes, outcome)
 	}
-	p.Blocked = r.held()
+	p.Blocked = r.blockedObjects()
 	p.Finalize()
 	return p
 }
@@ -70,9 +70,9 @@ func NewRepair(g *graph.Graph, o RepairOptions) *Plan {
 type repairBuilder struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	mender  *repair.Planner
+	planner *repair.Planner
 	options RepairOptions
-	wanted  map[graph.Node]operation // what is done to each object that is mended
+	wanted  map[graph.Node]repairWork // what is done to each object that is mended
 	blocked map[graph.Node][]reason.Reason
 	// released are the owners whose deletion is under way and ends because of the repair.
 	released map[types.UID]bool
@@ -87,23 +87,23 @@ func (r *repairBuilder) choose(n graph.Node) {
 		return
 	}
 	if len(r.options.References) > 0 {
-		r.give(n)
+		r.dropRequested(n)
 		return
 	}
 	judgements := r.judge.Object(n)
 	if !slices.ContainsFunc(judgements, func(j collector.Judgement) bool { return j.Verdict != collector.Solid }) {
 		return
 	}
-	var wanted operation
-	for i, m := range r.mends(n) {
-		if !r.speaksOf(judgements[i]) {
+	var wanted repairWork
+	for i, m := range r.repairs(n) {
+		if !r.selects(judgements[i]) {
 			continue
 		}
 		switch fix := r.fix(m); {
 		case fix != repair.None:
 			wanted.add(fix, i, m)
 		case r.options.Fix == "" || r.options.Named && m.Fix == repair.None: // else it is left out on purpose
-			r.leave(n, i, judgements[i], m)
+			r.reportUnrepaired(n, i, judgements[i], m)
 		}
 	}
 	if !wanted.empty() {
@@ -111,14 +111,14 @@ func (r *repairBuilder) choose(n graph.Node) {
 	}
 }
 
-// give takes the references of one object away that somebody named.
-func (r *repairBuilder) give(n graph.Node) {
-	var wanted operation
+// dropRequested takes the references of one object away that somebody named.
+func (r *repairBuilder) dropRequested(n graph.Node) {
+	var wanted repairWork
 	if of := r.graph.Object(n); of.Contested {
 		r.blocked[n] = append(r.blocked[n], snapshot.Contention(of))
 		return
 	}
-	for i, m := range r.mends(n) {
+	for i, m := range r.repairs(n) {
 		if m.Chosen {
 			wanted.add(repair.Unlink, i, m)
 		}
@@ -128,9 +128,9 @@ func (r *repairBuilder) give(n graph.Node) {
 	}
 }
 
-// mends are what mends each reference of an object, or what a person said.
-func (r *repairBuilder) mends(n graph.Node) []repair.Repair {
-	out := r.mender.Object(n)
+// repairs are what mends each reference of an object, or what a person said.
+func (r *repairBuilder) repairs(n graph.Node) []repair.Repair {
+	out := r.planner.Object(n)
 	for i, of := range r.graph.Object(n).Owners {
 		if slices.Contains(r.options.References, of.UID) {
 			out[i] = repair.Repair{Fix: repair.Unlink, Chosen: true}
@@ -139,8 +139,8 @@ func (r *repairBuilder) mends(n graph.Node) []repair.Repair {
 	return out
 }
 
-// speaksOf says whether the repair is about references of that kind.
-func (r *repairBuilder) speaksOf(j collector.Judgement) bool {
+// selects says whether the repair is about references of that kind.
+func (r *repairBuilder) selects(j collector.Judgement) bool {
 	return j.Verdict != collector.Solid && (len(r.options.Causes) == 0 || slices.Contains(r.options.Causes, j.Cause))
 }
 
@@ -157,9 +157,9 @@ func (r *repairBuilder) fix(m repair.Repair) repair.Fix {
 	return repair.None
 }
 
-// leave says why a reference is not mended. Where nobody could find out whether it
+// reportUnrepaired says why a reference is not mended. Where nobody could find out whether it
 // has to be, or it is of no consequence, that is told of named objects only.
-func (r *repairBuilder) leave(n graph.Node, i int, j collector.Judgement, m repair.Repair) {
+func (r *repairBuilder) reportUnrepaired(n graph.Node, i int, j collector.Judgement, m repair.Repair) {
 	of := r.graph.Object(n)
 	if !r.options.Named && (of.Terminating() || j.Cause == collector.Unverified || j.Cause == collector.Terminating) {
 		return
@@ -177,8 +177,8 @@ func (r *repairBuilder) leave(n graph.Node, i int, j collector.Judgement, m repa
 	r.blocked[n] = append(r.blocked[n], reason.NotRepaired{References: []reason.Unrepaired{left}})
 }
 
-// held are the objects that are not mended, or not enough.
-func (r *repairBuilder) held() []Blocked {
+// blockedObjects are the objects that are not mended, or not enough.
+func (r *repairBuilder) blockedObjects() []Blocked {
 	out := []Blocked{}
 	for n, why := range r.blocked {
 		out = append(out, Blocked{Object: r.graph.Object(n).Identity, By: []object.Identity{}, Reason: reason.Combine(why)})

@@ -9,9 +9,9 @@ import (
 
 // repairReason returns what a step of a repair does, and why. Completes are the owners
 // whose deletion can end then, and without is what the collector would do otherwise.
-func repairReason(move *simulate.Transition, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
+func repairReason(transition *simulate.Transition, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
 	if s.Action == collector.ActionUnlink {
-		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Mends[0].Chosen, Kept: kept(move), Completes: completes, WithoutRepair: without}
+		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Mends[0].Chosen, Kept: kept(transition), Completes: completes, WithoutRepair: without}
 	}
 	out := reason.ReferencesRepaired{Completes: completes, WithoutRepair: without}
 	for i, r := range s.References {
@@ -33,14 +33,14 @@ func dropped(s Step) []reason.Owner {
 }
 
 // kept returns what becomes of an object that loses references.
-func kept(move *simulate.Transition) reason.Kept {
-	switch left := len(move.StateBefore.Owners) - len(move.Change.Drop); {
-	case move.StateBefore.Terminating():
+func kept(transition *simulate.Transition) reason.Kept {
+	switch left := len(transition.StateBefore.Owners) - len(transition.Change.Drop); {
+	case transition.StateBefore.Terminating():
 		return reason.Kept{Terminating: true}
 	case left == 0:
 		return reason.Kept{Ownerless: true}
 	}
-	if out := remaining(move); out.Count > 0 {
+	if out := remaining(transition); out.Count > 0 {
 		return reason.Kept{Remaining: out}
 	}
 	return reason.Kept{Unresolved: true}

@@ -17,32 +17,32 @@ import (
 // steps are those on one object, the first of which is the at-th of the plan.
 // Spared is what the collector would do without them.
 func (r *repairBuilder) steps(n graph.Node, at int, spared collector.Consequence) ([]Step, Outcome) {
-	o, judgements, mends, wanted := r.graph.Object(n), r.judge.Object(n), r.mends(n), r.wanted[n]
+	o, judgements, repairs, wanted := r.graph.Object(n), r.judge.Object(n), r.repairs(n), r.wanted[n]
 	before, verdicts := o, collector.Verdicts(judgements)
 	var out []Step
-	for k, of := range wanted.parts() {
-		move := &simulate.Transition{
-			Decision: collector.Decision{Action: of.action, Change: of.change},
+	for k, of := range wanted.changes() {
+		transition := &simulate.Transition{
+			Decision: collector.Decision{Action: of.action, Change: of.change, UndecidableReference: -1},
 			Pass:     1, Node: n, StateBefore: before, Verdicts: slices.Clone(verdicts), Requested: graph.None, Follows: -1,
 		}
 		s := Step{
-			ID: id(at + k), Pass: 1, Action: of.action, After: []string{}, Move: move,
+			ID: id(at + k), Pass: 1, Action: of.action, After: []string{}, Move: transition,
 			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
 		}
 		if k > 0 {
-			move.Follows, move.StateAfter = at+k-1, []int{at + k - 1}
+			transition.Follows, transition.StateAfter = at+k-1, []int{at + k - 1}
 			s.Follows, s.After = id(at+k-1), []string{id(at + k - 1)}
 		}
 		for _, i := range of.change.Touched() {
-			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], mends[i], of.action))
-			s.Mends = append(s.Mends, mends[i])
+			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], repairs[i], of.action))
+			s.Mends = append(s.Mends, repairs[i])
 		}
 		s.OwnerUIDs = owners(s.References)
 		var without reason.WithoutRepair
 		if k == 0 {
 			without = withoutRepair(spared)
 		}
-		s.Reason = repairReason(move, s, r.ended(s.References), without)
+		s.Reason = repairReason(transition, s, r.completed(s.References), without)
 		out = append(out, s)
 		for _, w := range of.change.Rewrite {
 			verdicts[w.Index] = collector.Solid
@@ -53,9 +53,9 @@ func (r *repairBuilder) steps(n graph.Node, at int, spared collector.Consequence
 	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, WithoutRepair: spared}
 }
 
-// ended names the owners that go because these references do not block them any
+// completed names the owners that go because these references do not block them any
 // more.
-func (r *repairBuilder) ended(of []Reference) []string {
+func (r *repairBuilder) completed(of []Reference) []string {
 	var out []string
 	for _, reference := range of {
 		if uid := types.UID(reference.UID); r.released[uid] && reference.Becomes == nil {

@@ -13,26 +13,26 @@ import (
 )
 
 // requested returns what is special about a deletion that somebody asked for.
-func (m *maker) requested(move *simulate.Transition) reason.Requested {
+func (m *builder) requested(transition *simulate.Transition) reason.Requested {
 	out := reason.Requested{
-		Terminating: move.StateBefore.Terminating(), Namespace: move.StateBefore.IsNamespace(), Definition: move.StateBefore.IsDefinition(),
-		RecreatedBy: m.recreatedBy(move),
+		Terminating: transition.StateBefore.Terminating(), Namespace: transition.StateBefore.IsNamespace(), Definition: transition.StateBefore.IsDefinition(),
+		RecreatedBy: m.recreatedBy(transition),
 	}
-	out.PolicyIgnored = out.Definition && !out.Terminating && move.Policy != metav1.DeletePropagationBackground
-	if len(m.graph.Dependents(move.Node)) > 0 {
-		out.Dependents = reason.Cascade(cmp.Or(move.Policy, metav1.DeletePropagationBackground))
+	out.PolicyIgnored = out.Definition && !out.Terminating && transition.Policy != metav1.DeletePropagationBackground
+	if len(m.graph.Dependents(transition.Node)) > 0 {
+		out.Dependents = reason.Cascade(cmp.Or(transition.Policy, metav1.DeletePropagationBackground))
 	}
 	return out
 }
 
 // recreatedBy returns the controller of an object where it stays: most likely it creates
 // another one. A CronJob does not, as it goes by the time.
-func (m *maker) recreatedBy(move *simulate.Transition) *object.Identity {
-	i := slices.IndexFunc(move.StateBefore.Owners, object.Reference.Controls)
-	if i < 0 || verdictOf(move, i) != collector.Solid {
+func (m *builder) recreatedBy(transition *simulate.Transition) *object.Identity {
+	i := slices.IndexFunc(transition.StateBefore.Owners, object.Reference.Controls)
+	if i < 0 || verdictOf(transition, i) != collector.Solid {
 		return nil
 	}
-	controller := m.course.Model.Object(m.graph.Find(move.StateBefore.Owners[i].UID))
+	controller := m.result.Model.Object(m.graph.Find(transition.StateBefore.Owners[i].UID))
 	if controller == nil || controller.Terminating() || controller.Kind == "CronJob" {
 		return nil
 	}

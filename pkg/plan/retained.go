@@ -22,43 +22,43 @@ type Retained struct {
 }
 
 // retained returns the dependents of everything that is deleted which stay.
-func (m *maker) retained() []Retained {
-	hindrances := audit.NewBlockers(m.judge, m.course.Model)
+func (m *builder) retained() []Retained {
+	blockers := audit.NewBlockers(m.judge, m.result.Model)
 	leaving := m.touched()
-	for _, n := range m.course.Asked {
+	for _, n := range m.result.Asked {
 		leaving.Add(n)
 	}
 	orphaned := map[graph.Node]graph.Node{}
-	for i := range m.course.Transitions {
-		if move := &m.course.Transitions[i]; move.Requested != graph.None {
-			orphaned[move.Node] = move.Requested
+	for i := range m.result.Transitions {
+		if transition := &m.result.Transitions[i]; transition.Requested != graph.None {
+			orphaned[transition.Node] = transition.Requested
 		}
 	}
 	seen := graph.NewSet(m.graph)
 	var out []Retained
 	for _, owner := range leaving.Nodes() {
-		if o := m.course.Model.Object(owner); o != nil && !o.Terminating() {
+		if o := m.result.Model.Object(owner); o != nil && !o.Terminating() {
 			continue
 		}
 		for _, e := range m.graph.Dependents(owner) {
-			o := m.course.Model.Object(e.Node)
+			o := m.result.Model.Object(e.Node)
 			if o == nil || o.Terminating() || int(e.Node) >= m.graph.Listed() || !seen.Add(e.Node) {
 				continue
 			}
-			out = append(out, m.retain(hindrances, e.Node, orphaned))
+			out = append(out, m.retain(blockers, e.Node, orphaned))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Retained) int { return a.Object.Compare(b.Object) })
 	return out
 }
 
-func (m *maker) retain(hindrances *audit.Blockers, n graph.Node, orphaned map[graph.Node]graph.Node) Retained {
-	before, now := m.graph.Object(n), m.course.Model.Object(n)
+func (m *builder) retain(blockers *audit.Blockers, n graph.Node, orphaned map[graph.Node]graph.Node) Retained {
+	before, now := m.graph.Object(n), m.result.Model.Object(n)
 	s := Retained{Object: before.Identity, KeptBy: []object.Identity{}, DroppedReferences: len(before.Owners) - len(now.Owners)}
 	var held *object.Object
 	seen := map[object.Identity]bool{}
-	for i, v := range m.course.Model.Verdicts(n) {
-		owner := m.course.Model.Object(m.graph.Find(now.Owners[i].UID))
+	for i, v := range m.result.Model.Verdicts(n) {
+		owner := m.result.Model.Object(m.graph.Find(now.Owners[i].UID))
 		switch {
 		case v != collector.Solid || owner == nil || seen[owner.Identity]:
 			continue
@@ -69,13 +69,13 @@ func (m *maker) retain(hindrances *audit.Blockers, n graph.Node, orphaned map[gr
 		s.KeptBy = append(s.KeptBy, owner.Identity)
 	}
 	slices.SortStableFunc(s.KeptBy, object.Identity.Compare)
-	s.Reason, s.Uncertain = m.whyRetained(hindrances, n, s, held, orphaned)
+	s.Reason, s.Uncertain = m.retainedReason(blockers, n, s, held, orphaned)
 	return s
 }
 
-// whyRetained returns why an object stays, and whether that is uncertain.
-func (m *maker) whyRetained(hindrances *audit.Blockers, n graph.Node, s Retained, held *object.Object, orphaned map[graph.Node]graph.Node) (why reason.Reason, uncertain bool) {
-	d := m.course.Model.Decide(n)
+// retainedReason returns why an object stays, and whether that is uncertain.
+func (m *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retained, held *object.Object, orphaned map[graph.Node]graph.Node) (why reason.Reason, uncertain bool) {
+	d := m.result.Model.Decide(n)
 	owner, orphans := orphaned[n]
 	switch kept := s.KeptBy; {
 	case d.NoAction == collector.ContentsUnknown:
@@ -83,15 +83,15 @@ func (m *maker) whyRetained(hindrances *audit.Blockers, n graph.Node, s Retained
 	case d.NoAction == collector.UIDContested:
 		return snapshot.Contention(m.graph.Object(n)), true
 	case d.NoAction == collector.ReferenceUnknown:
-		verdict := m.course.Model.Verdicts(n)[d.UndecidableReference]
-		return reason.OwnerUndecidable{Owner: hindrances.UndecidableReference(n, d.UndecidableReference)}, verdict == collector.Unknown
+		verdict := m.result.Model.Verdicts(n)[d.UndecidableReference]
+		return reason.OwnerUndecidable{Owner: blockers.UndecidableReference(n, d.UndecidableReference)}, verdict == collector.Unknown
 	case orphans:
 		return reason.OrphanedByOwner{Owner: m.graph.Object(owner).Identity, Remaining: slices.Clip(kept)}, false
 	case held != nil && len(kept) == 1:
 		return reason.OwnerHeld{Owner: held.Identity}, false
 	case len(kept) > 0:
 		return reason.OwnersRemain{Owners: kept}, false
-	case len(m.course.Model.Object(n).Owners) == 0:
+	case len(m.result.Model.Object(n).Owners) == 0:
 		return reason.LastReferenceLost{}, false
 	}
 	return reason.NotReached{}, false

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// renewal is the comparison of a saved plan with a fresh one.
-type renewal struct {
+// revalidation is the comparison of a saved plan with a fresh one.
+type revalidation struct {
 	saved, fresh *Plan
 	refused      map[string]reason.Reason // by the id of a saved step, why it is not done
 	renamed      map[string]string        // by the id of a fresh step that is done, its id in the saved plan
@@ -21,7 +21,7 @@ type renewal struct {
 // going, or that is no part of what is left of the plan: nobody confirmed the
 // first, and nobody would back up the second. One such refusal may take the step
 // away that another object goes along with, so it repeats until nothing changes.
-func (r *renewal) refuseGrown() {
+func (r *revalidation) refuseGrown() {
 	shown := map[string]bool{}
 	for _, o := range r.saved.Outcomes {
 		if o.State != Changed {
@@ -64,7 +64,7 @@ func (r *renewal) refuseGrown() {
 
 // covered returns the UIDs of what goes by what is left of the plan: by a step of
 // its own, or along with the object of a step.
-func (r *renewal) covered() map[string]bool {
+func (r *revalidation) covered() map[string]bool {
 	out := map[string]bool{}
 	for i := range r.fresh.Steps {
 		s := &r.fresh.Steps[i]
@@ -85,7 +85,7 @@ func (r *renewal) covered() map[string]bool {
 // and take an object along: the one that the plan names, and those that delete the
 // object's namespace or its definition. Definitions are told by their API group
 // alone, so it may return one too many, and never one too few.
-func (r *renewal) takers() func(Outcome) []string {
+func (r *revalidation) takers() func(Outcome) []string {
 	namespaces, groups := map[string]string{}, map[string][]string{}
 	for i := range r.fresh.Steps {
 		s := &r.fresh.Steps[i]

@@ -12,13 +12,13 @@ import (
 )
 
 // contentsGaps returns what may hide objects that the deletion of an object takes along.
-func (m *maker) contentsGaps(n graph.Node) []snapshot.Gap {
+func (m *builder) contentsGaps(n graph.Node) []snapshot.Gap {
 	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.options.Accepted)
 }
 
-// refuseContainers takes those deletions out of the plan that take along what was not all
+// refuseUnlistedContents takes those deletions out of the plan that take along what was not all
 // listed.
-func (m *maker) refuseContainers() {
+func (m *builder) refuseUnlistedContents() {
 	for _, d := range m.options.Bounds.Deletes {
 		if o := m.graph.Object(d.Node); !o.Terminating() && len(m.contentsGaps(d.Node)) > 0 {
 			m.refuse(d.Node, snapshot.ContentsUnknown(m.contentsGaps(d.Node)))
@@ -29,22 +29,22 @@ func (m *maker) refuseContainers() {
 // refuseCascades takes those deletions out of the plan from which the deletion of an
 // object follows that takes along what was not all listed. It reports whether there were
 // any: then the plan has to be made again without them.
-func (m *maker) refuseCascades(p *Plan) bool {
+func (m *builder) refuseCascades(p *Plan) bool {
 	var found bool
-	for i := range m.course.Transitions {
-		move := &m.course.Transitions[i]
-		if move.Asked || move.Action != collector.ActionDelete || len(m.contentsGaps(move.Node)) == 0 {
+	for i := range m.result.Transitions {
+		transition := &m.result.Transitions[i]
+		if transition.Asked || transition.Action != collector.ActionDelete || len(m.contentsGaps(transition.Node)) == 0 {
 			continue
 		}
 		found = true
 		root := i
-		for !m.course.Transitions[root].Asked && m.course.Transitions[root].Follows >= 0 {
-			root = m.course.Transitions[root].Follows
+		for !m.result.Transitions[root].Asked && m.result.Transitions[root].Follows >= 0 {
+			root = m.result.Transitions[root].Follows
 		}
-		if m.course.Transitions[root].Asked {
-			m.refuse(m.course.Transitions[root].Node, m.takes(move.Node))
+		if m.result.Transitions[root].Asked {
+			m.refuse(m.result.Transitions[root].Node, m.cascadeRefused(transition.Node))
 		} else {
-			m.refuseAll(move.Node)
+			m.refuseAll(transition.Node)
 		}
 	}
 	for _, l := range p.DeletedLater {
@@ -57,18 +57,18 @@ func (m *maker) refuseCascades(p *Plan) bool {
 }
 
 // refuseAll takes all deletions out of the plan, as n may follow from any of them.
-func (m *maker) refuseAll(n graph.Node) {
+func (m *builder) refuseAll(n graph.Node) {
 	for _, d := range m.options.Bounds.Deletes {
-		m.refuse(d.Node, m.takes(n))
+		m.refuse(d.Node, m.cascadeRefused(n))
 	}
 }
 
-// takes returns why an object is not deleted from whose deletion that of n follows.
-func (m *maker) takes(n graph.Node) reason.CascadeRefused {
+// cascadeRefused returns why an object is not deleted from whose deletion that of n follows.
+func (m *builder) cascadeRefused(n graph.Node) reason.CascadeRefused {
 	return reason.CascadeRefused{Object: m.graph.Object(n).Identity, Gaps: snapshot.ContentsUnknown(m.contentsGaps(n)).Gaps}
 }
 
-func (m *maker) refuse(n graph.Node, why reason.Reason) {
+func (m *builder) refuse(n graph.Node, why reason.Reason) {
 	deletes := slices.DeleteFunc(slices.Clone(m.options.Bounds.Deletes), func(d simulate.Deletion) bool { return d.Node == n })
 	if len(deletes) == len(m.options.Bounds.Deletes) {
 		return

@@ -12,16 +12,16 @@ import (
 
 // Planner mends the references of one graph. It is safe for concurrent use.
 type Planner struct {
-	graph  *graph.Graph
-	judge  *collector.Judge
-	closes func(dependent, owner types.UID) bool
+	graph       *graph.Graph
+	judge       *collector.Judge
+	closesCycle func(dependent, owner types.UID) bool
 }
 
 // New prepares to mend the references of g.
 func New(g *graph.Graph, j *collector.Judge) *Planner {
 	m := &Planner{graph: g, judge: j}
-	circles := sync.OnceValue(m.circles)
-	m.closes = func(dependent, owner types.UID) bool {
+	circles := sync.OnceValue(m.cycles)
+	m.closesCycle = func(dependent, owner types.UID) bool {
 		of, ok := circles()[g.Find(dependent)]
 		to, in := circles()[g.Find(owner)]
 		return ok && in && of == to
@@ -32,12 +32,12 @@ func New(g *graph.Graph, j *collector.Judge) *Planner {
 // Reconsider prepares to mend the references of a graph that shows single objects as
 // they are by now, which would not show who depends on them: that is taken from m.
 func (m *Planner) Reconsider(g *graph.Graph, j *collector.Judge) *Planner {
-	return &Planner{graph: g, judge: j, closes: m.closes}
+	return &Planner{graph: g, judge: j, closesCycle: m.closesCycle}
 }
 
 // Object says how each reference of n is mended, in their order.
 func (m *Planner) Object(n graph.Node) []Repair {
-	return m.object(n, func(owner *object.Object) bool { return m.closes(m.graph.UID(n), owner.UID) })
+	return m.object(n, func(owner *object.Object) bool { return m.closesCycle(m.graph.UID(n), owner.UID) })
 }
 
 func (m *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repair {
@@ -58,13 +58,13 @@ func (m *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repai
 	}
 	out := make([]Repair, len(o.Owners))
 	for i, r := range o.Owners {
-		s := situation{
-			object: o, reference: r, judgement: judgements[i], closes: closes,
-			would:   func(other object.Reference) collector.Judgement { return m.judge.VerdictFor(n, other) },
-			owned:   func(owner *object.Object) bool { return owners[owner.UID] },
-			claimed: func(owner *object.Object) bool { return unverified[owner.UID] },
+		s := input{
+			object: o, reference: r, judgement: judgements[i], closesCycle: closes,
+			verdictFor:   func(other object.Reference) collector.Judgement { return m.judge.VerdictFor(n, other) },
+			alreadyOwned: func(owner *object.Object) bool { return owners[owner.UID] },
+			unverified:   func(owner *object.Object) bool { return unverified[owner.UID] },
 		}
-		out[i] = s.mend()
+		out[i] = s.decide()
 		if becomes := out[i].Becomes.UID; becomes != "" {
 			owners[becomes] = true
 		}
@@ -72,12 +72,12 @@ func (m *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repai
 	return out
 }
 
-// circles are the objects that would own each other, if only by way of others, if
+// cycles are the objects that would own each other, if only by way of others, if
 // every reference were rewritten that can be, each with the number of its circle.
 // Rewriting any one reference of a circle may close it, whatever the order: so none
 // in it is.
-func (m *Planner) circles() map[graph.Node]int {
-	leads := m.rewrites()
+func (m *Planner) cycles() map[graph.Node]int {
+	leads := m.possibleRewrites()
 	out := map[graph.Node]int{}
 	if len(leads) == 0 {
 		return out
@@ -99,9 +99,9 @@ func (m *Planner) circles() map[graph.Node]int {
 	return out
 }
 
-// rewrites are the references that can be rewritten but for circles, and where
+// possibleRewrites are the references that can be rewritten but for circles, and where
 // they would lead.
-func (m *Planner) rewrites() map[graph.Edge]graph.Node {
+func (m *Planner) possibleRewrites() map[graph.Edge]graph.Node {
 	out := map[graph.Edge]graph.Node{}
 	for n := graph.Node(0); m.graph.Object(n) != nil; n++ {
 		if len(m.graph.Object(n).Owners) == 0 {

@@ -9,42 +9,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// doubt is what a repair may bring about in a view that is not whole. The collector's
+// uncertainty is what a repair may bring about in a view that is not whole. The collector's
 // model lets stay what nobody could verify; a repair must not rely on that, where it
 // lets the collector decide on an object on which it cannot now.
-type doubt struct {
-	worst *snapshot.Snapshot // nil where the view is whole
-	now   *simulate.Model    // the end without the repair, at worst
-	about map[graph.Node]bool
+type uncertainty struct {
+	scan     *snapshot.Snapshot // nil where the view is whole
+	now      *simulate.Model    // the end without the repair, at worst
+	affected map[graph.Node]bool
 }
 
-func (r *repairBuilder) doubt() *doubt {
-	d := &doubt{about: map[graph.Node]bool{}}
+func (r *repairBuilder) uncertainty() *uncertainty {
+	d := &uncertainty{affected: map[graph.Node]bool{}}
 	if s := r.graph.Snapshot(); !s.Complete() {
-		d.worst = atWorst(s)
-		g := graph.New(d.worst)
+		d.scan = worstCase(s)
+		g := graph.New(d.scan)
 		d.now = simulate.NewModel(g, collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
 	}
 	return d
 }
 
-// heed adds the objects that go at worst if the repair is made, and not if it is not.
-func (d *doubt) heed(r *repairBuilder) {
-	if d.worst == nil {
+// update adds the objects that go at worst if the repair is made, and not if it is not.
+func (d *uncertainty) update(r *repairBuilder) {
+	if d.scan == nil {
 		return
 	}
-	then := r.afterwards(d.worst)
+	then := r.simulateRepaired(d.scan)
 	for n := range r.wanted {
-		if r.goesAfter(n, then) && !goes(d.now.Object(n)) {
-			d.about[n] = true
+		if r.deletedAfter(n, then) && !deletedOrTerminating(d.now.Object(n)) {
+			d.affected[n] = true
 		}
 	}
 }
 
-// atWorst is a look that shows no more, and leaves nothing open: what could not be read
+// worstCase is a look that shows no more, and leaves nothing open: what could not be read
 // is not there. Of groups that could not be discovered it knows no more either. The
 // objects are the same, so that the nodes of what was listed are.
-func atWorst(s *snapshot.Snapshot) *snapshot.Snapshot {
+func worstCase(s *snapshot.Snapshot) *snapshot.Snapshot {
 	worst := *s
 	worst.Gaps, worst.Listed = nil, nil
 	worst.Lookups = slices.DeleteFunc(slices.Clone(s.Lookups), func(l snapshot.Lookup) bool { return l.Outcome == snapshot.Failed })

@@ -27,7 +27,7 @@ func Revalidate(saved, fresh *Plan) (*Plan, []Stale) {
 		s := &fresh.Steps[i]
 		now[string(s.Object.UID)] = append(now[string(s.Object.UID)], s)
 	}
-	r := &renewal{saved: saved, fresh: fresh, refused: map[string]reason.Reason{}, renamed: map[string]string{}}
+	r := &revalidation{saved: saved, fresh: fresh, refused: map[string]reason.Reason{}, renamed: map[string]string{}}
 	steps := make([]*Step, len(saved.Steps)) // the fresh ones
 	for n, s := range saved.Steps {
 		of := now[string(s.Object.UID)]
@@ -42,7 +42,7 @@ func Revalidate(saved, fresh *Plan) (*Plan, []Stale) {
 			r.refused[s.ID] = reason.NoLongerPlanned{}
 		case of[0].Object.ResourceVersion != s.Object.ResourceVersion:
 			r.refused[s.ID] = reason.ChangedSincePlanned{}
-		case i < 0 || !alike(*of[i], s):
+		case i < 0 || !sameStep(*of[i], s):
 			r.refused[s.ID] = reason.PlannedOtherwise{}
 		case len(unaccepted(*of[i], saved)) > 0:
 			r.refused[s.ID] = reason.GapNotInPlan{}
@@ -76,7 +76,7 @@ func Revalidate(saved, fresh *Plan) (*Plan, []Stale) {
 		}
 		s.ID, s.After, s.Follows = r.renamed[s.ID], after, r.renamed[s.Follows]
 	}
-	out.Outcomes = foretold(fresh.Outcomes, out.Steps, r.renamed)
+	out.Outcomes = outcomesOf(fresh.Outcomes, out.Steps, r.renamed)
 	return &out, stale
 }
 
@@ -101,8 +101,8 @@ func NewGaps(saved, fresh *Plan) []snapshot.Gap {
 	return out
 }
 
-// foretold are the outcomes of those steps.
-func foretold(all []Outcome, steps []Step, renamed map[string]string) []Outcome {
+// outcomesOf are the outcomes of those steps.
+func outcomesOf(all []Outcome, steps []Step, renamed map[string]string) []Outcome {
 	of := map[string]bool{}
 	for _, s := range steps {
 		of[string(s.Object.UID)] = true
@@ -117,9 +117,9 @@ func foretold(all []Outcome, steps []Step, renamed map[string]string) []Outcome 
 	return out
 }
 
-// alike says whether two steps do the same, for the same reason. An owner that
+// sameStep says whether two steps do the same, for the same reason. An owner that
 // was to go may have gone, when part of the plan was carried out before.
-func alike(a, b Step) bool {
+func sameStep(a, b Step) bool {
 	return a.PropagationPolicy == b.PropagationPolicy && a.Object.Identity == b.Object.Identity &&
 		slices.EqualFunc(a.References, b.References, func(now, saved Reference) bool {
 			if saved.State == reason.StateDeletedBefore && now.State == reason.StateMissing {

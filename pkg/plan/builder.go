@@ -32,29 +32,29 @@ func Deletion(hand collector.Actor, deletes ...simulate.Deletion) Options {
 // what comes of deletions, to the end. It costs time and memory linear in objects,
 // references and steps.
 func New(g *graph.Graph, o Options) *Plan {
-	p := making(g, o)
+	p := build(g, o)
 	if p.AcceptedGaps = accepted(g, p, o); len(p.AcceptedGaps) > 0 {
 		o.Accepted = nil
-		markAccepted(g, p, making(g, o))
+		markAccepted(g, p, build(g, o))
 	}
 	p.Finalize()
 	return p
 }
 
-func making(g *graph.Graph, o Options) *Plan {
-	m := &maker{graph: g, judge: collector.NewJudge(g), options: o}
-	m.refuseContainers()
+func build(g *graph.Graph, o Options) *Plan {
+	m := &builder{graph: g, judge: collector.NewJudge(g), options: o}
+	m.refuseUnlistedContents()
 	for {
-		p := m.make()
+		p := m.buildOnce()
 		if o.Mode != Delete || !m.refuseCascades(p) {
 			return p
 		}
 	}
 }
 
-// make makes the plan of the deletions that were not refused so far.
-func (m *maker) make() *Plan {
-	m.course = m.model().Simulate(m.options.Bounds)
+// buildOnce makes the plan of the deletions that were not refused so far.
+func (m *builder) buildOnce() *Plan {
+	m.result = m.model().Simulate(m.options.Bounds)
 	seen := m.graph.Snapshot()
 	p := &Plan{
 		Mode: m.options.Mode, Complete: seen.Complete(), Gaps: distinct(seen.Gaps),
@@ -66,7 +66,7 @@ func (m *maker) make() *Plan {
 	return p
 }
 
-func (m *maker) model() *simulate.Model {
+func (m *builder) model() *simulate.Model {
 	if m.options.Hand == collector.ActorClient {
 		return simulate.NewApplyModel(m.graph, m.judge, m.options.Accepted)
 	}
@@ -95,48 +95,48 @@ func (s *Summary) add(action collector.Action) {
 	}
 }
 
-// maker puts one course into a plan.
-type maker struct {
+// builder puts one course into a plan.
+type builder struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
-	course  *simulate.Result
+	result  *simulate.Result
 	options Options
 	refused []Blocked // deletions that were asked for and are not in the plan
 }
 
-func (m *maker) steps() []Step {
-	out := make([]Step, len(m.course.Transitions))
-	for i := range m.course.Transitions {
+func (m *builder) steps() []Step {
+	out := make([]Step, len(m.result.Transitions))
+	for i := range m.result.Transitions {
 		out[i] = m.step(i)
 	}
 	return out
 }
 
 // step returns the step of one move.
-func (m *maker) step(i int) Step {
-	move := &m.course.Transitions[i]
+func (m *builder) step(i int) Step {
+	transition := &m.result.Transitions[i]
 	out := Step{
-		ID: id(i), Pass: move.Pass, Requested: move.Asked, Action: move.Action, Object: m.object(move.Node),
-		PropagationPolicy: string(move.Policy), Finalizer: move.Change.Release,
-		After: make([]string, len(move.StateAfter)), References: m.references(move),
-		WaitsForKubelet: m.course.StoppedPods[i], Move: move,
+		ID: id(i), Pass: transition.Pass, Requested: transition.Asked, Action: transition.Action, Object: m.object(transition.Node),
+		PropagationPolicy: string(transition.Policy), Finalizer: transition.Change.Release,
+		After: make([]string, len(transition.StateAfter)), References: m.references(transition),
+		WaitsForKubelet: m.result.StoppedPods[i], Move: transition,
 	}
-	for k, before := range move.StateAfter {
+	for k, before := range transition.StateAfter {
 		out.After[k] = id(before)
 	}
-	if move.Follows >= 0 {
-		out.Follows = id(move.Follows)
+	if transition.Follows >= 0 {
+		out.Follows = id(transition.Follows)
 	}
 	out.OwnerUIDs = owners(out.References)
 	out.Reason = m.reason(i, out)
 	return out
 }
 
-func id(move int) string { return strconv.Itoa(move + 1) }
+func id(transition int) string { return strconv.Itoa(transition + 1) }
 
 // object is a node as the snapshot saw it: what a write of this run finds is
 // bound to that, or to what an earlier step left of it.
-func (m *maker) object(n graph.Node) Object {
+func (m *builder) object(n graph.Node) Object {
 	o := m.graph.Object(n)
 	return Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion}
 }
@@ -155,25 +155,25 @@ func owners(references []Reference) []string {
 
 // references are those that a move rests on: those that go or change, or all of
 // an object that is deleted.
-func (m *maker) references(move *simulate.Transition) []Reference {
+func (m *builder) references(transition *simulate.Transition) []Reference {
 	out := []Reference{}
-	judged := m.judge.Each(move.Node)
+	judged := m.judge.Each(transition.Node)
 	add := func(i int) {
 		out = append(out, Reference{
-			Reference: *audit.ReferenceOf(move.StateBefore.Owners[i]), Verdict: verdictOf(move, i), Found: m.found(move, i, judged(move.StateBefore.Owners[i])),
+			Reference: *audit.ReferenceOf(transition.StateBefore.Owners[i]), Verdict: verdictOf(transition, i), Found: m.found(transition, i, judged(transition.StateBefore.Owners[i])),
 		})
 	}
-	switch move.Action {
+	switch transition.Action {
 	case collector.ActionDelete:
-		for i := range move.StateBefore.Owners {
+		for i := range transition.StateBefore.Owners {
 			add(i)
 		}
 	case collector.ActionUnlink:
-		for _, i := range move.Change.Drop {
+		for _, i := range transition.Change.Drop {
 			add(i)
 		}
 	case collector.ActionUnblock:
-		for _, i := range move.Change.Unblock {
+		for _, i := range transition.Change.Unblock {
 			add(i)
 		}
 	case collector.ActionRemoveFinalizer, collector.ActionNone, collector.ActionOrphanDependents:
@@ -184,21 +184,21 @@ func (m *maker) references(move *simulate.Transition) []Reference {
 // verdictOf is that on a reference when the move is made. A terminating object
 // is not judged: it loses references only to owners that are orphaned, which
 // are solid then (docs/gc-semantics.md#orphaning).
-func verdictOf(move *simulate.Transition, i int) collector.Verdict {
-	if i < len(move.Verdicts) {
-		return move.Verdicts[i]
+func verdictOf(transition *simulate.Transition, i int) collector.Verdict {
+	if i < len(transition.Verdicts) {
+		return transition.Verdicts[i]
 	}
 	return collector.Solid
 }
 
-func (m *maker) outcomes() []Outcome {
+func (m *builder) outcomes() []Outcome {
 	out := []Outcome{}
-	nondeterministic, obstacles := m.nondeterministic(), simulate.NewObstacles(m.course.Model)
+	nondeterministic, obstacles := m.nondeterministic(), simulate.NewObstacles(m.result.Model)
 	for _, n := range m.touched().Nodes() {
-		if !m.course.Model.Changed(n) {
+		if !m.result.Model.Changed(n) {
 			continue
 		}
-		left := m.course.Model.Object(n)
+		left := m.result.Model.Object(n)
 		o := Outcome{Object: m.graph.Object(n).Identity, State: Changed, WaitsFor: []string{}, Nondeterministic: reason.Nested{Reason: nondeterministic[n]}}
 		switch {
 		case left == nil:
@@ -209,7 +209,7 @@ func (m *maker) outcomes() []Outcome {
 				o.Nondeterministic.Reason = reason.DependsOn{Object: m.graph.Object(end.Node).Identity}
 			}
 		}
-		if by, swept := m.course.ContentsDeleted[n]; swept {
+		if by, withContents := m.result.ContentsDeleted[n]; withContents {
 			o.Follows = id(by)
 		}
 		out = append(out, o)
@@ -220,15 +220,15 @@ func (m *maker) outcomes() []Outcome {
 
 // touched are the objects that the course moves, or that others move on its
 // account.
-func (m *maker) touched() graph.Set {
+func (m *builder) touched() graph.Set {
 	out := graph.NewSet(m.graph)
-	for i := range m.course.Transitions {
-		out.Add(m.course.Transitions[i].Node)
+	for i := range m.result.Transitions {
+		out.Add(m.result.Transitions[i].Node)
 	}
-	for n := range m.course.ContentsDeleted {
+	for n := range m.result.ContentsDeleted {
 		out.Add(n)
 	}
-	for _, n := range m.course.FinalizersRemoved.Nodes() {
+	for _, n := range m.result.FinalizersRemoved.Nodes() {
 		out.Add(n)
 	}
 	return out

@@ -39,26 +39,26 @@ func (m Repair) Same(o Repair) bool {
 	return m.Fix == o.Fix && m.Asked == o.Asked && m.Becomes.SameOwner(o.Becomes)
 }
 
-// situation is all that the mend of one reference rests on.
-type situation struct {
+// input is all that the mend of one reference rests on.
+type input struct {
 	object    *object.Object
 	reference object.Reference
 	judgement collector.Judgement
-	// would judges the reference as if it were another.
-	would func(object.Reference) collector.Judgement
-	// owned says whether the object has that owner by another reference, one that is
+	// verdictFor judges the reference as if it were another.
+	verdictFor func(object.Reference) collector.Judgement
+	// alreadyOwned says whether the object has that owner by another reference, one that is
 	// solid or that is mended so.
-	owned func(*object.Object) bool
-	// claimed says whether another reference has that owner's UID, and nobody could find
+	alreadyOwned func(*object.Object) bool
+	// unverified says whether another reference has that owner's UID, and nobody could find
 	// out whether it holds.
-	claimed func(*object.Object) bool
-	// closes says whether the object would own itself, if only by way of others, if
+	unverified func(*object.Object) bool
+	// closesCycle says whether the object would own itself, if only by way of others, if
 	// that object became its owner.
-	closes func(*object.Object) bool
+	closesCycle func(*object.Object) bool
 }
 
-// mend is the table.
-func (s *situation) mend() Repair {
+// decide is the table.
+func (s *input) decide() Repair {
 	j := s.judgement
 	switch {
 	case j.Verdict == collector.Solid:
@@ -80,7 +80,7 @@ func (s *situation) mend() Repair {
 	case collector.UnservedVersion:
 		return s.updateVersion()
 	case collector.Replaced:
-		return s.toward(Relink, j.Resident, s.reference)
+		return s.rewriteTo(Relink, j.Resident, s.reference)
 	case collector.ClusterToNamespaced, collector.CrossNamespace, collector.Mismatched, collector.Missing:
 		return Repair{Fix: Unlink}
 	case collector.NoCause, collector.Unverified:
@@ -91,43 +91,43 @@ func (s *situation) mend() Repair {
 // updateVersion repairs a reference whose version is not served to the owner that it
 // means. Where its UID is known to live elsewhere or to be of another kind, a
 // served version would only make the reference dangle, and the object garbage.
-func (s *situation) updateVersion() Repair {
+func (s *input) updateVersion() Repair {
 	r, holder := s.reference, s.judgement.Holder
 	if holder != nil && (holder.Kind != r.Kind || holder.Name != r.Name ||
 		holder.Namespace != "" && holder.Namespace != s.object.Namespace) {
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateMismatched, UIDHolder: &holder.Identity}}
 	}
 	r.APIVersion = s.judgement.Served[0]
-	j := s.would(r)
+	j := s.verdictFor(r)
 	switch {
 	case j.Verdict == collector.Solid:
-		return s.toward(UpdateVersion, j.Holder, r)
+		return s.rewriteTo(UpdateVersion, j.Holder, r)
 	case j.Verdict == collector.Waiting:
 		return none(reason.StateWaiting)
 	case j.Cause == collector.Replaced:
-		return s.toward(Relink, j.Resident, r)
+		return s.rewriteTo(Relink, j.Resident, r)
 	case j.Verdict == collector.Dangling && !j.Withheld():
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateMissingInVersion, ServedVersions: []string{r.APIVersion}}}
 	}
 	return Repair{Fix: None, Found: reason.Found{State: reason.StateUnverifiedInVersion, ServedVersions: []string{r.APIVersion}}}
 }
 
-// toward rewrites the reference so that it leads to that owner, unless that
+// rewriteTo rewrites the reference so that it leads to that owner, unless that
 // would not leave the object with one more owner that holds. A list and a lookup
 // may have seen the owner in two states: one in which it is being deleted is enough.
-func (s *situation) toward(fix Fix, owner *object.Object, r object.Reference) Repair {
+func (s *input) rewriteTo(fix Fix, owner *object.Object, r object.Reference) Repair {
 	r.UID = owner.UID
-	going := owner.Terminating() || s.would(r).Verdict != collector.Solid
+	going := owner.Terminating() || s.verdictFor(r).Verdict != collector.Solid
 	switch {
 	case owner.UID == s.object.UID:
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateItself}}
 	case owner.Contested:
 		return none(reason.StateReplacementContested)
-	case s.owned(owner):
+	case s.alreadyOwned(owner):
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateReferencedTwice}}
-	case s.claimed(owner):
+	case s.unverified(owner):
 		return none(reason.StateReferencedTwiceUnknown)
-	case s.closes(owner):
+	case s.closesCycle(owner):
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateOwnedByDependent}}
 	case going && fix == Relink:
 		return none(reason.StateReplacementTerminating)

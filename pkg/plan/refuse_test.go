@@ -84,12 +84,12 @@ func TestADeletionIsBlockedThatTakesUnseenContentsAlong(t *testing.T) {
 				g := graph.New(s)
 				deletes := simulate.Deletion{Node: g.Find(c.target.UID), Policy: policy}
 				isBlocked(t, plan.New(g, plan.Deletion(collector.ActorControllerManager, deletes)), c.blocked, c.theirs)
-				ours := plan.New(g, plan.Deletion(collector.ActorClient, deletes))
+				changed := plan.New(g, plan.Deletion(collector.ActorClient, deletes))
 				if !c.oursGoesAhead {
-					isBlocked(t, ours, c.blocked, c.ours)
+					isBlocked(t, changed, c.blocked, c.ours)
 					continue
 				}
-				for _, step := range ours.Steps {
+				for _, step := range changed.Steps {
 					if step.Object.Kind == "Namespace" && step.Action == collector.ActionDelete {
 						t.Errorf("from here: %+v", step)
 					}

@@ -6,13 +6,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
-// operation is all that is done to the references of one object.
-type operation struct {
+// repairWork is all that is done to the references of one object.
+type repairWork struct {
 	relink, updateVersion []object.Rewrite
 	drop                  []int
 }
 
-func (p *operation) add(fix repair.Fix, i int, m repair.Repair) {
+func (p *repairWork) add(fix repair.Fix, i int, m repair.Repair) {
 	switch fix {
 	case repair.Relink:
 		p.relink = append(p.relink, object.Rewrite{Index: i, Reference: m.Becomes})
@@ -24,12 +24,12 @@ func (p *operation) add(fix repair.Fix, i int, m repair.Repair) {
 	}
 }
 
-func (p *operation) empty() bool { return len(p.relink)+len(p.updateVersion)+len(p.drop) == 0 }
+func (p *repairWork) empty() bool { return len(p.relink)+len(p.updateVersion)+len(p.drop) == 0 }
 
-// parts are the changes of an operation by their action: first those that give the
+// changes are the changes of an operation by their action: first those that give the
 // object an owner that holds, since a collector that is at work may come in between.
 // None of them moves a reference that one after it names.
-func (p *operation) parts() []part {
+func (p *repairWork) changes() []part {
 	var out []part
 	for _, of := range []part{
 		{Relink, object.Change{Rewrite: p.relink}}, {UpdateVersion, object.Change{Rewrite: p.updateVersion}}, {collector.ActionUnlink, object.Change{Drop: p.drop}},
