@@ -1,12 +1,11 @@
-// Package repair says what mends an owner reference: taking it away (unlink),
-// pointing it at the owner's successor of the same name (relink), rewriting its
-// apiVersion to a served one (update-version), or nothing, and why not.
+// Package repair decides how to repair an owner reference: remove it (unlink), point it at
+// the owner's successor of the same name (relink), rewrite its apiVersion to a served one
+// (update-version), or leave it alone, and why.
 //
-// It is the one place that decides so. Audit words its answer, plan puts it in
-// order, and execute asks it again on what is there at the time of the write.
+// Package audit reports these decisions, package plan orders them into steps, and package
+// execute makes them again before each write.
 //
-// A reference is mended only if it leads to no owner, and only to what the view
-// proves: one that is rewritten is solid thereafter. What nobody could verify is
-// never mended, and a solid reference never changes. Package collector judges; this
-// one concludes. It knows no client, clock, environment or terminal.
+// Only a reference that resolves to no owner is repaired, and a rewritten reference is
+// solid. A reference that could not be verified is never repaired, and a solid reference
+// never changes.
 package repair

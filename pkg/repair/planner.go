@@ -10,43 +10,43 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Planner mends the references of one graph. It is safe for concurrent use.
+// Planner decides how to repair the references of one graph. It is safe for concurrent use.
 type Planner struct {
 	graph       *graph.Graph
 	judge       *collector.Judge
 	closesCycle func(dependent, owner types.UID) bool
 }
 
-// New prepares to mend the references of g.
+// New returns a Planner for the graph that j judges.
 func New(g *graph.Graph, j *collector.Judge) *Planner {
-	m := &Planner{graph: g, judge: j}
-	circles := sync.OnceValue(m.cycles)
-	m.closesCycle = func(dependent, owner types.UID) bool {
-		of, ok := circles()[g.Find(dependent)]
-		to, in := circles()[g.Find(owner)]
-		return ok && in && of == to
+	p := &Planner{graph: g, judge: j}
+	cycles := sync.OnceValue(p.cycles)
+	p.closesCycle = func(dependent, owner types.UID) bool {
+		from, ok := cycles()[g.Find(dependent)]
+		to, in := cycles()[g.Find(owner)]
+		return ok && in && from == to
 	}
-	return m
+	return p
 }
 
-// Reconsider prepares to mend the references of a graph that shows single objects as
-// they are by now, which would not show who depends on them: that is taken from m.
-func (m *Planner) Reconsider(g *graph.Graph, j *collector.Judge) *Planner {
-	return &Planner{graph: g, judge: j, closesCycle: m.closesCycle}
+// Reconsider returns a Planner for a graph that holds only single objects in their current
+// state. Such a graph shows no cycles, so those of p are used.
+func (p *Planner) Reconsider(g *graph.Graph, j *collector.Judge) *Planner {
+	return &Planner{graph: g, judge: j, closesCycle: p.closesCycle}
 }
 
-// Object says how each reference of n is mended, in their order.
-func (m *Planner) Object(n graph.Node) []Repair {
-	return m.object(n, func(owner *object.Object) bool { return m.closesCycle(m.graph.UID(n), owner.UID) })
+// Object returns how to repair each reference of n, in their order.
+func (p *Planner) Object(n graph.Node) []Repair {
+	return p.object(n, func(owner *object.Object) bool { return p.closesCycle(p.graph.UID(n), owner.UID) })
 }
 
-func (m *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repair {
-	o := m.graph.Object(n)
+func (p *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repair {
+	o := p.graph.Object(n)
 	if o == nil {
 		return nil
 	}
-	judgements := m.judge.Object(n)
-	owners := map[types.UID]bool{}     // by references that hold, or that are rewritten so
+	judgements := p.judge.Object(n)
+	owners := map[types.UID]bool{}     // by solid references, and those rewritten so
 	unverified := map[types.UID]bool{} // by others
 	for i, j := range judgements {
 		switch {
@@ -58,13 +58,13 @@ func (m *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repai
 	}
 	out := make([]Repair, len(o.Owners))
 	for i, r := range o.Owners {
-		s := input{
+		in := input{
 			object: o, reference: r, judgement: judgements[i], closesCycle: closes,
-			verdictFor:   func(other object.Reference) collector.Judgement { return m.judge.VerdictFor(n, other) },
+			verdictFor:   func(other object.Reference) collector.Judgement { return p.judge.VerdictFor(n, other) },
 			alreadyOwned: func(owner *object.Object) bool { return owners[owner.UID] },
 			unverified:   func(owner *object.Object) bool { return unverified[owner.UID] },
 		}
-		out[i] = s.decide()
+		out[i] = in.decide()
 		if becomes := out[i].Becomes.UID; becomes != "" {
 			owners[becomes] = true
 		}
@@ -72,44 +72,43 @@ func (m *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repai
 	return out
 }
 
-// cycles are the objects that would own each other, if only by way of others, if
-// every reference were rewritten that can be, each with the number of its circle.
-// Rewriting any one reference of a circle may close it, whatever the order: so none
-// in it is.
-func (m *Planner) cycles() map[graph.Node]int {
-	leads := m.possibleRewrites()
+// cycles returns the objects that would own each other, directly or through others, if
+// every reference that can be rewritten were, each with the number of its cycle. Rewriting
+// any one reference of such a cycle may close it, so none of them is rewritten.
+func (p *Planner) cycles() map[graph.Node]int {
+	rewrites := p.possibleRewrites()
 	out := map[graph.Node]int{}
-	if len(leads) == 0 {
+	if len(rewrites) == 0 {
 		return out
 	}
-	lead := func(e graph.Edge) graph.Node {
-		if to, rewritten := leads[e]; rewritten {
+	resolve := func(e graph.Edge) graph.Node {
+		if to, rewritten := rewrites[e]; rewritten {
 			return to
 		}
-		if v := m.judge.Reference(e).Verdict; v == collector.Solid || v == collector.Waiting {
-			return m.graph.Owners(e.Node)[e.Index]
+		if v := p.judge.Reference(e).Verdict; v == collector.Solid || v == collector.Waiting {
+			return p.graph.Owners(e.Node)[e.Index]
 		}
 		return graph.None
 	}
-	for i, circle := range m.graph.CyclesOf(lead) {
-		for _, n := range circle {
+	for i, cycle := range p.graph.CyclesOf(resolve) {
+		for _, n := range cycle {
 			out[n] = i
 		}
 	}
 	return out
 }
 
-// possibleRewrites are the references that can be rewritten but for circles, and where
-// they would lead.
-func (m *Planner) possibleRewrites() map[graph.Edge]graph.Node {
+// possibleRewrites returns the references that can be rewritten if cycles are ignored, each
+// with its new owner.
+func (p *Planner) possibleRewrites() map[graph.Edge]graph.Node {
 	out := map[graph.Edge]graph.Node{}
-	for n := graph.Node(0); m.graph.Object(n) != nil; n++ {
-		if len(m.graph.Object(n).Owners) == 0 {
+	for n := graph.Node(0); p.graph.Object(n) != nil; n++ {
+		if len(p.graph.Object(n).Owners) == 0 {
 			continue
 		}
-		for i, mend := range m.object(n, func(*object.Object) bool { return false }) {
-			if mend.Becomes.UID != "" {
-				out[graph.Edge{Node: n, Index: i}] = m.graph.Find(mend.Becomes.UID)
+		for i, repair := range p.object(n, func(*object.Object) bool { return false }) {
+			if repair.Becomes.UID != "" {
+				out[graph.Edge{Node: n, Index: i}] = p.graph.Find(repair.Becomes.UID)
 			}
 		}
 	}

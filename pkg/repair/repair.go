@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// Fix is what is done with a reference. The words are part of the JSON contract.
+// Fix is what a repair does with a reference. The words are part of the JSON contract.
 type Fix string
 
 // The fixes.
@@ -17,55 +17,54 @@ const (
 	None          Fix = "none"
 )
 
-// Repair is how one reference is mended.
+// Repair is how one reference is repaired.
 type Repair struct {
 	Fix Fix
-	// Becomes is what the reference is to be after Relink and UpdateVersion: its UID is
-	// that of an object which was seen. Else it is the zero value.
+	// Becomes is the reference after Relink and UpdateVersion; else the zero value. Its UID is
+	// that of an object that was read.
 	Becomes object.Reference
-	// Asked says that nobody can prove the owner absent, though it can never be
-	// found in that way: so it is for a person to say, reference by reference.
+	// Asked reports that the owner can never be resolved, but cannot be proven absent either:
+	// a person has to decide about each such reference.
 	Asked bool
-	// Chosen says that a person named this very reference: it goes, whether it holds
-	// or not. A Mender never answers that.
+	// Chosen reports that a person selected this reference: it is removed even if it is solid.
+	// A Planner never sets it.
 	Chosen bool
-	// Found says why there is None, or why Unlink where another fix would be expected. Its
-	// state is empty where the cause of the judgement says it all.
+	// Found explains None, or Unlink where another fix would be expected. Its state is empty
+	// where the judgement's cause explains the fix.
 	Found reason.Found
 }
 
-// Same says whether two mends do the same.
-func (m Repair) Same(o Repair) bool {
-	return m.Fix == o.Fix && m.Asked == o.Asked && m.Becomes.SameOwner(o.Becomes)
+// Same reports whether two repairs do the same.
+func (r Repair) Same(o Repair) bool {
+	return r.Fix == o.Fix && r.Asked == o.Asked && r.Becomes.SameOwner(o.Becomes)
 }
 
-// input is all that the mend of one reference rests on.
+// input is what the repair of one reference depends on.
 type input struct {
 	object    *object.Object
 	reference object.Reference
 	judgement collector.Judgement
-	// verdictFor judges the reference as if it were another.
+	// verdictFor judges another reference as if the object had it in place of this one.
 	verdictFor func(object.Reference) collector.Judgement
-	// alreadyOwned says whether the object has that owner by another reference, one that is
-	// solid or that is mended so.
+	// alreadyOwned reports whether another reference of the object, solid or rewritten so,
+	// has that owner.
 	alreadyOwned func(*object.Object) bool
-	// unverified says whether another reference has that owner's UID, and nobody could find
-	// out whether it holds.
+	// unverified reports whether another reference has that owner's UID and could not be
+	// verified.
 	unverified func(*object.Object) bool
-	// closesCycle says whether the object would own itself, if only by way of others, if
-	// that object became its owner.
+	// closesCycle reports whether the object would own itself, directly or through others, with
+	// that owner.
 	closesCycle func(*object.Object) bool
 }
 
-// decide is the table.
-func (s *input) decide() Repair {
-	j := s.judgement
+func (in *input) decide() Repair {
+	j := in.judgement
 	switch {
 	case j.Verdict == collector.Solid:
 		return none(reason.StateExists)
-	case s.object.Contested:
+	case in.object.Contested:
 		return none(reason.StateDependentContested)
-	case s.object.Terminating():
+	case in.object.Terminating():
 		return none(reason.StateDependentTerminating)
 	case j.Cause == collector.Unverified:
 		return none(reason.StateUnverified)
@@ -78,9 +77,9 @@ func (s *input) decide() Repair {
 	case collector.UnknownKind:
 		return Repair{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindUnknown}}
 	case collector.UnservedVersion:
-		return s.updateVersion()
+		return in.updateVersion()
 	case collector.Replaced:
-		return s.rewriteTo(Relink, j.Resident, s.reference)
+		return in.rewriteTo(Relink, j.Resident, in.reference)
 	case collector.ClusterToNamespaced, collector.CrossNamespace, collector.Mismatched, collector.Missing:
 		return Repair{Fix: Unlink}
 	case collector.NoCause, collector.Unverified:
@@ -88,50 +87,50 @@ func (s *input) decide() Repair {
 	return none(reason.StateUnverified)
 }
 
-// updateVersion repairs a reference whose version is not served to the owner that it
-// means. Where its UID is known to live elsewhere or to be of another kind, a
-// served version would only make the reference dangle, and the object garbage.
-func (s *input) updateVersion() Repair {
-	r, holder := s.reference, s.judgement.Holder
+// updateVersion repairs a reference whose version is not served. If the UID belongs to an
+// object elsewhere or of another kind, a served version would make the reference dangle and
+// the object garbage.
+func (in *input) updateVersion() Repair {
+	r, holder := in.reference, in.judgement.Holder
 	if holder != nil && (holder.Kind != r.Kind || holder.Name != r.Name ||
-		holder.Namespace != "" && holder.Namespace != s.object.Namespace) {
+		holder.Namespace != "" && holder.Namespace != in.object.Namespace) {
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateMismatched, UIDHolder: &holder.Identity}}
 	}
-	r.APIVersion = s.judgement.Served[0]
-	j := s.verdictFor(r)
+	r.APIVersion = in.judgement.Served[0]
+	j := in.verdictFor(r)
 	switch {
 	case j.Verdict == collector.Solid:
-		return s.rewriteTo(UpdateVersion, j.Holder, r)
+		return in.rewriteTo(UpdateVersion, j.Holder, r)
 	case j.Verdict == collector.Waiting:
 		return none(reason.StateWaiting)
 	case j.Cause == collector.Replaced:
-		return s.rewriteTo(Relink, j.Resident, r)
+		return in.rewriteTo(Relink, j.Resident, r)
 	case j.Verdict == collector.Dangling && !j.Withheld():
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateMissingInVersion, ServedVersions: []string{r.APIVersion}}}
 	}
 	return Repair{Fix: None, Found: reason.Found{State: reason.StateUnverifiedInVersion, ServedVersions: []string{r.APIVersion}}}
 }
 
-// rewriteTo rewrites the reference so that it leads to that owner, unless that
-// would not leave the object with one more owner that holds. A list and a lookup
-// may have seen the owner in two states: one in which it is being deleted is enough.
-func (s *input) rewriteTo(fix Fix, owner *object.Object, r object.Reference) Repair {
+// rewriteTo rewrites the reference to an owner, unless the object would not gain a solid
+// owner. A list and a lookup may have read the owner in two states; if either is
+// terminating, the owner is.
+func (in *input) rewriteTo(fix Fix, owner *object.Object, r object.Reference) Repair {
 	r.UID = owner.UID
-	going := owner.Terminating() || s.verdictFor(r).Verdict != collector.Solid
+	terminating := owner.Terminating() || in.verdictFor(r).Verdict != collector.Solid
 	switch {
-	case owner.UID == s.object.UID:
+	case owner.UID == in.object.UID:
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateItself}}
 	case owner.Contested:
 		return none(reason.StateReplacementContested)
-	case s.alreadyOwned(owner):
+	case in.alreadyOwned(owner):
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateReferencedTwice}}
-	case s.unverified(owner):
+	case in.unverified(owner):
 		return none(reason.StateReferencedTwiceUnknown)
-	case s.closesCycle(owner):
+	case in.closesCycle(owner):
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateOwnedByDependent}}
-	case going && fix == Relink:
+	case terminating && fix == Relink:
 		return none(reason.StateReplacementTerminating)
-	case going:
+	case terminating:
 		return none(reason.StateTerminating)
 	}
 	return Repair{Fix: fix, Becomes: r}
