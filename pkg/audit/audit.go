@@ -16,23 +16,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Options says what to judge and by which rules. The zero value judges
-// everything by every rule.
+// Options selects objects and rules. The zero value selects all of them.
 type Options struct {
-	Namespace  string          // only objects of this namespace; empty: all, cluster-scoped ones too
-	Selector   labels.Selector // only objects with these labels; nil: all
-	Rules      []string        // ids; empty: every rule
-	StuckAfter time.Duration   // how long a terminating object may wait for a foreign finalizer; zero: no time
+	Namespace  string          // empty: all objects, including cluster-scoped ones
+	Selector   labels.Selector // nil: all objects
+	Rules      []string        // ids; empty: all
+	StuckAfter time.Duration   // how long a terminating object may wait for a foreign finalizer
 }
 
-// UnknownRuleError says that an id names no rule.
+// UnknownRuleError reports an id that no rule has.
 type UnknownRuleError struct{ ID string }
 
 func (e *UnknownRuleError) Error() string {
 	return fmt.Sprintf("there is no rule %q: rules are %s", e.ID, strings.Join(IDs(), ", "))
 }
 
-// IDs are the ids of all rules, in their order.
+// IDs returns the ids of all rules, in their order.
 func IDs() []string {
 	out := make([]string, len(Rules))
 	for i, r := range Rules {
@@ -41,7 +40,7 @@ func IDs() []string {
 	return out
 }
 
-// RuleOf is the id of the rule that speaks of a cause; empty for none.
+// RuleOf returns the id of the rule that reports a cause; empty for NoCause.
 func RuleOf(c collector.VerdictCause) string { return ruleOf[c] }
 
 var ruleOf = map[collector.VerdictCause]string{
@@ -56,20 +55,20 @@ var ruleOf = map[collector.VerdictCause]string{
 	collector.Terminating:         terminatingOwner.ID,
 }
 
-// RepairableRules are the ids of the rules that speak of references which package mend may
-// mend, in their order.
+// RepairableRules returns the ids of the rules whose references package repair can repair,
+// in their order.
 func RepairableRules() []string {
 	var out []string
 	for _, id := range IDs() {
-		if _, mends := RepairFor(id); mends {
+		if _, ok := RepairFor(id); ok {
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-// RepairFor is the cause of which the rule speaks, if mending it is package mend's.
-// What other rules speak of, a person has to decide, or it mends itself.
+// RepairFor returns the cause that a rule reports, and whether package repair can repair
+// such references. All others resolve themselves or need a person's decision.
 func RepairFor(rule string) (cause collector.VerdictCause, ok bool) {
 	for cause, id := range ruleOf {
 		if id == rule {
@@ -79,37 +78,38 @@ func RepairFor(rule string) (cause collector.VerdictCause, ok bool) {
 	return collector.NoCause, false
 }
 
-// Run audits a graph. Only objects that a list showed are judged, not those of
-// unmonitored types that a reference names (docs/gc-semantics.md#virtual-owners).
-// The only error is an *UnknownRule.
+// Run audits the listed objects of a graph, not objects of unmonitored types that only a
+// reference names (docs/gc-semantics.md#virtual-owners). The only error is an
+// *UnknownRuleError.
 func Run(g *graph.Graph, o Options) (*Report, error) {
 	rules, err := choose(o.Rules)
 	if err != nil {
 		return nil, err
 	}
 	judge := collector.NewJudge(g)
-	p := &ruleContext{graph: g, judge: judge, planner: repair.New(g, judge), options: o}
+	r := &ruleContext{graph: g, judge: judge, planner: repair.New(g, judge), options: o}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
-	for _, part := range snapshot.Parallel(g.Listed(), func(from, to int) Report { return p.part(rules, from, to) }) {
-		report.join(part)
+	for _, part := range snapshot.Parallel(g.Listed(), func(from, to int) Report { return r.part(rules, from, to) }) {
+		report.Findings = append(report.Findings, part.Findings...)
+		report.Summary.add(part.Summary)
 	}
 	for _, rule := range rules {
 		if rule.group != nil {
-			report.keep(rule, rule.group(p))
+			report.add(rule, rule.group(r))
 		}
 	}
 	report.sort()
 	return report, nil
 }
 
-// part is what the rules have to say of the objects from..to-1, one by one.
-func (p *ruleContext) part(rules []Rule, from, to int) Report {
+// part applies the rules to the objects from..to-1.
+func (r *ruleContext) part(rules []Rule, from, to int) Report {
 	var report Report
-	var judgements []collector.Judgement // of one object; findings keep none
+	var judgements []collector.Judgement // reused for every object: findings keep none
 	for n := graph.Node(from); int(n) < to; n++ {
-		obj := p.graph.Object(n)
-		if !p.inScope(obj) {
+		obj := r.graph.Object(n)
+		if !r.inScope(obj) {
 			continue
 		}
 		report.Summary.Objects++
@@ -117,29 +117,29 @@ func (p *ruleContext) part(rules []Rule, from, to int) Report {
 		if len(obj.Owners) == 0 && !obj.Terminating() {
 			continue
 		}
-		judgements = p.judge.Append(judgements[:0], n)
-		view := objectContext{rules: p, node: n, object: obj, judgements: judgements}
-		view.assessment = collector.Assess(obj, collector.Verdicts(view.judgements))
-		if slices.ContainsFunc(view.judgements, func(j collector.Judgement) bool { return j.Cause != collector.NoCause }) {
-			view.repairs = p.planner.Object(n)
+		judgements = r.judge.Append(judgements[:0], n)
+		c := objectContext{rules: r, object: obj, judgements: judgements}
+		c.assessment = collector.Assess(obj, collector.Verdicts(c.judgements))
+		if slices.ContainsFunc(c.judgements, func(j collector.Judgement) bool { return j.Cause != collector.NoCause }) {
+			c.repairs = r.planner.Object(n)
 		}
 		for _, rule := range rules {
 			if rule.find != nil {
-				report.keep(rule, rule.find(view))
+				report.add(rule, rule.find(c))
 			}
 		}
 	}
 	return report
 }
 
-func (p *ruleContext) inScope(o *object.Object) bool {
-	if p.options.Namespace != "" && o.Namespace != p.options.Namespace {
+func (r *ruleContext) inScope(o *object.Object) bool {
+	if r.options.Namespace != "" && o.Namespace != r.options.Namespace {
 		return false
 	}
-	return p.options.Selector == nil || p.options.Selector.Matches(labels.Set(o.Labels))
+	return r.options.Selector == nil || r.options.Selector.Matches(labels.Set(o.Labels))
 }
 
-// Check answers an *UnknownRule for the first id that names no rule.
+// Check returns an *UnknownRuleError for the first id that names no rule.
 func Check(ids []string) error {
 	_, err := choose(ids)
 	return err
@@ -163,13 +163,12 @@ func choose(ids []string) ([]Rule, error) {
 	return out, nil
 }
 
-// SiblingsAtRisk says whether the server's own collector keys its verdicts by
-// UID alone, so that one bad reference can take the valid dependents of the
-// same owner along: before 1.20 (docs/gc-semantics.md#versions). An unknown version
-// is not.
+// SiblingsAtRisk reports whether the server's garbage collector caches absent owners by
+// UID alone, so that one bad reference can get valid dependents of the same owner deleted:
+// before 1.20 (docs/gc-semantics.md#versions). It is false for an unknown version.
 func SiblingsAtRisk(server string) bool { return Before(server, "1.20.0") }
 
-// Before says whether a server is known to be older than a release of Kubernetes.
+// Before reports whether a server is known to be older than a release of Kubernetes.
 func Before(server, release string) bool {
 	v, err := version.ParseGeneric(server)
 	return err == nil && v.LessThan(version.MustParseGeneric(release))

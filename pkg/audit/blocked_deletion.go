@@ -11,49 +11,49 @@ import (
 var blockedDeletion = Rule{
 	ID:      "blocked-deletion",
 	Summary: "A deletion waits for dependents, and the garbage collector cannot complete it.",
-	group: func(p *ruleContext) []Finding {
-		under := p.deletionsUnderWay()
-		if len(under) == 0 {
+	group: func(r *ruleContext) []Finding {
+		deletions := r.deletionsUnderWay()
+		if len(deletions) == 0 {
 			return nil
 		}
-		before := simulate.NewModel(p.graph, p.judge)
-		after := simulate.NewModel(p.graph, p.judge)
-		after.Simulate(simulate.Bounds{})
-		lost, blockers := NewBlockers(p.judge, before), NewBlockers(p.judge, after)
+		before := simulate.NewModel(r.graph, r.judge)
+		after := simulate.NewModel(r.graph, r.judge).Simulate(simulate.Bounds{}).Model
+		blockersBefore, blockersAfter := NewBlockers(r.judge, before), NewBlockers(r.judge, after)
 		var out []Finding
-		for _, n := range under {
+		for _, n := range deletions {
 			switch left := after.Object(n); {
 			case left != nil && left.Finishing():
-				out = append(out, p.blocked(n, blockers.Of(n)))
-			case before.Decide(n).Action == collector.ActionRemoveFinalizer && p.overdue(n):
-				out = append(out, p.blocked(n, lost.Of(n)))
+				out = append(out, r.blocked(n, blockersAfter.Of(n)))
+			case before.Decide(n).Action == collector.ActionRemoveFinalizer && r.overdue(n):
+				out = append(out, r.blocked(n, blockersBefore.Of(n)))
 			}
 		}
 		return out
 	},
 }
 
-// deletionsUnderWay are the judged objects whose deletion is the collector's to end.
-func (p *ruleContext) deletionsUnderWay() []graph.Node {
+// deletionsUnderWay returns the objects in scope whose deletion the garbage collector has to
+// complete.
+func (r *ruleContext) deletionsUnderWay() []graph.Node {
 	var out []graph.Node
-	for n := graph.Node(0); int(n) < p.graph.Listed(); n++ {
-		if o := p.graph.Object(n); o.Finishing() && p.inScope(o) {
+	for n := graph.Node(0); int(n) < r.graph.Listed(); n++ {
+		if o := r.graph.Object(n); o.Finishing() && r.inScope(o) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// overdue says whether a deletion has been under way for so long that the
-// collector would have ended it.
-func (p *ruleContext) overdue(n graph.Node) bool {
-	s := p.graph.Snapshot()
-	return s.Taken.Sub(*p.graph.Object(n).Deleted) > p.options.StuckAfter
+// overdue reports whether a deletion has been under way for so long that the garbage
+// collector would have completed it.
+func (r *ruleContext) overdue(n graph.Node) bool {
+	s := r.graph.Snapshot()
+	return s.Taken.Sub(*r.graph.Object(n).Deleted) > r.options.StuckAfter
 }
 
-func (p *ruleContext) blocked(n graph.Node, by Blocker) Finding {
+func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 	f := Finding{
-		Object: p.graph.Object(n).Identity, Severity: Warning, Consequence: collector.ConsequenceNone, Fix: NoFix,
+		Object: r.graph.Object(n).Identity, Severity: Warning, Consequence: collector.ConsequenceNone, Fix: NoFix,
 		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...),
 	}
 	switch by.End.Why {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Blockers words what keeps deletions from ending in one state of a model.
-// It is not safe for concurrent use.
+// Blockers explains what blocks deletions in one state of a model. It is not safe for
+// concurrent use.
 type Blockers struct {
 	graph     *graph.Graph
 	judge     *collector.Judge
@@ -18,69 +18,68 @@ type Blockers struct {
 	obstacles *simulate.ObstacleChain
 }
 
-// NewBlockers prepares to word the model's present state, which must not
-// change meanwhile.
+// NewBlockers returns the Blockers of a model, which must not change while they are used.
 func NewBlockers(j *collector.Judge, m *simulate.Model) *Blockers {
 	return &Blockers{graph: m.Graph(), judge: j, model: m, obstacles: simulate.NewObstacles(m)}
 }
 
-// Blocker is what keeps one deletion from ending.
+// Blocker is what blocks one deletion.
 type Blocker struct {
 	By     []object.Identity // the dependents that block it; empty where there are none
 	End    simulate.Obstacle
 	Reason reason.Reason
 }
 
-// Of returns what keeps a terminating object from going.
-func (h *Blockers) Of(n graph.Node) Blocker {
+// Of returns what blocks the deletion of a terminating object.
+func (b *Blockers) Of(n graph.Node) Blocker {
 	out := Blocker{By: []object.Identity{}}
-	for _, by := range h.model.Blocking(n) {
-		out.By = append(out.By, h.graph.Object(by).Identity)
+	for _, by := range b.model.Blocking(n) {
+		out.By = append(out.By, b.graph.Object(by).Identity)
 	}
-	out.End, _ = h.obstacles.RootCause(n)
-	out.Reason = h.reason(out.End)
+	out.End, _ = b.obstacles.RootCause(n)
+	out.Reason = b.reason(out.End)
 	if len(out.By) > 0 && out.End.Node != n {
-		out.Reason = reason.BlockedByDependents{By: out.By[0], RootCause: h.graph.Object(out.End.Node).Identity, Because: reason.Nested{Reason: out.Reason}}
+		out.Reason = reason.BlockedByDependents{By: out.By[0], RootCause: b.graph.Object(out.End.Node).Identity, Because: reason.Nested{Reason: out.Reason}}
 	}
 	return out
 }
 
-func (h *Blockers) reason(at simulate.Obstacle) reason.Reason {
+func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
 	switch at.Why {
 	case simulate.HeldByFinalizers:
-		return reason.HeldByFinalizers{Finalizers: h.model.Object(at.Node).ForeignFinalizers(), Since: h.since(at.Node)}
+		return reason.HeldByFinalizers{Finalizers: b.model.Object(at.Node).ForeignFinalizers(), Since: b.since(at.Node)}
 	case simulate.PodStillStopping:
-		return reason.GracePeriod{Since: h.since(at.Node)}
+		return reason.GracePeriod{Since: b.since(at.Node)}
 	case simulate.ContentsStillDeleting:
-		return reason.ContentsRemain{Since: h.since(at.Node)}
+		return reason.ContentsRemain{Since: b.since(at.Node)}
 	case simulate.InCycle:
 		return reason.WaitsInCycle{}
 	case simulate.CannotBeJudged:
-		return reason.OwnerUndecidable{Owner: h.UndecidableReference(at.Node, at.Reference)}
+		return reason.OwnerUndecidable{Owner: b.UndecidableReference(at.Node, at.Reference)}
 	case simulate.LimitReached:
 		return reason.OutOfScope{}
 	case simulate.NotAllListed:
 		return reason.DependentsUnknown{}
 	case simulate.ContentsNotListed:
-		return snapshot.ContentsUnknown(h.model.ContentsGaps(at.Node))
+		return snapshot.ContentsUnknown(b.model.ContentsGaps(at.Node))
 	case simulate.SharesUID:
-		return snapshot.Contention(h.graph.Object(at.Node))
+		return snapshot.Contention(b.graph.Object(at.Node))
 	case simulate.NothingBlocks:
 	}
 	return reason.NothingBlocks{}
 }
 
-// since returns how long a deletion had been under way when the snapshot was taken.
-func (h *Blockers) since(n graph.Node) reason.Since {
-	if o := h.graph.Object(n); o.Terminating() {
-		return reason.Since{Deleted: *o.Deleted, Scanned: h.graph.Snapshot().Taken}
+// since returns how long a deletion had been under way at the time of the scan.
+func (b *Blockers) since(n graph.Node) reason.Since {
+	if o := b.graph.Object(n); o.Terminating() {
+		return reason.Since{Deleted: *o.Deleted, Scanned: b.graph.Snapshot().Taken}
 	}
 	return reason.Since{}
 }
 
-// UndecidableReference returns the owner that the i-th reference names which an object has in the
-// model's state, where that reference cannot be judged.
-func (h *Blockers) UndecidableReference(n graph.Node, i int) reason.Owner {
-	r := h.model.Object(n).Owners[i]
-	return h.judge.References(n, r).Owner(r)
+// UndecidableReference returns the owner of the i-th reference that an object has in the
+// model, a reference that cannot be judged.
+func (b *Blockers) UndecidableReference(n graph.Node, i int) reason.Owner {
+	r := b.model.Object(n).Owners[i]
+	return b.judge.References(n, r).Owner(r)
 }

@@ -8,30 +8,30 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Cluster is one cluster, and what was found in it.
+// Cluster is one cluster and what was found in it.
 type Cluster struct {
-	Name     string        // of the context that leads there; empty where it was not one of several
-	Answered bool          // whether there was a look; if not, all below is empty, but for the gap of a report
-	Server   string        // its version, empty when unknown
-	Types    int           // how many the collector watches there
-	Taken    time.Time     // when the look ended; zero when unknown
-	Took     time.Duration // how long it took; zero when unknown, as of a file
+	Name     string        // of its context; empty for the only cluster
+	Answered bool          // whether it was scanned; if not, only Report is set
+	Server   string        // its version; empty if unknown
+	Types    int           // number of types that the garbage collector watches
+	Taken    time.Time     // end of the scan; zero if unknown
+	Took     time.Duration // duration of the scan; zero if unknown, as for a file
 	*Report
 }
 
-// IdleCollector is a cluster that gave no answer, as a gap for all there may be in it.
+// IdleCollector returns a cluster that could not be scanned, with a gap for all of it.
 func IdleCollector(name string, reason snapshot.ErrorClass, message string) Cluster {
 	gap := snapshot.Gap{Group: snapshot.All, Resource: snapshot.All, Reason: reason, Message: message}
 	return Cluster{Name: name, Report: &Report{Gaps: gapsOf([]snapshot.Gap{gap}, ""), Findings: []Finding{}}}
 }
 
-// Gap is what could not be read, and where.
+// Gap is what could not be read.
 type Gap struct {
-	Cluster string `json:"cluster,omitempty"` // where the report is joined from several
+	Cluster string `json:"cluster,omitempty"` // set in a report about several clusters
 	snapshot.Gap
 }
 
-// String names the gap as kubectl names types, and its cluster.
+// String returns the gap as kubectl names types, with its cluster.
 func (g Gap) String() string {
 	switch {
 	case g.Cluster == "":
@@ -50,7 +50,7 @@ func gapsOf(gaps []snapshot.Gap, cluster string) []Gap {
 	return out
 }
 
-// Counts is what one of several clusters adds to a report.
+// Counts is the summary of one of several clusters.
 type Counts struct {
 	Name     string  `json:"name"`
 	Answered bool    `json:"answered"`
@@ -59,9 +59,8 @@ type Counts struct {
 	Summary  Summary `json:"summary"`
 }
 
-// Join makes one report of those of several clusters, in the order of their names. That
-// of a cluster without a name, which is not one of several, stays what it is. It is
-// complete where all are.
+// Join returns one report about several clusters, sorted by their names. It is complete if
+// all of theirs are. The report of a single cluster without a name is returned as it is.
 func Join(clusters []Cluster) *Report {
 	if len(clusters) == 1 && clusters[0].Name == "" {
 		return clusters[0].Report

@@ -8,7 +8,7 @@ import (
 var crossNamespaceOwner = Rule{
 	ID:      "cross-namespace-owner",
 	Summary: "The owner lives in another namespace, where the garbage collector never searches for it.",
-	find: eachCause(collector.CrossNamespace, func(s objectContext, i int) reason.Brief {
-		return reason.OwnerInOtherNamespace{Owner: s.owner(i), Namespace: s.object.Namespace}
+	find: eachCause(collector.CrossNamespace, func(o objectContext, i int) reason.Brief {
+		return reason.OwnerInOtherNamespace{Owner: o.owner(i), Namespace: o.object.Namespace}
 	}),
 }

@@ -1,10 +1,8 @@
-// Package audit turns verdicts into findings: every bad reference and every
-// stuck deletion, under a rule with a stable id, with what the collector does
-// about it and what mends it.
+// Package audit reports every bad owner reference and every stuck deletion of a scan as a
+// finding of a rule with a stable id, with what the garbage collector does about it and
+// what repairs it.
 //
-// A rule lives in a file of its own and in the registry of Rules. Rules word
-// and grade; what a reference is worth and what comes of it they ask of
-// collector. A Report is plain data, sorted, complete in itself and part of the
-// public JSON contract. Nothing here reads a clock: ages are measured from the
-// snapshot. Strings that came from the cluster are unescaped.
+// Each rule has a file of its own and an entry in Rules. Rules grade and explain; package
+// collector judges. A Report is sorted plain data and part of the JSON contract. Ages are
+// measured from the time of the scan. Strings from the cluster are not escaped.
 package audit

@@ -10,35 +10,35 @@ import (
 var duplicateOwner = Rule{
 	ID:      "duplicate-owner",
 	Summary: "Several references of an object carry the same owner UID.",
-	find: func(s objectContext) []Finding {
-		if len(s.object.Owners) < 2 {
+	find: func(o objectContext) []Finding {
+		if len(o.object.Owners) < 2 {
 			return nil
 		}
 		first, good := map[types.UID]int{}, map[types.UID]bool{}
-		for i, r := range s.object.Owners {
+		for i, r := range o.object.Owners {
 			if _, seen := first[r.UID]; !seen {
 				first[r.UID] = i
 			}
-			if s.judgements[i].Verdict == collector.Solid {
+			if o.judgements[i].Verdict == collector.Solid {
 				good[r.UID] = true
 			}
 		}
 		var out []Finding
-		for i, r := range s.object.Owners {
-			if of := first[r.UID]; of != i {
-				out = append(out, s.duplicate(of, i, good[r.UID] && s.assessment.Drops(r.UID)))
+		for i, r := range o.object.Owners {
+			if earlier := first[r.UID]; earlier != i {
+				out = append(out, o.duplicate(earlier, i, good[r.UID] && o.assessment.Drops(r.UID)))
 			}
 		}
 		return out
 	},
 }
 
-// duplicate returns the finding that the i-th reference is a double of an earlier one.
-// The collector drops references by UID, so a bad one takes its good double along: loses
-// says that it will (docs/gc-semantics.md#removing-references).
-func (s objectContext) duplicate(of, i int, loses bool) Finding {
-	f := s.finding(i, reason.OwnerDuplicated{Earlier: s.owner(of), Later: s.owner(i), EarlierIndex: of, LaterIndex: i}, Unlink)
-	if loses {
+// duplicate returns the finding that the i-th reference repeats an earlier one. The garbage
+// collector removes references by UID, so it removes a good reference together with a bad
+// duplicate; losesGood reports that it will (docs/gc-semantics.md#removing-references).
+func (o objectContext) duplicate(earlier, i int, losesGood bool) Finding {
+	f := o.finding(i, reason.OwnerDuplicated{Earlier: o.owner(earlier), Later: o.owner(i), EarlierIndex: earlier, LaterIndex: i}, Unlink)
+	if losesGood {
 		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnlink, reason.RemovesAllWithUID{}
 	}
 	return f

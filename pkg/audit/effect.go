@@ -5,35 +5,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// effect returns what the collector does with the object because of its i-th reference.
-func (s objectContext) effect(i int, c collector.Consequence) reason.Brief {
+// effect returns what the garbage collector does with the object because of its i-th
+// reference.
+func (o objectContext) effect(i int, c collector.Consequence) reason.Brief {
 	switch c {
 	case collector.ConsequenceDelete:
 		return reason.DeletesObject{}
 	case collector.ConsequenceUnlink:
-		return reason.RemovesReference{OwnersLeft: s.assessment.Left}
+		return reason.RemovesReference{OwnersLeft: o.assessment.Left}
 	case collector.ConsequenceStuck:
-		return s.cannotDecide(i)
+		return o.cannotDecide(i)
 	case collector.ConsequenceUnknown:
 		return reason.EffectUnknown{}
 	case collector.ConsequenceNone:
 	}
-	return reason.NoEffect{Terminating: s.object.Terminating()}
+	return reason.NoEffect{Terminating: o.object.Terminating()}
 }
 
-// cannotDecide names what keeps the collector from deciding, and what it would do
-// without: whoever repairs the one should know of the other.
-func (s objectContext) cannotDecide(i int) reason.CannotDecide {
-	culprit := s.assessment.UndecidableReference
+// cannotDecide returns which reference keeps the garbage collector from deciding, and what it
+// would do without it: repairing that reference has this effect.
+func (o objectContext) cannotDecide(i int) reason.CannotDecide {
+	culprit := o.assessment.UndecidableReference
 	if culprit == i {
 		return reason.CannotDecide{}
 	}
-	owner := reason.NewOwner(s.object.Owners[culprit], reason.Found{})
+	owner := reason.NewOwner(o.object.Owners[culprit], reason.Found{})
 	out := reason.CannotDecide{Culprit: &owner}
-	if s.judgements[i].Verdict == collector.Dangling {
+	if o.judgements[i].Verdict == collector.Dangling {
 		out.Repaired = &reason.Nested{Reason: reason.DeletesObject{}}
-		if s.assessment.Consequence() == collector.ConsequenceUnlink {
-			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: s.assessment.Left}
+		if o.assessment.Consequence() == collector.ConsequenceUnlink {
+			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: o.assessment.Left}
 		}
 	}
 	return out

@@ -8,10 +8,10 @@ import (
 var misspelledOwnerKind = Rule{
 	ID:      "misspelled-owner-kind",
 	Summary: "The owner's kind or apiVersion is spelled so that it works by accident, or by mistake.",
-	find: func(s objectContext) []Finding {
+	find: func(o objectContext) []Finding {
 		var out []Finding
-		for i, j := range s.judgements {
-			found := reason.OwnerKindMisspelled{Owner: s.owner(i), Spelling: j.Mapping.Spelling}
+		for i, j := range o.judgements {
+			found := reason.OwnerKindMisspelled{Owner: o.owner(i), Spelling: j.Mapping.Spelling}
 			switch j.Mapping.Spelling {
 			case snapshot.Plain:
 				continue
@@ -22,7 +22,7 @@ var misspelledOwnerKind = Rule{
 			case snapshot.NoVersion:
 				found.Resolved = j.Mapping.Type.APIVersion()
 			}
-			out = append(out, s.finding(i, found, NoFix))
+			out = append(out, o.finding(i, found, NoFix))
 		}
 		return out
 	},

@@ -11,25 +11,25 @@ import (
 var multipleControllers = Rule{
 	ID:      "multiple-controllers",
 	Summary: "More than one owner claims to be the managing controller, which the API server no longer accepts.",
-	find: func(s objectContext) []Finding {
-		first := slices.IndexFunc(s.object.Owners, object.Reference.Controls)
+	find: func(o objectContext) []Finding {
+		first := slices.IndexFunc(o.object.Owners, object.Reference.Controls)
 		if first < 0 {
 			return nil
 		}
 		var out []Finding
-		refused := s.assessment.Refused(s.object)
-		for i, r := range s.object.Owners[first+1:] {
+		refused := o.assessment.Refused(o.object)
+		for i, r := range o.object.Owners[first+1:] {
 			if r.Controls() {
-				out = append(out, s.secondController(first, first+1+i, refused))
+				out = append(out, o.secondController(first, first+1+i, refused))
 			}
 		}
 		return out
 	},
 }
 
-// secondController returns the finding that the i-th reference is one controller too many.
-func (s objectContext) secondController(first, i int, refused bool) Finding {
-	f := s.finding(i, reason.TwoControllers{First: s.owner(first), Second: s.owner(i)}, Unlink)
+// secondController returns the finding that the i-th reference names a second controller.
+func (o objectContext) secondController(first, i int, refused bool) Finding {
+	f := o.finding(i, reason.TwoControllers{First: o.owner(first), Second: o.owner(i)}, Unlink)
 	switch {
 	case refused:
 		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.UpdateRefused{}

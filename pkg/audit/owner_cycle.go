@@ -12,10 +12,10 @@ import (
 var ownerCycle = Rule{
 	ID:      "owner-cycle",
 	Summary: "Objects own each other in a cycle, so that none of them is ever garbage.",
-	group: func(p *ruleContext) []Finding {
+	group: func(r *ruleContext) []Finding {
 		var out []Finding
-		for _, cycle := range p.graph.Cycles(p.resolves) {
-			if f, judged := p.cycle(cycle); judged {
+		for _, cycle := range r.graph.Cycles(r.resolves) {
+			if f, ok := r.cycle(cycle); ok {
 				out = append(out, f)
 			}
 		}
@@ -23,19 +23,18 @@ var ownerCycle = Rule{
 	},
 }
 
-// resolves says whether a reference leads to its owner (design: cycles are
-// those of references that are solid or waiting).
-func (p *ruleContext) resolves(e graph.Edge) bool {
-	v := p.judge.Reference(e).Verdict
+// resolves reports whether a reference leads to its owner.
+func (r *ruleContext) resolves(e graph.Edge) bool {
+	v := r.judge.Reference(e).Verdict
 	return v == collector.Solid || v == collector.Waiting
 }
 
-func (p *ruleContext) cycle(nodes []graph.Node) (f Finding, judged bool) {
+func (r *ruleContext) cycle(nodes []graph.Node) (f Finding, inScope bool) {
 	var members []object.Identity
 	deleting := false
 	for _, n := range nodes {
-		o := p.graph.Object(n)
-		judged = judged || p.inScope(o)
+		o := r.graph.Object(n)
+		inScope = inScope || r.inScope(o)
 		deleting = deleting || o.Terminating()
 		members = append(members, o.Identity)
 	}
@@ -45,24 +44,24 @@ func (p *ruleContext) cycle(nodes []graph.Node) (f Finding, judged bool) {
 		Reason: reason.OwnersInCycle{Members: members}, Effect: reason.NeverCollected{},
 	}
 	switch {
-	case p.deadlocked(nodes):
+	case r.deadlocked(nodes):
 		f.Effect = reason.NeverCompletes{}
 	case deleting:
 		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.DeletionUnderWay{}
 	}
-	return f, judged
+	return f, inScope
 }
 
-// deadlocked says whether every member is in a foreground deletion that another
-// member blocks (docs/gc-semantics.md#stuck-foreground-deletions).
-func (p *ruleContext) deadlocked(members []graph.Node) bool {
+// deadlocked reports whether every member is in a foreground deletion that another member
+// blocks (docs/gc-semantics.md#stuck-foreground-deletions).
+func (r *ruleContext) deadlocked(members []graph.Node) bool {
 	for _, n := range members {
-		if !p.graph.Object(n).DeletingDependents() {
+		if !r.graph.Object(n).DeletingDependents() {
 			return false
 		}
-		blocked := slices.ContainsFunc(p.graph.Dependents(n), func(e graph.Edge) bool {
-			_, inside := slices.BinarySearch(members, e.Node) // members ascend
-			return inside && e.Node != n && p.graph.Reference(e).Blocks()
+		blocked := slices.ContainsFunc(r.graph.Dependents(n), func(e graph.Edge) bool {
+			_, inside := slices.BinarySearch(members, e.Node) // nodes of a cycle are sorted
+			return inside && e.Node != n && r.graph.Reference(e).Blocks()
 		})
 		if !blocked {
 			return false

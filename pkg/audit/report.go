@@ -11,19 +11,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
-// Report is the answer of one audit.
+// Report is the result of an audit.
 type Report struct {
 	Complete bool    `json:"complete"`
 	Gaps     []Gap   `json:"gaps"`
 	Summary  Summary `json:"summary"`
-	// Clusters are those that a report is joined from, by name; nil where it is of one.
+	// Clusters are those of a report about several clusters, sorted by name; else nil.
 	Clusters []Counts `json:"clusters,omitempty"`
-	// Findings are in the order of their object, then of Rules, then of the
-	// reference. Empty, not nil, when there are none.
+	// Findings are sorted by object, then by rule, then by reference; never nil.
 	Findings []Finding `json:"findings"`
 }
 
-// Summary counts what was judged and what was found.
+// Summary counts objects, references and findings.
 type Summary struct {
 	Objects    int `json:"objects"`
 	References int `json:"references"`
@@ -32,23 +31,23 @@ type Summary struct {
 	Infos      int `json:"infos"`
 }
 
-// Finding is one thing that one rule has to say of one object or cycle.
+// Finding is what one rule found on one object or cycle.
 type Finding struct {
-	Cluster     string                // where the report is joined from several
-	Rule        string                // its id
-	Severity    Severity              //
-	Object      object.Identity       // of a cycle, its first member
-	Reference   *Reference            // nil where the finding is not about one
-	Verdict     collector.Verdict     // of Reference, empty without one
-	Consequence collector.Consequence //
-	Reason      reason.Brief          // what was found
-	Effect      reason.Brief          // what the collector does about it
-	Fix         Fix                   //
-	Members     []object.Identity     // of a cycle, sorted; else empty
+	Cluster     string // set in a report about several clusters
+	Rule        string // its id
+	Severity    Severity
+	Object      object.Identity   // of a cycle, its first member
+	Reference   *Reference        // nil if the finding is not about one
+	Verdict     collector.Verdict // of Reference; empty without one
+	Consequence collector.Consequence
+	Reason      reason.Brief // what was found
+	Effect      reason.Brief // what the collector does about it
+	Fix         Fix
+	Members     []object.Identity // of a cycle; sorted
 }
 
-// Message returns what was found and what the collector does about it, as one sentence
-// without a full stop. It is not escaped.
+// Message returns what was found and what the garbage collector does about it, as one
+// sentence without a full stop. It is not escaped.
 func (f *Finding) Message() string { return reason.Join(f.Reason, f.Effect) }
 
 // MarshalJSON implements json.Marshaler.
@@ -70,7 +69,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	}{f.Cluster, f.Rule, f.Severity, f.Object, f.Reference, f.Verdict, f.Consequence, found, reason.Nested{Reason: f.Effect}, f.Fix, f.Members})
 }
 
-// Reference is an owner reference with its flags resolved: unset is false.
+// Reference is an owner reference whose flags are false if they are unset.
 type Reference struct {
 	APIVersion         string `json:"apiVersion"`
 	Kind               string `json:"kind"`
@@ -80,7 +79,7 @@ type Reference struct {
 	BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
 }
 
-// ReferenceOf resolves a reference's flags.
+// ReferenceOf returns r with its flags resolved.
 func ReferenceOf(r object.Reference) *Reference {
 	return &Reference{
 		APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
@@ -88,26 +87,25 @@ func ReferenceOf(r object.Reference) *Reference {
 	}
 }
 
-// Severity grades a finding by what comes of it.
+// Severity grades a finding by its consequence.
 type Severity string
 
 // The severities.
 const (
-	Error   Severity = "error"   // the collector will delete the object, or is stuck for ever
-	Warning Severity = "warning" // it drops a reference, waits, or nobody can tell
-	Info    Severity = "info"    // odd, but harmless
+	Error   Severity = "error"   // the garbage collector will delete the object, or is stuck for good
+	Warning Severity = "warning" // it removes a reference, waits, or the outcome is unknown
+	Info    Severity = "info"    // harmless
 )
 
-// AtLeast says whether s is as grave as floor or graver.
+// AtLeast reports whether s is floor or worse.
 func (s Severity) AtLeast(floor Severity) bool { return s.rank() >= floor.rank() }
 
 func (s Severity) rank() int {
 	return slices.Index([]Severity{Info, Warning, Error}, s)
 }
 
-// severityOf grades what comes of a reference; what has no consequence is odd
-// at most. That an owner which waits for its dependents takes them along is no
-// error: somebody asked for its deletion, which is under way and no surprise.
+// severityOf grades the consequence of a reference. A waiting owner that takes a dependent
+// along is no error, because somebody requested its deletion.
 func severityOf(v collector.Verdict, c collector.Consequence) Severity {
 	switch c {
 	case collector.ConsequenceDelete:
@@ -124,8 +122,7 @@ func severityOf(v collector.Verdict, c collector.Consequence) Severity {
 	return Info
 }
 
-// Fix is what would mend a finding: for a reference that leads to no owner, what
-// package mend says.
+// Fix is what repairs a finding.
 type Fix = repair.Fix
 
 // The fixes.
@@ -136,7 +133,7 @@ const (
 	NoFix         = repair.None
 )
 
-// Worst is the gravest severity found, false when nothing was.
+// Worst returns the worst severity found, and false if there are no findings.
 func (r *Report) Worst() (Severity, bool) {
 	switch {
 	case r.Summary.Errors > 0:
@@ -149,36 +146,26 @@ func (r *Report) Worst() (Severity, bool) {
 	return "", false
 }
 
-// keep takes in what a rule found.
-func (r *Report) keep(rule Rule, found []Finding) {
+// add adds and counts the findings of a rule.
+func (r *Report) add(rule Rule, found []Finding) {
 	for _, f := range found {
 		f.Rule = rule.ID
-		r.add(f)
+		if f.Members == nil {
+			f.Members = []object.Identity{}
+		}
+		switch f.Severity {
+		case Error:
+			r.Summary.Errors++
+		case Warning:
+			r.Summary.Warnings++
+		case Info:
+			r.Summary.Infos++
+		}
+		r.Findings = append(r.Findings, f)
 	}
 }
 
-// join takes in the findings and counts of a part.
-func (r *Report) join(part Report) {
-	r.Findings = append(r.Findings, part.Findings...)
-	r.Summary.add(part.Summary)
-}
-
-func (r *Report) add(f Finding) {
-	if f.Members == nil {
-		f.Members = []object.Identity{}
-	}
-	switch f.Severity {
-	case Error:
-		r.Summary.Errors++
-	case Warning:
-		r.Summary.Warnings++
-	case Info:
-		r.Summary.Infos++
-	}
-	r.Findings = append(r.Findings, f)
-}
-
-// sort is stable: findings of one object and rule stay in the order of its references.
+// sort is stable: findings of one object and rule keep the order of its references.
 func (r *Report) sort() {
 	order := map[string]int{}
 	for i, rule := range Rules {

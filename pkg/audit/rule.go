@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"time"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -10,17 +8,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
-// Rule is one kind of finding. Its ID is a public contract.
+// Rule is one kind of finding. Its ID is part of the JSON contract.
 type Rule struct {
 	ID      string
 	Summary string // one sentence, for help texts and SARIF
-	// find says what the rule has to say of one object.
+	// find returns the findings about one object.
 	find func(objectContext) []Finding
-	// group says what it has to say of the graph as a whole.
+	// group returns the findings that concern several objects.
 	group func(*ruleContext) []Finding
 }
 
-// Rules are all rules. Findings of one object are in their order.
+// Rules are all rules, in the order of an object's findings.
 var Rules = []Rule{
 	missingOwner,
 	replacedOwner,
@@ -41,14 +39,14 @@ var Rules = []Rule{
 	misspelledOwnerKind,
 }
 
-// The families of rules that have a flag of their own.
+// Groups of rules that a flag selects.
 var (
 	Dangling       = []string{missingOwner.ID, replacedOwner.ID, mismatchedOwner.ID, crossNamespaceOwner.ID}
 	CrossNamespace = []string{crossNamespaceOwner.ID, clusterToNamespacedOwner.ID}
 	Cyclic         = []string{ownerCycle.ID, selfOwner.ID}
 )
 
-// ruleContext is the whole graph as rules see it.
+// ruleContext is what rules know about the whole graph.
 type ruleContext struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
@@ -56,45 +54,42 @@ type ruleContext struct {
 	options Options
 }
 
-// objectContext is one object as rules see it.
+// objectContext is what rules know about one object.
 type objectContext struct {
 	rules      *ruleContext
-	node       graph.Node
 	object     *object.Object
 	judgements []collector.Judgement // one per reference
-	repairs    []repair.Repair       // one per reference; nil where every owner holds
+	repairs    []repair.Repair       // one per reference; nil if every reference is solid
 	assessment collector.Assessment
 }
 
 // finding returns a finding about the i-th reference.
-func (s objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
-	consequence := s.assessment.Of(s.judgements[i].Verdict)
+func (o objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
+	consequence := o.assessment.Of(o.judgements[i].Verdict)
 	return Finding{
-		Severity:    severityOf(s.judgements[i].Verdict, consequence),
-		Object:      s.object.Identity,
-		Reference:   ReferenceOf(s.object.Owners[i]),
-		Verdict:     s.judgements[i].Verdict,
+		Severity:    severityOf(o.judgements[i].Verdict, consequence),
+		Object:      o.object.Identity,
+		Reference:   ReferenceOf(o.object.Owners[i]),
+		Verdict:     o.judgements[i].Verdict,
 		Consequence: consequence,
 		Reason:      found,
-		Effect:      s.effect(i, consequence),
+		Effect:      o.effect(i, consequence),
 		Fix:         fix,
 	}
 }
 
 // owner returns the owner that the i-th reference names, with what was found of it.
-func (s objectContext) owner(i int) reason.Owner { return s.judgements[i].Owner(s.object.Owners[i]) }
+func (o objectContext) owner(i int) reason.Owner { return o.judgements[i].Owner(o.object.Owners[i]) }
 
-// eachCause returns the find of a rule that reports every reference of one cause.
-func eachCause(cause collector.VerdictCause, found func(s objectContext, i int) reason.Brief) func(objectContext) []Finding {
-	return func(s objectContext) []Finding {
+// eachCause returns the find function of a rule that reports every reference of one cause.
+func eachCause(cause collector.VerdictCause, found func(o objectContext, i int) reason.Brief) func(objectContext) []Finding {
+	return func(o objectContext) []Finding {
 		var out []Finding
-		for i, j := range s.judgements {
+		for i, j := range o.judgements {
 			if j.Cause == cause {
-				out = append(out, s.finding(i, found(s, i), s.repairs[i].Fix))
+				out = append(out, o.finding(i, found(o, i), o.repairs[i].Fix))
 			}
 		}
 		return out
 	}
 }
-
-func (s objectContext) now() time.Time { return s.rules.graph.Snapshot().Taken }

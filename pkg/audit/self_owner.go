@@ -8,17 +8,17 @@ import (
 var selfOwner = Rule{
 	ID:      "self-owner",
 	Summary: "An object names itself as its owner.",
-	find: func(s objectContext) []Finding {
+	find: func(o objectContext) []Finding {
 		var out []Finding
-		for i, r := range s.object.Owners {
-			if r.UID != s.object.UID {
+		for i, r := range o.object.Owners {
+			if r.UID != o.object.UID {
 				continue
 			}
-			f := s.finding(i, reason.OwnsItself{}, Unlink)
-			if f.Verdict == collector.Solid && !s.object.Terminating() {
+			f := o.finding(i, reason.OwnsItself{}, Unlink)
+			if f.Verdict == collector.Solid && !o.object.Terminating() {
 				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected{Itself: true}
 			}
-			if r.Blocks() && s.object.DeletingDependents() { // docs/gc-semantics.md#stuck-foreground-deletions
+			if r.Blocks() && o.object.DeletingDependents() { // docs/gc-semantics.md#stuck-foreground-deletions
 				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCompletes{Itself: true}
 			}
 			out = append(out, f)

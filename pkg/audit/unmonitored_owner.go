@@ -8,13 +8,13 @@ import (
 var unmonitoredOwner = Rule{
 	ID:      "unmonitored-owner",
 	Summary: "The owner is of a kind that the collector does not watch.",
-	find: func(s objectContext) []Finding {
+	find: func(o objectContext) []Finding {
 		var out []Finding
-		for i, j := range s.judgements {
+		for i, j := range o.judgements {
 			if j.Verdict != collector.Solid && j.Verdict != collector.Waiting || !j.Unmonitored() {
 				continue
 			}
-			out = append(out, s.finding(i, reason.OwnerNotMonitored{Owner: s.owner(i), Type: j.Mapping.Type.String()}, NoFix))
+			out = append(out, o.finding(i, reason.OwnerNotMonitored{Owner: o.owner(i), Type: j.Mapping.Type.String()}, NoFix))
 		}
 		return out
 	},

@@ -8,7 +8,7 @@ import (
 var unverifiedOwner = Rule{
 	ID:      "unverified-owner",
 	Summary: "Whether the owner exists could not be verified.",
-	find: eachCause(collector.Unverified, func(s objectContext, i int) reason.Brief {
-		return s.judgements[i].Unverified(s.object.Owners[i])
+	find: eachCause(collector.Unverified, func(o objectContext, i int) reason.Brief {
+		return o.judgements[i].Unverified(o.object.Owners[i])
 	}),
 }
