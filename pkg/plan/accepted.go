@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// accepted returns the words that accept a gap of the scan, or one that may hide the
-// contents of what the plan deletes.
+// accepted returns the words that accept a gap of the scan, or one that may hide contents of
+// what the plan deletes.
 func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
 	if len(o.Accepted) == 0 {
 		return nil
@@ -25,24 +25,24 @@ func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
 	return o.Accepted.Matching(gaps)
 }
 
-// markAccepted names, at each step that without is a plan without, the words on which it
-// rests. A Namespace or CustomResourceDefinition rests on those that may hide its
-// contents, everything else on all, as each of them may hide a dependent.
+// markAccepted records at each step that the plan without accepted gaps lacks on which words
+// it depends: for a namespace or CustomResourceDefinition on those that may hide its
+// contents, otherwise on all, because each may hide a dependent.
 func markAccepted(g *graph.Graph, p, without *Plan) {
-	type act struct {
+	type write struct {
 		object    object.Identity
 		action    collector.Action
 		policy    string
 		finalizer string
 	}
-	actOf := func(s *Step) act { return act{s.Object.Identity, s.Action, s.PropagationPolicy, s.Finalizer} }
-	known := map[act]bool{}
+	writeOf := func(s *Step) write { return write{s.Object.Identity, s.Action, s.PropagationPolicy, s.Finalizer} }
+	known := map[write]bool{}
 	for i := range without.Steps {
-		known[actOf(&without.Steps[i])] = true
+		known[writeOf(&without.Steps[i])] = true
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if known[actOf(s)] {
+		if known[writeOf(s)] {
 			continue
 		}
 		if s.Action == collector.ActionDelete {
@@ -54,18 +54,18 @@ func markAccepted(g *graph.Graph, p, without *Plan) {
 	}
 }
 
-// unaccepted returns the words on which a step rests and that a plan has not.
+// unaccepted returns the words that a step depends on and a plan does not have.
 func unaccepted(s Step, p *Plan) []string {
 	return slices.DeleteFunc(slices.Clone(s.AcceptedGaps), func(word string) bool { return slices.Contains(p.AcceptedGaps, word) })
 }
 
-// CompleteButAccepted reports whether everything was read but what a person accepted.
+// CompleteButAccepted reports whether everything was read except accepted gaps.
 func (p *Plan) CompleteButAccepted() bool {
 	return p.Complete || !slices.ContainsFunc(p.Gaps, func(g snapshot.Gap) bool { return !p.AcceptedGaps.Covers(g) })
 }
 
-// AcceptableGaps returns the words that would accept the gaps of a plan and of what it blocks, save
-// those that are accepted.
+// AcceptableGaps returns the words that would accept the remaining gaps of a plan and those
+// that may hide the contents of a namespace or CustomResourceDefinition.
 func AcceptableGaps(g *graph.Graph, p *Plan) snapshot.AcceptedGaps {
 	var out snapshot.AcceptedGaps
 	add := func(gaps []snapshot.Gap) {

@@ -12,45 +12,44 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// blocked lists what does not come to its end: deletions that wait for
-// something at the end of the course, and objects that a reference of theirs
-// keeps from being judged while another leads nowhere. In a plan that deletes,
-// only what was asked for and what follows is of interest, and what cannot be
-// judged is among what stays.
-func (m *builder) blocked() []Blocked {
-	out := append([]Blocked{}, m.refused...)
-	blockers := audit.NewBlockers(m.judge, m.result.Model)
-	changed := graph.NewSet(m.graph)
-	for i := range m.result.Transitions {
-		changed.Add(m.result.Transitions[i].Node)
+// blocked returns the deletions that the run does not complete, and objects that would go
+// if a reference could be judged. A plan for deletions lists only what they affect; what
+// cannot be judged is in Retained there.
+func (b *builder) blocked() []Blocked {
+	out := append([]Blocked{}, b.refused...)
+	blockers := audit.NewBlockers(b.judge, b.result.Model)
+	changed := graph.NewSet(b.graph)
+	for i := range b.result.Transitions {
+		changed.Add(b.result.Transitions[i].Node)
 	}
-	for _, n := range m.result.Asked {
+	for _, n := range b.result.Asked {
 		changed.Add(n)
 	}
-	for n := range m.graph.Listed() {
+	for n := range b.graph.Listed() {
 		node := graph.Node(n)
-		o := m.result.Model.Object(node)
-		if within := m.options.Bounds.Within; o == nil || within != nil && !within(node) {
+		o := b.result.Model.Object(node)
+		if within := b.options.Bounds.Within; o == nil || within != nil && !within(node) {
 			continue
 		}
-		_, withContents := m.result.ContentsDeleted[node]
+		_, withContents := b.result.ContentsDeleted[node]
 		stuck := o.Finishing() || o.Terminating() && (changed.Has(node) || withContents)
 		switch {
 		case o.Contested && !o.Terminating():
-			if m.inScope(node, changed.Has(node)) && (changed.Has(node) || slices.ContainsFunc(m.result.Model.Verdicts(node), collector.Verdict.IsBad)) {
-				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: snapshot.Contention(o)})
+			if b.inScope(node, changed.Has(node)) && (changed.Has(node) || slices.ContainsFunc(b.result.Model.Verdicts(node), collector.Verdict.IsBad)) {
+				out = append(out, b.blockedObject(node, snapshot.Contention(o)))
 			}
-		case stuck && m.inScope(node, changed.Has(node) || withContents && m.options.Mode == Delete):
+		case stuck && b.inScope(node, changed.Has(node) || withContents && b.options.Mode == Delete):
 			by := blockers.Of(node)
-			out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: by.By, Reason: by.Reason})
+			out = append(out, Blocked{Object: o.Identity, By: by.By, Reason: by.Reason})
 		case o.Terminating() || len(o.Owners) == 0:
-		case simulate.DeletesContents(o.Identity) && m.result.Model.Decide(node).NoAction == collector.ContentsUnknown:
-			if m.options.Mode == Delete && m.losesOwner(node) || m.options.Mode != Delete && m.inScope(node, false) {
-				out = append(out, Blocked{Object: m.graph.Object(node).Identity, By: []object.Identity{}, Reason: snapshot.ContentsUnknown(m.contentsGaps(node))})
+		case simulate.DeletesContents(o.Identity) && b.result.Model.Decide(node).NoAction == collector.ContentsUnknown:
+			losesOwner := slices.ContainsFunc(b.graph.Owners(node), b.result.Model.Changed)
+			if b.options.Mode == Delete && losesOwner || b.options.Mode != Delete && b.inScope(node, false) {
+				out = append(out, b.blockedObject(node, snapshot.ContentsUnknown(b.contentsGaps(node))))
 			}
-		case m.options.Mode != Delete && m.inScope(node, false):
-			if b, stuck := m.undecided(blockers, node); stuck {
-				out = append(out, b)
+		case b.options.Mode != Delete && b.inScope(node, false):
+			if owner, ok := b.undecidable(blockers, node); ok {
+				out = append(out, b.blockedObject(node, reason.OwnerLossUndecided{Owner: owner}))
 			}
 		}
 	}
@@ -58,29 +57,25 @@ func (m *builder) blocked() []Blocked {
 	return out
 }
 
-// losesOwner reports whether the course changes what an object depends on.
-func (m *builder) losesOwner(n graph.Node) bool {
-	return slices.ContainsFunc(m.graph.Owners(n), m.result.Model.Changed)
+func (b *builder) blockedObject(n graph.Node, why reason.Reason) Blocked {
+	return Blocked{Object: b.graph.Object(n).Identity, By: []object.Identity{}, Reason: why}
 }
 
-// inScope says whether an object is one that the plan is about.
-func (m *builder) inScope(n graph.Node, changed bool) bool {
-	return changed || m.options.Bounds.Roots == nil || m.options.Bounds.Roots(n)
+// inScope reports whether the plan is about an object.
+func (b *builder) inScope(n graph.Node, changed bool) bool {
+	return changed || b.options.Bounds.Roots == nil || b.options.Bounds.Roots(n)
 }
 
-// undecided is an object that cannot be judged although a reference of it leads
-// nowhere.
-func (m *builder) undecided(blockers *audit.Blockers, n graph.Node) (Blocked, bool) {
-	d := m.result.Model.Decide(n)
+// undecidable returns the owner that could not be judged of an object that has lost another
+// one.
+func (b *builder) undecidable(blockers *audit.Blockers, n graph.Node) (owner reason.Owner, ok bool) {
+	d := b.result.Model.Decide(n)
 	if d.NoAction != collector.ReferenceUnknown {
-		return Blocked{}, false
+		return reason.Owner{}, false
 	}
-	culprit := m.result.Model.Object(n).Owners[d.UndecidableReference]
-	if !slices.ContainsFunc(m.result.Model.Verdicts(n), collector.Verdict.IsBad) && !m.judge.References(n, culprit).Withheld() {
-		return Blocked{}, false
+	reference := b.result.Model.Object(n).Owners[d.UndecidableReference]
+	if !slices.ContainsFunc(b.result.Model.Verdicts(n), collector.Verdict.IsBad) && !b.judge.References(n, reference).Withheld() {
+		return reason.Owner{}, false
 	}
-	return Blocked{
-		Object: m.graph.Object(n).Identity, By: []object.Identity{},
-		Reason: reason.OwnerLossUndecided{Owner: blockers.UndecidableReference(n, d.UndecidableReference)},
-	}, true
+	return blockers.UndecidableReference(n, d.UndecidableReference), true
 }

@@ -8,48 +8,43 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// DeletedLater is an object that is not deleted now, and is as soon as others are gone.
-// What the collector would delete all the same, as soon as it processes it, is not one.
+// DeletedLater is an object that the run does not delete, but that is deleted as soon as
+// others are gone. Objects that the garbage collector deletes in any case are not included.
 type DeletedLater struct {
 	Object object.Identity   `json:"object"`
 	After  []object.Identity `json:"after"` // what has to be gone first; never empty
 	Reason reason.Reason     `json:"-"`
 }
 
-// deletedLater goes on from the end of the course, which moves the model: it must come
-// last.
-func (m *builder) deletedLater() []DeletedLater {
-	holds := map[graph.Node][]string{} // the finalizers that hold an object, as the course left it
-	for n := range m.graph.Listed() {
-		if o := m.result.Model.Object(graph.Node(n)); o != nil && o.Terminating() {
-			holds[graph.Node(n)] = o.ForeignFinalizers()
+// deletedLater simulates what follows the run. It changes the model, so it must come last.
+func (b *builder) deletedLater() []DeletedLater {
+	finalizers := map[graph.Node][]string{} // of terminating objects at the end of the run
+	for n := range b.graph.Listed() {
+		if o := b.result.Model.Object(graph.Node(n)); o != nil && o.Terminating() {
+			finalizers[graph.Node(n)] = o.ForeignFinalizers()
 		}
 	}
-	a := m.result.SimulateRelease()
+	release := b.result.SimulateRelease()
 	var out []DeletedLater
-	lists := map[*graph.Node][]object.Identity{} // by list, which many objects have in common
-	for _, n := range a.Begun {
-		after := a.After[n]
+	lists := map[*graph.Node][]object.Identity{} // by the first element of a list that many objects share
+	for _, n := range release.Begun {
+		after := release.After[n]
 		if len(after) == 0 {
 			continue
 		}
 		names, known := lists[&after[0]]
 		if !known {
 			for _, holder := range after {
-				names = append(names, m.graph.Object(holder).Identity)
+				names = append(names, b.graph.Object(holder).Identity)
 			}
 			lists[&after[0]] = names
 		}
-		out = append(out, m.laterOne(n, after, names, holds))
+		why := reason.DeletedAfter{Objects: names}
+		if len(after) == 1 {
+			why.Finalizers = finalizers[after[0]]
+		}
+		out = append(out, DeletedLater{Object: b.graph.Object(n).Identity, After: names, Reason: why})
 	}
 	slices.SortStableFunc(out, func(a, b DeletedLater) int { return a.Object.Compare(b.Object) })
 	return out
-}
-
-func (m *builder) laterOne(n graph.Node, after []graph.Node, names []object.Identity, holds map[graph.Node][]string) DeletedLater {
-	why := reason.DeletedAfter{Objects: names}
-	if len(after) == 1 {
-		why.Finalizers = holds[after[0]]
-	}
-	return DeletedLater{Object: m.graph.Object(n).Identity, After: names, Reason: why}
 }

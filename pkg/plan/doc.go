@@ -1,8 +1,6 @@
-// Package plan says what a run will do before it does it: ordered steps with
-// their reasons, what becomes of every object that they touch, and what stays
-// blocked and by what.
+// Package plan computes what a run will do: ordered steps with their reasons, the outcome
+// for every affected object, and what stays blocked and why.
 //
-// It runs the collector's model to its end and puts the course of it into
-// words. It decides nothing itself, and knows no client, clock or terminal. A
-// Plan is data that does not change once it is made.
+// It runs the model of package simulate and describes the result; it decides nothing
+// itself. A plan is not changed after it is made.
 package plan

@@ -18,7 +18,7 @@ const (
 	Kind       = "Plan"
 )
 
-// maxPlanBytes is how many bytes are read of a plan: about a million steps.
+// maxPlanBytes limits what is read of a plan; it is enough for about a million steps.
 const maxPlanBytes = 1 << 30
 
 // Save writes the plan as one indented JSON document, the same that -o json prints.
@@ -36,11 +36,10 @@ func (p *Plan) Save(w io.Writer) error {
 	return err
 }
 
-// Load reads what Save wrote. It refuses a plan that was changed since: its checksum
-// must be that of the file, and its digest that of what it shows, both as they are
-// stored, so that a plan of another version loads as long as this one knows its fields
-// and reasons. Fields that the plan calls informational may be unknown. Errors are one
-// line and say what is wrong with the file, not which file.
+// Load reads what Save wrote. It refuses a plan that was changed: the checksum and the digest
+// must match the file as stored, so that a plan of another version loads if this version
+// knows its fields and reasons. Fields that the plan calls informational may be unknown. An
+// error is one line that does not name the file.
 func Load(r io.Reader) (*Plan, error) {
 	data, err := input.Bytes(r, maxPlanBytes)
 	if err != nil {

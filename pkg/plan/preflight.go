@@ -7,19 +7,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Need is a right without which steps of a run would be refused: a verb on objects of one
-// kind in one namespace.
+// Need is a permission that steps of a run require: a verb on objects of one kind in one
+// namespace.
 type Need struct {
 	Verb    string            // as in kubectl auth can-i
 	Objects []object.Identity // once each, in the order of the plan; never empty
 }
 
-// Needs returns the rights that a run of the plan takes, in the order in which it uses them.
-// If requestedOnly, the run does only the steps that were asked for. backedUp are the objects
-// that it first reads one by one.
+// Needs returns the permissions that a run requires, in the order in which it uses them. If
+// requestedOnly is set, the run does only requested steps. backedUp are the objects that it
+// reads one by one first.
 //
-// What a restoration creates in a namespace that it creates, too, or in which it binds a
-// role, is left out: whoever runs it may have other rights there by then.
+// Objects that a restoration creates in a namespace that it also creates, or where it binds
+// a role, are left out: the user may have other permissions there by then.
 func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []Need {
 	n := needs{known: map[needKey]int{}}
 	for _, o := range backedUp {
@@ -32,7 +32,7 @@ func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []Need {
 		if requestedOnly && !s.Requested || entitled[""] || o.Namespace != "" && entitled[o.Namespace] {
 			continue
 		}
-		if s.Action == Link { // it is read first, and its controller may adopt it by itself
+		if s.Action == Link { // it is read first, and its controller may adopt it before
 			n.add("get", o)
 			if slices.ContainsFunc(s.References, func(r Reference) bool { return r.Controller }) {
 				continue
@@ -54,8 +54,8 @@ func verb(action collector.Action) string {
 	}
 }
 
-// entitled returns the namespaces in which the plan may give rights to whoever carries it
-// out; the empty one stands for all.
+// entitled returns the namespaces in which the run may gain permissions; the empty one stands
+// for all.
 func (p *Plan) entitled() map[string]bool {
 	in := map[string]bool{}
 	for i := range p.Steps {
@@ -71,15 +71,15 @@ func (p *Plan) entitled() map[string]bool {
 	return in
 }
 
-// needs groups rights by verb, kind and namespace.
+// needs groups permissions by verb, kind and namespace.
 type needs struct {
 	all   []Need
 	known map[needKey]int // the Need of an object, and that of its kind and namespace
 }
 
 type needKey struct {
-	verb string
-	of   object.Identity // without name and UID: of all objects of the kind in the namespace
+	verb   string
+	object object.Identity // without name and UID: all objects of the kind in the namespace
 }
 
 func (n *needs) add(verb string, o object.Identity) {
@@ -95,4 +95,35 @@ func (n *needs) add(verb string, o object.Identity) {
 	}
 	n.known[needKey{verb, o}] = i
 	n.all[i].Objects = append(n.all[i].Objects, o)
+}
+
+// PreflightSamples returns, for each kind and namespace, the first step that changes owner
+// references of an object in the state of the scan. An API server may have rules about such
+// changes that no permission list shows
+// (docs/gc-semantics.md#permission-to-change-references).
+func (p *Plan) PreflightSamples() []*Step {
+	var out []*Step
+	changed, sampled := map[object.Identity]bool{}, map[object.Identity]bool{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		o := s.Object.Identity
+		first := !changed[o]
+		changed[o] = true
+		o.Name, o.UID = "", ""
+		if first && s.Move != nil && s.changesReferences() && !sampled[o] {
+			sampled[o] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// changesReferences reports whether a step changes owner references.
+func (s *Step) changesReferences() bool {
+	switch s.Action {
+	case collector.ActionUnlink, collector.ActionUnblock, Relink, UpdateVersion:
+		return true
+	default:
+		return false
+	}
 }

@@ -1,6 +1,11 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
@@ -11,17 +16,17 @@ import (
 )
 
 // reason returns why a step is taken.
-func (m *builder) reason(index int, s Step) reason.Reason {
-	transition := &m.result.Transitions[index]
+func (b *builder) reason(index int, s Step) reason.Reason {
+	transition := &b.result.Transitions[index]
 	switch transition.Action {
 	case collector.ActionDelete:
 		if transition.Asked {
-			return m.requested(transition)
+			return b.requested(transition)
 		}
 		return reason.OwnersLost{Owners: ownersOf(s.References), Cascade: reason.Cascade(transition.Policy)}
 	case collector.ActionUnlink:
 		if transition.Requested != graph.None {
-			return reason.OwnerOrphansDependents{Owner: m.graph.Object(transition.Requested).Identity}
+			return reason.OwnerOrphansDependents{Owner: b.graph.Object(transition.Requested).Identity}
 		}
 		return reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(transition)}
 	case collector.ActionUnblock:
@@ -65,34 +70,29 @@ func remaining(transition *simulate.Transition) reason.Remaining {
 	return out
 }
 
-// found returns what was found of the owner that a reference names, which was judged
-// before the run.
-func (m *builder) found(transition *simulate.Transition, i int, judged collector.Judgement) reason.Found {
-	owner := m.graph.Find(transition.StateBefore.Owners[i].UID)
-	if m.result.Model.Changed(owner) && m.graph.Object(owner) != nil && ownerExisted(judged.Verdict) {
-		return reason.Found{State: stateInRun(transition, i)}
+// requested returns what is special about a deletion that somebody asked for.
+func (b *builder) requested(transition *simulate.Transition) reason.Requested {
+	out := reason.Requested{
+		Terminating: transition.StateBefore.Terminating(), Namespace: transition.StateBefore.IsNamespace(), Definition: transition.StateBefore.IsDefinition(),
+		RecreatedBy: b.recreatedBy(transition),
 	}
-	return judged.Found()
+	out.PolicyIgnored = out.Definition && !out.Terminating && transition.Policy != metav1.DeletePropagationBackground
+	if len(b.graph.Dependents(transition.Node)) > 0 {
+		out.Dependents = reason.Cascade(cmp.Or(transition.Policy, metav1.DeletePropagationBackground))
+	}
+	return out
 }
 
-// ownerExisted says whether a reference was good before the run changed its owner.
-func ownerExisted(before collector.Verdict) bool {
-	switch before {
-	case collector.Solid, collector.Waiting:
-		return true
-	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+// recreatedBy returns the controller of an object where it stays: most likely it creates
+// another one. A CronJob does not, as it goes by the time.
+func (b *builder) recreatedBy(transition *simulate.Transition) *object.Identity {
+	i := slices.IndexFunc(transition.StateBefore.Owners, object.Reference.Controls)
+	if i < 0 || verdictOf(transition, i) != collector.Solid {
+		return nil
 	}
-	return false
-}
-
-// stateInRun returns what this run does to an owner that exists.
-func stateInRun(transition *simulate.Transition, i int) reason.OwnerState {
-	switch verdictOf(transition, i) {
-	case collector.Waiting:
-		return reason.StateWaiting
-	case collector.Solid:
-		return reason.StateExists
-	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+	controller := b.result.Model.Object(b.graph.Find(transition.StateBefore.Owners[i].UID))
+	if controller == nil || controller.Terminating() || controller.Kind == "CronJob" {
+		return nil
 	}
-	return reason.StateDeletedBefore
+	return &controller.Identity
 }

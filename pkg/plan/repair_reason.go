@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// repairReason returns what a step of a repair does, and why. Completes are the owners
-// whose deletion can end then, and without is what the collector would do otherwise.
+// repairReason returns the reason for a step of a repair. completes are the owners whose
+// deletion it lets complete; without is what the garbage collector would do otherwise.
 func repairReason(transition *simulate.Transition, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
 	if s.Action == collector.ActionUnlink {
 		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Mends[0].Chosen, Kept: kept(transition), Completes: completes, WithoutRepair: without}
@@ -20,8 +20,7 @@ func repairReason(transition *simulate.Transition, s Step, completes []string, w
 	return out
 }
 
-// dropped returns the owners of the references that a step removes. Of one that would be
-// expected to be repaired in another way it says why it is not.
+// dropped returns the owners of removed references, with why another fix was not possible.
 func dropped(s Step) []reason.Owner {
 	out := ownersOf(s.References)
 	for i, m := range s.Mends {
@@ -32,7 +31,7 @@ func dropped(s Step) []reason.Owner {
 	return out
 }
 
-// kept returns what becomes of an object that loses references.
+// kept returns what happens to an object that loses references.
 func kept(transition *simulate.Transition) reason.Kept {
 	switch left := len(transition.StateBefore.Owners) - len(transition.Change.Drop); {
 	case transition.StateBefore.Terminating():

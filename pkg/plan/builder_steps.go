@@ -1,0 +1,128 @@
+package plan
+
+import (
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+)
+
+func (b *builder) steps() []Step {
+	out := make([]Step, len(b.result.Transitions))
+	for i := range b.result.Transitions {
+		out[i] = b.step(i)
+	}
+	return out
+}
+
+func (b *builder) step(i int) Step {
+	transition := &b.result.Transitions[i]
+	out := Step{
+		ID: id(i), Pass: transition.Pass, Requested: transition.Asked, Action: transition.Action, Object: b.object(transition.Node),
+		PropagationPolicy: string(transition.Policy), Finalizer: transition.Change.Release,
+		After: make([]string, len(transition.StateAfter)), References: b.references(transition),
+		WaitsForKubelet: b.result.StoppedPods[i], Move: transition,
+	}
+	for k, before := range transition.StateAfter {
+		out.After[k] = id(before)
+	}
+	if transition.Follows >= 0 {
+		out.Follows = id(transition.Follows)
+	}
+	out.OwnerUIDs = owners(out.References)
+	out.Reason = b.reason(i, out)
+	return out
+}
+
+func id(transition int) string { return strconv.Itoa(transition + 1) }
+
+// object returns a node with the resourceVersion of the scan: a write is bound to that state,
+// or to what an earlier step made of it.
+func (b *builder) object(n graph.Node) Object {
+	o := b.graph.Object(n)
+	return Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion}
+}
+
+func owners(references []Reference) []string {
+	out := []string{}
+	seen := map[string]bool{}
+	for _, r := range references {
+		if !seen[r.UID] {
+			seen[r.UID] = true
+			out = append(out, r.UID)
+		}
+	}
+	return out
+}
+
+// references returns the references that a transition depends on: those that it removes or
+// changes, or all of an object that it deletes.
+func (b *builder) references(transition *simulate.Transition) []Reference {
+	out := []Reference{}
+	judged := b.judge.Each(transition.Node)
+	add := func(i int) {
+		out = append(out, Reference{
+			Reference: *audit.ReferenceOf(transition.StateBefore.Owners[i]), Verdict: verdictOf(transition, i), Found: b.found(transition, i, judged(transition.StateBefore.Owners[i])),
+		})
+	}
+	switch transition.Action {
+	case collector.ActionDelete:
+		for i := range transition.StateBefore.Owners {
+			add(i)
+		}
+	case collector.ActionUnlink:
+		for _, i := range transition.Change.Drop {
+			add(i)
+		}
+	case collector.ActionUnblock:
+		for _, i := range transition.Change.Unblock {
+			add(i)
+		}
+	case collector.ActionRemoveFinalizer, collector.ActionNone, collector.ActionOrphanDependents:
+	}
+	return out
+}
+
+// verdictOf returns the verdict on a reference at the time of the transition. A terminating
+// object is not judged: it loses references only to owners that orphan their dependents,
+// which are solid then (docs/gc-semantics.md#orphaning).
+func verdictOf(transition *simulate.Transition, i int) collector.Verdict {
+	if i < len(transition.Verdicts) {
+		return transition.Verdicts[i]
+	}
+	return collector.Solid
+}
+
+// found returns what was found of the owner that a reference names.
+func (b *builder) found(transition *simulate.Transition, i int, judged collector.Judgement) reason.Found {
+	owner := b.graph.Find(transition.StateBefore.Owners[i].UID)
+	if b.result.Model.Changed(owner) && b.graph.Object(owner) != nil && ownerExisted(judged.Verdict) {
+		return reason.Found{State: stateInRun(transition, i)}
+	}
+	return judged.Found()
+}
+
+// ownerExisted reports whether the owner existed before the run, given the verdict of then.
+func ownerExisted(before collector.Verdict) bool {
+	switch before {
+	case collector.Solid, collector.Waiting:
+		return true
+	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+	}
+	return false
+}
+
+// stateInRun returns what this run has done to an existing owner by the time of a transition.
+func stateInRun(transition *simulate.Transition, i int) reason.OwnerState {
+	switch verdictOf(transition, i) {
+	case collector.Waiting:
+		return reason.StateWaiting
+	case collector.Solid:
+		return reason.StateExists
+	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+	}
+	return reason.StateDeletedBefore
+}

@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+)
+
+// Summary counts steps by action, and blocked and kept objects.
+type Summary struct {
+	Delete          int `json:"delete"`
+	Unlink          int `json:"unlink"`
+	Unblock         int `json:"unblock"`
+	RemoveFinalizer int `json:"removeFinalizer"`
+	Relink          int `json:"relink,omitempty"`
+	UpdateVersion   int `json:"updateVersion,omitempty"`
+	Blocked         int `json:"blocked"`
+	Create          int `json:"create,omitempty"`
+	Link            int `json:"link,omitempty"`
+	Kept            int `json:"kept,omitempty"`
+}
+
+func (s *Summary) add(action collector.Action) {
+	switch action {
+	case collector.ActionDelete:
+		s.Delete++
+	case collector.ActionUnlink:
+		s.Unlink++
+	case collector.ActionUnblock:
+		s.Unblock++
+	case collector.ActionRemoveFinalizer:
+		s.RemoveFinalizer++
+	case Relink:
+		s.Relink++
+	case UpdateVersion:
+		s.UpdateVersion++
+	case Create:
+		s.Create++
+	case Link:
+		s.Link++
+	case collector.ActionNone, collector.ActionOrphanDependents:
+	}
+}
+
+// Losses returns the number of objects that are deleted: by a step, along with another
+// object, or because a requested run completes a deletion that was under way.
+func (p *Plan) Losses() int {
+	n := p.Summary.Delete
+	own := map[string]bool{}
+	for _, s := range p.Steps {
+		if s.Action == collector.ActionDelete {
+			own[string(s.Object.UID)] = true
+		}
+	}
+	for _, o := range p.Outcomes {
+		if (o.Follows != "" || p.Mode == Delete && o.State != Changed) && !own[string(o.Object.UID)] {
+			n++
+		}
+	}
+	return n
+}
+
+// Saved returns the objects that a run backs up before its first write, without duplicates.
+func (p *Plan) Saved() []object.Identity {
+	var out []object.Identity
+	known := map[object.Identity]bool{}
+	add := func(o object.Identity) {
+		if !known[o] {
+			known[o] = true
+			out = append(out, o)
+		}
+	}
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.BacksUp() {
+			add(s.Object.Identity)
+		}
+	}
+	for i := range p.Outcomes {
+		if o := &p.Outcomes[i]; o.Follows != "" {
+			add(o.Object)
+		}
+	}
+	return out
+}
+
+// BacksUp reports whether a step's object is backed up: what is deleted or repaired is, what
+// the garbage collector would change as well is not.
+func (s *Step) BacksUp() bool { return s.Action == collector.ActionDelete || len(s.Mends) > 0 }
+
+// Guarded returns the sorted namespaces of PersistentVolumeClaims that keep their protection
+// finalizer, and the empty one for PersistentVolumes. Metadata does not show which Pods use
+// a claim: if that is read (see object.Object's Claims), a new plan can tell more.
+func (p *Plan) Guarded() []string {
+	var out []string
+	for _, o := range p.Outcomes {
+		guarded := slices.Contains(o.WaitsFor, simulate.ClaimProtection) || slices.Contains(o.WaitsFor, simulate.VolumeProtection)
+		if guarded && o.State == Terminating {
+			out = append(out, o.Object.Namespace)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Refused returns the blocked objects that the plan neither deletes nor repairs. They may
+// still lose references to deleted owners.
+func (p *Plan) Refused() []Blocked {
+	done := map[string]bool{}
+	for _, o := range p.Outcomes {
+		done[string(o.Object.UID)] = p.Mode != Delete || o.State != Changed
+	}
+	return slices.DeleteFunc(slices.Clone(p.Blocked), func(b Blocked) bool { return done[string(b.Object.UID)] })
+}
