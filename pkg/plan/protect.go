@@ -14,68 +14,62 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// maxRounds bounds how often a repair is foretold anew because something is left out
-// of it. What is lost after that is said to be.
+// maxRounds limits how often protect simulates a repair. Objects that are lost in the last
+// round are reported as such.
 const maxRounds = 5
 
-// protect says what the collector would do with each mended object without the
-// repair, and blocks those that it deletes in spite of it. An object that it would
-// delete only because that one is mended is left as it is, and so is one that it may
-// delete then, for all that is known. One that goes on account of what else is mended
-// is not spared by that, so it is mended as far as it can be.
+// protect leaves out the repair of objects that the garbage collector would delete, or might
+// delete, only because of the repair. If leaving one out does not save it, because other
+// repairs get it deleted, it is repaired all the same. protect returns what the garbage
+// collector would do with each object without any repair.
 func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
-	spared := map[graph.Node]collector.Consequence{}
+	unrepaired := map[graph.Node]collector.Consequence{}
 	if len(r.wanted) == 0 {
-		return spared
+		return unrepaired
 	}
 	model := simulate.NewModel(r.graph, r.judge)
 	for n := range r.wanted {
-		spared[n] = consequence(r.graph.Object(n), model.Verdicts(n))
+		unrepaired[n] = consequence(r.graph.Object(n), model.Verdicts(n))
 	}
-	now := model.Simulate(simulate.Bounds{}).Model
+	without := model.Simulate(simulate.Bounds{}).Model
 	for n := range r.wanted {
-		if deletedOrTerminating(now.Object(n)) && !r.graph.Object(n).Terminating() {
-			spared[n] = collector.ConsequenceDelete
+		if deletedOrTerminating(without.Object(n)) && !r.graph.Object(n).Terminating() {
+			unrepaired[n] = collector.ConsequenceDelete
 		}
 	}
-	doubt := r.uncertainty()
-	left, vain := map[graph.Node]repairWork{}, map[graph.Node]bool{}
+	worst := r.uncertainty()
+	leftOut, forced := map[graph.Node]repairWork{}, map[graph.Node]bool{}
 	for round := 1; ; round++ {
-		then := r.simulateRepaired(r.graph.Snapshot())
-		lost := r.lost(then)
-		doubt.update(r)
-		worse := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool {
-			return lost[n] == nil && !doubt.affected[n] || deletedOrTerminating(now.Object(n)) || vain[n]
+		with := r.simulateRepaired(r.graph.Snapshot())
+		lost := r.lost(with)
+		worst.update(r)
+		harmed := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool {
+			return lost[n] == nil && !worst.affected[n] || deletedOrTerminating(without.Object(n)) || forced[n]
 		})
-		unspared := slices.DeleteFunc(slices.Sorted(maps.Keys(left)), func(n graph.Node) bool { return !r.deletedAfter(n, then) })
-		if len(worse)+len(unspared) == 0 || round == maxRounds {
-			r.released = r.completedDeletions(now, then)
-			r.report(left, lost, vain, doubt.affected)
-			return spared
+		notSaved := slices.DeleteFunc(slices.Sorted(maps.Keys(leftOut)), func(n graph.Node) bool { return !r.deletedAfter(n, with) })
+		if len(harmed)+len(notSaved) == 0 || round == maxRounds {
+			r.released = r.completedDeletions(without, with)
+			for n := range leftOut {
+				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete{Uncertain: worst.affected[n]})
+			}
+			for n, why := range lost {
+				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair{Because: reason.Nested{Reason: why}, FromRepairs: forced[n]})
+			}
+			return unrepaired
 		}
-		for _, n := range worse {
-			left[n] = r.wanted[n]
+		for _, n := range harmed {
+			leftOut[n] = r.wanted[n]
 			delete(r.wanted, n)
 		}
-		for _, n := range unspared {
-			r.wanted[n], vain[n] = left[n], true
-			delete(left, n)
+		for _, n := range notSaved {
+			r.wanted[n], forced[n] = leftOut[n], true
+			delete(leftOut, n)
 		}
 	}
 }
 
-// report says why objects are left as they are, or lost in spite of the repair.
-func (r *repairBuilder) report(left map[graph.Node]repairWork, lost map[graph.Node]reason.Reason, vain, doubted map[graph.Node]bool) {
-	for n := range left {
-		r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete{Uncertain: doubted[n]})
-	}
-	for n, why := range lost {
-		r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair{Because: reason.Nested{Reason: why}, FromRepairs: vain[n]})
-	}
-}
-
-// consequence is what the collector does with an object because of the references
-// that do not hold, all of them together.
+// consequence returns what the garbage collector does with an object because of those of its
+// references that are not solid.
 func consequence(o *object.Object, verdicts []collector.Verdict) collector.Consequence {
 	for _, v := range verdicts {
 		if v != collector.Solid {
@@ -85,31 +79,12 @@ func consequence(o *object.Object, verdicts []collector.Verdict) collector.Conse
 	return collector.ConsequenceNone
 }
 
-// deletedOrTerminating says whether a model left nothing of an object, or will.
 func deletedOrTerminating(o *object.Object) bool { return o == nil || o.Terminating() }
 
-// deletedAfter says whether an object goes after a repair.
-func (r *repairBuilder) deletedAfter(n graph.Node, then builder) bool {
-	return deletedOrTerminating(then.result.Model.Object(then.graph.Find(r.graph.UID(n))))
-}
-
-// completedDeletions are the owners whose deletion is under way and comes to its end because of
-// the repair alone.
-func (r *repairBuilder) completedDeletions(now *simulate.Model, then builder) map[types.UID]bool {
-	out := map[types.UID]bool{}
-	for n := range r.graph.Listed() {
-		node := graph.Node(n)
-		if o := r.graph.Object(node); o.Terminating() && now.Object(node) != nil && then.result.Model.Object(then.graph.Find(o.UID)) == nil {
-			out[o.UID] = true
-		}
-	}
-	return out
-}
-
-// simulateRepaired is what the collector does after the repair of what was seen, or of the
-// same objects in another light.
-func (r *repairBuilder) simulateRepaired(seen *snapshot.Snapshot) builder {
-	repaired := *seen
+// simulateRepaired simulates the garbage collector after the repair of a scan of the same
+// objects. The model has its own graph, whose nodes of unlisted objects may differ.
+func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot) builder {
+	repaired := *scan
 	repaired.Objects = slices.Clone(repaired.Objects)
 	for n, wanted := range r.wanted {
 		for _, part := range wanted.changes() {
@@ -122,19 +97,82 @@ func (r *repairBuilder) simulateRepaired(seen *snapshot.Snapshot) builder {
 	return builder{graph: g, judge: judge, result: simulate.NewModel(g, judge).Simulate(simulate.Bounds{})}
 }
 
-// lost are the mended objects that the collector deletes after the repair, and why.
-func (r *repairBuilder) lost(then builder) map[graph.Node]reason.Reason {
-	out := map[graph.Node]reason.Reason{}
-	for n := range r.wanted {
-		if r.deletedAfter(n, then) && !r.graph.Object(n).Terminating() {
-			out[n] = reason.ContentsDeleted{}
-		}
-	}
-	for i := range then.result.Transitions {
-		m := &then.result.Transitions[i]
-		if n := r.graph.Find(then.graph.UID(m.Node)); m.Action == collector.ActionDelete && out[n] != nil {
-			out[n] = then.step(i).Reason
+// deletedAfter reports whether an object is deleted or terminating after a repair.
+func (r *repairBuilder) deletedAfter(n graph.Node, with builder) bool {
+	return deletedOrTerminating(with.result.Model.Object(with.graph.Find(r.graph.UID(n))))
+}
+
+// completedDeletions returns the terminating owners that only the repair lets go.
+func (r *repairBuilder) completedDeletions(without *simulate.Model, with builder) map[types.UID]bool {
+	out := map[types.UID]bool{}
+	for n := range r.graph.Listed() {
+		node := graph.Node(n)
+		if o := r.graph.Object(node); o.Terminating() && without.Object(node) != nil && with.result.Model.Object(with.graph.Find(o.UID)) == nil {
+			out[o.UID] = true
 		}
 	}
 	return out
+}
+
+// lost returns the repaired objects that the garbage collector deletes after the repair, and
+// why.
+func (r *repairBuilder) lost(with builder) map[graph.Node]reason.Reason {
+	out := map[graph.Node]reason.Reason{}
+	for n := range r.wanted {
+		if r.deletedAfter(n, with) && !r.graph.Object(n).Terminating() {
+			out[n] = reason.ContentsDeleted{}
+		}
+	}
+	for i := range with.result.Transitions {
+		t := &with.result.Transitions[i]
+		if n := r.graph.Find(with.graph.UID(t.Node)); t.Action == collector.ActionDelete && out[n] != nil {
+			out[n] = with.step(i).Reason
+		}
+	}
+	return out
+}
+
+// uncertainty simulates the worst case of an incomplete scan. The model keeps objects whose
+// owner could not be verified; a repair must not rely on that if it lets the garbage
+// collector decide about an object that it leaves alone today.
+type uncertainty struct {
+	scan     *snapshot.Snapshot // nil if the scan is complete
+	without  *simulate.Model    // the end without the repair
+	affected map[graph.Node]bool
+}
+
+func (r *repairBuilder) uncertainty() *uncertainty {
+	u := &uncertainty{affected: map[graph.Node]bool{}}
+	if s := r.graph.Snapshot(); !s.Complete() {
+		u.scan = worstCase(s)
+		g := graph.New(u.scan)
+		u.without = simulate.NewModel(g, collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
+	}
+	return u
+}
+
+// update adds the objects that in the worst case are deleted only because of the repair.
+func (u *uncertainty) update(r *repairBuilder) {
+	if u.scan == nil {
+		return
+	}
+	with := r.simulateRepaired(u.scan)
+	for n := range r.wanted {
+		if r.deletedAfter(n, with) && !deletedOrTerminating(u.without.Object(n)) {
+			u.affected[n] = true
+		}
+	}
+}
+
+// worstCase returns a scan of the same objects in which everything that could not be read is
+// absent. Groups that could not be discovered remain unknown. The nodes of listed objects
+// are the same.
+func worstCase(s *snapshot.Snapshot) *snapshot.Snapshot {
+	worst := *s
+	worst.Gaps, worst.Listed = nil, nil
+	worst.Lookups = slices.DeleteFunc(slices.Clone(s.Lookups), func(l snapshot.Lookup) bool { return l.Outcome == snapshot.Failed })
+	for _, t := range s.Types {
+		worst.Listed = append(worst.Listed, snapshot.Listing{Group: t.Group, Resource: t.Resource})
+	}
+	return &worst
 }

@@ -14,34 +14,31 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// RepairOptions say which references a repair mends, and how. The zero value mends
-// everything that can be.
+// RepairOptions select which references a repair changes, and how. The zero value repairs
+// everything that can be repaired.
 type RepairOptions struct {
-	// Within says which objects are mended. Nil: all that a list showed.
+	// Within reports which objects are repaired. Nil: all listed objects.
 	Within func(graph.Node) bool
-	// Causes are those of the references that are mended. Empty: all.
+	// Causes are those of the repaired references. Empty: all.
 	Causes []collector.VerdictCause
-	// Fix is the only one that is made; Unlink takes away a reference that could
-	// be relinked, too, and one of which only a person can say that it leads
-	// nowhere. Empty: what fits each reference, save that last one.
+	// Fix is the only fix that is made. Unlink also removes references that could be
+	// relinked, and those whose owner only a person can declare absent. Empty: the fix that
+	// fits each reference, except that last one.
 	Fix repair.Fix
-	// References are the UIDs of owners whose references are taken away, whether they
-	// hold or not, and then nothing else is. It is for a person who knows which
-	// reference of a circle to give up.
+	// References are UIDs of owners. If there are any, all references to them are removed,
+	// even solid ones, and nothing else is repaired.
 	References []types.UID
-	// Named says that the objects were named one by one, so that it is told of each
-	// why it is not mended, even if nobody knows whether it has to be.
+	// Named reports that a person named each object, so that the plan says why one is not
+	// repaired even if it is unknown whether it has to be.
 	Named bool
 }
 
-// NewRepair plans to mend references that lead to no owner, so that the collector does
-// not act on them. Nothing is deleted by it, and no solid reference changes that
-// nobody named. An object is left as it is where the collector would delete it only
-// because it is mended.
+// NewRepair plans the repair of references that resolve to no owner. It deletes nothing, and
+// changes a solid reference only if a person selected it. An object that the garbage
+// collector would delete only because of the repair is not repaired.
 //
-// Besides what the steps do it foretells, by the collector's model, what would
-// become of each object without them, and which it would delete all the same: those
-// are among the blocked.
+// The plan also says what the garbage collector would do with each object without the
+// repair; an object that it deletes all the same is blocked.
 func NewRepair(g *graph.Graph, o RepairOptions) *Plan {
 	judge := collector.NewJudge(g)
 	r := &repairBuilder{
@@ -52,13 +49,13 @@ func NewRepair(g *graph.Graph, o RepairOptions) *Plan {
 			r.choose(node)
 		}
 	}
-	spared := r.protect()
+	unrepaired := r.protect()
 	p := &Plan{
 		Mode: Repair, Complete: g.Snapshot().Complete(), Gaps: distinct(g.Snapshot().Gaps),
 		Steps: []Step{}, Outcomes: []Outcome{},
 	}
 	for _, n := range r.nodes() {
-		steps, outcome := r.steps(n, len(p.Steps), spared[n])
+		steps, outcome := r.steps(n, len(p.Steps), unrepaired[n])
 		p.Steps, p.Outcomes = append(p.Steps, steps...), append(p.Outcomes, outcome)
 	}
 	p.Blocked = r.blockedObjects()
@@ -66,22 +63,22 @@ func NewRepair(g *graph.Graph, o RepairOptions) *Plan {
 	return p
 }
 
-// repairBuilder is a plan in the making.
+// repairBuilder builds the plan of a repair.
 type repairBuilder struct {
 	graph   *graph.Graph
 	judge   *collector.Judge
 	planner *repair.Planner
 	options RepairOptions
-	wanted  map[graph.Node]repairWork // what is done to each object that is mended
+	wanted  map[graph.Node]repairWork // the repair of each object
 	blocked map[graph.Node][]reason.Reason
-	// released are the owners whose deletion is under way and ends because of the repair.
+	// released are the terminating owners whose deletion the repair lets complete.
 	released map[types.UID]bool
 }
 
-// nodes are the objects that are mended, in the order of the graph.
+// nodes returns the objects that are repaired, in the order of the graph.
 func (r *repairBuilder) nodes() []graph.Node { return slices.Sorted(maps.Keys(r.wanted)) }
 
-// choose says what mends the references of one object.
+// choose decides how to repair the references of one object.
 func (r *repairBuilder) choose(n graph.Node) {
 	if len(r.graph.Object(n).Owners) == 0 {
 		return
@@ -102,7 +99,7 @@ func (r *repairBuilder) choose(n graph.Node) {
 		switch fix := r.fix(m); {
 		case fix != repair.None:
 			wanted.add(fix, i, m)
-		case r.options.Fix == "" || r.options.Named && m.Fix == repair.None: // else it is left out on purpose
+		case r.options.Fix == "" || r.options.Named && m.Fix == repair.None: // otherwise the options exclude it
 			r.reportUnrepaired(n, i, judgements[i], m)
 		}
 	}
@@ -111,7 +108,7 @@ func (r *repairBuilder) choose(n graph.Node) {
 	}
 }
 
-// dropRequested takes the references of one object away that somebody named.
+// dropRequested removes the references of one object to the owners in options.References.
 func (r *repairBuilder) dropRequested(n graph.Node) {
 	var wanted repairWork
 	if of := r.graph.Object(n); of.Contested {
@@ -128,7 +125,8 @@ func (r *repairBuilder) dropRequested(n graph.Node) {
 	}
 }
 
-// repairs are what mends each reference of an object, or what a person said.
+// repairs returns how each reference of an object can be repaired, or that a person selected
+// it.
 func (r *repairBuilder) repairs(n graph.Node) []repair.Repair {
 	out := r.planner.Object(n)
 	for i, of := range r.graph.Object(n).Owners {
@@ -139,26 +137,26 @@ func (r *repairBuilder) repairs(n graph.Node) []repair.Repair {
 	return out
 }
 
-// selects says whether the repair is about references of that kind.
+// selects reports whether the options select a reference.
 func (r *repairBuilder) selects(j collector.Judgement) bool {
 	return j.Verdict != collector.Solid && (len(r.options.Causes) == 0 || slices.Contains(r.options.Causes, j.Cause))
 }
 
-// fix is how this repair mends a reference, or None.
+// fix returns the fix that this repair makes, or None.
 func (r *repairBuilder) fix(m repair.Repair) repair.Fix {
 	switch wanted := r.options.Fix; {
 	case wanted == "" && m.Asked:
 		return repair.None
 	case wanted == "", wanted == m.Fix:
 		return m.Fix
-	case wanted == repair.Unlink && m.Fix == repair.Relink: // its owner is as dead
+	case wanted == repair.Unlink && m.Fix == repair.Relink: // the old owner is just as absent
 		return repair.Unlink
 	}
 	return repair.None
 }
 
-// reportUnrepaired says why a reference is not mended. Where nobody could find out whether it
-// has to be, or it is of no consequence, that is told of named objects only.
+// reportUnrepaired records why a reference is not repaired. If that is unknown or has no
+// consequence, it is recorded only for objects that a person named.
 func (r *repairBuilder) reportUnrepaired(n graph.Node, i int, j collector.Judgement, m repair.Repair) {
 	of := r.graph.Object(n)
 	if !r.options.Named && (of.Terminating() || j.Cause == collector.Unverified || j.Cause == collector.Terminating) {
@@ -177,7 +175,6 @@ func (r *repairBuilder) reportUnrepaired(n graph.Node, i int, j collector.Judgem
 	r.blocked[n] = append(r.blocked[n], reason.NotRepaired{References: []reason.Unrepaired{left}})
 }
 
-// blockedObjects are the objects that are not mended, or not enough.
 func (r *repairBuilder) blockedObjects() []Blocked {
 	out := []Blocked{}
 	for n, why := range r.blocked {

@@ -14,50 +14,49 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// steps are those on one object, the first of which is the at-th of the plan.
-// Spared is what the collector would do without them.
-func (r *repairBuilder) steps(n graph.Node, at int, spared collector.Consequence) ([]Step, Outcome) {
+// steps returns the steps for one object, the first with the number at+1. unrepaired is what
+// the garbage collector would do without them.
+func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequence) ([]Step, Outcome) {
 	o, judgements, repairs, wanted := r.graph.Object(n), r.judge.Object(n), r.repairs(n), r.wanted[n]
 	before, verdicts := o, collector.Verdicts(judgements)
 	var out []Step
-	for k, of := range wanted.changes() {
+	for k, part := range wanted.changes() {
 		transition := &simulate.Transition{
-			Decision: collector.Decision{Action: of.action, Change: of.change, UndecidableReference: -1},
+			Decision: collector.Decision{Action: part.action, Change: part.change, UndecidableReference: -1},
 			Pass:     1, Node: n, StateBefore: before, Verdicts: slices.Clone(verdicts), Requested: graph.None, Follows: -1,
 		}
 		s := Step{
-			ID: id(at + k), Pass: 1, Action: of.action, After: []string{}, Move: transition,
+			ID: id(at + k), Pass: 1, Action: part.action, After: []string{}, Move: transition,
 			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
 		}
 		if k > 0 {
 			transition.Follows, transition.StateAfter = at+k-1, []int{at + k - 1}
 			s.Follows, s.After = id(at+k-1), []string{id(at + k - 1)}
 		}
-		for _, i := range of.change.Touched() {
-			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], repairs[i], of.action))
+		for _, i := range part.change.Touched() {
+			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], repairs[i], part.action))
 			s.Mends = append(s.Mends, repairs[i])
 		}
 		s.OwnerUIDs = owners(s.References)
 		var without reason.WithoutRepair
 		if k == 0 {
-			without = withoutRepair(spared)
+			without = withoutRepair(unrepaired)
 		}
 		s.Reason = repairReason(transition, s, r.completed(s.References), without)
 		out = append(out, s)
-		for _, w := range of.change.Rewrite {
+		for _, w := range part.change.Rewrite {
 			verdicts[w.Index] = collector.Solid
 		}
-		after := of.change.Apply(*before)
+		after := part.change.Apply(*before)
 		before = &after
 	}
-	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, WithoutRepair: spared}
+	return out, Outcome{Object: o.Identity, State: Changed, WaitsFor: []string{}, WithoutRepair: unrepaired}
 }
 
-// completed names the owners that go because these references do not block them any
-// more.
-func (r *repairBuilder) completed(of []Reference) []string {
+// completed returns the owners whose deletion completes without these references.
+func (r *repairBuilder) completed(references []Reference) []string {
 	var out []string
-	for _, reference := range of {
+	for _, reference := range references {
 		if uid := types.UID(reference.UID); r.released[uid] && reference.Becomes == nil {
 			out = append(out, r.graph.Object(r.graph.Find(uid)).String())
 		}
@@ -73,7 +72,7 @@ func referenceOf(r object.Reference, j collector.Judgement, m repair.Repair, act
 	return out
 }
 
-// repairWork is all that is done to the references of one object.
+// repairWork is everything that is done to the references of one object.
 type repairWork struct {
 	relink, updateVersion []object.Rewrite
 	drop                  []int
@@ -93,16 +92,16 @@ func (p *repairWork) add(fix repair.Fix, i int, m repair.Repair) {
 
 func (p *repairWork) empty() bool { return len(p.relink)+len(p.updateVersion)+len(p.drop) == 0 }
 
-// changes are the changes of an operation by their action: first those that give the
-// object an owner that holds, since a collector that is at work may come in between.
-// None of them moves a reference that one after it names.
+// changes returns the changes to one object by action. Those that add a solid owner come
+// first, because the garbage collector may run in between. No change moves a reference that
+// a later one has the index of.
 func (p *repairWork) changes() []part {
 	var out []part
-	for _, of := range []part{
+	for _, p := range []part{
 		{Relink, object.Change{Rewrite: p.relink}}, {UpdateVersion, object.Change{Rewrite: p.updateVersion}}, {collector.ActionUnlink, object.Change{Drop: p.drop}},
 	} {
-		if !of.change.Empty() {
-			out = append(out, of)
+		if !p.change.Empty() {
+			out = append(out, p)
 		}
 	}
 	return out

@@ -3,52 +3,52 @@ package plan
 import (
 	"reflect"
 	"slices"
+	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Stale is a step of a saved plan that the collector would not take any more,
-// or not on the object as it is now.
+// Stale is a step of a saved plan that is no longer valid.
 type Stale struct {
 	Step Step
 	Why  reason.Reason
 }
 
-// Revalidate compares a saved plan with one that was made just now. It answers the
-// fresh plan cut down to the saved steps that still hold: the same act on the
-// same object in the same state, for the same reason, and taking along no object
-// that the saved plan did not show as going. All others are answered as stale;
-// nothing is guessed in their place. The steps keep the ids that they have in the
-// saved plan.
+// Revalidate returns the fresh plan reduced to the valid steps of a saved one, with the ids
+// of the saved plan, and all other saved steps as stale. A step is valid if the fresh plan
+// has the same write on the same object in the same state for the same reason, and if the
+// write deletes no object indirectly that the saved plan did not show.
 func Revalidate(saved, fresh *Plan) (*Plan, []Stale) {
-	now := map[string][]*Step{}
+	freshSteps := map[string][]*Step{} // by UID
 	for i := range fresh.Steps {
 		s := &fresh.Steps[i]
-		now[string(s.Object.UID)] = append(now[string(s.Object.UID)], s)
+		freshSteps[string(s.Object.UID)] = append(freshSteps[string(s.Object.UID)], s)
 	}
 	r := &revalidation{saved: saved, fresh: fresh, refused: map[string]reason.Reason{}, renamed: map[string]string{}}
-	steps := make([]*Step, len(saved.Steps)) // the fresh ones
+	steps := make([]*Step, len(saved.Steps)) // the fresh step of each saved one
 	for n, s := range saved.Steps {
-		of := now[string(s.Object.UID)]
-		i := slices.IndexFunc(of, func(f *Step) bool {
+		candidates := freshSteps[string(s.Object.UID)]
+		i := slices.IndexFunc(candidates, func(f *Step) bool {
 			return f.Action == s.Action && f.Finalizer == s.Finalizer && slices.Equal(f.OwnerUIDs, s.OwnerUIDs)
 		})
 		missing := unaccepted(s, fresh)
 		switch {
 		case len(missing) > 0 && i < 0:
 			r.refused[s.ID] = reason.GapsNotAccepted{Accept: missing}
-		case len(of) == 0:
+		case len(candidates) == 0:
 			r.refused[s.ID] = reason.NoLongerPlanned{}
-		case of[0].Object.ResourceVersion != s.Object.ResourceVersion:
+		case candidates[0].Object.ResourceVersion != s.Object.ResourceVersion:
 			r.refused[s.ID] = reason.ChangedSincePlanned{}
-		case i < 0 || !sameStep(*of[i], s):
+		case i < 0 || !sameStep(*candidates[i], s):
 			r.refused[s.ID] = reason.PlannedOtherwise{}
-		case len(unaccepted(*of[i], saved)) > 0:
+		case len(unaccepted(*candidates[i], saved)) > 0:
 			r.refused[s.ID] = reason.GapNotInPlan{}
 		default:
-			r.renamed[of[i].ID] = s.ID
-			steps[n] = of[i]
+			r.renamed[candidates[i].ID] = s.ID
+			steps[n] = candidates[i]
 		}
 	}
 	r.refuseGrown()
@@ -80,9 +80,8 @@ func Revalidate(saved, fresh *Plan) (*Plan, []Stale) {
 	return &out, stale
 }
 
-// NewGaps returns the gaps of fresh at places where saved has none. What could not
-// be read there may depend on what the saved plan deletes, or be in it, and nobody
-// who read that plan knew. Another reason for the same gap hides no more.
+// NewGaps returns the gaps of fresh where saved has none: they may hide objects that depend on
+// what the saved plan deletes. Another reason for the same gap hides no more.
 func NewGaps(saved, fresh *Plan) []snapshot.Gap {
 	place := func(g snapshot.Gap) snapshot.Gap {
 		g.Reason, g.Message = "", ""
@@ -101,24 +100,24 @@ func NewGaps(saved, fresh *Plan) []snapshot.Gap {
 	return out
 }
 
-// outcomesOf are the outcomes of those steps.
+// outcomesOf returns the outcomes of the steps.
 func outcomesOf(all []Outcome, steps []Step, renamed map[string]string) []Outcome {
-	of := map[string]bool{}
+	changed := map[string]bool{}
 	for _, s := range steps {
-		of[string(s.Object.UID)] = true
+		changed[string(s.Object.UID)] = true
 	}
 	out := []Outcome{}
 	for _, o := range all {
 		o.Follows = renamed[o.Follows]
-		if of[string(o.Object.UID)] || o.Follows != "" {
+		if changed[string(o.Object.UID)] || o.Follows != "" {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// sameStep says whether two steps do the same, for the same reason. An owner that
-// was to go may have gone, when part of the plan was carried out before.
+// sameStep reports whether two steps do the same for the same reason. An owner that the saved
+// plan was going to delete may be gone, if part of that plan was carried out.
 func sameStep(a, b Step) bool {
 	return a.PropagationPolicy == b.PropagationPolicy && a.Object.Identity == b.Object.Identity &&
 		slices.EqualFunc(a.References, b.References, func(now, saved Reference) bool {
@@ -127,4 +126,107 @@ func sameStep(a, b Step) bool {
 			}
 			return reflect.DeepEqual(now, saved)
 		})
+}
+
+// revalidation compares a saved plan with a fresh one.
+type revalidation struct {
+	saved, fresh *Plan
+	refused      map[string]reason.Reason // why a saved step is stale, by its id
+	renamed      map[string]string        // the saved id of a valid step, by its fresh id
+}
+
+// refuseGrown refuses steps that delete an object indirectly (see takers) that the saved plan
+// does not show as deleted, because nobody confirmed it, or that no valid step deletes,
+// because nobody would back it up. A refusal can make another step invalid, so it repeats
+// until nothing changes.
+func (r *revalidation) refuseGrown() {
+	shown := map[string]bool{}
+	for _, o := range r.saved.Outcomes {
+		if o.State != Changed {
+			shown[string(o.Object.UID)] = true
+		}
+	}
+	for again := true; again; {
+		again = false
+		covered := r.covered()
+		takers := r.takers()
+		unshown, uncovered := map[string][]object.Identity{}, map[string][]object.Identity{}
+		for _, o := range r.fresh.Outcomes {
+			if o.State == Changed {
+				continue
+			}
+			uid := string(o.Object.UID)
+			for _, taker := range takers(o) {
+				switch {
+				case !shown[uid]:
+					unshown[taker] = append(unshown[taker], o.Object)
+				case !covered[uid]:
+					uncovered[taker] = append(uncovered[taker], o.Object)
+				}
+			}
+		}
+		for fresh, id := range r.renamed {
+			switch {
+			case len(unshown[fresh]) > 0:
+				r.refused[id] = reason.MoreContents{Objects: unshown[fresh]}
+			case len(uncovered[fresh]) > 0:
+				r.refused[id] = reason.ContentsNotPlanned{Objects: uncovered[fresh]}
+			default:
+				continue
+			}
+			delete(r.renamed, fresh)
+			again = true
+		}
+	}
+}
+
+// covered returns the UIDs of the objects that valid steps delete, directly or indirectly.
+func (r *revalidation) covered() map[string]bool {
+	out := map[string]bool{}
+	for i := range r.fresh.Steps {
+		s := &r.fresh.Steps[i]
+		deletes := s.Action == collector.ActionDelete || s.Action == collector.ActionRemoveFinalizer
+		if deletes && r.renamed[s.ID] != "" {
+			out[string(s.Object.UID)] = true
+		}
+	}
+	for _, o := range r.fresh.Outcomes {
+		if r.renamed[o.Follows] != "" {
+			out[string(o.Object.UID)] = true
+		}
+	}
+	return out
+}
+
+// takers returns a function that returns the ids of the valid fresh steps that delete an
+// object indirectly: the one that the plan names, and those that delete its namespace or
+// CustomResourceDefinition. It identifies definitions by API group only, so it may return too
+// many ids, but never too few.
+func (r *revalidation) takers() func(Outcome) []string {
+	namespaces, groups := map[string]string{}, map[string][]string{}
+	for i := range r.fresh.Steps {
+		s := &r.fresh.Steps[i]
+		if r.renamed[s.ID] == "" || s.Action != collector.ActionDelete {
+			continue
+		}
+		switch {
+		case s.Object.IsNamespace():
+			namespaces[s.Object.Name] = s.ID
+		case s.Object.IsDefinition():
+			_, group, _ := strings.Cut(s.Object.Name, ".")
+			groups[group] = append(groups[group], s.ID)
+		}
+	}
+	return func(o Outcome) []string {
+		var out []string
+		if r.renamed[o.Follows] != "" {
+			out = append(out, o.Follows)
+		}
+		if id := namespaces[o.Object.Namespace]; id != "" && o.Object.Namespace != "" {
+			out = append(out, id)
+		}
+		out = append(out, groups[o.Object.GroupVersionKind().Group]...)
+		slices.Sort(out)
+		return slices.Compact(out)
+	}
 }
