@@ -20,7 +20,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// One deletion that is under way has the collector's model run over everything.
+// A single deletion under way makes the audit simulate the whole graph.
 func BenchmarkRunWithADeletion(b *testing.B) {
 	s := st.Replicated(50_000)
 	st.Foreground()(s.Objects[0])

@@ -20,7 +20,7 @@ func clusterOf(name string, rules ...string) audit.Cluster {
 	return audit.Cluster{Name: name, Answered: true, Server: "v1.36.3", Report: r}
 }
 
-func TestTheReportOfOneClusterStaysWhatItIs(t *testing.T) {
+func TestJoinKeepsReportOfSingleCluster(t *testing.T) {
 	c := clusterOf("", "missing-owner")
 	if audit.Join([]audit.Cluster{c}) != c.Report {
 		t.Error("it became another")
@@ -66,7 +66,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-func TestAReportIsWholeWhereThoseOfAllClustersAre(t *testing.T) {
+func TestJoinIsCompleteIfAllReportsAre(t *testing.T) {
 	if r := audit.Join([]audit.Cluster{clusterOf("a"), clusterOf("b")}); !r.Complete || r.Findings == nil || r.Gaps == nil {
 		t.Errorf("two whole views of nothing wrong: %+v", r)
 	}

@@ -20,9 +20,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// naive is the audit written down once more, straight from
-// docs/gc-semantics.md#verdicts, #decision and docs/rules, by looking at
-// everything for everything.
+// naive is a second implementation of the audit, written from
+// docs/gc-semantics.md#verdicts, #decision and docs/rules without any index.
 type naive struct {
 	*snapshot.Snapshot
 	Objects []object.Object
@@ -36,8 +35,8 @@ func naiveOf(s *snapshot.Snapshot) naive {
 	return v
 }
 
-// opinion is what naive thinks of one reference. What would mend one that may lead
-// to an owner after all is package mend's to say: "?".
+// opinion is the naive result for one reference. The fix of a reference that may resolve
+// after all is left to package repair: "?".
 type opinion struct {
 	verdict, rule, spelling, fix string
 	watched                      bool
@@ -189,7 +188,7 @@ func (v naive) bearer(uid types.UID) (o object.Object, listed, borne bool) {
 	return object.Object{}, false, false
 }
 
-// of says whether the object is of the type and name, under any of its identities.
+// of reports whether the object has the type and name, under any of its identities.
 func (v naive) of(o object.Object, t snapshot.Type, name string) bool {
 	for _, i := range append([]object.Identity{o.Identity}, o.Aliases...) {
 		group, _ := groupVersion(i.APIVersion)
@@ -227,7 +226,7 @@ func (v naive) listed(t snapshot.Type, namespace string) bool {
 	return false
 }
 
-// consequence is docs/gc-semantics.md#decision for one of the opinions on an object.
+// consequence implements docs/gc-semantics.md#decision for one opinion on an object.
 func consequence(o object.Object, all []opinion, verdict string) string {
 	has := func(verdict string) bool {
 		return slices.ContainsFunc(all, func(p opinion) bool { return p.verdict == verdict })
@@ -249,7 +248,7 @@ func deletesDependents(o object.Object) bool {
 	return o.Deleted != nil && slices.Contains(o.Finalizers, "foregroundDeletion")
 }
 
-// holds says whether one of the references with that UID is good.
+// holds reports whether one of the references with that UID is solid.
 func holds(o object.Object, all []opinion, uid types.UID) bool {
 	for i, r := range o.Owners {
 		if r.UID == uid && all[i].verdict == "solid" {
@@ -259,12 +258,12 @@ func holds(o object.Object, all []opinion, uid types.UID) bool {
 	return false
 }
 
-// deadlocked is one of docs/gc-semantics.md#stuck-foreground-deletions: every
-// member waits for another one to go.
-func deadlocked(circle []object.Object) bool {
-	for _, owner := range circle {
+// deadlocked reports whether every member waits for another one
+// (docs/gc-semantics.md#stuck-foreground-deletions).
+func deadlocked(cycle []object.Object) bool {
+	for _, owner := range cycle {
 		blocked := false
-		for _, dependent := range circle {
+		for _, dependent := range cycle {
 			for _, r := range dependent.Owners {
 				blocks := r.UID == owner.UID && r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
 				blocked = blocked || blocks && dependent.UID != owner.UID
@@ -285,7 +284,7 @@ func severity(verdict, consequence string) string {
 	return grade
 }
 
-// findings are all findings, as told tells those of a report.
+// findings returns all findings in the format of told.
 func (v naive) findings(stuckAfter time.Duration) []string {
 	var out []string
 	say := func(rule string, o object.Object, i int, severity, verdict, consequence, fix string) {
@@ -364,11 +363,11 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 		}
 	}
 	for i, o := range v.Objects {
-		circle := v.circle(o, owners)
-		if len(circle) < 2 || circle[0].UID != o.UID {
+		cycle := v.cycle(o, owners)
+		if len(cycle) < 2 || cycle[0].UID != o.UID {
 			continue
 		}
-		if slices.ContainsFunc(circle, func(m object.Object) bool { return m.Deleted != nil }) && !deadlocked(circle) {
+		if slices.ContainsFunc(cycle, func(m object.Object) bool { return m.Deleted != nil }) && !deadlocked(cycle) {
 			say("owner-cycle", v.Objects[i], -1, "warning", "", "none", "unlink")
 		} else {
 			say("owner-cycle", v.Objects[i], -1, "error", "", "stuck", "unlink")
@@ -378,8 +377,8 @@ func (v naive) findings(stuckAfter time.Duration) []string {
 	return out
 }
 
-// circle is who owns o and is owned by o, o among them.
-func (v naive) circle(o object.Object, owners map[types.UID][]types.UID) []object.Object {
+// cycle returns the objects that own o and are owned by o, including o.
+func (v naive) cycle(o object.Object, owners map[types.UID][]types.UID) []object.Object {
 	var out []object.Object
 	for _, m := range v.Objects {
 		if m.UID == o.UID || reaches(o.UID, m.UID, owners, nil) && reaches(m.UID, o.UID, owners, nil) {
@@ -404,8 +403,7 @@ func reaches(from, to types.UID, owners map[types.UID][]types.UID, seen []types.
 	return false
 }
 
-// at names the reference a finding is about: by its content, since a finding
-// carries no index.
+// at identifies the reference of a finding by its content, because a finding has no index.
 func at(o object.Object, i int) string {
 	if i < 0 {
 		return "itself"
@@ -431,11 +429,10 @@ func told(r *audit.Report) []string {
 	return out
 }
 
-func TestAnAuditEqualsTheObviousOne(t *testing.T) {
+func TestAuditEqualsNaiveAudit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
-		// Where deletions end is the model's to say; the collector's own tests hold
-		// that against the obvious.
+		// Blocked deletions depend on the model, which has tests of its own.
 		others := slices.DeleteFunc(audit.IDs(), func(id string) bool { return id == "blocked-deletion" })
 		report := run(t, s, audit.Options{Rules: others, StuckAfter: audit.DefaultStuckAfter})
 		if diff := cmp.Diff(naiveOf(s).findings(audit.DefaultStuckAfter), told(report), cmpopts.EquateEmpty()); diff != "" {
@@ -444,7 +441,7 @@ func TestAnAuditEqualsTheObviousOne(t *testing.T) {
 	})
 }
 
-func TestTheOrderOfTheInputChangesNoReport(t *testing.T) {
+func TestReportIsIndependentOfInputOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		shuffled := *s
@@ -457,7 +454,7 @@ func TestTheOrderOfTheInputChangesNoReport(t *testing.T) {
 	})
 }
 
-func TestAGapNeverDeletesAnything(t *testing.T) {
+func TestGapsNeverAddDeletions(t *testing.T) {
 	deleted := func(t *rapid.T, s *snapshot.Snapshot) []types.UID {
 		var out []types.UID
 		for _, f := range run(t, s, audit.Options{}).Findings {
@@ -484,7 +481,7 @@ func TestAGapNeverDeletesAnything(t *testing.T) {
 	})
 }
 
-// without is the snapshot as if the type had never been seen.
+// without returns the snapshot as if the type had not been listed.
 func without(s snapshot.Snapshot, l snapshot.Listing) snapshot.Snapshot {
 	view := snapshot.NewView(&s)
 	of := func(apiVersion, kind string) bool {
@@ -499,8 +496,8 @@ func without(s snapshot.Snapshot, l snapshot.Listing) snapshot.Snapshot {
 	return s
 }
 
-// Neither a cluster nor a file keeps anybody from writing anything into a reference.
-func TestNoTextInAReferencePanics(t *testing.T) {
+// Nothing restricts the text of a reference in a cluster or file.
+func TestArbitraryReferenceTextDoesNotPanic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		text := rapid.String()
@@ -521,7 +518,7 @@ func TestNoTextInAReferencePanics(t *testing.T) {
 	})
 }
 
-func TestAReportIsSorted(t *testing.T) {
+func TestReportIsSorted(t *testing.T) {
 	position := map[string]int{}
 	for i, id := range audit.IDs() {
 		position[id] = i
@@ -538,7 +535,7 @@ func TestAReportIsSorted(t *testing.T) {
 	})
 }
 
-func TestASummaryCountsWhatWasFound(t *testing.T) {
+func TestSummaryCountsFindings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		report := run(t, s, audit.Options{})

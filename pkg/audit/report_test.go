@@ -25,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// everyRule is a cluster in which every rule has something to say.
+// everyRule returns a cluster with a finding of every rule.
 func everyRule() *snapshot.Snapshot {
 	web := st.Deployment("shop/web")
 	status := st.Object("v1", "ComponentStatus", "scheduler")
@@ -61,7 +61,7 @@ func everyRule() *snapshot.Snapshot {
 	)
 }
 
-func TestTheReportIsAPublicContract(t *testing.T) {
+func TestReportJSON(t *testing.T) {
 	report := run(t, everyRule(), audit.Options{StuckAfter: audit.DefaultStuckAfter})
 	for _, id := range audit.IDs() {
 		if !slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return f.Rule == id }) {
@@ -88,7 +88,7 @@ func TestTheReportIsAPublicContract(t *testing.T) {
 	}
 }
 
-func TestAnEmptyReportIsAValidDocument(t *testing.T) {
+func TestEmptyReportJSON(t *testing.T) {
 	got, err := json.Marshal(run(t, &snapshot.Snapshot{}, audit.Options{}))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestAnEmptyReportIsAValidDocument(t *testing.T) {
 	}
 }
 
-func TestEveryFindingSaysWhatAndWhatComesOfIt(t *testing.T) {
+func TestFindingMessages(t *testing.T) {
 	for _, f := range run(t, everyRule(), audit.Options{StuckAfter: audit.DefaultStuckAfter}).Findings {
 		for name, text := range map[string]string{"message": f.Message(), "brief": f.Reason.Brief(), "effect": f.Effect.Brief()} {
 			if text == "" || text != strings.TrimSpace(text) || strings.ContainsAny(text, "\n\t") || strings.HasSuffix(text, ".") {
@@ -109,7 +109,7 @@ func TestEveryFindingSaysWhatAndWhatComesOfIt(t *testing.T) {
 	}
 }
 
-// The ids, and their order, are a public contract.
+// The ids and their order are part of the JSON contract.
 func TestRules(t *testing.T) {
 	want := []string{
 		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
@@ -137,7 +137,7 @@ func TestEveryRuleHasAPage(t *testing.T) {
 	}
 }
 
-func TestFamiliesOfRules(t *testing.T) {
+func TestRuleGroups(t *testing.T) {
 	tests := map[string]struct{ got, want []string }{
 		"dangling": {audit.Dangling, []string{"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner"}},
 		"cross":    {audit.CrossNamespace, []string{"cross-namespace-owner", "cluster-to-namespaced-owner"}},
@@ -157,7 +157,7 @@ func TestFamiliesOfRules(t *testing.T) {
 	}
 }
 
-func TestOptionsNarrowAnAudit(t *testing.T) {
+func TestOptions(t *testing.T) {
 	s := st.New(st.Listing(
 		st.ConfigMap("a/x", st.OwnedBy(st.Pod("a/gone")), st.Labeled("app", "web")),
 		st.ConfigMap("b/x", st.OwnedBy(st.Pod("b/gone"))),
@@ -201,7 +201,7 @@ func TestOptionsNarrowAnAudit(t *testing.T) {
 	}
 }
 
-func TestAnUnknownRuleIsAnError(t *testing.T) {
+func TestUnknownRule(t *testing.T) {
 	_, err := audit.Run(graph.New(st.New()), audit.Options{Rules: []string{"self-owner", "nonsense"}})
 	var unknown *audit.UnknownRuleError
 	if !errors.As(err, &unknown) || unknown.ID != "nonsense" || !strings.Contains(err.Error(), "owner-cycle") {
@@ -209,7 +209,7 @@ func TestAnUnknownRuleIsAnError(t *testing.T) {
 	}
 }
 
-func TestRulesAreCheckedBeforeAnythingIsRead(t *testing.T) {
+func TestCheck(t *testing.T) {
 	if err := audit.Check(audit.IDs()); err != nil {
 		t.Error(err)
 	}
@@ -222,7 +222,7 @@ func TestRulesAreCheckedBeforeAnythingIsRead(t *testing.T) {
 	}
 }
 
-func TestEveryCauseHasItsRule(t *testing.T) {
+func TestRuleForEveryCause(t *testing.T) {
 	if got := audit.RuleOf(collector.NoCause); got != "" {
 		t.Errorf("no cause has the rule %s", got)
 	}
@@ -233,7 +233,7 @@ func TestEveryCauseHasItsRule(t *testing.T) {
 	}
 }
 
-func TestACycleNamesItsMembers(t *testing.T) {
+func TestCycleMembers(t *testing.T) {
 	s := st.New(st.Listing(
 		st.Pod("b/x", st.OwnedBy(st.Node("n"))), st.Node("n", st.OwnedBy(st.Node("m"))), st.Node("m", st.OwnedBy(st.Node("n"))),
 	))
@@ -247,7 +247,7 @@ func TestACycleNamesItsMembers(t *testing.T) {
 	}
 }
 
-func TestWorstIsTheGravestSeverity(t *testing.T) {
+func TestWorst(t *testing.T) {
 	tests := map[string]struct {
 		summary audit.Summary
 		want    audit.Severity
@@ -269,7 +269,7 @@ func TestWorstIsTheGravestSeverity(t *testing.T) {
 	}
 }
 
-func TestSeveritiesAreOrdered(t *testing.T) {
+func TestSeverityAtLeast(t *testing.T) {
 	order := []audit.Severity{audit.Info, audit.Warning, audit.Error}
 	for i, a := range order {
 		for k, b := range order {
@@ -280,7 +280,7 @@ func TestSeveritiesAreOrdered(t *testing.T) {
 	}
 }
 
-func TestValidSiblingsAreAtRiskBefore120(t *testing.T) {
+func TestSiblingsAtRisk(t *testing.T) {
 	for server, want := range map[string]bool{
 		"v1.13.4": true, "v1.19.16-gke.100": true, "1.19": true,
 		"v1.20.0": false, "v1.20.0-alpha.1": false, "v1.36.3": false, "v2.0.0": false, "": false, "unknown": false,

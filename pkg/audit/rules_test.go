@@ -15,8 +15,8 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// ruleCase is one thing a rule may meet. want names a finding a line: object,
-// reference, severity, verdict, consequence and fix.
+// ruleCase is an input for a rule. want has a line per finding: object, reference, severity,
+// verdict, consequence and fix.
 type ruleCase struct {
 	name string
 	seen []st.Part
@@ -25,7 +25,7 @@ type ruleCase struct {
 
 const beta = "rbac.authorization.k8s.io/v1beta1"
 
-// rule checks what one rule alone has to say.
+// rule checks the findings of a single rule.
 func rule(t *testing.T, id string, cases []ruleCase) {
 	t.Helper()
 	for _, c := range cases {
@@ -67,7 +67,7 @@ func lines(r *audit.Report) []string {
 	return out
 }
 
-// child is a ConfigMap ns/child with these references.
+// child returns a ConfigMap ns/child with these references.
 func child(refs ...object.Reference) object.Object {
 	return st.ConfigMap("ns/child", st.Owned(refs...))
 }
@@ -639,7 +639,7 @@ func TestMisspelledOwnerKind(t *testing.T) {
 	})
 }
 
-func TestWhoeverMendsOneReferenceIsToldOfTheOther(t *testing.T) {
+func TestFindingNamesTheUndecidableReference(t *testing.T) {
 	tests := map[string]struct {
 		seen st.Part
 		want string
@@ -657,7 +657,7 @@ func TestWhoeverMendsOneReferenceIsToldOfTheOther(t *testing.T) {
 	}
 }
 
-func TestAReferenceHasOneRuleThatSaysWhatItIsWorth(t *testing.T) {
+func TestOneRulePerReferenceCause(t *testing.T) {
 	perReference := map[string]bool{}
 	for _, id := range []string{
 		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",

@@ -23,7 +23,7 @@ func accepting(s *snapshot.Snapshot, words ...string) *plan.Plan {
 	return plan.New(graph.New(s), plan.Options{Mode: plan.Collect, Accepted: words})
 }
 
-// resting are the steps of a plan, each with the accepted gaps that it rests on.
+// resting returns the steps of a plan, each with the accepted gaps that it depends on.
 func resting(p *plan.Plan) []string {
 	out := []string{}
 	for _, s := range p.Steps {
@@ -32,7 +32,7 @@ func resting(p *plan.Plan) []string {
 	return out
 }
 
-func TestWhatRestsOnAnAcceptedGapSaysSo(t *testing.T) {
+func TestStepsNameTheAcceptedGapsTheyDependOn(t *testing.T) {
 	release := ConfigMap("a/release", Foreground())
 	lost := Secret("a/lost", OwnedBy(ConfigMap("a/gone")))
 	for name, c := range map[string]struct {
@@ -90,7 +90,7 @@ func TestWhatRestsOnAnAcceptedGapSaysSo(t *testing.T) {
 	}
 }
 
-func TestAcceptedGapsAreInThePlanAndItsDigest(t *testing.T) {
+func TestDigestCoversAcceptedGaps(t *testing.T) {
 	s := New(Listing(ConfigMap("a/release", Foreground())), noMetrics)
 	p := accepting(s, "metrics.k8s.io", "unrelated.example.com")
 	if diff := cmp.Diff(snapshot.AcceptedGaps{"metrics.k8s.io"}, p.AcceptedGaps); diff != "" {
@@ -114,7 +114,7 @@ func TestAcceptedGapsAreInThePlanAndItsDigest(t *testing.T) {
 	}
 }
 
-func TestADeletionTakesAnAcceptedGapAlong(t *testing.T) {
+func TestDeletionWithAcceptedGap(t *testing.T) {
 	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
 		g := graph.New(New(Serving(Containers()...), Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets))
 		o := plan.Deletion(hand, simulate.Deletion{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
@@ -125,7 +125,7 @@ func TestADeletionTakesAnAcceptedGapAlong(t *testing.T) {
 	}
 }
 
-func TestASavedPlanNeedsTheSameGapsAccepted(t *testing.T) {
+func TestSavedPlanNeedsTheSameAcceptedGaps(t *testing.T) {
 	release := Listing(ConfigMap("a/release", Foreground()))
 	hidden, whole := New(release, noMetrics), New(release)
 	for name, c := range map[string]struct {
@@ -155,9 +155,9 @@ func TestASavedPlanNeedsTheSameGapsAccepted(t *testing.T) {
 	}
 }
 
-// Whatever is accepted, every verdict stays, and nothing is done because of an owner that
-// could not be verified.
-func TestAcceptanceMakesNoOwnerAbsent(t *testing.T) {
+// Accepting gaps changes no verdict, and no step depends on an owner that could not be
+// verified.
+func TestAcceptedGapNeverProvesAbsence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Draw(t)
 		words := plan.AcceptableGaps(graph.New(s), accepting(s))

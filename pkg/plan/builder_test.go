@@ -19,7 +19,7 @@ func planOf(parts ...Part) *plan.Plan {
 	return plan.New(graph.New(New(parts...)), plan.Options{Mode: plan.Collect})
 }
 
-// told is each step in a line: what is done with what, and why.
+// told returns a line per step: action, object and reason.
 func told(p *plan.Plan) []string {
 	out := []string{}
 	for _, s := range p.Steps {
@@ -35,7 +35,7 @@ var (
 	absent  = Absent("v1", "ConfigMap", "a/gone")
 )
 
-func TestEveryStepHasItsReason(t *testing.T) {
+func TestStepReasons(t *testing.T) {
 	for name, c := range map[string]struct {
 		seen []Part
 		want []string
@@ -99,7 +99,7 @@ func TestEveryStepHasItsReason(t *testing.T) {
 	}
 }
 
-func TestOutcomesNameWhatTheRunChanges(t *testing.T) {
+func TestOutcomes(t *testing.T) {
 	p := planOf(absent, Listing(
 		stays,
 		Secret("a/goes", OwnedBy(gone)),
@@ -117,7 +117,7 @@ func TestOutcomesNameWhatTheRunChanges(t *testing.T) {
 	}
 }
 
-func TestBlockedNamesWhatIsInTheWay(t *testing.T) {
+func TestBlocked(t *testing.T) {
 	ring := func(name, other string) object.Object {
 		return ConfigMap("a/"+name, Foreground(), Owned(To(ConfigMap("a/"+other), Blocking)))
 	}
@@ -182,7 +182,7 @@ func TestBlockedNamesWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-func TestAPlanKeepsToItsBounds(t *testing.T) {
+func TestBounds(t *testing.T) {
 	g := graph.New(New(absent, Listing(
 		Secret("a/x", OwnedBy(gone)), Pod("a/below", OwnedBy(Secret("a/x"))), Secret("a/other", OwnedBy(gone)), Secret("b/x", OwnedBy(ConfigMap("b/gone"))),
 	), Absent("v1", "ConfigMap", "b/gone")))

@@ -27,7 +27,7 @@ func contested() *snapshot.Snapshot {
 
 const contention = "Aaa zzz/x (lie.example.com/v1) and Deployment shop/web (apps/v1) are different objects with the same UID u"
 
-func TestCollectTouchesNeitherOfTwoObjectsWithOneUIDNorTheirDependents(t *testing.T) {
+func TestCollectKeepsObjectsThatShareAUID(t *testing.T) {
 	p := plan.New(graph.New(contested()), plan.Options{Mode: plan.Collect})
 	if len(p.Steps) != 0 || p.Complete {
 		t.Errorf("got %+v, complete: %v", p.Steps, p.Complete)
@@ -37,7 +37,7 @@ func TestCollectTouchesNeitherOfTwoObjectsWithOneUIDNorTheirDependents(t *testin
 	}
 }
 
-func TestADeletionOfOneOfTwoObjectsWithOneUIDIsBlocked(t *testing.T) {
+func TestDeletionOfSharedUIDIsBlocked(t *testing.T) {
 	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(contested())
@@ -52,7 +52,7 @@ func TestADeletionOfOneOfTwoObjectsWithOneUIDIsBlocked(t *testing.T) {
 	}
 }
 
-func TestARepairLeavesAContestedObjectAlone(t *testing.T) {
+func TestRepairKeepsContestedObject(t *testing.T) {
 	for name, o := range map[string]plan.RepairOptions{
 		"what fits":            {},
 		"a reference by a UID": {References: []types.UID{"ConfigMap/zzz/gone"}},

@@ -27,7 +27,7 @@ const (
 	orphaning    = metav1.DeletePropagationOrphan
 )
 
-// deleting is the plan to delete those objects with one policy.
+// deleting returns the plan to delete those objects with one policy.
 func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets ...object.Object) *plan.Plan {
 	g := graph.New(s)
 	var deletes []simulate.Deletion
@@ -37,8 +37,8 @@ func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets .
 	return plan.New(g, plan.Deletion(collector.ActorControllerManager, deletes...))
 }
 
-// foretold is what a plan says beside its steps, each in a line.
-func foretold(p *plan.Plan) []string {
+// predicted returns a line for everything in a plan except its steps.
+func predicted(p *plan.Plan) []string {
 	out := []string{}
 	for _, o := range p.Outcomes {
 		line := fmt.Sprintf("%s %s", o.Object.Name, o.State)
@@ -66,7 +66,7 @@ func foretold(p *plan.Plan) []string {
 	return out
 }
 
-func TestADeletionIsForetold(t *testing.T) {
+func TestDeletion(t *testing.T) {
 	owner, other := Secret("a/owner"), Secret("a/other")
 	lost := Secret("a/lost", OwnedBy(ConfigMap("a/nothing")))
 	set := Deployment("a/set")
@@ -260,14 +260,14 @@ func TestADeletionIsForetold(t *testing.T) {
 			if diff := cmp.Diff(c.steps, told(p)); diff != "" {
 				t.Errorf("steps (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.rest, foretold(p)); diff != "" {
+			if diff := cmp.Diff(c.rest, predicted(p)); diff != "" {
 				t.Errorf("the rest (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestThePlanNamesTheNamespacesOfGuardedClaims(t *testing.T) {
+func TestProtectedClaimNamespaces(t *testing.T) {
 	claim := Object("v1", "PersistentVolumeClaim", "a/claim", Held(simulate.ClaimProtection))
 	volume := Object("v1", "PersistentVolume", "volume", Held(simulate.VolumeProtection))
 	seen := New(Serving(Workloads()...), Listing(claim, volume, Pod("a/pod")))
@@ -280,8 +280,7 @@ func TestThePlanNamesTheNamespacesOfGuardedClaims(t *testing.T) {
 	}
 }
 
-// What a plan shows is what it is confirmed by.
-func TestTheDigestIsOfWhatStaysAndWhatComesLater(t *testing.T) {
+func TestDigestCoversRetainedAndDeletedLater(t *testing.T) {
 	owner := Secret("a/owner", Held("x/y"))
 	p := deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
 	p.Retained[0].Reason = reason.NotReached{}
@@ -295,7 +294,7 @@ func TestTheDigestIsOfWhatStaysAndWhatComesLater(t *testing.T) {
 	}
 }
 
-func TestAnyDeletionIsForetold(t *testing.T) {
+func TestRandomDeletions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := DrawBusy(t)
 		if rapid.Bool().Draw(t, "odd") {

@@ -24,7 +24,7 @@ func save(t interface{ Fatal(...any) }, p *plan.Plan) []byte {
 	return b.Bytes()
 }
 
-func TestASavedPlanIsReadAsItWas(t *testing.T) {
+func TestSaveAndLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := plan.New(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
 		p.ClusterUID = rapid.StringMatching("[a-z0-9-]*").Draw(t, "cluster") // the digest does not cover it
@@ -38,7 +38,7 @@ func TestASavedPlanIsReadAsItWas(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoPlanIsRefused(t *testing.T) {
+func TestLoadRefusesInvalidFiles(t *testing.T) {
 	whole := string(save(t, planOf(absent, Listing(Secret("a/x", OwnedBy(gone))))))
 	for name, c := range map[string]struct{ file, want string }{
 		"nothing":                         {"", "the file is empty"},
@@ -59,7 +59,7 @@ func TestWhatIsNoPlanIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheDigestIsOfWhatIsShown(t *testing.T) {
+func TestDigestCoversWhatIsConfirmed(t *testing.T) {
 	at := func(version string, more ...Option) *plan.Plan {
 		o := Secret("a/x", append([]Option{OwnedBy(gone)}, more...)...)
 		o.ResourceVersion = version
@@ -80,7 +80,7 @@ func TestTheDigestIsOfWhatIsShown(t *testing.T) {
 	}
 }
 
-func TestTheDigestCoversWhatTheScanCouldNotRead(t *testing.T) {
+func TestDigestCoversGaps(t *testing.T) {
 	with := func(gaps ...snapshot.Gap) string {
 		s := New(absent, Listing(Secret("a/x", OwnedBy(gone))))
 		s.Gaps = gaps
@@ -114,7 +114,7 @@ func TestTheDigestCoversWhatTheScanCouldNotRead(t *testing.T) {
 	}
 }
 
-func TestTheDigestCoversCompletenessByItself(t *testing.T) {
+func TestDigestCoversCompleteness(t *testing.T) {
 	p := planOf(absent, Listing(Secret("a/x", OwnedBy(gone))))
 	complete := p.Finalized().Digest
 	p.Complete = false
@@ -123,7 +123,7 @@ func TestTheDigestCoversCompletenessByItself(t *testing.T) {
 	}
 }
 
-func TestAPlanDoesNotDependOnTheOrderOfTheInput(t *testing.T) {
+func TestPlanIsIndependentOfInputOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Draw(t)
 		shuffled := *s

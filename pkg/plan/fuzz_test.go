@@ -12,8 +12,8 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// FuzzLoad: what is taken for a plan is saved and loaded as it is. As a digest is not
-// met by chance, whatever can be decoded is given the one of its own steps.
+// FuzzLoad checks that every document that decodes to a plan can be saved and loaded without
+// change. The plan gets the digest of its own steps, because no random input has it.
 func FuzzLoad(f *testing.F) {
 	whole := save(f, planOf(absent, Listing(Secret("a/x", OwnedBy(gone)), Pod("a/y", Held("x/y"), OwnedBy(Secret("a/x"))))))
 	f.Add(whole)

@@ -13,7 +13,7 @@ import (
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// needed is each need in a line.
+// needed returns a line per need.
 func needed(needs []plan.Need) []string {
 	out := []string{}
 	for _, n := range needs {
@@ -26,7 +26,7 @@ func needed(needs []plan.Need) []string {
 	return out
 }
 
-// making is a plan of a restoration.
+// making returns a plan that creates objects.
 func making(objects ...object.Object) *plan.Plan {
 	p := &plan.Plan{Mode: plan.Restore}
 	for _, o := range objects {
@@ -35,7 +35,7 @@ func making(objects ...object.Object) *plan.Plan {
 	return p
 }
 
-// linking is a plan that puts references back.
+// linking returns a plan that restores references.
 func linking(objects ...object.Object) *plan.Plan {
 	p := &plan.Plan{Mode: plan.Restore}
 	for _, o := range objects {
@@ -48,7 +48,7 @@ func linking(objects ...object.Object) *plan.Plan {
 	return p
 }
 
-func TestAPlanSaysWhichRightsARunOfItNeeds(t *testing.T) {
+func TestNeeds(t *testing.T) {
 	owner := Secret("a/owner")
 	binding := func(kind, at string) object.Object { return Object("rbac.authorization.k8s.io/v1", kind, at) }
 	cascade := []Part{Listing(owner, ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(owner, stays)), stays)}
@@ -112,8 +112,8 @@ func TestAPlanSaysWhichRightsARunOfItNeeds(t *testing.T) {
 	}
 }
 
-// No list of rights tells of an admission plugin: one step of a kind is tried.
-func TestAStepThatChangesReferencesIsASampleOfItsKind(t *testing.T) {
+// No permission list shows the rules of admission plugins, so one step per kind is tried.
+func TestPreflightSamples(t *testing.T) {
 	p := planOf(Listing(
 		Secret("a/x", OwnedBy(gone, stays)), Secret("a/y", OwnedBy(gone, stays)), Secret("b/x", OwnedBy(ConfigMap("b/gone"), ConfigMap("b/stays"))),
 		ConfigMap("b/stays"), Pod("a/doomed", OwnedBy(gone)), stays, waiting,
@@ -127,8 +127,8 @@ func TestAStepThatChangesReferencesIsASampleOfItsKind(t *testing.T) {
 	}
 }
 
-// What a later step does rests on what the first one leaves.
-func TestASampleIsOfAnObjectAsItWasSeen(t *testing.T) {
+// A later step depends on the result of the first one.
+func TestPreflightSampleIsFirstStepOfItsObject(t *testing.T) {
 	owner := ConfigMap("a/owner")
 	p := repairOf(plan.RepairOptions{}, Listing(Secret("a/x", Owned(To(owner, WithUID("old")), To(gone))), owner), absent)
 	if len(p.Steps) != 2 || len(p.PreflightSamples()) != 1 || p.PreflightSamples()[0].ID != p.Steps[0].ID {

@@ -26,7 +26,7 @@ var (
 	kindIsGarbage  = []Part{Serving(Containers()...), Listing(Definition("widgets.example.com", lostOwner)), Absent("v1", "Node", "gone")}
 )
 
-// isBlocked checks that a plan does nothing, and blocks that one object for that reason.
+// isBlocked checks that a plan has no steps and blocks only that object for that reason.
 func isBlocked(t *testing.T, p *plan.Plan, name, reason string) {
 	t.Helper()
 	if len(p.Steps) != 0 || len(p.Outcomes) != 0 {
@@ -37,7 +37,7 @@ func isBlocked(t *testing.T, p *plan.Plan, name, reason string) {
 	}
 }
 
-func TestCollectKeepsWhatMayHoldUnseenContents(t *testing.T) {
+func TestCollectKeepsUnlistedContents(t *testing.T) {
 	for name, c := range map[string]struct {
 		parts        []Part
 		keeps, cause string
@@ -56,7 +56,7 @@ func TestCollectKeepsWhatMayHoldUnseenContents(t *testing.T) {
 	}
 }
 
-func TestADeletionIsBlockedThatTakesUnseenContentsAlong(t *testing.T) {
+func TestDeletionOfUnlistedContentsIsBlocked(t *testing.T) {
 	root := Node("root")
 	for name, c := range map[string]struct {
 		parts         []Part
@@ -99,7 +99,7 @@ func TestADeletionIsBlockedThatTakesUnseenContentsAlong(t *testing.T) {
 	}
 }
 
-func TestOnlyTheDeletionThatTakesUnseenContentsAlongIsBlocked(t *testing.T) {
+func TestOtherDeletionsAreNotBlocked(t *testing.T) {
 	root, other := Node("root"), Node("other")
 	g := graph.New(New(Serving(Containers()...), Listing(root, other, Namespace("a", OwnedBy(root))), noSecrets))
 	p := plan.New(g, plan.Deletion(collector.ActorControllerManager,
@@ -109,7 +109,7 @@ func TestOnlyTheDeletionThatTakesUnseenContentsAlongIsBlocked(t *testing.T) {
 	}
 }
 
-func TestNoPassDeletesWhatMayHoldUnseenContents(t *testing.T) {
+func TestRandomPlansKeepUnlistedContents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Draw(t)
 		view := snapshot.NewView(s)

@@ -36,7 +36,7 @@ func blockedOf(p *plan.Plan) []string {
 	return out
 }
 
-func TestARepairSaysWhatItMendsAndWhatWouldComeOfItOtherwise(t *testing.T) {
+func TestRepair(t *testing.T) {
 	for name, c := range map[string]struct {
 		seen []Part
 		want []string
@@ -105,7 +105,7 @@ func TestARepairSaysWhatItMendsAndWhatWouldComeOfItOtherwise(t *testing.T) {
 	}
 }
 
-func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
+func TestRepairBlocksWhatItLeaves(t *testing.T) {
 	going := Deployment("a/web", Terminating("x/y"))
 	for name, c := range map[string]struct {
 		options plan.RepairOptions
@@ -225,7 +225,7 @@ func TestWhatARepairLeavesIsBlockedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
+func TestRepairRemovesSelectedReferences(t *testing.T) {
 	named := func(owners ...object.Object) plan.RepairOptions {
 		o := plan.RepairOptions{Named: true, Fix: repair.Unlink, Within: func(n graph.Node) bool { return n == 1 }}
 		for _, owner := range owners {
@@ -233,7 +233,7 @@ func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
 		}
 		return o
 	}
-	// What is listed second is what is mended.
+	// The second listed object is repaired.
 	for name, c := range map[string]struct {
 		options plan.RepairOptions
 		seen    []object.Object
@@ -282,7 +282,7 @@ func TestAPersonMayGiveUpAReferenceThatHolds(t *testing.T) {
 	}
 }
 
-func TestARepairMendsWhatIsChosenAlone(t *testing.T) {
+func TestRepairOptions(t *testing.T) {
 	seen := []Part{Listing(
 		Secret("a/dead", OwnedBy(gone)), Secret("a/old", Owned(To(web, beta))), Secret("a/stale", Owned(stale)), Secret("b/dead", OwnedBy(ConfigMap("b/gone"))), web,
 	), absent, Absent("v1", "ConfigMap", "b/gone")}
@@ -310,7 +310,7 @@ func TestARepairMendsWhatIsChosenAlone(t *testing.T) {
 	}
 }
 
-func TestAPlanOfARepairNamesTheOldReferencesAndTheNew(t *testing.T) {
+func TestRepairStepsNameOldAndNewReferences(t *testing.T) {
 	p := repairOf(plan.RepairOptions{}, absent, Listing(Secret("a/x", Owned(To(gone), To(web, WithUID("before"), Controlling))), web))
 	var file bytes.Buffer
 	if err := p.Save(&file); err != nil {

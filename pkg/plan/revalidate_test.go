@@ -19,7 +19,7 @@ func at(version string, o object.Object) object.Object {
 	return o
 }
 
-func TestOnlyStepsThatStillHoldAreRenewed(t *testing.T) {
+func TestRevalidate(t *testing.T) {
 	x, y := at("1", Secret("a/x", OwnedBy(gone))), at("1", Pod("a/y", OwnedBy(Secret("a/x"))))
 	saved := planOf(absent, Listing(x, y, at("1", Secret("a/z", OwnedBy(gone)))))
 	for name, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestOnlyStepsThatStillHoldAreRenewed(t *testing.T) {
 	}
 }
 
-func TestASavedPlanRefusesANamespaceOrDefinitionThatTakesMoreAlong(t *testing.T) {
+func TestRevalidateRefusesMoreContents(t *testing.T) {
 	node := Node("gone")
 	doomed := at("1", Namespace("doomed", OwnedBy(node)))
 	definition := at("1", Definition("widgets.example.com", OwnedBy(node)))
@@ -179,7 +179,7 @@ func TestASavedPlanRefusesANamespaceOrDefinitionThatTakesMoreAlong(t *testing.T)
 	}
 }
 
-func TestNewGapsAreThoseAtPlacesThatTheSavedPlanDidNotName(t *testing.T) {
+func TestNewGaps(t *testing.T) {
 	widgets := snapshot.Gap{Group: "example.com", Resource: "widgets", Reason: snapshot.Forbidden, Message: "no"}
 	moved := func(change func(*snapshot.Gap)) snapshot.Gap {
 		g := widgets

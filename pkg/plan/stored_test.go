@@ -19,7 +19,7 @@ var (
 	checksum = regexp.MustCompile(`"checksum": "[0-9a-f]*"`)
 )
 
-// someSteps is a saved plan that deletes, unlinks and leaves something blocked.
+// someSteps returns a saved plan that deletes, unlinks and leaves something blocked.
 func someSteps(t *testing.T) string {
 	t.Helper()
 	p := planOf(absent, Listing(Secret("a/x", OwnedBy(gone)), Secret("a/y", OwnedBy(gone), OwnedBy(Deployment("a/there"))), Deployment("a/there")))
@@ -29,7 +29,8 @@ func someSteps(t *testing.T) string {
 	return string(save(t, p))
 }
 
-// asSaved returns a plan that another version wrote: with the checksum of its content.
+// asSaved returns a changed plan with the checksum of its content, as another version would
+// have written it.
 func asSaved(text string) string {
 	return checksum.ReplaceAllString(text, `"checksum": "`+plan.Checksum([]byte(text))+`"`)
 }
@@ -43,7 +44,7 @@ func load(t *testing.T, text string) *plan.Plan {
 	return p
 }
 
-func TestOtherSentencesChangeNeitherTheDigestNorThePlan(t *testing.T) {
+func TestRewordedMessagesKeepDigestAndPlan(t *testing.T) {
 	saved := someSteps(t)
 	reworded := message.ReplaceAllString(saved, `"message": "in other words"`)
 	if strings.Count(reworded, "in other words") < 2 {
@@ -57,13 +58,13 @@ func TestOtherSentencesChangeNeitherTheDigestNorThePlan(t *testing.T) {
 	}
 }
 
-func TestAFieldThatIsNotKnownIsRefusedUnlessThePlanCallsItInformational(t *testing.T) {
+func TestLoadRefusesUnknownFieldsUnlessInformational(t *testing.T) {
 	saved := someSteps(t)
 	more := strings.Replace(saved, `"steps": [`, `"cost": {"of": 1}, "steps": [`, 1)
 	if _, err := plan.Load(strings.NewReader(asSaved(more))); err == nil || !strings.Contains(err.Error(), `unknown field "cost"`) {
 		t.Errorf("got %v", err)
 	}
-	// The digest covers the field, so the version that knows it has made another one.
+	// The digest covers the field, so it differs from that of the plan without it.
 	marked := strings.Replace(more, `"steps": [`, `"informational": ["cost"], "steps": [`, 1)
 	marked = strings.Replace(marked, load(t, saved).Digest, plan.DigestOf([]byte(marked)), 1)
 	if got := load(t, asSaved(marked)); len(got.Steps) != 2 {
@@ -71,7 +72,7 @@ func TestAFieldThatIsNotKnownIsRefusedUnlessThePlanCallsItInformational(t *testi
 	}
 }
 
-func TestWhatDecidesIsNotInformational(t *testing.T) {
+func TestInformationalFieldsCannotHideSteps(t *testing.T) {
 	saved := someSteps(t)
 	hidden := strings.Replace(saved, `"steps": [`, `"informational": ["references"], "steps": [`, 1)
 	if _, err := plan.Load(strings.NewReader(asSaved(hidden))); err == nil {
@@ -79,7 +80,7 @@ func TestWhatDecidesIsNotInformational(t *testing.T) {
 	}
 }
 
-func TestWhiteSpaceAndEscapesDoNotMatter(t *testing.T) {
+func TestLoadIgnoresWhiteSpaceAndEscapes(t *testing.T) {
 	saved := someSteps(t)
 	same := strings.ReplaceAll(strings.ReplaceAll(saved, "    ", "\t"), `"delete"`, `"\u0064elete"`)
 	if diff := cmp.Diff(load(t, saved), load(t, same)); diff != "" {
@@ -87,16 +88,15 @@ func TestWhiteSpaceAndEscapesDoNotMatter(t *testing.T) {
 	}
 }
 
-func TestAReasonThatIsNotKnownIsRefused(t *testing.T) {
+func TestLoadRefusesUnknownReasons(t *testing.T) {
 	saved := strings.Replace(someSteps(t), `"reason": "OwnersLost"`, `"reason": "OwnersElsewhere"`, 1)
 	if _, err := plan.Load(strings.NewReader(asSaved(saved))); err == nil || !strings.Contains(err.Error(), `unknown reason "OwnersElsewhere"`) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// The plans in testdata/saved were written by earlier versions, and are never written
-// anew.
-func TestPlansOfEarlierVersionsLoad(t *testing.T) {
+// The plans in testdata/saved were written by earlier versions. Never rewrite them.
+func TestLoadPlansOfEarlierVersions(t *testing.T) {
 	files, err := filepath.Glob("testdata/saved/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d plans (%v)", len(files), err)

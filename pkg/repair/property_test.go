@@ -15,9 +15,9 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// mended is the snapshot with every reference mended, those too that are only
-// mended where somebody asks for it.
-func mended(s *snapshot.Snapshot) *snapshot.Snapshot {
+// repaired returns the snapshot with every reference repaired, including those that only a
+// person can decide about.
+func repaired(s *snapshot.Snapshot) *snapshot.Snapshot {
 	g := graph.New(s)
 	m := repair.New(g, collector.NewJudge(g))
 	out := *s
@@ -39,9 +39,9 @@ func mended(s *snapshot.Snapshot) *snapshot.Snapshot {
 	return &out
 }
 
-func TestMendingEverythingLeavesOnlyWhatCannotBeMended(t *testing.T) {
+func TestRepairingEverythingLeavesOnlyUnrepairable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		after := mended(st.Draw(t))
+		after := repaired(st.Draw(t))
 		g := graph.New(after)
 		judge := collector.NewJudge(g)
 		for n := range g.Listed() {
@@ -56,13 +56,13 @@ func TestMendingEverythingLeavesOnlyWhatCannotBeMended(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(after.Objects, mended(after).Objects); diff != "" {
+		if diff := cmp.Diff(after.Objects, repaired(after).Objects); diff != "" {
 			t.Fatalf("mending twice is not mending once:\n%s", diff)
 		}
 	})
 }
 
-func TestMendingNeverTouchesWhatHoldsAndRewritesToWhatHolds(t *testing.T) {
+func TestSolidReferencesAreKeptAndRewritesAreSolid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := st.Draw(t)
 		g := graph.New(s)
@@ -86,15 +86,15 @@ func TestMendingNeverTouchesWhatHoldsAndRewritesToWhatHolds(t *testing.T) {
 	})
 }
 
-func TestMendingClosesNoCircle(t *testing.T) {
+func TestRepairClosesNoCycle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := st.DrawBusy(t)
-		after := mended(before)
+		after := repaired(before)
 		in := map[object.Identity]bool{}
-		for _, o := range circular(before) {
+		for _, o := range cyclic(before) {
 			in[o] = true
 		}
-		for _, o := range circular(after) {
+		for _, o := range cyclic(after) {
 			if !in[o] {
 				t.Fatalf("%s is in a circle now", o)
 			}
@@ -102,8 +102,8 @@ func TestMendingClosesNoCircle(t *testing.T) {
 	})
 }
 
-// circular are the objects that own each other by references that resolve.
-func circular(s *snapshot.Snapshot) []object.Identity {
+// cyclic returns the objects that own each other through references that resolve.
+func cyclic(s *snapshot.Snapshot) []object.Identity {
 	g := graph.New(s)
 	judge := collector.NewJudge(g)
 	var out []object.Identity

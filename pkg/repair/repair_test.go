@@ -25,8 +25,8 @@ var (
 
 func dependent(refs ...object.Reference) object.Object { return Secret("a/x", Owned(refs...)) }
 
-// mends are those of the references of Secret a/x, a line each.
-func mends(s *snapshot.Snapshot) []string {
+// repairs returns a line per reference of Secret a/x.
+func repairs(s *snapshot.Snapshot) []string {
 	g := graph.New(s)
 	return told(repair.New(g, collector.NewJudge(g)).Object(g.Find("Secret/a/x")))
 }
@@ -46,7 +46,7 @@ func told(mends []repair.Repair) []string {
 	return out
 }
 
-func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
+func TestObject(t *testing.T) {
 	for name, c := range map[string]struct {
 		seen []Part
 		want []string
@@ -204,14 +204,14 @@ func TestAReferenceIsMendedByWhatTheViewProves(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, mends(New(c.seen...))); diff != "" {
+			if diff := cmp.Diff(c.want, repairs(New(c.seen...))); diff != "" {
 				t.Errorf("mends (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestAClusterScopedObjectLosesAnOwnerOfANamespacedKind(t *testing.T) {
+func TestObjectWithNamespacedOwnerInClusterScope(t *testing.T) {
 	g := graph.New(New(Listing(Node("x", OwnedBy(web)), web)))
 	got := told(repair.New(g, collector.NewJudge(g)).Object(g.Find("Node/x")))
 	if diff := cmp.Diff([]string{"unlink"}, got); diff != "" {
@@ -219,7 +219,7 @@ func TestAClusterScopedObjectLosesAnOwnerOfANamespacedKind(t *testing.T) {
 	}
 }
 
-func TestARewrittenReferenceKeepsItsFlags(t *testing.T) {
+func TestRewrittenReferenceKeepsItsFlags(t *testing.T) {
 	g := graph.New(New(Listing(dependent(To(web, beta, Controlling, WithUID("before"))), web)))
 	becomes := repair.New(g, collector.NewJudge(g)).Object(g.Find("Secret/a/x"))[0].Becomes
 	if diff := cmp.Diff(To(web, Controlling), becomes); diff != "" {
@@ -227,8 +227,8 @@ func TestARewrittenReferenceKeepsItsFlags(t *testing.T) {
 	}
 }
 
-// A look at a single object does not show what depends on it.
-func TestACircleThatTheWholeGraphShowedIsKnownAnew(t *testing.T) {
+// Reading a single object does not show its dependents.
+func TestReconsiderKnowsCyclesOfTheWholeGraph(t *testing.T) {
 	owner := Deployment("a/web", OwnedBy(ConfigMap("a/between")))
 	whole := graph.New(New(Listing(dependent(before), owner, ConfigMap("a/between", OwnedBy(Secret("a/x"))))))
 	alone := graph.New(New(Listing(dependent(before)), Found(owner)))
