@@ -25,11 +25,11 @@ func (o objectContext) effect(i int, c collector.Consequence) reason.Brief {
 // cannotDecide returns which reference keeps the garbage collector from deciding, and what it
 // would do without it: repairing that reference has this effect.
 func (o objectContext) cannotDecide(i int) reason.CannotDecide {
-	culprit := o.assessment.UndecidableReference
-	if culprit == i {
+	undecidable := o.assessment.UndecidableReference
+	if undecidable == i {
 		return reason.CannotDecide{}
 	}
-	owner := reason.NewOwner(o.object.Owners[culprit], reason.Found{})
+	owner := reason.NewOwner(o.object.Owners[undecidable], reason.Found{})
 	out := reason.CannotDecide{Culprit: &owner}
 	if o.judgements[i].Verdict == collector.Dangling {
 		out.Repaired = &reason.Nested{Reason: reason.DeletesObject{}}
