@@ -40,19 +40,19 @@ func IDs() []string {
 	return out
 }
 
-// RuleOf returns the id of the rule that reports a cause; empty for NoCause.
-func RuleOf(c collector.VerdictCause) string { return ruleOf[c] }
+// RuleForCause returns the id of the rule that reports a cause; empty for NoCause.
+func RuleForCause(c collector.Cause) string { return ruleOf[c] }
 
-var ruleOf = map[collector.VerdictCause]string{
-	collector.Unverified:          unverifiedOwner.ID,
-	collector.ClusterToNamespaced: clusterToNamespacedOwner.ID,
-	collector.UnservedVersion:     unservedOwnerVersion.ID,
-	collector.UnknownKind:         unknownOwnerKind.ID,
-	collector.CrossNamespace:      crossNamespaceOwner.ID,
-	collector.Mismatched:          mismatchedOwner.ID,
-	collector.Replaced:            replacedOwner.ID,
-	collector.Missing:             missingOwner.ID,
-	collector.Terminating:         terminatingOwner.ID,
+var ruleOf = map[collector.Cause]string{
+	collector.CauseUnverified:          unverifiedOwner.ID,
+	collector.CauseClusterToNamespaced: clusterToNamespacedOwner.ID,
+	collector.CauseUnservedVersion:     unservedOwnerVersion.ID,
+	collector.CauseUnknownKind:         unknownOwnerKind.ID,
+	collector.CauseCrossNamespace:      crossNamespaceOwner.ID,
+	collector.CauseMismatched:          mismatchedOwner.ID,
+	collector.CauseReplaced:            replacedOwner.ID,
+	collector.CauseMissing:             missingOwner.ID,
+	collector.CauseTerminating:         terminatingOwner.ID,
 }
 
 // RepairableRules returns the ids of the rules whose references package repair can repair,
@@ -69,13 +69,13 @@ func RepairableRules() []string {
 
 // RepairFor returns the cause that a rule reports, and whether package repair can repair
 // such references. All others resolve themselves or need a person's decision.
-func RepairFor(rule string) (cause collector.VerdictCause, ok bool) {
+func RepairFor(rule string) (cause collector.Cause, ok bool) {
 	for cause, id := range ruleOf {
 		if id == rule {
-			return cause, cause != collector.Unverified && cause != collector.Terminating
+			return cause, cause != collector.CauseUnverified && cause != collector.CauseTerminating
 		}
 	}
-	return collector.NoCause, false
+	return collector.CauseNone, false
 }
 
 // Run audits the listed objects of a graph, not objects of unmonitored types that only a
@@ -120,7 +120,7 @@ func (r *ruleContext) part(rules []Rule, from, to int) Report {
 		judgements = r.judge.Append(judgements[:0], n)
 		c := objectContext{rules: r, object: obj, judgements: judgements}
 		c.assessment = collector.Assess(obj, collector.Verdicts(c.judgements))
-		if slices.ContainsFunc(c.judgements, func(j collector.Judgement) bool { return j.Cause != collector.NoCause }) {
+		if slices.ContainsFunc(c.judgements, func(j collector.Judgement) bool { return j.Cause != collector.CauseNone }) {
 			c.repairs = r.planner.Object(n)
 		}
 		for _, rule := range rules {

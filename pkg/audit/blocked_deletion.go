@@ -22,10 +22,10 @@ var blockedDeletion = Rule{
 		var out []Finding
 		for _, n := range deletions {
 			switch left := after.Object(n); {
-			case left != nil && left.Finishing():
-				out = append(out, r.blocked(n, blockersAfter.Of(n)))
+			case left != nil && left.HasCollectorFinalizer():
+				out = append(out, r.blocked(n, blockersAfter.Blocker(n)))
 			case before.Decide(n).Action == collector.ActionRemoveFinalizer && r.overdue(n):
-				out = append(out, r.blocked(n, blockersBefore.Of(n)))
+				out = append(out, r.blocked(n, blockersBefore.Blocker(n)))
 			}
 		}
 		return out
@@ -37,7 +37,7 @@ var blockedDeletion = Rule{
 func (r *ruleContext) deletionsUnderWay() []graph.Node {
 	var out []graph.Node
 	for n := graph.Node(0); int(n) < r.graph.Listed(); n++ {
-		if o := r.graph.Object(n); o.Finishing() && r.inScope(o) {
+		if o := r.graph.Object(n); o.HasCollectorFinalizer() && r.inScope(o) {
 			out = append(out, n)
 		}
 	}
@@ -56,7 +56,7 @@ func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 		Object: r.graph.Object(n).Identity, Severity: Warning, Consequence: collector.ConsequenceNone, Fix: NoFix,
 		Reason: reason.DeletionBlocked{Because: reason.Nested{Reason: by.Reason}}, Effect: reason.Waits{}, Members: append([]object.Identity{}, by.By...),
 	}
-	switch by.End.Why {
+	switch by.RootCause.Reason {
 	case simulate.InCycle, simulate.CannotBeJudged:
 		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.Waits{Forever: true}
 	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed:

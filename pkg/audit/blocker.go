@@ -15,7 +15,7 @@ type Blockers struct {
 	graph     *graph.Graph
 	judge     *collector.Judge
 	model     *simulate.Model
-	obstacles *simulate.ObstacleChain
+	obstacles *simulate.Obstacles
 }
 
 // NewBlockers returns the Blockers of a model, which must not change while they are used.
@@ -25,27 +25,27 @@ func NewBlockers(j *collector.Judge, m *simulate.Model) *Blockers {
 
 // Blocker is what blocks one deletion.
 type Blocker struct {
-	By     []object.Identity // the dependents that block it; empty where there are none
-	End    simulate.Obstacle
-	Reason reason.Reason
+	By        []object.Identity // the dependents that block it; empty where there are none
+	RootCause simulate.Obstacle
+	Reason    reason.Reason
 }
 
-// Of returns what blocks the deletion of a terminating object.
-func (b *Blockers) Of(n graph.Node) Blocker {
+// Blocker returns what blocks the deletion of a terminating object.
+func (b *Blockers) Blocker(n graph.Node) Blocker {
 	out := Blocker{By: []object.Identity{}}
 	for _, by := range b.model.Blocking(n) {
 		out.By = append(out.By, b.graph.Object(by).Identity)
 	}
-	out.End, _ = b.obstacles.RootCause(n)
-	out.Reason = b.reason(out.End)
-	if len(out.By) > 0 && out.End.Node != n {
-		out.Reason = reason.BlockedByDependents{By: out.By[0], RootCause: b.graph.Object(out.End.Node).Identity, Because: reason.Nested{Reason: out.Reason}}
+	out.RootCause, _ = b.obstacles.RootCause(n)
+	out.Reason = b.reason(out.RootCause)
+	if len(out.By) > 0 && out.RootCause.Node != n {
+		out.Reason = reason.BlockedByDependents{By: out.By[0], RootCause: b.graph.Object(out.RootCause.Node).Identity, Because: reason.Nested{Reason: out.Reason}}
 	}
 	return out
 }
 
 func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
-	switch at.Why {
+	switch at.Reason {
 	case simulate.HeldByFinalizers:
 		return reason.HeldByFinalizers{Finalizers: b.model.Object(at.Node).ForeignFinalizers(), Since: b.since(at.Node)}
 	case simulate.PodStillStopping:
@@ -63,7 +63,7 @@ func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
 	case simulate.ContentsNotListed:
 		return snapshot.ContentsUnknown(b.model.ContentsGaps(at.Node))
 	case simulate.SharesUID:
-		return snapshot.Contention(b.graph.Object(at.Node))
+		return snapshot.UIDContested(b.graph.Object(at.Node))
 	case simulate.NothingBlocks:
 	}
 	return reason.NothingBlocks{}
@@ -81,5 +81,5 @@ func (b *Blockers) since(n graph.Node) reason.Since {
 // model, a reference that cannot be judged.
 func (b *Blockers) UndecidableReference(n graph.Node, i int) reason.Owner {
 	r := b.model.Object(n).Owners[i]
-	return b.judge.References(n, r).Owner(r)
+	return b.judge.FindReference(n, r).Owner(r)
 }

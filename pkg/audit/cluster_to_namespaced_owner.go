@@ -8,7 +8,7 @@ import (
 var clusterToNamespacedOwner = Rule{
 	ID:      "cluster-to-namespaced-owner",
 	Summary: "A cluster-scoped object names an owner of a namespaced kind, which it can never have.",
-	find: eachCause(collector.ClusterToNamespaced, func(o objectContext, i int) reason.Brief {
+	find: eachCause(collector.CauseClusterToNamespaced, func(o objectContext, i int) reason.Brief {
 		return reason.OwnerNamespaced{Owner: o.owner(i)}
 	}),
 }

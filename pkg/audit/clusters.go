@@ -19,8 +19,8 @@ type Cluster struct {
 	*Report
 }
 
-// IdleCollector returns a cluster that could not be scanned, with a gap for all of it.
-func IdleCollector(name string, reason snapshot.ErrorClass, message string) Cluster {
+// UnansweredCluster returns a cluster that could not be scanned, with a gap for all of it.
+func UnansweredCluster(name string, reason snapshot.ErrorClass, message string) Cluster {
 	gap := snapshot.Gap{Group: snapshot.All, Resource: snapshot.All, Reason: reason, Message: message}
 	return Cluster{Name: name, Report: &Report{Gaps: gapsOf([]snapshot.Gap{gap}, ""), Findings: []Finding{}}}
 }

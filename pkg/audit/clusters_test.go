@@ -35,7 +35,7 @@ func TestJoin(t *testing.T) {
 	prod, staging := clusterOf("prod", "owner-cycle", "missing-owner"), clusterOf("staging", "self-owner")
 	staging.Complete = false
 	staging.Gaps = append(staging.Gaps, audit.Gap{Gap: snapshot.Gap{Resource: "secrets", Reason: snapshot.Forbidden}})
-	silent := audit.IdleCollector("edge", snapshot.Unavailable, "connection refused")
+	silent := audit.UnansweredCluster("edge", snapshot.Unavailable, "connection refused")
 
 	got := audit.Join([]audit.Cluster{staging, prod, silent})
 	want := &audit.Report{
@@ -70,7 +70,7 @@ func TestJoinIsCompleteIfAllReportsAre(t *testing.T) {
 	if r := audit.Join([]audit.Cluster{clusterOf("a"), clusterOf("b")}); !r.Complete || r.Findings == nil || r.Gaps == nil {
 		t.Errorf("two whole views of nothing wrong: %+v", r)
 	}
-	if audit.Join([]audit.Cluster{clusterOf("a"), audit.IdleCollector("b", snapshot.Forbidden, "no")}).Complete {
+	if audit.Join([]audit.Cluster{clusterOf("a"), audit.UnansweredCluster("b", snapshot.Forbidden, "no")}).Complete {
 		t.Error("one that did not answer makes no whole view")
 	}
 }

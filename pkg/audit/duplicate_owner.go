@@ -19,14 +19,14 @@ var duplicateOwner = Rule{
 			if _, seen := first[r.UID]; !seen {
 				first[r.UID] = i
 			}
-			if o.judgements[i].Verdict == collector.Solid {
+			if o.judgements[i].Verdict == collector.VerdictSolid {
 				good[r.UID] = true
 			}
 		}
 		var out []Finding
 		for i, r := range o.object.Owners {
 			if earlier := first[r.UID]; earlier != i {
-				out = append(out, o.duplicate(earlier, i, good[r.UID] && o.assessment.Drops(r.UID)))
+				out = append(out, o.duplicate(earlier, i, good[r.UID] && o.assessment.Unlinks(r.UID)))
 			}
 		}
 		return out

@@ -12,7 +12,7 @@ func (o objectContext) effect(i int, c collector.Consequence) reason.Brief {
 	case collector.ConsequenceDelete:
 		return reason.DeletesObject{}
 	case collector.ConsequenceUnlink:
-		return reason.RemovesReference{OwnersLeft: o.assessment.Left}
+		return reason.RemovesReference{OwnersLeft: o.assessment.ReferencesLeft}
 	case collector.ConsequenceStuck:
 		return o.cannotDecide(i)
 	case collector.ConsequenceUnknown:
@@ -31,10 +31,10 @@ func (o objectContext) cannotDecide(i int) reason.CannotDecide {
 	}
 	owner := reason.NewOwner(o.object.Owners[undecidable], reason.Found{})
 	out := reason.CannotDecide{Culprit: &owner}
-	if o.judgements[i].Verdict == collector.Dangling {
+	if o.judgements[i].Verdict == collector.VerdictDangling {
 		out.Repaired = &reason.Nested{Reason: reason.DeletesObject{}}
-		if o.assessment.Consequence() == collector.ConsequenceUnlink {
-			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: o.assessment.Left}
+		if o.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
+			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: o.assessment.ReferencesLeft}
 		}
 	}
 	return out

@@ -8,7 +8,7 @@ import (
 var mismatchedOwner = Rule{
 	ID:      "mismatched-owner",
 	Summary: "The owner's UID belongs to an object of another name or kind.",
-	find: eachCause(collector.Mismatched, func(o objectContext, i int) reason.Brief {
+	find: eachCause(collector.CauseMismatched, func(o objectContext, i int) reason.Brief {
 		return reason.OwnerMismatched{Owner: o.owner(i)}
 	}),
 }

@@ -13,7 +13,7 @@ var misspelledOwnerKind = Rule{
 		for i, j := range o.judgements {
 			found := reason.OwnerKindMisspelled{Owner: o.owner(i), Spelling: j.Mapping.Spelling}
 			switch j.Mapping.Spelling {
-			case snapshot.Plain:
+			case snapshot.ExactSpelling:
 				continue
 			case snapshot.Lowercase:
 				found.Resolved = j.Mapping.Type.Kind

@@ -17,7 +17,7 @@ var multipleControllers = Rule{
 			return nil
 		}
 		var out []Finding
-		refused := o.assessment.Refused(o.object)
+		refused := o.assessment.UnlinkRejected(o.object)
 		for i, r := range o.object.Owners[first+1:] {
 			if r.Controls() {
 				out = append(out, o.secondController(first, first+1+i, refused))

@@ -68,7 +68,7 @@ func (v naive) opinion(o object.Object, r object.Reference) opinion {
 		namespace = o.Namespace
 	}
 	lookup, asked := v.lookup(r, namespace)
-	if at := bearer.At(r.APIVersion, r.Kind, o.Namespace, r.Name) || bearer.At(r.APIVersion, r.Kind, "", r.Name); borne && at && (listed || !asked) {
+	if at := bearer.ServedAs(r.APIVersion, r.Kind, o.Namespace, r.Name) || bearer.ServedAs(r.APIVersion, r.Kind, "", r.Name); borne && at && (listed || !asked) {
 		return out.alive(bearer)
 	}
 	resident, resides := v.resident(t, namespace, r.Name)

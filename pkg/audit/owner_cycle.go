@@ -26,7 +26,7 @@ var ownerCycle = Rule{
 // resolves reports whether a reference leads to its owner.
 func (r *ruleContext) resolves(e graph.Edge) bool {
 	v := r.judge.Reference(e).Verdict
-	return v == collector.Solid || v == collector.Waiting
+	return v == collector.VerdictSolid || v == collector.VerdictWaiting
 }
 
 func (r *ruleContext) cycle(nodes []graph.Node) (f Finding, inScope bool) {

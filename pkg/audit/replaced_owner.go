@@ -8,7 +8,7 @@ import (
 var replacedOwner = Rule{
 	ID:      "replaced-owner",
 	Summary: "An object of the owner's kind and name exists, but with another UID: it is a successor, not the owner.",
-	find: eachCause(collector.Replaced, func(o objectContext, i int) reason.Brief {
+	find: eachCause(collector.CauseReplaced, func(o objectContext, i int) reason.Brief {
 		return reason.OwnerReplaced{Owner: o.owner(i)}
 	}),
 }

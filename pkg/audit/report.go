@@ -109,7 +109,7 @@ func (s Severity) rank() int {
 func severityOf(v collector.Verdict, c collector.Consequence) Severity {
 	switch c {
 	case collector.ConsequenceDelete:
-		if v == collector.Waiting {
+		if v == collector.VerdictWaiting {
 			return Warning
 		}
 		return Error

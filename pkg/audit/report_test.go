@@ -151,7 +151,7 @@ func TestRuleGroups(t *testing.T) {
 	report := run(t, everyRule(), audit.Options{})
 	for _, f := range report.Findings {
 		about := !slices.Contains([]string{"self-owner", "duplicate-owner", "multiple-controllers", "unmonitored-owner", "misspelled-owner-kind"}, f.Rule)
-		if dangling := f.Verdict == collector.Dangling; about && dangling != slices.Contains(audit.Dangling, f.Rule) {
+		if dangling := f.Verdict == collector.VerdictDangling; about && dangling != slices.Contains(audit.Dangling, f.Rule) {
 			t.Errorf("%s has the verdict %s", f.Rule, f.Verdict)
 		}
 	}
@@ -223,11 +223,11 @@ func TestCheck(t *testing.T) {
 }
 
 func TestRuleForEveryCause(t *testing.T) {
-	if got := audit.RuleOf(collector.NoCause); got != "" {
+	if got := audit.RuleForCause(collector.CauseNone); got != "" {
 		t.Errorf("no cause has the rule %s", got)
 	}
-	for cause := collector.Unverified; cause <= collector.Terminating; cause++ {
-		if id := audit.RuleOf(cause); !slices.Contains(audit.IDs(), id) {
+	for cause := collector.CauseUnverified; cause <= collector.CauseTerminating; cause++ {
+		if id := audit.RuleForCause(cause); !slices.Contains(audit.IDs(), id) {
 			t.Errorf("cause %d has the rule %q", cause, id)
 		}
 	}

@@ -65,7 +65,7 @@ type objectContext struct {
 
 // finding returns a finding about the i-th reference.
 func (o objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
-	consequence := o.assessment.Of(o.judgements[i].Verdict)
+	consequence := o.assessment.ConsequenceFor(o.judgements[i].Verdict)
 	return Finding{
 		Severity:    severityOf(o.judgements[i].Verdict, consequence),
 		Object:      o.object.Identity,
@@ -82,7 +82,7 @@ func (o objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
 func (o objectContext) owner(i int) reason.Owner { return o.judgements[i].Owner(o.object.Owners[i]) }
 
 // eachCause returns the find function of a rule that reports every reference of one cause.
-func eachCause(cause collector.VerdictCause, found func(o objectContext, i int) reason.Brief) func(objectContext) []Finding {
+func eachCause(cause collector.Cause, found func(o objectContext, i int) reason.Brief) func(objectContext) []Finding {
 	return func(o objectContext) []Finding {
 		var out []Finding
 		for i, j := range o.judgements {

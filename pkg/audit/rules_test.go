@@ -543,7 +543,7 @@ func TestStuckFinalizer(t *testing.T) {
 		{"held by the collector alone", terminating(time.Hour, object.ForegroundFinalizer, object.OrphanFinalizer), nil},
 		{"terminating without any finalizer", terminating(time.Hour), nil},
 		{"in its grace period, which ends later", terminating(-time.Minute, "x/y"), nil},
-		{"held while alive", []st.Part{st.Listing(st.ConfigMap("ns/child", st.Held("x/y")))}, nil},
+		{"held while alive", []st.Part{st.Listing(st.ConfigMap("ns/child", st.WithFinalizers("x/y")))}, nil},
 	})
 }
 
@@ -559,8 +559,8 @@ func TestBlockedDeletion(t *testing.T) {
 	waits := []string{"ConfigMap/ns/owner: itself warning - none none"}
 	rule(t, "blocked-deletion", []ruleCase{
 		{"what blocks can go, so the deletion ends", []st.Part{st.Listing(owner, blocker())}, nil},
-		{"what blocks is held by a finalizer", []st.Part{st.Listing(owner, blocker(st.Held("x/y")))}, waits},
-		{"a Pod that blocks is stopping", []st.Part{st.Listing(owner, st.Pod("ns/pod", st.Owned(st.To(owner, st.Blocking)), st.Stopping()))}, waits},
+		{"what blocks is held by a finalizer", []st.Part{st.Listing(owner, blocker(st.WithFinalizers("x/y")))}, waits},
+		{"a Pod that blocks is stopping", []st.Part{st.Listing(owner, st.Pod("ns/pod", st.Owned(st.To(owner, st.Blocking)), st.InGracePeriod()))}, waits},
 		{
 			"what blocks cannot be judged",
 			[]st.Part{st.Listing(owner, blocker(st.Owned(st.To(owner, st.As("old/v1", "Thing")))))},

@@ -15,7 +15,7 @@ var selfOwner = Rule{
 				continue
 			}
 			f := o.finding(i, reason.OwnsItself{}, Unlink)
-			if f.Verdict == collector.Solid && !o.object.Terminating() {
+			if f.Verdict == collector.VerdictSolid && !o.object.Terminating() {
 				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected{Itself: true}
 			}
 			if r.Blocks() && o.object.DeletingDependents() { // docs/gc-semantics.md#stuck-foreground-deletions

@@ -8,7 +8,7 @@ import (
 var terminatingOwner = Rule{
 	ID:      "terminating-owner",
 	Summary: "The owner is being deleted in the foreground and waits for its dependents.",
-	find: eachCause(collector.Terminating, func(o objectContext, i int) reason.Brief {
+	find: eachCause(collector.CauseTerminating, func(o objectContext, i int) reason.Brief {
 		return reason.OwnerWaiting{Owner: o.owner(i)}
 	}),
 }

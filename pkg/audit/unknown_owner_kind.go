@@ -8,7 +8,7 @@ import (
 var unknownOwnerKind = Rule{
 	ID:      "unknown-owner-kind",
 	Summary: "The server knows no such kind, in any version.",
-	find: eachCause(collector.UnknownKind, func(o objectContext, i int) reason.Brief {
+	find: eachCause(collector.CauseUnknownKind, func(o objectContext, i int) reason.Brief {
 		return reason.OwnerKindUnknown{Owner: o.owner(i)}
 	}),
 }

@@ -11,7 +11,7 @@ var unmonitoredOwner = Rule{
 	find: func(o objectContext) []Finding {
 		var out []Finding
 		for i, j := range o.judgements {
-			if j.Verdict != collector.Solid && j.Verdict != collector.Waiting || !j.Unmonitored() {
+			if j.Verdict != collector.VerdictSolid && j.Verdict != collector.VerdictWaiting || !j.Unmonitored() {
 				continue
 			}
 			out = append(out, o.finding(i, reason.OwnerNotMonitored{Owner: o.owner(i), Type: j.Mapping.Type.String()}, NoFix))

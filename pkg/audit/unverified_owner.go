@@ -8,7 +8,7 @@ import (
 var unverifiedOwner = Rule{
 	ID:      "unverified-owner",
 	Summary: "Whether the owner exists could not be verified.",
-	find: eachCause(collector.Unverified, func(o objectContext, i int) reason.Brief {
+	find: eachCause(collector.CauseUnverified, func(o objectContext, i int) reason.Brief {
 		return o.judgements[i].Unverified(o.object.Owners[i])
 	}),
 }

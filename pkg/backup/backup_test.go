@@ -129,7 +129,7 @@ func finishedRun(t testing.TB) string {
 			Step: fmt.Sprint(i + 1), Action: "delete", Object: newObject("v1", "Secret", name, "").Identity,
 			Status: "done", Time: started.Add(time.Duration(i) * time.Second),
 		}
-		if err := f.Done(r); err != nil {
+		if err := f.AddResult(r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,14 +50,14 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 		{Step: "1", Action: "delete", Object: a.Identity, Status: "done", Time: started},
 		{Step: "2", Action: "delete", Object: newObject("v1", "Secret", "b", "").Identity, Status: "done", Time: started.Add(time.Second)},
 	}
-	if diff := cmp.Diff(results, b.Done); diff != "" {
+	if diff := cmp.Diff(results, b.Results); diff != "" {
 		t.Error(diff)
 	}
 	if got, err := b.Plan(); err != nil || string(got) != plan {
 		t.Errorf("the plan: got %q, %v", got, err)
 	}
-	if len(b.Torn) > 0 {
-		t.Errorf("a finished run is truncated: %v", b.Torn)
+	if len(b.Truncated) > 0 {
+		t.Errorf("a finished run is truncated: %v", b.Truncated)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestRunningRunHasNoFinishedTime(t *testing.T) {
 	if got, err := b.Plan(); got != nil || err != nil {
 		t.Errorf("plan although none was saved: %q, %v", got, err)
 	}
-	if len(b.Entries)+len(b.Done)+len(b.Torn) > 0 {
+	if len(b.Entries)+len(b.Results)+len(b.Truncated) > 0 {
 		t.Errorf("an empty folder contains %+v", b)
 	}
 }
@@ -117,15 +117,15 @@ func TestSyncIsDurableWithoutClose(t *testing.T) {
 	save(t, f, newObject("v1", "Secret", "a", "1"))
 	sync(t, f)
 	save(t, f, newObject("v1", "Secret", "b", "1"))
-	if err := f.Done(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
+	if err := f.AddResult(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
 		t.Fatal(err)
 	}
 	b := open(t, f.Path())
 	if diff := cmp.Diff([]string{"Secret/a@1"}, saved(t, b)); diff != "" {
 		t.Error(diff)
 	}
-	if len(b.Done) != 1 {
-		t.Errorf("the result was not written: %v", b.Done)
+	if len(b.Results) != 1 {
+		t.Errorf("the result was not written: %v", b.Results)
 	}
 }
 
@@ -308,7 +308,7 @@ func TestFolderSavesNothingAfterAFailedWrite(t *testing.T) {
 			if err := f.Finish(started); !errors.Is(err, first) {
 				t.Errorf("Finish returns %v, want %v", err, first)
 			}
-			if err := f.Done(backup.Result{Action: "delete", Status: "done"}); err != nil {
+			if err := f.AddResult(backup.Result{Action: "delete", Status: "done"}); err != nil {
 				t.Errorf("results can still be recorded, but: %v", err)
 			}
 			if got := readText(t, f.Path(), "objects.jsonl"); got != before {
@@ -330,7 +330,7 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 		"Save":      f.Save(a, manifest(a)),
 		"Sync":      f.Sync(),
 		"SavePlan":  f.SavePlan([]byte(plan)),
-		"AddResult": f.Done(backup.Result{Action: "delete", Status: "done"}),
+		"AddResult": f.AddResult(backup.Result{Action: "delete", Status: "done"}),
 		"Finish":    f.Finish(started),
 	} {
 		if !errors.Is(err, fs.ErrClosed) {
@@ -341,9 +341,9 @@ func TestClosedFolderReturnsErrors(t *testing.T) {
 
 func TestAddResultRequiresActionAndStatus(t *testing.T) {
 	f := create(t)
-	checkError(t, f.Done(backup.Result{Step: "1", Status: "done"}), "done.jsonl", "lacks an action")
-	checkError(t, f.Done(backup.Result{Step: "1", Action: "delete"}), "done.jsonl", "lacks an action")
-	if err := f.Done(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
+	checkError(t, f.AddResult(backup.Result{Step: "1", Status: "done"}), "done.jsonl", "lacks an action")
+	checkError(t, f.AddResult(backup.Result{Step: "1", Action: "delete"}), "done.jsonl", "lacks an action")
+	if err := f.AddResult(backup.Result{Step: "1", Action: "delete", Status: "done"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -358,7 +358,7 @@ func TestConcurrentSave(t *testing.T) {
 				o := newObject("v1", []string{"Secret", "ConfigMap", "Pod"}[i%3], fmt.Sprintf("%d-%d", w, i), "1")
 				if err := errors.Join(
 					f.Save(o, manifest(o)), f.Sync(),
-					f.Done(backup.Result{Action: "delete", Status: "done", Object: o.Identity}),
+					f.AddResult(backup.Result{Action: "delete", Status: "done", Object: o.Identity}),
 				); err != nil {
 					t.Error(err)
 				}
@@ -372,8 +372,8 @@ func TestConcurrentSave(t *testing.T) {
 	})
 	group.Wait()
 	b := open(t, f.Path()) // before Close: every worker has synced
-	if got := saved(t, b); len(got) != workers*each || len(b.Done) != workers*each || len(b.Torn) > 0 {
-		t.Errorf("%d manifests and %d results of %d, truncated: %v", len(got), len(b.Done), workers*each, b.Torn)
+	if got := saved(t, b); len(got) != workers*each || len(b.Results) != workers*each || len(b.Truncated) > 0 {
+		t.Errorf("%d manifests and %d results of %d, truncated: %v", len(got), len(b.Results), workers*each, b.Truncated)
 	}
 
 	var closing gosync.WaitGroup
@@ -391,7 +391,7 @@ func TestConcurrentSave(t *testing.T) {
 		})
 	}
 	closing.Wait()
-	if truncated := open(t, f.Path()).Torn; len(truncated) > 0 {
+	if truncated := open(t, f.Path()).Truncated; len(truncated) > 0 {
 		t.Errorf("truncated: %v", truncated)
 	}
 }

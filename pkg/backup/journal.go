@@ -78,10 +78,10 @@ func repairTail(file *os.File) error {
 	return file.Truncate(int64(end))
 }
 
-// Note appends a line. The operating system has it when the method returns, so a kill
+// Add appends a line. The operating system has it when the method returns, so a kill
 // does not lose it; it is durable after Close. Once a line could not be written, nothing
 // more is written, and every call returns the same error.
-func (j *Journal) Note(r Restored) error {
+func (j *Journal) Add(r Restored) error {
 	line, err := encodeLine(r)
 	if err != nil {
 		return j.recordError(err)

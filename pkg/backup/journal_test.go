@@ -32,7 +32,7 @@ func appendJournal(t testing.TB, path string, lines ...backup.Restored) {
 		t.Fatal(err)
 	}
 	for _, l := range lines {
-		if err := j.Note(l); err != nil {
+		if err := j.Add(l); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,8 +61,8 @@ func TestJournalAppends(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			write(t, file, test.before)
 			b := open(t, path)
-			if len(b.Torn) != test.truncated {
-				t.Errorf("truncated: %v", b.Torn)
+			if len(b.Truncated) != test.truncated {
+				t.Errorf("truncated: %v", b.Truncated)
 			}
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
@@ -70,8 +70,8 @@ func TestJournalAppends(t *testing.T) {
 			appendJournal(t, path, two, three)
 			b = open(t, path)
 			defer b.Close()
-			if diff := cmp.Diff(test.want, b.Restored); diff != "" || len(b.Torn) > 0 {
-				t.Errorf("truncated: %v, (-want +got)\n%s", b.Torn, diff)
+			if diff := cmp.Diff(test.want, b.Restored); diff != "" || len(b.Truncated) > 0 {
+				t.Errorf("truncated: %v, (-want +got)\n%s", b.Truncated, diff)
 			}
 		})
 	}
@@ -92,7 +92,7 @@ func TestJournalIsExclusive(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Note(restored("a", "1")); !errors.Is(err, os.ErrClosed) {
+	if err := j.Add(restored("a", "1")); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(path, "restored.jsonl")); !errors.Is(err, os.ErrNotExist) {

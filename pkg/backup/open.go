@@ -24,13 +24,13 @@ import (
 type Backup struct {
 	Header  Header
 	Entries []Entry  // the latest of each UID, sorted by identity
-	Done    []Result // in the order in which steps ended
+	Results []Result // in the order in which steps ended
 	// Restored is what restorations of this backup recorded.
 	Restored []Restored
-	// Torn is what an interrupted run did not write completely. None of it is in
+	// Truncated is what an interrupted run did not write completely. None of it is in
 	// Entries, Results or Restored. If a file was shortened later, Entries has the latest
 	// complete manifest of each UID.
-	Torn []Truncated
+	Truncated []Truncated
 
 	path string
 	root *os.Root
@@ -91,7 +91,7 @@ func (b *Backup) read() error {
 		return err
 	}
 	err = readLines(b, doneFile, func(_ int, r Result) error {
-		b.Done = append(b.Done, r)
+		b.Results = append(b.Results, r)
 		return r.validate()
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (b *Backup) readEntries() (ends map[string]int64, err error) {
 		end := e.Offset + e.Length
 		ends[e.File] = max(ends[e.File], end)
 		if end > size {
-			b.Torn = append(b.Torn, Truncated{objectsFile, n, fmt.Sprintf("%s ends before the end of the manifest of %q", position(e.File, 0), e.Object.String())})
+			b.Truncated = append(b.Truncated, Truncated{objectsFile, n, fmt.Sprintf("%s ends before the end of the manifest of %q", position(e.File, 0), e.Object.String())})
 			return nil
 		}
 		if i, ok := latest[e.Object.UID]; ok {
@@ -178,7 +178,7 @@ func (b *Backup) findUnindexed(ends map[string]int64) error {
 			return fmt.Errorf("%s: %w", position(f.Name(), 0), withoutPath(err))
 		}
 		if rest := info.Size() - ends[f.Name()]; rest > 1 { // more than the line break
-			b.Torn = append(b.Torn, Truncated{f.Name(), 0, fmt.Sprintf("no line of %s names its last %d bytes", objectsFile, rest)})
+			b.Truncated = append(b.Truncated, Truncated{f.Name(), 0, fmt.Sprintf("no line of %s names its last %d bytes", objectsFile, rest)})
 		}
 	}
 	return nil

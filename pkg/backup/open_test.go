@@ -37,7 +37,7 @@ func TestTruncatedFileLosesOnlyItsTail(t *testing.T) {
 	if len(lines) != 4 {
 		t.Fatalf("%d lines, want 4: one object is saved twice", len(lines))
 	}
-	results, entries := open(t, path).Done, open(t, path).Entries
+	results, entries := open(t, path).Results, open(t, path).Entries
 
 	for _, name := range names(t, path) {
 		t.Run(name, func(t *testing.T) {
@@ -71,17 +71,17 @@ func TestTruncatedFileLosesOnlyItsTail(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("cut after %d bytes: %s", n, diff)
 				}
-				if len(b.Done) > len(results) || !slices.Equal(b.Done, results[:len(b.Done)]) {
-					t.Fatalf("cut after %d bytes: other results: %v", n, b.Done)
+				if len(b.Results) > len(results) || !slices.Equal(b.Results, results[:len(b.Results)]) {
+					t.Fatalf("cut after %d bytes: other results: %v", n, b.Results)
 				}
-				if name != "done.jsonl" && len(b.Done) != len(results) {
-					t.Fatalf("cut after %d bytes: results are lost: %v", n, b.Done)
+				if name != "done.jsonl" && len(b.Results) != len(results) {
+					t.Fatalf("cut after %d bytes: results are lost: %v", n, b.Results)
 				}
 				p, err := b.Plan()
 				if lost := name == "plan.json" && n < len(plan)-1; lost != (err != nil) || !lost && strings.TrimSpace(string(p)) != strings.TrimSpace(plan) {
 					t.Fatalf("cut after %d bytes: the plan is %q, %v", n, p, err)
 				}
-				if len(b.Torn) == 0 && !slices.Equal(b.Entries, entries) {
+				if len(b.Truncated) == 0 && !slices.Equal(b.Entries, entries) {
 					t.Fatalf("cut after %d bytes: data is lost and Truncated is empty", n)
 				}
 				if err := b.Close(); err != nil {
@@ -146,7 +146,7 @@ func TestTruncated(t *testing.T) {
 				t.Error(diff)
 			}
 			var got []string
-			for _, x := range b.Torn {
+			for _, x := range b.Truncated {
 				got = append(got, x.String())
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -331,7 +331,7 @@ func FuzzOpen(f *testing.F) {
 				t.Errorf("a manifest from nowhere: %s", data)
 			}
 		}
-		for _, x := range b.Torn {
+		for _, x := range b.Truncated {
 			if strings.ContainsAny(x.String(), "\n\r\x00\x1b") {
 				t.Errorf("%q is not one line", x)
 			}

@@ -109,11 +109,11 @@ func readLines[T any](b *Backup, name string, add func(n int, v T) error) error 
 		if bytes.IndexByte(line, 0) >= 0 {
 			// The length of a file can reach the disk before its contents. JSON contains no
 			// zero bytes, and the hole contains no line break, so it is within one line.
-			b.Torn = append(b.Torn, Truncated{name, n, "it contains zero bytes, as after a power failure"})
+			b.Truncated = append(b.Truncated, Truncated{name, n, "it contains zero bytes, as after a power failure"})
 			continue
 		}
 		if !complete && !json.Valid(line) {
-			b.Torn = append(b.Torn, Truncated{name, n, fmt.Sprintf("it is cut off after %d bytes", len(line))})
+			b.Truncated = append(b.Truncated, Truncated{name, n, fmt.Sprintf("it is cut off after %d bytes", len(line))})
 			continue
 		}
 		var v T

@@ -49,7 +49,7 @@ func TestFolderReplacedAfterCreateIsStillWritten(t *testing.T) {
 	moved, elsewhere := replaceWithLink(t, f.Path())
 	err = errors.Join(
 		f.Save(secret, json.RawMessage(secretManifest)), f.Sync(), f.SavePlan([]byte("{}")),
-		f.Done(Result{Action: "delete", Status: "done"}), f.Finish(time.Now()), f.Close(),
+		f.AddResult(Result{Action: "delete", Status: "done"}), f.Finish(time.Now()), f.Close(),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestBackupReplacedAfterOpenIsStillUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(j.Note(Restored{Action: "create", Object: secret.Identity, Status: "done"}), j.Close()); err != nil {
+	if err := errors.Join(j.Add(Restored{Action: "create", Object: secret.Identity, Status: "done"}), j.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if got := filesIn(t, elsewhere); len(got) > 0 {

@@ -7,11 +7,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
 
-// Done records how a step ended. The operating system has the line when the
+// AddResult records how a step ended. The operating system has the line when the
 // method returns, so a kill does not lose it; it is durable after Finish or Close. Once
 // a line could not be written, nothing more is recorded, and every call returns the
 // same error.
-func (f *Folder) Done(r Result) error {
+func (f *Folder) AddResult(r Result) error {
 	line, err := encodeLine(r)
 	if err != nil {
 		return f.fileError("record a step in", doneFile, err)

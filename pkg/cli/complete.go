@@ -110,7 +110,7 @@ func (s *ScanOptions) completeFromCluster(read func(context.Context) []string) c
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTimeout)
 		defer cancel()
-		s.Config.Unattended()
+		s.Config.DisablePrompts()
 		found := make(chan []string, 1)
 		go func() { found <- read(ctx) }()
 		select {

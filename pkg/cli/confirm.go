@@ -15,7 +15,7 @@ import (
 // confirmPlan asks whether to carry out the plan that was shown, unless flags answer that.
 // The error is an ExitError if it was not confirmed.
 func (f *MutationFlags) confirmPlan(ctx context.Context, s Streams, p *plan.Plan) error {
-	if names := planview.Alarming(p); len(names) > 0 {
+	if names := planview.CriticalDeletions(p); len(names) > 0 {
 		fmt.Fprintln(s.Err, "The deletion includes:\n  "+strings.Join(names, "\n  "))
 	}
 	switch {

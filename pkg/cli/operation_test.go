@@ -74,7 +74,7 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 	garbage := at("1", st.Namespace("garbage", st.OwnedBy(node)))
 	inside := at("1", st.Secret("garbage/inside"))
 	scan := func(objects ...object.Object) *snapshot.Snapshot {
-		return st.New(st.Serving(st.Containers()...), st.Absent("v1", "Node", "gone"), st.Listing(objects...))
+		return st.New(st.Serving(st.TypesWithContents()...), st.Absent("v1", "Node", "gone"), st.Listing(objects...))
 	}
 	withGap := func(s *snapshot.Snapshot) *snapshot.Snapshot {
 		s.Gaps = []snapshot.Gap{{Group: "metrics.k8s.io", Resource: snapshot.All, Reason: snapshot.Unavailable}}

@@ -152,5 +152,5 @@ func (o *runOutcome) allSteps() (*plan.Plan, []planview.Result) {
 
 // refused returns the result of a stale step.
 func refused(s plan.Stale) planview.Result {
-	return planview.Result{Step: s.Step.ID, Status: event.Failed, Reason: reason.StepRefused{Because: reason.Nested{Reason: s.Why}}}
+	return planview.Result{Step: s.Step.ID, Status: event.Failed, Reason: reason.StepRefused{Because: reason.Nested{Reason: s.Reason}}}
 }

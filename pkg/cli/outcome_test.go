@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -15,13 +14,13 @@ import (
 
 func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 	o := runOutcome{
-		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: collector.ActionDelete}, {ID: "2"}, {ID: "3"}}},
+		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: plan.ActionDelete}, {ID: "2"}, {ID: "3"}}},
 		done: &execute.Report{Results: []execute.Result{
 			{Step: "1", Status: event.Failed, Reason: reason.WriteFailed{Failure: reason.Failure{ErrorClass: "forbidden", Detail: "no"}}},
 			{Step: "2", Status: event.Done},
 			{Step: "3"},
 		}},
-		stale: []plan.Stale{{Step: plan.Step{ID: "4"}, Why: reason.ChangedSincePlanned{}}},
+		stale: []plan.Stale{{Step: plan.Step{ID: "4"}, Reason: reason.ChangedSincePlanned{}}},
 	}
 	data, err := json.Marshal(o.result())
 	if err != nil {

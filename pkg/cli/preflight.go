@@ -72,7 +72,7 @@ func (op *Operation) preflight(ctx context.Context) []refusal {
 // needs returns the rights that a run of the plan needs.
 func (op *Operation) needs() []plan.Need {
 	var byName []object.Identity
-	if saved := op.Current.Plan.Saved(); !op.Options.Flags.NoBackup && len(saved) > 0 {
+	if saved := op.Current.Plan.ObjectsToBackUp(); !op.Options.Flags.NoBackup && len(saved) > 0 {
 		byName = read.ByName(op.Current.Snapshot, saved)
 	}
 	return op.Current.Plan.Needs(op.LeavesRestToCollector, byName)
@@ -123,7 +123,7 @@ func (op *Operation) dryRunSteps(ctx context.Context, samples []*plan.Step, gran
 		}
 		sent++
 		all.Go(func() {
-			_, err := writer.Patch(ctx, op.Current.Graph.Object(s.Move.Node), s.Move.Change)
+			_, err := writer.Patch(ctx, op.Current.Graph.Object(s.Transition.Node), s.Transition.Change)
 			var failed *client.RequestError
 			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
 				return // the run will report it

@@ -53,7 +53,7 @@ func (op *Operation) preview() error {
 			notes = append(notes, sum)
 		}
 	}
-	for _, note := range slices.Concat(notes, planview.Lost(p, palette), planview.Accepted(p, maxPreviewLines, palette)) {
+	for _, note := range slices.Concat(notes, planview.NotRestored(p, palette), planview.AcceptedGaps(p, maxPreviewLines, palette)) {
 		if _, err := fmt.Fprintln(out, note); err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func (b *runBackup) Write(ctx context.Context, objects []object.Identity) ([]pla
 
 // noteResult records the result of a step.
 func (b *runBackup) noteResult(e event.Event, at time.Time) error {
-	return b.folder.Done(backup.Result{
+	return b.folder.AddResult(backup.Result{
 		Step: e.Step, Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: at.UTC(),
 	})
 }

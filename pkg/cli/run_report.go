@@ -60,11 +60,11 @@ func (op *Operation) printResult(o *runOutcome, r *result) error {
 		return err
 	}
 	if o.plan.Mode == plan.Delete && !o.dryRun {
-		if err := planview.Held(op.Options.Scan.Out, o.blocked, op.Options.Scan.Palette()); err != nil {
+		if err := planview.Blocked(op.Options.Scan.Out, o.blocked, op.Options.Scan.Palette()); err != nil {
 			return err
 		}
 	}
-	line := planview.Ran(all, results, o.took)
+	line := planview.RunSummary(all, results, o.took)
 	switch {
 	case o.dryRun:
 		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(all.Steps), r.Digest)

@@ -48,7 +48,7 @@ func NewScanOptions(s Streams) *ScanOptions {
 // at once: it prints no progress.
 func (s *ScanOptions) ForContext(context string) *ScanOptions {
 	other := *s
-	other.Config = s.Config.In(context)
+	other.Config = s.Config.ForContext(context)
 	other.connected = nil
 	other.ErrTerm = false
 	return &other
@@ -65,7 +65,7 @@ const largePage = 50_000
 func (s *ScanOptions) addConnectionFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	s.flags = flags
-	s.Config.Add(flags)
+	s.Config.AddFlags(flags)
 	flags.Lookup("namespace").Usage = "the namespace to scan"
 	flags.Lookup("request-timeout").Usage = "time limit of one request to the server; 0 means no limit"
 	flags.Int64Var(&s.chunkSize, "chunk-size", 5000, "how many objects to request per page; 0 requests all of a type at once; by default up to "+strconv.Itoa(largePage)+" where the server answers quickly")
@@ -282,7 +282,7 @@ func (s *ScanOptions) Namespace() (name string, named bool, err error) {
 	if s.From != "" || s.AllNamespaces {
 		return "", false, nil
 	}
-	name, err = s.Config.HomeNamespace()
+	name, err = s.Config.CurrentNamespace()
 	if err != nil {
 		err = fmt.Errorf("read the kubeconfig: %w", err)
 	}

@@ -88,7 +88,7 @@ func (op *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []p
 	var out []plan.Blocked
 	for i, result := range done.Results {
 		s := &op.Current.Plan.Steps[i]
-		if s.Action != collector.ActionDelete || result.Status != event.Done {
+		if s.Action != plan.ActionDelete || result.Status != event.Done {
 			continue
 		}
 		if now := g.Object(g.Find(s.Object.UID)); now != nil && !now.Terminating() {
@@ -110,7 +110,7 @@ func (op *Operation) stillTerminating(g *graph.Graph, known graph.Set) []plan.Bl
 	for _, o := range op.Current.Plan.Outcomes {
 		n := g.Find(o.Object.UID)
 		if now := g.Object(n); now != nil && now.Terminating() && known.Add(n) {
-			by := blockers.Of(n)
+			by := blockers.Blocker(n)
 			out = append(out, plan.Blocked{Object: o.Object, By: by.By, Reason: by.Reason})
 		}
 	}

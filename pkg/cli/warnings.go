@@ -13,7 +13,7 @@ const MaxNamedGaps = 6
 
 // WarnOfGaps names on standard error what could not be read.
 func (s *ScanOptions) WarnOfGaps(seen *snapshot.Snapshot) {
-	s.WarnOfClusterGaps("", seen.Gaps, seen.Monitored())
+	s.WarnOfClusterGaps("", seen.Gaps, seen.MonitoredTypes())
 }
 
 // WarnOfClusterGaps is WarnOfGaps for one of several clusters, which serves so many types.

@@ -24,10 +24,10 @@ type Assessment struct {
 	// UndecidableReference is the first reference that the collector cannot resolve, or
 	// -1. It keeps the collector from processing the object at all.
 	UndecidableReference int
-	// Left counts the solid references that stay. The collector removes references by
+	// ReferencesLeft counts the solid references that stay. The collector removes references by
 	// UID, so a solid one goes if another with its UID is dangling
 	// (docs/gc-semantics.md#removing-references).
-	Left int
+	ReferencesLeft int
 
 	terminating, unknown bool
 	solid                int
@@ -39,15 +39,15 @@ func Assess(o *object.Object, verdicts []Verdict) Assessment {
 	a := Assessment{UndecidableReference: -1, terminating: o.Terminating(), unknown: o.Contested}
 	for i, v := range verdicts {
 		switch v {
-		case Solid:
+		case VerdictSolid:
 			a.solid++
-		case Unresolvable, ScopeError:
+		case VerdictUnresolvable, VerdictScopeError:
 			if a.UndecidableReference < 0 {
 				a.UndecidableReference = i
 			}
-		case Unknown:
+		case VerdictUnknown:
 			a.unknown = true
-		case Dangling, Waiting:
+		case VerdictDangling, VerdictWaiting:
 			if a.bad == nil {
 				a.bad = map[types.UID]bool{}
 			}
@@ -55,53 +55,53 @@ func Assess(o *object.Object, verdicts []Verdict) Assessment {
 		}
 	}
 	for i, v := range verdicts {
-		if v == Solid && !a.bad[o.Owners[i].UID] {
-			a.Left++
+		if v == VerdictSolid && !a.bad[o.Owners[i].UID] {
+			a.ReferencesLeft++
 		}
 	}
 	return a
 }
 
-// Of returns what the collector does with the object because of a reference with
+// ConsequenceFor returns what the collector does with the object because of a reference with
 // verdict v.
 //
 // The collector skips a terminating object, and an object with a reference that it
 // cannot resolve (docs/gc-semantics.md#one-error-keeps-the-object), whatever the other
 // references are.
-func (a Assessment) Of(v Verdict) Consequence {
+func (a Assessment) ConsequenceFor(v Verdict) Consequence {
 	switch {
-	case a.terminating, v == Solid:
+	case a.terminating, v == VerdictSolid:
 		return ConsequenceNone
 	case a.UndecidableReference >= 0:
 		return ConsequenceStuck
 	case a.unknown:
 		return ConsequenceUnknown
 	}
-	return a.Consequence()
+	return a.ConsequenceIfDecidable()
 }
 
-// Consequence returns the effect of a dangling or waiting reference, assuming that every
+// ConsequenceIfDecidable returns the effect of a dangling or waiting reference, assuming that every
 // reference can be resolved.
-func (a Assessment) Consequence() Consequence {
+func (a Assessment) ConsequenceIfDecidable() Consequence {
 	if a.solid > 0 {
 		return ConsequenceUnlink
 	}
 	return ConsequenceDelete
 }
 
-// Drops reports whether the collector removes the references with this UID, solid ones
+// Unlinks reports whether the collector removes the references with this UID, solid ones
 // included (docs/gc-semantics.md#removing-references).
-func (a Assessment) Drops(uid types.UID) bool {
-	return a.bad[uid] && a.Of(Dangling) == ConsequenceUnlink
+func (a Assessment) Unlinks(uid types.UID) bool {
+	return a.bad[uid] && a.ConsequenceFor(VerdictDangling) == ConsequenceUnlink
 }
 
-// Refused reports whether the API server rejects the collector's patch that removes
+// UnlinkRejected reports whether the API server rejects the collector's patch that removes
 // references. It rejects any update that leaves two controllers, whatever was stored
 // before (docs/gc-semantics.md#metadata-validation).
-func (a Assessment) Refused(o *object.Object) bool {
+func (a Assessment) UnlinkRejected(o *object.Object) bool {
 	drops, controllers := false, 0
 	for _, r := range o.Owners {
-		dropped := a.Drops(r.UID)
+		dropped := a.Unlinks(r.UID)
 		drops = drops || dropped
 		if r.Controls() && !dropped {
 			controllers++

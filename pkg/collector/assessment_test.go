@@ -58,7 +58,7 @@ func consequences(o *object.Object, judgements []collector.Judgement) string {
 	var out []string
 	outlook := assess(o, judgements)
 	for _, j := range judgements {
-		out = append(out, string(outlook.Of(j.Verdict)))
+		out = append(out, string(outlook.ConsequenceFor(j.Verdict)))
 	}
 	return strings.Join(out, " ")
 }
@@ -96,8 +96,8 @@ func TestAssess(t *testing.T) {
 			g := graph.New(st.New(st.Listing(pod, other, st.ConfigMap("ns/child", st.Owned(test.references...)))))
 			n := g.Find("ConfigMap/ns/child")
 			w := collector.Assess(g.Object(n), collector.Verdicts(collector.NewJudge(g).Object(n)))
-			if w.UndecidableReference != test.culprit || w.Left != test.left || w.Consequence() != test.decided {
-				t.Errorf("culprit %d, left %d, decided %s; want %d, %d, %s", w.UndecidableReference, w.Left, w.Consequence(), test.culprit, test.left, test.decided)
+			if w.UndecidableReference != test.culprit || w.ReferencesLeft != test.left || w.ConsequenceIfDecidable() != test.decided {
+				t.Errorf("culprit %d, left %d, decided %s; want %d, %d, %s", w.UndecidableReference, w.ReferencesLeft, w.ConsequenceIfDecidable(), test.culprit, test.left, test.decided)
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestAssess(t *testing.T) {
 
 func TestAssessIgnoresTheOrderOfReferences(t *testing.T) {
 	verdicts := []collector.Verdict{
-		collector.Solid, collector.Dangling, collector.Waiting, collector.Unresolvable, collector.ScopeError, collector.Unknown,
+		collector.VerdictSolid, collector.VerdictDangling, collector.VerdictWaiting, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown,
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var judgements []collector.Judgement
@@ -117,7 +117,7 @@ func TestAssessIgnoresTheOrderOfReferences(t *testing.T) {
 			out := map[string]int{}
 			outlook := assess(&o, judgements)
 			for _, j := range judgements {
-				out[fmt.Sprint(j.Verdict, " ", outlook.Of(j.Verdict))]++
+				out[fmt.Sprint(j.Verdict, " ", outlook.ConsequenceFor(j.Verdict))]++
 			}
 			return out
 		}

@@ -99,11 +99,11 @@ func Decide(in DecisionInput) Decision {
 	a := Assess(o, in.Verdicts)
 	switch {
 	case a.UndecidableReference >= 0 || a.unknown:
-		i := slices.IndexFunc(in.Verdicts, func(v Verdict) bool { return v == Unresolvable || v == ScopeError || v == Unknown })
+		i := slices.IndexFunc(in.Verdicts, func(v Verdict) bool { return v == VerdictUnresolvable || v == VerdictScopeError || v == VerdictUnknown })
 		return Decision{NoAction: ReferenceUnknown, UndecidableReference: i}
 	case len(a.bad) == 0:
 		return Decision{NoAction: AllOwnersSolid}
-	case a.Consequence() == ConsequenceUnlink:
+	case a.ConsequenceIfDecidable() == ConsequenceUnlink:
 		return Decision{Action: ActionUnlink, Change: object.Change{Drop: in.removedReferences(a)}}
 	case in.ContentsUnknown:
 		return Decision{NoAction: ContentsUnknown}
@@ -123,11 +123,11 @@ func decideTerminating(in DecisionInput) Decision {
 	case orphaning && in.Dependents > 0:
 		return Decision{Action: ActionOrphanDependents}
 	case orphaning:
-		return Decision{Action: ActionRemoveFinalizer, Change: object.Change{Release: object.OrphanFinalizer}}
+		return Decision{Action: ActionRemoveFinalizer, Change: object.Change{RemoveFinalizer: object.OrphanFinalizer}}
 	case in.Blockers > 0:
 		return Decision{NoAction: BlockedByDependents}
 	}
-	return Decision{Action: ActionRemoveFinalizer, Change: object.Change{Release: object.ForegroundFinalizer}}
+	return Decision{Action: ActionRemoveFinalizer, Change: object.Change{RemoveFinalizer: object.ForegroundFinalizer}}
 }
 
 // decideDelete returns how an object without a solid owner is deleted. If the object may
@@ -135,7 +135,7 @@ func decideTerminating(in DecisionInput) Decision {
 // (docs/gc-semantics.md#breaking-a-cycle).
 func decideDelete(in DecisionInput) Decision {
 	o := in.Object
-	if in.Dependents > 0 && slices.Contains(in.Verdicts, Waiting) {
+	if in.Dependents > 0 && slices.Contains(in.Verdicts, VerdictWaiting) {
 		if blocking := in.blockingReferences(); in.Deleting > 0 && len(blocking) > 0 {
 			return Decision{Action: ActionUnblock, Change: object.Change{Unblock: blocking}}
 		}
@@ -155,7 +155,7 @@ func decideDelete(in DecisionInput) Decision {
 func (in DecisionInput) removedReferences(a Assessment) []int {
 	return indices(in.Object.Owners, func(i int, r object.Reference) bool {
 		if in.Actor == ActorClient {
-			return in.Verdicts[i].IsBad()
+			return in.Verdicts[i].IsDanglingOrWaiting()
 		}
 		return a.bad[r.UID]
 	})

@@ -25,7 +25,7 @@ type input struct {
 }
 
 func (s input) decisionInput() collector.DecisionInput {
-	o := st.ConfigMap("ns/d", st.Held(strings.Fields(s.finalizers)...))
+	o := st.ConfigMap("ns/d", st.WithFinalizers(strings.Fields(s.finalizers)...))
 	if s.terminating {
 		st.Terminating()(&o)
 	}
@@ -152,9 +152,9 @@ func TestDecisionHasTheFieldsOfItsAction(t *testing.T) {
 					(d.Action == collector.ActionDelete) != (d.Policy != metav1.DeletionPropagation("")),
 					(d.Action == collector.ActionUnlink) != (len(d.Change.Drop) > 0),
 					(d.Action == collector.ActionUnblock) != (len(d.Change.Unblock) > 0),
-					(d.Action == collector.ActionRemoveFinalizer) != (d.Change.Release != ""),
+					(d.Action == collector.ActionRemoveFinalizer) != (d.Change.RemoveFinalizer != ""),
 					d.NoAction != collector.ReferenceUnknown && d.UndecidableReference != 0,
-					d.NoAction == collector.ReferenceUnknown && !slices.Contains([]collector.Verdict{collector.Unresolvable, collector.ScopeError, collector.Unknown}, s.Verdicts[d.UndecidableReference]):
+					d.NoAction == collector.ReferenceUnknown && !slices.Contains([]collector.Verdict{collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown}, s.Verdicts[d.UndecidableReference]):
 					t.Errorf("%q with %q, %04b: %+v", v, finalizers, n, d)
 				}
 			}

@@ -139,7 +139,7 @@ func TestDerivedScenarios(t *testing.T) {
 func TestL30OneLookupServesAllDependentsOfAClusterScopedOwner(t *testing.T) {
 	s := st.New(st.Listing(st.ConfigMap("ns/d", st.OwnedBy(st.Node("n"))), st.ConfigMap("other/d", st.OwnedBy(st.Node("n")))))
 	g := graph.New(s)
-	asked := g.View().Unverified(s.Objects, func(uid types.UID) *object.Object { return g.Object(g.Find(uid)) })
+	asked := g.View().UnverifiedOwners(s.Objects, func(uid types.UID) *object.Object { return g.Object(g.Find(uid)) })
 	if len(asked) != 1 {
 		t.Errorf("asked for %v", asked)
 	}

@@ -37,10 +37,10 @@ func (j *Judge) Reference(e graph.Edge) Judgement {
 	return j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
 }
 
-// VerdictFor judges r as if n had it. It must lead to the same coordinates as a
+// Hypothetical judges r as if n had it. It must lead to the same coordinates as a
 // reference that n has, in the same version or in the one that View.WithServedVersion
 // returns: nothing else was looked up.
-func (j *Judge) VerdictFor(n graph.Node, r object.Reference) Judgement {
+func (j *Judge) Hypothetical(n graph.Node, r object.Reference) Judgement {
 	return j.judge(j.graph.Object(n), r, j.graph.Find(r.UID))
 }
 
@@ -57,23 +57,25 @@ func (j *Judge) Append(to []Judgement, n graph.Node) []Judgement {
 	return to
 }
 
-// References judges the reference of n that names the same owner as r. It returns the
+// FindReference judges the reference of n that names the same owner as r. It returns the
 // zero value if the snapshot shows none.
-func (j *Judge) References(n graph.Node, r object.Reference) Judgement { return j.Each(n)(r) }
+func (j *Judge) FindReference(n graph.Node, r object.Reference) Judgement {
+	return j.ReferenceFinder(n)(r)
+}
 
-// Each returns FindReference for one object. An object may have any number of references,
+// ReferenceFinder returns FindReference for one object. An object may have any number of references,
 // so it uses an index where there are more than a few.
-func (j *Judge) Each(n graph.Node) func(object.Reference) Judgement {
+func (j *Judge) ReferenceFinder(n graph.Node) func(object.Reference) Judgement {
 	const few = 16 // up to here a linear search is faster
 	owners := j.graph.Object(n).Owners
 	find := func(r object.Reference) int { return slices.IndexFunc(owners, r.SameOwner) }
 	if len(owners) > few {
 		first := make(map[object.Reference]int, len(owners))
 		for i, r := range slices.Backward(owners) {
-			first[r.Flagless()] = i
+			first[r.WithoutFlags()] = i
 		}
 		find = func(r object.Reference) int {
-			if i, ok := first[r.Flagless()]; ok {
+			if i, ok := first[r.WithoutFlags()]; ok {
 				return i
 			}
 			return -1
@@ -91,12 +93,12 @@ func (j *Judge) Each(n graph.Node) func(object.Reference) Judgement {
 func (j *Judge) judge(dependent *object.Object, r object.Reference, owner graph.Node) Judgement {
 	holder := j.graph.Object(owner)
 	m, c, mapped := j.view.CoordinatesOf(dependent.Namespace, r)
-	out := Judgement{Mapping: m, Holder: holder}
+	out := Judgement{Mapping: m, UIDHolder: holder}
 	switch {
 	case !mapped:
 		return j.judgeUnmapped(out, dependent, r)
 	case dependent.Namespace == "" && m.Type.Namespaced:
-		out.Verdict, out.Cause = ScopeError, ClusterToNamespaced
+		out.Verdict, out.Cause = VerdictScopeError, CauseClusterToNamespaced
 		return out
 	case holder != nil && holder.MatchesIdentity(r, dependent.Namespace) && (!j.graph.Virtual(owner) || j.view.Lookup(c) == nil):
 		return judgeExisting(out)
@@ -108,7 +110,7 @@ func (j *Judge) judge(dependent *object.Object, r object.Reference, owner graph.
 // not be discovered, that proves nothing.
 func (j *Judge) judgeUnmapped(out Judgement, dependent *object.Object, r object.Reference) Judgement {
 	gvk := r.GroupVersionKind()
-	out.Verdict = Unresolvable
+	out.Verdict = VerdictUnresolvable
 	versions := j.view.Versions(gvk.Group, gvk.Kind)
 	for _, t := range versions {
 		out.Served = append(out.Served, t.APIVersion())
@@ -116,16 +118,16 @@ func (j *Judge) judgeUnmapped(out Judgement, dependent *object.Object, r object.
 	namespaced := len(versions) > 0 && versions[0].Namespaced
 	switch gap := j.view.GroupGap(gvk.Group); {
 	case gap != nil:
-		out.Verdict, out.Cause, out.Gap, out.Served = Unknown, Unverified, gap, nil
+		out.Verdict, out.Cause, out.Gap, out.Served = VerdictUnknown, CauseUnverified, gap, nil
 	case dependent.Namespace == "" && namespaced:
-		out.Cause = ClusterToNamespaced
+		out.Cause = CauseClusterToNamespaced
 	case len(versions) > 0:
-		out.Cause = UnservedVersion
-	case out.Holder != nil && !j.view.Serves(r.APIVersion):
-		out.Cause = UnservedVersion
-		out.Served = []string{out.Holder.APIVersion}
+		out.Cause = CauseUnservedVersion
+	case out.UIDHolder != nil && !j.view.Serves(r.APIVersion):
+		out.Cause = CauseUnservedVersion
+		out.Served = []string{out.UIDHolder.APIVersion}
 	default:
-		out.Cause = UnknownKind
+		out.Cause = CauseUnknownKind
 	}
 	return out
 }
@@ -149,7 +151,7 @@ func (j *Judge) judgeByCoordinates(out Judgement, dependent *object.Object, r ob
 		return unverified(out)
 	case lookup == nil: // a lookup with outcome Absent is newer than any list
 		resident = j.byCoordinates()[coordinatesOf(out.Mapping, c)]
-		if contested(out.Holder) || contested(resident) {
+		if contested(out.UIDHolder) || contested(resident) {
 			return unverified(out)
 		}
 		if gr := out.Mapping.Type.GroupResource(); (resident == nil || resident.UID != r.UID) && !j.view.Listed(gr, c.Namespace) {
@@ -158,10 +160,10 @@ func (j *Judge) judgeByCoordinates(out Judgement, dependent *object.Object, r ob
 		}
 	}
 	if resident != nil && resident.UID == r.UID {
-		out.Holder = resident
+		out.UIDHolder = resident
 		return judgeExisting(out)
 	}
-	out.Resident = resident
+	out.NameHolder = resident
 	return judgeAbsent(out, dependent, r)
 }
 
@@ -169,25 +171,25 @@ func contested(o *object.Object) bool { return o != nil && o.Contested }
 
 // judgeExisting judges a reference whose owner exists at its coordinates.
 func judgeExisting(out Judgement) Judgement {
-	out.Verdict = Solid
-	if out.Holder.DeletingDependents() {
-		out.Verdict, out.Cause = Waiting, Terminating
+	out.Verdict = VerdictSolid
+	if out.UIDHolder.DeletingDependents() {
+		out.Verdict, out.Cause = VerdictWaiting, CauseTerminating
 	}
 	return out
 }
 
 // judgeAbsent judges a reference whose owner does not exist at its coordinates.
 func judgeAbsent(out Judgement, dependent *object.Object, r object.Reference) Judgement {
-	out.Verdict = Dangling
+	out.Verdict = VerdictDangling
 	switch {
-	case out.Holder != nil && out.Holder.Namespace != "" && out.Holder.Namespace != dependent.Namespace:
-		out.Cause = CrossNamespace
-	case out.Holder != nil && !named(out.Holder, out.Mapping.Type, r.Name):
-		out.Cause = Mismatched
-	case out.Resident != nil:
-		out.Cause = Replaced
+	case out.UIDHolder != nil && out.UIDHolder.Namespace != "" && out.UIDHolder.Namespace != dependent.Namespace:
+		out.Cause = CauseCrossNamespace
+	case out.UIDHolder != nil && !named(out.UIDHolder, out.Mapping.Type, r.Name):
+		out.Cause = CauseMismatched
+	case out.NameHolder != nil:
+		out.Cause = CauseReplaced
 	default:
-		out.Cause = Missing
+		out.Cause = CauseMissing
 	}
 	return out
 }
@@ -202,7 +204,7 @@ func named(holder *object.Object, t snapshot.Type, name string) bool {
 }
 
 func unverified(out Judgement) Judgement {
-	out.Verdict, out.Cause = Unknown, Unverified
+	out.Verdict, out.Cause = VerdictUnknown, CauseUnverified
 	return out
 }
 

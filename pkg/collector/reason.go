@@ -13,39 +13,39 @@ func (j Judgement) Owner(r object.Reference) reason.Owner {
 // Found returns what the judgement found about the owner.
 func (j Judgement) Found() reason.Found {
 	out := reason.Found{State: j.ownerState(), ServedVersions: j.Served}
-	if j.Holder != nil && j.Cause != NoCause {
-		out.UIDHolder = &j.Holder.Identity
+	if j.UIDHolder != nil && j.Cause != CauseNone {
+		out.UIDHolder = &j.UIDHolder.Identity
 	}
-	if j.Resident != nil {
-		out.NameHolder = &j.Resident.Identity
+	if j.NameHolder != nil {
+		out.NameHolder = &j.NameHolder.Identity
 	}
 	return out
 }
 
 func (j Judgement) ownerState() reason.OwnerState {
-	if j.Withheld() {
+	if j.NamesListKind() {
 		return reason.StateKindIsList
 	}
 	switch j.Cause {
-	case Unverified:
+	case CauseUnverified:
 		return reason.StateUnverified
-	case ClusterToNamespaced:
+	case CauseClusterToNamespaced:
 		return reason.StateNamespaced
-	case UnservedVersion:
+	case CauseUnservedVersion:
 		return reason.StateVersionNotServed
-	case UnknownKind:
+	case CauseUnknownKind:
 		return reason.StateKindUnknown
-	case CrossNamespace:
+	case CauseCrossNamespace:
 		return reason.StateInOtherNamespace
-	case Mismatched:
+	case CauseMismatched:
 		return reason.StateMismatched
-	case Replaced:
+	case CauseReplaced:
 		return reason.StateReplaced
-	case Missing:
+	case CauseMissing:
 		return reason.StateMissing
-	case Terminating:
+	case CauseTerminating:
 		return reason.StateWaiting
-	case NoCause:
+	case CauseNone:
 	}
 	return reason.StateExists
 }

@@ -12,47 +12,47 @@ type Verdict string
 // If any reference has one of the last three, the collector leaves the whole object
 // alone (docs/gc-semantics.md#one-error-keeps-the-object).
 const (
-	Solid        Verdict = "solid"        // the owner exists
-	Dangling     Verdict = "dangling"     // the owner does not exist
-	Waiting      Verdict = "waiting"      // the owner waits for its dependents (foreground deletion)
-	Unresolvable Verdict = "unresolvable" // nothing is served for the kind
-	ScopeError   Verdict = "scope-error"  // a cluster-scoped dependent names a namespaced kind
-	Unknown      Verdict = "unknown"      // not proven either way
+	VerdictSolid        Verdict = "solid"        // the owner exists
+	VerdictDangling     Verdict = "dangling"     // the owner does not exist
+	VerdictWaiting      Verdict = "waiting"      // the owner waits for its dependents (foreground deletion)
+	VerdictUnresolvable Verdict = "unresolvable" // nothing is served for the kind
+	VerdictScopeError   Verdict = "scope-error"  // a cluster-scoped dependent names a namespaced kind
+	VerdictUnknown      Verdict = "unknown"      // not proven either way
 )
 
-// IsBad reports whether a dependent with a solid owner loses references with this
+// IsDanglingOrWaiting reports whether a dependent with a solid owner loses references with this
 // verdict.
-func (v Verdict) IsBad() bool { return v == Dangling || v == Waiting }
+func (v Verdict) IsDanglingOrWaiting() bool { return v == VerdictDangling || v == VerdictWaiting }
 
-// VerdictCause explains a verdict other than solid. Each cause has an audit rule.
-type VerdictCause int
+// Cause explains a verdict other than solid. Each cause has an audit rule.
+type Cause int
 
 // Where several causes fit, the first one is given.
 const (
-	NoCause VerdictCause = iota
-	Unverified
-	ClusterToNamespaced
-	UnservedVersion
-	UnknownKind
-	CrossNamespace
-	Mismatched
-	Replaced
-	Missing
-	Terminating
+	CauseNone Cause = iota
+	CauseUnverified
+	CauseClusterToNamespaced
+	CauseUnservedVersion
+	CauseUnknownKind
+	CauseCrossNamespace
+	CauseMismatched
+	CauseReplaced
+	CauseMissing
+	CauseTerminating
 )
 
 // Judgement is the verdict on one reference with its evidence.
 type Judgement struct {
 	Verdict Verdict
-	Cause   VerdictCause
+	Cause   Cause
 
 	// Mapping is the resource that the reference's kind maps to, or the zero value.
 	Mapping snapshot.Mapping
-	// Holder is the object with the reference's UID, wherever it is, or nil.
-	Holder *object.Object
-	// Resident is the object at the reference's coordinates if it has another UID, or
+	// UIDHolder is the object with the reference's UID, wherever it is, or nil.
+	UIDHolder *object.Object
+	// NameHolder is the object at the reference's coordinates if it has another UID, or
 	// nil.
-	Resident *object.Object
+	NameHolder *object.Object
 	// Served are the versions that the API server serves for the kind, preferred first,
 	// if it does not serve the reference's own version.
 	Served []string
@@ -71,16 +71,16 @@ func Verdicts(judgements []Judgement) []Verdict {
 	return out
 }
 
-// Withheld reports whether the collector considers the owner absent only because the
+// NamesListKind reports whether the collector considers the owner absent only because the
 // reference names a list kind such as PodList, for which there is no resource. This
 // program takes that for a mistake and deletes nothing because of it
 // (docs/gc-semantics.md#kind-spelling).
-func (j Judgement) Withheld() bool {
-	return j.Verdict == Dangling && j.Mapping.Spelling == snapshot.ListKind
+func (j Judgement) NamesListKind() bool {
+	return j.Verdict == VerdictDangling && j.Mapping.Spelling == snapshot.ListKind
 }
 
-// Bad reports whether the reference does not lead to an owner that could be verified.
-func (j Judgement) Bad() bool { return j.Cause != NoCause && j.Cause != Terminating }
+// Broken reports whether the reference does not lead to an owner that could be verified.
+func (j Judgement) Broken() bool { return j.Cause != CauseNone && j.Cause != CauseTerminating }
 
 // Unmonitored reports whether the collector does not watch the owner's kind, and
 // therefore polls the owner (docs/gc-semantics.md#virtual-owners).

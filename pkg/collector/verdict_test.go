@@ -117,7 +117,7 @@ func TestVerdictTable(t *testing.T) {
 			},
 			{
 				"the finalizer alone is no deletion",
-				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.Held(object.ForegroundFinalizer)))},
+				[]st.Part{st.Listing(child(st.To(pod)), st.Pod("ns/owner", st.WithFinalizers(object.ForegroundFinalizer)))},
 				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
 			},
 		}},
@@ -501,7 +501,7 @@ func TestOnlyOutcomeAbsentProvesAbsence(t *testing.T) {
 		l.Coordinates = snapshot.Coordinates{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: "owner"}
 		s := st.New(st.Listing(child))
 		s.Lookups = []snapshot.Lookup{l}
-		if _, j := judgeFirst(s); j.Verdict != collector.Unknown {
+		if _, j := judgeFirst(s); j.Verdict != collector.VerdictUnknown {
 			t.Errorf("outcome %q without an object: the owner is %s", l.Outcome, j.Verdict)
 		}
 	}
@@ -641,7 +641,7 @@ func TestJudgementEvidence(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, j := judgeFirst(st.New(test.seen...))
-			got := []any{uid(j.Holder), uid(j.Resident), j.Served, snapshot.ErrorClass(""), snapshot.ErrorClass("")}
+			got := []any{uid(j.UIDHolder), uid(j.NameHolder), j.Served, snapshot.ErrorClass(""), snapshot.ErrorClass("")}
 			if j.Gap != nil {
 				got[3] = j.Gap.Reason
 			}
@@ -710,8 +710,8 @@ func TestUnmonitored(t *testing.T) {
 
 func TestBadReference(t *testing.T) {
 	for cause := range collectortest.Causes {
-		want := cause != collector.NoCause && cause != collector.Terminating
-		if got := (collector.Judgement{Cause: cause}).Bad(); got != want {
+		want := cause != collector.CauseNone && cause != collector.CauseTerminating
+		if got := (collector.Judgement{Cause: cause}).Broken(); got != want {
 			t.Errorf("%s: got %v, want %v", collectortest.Causes[cause], got, want)
 		}
 	}

@@ -22,7 +22,7 @@ func (b *builder) alive() {
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s stays: the garbage collector does not watch objects of its type, and never acts on them.", b.object))
 		b.suggestDelete()
 	case b.object.Contested:
-		b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s.", b.object, snapshot.Contention(b.object).Contest()))
+		b.answer.say(collector.ConsequenceUnknown, fmt.Sprintf("It is unknown what happens to %s: %s.", b.object, snapshot.UIDContested(b.object).Contest()))
 	case deletion != nil && (d.Action == collector.ActionDelete || d.Action == collector.ActionUnblock):
 		b.answer.say(collector.ConsequenceDelete, fmt.Sprintf("The garbage collector will delete %s: %s.", b.object, b.noOwnerKeeps()))
 		b.deletedNow(deletion)
@@ -38,7 +38,7 @@ func (b *builder) alive() {
 		b.undecidable(d.UndecidableReference)
 	case d.NoAction == collector.ReferenceUnknown:
 		b.unknown(d.UndecidableReference)
-	case unlinked != nil && b.assessment.Refused(b.object):
+	case unlinked != nil && b.assessment.UnlinkRejected(b.object):
 		b.updateRefused()
 	case unlinked != nil:
 		b.losesReferences(unlinked)
@@ -82,7 +82,7 @@ func (b *builder) deletedNow(transition *simulate.Transition) {
 func (b *builder) noOwnerKeeps() string {
 	waiting, n := 0, len(b.object.Owners)
 	for _, j := range b.judgements {
-		if j.Verdict == collector.Waiting {
+		if j.Verdict == collector.VerdictWaiting {
 			waiting++
 		}
 	}
@@ -114,7 +114,7 @@ func (b *builder) propagation(p metav1.DeletionPropagation) {
 // it.
 func (b *builder) afterDeletion() {
 	if left := b.result.Model.Object(b.node); left != nil {
-		b.answer.next("After that, it still exists: it " + b.explainer.blockers.Of(b.node).Reason.Message() + ".")
+		b.answer.next("After that, it still exists: it " + b.explainer.blockers.Blocker(b.node).Reason.Message() + ".")
 	} else if b.object.Running {
 		b.answer.next("Its containers get their grace period to stop.")
 	}
@@ -125,7 +125,7 @@ func (b *builder) deletedLater(transition *simulate.Transition) {
 	var owners []string
 	for i, v := range transition.Verdicts {
 		owner := b.graph.Find(transition.StateBefore.Owners[i].UID)
-		if v.IsBad() && b.graph.Object(owner) != nil {
+		if v.IsDanglingOrWaiting() && b.graph.Object(owner) != nil {
 			owners = append(owners, b.name(owner))
 		}
 	}
@@ -160,8 +160,8 @@ func verb(m *simulate.Transition) string {
 // firstCause names the first of the transitions that lead to this one.
 func (b *builder) firstCause(transition *simulate.Transition) {
 	first := transition
-	for first.Follows >= 0 {
-		first = &b.result.Transitions[first.Follows]
+	for first.CausedBy >= 0 {
+		first = &b.result.Transitions[first.CausedBy]
 	}
 	if first.Node == b.node {
 		return

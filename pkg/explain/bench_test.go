@@ -14,6 +14,6 @@ func BenchmarkOf(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
 		last := graph.Node(g.Listed() - 1)
-		return func() { explain.NewExplainer(g).Of(last, explain.EventHistory{}) }
+		return func() { explain.NewExplainer(g).Object(last, explain.EventHistory{}) }
 	})
 }

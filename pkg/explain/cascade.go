@@ -33,7 +33,7 @@ func (b *builder) addCascade() {
 // simulateDeletion simulates a background deletion of the object, or the deletion that is
 // in progress.
 func (b *builder) simulateDeletion() *simulate.Result {
-	bounds := simulate.Bounds{Roots: simulate.Nothing}
+	bounds := simulate.Bounds{Roots: simulate.NoRoots}
 	if b.object.Terminating() {
 		for _, n := range append(b.contents(), b.node) {
 			bounds.Deletes = append(bounds.Deletes, simulate.Deletion{Node: n}) // with the policy that it has
@@ -73,7 +73,7 @@ func (b *builder) addDeleted(result *simulate.Result, deleted graph.Set) {
 // losesOwner reports whether one of the bad owners of a transition is in deleted.
 func (b *builder) losesOwner(t *simulate.Transition, deleted graph.Set) bool {
 	for i, v := range t.Verdicts {
-		if v.IsBad() && deleted.Has(b.graph.Find(t.StateBefore.Owners[i].UID)) {
+		if v.IsDanglingOrWaiting() && deleted.Has(b.graph.Find(t.StateBefore.Owners[i].UID)) {
 			return true
 		}
 	}

@@ -52,24 +52,24 @@ func (e *Explainer) incomplete(a *Answer, meaning string) {
 // object without a namespace.
 func (b *builder) before120(server string) {
 	for i, j := range b.judgements {
-		if j.Cause == collector.ClusterToNamespaced {
+		if j.Cause == collector.CauseClusterToNamespaced {
 			b.answer.Caveats = append(b.answer.Caveats, fmt.Sprintf("This server is %s: before 1.20 the garbage collector deletes such an object. Remove the reference to %s.", server, b.object.Owners[i]))
 			return
 		}
 	}
 	seen := map[graph.Node]bool{}
 	for i, j := range b.judgements {
-		if j.Cause == collector.CrossNamespace {
+		if j.Cause == collector.CauseCrossNamespace {
 			b.answer.Caveats = append(b.answer.Caveats, fmt.Sprintf("This server is %s: before 1.20 the garbage collector notices this at an unpredictable time, often at the next restart of the controller manager; it may then also delete the valid dependents of %s.", server, b.object.Owners[i]))
 			return
 		}
 		owner := b.graph.Owners(b.node)[i]
-		if j.Verdict != collector.Solid || seen[owner] {
+		if j.Verdict != collector.VerdictSolid || seen[owner] {
 			continue
 		}
 		seen[owner] = true
 		for _, e := range b.graph.Dependents(owner) {
-			if e.Node != b.node && b.explainer.judge.Reference(e).Cause == collector.CrossNamespace {
+			if e.Node != b.node && b.explainer.judge.Reference(e).Cause == collector.CauseCrossNamespace {
 				b.answer.Caveats = append(b.answer.Caveats, fmt.Sprintf("This server is %s: before 1.20, because of one invalid reference, the garbage collector can also delete the valid dependents of the same owner, and %s names %s from another namespace.", server, b.name(e.Node), b.object.Owners[i]))
 				return
 			}

@@ -18,7 +18,7 @@ func (b *builder) contentsDeletion() {
 		}
 		b.answer.Headline = fmt.Sprintf("%s is deleted %s.", b.object, DeletedWith(o))
 		what := "the namespace controller deletes everything in it"
-		if o.IsDefinition() {
+		if o.IsCRD() {
 			what = "the API server deletes all objects of its kind"
 		}
 		b.answer.Next = append([]string{fmt.Sprintf("%s has been terminating for %s: %s, regardless of owners.", o.Identity, b.explainer.since(*o.Deleted), what)}, b.answer.Next...)
@@ -36,7 +36,7 @@ func DeletedWith(container *object.Object) string {
 // contents returns the existing objects that are deleted with a namespace or
 // CustomResourceDefinition.
 func (b *builder) contents() []graph.Node {
-	if !b.object.IsNamespace() && !b.object.IsDefinition() {
+	if !b.object.IsNamespace() && !b.object.IsCRD() {
 		return nil
 	}
 	var out []graph.Node
@@ -78,7 +78,7 @@ func Contains(g *graph.Graph, container, o *object.Object) bool {
 	switch {
 	case container.IsNamespace():
 		return o.Namespace == container.Name
-	case container.IsDefinition():
+	case container.IsCRD():
 		m, ok := g.View().Map(o.APIVersion, o.Kind)
 		return ok && m.Type.String() == container.Name
 	}

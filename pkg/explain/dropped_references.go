@@ -14,8 +14,8 @@ func (b *builder) losesReferences(transition *simulate.Transition) {
 	n := len(transition.Change.Drop)
 	what := plural(n, "an owner reference", fmt.Sprintf("%d owner references", n))
 	switch d := b.explainer.initial.Decide(b.node); {
-	case transition.Requested != graph.None:
-		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", b.object, b.name(transition.Requested)))
+	case transition.OrphanedFrom != graph.None:
+		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses its reference to %s, which is being deleted and orphans its dependents.", b.object, b.name(transition.OrphanedFrom)))
 	case d.Action == collector.ActionUnlink:
 		b.answer.say(collector.ConsequenceUnlink, fmt.Sprintf("%s stays, and loses %s.", b.object, b.lostReferences()))
 	default:
@@ -33,11 +33,11 @@ func (b *builder) lostReferences() string {
 	var missing, waiting []string
 	for i, j := range b.judgements {
 		switch r := b.object.Owners[i].String(); j.Verdict {
-		case collector.Dangling:
+		case collector.VerdictDangling:
 			missing = append(missing, r)
-		case collector.Waiting:
+		case collector.VerdictWaiting:
 			waiting = append(waiting, r)
-		case collector.Solid, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+		case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
 		}
 	}
 	var parts []string
@@ -56,7 +56,7 @@ func (b *builder) remainingOwners(transition *simulate.Transition) {
 	left := b.result.Model.Object(b.node)
 	if b.dropsValidReference() {
 		b.answer.next("The cluster's garbage collector removes references by UID, so it removes the valid reference together with the invalid one.")
-		if b.assessment.Left == 0 {
+		if b.assessment.ReferencesLeft == 0 {
 			b.answer.next("Then it has no owner left, and the garbage collector never deletes it.")
 		}
 		b.answer.suggest("keep its owner by removing only the invalid reference, before the garbage collector acts", b.explainer.command("repair", b.object.Identity)...)
@@ -67,7 +67,7 @@ func (b *builder) remainingOwners(transition *simulate.Transition) {
 	} else {
 		b.answer.next(fmt.Sprintf("%s and %s it. A running garbage collector does this within seconds.", count(n, "owner")+plural(n, " remains", " remain"), plural(n, "keeps", "keep")))
 	}
-	if transition.Requested == graph.None && b.explainer.initial.Decide(b.node).Action == collector.ActionUnlink {
+	if transition.OrphanedFrom == graph.None && b.explainer.initial.Decide(b.node).Action == collector.ActionUnlink {
 		for i, j := range b.judgements {
 			b.suggestRepair(i, j, "do the same now by ")
 		}
@@ -78,7 +78,7 @@ func (b *builder) remainingOwners(transition *simulate.Transition) {
 // has the same UID.
 func (b *builder) dropsValidReference() bool {
 	for i, j := range b.judgements {
-		if j.Verdict == collector.Solid && b.assessment.Drops(b.object.Owners[i].UID) {
+		if j.Verdict == collector.VerdictSolid && b.assessment.Unlinks(b.object.Owners[i].UID) {
 			return true
 		}
 	}

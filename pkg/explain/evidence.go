@@ -14,14 +14,14 @@ import (
 func (b *builder) reference(i int) Reference {
 	r, j := b.object.Owners[i], b.judgements[i]
 	out := Reference{
-		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: b.assessment.Of(j.Verdict), Rule: audit.RuleOf(j.Cause),
+		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: b.assessment.ConsequenceFor(j.Verdict), Rule: audit.RuleForCause(j.Cause),
 		Evidence: append(b.evidence(r, j), b.remarks(r, j)...),
 	}
-	if j.Holder != nil {
-		out.UIDHolder = &j.Holder.Identity
+	if j.UIDHolder != nil {
+		out.UIDHolder = &j.UIDHolder.Identity
 	}
-	if j.Resident != nil {
-		out.NameHolder = &j.Resident.Identity
+	if j.NameHolder != nil {
+		out.NameHolder = &j.NameHolder.Identity
 	}
 	return out
 }
@@ -30,29 +30,29 @@ func (b *builder) reference(i int) Reference {
 func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
 	here := inNamespace(j.Mapping, b.object.Identity)
 	switch j.Cause {
-	case collector.NoCause:
+	case collector.CauseNone:
 		return b.solid(r, j)
-	case collector.Terminating:
+	case collector.CauseTerminating:
 		return []string{fmt.Sprintf("%s is being deleted in the foreground: it waits until its dependents are deleted", r)}
-	case collector.Unverified:
+	case collector.CauseUnverified:
 		return []string{fmt.Sprintf("it is unknown whether %s exists: %s", r, j.Unverified(r).Obstacle()), "this tool never treats unknown as absent"}
-	case collector.ClusterToNamespaced:
+	case collector.CauseClusterToNamespaced:
 		return append(b.uidHolder(j), fmt.Sprintf("%s is cluster-scoped, and %s is a namespaced kind: such an owner can never be found", b.object.Identity, r.Kind))
-	case collector.UnservedVersion:
+	case collector.CauseUnservedVersion:
 		return append(b.uidHolder(j), fmt.Sprintf("the reference names it as %s, a version that this server does not serve (served: %s)", r.APIVersion, strings.Join(j.Served, ", ")),
 			"the garbage collector looks for an owner only in the version that the reference names")
-	case collector.UnknownKind:
+	case collector.CauseUnknownKind:
 		return append(b.uidHolder(j), fmt.Sprintf("this server does not serve kind %s in %s, so the garbage collector cannot look for the owner", r.Kind, r.APIVersion))
-	case collector.CrossNamespace:
+	case collector.CauseCrossNamespace:
 		return append(append([]string{b.notFound(r, j, here)}, b.uidHolder(j)...), "an owner must be in the namespace of its dependent, or be cluster-scoped")
-	case collector.Mismatched:
+	case collector.CauseMismatched:
 		return append(append([]string{b.notFound(r, j, here)}, b.uidHolder(j)...), "the garbage collector looks for an owner by kind and name, so a correct UID alone does not help")
-	case collector.Replaced:
+	case collector.CauseReplaced:
 		return []string{
-			fmt.Sprintf("another %s exists%s, created %s ago, with a different UID", r, here, b.explainer.since(j.Resident.Created)),
+			fmt.Sprintf("another %s exists%s, created %s ago, with a different UID", r, here, b.explainer.since(j.NameHolder.Created)),
 			"a reference identifies its owner by UID: a recreated object is not the same owner",
 		}
-	case collector.Missing:
+	case collector.CauseMissing:
 		return []string{b.notFound(r, j, here), b.uidNotFound()}
 	}
 	return nil
@@ -61,13 +61,13 @@ func (b *builder) evidence(r object.Reference, j collector.Judgement) []string {
 // solid returns why an owner counts as existing.
 func (b *builder) solid(r object.Reference, j collector.Judgement) []string {
 	out := []string{fmt.Sprintf("%s exists, with the UID that the reference names", r)}
-	if j.Holder.Namespace == "" && b.object.Namespace != "" {
+	if j.UIDHolder.Namespace == "" && b.object.Namespace != "" {
 		out[0] += "; because it is cluster-scoped, it may own objects in any namespace"
 	}
 	if r.UID == b.object.UID {
 		out[0] = "it names itself as its owner, and exists"
 	}
-	o := j.Holder
+	o := j.UIDHolder
 	switch {
 	case !o.Terminating():
 	case o.Orphaning():
@@ -83,7 +83,7 @@ func (b *builder) heldBy(o *object.Object) string {
 	switch held := o.ForeignFinalizers(); {
 	case len(held) > 0:
 		return ", held by the finalizer " + list(held)
-	case o.Stopping():
+	case o.InGracePeriod():
 		return ", because its kubelet has not stopped it yet"
 	}
 	return ""
@@ -94,7 +94,7 @@ func (b *builder) notFound(r object.Reference, j collector.Judgement, here strin
 	if !j.Mapping.Served {
 		return fmt.Sprintf("%q is a list kind: the API server never finds an object of that kind", r.Kind)
 	}
-	if j.Resident != nil {
+	if j.NameHolder != nil {
 		return fmt.Sprintf("%s%s has a different UID than the reference names", r, here)
 	}
 	_, at, _ := b.graph.View().CoordinatesOf(b.object.Namespace, r)
@@ -106,10 +106,10 @@ func (b *builder) notFound(r object.Reference, j collector.Judgement, here strin
 
 // uidHolder returns which object has the UID of the reference, if that is known.
 func (b *builder) uidHolder(j collector.Judgement) []string {
-	if j.Holder == nil {
+	if j.UIDHolder == nil {
 		return nil
 	}
-	i := j.Holder.Identity
+	i := j.UIDHolder.Identity
 	if i.Namespace == "" {
 		return []string{fmt.Sprintf("the UID that it names belongs to %s", i)}
 	}
@@ -129,7 +129,7 @@ func (b *builder) uidNotFound() string {
 func (b *builder) remarks(r object.Reference, j collector.Judgement) []string {
 	var out []string
 	switch j.Mapping.Spelling {
-	case snapshot.Plain:
+	case snapshot.ExactSpelling:
 	case snapshot.Lowercase:
 		out = append(out, fmt.Sprintf("the kind is %s; %q in lower case works by accident", j.Mapping.Type.Kind, r.Kind))
 	case snapshot.ListKind:
@@ -137,7 +137,7 @@ func (b *builder) remarks(r object.Reference, j collector.Judgement) []string {
 	case snapshot.NoVersion:
 		out = append(out, fmt.Sprintf("the apiVersion %q names no version; the garbage collector reads it as %s", r.APIVersion, j.Mapping.Type.APIVersion()))
 	}
-	if (j.Verdict == collector.Solid || j.Verdict == collector.Waiting) && j.Unmonitored() {
+	if (j.Verdict == collector.VerdictSolid || j.Verdict == collector.VerdictWaiting) && j.Unmonitored() {
 		out = append(out, fmt.Sprintf("the garbage collector does not watch %s, so it notices late when this owner is deleted", j.Mapping.Type))
 	}
 	return out

@@ -39,14 +39,14 @@ func NewExplainer(g *graph.Graph) *Explainer {
 	return e
 }
 
-// Explain returns the document of the answers.
-func (e *Explainer) Explain(answers []*Answer) *Explanation {
+// Explanation returns the document of the answers.
+func (e *Explainer) Explanation(answers []*Answer) *Explanation {
 	s := e.graph.Snapshot()
 	return &Explanation{Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...), Answers: append([]*Answer{}, answers...)}
 }
 
-// Of explains an object of the scan. history is what the cluster's Events report about it.
-func (e *Explainer) Of(n graph.Node, history EventHistory) *Answer {
+// Object explains an object of the scan. history is what the cluster's Events report about it.
+func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	o := e.graph.Object(n)
 	b := &builder{
 		explainer: e, graph: e.graph, result: e.result, answer: newAnswer(o.Identity),
@@ -90,7 +90,7 @@ type builder struct {
 func newAnswer(i object.Identity) *Answer {
 	return &Answer{
 		Object: i, References: []Reference{}, Finalizers: []Finalizer{}, Next: []string{}, WaitsFor: []Link{},
-		Suggestions: []Remedy{}, ReferencedBy: []Referrer{}, Events: []Event{}, Caveats: []string{},
+		Suggestions: []Suggestion{}, ReferencedBy: []Referrer{}, Events: []Event{}, Caveats: []string{},
 	}
 }
 
@@ -101,7 +101,7 @@ func (a *Answer) say(c collector.Consequence, headline string) {
 func (a *Answer) next(sentences ...string) { a.Next = append(a.Next, sentences...) }
 
 func (a *Answer) suggest(sentence string, command ...string) {
-	a.Suggestions = append(a.Suggestions, Remedy{sentence, append([]string{}, command...)})
+	a.Suggestions = append(a.Suggestions, Suggestion{sentence, append([]string{}, command...)})
 }
 
 // firstTransition returns the first transition of a node by an action, or nil.

@@ -40,7 +40,7 @@ type Answer struct {
 	Next         []string              `json:"next"`       // what happens next
 	WaitsFor     []Link                `json:"waitsFor"`   // each waits for the next; the object waits for the first
 	Cascade      *Cascade              `json:"cascade"`    // nil if the object is gone
-	Suggestions  []Remedy              `json:"suggestions"`
+	Suggestions  []Suggestion          `json:"suggestions"`
 	ReferencedBy []Referrer            `json:"referencedBy"` // references to an object that is gone, or to an earlier one of this name
 	Events       []Event               `json:"events"`       // the latest last
 	Caveats      []string              `json:"caveats"`      // what weakens the answer
@@ -83,8 +83,8 @@ type Kind struct {
 	Objects    int    `json:"objects"`
 }
 
-// Remedy is a suggestion that would change what happens.
-type Remedy struct {
+// Suggestion is a suggestion that would change what happens.
+type Suggestion struct {
 	Sentence string   `json:"sentence"`
 	Command  []string `json:"command"` // its words, unquoted; may be empty
 }

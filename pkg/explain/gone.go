@@ -35,7 +35,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 		what = "object with the UID " + string(at.UID)
 	}
 	switch n := objects(a.ReferencedBy); {
-	case !a.Traced():
+	case !a.HasTraces():
 		a.say(collector.ConsequenceNone, fmt.Sprintf("No %s exists, and nothing refers to it: no object names it as its owner%s.", what, events))
 		a.next("Either it never existed, or it was deleted without a trace. Events are kept for an hour, unless the cluster is configured otherwise.")
 		e.otherNamespaces(a)
@@ -48,7 +48,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 		a.say(collector.ConsequenceNone, fmt.Sprintf("%s no longer exists: Events still mention it.", capitalized(what)))
 	}
 	e.replacement(a)
-	if a.Traced() {
+	if a.HasTraces() {
 		a.suggest("restore it, if this tool deleted it: backups are in ~/.kube/gc-backup", plugin.Line("restore", "BACKUP")...)
 	}
 	if history.Unread != "" {
@@ -61,7 +61,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory) *Answer {
 // replacement mentions an object that has the same name and another UID.
 func (e *Explainer) replacement(a *Answer) {
 	for n := range e.graph.Listed() {
-		if o := e.graph.Object(graph.Node(n)); a.Object.UID != "" && o.At(a.Object.APIVersion, a.Object.Kind, a.Object.Namespace, a.Object.Name) {
+		if o := e.graph.Object(graph.Node(n)); a.Object.UID != "" && o.ServedAs(a.Object.APIVersion, a.Object.Kind, a.Object.Namespace, a.Object.Name) {
 			a.next(fmt.Sprintf("Another %s exists now, created %s ago, with a different UID.", o, e.since(o.Created)))
 		}
 	}
@@ -83,8 +83,8 @@ func (e *Explainer) otherNamespaces(a *Answer) {
 	}
 }
 
-// Traced reports whether a reference or an Event mentions an object that is gone.
-func (a *Answer) Traced() bool { return len(a.ReferencedBy) > 0 || len(a.Events) > 0 }
+// HasTraces reports whether a reference or an Event mentions an object that is gone.
+func (a *Answer) HasTraces() bool { return len(a.ReferencedBy) > 0 || len(a.Events) > 0 }
 
 // objects returns how many objects have these references, which are sorted by object.
 func objects(references []Referrer) int {

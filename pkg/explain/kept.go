@@ -65,8 +65,8 @@ func (b *builder) ownersTerminating() bool {
 	afterwards := collector.Verdicts(b.judgements)
 	var terminating []graph.Node
 	for i, j := range b.judgements {
-		if o := j.Holder; o.Terminating() && !o.Orphaning() && b.graph.Owners(b.node)[i] != b.node {
-			afterwards[i] = collector.Dangling
+		if o := j.UIDHolder; o.Terminating() && !o.Orphaning() && b.graph.Owners(b.node)[i] != b.node {
+			afterwards[i] = collector.VerdictDangling
 			terminating = append(terminating, b.graph.Owners(b.node)[i])
 		}
 	}
@@ -74,9 +74,9 @@ func (b *builder) ownersTerminating() bool {
 		return false
 	}
 	first := b.graph.Object(terminating[0])
-	link := Link{first.Identity, "is being deleted, and " + b.explainer.blockers.Of(terminating[0]).Reason.Message()}
+	link := Link{first.Identity, "is being deleted, and " + b.explainer.blockers.Blocker(terminating[0]).Reason.Message()}
 	b.answer.WaitsFor = append(b.answer.WaitsFor, link)
-	if collector.Assess(b.object, afterwards).Consequence() == collector.ConsequenceDelete {
+	if collector.Assess(b.object, afterwards).ConsequenceIfDecidable() == collector.ConsequenceDelete {
 		b.answer.next(fmt.Sprintf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(terminating))))
 	} else {
 		b.answer.next(fmt.Sprintf("After the deletion of %s, it loses the reference and stays, because another owner exists.", list(b.names(terminating))))
@@ -107,7 +107,7 @@ func (b *builder) cycle() []graph.Node {
 		b.explainer.cycles = map[graph.Node][]graph.Node{}
 		for _, cycle := range b.graph.Cycles(func(e graph.Edge) bool {
 			v := b.explainer.judge.Reference(e).Verdict
-			return v == collector.Solid || v == collector.Waiting
+			return v == collector.VerdictSolid || v == collector.VerdictWaiting
 		}) {
 			for _, n := range cycle {
 				b.explainer.cycles[n] = cycle

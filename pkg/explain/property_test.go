@@ -27,7 +27,7 @@ func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Nod
 				explainer := explain.NewExplainer(g)
 				end := simulate.NewModel(g, collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
 				for n := range g.Listed() {
-					check(t, g, graph.Node(n), explainer.Of(graph.Node(n), explain.EventHistory{}), end.Object(graph.Node(n)))
+					check(t, g, graph.Node(n), explainer.Object(graph.Node(n), explain.EventHistory{}), end.Object(graph.Node(n)))
 				}
 			})
 		})
@@ -37,7 +37,7 @@ func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Nod
 func TestConsequenceMatchesSimulation(t *testing.T) {
 	eachObject(t, func(t *rapid.T, g *graph.Graph, n graph.Node, a *explain.Answer, left *object.Object) {
 		before := g.Object(n)
-		if slices.ContainsFunc(collector.NewJudge(g).Object(n), collector.Judgement.Withheld) {
+		if slices.ContainsFunc(collector.NewJudge(g).Object(n), collector.Judgement.NamesListKind) {
 			return // this tool leaves the object alone; the answer is about the garbage collector
 		}
 		gone := left == nil || left.Terminating() && !before.Terminating()
@@ -60,7 +60,7 @@ func TestConsequenceMatchesSimulation(t *testing.T) {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}
 		case collector.ConsequenceNone:
-			if before.Finishing() && left == nil || !before.Terminating() && (gone || lost) {
+			if before.HasCollectorFinalizer() && left == nil || !before.Terminating() && (gone || lost) {
 				t.Fatalf("%s is left as %+v: %s", before, left, a.Headline)
 			}
 		}
@@ -134,8 +134,8 @@ func TestCascadeHasNoMoreThanDependents(t *testing.T) {
 			t.Fatalf("%d objects, but %+v", a.Cascade.Objects, a.Cascade.Kinds)
 		}
 		below := graph.NewSet(g)
-		g.Below(below, graph.Unlimited, n)
-		if o := g.Object(n); !o.IsNamespace() && !o.IsDefinition() && a.Cascade.Objects >= max(len(below.Nodes()), 1) && !contains(g, below) {
+		g.AddDescendants(below, graph.Unlimited, n)
+		if o := g.Object(n); !o.IsNamespace() && !o.IsCRD() && a.Cascade.Objects >= max(len(below.Nodes()), 1) && !contains(g, below) {
 			t.Fatalf("more is deleted with %s than depends on it: %+v", o, a.Cascade)
 		}
 	})
@@ -145,6 +145,6 @@ func TestCascadeHasNoMoreThanDependents(t *testing.T) {
 func contains(g *graph.Graph, s graph.Set) bool {
 	return slices.ContainsFunc(s.Nodes(), func(n graph.Node) bool {
 		o := g.Object(n)
-		return o != nil && (o.IsNamespace() || o.IsDefinition())
+		return o != nil && (o.IsNamespace() || o.IsCRD())
 	})
 }

@@ -15,7 +15,7 @@ func (b *builder) stuck(since string) {
 	model := b.result.Model
 	links, end, _ := model.Chain(b.node)
 	for i, n := range links[1:] {
-		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, b.link(n, i+2 == len(links) && end.Why != simulate.InCycle)})
+		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, b.link(n, i+2 == len(links) && end.Reason != simulate.InCycle)})
 	}
 	how := "foreground: dependents that block it are deleted first"
 	if model.Object(b.node).Orphaning() {
@@ -31,7 +31,7 @@ func (b *builder) stuck(since string) {
 	} else if more := len(model.Blocking(b.node)) - 1; more > 0 {
 		b.answer.next(fmt.Sprintf("%s %s it, besides the one that is named here.", count(more, "more object"), plural(more, "blocks", "block")))
 	}
-	switch end.Why {
+	switch end.Reason {
 	case simulate.InCycle:
 		cycle := "waits in a cycle, so the deletion never completes: each object in it waits for another to be deleted first"
 		if len(links) == 1 {
@@ -47,16 +47,16 @@ func (b *builder) stuck(since string) {
 		say(collector.ConsequenceUnknown, "it is unknown whether anything blocks it: not all of its possible dependents could be read")
 	case simulate.ContentsNotListed: // only in a model of this tool's own actions
 	case simulate.SharesUID:
-		say(collector.ConsequenceUnknown, "it is unknown what happens to it: "+snapshot.Contention(b.graph.Object(end.Node)).Contest())
+		say(collector.ConsequenceUnknown, "it is unknown what happens to it: "+snapshot.UIDContested(b.graph.Object(end.Node)).Contest())
 	case simulate.HeldByFinalizers:
 		say(collector.ConsequenceNone, waits+", which is held by "+b.foreign(end.Node))
 		b.explainFinalizers(last, b.result.Model.Object(end.Node))
 	case simulate.PodStillStopping:
 		say(collector.ConsequenceNone, waits+", a Pod that is still stopping")
 	case simulate.ContentsStillDeleting, simulate.LimitReached, simulate.NothingBlocks:
-		say(collector.ConsequenceNone, waits+", which "+b.explainer.blockers.Of(end.Node).Reason.Message())
+		say(collector.ConsequenceNone, waits+", which "+b.explainer.blockers.Blocker(end.Node).Reason.Message())
 	}
-	if end.Why == simulate.HeldByFinalizers && len(links) == 1 {
+	if end.Reason == simulate.HeldByFinalizers && len(links) == 1 {
 		say(collector.ConsequenceNone, "is held by "+b.foreign(end.Node))
 	}
 }
@@ -73,7 +73,7 @@ func (b *builder) link(n graph.Node, last bool) string {
 	case !last:
 		return "blocks it, and waits for a dependent to be deleted first"
 	case b.result.Model.Object(n).Terminating():
-		return "blocks it, and " + b.explainer.blockers.Of(n).Reason.Message()
+		return "blocks it, and " + b.explainer.blockers.Blocker(n).Reason.Message()
 	}
 	return "blocks it, and is not deleted"
 }

@@ -15,7 +15,7 @@ func (b *builder) terminating() {
 	switch {
 	case b.result.Model.Object(b.node) == nil:
 		b.completes(since)
-	case b.object.Finishing() && b.result.Model.Object(b.node).Finishing():
+	case b.object.HasCollectorFinalizer() && b.result.Model.Object(b.node).HasCollectorFinalizer():
 		b.stuck(since)
 	default:
 		b.held(since)
@@ -32,10 +32,10 @@ func (b *builder) terminating() {
 func (b *builder) completes(since string) {
 	_, byContents := b.result.ContentsDeleted[b.node]
 	switch {
-	case !b.object.Finishing() && !byContents && !b.object.IsNamespace() && !b.object.IsDefinition():
+	case !b.object.HasCollectorFinalizer() && !byContents && !b.object.IsNamespace() && !b.object.IsCRD():
 		b.nothingBlocks(since)
 		return
-	case !b.object.Finishing() && !byContents:
+	case !b.object.HasCollectorFinalizer() && !byContents:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is deleted after its contents. No action is needed.", b.object, since))
 		return
 	case byContents:
@@ -75,7 +75,7 @@ func (b *builder) held(since string) {
 	o := b.object
 	left := b.result.Model.Object(b.node)
 	switch held := left.ForeignFinalizers(); {
-	case o.IsDefinition() && len(b.contents()) > 0:
+	case o.IsCRD() && len(b.contents()) > 0:
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, with every object of its kind: %s.", o, since, remaining(len(b.contents()))))
 		b.blockedContents()
 	case len(held) > 0:
@@ -84,7 +84,7 @@ func (b *builder) held(since string) {
 		if o.DeletingDependents() {
 			b.answer.next("The garbage collector removes its own finalizer first; that is not enough.")
 		}
-	case left.Stopping():
+	case left.InGracePeriod():
 		b.answer.say(collector.ConsequenceNone, fmt.Sprintf("%s has been terminating for %s, and is still stopping: its kubelet has %ds to stop its containers (grace period).", o, since, *left.GraceSeconds))
 		b.answer.next("It is deleted when its kubelet reports that it has stopped. If the time has long passed, its node does not respond.")
 	case o.IsNamespace() && len(b.contents()) == 0:

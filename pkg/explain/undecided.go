@@ -18,12 +18,12 @@ import (
 func (b *builder) undecidable(index int) {
 	b.answer.say(collector.ConsequenceStuck, fmt.Sprintf("%s stays as it is: the garbage collector cannot resolve its reference to %s.", b.object, b.object.Owners[index]))
 	b.answer.next("Nothing happens until that reference is repaired: because of one reference that it cannot resolve, the garbage collector skips the whole object.")
-	if b.judgements[index].Verdict == collector.Unresolvable {
+	if b.judgements[index].Verdict == collector.VerdictUnresolvable {
 		b.answer.next("It retries forever, and reports this nowhere.")
 	}
 	b.onceResolved()
 	for i, j := range b.judgements {
-		if j.Verdict == collector.Unresolvable || j.Verdict == collector.ScopeError {
+		if j.Verdict == collector.VerdictUnresolvable || j.Verdict == collector.VerdictScopeError {
 			b.suggestRepair(i, j, "repair it by ")
 		}
 	}
@@ -35,13 +35,13 @@ func (b *builder) undecidable(index int) {
 func (b *builder) onceResolved() {
 	lost := 0
 	for _, j := range b.judgements {
-		if j.Verdict.IsBad() {
+		if j.Verdict.IsDanglingOrWaiting() {
 			lost++
 		}
 	}
 	switch {
 	case lost == 0:
-	case b.assessment.Consequence() == collector.ConsequenceUnlink:
+	case b.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink:
 		b.answer.next(fmt.Sprintf("Once that can be resolved, it may lose %s that %s to no owner.", plural(lost, "another reference", fmt.Sprintf("%d other references", lost)), plural(lost, "leads", "lead")))
 	default:
 		b.answer.next(fmt.Sprintf("Take care: %s, so once that can be resolved, the garbage collector may delete it.", plural(lost, "its other owner does not exist", fmt.Sprintf("%d other owners do not exist", lost))))
@@ -84,17 +84,17 @@ func resource(j collector.Judgement) string {
 // onlyListKinds reports whether only references with list kinds keep this tool from
 // deciding. The garbage collector does decide then.
 func (b *builder) onlyListKinds() bool {
-	return b.assessment.UndecidableReference < 0 && !slices.ContainsFunc(b.judgements, func(j collector.Judgement) bool { return j.Verdict == collector.Unknown })
+	return b.assessment.UndecidableReference < 0 && !slices.ContainsFunc(b.judgements, func(j collector.Judgement) bool { return j.Verdict == collector.VerdictUnknown })
 }
 
 // listKind explains an object with a reference whose kind is that of a list.
 func (b *builder) listKind() {
 	what := "deletes it"
-	if b.assessment.Consequence() == collector.ConsequenceUnlink {
+	if b.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
 		what = "removes that reference"
 	}
-	i := slices.IndexFunc(b.judgements, collector.Judgement.Withheld)
-	b.answer.say(b.assessment.Consequence(), fmt.Sprintf("%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what))
+	i := slices.IndexFunc(b.judgements, collector.Judgement.NamesListKind)
+	b.answer.say(b.assessment.ConsequenceIfDecidable(), fmt.Sprintf("%s names %s as its owner, with a list kind, most likely by mistake: because of that, the cluster's garbage collector %s.", b.object, b.object.Owners[i], what))
 	b.answer.next("A running garbage collector acts within seconds. " + plugin.Command() + " collect does not: it leaves the object alone.")
 	b.answer.suggest("remove the reference, or correct its kind", append([]string{"kubectl", "edit"}, b.explainer.arguments(b.object.Identity)...)...)
 }
@@ -132,8 +132,8 @@ func (b *builder) suggestRepair(i int, j collector.Judgement, purpose string) bo
 	case repair.None:
 		return false
 	}
-	flags := []string{"--rule", audit.RuleOf(j.Cause)}
-	if m.Asked { // only a person can tell that the owner does not exist
+	flags := []string{"--rule", audit.RuleForCause(j.Cause)}
+	if m.NeedsDecision { // only a person can tell that the owner does not exist
 		flags = append(flags, "--fix", string(repair.Unlink))
 	}
 	b.answer.suggest(purpose+fix, b.explainer.command("repair", b.object.Identity, flags...)...)

@@ -65,6 +65,6 @@ func BenchmarkBelow(b *testing.B) {
 	g := graph.New(s)
 	b.ReportAllocs()
 	for b.Loop() {
-		g.Below(graph.NewSet(g), graph.Unlimited, 0)
+		g.AddDescendants(graph.NewSet(g), graph.Unlimited, 0)
 	}
 }

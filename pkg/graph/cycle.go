@@ -14,9 +14,9 @@ func (g *Graph) Cycles(follow func(Edge) bool) [][]Node {
 	}, func(n Node) bool { return len(g.Dependents(n)) > 0 }) // most have none, and a member of a cycle has one
 }
 
-// CyclesOf returns the cycles of references whose owners differ from their UIDs: target
+// CyclesThrough returns the cycles of references whose owners differ from their UIDs: target
 // returns the owner of each, or None to ignore it.
-func (g *Graph) CyclesOf(target func(Edge) Node) [][]Node {
+func (g *Graph) CyclesThrough(target func(Edge) Node) [][]Node {
 	return g.cycles(target, func(Node) bool { return true })
 }
 

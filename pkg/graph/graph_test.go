@@ -181,20 +181,20 @@ func TestWalkDepth(t *testing.T) {
 		depth int
 		want  string
 	}{
-		"below, no step":    {g.Below, top, 0, "a"},
-		"below, one step":   {g.Below, top, 1, "a b c"},
-		"below, two steps":  {g.Below, top, 2, "a b c d"},
-		"below, to the end": {g.Below, top, graph.Unlimited, "a b c d"},
-		"below the lowest":  {g.Below, low, graph.Unlimited, "d"},
+		"below, no step":    {g.AddDescendants, top, 0, "a"},
+		"below, one step":   {g.AddDescendants, top, 1, "a b c"},
+		"below, two steps":  {g.AddDescendants, top, 2, "a b c d"},
+		"below, to the end": {g.AddDescendants, top, graph.Unlimited, "a b c d"},
+		"below the lowest":  {g.AddDescendants, low, graph.Unlimited, "d"},
 		"above, no step":    {above, low, 0, "d"},
 		"above, one step":   {above, low, 1, "absent c d"},
 		"above, two steps":  {above, low, 2, "a absent b c d"},
 		"above, to the end": {above, low, graph.Unlimited, "a absent b c d"},
 		"above the topmost": {above, top, graph.Unlimited, "a"},
 		"above an absent":   {above, st.Pod("ns/absent"), graph.Unlimited, "absent"},
-		"below an absent":   {g.Below, st.Pod("ns/absent"), 1, "absent d"},
+		"below an absent":   {g.AddDescendants, st.Pod("ns/absent"), 1, "absent d"},
 		"above one unknown": {above, st.Pod("ns/nobody"), graph.Unlimited, ""},
-		"below one unknown": {g.Below, st.Pod("ns/nobody"), graph.Unlimited, ""},
+		"below one unknown": {g.AddDescendants, st.Pod("ns/nobody"), graph.Unlimited, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestWalkAddsToSet(t *testing.T) {
 	set := graph.NewSet(g)
 	set.Add(g.Find("Pod/ns/z"))
 	set.Add(g.Find(middle.UID))
-	g.Below(set, graph.Unlimited, g.Find(top.UID))
+	g.AddDescendants(set, graph.Unlimited, g.Find(top.UID))
 	if diff := cmp.Diff("a b c z", names(g, set)); diff != "" {
 		t.Errorf("what was in the set must not stop the walk:\n%s", diff)
 	}
@@ -276,7 +276,7 @@ func cycles(g *graph.Graph, follow func(graph.Edge) bool) []string {
 func every(graph.Edge) bool { return true }
 
 func aboveAlongEvery(g *graph.Graph) func(graph.Set, int, ...graph.Node) {
-	return func(into graph.Set, depth int, start ...graph.Node) { g.Above(into, depth, every, start...) }
+	return func(into graph.Set, depth int, start ...graph.Node) { g.AddAncestors(into, depth, every, start...) }
 }
 
 // A chain of owners as long as the cluster is large must neither recurse nor slow down.
@@ -289,7 +289,7 @@ func TestLongChain(t *testing.T) {
 	if got := g.Cycles(every); got != nil {
 		t.Errorf("%d cycles in a chain", len(got))
 	}
-	for name, walk := range map[string]func(graph.Set, int, ...graph.Node){"above": aboveAlongEvery(g), "below": g.Below} {
+	for name, walk := range map[string]func(graph.Set, int, ...graph.Node){"above": aboveAlongEvery(g), "below": g.AddDescendants} {
 		set := graph.NewSet(g)
 		walk(set, 1000, length/2)
 		if got := len(set.Nodes()); got != 1001 {
@@ -321,7 +321,7 @@ func TestDeepDiamond(t *testing.T) {
 	}
 	g := graph.New(&s)
 	set := graph.NewSet(g)
-	g.Below(set, graph.Unlimited, 0)
+	g.AddDescendants(set, graph.Unlimited, 0)
 	if got := len(set.Nodes()); got != 2*levels-1 {
 		t.Errorf("%d nodes below the top, want %d", got, 2*levels-1)
 	}
@@ -477,8 +477,8 @@ func TestWalkEqualsReference(t *testing.T) {
 		}
 		for i := range g.Len() {
 			above, below := graph.NewSet(g), graph.NewSet(g)
-			g.Above(above, depth, every, graph.Node(i))
-			g.Below(below, depth, graph.Node(i))
+			g.AddAncestors(above, depth, every, graph.Node(i))
+			g.AddDescendants(below, depth, graph.Node(i))
 			component := g.Component(graph.Node(i))
 			for j := range g.Len() {
 				m := graph.Node(j)

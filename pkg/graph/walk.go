@@ -35,9 +35,9 @@ func (s Set) Nodes() []Node {
 // Unlimited is the depth of a walk without a limit.
 const Unlimited = -1
 
-// Above adds the start nodes and their direct and indirect owners to into, up to depth
+// AddAncestors adds the start nodes and their direct and indirect owners to into, up to depth
 // levels, including absent ones, along the references for which follow returns true.
-func (g *Graph) Above(into Set, depth int, follow func(Edge) bool, start ...Node) {
+func (g *Graph) AddAncestors(into Set, depth int, follow func(Edge) bool, start ...Node) {
 	g.walk(into, depth, start, func(n Node, visit func(Node)) {
 		for i, owner := range g.Owners(n) {
 			if follow(Edge{Node: n, Index: i}) {
@@ -47,9 +47,9 @@ func (g *Graph) Above(into Set, depth int, follow func(Edge) bool, start ...Node
 	})
 }
 
-// Below adds the start nodes and their direct and indirect dependents to into, up to depth
+// AddDescendants adds the start nodes and their direct and indirect dependents to into, up to depth
 // levels.
-func (g *Graph) Below(into Set, depth int, start ...Node) {
+func (g *Graph) AddDescendants(into Set, depth int, start ...Node) {
 	g.walk(into, depth, start, func(n Node, visit func(Node)) {
 		for _, e := range g.Dependents(n) {
 			visit(e.Node)

@@ -14,15 +14,15 @@ import (
 )
 
 // TooLongError reports that a text was not read completely.
-type TooLongError struct{ Most int64 }
+type TooLongError struct{ Limit int64 }
 
 // Error does not name the text.
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("it is longer than the %d MiB that are read", e.Most>>20)
+	return fmt.Sprintf("it is longer than the %d MiB that are read", e.Limit>>20)
 }
 
-// Bytes reads a text of at most this many bytes.
-func Bytes(r io.Reader, most int64) ([]byte, error) {
+// ReadAll reads a text of at most this many bytes.
+func ReadAll(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if int64(len(data)) > most {
 		return nil, &TooLongError{most}
@@ -30,9 +30,9 @@ func Bytes(r io.Reader, most int64) ([]byte, error) {
 	return data, err
 }
 
-// Recoded converts a text that begins with a byte order mark, such as PowerShell
+// DecodeBOM converts a text that begins with a byte order mark, such as PowerShell
 // writes, to UTF-8 without the mark. It does not change any other text.
-func Recoded(r io.Reader) io.Reader {
+func DecodeBOM(r io.Reader) io.Reader {
 	in := bufio.NewReader(r)
 	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
 		if start, _ := in.Peek(len(mark)); bytes.Equal(start, []byte(mark)) {
@@ -50,17 +50,17 @@ const (
 	maxRatio    = 200
 )
 
-// EndlessError reports that a text unpacks to more than any snapshot does.
-type EndlessError struct{}
+// UnpackLimitError reports that a text unpacks to more than any snapshot does.
+type UnpackLimitError struct{}
 
 // Error does not name the text.
-func (EndlessError) Error() string {
+func (UnpackLimitError) Error() string {
 	return fmt.Sprintf("it unpacks to more than %d times its size, as no snapshot does: it may have no end", maxRatio)
 }
 
-// Unpacked unpacks a text if it is gzipped. Reading a gzip bomb fails before it fills the
+// Gunzip unpacks a text if it is gzipped. Reading a gzip bomb fails before it fills the
 // memory.
-func Unpacked(r io.Reader) (io.Reader, error) {
+func Gunzip(r io.Reader) (io.Reader, error) {
 	packed := &countingReader{r: r}
 	in := bufio.NewReader(packed)
 	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -92,7 +92,7 @@ type ratioReader struct {
 func (r *ratioReader) Read(p []byte) (int, error) {
 	n, err := r.unpacked.Read(p)
 	if r.unpacked.n > minUnpacked+r.packed.n*maxRatio {
-		return 0, EndlessError{}
+		return 0, UnpackLimitError{}
 	}
 	return n, err
 }

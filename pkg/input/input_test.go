@@ -27,7 +27,7 @@ func (s repeat) Read(p []byte) (int, error) {
 func TestReadAllStopsAtTheLimit(t *testing.T) {
 	const most = 1 << 20
 	var err error
-	took := st.Allocated(func() { _, err = input.Bytes(repeat('['), most) })
+	took := st.Allocated(func() { _, err = input.ReadAll(repeat('['), most) })
 	var long *input.TooLongError
 	if !errors.As(err, &long) || !strings.Contains(err.Error(), "longer than the 1 MiB") {
 		t.Errorf("got %v", err)
@@ -38,7 +38,7 @@ func TestReadAllStopsAtTheLimit(t *testing.T) {
 }
 
 func TestReadAllAtTheLimit(t *testing.T) {
-	got, err := input.Bytes(strings.NewReader("four"), 4)
+	got, err := input.ReadAll(strings.NewReader("four"), 4)
 	if err != nil || string(got) != "four" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -64,11 +64,11 @@ func TestGunzipStopsAtABomb(t *testing.T) {
 	var err error
 	took := st.Allocated(func() {
 		var in io.Reader
-		if in, err = input.Unpacked(bytes.NewReader(bomb)); err == nil {
+		if in, err = input.Gunzip(bytes.NewReader(bomb)); err == nil {
 			n, err = io.Copy(io.Discard, in)
 		}
 	})
-	if !errors.As(err, new(input.EndlessError)) {
+	if !errors.As(err, new(input.UnpackLimitError)) {
 		t.Errorf("%d bytes of %d unpack to %d: %v", len(bomb), 8000<<20, n, err)
 	}
 	if n > 128<<20 || took > 16<<20 {
@@ -83,7 +83,7 @@ func TestGunzip(t *testing.T) {
 	}
 	for name, text := range map[string][]byte{"objects": list.Bytes(), "a few zeros": make([]byte, 32<<20), "nothing": {}} {
 		for packing, packed := range map[string][]byte{"gzipped": gzipped(t, text), "plain": text} {
-			in, err := input.Unpacked(bytes.NewReader(packed))
+			in, err := input.Gunzip(bytes.NewReader(packed))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestYAMLToJSONRejectsAliasBombs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			took := st.Allocated(func() { _, err = input.JSON([]byte(text)) })
+			took := st.Allocated(func() { _, err = input.YAMLToJSON([]byte(text)) })
 			if !errors.Is(err, input.ErrAliases) {
 				t.Errorf("got %v", err)
 			}
@@ -128,7 +128,7 @@ func TestYAMLToJSONRejectsAliasBombs(t *testing.T) {
 }
 
 func TestYAMLToJSONResolvesAliases(t *testing.T) {
-	got, err := input.JSON([]byte("base: &base {app: web, tier: front}\none: {<<: *base, tier: back}\ntwo: [*base, *base]\nsum: a & b * c\n"))
+	got, err := input.YAMLToJSON([]byte("base: &base {app: web, tier: front}\none: {<<: *base, tier: back}\ntwo: [*base, *base]\nsum: a & b * c\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +148,8 @@ func FuzzYAMLToJSON(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for d := range input.Documents(text) {
-			out, err := input.JSON(d)
+		for d := range input.SplitYAML(text) {
+			out, err := input.YAMLToJSON(d)
 			if err != nil {
 				continue
 			}

@@ -22,9 +22,9 @@ const (
 // ErrAliases reports that the aliases of a document expand too far.
 var ErrAliases = errors.New("its aliases (*name) stand for too much text: write it without them")
 
-// Documents returns the documents of a YAML text, split as kubectl does, without empty
+// SplitYAML returns the documents of a YAML text, split as kubectl does, without empty
 // ones.
-func Documents(text []byte) iter.Seq[[]byte] {
+func SplitYAML(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for d := range bytes.SplitSeq(append([]byte("\n"), text...), []byte("\n---")) {
 			if len(bytes.TrimSpace(d)) > 0 && !yield(d) {
@@ -34,17 +34,17 @@ func Documents(text []byte) iter.Seq[[]byte] {
 	}
 }
 
-// JSON converts a YAML document to JSON.
-func JSON(document []byte) ([]byte, error) {
-	if err := Bounded(document); err != nil {
+// YAMLToJSON converts a YAML document to JSON.
+func YAMLToJSON(document []byte) ([]byte, error) {
+	if err := CheckAliases(document); err != nil {
 		return nil, err
 	}
 	return yaml.YAMLToJSON(document)
 }
 
-// Bounded returns ErrAliases if the aliases of a YAML document expand too far. The YAML
+// CheckAliases returns ErrAliases if the aliases of a YAML document expand too far. The YAML
 // library limits the number of values that they stand for, but not their length.
-func Bounded(document []byte) error {
+func CheckAliases(document []byte) error {
 	if bytes.IndexByte(document, '&') < 0 || bytes.IndexByte(document, '*') < 0 || isJSON(document) {
 		return nil
 	}

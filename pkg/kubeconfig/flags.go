@@ -41,19 +41,19 @@ func New(timeout string) *Flags {
 	return f
 }
 
-// In returns the same flags for another context that is used together with others:
+// ForContext returns the same flags for another context that is used together with others:
 // credential plugins cannot prompt, and a context without a server is an error. For a
 // single context, kubectl uses localhost then; here that would be reported under the
 // wrong name.
-func (f *Flags) In(context string) *Flags {
+func (f *Flags) ForContext(context string) *Flags {
 	other := &Flags{file: f.file, userExtra: f.userExtra, overrides: f.overrides, mounted: f.mounted, noPrompt: "several clusters are asked at once; log in beforehand", multiple: true}
 	other.overrides.CurrentContext = context
 	other.load = sync.OnceValues(other.loader)
 	return other
 }
 
-// Add adds the flags under kubectl's names.
-func (f *Flags) Add(flags *pflag.FlagSet) {
+// AddFlags adds the flags under kubectl's names.
+func (f *Flags) AddFlags(flags *pflag.FlagSet) {
 	named := clientcmd.RecommendedConfigOverrideFlags("")
 	named.AuthOverrideFlags.Username.LongName, named.AuthOverrideFlags.Password.LongName = "", "" // kubectl has removed them
 	named.ClusterOverrideFlags.APIServer.ShortName = "s"
@@ -78,8 +78,8 @@ func (f *Flags) Namespace() string { return f.overrides.Context.Namespace }
 // Timeout returns the value of --request-timeout.
 func (f *Flags) Timeout() string { return f.overrides.Timeout }
 
-// Unattended keeps credential plugins from prompting.
-func (f *Flags) Unattended() { f.noPrompt = "nobody can be asked now" }
+// DisablePrompts keeps credential plugins from prompting.
+func (f *Flags) DisablePrompts() { f.noPrompt = "nobody can be asked now" }
 
 // Config returns the config of the cluster. Its Host has no credentials.
 func (f *Flags) Config() (*rest.Config, error) {
@@ -109,8 +109,8 @@ func (f *Flags) redacted(err error) error {
 	return redact.Error(err, addresses...)
 }
 
-// HomeNamespace returns the value of -n, or the namespace of the context, or default.
-func (f *Flags) HomeNamespace() (string, error) {
+// CurrentNamespace returns the value of -n, or the namespace of the context, or default.
+func (f *Flags) CurrentNamespace() (string, error) {
 	loaded, err := f.load()
 	if err != nil {
 		return "", err

@@ -46,7 +46,7 @@ func TestFlags(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags, line := kubeconfig.New("30s"), pflag.NewFlagSet("", pflag.ContinueOnError)
-			flags.Add(line)
+			flags.AddFlags(line)
 			if err := line.Parse(append(strings.Fields(test.line), "--kubeconfig", path)); err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestFlags(t *testing.T) {
 			if as := config.Impersonate; as.UserName != "" {
 				got.User = strings.Join([]string{as.UserName, as.UID, strings.Join(as.Groups, ","), "k:" + strings.Join(as.Extra["k"], ",")}, " ")
 			}
-			if got.Namespace, err = flags.HomeNamespace(); err != nil {
+			if got.Namespace, err = flags.CurrentNamespace(); err != nil {
 				t.Fatal(err)
 			}
 			all, current, err := flags.Contexts()
@@ -93,12 +93,12 @@ func TestDisablePrompts(t *testing.T) {
 	}
 	for _, unattended := range []bool{false, true} {
 		flags, line := kubeconfig.New("30s"), pflag.NewFlagSet("", pflag.ContinueOnError)
-		flags.Add(line)
+		flags.AddFlags(line)
 		if err := line.Parse([]string{"--kubeconfig", path}); err != nil {
 			t.Fatal(err)
 		}
 		if unattended {
-			flags.Unattended()
+			flags.DisablePrompts()
 		}
 		config, err := flags.Config()
 		if err != nil {
@@ -112,7 +112,7 @@ func TestDisablePrompts(t *testing.T) {
 
 func TestFlagsAreKubectls(t *testing.T) {
 	line := pflag.NewFlagSet("", pflag.ContinueOnError)
-	kubeconfig.New("30s").Add(line)
+	kubeconfig.New("30s").AddFlags(line)
 	var got []string
 	line.VisitAll(func(f *pflag.Flag) {
 		name := f.Name

@@ -33,7 +33,7 @@ func parsed(t *testing.T, mounted, line string) *Flags {
 	t.Helper()
 	flags, set := New("30s"), pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.mounted = mounted
-	flags.Add(set)
+	flags.AddFlags(set)
 	if err := set.Parse(strings.Fields(line)); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestPod(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := values{Host: config.Host, Token: config.BearerToken, User: config.Impersonate.UserName, Timeout: config.Timeout.String()}
-			if got.Namespace, err = flags.HomeNamespace(); err != nil {
+			if got.Namespace, err = flags.CurrentNamespace(); err != nil {
 				t.Fatal(err)
 			}
 			if _, got.Context, err = flags.Contexts(); err != nil {
@@ -144,7 +144,7 @@ func TestForContext(t *testing.T) {
 	}
 	flags := parsed(t, "", "--as=eve --as-user-extra=k=v --kubeconfig "+kubeconfig)
 	for _, context := range []string{"b", "a", "b"} { // in any order, also twice
-		config, err := flags.In(context).Config()
+		config, err := flags.ForContext(context).Config()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,10 +162,10 @@ func TestForContext(t *testing.T) {
 	if config, err := parsed(t, "", "--context=b --kubeconfig "+kubeconfig).Config(); err != nil || config.ExecProvider.StdinUnavailable {
 		t.Errorf("a plugin cannot prompt although there is only one cluster: %v", err)
 	}
-	if config, err := flags.In("nowhere").Config(); err == nil {
+	if config, err := flags.ForContext("nowhere").Config(); err == nil {
 		t.Errorf("a context without a cluster connects to %s", config.Host)
 	}
-	if _, err := flags.In("no-such").Config(); err == nil || !strings.Contains(err.Error(), "no-such") {
+	if _, err := flags.ForContext("no-such").Config(); err == nil || !strings.Contains(err.Error(), "no-such") {
 		t.Errorf("a context that does not exist: %v", err)
 	}
 }

@@ -27,12 +27,12 @@ const maxBytes = 256 << 20
 // decode appends the objects of all documents and the items of lists. No error quotes
 // the text, which may be a Secret.
 func decode(in io.Reader, source string, into *[]Named) error {
-	text, err := input.Bytes(in, maxBytes)
+	text, err := input.ReadAll(in, maxBytes)
 	if err != nil {
 		return fmt.Errorf("error reading %s: %w", source, err)
 	}
-	for document := range input.Documents(text) {
-		if err := input.Bounded(document); err != nil {
+	for document := range input.SplitYAML(text) {
+		if err := input.CheckAliases(document); err != nil {
 			return fmt.Errorf("error parsing %s: %w", source, err)
 		}
 	}

@@ -66,7 +66,7 @@ func (d *boundedDisk) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() // read only
-	text, err := input.Bytes(f, d.bytes)
+	text, err := input.ReadAll(f, d.bytes)
 	if err != nil && !errors.As(err, new(*input.TooLongError)) {
 		return nil, err
 	}
@@ -86,9 +86,9 @@ func (d *boundedDisk) checkLimits(text []byte, tooLong bool) error {
 	case d.files < 0:
 		return errors.New("the kustomization has read too many files before: its folders may name one another again and again")
 	}
-	for document := range input.Documents(text) {
+	for document := range input.SplitYAML(text) {
 		// A file of a generator need not be YAML; for others kustomize reports an error.
-		if err := input.Bounded(document); errors.Is(err, input.ErrAliases) {
+		if err := input.CheckAliases(document); errors.Is(err, input.ErrAliases) {
 			return err
 		}
 	}

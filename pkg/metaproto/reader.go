@@ -38,18 +38,18 @@ const (
 	maxItemBytes = 16 << 20 // of an item, ten times the limit of etcd
 )
 
-// ErrTooMany means that a list holds more objects than the caller allowed.
-var ErrTooMany = errors.New("it holds more objects than are read")
+// ErrTooManyObjects means that a list holds more objects than the caller allowed.
+var ErrTooManyObjects = errors.New("it holds more objects than are read")
 
 // Reader decodes the pages of one list, which share repeated strings. It is not safe for
 // concurrent use.
 type Reader struct {
-	// Begun is called with the metadata of a list, which servers send before the items.
+	// OnListMeta is called with the metadata of a list, which servers send before the items.
 	// Optional.
-	Begun func(metav1.ListMeta)
-	// Each is called with every object as soon as it is decoded. An error ends Append.
+	OnListMeta func(metav1.ListMeta)
+	// OnObject is called with every object as soon as it is decoded. An error ends Append.
 	// Optional.
-	Each func(*object.Object) error
+	OnObject func(*object.Object) error
 
 	apiVersion, kind string
 	labels           bool
@@ -160,20 +160,20 @@ func (r *Reader) list(into []*object.Object, meta *metav1.ListMeta, s *stream, l
 			if err := decodeListMeta(meta, message); err != nil {
 				return into, err
 			}
-			if r.Begun != nil {
-				r.Begun(*meta)
+			if r.OnListMeta != nil {
+				r.OnListMeta(*meta)
 			}
 			continue
 		}
 		if limit--; limit < 0 {
-			return into, ErrTooMany
+			return into, ErrTooManyObjects
 		}
 		o := r.newObject()
 		if err := r.item(o, message); err != nil {
 			return into, err
 		}
-		if r.Each != nil {
-			if err := r.Each(o); err != nil {
+		if r.OnObject != nil {
+			if err := r.OnObject(o); err != nil {
 				return into, err
 			}
 		}

@@ -249,7 +249,7 @@ func TestAppendErrors(t *testing.T) {
 
 func TestAppendLimitsObjects(t *testing.T) {
 	body := encoded(t, &metav1.PartialObjectMetadataList{Items: make([]metav1.PartialObjectMetadata, 4)})
-	if _, _, err := metaproto.NewReader("", "", false).Append(nil, bufio.NewReader(bytes.NewReader(body)), 3); !errors.Is(err, metaproto.ErrTooMany) {
+	if _, _, err := metaproto.NewReader("", "", false).Append(nil, bufio.NewReader(bytes.NewReader(body)), 3); !errors.Is(err, metaproto.ErrTooManyObjects) {
 		t.Errorf("got %v", err)
 	}
 	if _, _, err := metaproto.NewReader("", "", false).Append(nil, bufio.NewReader(bytes.NewReader(body)), 4); err != nil {

@@ -5,11 +5,11 @@ import "slices"
 // Change is a patch of an object's metadata. It identifies references by their index in
 // Owners, since several may have one UID, and therefore applies to one resourceVersion only.
 type Change struct {
-	Rewrite []Rewrite   // references that get another owner, ascending
-	Drop    []int       // references to remove, ascending
-	Unblock []int       // references that no longer block their owner's deletion, ascending
-	Release string      // the finalizer to remove, or empty
-	Add     []Reference // references to append
+	Rewrite         []Rewrite   // references that get another owner, ascending
+	Drop            []int       // references to remove, ascending
+	Unblock         []int       // references that no longer block their owner's deletion, ascending
+	RemoveFinalizer string      // the finalizer to remove, or empty
+	Add             []Reference // references to append
 }
 
 // Rewrite replaces the owner of one reference by that of Reference. Its flags stay unchanged.
@@ -20,7 +20,7 @@ type Rewrite struct {
 
 // Empty reports whether the change has no effect.
 func (c Change) Empty() bool {
-	return len(c.Rewrite) == 0 && len(c.Drop) == 0 && len(c.Unblock) == 0 && c.Release == "" && len(c.Add) == 0
+	return len(c.Rewrite) == 0 && len(c.Drop) == 0 && len(c.Unblock) == 0 && c.RemoveFinalizer == "" && len(c.Add) == 0
 }
 
 // Drops reports whether the change removes the reference at an index.
@@ -53,7 +53,7 @@ func (c Change) Apply(o Object) Object {
 		owners := make([]Reference, 0, len(o.Owners))
 		for i, r := range o.Owners {
 			if len(rewrite) > 0 && rewrite[0].Index == i {
-				r = r.LeadingTo(rewrite[0].Reference)
+				r = r.WithOwner(rewrite[0].Reference)
 				rewrite = rewrite[1:]
 			}
 			if len(unblock) > 0 && unblock[0] == i {
@@ -70,8 +70,8 @@ func (c Change) Apply(o Object) Object {
 	if len(c.Add) > 0 {
 		o.Owners = slices.Concat(o.Owners, c.Add)
 	}
-	if c.Release != "" {
-		o.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == c.Release })
+	if c.RemoveFinalizer != "" {
+		o.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == c.RemoveFinalizer })
 	}
 	return o
 }

@@ -30,9 +30,9 @@ func (i Identity) IsNamespace() bool {
 	return i.GroupVersionKind().GroupKind() == schema.GroupKind{Kind: "Namespace"}
 }
 
-// IsDefinition reports whether the object is a CustomResourceDefinition, whose instances are
+// IsCRD reports whether the object is a CustomResourceDefinition, whose instances are
 // deleted with it (docs/gc-semantics.md#instances-of-a-crd).
-func (i Identity) IsDefinition() bool {
+func (i Identity) IsCRD() bool {
 	return i.GroupVersionKind().GroupKind() == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 }
 

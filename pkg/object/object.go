@@ -50,13 +50,13 @@ func (o *Object) Orphaning() bool {
 	return o.Terminating() && slices.Contains(o.Finalizers, OrphanFinalizer)
 }
 
-// Finishing reports whether the object is terminating and has a finalizer of the collector
+// HasCollectorFinalizer reports whether the object is terminating and has a finalizer of the collector
 // (docs/gc-semantics.md#foreground-deletion, #orphaning).
-func (o *Object) Finishing() bool { return o.DeletingDependents() || o.Orphaning() }
+func (o *Object) HasCollectorFinalizer() bool { return o.DeletingDependents() || o.Orphaning() }
 
-// Stopping reports whether the object waits for its grace period to end
+// InGracePeriod reports whether the object waits for its grace period to end
 // (docs/gc-semantics.md#graceful-pods).
-func (o *Object) Stopping() bool {
+func (o *Object) InGracePeriod() bool {
 	return o.Terminating() && o.GraceSeconds != nil && *o.GraceSeconds > 0
 }
 
@@ -71,9 +71,9 @@ func (o *Object) ForeignFinalizers() []string {
 	return out
 }
 
-// At reports whether the object's identity or one of its aliases has that apiVersion, kind,
+// ServedAs reports whether the object's identity or one of its aliases has that apiVersion, kind,
 // namespace and name.
-func (o *Object) At(apiVersion, kind, namespace, name string) bool {
+func (o *Object) ServedAs(apiVersion, kind, namespace, name string) bool {
 	is := func(i Identity) bool {
 		return i.Name == name && i.Kind == kind && i.Namespace == namespace && i.APIVersion == apiVersion
 	}
@@ -94,7 +94,7 @@ func (o *Object) MatchesIdentity(r Reference, namespace string) bool {
 	if o.Contested {
 		return false
 	}
-	return o.At(r.APIVersion, r.Kind, namespace, r.Name) || namespace != "" && o.At(r.APIVersion, r.Kind, "", r.Name)
+	return o.ServedAs(r.APIVersion, r.Kind, namespace, r.Name) || namespace != "" && o.ServedAs(r.APIVersion, r.Kind, "", r.Name)
 }
 
 // FromMeta returns the object with the given metadata. apiVersion and kind are parameters,

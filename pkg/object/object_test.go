@@ -69,7 +69,7 @@ func TestAt(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := o.At(test.apiVersion, test.kind, test.namespace, test.name); got != test.want {
+			if got := o.ServedAs(test.apiVersion, test.kind, test.namespace, test.name); got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})

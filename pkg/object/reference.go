@@ -38,8 +38,8 @@ func (r Reference) Blocks() bool {
 	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
 }
 
-// LeadingTo returns the reference with its own flags and the owner of another.
-func (r Reference) LeadingTo(other Reference) Reference {
+// WithOwner returns the reference with its own flags and the owner of another.
+func (r Reference) WithOwner(other Reference) Reference {
 	other.Controller, other.BlockOwnerDeletion = r.Controller, r.BlockOwnerDeletion
 	return other
 }
@@ -49,9 +49,9 @@ func (r Reference) SameOwner(o Reference) bool {
 	return r.UID == o.UID && r.Name == o.Name && r.Kind == o.Kind && r.APIVersion == o.APIVersion
 }
 
-// Flagless returns the reference without its flags, as a map key that is equal for
+// WithoutFlags returns the reference without its flags, as a map key that is equal for
 // references with the SameOwner.
-func (r Reference) Flagless() Reference {
+func (r Reference) WithoutFlags() Reference {
 	r.Controller, r.BlockOwnerDeletion = nil, nil
 	return r
 }

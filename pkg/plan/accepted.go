@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
@@ -18,7 +17,7 @@ func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
 	}
 	gaps := slices.Clone(p.Gaps)
 	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Action == collector.ActionDelete {
+		if s := &p.Steps[i]; s.Action == ActionDelete {
 			gaps = append(gaps, g.View().ContentsGaps(s.Object.Identity, nil)...)
 		}
 	}
@@ -31,7 +30,7 @@ func accepted(g *graph.Graph, p *Plan, o Options) snapshot.AcceptedGaps {
 func markAccepted(g *graph.Graph, p, without *Plan) {
 	type write struct {
 		object    object.Identity
-		action    collector.Action
+		action    Action
 		policy    string
 		finalizer string
 	}
@@ -45,7 +44,7 @@ func markAccepted(g *graph.Graph, p, without *Plan) {
 		if known[writeOf(s)] {
 			continue
 		}
-		if s.Action == collector.ActionDelete {
+		if s.Action == ActionDelete {
 			s.AcceptedGaps = p.AcceptedGaps.Matching(g.View().ContentsGaps(s.Object.Identity, nil))
 		}
 		if len(s.AcceptedGaps) == 0 {

@@ -116,8 +116,8 @@ func TestDigestCoversAcceptedGaps(t *testing.T) {
 
 func TestDeletionWithAcceptedGap(t *testing.T) {
 	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
-		g := graph.New(New(Serving(Containers()...), Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets))
-		o := plan.Deletion(hand, simulate.Deletion{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
+		g := graph.New(New(Serving(TypesWithContents()...), Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets))
+		o := plan.DeleteOptions(hand, simulate.Deletion{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
 		o.Accepted = snapshot.AcceptedGaps{"secrets"}
 		if p := plan.New(g, o); len(p.Steps) != 1 || len(p.Blocked) != 0 || !slices.Equal(p.Steps[0].AcceptedGaps, o.Accepted) {
 			t.Errorf("%s: steps %+v, blocked %+v", name, p.Steps, p.Blocked)
@@ -143,8 +143,8 @@ func TestSavedPlanNeedsTheSameAcceptedGaps(t *testing.T) {
 			if len(got.Steps) != c.steps || len(stale) != 1-c.steps {
 				t.Fatalf("steps %+v, stale %+v", got.Steps, stale)
 			}
-			if c.why != "" && !strings.Contains(stale[0].Why.Message(), c.why) {
-				t.Errorf("refused: %s", stale[0].Why.Message())
+			if c.why != "" && !strings.Contains(stale[0].Reason.Message(), c.why) {
+				t.Errorf("refused: %s", stale[0].Reason.Message())
 			}
 			for _, word := range got.AcceptedGaps {
 				if !slices.Contains(c.saved.AcceptedGaps, word) {
@@ -162,9 +162,9 @@ func TestAcceptedGapNeverProvesAbsence(t *testing.T) {
 		s := Draw(t)
 		words := plan.AcceptableGaps(graph.New(s), accepting(s))
 		for _, step := range accepting(s, words...).Steps {
-			for i, v := range step.Move.Verdicts {
-				if v == collector.Unknown && step.Move.Requested == graph.None { // an owner that is orphaned lets go whatever else there is
-					t.Errorf("%s %s, though its owner %s is unknown", step.Action, step.Object, step.Move.StateBefore.Owners[i])
+			for i, v := range step.Transition.Verdicts {
+				if v == collector.VerdictUnknown && step.Transition.OrphanedFrom == graph.None { // an owner that is orphaned lets go whatever else there is
+					t.Errorf("%s %s, though its owner %s is unknown", step.Action, step.Object, step.Transition.StateBefore.Owners[i])
 				}
 			}
 		}

@@ -22,7 +22,7 @@ func (b *builder) blocked() []Blocked {
 	for i := range b.result.Transitions {
 		changed.Add(b.result.Transitions[i].Node)
 	}
-	for _, n := range b.result.Asked {
+	for _, n := range b.result.Requested {
 		changed.Add(n)
 	}
 	for n := range b.graph.Listed() {
@@ -32,14 +32,14 @@ func (b *builder) blocked() []Blocked {
 			continue
 		}
 		_, withContents := b.result.ContentsDeleted[node]
-		stuck := o.Finishing() || o.Terminating() && (changed.Has(node) || withContents)
+		stuck := o.HasCollectorFinalizer() || o.Terminating() && (changed.Has(node) || withContents)
 		switch {
 		case o.Contested && !o.Terminating():
-			if b.inScope(node, changed.Has(node)) && (changed.Has(node) || slices.ContainsFunc(b.result.Model.Verdicts(node), collector.Verdict.IsBad)) {
-				out = append(out, b.blockedObject(node, snapshot.Contention(o)))
+			if b.inScope(node, changed.Has(node)) && (changed.Has(node) || slices.ContainsFunc(b.result.Model.Verdicts(node), collector.Verdict.IsDanglingOrWaiting)) {
+				out = append(out, b.blockedObject(node, snapshot.UIDContested(o)))
 			}
 		case stuck && b.inScope(node, changed.Has(node) || withContents && b.options.Mode == Delete):
-			by := blockers.Of(node)
+			by := blockers.Blocker(node)
 			out = append(out, Blocked{Object: o.Identity, By: by.By, Reason: by.Reason})
 		case o.Terminating() || len(o.Owners) == 0:
 		case simulate.DeletesContents(o.Identity) && b.result.Model.Decide(node).NoAction == collector.ContentsUnknown:
@@ -74,7 +74,7 @@ func (b *builder) undecidable(blockers *audit.Blockers, n graph.Node) (owner rea
 		return reason.Owner{}, false
 	}
 	reference := b.result.Model.Object(n).Owners[d.UndecidableReference]
-	if !slices.ContainsFunc(b.result.Model.Verdicts(n), collector.Verdict.IsBad) && !b.judge.References(n, reference).Withheld() {
+	if !slices.ContainsFunc(b.result.Model.Verdicts(n), collector.Verdict.IsDanglingOrWaiting) && !b.judge.FindReference(n, reference).NamesListKind() {
 		return reason.Owner{}, false
 	}
 	return blockers.UndecidableReference(n, d.UndecidableReference), true

@@ -11,14 +11,14 @@ import (
 type Options struct {
 	Mode   Mode
 	Bounds simulate.Bounds
-	Hand   collector.Actor // who does everything except requested deletions
+	Actor  collector.Actor // who does everything except requested deletions
 	// Accepted are the words for gaps that a person accepted.
 	Accepted snapshot.AcceptedGaps
 }
 
-// Deletion returns the options of a plan for those deletions and what follows from them.
-func Deletion(actor collector.Actor, deletes ...simulate.Deletion) Options {
-	return Options{Mode: Delete, Hand: actor, Bounds: simulate.Bounds{Roots: simulate.Nothing, Deletes: deletes}}
+// DeleteOptions returns the options of a plan for those deletions and what follows from them.
+func DeleteOptions(actor collector.Actor, deletes ...simulate.Deletion) Options {
+	return Options{Mode: Delete, Actor: actor, Bounds: simulate.Bounds{Roots: simulate.NoRoots, Deletes: deletes}}
 }
 
 // New plans one pass of the garbage collector, or deletions and all that follows from them.
@@ -69,8 +69,8 @@ func (b *builder) buildOnce() *Plan {
 }
 
 func (b *builder) model() *simulate.Model {
-	if b.options.Hand == collector.ActorClient {
+	if b.options.Actor == collector.ActorClient {
 		return simulate.NewApplyModel(b.graph, b.judge, b.options.Accepted)
 	}
-	return simulate.NewActorModel(b.graph, b.judge, b.options.Hand)
+	return simulate.NewActorModel(b.graph, b.judge, b.options.Actor)
 }

@@ -21,16 +21,16 @@ func (b *builder) steps() []Step {
 func (b *builder) step(i int) Step {
 	transition := &b.result.Transitions[i]
 	out := Step{
-		ID: id(i), Pass: transition.Pass, Requested: transition.Asked, Action: transition.Action, Object: b.object(transition.Node),
-		PropagationPolicy: string(transition.Policy), Finalizer: transition.Change.Release,
-		After: make([]string, len(transition.StateAfter)), References: b.references(transition),
-		WaitsForKubelet: b.result.StoppedPods[i], Move: transition,
+		ID: id(i), Pass: transition.Pass, Requested: transition.Requested, Action: Action(transition.Action), Object: b.object(transition.Node),
+		PropagationPolicy: string(transition.Policy), Finalizer: transition.Change.RemoveFinalizer,
+		After: make([]string, len(transition.Prerequisites)), References: b.references(transition),
+		WaitsForKubelet: b.result.StoppedPods[i], Transition: transition,
 	}
-	for k, before := range transition.StateAfter {
+	for k, before := range transition.Prerequisites {
 		out.After[k] = id(before)
 	}
-	if transition.Follows >= 0 {
-		out.Follows = id(transition.Follows)
+	if transition.CausedBy >= 0 {
+		out.Follows = id(transition.CausedBy)
 	}
 	out.OwnerUIDs = owners(out.References)
 	out.Reason = b.reason(i, out)
@@ -62,7 +62,7 @@ func owners(references []Reference) []string {
 // changes, or all of an object that it deletes.
 func (b *builder) references(transition *simulate.Transition) []Reference {
 	out := []Reference{}
-	judged := b.judge.Each(transition.Node)
+	judged := b.judge.ReferenceFinder(transition.Node)
 	add := func(i int) {
 		out = append(out, Reference{
 			Reference: *audit.ReferenceOf(transition.StateBefore.Owners[i]), Verdict: verdictOf(transition, i), Found: b.found(transition, i, judged(transition.StateBefore.Owners[i])),
@@ -93,7 +93,7 @@ func verdictOf(transition *simulate.Transition, i int) collector.Verdict {
 	if i < len(transition.Verdicts) {
 		return transition.Verdicts[i]
 	}
-	return collector.Solid
+	return collector.VerdictSolid
 }
 
 // found returns what was found of the owner that a reference names.
@@ -108,9 +108,9 @@ func (b *builder) found(transition *simulate.Transition, i int, judged collector
 // ownerExisted reports whether the owner existed before the run, given the verdict of then.
 func ownerExisted(before collector.Verdict) bool {
 	switch before {
-	case collector.Solid, collector.Waiting:
+	case collector.VerdictSolid, collector.VerdictWaiting:
 		return true
-	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+	case collector.VerdictDangling, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
 	}
 	return false
 }
@@ -118,11 +118,11 @@ func ownerExisted(before collector.Verdict) bool {
 // stateInRun returns what this run has done to an existing owner by the time of a transition.
 func stateInRun(transition *simulate.Transition, i int) reason.OwnerState {
 	switch verdictOf(transition, i) {
-	case collector.Waiting:
+	case collector.VerdictWaiting:
 		return reason.StateWaiting
-	case collector.Solid:
+	case collector.VerdictSolid:
 		return reason.StateExists
-	case collector.Dangling, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+	case collector.VerdictDangling, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
 	}
 	return reason.StateDeletedBefore
 }

@@ -83,7 +83,7 @@ func TestStepReasons(t *testing.T) {
 			},
 		},
 		"its finalizer asks that its dependents stay": {
-			[]Part{Listing(Secret("a/x", OwnedBy(gone), Held(object.OrphanFinalizer)), Pod("a/y", OwnedBy(Secret("a/x")))), absent},
+			[]Part{Listing(Secret("a/x", OwnedBy(gone), WithFinalizers(object.OrphanFinalizer)), Pod("a/y", OwnedBy(Secret("a/x")))), absent},
 			[]string{
 				"delete x: its only owner, ConfigMap/gone, does not exist; its own dependents stay (finalizer orphan)",
 				"unlink y: its owner Secret/x is being deleted and orphans its dependents",
@@ -103,9 +103,9 @@ func TestOutcomes(t *testing.T) {
 	p := planOf(absent, Listing(
 		stays,
 		Secret("a/goes", OwnedBy(gone)),
-		Secret("a/held", OwnedBy(gone), Held("x/y")),
+		Secret("a/held", OwnedBy(gone), WithFinalizers("x/y")),
 		Secret("a/unlinked", OwnedBy(gone, stays)),
-		waiting, Pod("a/blocker", Owned(To(waiting, Blocking)), Held("x/z")),
+		waiting, Pod("a/blocker", Owned(To(waiting, Blocking)), WithFinalizers("x/z")),
 	))
 	var got []string
 	for _, o := range p.Outcomes {
@@ -140,7 +140,7 @@ func TestBlocked(t *testing.T) {
 			},
 		},
 		"a Pod that is stopping": {
-			[]Part{Listing(waiting, Pod("a/x", Owned(To(waiting, Blocking)), Stopping()))},
+			[]Part{Listing(waiting, Pod("a/x", Owned(To(waiting, Blocking)), InGracePeriod()))},
 			[]string{"waiting [x]: is blocked by Pod/x, which has been stopping for 60s"},
 		},
 		"a circle, all deleted in the foreground": {

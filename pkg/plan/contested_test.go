@@ -20,7 +20,7 @@ func contested() *snapshot.Snapshot {
 	web := Deployment("shop/web", UID("u"))
 	return New(
 		Serving(snapshot.Type{Group: "lie.example.com", Version: "v1", Resource: "aaas", Kind: "Aaa", Namespaced: true, Verbs: []string{"delete", "get", "list", "watch"}, Preferred: true}),
-		Collected(Object("lie.example.com/v1", "Aaa", "zzz/x", UID("u"), OwnedBy(ConfigMap("zzz/gone"))), web, Secret("shop/s", OwnedBy(web))),
+		Deduplicated(Object("lie.example.com/v1", "Aaa", "zzz/x", UID("u"), OwnedBy(ConfigMap("zzz/gone"))), web, Secret("shop/s", OwnedBy(web))),
 		Absent("v1", "ConfigMap", "zzz/gone"), Found(web),
 	)
 }
@@ -41,7 +41,7 @@ func TestDeletionOfSharedUIDIsBlocked(t *testing.T) {
 	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(contested())
-			p := plan.New(g, plan.Deletion(hand, simulate.Deletion{Node: g.Find("u"), Policy: metav1.DeletePropagationBackground}))
+			p := plan.New(g, plan.DeleteOptions(hand, simulate.Deletion{Node: g.Find("u"), Policy: metav1.DeletePropagationBackground}))
 			if len(p.Steps) != 0 || len(p.Outcomes) != 0 {
 				t.Errorf("got %+v, %+v", p.Steps, p.Outcomes)
 			}

@@ -34,7 +34,7 @@ func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets .
 	for _, t := range targets {
 		deletes = append(deletes, simulate.Deletion{Node: g.Find(t.UID), Policy: policy})
 	}
-	return plan.New(g, plan.Deletion(collector.ActorControllerManager, deletes...))
+	return plan.New(g, plan.DeleteOptions(collector.ActorControllerManager, deletes...))
 }
 
 // predicted returns a line for everything in a plan except its steps.
@@ -85,7 +85,7 @@ func TestDeletion(t *testing.T) {
 			[]string{"x deleted", "owner deleted"},
 		},
 		"in the foreground, as far as what blocks lets it": {
-			[]Part{Listing(owner, ConfigMap("a/x", Owned(To(owner, Blocking)), Held("x/y")))},
+			[]Part{Listing(owner, ConfigMap("a/x", Owned(To(owner, Blocking)), WithFinalizers("x/y")))},
 			inForeground,
 			[]object.Object{owner},
 			[]string{"delete owner: requested; its dependents are deleted first (foreground)", "delete x: its only owner, Secret/owner, is being deleted in the foreground and waits for it"},
@@ -115,7 +115,7 @@ func TestDeletion(t *testing.T) {
 			[]string{"x changed", "owner deleted", "x stays, loses 1: is also owned by Secret/other"},
 		},
 		"what is held keeps its dependents, which go later": {
-			[]Part{Listing(Secret("a/owner", Held("x/y")), ConfigMap("a/x", OwnedBy(owner)))},
+			[]Part{Listing(Secret("a/owner", WithFinalizers("x/y")), ConfigMap("a/x", OwnedBy(owner)))},
 			inBackground,
 			[]object.Object{owner},
 			[]string{"delete owner: requested; its dependents are deleted afterwards (background)"},
@@ -139,7 +139,7 @@ func TestDeletion(t *testing.T) {
 			[]string{"owner deleted", "x stays, loses 0: is left alone: its reference to Foo/other names a kind that is not served in v1"},
 		},
 		"what is a matter of luck is called so, and what hangs on it": {
-			[]Part{Listing(Secret("a/owner", Held("x/y")), ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(ConfigMap("a/x"))))},
+			[]Part{Listing(Secret("a/owner", WithFinalizers("x/y")), ConfigMap("a/x", OwnedBy(owner)), ConfigMap("a/y", OwnedBy(ConfigMap("a/x"))))},
 			inForeground,
 			[]object.Object{owner},
 			[]string{
@@ -212,7 +212,7 @@ func TestDeletion(t *testing.T) {
 		},
 		"what several hold goes later, after all of them": {
 			[]Part{Listing(
-				Secret("a/owner", Held("x/y")), Secret("a/other", Held("x/y")), ConfigMap("a/between", OwnedBy(other)),
+				Secret("a/owner", WithFinalizers("x/y")), Secret("a/other", WithFinalizers("x/y")), ConfigMap("a/between", OwnedBy(other)),
 				ConfigMap("a/x", OwnedBy(owner, ConfigMap("a/between"))),
 			)},
 			inBackground,
@@ -229,7 +229,7 @@ func TestDeletion(t *testing.T) {
 		},
 		"the Endpoints of a Service that is held go later": {
 			[]Part{Listing(
-				Object("v1", "Service", "a/web", Held("service.kubernetes.io/load-balancer-cleanup")), Object("v1", "Endpoints", "a/web"),
+				Object("v1", "Service", "a/web", WithFinalizers("service.kubernetes.io/load-balancer-cleanup")), Object("v1", "Endpoints", "a/web"),
 			)},
 			inBackground,
 			[]object.Object{Object("v1", "Service", "a/web")},
@@ -241,14 +241,14 @@ func TestDeletion(t *testing.T) {
 			},
 		},
 		"a definition does not care for the policy": {
-			[]Part{Listing(Definition("widgets.example.com"), Object("example.com/v1", "Widget", "a/w"))},
+			[]Part{Listing(CRD("widgets.example.com"), Object("example.com/v1", "Widget", "a/w"))},
 			orphaning,
-			[]object.Object{Definition("widgets.example.com")},
+			[]object.Object{CRD("widgets.example.com")},
 			[]string{"delete widgets.example.com: requested: every object of its kind is deleted with it; the API server ignores the policy for this kind"},
 			[]string{"widgets.example.com deleted", "w deleted"},
 		},
 		"a namespace takes along what is in it": {
-			[]Part{Listing(Namespace("a"), owner, ConfigMap("a/x", Held("x/y")))},
+			[]Part{Listing(Namespace("a"), owner, ConfigMap("a/x", WithFinalizers("x/y")))},
 			inBackground,
 			[]object.Object{Namespace("a")},
 			[]string{"delete a: requested: everything in it is deleted with it"},
@@ -256,7 +256,7 @@ func TestDeletion(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := deleting(New(append([]Part{Serving(slices.Concat(Containers(), Workloads())...)}, c.seen...)...), c.policy, c.targets...)
+			p := deleting(New(append([]Part{Serving(slices.Concat(TypesWithContents(), Workloads())...)}, c.seen...)...), c.policy, c.targets...)
 			if diff := cmp.Diff(c.steps, told(p)); diff != "" {
 				t.Errorf("steps (-want +got):\n%s", diff)
 			}
@@ -268,20 +268,20 @@ func TestDeletion(t *testing.T) {
 }
 
 func TestProtectedClaimNamespaces(t *testing.T) {
-	claim := Object("v1", "PersistentVolumeClaim", "a/claim", Held(simulate.ClaimProtection))
-	volume := Object("v1", "PersistentVolume", "volume", Held(simulate.VolumeProtection))
+	claim := Object("v1", "PersistentVolumeClaim", "a/claim", WithFinalizers(simulate.ClaimProtection))
+	volume := Object("v1", "PersistentVolume", "volume", WithFinalizers(simulate.VolumeProtection))
 	seen := New(Serving(Workloads()...), Listing(claim, volume, Pod("a/pod")))
-	if diff := cmp.Diff([]string{"", "a"}, deleting(seen, inBackground, claim, volume).Guarded()); diff != "" {
+	if diff := cmp.Diff([]string{"", "a"}, deleting(seen, inBackground, claim, volume).ProtectedClaimNamespaces()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	free := New(Serving(Workloads()...), Listing(claim, Pod("a/pod", Claiming())))
-	if got := deleting(free, inBackground, claim).Guarded(); len(got) > 0 {
+	free := New(Serving(Workloads()...), Listing(claim, Pod("a/pod", WithClaims())))
+	if got := deleting(free, inBackground, claim).ProtectedClaimNamespaces(); len(got) > 0 {
 		t.Errorf("nobody uses the claim, and yet %q", got)
 	}
 }
 
 func TestDigestCoversRetainedAndDeletedLater(t *testing.T) {
-	owner := Secret("a/owner", Held("x/y"))
+	owner := Secret("a/owner", WithFinalizers("x/y"))
 	p := deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
 	p.Retained[0].Reason = reason.NotReached{}
 	if p.Finalized().Digest == p.Digest {
@@ -325,7 +325,7 @@ func TestRandomDeletions(t *testing.T) {
 			}
 		}
 		for _, step := range p.Steps {
-			if of := step.Object.Identity; step.Action == collector.ActionDelete && !step.Move.StateBefore.Terminating() && len(view.ContentsGaps(of, nil)) > 0 {
+			if of := step.Object.Identity; step.Action == plan.ActionDelete && !step.Transition.StateBefore.Terminating() && len(view.ContentsGaps(of, nil)) > 0 {
 				t.Errorf("%s is deleted, and what is in it was not all listed", of)
 			}
 		}

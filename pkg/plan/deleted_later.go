@@ -27,8 +27,8 @@ func (b *builder) deletedLater() []DeletedLater {
 	release := b.result.SimulateRelease()
 	var out []DeletedLater
 	lists := map[*graph.Node][]object.Identity{} // by the first element of a list that many objects share
-	for _, n := range release.Begun {
-		after := release.After[n]
+	for _, n := range release.DeletionsBegun {
+		after := release.Causes[n]
 		if len(after) == 0 {
 			continue
 		}

@@ -41,7 +41,7 @@ func (p *Plan) Save(w io.Writer) error {
 // knows its fields and reasons. Fields that the plan calls informational may be unknown. An
 // error is one line that does not name the file.
 func Load(r io.Reader) (*Plan, error) {
-	data, err := input.Bytes(r, maxPlanBytes)
+	data, err := input.ReadAll(r, maxPlanBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func TestSaveAndLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(p, got, cmpopts.IgnoreFields(plan.Step{}, "Move")); diff != "" {
+		if diff := cmp.Diff(p, got, cmpopts.IgnoreFields(plan.Step{}, "Transition")); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -69,9 +69,9 @@ func TestDigestCoversWhatIsConfirmed(t *testing.T) {
 		t.Error("a resourceVersion, which nobody is shown, changes it")
 	}
 	for name, other := range map[string]*plan.Plan{
-		"another policy":  at("1", Held(object.OrphanFinalizer)),
+		"another policy":  at("1", WithFinalizers(object.OrphanFinalizer)),
 		"another object":  at("1", UID("other")),
-		"another outcome": at("1", Held("x/y")),
+		"another outcome": at("1", WithFinalizers("x/y")),
 		"one step more":   planOf(absent, Listing(Secret("a/x", OwnedBy(gone)), Secret("a/y", OwnedBy(gone)))),
 	} {
 		if other.Digest == at("1").Digest {
@@ -129,7 +129,7 @@ func TestPlanIsIndependentOfInputOrder(t *testing.T) {
 		shuffled := *s
 		shuffled.Objects, shuffled.Types = Reversed(s.Objects), Reversed(s.Types)
 		shuffled.Lookups, shuffled.Listed, shuffled.Gaps = Reversed(s.Lookups), Reversed(s.Listed), Reversed(s.Gaps)
-		shuffled.Sort()
+		shuffled.Normalize()
 		want := save(t, plan.New(graph.New(s), plan.Options{}))
 		if diff := cmp.Diff(string(want), string(save(t, plan.New(graph.New(&shuffled), plan.Options{})))); diff != "" {
 			t.Error(diff)

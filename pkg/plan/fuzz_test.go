@@ -15,7 +15,7 @@ import (
 // FuzzLoad checks that every document that decodes to a plan can be saved and loaded without
 // change. The plan gets the digest of its own steps, because no random input has it.
 func FuzzLoad(f *testing.F) {
-	whole := save(f, planOf(absent, Listing(Secret("a/x", OwnedBy(gone)), Pod("a/y", Held("x/y"), OwnedBy(Secret("a/x"))))))
+	whole := save(f, planOf(absent, Listing(Secret("a/x", OwnedBy(gone)), Pod("a/y", WithFinalizers("x/y"), OwnedBy(Secret("a/x"))))))
 	f.Add(whole)
 	f.Add(whole[:len(whole)/2])
 	f.Add(bytes.Repeat(whole, 2))

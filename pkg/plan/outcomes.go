@@ -70,11 +70,11 @@ func (b *builder) nondeterministic() map[graph.Node]reason.Reason {
 		switch {
 		case b.result.Entangled.Has(transition.Node):
 			why[i] = reason.CyclePartlyRequested{}
-		case transition.Nondeterministic != graph.None:
+		case transition.NondeterministicOwner != graph.None:
 			why[i] = b.orderMatters(transition)
 		}
-		if transition.Follows >= 0 && why[i] == nil && why[transition.Follows] != nil {
-			why[i] = reason.DependsOn{Object: b.graph.Object(b.result.Transitions[transition.Follows].Node).Identity}
+		if transition.CausedBy >= 0 && why[i] == nil && why[transition.CausedBy] != nil {
+			why[i] = reason.DependsOn{Object: b.graph.Object(b.result.Transitions[transition.CausedBy].Node).Identity}
 		}
 		if _, said := out[transition.Node]; why[i] != nil && !said {
 			out[transition.Node] = why[i]
@@ -85,11 +85,11 @@ func (b *builder) nondeterministic() map[graph.Node]reason.Reason {
 
 // orderMatters returns how the order of events decides the outcome for an object.
 func (b *builder) orderMatters(transition *simulate.Transition) reason.OrderMatters {
-	owner := b.result.Model.Object(transition.Nondeterministic)
+	owner := b.result.Model.Object(transition.NondeterministicOwner)
 	out := reason.OrderMatters{
-		OwnerHeld: owner != nil && len(owner.ForeignFinalizers()) > 0, Orphaned: transition.Requested != graph.None, Unblocked: transition.Action == collector.ActionUnblock,
+		OwnerHeld: owner != nil && len(owner.ForeignFinalizers()) > 0, Orphaned: transition.OrphanedFrom != graph.None, Unblocked: transition.Action == collector.ActionUnblock,
 	}
-	if of := b.graph.Object(transition.Nondeterministic); of != nil {
+	if of := b.graph.Object(transition.NondeterministicOwner); of != nil {
 		out.Owner = &of.Identity
 	}
 	return out

@@ -23,16 +23,21 @@ const (
 	Restore Mode = "restore" // objects are recreated from a backup
 )
 
-// The actions of a repair, besides unlink.
-const (
-	Relink        = collector.Action(repair.Relink)
-	UpdateVersion = collector.Action(repair.UpdateVersion)
-)
+// Action is what a step does. The words are part of the JSON contract.
+type Action string
 
-// The actions of a restoration.
+// The actions: those of the garbage collector, those of a repair and those of a restoration.
 const (
-	Create collector.Action = "create" // an object is created from its backed up manifest
-	Link   collector.Action = "link"   // references are added, or replace references to absent owners
+	ActionDelete          = Action(collector.ActionDelete)
+	ActionUnlink          = Action(collector.ActionUnlink)
+	ActionUnblock         = Action(collector.ActionUnblock)
+	ActionRemoveFinalizer = Action(collector.ActionRemoveFinalizer)
+
+	ActionRelink        = Action(repair.Relink)
+	ActionUpdateVersion = Action(repair.UpdateVersion)
+
+	ActionCreate Action = "create" // an object is created from its backed up manifest
+	ActionLink   Action = "link"   // references are added, or replace references to absent owners
 )
 
 // Plan is everything that a run will do. Its steps are in an order in which they can be done,
@@ -70,17 +75,17 @@ type Object struct {
 
 // Step is one write.
 type Step struct {
-	ID                string           `json:"id"` // within the plan
-	Pass              int              `json:"pass"`
-	Requested         bool             `json:"requested,omitempty"` // a person asked for it
-	Action            collector.Action `json:"action"`
-	Object            Object           `json:"object"`
-	PropagationPolicy string           `json:"propagationPolicy"` // of ActionDelete
-	OwnerUIDs         []string         `json:"ownerUIDs"`         // of References, without duplicates
-	Finalizer         string           `json:"finalizer"`         // of ActionRemoveFinalizer
-	Reason            reason.Reason    `json:"-"`                 // stored beside the step
-	After             []string         `json:"after"`             // ids of the steps that must be done before
-	References        []Reference      `json:"references"`        // those it removes or changes, or all of an object that it deletes
+	ID                string        `json:"id"` // within the plan
+	Pass              int           `json:"pass"`
+	Requested         bool          `json:"requested,omitempty"` // a person asked for it
+	Action            Action        `json:"action"`
+	Object            Object        `json:"object"`
+	PropagationPolicy string        `json:"propagationPolicy"` // of ActionDelete
+	OwnerUIDs         []string      `json:"ownerUIDs"`         // of References, without duplicates
+	Finalizer         string        `json:"finalizer"`         // of ActionRemoveFinalizer
+	Reason            reason.Reason `json:"-"`                 // stored beside the step
+	After             []string      `json:"after"`             // ids of the steps that must be done before
+	References        []Reference   `json:"references"`        // those it removes or changes, or all of an object that it deletes
 	// AcceptedGaps are the words for gaps that may hide what the step depends on.
 	AcceptedGaps snapshot.AcceptedGaps `json:"acceptedGaps,omitempty"`
 
@@ -88,11 +93,11 @@ type Step struct {
 	WaitsForKubelet bool   `json:"waitsForKubelet,omitempty"`
 	Manifest        string `json:"manifest,omitempty"` // of Create: the SHA-256 of the backed up manifest
 
-	// Move is the simulated transition; nil in a loaded plan.
-	Move *simulate.Transition `json:"-"`
-	// Mends are the repairs of References; nil in a loaded plan and in other modes than
+	// Transition is the simulated transition; nil in a loaded plan.
+	Transition *simulate.Transition `json:"-"`
+	// Repairs are the repairs of References; nil in a loaded plan and in other modes than
 	// Repair.
-	Mends []repair.Repair `json:"-"`
+	Repairs []repair.Repair `json:"-"`
 }
 
 // Reference is an owner reference and what was found of its owner.

@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
@@ -32,7 +31,7 @@ func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []Need {
 		if requestedOnly && !s.Requested || entitled[""] || o.Namespace != "" && entitled[o.Namespace] {
 			continue
 		}
-		if s.Action == Link { // it is read first, and its controller may adopt it before
+		if s.Action == ActionLink { // it is read first, and its controller may adopt it before
 			n.add("get", o)
 			if slices.ContainsFunc(s.References, func(r Reference) bool { return r.Controller }) {
 				continue
@@ -43,11 +42,11 @@ func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []Need {
 	return n.all
 }
 
-func verb(action collector.Action) string {
+func verb(action Action) string {
 	switch action {
-	case collector.ActionDelete:
+	case ActionDelete:
 		return "delete"
-	case Create:
+	case ActionCreate:
 		return "create"
 	default:
 		return "patch"
@@ -61,7 +60,7 @@ func (p *Plan) entitled() map[string]bool {
 	for i := range p.Steps {
 		o := p.Steps[i].Object.Identity
 		switch {
-		case p.Steps[i].Action != Create:
+		case p.Steps[i].Action != ActionCreate:
 		case o.IsNamespace():
 			in[o.Name] = true
 		case o.GroupVersionKind().Group == "rbac.authorization.k8s.io":
@@ -110,7 +109,7 @@ func (p *Plan) PreflightSamples() []*Step {
 		first := !changed[o]
 		changed[o] = true
 		o.Name, o.UID = "", ""
-		if first && s.Move != nil && s.changesReferences() && !sampled[o] {
+		if first && s.Transition != nil && s.changesReferences() && !sampled[o] {
 			sampled[o] = true
 			out = append(out, s)
 		}
@@ -121,7 +120,7 @@ func (p *Plan) PreflightSamples() []*Step {
 // changesReferences reports whether a step changes owner references.
 func (s *Step) changesReferences() bool {
 	switch s.Action {
-	case collector.ActionUnlink, collector.ActionUnblock, Relink, UpdateVersion:
+	case ActionUnlink, ActionUnblock, ActionRelink, ActionUpdateVersion:
 		return true
 	default:
 		return false

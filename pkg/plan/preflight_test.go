@@ -30,7 +30,7 @@ func needed(needs []plan.Need) []string {
 func making(objects ...object.Object) *plan.Plan {
 	p := &plan.Plan{Mode: plan.Restore}
 	for _, o := range objects {
-		p.Steps = append(p.Steps, plan.Step{Action: plan.Create, Object: plan.Object{Identity: o.Identity}})
+		p.Steps = append(p.Steps, plan.Step{Action: plan.ActionCreate, Object: plan.Object{Identity: o.Identity}})
 	}
 	return p
 }
@@ -39,7 +39,7 @@ func making(objects ...object.Object) *plan.Plan {
 func linking(objects ...object.Object) *plan.Plan {
 	p := &plan.Plan{Mode: plan.Restore}
 	for _, o := range objects {
-		s := plan.Step{Action: plan.Link, Object: plan.Object{Identity: o.Identity}}
+		s := plan.Step{Action: plan.ActionLink, Object: plan.Object{Identity: o.Identity}}
 		for _, r := range o.Owners {
 			s.References = append(s.References, plan.Reference{Reference: *audit.ReferenceOf(r)})
 		}
@@ -78,7 +78,7 @@ func TestNeeds(t *testing.T) {
 			[]string{`delete Secret in "a": owner`, `patch ConfigMap in "a": y`, `delete ConfigMap in "a": x`},
 		},
 		"and what goes along with it is read before, too": {
-			deleting(New(Serving(Containers()...), Listing(Namespace("a"), Secret("a/x"))), inBackground, Namespace("a")), true, true,
+			deleting(New(Serving(TypesWithContents()...), Listing(Namespace("a"), Secret("a/x"))), inBackground, Namespace("a")), true, true,
 			[]string{`get Namespace in "": a`, `get Secret in "a": x`, `delete Namespace in "": a`},
 		},
 		"a repair patches, and reads what it mends": {
@@ -103,7 +103,7 @@ func TestNeeds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var read []object.Identity
 			if c.read && c.plan.Mode != plan.Restore {
-				read = c.plan.Saved()
+				read = c.plan.ObjectsToBackUp()
 			}
 			if diff := cmp.Diff(c.want, needed(c.plan.Needs(c.asked, read))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)

@@ -72,8 +72,8 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 // references that are not solid.
 func consequence(o *object.Object, verdicts []collector.Verdict) collector.Consequence {
 	for _, v := range verdicts {
-		if v != collector.Solid {
-			return collector.Assess(o, verdicts).Of(v)
+		if v != collector.VerdictSolid {
+			return collector.Assess(o, verdicts).ConsequenceFor(v)
 		}
 	}
 	return collector.ConsequenceNone

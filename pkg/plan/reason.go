@@ -21,19 +21,19 @@ func (b *builder) reason(index int, s Step) reason.Reason {
 	transition := &b.result.Transitions[index]
 	switch transition.Action {
 	case collector.ActionDelete:
-		if transition.Asked {
+		if transition.Requested {
 			return b.requested(transition)
 		}
 		return reason.OwnersLost{Owners: ownersOf(s.References), Cascade: reason.Cascade(transition.Policy)}
 	case collector.ActionUnlink:
-		if transition.Requested != graph.None {
-			return reason.OwnerOrphansDependents{Owner: b.graph.Object(transition.Requested).Identity}
+		if transition.OrphanedFrom != graph.None {
+			return reason.OwnerOrphansDependents{Owner: b.graph.Object(transition.OrphanedFrom).Identity}
 		}
 		return reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(transition)}
 	case collector.ActionUnblock:
 		return reason.CycleBroken{}
 	case collector.ActionRemoveFinalizer:
-		if transition.Change.Release == object.OrphanFinalizer {
+		if transition.Change.RemoveFinalizer == object.OrphanFinalizer {
 			return reason.DependentsOrphaned{}
 		}
 		return reason.DependentsDeleted{}
@@ -58,7 +58,7 @@ func remaining(transition *simulate.Transition) reason.Remaining {
 	}
 	var out reason.Remaining
 	for i, v := range transition.Verdicts {
-		if v != collector.Solid || transition.Change.Drops(i) {
+		if v != collector.VerdictSolid || transition.Change.Drops(i) {
 			continue
 		}
 		out.Count++
@@ -74,7 +74,7 @@ func remaining(transition *simulate.Transition) reason.Remaining {
 // requested returns what is special about a deletion that somebody asked for.
 func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 	out := reason.Requested{
-		Terminating: transition.StateBefore.Terminating(), Namespace: transition.StateBefore.IsNamespace(), Definition: transition.StateBefore.IsDefinition(),
+		Terminating: transition.StateBefore.Terminating(), Namespace: transition.StateBefore.IsNamespace(), Definition: transition.StateBefore.IsCRD(),
 		RecreatedBy: b.recreatedBy(transition),
 	}
 	out.PolicyIgnored = out.Definition && !out.Terminating && transition.Policy != metav1.DeletePropagationBackground
@@ -88,7 +88,7 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 // another one. A CronJob does not, as it goes by the time.
 func (b *builder) recreatedBy(transition *simulate.Transition) *object.Identity {
 	i := slices.IndexFunc(transition.StateBefore.Owners, object.Reference.Controls)
-	if i < 0 || verdictOf(transition, i) != collector.Solid {
+	if i < 0 || verdictOf(transition, i) != collector.VerdictSolid {
 		return nil
 	}
 	controller := b.result.Model.Object(b.graph.Find(transition.StateBefore.Owners[i].UID))
@@ -101,12 +101,12 @@ func (b *builder) recreatedBy(transition *simulate.Transition) *object.Identity 
 // repairReason returns the reason for a step of a repair. completes are the owners whose
 // deletion it lets complete; without is what the garbage collector would do otherwise.
 func repairReason(transition *simulate.Transition, s Step, completes []string, without reason.WithoutRepair) reason.Reason {
-	if s.Action == collector.ActionUnlink {
-		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Mends[0].Chosen, Kept: kept(transition), Completes: completes, WithoutRepair: without}
+	if s.Action == ActionUnlink {
+		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Repairs[0].UserSelected, Kept: kept(transition), Completes: completes, WithoutRepair: without}
 	}
 	out := reason.ReferencesRepaired{Completes: completes, WithoutRepair: without}
 	for i, r := range s.References {
-		out.References = append(out.References, reason.Repaired{Owner: r.Owner(), Version: s.Mends[i].Becomes.APIVersion, Relinked: s.Action == Relink})
+		out.References = append(out.References, reason.Repaired{Owner: r.Owner(), Version: s.Repairs[i].Becomes.APIVersion, Relinked: s.Action == ActionRelink})
 	}
 	return out
 }
@@ -114,8 +114,8 @@ func repairReason(transition *simulate.Transition, s Step, completes []string, w
 // dropped returns the owners of removed references, with why another fix was not possible.
 func dropped(s Step) []reason.Owner {
 	out := ownersOf(s.References)
-	for i, m := range s.Mends {
-		if m.Fix == repair.Unlink && !m.Chosen && m.Found.State != "" {
+	for i, m := range s.Repairs {
+		if m.Fix == repair.Unlink && !m.UserSelected && m.Found.State != "" {
 			out[i].Found = m.Found
 		}
 	}

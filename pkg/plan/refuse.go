@@ -32,15 +32,15 @@ func (b *builder) refuseCascades(p *Plan) bool {
 	transitions := b.result.Transitions
 	for i := range transitions {
 		transition := &transitions[i]
-		if transition.Asked || transition.Action != collector.ActionDelete || len(b.contentsGaps(transition.Node)) == 0 {
+		if transition.Requested || transition.Action != collector.ActionDelete || len(b.contentsGaps(transition.Node)) == 0 {
 			continue
 		}
 		found = true
 		root := i
-		for !transitions[root].Asked && transitions[root].Follows >= 0 {
-			root = transitions[root].Follows
+		for !transitions[root].Requested && transitions[root].CausedBy >= 0 {
+			root = transitions[root].CausedBy
 		}
-		if transitions[root].Asked {
+		if transitions[root].Requested {
 			b.refuse(transitions[root].Node, b.cascadeRefused(transition.Node))
 		} else {
 			b.refuseAll(transition.Node)

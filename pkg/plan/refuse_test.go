@@ -22,8 +22,8 @@ var (
 	noWidgets      = Unreadable("widgets.example.com", snapshot.Webhook)
 	hiddenSecrets  = "its contents could not be listed: secrets (forbidden)"
 	hiddenWidgets  = "its contents could not be listed: widgets.example.com (conversion-webhook)"
-	spaceIsGarbage = []Part{Serving(Containers()...), Listing(Namespace("a", lostOwner), ConfigMap("a/seen")), Absent("v1", "Node", "gone")}
-	kindIsGarbage  = []Part{Serving(Containers()...), Listing(Definition("widgets.example.com", lostOwner)), Absent("v1", "Node", "gone")}
+	spaceIsGarbage = []Part{Serving(TypesWithContents()...), Listing(Namespace("a", lostOwner), ConfigMap("a/seen")), Absent("v1", "Node", "gone")}
+	kindIsGarbage  = []Part{Serving(TypesWithContents()...), Listing(CRD("widgets.example.com", lostOwner)), Absent("v1", "Node", "gone")}
 )
 
 // isBlocked checks that a plan has no steps and blocks only that object for that reason.
@@ -66,31 +66,31 @@ func TestDeletionOfUnlistedContentsIsBlocked(t *testing.T) {
 		oursGoesAhead bool
 	}{
 		"a namespace":  {[]Part{Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets}, Namespace("a"), hiddenSecrets, hiddenSecrets, "a", false},
-		"a definition": {[]Part{Listing(Definition("widgets.example.com")), noWidgets}, Definition("widgets.example.com"), hiddenWidgets, hiddenWidgets, "widgets.example.com", false},
+		"a definition": {[]Part{Listing(CRD("widgets.example.com")), noWidgets}, CRD("widgets.example.com"), hiddenWidgets, hiddenWidgets, "widgets.example.com", false},
 		"the owner of a namespace": {
 			[]Part{Listing(root, Namespace("a", OwnedBy(root))), noSecrets},
 			root,
 			"this would also delete Namespace/a, whose contents could not be listed: secrets (forbidden)", hiddenSecrets, "root", true,
 		},
 		"the owner of a namespace that goes later": {
-			[]Part{Listing(Node("root", Held("x/y")), Namespace("a", OwnedBy(root))), noSecrets},
+			[]Part{Listing(Node("root", WithFinalizers("x/y")), Namespace("a", OwnedBy(root))), noSecrets},
 			root,
 			"this would also delete Namespace/a, whose contents could not be listed: secrets (forbidden)", "", "root", true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := New(append([]Part{Serving(Containers()...)}, c.parts...)...)
+			s := New(append([]Part{Serving(TypesWithContents()...)}, c.parts...)...)
 			for _, policy := range []metav1.DeletionPropagation{inBackground, inForeground} {
 				g := graph.New(s)
 				deletes := simulate.Deletion{Node: g.Find(c.target.UID), Policy: policy}
-				isBlocked(t, plan.New(g, plan.Deletion(collector.ActorControllerManager, deletes)), c.blocked, c.theirs)
-				changed := plan.New(g, plan.Deletion(collector.ActorClient, deletes))
+				isBlocked(t, plan.New(g, plan.DeleteOptions(collector.ActorControllerManager, deletes)), c.blocked, c.theirs)
+				changed := plan.New(g, plan.DeleteOptions(collector.ActorClient, deletes))
 				if !c.oursGoesAhead {
 					isBlocked(t, changed, c.blocked, c.ours)
 					continue
 				}
 				for _, step := range changed.Steps {
-					if step.Object.Kind == "Namespace" && step.Action == collector.ActionDelete {
+					if step.Object.Kind == "Namespace" && step.Action == plan.ActionDelete {
 						t.Errorf("from here: %+v", step)
 					}
 				}
@@ -101,8 +101,8 @@ func TestDeletionOfUnlistedContentsIsBlocked(t *testing.T) {
 
 func TestOtherDeletionsAreNotBlocked(t *testing.T) {
 	root, other := Node("root"), Node("other")
-	g := graph.New(New(Serving(Containers()...), Listing(root, other, Namespace("a", OwnedBy(root))), noSecrets))
-	p := plan.New(g, plan.Deletion(collector.ActorControllerManager,
+	g := graph.New(New(Serving(TypesWithContents()...), Listing(root, other, Namespace("a", OwnedBy(root))), noSecrets))
+	p := plan.New(g, plan.DeleteOptions(collector.ActorControllerManager,
 		simulate.Deletion{Node: g.Find(root.UID), Policy: inBackground}, simulate.Deletion{Node: g.Find(other.UID), Policy: inBackground}))
 	if len(p.Steps) != 1 || p.Steps[0].Object.Name != "other" || len(p.Blocked) != 1 || p.Blocked[0].Object.Name != "root" {
 		t.Errorf("steps %+v, blocked %+v", p.Steps, p.Blocked)
@@ -114,7 +114,7 @@ func TestRandomPlansKeepUnlistedContents(t *testing.T) {
 		s := Draw(t)
 		view := snapshot.NewView(s)
 		for _, step := range plan.New(graph.New(s), plan.Options{Mode: plan.Collect}).Steps {
-			if of := step.Object.Identity; step.Action == collector.ActionDelete && len(view.ContentsGaps(of, nil)) > 0 {
+			if of := step.Object.Identity; step.Action == plan.ActionDelete && len(view.ContentsGaps(of, nil)) > 0 {
 				t.Errorf("%s is deleted, and what is in it was not all listed", of)
 			}
 		}

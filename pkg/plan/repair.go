@@ -20,7 +20,7 @@ type RepairOptions struct {
 	// Within reports which objects are repaired. Nil: all listed objects.
 	Within func(graph.Node) bool
 	// Causes are those of the repaired references. Empty: all.
-	Causes []collector.VerdictCause
+	Causes []collector.Cause
 	// Fix is the only fix that is made. Unlink also removes references that could be
 	// relinked, and those whose owner only a person can declare absent. Empty: the fix that
 	// fits each reference, except that last one.
@@ -88,7 +88,7 @@ func (r *repairBuilder) choose(n graph.Node) {
 		return
 	}
 	judgements := r.judge.Object(n)
-	if !slices.ContainsFunc(judgements, func(j collector.Judgement) bool { return j.Verdict != collector.Solid }) {
+	if !slices.ContainsFunc(judgements, func(j collector.Judgement) bool { return j.Verdict != collector.VerdictSolid }) {
 		return
 	}
 	var wanted repairWork
@@ -112,11 +112,11 @@ func (r *repairBuilder) choose(n graph.Node) {
 func (r *repairBuilder) dropRequested(n graph.Node) {
 	var wanted repairWork
 	if of := r.graph.Object(n); of.Contested {
-		r.blocked[n] = append(r.blocked[n], snapshot.Contention(of))
+		r.blocked[n] = append(r.blocked[n], snapshot.UIDContested(of))
 		return
 	}
 	for i, m := range r.repairs(n) {
-		if m.Chosen {
+		if m.UserSelected {
 			wanted.add(repair.Unlink, i, m)
 		}
 	}
@@ -131,7 +131,7 @@ func (r *repairBuilder) repairs(n graph.Node) []repair.Repair {
 	out := r.planner.Object(n)
 	for i, of := range r.graph.Object(n).Owners {
 		if slices.Contains(r.options.References, of.UID) {
-			out[i] = repair.Repair{Fix: repair.Unlink, Chosen: true}
+			out[i] = repair.Repair{Fix: repair.Unlink, UserSelected: true}
 		}
 	}
 	return out
@@ -139,13 +139,13 @@ func (r *repairBuilder) repairs(n graph.Node) []repair.Repair {
 
 // selects reports whether the options select a reference.
 func (r *repairBuilder) selects(j collector.Judgement) bool {
-	return j.Verdict != collector.Solid && (len(r.options.Causes) == 0 || slices.Contains(r.options.Causes, j.Cause))
+	return j.Verdict != collector.VerdictSolid && (len(r.options.Causes) == 0 || slices.Contains(r.options.Causes, j.Cause))
 }
 
 // fix returns the fix that this repair makes, or None.
 func (r *repairBuilder) fix(m repair.Repair) repair.Fix {
 	switch wanted := r.options.Fix; {
-	case wanted == "" && m.Asked:
+	case wanted == "" && m.NeedsDecision:
 		return repair.None
 	case wanted == "", wanted == m.Fix:
 		return m.Fix
@@ -159,12 +159,12 @@ func (r *repairBuilder) fix(m repair.Repair) repair.Fix {
 // consequence, it is recorded only for objects that a person named.
 func (r *repairBuilder) reportUnrepaired(n graph.Node, i int, j collector.Judgement, m repair.Repair) {
 	of := r.graph.Object(n)
-	if !r.options.Named && (of.Terminating() || j.Cause == collector.Unverified || j.Cause == collector.Terminating) {
+	if !r.options.Named && (of.Terminating() || j.Cause == collector.CauseUnverified || j.Cause == collector.CauseTerminating) {
 		return
 	}
 	owner := j.Owner(of.Owners[i])
 	owner.Found = m.Found
-	left := reason.Unrepaired{Owner: owner, ByHand: m.Asked}
+	left := reason.Unrepaired{Owner: owner, ByHand: m.NeedsDecision}
 	if last := len(r.blocked[n]) - 1; last >= 0 {
 		if before, ok := r.blocked[n][last].(reason.NotRepaired); ok {
 			before.References = append(before.References, left)

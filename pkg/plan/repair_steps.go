@@ -22,20 +22,20 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 	var out []Step
 	for k, part := range wanted.changes() {
 		transition := &simulate.Transition{
-			Decision: collector.Decision{Action: part.action, Change: part.change, UndecidableReference: -1},
-			Pass:     1, Node: n, StateBefore: before, Verdicts: slices.Clone(verdicts), Requested: graph.None, Follows: -1,
+			Decision: collector.Decision{Action: collector.Action(part.action), Change: part.change, UndecidableReference: -1},
+			Pass:     1, Node: n, StateBefore: before, Verdicts: slices.Clone(verdicts), OrphanedFrom: graph.None, CausedBy: -1,
 		}
 		s := Step{
-			ID: id(at + k), Pass: 1, Action: part.action, After: []string{}, Move: transition,
+			ID: id(at + k), Pass: 1, Action: part.action, After: []string{}, Transition: transition,
 			Object: Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion},
 		}
 		if k > 0 {
-			transition.Follows, transition.StateAfter = at+k-1, []int{at + k - 1}
+			transition.CausedBy, transition.Prerequisites = at+k-1, []int{at + k - 1}
 			s.Follows, s.After = id(at+k-1), []string{id(at + k - 1)}
 		}
 		for _, i := range part.change.Touched() {
 			s.References = append(s.References, referenceOf(before.Owners[i], judgements[i], repairs[i], part.action))
-			s.Mends = append(s.Mends, repairs[i])
+			s.Repairs = append(s.Repairs, repairs[i])
 		}
 		s.OwnerUIDs = owners(s.References)
 		var without reason.WithoutRepair
@@ -45,7 +45,7 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 		s.Reason = repairReason(transition, s, r.completed(s.References), without)
 		out = append(out, s)
 		for _, w := range part.change.Rewrite {
-			verdicts[w.Index] = collector.Solid
+			verdicts[w.Index] = collector.VerdictSolid
 		}
 		after := part.change.Apply(*before)
 		before = &after
@@ -64,9 +64,9 @@ func (r *repairBuilder) completed(references []Reference) []string {
 	return out
 }
 
-func referenceOf(r object.Reference, j collector.Judgement, m repair.Repair, action collector.Action) Reference {
+func referenceOf(r object.Reference, j collector.Judgement, m repair.Repair, action Action) Reference {
 	out := Reference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Found: j.Found()}
-	if action != collector.ActionUnlink {
+	if action != ActionUnlink {
 		out.Becomes = audit.ReferenceOf(m.Becomes)
 	}
 	return out
@@ -98,7 +98,7 @@ func (p *repairWork) empty() bool { return len(p.relink)+len(p.updateVersion)+le
 func (p *repairWork) changes() []part {
 	var out []part
 	for _, p := range []part{
-		{Relink, object.Change{Rewrite: p.relink}}, {UpdateVersion, object.Change{Rewrite: p.updateVersion}}, {collector.ActionUnlink, object.Change{Drop: p.drop}},
+		{ActionRelink, object.Change{Rewrite: p.relink}}, {ActionUpdateVersion, object.Change{Rewrite: p.updateVersion}}, {ActionUnlink, object.Change{Drop: p.drop}},
 	} {
 		if !p.change.Empty() {
 			out = append(out, p)
@@ -108,6 +108,6 @@ func (p *repairWork) changes() []part {
 }
 
 type part struct {
-	action collector.Action
+	action Action
 	change object.Change
 }

@@ -162,7 +162,7 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			[]string{},
 		},
 		"the mend that is asked for leaves it without an owner": {
-			plan.RepairOptions{Causes: []collector.VerdictCause{collector.UnknownKind}, Fix: repair.Unlink},
+			plan.RepairOptions{Causes: []collector.Cause{collector.CauseUnknownKind}, Fix: repair.Unlink},
 			[]Part{Listing(Secret("a/x", Owned(unheard, To(gone)))), absent},
 			[]string{},
 			[]string{"x: is not repaired: the garbage collector does not delete it now, but would after a partial repair"},
@@ -183,7 +183,7 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			plan.RepairOptions{},
 			[]Part{
 				Listing(
-					Deployment("a/web", OwnedBy(gone), Held("orphan")), ConfigMap("b/waiting", Foreground(), OwnedBy(Secret("b/x"))),
+					Deployment("a/web", OwnedBy(gone), WithFinalizers("orphan")), ConfigMap("b/waiting", Foreground(), OwnedBy(Secret("b/x"))),
 					Secret("b/x", OwnedBy(ConfigMap("b/waiting")), Owned(To(web, Blocking))),
 				),
 				absent, Absent("apps/v1", "Deployment", "b/web"), Unlisted("pods"),
@@ -197,7 +197,7 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 		"two would let go of each other, one of which goes only if the other stays": {
 			plan.RepairOptions{},
 			[]Part{
-				Listing(Deployment("a/web", OwnedBy(Secret("b/x"), waiting), Held("orphan")), Secret("b/x", OwnedBy(web), Held("orphan")), waiting),
+				Listing(Deployment("a/web", OwnedBy(Secret("b/x"), waiting), WithFinalizers("orphan")), Secret("b/x", OwnedBy(web), WithFinalizers("orphan")), waiting),
 				Absent("v1", "Secret", "a/x"), Absent("apps/v1", "Deployment", "b/web"), Unlisted("pods"),
 			},
 			[]string{
@@ -207,7 +207,7 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			[]string{"web: would be deleted because other objects are repaired, even if it is not: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for it; its own dependents stay (finalizer orphan)"},
 		},
 		"the new owner goes, which is not to be mended": {
-			plan.RepairOptions{Causes: []collector.VerdictCause{collector.Replaced}},
+			plan.RepairOptions{Causes: []collector.Cause{collector.CauseReplaced}},
 			[]Part{Listing(Secret("a/x", Owned(stale)), Deployment("a/web", OwnedBy(gone))), absent},
 			[]string{"relink x: Deployment/web exists, with another UID: the reference gets that UID (otherwise GC would delete it)"},
 			[]string{"x: would be deleted even if it is repaired: its only owner, Deployment/web, is deleted before it"},
@@ -295,7 +295,7 @@ func TestRepairOptions(t *testing.T) {
 		"only relink":         {plan.RepairOptions{Fix: repair.Relink}, []string{"relink a/stale"}},
 		"only update-version": {plan.RepairOptions{Fix: repair.UpdateVersion}, []string{"update-version a/old"}},
 		"only unlink":         {plan.RepairOptions{Fix: repair.Unlink}, []string{"unlink a/dead", "unlink a/stale", "unlink b/dead"}},
-		"only one cause":      {plan.RepairOptions{Causes: []collector.VerdictCause{collector.Missing}}, []string{"unlink a/dead", "unlink b/dead"}},
+		"only one cause":      {plan.RepairOptions{Causes: []collector.Cause{collector.CauseMissing}}, []string{"unlink a/dead", "unlink b/dead"}},
 		"only some objects":   {plan.RepairOptions{Within: func(n graph.Node) bool { return g.Object(n).Namespace == "b" }}, []string{"unlink b/dead"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,13 +25,13 @@ type Retained struct {
 func (b *builder) retained() []Retained {
 	blockers := audit.NewBlockers(b.judge, b.result.Model)
 	owners := b.touched()
-	for _, n := range b.result.Asked {
+	for _, n := range b.result.Requested {
 		owners.Add(n)
 	}
 	orphaned := map[graph.Node]graph.Node{}
 	for i := range b.result.Transitions {
-		if transition := &b.result.Transitions[i]; transition.Requested != graph.None {
-			orphaned[transition.Node] = transition.Requested
+		if transition := &b.result.Transitions[i]; transition.OrphanedFrom != graph.None {
+			orphaned[transition.Node] = transition.OrphanedFrom
 		}
 	}
 	seen := graph.NewSet(b.graph)
@@ -60,7 +60,7 @@ func (b *builder) retain(blockers *audit.Blockers, n graph.Node, orphaned map[gr
 	for i, v := range b.result.Model.Verdicts(n) {
 		owner := b.result.Model.Object(b.graph.Find(now.Owners[i].UID))
 		switch {
-		case v != collector.Solid || owner == nil || seen[owner.Identity]:
+		case v != collector.VerdictSolid || owner == nil || seen[owner.Identity]:
 			continue
 		case owner.Terminating():
 			held = owner
@@ -81,10 +81,10 @@ func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retai
 	case d.NoAction == collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(b.contentsGaps(n)), true
 	case d.NoAction == collector.UIDContested:
-		return snapshot.Contention(b.graph.Object(n)), true
+		return snapshot.UIDContested(b.graph.Object(n)), true
 	case d.NoAction == collector.ReferenceUnknown:
 		verdict := b.result.Model.Verdicts(n)[d.UndecidableReference]
-		return reason.OwnerUndecidable{Owner: blockers.UndecidableReference(n, d.UndecidableReference)}, verdict == collector.Unknown
+		return reason.OwnerUndecidable{Owner: blockers.UndecidableReference(n, d.UndecidableReference)}, verdict == collector.VerdictUnknown
 	case orphans:
 		return reason.OrphanedByOwner{Owner: b.graph.Object(owner).Identity, Remaining: slices.Clip(kept)}, false
 	case held != nil && len(kept) == 1:

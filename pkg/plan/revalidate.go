@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -13,8 +12,8 @@ import (
 
 // Stale is a step of a saved plan that is no longer valid.
 type Stale struct {
-	Step Step
-	Why  reason.Reason
+	Step   Step
+	Reason reason.Reason
 }
 
 // Revalidate returns the fresh plan reduced to the valid steps of a saved one, with the ids
@@ -185,7 +184,7 @@ func (r *revalidation) covered() map[string]bool {
 	out := map[string]bool{}
 	for i := range r.fresh.Steps {
 		s := &r.fresh.Steps[i]
-		deletes := s.Action == collector.ActionDelete || s.Action == collector.ActionRemoveFinalizer
+		deletes := s.Action == ActionDelete || s.Action == ActionRemoveFinalizer
 		if deletes && r.renamed[s.ID] != "" {
 			out[string(s.Object.UID)] = true
 		}
@@ -206,13 +205,13 @@ func (r *revalidation) takers() func(Outcome) []string {
 	namespaces, groups := map[string]string{}, map[string][]string{}
 	for i := range r.fresh.Steps {
 		s := &r.fresh.Steps[i]
-		if r.renamed[s.ID] == "" || s.Action != collector.ActionDelete {
+		if r.renamed[s.ID] == "" || s.Action != ActionDelete {
 			continue
 		}
 		switch {
 		case s.Object.IsNamespace():
 			namespaces[s.Object.Name] = s.ID
-		case s.Object.IsDefinition():
+		case s.Object.IsCRD():
 			_, group, _ := strings.Cut(s.Object.Name, ".")
 			groups[group] = append(groups[group], s.ID)
 		}

@@ -72,7 +72,7 @@ func TestRevalidate(t *testing.T) {
 				got = append(got, fmt.Sprintf("%s %s %s %v", s.ID, s.Action, s.Object.Name, s.After))
 			}
 			for _, s := range stale {
-				got = append(got, fmt.Sprintf("stale %s: %s", s.Step.Object.Name, s.Why.Message()))
+				got = append(got, fmt.Sprintf("stale %s: %s", s.Step.Object.Name, s.Reason.Message()))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("renewed (-want +got):\n%s", diff)
@@ -84,7 +84,7 @@ func TestRevalidate(t *testing.T) {
 func TestRevalidateRefusesMoreContents(t *testing.T) {
 	node := Node("gone")
 	doomed := at("1", Namespace("doomed", OwnedBy(node)))
-	definition := at("1", Definition("widgets.example.com", OwnedBy(node)))
+	definition := at("1", CRD("widgets.example.com", OwnedBy(node)))
 	widget := func(name string, with ...Option) object.Object {
 		return at("1", Object("example.com/v1", "Widget", "a/"+name, with...))
 	}
@@ -154,7 +154,7 @@ func TestRevalidateRefusesMoreContents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			planned := func(objects []object.Object) *plan.Plan {
-				return planOf(Serving(Containers()...), absent, absentToo, Absent("v1", "Node", "gone"), Listing(objects...))
+				return planOf(Serving(TypesWithContents()...), absent, absentToo, Absent("v1", "Node", "gone"), Listing(objects...))
 			}
 			renewed, stale := plan.Revalidate(planned(c.saved), planned(c.fresh))
 			got := []string{}
@@ -169,7 +169,7 @@ func TestRevalidateRefusesMoreContents(t *testing.T) {
 				}
 			}
 			for _, s := range stale {
-				got = append(got, fmt.Sprintf("refused %s: %s", s.Step.Object.Name, s.Why.Message()))
+				got = append(got, fmt.Sprintf("refused %s: %s", s.Step.Object.Name, s.Reason.Message()))
 			}
 			slices.Sort(got)
 			if diff := cmp.Diff(c.want, got); diff != "" {

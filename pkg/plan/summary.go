@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
@@ -22,25 +21,24 @@ type Summary struct {
 	Kept            int `json:"kept,omitempty"`
 }
 
-func (s *Summary) add(action collector.Action) {
+func (s *Summary) add(action Action) {
 	switch action {
-	case collector.ActionDelete:
+	case ActionDelete:
 		s.Delete++
-	case collector.ActionUnlink:
+	case ActionUnlink:
 		s.Unlink++
-	case collector.ActionUnblock:
+	case ActionUnblock:
 		s.Unblock++
-	case collector.ActionRemoveFinalizer:
+	case ActionRemoveFinalizer:
 		s.RemoveFinalizer++
-	case Relink:
+	case ActionRelink:
 		s.Relink++
-	case UpdateVersion:
+	case ActionUpdateVersion:
 		s.UpdateVersion++
-	case Create:
+	case ActionCreate:
 		s.Create++
-	case Link:
+	case ActionLink:
 		s.Link++
-	case collector.ActionNone, collector.ActionOrphanDependents:
 	}
 }
 
@@ -50,7 +48,7 @@ func (p *Plan) Losses() int {
 	n := p.Summary.Delete
 	own := map[string]bool{}
 	for _, s := range p.Steps {
-		if s.Action == collector.ActionDelete {
+		if s.Action == ActionDelete {
 			own[string(s.Object.UID)] = true
 		}
 	}
@@ -62,8 +60,8 @@ func (p *Plan) Losses() int {
 	return n
 }
 
-// Saved returns the objects that a run backs up before its first write, without duplicates.
-func (p *Plan) Saved() []object.Identity {
+// ObjectsToBackUp returns the objects that a run backs up before its first write, without duplicates.
+func (p *Plan) ObjectsToBackUp() []object.Identity {
 	var out []object.Identity
 	known := map[object.Identity]bool{}
 	add := func(o object.Identity) {
@@ -87,12 +85,12 @@ func (p *Plan) Saved() []object.Identity {
 
 // BacksUp reports whether a step's object is backed up: what is deleted or repaired is, what
 // the garbage collector would change as well is not.
-func (s *Step) BacksUp() bool { return s.Action == collector.ActionDelete || len(s.Mends) > 0 }
+func (s *Step) BacksUp() bool { return s.Action == ActionDelete || len(s.Repairs) > 0 }
 
-// Guarded returns the sorted namespaces of PersistentVolumeClaims that keep their protection
+// ProtectedClaimNamespaces returns the sorted namespaces of PersistentVolumeClaims that keep their protection
 // finalizer, and the empty one for PersistentVolumes. Metadata does not show which Pods use
 // a claim: if that is read (see object.Object's Claims), a new plan can tell more.
-func (p *Plan) Guarded() []string {
+func (p *Plan) ProtectedClaimNamespaces() []string {
 	var out []string
 	for _, o := range p.Outcomes {
 		guarded := slices.Contains(o.WaitsFor, simulate.ClaimProtection) || slices.Contains(o.WaitsFor, simulate.VolumeProtection)

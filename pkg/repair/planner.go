@@ -50,9 +50,9 @@ func (p *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repai
 	unverified := map[types.UID]bool{} // by others
 	for i, j := range judgements {
 		switch {
-		case j.Verdict == collector.Solid:
+		case j.Verdict == collector.VerdictSolid:
 			owners[o.Owners[i].UID] = true
-		case j.Cause == collector.Unverified:
+		case j.Cause == collector.CauseUnverified:
 			unverified[o.Owners[i].UID] = true
 		}
 	}
@@ -60,7 +60,7 @@ func (p *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repai
 	for i, r := range o.Owners {
 		in := input{
 			object: o, reference: r, judgement: judgements[i], closesCycle: closes,
-			verdictFor:   func(other object.Reference) collector.Judgement { return p.judge.VerdictFor(n, other) },
+			verdictFor:   func(other object.Reference) collector.Judgement { return p.judge.Hypothetical(n, other) },
 			alreadyOwned: func(owner *object.Object) bool { return owners[owner.UID] },
 			unverified:   func(owner *object.Object) bool { return unverified[owner.UID] },
 		}
@@ -85,12 +85,12 @@ func (p *Planner) cycles() map[graph.Node]int {
 		if to, rewritten := rewrites[e]; rewritten {
 			return to
 		}
-		if v := p.judge.Reference(e).Verdict; v == collector.Solid || v == collector.Waiting {
+		if v := p.judge.Reference(e).Verdict; v == collector.VerdictSolid || v == collector.VerdictWaiting {
 			return p.graph.Owners(e.Node)[e.Index]
 		}
 		return graph.None
 	}
-	for i, cycle := range p.graph.CyclesOf(resolve) {
+	for i, cycle := range p.graph.CyclesThrough(resolve) {
 		for _, n := range cycle {
 			out[n] = i
 		}

@@ -51,7 +51,7 @@ func TestRepairingEverythingLeavesOnlyUnrepairable(t *testing.T) {
 				if m.Fix != repair.None {
 					t.Fatalf("%s, reference to %s: mended, and %s again", o, o.Owners[i], m.Fix)
 				}
-				if j.Verdict == collector.Unresolvable && j.Cause != collector.UnservedVersion && !o.Terminating() {
+				if j.Verdict == collector.VerdictUnresolvable && j.Cause != collector.CauseUnservedVersion && !o.Terminating() {
 					t.Fatalf("%s, reference to %s: %s", o, o.Owners[i], j.Verdict)
 				}
 			}
@@ -73,12 +73,12 @@ func TestSolidReferencesAreKeptAndRewritesAreSolid(t *testing.T) {
 			for i, of := range m.Object(node) {
 				r := g.Object(node).Owners[i]
 				switch v := judge.Reference(graph.Edge{Node: node, Index: i}).Verdict; {
-				case of.Fix != repair.None && (v == collector.Solid || v == collector.Waiting || v == collector.Unknown):
+				case of.Fix != repair.None && (v == collector.VerdictSolid || v == collector.VerdictWaiting || v == collector.VerdictUnknown):
 					t.Fatalf("%s of a reference to %s that is %s", of.Fix, r, v)
 				case of.Becomes.UID == "":
-				case judge.VerdictFor(node, of.Becomes).Verdict != collector.Solid:
-					t.Fatalf("%s of the reference to %s makes it %s", of.Fix, r, judge.VerdictFor(node, of.Becomes).Verdict)
-				case r.LeadingTo(of.Becomes) != of.Becomes:
+				case judge.Hypothetical(node, of.Becomes).Verdict != collector.VerdictSolid:
+					t.Fatalf("%s of the reference to %s makes it %s", of.Fix, r, judge.Hypothetical(node, of.Becomes).Verdict)
+				case r.WithOwner(of.Becomes) != of.Becomes:
 					t.Fatalf("%s of the reference to %s changes its flags", of.Fix, r)
 				}
 			}
@@ -109,7 +109,7 @@ func cyclic(s *snapshot.Snapshot) []object.Identity {
 	var out []object.Identity
 	for _, circle := range g.Cycles(func(e graph.Edge) bool {
 		v := judge.Reference(e).Verdict
-		return v == collector.Solid || v == collector.Waiting
+		return v == collector.VerdictSolid || v == collector.VerdictWaiting
 	}) {
 		for _, n := range circle {
 			out = append(out, g.Object(n).Identity)

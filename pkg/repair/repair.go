@@ -23,12 +23,12 @@ type Repair struct {
 	// Becomes is the reference after Relink and UpdateVersion; else the zero value. Its UID is
 	// that of an object that was read.
 	Becomes object.Reference
-	// Asked reports that the owner can never be resolved, but cannot be proven absent either:
+	// NeedsDecision reports that the owner can never be resolved, but cannot be proven absent either:
 	// a person has to decide about each such reference.
-	Asked bool
-	// Chosen reports that a person selected this reference: it is removed even if it is solid.
+	NeedsDecision bool
+	// UserSelected reports that a person selected this reference: it is removed even if it is solid.
 	// A Planner never sets it.
-	Chosen bool
+	UserSelected bool
 	// Found explains None, or Unlink where another fix would be expected. Its state is empty
 	// where the judgement's cause explains the fix.
 	Found reason.Found
@@ -36,7 +36,7 @@ type Repair struct {
 
 // Same reports whether two repairs do the same.
 func (r Repair) Same(o Repair) bool {
-	return r.Fix == o.Fix && r.Asked == o.Asked && r.Becomes.SameOwner(o.Becomes)
+	return r.Fix == o.Fix && r.NeedsDecision == o.NeedsDecision && r.Becomes.SameOwner(o.Becomes)
 }
 
 // input is what the repair of one reference depends on.
@@ -60,29 +60,29 @@ type input struct {
 func (in *input) decide() Repair {
 	j := in.judgement
 	switch {
-	case j.Verdict == collector.Solid:
+	case j.Verdict == collector.VerdictSolid:
 		return none(reason.StateExists)
 	case in.object.Contested:
 		return none(reason.StateDependentContested)
 	case in.object.Terminating():
 		return none(reason.StateDependentTerminating)
-	case j.Cause == collector.Unverified:
+	case j.Cause == collector.CauseUnverified:
 		return none(reason.StateUnverified)
-	case j.Withheld():
-		return Repair{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindIsList}}
+	case j.NamesListKind():
+		return Repair{Fix: Unlink, NeedsDecision: true, Found: reason.Found{State: reason.StateKindIsList}}
 	}
 	switch j.Cause {
-	case collector.Terminating:
+	case collector.CauseTerminating:
 		return none(reason.StateWaiting)
-	case collector.UnknownKind:
-		return Repair{Fix: Unlink, Asked: true, Found: reason.Found{State: reason.StateKindUnknown}}
-	case collector.UnservedVersion:
+	case collector.CauseUnknownKind:
+		return Repair{Fix: Unlink, NeedsDecision: true, Found: reason.Found{State: reason.StateKindUnknown}}
+	case collector.CauseUnservedVersion:
 		return in.updateVersion()
-	case collector.Replaced:
-		return in.rewriteTo(Relink, j.Resident, in.reference)
-	case collector.ClusterToNamespaced, collector.CrossNamespace, collector.Mismatched, collector.Missing:
+	case collector.CauseReplaced:
+		return in.rewriteTo(Relink, j.NameHolder, in.reference)
+	case collector.CauseClusterToNamespaced, collector.CauseCrossNamespace, collector.CauseMismatched, collector.CauseMissing:
 		return Repair{Fix: Unlink}
-	case collector.NoCause, collector.Unverified:
+	case collector.CauseNone, collector.CauseUnverified:
 	}
 	return none(reason.StateUnverified)
 }
@@ -91,7 +91,7 @@ func (in *input) decide() Repair {
 // object elsewhere or of another kind, a served version would make the reference dangle and
 // the object garbage.
 func (in *input) updateVersion() Repair {
-	r, holder := in.reference, in.judgement.Holder
+	r, holder := in.reference, in.judgement.UIDHolder
 	if holder != nil && (holder.Kind != r.Kind || holder.Name != r.Name ||
 		holder.Namespace != "" && holder.Namespace != in.object.Namespace) {
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateMismatched, UIDHolder: &holder.Identity}}
@@ -99,13 +99,13 @@ func (in *input) updateVersion() Repair {
 	r.APIVersion = in.judgement.Served[0]
 	j := in.verdictFor(r)
 	switch {
-	case j.Verdict == collector.Solid:
-		return in.rewriteTo(UpdateVersion, j.Holder, r)
-	case j.Verdict == collector.Waiting:
+	case j.Verdict == collector.VerdictSolid:
+		return in.rewriteTo(UpdateVersion, j.UIDHolder, r)
+	case j.Verdict == collector.VerdictWaiting:
 		return none(reason.StateWaiting)
-	case j.Cause == collector.Replaced:
-		return in.rewriteTo(Relink, j.Resident, r)
-	case j.Verdict == collector.Dangling && !j.Withheld():
+	case j.Cause == collector.CauseReplaced:
+		return in.rewriteTo(Relink, j.NameHolder, r)
+	case j.Verdict == collector.VerdictDangling && !j.NamesListKind():
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateMissingInVersion, ServedVersions: []string{r.APIVersion}}}
 	}
 	return Repair{Fix: None, Found: reason.Found{State: reason.StateUnverifiedInVersion, ServedVersions: []string{r.APIVersion}}}
@@ -116,7 +116,7 @@ func (in *input) updateVersion() Repair {
 // terminating, the owner is.
 func (in *input) rewriteTo(fix Fix, owner *object.Object, r object.Reference) Repair {
 	r.UID = owner.UID
-	terminating := owner.Terminating() || in.verdictFor(r).Verdict != collector.Solid
+	terminating := owner.Terminating() || in.verdictFor(r).Verdict != collector.VerdictSolid
 	switch {
 	case owner.UID == in.object.UID:
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateItself}}

@@ -35,7 +35,7 @@ func told(mends []repair.Repair) []string {
 	out := []string{}
 	for _, m := range mends {
 		said := string(m.Fix)
-		if m.Asked {
+		if m.NeedsDecision {
 			said += " if asked"
 		}
 		if m.Becomes.UID != "" {

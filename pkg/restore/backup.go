@@ -13,13 +13,13 @@ import (
 
 // Backup is what a run backed up and did.
 type Backup struct {
-	Saved []Saved    // one per UID, sorted by identity
-	Plan  *plan.Plan // of the run; nil if none was saved
-	Ended []Ended    // how steps of that plan ended; not every step is listed
-	// Made maps the old UID of an object to the UID of what an earlier restoration of
+	Saved       []Saved      // one per UID, sorted by identity
+	Plan        *plan.Plan   // of the run; nil if none was saved
+	StepResults []StepResult // how steps of that plan ended; not every step is listed
+	// Recreated maps the old UID of an object to the UID of what an earlier restoration of
 	// this backup created. An entry counts only while an object with that UID exists
 	// under the object's name.
-	Made map[types.UID]types.UID
+	Recreated map[types.UID]types.UID
 	// Manifest reads the manifest of a saved object. It is called twice for an
 	// object that is created, and must return the same both times.
 	Manifest func(Saved) (json.RawMessage, error)
@@ -32,8 +32,8 @@ type Saved struct {
 	SHA256          string // of the manifest
 }
 
-// Ended is how a step of the run ended.
-type Ended struct {
+// StepResult is how a step of the run ended.
+type StepResult struct {
 	Step   string
 	Object types.UID
 	Action string
@@ -113,7 +113,7 @@ func (b Backup) UnrecordedObjects(seen *snapshot.Snapshot) map[types.UID]object.
 		if !ok {
 			continue
 		}
-		if now := live.byLocation[locationOf(m.Type, o)]; now != nil && now.UID != o.UID && now.UID != b.Made[o.UID] {
+		if now := live.byLocation[locationOf(m.Type, o)]; now != nil && now.UID != o.UID && now.UID != b.Recreated[o.UID] {
 			out[o.UID] = now.Identity
 		}
 	}

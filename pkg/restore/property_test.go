@@ -39,7 +39,7 @@ func deleteSome(t *rapid.T, s *snapshot.Snapshot) (cluster, restore.Backup) {
 		b.Saved = append(b.Saved, savedOf(t, metadataManifest(t, o), manifests))
 	}
 	c.snapshot.Lookups = nil
-	b.Made = c.made
+	b.Recreated = c.made
 	b.Manifest = func(s restore.Saved) (json.RawMessage, error) { return manifests[s.Object.UID], nil }
 	return c, b
 }
@@ -47,7 +47,7 @@ func deleteSome(t *rapid.T, s *snapshot.Snapshot) (cluster, restore.Backup) {
 func (c *cluster) scan() *snapshot.Snapshot {
 	s := c.snapshot
 	s.Objects = Pointers(slices.Collect(maps.Values(c.objects)))
-	s.Sort()
+	s.Normalize()
 	return &s
 }
 
@@ -64,17 +64,17 @@ func (c *cluster) execute(t *rapid.T, r *restore.Restoration, i int) {
 	step := &r.Plan.Steps[i]
 	var refs []object.Reference
 	replaced := map[object.Reference]bool{}
-	for _, a := range r.Work(i).Add {
+	for _, a := range r.Instructions(i).Add {
 		a.UID = c.uid(a.UID)
-		if _, exists := c.objects[a.UID]; !exists && (step.Action == plan.Create || a.UID != c.uid(step.Object.UID)) {
+		if _, exists := c.objects[a.UID]; !exists && (step.Action == plan.ActionCreate || a.UID != c.uid(step.Object.UID)) {
 			t.Fatalf("step %s: %s %s to %s, which does not exist", step.ID, step.Action, step.Object, a)
 		}
 		refs = append(refs, a.Reference)
-		for _, x := range a.Over {
+		for _, x := range a.Replaces {
 			replaced[x] = true
 		}
 	}
-	if step.Action == plan.Create {
+	if step.Action == plan.ActionCreate {
 		made := object.Object{Identity: step.Object.Identity, Owners: refs}
 		made.UID = types.UID(fmt.Sprintf("made-%d-%s", i, step.Object.UID))
 		c.made[step.Object.UID], c.objects[made.UID] = made.UID, made
@@ -113,7 +113,7 @@ func TestRestorationIsSoundAndIdempotent(t *testing.T) {
 				}
 				for _, made := range c.made {
 					for i, v := range c.verdicts(made) {
-						if v != collector.Solid {
+						if v != collector.VerdictSolid {
 							t.Fatalf("%s is created with a reference to %s, which is %s", c.name(made), c.objects[made].Owners[i], v)
 						}
 					}

@@ -18,7 +18,7 @@ func (h *referenceHolder) reason() reason.Restored {
 		switch {
 		case !r.accepted:
 			restored.Dropped = true
-		case r.judgement.Verdict != collector.Solid:
+		case r.judgement.Verdict != collector.VerdictSolid:
 			restored.Effect = r.effect()
 		default:
 			restored.Owner = reason.NewOwner(r.restored, r.evidence())
@@ -49,7 +49,7 @@ func (r *reference) evidence() reason.Found {
 		return reason.Found{State: reason.StateOtherController, OtherController: r.conflictingController.String()}
 	case r.unchanged:
 		return reason.Found{State: reason.StateLeadsToSuccessor}
-	case r.judgement.Cause != collector.NoCause:
+	case r.judgement.Cause != collector.CauseNone:
 		return r.judgement.Found()
 	case r.owner.pending():
 		return reason.Found{State: reason.StateRecreated}

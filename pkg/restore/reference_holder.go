@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // referenceHolder is an object with references to restore.
@@ -150,12 +151,12 @@ func (p *planner) changedReferences() map[types.UID][]referenceChange {
 		return out
 	}
 	undone, unrequested := map[string]bool{}, p.unrequestedSteps()
-	for _, e := range p.backup.Ended {
+	for _, e := range p.backup.StepResults {
 		undone[e.Step] = e.Status == event.Failed || e.Status == event.Skipped && !unrequested[e.Step]
 	}
 	for i := range p.backup.Plan.Steps {
 		s := &p.backup.Plan.Steps[i]
-		if s.Action == collector.ActionDelete || undone[s.ID] {
+		if s.Action == plan.ActionDelete || undone[s.ID] {
 			continue
 		}
 		for _, r := range s.References {

@@ -44,8 +44,8 @@ func (p *planner) pointAtSuccessors() bool {
 	changed := false
 	for _, h := range p.holders {
 		for _, r := range h.references {
-			if j := r.judgement; j.Cause == collector.Replaced && j.Resident != nil && !j.Resident.Terminating() {
-				p.pointAt(r, j.Resident.UID)
+			if j := r.judgement; j.Cause == collector.CauseReplaced && j.NameHolder != nil && !j.NameHolder.Terminating() {
+				p.pointAt(r, j.NameHolder.UID)
 				changed = true
 			}
 		}
@@ -64,7 +64,7 @@ func (p *planner) judge() {
 		judged = judged[len(judged)-len(h.references):] // owners puts them last
 		for i, r := range h.references {
 			r.judgement = judged[i]
-			r.consequence = assessment.Of(judged[i].Verdict)
+			r.consequence = assessment.ConsequenceFor(judged[i].Verdict)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (p *planner) predicted() *snapshot.Snapshot {
 		mapped, ok := p.live.view.Map(l.APIVersion, l.Kind)
 		return ok && l.Outcome == snapshot.Absent && created[location{mapped.Type.Group, mapped.Type.Resource, l.Namespace, l.Name}]
 	})
-	s.Sort()
+	s.Normalize()
 	return &s
 }
 
@@ -126,7 +126,7 @@ func (h *referenceHolder) accept(exact bool) {
 			continue
 		}
 		r.conflictingController, r.unchanged = h.conflictingController(r), h.isUnchanged(r)
-		r.accepted = r.conflictingController == nil && !r.unchanged && (exact || r.judgement.Verdict == collector.Solid)
+		r.accepted = r.conflictingController == nil && !r.unchanged && (exact || r.judgement.Verdict == collector.VerdictSolid)
 		kept = append(kept, r)
 	}
 	h.references = kept

@@ -18,10 +18,10 @@ type Restoration struct {
 	// Types are defined by CustomResourceDefinitions that are created: the API
 	// server does not serve them yet.
 	Types []snapshot.Type
-	// Before is the number of objects that an earlier restoration created.
-	Before int
+	// AlreadyCreated is the number of objects that an earlier restoration created.
+	AlreadyCreated int
 
-	works    []Work
+	works    []Instructions
 	manifest func(Saved) (manifest, error)
 	volumes  *volumeContext
 }
@@ -47,7 +47,7 @@ func New(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 		Outcomes: []plan.Outcome{}, Blocked: []plan.Blocked{},
 	}
 	out.Finalize()
-	return &Restoration{Plan: out, Types: p.newTypes, Before: len(p.alreadyCreated), works: works, manifest: b.parse, volumes: p.volumes}
+	return &Restoration{Plan: out, Types: p.newTypes, AlreadyCreated: len(p.alreadyCreated), works: works, manifest: b.parse, volumes: p.volumes}
 }
 
 // Body returns the request body that creates the object of the i-th step: the

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -52,7 +51,7 @@ func successor(o object.Object) object.Object {
 
 // unlinked returns the plan of a run that removed references from an object.
 func unlinked(o object.Object, refs ...object.Reference) *plan.Plan {
-	s := plan.Step{ID: "1", Action: collector.ActionUnlink, Object: plan.Object{Identity: o.Identity}}
+	s := plan.Step{ID: "1", Action: plan.ActionUnlink, Object: plan.Object{Identity: o.Identity}}
 	for _, r := range refs {
 		s.References = append(s.References, plan.Reference{Reference: *audit.ReferenceOf(r)})
 	}
@@ -62,7 +61,7 @@ func unlinked(o object.Object, refs ...object.Reference) *plan.Plan {
 // relinked returns the plan of a repair that pointed a reference at another owner.
 func relinked(o object.Object, from, to object.Reference) *plan.Plan {
 	p := unlinked(o, from)
-	p.Mode, p.Steps[0].Action, p.Steps[0].Object.UID = plan.Repair, plan.Relink, o.UID
+	p.Mode, p.Steps[0].Action, p.Steps[0].Object.UID = plan.Repair, plan.ActionRelink, o.UID
 	p.Steps[0].References[0].Becomes = audit.ReferenceOf(to)
 	return p
 }
@@ -163,17 +162,17 @@ func TestNew(t *testing.T) {
 		"recreates an object whose cascading deletion the run skipped": {
 			scenario{
 				gone:  []object.Object{flags},
-				run:   &plan.Plan{Mode: plan.Delete, Steps: []plan.Step{{ID: "1", Action: collector.ActionDelete, Object: plan.Object{Identity: flags.Identity}}}},
-				ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}},
+				run:   &plan.Plan{Mode: plan.Delete, Steps: []plan.Step{{ID: "1", Action: plan.ActionDelete, Object: plan.Object{Identity: flags.Identity}}}},
+				ended: []restore.StepResult{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}},
 			},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"leaves an object alone that the run skipped": {
-			scenario{gone: []object.Object{flags}, ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}}},
+			scenario{gone: []object.Object{flags}, ended: []restore.StepResult{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Skipped}}},
 			[]string{"leave ConfigMap/flags: the run did not delete it"},
 		},
 		"recreates an object that the run failed to delete and that is gone": {
-			scenario{gone: []object.Object{flags}, ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Failed}}},
+			scenario{gone: []object.Object{flags}, ended: []restore.StepResult{{Step: "1", Object: flags.UID, Action: "delete", Status: event.Failed}}},
 			[]string{"create ConfigMap/flags to : without its reference to Widget/cache, which does not exist"},
 		},
 		"leaves an object alone that was terminating before the run": {
@@ -314,7 +313,7 @@ spec: {group: new.example.com, scope: Namespaced, names: {plural: gadgets, kind:
 		"does not restore a reference that the run skipped removing": {
 			scenario{
 				live: []object.Object{ConfigMap("shop/flags"), cache}, run: unlinked(flags, To(cache)),
-				ended: []restore.Ended{{Step: "1", Object: flags.UID, Action: "unlink", Status: event.Skipped}},
+				ended: []restore.StepResult{{Step: "1", Object: flags.UID, Action: "unlink", Status: event.Skipped}},
 			},
 			nil,
 		},

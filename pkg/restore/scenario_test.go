@@ -24,7 +24,7 @@ type scenario struct {
 	live    []object.Object
 	parts   []Part // further changes of the snapshot
 	run     *plan.Plan
-	ended   []restore.Ended
+	ended   []restore.StepResult
 	made    map[types.UID]types.UID
 	options restore.Options
 }
@@ -60,13 +60,13 @@ func (s scenario) snapshot() *snapshot.Snapshot {
 			missing = append(missing, t)
 		}
 	}
-	parts := append([]Part{Serving(Containers()...), Serving(missing...), Listing(Namespace("shop")), Listing(s.live...)}, s.parts...)
+	parts := append([]Part{Serving(TypesWithContents()...), Serving(missing...), Listing(Namespace("shop")), Listing(s.live...)}, s.parts...)
 	return New(parts...)
 }
 
 func (s scenario) backup(t testing.TB) restore.Backup {
 	t.Helper()
-	b := restore.Backup{Plan: s.run, Ended: s.ended, Made: s.made}
+	b := restore.Backup{Plan: s.run, StepResults: s.ended, Recreated: s.made}
 	manifests := map[types.UID]json.RawMessage{}
 	for _, text := range s.saved {
 		raw, err := yaml.YAMLToJSON([]byte(text))

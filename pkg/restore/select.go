@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -27,7 +26,7 @@ const (
 
 func rankOf(o object.Identity) int {
 	switch kind := o.GroupVersionKind().GroupKind(); {
-	case o.IsDefinition():
+	case o.IsCRD():
 		return rankDefinition
 	case o.IsNamespace(), kind == persistentVolume:
 		return rankNamespaceOrVolume
@@ -60,8 +59,8 @@ func (p *planner) selectObjects() {
 func (p *planner) skippedByRun() map[types.UID]bool {
 	unrequested := p.unrequestedSteps()
 	out := map[types.UID]bool{}
-	for _, e := range p.backup.Ended {
-		if e.Action == string(collector.ActionDelete) {
+	for _, e := range p.backup.StepResults {
+		if e.Action == string(plan.ActionDelete) {
 			out[e.Object] = e.Status == event.Skipped && !unrequested[e.Step]
 		}
 	}
@@ -119,7 +118,7 @@ func (p *planner) selectObject(saved Saved, skippedByRun, repaired map[types.UID
 	}
 	if occupant := p.live.byLocation[locationOf(t, o)]; occupant != nil {
 		switch {
-		case p.backup.Made[o.UID] != occupant.UID:
+		case p.backup.Recreated[o.UID] != occupant.UID:
 			return reason.NameTaken{Created: occupant.Created.UTC()}
 		case occupant.Terminating():
 			return reason.RestoredAndTerminating{}
@@ -161,7 +160,7 @@ func (p *planner) typeOf(o object.Identity) (t snapshot.Type, why reason.Reason)
 			return t, nil
 		}
 	}
-	if mapped, ok := p.live.view.Map(o.APIVersion, o.Kind); ok && mapped.Served && mapped.Spelling == snapshot.Plain {
+	if mapped, ok := p.live.view.Map(o.APIVersion, o.Kind); ok && mapped.Served && mapped.Spelling == snapshot.ExactSpelling {
 		return mapped.Type, nil
 	}
 	kind := o.GroupVersionKind()
@@ -225,7 +224,7 @@ func (p *planner) add(c *recreation, m manifest) {
 		p.alreadyCreated = append(p.alreadyCreated, c)
 		return
 	}
-	if o.IsDefinition() {
+	if o.IsCRD() {
 		c.types = definedTypes(m)
 		p.newTypes = append(p.newTypes, c.types...)
 	}

@@ -5,24 +5,23 @@ import (
 	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Work has what it takes to execute a step of a Restoration. References to objects that are
+// Instructions has what it takes to execute a step of a Restoration. References to objects that are
 // yet to be created carry the UID of the deleted object.
-type Work struct {
+type Instructions struct {
 	// Add are the references that the object is created with, or that a link adds.
 	Add []Addition
-	// Settle says that the object is a controller and that the dependents which it
+	// WaitForCaches says that the object is a controller and that the dependents which it
 	// adopts were created shortly before: controllers must have them in their caches
 	// first.
-	Settle bool
-	// Adopted says that the owner of a link is a controller that adopts the object
+	WaitForCaches bool
+	// OwnerAdopts says that the owner of a link is a controller that adopts the object
 	// by itself after a while.
-	Adopted bool
+	OwnerAdopts bool
 	// Defines are the types that must be served before the step is done.
 	Defines []snapshot.Type
 
@@ -32,26 +31,26 @@ type Work struct {
 // Addition is a reference that an object gets.
 type Addition struct {
 	object.Reference
-	Over []object.Reference // those that it replaces; empty for a create
+	Replaces []object.Reference // those that it replaces; empty for a create
 }
 
-// Work returns how the i-th step is executed.
-func (r *Restoration) Work(i int) *Work { return &r.works[i] }
+// Instructions returns how the i-th step is executed.
+func (r *Restoration) Instructions(i int) *Instructions { return &r.works[i] }
 
 // steps returns the steps: first the creations in their order, then the links.
-func (p *planner) steps(order []*recreation, after [][]int) (steps []plan.Step, works []Work) {
+func (p *planner) steps(order []*recreation, after [][]int) (steps []plan.Step, works []Instructions) {
 	steps = []plan.Step{}
-	add := func(step plan.Step, work Work, h *referenceHolder) {
+	add := func(step plan.Step, work Instructions, h *referenceHolder) {
 		step.OwnerUIDs, step.Follows, step.Reason = ownerUIDs(step.References), follows(h), h.reason()
 		steps, works = append(steps, step), append(works, work)
 	}
 	for position, c := range order {
-		step := newStep(len(steps), plan.Create, c.holder)
+		step := newStep(len(steps), plan.ActionCreate, c.holder)
 		step.Object.ResourceVersion, step.Manifest = c.saved.ResourceVersion, c.saved.SHA256
-		work := Work{saved: c.saved, Defines: c.types}
+		work := Instructions{saved: c.saved, Defines: c.types}
 		for _, before := range after[position] {
 			step.After = append(step.After, stepID(before))
-			work.Settle = work.Settle || c.kind.adopts && order[before].isLinkedTo(c)
+			work.WaitForCaches = work.WaitForCaches || c.kind.adopts && order[before].isLinkedTo(c)
 		}
 		for _, r := range c.holder.references {
 			if r.accepted && !r.linkedLater {
@@ -69,8 +68,8 @@ func (p *planner) steps(order []*recreation, after [][]int) (steps []plan.Step, 
 	return steps, works
 }
 
-func linkStep(n int, h *referenceHolder) (step plan.Step, work Work) {
-	step = newStep(n, plan.Link, h)
+func linkStep(n int, h *referenceHolder) (step plan.Step, work Instructions) {
+	step = newStep(n, plan.ActionLink, h)
 	if h.live != nil {
 		step.Object.ResourceVersion = h.live.ResourceVersion
 	} else {
@@ -82,12 +81,12 @@ func linkStep(n int, h *referenceHolder) (step plan.Step, work Work) {
 		}
 		add := Addition{Reference: r.restored}
 		for _, i := range r.replaces {
-			add.Over = append(add.Over, h.live.Owners[i])
+			add.Replaces = append(add.Replaces, h.live.Owners[i])
 		}
 		work.Add = append(work.Add, add)
 		step.References = append(step.References, r.inPlan())
 		if r.owner.pending() {
-			work.Adopted = work.Adopted || adopting(r.restored) && r.restored.Controls()
+			work.OwnerAdopts = work.OwnerAdopts || adopting(r.restored) && r.restored.Controls()
 			if r.owner != h.recreation {
 				step.After = append(step.After, stepID(r.owner.position))
 			}
@@ -96,7 +95,7 @@ func linkStep(n int, h *referenceHolder) (step plan.Step, work Work) {
 	return step, work
 }
 
-func newStep(n int, action collector.Action, h *referenceHolder) plan.Step {
+func newStep(n int, action plan.Action, h *referenceHolder) plan.Step {
 	return plan.Step{
 		ID: stepID(n), Pass: 1, Action: action, Object: plan.Object{Identity: h.object},
 		After: []string{}, References: []plan.Reference{}, OwnerUIDs: []string{},

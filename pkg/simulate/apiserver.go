@@ -13,21 +13,21 @@ import (
 // are gone (docs/gc-semantics.md#instances-of-a-crd). The API server adds and removes it.
 const crdFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
-// Deleted returns the state of an object after a DELETE with this policy, or nil if it is
+// StateAfterDelete returns the state of an object after a DELETE with this policy, or nil if it is
 // gone at once (docs/gc-semantics.md#delete-request). The empty policy leaves the
 // collector's finalizers as they are. now is the deletion timestamp unless there is one
 // already.
 //
 // A Namespace is never gone at once, since its contents go first. A second DELETE of it
 // changes nothing.
-func Deleted(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
+func StateAfterDelete(o *object.Object, policy metav1.DeletionPropagation, now time.Time) *object.Object {
 	first := !o.Terminating()
-	if o.Stopping() || o.IsNamespace() && !first { // the API server ignores the policy
+	if o.InGracePeriod() || o.IsNamespace() && !first { // the API server ignores the policy
 		return o
 	}
 	left := *o
 	switch {
-	case o.IsDefinition() && first:
+	case o.IsCRD() && first:
 		if !slices.Contains(o.Finalizers, crdFinalizer) {
 			left.Finalizers = append(slices.Clone(o.Finalizers), crdFinalizer)
 		}
@@ -63,12 +63,12 @@ func DefaultPolicy(i object.Identity) metav1.DeletionPropagation {
 // Pod's own.
 const defaultGrace = 30
 
-// Patched returns the state of an object after a change, or nil if it was terminating and
+// StateAfterPatch returns the state of an object after a change, or nil if it was terminating and
 // the change removed its last finalizer (docs/gc-semantics.md#deletion-by-an-update). A
 // Namespace still waits for its contents.
-func Patched(o *object.Object, c object.Change) *object.Object {
+func StateAfterPatch(o *object.Object, c object.Change) *object.Object {
 	left := c.Apply(*o)
-	if left.Terminating() && len(left.Finalizers) == 0 && !left.Stopping() && !o.IsNamespace() {
+	if left.Terminating() && len(left.Finalizers) == 0 && !left.InGracePeriod() && !o.IsNamespace() {
 		return nil
 	}
 	return &left

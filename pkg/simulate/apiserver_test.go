@@ -25,7 +25,7 @@ func describeState(o *object.Object) string {
 	if o.Terminating() {
 		words[0] = "terminating"
 	}
-	if o.Stopping() {
+	if o.InGracePeriod() {
 		words = append(words, fmt.Sprintf("in %ds", *o.GraceSeconds))
 	}
 	if len(o.Finalizers) > 0 {
@@ -84,8 +84,8 @@ func TestFinalizersAfterADelete(t *testing.T) {
 			if test.want == "gone" {
 				want = test.want
 			}
-			alive := st.ConfigMap("ns/o", st.Held(strings.Fields(test.finalizers)...))
-			if got := describeState(simulate.Deleted(&alive, test.policy, st.Taken)); got != want {
+			alive := st.ConfigMap("ns/o", st.WithFinalizers(strings.Fields(test.finalizers)...))
+			if got := describeState(simulate.StateAfterDelete(&alive, test.policy, st.Taken)); got != want {
 				t.Errorf("alive: got %q, want %q", got, want)
 			}
 			if test.finalizers == "" {
@@ -93,7 +93,7 @@ func TestFinalizersAfterADelete(t *testing.T) {
 			}
 			// A later DELETE swaps the finalizer of a terminating object.
 			terminating := st.ConfigMap("ns/o", st.Terminating(strings.Fields(test.finalizers)...))
-			if got := describeState(simulate.Deleted(&terminating, test.policy, st.Taken)); got != want {
+			if got := describeState(simulate.StateAfterDelete(&terminating, test.policy, st.Taken)); got != want {
 				t.Errorf("terminating: got %q, want %q", got, want)
 			}
 		})
@@ -117,7 +117,7 @@ func TestStateAfterADelete(t *testing.T) {
 		policy metav1.DeletionPropagation
 		want   string
 	}{
-		{"an object that somebody holds stays, terminating", st.Secret("ns/o", st.Held("x/y")), background, "terminating: x/y"},
+		{"an object that somebody holds stays, terminating", st.Secret("ns/o", st.WithFinalizers("x/y")), background, "terminating: x/y"},
 		{"a second DELETE of it changes nothing", st.Secret("ns/o", st.Terminating("x/y")), background, "terminating: x/y"},
 		{"a DELETE in the background ends a foreground deletion", st.Secret("ns/o", st.Foreground()), background, "gone"},
 		{"and an orphaning", st.Secret("ns/o", st.Terminating(collectortest.Orphan)), background, "gone"},
@@ -125,22 +125,22 @@ func TestStateAfterADelete(t *testing.T) {
 		{"a Pod that runs is given time to stop", st.Pod("ns/p", st.Running()), background, "terminating: in 30s"},
 		{"a Pod that does not run goes at once", st.Pod("ns/p"), background, "gone"},
 		{"the collector's finalizer goes together with that time", st.Pod("ns/p", st.Running()), foreground, "terminating: in 30s: " + collectortest.Foreground},
-		{"so do those of others", st.Pod("ns/p", st.Running(), st.Held("x/y")), background, "terminating: in 30s: x/y"},
-		{"while a Pod stops, a DELETE is ignored", st.Pod("ns/p", st.Running(), st.Stopping()), foreground, "terminating: in 30s"},
-		{"not even one that would strip a finalizer", st.Pod("ns/p", st.Running(), st.Stopping(), st.Held(collectortest.Foreground)), background, "terminating: in 30s: " + collectortest.Foreground},
+		{"so do those of others", st.Pod("ns/p", st.Running(), st.WithFinalizers("x/y")), background, "terminating: in 30s: x/y"},
+		{"while a Pod stops, a DELETE is ignored", st.Pod("ns/p", st.Running(), st.InGracePeriod()), foreground, "terminating: in 30s"},
+		{"not even one that would strip a finalizer", st.Pod("ns/p", st.Running(), st.InGracePeriod(), st.WithFinalizers(collectortest.Foreground)), background, "terminating: in 30s: " + collectortest.Foreground},
 		{"a Pod whose time is over is held by finalizers alone", st.Pod("ns/p", st.Running(), st.Terminating(collectortest.Foreground)), background, "gone"},
 
 		{"a Namespace stays until it is empty", st.Namespace("n"), background, "terminating"},
-		{"its DELETE follows the policy", st.Namespace("n", st.Held("x/y", collectortest.Orphan)), foreground, "terminating: x/y " + collectortest.Foreground},
+		{"its DELETE follows the policy", st.Namespace("n", st.WithFinalizers("x/y", collectortest.Orphan)), foreground, "terminating: x/y " + collectortest.Foreground},
 		{"a second DELETE of it does nothing before it is empty", st.Namespace("n", st.Terminating(collectortest.Foreground)), background, "terminating: " + collectortest.Foreground},
-		{"a CustomResourceDefinition stays until its instances are gone", st.Definition("widgets.example.com"), background, "terminating: " + cleanup},
-		{"its first DELETE ignores the policy", st.Definition("widgets.example.com", st.Held(collectortest.Orphan)), foreground, "terminating: " + collectortest.Orphan + " " + cleanup},
-		{"its second DELETE does not", st.Definition("widgets.example.com", st.Terminating(collectortest.Orphan, cleanup)), background, "terminating: " + cleanup},
-		{"its finalizer is added once", st.Definition("widgets.example.com", st.Held(cleanup, "x/y")), background, "terminating: " + cleanup + " x/y"},
+		{"a CustomResourceDefinition stays until its instances are gone", st.CRD("widgets.example.com"), background, "terminating: " + cleanup},
+		{"its first DELETE ignores the policy", st.CRD("widgets.example.com", st.WithFinalizers(collectortest.Orphan)), foreground, "terminating: " + collectortest.Orphan + " " + cleanup},
+		{"its second DELETE does not", st.CRD("widgets.example.com", st.Terminating(collectortest.Orphan, cleanup)), background, "terminating: " + cleanup},
+		{"its finalizer is added once", st.CRD("widgets.example.com", st.WithFinalizers(cleanup, "x/y")), background, "terminating: " + cleanup + " x/y"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := test.object
-			got := simulate.Deleted(&test.object, test.policy, st.Taken.Add(time.Hour))
+			got := simulate.StateAfterDelete(&test.object, test.policy, st.Taken.Add(time.Hour))
 			if describeState(got) != test.want {
 				t.Errorf("got %q, want %q", describeState(got), test.want)
 			}
@@ -157,7 +157,7 @@ func TestStateAfterADelete(t *testing.T) {
 // docs/gc-semantics.md#deletion-by-an-update
 func TestStateAfterAPatch(t *testing.T) {
 	owner := st.Pod("ns/owner")
-	drop, free := object.Change{Drop: []int{0}}, object.Change{Release: collectortest.Foreground}
+	drop, free := object.Change{Drop: []int{0}}, object.Change{RemoveFinalizer: collectortest.Foreground}
 	for _, test := range []struct {
 		name   string
 		object object.Object
@@ -165,17 +165,17 @@ func TestStateAfterAPatch(t *testing.T) {
 		want   string
 	}{
 		{"the last finalizer of a terminating object takes it along", st.Secret("ns/o", st.Foreground()), free, "gone"},
-		{"that of an object which is not terminating does not", st.Secret("ns/o", st.Held(collectortest.Foreground)), free, "alive"},
+		{"that of an object which is not terminating does not", st.Secret("ns/o", st.WithFinalizers(collectortest.Foreground)), free, "alive"},
 		{"one finalizer of several does not", st.Secret("ns/o", st.Terminating("x/y", collectortest.Foreground)), free, "terminating: x/y"},
 		{"a finalizer that is not there changes nothing", st.Secret("ns/o", st.Terminating("x/y")), free, "terminating: x/y"},
-		{"a Pod that has yet to stop stays", st.Pod("ns/p", st.Stopping(), st.Held(collectortest.Foreground)), free, "terminating: in 30s"},
+		{"a Pod that has yet to stop stays", st.Pod("ns/p", st.InGracePeriod(), st.WithFinalizers(collectortest.Foreground)), free, "terminating: in 30s"},
 		{"a Namespace waits for its contents all the same", st.Namespace("n", st.Foreground()), free, "terminating"},
 		{"a reference goes and the object stays", st.Secret("ns/o", st.OwnedBy(owner)), drop, "alive"},
 		{"so it does of one that is terminating", st.Secret("ns/o", st.OwnedBy(owner), st.Terminating("x/y")), drop, "terminating: x/y"},
 		{"one that is terminating without a finalizer goes with any change", st.Secret("ns/o", st.OwnedBy(owner), st.Terminating()), drop, "gone"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := describeState(simulate.Patched(&test.object, test.change)); got != test.want {
+			if got := describeState(simulate.StateAfterPatch(&test.object, test.change)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -96,9 +96,9 @@ func TestDecideAfterSetObserved(t *testing.T) {
 		verdict collector.Verdict
 		want    string
 	}{
-		{"CD17 the new owner is missing too: it still goes", collector.Dangling, "delete Background"},
-		{"CD17 the new owner lives: it stays", collector.Solid, "kept"},
-		{"CD17 nobody can say whether the new owner lives: it stays", collector.Unknown, "undecidable: role1"},
+		{"CD17 the new owner is missing too: it still goes", collector.VerdictDangling, "delete Background"},
+		{"CD17 the new owner lives: it stays", collector.VerdictSolid, "kept"},
+		{"CD17 nobody can say whether the new owner lives: it stays", collector.VerdictUnknown, "undecidable: role1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := modelOf(st.New(st.Listing(child)))

@@ -66,7 +66,7 @@ type contentsIndex struct{ byNamespace, byType map[string][]graph.Node }
 
 // DeletesContents reports whether the deletion of an object deletes others: those in a
 // Namespace, or the instances of a CustomResourceDefinition.
-func DeletesContents(o object.Identity) bool { return o.IsNamespace() || o.IsDefinition() }
+func DeletesContents(o object.Identity) bool { return o.IsNamespace() || o.IsCRD() }
 
 // contentsOf returns the objects that the deletion of n deletes. The name of a
 // CustomResourceDefinition is that of its type: plural.group.
@@ -102,7 +102,7 @@ func newContentsIndex(g *graph.Graph) *contentsIndex {
 // Namespace, the API server the instances of a CustomResourceDefinition.
 func (s *simulation) applySideEffects(transition int, n graph.Node) {
 	switch o := s.model.now[n]; {
-	case o.Stopping():
+	case o.InGracePeriod():
 		s.result.StoppedPods[transition] = true
 		s.model.SetState(n, podStopped(o))
 	case DeletesContents(o.Identity):
@@ -129,7 +129,7 @@ func (s *simulation) deleteContents(transition int, n graph.Node) {
 		s.attribute(member, n)
 		s.last[member] = int32(transition)
 		if now = podStopped(now); now != nil {
-			now = podStopped(Deleted(now, policy, s.model.taken))
+			now = podStopped(StateAfterDelete(now, policy, s.model.taken))
 		}
 		s.model.SetState(member, now)
 		if now != nil {
@@ -171,7 +171,7 @@ func (s *simulation) complete(d contentsDeletion) bool {
 	if o.IsNamespace() {
 		s.model.SetState(d.node, nil)
 	} else {
-		s.model.SetState(d.node, Patched(o, object.Change{Release: crdFinalizer}))
+		s.model.SetState(d.node, StateAfterPatch(o, object.Change{RemoveFinalizer: crdFinalizer}))
 	}
 	return true
 }
@@ -179,7 +179,7 @@ func (s *simulation) complete(d contentsDeletion) bool {
 // podStopped returns the state of an object after its kubelet, if it waits for one, has
 // stopped it.
 func podStopped(o *object.Object) *object.Object {
-	if o == nil || !o.Stopping() {
+	if o == nil || !o.InGracePeriod() {
 		return o
 	}
 	left, none := *o, int64(0)

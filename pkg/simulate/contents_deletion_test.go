@@ -17,13 +17,13 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 	lost := st.OwnedBy(st.Node("gone"))
 	shop := func(with ...st.Option) object.Object { return st.Namespace("shop", append(with, lost)...) }
 	widgets := func(with ...st.Option) object.Object {
-		return st.Definition("widgets.example.com", append(with, lost)...)
+		return st.CRD("widgets.example.com", append(with, lost)...)
 	}
 	widget := func(at string, with ...st.Option) object.Object {
 		return st.Object("example.com/v1", "Widget", at, with...)
 	}
 	in := func(objects ...object.Object) []st.Part {
-		return append([]st.Part{st.Serving(st.Containers()...)}, listing(objects...)...)
+		return append([]st.Part{st.Serving(st.TypesWithContents()...)}, listing(objects...)...)
 	}
 	root := st.Node("root", st.Foreground())
 	ofRoot := st.Owned(st.To(root, st.Blocking))
@@ -46,11 +46,11 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 			moves: []string{"1 delete shop Background", "2 delete s Background"}, left: []string{"c gone", "s gone", "shop gone"},
 		},
 		{
-			name: "contents that somebody holds keep the namespace, and its dependents", seen: in(shop(), st.ConfigMap("shop/c", st.Held("x/y")), st.Secret("other/s", st.OwnedBy(st.Namespace("shop")))),
+			name: "contents that somebody holds keep the namespace, and its dependents", seen: in(shop(), st.ConfigMap("shop/c", st.WithFinalizers("x/y")), st.Secret("other/s", st.OwnedBy(st.Namespace("shop")))),
 			moves: []string{"1 delete shop Background"}, left: []string{"c terminating x/y", "shop terminating"}, stuck: []string{"c: c held", "shop: shop contents deleting"},
 		},
 		{
-			name: "the collector's finalizers on contents are stripped, so that nothing is orphaned", seen: in(shop(), st.ConfigMap("shop/c", st.Held(collectortest.Orphan)), st.Secret("shop/s", st.OwnedBy(st.ConfigMap("shop/c")))),
+			name: "the collector's finalizers on contents are stripped, so that nothing is orphaned", seen: in(shop(), st.ConfigMap("shop/c", st.WithFinalizers(collectortest.Orphan)), st.Secret("shop/s", st.OwnedBy(st.ConfigMap("shop/c")))),
 			moves: []string{"1 delete shop Background"}, left: []string{"c gone", "s gone", "shop gone"},
 		},
 		{
@@ -58,7 +58,7 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 			moves: []string{"1 unlink s n", "1 delete shop Background", "1 remove-finalizer n orphan"}, left: []string{"n gone", "s gone", "shop gone"},
 		},
 		{
-			name: "Pods are stopped, those too that were stopping", seen: in(shop(), st.Pod("shop/p", st.Running()), st.Pod("shop/q", st.Running(), st.Stopping(), st.Held(collectortest.Foreground))),
+			name: "Pods are stopped, those too that were stopping", seen: in(shop(), st.Pod("shop/p", st.Running()), st.Pod("shop/q", st.Running(), st.InGracePeriod(), st.WithFinalizers(collectortest.Foreground))),
 			moves: []string{"1 delete shop Background"}, left: []string{"p gone", "q gone", "shop gone"},
 		},
 		{
@@ -75,16 +75,16 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 			moves: []string{"1 delete widgets.example.com Background"}, left: []string{"v gone", "w gone", "widgets.example.com gone"},
 		},
 		{
-			name: "instances keep the collector's finalizers, so they orphan", seen: in(widgets(), widget("a/w", st.Held(collectortest.Orphan)), st.Secret("a/s", st.OwnedBy(widget("a/w")))),
+			name: "instances keep the collector's finalizers, so they orphan", seen: in(widgets(), widget("a/w", st.WithFinalizers(collectortest.Orphan)), st.Secret("a/s", st.OwnedBy(widget("a/w")))),
 			moves: []string{"1 delete widgets.example.com Background", "2 unlink s w", "2 remove-finalizer w orphan"}, left: []string{"s unlinked", "w gone", "widgets.example.com gone"},
 		},
 		{
-			name: "an instance that somebody holds keeps its definition", seen: in(widgets(), widget("a/w", st.Held("x/y"))),
+			name: "an instance that somebody holds keeps its definition", seen: in(widgets(), widget("a/w", st.WithFinalizers("x/y"))),
 			moves: []string{"1 delete widgets.example.com Background"}, left: []string{"w terminating x/y", "widgets.example.com terminating " + cleanup},
 			stuck: []string{"w: w held", "widgets.example.com: widgets.example.com contents deleting"},
 		},
 		{
-			name: "a definition that somebody holds stays when it is empty", seen: in(widgets(st.Held("x/y")), widget("a/w")),
+			name: "a definition that somebody holds stays when it is empty", seen: in(widgets(st.WithFinalizers("x/y")), widget("a/w")),
 			moves: []string{"1 delete widgets.example.com Background"}, left: []string{"w gone", "widgets.example.com terminating x/y"}, stuck: []string{"widgets.example.com: widgets.example.com held"},
 		},
 		{
@@ -96,26 +96,26 @@ func TestNamespacesAndDefinitionsDeleteTheirContents(t *testing.T) {
 	t.Run("a move on what depends on an instance comes after the one that deleted its definition", func(t *testing.T) {
 		c := simulateAll(st.New(in(widgets(), widget("a/w"), st.Secret("a/s", st.OwnedBy(widget("a/w"))))...))
 		last := c.Transitions[len(c.Transitions)-1]
-		if last.StateBefore.Name != "s" || !slices.Equal(last.StateAfter, []int{0}) || last.Follows != 0 {
-			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.StateAfter, last.Follows)
+		if last.StateBefore.Name != "s" || !slices.Equal(last.Prerequisites, []int{0}) || last.CausedBy != 0 {
+			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.Prerequisites, last.CausedBy)
 		}
 	})
 	t.Run("a transition that empties a definition comes after those that depend on its instances", func(t *testing.T) {
 		fading := st.Node("fading", lost)
-		c := simulateAll(st.New(in(widgets(), widget("a/w", st.Held(collectortest.Foreground)), fading, st.Secret("a/s", st.OwnedBy(st.Definition("widgets.example.com"), fading)))...))
+		c := simulateAll(st.New(in(widgets(), widget("a/w", st.WithFinalizers(collectortest.Foreground)), fading, st.Secret("a/s", st.OwnedBy(st.CRD("widgets.example.com"), fading)))...))
 		compare(t, "moves", []string{
 			"1 delete fading Background", "1 delete widgets.example.com Background",
 			"2 unlink s fading", "2 remove-finalizer w foregroundDeletion", "3 delete s Background",
 		}, describe(c))
-		if !slices.Contains(c.Transitions[3].StateAfter, 2) || !slices.Contains(c.Transitions[4].StateAfter, 3) {
-			t.Errorf("the last two come after %v and %v", c.Transitions[3].StateAfter, c.Transitions[4].StateAfter)
+		if !slices.Contains(c.Transitions[3].Prerequisites, 2) || !slices.Contains(c.Transitions[4].Prerequisites, 3) {
+			t.Errorf("the last two come after %v and %v", c.Transitions[3].Prerequisites, c.Transitions[4].Prerequisites)
 		}
 	})
 	t.Run("a move on what depends on a namespace comes after the one that deleted it", func(t *testing.T) {
 		c := simulateAll(st.New(in(shop(), st.Node("n"), st.ConfigMap("shop/c"), st.Pod("shop/p"), st.Secret("other/s", st.OwnedBy(st.Namespace("shop"))))...))
 		last := c.Transitions[len(c.Transitions)-1]
-		if last.StateBefore.Name != "s" || !slices.Equal(last.StateAfter, []int{0}) || last.Follows != 0 {
-			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.StateAfter, last.Follows)
+		if last.StateBefore.Name != "s" || !slices.Equal(last.Prerequisites, []int{0}) || last.CausedBy != 0 {
+			t.Errorf("%s comes after %v and follows %d", last.StateBefore.Name, last.Prerequisites, last.CausedBy)
 		}
 		var deleted []string
 		for n, move := range c.ContentsDeleted {

@@ -23,7 +23,7 @@ var (
 )
 
 func contesting(parts ...st.Part) *graph.Graph {
-	return graph.New(st.New(append([]st.Part{st.Serving(aaas), st.Collected(aaa, web, owned), st.Absent("v1", "ConfigMap", "zzz/gone")}, parts...)...))
+	return graph.New(st.New(append([]st.Part{st.Serving(aaas), st.Deduplicated(aaa, web, owned), st.Absent("v1", "ConfigMap", "zzz/gone")}, parts...)...))
 }
 
 func TestReferenceToAContestedUIDNeedsItsOwnLookup(t *testing.T) {
@@ -32,12 +32,12 @@ func TestReferenceToAContestedUIDNeedsItsOwnLookup(t *testing.T) {
 		parts        []st.Part
 		want, actsOn collector.Verdict
 	}{
-		"no lookup":         {nil, collector.Unknown, collector.Unknown},
-		"a failed lookup":   {[]st.Part{st.Failed("apps/v1", "Deployment", "shop/web", snapshot.TimedOut)}, collector.Unknown, collector.Unknown},
-		"the owner":         {[]st.Part{st.Found(web)}, collector.Solid, collector.Solid},
-		"a waiting owner":   {[]st.Part{st.Found(waiting)}, collector.Waiting, collector.Unknown},
-		"a 404":             {[]st.Part{st.Absent("apps/v1", "Deployment", "shop/web")}, collector.Dangling, collector.Dangling},
-		"another successor": {[]st.Part{st.Found(st.Deployment("shop/web", st.UID("other")))}, collector.Dangling, collector.Dangling},
+		"no lookup":         {nil, collector.VerdictUnknown, collector.VerdictUnknown},
+		"a failed lookup":   {[]st.Part{st.Failed("apps/v1", "Deployment", "shop/web", snapshot.TimedOut)}, collector.VerdictUnknown, collector.VerdictUnknown},
+		"the owner":         {[]st.Part{st.Found(web)}, collector.VerdictSolid, collector.VerdictSolid},
+		"a waiting owner":   {[]st.Part{st.Found(waiting)}, collector.VerdictWaiting, collector.VerdictUnknown},
+		"a 404":             {[]st.Part{st.Absent("apps/v1", "Deployment", "shop/web")}, collector.VerdictDangling, collector.VerdictDangling},
+		"another successor": {[]st.Part{st.Found(st.Deployment("shop/web", st.UID("other")))}, collector.VerdictDangling, collector.VerdictDangling},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := contesting(c.parts...)
@@ -55,7 +55,7 @@ func TestReferenceToAContestedUIDNeedsItsOwnLookup(t *testing.T) {
 func TestContestedObjectProvesNothingAboutOtherUIDs(t *testing.T) {
 	before := st.Secret("shop/b", st.Owned(st.To(web, st.WithUID("before"))))
 	g := contesting(st.Listing(before))
-	if got := collector.NewJudge(g).Object(g.Find(before.UID))[0].Verdict; got != collector.Unknown {
+	if got := collector.NewJudge(g).Object(g.Find(before.UID))[0].Verdict; got != collector.VerdictUnknown {
 		t.Errorf("the verdict is %s", got)
 	}
 }
@@ -71,7 +71,7 @@ func TestDeletedContestedObjectLeavesDependentsSolid(t *testing.T) {
 
 func TestDecideLeavesContestedObjectsAlone(t *testing.T) {
 	for name, change := range map[string]st.Option{
-		"without a living owner":   st.Held(),
+		"without a living owner":   st.WithFinalizers(),
 		"being deleted":            st.Terminating("x/y"),
 		"being deleted foreground": st.Foreground(),
 		"orphaning":                st.Terminating(object.OrphanFinalizer),
@@ -80,7 +80,7 @@ func TestDecideLeavesContestedObjectsAlone(t *testing.T) {
 			o := aaa
 			change(&o)
 			o.Contested = true
-			s := collector.DecisionInput{Object: &o, Verdicts: []collector.Verdict{collector.Dangling}, Complete: true}
+			s := collector.DecisionInput{Object: &o, Verdicts: []collector.Verdict{collector.VerdictDangling}, Complete: true}
 			if got := collector.Decide(s); got.Action != collector.ActionNone || got.NoAction != collector.UIDContested {
 				t.Errorf("got %+v", got)
 			}
@@ -103,15 +103,15 @@ func TestSimulateNeverChangesContestedObjects(t *testing.T) {
 		liar := aaa
 		liar.UID = victim.UID
 		st.Serving(aaas)(s)
-		st.Collected(liar)(s)
-		s.Sort()
+		st.Deduplicated(liar)(s)
+		s.Normalize()
 		g := graph.New(s)
 		n := g.Find(victim.UID)
 		judge := collector.NewJudge(g)
 		for _, e := range g.Dependents(n) {
 			r := g.Reference(e)
 			_, at, ok := g.View().CoordinatesOf(g.Object(e.Node).Namespace, r)
-			if v := judge.Reference(e).Verdict; v == collector.Dangling && ok && g.View().Lookup(at) == nil {
+			if v := judge.Reference(e).Verdict; v == collector.VerdictDangling && ok && g.View().Lookup(at) == nil {
 				if m, _ := g.View().Map(r.APIVersion, r.Kind); m.Served {
 					t.Fatalf("%s: a reference to %s dangles, and nobody asked for it", g.Object(e.Node), r)
 				}

@@ -22,7 +22,7 @@ var shapes = map[string]func(n int) *snapshot.Snapshot{
 	"a chain deleted in the foreground":     chainOf(st.Foreground()),
 	"a ring, one member deleted in the foreground": func(n int) *snapshot.Snapshot {
 		s := &snapshot.Snapshot{}
-		st.Ring(n, st.Foreground())(s)
+		st.Cycle(n, st.Foreground())(s)
 		return whole(s)
 	},
 	"a star, its hub owning all": func(n int) *snapshot.Snapshot {
@@ -44,7 +44,7 @@ var shapes = map[string]func(n int) *snapshot.Snapshot{
 	},
 	"a star, its hub blocking the foreground deletion of all": func(n int) *snapshot.Snapshot {
 		s := &snapshot.Snapshot{Types: st.Types()}
-		hub := st.Secret("ns/hub", st.Held("x/y"))
+		hub := st.Secret("ns/hub", st.WithFinalizers("x/y"))
 		for i := range n {
 			o := nth(i)
 			st.Foreground()(&o)
@@ -83,7 +83,7 @@ var shapes = map[string]func(n int) *snapshot.Snapshot{
 		s := chainOf(st.Owned(to(lost, false)))(n / 2)
 		for i := range n / 4 {
 			name := fmt.Sprintf("ns-%d", i)
-			st.Listing(st.Namespace(name, st.Owned(to(st.Node("gone"), false))), st.Secret(name+"/s", st.Held("x/y")))(s)
+			st.Listing(st.Namespace(name, st.Owned(to(st.Node("gone"), false))), st.Secret(name+"/s", st.WithFinalizers("x/y")))(s)
 		}
 		return whole(s)
 	},
@@ -91,7 +91,7 @@ var shapes = map[string]func(n int) *snapshot.Snapshot{
 		s := chainOf(st.Owned(to(lost, false)))(n / 2)
 		st.Listing(st.Namespace("full", st.Owned(to(st.Node("gone"), false))))(s)
 		for i := range n / 2 {
-			st.Listing(st.Secret(fmt.Sprintf("full/s%d", i), st.Held("x/y")))(s)
+			st.Listing(st.Secret(fmt.Sprintf("full/s%d", i), st.WithFinalizers("x/y")))(s)
 		}
 		return whole(s)
 	},
@@ -125,8 +125,8 @@ func chainOf(first ...st.Option) func(int) *snapshot.Snapshot {
 
 func whole(s *snapshot.Snapshot) *snapshot.Snapshot {
 	s.Types, s.Listed, s.Taken = nil, nil, st.Taken
-	st.Serving(slices.Concat(st.Types(), st.Containers(), st.Workloads())...)(s)
-	s.Sort()
+	st.Serving(slices.Concat(st.Types(), st.TypesWithContents(), st.Workloads())...)(s)
+	s.Normalize()
 	return s
 }
 
@@ -189,7 +189,7 @@ func BenchmarkSimulateADeletion(b *testing.B) {
 			return []object.Reference{to(nth(i-1), true), to(nth(0), false)}
 		}, st.Terminating(collectortest.Orphan))
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			simulated(b, s, simulate.Bounds{Roots: simulate.Nothing, Deletes: []simulate.Deletion{{Node: 0, Policy: metav1.DeletePropagationForeground}}})
+			simulated(b, s, simulate.Bounds{Roots: simulate.NoRoots, Deletes: []simulate.Deletion{{Node: 0, Policy: metav1.DeletePropagationForeground}}})
 		})
 	}
 }

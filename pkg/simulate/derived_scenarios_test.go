@@ -47,11 +47,11 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 			left: do("o terminating foregroundDeletion,orphan"), stuck: do("o: o not all listed"),
 		},
 		{
-			name: "L8 a dependent without dependents follows its own orphan finalizer", seen: listing(owner(st.Foreground()), d(blocker, st.Held(collectortest.Orphan))),
+			name: "L8 a dependent without dependents follows its own orphan finalizer", seen: listing(owner(st.Foreground()), d(blocker, st.WithFinalizers(collectortest.Orphan))),
 			moves: do("1 delete d Orphan", "2 remove-finalizer d orphan", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o gone"),
 		},
 		{
-			name: "L9 one with dependents does not", seen: listing(owner(st.Foreground()), d(blocker, st.Held(collectortest.Orphan)), e()),
+			name: "L9 one with dependents does not", seen: listing(owner(st.Foreground()), d(blocker, st.WithFinalizers(collectortest.Orphan)), e()),
 			moves: do("1 delete d Foreground", "2 delete e Background", "2 remove-finalizer d foregroundDeletion", "3 remove-finalizer o foregroundDeletion"),
 			left:  do("d gone", "e gone", "o gone"),
 		},
@@ -60,7 +60,7 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 			moves: do("1 delete d Background", "2 delete e Background"), left: do("d gone", "e gone"),
 		},
 		{
-			name: "L11 one whose owners are missing follows its own foreground finalizer", seen: listing(d(st.OwnedBy(missing), st.Held(collectortest.Foreground)), e()),
+			name: "L11 one whose owners are missing follows its own foreground finalizer", seen: listing(d(st.OwnedBy(missing), st.WithFinalizers(collectortest.Foreground)), e()),
 			moves: do("1 delete d Foreground", "2 delete e Background", "2 remove-finalizer d foregroundDeletion"), left: do("d gone", "e gone"),
 		},
 		{name: "L12 one that is held while terminating is left alone", seen: listing(d(st.OwnedBy(missing), st.Terminating("x/y"))), left: do("d terminating x/y"), stuck: do("d: d held")},
@@ -70,7 +70,7 @@ func TestSimulateDerivedScenarios(t *testing.T) {
 			moves: do("1 remove-finalizer o foregroundDeletion"), left: do("o terminating x/y"), stuck: do("o: o held"),
 		},
 		{
-			name: "L14 an owner that nothing blocks goes at once, and dependents that do not block after it", seen: listing(owner(st.Foreground()), d(child, st.Held("x/y"))),
+			name: "L14 an owner that nothing blocks goes at once, and dependents that do not block after it", seen: listing(owner(st.Foreground()), d(child, st.WithFinalizers("x/y"))),
 			moves: do("1 remove-finalizer o foregroundDeletion", "2 delete d Background"), left: do("d terminating x/y", "o gone"), stuck: do("d: d held"),
 		},
 		{

@@ -33,8 +33,8 @@ func newEnvironment(m *simulate.Model) *environment {
 }
 
 func (w *environment) decide(m simulate.Transition) collector.Decision {
-	if m.Requested != graph.None {
-		return w.HasOrphanedDependents(m.Requested, m.Node)
+	if m.OrphanedFrom != graph.None {
+		return w.DecideOrphan(m.OrphanedFrom, m.Node)
 	}
 	return w.Decide(m.Node)
 }
@@ -58,7 +58,7 @@ func (w *environment) withHistory(n graph.Node, d collector.Decision) collector.
 		return w.begun[e.Node] && dependent != nil &&
 			slices.ContainsFunc(dependent.Owners, func(r object.Reference) bool { return r.UID == o.UID })
 	})
-	if d.Action != collector.ActionDelete || !saw || !slices.Contains(w.Verdicts(n), collector.Waiting) {
+	if d.Action != collector.ActionDelete || !saw || !slices.Contains(w.Verdicts(n), collector.VerdictWaiting) {
 		return d
 	}
 	var blocking []int
@@ -87,7 +87,7 @@ func (w *environment) compareWithFreshScan(t *rapid.T, m simulate.Transition, d 
 		return fresh.Graph().Find(w.Graph().UID(n))
 	}
 	node := m.Node
-	m.Node, m.Requested = there(m.Node), there(m.Requested)
+	m.Node, m.OrphanedFrom = there(m.Node), there(m.OrphanedFrom)
 	if want := fresh.decide(m); want.NoAction != collector.ReferenceUnknown {
 		if diff := cmp.Diff(w.withHistory(node, want), d); diff != "" {
 			t.Fatalf("%s (-fresh +model):\n%s", m.StateBefore, diff)
@@ -125,7 +125,7 @@ func (w *environment) open(n graph.Node, parent *object.Object) {
 				policy = metav1.DeletePropagationBackground
 			}
 			if next := stopped(o); next != nil {
-				w.SetState(graph.Node(m), stopped(simulate.Deleted(next, policy, st.Taken)))
+				w.SetState(graph.Node(m), stopped(simulate.StateAfterDelete(next, policy, st.Taken)))
 			} else {
 				w.SetState(graph.Node(m), nil)
 			}
@@ -136,7 +136,7 @@ func (w *environment) open(n graph.Node, parent *object.Object) {
 // others lets another component act once, and reports whether one did.
 func (w *environment) others() bool {
 	for n := range w.pods {
-		if o := w.Object(n); o != nil && o.Stopping() {
+		if o := w.Object(n); o != nil && o.InGracePeriod() {
 			w.SetState(n, stopped(o))
 			return true
 		}
@@ -152,7 +152,7 @@ func (w *environment) others() bool {
 			return true
 		}
 		if slices.Contains(o.Finalizers, cleanup) {
-			w.SetState(n, simulate.Patched(o, object.Change{Release: cleanup}))
+			w.SetState(n, simulate.StateAfterPatch(o, object.Change{RemoveFinalizer: cleanup}))
 			return true
 		}
 	}
@@ -161,7 +161,7 @@ func (w *environment) others() bool {
 
 // stopped returns the state of a Pod that its kubelet has stopped.
 func stopped(o *object.Object) *object.Object {
-	if o == nil || !o.Stopping() {
+	if o == nil || !o.InGracePeriod() {
 		return o
 	}
 	left, none := *o, int64(0)

@@ -54,7 +54,7 @@ func (c *finalizerControllers) onStateChange(n graph.Node, old *object.Object) {
 
 func (c *finalizerControllers) enqueue(n graph.Node) {
 	o := c.sim.model.Object(n)
-	if o == nil || int(n) >= c.sim.model.graph.Listed() || len(o.Finalizers) == 0 && !o.Stopping() || !c.queued.Add(n) {
+	if o == nil || int(n) >= c.sim.model.graph.Listed() || len(o.Finalizers) == 0 && !o.InGracePeriod() || !c.queued.Add(n) {
 		return
 	}
 	c.queue = append(c.queue, n)
@@ -98,7 +98,7 @@ func (c *finalizerControllers) deleteEndpoints(service graph.Node) bool {
 		c.sim.result.ContentsDeleted[n], c.sim.last[n] = int(by), by
 	}
 	c.sim.attribute(n, service)
-	m.SetState(n, Deleted(m.now[n], "", m.taken))
+	m.SetState(n, StateAfterDelete(m.now[n], "", m.taken))
 	return true
 }
 
@@ -110,7 +110,7 @@ func (c *finalizerControllers) removeFinalizer(n graph.Node) bool {
 	switch {
 	case o == nil:
 		return false
-	case o.Stopping():
+	case o.InGracePeriod():
 		if m.taken.After(*o.Deleted) { // overdue: a Pod's deletion timestamp is the end of its grace period
 			return false
 		}
@@ -126,7 +126,7 @@ func (c *finalizerControllers) removeFinalizer(n graph.Node) bool {
 		return false
 	}
 	c.sim.result.FinalizersRemoved.Add(n)
-	m.SetState(n, Patched(o, object.Change{Release: o.Finalizers[i]}))
+	m.SetState(n, StateAfterPatch(o, object.Change{RemoveFinalizer: o.Finalizers[i]}))
 	return true
 }
 

@@ -139,14 +139,14 @@ func (m *Model) appendVerdicts(to []collector.Verdict, n graph.Node) []collector
 func (m *Model) currentVerdict(v collector.Verdict, owner graph.Node) collector.Verdict {
 	first := m.graph.Object(owner)
 	switch now := m.Object(owner); {
-	case v != collector.Solid && v != collector.Waiting && v != collector.Dangling:
+	case v != collector.VerdictSolid && v != collector.VerdictWaiting && v != collector.VerdictDangling:
 	case now != nil && now.Orphaning() && int(owner) < m.graph.Listed():
-		return collector.Solid
+		return collector.VerdictSolid
 	case first != nil && first.Contested: // one of several objects with the UID; the reference may mean another
 		return v
-	case v != collector.Dangling && now != nil && now.DeletingDependents(): // also of an owner that was only looked up
-		return collector.Waiting
-	case v != collector.Dangling && m.Changed(owner):
+	case v != collector.VerdictDangling && now != nil && now.DeletingDependents(): // also of an owner that was only looked up
+		return collector.VerdictWaiting
+	case v != collector.VerdictDangling && m.Changed(owner):
 		return verdictFor(now)
 	}
 	return v
@@ -169,8 +169,8 @@ func (m *Model) judged(n graph.Node) []collector.Verdict {
 // collector errs. It verifies a waiting owner before it deletes a dependent, and it cannot
 // verify one whose UID is contested.
 func (m *Model) verdict(j collector.Judgement) collector.Verdict {
-	if m.actor == collector.ActorClient && (j.Withheld() || j.Verdict == collector.Waiting && j.Holder.Contested) {
-		return collector.Unknown
+	if m.actor == collector.ActorClient && (j.NamesListKind() || j.Verdict == collector.VerdictWaiting && j.UIDHolder.Contested) {
+		return collector.VerdictUnknown
 	}
 	return j.Verdict
 }
@@ -196,7 +196,7 @@ func (m *Model) Decide(n graph.Node) collector.Decision {
 func (m *Model) deletedBeforeOwner(o *object.Object, verdicts []collector.Verdict) bool {
 	for i, v := range verdicts {
 		owner := m.graph.Object(m.graph.Find(o.Owners[i].UID))
-		if v == collector.Waiting && owner != nil && deletedBefore(o, o.Owners[i], owner.DeletingDependents()) {
+		if v == collector.VerdictWaiting && owner != nil && deletedBefore(o, o.Owners[i], owner.DeletingDependents()) {
 			return true
 		}
 	}
@@ -209,10 +209,10 @@ func (m *Model) ContentsGaps(n graph.Node) []snapshot.Gap {
 	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.accepted)
 }
 
-// HasOrphanedDependents returns the decision that removes every reference of a dependent
+// DecideOrphan returns the decision that removes every reference of a dependent
 // to an owner that orphans its dependents, whatever else those references say
 // (docs/gc-semantics.md#orphaning).
-func (m *Model) HasOrphanedDependents(owner, dependent graph.Node) collector.Decision {
+func (m *Model) DecideOrphan(owner, dependent graph.Node) collector.Decision {
 	o := m.Object(dependent)
 	if o == nil {
 		return collector.Decision{NoAction: collector.ObjectGone}
@@ -234,9 +234,9 @@ func (m *Model) Apply(n graph.Node, d collector.Decision) {
 	o := m.Object(n)
 	switch d.Action {
 	case collector.ActionDelete:
-		m.SetState(n, Deleted(o, d.Policy, m.taken))
+		m.SetState(n, StateAfterDelete(o, d.Policy, m.taken))
 	case collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer:
-		m.SetState(n, Patched(o, d.Change))
+		m.SetState(n, StateAfterPatch(o, d.Change))
 	case collector.ActionNone, collector.ActionOrphanDependents:
 	}
 }
@@ -292,7 +292,7 @@ func (m *Model) set(n graph.Node, next *object.Object) {
 	if old != nil {
 		for _, r := range old.Owners {
 			node := m.graph.Find(r.UID)
-			if owner := m.Object(node); owner != nil && owner.Finishing() {
+			if owner := m.Object(node); owner != nil && owner.HasCollectorFinalizer() {
 				m.observer.enqueue(node)
 			}
 		}
@@ -311,11 +311,11 @@ func orphaning(o *object.Object) bool { return o != nil && o.Orphaning() }
 func verdictFor(owner *object.Object) collector.Verdict {
 	switch {
 	case owner == nil:
-		return collector.Dangling
+		return collector.VerdictDangling
 	case owner.DeletingDependents() && !owner.Orphaning():
-		return collector.Waiting
+		return collector.VerdictWaiting
 	}
-	return collector.Solid
+	return collector.VerdictSolid
 }
 
 // count adds by for each reference of an object to the counts of its owners. The

@@ -25,11 +25,11 @@ func (s *simulation) nondeterministicOwner(t Transition) graph.Node {
 	for i, v := range t.Verdicts {
 		owner := s.model.graph.Find(t.StateBefore.Owners[i].UID)
 		switch {
-		case t.Requested != graph.None:
-			if v.IsBad() && owner != t.Requested {
+		case t.OrphanedFrom != graph.None:
+			if v.IsDanglingOrWaiting() && owner != t.OrphanedFrom {
 				return owner
 			}
-		case v == collector.Waiting && (t.Action == collector.ActionUnblock || !blocksOwner(t.StateBefore, t.StateBefore.Owners[i])):
+		case v == collector.VerdictWaiting && (t.Action == collector.ActionUnblock || !blocksOwner(t.StateBefore, t.StateBefore.Owners[i])):
 			return owner
 		}
 	}
@@ -40,8 +40,8 @@ func (s *simulation) nondeterministicOwner(t Transition) graph.Node {
 // that the order makes no difference.
 func (s *simulation) clearDeterministic() {
 	for i := range s.result.Transitions {
-		if t := &s.result.Transitions[i]; t.Nondeterministic != graph.None && t.Requested == graph.None && !s.orderMatters(t) {
-			t.Nondeterministic = graph.None
+		if t := &s.result.Transitions[i]; t.NondeterministicOwner != graph.None && t.OrphanedFrom == graph.None && !s.orderMatters(t) {
+			t.NondeterministicOwner = graph.None
 		}
 	}
 }
@@ -49,7 +49,7 @@ func (s *simulation) clearDeterministic() {
 // orderMatters reports whether the object of a transition could have ended in another
 // state if the owner's finalizer had been removed earlier or later.
 func (s *simulation) orderMatters(t *Transition) bool {
-	owner, left := s.model.Object(t.Nondeterministic), s.model.now[t.Node]
+	owner, left := s.model.Object(t.NondeterministicOwner), s.model.now[t.Node]
 	switch {
 	case owner != nil && owner.DeletingDependents(): // its finalizer was never removed
 		return false

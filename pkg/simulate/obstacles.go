@@ -29,7 +29,7 @@ const (
 // Obstacle is an object that has to be deleted or changed before another one can go.
 type Obstacle struct {
 	Node      graph.Node
-	Why       BlockReason
+	Reason    BlockReason
 	Reference int // of CannotBeJudged: the reference that cannot be resolved
 }
 
@@ -68,21 +68,21 @@ func (m *Model) blocks(e graph.Edge, owner graph.Node) bool {
 	return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == uid && r.Blocks() })
 }
 
-// ObstacleChain finds the root causes of blocked deletions. It keeps what it found, so
+// Obstacles finds the root causes of blocked deletions. It keeps what it found, so
 // that all members of a chain cost no more than its first.
-type ObstacleChain struct {
+type Obstacles struct {
 	model *Model
 	ends  map[graph.Node]Obstacle
 }
 
 // NewObstacles returns Obstacles for the model's present state.
-func NewObstacles(m *Model) *ObstacleChain {
-	return &ObstacleChain{model: m, ends: map[graph.Node]Obstacle{}}
+func NewObstacles(m *Model) *Obstacles {
+	return &Obstacles{model: m, ends: map[graph.Node]Obstacle{}}
 }
 
 // RootCause returns the last obstacle of Model.Chain. Of a cycle, that is the first member
 // by identity.
-func (o *ObstacleChain) RootCause(n graph.Node) (end Obstacle, ok bool) {
+func (o *Obstacles) RootCause(n graph.Node) (end Obstacle, ok bool) {
 	at := o.model.Object(n)
 	if at == nil || !at.Terminating() {
 		return Obstacle{}, false
@@ -95,7 +95,7 @@ func (o *ObstacleChain) RootCause(n graph.Node) (end Obstacle, ok bool) {
 			break
 		}
 		if on[n] {
-			end = Obstacle{Node: slices.MinFunc(path[slices.Index(path, n):], o.model.compare), Why: InCycle}
+			end = Obstacle{Node: slices.MinFunc(path[slices.Index(path, n):], o.model.compare), Reason: InCycle}
 			break
 		}
 		on[n], path = true, append(path, n)
@@ -123,7 +123,7 @@ func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) 
 	on := map[graph.Node]bool{}
 	for {
 		if on[n] {
-			return links, Obstacle{Node: n, Why: InCycle}, true
+			return links, Obstacle{Node: n, Reason: InCycle}, true
 		}
 		on[n], links = true, append(links, n)
 		here, next := m.obstacle(n)
@@ -137,7 +137,7 @@ func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) 
 // obstacle returns the obstacle that an object is, or else the next object of the chain.
 func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 	o := m.Object(n)
-	at := func(why BlockReason) (Obstacle, graph.Node) { return Obstacle{Node: n, Why: why}, graph.None }
+	at := func(why BlockReason) (Obstacle, graph.Node) { return Obstacle{Node: n, Reason: why}, graph.None }
 	if o.Contested {
 		return at(SharesUID)
 	}
@@ -159,11 +159,11 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 		return at(NotAllListed)
 	case d.Action != collector.ActionNone:
 		return at(NothingBlocks)
-	case o.IsDefinition() && slices.Contains(o.Finalizers, crdFinalizer):
+	case o.IsCRD() && slices.Contains(o.Finalizers, crdFinalizer):
 		return at(ContentsStillDeleting)
 	case len(o.ForeignFinalizers()) > 0:
 		return at(HeldByFinalizers)
-	case o.Stopping():
+	case o.InGracePeriod():
 		return at(PodStillStopping)
 	}
 	return at(ContentsStillDeleting)

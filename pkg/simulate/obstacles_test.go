@@ -41,11 +41,11 @@ func TestRootCauseOfForegroundDeletions(t *testing.T) {
 			left: []string{terminating("top")}, stuck: []string{"top: d cannot be judged"},
 		},
 		{
-			name: "a blocker that somebody holds", seen: listing(top, st.Secret("ns/d", block(top), st.Held("x/y"))),
+			name: "a blocker that somebody holds", seen: listing(top, st.Secret("ns/d", block(top), st.WithFinalizers("x/y"))),
 			moves: []string{"1 delete d Background"}, left: []string{"d terminating x/y", terminating("top")}, stuck: []string{"d: d held", "top: d held"},
 		},
 		{
-			name: "at the end of a chain", seen: listing(top, st.Secret("ns/a", block(top)), st.Secret("ns/b", block(a)), st.Secret("ns/c", block(b), st.Held("x/y"))),
+			name: "at the end of a chain", seen: listing(top, st.Secret("ns/a", block(top)), st.Secret("ns/b", block(a)), st.Secret("ns/c", block(b), st.WithFinalizers("x/y"))),
 			moves: []string{"1 delete a Foreground", "2 delete b Foreground", "3 delete c Background"},
 			left:  []string{terminating("a"), terminating("b"), "c terminating x/y", terminating("top")},
 			stuck: []string{"a: c held", "b: c held", "c: c held", "top: c held"},
@@ -55,7 +55,7 @@ func TestRootCauseOfForegroundDeletions(t *testing.T) {
 			left: []string{terminating("top")}, stuck: []string{"top: d cannot be judged"},
 		},
 		{
-			name: "a Pod that has yet to stop", seen: listing(top, st.Pod("ns/d", block(top), st.Stopping())),
+			name: "a Pod that has yet to stop", seen: listing(top, st.Pod("ns/d", block(top), st.InGracePeriod())),
 			left: []string{"d terminating", terminating("top")}, stuck: []string{"d: d stopping", "top: d stopping"},
 		},
 		{
@@ -67,7 +67,7 @@ func TestRootCauseOfForegroundDeletions(t *testing.T) {
 	t.Run("nothing at all, before the collector has come", func(t *testing.T) {
 		m := modelOf(st.New(st.Listing(top)))
 		end, ok := simulate.NewObstacles(m).RootCause(m.Graph().Find(top.UID))
-		if !ok || end.Why != simulate.NothingBlocks || end.Node != m.Graph().Find(top.UID) {
+		if !ok || end.Reason != simulate.NothingBlocks || end.Node != m.Graph().Find(top.UID) {
 			t.Errorf("got %+v, %v", end, ok)
 		}
 	})
@@ -83,7 +83,7 @@ func TestRootCauseOfForegroundDeletions(t *testing.T) {
 		d := st.Secret("ns/d", block(top), st.Owned(st.To(a, st.As("v1", "Foo"))))
 		m := modelOf(st.New(st.Listing(top, d)))
 		end, _ := simulate.NewObstacles(m).RootCause(m.Graph().Find(top.UID))
-		if end.Why != simulate.CannotBeJudged || end.Reference != 1 || m.Object(end.Node).Name != "d" {
+		if end.Reason != simulate.CannotBeJudged || end.Reference != 1 || m.Object(end.Node).Name != "d" {
 			t.Errorf("got %+v", end)
 		}
 	})

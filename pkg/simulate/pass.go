@@ -37,7 +37,7 @@ func (s *simulation) phase(n graph.Node, d collector.Decision) phase {
 		}
 		return deleting
 	case collector.ActionRemoveFinalizer:
-		if s.underWay[n] && d.Change.Release == object.ForegroundFinalizer && Patched(s.model.now[n], d.Change) == nil {
+		if s.underWay[n] && d.Change.RemoveFinalizer == object.ForegroundFinalizer && StateAfterPatch(s.model.now[n], d.Change) == nil {
 			return completing
 		}
 		return releasing
@@ -141,7 +141,7 @@ func (s *simulation) orphanDependents(pass int, owner graph.Node) {
 		if !s.withinBounds(e.Node) {
 			continue
 		}
-		if d := s.model.HasOrphanedDependents(owner, e.Node); d.Action == collector.ActionUnlink {
+		if d := s.model.DecideOrphan(owner, e.Node); d.Action == collector.ActionUnlink {
 			s.transition(pass, e.Node, d, owner)
 		}
 	}

@@ -35,7 +35,7 @@ func (s *simulation) queueFirstPass() {
 
 // relevant reports whether the collector may act on an object at all.
 func relevant(o *object.Object) bool {
-	return o != nil && (o.Finishing() || !o.Terminating() && len(o.Owners) > 0)
+	return o != nil && (o.HasCollectorFinalizer() || !o.Terminating() && len(o.Owners) > 0)
 }
 
 // enqueue adds a node to the next pass. It implements observer.
@@ -92,9 +92,9 @@ func (s *simulation) canDefer(n graph.Node) bool {
 	}
 	for i, v := range s.verdicts(n) {
 		switch {
-		case v == collector.Solid, v == collector.Dangling, v == collector.Waiting && deletedBefore(o, o.Owners[i], s.underWay[s.model.graph.Find(o.Owners[i].UID)]):
+		case v == collector.VerdictSolid, v == collector.VerdictDangling, v == collector.VerdictWaiting && deletedBefore(o, o.Owners[i], s.underWay[s.model.graph.Find(o.Owners[i].UID)]):
 			return false
-		case v == collector.Waiting:
+		case v == collector.VerdictWaiting:
 			waits = true
 		}
 	}

@@ -84,16 +84,16 @@ func TestOnlyListedOrFoundOwnersAreSolid(t *testing.T) {
 			o := g.Object(n)
 			for i, j := range judge.Object(n) {
 				r := o.Owners[i]
-				alive := j.Verdict == collector.Solid || j.Verdict == collector.Waiting
-				if alive != (j.Cause == collector.NoCause || j.Cause == collector.Terminating) {
+				alive := j.Verdict == collector.VerdictSolid || j.Verdict == collector.VerdictWaiting
+				if alive != (j.Cause == collector.CauseNone || j.Cause == collector.CauseTerminating) {
 					t.Fatalf("%s of %s is %s for the cause%s", r, o, j.Verdict, collectortest.Causes[j.Cause])
 				}
-				if alive && (j.Holder == nil || j.Holder.UID != r.UID || j.Holder.Name != r.Name ||
-					j.Holder.Namespace != "" && j.Holder.Namespace != o.Namespace) {
-					t.Fatalf("%s of %s is %s because of %+v", r, o, j.Verdict, j.Holder)
+				if alive && (j.UIDHolder == nil || j.UIDHolder.UID != r.UID || j.UIDHolder.Name != r.Name ||
+					j.UIDHolder.Namespace != "" && j.UIDHolder.Namespace != o.Namespace) {
+					t.Fatalf("%s of %s is %s because of %+v", r, o, j.Verdict, j.UIDHolder)
 				}
-				if (j.Verdict == collector.Waiting) != (alive && j.Holder.DeletingDependents()) {
-					t.Fatalf("%s of %s is %s, its owner %+v", r, o, j.Verdict, j.Holder)
+				if (j.Verdict == collector.VerdictWaiting) != (alive && j.UIDHolder.DeletingDependents()) {
+					t.Fatalf("%s of %s is %s, its owner %+v", r, o, j.Verdict, j.UIDHolder)
 				}
 			}
 		}
@@ -117,7 +117,7 @@ func TestJudgeAcceptsAnyReference(t *testing.T) {
 			st.Listing(child)(s)
 		}
 		nothing := func(types.UID) *object.Object { return nil }
-		for _, c := range snapshot.NewView(s).Unverified(s.Objects, nothing) {
+		for _, c := range snapshot.NewView(s).UnverifiedOwners(s.Objects, nothing) {
 			if !snapshot.ValidName(c.Name) {
 				t.Fatalf("asks for the name %q", c.Name)
 			}
@@ -126,6 +126,6 @@ func TestJudgeAcceptsAnyReference(t *testing.T) {
 		}
 		collectortest.Verdicts(s)
 		g := graph.New(s)
-		g.Cycles(func(e graph.Edge) bool { return !collector.NewJudge(g).Reference(e).Bad() })
+		g.Cycles(func(e graph.Edge) bool { return !collector.NewJudge(g).Reference(e).Broken() })
 	})
 }

@@ -12,12 +12,12 @@ import (
 // terminating.
 type Release struct {
 	Result Result
-	// Begun are the objects whose deletion begins only then, in that order.
-	Begun []graph.Node
-	// After maps those to the objects that had to be released first, ordered by identity.
+	// DeletionsBegun are the objects whose deletion begins only then, in that order.
+	DeletionsBegun []graph.Node
+	// Causes maps those to the objects that had to be released first, ordered by identity.
 	// Objects with equal lists share one list. An object without an entry depends on no
 	// release: the collector deletes it anyway once it processes it.
-	After map[graph.Node][]graph.Node
+	Causes map[graph.Node][]graph.Node
 }
 
 type releaseState struct {
@@ -34,10 +34,10 @@ type releaseState struct {
 func (c *Result) SimulateRelease() *Release {
 	s := c.simulation.clone()
 	s.release = &releaseState{
-		release:  &Release{After: map[graph.Node][]graph.Node{}},
+		release:  &Release{Causes: map[graph.Node][]graph.Node{}},
 		released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[uint64][][]graph.Node{},
 	}
-	changed := slices.Concat(c.Asked, c.FinalizersRemoved.Nodes())
+	changed := slices.Concat(c.Requested, c.FinalizersRemoved.Nodes())
 	for i := range c.Transitions {
 		changed = append(changed, c.Transitions[i].Node)
 	}
@@ -60,9 +60,9 @@ func (r *releaseState) addHeld(s *simulation, n graph.Node) {
 
 func (r *releaseState) onStateChange(s *simulation, n graph.Node, old *object.Object) {
 	if now := s.model.now[n]; old != nil && !old.Terminating() && (now == nil || now.Terminating()) {
-		r.release.Begun = append(r.release.Begun, n)
+		r.release.DeletionsBegun = append(r.release.DeletionsBegun, n)
 		if causes := r.causes[n]; len(causes) > 0 {
-			r.release.After[n] = causes
+			r.release.Causes[n] = causes
 		}
 		r.addHeld(s, n)
 	}
@@ -86,7 +86,7 @@ func (s *simulation) releaseHeld() bool {
 		left := podStopped(o)
 		for _, f := range o.ForeignFinalizers() {
 			if left != nil && f != crdFinalizer {
-				left = Patched(left, object.Change{Release: f})
+				left = StateAfterPatch(left, object.Change{RemoveFinalizer: f})
 			}
 		}
 		s.model.SetState(n, left)
@@ -101,11 +101,11 @@ func (s *simulation) releaseHeld() bool {
 func (r *releaseState) attribute(s *simulation, t *Transition) {
 	var by []graph.Node
 	switch {
-	case t.Requested != graph.None:
-		by = []graph.Node{t.Requested}
+	case t.OrphanedFrom != graph.None:
+		by = []graph.Node{t.OrphanedFrom}
 	case !t.StateBefore.Terminating():
 		for i, v := range s.model.judged(t.Node) {
-			if t.Verdicts[i].IsBad() && v != collector.Dangling {
+			if t.Verdicts[i].IsDanglingOrWaiting() && v != collector.VerdictDangling {
 				by = append(by, s.model.graph.Find(t.StateBefore.Owners[i].UID))
 			}
 		}

@@ -38,11 +38,11 @@ func TestRequestedDeletionsComeFirst(t *testing.T) {
 		c := ask(s, rapid.SampledFrom([]collector.Actor{collector.ActorClient, collector.ActorControllerManager}).Draw(t, "actor"), drawDeletions(t, s))
 		asked := true
 		for i, m := range c.Transitions {
-			if m.Asked && (!asked || m.Follows >= 0 || m.Pass != 1) {
-				t.Errorf("move %d was asked for, in pass %d, after %d", i, m.Pass, m.Follows)
+			if m.Requested && (!asked || m.CausedBy >= 0 || m.Pass != 1) {
+				t.Errorf("move %d was asked for, in pass %d, after %d", i, m.Pass, m.CausedBy)
 			}
-			asked = asked && m.Asked
-			if !m.Asked && !slices.Contains(c.Asked, m.Node) && m.Pass == 1 && len(c.Transitions) > 0 && c.Transitions[0].Asked {
+			asked = asked && m.Requested
+			if !m.Requested && !slices.Contains(c.Requested, m.Node) && m.Pass == 1 && len(c.Transitions) > 0 && c.Transitions[0].Requested {
 				t.Errorf("move %d comes with what was asked for", i)
 			}
 		}
@@ -55,7 +55,7 @@ func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 		s := drawCoherent(t)
 		c := ask(s, collector.ActorControllerManager, drawDeletions(t, s))
 		g := c.Model.Graph()
-		reached := append([]graph.Node{}, c.Asked...)
+		reached := append([]graph.Node{}, c.Requested...)
 		for n := range c.ContentsDeleted {
 			reached = append(reached, n)
 		}
@@ -94,11 +94,11 @@ func TestSimulateReleaseLeavesNoForeignFinalizers(t *testing.T) {
 			moved[c.Transitions[i].Node] = true
 		}
 		a := c.SimulateRelease()
-		for _, n := range a.Begun {
+		for _, n := range a.DeletionsBegun {
 			moved[n] = true
 		}
 		for n := range moved {
-			if o := a.Result.Model.Object(n); o != nil && o.Terminating() && len(o.ForeignFinalizers()) > 0 && !o.IsDefinition() {
+			if o := a.Result.Model.Object(n); o != nil && o.Terminating() && len(o.ForeignFinalizers()) > 0 && !o.IsCRD() {
 				t.Errorf("%s is still held by %q", o, o.ForeignFinalizers())
 			}
 		}
@@ -115,14 +115,14 @@ func TestReleaseCauses(t *testing.T) {
 		g, lost := c.Model.Graph(), map[graph.Node]bool{}
 		for n := range g.Listed() {
 			node := graph.Node(n)
-			lost[node] = c.Model.Decide(node).Action == collector.ActionDelete && !slices.Contains(c.Model.Verdicts(node), collector.Waiting)
+			lost[node] = c.Model.Decide(node).Action == collector.ActionDelete && !slices.Contains(c.Model.Verdicts(node), collector.VerdictWaiting)
 		}
 		end := graph.New(snapshotOf(c.Model))
 		anyway := simulate.NewActorModel(end, collector.NewJudge(end), collector.ActorControllerManager).Simulate(simulate.Bounds{}).Model
 		a := c.SimulateRelease()
 		uncertain := nondeterministic(&a.Result)
-		for _, n := range a.Begun {
-			o, after := anyway.Object(end.Find(g.UID(n))), a.After[n]
+		for _, n := range a.DeletionsBegun {
+			o, after := anyway.Object(end.Find(g.UID(n))), a.Causes[n]
 			if len(after) == 0 && o != nil && !o.Terminating() && !uncertain[n] {
 				t.Errorf("%s goes only afterwards, and after nothing", g.Object(n))
 			}
@@ -155,7 +155,7 @@ func TestSimulateReleaseLeavesTheResultAsItIs(t *testing.T) {
 		}
 		release := fresh.SimulateRelease()
 		for _, r := range releases {
-			if diff := cmp.Diff([4]any{release.Begun, release.After, describe(&release.Result), left(&release.Result)}, [4]any{r.Begun, r.After, describe(&r.Result), left(&r.Result)}); diff != "" {
+			if diff := cmp.Diff([4]any{release.DeletionsBegun, release.Causes, describe(&release.Result), left(&release.Result)}, [4]any{r.DeletionsBegun, r.Causes, describe(&r.Result), left(&r.Result)}); diff != "" {
 				t.Errorf("the release differs (-alone +concurrent):\n%s", diff)
 			}
 		}
@@ -183,8 +183,8 @@ func TestRequestedDeletionCostIsLinear(t *testing.T) {
 			st.Listing(nth(0))(s)
 			for i := range n / 2 {
 				st.Listing(
-					st.Object("v1", "PersistentVolumeClaim", fmt.Sprintf("ns/c%d", i), st.Owned(to(nth(0), true)), st.Held(simulate.ClaimProtection)),
-					st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(to(nth(0), true)), st.Claiming("c0", fmt.Sprintf("c%d", i))))(s)
+					st.Object("v1", "PersistentVolumeClaim", fmt.Sprintf("ns/c%d", i), st.Owned(to(nth(0), true)), st.WithFinalizers(simulate.ClaimProtection)),
+					st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(to(nth(0), true)), st.WithClaims("c0", fmt.Sprintf("c%d", i))))(s)
 			}
 			return whole(s)
 		},
@@ -192,7 +192,7 @@ func TestRequestedDeletionCostIsLinear(t *testing.T) {
 			job := st.Object("batch/v1", "Job", "ns/job")
 			s := &snapshot.Snapshot{}
 			for i := range n {
-				st.Listing(st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(st.To(job, st.Controlling, st.Blocking)), st.Held("batch.kubernetes.io/job-tracking")))(s)
+				st.Listing(st.Pod(fmt.Sprintf("ns/p%d", i), st.Owned(st.To(job, st.Controlling, st.Blocking)), st.WithFinalizers("batch.kubernetes.io/job-tracking")))(s)
 			}
 			st.Listing(job)(s)
 			return whole(s)

@@ -31,7 +31,7 @@ type request struct {
 
 func ask(s *snapshot.Snapshot, actor collector.Actor, of []deletion) *simulate.Result {
 	g := graph.New(s)
-	b := simulate.Bounds{Roots: simulate.Nothing}
+	b := simulate.Bounds{Roots: simulate.NoRoots}
 	for _, d := range of {
 		b.Deletes = append(b.Deletes, simulate.Deletion{Node: g.Find(d.uid), Policy: d.policy})
 	}
@@ -42,22 +42,22 @@ func checkRequests(t *testing.T, requests []request) {
 	t.Helper()
 	for _, r := range requests {
 		t.Run(r.name, func(t *testing.T) {
-			whole := st.New(append([]st.Part{st.Serving(slices.Concat(st.Containers(), st.Workloads())...)}, r.seen...)...)
+			whole := st.New(append([]st.Part{st.Serving(slices.Concat(st.TypesWithContents(), st.Workloads())...)}, r.seen...)...)
 			collectortest.Permute(whole.Objects, func(order []*object.Object) {
 				shuffled := *whole
 				shuffled.Objects = order
-				shuffled.Sort()
+				shuffled.Normalize()
 				c := ask(&shuffled, collector.ActorControllerManager, r.asked)
 				if t.Failed() {
 					return
 				}
 				var moves, races, later []string
 				for i, line := range describe(c) {
-					if c.Transitions[i].Asked {
+					if c.Transitions[i].Requested {
 						line = strings.Replace(line, "1 ", "ask ", 1)
 					}
 					moves = append(moves, line)
-					if c.Transitions[i].Nondeterministic != graph.None {
+					if c.Transitions[i].NondeterministicOwner != graph.None {
 						races = append(races, c.Transitions[i].StateBefore.Name)
 					}
 				}
@@ -68,7 +68,7 @@ func checkRequests(t *testing.T, requests []request) {
 				}
 				compare(t, "races", r.races, races)
 				then := c.SimulateRelease()
-				for _, n := range then.Begun {
+				for _, n := range then.DeletionsBegun {
 					name := c.Model.Graph().Object(n).Name
 					if nondeterministic(&then.Result)[n] {
 						name += ", nondeterministic"
@@ -87,7 +87,7 @@ func checkRequests(t *testing.T, requests []request) {
 func nondeterministic(c *simulate.Result) map[graph.Node]bool {
 	out, moves := map[graph.Node]bool{}, make([]bool, len(c.Transitions))
 	for i, m := range c.Transitions {
-		moves[i] = m.Nondeterministic != graph.None || m.Follows >= 0 && moves[m.Follows]
+		moves[i] = m.NondeterministicOwner != graph.None || m.CausedBy >= 0 && moves[m.CausedBy]
 		out[m.Node] = out[m.Node] || moves[i]
 	}
 	return out
@@ -143,7 +143,7 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 		},
 		{
 			name:  "whether a missing owner is removed before another one orphans is nondeterministic",
-			seen:  listing(st.Secret("far/held", st.Held("x/y")), st.Secret("ns/o", st.OwnedBy(st.Secret("far/held")), st.Held(collectortest.Orphan)), d(child, lost)),
+			seen:  listing(st.Secret("far/held", st.WithFinalizers("x/y")), st.Secret("ns/o", st.OwnedBy(st.Secret("far/held")), st.WithFinalizers(collectortest.Orphan)), d(child, lost)),
 			asked: delete(inBackground, st.Secret("far/held")),
 			moves: do("ask delete held Background"), left: do("held terminating x/y"), later: do("d, nondeterministic", "o"),
 		},
@@ -156,28 +156,28 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete o Background"), left: do("o gone"),
 		},
 		{
-			name: "in the background an owner that somebody holds keeps its dependents until it is gone", seen: listing(owner(st.Held("x/y")), d(child), e()), asked: delete(inBackground, owner()),
+			name: "in the background an owner that somebody holds keeps its dependents until it is gone", seen: listing(owner(st.WithFinalizers("x/y")), d(child), e()), asked: delete(inBackground, owner()),
 			moves: do("ask delete o Background"), left: do("o terminating x/y"), later: do("d", "e"),
 		},
 		{
-			name: "in the foreground it loses them first, if they block", seen: listing(owner(st.Held("x/y")), d(blocker)), asked: delete(inForeground, owner()),
+			name: "in the foreground it loses them first, if they block", seen: listing(owner(st.WithFinalizers("x/y")), d(blocker)), asked: delete(inForeground, owner()),
 			moves: do("ask delete o Foreground", "2 delete d Background", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y"),
 		},
 		{
-			name: "and if they do not, that is nondeterministic", seen: listing(owner(st.Held("x/y")), d(child)), asked: delete(inForeground, owner()),
+			name: "and if they do not, that is nondeterministic", seen: listing(owner(st.WithFinalizers("x/y")), d(child)), asked: delete(inForeground, owner()),
 			moves: do("ask delete o Foreground", "2 delete d Background", "2 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y"), races: do("d"),
 		},
 		{
-			name: "even if something else blocks for a while", seen: listing(owner(st.Held("x/y")), d(blocker), st.Pod("ns/p", child)), asked: delete(inForeground, owner()),
+			name: "even if something else blocks for a while", seen: listing(owner(st.WithFinalizers("x/y")), d(blocker), st.Pod("ns/p", child)), asked: delete(inForeground, owner()),
 			moves: do("ask delete o Foreground", "2 delete d Background", "2 delete p Background", "3 remove-finalizer o foregroundDeletion"), left: do("d gone", "o terminating x/y", "p gone"), races: do("p"),
 		},
 		{
-			name: "whether one that does not block waits for its blockers is nondeterministic, too", seen: listing(owner(), d(child), st.Pod("ns/p", st.Held("x/y"), st.Owned(st.To(d(), st.Blocking)))), asked: delete(inForeground, owner()),
+			name: "whether one that does not block waits for its blockers is nondeterministic, too", seen: listing(owner(), d(child), st.Pod("ns/p", st.WithFinalizers("x/y"), st.Owned(st.To(d(), st.Blocking)))), asked: delete(inForeground, owner()),
 			moves: do("ask delete o Foreground", "2 delete d Foreground", "2 remove-finalizer o foregroundDeletion", "3 delete p Background"),
 			left:  do("d terminating foregroundDeletion", "o gone", "p terminating x/y"), races: do("d"),
 		},
 		{
-			name: "a dependent that is held keeps its owner, and what does not block goes", seen: listing(owner(), d(blocker, st.Held("x/y")), st.Pod("ns/p", child)), asked: delete(inForeground, owner()),
+			name: "a dependent that is held keeps its owner, and what does not block goes", seen: listing(owner(), d(blocker, st.WithFinalizers("x/y")), st.Pod("ns/p", child)), asked: delete(inForeground, owner()),
 			moves: do("ask delete o Foreground", "2 delete d Background", "2 delete p Background"), left: do("d terminating x/y", "o terminating foregroundDeletion", "p gone"),
 		},
 		{
@@ -185,11 +185,11 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete a Foreground", "2 unblock b a", "3 remove-finalizer a foregroundDeletion", "4 delete b Background"), left: do("a gone", "b gone"),
 		},
 		{
-			name: "if a foreign finalizer holds the one that is requested, the other does not block it any more, and staying is nondeterministic", seen: listing(a(ofB, st.Held("x/y")), b(ofA)), asked: delete(inForeground, a()),
+			name: "if a foreign finalizer holds the one that is requested, the other does not block it any more, and staying is nondeterministic", seen: listing(a(ofB, st.WithFinalizers("x/y")), b(ofA)), asked: delete(inForeground, a()),
 			moves: do("ask delete a Foreground", "2 unblock b a", "3 remove-finalizer a foregroundDeletion"), left: do("a terminating x/y", "b changed"), races: do("b"), later: do("b"),
 		},
 		{
-			name: "unless another blocks it meanwhile", seen: listing(a(ofB, st.Held("x/y")), b(ofA), d(st.Owned(st.To(a(), st.Blocking)), st.Held("x/y"))), asked: delete(inForeground, a()),
+			name: "unless another blocks it meanwhile", seen: listing(a(ofB, st.WithFinalizers("x/y")), b(ofA), d(st.Owned(st.To(a(), st.Blocking)), st.WithFinalizers("x/y"))), asked: delete(inForeground, a()),
 			moves: do("ask delete a Foreground", "2 unblock b a", "2 delete d Background", "4 delete b Foreground"),
 			left:  do("a terminating x/y,foregroundDeletion", "b terminating foregroundDeletion", "d terminating x/y"),
 		},
@@ -198,7 +198,7 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete a Foreground", "ask delete b Foreground"), left: do("a terminating foregroundDeletion", "b terminating foregroundDeletion"), races: do("a", "b"),
 		},
 		{
-			name: "one that is being deleted in the foreground is released in the background", seen: listing(owner(st.Foreground()), d(blocker, st.Held("x/y"))), asked: delete(inBackground, owner()),
+			name: "one that is being deleted in the foreground is released in the background", seen: listing(owner(st.Foreground()), d(blocker, st.WithFinalizers("x/y"))), asked: delete(inBackground, owner()),
 			moves: do("ask delete o Background", "2 delete d Background"), left: do("d terminating x/y", "o gone"),
 		},
 		{
@@ -228,14 +228,14 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 		},
 		{
 			name: "a namespace takes along what is in it, and what it owns elsewhere goes last",
-			seen: listing(st.Namespace("ns"), owner(), d(blocker, st.Held("x/y")), st.Node("n", st.OwnedBy(st.Namespace("ns")))), asked: delete(inForeground, st.Namespace("ns")),
+			seen: listing(st.Namespace("ns"), owner(), d(blocker, st.WithFinalizers("x/y")), st.Node("n", st.OwnedBy(st.Namespace("ns")))), asked: delete(inForeground, st.Namespace("ns")),
 			moves: do("ask delete ns Foreground", "2 delete n Background", "2 remove-finalizer ns foregroundDeletion"), left: do("d terminating x/y", "n gone", "ns terminating", "o gone"),
 			races: do("n"),
 		},
 		{
 			name:  "a definition takes along its objects, and these what they own, whatever the policy",
-			seen:  listing(st.Definition("widgets.example.com"), st.Object("example.com/v1", "Widget", "ns/w"), d(st.OwnedBy(st.Object("example.com/v1", "Widget", "ns/w")))),
-			asked: delete(orphaning, st.Definition("widgets.example.com")),
+			seen:  listing(st.CRD("widgets.example.com"), st.Object("example.com/v1", "Widget", "ns/w"), d(st.OwnedBy(st.Object("example.com/v1", "Widget", "ns/w")))),
+			asked: delete(orphaning, st.CRD("widgets.example.com")),
 			moves: do("ask delete widgets.example.com Orphan", "2 delete d Background"), left: do("d gone", "w gone", "widgets.example.com gone"),
 		},
 		{
@@ -252,44 +252,44 @@ func TestSimulateFinalizerControllers(t *testing.T) {
 	pod := func(with ...st.Option) o { return st.Pod("ns/pod", with...) }
 	ofJob := st.Owned(st.To(job(), st.Blocking, st.Controlling))
 	claim := func(with ...st.Option) o {
-		return st.Object("v1", "PersistentVolumeClaim", "ns/claim", append(with, st.Held(simulate.ClaimProtection))...)
+		return st.Object("v1", "PersistentVolumeClaim", "ns/claim", append(with, st.WithFinalizers(simulate.ClaimProtection))...)
 	}
 	volume := func(with ...st.Option) o {
-		return st.Object("v1", "PersistentVolume", "volume", append(with, st.Held(simulate.VolumeProtection))...)
+		return st.Object("v1", "PersistentVolume", "volume", append(with, st.WithFinalizers(simulate.VolumeProtection))...)
 	}
 	set := st.Deployment("ns/set")
 	do := func(moves ...string) []string { return moves }
 	checkRequests(t, []request{
 		{
-			name: "the Pod of a Job goes in the background", seen: listing(job(), pod(ofJob, st.Held(tracking))), asked: delete(inBackground, job()),
+			name: "the Pod of a Job goes in the background", seen: listing(job(), pod(ofJob, st.WithFinalizers(tracking))), asked: delete(inBackground, job()),
 			moves: do("ask delete job Background", "2 delete pod Background"), left: do("job gone", "pod gone"),
 		},
 		{
-			name: "and in the foreground, before its Job", seen: listing(job(), pod(ofJob, st.Held(tracking))), asked: delete(inForeground, job()),
+			name: "and in the foreground, before its Job", seen: listing(job(), pod(ofJob, st.WithFinalizers(tracking))), asked: delete(inForeground, job()),
 			moves: do("ask delete job Foreground", "2 delete pod Background", "3 remove-finalizer job foregroundDeletion"), left: do("job gone", "pod gone"),
 		},
 		{
-			name: "an orphaned Pod is tracked no more", seen: listing(job(), pod(ofJob, st.Held(tracking))), asked: delete(orphaning, job()),
+			name: "an orphaned Pod is tracked no more", seen: listing(job(), pod(ofJob, st.WithFinalizers(tracking))), asked: delete(orphaning, job()),
 			moves: do("ask delete job Orphan", "2 unlink pod job", "2 remove-finalizer job orphan"), left: do("job gone", "pod unlinked"),
 		},
 		{
-			name: "so is the Pod of a Job that is being deleted and held", seen: listing(job(st.Held("x/y")), pod(ofJob, st.Held(tracking))), asked: delete(inBackground, job()),
+			name: "so is the Pod of a Job that is being deleted and held", seen: listing(job(st.WithFinalizers("x/y")), pod(ofJob, st.WithFinalizers(tracking))), asked: delete(inBackground, job()),
 			moves: do("ask delete job Background"), left: do("job terminating x/y", "pod changed"), later: do("pod"),
 		},
 		{
-			name: "what somebody else controls and the Job controller tracks is held", seen: listing(set, pod(st.Owned(st.To(set, st.Controlling)), st.Held(tracking))), asked: delete(inBackground, set),
+			name: "what somebody else controls and the Job controller tracks is held", seen: listing(set, pod(st.Owned(st.To(set, st.Controlling)), st.WithFinalizers(tracking))), asked: delete(inBackground, set),
 			moves: do("ask delete set Background", "2 delete pod Background"), left: do("pod terminating "+tracking, "set gone"),
 		},
 		{
-			name: "a claim goes that no Pod uses", seen: listing(set, claim(st.OwnedBy(set)), pod(st.Claiming())), asked: delete(inBackground, set),
+			name: "a claim goes that no Pod uses", seen: listing(set, claim(st.OwnedBy(set)), pod(st.WithClaims())), asked: delete(inBackground, set),
 			moves: do("ask delete set Background", "2 delete claim Background"), left: do("claim gone", "set gone"),
 		},
 		{
-			name: "a claim that a Pod uses waits for it", seen: listing(set, claim(st.OwnedBy(set)), pod(st.Claiming("claim"))), asked: delete(inBackground, set),
+			name: "a claim that a Pod uses waits for it", seen: listing(set, claim(st.OwnedBy(set)), pod(st.WithClaims("claim"))), asked: delete(inBackground, set),
 			moves: do("ask delete set Background", "2 delete claim Background"), left: do("claim terminating "+simulate.ClaimProtection, "set gone"),
 		},
 		{
-			name: "and goes with it", seen: listing(set, claim(st.OwnedBy(set)), pod(st.OwnedBy(set), st.Claiming("claim"), st.Running())), asked: delete(inBackground, set),
+			name: "and goes with it", seen: listing(set, claim(st.OwnedBy(set)), pod(st.OwnedBy(set), st.WithClaims("claim"), st.Running())), asked: delete(inBackground, set),
 			moves: do("ask delete set Background", "2 delete claim Background", "2 delete pod Background"), left: do("claim gone", "pod gone", "set gone"),
 		},
 		{
@@ -306,16 +306,16 @@ func TestSimulateFinalizerControllers(t *testing.T) {
 		},
 		{
 			name: "the claim of an ephemeral volume goes with its Pod, which waits for it",
-			seen: listing(pod(st.Claiming("claim"), st.Running()), claim(st.Owned(st.To(pod(), st.Controlling, st.Blocking)))), asked: delete(inForeground, pod()),
+			seen: listing(pod(st.WithClaims("claim"), st.Running()), claim(st.Owned(st.To(pod(), st.Controlling, st.Blocking)))), asked: delete(inForeground, pod()),
 			moves: do("ask delete pod Foreground", "2 delete claim Background", "3 remove-finalizer pod foregroundDeletion"), left: do("claim gone", "pod gone"),
 		},
-		{name: "a volume goes that no claim is bound to", seen: listing(volume(st.Claiming())), asked: delete(inBackground, volume()), moves: do("ask delete volume Background"), left: do("volume gone")},
+		{name: "a volume goes that no claim is bound to", seen: listing(volume(st.WithClaims())), asked: delete(inBackground, volume()), moves: do("ask delete volume Background"), left: do("volume gone")},
 		{
-			name: "a volume waits for the claim that is bound to it", seen: listing(volume(st.Claiming("ns/claim")), claim()), asked: delete(inBackground, volume()),
+			name: "a volume waits for the claim that is bound to it", seen: listing(volume(st.WithClaims("ns/claim")), claim()), asked: delete(inBackground, volume()),
 			moves: do("ask delete volume Background"), left: do("volume terminating " + simulate.VolumeProtection),
 		},
 		{
-			name: "and goes with it", seen: listing(volume(st.Claiming("ns/claim")), claim()), asked: delete(inBackground, volume(), claim()),
+			name: "and goes with it", seen: listing(volume(st.WithClaims("ns/claim")), claim()), asked: delete(inBackground, volume(), claim()),
 			moves: do("ask delete volume Background", "ask delete claim Background"), left: do("claim gone", "volume gone"),
 		},
 		{
@@ -323,11 +323,11 @@ func TestSimulateFinalizerControllers(t *testing.T) {
 			moves: do("ask delete set Foreground", "2 remove-finalizer set foregroundDeletion"), left: do("pod gone", "set gone"),
 		},
 		{
-			name: "one that should have stopped by now is in the way", seen: listing(set, pod(st.Owned(st.To(set, st.Blocking)), st.Stopping())), asked: delete(inForeground, set),
+			name: "one that should have stopped by now is in the way", seen: listing(set, pod(st.Owned(st.To(set, st.Blocking)), st.InGracePeriod())), asked: delete(inForeground, set),
 			moves: do("ask delete set Foreground"), left: do("pod terminating", "set terminating foregroundDeletion"),
 		},
 		{
-			name: "a namespace goes with its claims and the Pods of its Jobs", seen: listing(st.Namespace("ns"), claim(), job(), pod(ofJob, st.Held(tracking), st.Claiming("claim"))), asked: delete(inBackground, st.Namespace("ns")),
+			name: "a namespace goes with its claims and the Pods of its Jobs", seen: listing(st.Namespace("ns"), claim(), job(), pod(ofJob, st.WithFinalizers(tracking), st.WithClaims("claim"))), asked: delete(inBackground, st.Namespace("ns")),
 			moves: do("ask delete ns Background"), left: do("claim gone", "job gone", "ns gone", "pod gone"),
 		},
 	})
@@ -335,13 +335,13 @@ func TestSimulateFinalizerControllers(t *testing.T) {
 
 // soon sets the end of a Pod's grace period to a time after the scan.
 func soon(o *object.Object) {
-	st.Stopping()(o)
+	st.InGracePeriod()(o)
 	deadline := st.Taken.Add(10e9)
 	o.Deleted = &deadline
 }
 
 func TestActorClientHasNoFinalizerControllers(t *testing.T) {
-	claim := st.Object("v1", "PersistentVolumeClaim", "ns/claim", st.Held(simulate.ClaimProtection))
+	claim := st.Object("v1", "PersistentVolumeClaim", "ns/claim", st.WithFinalizers(simulate.ClaimProtection))
 	c := ask(st.New(st.Serving(st.Workloads()...), st.Listing(claim)), collector.ActorClient, []deletion{{claim.UID, inBackground}})
 	compare(t, "left", []string{"claim terminating " + simulate.ClaimProtection}, left(c))
 }

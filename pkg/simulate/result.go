@@ -25,30 +25,30 @@ type Deletion struct {
 	Policy metav1.DeletionPropagation
 }
 
-// Nothing is a value for Bounds.Roots that limits a simulation to the effects of
+// NoRoots is a value for Bounds.Roots that limits a simulation to the effects of
 // Bounds.Deletes.
-func Nothing(graph.Node) bool { return false }
+func NoRoots(graph.Node) bool { return false }
 
 // Transition is an action on one object.
 type Transition struct {
 	collector.Decision
-	Asked       bool // from Bounds.Deletes, so the decision is not the collector's
+	Requested   bool // from Bounds.Deletes, so the decision is not the collector's
 	Pass        int  // from 1; requested deletions are in the first
 	Node        graph.Node
 	StateBefore *object.Object      // before the action
 	Verdicts    []collector.Verdict // on the references of that state; nil for a terminating object
-	// Requested is the owner that the node is orphaned from, or graph.None.
-	Requested graph.Node
-	// StateAfter are the transitions that must be complete before this one, in ascending
+	// OrphanedFrom is the owner that the node is orphaned from, or graph.None.
+	OrphanedFrom graph.Node
+	// Prerequisites are the transitions that must be complete before this one, in ascending
 	// order: the last ones of the object, its owners and its dependents, and for a
 	// Namespace or CustomResourceDefinition also those of its contents. A transition is
 	// complete when its contents are deleted and its Pod has stopped.
-	StateAfter []int
-	// Follows is the transition that caused this one, or -1.
-	Follows int
-	// Nondeterministic is an owner because of which the decision of the cluster's own
+	Prerequisites []int
+	// CausedBy is the transition that caused this one, or -1.
+	CausedBy int
+	// NondeterministicOwner is an owner because of which the decision of the cluster's own
 	// collector is nondeterministic, or graph.None.
-	Nondeterministic graph.Node
+	NondeterministicOwner graph.Node
 }
 
 // Result is what a simulation did. It is immutable.
@@ -62,9 +62,9 @@ type Result struct {
 	ContentsDeleted map[graph.Node]int
 	// StoppedPods are the transitions that delete a Pod which its kubelet has to stop.
 	StoppedPods map[int]bool
-	// Asked are the nodes of Bounds.Deletes, whether or not their deletion changed
+	// Requested are the nodes of Bounds.Deletes, whether or not their deletion changed
 	// anything.
-	Asked []graph.Node
+	Requested []graph.Node
 	// Entangled are the members of cycles with more than one object of Bounds.Deletes.
 	// What happens to them is nondeterministic. Empty for ActorClient.
 	Entangled graph.Set

@@ -25,16 +25,16 @@ func TestTransitionsRespectVerdicts(t *testing.T) {
 		s := st.Draw(t)
 		c := simulateAll(s)
 		for i, m := range c.Transitions {
-			if m.Requested != graph.None {
+			if m.OrphanedFrom != graph.None {
 				continue
 			}
 			for k, v := range m.Verdicts {
 				r := m.StateBefore.Owners[k]
 				dropped := slices.Contains(m.Change.Drop, k)
 				switch {
-				case v != collector.Solid && v != collector.Waiting && v != collector.Dangling:
+				case v != collector.VerdictSolid && v != collector.VerdictWaiting && v != collector.VerdictDangling:
 					t.Fatalf("move %d: %s of %s, whose %s is %s", i, m.Action, m.StateBefore, r, v)
-				case v == collector.Solid && (dropped || m.Action != collector.ActionUnlink):
+				case v == collector.VerdictSolid && (dropped || m.Action != collector.ActionUnlink):
 					t.Fatalf("move %d: %s of %s, whose %s is solid", i, m.Action, m.StateBefore, r)
 				}
 			}
@@ -133,7 +133,7 @@ func TestSimulateIgnoresTheOrderOfObjects(t *testing.T) {
 		shuffled.Listed = rapid.Permutation(s.Listed).Draw(t, "listed")
 		shuffled.Lookups = rapid.Permutation(s.Lookups).Draw(t, "lookups")
 		shuffled.Gaps = rapid.Permutation(s.Gaps).Draw(t, "gaps")
-		shuffled.Sort()
+		shuffled.Normalize()
 		if diff := cmp.Diff(describe(simulateAll(s)), describe(simulateAll(&shuffled))); diff != "" {
 			t.Fatalf("moves (-arrived in order +arrived in another):\n%s", diff)
 		}
@@ -182,7 +182,7 @@ func TestGapsAddNoTransitions(t *testing.T) {
 		for i, m := range simulateAll(blind).Transitions {
 			uid := m.StateBefore.UID
 			switch {
-			case m.Action == collector.ActionRemoveFinalizer, m.Requested != graph.None:
+			case m.Action == collector.ActionRemoveFinalizer, m.OrphanedFrom != graph.None:
 				t.Fatalf("move %d: %s of %s, though not everything was seen", i, m.Action, m.StateBefore)
 			case all.deleted[uid]:
 			case m.Action == collector.ActionDelete:
@@ -256,7 +256,7 @@ func drawGap(t *rapid.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 			out.Lookups = append(out.Lookups, l)
 		}
 	}
-	out.Sort()
+	out.Normalize()
 	return &out
 }
 

@@ -39,14 +39,14 @@ func run(t *testing.T, scenarios []scenario) {
 			collectortest.Permute(whole.Objects, func(order []*object.Object) {
 				shuffled := *whole
 				shuffled.Objects = order
-				shuffled.Sort()
+				shuffled.Normalize()
 				m := modelOf(&shuffled)
 				for _, d := range p.deleted {
 					n := m.Graph().Find(d.uid)
 					if m.Object(n) == nil {
 						t.Fatalf("there is no %s", d.uid)
 					}
-					m.SetState(n, simulate.Deleted(m.Object(n), d.policy, st.Taken))
+					m.SetState(n, simulate.StateAfterDelete(m.Object(n), d.policy, st.Taken))
 				}
 				c := m.Simulate(simulate.Bounds{})
 				if t.Failed() {
@@ -80,7 +80,7 @@ func stuck(c *simulate.Result) []string {
 	obstacles := simulate.NewObstacles(c.Model)
 	for n := range c.Model.Graph().Listed() {
 		if end, ok := obstacles.RootCause(graph.Node(n)); ok {
-			out = append(out, c.Model.Object(graph.Node(n)).Name+": "+c.Model.Object(end.Node).Name+" "+whys[end.Why])
+			out = append(out, c.Model.Object(graph.Node(n)).Name+": "+c.Model.Object(end.Node).Name+" "+whys[end.Reason])
 		}
 	}
 	slices.Sort(out)

@@ -28,7 +28,7 @@ func TestSimulate(t *testing.T) {
 			moves: []string{"1 delete child Background", "2 delete grandchild Background"}, left: []string{"child gone", "grandchild gone"},
 		},
 		{
-			name: "an object with a foreign finalizer stops the cascade", seen: listing(st.Secret("a/child", st.OwnedBy(gone), st.Held("x/y")), st.Pod("a/grandchild", st.OwnedBy(child))),
+			name: "an object with a foreign finalizer stops the cascade", seen: listing(st.Secret("a/child", st.OwnedBy(gone), st.WithFinalizers("x/y")), st.Pod("a/grandchild", st.OwnedBy(child))),
 			moves: []string{"1 delete child Background"}, left: []string{"child terminating x/y"}, stuck: []string{"child: child held"},
 		},
 		{
@@ -59,18 +59,18 @@ func TestSimulate(t *testing.T) {
 		},
 		{
 			name:  "what goes anyway goes before the owner that would orphan it is deleted",
-			seen:  listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.Held(collectortest.Orphan)), st.Secret("b/child", st.OwnedBy(st.ConfigMap("a/o")))),
+			seen:  listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.WithFinalizers(collectortest.Orphan)), st.Secret("b/child", st.OwnedBy(st.ConfigMap("a/o")))),
 			moves: []string{"1 delete child Background", "1 delete o Orphan", "2 remove-finalizer o orphan"}, left: []string{"child gone", "o gone"},
 		},
 		{
 			name:  "so does what would orphan, too",
-			seen:  listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.Held(collectortest.Orphan)), st.Secret("b/child", st.OwnedBy(st.ConfigMap("a/o")), st.Held(collectortest.Orphan))),
+			seen:  listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.WithFinalizers(collectortest.Orphan)), st.Secret("b/child", st.OwnedBy(st.ConfigMap("a/o")), st.WithFinalizers(collectortest.Orphan))),
 			moves: []string{"1 delete child Orphan", "1 delete o Orphan", "2 unlink child o", "2 remove-finalizer o orphan", "2 remove-finalizer child orphan"},
 			left:  []string{"child gone", "o gone"},
 		},
 		{
 			name: "and what has to be unblocked before it goes",
-			seen: listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.Held(collectortest.Orphan)), st.ConfigMap("b/waiting", st.Foreground(), st.OwnedBy(st.Secret("b/child"))),
+			seen: listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.WithFinalizers(collectortest.Orphan)), st.ConfigMap("b/waiting", st.Foreground(), st.OwnedBy(st.Secret("b/child"))),
 				st.Secret("b/child", block(st.ConfigMap("b/waiting")), st.OwnedBy(st.ConfigMap("a/o")))),
 			moves: []string{
 				"1 unblock child waiting", "2 remove-finalizer waiting foregroundDeletion", "2 delete child Background", "2 delete o Orphan",
@@ -80,7 +80,7 @@ func TestSimulate(t *testing.T) {
 		},
 		{
 			name: "a cycle that a dependent in foreground deletion may have closed is broken, even if foreign finalizers hold that dependent by then",
-			seen: listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.Held(collectortest.Foreground)), st.Secret("a/child", block(st.ConfigMap("a/o"))), st.Pod("a/grandchild", st.OwnedBy(child), st.Terminating("x/y", collectortest.Foreground))),
+			seen: listing(st.ConfigMap("a/o", st.OwnedBy(gone), st.WithFinalizers(collectortest.Foreground)), st.Secret("a/child", block(st.ConfigMap("a/o"))), st.Pod("a/grandchild", st.OwnedBy(child), st.Terminating("x/y", collectortest.Foreground))),
 			moves: []string{
 				"1 delete o Foreground", "1 remove-finalizer grandchild foregroundDeletion", "2 unblock child o",
 				"3 delete child Foreground", "3 remove-finalizer o foregroundDeletion", "4 remove-finalizer child foregroundDeletion",
@@ -102,7 +102,7 @@ func TestSimulate(t *testing.T) {
 			moves: []string{"1 delete pod Background", "2 delete child Background"}, left: []string{"child gone", "pod gone"},
 		},
 		{
-			name: "a Pod that was stopping when it was seen is not waited for", seen: listing(st.Pod("a/pod", st.Stopping()), st.Secret("a/child", st.OwnedBy(st.Pod("a/pod")))),
+			name: "a Pod that was stopping when it was seen is not waited for", seen: listing(st.Pod("a/pod", st.InGracePeriod()), st.Secret("a/child", st.OwnedBy(st.Pod("a/pod")))),
 			left: []string{"pod terminating"}, stuck: []string{"pod: pod stopping"},
 		},
 		{
@@ -118,7 +118,7 @@ func TestSimulate(t *testing.T) {
 // wait for its dependents.
 func TestIncompleteScanStartsForegroundDeletionOnlyOfWhatAnOwnerWaitsFor(t *testing.T) {
 	waiting, gone := st.ConfigMap("a/waiting", st.Foreground()), st.ConfigMap("a/gone")
-	late := st.ConfigMap("a/late", st.OwnedBy(gone), st.Held(collectortest.Foreground))
+	late := st.ConfigMap("a/late", st.OwnedBy(gone), st.WithFinalizers(collectortest.Foreground))
 	block := func(owner object.Object) st.Option { return st.Owned(st.To(owner, st.Blocking)) }
 	grandchild := st.Pod("a/grandchild", st.OwnedBy(st.Secret("a/child")))
 	part := func(objects ...object.Object) []st.Part {
@@ -131,21 +131,21 @@ func TestIncompleteScanStartsForegroundDeletionOnlyOfWhatAnOwnerWaitsFor(t *test
 			moves: []string{"1 delete child Background", "2 delete grandchild Background"}, left: []string{"child gone", "grandchild gone", unreleased}, stuck: []string{unseen},
 		},
 		{
-			name: "what a foreign finalizer holds takes its dependents along", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting), st.Held("x/y"))),
+			name: "what a foreign finalizer holds takes its dependents along", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting), st.WithFinalizers("x/y"))),
 			moves: []string{"1 delete child Foreground", "2 delete grandchild Background"}, left: []string{"child terminating x/y,foregroundDeletion", "grandchild gone", unreleased},
 			stuck: []string{"child: child not all listed", "waiting: child not all listed"},
 		},
 		{
-			name: "so does what would orphan them", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting), st.Held(collectortest.Orphan))),
+			name: "so does what would orphan them", seen: part(waiting, grandchild, st.Secret("a/child", block(waiting), st.WithFinalizers(collectortest.Orphan))),
 			moves: []string{"1 delete child Foreground", "2 delete grandchild Background"}, left: []string{"child terminating foregroundDeletion", "grandchild gone", unreleased},
 			stuck: []string{"child: child not all listed", "waiting: child not all listed"},
 		},
 		{
-			name: "not where an owner that waited before may go first", seen: part(waiting, grandchild, st.Secret("a/child", st.OwnedBy(waiting), st.Held("x/y"))),
+			name: "not where an owner that waited before may go first", seen: part(waiting, grandchild, st.Secret("a/child", st.OwnedBy(waiting), st.WithFinalizers("x/y"))),
 			moves: []string{"2 delete child Background"}, left: []string{"child terminating x/y", unreleased}, stuck: []string{"child: child held", unseen},
 		},
 		{
-			name: "one that begins to wait goes after all that it has", seen: part(late, grandchild, st.Secret("a/child", st.OwnedBy(late), st.Held("x/y"))),
+			name: "one that begins to wait goes after all that it has", seen: part(late, grandchild, st.Secret("a/child", st.OwnedBy(late), st.WithFinalizers("x/y"))),
 			moves: []string{"1 delete late Foreground", "2 delete child Foreground", "3 delete grandchild Background"},
 			left:  []string{"child terminating x/y,foregroundDeletion", "grandchild gone", "late terminating foregroundDeletion"},
 			stuck: []string{"child: child not all listed", "late: late not all listed"},
@@ -218,8 +218,8 @@ func TestTransitionPrerequisitesAndCause(t *testing.T) {
 		after   []int
 		follows int
 	}{{nil, -1}, {nil, -1}, {[]int{1}, 1}, {[]int{1, 2}, 1}, {[]int{3}, -1}} {
-		if m := c.Transitions[i]; len(m.StateAfter) != len(want.after) || m.Follows != want.follows {
-			t.Errorf("move %d comes after %v and follows %d, want %v and %d", i, m.StateAfter, m.Follows, want.after, want.follows)
+		if m := c.Transitions[i]; len(m.Prerequisites) != len(want.after) || m.CausedBy != want.follows {
+			t.Errorf("move %d comes after %v and follows %d, want %v and %d", i, m.Prerequisites, m.CausedBy, want.after, want.follows)
 		}
 	}
 }

@@ -13,18 +13,18 @@ import (
 func (s *simulation) requestDeletions() int {
 	for _, d := range s.bounds.Deletes {
 		before := s.model.Object(d.Node)
-		s.result.Asked = append(s.result.Asked, d.Node)
+		s.result.Requested = append(s.result.Requested, d.Node)
 		if before == nil || before.Contested || int(d.Node) >= s.model.graph.Listed() {
 			continue
 		}
-		after := Deleted(before, d.Policy, s.model.taken)
+		after := StateAfterDelete(before, d.Policy, s.model.taken)
 		if after != nil && before.Terminating() && slices.Equal(before.Finalizers, after.Finalizers) {
 			continue
 		}
 		decision := collector.Decision{Action: collector.ActionDelete, Policy: d.Policy}
 		s.apply(Transition{
-			Decision: decision, Asked: true, Pass: 1, Node: d.Node, StateBefore: before, Verdicts: s.verdicts(d.Node),
-			Requested: graph.None, StateAfter: s.prerequisites(d.Node, decision), Follows: -1, Nondeterministic: graph.None,
+			Decision: decision, Requested: true, Pass: 1, Node: d.Node, StateBefore: before, Verdicts: s.verdicts(d.Node),
+			OrphanedFrom: graph.None, Prerequisites: s.prerequisites(d.Node, decision), CausedBy: -1, NondeterministicOwner: graph.None,
 		})
 	}
 	s.result.Entangled = s.entangled()
@@ -42,9 +42,9 @@ func (s *simulation) requestDeletions() int {
 func (s *simulation) transition(pass int, n graph.Node, d collector.Decision, orphanedFrom graph.Node) {
 	t := Transition{
 		Decision: d, Pass: pass, Node: n, StateBefore: s.model.now[n], Verdicts: s.verdicts(n),
-		Requested: orphanedFrom, StateAfter: s.prerequisites(n, d),
+		OrphanedFrom: orphanedFrom, Prerequisites: s.prerequisites(n, d),
 	}
-	t.Follows, t.Nondeterministic = s.follows(t), s.nondeterministicOwner(t)
+	t.CausedBy, t.NondeterministicOwner = s.follows(t), s.nondeterministicOwner(t)
 	if s.release != nil {
 		s.release.attribute(s, &t)
 	}
@@ -100,12 +100,12 @@ func (s *simulation) appendNearby(out []int, n graph.Node) []int {
 // waiting reference names.
 func (s *simulation) follows(t Transition) int {
 	out := int(s.last[t.Node])
-	if t.Requested != graph.None {
-		return max(out, int(s.last[t.Requested]))
+	if t.OrphanedFrom != graph.None {
+		return max(out, int(s.last[t.OrphanedFrom]))
 	}
 	for i, v := range t.Verdicts {
 		owner := s.model.graph.Find(t.StateBefore.Owners[i].UID)
-		if v.IsBad() && owner >= 0 && int(owner) < len(s.last) {
+		if v.IsDanglingOrWaiting() && owner >= 0 && int(owner) < len(s.last) {
 			out = max(out, int(s.last[owner]))
 		}
 	}

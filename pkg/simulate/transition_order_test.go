@@ -51,15 +51,15 @@ func TestTransitionsMayBeAppliedInAnyOrderThatRespectsPrerequisites(t *testing.T
 func ready(t *rapid.T, moves []simulate.Transition, done []bool) []int {
 	var out []int
 	for i, m := range moves {
-		for _, before := range m.StateAfter {
+		for _, before := range m.Prerequisites {
 			if before >= i {
 				t.Fatalf("move %d comes after move %d", i, before)
 			}
 		}
-		if m.Follows >= i {
-			t.Fatalf("move %d follows move %d", i, m.Follows)
+		if m.CausedBy >= i {
+			t.Fatalf("move %d follows move %d", i, m.CausedBy)
 		}
-		if !done[i] && !slices.ContainsFunc(m.StateAfter, func(before int) bool { return !done[before] }) {
+		if !done[i] && !slices.ContainsFunc(m.Prerequisites, func(before int) bool { return !done[before] }) {
 			out = append(out, i)
 		}
 	}

@@ -31,7 +31,7 @@ func TestSimulateIntegrationScenarios(t *testing.T) {
 	}
 	widget := st.Object("example.com/v1", "Widget", "ns/w")
 	config := st.ConfigMap("ns/c")
-	definition := st.Definition("widgets.example.com")
+	definition := st.CRD("widgets.example.com")
 
 	run(t, []scenario{
 		{
@@ -53,12 +53,12 @@ func TestSimulateIntegrationScenarios(t *testing.T) {
 		},
 		{
 			name: "I8 pods that do not block and are held let their owner go", deleted: []deletion{{a.UID, foreground}},
-			seen:  listing(a, st.Pod("ns/p1", st.OwnedBy(a), st.Held("x/y")), st.Pod("ns/p2", st.Owned(notBlocking(ofA)), st.Held("x/y"))),
+			seen:  listing(a, st.Pod("ns/p1", st.OwnedBy(a), st.WithFinalizers("x/y")), st.Pod("ns/p2", st.Owned(notBlocking(ofA)), st.WithFinalizers("x/y"))),
 			moves: []string{"1 remove-finalizer a foregroundDeletion", "2 delete p1 Background", "2 delete p2 Background"},
 			left:  []string{"a gone", "p1 terminating x/y", "p2 terminating x/y"}, stuck: []string{"p1: p1 held", "p2: p2 held"},
 		},
 		{
-			name: "I9 a held pod loses the collector's finalizer", seen: listing(st.Pod("ns/p", st.Held("x/y"))), deleted: []deletion{{"Pod/ns/p", foreground}},
+			name: "I9 a held pod loses the collector's finalizer", seen: listing(st.Pod("ns/p", st.WithFinalizers("x/y"))), deleted: []deletion{{"Pod/ns/p", foreground}},
 			moves: []string{"1 remove-finalizer p foregroundDeletion"}, left: []string{"p terminating x/y"}, stuck: []string{"p: p held"},
 		},
 		{
@@ -67,7 +67,7 @@ func TestSimulateIntegrationScenarios(t *testing.T) {
 		},
 		{
 			name: "I10 a blocking pod that is held keeps its owner", deleted: []deletion{{a.UID, foreground}},
-			seen:  listing(a, st.Pod("ns/p", st.Owned(st.To(a, st.Blocking)), st.Held("x/y"))),
+			seen:  listing(a, st.Pod("ns/p", st.Owned(st.To(a, st.Blocking)), st.WithFinalizers("x/y"))),
 			moves: []string{"1 delete p Background"}, left: []string{"a terminating foregroundDeletion", "p terminating x/y"}, stuck: []string{"a: p held", "p: p held"},
 		},
 		{
@@ -84,14 +84,14 @@ func TestSimulateIntegrationScenarios(t *testing.T) {
 		},
 		{
 			name: "I13 the instances of a deleted definition go, and what depends on them",
-			seen: append([]st.Part{st.Serving(st.Containers()...)}, listing(
-				st.Definition("widgets.example.com", st.OwnedBy(st.Node("gone"))), widget, st.ConfigMap("ns/d", st.OwnedBy(widget)))...),
+			seen: append([]st.Part{st.Serving(st.TypesWithContents()...)}, listing(
+				st.CRD("widgets.example.com", st.OwnedBy(st.Node("gone"))), widget, st.ConfigMap("ns/d", st.OwnedBy(widget)))...),
 			moves: []string{"1 delete widgets.example.com Background", "2 delete d Background"},
 			left:  []string{"d gone", "w gone", "widgets.example.com gone"},
 		},
 		{
 			name: "I13 a new definition of that name restores nothing",
-			seen: append([]st.Part{st.Serving(st.Containers()...)}, listing(
+			seen: append([]st.Part{st.Serving(st.TypesWithContents()...)}, listing(
 				definition, st.Object("example.com/v1", "Widget", "ns/w", st.UID("successor")), st.ConfigMap("ns/d", st.OwnedBy(widget)))...),
 			moves: []string{"1 delete d Background"}, left: []string{"d gone"},
 		},
@@ -157,7 +157,7 @@ func TestI5OnlyBackgroundDeletionDeletesPods(t *testing.T) {
 		{nil, metav1.DeletePropagationOrphan},
 	}
 	for i := range 50 {
-		owner := replicas(fmt.Sprintf("rc%d", i), st.Held(ways[i%5].held...))
+		owner := replicas(fmt.Sprintf("rc%d", i), st.WithFinalizers(ways[i%5].held...))
 		objects = append(objects, owner)
 		for k := range 3 {
 			objects = append(objects, st.Pod(fmt.Sprintf("ns/pod%d-%d", i, k), st.OwnedBy(owner)))
@@ -166,7 +166,7 @@ func TestI5OnlyBackgroundDeletionDeletesPods(t *testing.T) {
 	m := modelOf(st.New(st.Listing(objects...)))
 	for i := range 50 {
 		n := m.Graph().Find(replicas(fmt.Sprintf("rc%d", i)).UID)
-		m.SetState(n, simulate.Deleted(m.Object(n), ways[i%5].policy, st.Taken))
+		m.SetState(n, simulate.StateAfterDelete(m.Object(n), ways[i%5].policy, st.Taken))
 	}
 	m.Simulate(simulate.Bounds{})
 	owners, orphans := 0, 0
@@ -224,7 +224,7 @@ func TestG13OwnerIsReleasedAfterItsLastDependentIsOrphaned(t *testing.T) {
 		orphaned graph.Node
 		want     string
 	}{{d, "orphan"}, {d, "orphan"}, {e, "remove-finalizer orphan"}} { // the second time a conflict kept e as it was
-		m.Apply(step.orphaned, m.HasOrphanedDependents(o, step.orphaned))
+		m.Apply(step.orphaned, m.DecideOrphan(o, step.orphaned))
 		if got := collectortest.DescribeDecision(m.Object(o), m.Decide(o)); got != step.want {
 			t.Errorf("got %q, want %q", got, step.want)
 		}

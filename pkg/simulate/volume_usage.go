@@ -116,7 +116,7 @@ func (c *finalizerControllers) uses(pod, claim graph.Node) bool {
 	if o == nil {
 		return false
 	}
-	stopped := o.Terminating() && !o.Stopping()
+	stopped := o.Terminating() && !o.InGracePeriod()
 	ephemeral := slices.ContainsFunc(c.sim.model.graph.Object(claim).Owners, func(r object.Reference) bool { return r.UID == o.UID && r.Controls() })
 	return !ephemeral || !stopped
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestSaveKeepsUnreadClaimsApartFromNone(t *testing.T) {
-	s := st.New(st.Listing(st.Pod("a/none", st.Claiming()), st.Pod("a/one", st.Claiming("data")), st.Pod("a/unread")))
+	s := st.New(st.Listing(st.Pod("a/none", st.WithClaims()), st.Pod("a/one", st.WithClaims("data")), st.Pod("a/unread")))
 	var file bytes.Buffer
 	if err := s.Save(&file); err != nil {
 		t.Fatal(err)

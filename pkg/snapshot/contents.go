@@ -32,7 +32,7 @@ func (v *View) ContentsGaps(container object.Identity, accepted AcceptedGaps) []
 				out = append(out, g)
 			}
 		}
-	case container.IsDefinition():
+	case container.IsCRD():
 		out = v.typeGaps(schema.ParseGroupResource(container.Name), "")
 	}
 	out = slices.DeleteFunc(out, func(g Gap) bool { return g.Reason != ContestedUID && accepted.Covers(g) })
@@ -56,7 +56,7 @@ func (v *View) Contains(container object.Identity, o *object.Object) bool {
 		return o.Namespace == container.Name
 	}
 	m, ok := v.Map(o.APIVersion, o.Kind)
-	return ok && container.IsDefinition() && m.Type.String() == container.Name
+	return ok && container.IsCRD() && m.Type.String() == container.Name
 }
 
 // typeGaps returns the gaps that may hide objects of the type in that namespace, or in any

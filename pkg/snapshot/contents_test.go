@@ -11,7 +11,7 @@ import (
 )
 
 func TestContentsGaps(t *testing.T) {
-	shop, widgets := st.Namespace("shop").Identity, st.Definition("widgets.example.com").Identity
+	shop, widgets := st.Namespace("shop").Identity, st.CRD("widgets.example.com").Identity
 	tags := snapshot.Type{Group: "image.example.com", Version: "v1", Resource: "tags", Kind: "Tag", Namespaced: true, Verbs: []string{"delete", "get", "list"}, Preferred: true}
 	serving := func(change func(*snapshot.Type)) st.Part {
 		changed := tags
@@ -51,7 +51,7 @@ func TestContentsGaps(t *testing.T) {
 			s.Gaps = append(s.Gaps, snapshot.Gap{Resource: "secrets", Name: "x", Reason: snapshot.TimedOut})
 		}}, nil, nil},
 		"a contested UID in it": {
-			[]st.Part{st.Collected(st.Secret("shop/x", st.UID("u")), st.Secret("zzz/x", st.UID("u")))},
+			[]st.Part{st.Deduplicated(st.Secret("shop/x", st.UID("u")), st.Secret("zzz/x", st.UID("u")))},
 			[]string{"secrets in namespace shop (contested-uid)"},
 			nil,
 		},
@@ -72,7 +72,7 @@ func TestContentsGaps(t *testing.T) {
 			}
 		})
 	}
-	missing := snapshot.NewView(st.New()).ContentsGaps(st.Definition("gadgets.example.com").Identity, nil)
+	missing := snapshot.NewView(st.New()).ContentsGaps(st.CRD("gadgets.example.com").Identity, nil)
 	if len(missing) != 1 || missing[0].Message != "the API server does not serve this type" {
 		t.Errorf("a type that discovery lacks: %v", missing)
 	}

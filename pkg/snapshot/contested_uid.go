@@ -86,7 +86,7 @@ func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
 			}
 			if !present[gap] {
 				present[gap] = true
-				gap.Message = Contention(o).Contest()
+				gap.Message = UIDContested(o).Contest()
 				out = append(out, gap)
 			}
 		}
@@ -94,9 +94,9 @@ func (s *Snapshot) contestedGaps(contested []*object.Object) []Gap {
 	return out
 }
 
-// Contention returns the reason to leave an object with a contested UID alone, with the
+// UIDContested returns the reason to leave an object with a contested UID alone, with the
 // objects that have the UID.
-func Contention(o *object.Object) reason.UIDContested {
+func UIDContested(o *object.Object) reason.UIDContested {
 	all := append([]object.Identity{o.Identity}, o.Aliases...)
 	slices.SortFunc(all, object.Identity.Compare)
 	return reason.UIDContested{Objects: all}

@@ -29,12 +29,12 @@ func TestDeduperMarksContestedUIDs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, arrivals := range [][]object.Object{{web, other}, {other, web}, {web, web, other}, {other, web, other}} {
-				s := st.New(st.Collected(arrivals...))
+				s := st.New(st.Deduplicated(arrivals...))
 				if len(s.Objects) != 1 || !s.Objects[0].Contested {
 					t.Fatalf("got %v", s.Objects)
 				}
 				for _, o := range arrivals {
-					if !s.Objects[0].At(o.APIVersion, o.Kind, o.Namespace, o.Name) {
+					if !s.Objects[0].ServedAs(o.APIVersion, o.Kind, o.Namespace, o.Name) {
 						t.Errorf("%s in %q is lost", o, o.Namespace)
 					}
 				}
@@ -47,7 +47,7 @@ func TestDeduperMarksContestedUIDs(t *testing.T) {
 }
 
 func TestSortAddsAGapPerContestedType(t *testing.T) {
-	s := st.New(st.Collected(
+	s := st.New(st.Deduplicated(
 		st.Deployment("shop/web", st.UID("u")), st.Secret("zzz/x", st.UID("u")),
 		st.Deployment("shop/api", st.UID("v")), st.Secret("zzz/y", st.UID("v")),
 		st.Pod("shop/p"),
@@ -90,10 +90,10 @@ func TestSortMarksUIDsContestedByLookups(t *testing.T) {
 	web := st.Deployment("shop/web", st.UID("u"))
 	listed := web
 	s := st.New(func(s *snapshot.Snapshot) { s.Objects = append(s.Objects, &listed) }, st.Found(st.Secret("zzz/x", st.UID("u"))))
-	if o := s.Objects[0]; !o.Contested || !o.At("v1", "Secret", "zzz", "x") || o.Kind != "Deployment" {
+	if o := s.Objects[0]; !o.Contested || !o.ServedAs("v1", "Secret", "zzz", "x") || o.Kind != "Deployment" {
 		t.Errorf("got %+v", o)
 	}
-	if o := s.Lookups[0].Object; !o.Contested || !o.At("apps/v1", "Deployment", "shop", "web") || o.Kind != "Secret" {
+	if o := s.Lookups[0].Object; !o.Contested || !o.ServedAs("apps/v1", "Deployment", "shop", "web") || o.Kind != "Secret" {
 		t.Errorf("got %+v", o)
 	}
 	if s.Complete() {
@@ -114,19 +114,19 @@ func TestUnverifiedIncludesContestedUIDs(t *testing.T) {
 	asked := func(s *snapshot.Snapshot) []snapshot.Coordinates {
 		var all snapshot.Deduper
 		all.Add(s.Objects...)
-		return snapshot.NewView(s).Unverified(s.Objects, all.Object)
+		return snapshot.NewView(s).UnverifiedOwners(s.Objects, all.Object)
 	}
-	if got := asked(st.New(st.Collected(web, secret))); len(got) != 0 {
+	if got := asked(st.New(st.Deduplicated(web, secret))); len(got) != 0 {
 		t.Errorf("a listed owner is looked up: %v", got)
 	}
 	want := []snapshot.Coordinates{{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}}
-	if diff := cmp.Diff(want, asked(st.New(st.Collected(web, secret, st.ConfigMap("zzz/x", st.UID("u")))))); diff != "" {
+	if diff := cmp.Diff(want, asked(st.New(st.Deduplicated(web, secret, st.ConfigMap("zzz/x", st.UID("u")))))); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestSaveKeepsContested(t *testing.T) {
-	s := st.New(st.Collected(st.Deployment("shop/web", st.UID("u")), st.ConfigMap("zzz/x", st.UID("u"))))
+	s := st.New(st.Deduplicated(st.Deployment("shop/web", st.UID("u")), st.ConfigMap("zzz/x", st.UID("u"))))
 	var file bytes.Buffer
 	if err := s.Save(&file); err != nil {
 		t.Fatal(err)
@@ -155,11 +155,11 @@ func TestDeduperIgnoresOrderOfContestedObjects(t *testing.T) {
 			arrivals = append(arrivals, o)
 		}
 		differ := slices.ContainsFunc(arrivals, func(o object.Object) bool { return !o.Same(&arrivals[0]) })
-		one := st.New(st.Collected(arrivals...))
+		one := st.New(st.Deduplicated(arrivals...))
 		if one.Objects[0].Contested != differ {
 			t.Fatalf("contested: %v, they differ: %v", one.Objects[0].Contested, differ)
 		}
-		other := st.New(st.Collected(rapid.Permutation(arrivals).Draw(t, "shuffled")...))
+		other := st.New(st.Deduplicated(rapid.Permutation(arrivals).Draw(t, "shuffled")...))
 		if diff := cmp.Diff(one, other); diff != "" {
 			t.Fatal(diff)
 		}

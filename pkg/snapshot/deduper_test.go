@@ -69,11 +69,11 @@ func TestDeduperIgnoresOrder(t *testing.T) {
 			t.Fatalf("%v is its own alias", got.Identity)
 		}
 		for _, o := range arrivals {
-			if !got.At(o.APIVersion, o.Kind, o.Namespace, o.Name) {
+			if !got.ServedAs(o.APIVersion, o.Kind, o.Namespace, o.Name) {
 				t.Fatalf("identity %s was lost", o.APIVersion)
 			}
 			for _, a := range o.Aliases {
-				if !got.At(a.APIVersion, a.Kind, a.Namespace, a.Name) {
+				if !got.ServedAs(a.APIVersion, a.Kind, a.Namespace, a.Name) {
 					t.Fatalf("the alias %s was lost", a.APIVersion)
 				}
 			}

@@ -47,8 +47,8 @@ const (
 	NotListed ErrorClass = "unlisted"
 )
 
-// GapReasons are the error classes that a gap of a scan can have.
-var GapReasons = []ErrorClass{
+// GapErrorClasses are the error classes that a gap of a scan can have.
+var GapErrorClasses = []ErrorClass{
 	Forbidden, Unavailable, TimedOut, Throttled, Webhook, ServerError, Unreadable, Vanished, Undiscovered, NotInFile, Unverified, BadConfig,
 	ContestedUID,
 }

@@ -62,7 +62,7 @@ func TestContentsGapsOmitsAcceptedGaps(t *testing.T) {
 	shop := st.Namespace("shop").Identity
 	view := snapshot.NewView(st.New(
 		st.Unreadable("secrets", snapshot.Forbidden), st.Undiscovered("metrics.k8s.io", snapshot.Unavailable),
-		st.Collected(st.ConfigMap("shop/x", st.UID("u")), st.ConfigMap("zzz/x", st.UID("u"))),
+		st.Deduplicated(st.ConfigMap("shop/x", st.UID("u")), st.ConfigMap("zzz/x", st.UID("u"))),
 	))
 	for name, c := range map[string]struct {
 		accepted snapshot.AcceptedGaps

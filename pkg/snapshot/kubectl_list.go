@@ -150,7 +150,7 @@ func (l *kubectlList) snapshot(now time.Time) *Snapshot {
 			s.Listed = append(s.Listed, Listing{Group: t.Group, Resource: t.Resource})
 		}
 	}
-	s.Sort()
+	s.Normalize()
 	s.Listed = slices.Compact(s.Listed)
 	return s
 }

@@ -17,11 +17,11 @@ import (
 // in UTF-8 or in an encoding with a byte order mark, as Windows writes. now becomes the scan
 // time of a kubectl list, which has none. Errors have one line and do not name the file.
 func Load(r io.Reader, now time.Time) (*Snapshot, error) {
-	in, err := input.Unpacked(r)
+	in, err := input.Gunzip(r)
 	if err != nil {
 		return nil, err
 	}
-	data, err := input.Bytes(input.Recoded(in), maxBytes)
+	data, err := input.ReadAll(input.DecodeBOM(in), maxBytes)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("truncated gzip after %d bytes", len(data))
 	}
@@ -105,7 +105,7 @@ func decodeSnapshot(data []byte) (*Snapshot, error) {
 			return nil, fmt.Errorf("the lookup of %q %w", l.Kind+"/"+l.Name, err)
 		}
 	}
-	s.Sort()
+	s.Normalize()
 	return s, nil
 }
 
@@ -144,8 +144,8 @@ func split(data []byte) ([][]byte, error) {
 		}
 	}
 	var documents [][]byte
-	for d := range input.Documents(data) {
-		converted, err := input.JSON(d)
+	for d := range input.SplitYAML(data) {
+		converted, err := input.YAMLToJSON(d)
 		if err != nil {
 			return nil, fmt.Errorf("neither JSON nor YAML: %s", firstLine(err))
 		}

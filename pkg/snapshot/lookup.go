@@ -26,8 +26,8 @@ func (c Coordinates) Compare(o Coordinates) int {
 	)
 }
 
-// Unique removes duplicates and keeps the order. It reuses the slice.
-func Unique(all []Coordinates) []Coordinates {
+// UniqueCoordinates removes duplicates and keeps the order. It reuses the slice.
+func UniqueCoordinates(all []Coordinates) []Coordinates {
 	seen := map[Coordinates]bool{}
 	return slices.DeleteFunc(all, func(c Coordinates) bool {
 		duplicate := seen[c]

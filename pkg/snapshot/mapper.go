@@ -16,10 +16,10 @@ type KindSpelling = reason.Spelling
 
 // Plain is the exact spelling; the others map although nobody should write them.
 const (
-	Plain     KindSpelling = ""
-	Lowercase              = reason.LowerCaseKind
-	ListKind               = reason.KindOfList
-	NoVersion              = reason.NoVersionInGroup
+	ExactSpelling KindSpelling = ""
+	Lowercase                  = reason.LowerCaseKind
+	ListKind                   = reason.KindOfList
+	NoVersion                  = reason.NoVersionInGroup
 )
 
 // Mapping is the resource from which the collector requests an apiVersion and kind.

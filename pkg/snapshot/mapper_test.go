@@ -24,10 +24,10 @@ func TestMap(t *testing.T) {
 		want             string
 		spelling         snapshot.KindSpelling
 	}{
-		{"a core kind", "v1", "Pod", "pods v1", snapshot.Plain},
-		{"a kind of a group", "apps/v1", "Deployment", "deployments.apps v1", snapshot.Plain},
-		{"a served version that is not the preferred one", "rbac.authorization.k8s.io/v1beta1", "Role", "roles.rbac.authorization.k8s.io v1beta1", snapshot.Plain},
-		{"the core group spelled with its slash", "/v1", "Pod", "pods v1", snapshot.Plain},
+		{"a core kind", "v1", "Pod", "pods v1", snapshot.ExactSpelling},
+		{"a kind of a group", "apps/v1", "Deployment", "deployments.apps v1", snapshot.ExactSpelling},
+		{"a served version that is not the preferred one", "rbac.authorization.k8s.io/v1beta1", "Role", "roles.rbac.authorization.k8s.io v1beta1", snapshot.ExactSpelling},
+		{"the core group spelled with its slash", "/v1", "Pod", "pods v1", snapshot.ExactSpelling},
 		{"an unserved version has no fallback", "apps/v1beta1", "Deployment", nowhere, ""},
 		{"an unknown group", "extensions/v1beta1", "Deployment", nowhere, ""},
 		{"an unknown kind", "v1", "Foo", nowhere, ""},

@@ -45,7 +45,7 @@ func TestSaveIsDeterministic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shuffled.Sort()
+		shuffled.Normalize()
 		want := string(saved(t, s, false))
 		if diff := cmp.Diff(want, string(saved(t, shuffled, false))); diff != "" {
 			t.Fatalf("sorted:\n%s", diff)
@@ -141,7 +141,7 @@ func drawAnything(t *rapid.T) *snapshot.Snapshot {
 	for i := range s.Gaps {
 		s.Gaps[i].Message += text.Draw(t, "message")
 	}
-	s.Sort()
+	s.Normalize()
 	return s
 }
 

@@ -33,8 +33,8 @@ type Listing struct {
 // Complete reports whether everything requested could be read.
 func (s *Snapshot) Complete() bool { return len(s.Gaps) == 0 }
 
-// Monitored returns the number of types that the collector watches.
-func (s *Snapshot) Monitored() int {
+// MonitoredTypes returns the number of types that the collector watches.
+func (s *Snapshot) MonitoredTypes() int {
 	n := 0
 	for _, t := range s.Types {
 		if t.Monitored() {
@@ -44,10 +44,10 @@ func (s *Snapshot) Monitored() int {
 	return n
 }
 
-// Sort brings every list into its documented order, so that equal scans give equal bytes,
+// Normalize brings every list into its documented order, so that equal scans give equal bytes,
 // marks the objects whose UID is contested and adds a gap for each of their types. Every
 // new snapshot needs it.
-func (s *Snapshot) Sort() {
+func (s *Snapshot) Normalize() {
 	s.markContested()
 	slices.SortFunc(s.Types, Type.Compare)
 	slices.SortFunc(s.Listed, func(a, b Listing) int {

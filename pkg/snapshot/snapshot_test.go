@@ -50,7 +50,7 @@ func TestSort(t *testing.T) {
 		Types: st.Reversed(s.Types), Listed: st.Reversed(s.Listed), Gaps: st.Reversed(s.Gaps), Lookups: st.Reversed(s.Lookups),
 	}
 	st.Listing(st.Node("z"), st.Pod("a/z"), st.Pod("shop/a"), st.Pod("shop/b"))(want)
-	s.Sort()
+	s.Normalize()
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
 	}

@@ -86,14 +86,14 @@ func (v *View) CoordinatesOf(dependentNamespace string, r object.Reference) (m M
 	return m, c, true
 }
 
-// Unverified returns the coordinates of the owners of objects that the lists do not prove
+// UnverifiedOwners returns the coordinates of the owners of objects that the lists do not prove
 // and one GET could, without duplicates: the kind maps, the scope fits, the name is a valid
 // path segment, the type has no gap, and no object with the reference's UID was listed
 // there. If the reference's version is not served, a served one takes its place, as the
 // repair of the reference depends on it. known returns the object with a UID or nil; it is
 // called concurrently.
-func (v *View) Unverified(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
-	return Unique(slices.Concat(Parallel(len(objects), func(from, to int) []Coordinates { return v.unverified(objects[from:to], known) })...))
+func (v *View) UnverifiedOwners(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {
+	return UniqueCoordinates(slices.Concat(Parallel(len(objects), func(from, to int) []Coordinates { return v.unverified(objects[from:to], known) })...))
 }
 
 func (v *View) unverified(objects []*object.Object, known func(types.UID) *object.Object) []Coordinates {

@@ -171,7 +171,7 @@ func TestUnverified(t *testing.T) {
 			var objects snapshot.Deduper
 			objects.Add(s.Objects...)
 			var got []string
-			for _, c := range snapshot.NewView(s).Unverified(s.Objects, objects.Object) {
+			for _, c := range snapshot.NewView(s).UnverifiedOwners(s.Objects, objects.Object) {
 				got = append(got, strings.Join([]string{c.APIVersion, c.Kind, c.Namespace + "/" + c.Name}, " "))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -184,10 +184,10 @@ func TestUnverified(t *testing.T) {
 func TestUnverifiedOmitsExistingLookups(t *testing.T) {
 	s := st.New(st.Listing(st.ConfigMap("shop/a", st.OwnedBy(st.Pod("shop/p"), st.Node("n")))))
 	nothing := func(types.UID) *object.Object { return nil }
-	for _, c := range snapshot.NewView(s).Unverified(s.Objects, nothing) {
+	for _, c := range snapshot.NewView(s).UnverifiedOwners(s.Objects, nothing) {
 		s.Lookups = append(s.Lookups, snapshot.Lookup{Coordinates: c, Outcome: snapshot.Failed})
 	}
-	if got := snapshot.NewView(s).Unverified(s.Objects, nothing); got != nil {
+	if got := snapshot.NewView(s).UnverifiedOwners(s.Objects, nothing); got != nil {
 		t.Errorf("looked up again: %v", got)
 	}
 }

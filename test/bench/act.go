@@ -168,10 +168,10 @@ func (w *harness) collect(ctx context.Context) (whole, acting, saving cost, err 
 		return whole, acting, saving, err
 	}
 	defer func() { err = errors.Join(err, saved.Close()) }()
-	if len(saved.Entries) != w.objects || len(saved.Done) != w.objects {
-		return whole, acting, saving, fmt.Errorf("%d objects saved and %d steps done, want %d", len(saved.Entries), len(saved.Done), w.objects)
+	if len(saved.Entries) != w.objects || len(saved.Results) != w.objects {
+		return whole, acting, saving, fmt.Errorf("%d objects saved and %d steps done, want %d", len(saved.Entries), len(saved.Results), w.objects)
 	}
 	acting.Wall = saved.Header.Finished.Sub(saved.Header.Started)
-	saving.Wall = saved.Done[0].Time.Sub(saved.Header.Started)
+	saving.Wall = saved.Results[0].Time.Sub(saved.Header.Started)
 	return whole, acting, saving, nil
 }

@@ -50,7 +50,7 @@ func floor(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if err := testcluster.RequireOurs(*kubeconfig); err != nil {
+	if err := testcluster.RequireTestCluster(*kubeconfig); err != nil {
 		return err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)

@@ -78,7 +78,7 @@ func garbageNamespace(i int) string { return fmt.Sprintf("garbage-%d", i) }
 
 // newClient returns a client of a test control plane, without rate limits.
 func newClient(kubeconfig string) (kubernetes.Interface, error) {
-	if err := testcluster.RequireOurs(kubeconfig); err != nil {
+	if err := testcluster.RequireTestCluster(kubeconfig); err != nil {
 		return nil, err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)

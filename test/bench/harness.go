@@ -23,7 +23,7 @@ type harness struct {
 	options
 	progress   io.Writer
 	dir        string // for programs and what they leave
-	plane      *testcluster.Plane
+	plane      *testcluster.ControlPlane
 	self       string   // this program
 	plugin     string   // kubectl-gc, as released
 	launch     string   // the program that runs others

@@ -25,7 +25,7 @@ func (w *harness) real(ctx context.Context) (c cost, err error) {
 	if err != nil {
 		return c, err
 	}
-	if err := w.plane.Collector(ctx, testcluster.On); err != nil {
+	if err := w.plane.SetCollector(ctx, testcluster.On); err != nil {
 		return c, err
 	}
 	for left := true; left; {
@@ -45,7 +45,7 @@ func (w *harness) real(ctx context.Context) (c cost, err error) {
 		return c, err
 	}
 	c.Wall = over.Sub(begun)
-	return c, w.plane.Collector(ctx, testcluster.Absent)
+	return c, w.plane.SetCollector(ctx, testcluster.Absent)
 }
 
 // beginning returns when the workers of the last collector in a log started. The log has no

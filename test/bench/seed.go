@@ -54,7 +54,7 @@ func seed(ctx context.Context, args []string, progress io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if err := testcluster.RequireOurs(*kubeconfig); err != nil {
+	if err := testcluster.RequireTestCluster(*kubeconfig); err != nil {
 		return err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)

@@ -47,7 +47,7 @@ func (s *stage) borrow(ctx context.Context, root string) (err error) {
 	if err := s.timed("build kubectl gc", func() error { return s.equip(ctx, root) }); err != nil {
 		return err
 	}
-	var p *testcluster.Plane
+	var p *testcluster.ControlPlane
 	start := func(o testcluster.Options, progress io.Writer) (err error) {
 		o.Collector, o.Stderr = testcluster.Off, progress
 		p, err = testcluster.Start(ctx, o)
@@ -106,7 +106,7 @@ func (s *stage) raise(ctx context.Context, root string) (fresh bool, err error) 
 		if err := controlplane(ctx, root, io.Discard, &said, "up", "--collector=off", "--state", state); err != nil {
 			return fmt.Errorf("%w\n%s", err, &said)
 		}
-		return testcluster.RequireOurs(s.kubeconfig)
+		return testcluster.RequireTestCluster(s.kubeconfig)
 	})
 	if err != nil {
 		return false, err
@@ -116,7 +116,7 @@ func (s *stage) raise(ctx context.Context, root string) (fresh bool, err error) 
 
 // answers tells if the control plane of the kubeconfig is ours and runs.
 func (s *stage) answers(ctx context.Context) bool {
-	if testcluster.RequireOurs(s.kubeconfig) != nil {
+	if testcluster.RequireTestCluster(s.kubeconfig) != nil {
 		return false
 	}
 	l, err := fixtures.NewLoader(s.kubeconfig)

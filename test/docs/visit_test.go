@@ -66,7 +66,7 @@ func (v *visit) arrive(t *testing.T) {
 	t.Helper()
 	if v.page.collector == testcluster.On {
 		must(t, v.loader.Clear(t.Context(), v.empty))
-		must(t, v.plane.Collector(t.Context(), testcluster.On))
+		must(t, v.plane.SetCollector(t.Context(), testcluster.On))
 		v.loaded = nil
 	}
 	v.dir, v.home, v.env = v.seat(t)

@@ -18,7 +18,7 @@ const root = "../.."
 
 // world is the cluster that the pages speak of.
 type world struct {
-	plane  *testcluster.Plane
+	plane  *testcluster.ControlPlane
 	loader *fixtures.Loader
 	bin    string         // a folder with kubectl and the plugin
 	empty  fixtures.State // before anything was loaded
@@ -98,7 +98,7 @@ const contextName = "prod"
 // kubeconfig is the control plane's own, with its admin's context as the only one.
 func (w *world) kubeconfig(t *testing.T) []byte {
 	t.Helper()
-	must(t, testcluster.RequireOurs(w.plane.Kubeconfig))
+	must(t, testcluster.RequireTestCluster(w.plane.Kubeconfig))
 	data, err := os.ReadFile(w.plane.Kubeconfig)
 	must(t, err)
 	var config map[string]any

@@ -228,11 +228,11 @@ func (s *scene) collect() {
 	s.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 		defer cancel()
-		if err := s.controlPlane.Collector(ctx, testcluster.Absent); err != nil {
+		if err := s.controlPlane.SetCollector(ctx, testcluster.Absent); err != nil {
 			s.Error(err)
 		}
 	})
-	s.must(s.controlPlane.Collector(ctx, testcluster.On))
+	s.must(s.controlPlane.SetCollector(ctx, testcluster.On))
 }
 
 // eventually polls until the condition is true, and reports whether it ever was.

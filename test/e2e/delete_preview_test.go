@@ -87,7 +87,7 @@ func (d *deletion) preview(s observation) {
 	g := graph.New(s.seen)
 	options := d.options(s, g)
 	d.plan = plan.New(g, options)
-	if guarded := d.plan.Guarded(); len(guarded) > 0 {
+	if guarded := d.plan.ProtectedClaimNamespaces(); len(guarded) > 0 {
 		marked, err := read.MarkClaims(s.Context(), s.cluster, s.seen, guarded)
 		s.must(err)
 		g = graph.New(marked)
@@ -123,7 +123,7 @@ func (d *deletion) options(s observation, g *graph.Graph) plan.Options {
 		}
 		deletes = append(deletes, simulate.Deletion{Node: n, Policy: d.policyOf(i)})
 	}
-	return plan.Deletion(collector.ActorControllerManager, deletes...)
+	return plan.DeleteOptions(collector.ActorControllerManager, deletes...)
 }
 
 // begin sends the DELETEs. Targets may be gone because of an earlier one.

@@ -22,7 +22,7 @@ import (
 // the first one. The first test that needs it starts it.
 var rival struct {
 	once         sync.Once
-	controlPlane *testcluster.Plane
+	controlPlane *testcluster.ControlPlane
 	environment  *environment
 	err          error
 }
@@ -60,7 +60,7 @@ func (s *scene) switched(to string) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	defer cancel()
-	if err := s.controlPlane.Collector(ctx, to); err != nil {
+	if err := s.controlPlane.SetCollector(ctx, to); err != nil {
 		s.Errorf("switch the collector to %s: %v", to, err)
 	}
 }

@@ -25,7 +25,7 @@ import (
 
 // environment is a control plane with the built program, which tests share.
 type environment struct {
-	controlPlane *testcluster.Plane
+	controlPlane *testcluster.ControlPlane
 	bin          string // a folder with the program in it, called as kubectl looks for it
 	config       *rest.Config
 	discovery    discovery.DiscoveryInterface
@@ -93,8 +93,8 @@ func build(ctx context.Context) (string, error) {
 	return bin, nil
 }
 
-func newEnvironment(p *testcluster.Plane, bin string) (*environment, error) {
-	if err := testcluster.RequireOurs(p.Kubeconfig); err != nil {
+func newEnvironment(p *testcluster.ControlPlane, bin string) (*environment, error) {
+	if err := testcluster.RequireTestCluster(p.Kubeconfig); err != nil {
 		return nil, err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)

@@ -41,7 +41,7 @@ func (s *scene) gc(args ...string) result {
 
 func (s *scene) tool() tool {
 	s.Helper()
-	s.must(testcluster.RequireOurs(s.controlPlane.Kubeconfig))
+	s.must(testcluster.RequireTestCluster(s.controlPlane.Kubeconfig))
 	return tool{scene: s, env: s.controlPlane.Env()}
 }
 

@@ -80,7 +80,7 @@ func left(o *subject.Object) string {
 	switch {
 	case o == nil:
 		return "gone"
-	case o.Stopping():
+	case o.InGracePeriod():
 		return fmt.Sprintf("stopping for %d s, %q", *o.GraceSeconds, o.Finalizers)
 	case o.Terminating():
 		return fmt.Sprintf("terminating, %q", o.Finalizers)
@@ -324,10 +324,10 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 			"relink the last and drop the first": {subject.Change{Drop: []int{0}, Rewrite: []subject.Rewrite{{Index: 2, Reference: subject.Reference{APIVersion: "v9", Kind: "Secret", Name: "two", UID: "9"}}}}, []string{
 				"ConfigMap/other~1name 1 controls false blocks unset", "Secret/two 9 controls true blocks true",
 			}, []string{"example.com/a", "orphan", "example.com/b"}},
-			"unblock, drop and release": {subject.Change{Unblock: []int{0, 2}, Drop: []int{0, 1}, Release: "orphan"}, []string{
+			"unblock, drop and release": {subject.Change{Unblock: []int{0, 2}, Drop: []int{0, 1}, RemoveFinalizer: "orphan"}, []string{
 				"Secret/two 2 controls true blocks false",
 			}, []string{"example.com/a", "example.com/b"}},
-			"release": {subject.Change{Release: "example.com/a"}, []string{
+			"release": {subject.Change{RemoveFinalizer: "example.com/a"}, []string{
 				"ConfigMap/one 1 controls false blocks true", "ConfigMap/other~1name 1 controls false blocks unset", "Secret/two 2 controls true blocks true",
 			}, []string{"orphan", "example.com/b"}},
 		} {
@@ -393,7 +393,7 @@ func TestWritePatchThatRemovesTheLastFinalizer(t *testing.T) {
 			s.remove(o, background)
 			scanned := s.sees(scan.Scope{})
 			for _, dry := range []bool{true, false} {
-				got, err := write.New(scanned.cluster, scanned.seen, dry).Patch(t.Context(), scanned.of(o), subject.Change{Release: test.release})
+				got, err := write.New(scanned.cluster, scanned.seen, dry).Patch(t.Context(), scanned.of(o), subject.Change{RemoveFinalizer: test.release})
 				if err != nil || left(got) != test.want {
 					t.Errorf("dry run %v: %s, %v, want %s", dry, left(got), err, test.want)
 				}
@@ -506,8 +506,8 @@ func TestWriteReadState(t *testing.T) {
 			g := graph.New(e)
 			got := collector.Verdicts(collector.NewJudge(g).Object(g.Find(o.GetUID())))
 			want := []collector.Verdict{
-				collector.Solid, collector.Dangling, collector.Dangling, collector.Waiting, collector.Solid, collector.Solid,
-				collector.Dangling, collector.Unresolvable, collector.Unknown, collector.Dangling, collector.Dangling,
+				collector.VerdictSolid, collector.VerdictDangling, collector.VerdictDangling, collector.VerdictWaiting, collector.VerdictSolid, collector.VerdictSolid,
+				collector.VerdictDangling, collector.VerdictUnresolvable, collector.VerdictUnknown, collector.VerdictDangling, collector.VerdictDangling,
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("verdicts (-want +got):\n%s", diff)

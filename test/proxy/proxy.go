@@ -24,7 +24,7 @@ type Proxy struct{ server *httptest.Server }
 // Start starts a proxy that listens until Close. behave returns the handler of all requests;
 // its argument forwards a request to the control plane, as admin whatever its credentials.
 func Start(kubeconfig string, behave func(through http.Handler) http.Handler) (*Proxy, error) {
-	if err := testcluster.RequireOurs(kubeconfig); err != nil {
+	if err := testcluster.RequireTestCluster(kubeconfig); err != nil {
 		return nil, err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)

@@ -17,8 +17,8 @@ import (
 // ErrNotBuilt means that the binaries of a control plane do not exist.
 var ErrNotBuilt = errors.New("the control plane's binaries are not built: `go run -C test/controlplane . build` does it, in minutes")
 
-// Plane is a running control plane. It is not safe for concurrent use.
-type Plane struct {
+// ControlPlane is a running control plane. It is not safe for concurrent use.
+type ControlPlane struct {
 	// Kubeconfig is a path. The user of its current context, admin, may do everything. The
 	// users of Context have no permissions until they are granted.
 	Kubeconfig string
@@ -57,7 +57,7 @@ type response struct {
 
 // Start starts a control plane and returns when it is ready. ctx applies to the start only;
 // the control plane runs until Stop, or until this process ends.
-func Start(ctx context.Context, o Options) (*Plane, error) {
+func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	if runtime.GOOS == "windows" {
 		return nil, errors.New("start control plane: it does not run on Windows")
 	}
@@ -65,7 +65,7 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plane{
+	p := &ControlPlane{
 		process:   exec.Command(path, o.args()...),
 		responses: make(chan response),
 		exited:    make(chan struct{}),
@@ -89,7 +89,7 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 
 	a, err := p.receive(ctx)
 	if err == nil {
-		err = RequireOurs(a.Kubeconfig)
+		err = RequireTestCluster(a.Kubeconfig)
 	}
 	if err != nil {
 		_ = p.Stop() // the response has the error already
@@ -102,7 +102,7 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 }
 
 // forward sends the command's output to responses, until the command ends.
-func (p *Plane) forward(stdout io.Reader) {
+func (p *ControlPlane) forward(stdout io.Reader) {
 	lines := json.NewDecoder(stdout)
 	for {
 		var a response
@@ -118,7 +118,7 @@ func (p *Plane) forward(stdout io.Reader) {
 
 // receive returns the next response. After a timeout the control plane cannot be used any
 // more, as a late response would be taken for the next one.
-func (p *Plane) receive(ctx context.Context) (response, error) {
+func (p *ControlPlane) receive(ctx context.Context) (response, error) {
 	select {
 	case <-ctx.Done():
 		p.lost = fmt.Errorf("wait for its answer: %w", ctx.Err())
@@ -137,10 +137,10 @@ func (p *Plane) receive(ctx context.Context) (response, error) {
 	}
 }
 
-// Collector switches the garbage collector On, Off or Absent by replacing the
+// SetCollector switches the garbage collector On, Off or Absent by replacing the
 // kube-controller-manager. With On it returns after the collector's workers have started. If
 // the control plane returns an error, the collector is Absent.
-func (p *Plane) Collector(ctx context.Context, want string) error {
+func (p *ControlPlane) SetCollector(ctx context.Context, want string) error {
 	if p.lost != nil {
 		return fmt.Errorf("switch collector to %s: %w", want, p.lost)
 	}
@@ -158,7 +158,7 @@ func (p *Plane) Collector(ctx context.Context, want string) error {
 // Stop stops the control plane and returns after its processes have ended and its folder is
 // removed. It returns an error if the control plane had ended by itself. Further calls do
 // nothing.
-func (p *Plane) Stop() (err error) {
+func (p *ControlPlane) Stop() (err error) {
 	p.stop.Do(func() {
 		p.lost = errors.New("it is stopped")
 		_ = p.stdin.Close()

@@ -12,7 +12,7 @@ const orphan = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"orphan
 	{"apiVersion":"v1","kind":"ConfigMap","name":"none","uid":"00000000-0000-0000-0000-000000000000"}]}}`
 
 // kubectl runs kubectl to its end.
-func kubectl(t *testing.T, p *Plane, stdin string, args ...string) (string, error) {
+func kubectl(t *testing.T, p *ControlPlane, stdin string, args ...string) (string, error) {
 	t.Helper()
 	cmd := p.Kubectl(t.Context(), args...)
 	cmd.Stdin = strings.NewReader(stdin)
@@ -26,7 +26,7 @@ func TestCollectorRunsOnlyWhileOn(t *testing.T) {
 		t.Fatal(err, out)
 	}
 	before := p.PIDs["kube-controller-manager"]
-	if err := p.Collector(t.Context(), On); err != nil {
+	if err := p.SetCollector(t.Context(), On); err != nil {
 		t.Fatal(err)
 	}
 	if p.PIDs["kube-controller-manager"] == before || p.Manager == "" {
@@ -35,13 +35,13 @@ func TestCollectorRunsOnlyWhileOn(t *testing.T) {
 	if out, err := kubectl(t, p, "", "wait", "--for=delete", "configmap/orphan", "--timeout=20s"); err != nil {
 		t.Error(err, out)
 	}
-	if err := p.Collector(t.Context(), Absent); err != nil {
+	if err := p.SetCollector(t.Context(), Absent); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := p.PIDs["kube-controller-manager"]; ok || p.Manager != "" {
 		t.Errorf("absent: processes %v, manager %q", p.PIDs, p.Manager)
 	}
-	if err := p.Collector(t.Context(), "sometimes"); err == nil || !strings.Contains(err.Error(), "want on, off or absent") {
+	if err := p.SetCollector(t.Context(), "sometimes"); err == nil || !strings.Contains(err.Error(), "want on, off or absent") {
 		t.Errorf("a wrong collector gives %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Env returns an environment for kubectl or a kubectl gc under test in which only this
 // control plane is reachable. It has its own home directory, so that no preferences or caches
 // of the user, or of an earlier control plane on the same port, are used.
-func (p *Plane) Env() []string {
+func (p *ControlPlane) Env() []string {
 	env := []string{"KUBECONFIG=" + p.Kubeconfig, "HOME=" + p.Dir}
 	for _, entry := range withoutKube(os.Environ()) {
 		if !strings.HasPrefix(entry, "HOME=") && !strings.HasPrefix(entry, "XDG_") {
@@ -21,7 +21,7 @@ func (p *Plane) Env() []string {
 }
 
 // Kubectl returns a kubectl command with that environment.
-func (p *Plane) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
+func (p *ControlPlane) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.KubectlPath, args...)
 	cmd.Env = p.Env()
 	return cmd
@@ -29,7 +29,7 @@ func (p *Plane) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 
 // Context returns the name of a user's context in the kubeconfig: admin, or one of
 // alice, bob, carol and dave.
-func (p *Plane) Context(user string) string { return user + "@" + clusterName }
+func (p *ControlPlane) Context(user string) string { return user + "@" + clusterName }
 
 // withoutKube removes the variables that configure another cluster: KUBECONFIG, and those of
 // a Pod. The variables of this repository stay.

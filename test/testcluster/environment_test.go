@@ -11,7 +11,7 @@ func TestEnvLeadsToNoOtherCluster(t *testing.T) {
 	t.Setenv("HOME", "/home/user")
 	t.Setenv("XDG_CACHE_HOME", "/home/user/.cache")
 	t.Setenv("KUBECTL_GC_E2E", "1")
-	env := (&Plane{Kubeconfig: "/run/kubeconfig", Dir: "/run"}).Env()
+	env := (&ControlPlane{Kubeconfig: "/run/kubeconfig", Dir: "/run"}).Env()
 	for _, want := range []string{"KUBECONFIG=/run/kubeconfig", "HOME=/run", "KUBECTL_GC_E2E=1"} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is missing", want)

@@ -52,10 +52,10 @@ type kubeconfig struct {
 	} `json:"extensions"`
 }
 
-// RequireOurs returns an error unless test/controlplane wrote the kubeconfig at path for a
+// RequireTestCluster returns an error unless test/controlplane wrote the kubeconfig at path for a
 // control plane whose folder still exists, and its only server is that one, on loopback. It
 // refuses a kubeconfig that was edited, even by kubectl config.
-func RequireOurs(path string) error {
+func RequireTestCluster(path string) error {
 	if err := requireOurs(path); err != nil {
 		return fmt.Errorf("refuse kubeconfig %q, it is not one of a test control plane: %w", path, err)
 	}

@@ -45,7 +45,7 @@ func TestRequireOurs(t *testing.T) {
 	}
 	same := func(config string) string { return config }
 
-	if err := RequireOurs(writeTestKubeconfig(t, local, same)); err != nil {
+	if err := RequireTestCluster(writeTestKubeconfig(t, local, same)); err != nil {
 		t.Errorf("refuses its own: %v", err)
 	}
 	for name, path := range map[string]string{
@@ -68,7 +68,7 @@ func TestRequireOurs(t *testing.T) {
 		"not https":            writeTestKubeconfig(t, "http://127.0.0.1:6443", same),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := RequireOurs(path); err == nil {
+			if err := RequireTestCluster(path); err == nil {
 				t.Error("it is not refused")
 			}
 		})
@@ -77,7 +77,7 @@ func TestRequireOurs(t *testing.T) {
 
 func TestRequireOursKnowsTheRealOne(t *testing.T) {
 	p := sharedControlPlane(t)
-	if err := RequireOurs(p.Kubeconfig); err != nil {
+	if err := RequireTestCluster(p.Kubeconfig); err != nil {
 		t.Error(err)
 	}
 	copied := filepath.Join(t.TempDir(), "config") // as `controlplane up` makes one
@@ -88,7 +88,7 @@ func TestRequireOursKnowsTheRealOne(t *testing.T) {
 	if err := os.WriteFile(copied, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := RequireOurs(copied); err != nil {
+	if err := RequireTestCluster(copied); err != nil {
 		t.Errorf("a copy: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // shared is the control plane of this package's tests; nil if there are no binaries.
-var shared *Plane
+var shared *ControlPlane
 
 func TestMain(m *testing.M) {
 	if os.Getenv(killedChildVariable) != "" {
@@ -52,7 +52,7 @@ func run(m *testing.M) (code int) {
 			fmt.Fprintf(os.Stderr, "%s is left behind (%v)\n", p.Dir, err)
 			code = 1
 		}
-		if err := RequireOurs(p.Kubeconfig); err == nil {
+		if err := RequireTestCluster(p.Kubeconfig); err == nil {
 			fmt.Fprintln(os.Stderr, "the kubeconfig is ours after the end of its control plane")
 			code = 1
 		}
@@ -60,7 +60,7 @@ func run(m *testing.M) (code int) {
 	return m.Run()
 }
 
-func sharedControlPlane(t *testing.T) *Plane {
+func sharedControlPlane(t *testing.T) *ControlPlane {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a control plane")

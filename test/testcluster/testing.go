@@ -7,7 +7,7 @@ import (
 
 // New starts a control plane for t and stops it when t ends. Without binaries it skips t,
 // unless BuildVariable allows to build them. With -short it always skips t.
-func New(t testing.TB, o Options) *Plane {
+func New(t testing.TB, o Options) *ControlPlane {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a control plane")

@@ -35,14 +35,14 @@ type pager struct {
 
 func (c *Client) newPager(q Query, labels bool, limits *listLimits) *pager {
 	p := &pager{client: c, query: q, limits: limits, labels: labels, nextSize: c.Options.ChunkSize, reader: metaproto.NewReader(q.Type.APIVersion(), q.Type.Kind, labels)}
-	p.reader.Each = p.accept
+	p.reader.OnObject = p.accept
 	return p
 }
 
 // page reads one page and appends its objects to into, at most most in all. A page that breaks
 // off is requested again; its objects are dropped.
 func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
-	p.reader.Begun = func(m metav1.ListMeta) { p.prefetch(ctx, o, m.Continue) }
+	p.reader.OnListMeta = func(m metav1.ListMeta) { p.prefetch(ctx, o, m.Continue) }
 	if o.Continue != "" {
 		if _, err := p.acquireLongList(ctx, true); err != nil {
 			return into, page, err
@@ -111,7 +111,7 @@ func (p *pager) readJSON(into []*object.Object, in io.Reader, most int) ([]*obje
 		return into, metav1.ListMeta{}, err
 	}
 	if len(items) > most {
-		return into, metav1.ListMeta{}, metaproto.ErrTooMany
+		return into, metav1.ListMeta{}, metaproto.ErrTooManyObjects
 	}
 	for _, raw := range items {
 		item, err := ReadItem(raw, p.query, true)

@@ -25,7 +25,7 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 		case !t.Monitored():
 		case of.IsNamespace() && t.Namespaced:
 			queries = append(queries, client.Query{Type: t, Namespace: of.Name})
-		case of.IsDefinition() && t.String() == of.Name:
+		case of.IsCRD() && t.String() == of.Name:
 			queries = append(queries, client.Query{Type: t})
 		}
 	}
@@ -34,6 +34,6 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 	}
 	s := sc.snapshot()
 	s.Taken = time.Now().UTC().Truncate(time.Second)
-	s.Sort()
+	s.Normalize()
 	return s, nil
 }

@@ -23,7 +23,7 @@ func (sc *scanner) resolveOwners(ctx context.Context) error {
 		return found[uid]
 	}
 	objects := sc.objects.Objects()
-	next := snapshot.Unique(append(sc.unseenTargets(), sc.view().Unverified(objects, known)...))
+	next := snapshot.UniqueCoordinates(append(sc.unseenTargets(), sc.view().UnverifiedOwners(objects, known)...))
 	for len(next) > 0 {
 		answers, err := sc.reader.LookupAll(ctx, sc.view(), next, objects, known)
 		if err != nil {
@@ -37,7 +37,7 @@ func (sc *scanner) resolveOwners(ctx context.Context) error {
 				fresh = append(fresh, a.Object)
 			}
 		}
-		objects, next = fresh, sc.view().Unverified(fresh, known)
+		objects, next = fresh, sc.view().UnverifiedOwners(fresh, known)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, sc
 	sc.gaps = append(sc.gaps, sc.lookupGaps()...)
 	s := sc.snapshot()
 	s.Taken = now().UTC().Truncate(time.Second)
-	s.Sort()
+	s.Normalize()
 	return s, nil
 }
 

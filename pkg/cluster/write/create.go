@@ -128,8 +128,8 @@ func (c *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Id
 	return out, err
 }
 
-// ServedType returns when the server lists the types, whose definitions were just created.
-func (c *Creator) ServedType(ctx context.Context, served []snapshot.Type) error {
+// WaitForServed returns when the server lists the types, whose definitions were just created.
+func (c *Creator) WaitForServed(ctx context.Context, served []snapshot.Type) error {
 	for _, t := range served {
 		for pause := firstPause; c.reader().VerifyListable(ctx, t, "") != nil; pause = min(pause*2, longestPause) {
 			select {
@@ -148,9 +148,9 @@ func (c *Creator) ServedType(ctx context.Context, served []snapshot.Type) error 
 // creates what it misses and deletes the surplus later.
 const watchDelay = 2 * time.Second
 
-// VerifyCreated returns when all watchers may be expected to have seen what was created before
+// WaitForWatches returns when all watchers may be expected to have seen what was created before
 // the call.
-func (c *Creator) VerifyCreated(ctx context.Context) error {
+func (c *Creator) WaitForWatches(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -161,9 +161,9 @@ func (c *Creator) VerifyCreated(ctx context.Context) error {
 
 const adoptionTimeout = 5 * time.Second
 
-// Adopted waits up to adoptionTimeout for the object to get an owner with that UID. It returns
+// WaitForAdoption waits up to adoptionTimeout for the object to get an owner with that UID. It returns
 // the object as it is then, or nil if it is gone.
-func (c *Creator) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
+func (c *Creator) WaitForAdoption(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
 	enough, cancel := context.WithTimeout(ctx, adoptionTimeout)
 	defer cancel()
 	for {

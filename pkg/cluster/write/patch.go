@@ -52,13 +52,13 @@ func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 		}
 		ops = append(ops, patchOperation{"add", "/metadata/ownerReferences/-", r})
 	}
-	if c.Release != "" {
-		i := slices.Index(o.Finalizers, c.Release)
+	if c.RemoveFinalizer != "" {
+		i := slices.Index(o.Finalizers, c.RemoveFinalizer)
 		if i < 0 {
-			return nil, fmt.Errorf("it has no finalizer %s", c.Release)
+			return nil, fmt.Errorf("it has no finalizer %s", c.RemoveFinalizer)
 		}
 		at := "/metadata/finalizers/" + strconv.Itoa(i)
-		ops = append(ops, patchOperation{"test", at, c.Release}, patchOperation{Op: "remove", Path: at})
+		ops = append(ops, patchOperation{"test", at, c.RemoveFinalizer}, patchOperation{Op: "remove", Path: at})
 	}
 	return json.Marshal(ops)
 }

@@ -34,7 +34,7 @@ func (w *Writer) Verify(ctx context.Context, at object.Identity) (*snapshot.Snap
 	if o != nil {
 		s.Objects = []*object.Object{o}
 		unknown := func(types.UID) *object.Object { return nil }
-		s.Lookups, err = w.reader().LookupAll(ctx, w.view, w.view.Unverified(s.Objects, unknown), s.Objects, unknown)
+		s.Lookups, err = w.reader().LookupAll(ctx, w.view, w.view.UnverifiedOwners(s.Objects, unknown), s.Objects, unknown)
 		if err != nil {
 			return nil, err
 		}

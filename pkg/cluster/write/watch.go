@@ -16,10 +16,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Follow calls tell with the current state of each object and again after each change, until the
+// Watch calls tell with the current state of each object and again after each change, until the
 // context ends; nil means gone or replaced and is final. It never calls tell concurrently. Types
 // that can be listed are watched, others are polled.
-func (w *Writer) Follow(ctx context.Context, objects []object.Identity, tell func(types.UID, *object.Object)) {
+func (w *Writer) Watch(ctx context.Context, objects []object.Identity, tell func(types.UID, *object.Object)) {
 	var mu sync.Mutex
 	var each sync.WaitGroup
 	for _, of := range w.watchBatches(objects) {

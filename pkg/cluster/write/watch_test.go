@@ -91,7 +91,7 @@ func TestFollow(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			var told []string
-			w.Follow(ctx, []object.Identity{podX().Identity}, func(_ types.UID, o *object.Object) {
+			w.Watch(ctx, []object.Identity{podX().Identity}, func(_ types.UID, o *object.Object) {
 				if o == nil {
 					told = append(told, "gone")
 					return

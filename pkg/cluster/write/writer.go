@@ -61,7 +61,7 @@ func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.Del
 // change, the first patch is a conflict, too.
 func (w *Writer) deleteWithoutFinalizers(ctx context.Context, o *object.Object) (*object.Object, error) {
 	for _, f := range o.Finalizers {
-		left, err := w.patch(ctx, o, object.Change{Release: f})
+		left, err := w.patch(ctx, o, object.Change{RemoveFinalizer: f})
 		if err != nil || left == nil {
 			return nil, err
 		}
@@ -228,5 +228,5 @@ func (w *Writer) requestError(ctx context.Context, verb string, at object.Identi
 // finalizers, its grace period, or because a Namespace must be emptied first
 // (docs/gc-semantics.md#delete-request).
 func isKept(o *object.Object) bool {
-	return len(o.Finalizers) > 0 || o.Stopping() || o.IsNamespace()
+	return len(o.Finalizers) > 0 || o.InGracePeriod() || o.IsNamespace()
 }

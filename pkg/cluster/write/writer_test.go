@@ -145,7 +145,7 @@ func TestWriteRequests(t *testing.T) {
 		"delete, dryRun": {dryRun: true, want: `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"uid-x","resourceVersion":"7"},"propagationPolicy":"Background","dryRun":["All"]}`},
 		"nothing":        {change: &object.Change{}, dryRun: true, want: `[{"op":"test","path":"/metadata/uid","value":"uid-x"},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`},
 		"all": {
-			change: &object.Change{Drop: []int{0, 1}, Unblock: []int{1}, Release: "orphan"},
+			change: &object.Change{Drop: []int{0, 1}, Unblock: []int{1}, RemoveFinalizer: "orphan"},
 			want: `[{"op":"test","path":"/metadata/uid","value":"uid-x"},{"op":"replace","path":"/metadata/resourceVersion","value":"7"},` +
 				`{"op":"test","path":"/metadata/ownerReferences/0/uid","value":"1"},{"op":"test","path":"/metadata/ownerReferences/0/name","value":"a"},` +
 				`{"op":"test","path":"/metadata/ownerReferences/1/uid","value":"1"},{"op":"test","path":"/metadata/ownerReferences/1/name","value":"b\u003c"},` +
@@ -191,7 +191,7 @@ func TestWriteRequests(t *testing.T) {
 		})
 	}
 	w, _ := stage(t, false, nil)
-	for _, c := range []object.Change{{Drop: []int{2}}, {Unblock: []int{-1}}, {Rewrite: []object.Rewrite{{Index: 2}}}, {Release: "none"}} {
+	for _, c := range []object.Change{{Drop: []int{2}}, {Unblock: []int{-1}}, {Rewrite: []object.Rewrite{{Index: 2}}}, {RemoveFinalizer: "none"}} {
 		if _, err := w.Patch(t.Context(), podX(), c); err == nil {
 			t.Errorf("%+v does not fit and was sent", c)
 		}
@@ -402,7 +402,7 @@ func TestVerifyUnknown(t *testing.T) {
 	g := graph.New(e)
 	got := collector.Verdicts(collector.NewJudge(g).Object(g.Find("uid-x")))
 	want := []collector.Verdict{
-		collector.Solid, collector.Dangling, collector.Dangling, collector.Unknown, collector.Unknown, collector.Unknown, collector.Unknown, collector.Unknown,
+		collector.VerdictSolid, collector.VerdictDangling, collector.VerdictDangling, collector.VerdictUnknown, collector.VerdictUnknown, collector.VerdictUnknown, collector.VerdictUnknown, collector.VerdictUnknown,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -139,7 +139,7 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 	if err != nil {
 		return audit.Cluster{}, err
 	}
-	out := audit.Cluster{Name: v.name, Answered: true, Server: seen.Server, Types: seen.Monitored(), Taken: seen.Taken}
+	out := audit.Cluster{Name: v.name, Answered: true, Server: seen.Server, Types: seen.MonitoredTypes(), Taken: seen.Taken}
 	if live != nil {
 		out.Took = v.scan.Now().Sub(begun)
 	}
@@ -158,7 +158,7 @@ func unreachable(name string, err error) audit.Cluster {
 	case errors.As(err, &nothingReadable):
 		reason = nothingReadable.Gaps[0].Reason
 	}
-	return audit.IdleCollector(name, reason, err.Error())
+	return audit.UnansweredCluster(name, reason, err.Error())
 }
 
 // warnOf prints what is missing from the report of one cluster.

@@ -32,7 +32,7 @@ func (c *deleteCommand) planDeletion(ctx context.Context, p *cli.PlannedScan, ig
 		return err
 	}
 	p.Plan = c.plan(p.Graph, c.options.AcceptedGaps)
-	guarded := p.Plan.Guarded()
+	guarded := p.Plan.ProtectedClaimNamespaces()
 	if p.Cluster == nil || len(guarded) == 0 {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (c *deleteCommand) plan(g *graph.Graph, accepted snapshot.AcceptedGaps) *pl
 	for i, n := range c.targets {
 		deletes[i] = simulate.Deletion{Node: n, Policy: c.policy()}
 	}
-	o := plan.Deletion(c.actor(), deletes...)
+	o := plan.DeleteOptions(c.actor(), deletes...)
 	o.Accepted = accepted
 	return plan.New(g, o)
 }
@@ -99,12 +99,12 @@ func (c *deleteCommand) PlanRemaining(_ context.Context, done *plan.Plan, p *cli
 		}
 	}
 	if c.clientSide {
-		p.Graph.Below(concerned, graph.Unlimited, deleted...)
+		p.Graph.AddDescendants(concerned, graph.Unlimited, deleted...)
 	}
 	for _, n := range planned.Nodes() {
 		concerned.Add(n)
 	}
-	p.Plan = plan.New(p.Graph, plan.Options{Mode: plan.Collect, Hand: c.actor(), Bounds: simulate.Bounds{Roots: concerned.Has}, Accepted: c.options.AcceptedGaps})
+	p.Plan = plan.New(p.Graph, plan.Options{Mode: plan.Collect, Actor: c.actor(), Bounds: simulate.Bounds{Roots: concerned.Has}, Accepted: c.options.AcceptedGaps})
 	p.Plan.Steps = slices.DeleteFunc(p.Plan.Steps, func(s plan.Step) bool { return !concerned.Has(p.Graph.Find(s.Object.UID)) })
 	p.Plan.Blocked = slices.DeleteFunc(p.Plan.Blocked, func(b plan.Blocked) bool { return !planned.Has(p.Graph.Find(b.Object.UID)) })
 	return nil

@@ -77,11 +77,11 @@ func (c *repairCommand) selectReferences(args []string) (*selection, error) {
 }
 
 // causes returns what is wrong with the references that the rules of --rule flag.
-func (c *repairCommand) causes() ([]collector.VerdictCause, error) {
+func (c *repairCommand) causes() ([]collector.Cause, error) {
 	if err := audit.Check(c.rules); err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}
-	var out []collector.VerdictCause
+	var out []collector.Cause
 	for _, rule := range c.rules {
 		cause, repairable := audit.RepairFor(rule)
 		if !repairable {

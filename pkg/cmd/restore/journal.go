@@ -22,21 +22,21 @@ import (
 
 // readBackup returns what a restoration is planned from, and warns of what is missing.
 func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
-	for _, torn := range saved.Torn {
+	for _, torn := range saved.Truncated {
 		fmt.Fprintf(warnings, "warning: the backup is truncated: %s\n", escape.Short(torn.String(), 2000))
 	}
 	entries := make(map[types.UID]backup.Entry, len(saved.Entries))
-	in := restore.Backup{Made: map[types.UID]types.UID{}}
+	in := restore.Backup{Recreated: map[types.UID]types.UID{}}
 	for _, e := range saved.Entries {
 		entries[e.Object.UID] = e
 		in.Saved = append(in.Saved, restore.Saved{Object: e.Object, ResourceVersion: e.ResourceVersion, SHA256: e.SHA256})
 	}
-	for _, d := range saved.Done {
-		in.Ended = append(in.Ended, restore.Ended{Step: d.Step, Object: d.Object.UID, Action: d.Action, Status: event.Status(d.Status)})
+	for _, d := range saved.Results {
+		in.StepResults = append(in.StepResults, restore.StepResult{Step: d.Step, Object: d.Object.UID, Action: d.Action, Status: event.Status(d.Status)})
 	}
 	for _, made := range saved.Restored {
 		if made.UID != "" {
-			in.Made[made.Object.UID] = made.UID
+			in.Recreated[made.Object.UID] = made.UID
 		}
 	}
 	in.Manifest = func(s restore.Saved) (json.RawMessage, error) { return saved.Manifest(entries[s.Object.UID]) }
@@ -60,14 +60,14 @@ func fieldManager(h backup.Header) string {
 	return "kubectl-gc-restore-" + hex.EncodeToString(sum[:8])
 }
 
-// Made implements recreate.Recorder. If the journal cannot be written, another restoration
+// RecordCreated implements recreate.Recorder. If the journal cannot be written, another restoration
 // recognises the object by its field manager.
-func (r *restoreRun) Made(o object.Identity, uid types.UID) error {
+func (r *restoreRun) RecordCreated(o object.Identity, uid types.UID) error {
 	r.mu.Lock()
 	r.created[o.UID] = uid
 	r.mu.Unlock()
 	return r.record(backup.Restored{
-		Action: string(plan.Create), Object: o, UID: uid, Status: string(event.Done), Time: r.flags.options.Scan.Now().UTC(),
+		Action: string(plan.ActionCreate), Object: o, UID: uid, Status: string(event.Done), Time: r.flags.options.Scan.Now().UTC(),
 	})
 }
 
@@ -75,7 +75,7 @@ func (r *restoreRun) Made(o object.Identity, uid types.UID) error {
 // called, and passes every event on.
 func (r *restoreRun) recordResults(next func(event.Event)) func(event.Event) {
 	return func(e event.Event) {
-		if e.Event == event.Ended && (e.Action != string(plan.Create) || e.Status != event.Done) {
+		if e.Event == event.Ended && (e.Action != string(plan.ActionCreate) || e.Status != event.Done) {
 			_ = r.record(backup.Restored{ // record reports the error
 				Action: e.Action, Object: *e.Object, Status: string(e.Status), Stored: reason.StoreOptional(e.Reason), Time: r.flags.options.Scan.Now().UTC(),
 			})
@@ -85,7 +85,7 @@ func (r *restoreRun) recordResults(next func(event.Event)) func(event.Event) {
 }
 
 func (r *restoreRun) record(result backup.Restored) error {
-	err := r.journal.Note(result)
+	err := r.journal.Add(result)
 	if err != nil {
 		r.op.RecordFailure(cli.StopsRun, err)
 	}

@@ -56,7 +56,7 @@ func (r *restoreRun) run(ctx context.Context) error {
 		return err
 	}
 	r.warnOfExact()
-	if n := r.restoration.Before; n > 0 && r.flags.options.ForPerson() {
+	if n := r.restoration.AlreadyCreated; n > 0 && r.flags.options.ForPerson() {
 		fmt.Fprintf(r.flags.options.Scan.Err, "An earlier restoration created %d of the objects.\n", n)
 	}
 	return r.op.Run(ctx)
@@ -96,8 +96,8 @@ func (r *restoreRun) PlanRemaining(_ context.Context, _ *plan.Plan, p *cli.Plann
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	input := r.input
-	input.Made = maps.Clone(input.Made)
-	maps.Copy(input.Made, r.created)
+	input.Recreated = maps.Clone(input.Recreated)
+	maps.Copy(input.Recreated, r.created)
 	p.Plan = restore.New(input, p.Snapshot, r.options).Plan
 	return nil
 }
@@ -127,7 +127,7 @@ func (r *restoreRun) recognise(ctx context.Context, live *client.Client, seen *s
 	made, err := write.New(live, seen, false).Creator(r.manager).Made(ctx, identities)
 	for then, now := range unrecorded {
 		if made[now] == now.UID {
-			r.input.Made[then] = now.UID
+			r.input.Recreated[then] = now.UID
 		}
 	}
 	return err
@@ -139,7 +139,7 @@ func (r *restoreRun) warnOfExact() {
 	for i := range r.restoration.Plan.Steps {
 		s := &r.restoration.Plan.Steps[i]
 		for _, ref := range s.References {
-			if ref.Verdict != collector.Solid {
+			if ref.Verdict != collector.VerdictSolid {
 				dangling[s.Object.UID] = true
 			}
 		}

@@ -20,7 +20,7 @@ type scannedGraph struct {
 }
 
 // good reports whether a reference leads to its owner.
-func (s scannedGraph) good(e graph.Edge) bool { return !s.judge.Reference(e).Bad() }
+func (s scannedGraph) good(e graph.Edge) bool { return !s.judge.Reference(e).Broken() }
 
 // family returns what to show, and of a whole namespace or cluster how many isolated objects
 // it leaves out.
@@ -57,11 +57,11 @@ func (f *treeFlags) related(seen scannedGraph, within string, family tree.Family
 		depth = f.depth
 	}
 	if f.owners || !f.dependents {
-		g.Above(family.Members, depth, seen.good, start...)
+		g.AddAncestors(family.Members, depth, seen.good, start...)
 	}
 	if f.dependents || !f.owners {
 		below := graph.NewSet(g)
-		g.Below(below, depth, start...)
+		g.AddDescendants(below, depth, start...)
 		for _, n := range below.Nodes() {
 			if o := g.Object(n); within == "" || family.Targets.Has(n) || o != nil && o.Namespace == within {
 				family.Members.Add(n)
@@ -85,7 +85,7 @@ func (f *treeFlags) forest(seen scannedGraph, namespace string, into graph.Set) 
 		}
 		start = append(start, n)
 	}
-	g.Above(into, graph.Unlimited, seen.good, start...)
+	g.AddAncestors(into, graph.Unlimited, seen.good, start...)
 	return isolated
 }
 

@@ -181,8 +181,8 @@ func (f *treeFlags) printer() (func(context.Context, scannedGraph, tree.Family, 
 	case "mermaid":
 		return func(_ context.Context, seen scannedGraph, family tree.Family, _ int) error {
 			return diagram.Mermaid(f.scan.Out, seen.graph, drawn(seen.graph, family.Members), func(e graph.Edge) string {
-				if j := seen.judge.Reference(e); j.Bad() {
-					return audit.RuleOf(j.Cause)
+				if j := seen.judge.Reference(e); j.Broken() {
+					return audit.RuleForCause(j.Cause)
 				}
 				return ""
 			})

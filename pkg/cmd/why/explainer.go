@@ -78,12 +78,12 @@ func (e *explainer) uid(ctx context.Context, uid types.UID) *explain.Answer {
 }
 
 func (e *explainer) present(ctx context.Context, n graph.Node) *explain.Answer {
-	return e.explainer.Of(n, e.eventHistory(ctx, e.graph.Object(n).Identity))
+	return e.explainer.Object(n, e.eventHistory(ctx, e.graph.Object(n).Identity))
 }
 
 func (e *explainer) gone(ctx context.Context, at object.Identity) *explain.Answer {
 	a := e.explainer.Gone(at, e.eventHistory(ctx, at))
-	e.unknown = e.unknown || !a.Traced()
+	e.unknown = e.unknown || !a.HasTraces()
 	return a
 }
 

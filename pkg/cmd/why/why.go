@@ -116,7 +116,7 @@ func (f *whyFlags) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := write(taken, e.explainer.Explain(answers)); err != nil {
+	if err := write(taken, e.explainer.Explanation(answers)); err != nil {
 		return fmt.Errorf("write the explanation: %w", err)
 	}
 	f.scan.WarnOfGaps(taken)

@@ -15,17 +15,17 @@ import (
 )
 
 // Causes describe causes. The words are those of the audit rules.
-var Causes = map[collector.VerdictCause]string{
-	collector.NoCause:             "",
-	collector.Unverified:          " (unverified)",
-	collector.ClusterToNamespaced: " (cluster-to-namespaced)",
-	collector.UnservedVersion:     " (unserved-version)",
-	collector.UnknownKind:         " (unknown-kind)",
-	collector.CrossNamespace:      " (cross-namespace)",
-	collector.Mismatched:          " (mismatched)",
-	collector.Replaced:            " (replaced)",
-	collector.Missing:             " (missing)",
-	collector.Terminating:         " (terminating)",
+var Causes = map[collector.Cause]string{
+	collector.CauseNone:                "",
+	collector.CauseUnverified:          " (unverified)",
+	collector.CauseClusterToNamespaced: " (cluster-to-namespaced)",
+	collector.CauseUnservedVersion:     " (unserved-version)",
+	collector.CauseUnknownKind:         " (unknown-kind)",
+	collector.CauseCrossNamespace:      " (cross-namespace)",
+	collector.CauseMismatched:          " (mismatched)",
+	collector.CauseReplaced:            " (replaced)",
+	collector.CauseMissing:             " (missing)",
+	collector.CauseTerminating:         " (terminating)",
 }
 
 // Verdicts describes the verdict on each reference of each listed object, and its
@@ -42,7 +42,7 @@ func Verdicts(s *snapshot.Snapshot) []string {
 		assessment := collector.Assess(o, collector.Verdicts(judgements))
 		for i, j := range judgements {
 			out = append(out, fmt.Sprintf("%s: %s %s%s, %s",
-				o.UID, o.Owners[i], j.Verdict, Causes[j.Cause], assessment.Of(j.Verdict)))
+				o.UID, o.Owners[i], j.Verdict, Causes[j.Cause], assessment.ConsequenceFor(j.Verdict)))
 		}
 	}
 	return out
@@ -101,7 +101,7 @@ func DescribeAction(name string, o *object.Object, d collector.Decision) string 
 	case collector.ActionDelete:
 		line += " " + string(d.Policy)
 	case collector.ActionRemoveFinalizer:
-		line += " " + d.Change.Release
+		line += " " + d.Change.RemoveFinalizer
 	case collector.ActionUnlink:
 		line += " " + owners(o, d.Change.Drop)
 	case collector.ActionUnblock:

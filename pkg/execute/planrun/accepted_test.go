@@ -20,7 +20,7 @@ var noMetrics = Undiscovered("metrics.k8s.io", snapshot.Unavailable)
 
 // scenarioAcceptingGap returns a scenario in which a gap of the metrics API was accepted.
 func scenarioAcceptingGap(o plan.Options, objects ...object.Object) *scenario {
-	s := New(Serving(Containers()...), Listing(objects...), noMetrics)
+	s := New(Serving(TypesWithContents()...), Listing(objects...), noMetrics)
 	f := newFakeServer(s)
 	o.Accepted = snapshot.AcceptedGaps{"metrics.k8s.io"}
 	g := graph.New(s)
@@ -48,7 +48,7 @@ func TestRelistToleratesOnlyTheAcceptedGap(t *testing.T) {
 
 func TestCheckContentsToleratesOnlyTheAcceptedGap(t *testing.T) {
 	deletion := func() plan.Options {
-		return plan.Deletion(collector.ActorClient, simulate.Deletion{Policy: metav1.DeletePropagationBackground})
+		return plan.DeleteOptions(collector.ActorClient, simulate.Deletion{Policy: metav1.DeletePropagationBackground})
 	}
 	s := scenarioAcceptingGap(deletion(), Namespace("a"), Secret("a/x"))
 	s.checkResults(t, s.run(t.Context()), "delete a: done")

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
@@ -64,21 +64,21 @@ func (r *run) toBackUp() (nodes []graph.Node, writes map[graph.Node][]graph.Node
 	}
 	for i := range r.plan.Steps {
 		step := &r.plan.Steps[i]
-		if step.Move == nil {
+		if step.Transition == nil {
 			continue
 		}
-		cause := []graph.Node{step.Move.Node}
+		cause := []graph.Node{step.Transition.Node}
 		if r.ownership(i) != runner.Own {
 			cause = causes[step.Follows]
 			if cause == nil {
 				cause = deleted
 			}
-		} else if step.Action == collector.ActionDelete {
-			deleted = append(deleted, step.Move.Node)
+		} else if step.Action == plan.ActionDelete {
+			deleted = append(deleted, step.Transition.Node)
 		}
 		causes[step.ID] = cause
 		if step.BacksUp() {
-			add(step.Move.Node, cause)
+			add(step.Transition.Node, cause)
 		}
 	}
 	for _, o := range r.plan.Outcomes {

@@ -20,11 +20,11 @@ import (
 type instantServer struct{ s *snapshot.Snapshot }
 
 func (instantServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
-	return simulate.Deleted(o, policy, Taken), nil
+	return simulate.StateAfterDelete(o, policy, Taken), nil
 }
 
 func (instantServer) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {
-	return simulate.Patched(o, c), nil
+	return simulate.StateAfterPatch(o, c), nil
 }
 
 func (instantServer) Read(context.Context, object.Identity) (*object.Object, error) { return nil, nil }

@@ -21,8 +21,8 @@ func TestCheckContentsRefusesNewContents(t *testing.T) {
 	}{
 		"a namespace":              {Namespace("a"), Secret("a/new"), "failed ContentsAdded Secret/new"},
 		"elsewhere":                {Namespace("a"), Secret("b/new"), "done"},
-		"a definition":             {Definition("widgets.example.com"), widget("b/new"), "failed ContentsAdded Widget/new"},
-		"of another type":          {Definition("widgets.example.com"), Secret("b/new"), "done"},
+		"a definition":             {CRD("widgets.example.com"), widget("b/new"), "failed ContentsAdded Widget/new"},
+		"of another type":          {CRD("widgets.example.com"), Secret("b/new"), "done"},
 		"another of the same name": {Namespace("a"), Secret("a/x", UID("successor")), "failed ContentsAdded Secret/x"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,12 +19,12 @@ import (
 // of earlier steps. A patch is reduced to the part that applies to that state. It is sent
 // even if nothing is left of it, to learn whether the API server allows it.
 func (r *run) dryRun(ctx context.Context, step *plan.Step) *runner.Outcome {
-	o := r.graph.Object(step.Move.Node)
+	o := r.graph.Object(step.Transition.Node)
 	d := collector.Decision{
-		Action: step.Action, Policy: metav1.DeletionPropagation(step.PropagationPolicy), Change: applicablePart(o, step.Move),
+		Action: collector.Action(step.Action), Policy: metav1.DeletionPropagation(step.PropagationPolicy), Change: applicablePart(o, step.Transition),
 	}
 	if isRepair(step) { // only the last step on an object changes the indices of its references
-		d.Change = step.Move.Change
+		d.Change = step.Transition.Change
 	}
 	for range runner.MaxAttempts {
 		if ctx.Err() != nil {
@@ -80,8 +80,8 @@ func applicablePart(o *object.Object, move *simulate.Transition) object.Change {
 		}
 		i++
 	}
-	if slices.Contains(o.Finalizers, move.Change.Release) {
-		out.Release = move.Change.Release
+	if slices.Contains(o.Finalizers, move.Change.RemoveFinalizer) {
+		out.RemoveFinalizer = move.Change.RemoveFinalizer
 	}
 	return out
 }

@@ -61,7 +61,7 @@ func TestDryRunSendsTheApplicablePartOfAPatch(t *testing.T) {
 	want := map[string][]object.Change{
 		"patch two":     {{Unblock: []int{0}}, {}}, // it gets its finalizer only by its DELETE
 		"delete two":    {{}},
-		"patch one":     {{Release: object.ForegroundFinalizer}},
+		"patch one":     {{RemoveFinalizer: object.ForegroundFinalizer}},
 		"delete parent": {{}},
 		"patch child":   {{Drop: []int{0}}, {Drop: []int{1}}},
 	}

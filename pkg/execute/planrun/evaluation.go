@@ -34,7 +34,7 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 	for n, now := range read {
 		m.observeRead(n, now)
 	}
-	n := step.Move.Node
+	n := step.Transition.Node
 	e := evaluation{object: m.model.Object(n)}
 	if e.object != nil {
 		version, ok := m.backedUp[n]
@@ -42,35 +42,35 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 	}
 	switch {
 	case step.Requested:
-		e.decision, e.exact = step.Move.Decision, true
-		e.skip = changeSincePlanned(step.Move.StateBefore, e.object)
+		e.decision, e.exact = step.Transition.Decision, true
+		e.skip = changeSincePlanned(step.Transition.StateBefore, e.object)
 	case isRepair(step):
 		e.decision, e.skip, e.rereads = m.decideRepair(step, e.object)
 		e.exact = e.skip == nil && doesPlanned(step, &e)
 		return e
 	default:
 		e.decision = m.decide(step)
-		if e.decision.Action != step.Action || e.decision.Change.Release != step.Finalizer {
+		if plan.Action(e.decision.Action) != step.Action || e.decision.Change.RemoveFinalizer != step.Finalizer {
 			e.skip = skipReason(m.model, step, n, e.decision)
 		} else {
-			e.exact = e.decision.Policy == step.Move.Policy && doesPlanned(step, &e)
+			e.exact = e.decision.Policy == step.Transition.Policy && doesPlanned(step, &e)
 		}
 	}
 	switch {
 	case e.object == nil:
 	case e.skip != nil && contentsDeleting:
 		e.rereads = m.neighbors(n)
-	case e.skip == nil && step.Move.Requested == graph.None && !step.Requested && !e.object.Terminating():
+	case e.skip == nil && step.Transition.OrphanedFrom == graph.None && !step.Requested && !e.object.Terminating():
 		e.rereads, e.ownerUnknown = m.waitingOwners(n)
 	}
 	return e
 }
 
 func (m *liveModel) decide(step *plan.Step) collector.Decision {
-	if step.Move.Requested == graph.None {
-		return m.model.Decide(step.Move.Node)
+	if step.Transition.OrphanedFrom == graph.None {
+		return m.model.Decide(step.Transition.Node)
 	}
-	return m.model.HasOrphanedDependents(step.Move.Requested, step.Move.Node)
+	return m.model.DecideOrphan(step.Transition.OrphanedFrom, step.Transition.Node)
 }
 
 // waitingOwners returns the owners of an object that wait for their dependents to be
@@ -78,7 +78,7 @@ func (m *liveModel) decide(step *plan.Step) collector.Decision {
 // the graph.
 func (m *liveModel) waitingOwners(n graph.Node) (owners []graph.Node, unknown bool) {
 	for i, v := range m.model.Verdicts(n) {
-		if v != collector.Waiting {
+		if v != collector.VerdictWaiting {
 			continue
 		}
 		owner := m.graph.Find(m.model.Object(n).Owners[i].UID)
@@ -115,7 +115,7 @@ func (m *liveModel) neighbors(n graph.Node) []graph.Node {
 // doesPlanned reports whether an evaluated decision changes the references that the plan
 // showed.
 func doesPlanned(step *plan.Step, e *evaluation) bool {
-	return sameReferences(touchedReferences(e.object, e.decision), touchedReferences(step.Move.StateBefore, step.Move.Decision))
+	return sameReferences(touchedReferences(e.object, e.decision), touchedReferences(step.Transition.StateBefore, step.Transition.Decision))
 }
 
 func touchedReferences(o *object.Object, d collector.Decision) []object.Reference {

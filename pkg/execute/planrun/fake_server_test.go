@@ -194,13 +194,13 @@ func (f *fakeServer) write(c call, o *object.Object, make func(*object.Object) *
 
 func (f *fakeServer) Delete(_ context.Context, o *object.Object, policy metav1.DeletionPropagation) (*object.Object, error) {
 	return f.write(call{verb: "delete", policy: policy}, o, func(there *object.Object) *object.Object {
-		return simulate.Deleted(there, policy, now)
+		return simulate.StateAfterDelete(there, policy, now)
 	})
 }
 
 func (f *fakeServer) Patch(_ context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	return f.write(call{verb: "patch", change: c}, o, func(there *object.Object) *object.Object {
-		return simulate.Patched(there, c)
+		return simulate.StateAfterPatch(there, c)
 	})
 }
 
@@ -296,7 +296,7 @@ func (f *fakeServer) deleteContents(container *object.Object) {
 		if o := f.objects[uid]; o != nil && f.inside(container, o) {
 			f.deleted[uid] = true
 			if o = stopped(o); o != nil {
-				o = stopped(simulate.Deleted(o, policy, now))
+				o = stopped(simulate.StateAfterDelete(o, policy, now))
 			}
 			f.store(uid, o)
 		}
@@ -320,12 +320,12 @@ func (f *fakeServer) actAsController() bool {
 		}
 		left := o
 		switch {
-		case o.Stopping():
+		case o.InGracePeriod():
 			left = stopped(o)
 		case o.Kind == "Namespace" && !full && len(o.Finalizers) == 0:
 			left = nil
 		case o.Kind == "CustomResourceDefinition" && !full && slices.Contains(o.Finalizers, cleanup):
-			left = simulate.Patched(o, object.Change{Release: cleanup})
+			left = simulate.StateAfterPatch(o, object.Change{RemoveFinalizer: cleanup})
 		}
 		if left != o {
 			f.store(uid, left)
@@ -338,7 +338,7 @@ func (f *fakeServer) actAsController() bool {
 const cleanup = "customresourcecleanup.apiextensions.k8s.io"
 
 func stopped(o *object.Object) *object.Object {
-	if o == nil || !o.Stopping() {
+	if o == nil || !o.InGracePeriod() {
 		return o
 	}
 	left := *o
@@ -360,7 +360,7 @@ func (f *fakeServer) scan() *snapshot.Snapshot {
 		}
 	}
 	s.Lookups = f.lookups(s.Objects)
-	s.Sort()
+	s.Normalize()
 	return s
 }
 
@@ -369,7 +369,7 @@ func (f *fakeServer) scan() *snapshot.Snapshot {
 func (f *fakeServer) lookups(objects []*object.Object) []snapshot.Lookup {
 	var out []snapshot.Lookup
 	bare := snapshot.NewView(&snapshot.Snapshot{Types: f.base.Types})
-	for _, c := range bare.Unverified(objects, func(types.UID) *object.Object { return nil }) {
+	for _, c := range bare.UnverifiedOwners(objects, func(types.UID) *object.Object { return nil }) {
 		l := snapshot.Lookup{Coordinates: c, Outcome: snapshot.Absent}
 		m, _ := f.view.Map(c.APIVersion, c.Kind)
 		before := f.view.Lookup(c)

@@ -164,11 +164,11 @@ func (m *liveModel) blockedForNow(n graph.Node) (why simulate.BlockReason, ok bo
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := m.model.Object(n)
-	if o == nil || !o.Terminating() || o.Finishing() {
+	if o == nil || !o.Terminating() || o.HasCollectorFinalizer() {
 		return 0, false
 	}
 	root, ok := simulate.NewObstacles(m.model).RootCause(n)
-	return root.Why, ok && (root.Why == simulate.PodStillStopping || root.Why == simulate.ContentsStillDeleting)
+	return root.Reason, ok && (root.Reason == simulate.PodStillStopping || root.Reason == simulate.ContentsStillDeleting)
 }
 
 // withKnownIdentity returns o under the names by which the graph knows it, which may
@@ -192,7 +192,7 @@ func isSubsequence(sub, all []object.Reference) bool {
 
 // unchanged reports whether two states of an object are the same to the collector.
 func unchanged(a, b *object.Object) bool {
-	return a.Terminating() == b.Terminating() && a.Stopping() == b.Stopping() &&
+	return a.Terminating() == b.Terminating() && a.InGracePeriod() == b.InGracePeriod() &&
 		slices.Equal(a.Finalizers, b.Finalizers) && sameReferences(a.Owners, b.Owners)
 }
 

@@ -66,14 +66,14 @@ func drawCluster(t *rapid.T) *snapshot.Snapshot {
 		known.Coordinates = l.Coordinates
 		lookups = append(lookups, known)
 	}
-	for _, c := range view.Unverified(s.Objects, func(types.UID) *object.Object { return nil }) {
+	for _, c := range view.UnverifiedOwners(s.Objects, func(types.UID) *object.Object { return nil }) {
 		if l, known := first[place(c.APIVersion, c.Kind, c.Namespace, c.Name)]; known {
 			l.Coordinates = c
 			lookups = append(lookups, l)
 		}
 	}
 	s.Lookups = lookups
-	s.Sort()
+	s.Normalize()
 	return s
 }
 
@@ -112,7 +112,7 @@ func TestRunEndsAsPredicted(t *testing.T) {
 			Common: execute.Options{Concurrency: rapid.IntRange(1, 5).Draw(t, "concurrency")}, RequireUnchanged: rapid.Bool().Draw(t, "require unchanged"),
 		})
 		deletesContents := slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
-			return s.Action == collector.ActionDelete && (s.Object.Kind == "Namespace" || s.Object.Kind == "CustomResourceDefinition")
+			return s.Action == plan.ActionDelete && (s.Object.Kind == "Namespace" || s.Object.Kind == "CustomResourceDefinition")
 		})
 		for i, r := range report.Results {
 			if r.Status != event.Done && (!deletesContents || r.Status == event.Failed) || r.Step != p.Steps[i].ID || r.Status == event.Done && r.Reason != nil {
@@ -232,7 +232,7 @@ func (c *chaos) check(at call) error {
 		if c.server.initial[owner] != "" && c.server.state(owner) == nil {
 			continue // a UID is never reused, and the run may know that it is gone
 		}
-		if j.Verdict != collector.Dangling && j.Verdict != collector.Waiting || j.Withheld() {
+		if j.Verdict != collector.VerdictDangling && j.Verdict != collector.VerdictWaiting || j.NamesListKind() {
 			c.wrong = append(c.wrong, fmt.Sprintf("%s although %s is %s", at, there.Owners[i], j.Verdict))
 		}
 	}

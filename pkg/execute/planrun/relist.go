@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
@@ -54,7 +55,7 @@ func (t *task) checkDependents(ctx context.Context) *runner.Outcome {
 	if o == nil {
 		t.run.live.setGone(t.node)
 	} else {
-		if d := l.model.Decide(n); d.Action != t.step.Action || d.Change.Release != t.step.Finalizer {
+		if d := l.model.Decide(n); plan.Action(d.Action) != t.step.Action || d.Change.RemoveFinalizer != t.step.Finalizer {
 			return runner.Skipped(skipReason(l.model, t.step, n, d))
 		}
 		if !t.run.mustBeUnchanged(t.node) && !t.run.live.updateVersion(t.node, o) {

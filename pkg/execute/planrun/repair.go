@@ -21,34 +21,34 @@ type ownerRepairs struct {
 var unknownRepair = repair.Repair{Fix: repair.None, Found: reason.Found{State: reason.StateUnverified}}
 
 // isRepair reports whether package repair decides about a step, and not the collector.
-func isRepair(step *plan.Step) bool { return len(step.Mends) > 0 }
+func isRepair(step *plan.Step) bool { return len(step.Repairs) > 0 }
 
 // decideRepair decides again on a step that repairs o. The step is done if the same
 // repairs are needed as planned; skip is nil then. Rereads are the new owners, which must
 // have been read since the latest write.
 func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector.Decision, skip reason.Reason, rereads []graph.Node) {
-	d = collector.Decision{Action: step.Action}
+	d = collector.Decision{Action: collector.Action(step.Action)}
 	switch {
 	case o == nil:
 		return d, reason.ObjectGone{}, nil
-	case o.Terminating() && !step.Mends[0].Chosen:
+	case o.Terminating() && !step.Repairs[0].UserSelected:
 		return d, reason.AlreadyTerminating{}, nil
 	}
-	touched, left := step.Move.Change.Touched(), slices.Clone(o.Owners)
-	for k, planned := range step.Mends {
-		ref := step.Move.StateBefore.Owners[touched[k]]
+	touched, left := step.Transition.Change.Touched(), slices.Clone(o.Owners)
+	for k, planned := range step.Repairs {
+		ref := step.Transition.StateBefore.Owners[touched[k]]
 		i := slices.IndexFunc(left, ref.SameOwner)
 		if i < 0 {
 			continue // somebody else has repaired or removed it
 		}
 		left[i] = object.Reference{} // a duplicate reference is another one
-		now, same := m.repairOf(step.Move.Node, ref, func(now repair.Repair) bool { return stillFits(step.Action, planned, now) })
+		now, same := m.repairOf(step.Transition.Node, ref, func(now repair.Repair) bool { return stillFits(step.Action, planned, now) })
 		switch {
 		case !same && now.Fix == repair.None:
 			return d, reason.OwnerNotRepairable{Owner: ref, Found: now.Found}, nil
 		case !same:
 			return d, reason.RepairedOtherwise{Owner: ref, Fix: string(now.Fix)}, nil
-		case step.Action == collector.ActionUnlink:
+		case step.Action == plan.ActionUnlink:
 			d.Change.Drop = append(d.Change.Drop, i)
 			continue
 		}
@@ -91,11 +91,11 @@ func (m *liveModel) repairOf(n graph.Node, r object.Reference, fits func(repair.
 
 // stillFits reports whether a planned repair is right where the repair now is. An owner
 // that was replaced once more is still missing.
-func stillFits(action collector.Action, planned, now repair.Repair) bool {
+func stillFits(action plan.Action, planned, now repair.Repair) bool {
 	switch {
-	case planned.Chosen:
+	case planned.UserSelected:
 		return true
-	case action == collector.ActionUnlink:
+	case action == plan.ActionUnlink:
 		return now.Fix == repair.Unlink || now.Fix == repair.Relink && planned.Fix == repair.Relink
 	}
 	return planned.Same(now)

@@ -20,10 +20,10 @@ import (
 
 // deletionScenario returns a scenario in which somebody deletes the first object.
 func deletionScenario(actor collector.Actor, policy metav1.DeletionPropagation, objects ...object.Object) *scenario {
-	s := New(Serving(Containers()...), Listing(objects...))
+	s := New(Serving(TypesWithContents()...), Listing(objects...))
 	f := newFakeServer(s)
 	g := graph.New(s)
-	p := plan.New(g, plan.Deletion(actor, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
+	p := plan.New(g, plan.DeleteOptions(actor, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
 	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
 }
 
@@ -66,7 +66,7 @@ func TestRequestedStepIsSkippedOnAChangedObject(t *testing.T) {
 	}{
 		"nothing that matters changed": {func(o *object.Object) { o.Labels = map[string]string{"a": "b"} }, event.Done, ""},
 		"it has another owner":         {OwnedBy(Secret("a/backup")), event.Skipped, "ObjectChanged OwnersChanged"},
-		"it has another finalizer":     {Held("x/y"), event.Skipped, "ObjectChanged FinalizersChanged"},
+		"it has another finalizer":     {WithFinalizers("x/y"), event.Skipped, "ObjectChanged FinalizersChanged"},
 		"somebody was faster":          {Terminating(), event.Skipped, "ObjectChanged AlreadyTerminating"},
 		"it is gone":                   {nil, event.Skipped, "AlreadyGone"},
 	} {

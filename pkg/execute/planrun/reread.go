@@ -24,7 +24,7 @@ type observation struct {
 func unverified(o *object.Object) observation {
 	return observation{
 		object:     o,
-		judgements: slices.Repeat([]collector.Judgement{{Verdict: collector.Unknown, Cause: collector.Unverified}}, len(o.Owners)),
+		judgements: slices.Repeat([]collector.Judgement{{Verdict: collector.VerdictUnknown, Cause: collector.CauseUnverified}}, len(o.Owners)),
 		repairs:    slices.Repeat([]repair.Repair{unknownRepair}, len(o.Owners)),
 	}
 }

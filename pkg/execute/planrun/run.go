@@ -125,12 +125,12 @@ func (r *run) watches() bool {
 func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
 	step := &r.plan.Steps[i]
 	switch {
-	case step.Move == nil:
+	case step.Transition == nil:
 		return runner.Failed(reason.PlanNotRevalidated{})
 	case r.options.Common.DryRun:
 		return r.dryRun(ctx, step)
 	}
-	t := &task{run: r, step: step, index: i, node: step.Move.Node}
+	t := &task{run: r, step: step, index: i, node: step.Transition.Node}
 	if r.ownership(i) != runner.Own {
 		return t.waitForController(ctx)
 	}

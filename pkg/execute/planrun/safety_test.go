@@ -430,7 +430,7 @@ func TestRemovesOneFinalizerPerStep(t *testing.T) {
 
 func TestFailsAPlanThatWasNotRevalidated(t *testing.T) {
 	s := newScenario(Secret("a/child", OwnedBy(gone)))
-	s.plan.Steps[0].Move = nil
+	s.plan.Steps[0].Transition = nil
 	s.checkResults(t, s.run(t.Context()), "delete child: failed PlanNotRevalidated")
 	s.checkRequests(t, []string{"backup", "delete"})
 }

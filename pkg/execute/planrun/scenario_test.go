@@ -37,7 +37,7 @@ type scenario struct {
 // newScenario returns the scenario of a collection pass over those objects, in which
 // ConfigMap a/gone is known not to exist.
 func newScenario(objects ...object.Object) *scenario {
-	s := New(Serving(Containers()...), Listing(objects...), Absent("v1", "ConfigMap", "a/gone"))
+	s := New(Serving(TypesWithContents()...), Listing(objects...), Absent("v1", "ConfigMap", "a/gone"))
 	f := newFakeServer(s)
 	p, g := newCollectPlan(s)
 	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}

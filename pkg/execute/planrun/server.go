@@ -54,8 +54,8 @@ type Written struct {
 
 // Watcher watches objects.
 type Watcher interface {
-	// Follow calls observe with the current state of every object, and again after
+	// Watch calls observe with the current state of every object, and again after
 	// every change, until the context ends; nil means gone or replaced. It makes one
 	// call at a time.
-	Follow(ctx context.Context, objects []object.Identity, observe func(types.UID, *object.Object))
+	Watch(ctx context.Context, objects []object.Identity, observe func(types.UID, *object.Object))
 }

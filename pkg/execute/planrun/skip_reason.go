@@ -20,18 +20,18 @@ func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.De
 	case collector.ActionOrphanDependents:
 		return reason.DependentExists{Dependent: dependentOf(m, n)}
 	case collector.ActionUnlink:
-		if owner, ok := solidOwner(m, n, nil); ok && step.Action == collector.ActionDelete {
+		if owner, ok := solidOwner(m, n, nil); ok && step.Action == plan.ActionDelete {
 			return reason.OwnerStillExists{Owner: owner}
 		}
 	case collector.ActionDelete:
-		if step.Action == collector.ActionUnlink {
+		if step.Action == plan.ActionUnlink {
 			return reason.NoOwnerLeft{}
 		}
 	case collector.ActionRemoveFinalizer:
-		if step.Action != collector.ActionRemoveFinalizer {
+		if step.Action != plan.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating{}
 		}
-		return reason.OtherFinalizerFirst{Finalizer: d.Change.Release}
+		return reason.OtherFinalizerFirst{Finalizer: d.Change.RemoveFinalizer}
 	case collector.ActionUnblock:
 	}
 	return reason.DecidedOtherwise{Action: string(d.Action)}
@@ -57,16 +57,16 @@ func changeSincePlanned(shown, now *object.Object) reason.Reason {
 func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
 	switch d.NoAction {
 	case collector.ObjectGone:
-		if step.Action == collector.ActionDelete {
+		if step.Action == plan.ActionDelete {
 			return reason.AlreadyGone{}
 		}
 		return reason.ObjectGone{}
 	case collector.AlreadyTerminating:
-		if step.Action != collector.ActionRemoveFinalizer {
+		if step.Action != plan.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating{}
 		}
 	case collector.BlockedByDependents:
-		if step.Action != collector.ActionRemoveFinalizer {
+		if step.Action != plan.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating{}
 		}
 		return reason.DependentBlocks{Dependent: blockingDependent(m, n)}
@@ -75,16 +75,16 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 	case collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(m.ContentsGaps(n))
 	case collector.UIDContested:
-		return snapshot.Contention(m.Object(n))
+		return snapshot.UIDContested(m.Object(n))
 	case collector.ReferenceUnknown:
 		return reason.OwnerNotResolved{Owner: m.Object(n).Owners[d.UndecidableReference]}
 	case collector.NoOwners:
-		if step.Action == collector.ActionDelete {
+		if step.Action == plan.ActionDelete {
 			return reason.NoOwnerReferences{}
 		}
 	case collector.AllOwnersSolid:
 		among := step.OwnerUIDs
-		if step.Action == collector.ActionDelete {
+		if step.Action == plan.ActionDelete {
 			among = nil
 		}
 		if owner, ok := solidOwner(m, n, among); ok {
@@ -100,7 +100,7 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 func solidOwner(m *simulate.Model, n graph.Node, among []string) (owner object.Reference, ok bool) {
 	o := m.Object(n)
 	for i, v := range m.Verdicts(n) {
-		if v == collector.Solid && (among == nil || slices.Contains(among, string(o.Owners[i].UID))) {
+		if v == collector.VerdictSolid && (among == nil || slices.Contains(among, string(o.Owners[i].UID))) {
 			return o.Owners[i], true
 		}
 	}

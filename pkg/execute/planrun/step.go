@@ -99,7 +99,7 @@ func (t *task) advance(ctx context.Context, e evaluation) *runner.Outcome {
 // dependent was not done but is still due: without the foreground finalizer the owner
 // would be solid, and the dependent would stay for good (docs/differences.md).
 func (t *task) unfinishedDependents(e evaluation) reason.Reason {
-	if e.decision.Change.Release != object.ForegroundFinalizer || simulate.Patched(e.object, e.decision.Change) == nil {
+	if e.decision.Change.RemoveFinalizer != object.ForegroundFinalizer || simulate.StateAfterPatch(e.object, e.decision.Change) == nil {
 		return nil
 	}
 	for _, id := range t.step.After {
@@ -108,7 +108,7 @@ func (t *task) unfinishedDependents(e evaluation) reason.Reason {
 			continue
 		}
 		earlier := &t.run.plan.Steps[i]
-		if n := earlier.Move.Node; slices.Contains(t.run.graph.Owners(n), t.node) && t.run.live.isDue(n) {
+		if n := earlier.Transition.Node; slices.Contains(t.run.graph.Owners(n), t.node) && t.run.live.isDue(n) {
 			return reason.PrecedingStepNotDone{Action: string(earlier.Action), Object: earlier.Object.Identity}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -80,7 +79,7 @@ func (r *run) follow(ctx context.Context) (stop func()) {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		r.options.Watcher.Follow(watching, objects, r.observe)
+		r.options.Watcher.Watch(watching, objects, r.observe)
 	}()
 	return func() {
 		cancel()
@@ -127,7 +126,7 @@ func (t *task) waitForController(ctx context.Context) *runner.Outcome {
 // done, or its object is gone anyway.
 func (t *task) causeHappened() bool {
 	cause, known := t.run.runner.Index(t.step.Follows)
-	return !known || cause >= t.index || t.run.runner.IsDone(cause) || t.run.live.object(t.run.plan.Steps[cause].Move.Node) == nil
+	return !known || cause >= t.index || t.run.runner.IsDone(cause) || t.run.live.object(t.run.plan.Steps[cause].Transition.Node) == nil
 }
 
 // waitForGone waits until the step's object is gone, if the plan expects that and this is
@@ -145,7 +144,7 @@ func (t *task) waitForGone(ctx context.Context) *runner.Outcome {
 
 // hasDone returns a function that reports whether an object is as the step leaves it.
 func hasDone(step *plan.Step) func(*object.Object) bool {
-	before := step.Move.StateBefore
+	before := step.Transition.StateBefore
 	refers := func(o *object.Object, indices []int, matches func(object.Reference) bool) bool {
 		return slices.ContainsFunc(indices, func(i int) bool {
 			return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.SameOwner(before.Owners[i]) && matches(r) })
@@ -156,15 +155,15 @@ func hasDone(step *plan.Step) func(*object.Object) bool {
 			return true
 		}
 		switch step.Action {
-		case collector.ActionDelete:
+		case plan.ActionDelete:
 			return o.Terminating()
-		case collector.ActionUnlink:
-			return !refers(o, step.Move.Change.Drop, func(object.Reference) bool { return true })
-		case collector.ActionUnblock:
-			return o.Terminating() || !refers(o, step.Move.Change.Unblock, object.Reference.Blocks)
-		case collector.ActionRemoveFinalizer:
-			return !slices.Contains(o.Finalizers, step.Move.Change.Release)
-		case collector.ActionNone, collector.ActionOrphanDependents:
+		case plan.ActionUnlink:
+			return !refers(o, step.Transition.Change.Drop, func(object.Reference) bool { return true })
+		case plan.ActionUnblock:
+			return o.Terminating() || !refers(o, step.Transition.Change.Unblock, object.Reference.Blocks)
+		case plan.ActionRemoveFinalizer:
+			return !slices.Contains(o.Finalizers, step.Transition.Change.RemoveFinalizer)
+		case plan.ActionRelink, plan.ActionUpdateVersion, plan.ActionCreate, plan.ActionLink:
 		}
 		return true
 	}

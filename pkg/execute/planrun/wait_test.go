@@ -95,7 +95,7 @@ func TestStoppingPodsDoNotCountForConcurrency(t *testing.T) {
 }
 
 func TestDoesNotWaitForAPodWithAFinalizer(t *testing.T) {
-	pod := Pod("a/pod", OwnedBy(gone), Running(), Held("x/y"))
+	pod := Pod("a/pod", OwnedBy(gone), Running(), WithFinalizers("x/y"))
 	s := newScenario(pod)
 	s.checkResults(t, s.run(t.Context()), "delete pod: done")
 	s.checkRequests(t, []string{"wait"})
@@ -104,7 +104,7 @@ func TestDoesNotWaitForAPodWithAFinalizer(t *testing.T) {
 func TestWaitsForANamespace(t *testing.T) {
 	ns := Namespace("a", Owned(To(Node("gone"))))
 	s := newScenario(ns, ConfigMap("a/inside"), Node("child", Owned(To(ns))))
-	s.plan, s.graph = newCollectPlan(New(Serving(Containers()...), showing(s.server.base), Absent("v1", "Node", "gone")))
+	s.plan, s.graph = newCollectPlan(New(Serving(TypesWithContents()...), showing(s.server.base), Absent("v1", "Node", "gone")))
 	s.server.prompt = false
 	s.server.wait = func(context.Context, object.Identity) error {
 		for s.server.actAsController() {
@@ -116,31 +116,31 @@ func TestWaitsForANamespace(t *testing.T) {
 }
 
 func TestDoesNotWaitForABlockedNamespace(t *testing.T) {
-	s := newScenario(Namespace("a", Owned(To(Node("gone")))), ConfigMap("a/inside", Held("x/y")))
-	s.plan, s.graph = newCollectPlan(New(Serving(Containers()...), showing(s.server.base), Absent("v1", "Node", "gone")))
+	s := newScenario(Namespace("a", Owned(To(Node("gone")))), ConfigMap("a/inside", WithFinalizers("x/y")))
+	s.plan, s.graph = newCollectPlan(New(Serving(TypesWithContents()...), showing(s.server.base), Absent("v1", "Node", "gone")))
 	s.checkResults(t, s.run(t.Context()), "delete a: done")
 	s.checkRequests(t, []string{"wait"})
 }
 
 func TestDoesNotWaitForADefinitionBeforeItsInstancesLoseTheirFinalizers(t *testing.T) {
 	s := newScenario(
-		Definition("widgets.example.com", Owned(To(Node("gone"))), Held(object.OrphanFinalizer)),
-		Object("example.com/v1", "Widget", "a/widget", Held(object.OrphanFinalizer)),
+		CRD("widgets.example.com", Owned(To(Node("gone"))), WithFinalizers(object.OrphanFinalizer)),
+		Object("example.com/v1", "Widget", "a/widget", WithFinalizers(object.OrphanFinalizer)),
 	)
-	s.plan, s.graph = newCollectPlan(New(Serving(Containers()...), showing(s.server.base), Absent("v1", "Node", "gone")))
+	s.plan, s.graph = newCollectPlan(New(Serving(TypesWithContents()...), showing(s.server.base), Absent("v1", "Node", "gone")))
 	s.checkResults(t, s.run(t.Context()), "delete widgets.example.com: done", "remove-finalizer widgets.example.com: done", "remove-finalizer widget: done")
 	s.checkRequests(t, []string{"wait"})
 }
 
 func TestDeletesDependentsOfInstancesOfADeletedDefinition(t *testing.T) {
-	crd := Definition("widgets.example.com", Owned(To(Node("gone"))))
+	crd := CRD("widgets.example.com", Owned(To(Node("gone"))))
 	widget := Object("example.com/v1", "Widget", "a/widget", OwnedBy(Secret("a/owner")))
-	held := Object("example.com/v1", "Widget", "a/held", Held("x/y"))
+	held := Object("example.com/v1", "Widget", "a/held", WithFinalizers("x/y"))
 	released := Object("example.com/v1", "Widget", "a/released", Foreground())
 	child := Secret("a/child", OwnedBy(widget))
 	for _, requireUnchanged := range []bool{false, true} {
 		s := newScenario(crd, Secret("a/owner"), widget, held, released, child, Secret("a/blocks", Owned(To(released, Blocking))))
-		s.plan, s.graph = newCollectPlan(New(Serving(Containers()...), showing(s.server.base), Absent("v1", "Node", "gone")))
+		s.plan, s.graph = newCollectPlan(New(Serving(TypesWithContents()...), showing(s.server.base), Absent("v1", "Node", "gone")))
 		s.options.RequireUnchanged = requireUnchanged
 		report := s.run(t.Context())
 		if report.Failed+report.Skipped > 0 || s.server.state(uid(child)) != nil || s.server.state(uid(released)) != nil {

@@ -22,7 +22,7 @@ type watchEvent struct {
 	now *object.Object // nil: gone
 }
 
-func (f fakeWatcher) Follow(ctx context.Context, _ []object.Identity, observe func(types.UID, *object.Object)) {
+func (f fakeWatcher) Watch(ctx context.Context, _ []object.Identity, observe func(types.UID, *object.Object)) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -18,15 +18,15 @@ import (
 // dependents that a controller is to adopt are created before it, and given time to
 // reach its cache.
 func (r *run) create(ctx context.Context, i int) *runner.Outcome {
-	step, work := &r.restoration.Plan.Steps[i], r.restoration.Work(i)
+	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
 	add, missing := r.withCurrentUIDs(work.Add)
 	if missing != nil {
 		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
 	}
-	if work.Settle {
+	if work.WaitForCaches {
 		r.runner.EmitWaiting(step, reason.WaitsForWatchers{})
 		var err error
-		r.runner.WithoutSlot(func() { err = r.creator.VerifyCreated(ctx) })
+		r.runner.WithoutSlot(func() { err = r.creator.WaitForWatches(ctx) })
 		if err != nil {
 			return r.runner.Interrupted(ctx)
 		}
@@ -45,7 +45,7 @@ func (r *run) create(ctx context.Context, i int) *runner.Outcome {
 	if changed {
 		remark = reason.AddressReplaced{}
 	}
-	if err := r.recorder.Made(step.Object.Identity, o.UID); err != nil {
+	if err := r.recorder.RecordCreated(step.Object.Identity, o.UID); err != nil {
 		remark = reason.CreatedUnrecorded{Failure: runner.FailureOf(err)}
 	}
 	if len(work.Defines) == 0 {
@@ -84,7 +84,7 @@ func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *objec
 func (r *run) waitForTypes(ctx context.Context, step *plan.Step, defined []snapshot.Type, remark reason.Reason) *runner.Outcome {
 	r.runner.EmitWaiting(step, reason.WaitsForTypes{})
 	var err error
-	r.runner.WithoutSlot(func() { err = r.creator.ServedType(ctx, defined) })
+	r.runner.WithoutSlot(func() { err = r.creator.WaitForServed(ctx, defined) })
 	if err == nil {
 		return runner.Done(remark)
 	}

@@ -18,9 +18,9 @@ func (r *run) dryRun(ctx context.Context, i int) *runner.Outcome {
 	if ctx.Err() != nil {
 		return r.runner.Interrupted(ctx)
 	}
-	step, work := &r.restoration.Plan.Steps[i], r.restoration.Work(i)
+	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
 	add := slices.DeleteFunc(slices.Clone(work.Add), func(a restore.Addition) bool { return r.toCreate[a.UID] })
-	if step.Action != plan.Create {
+	if step.Action != plan.ActionCreate {
 		return r.dryRunLink(ctx, step, add)
 	}
 	if missing, ok := r.missingPrerequisite(step); ok {
@@ -42,7 +42,7 @@ func (r *run) missingPrerequisite(step *plan.Step) (missing reason.Prerequisite,
 		if before.Object.IsNamespace() && before.Object.Name == step.Object.Namespace {
 			return reason.ItsNamespace, true
 		}
-		if slices.ContainsFunc(r.restoration.Work(i).Defines, func(t snapshot.Type) bool { return t.Group == kind.Group && t.Kind == kind.Kind }) {
+		if slices.ContainsFunc(r.restoration.Instructions(i).Defines, func(t snapshot.Type) bool { return t.Group == kind.Group && t.Kind == kind.Kind }) {
 			return reason.ItsType, true
 		}
 	}

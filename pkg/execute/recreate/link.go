@@ -16,7 +16,7 @@ import (
 // link adds the references that an object has lost, unless its controller has done so. It
 // keeps what others have changed meanwhile.
 func (r *run) link(ctx context.Context, i int) *runner.Outcome {
-	step, work := &r.restoration.Plan.Steps[i], r.restoration.Work(i)
+	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
 	at := step.Object.Identity
 	uid, created := r.currentUID(at.UID)
 	if !created {
@@ -43,7 +43,7 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 		switch {
 		case conflicting != nil:
 			return runner.Skipped(reason.ConflictingController{Owner: *conflicting})
-		case change.Empty() && work.Adopted:
+		case change.Empty() && work.OwnerAdopts:
 			return runner.Done(nil)
 		case change.Empty():
 			return runner.Skipped(reason.AlreadyDone{})
@@ -69,8 +69,8 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 }
 
 // readAdopted reads the object after its controller, if there is one, had time to adopt it.
-func (r *run) readAdopted(ctx context.Context, at object.Identity, work *restore.Work, add []restore.Addition) (o *object.Object, err error) {
-	if !work.Adopted {
+func (r *run) readAdopted(ctx context.Context, at object.Identity, work *restore.Instructions, add []restore.Addition) (o *object.Object, err error) {
+	if !work.OwnerAdopts {
 		return r.creator.Read(ctx, at)
 	}
 	var controller types.UID
@@ -79,7 +79,7 @@ func (r *run) readAdopted(ctx context.Context, at object.Identity, work *restore
 			controller = a.UID
 		}
 	}
-	r.runner.WithoutSlot(func() { o, err = r.creator.Adopted(ctx, at, controller) })
+	r.runner.WithoutSlot(func() { o, err = r.creator.WaitForAdoption(ctx, at, controller) })
 	return o, err
 }
 
@@ -88,7 +88,7 @@ func (r *run) readAdopted(ctx context.Context, at object.Identity, work *restore
 func linkChange(o *object.Object, add []restore.Addition) (c object.Change, conflicting *object.Reference) {
 	for _, a := range add {
 		for i, x := range o.Owners {
-			if slices.ContainsFunc(a.Over, func(over object.Reference) bool { return sameReference(x, over) }) && !sameReference(x, a.Reference) {
+			if slices.ContainsFunc(a.Replaces, func(over object.Reference) bool { return sameReference(x, over) }) && !sameReference(x, a.Reference) {
 				c.Drop = append(c.Drop, i)
 			}
 		}
@@ -110,7 +110,7 @@ func linkChange(o *object.Object, add []restore.Addition) (c object.Change, conf
 // flags of x may differ, as a controller may have set it, unless the addition replaces
 // other references.
 func satisfies(x object.Reference, a restore.Addition) bool {
-	return x.UID == a.UID && x.Kind == a.Kind && x.Name == a.Name && (len(a.Over) == 0 || sameReference(x, a.Reference))
+	return x.UID == a.UID && x.Kind == a.Kind && x.Name == a.Name && (len(a.Replaces) == 0 || sameReference(x, a.Reference))
 }
 
 func sameReference(a, b object.Reference) bool { return a.SameOwner(b) && a.Blocks() == b.Blocks() }

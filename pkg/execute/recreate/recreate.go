@@ -29,7 +29,7 @@ func Run(ctx context.Context, of *restore.Restoration, c Creator, rec Recorder, 
 		toCreate: map[types.UID]bool{}, created: map[types.UID]types.UID{},
 	}
 	for i := range of.Plan.Steps {
-		if step := &of.Plan.Steps[i]; step.Action == plan.Create {
+		if step := &of.Plan.Steps[i]; step.Action == plan.ActionCreate {
 			r.toCreate[step.Object.UID] = true
 		}
 	}
@@ -51,7 +51,7 @@ type run struct {
 }
 
 func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
-	if r.restoration.Plan.Steps[i].Action == plan.Create {
+	if r.restoration.Plan.Steps[i].Action == plan.ActionCreate {
 		return r.create(ctx, i)
 	}
 	return r.link(ctx, i)
@@ -113,7 +113,7 @@ func (r *run) vanishedOwner(ctx context.Context, step *plan.Step) (*object.Refer
 	for i := range step.References {
 		ref := &step.References[i]
 		uid := types.UID(ref.UID)
-		if ref.Verdict != collector.Solid || r.toCreate[uid] {
+		if ref.Verdict != collector.VerdictSolid || r.toCreate[uid] {
 			continue
 		}
 		now, err := r.creator.Read(ctx, object.Identity{

@@ -140,22 +140,22 @@ func (f *fakeServer) Read(_ context.Context, at object.Identity) (*object.Object
 	return nil, nil
 }
 
-func (f *fakeServer) ServedType(context.Context, []snapshot.Type) error {
+func (f *fakeServer) WaitForServed(context.Context, []snapshot.Type) error {
 	return f.begin("serve", object.Identity{})
 }
 
-func (f *fakeServer) VerifyCreated(ctx context.Context) error {
+func (f *fakeServer) WaitForWatches(ctx context.Context) error {
 	return cmp.Or(f.begin("settle", object.Identity{}), ctx.Err())
 }
 
-func (f *fakeServer) Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
+func (f *fakeServer) WaitForAdoption(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error) {
 	if f.controllersRun {
 		f.edit(at.UID, func(o *object.Object) { o.Owners = append(o.Owners, To(f.objects[owner], Controlling, Blocking)) })
 	}
 	return f.Read(ctx, at)
 }
 
-func (f *fakeServer) Made(of object.Identity, uid types.UID) error {
+func (f *fakeServer) RecordCreated(of object.Identity, uid types.UID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.created[of.UID] = uid
@@ -180,7 +180,7 @@ func (f *fakeServer) edit(uid types.UID, change func(*object.Object)) {
 func (f *fakeServer) plan(gone ...object.Object) *restore.Restoration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b := restore.Backup{Made: maps.Clone(f.created)}
+	b := restore.Backup{Recreated: maps.Clone(f.created)}
 	manifests := map[types.UID]json.RawMessage{}
 	for _, o := range gone {
 		raw, err := json.Marshal(map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": map[string]any{
@@ -196,7 +196,7 @@ func (f *fakeServer) plan(gone ...object.Object) *restore.Restoration {
 	b.Manifest = func(s restore.Saved) (json.RawMessage, error) { return manifests[s.Object.UID], nil }
 	there := slices.Collect(maps.Values(f.objects))
 	sets := snapshot.Type{Group: "apps", Version: "v1", Resource: "replicasets", Kind: "ReplicaSet", Namespaced: true, Preferred: true, Verbs: Types()[0].Verbs}
-	parts := []Part{Serving(Containers()...), Listing(Namespace("shop")), Listing(there...)}
+	parts := []Part{Serving(TypesWithContents()...), Listing(Namespace("shop")), Listing(there...)}
 	if !slices.ContainsFunc(Types(), func(t snapshot.Type) bool { return t.Kind == "ReplicaSet" }) {
 		parts = append([]Part{Serving(sets)}, parts...)
 	}

@@ -24,20 +24,20 @@ type Creator interface {
 	// Read returns the current state of an object, or nil if it is proven to be gone or
 	// replaced by another of its name.
 	Read(ctx context.Context, at object.Identity) (*object.Object, error)
-	// ServedType returns when the types, whose definition was just created, are served.
-	ServedType(ctx context.Context, types []snapshot.Type) error
-	// VerifyCreated returns when the watches of controllers can be expected to have seen
+	// WaitForServed returns when the types, whose definition was just created, are served.
+	WaitForServed(ctx context.Context, types []snapshot.Type) error
+	// WaitForWatches returns when the watches of controllers can be expected to have seen
 	// the objects that were created before the call.
-	VerifyCreated(ctx context.Context) error
-	// Adopted waits a short time for an object to get an owner with that UID, and
+	WaitForWatches(ctx context.Context) error
+	// WaitForAdoption waits a short time for an object to get an owner with that UID, and
 	// returns the object, or nil if it is gone.
-	Adopted(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error)
+	WaitForAdoption(ctx context.Context, at object.Identity, owner types.UID) (*object.Object, error)
 }
 
 // Recorder records what is created, so that an interrupted restoration can be continued.
 // It is safe for concurrent use.
 type Recorder interface {
-	// Made records the UID of the object that was created for a backed up one. The
+	// RecordCreated records the UID of the object that was created for a backed up one. The
 	// record is durable when Made returns.
-	Made(of object.Identity, uid types.UID) error
+	RecordCreated(of object.Identity, uid types.UID) error
 }

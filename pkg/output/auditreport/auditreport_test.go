@@ -35,22 +35,22 @@ func report() *audit.Report {
 		Findings: []audit.Finding{
 			{
 				Rule: "unserved-owner-version", Severity: audit.Error, Object: id("shop", "ConfigMap", "flags"),
-				Verdict: collector.Unresolvable, Consequence: collector.ConsequenceStuck, Fix: audit.UpdateVersion,
+				Verdict: collector.VerdictUnresolvable, Consequence: collector.ConsequenceStuck, Fix: audit.UpdateVersion,
 				Reason: said("apps/v1beta1 Deployment/web, served: v1"), Effect: said("can never decide"),
 			},
 			{
 				Rule: "missing-owner", Severity: audit.Warning, Object: id("shop", "ConfigMap", "shared"),
-				Verdict: collector.Dangling, Consequence: collector.ConsequenceUnlink, Fix: audit.Unlink,
+				Verdict: collector.VerdictDangling, Consequence: collector.ConsequenceUnlink, Fix: audit.Unlink,
 				Reason: said("Deployment/old is gone"), Effect: said("drops the reference, 1 owner remains"),
 			},
 			{
 				Rule: "replaced-owner", Severity: audit.Error, Object: id("shop", "Secret", "restored"),
-				Verdict: collector.Dangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink,
+				Verdict: collector.VerdictDangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink,
 				Reason: said("Deployment/web has another UID now"), Effect: said("deletes it"),
 			},
 			{
 				Rule: "unverified-owner", Severity: audit.Warning, Object: id("billing", "Secret", "token"),
-				Verdict: collector.Unknown, Consequence: collector.ConsequenceUnknown, Fix: audit.NoFix,
+				Verdict: collector.VerdictUnknown, Consequence: collector.ConsequenceUnknown, Fix: audit.NoFix,
 				Reason: said("Invoice/2026-11: may not list invoices"), Effect: said("unknown"),
 			},
 		},

@@ -126,9 +126,9 @@ func interleave(table []byte, below []string) []byte {
 func paint(c collector.Consequence, text string, p *color.Palette) string {
 	switch c {
 	case collector.ConsequenceDelete:
-		return p.Goes(text)
+		return p.Deleted(text)
 	case collector.ConsequenceUnlink, collector.ConsequenceStuck, collector.ConsequenceUnknown:
-		return p.Changes(text)
+		return p.Changed(text)
 	case collector.ConsequenceNone:
 	}
 	return p.Dim(text)

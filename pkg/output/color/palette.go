@@ -31,28 +31,28 @@ func New(mode Mode, isTerminal, noColor bool) *Palette {
 	}
 }
 
-// Goes colours what is deleted.
-func (p *Palette) Goes(s string) string { return paint(p.red, s) }
+// Deleted colours what is deleted.
+func (p *Palette) Deleted(s string) string { return paint(p.red, s) }
 
-// Changes colours what changes or waits.
-func (p *Palette) Changes(s string) string { return paint(p.yellow, s) }
+// Changed colours what changes or waits.
+func (p *Palette) Changed(s string) string { return paint(p.yellow, s) }
 
-// Stays colours what is kept.
-func (p *Palette) Stays(s string) string { return paint(p.green, s) }
+// Kept colours what is kept.
+func (p *Palette) Kept(s string) string { return paint(p.green, s) }
 
 // Dim is for context.
 func (p *Palette) Dim(s string) string { return paint(p.faint, s) }
 
-// Strong is for what the user asked about.
-func (p *Palette) Strong(s string) string { return paint(p.bold, s) }
+// Bold is for what the user asked about.
+func (p *Palette) Bold(s string) string { return paint(p.bold, s) }
 
 // Severity colours s according to the severity of a finding.
 func (p *Palette) Severity(grade audit.Severity, s string) string {
 	switch grade {
 	case audit.Error:
-		return p.Goes(s)
+		return p.Deleted(s)
 	case audit.Warning:
-		return p.Changes(s)
+		return p.Changed(s)
 	case audit.Info:
 		return p.Dim(s)
 	}

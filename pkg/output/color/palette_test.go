@@ -23,7 +23,7 @@ func TestPolicy(t *testing.T) {
 		"no mode is no colour":               {"", true, false, "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, color.New(c.mode, c.terminal, c.noColor).Goes("x")); diff != "" {
+			if diff := cmp.Diff(c.want, color.New(c.mode, c.terminal, c.noColor).Deleted("x")); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -32,7 +32,7 @@ func TestPolicy(t *testing.T) {
 
 func TestEnvironmentIsNotRead(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
-	if got := color.New(color.Always, false, false).Goes("x"); got == "x" {
+	if got := color.New(color.Always, false, false).Deleted("x"); got == "x" {
 		t.Error("NO_COLOR in the environment overruled the caller")
 	}
 }
@@ -40,7 +40,7 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 func TestMeanings(t *testing.T) {
 	p := color.New(color.Always, false, false)
 	got := []string{
-		p.Goes("goes"), p.Changes("changes"), p.Stays("stays"), p.Dim("dim"), p.Strong("strong"),
+		p.Deleted("goes"), p.Changed("changes"), p.Kept("stays"), p.Dim("dim"), p.Bold("strong"),
 		p.Severity(audit.Error, "error"), p.Severity(audit.Warning, "warning"), p.Severity(audit.Info, "info"), p.Severity("odd", "odd"),
 	}
 	want := []string{
@@ -53,7 +53,7 @@ func TestMeanings(t *testing.T) {
 }
 
 func TestEmptyTextIsNotColoured(t *testing.T) {
-	if got := color.New(color.Always, true, false).Goes(""); got != "" {
+	if got := color.New(color.Always, true, false).Deleted(""); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -13,12 +13,12 @@ import (
 func Meaning(v collector.Verdict) string { return meanings[v] }
 
 var meanings = map[collector.Verdict]string{
-	collector.Solid:        "the owner exists",
-	collector.Dangling:     "the owner does not exist",
-	collector.Waiting:      "the owner is being deleted and waits for its dependents",
-	collector.Unresolvable: "the owner's type is not served",
-	collector.ScopeError:   "a namespaced object cannot own a cluster-scoped one",
-	collector.Unknown:      "the owner could not be verified",
+	collector.VerdictSolid:        "the owner exists",
+	collector.VerdictDangling:     "the owner does not exist",
+	collector.VerdictWaiting:      "the owner is being deleted and waits for its dependents",
+	collector.VerdictUnresolvable: "the owner's type is not served",
+	collector.VerdictScopeError:   "a namespaced object cannot own a cluster-scoped one",
+	collector.VerdictUnknown:      "the owner could not be verified",
 }
 
 func (w *answerWriter) reference(i int) {
@@ -56,11 +56,11 @@ func (w *answerWriter) reference(i int) {
 func (w *answerWriter) verdict(v collector.Verdict) string {
 	shown := text(string(v)) + ": " + Meaning(v)
 	switch v {
-	case collector.Solid:
-		return w.view.Palette.Stays(shown)
-	case collector.Dangling:
-		return w.view.Palette.Goes(shown)
-	case collector.Waiting, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+	case collector.VerdictSolid:
+		return w.view.Palette.Kept(shown)
+	case collector.VerdictDangling:
+		return w.view.Palette.Deleted(shown)
+	case collector.VerdictWaiting, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
 	}
-	return w.view.Palette.Changes(shown)
+	return w.view.Palette.Changed(shown)
 }

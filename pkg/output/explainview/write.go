@@ -53,7 +53,7 @@ func (v View) Write(out io.Writer, a *explain.Answer) error {
 	w.cascade()
 	w.history()
 	for _, s := range a.Caveats {
-		w.line("note", v.Palette.Changes(sentence(s)))
+		w.line("note", v.Palette.Changed(sentence(s)))
 	}
 	w.suggestions()
 	_, err := out.Write(w.out.Bytes())
@@ -90,9 +90,9 @@ func (w *answerWriter) headline() {
 	shown := sentence(w.answer.Headline)
 	switch w.answer.Consequence {
 	case collector.ConsequenceDelete:
-		shown = w.view.Palette.Goes(shown)
+		shown = w.view.Palette.Deleted(shown)
 	case collector.ConsequenceUnlink, collector.ConsequenceStuck, collector.ConsequenceUnknown:
-		shown = w.view.Palette.Changes(shown)
+		shown = w.view.Palette.Changed(shown)
 	case collector.ConsequenceNone: // others may still delete it
 	}
 	w.out.WriteString(shown + "\n")
@@ -111,7 +111,7 @@ func (w *answerWriter) chain() {
 		} else if hidden > 0 && i >= maxLinks && i < len(links)-1 {
 			continue
 		}
-		w.line("waits for", w.located(l.Object)+": "+w.view.Palette.Changes(sentence(l.Sentence)))
+		w.line("waits for", w.located(l.Object)+": "+w.view.Palette.Changed(sentence(l.Sentence)))
 	}
 }
 
@@ -141,13 +141,13 @@ func (w *answerWriter) cascade() {
 	for _, k := range a.Kinds {
 		kinds = append(kinds, wording.Count(k.Objects, text(k.Kind)))
 	}
-	w.line("cascade", w.view.Palette.Goes(prefix+strings.Join(kinds, ", ")))
+	w.line("cascade", w.view.Palette.Deleted(prefix+strings.Join(kinds, ", ")))
 	var claims []string
 	for _, c := range a.Claims {
 		claims = append(claims, w.located(c))
 	}
 	if len(claims) > 0 {
-		w.more(w.view.Palette.Goes(wording.List(claims, maxNames)))
+		w.more(w.view.Palette.Deleted(wording.List(claims, maxNames)))
 	}
 }
 
@@ -155,7 +155,7 @@ func (w *answerWriter) suggestions() {
 	for _, r := range w.answer.Suggestions {
 		w.line("you can", sentence(r.Sentence))
 		if len(r.Command) > 0 {
-			fmt.Fprintf(&w.out, "%18s%s\n", "", w.view.Palette.Strong(escape.Short(w.view.Command(r.Command...), sentenceWidth)))
+			fmt.Fprintf(&w.out, "%18s%s\n", "", w.view.Palette.Bold(escape.Short(w.view.Command(r.Command...), sentenceWidth)))
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (s state) answer() *explain.Answer {
 	g := graph.New(st.New(s.seen...))
 	view := explain.NewExplainer(g)
 	if n := g.Find(s.asked.UID); g.Object(n) != nil {
-		return view.Of(n, s.told)
+		return view.Object(n, s.told)
 	}
 	gone := s.asked.Identity
 	gone.UID = ""

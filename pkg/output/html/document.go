@@ -56,7 +56,7 @@ type verdict struct {
 
 // verdicts are in the order of their numbers.
 var verdicts = []collector.Verdict{
-	collector.Solid, collector.Dangling, collector.Waiting, collector.Unresolvable, collector.ScopeError, collector.Unknown,
+	collector.VerdictSolid, collector.VerdictDangling, collector.VerdictWaiting, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown,
 }
 
 // builder makes the document of a page.
@@ -79,7 +79,7 @@ func documentOf(p Page) *document {
 		containers: map[[3]string]*object.Object{},
 	}
 	for _, o := range p.Graph.Snapshot().Objects {
-		if o.Terminating() && (o.IsNamespace() || o.IsDefinition()) {
+		if o.Terminating() && (o.IsNamespace() || o.IsCRD()) {
 			b.terminating = append(b.terminating, o)
 		}
 	}
@@ -106,7 +106,7 @@ func (b *builder) about() about {
 		Tool: name(b.page.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: name(s.Server),
 		Context: name(b.page.Source.Context), Address: name(b.page.Source.Address), File: name(b.page.Source.File),
 		Namespace: name(b.page.Source.Namespace), Selector: name(b.page.Source.Selector),
-		Complete: b.page.Report.Complete, Sum: auditreport.SummaryLine(b.page.Report, s.Monitored()), Summary: b.page.Report.Summary,
+		Complete: b.page.Report.Complete, Sum: auditreport.SummaryLine(b.page.Report, s.MonitoredTypes()), Summary: b.page.Report.Summary,
 		Hints: sentence(b.page.Hints), Warnings: []string{},
 	}
 	for _, w := range b.page.Warnings {
@@ -136,7 +136,7 @@ const (
 
 func (b *builder) gaps() gaps {
 	s := b.page.Graph.Snapshot()
-	out := gaps{Warning: auditreport.Gaps("", s.Gaps, s.Monitored(), namedGaps), Causes: append([]string{}, auditreport.Causes(s.Gaps, namedGaps)...), All: []gap{}}
+	out := gaps{Warning: auditreport.Gaps("", s.Gaps, s.MonitoredTypes(), namedGaps), Causes: append([]string{}, auditreport.Causes(s.Gaps, namedGaps)...), All: []gap{}}
 	for i, g := range s.Gaps {
 		if i == mostGaps {
 			break

@@ -37,7 +37,7 @@ func (b *builder) references() references {
 			if r.Blocks() {
 				how |= blocks
 			}
-			if !plain(j) || !namesExactly(r, j.Holder) {
+			if !plain(j) || !namesExactly(r, j.UIDHolder) {
 				all.Claims = append(all.Claims, [5]int{
 					len(all.To), b.texts.of(r.APIVersion, nameWidth), b.texts.of(r.Kind, nameWidth), b.texts.of(r.Name, nameWidth),
 					index.of(n, r, j),
@@ -52,7 +52,7 @@ func (b *builder) references() references {
 
 // plain reports whether a reference is valid and unremarkable.
 func plain(j collector.Judgement) bool {
-	return j.Verdict == collector.Solid && j.Cause == collector.NoCause
+	return j.Verdict == collector.VerdictSolid && j.Cause == collector.CauseNone
 }
 
 // namesExactly reports whether a reference names its owner as it was read.
@@ -83,7 +83,7 @@ func (b *builder) findingIndex() findingIndex {
 }
 
 func (t findingIndex) of(n graph.Node, r object.Reference, j collector.Judgement) int {
-	if at, known := t[claim{n, audit.RuleOf(j.Cause), *audit.ReferenceOf(r)}]; known {
+	if at, known := t[claim{n, audit.RuleForCause(j.Cause), *audit.ReferenceOf(r)}]; known {
 		return at
 	}
 	return none

@@ -1,9 +1,9 @@
 package html
 
 import (
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // steps is the plan with an entry for each line of its preview in every list.
@@ -38,7 +38,7 @@ func (b *builder) steps() *steps {
 // tone returns the colour of a line of the preview.
 func tone(r planview.Row) string {
 	switch r.Action {
-	case collector.ActionDelete:
+	case plan.ActionDelete:
 		return "goes"
 	case "":
 		return "waits"

@@ -170,7 +170,7 @@ func TestOutcomes(t *testing.T) {
 // Nothing stays in a namespace that is being deleted, regardless of its owners.
 func TestOutcomesInTerminatingNamespace(t *testing.T) {
 	owner := st.Deployment("shop/web")
-	look := st.New(st.Serving(st.Containers()...), st.Listing(st.Namespace("shop", st.Terminating()), owner, st.ConfigMap("shop/a", st.OwnedBy(owner)), st.Secret("other/b")))
+	look := st.New(st.Serving(st.TypesWithContents()...), st.Listing(st.Namespace("shop", st.Terminating()), owner, st.ConfigMap("shop/a", st.OwnedBy(owner)), st.Secret("other/b")))
 	c := contentOf(t, written(t, look, html.Source{}))
 	for name, want := range map[string]string{
 		"web": ": with Namespace/shop, which is being deleted",
@@ -235,7 +235,7 @@ var hostile = []string{
 func TestHostileTextStaysData(t *testing.T) {
 	var all []object.Object
 	for i, s := range hostile {
-		o := st.ConfigMap("shop/"+s, st.Held(s), st.OwnedBy(st.Object(s, s, "shop/"+s, st.UID(types.UID(s)))))
+		o := st.ConfigMap("shop/"+s, st.WithFinalizers(s), st.OwnedBy(st.Object(s, s, "shop/"+s, st.UID(types.UID(s)))))
 		o.UID = types.UID(string(rune('a'+i)) + s)
 		all = append(all, o)
 	}

@@ -3,7 +3,6 @@ package planview
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -12,21 +11,21 @@ import (
 
 // actions are in the order of urgency: deletions come first.
 var actions = []struct {
-	action     collector.Action
+	action     plan.Action
 	word, past string
 }{
-	{collector.ActionDelete, "delete", "deleted"},
-	{plan.Relink, "relink", "relinked"},
-	{plan.UpdateVersion, "update-version", "updated"},
-	{collector.ActionUnlink, "unlink", "unlinked"},
-	{collector.ActionUnblock, "unblock", "unblocked"},
-	{collector.ActionRemoveFinalizer, "remove-finalizer", "removed finalizer"},
-	{plan.Create, "create", "created"},
-	{plan.Link, "link", "linked"},
+	{plan.ActionDelete, "delete", "deleted"},
+	{plan.ActionRelink, "relink", "relinked"},
+	{plan.ActionUpdateVersion, "update-version", "updated"},
+	{plan.ActionUnlink, "unlink", "unlinked"},
+	{plan.ActionUnblock, "unblock", "unblocked"},
+	{plan.ActionRemoveFinalizer, "remove-finalizer", "removed finalizer"},
+	{plan.ActionCreate, "create", "created"},
+	{plan.ActionLink, "link", "linked"},
 }
 
 // urgency returns the position of an action in actions. An unknown one comes last.
-func urgency(action collector.Action) int {
+func urgency(action plan.Action) int {
 	for i := range actions {
 		if actions[i].action == action {
 			return i
@@ -35,28 +34,28 @@ func urgency(action collector.Action) int {
 	return len(actions)
 }
 
-func word(action collector.Action) string {
+func word(action plan.Action) string {
 	if i := urgency(action); i < len(actions) {
 		return actions[i].word
 	}
 	return text(string(action))
 }
 
-func past(action collector.Action) string {
+func past(action plan.Action) string {
 	if i := urgency(action); i < len(actions) {
 		return actions[i].past
 	}
 	return text(string(action))
 }
 
-func paint(action collector.Action, s string, p *color.Palette) string {
+func paint(action plan.Action, s string, p *color.Palette) string {
 	switch action {
-	case collector.ActionDelete:
-		return p.Goes(s)
-	case plan.Create:
-		return p.Stays(s)
+	case plan.ActionDelete:
+		return p.Deleted(s)
+	case plan.ActionCreate:
+		return p.Kept(s)
 	default:
-		return p.Changes(s)
+		return p.Changed(s)
 	}
 }
 

@@ -19,7 +19,7 @@ func FuzzPreview(f *testing.F) {
 		f.Add(s, s, s)
 	}
 	preview := func(t *testing.T, namespace, name, finalizer string) string {
-		top := Secret("a/b", OwnedBy(Node("gone")), Held("x/"+finalizer))
+		top := Secret("a/b", OwnedBy(Node("gone")), WithFinalizers("x/"+finalizer))
 		top.Namespace, top.Name, top.UID = namespace, name, types.UID("1"+name)
 		below := Pod("a/c", OwnedBy(top))
 		below.Namespace, below.UID = namespace, types.UID("2"+name)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -151,7 +150,7 @@ func (l *layout) setChildren() {
 }
 
 // deletes reports whether a line deletes its object.
-func (l *layout) deletes(i int) bool { return l.main(i).Action == collector.ActionDelete }
+func (l *layout) deletes(i int) bool { return l.main(i).Action == plan.ActionDelete }
 
 // contentsOf returns what is deleted with a line's object, and how; both are empty if
 // nothing is.
@@ -161,7 +160,7 @@ func (l *layout) contentsOf(i int) (what, how string) {
 		return "", ""
 	}
 	what, how = wording.Count(len(on.contents), "object")+" in it", "deleted along with it"
-	if l.main(i).Object.IsDefinition() {
+	if l.main(i).Object.IsCRD() {
 		what = wording.Count(len(on.contents), "object") + " of its kind"
 	}
 	if on.terminating > 0 {

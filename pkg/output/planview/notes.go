@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -13,10 +12,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// Alarming names the namespaces, CustomResourceDefinitions, volumes, claims and
+// CriticalDeletions names the namespaces, CustomResourceDefinitions, volumes, claims and
 // objects in kube-system that the plan deletes, with their contents, in the order of the
 // plan.
-func Alarming(p *plan.Plan) []string {
+func CriticalDeletions(p *plan.Plan) []string {
 	var out []string
 	l := newLayout(p)
 	for i := range l.lines {
@@ -37,19 +36,19 @@ func Alarming(p *plan.Plan) []string {
 }
 
 func critical(o object.Identity) bool {
-	return o.Namespace == "kube-system" || o.IsNamespace() || o.IsDefinition() || isStorage(o)
+	return o.Namespace == "kube-system" || o.IsNamespace() || o.IsCRD() || isStorage(o)
 }
 
-// Accepted names the gaps that the user accepted, and per object what is done only
+// AcceptedGaps names the gaps that the user accepted, and per object what is done only
 // because of that, in at most limit lines. It returns nil if there are none.
-func Accepted(p *plan.Plan, limit int, palette *color.Palette) []string {
+func AcceptedGaps(p *plan.Plan, limit int, palette *color.Palette) []string {
 	if len(p.AcceptedGaps) == 0 {
 		return nil
 	}
 	var lines []string
 	for i := range p.Steps {
 		if s := &p.Steps[i]; len(s.AcceptedGaps) > 0 {
-			lines = append(lines, fmt.Sprintf("  %s: %s", palette.Changes(arguments(s.Object.Identity)), despiteGap(s)))
+			lines = append(lines, fmt.Sprintf("  %s: %s", palette.Changed(arguments(s.Object.Identity)), despiteGap(s)))
 		}
 	}
 	head := "Accepted although it could not be read: " + text(strings.Join(p.AcceptedGaps, ", ")) + "."
@@ -66,25 +65,25 @@ func Accepted(p *plan.Plan, limit int, palette *color.Palette) []string {
 func despiteGap(s *plan.Step) string {
 	in := escape.Short(strings.Join(s.AcceptedGaps, ", "), reasonWidth)
 	switch {
-	case s.Action == collector.ActionRemoveFinalizer:
+	case s.Action == plan.ActionRemoveFinalizer:
 		return fmt.Sprintf("removes finalizer %s although its dependents in %s were not read", text(s.Finalizer), in)
-	case s.Action == collector.ActionDelete && simulate.DeletesContents(s.Object.Identity):
+	case s.Action == plan.ActionDelete && simulate.DeletesContents(s.Object.Identity):
 		return fmt.Sprintf("deletes it although its contents in %s were not read; they are deleted with it and not backed up", in)
-	case s.Action == collector.ActionDelete:
+	case s.Action == plan.ActionDelete:
 		return fmt.Sprintf("deletes it; the decision depends on %s, which was not read", in)
 	}
 	return fmt.Sprintf("changes its owner references although its dependents in %s were not read", in)
 }
 
-// Lost returns lines that say what a restoration does not bring back, and of which
+// NotRestored returns lines that say what a restoration does not bring back, and of which
 // objects. It returns nil if nothing is lost.
-func Lost(p *plan.Plan, palette *color.Palette) []string {
+func NotRestored(p *plan.Plan, palette *color.Palette) []string {
 	if len(p.Lost) == 0 {
 		return nil
 	}
 	lines := []string{"Not restored:"}
 	for _, lost := range p.Lost {
-		line := "  " + palette.Changes(escape.Short(lost.Reason.Message(), reasonWidth))
+		line := "  " + palette.Changed(escape.Short(lost.Reason.Message(), reasonWidth))
 		if len(lost.Objects) > 0 {
 			names := make([]string, len(lost.Objects))
 			for n, o := range lost.Objects {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
@@ -34,7 +33,7 @@ func TestAlarming(t *testing.T) {
 		"namespaces and definitions are, with their contents": {
 			[]object.Object{
 				Namespace("doomed", OwnedBy(gone)), Pod("doomed/x"), claim("doomed/data"),
-				Definition("widgets.example.com", OwnedBy(gone)), widget("kube-system/w"),
+				CRD("widgets.example.com", OwnedBy(gone)), widget("kube-system/w"),
 				Namespace("empty", OwnedBy(gone)),
 			},
 			[]string{
@@ -49,7 +48,7 @@ func TestAlarming(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := planview.Alarming(made(c.objects, Absent("v1", "Node", "gone")))
+			got := planview.CriticalDeletions(made(c.objects, Absent("v1", "Node", "gone")))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -58,20 +57,20 @@ func TestAlarming(t *testing.T) {
 }
 
 func TestAcceptedGapsListsStepsThatNeedThem(t *testing.T) {
-	step := func(action collector.Action, kind, namespace, name string, words ...string) plan.Step {
+	step := func(action plan.Action, kind, namespace, name string, words ...string) plan.Step {
 		s := plan.Step{Action: action, AcceptedGaps: words}
 		s.Object.Identity = object.Identity{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
-		if action == collector.ActionRemoveFinalizer {
+		if action == plan.ActionRemoveFinalizer {
 			s.Finalizer = object.ForegroundFinalizer
 		}
 		return s
 	}
 	p := &plan.Plan{AcceptedGaps: snapshot.AcceptedGaps{"metrics.k8s.io", "secrets"}, Steps: []plan.Step{
-		step(collector.ActionRemoveFinalizer, "ConfigMap", "shop", "release", "metrics.k8s.io", "secrets"),
-		step(collector.ActionDelete, "Secret", "shop", "garbage"),
-		step(collector.ActionDelete, "Namespace", "", "old", "secrets"),
-		step(collector.ActionUnlink, "Pod", "shop", "p", "secrets"),
-		step(collector.ActionDelete, "Pod", "shop", "later\x1b[2J", "secrets"),
+		step(plan.ActionRemoveFinalizer, "ConfigMap", "shop", "release", "metrics.k8s.io", "secrets"),
+		step(plan.ActionDelete, "Secret", "shop", "garbage"),
+		step(plan.ActionDelete, "Namespace", "", "old", "secrets"),
+		step(plan.ActionUnlink, "Pod", "shop", "p", "secrets"),
+		step(plan.ActionDelete, "Pod", "shop", "later\x1b[2J", "secrets"),
 	}}
 	want := []string{
 		"Accepted although it could not be read: metrics.k8s.io, secrets. These actions depend on it:",
@@ -81,17 +80,17 @@ func TestAcceptedGapsListsStepsThatNeedThem(t *testing.T) {
 		`  Pod/later\x1b[2J -n shop: deletes it; the decision depends on secrets, which was not read`,
 	}
 	plain := color.New(color.Never, false, false)
-	if diff := cmp.Diff(want, planview.Accepted(p, 10, plain)); diff != "" {
+	if diff := cmp.Diff(want, planview.AcceptedGaps(p, 10, plain)); diff != "" {
 		t.Error(diff)
 	}
-	if got := planview.Accepted(p, 1, plain); len(got) != 3 || got[2] != "  and 3 more" {
+	if got := planview.AcceptedGaps(p, 1, plain); len(got) != 3 || got[2] != "  and 3 more" {
 		t.Errorf("with a limit of 1: %q", got)
 	}
 	p.Steps = nil
-	if got := planview.Accepted(p, 10, plain); len(got) != 1 || got[0] != "Accepted although it could not be read: metrics.k8s.io, secrets. No action depends on it." {
+	if got := planview.AcceptedGaps(p, 10, plain); len(got) != 1 || got[0] != "Accepted although it could not be read: metrics.k8s.io, secrets. No action depends on it." {
 		t.Errorf("without steps that need it: %q", got)
 	}
-	if got := planview.Accepted(&plan.Plan{}, 10, plain); got != nil {
+	if got := planview.AcceptedGaps(&plan.Plan{}, 10, plain); got != nil {
 		t.Errorf("without accepted gaps: %q", got)
 	}
 }

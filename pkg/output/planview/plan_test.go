@@ -18,7 +18,7 @@ import (
 func made(objects []object.Object, parts ...Part) *plan.Plan {
 	verbs := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 	all := append([]Part{
-		Serving(Containers()...),
+		Serving(TypesWithContents()...),
 		Serving(
 			snapshot.Type{Version: "v1", Resource: "persistentvolumes", Kind: "PersistentVolume", Verbs: verbs, Preferred: true},
 			snapshot.Type{Version: "v1", Resource: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true, Verbs: verbs, Preferred: true},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -34,23 +33,23 @@ func Preview(w io.Writer, p *plan.Plan, limit int, palette *color.Palette) error
 	return nil
 }
 
-// Held writes a line for each blocked deletion, or nothing if there is none.
-func Held(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error {
+// Blocked writes a line for each blocked deletion, or nothing if there is none.
+func Blocked(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error {
 	if len(blocked) == 0 {
 		return nil
 	}
 	var rows []Row
 	for _, b := range blocked[:min(len(blocked), maxLines)] {
-		rows = append(rows, unchangedRow("blocked", b.Object, b.Reason.Message(), palette.Changes))
+		rows = append(rows, unchangedRow("blocked", b.Object, b.Reason.Message(), palette.Changed))
 	}
 	return table.Write(w, headings, cells(rows))
 }
 
 // Row is one line of a preview. Its text is escaped and shortened.
 type Row struct {
-	Action collector.Action // empty if nothing is done to the object
-	Label  string           // what happens to the object, in a word
-	Object object.Identity  // the zero value if the line counts objects
+	Action plan.Action     // empty if nothing is done to the object
+	Label  string          // what happens to the object, in a word
+	Object object.Identity // the zero value if the line counts objects
 	Name   string
 	Why    string
 	Depth  int // below a root
@@ -130,16 +129,16 @@ func (d *drawing) unchanged() []Row {
 		switch r := &p.Retained[i]; {
 		case hasStep[r.Object]:
 		case r.Uncertain:
-			out = append(out, unchangedRow("unknown", r.Object, r.Reason.Message(), d.palette.Changes))
+			out = append(out, unchangedRow("unknown", r.Object, r.Reason.Message(), d.palette.Changed))
 		default:
-			out = append(out, unchangedRow("keep", r.Object, r.Reason.Message(), d.palette.Stays))
+			out = append(out, unchangedRow("keep", r.Object, r.Reason.Message(), d.palette.Kept))
 		}
 	}
 	for _, b := range p.Blocked {
-		out = append(out, unchangedRow("blocked", b.Object, b.Reason.Message(), d.palette.Changes))
+		out = append(out, unchangedRow("blocked", b.Object, b.Reason.Message(), d.palette.Changed))
 	}
 	for _, l := range p.DeletedLater {
-		out = append(out, unchangedRow("delete later", l.Object, l.Reason.Message(), d.palette.Changes))
+		out = append(out, unchangedRow("delete later", l.Object, l.Reason.Message(), d.palette.Changed))
 	}
 	for _, k := range p.Kept {
 		out = append(out, unchangedRow("leave", k.Object, k.Reason.Message(), d.palette.Dim))
@@ -195,15 +194,15 @@ func (d *drawing) open(path []branch, at branch) []branch {
 			}
 			guide, _ := table.Branch(at.indent, len(path), len(on.children) == 0 && i == len(on.contents)-1)
 			d.rows = append(d.rows, Row{
-				Action: collector.ActionDelete, Label: d.label(collector.ActionDelete), sameAction: true, Object: o, Depth: len(path), guide: guide,
-				Name: d.palette.Goes(name(o)), Why: d.palette.Dim(why),
+				Action: plan.ActionDelete, Label: d.label(plan.ActionDelete), sameAction: true, Object: o, Depth: len(path), guide: guide,
+				Name: d.palette.Deleted(name(o)), Why: d.palette.Dim(why),
 			})
 		}
 		return path
 	}
 	if what, how := d.layout.contentsOf(at.line); what != "" && !d.full() {
 		guide, _ := table.Branch(at.indent, len(path), len(on.children) == 0)
-		d.rows = append(d.rows, Row{sameAction: true, sameNamespace: true, Depth: len(path), guide: guide, Name: d.palette.Goes(what), Why: how})
+		d.rows = append(d.rows, Row{sameAction: true, sameNamespace: true, Depth: len(path), guide: guide, Name: d.palette.Deleted(what), Why: how})
 	}
 	return path
 }
@@ -223,11 +222,11 @@ func (d *drawing) line(i int, guide string, depth int) {
 
 // label returns what an action means for the object: the preview of a deletion says what
 // happens to objects, not which writes do it.
-func (d *drawing) label(action collector.Action) string {
+func (d *drawing) label(action plan.Action) string {
 	switch deletion := d.layout.plan.Mode == plan.Delete; {
-	case deletion && action == collector.ActionUnlink:
+	case deletion && action == plan.ActionUnlink:
 		return "keep"
-	case deletion && action == collector.ActionRemoveFinalizer:
+	case deletion && action == plan.ActionRemoveFinalizer:
 		return "delete"
 	}
 	return word(action)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
@@ -30,8 +29,8 @@ func TestPreview(t *testing.T) {
 	web := Deployment("shop/web")
 	top := ConfigMap("a/top", OwnedBy(gone))
 	left, right := Secret("a/left", OwnedBy(top)), Secret("a/right", OwnedBy(top))
-	orphaner := ConfigMap("a/orphaner", OwnedBy(gone), Held(object.OrphanFinalizer))
-	foreground := ConfigMap("a/foreground", OwnedBy(gone), Held(object.ForegroundFinalizer, "x/y"))
+	orphaner := ConfigMap("a/orphaner", OwnedBy(gone), WithFinalizers(object.OrphanFinalizer))
+	foreground := ConfigMap("a/foreground", OwnedBy(gone), WithFinalizers(object.ForegroundFinalizer, "x/y"))
 
 	for name, c := range map[string]struct {
 		objects []object.Object
@@ -57,7 +56,7 @@ blocked           shop        Secret/import              is blocked by Pod/impor
 		"an object has one line, below the owner that is deleted last; finalizers block it": {
 			[]object.Object{
 				top, left, right, Pod("a/bottom", OwnedBy(left, right)),
-				Pod("a/held", OwnedBy(left), Held("w/1", "x/2", "y/3", "z/4")),
+				Pod("a/held", OwnedBy(left), WithFinalizers("w/1", "x/2", "y/3", "z/4")),
 			},
 			`ACTION   NAMESPACE  OBJECT            WHY
 delete   a          ConfigMap/top     its only owner, Node/gone, does not exist
@@ -102,8 +101,8 @@ unlink  shop       ConfigMap/shared  Deployment/old does not exist; Node/gone do
 		},
 		"the contents of a namespace or definition are counted, with their dependents below": {
 			[]object.Object{
-				Namespace("doomed", OwnedBy(gone)), Pod("doomed/a"), Secret("doomed/b", Held("x/y")), ConfigMap("doomed/c", OwnedBy(Secret("doomed/b"))),
-				Definition("widgets.example.com", OwnedBy(gone)), widget("shop/w"), Secret("shop/of-w", OwnedBy(widget("shop/w"))),
+				Namespace("doomed", OwnedBy(gone)), Pod("doomed/a"), Secret("doomed/b", WithFinalizers("x/y")), ConfigMap("doomed/c", OwnedBy(Secret("doomed/b"))),
+				CRD("widgets.example.com", OwnedBy(gone)), widget("shop/w"), Secret("shop/of-w", OwnedBy(widget("shop/w"))),
 				Namespace("empty", OwnedBy(gone)),
 			},
 			`ACTION   NAMESPACE  OBJECT                                        WHY
@@ -155,7 +154,7 @@ func TestPreviewOfStrangeNames(t *testing.T) {
 	long := object.Identity{APIVersion: "v1", Kind: "Pod", Name: strings.Repeat("y", 102400), UID: "v"}
 	p := &plan.Plan{
 		Steps: []plan.Step{
-			{ID: "1", Action: collector.ActionDelete, Object: plan.Object{Identity: strange}, Reason: said("its only owner, Node/\x1b]0;x\x07, is gone")},
+			{ID: "1", Action: plan.ActionDelete, Object: plan.Object{Identity: strange}, Reason: said("its only owner, Node/\x1b]0;x\x07, is gone")},
 			{ID: "2", Action: "re\nlink", Object: plan.Object{Identity: long}, Reason: said(strings.Repeat("z", 102400))},
 		},
 		Outcomes: []plan.Outcome{{Object: strange, State: plan.Terminating, WaitsFor: []string{"x/\u200b"}}},
@@ -208,12 +207,12 @@ func TestPreviewOfManyLines(t *testing.T) {
 
 // A plan from a file may have cycles.
 func TestPreviewOfCyclicSteps(t *testing.T) {
-	step := func(id, name, follows string, action collector.Action) plan.Step {
+	step := func(id, name, follows string, action plan.Action) plan.Step {
 		return plan.Step{ID: id, Action: action, Follows: follows, Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: said("why")}
 	}
 	p := &plan.Plan{Steps: []plan.Step{
-		step("1", "x", "2", collector.ActionUnlink), step("2", "y", "3", collector.ActionDelete), step("3", "x", "2", collector.ActionDelete),
-		step("4", "z", "4", collector.ActionDelete), step("5", "w", "no such step", collector.ActionDelete), step("6", "x", "6", collector.ActionDelete),
+		step("1", "x", "2", plan.ActionUnlink), step("2", "y", "3", plan.ActionDelete), step("3", "x", "2", plan.ActionDelete),
+		step("4", "z", "4", plan.ActionDelete), step("5", "w", "no such step", plan.ActionDelete), step("6", "x", "6", plan.ActionDelete),
 	}}
 	want := `ACTION  NAMESPACE  OBJECT    WHY
 delete  a          Pod/y     why
@@ -246,7 +245,7 @@ func TestPreviewDoesNotChangeThePlan(t *testing.T) {
 	make := func() *plan.Plan {
 		p := made([]object.Object{ConfigMap("a/x", OwnedBy(Node("gone"))), Pod("a/y", OwnedBy(ConfigMap("a/x")))}, Absent("v1", "Node", "gone"))
 		for i := range p.Steps {
-			p.Steps[i].Move = nil
+			p.Steps[i].Transition = nil
 		}
 		return p
 	}
@@ -267,7 +266,7 @@ var shapes = map[string]func(n int) *plan.Plan{
 	"steps on one object": onOneObject,
 	"a chain, from the most urgent step to the least": func(n int) *plan.Plan {
 		p := following(n, func(i int) int { return i - 1 })
-		stepsOf := []collector.Action{collector.ActionDelete, collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer}
+		stepsOf := []plan.Action{plan.ActionDelete, plan.ActionUnlink, plan.ActionUnblock, plan.ActionRemoveFinalizer}
 		for i := range p.Steps {
 			p.Steps[i].Action = stepsOf[len(stepsOf)*i/n]
 		}
@@ -279,7 +278,7 @@ func following(n int, follows func(i int) int) *plan.Plan {
 	p := &plan.Plan{Steps: make([]plan.Step, n)}
 	for i := range p.Steps {
 		p.Steps[i] = plan.Step{
-			ID: fmt.Sprint(i), Action: collector.ActionDelete, Follows: fmt.Sprint(follows(i)), Reason: said("why"),
+			ID: fmt.Sprint(i), Action: plan.ActionDelete, Follows: fmt.Sprint(follows(i)), Reason: said("why"),
 			Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: fmt.Sprint(i)}},
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
@@ -15,7 +14,7 @@ import (
 )
 
 func progressAfter(total int, events ...event.Event) *planview.Progress {
-	p := planview.NewProgress(&plan.Plan{Mode: plan.Collect, Steps: stepsOf(total, collector.ActionDelete)})
+	p := planview.NewProgress(&plan.Plan{Mode: plan.Collect, Steps: stepsOf(total, plan.ActionDelete)})
 	for _, e := range events {
 		p.Observe(e)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -117,7 +116,7 @@ func TestPreviewShowsEveryStepOfAnInvalidPlanOnce(t *testing.T) {
 			names["Pod/"+name] = true
 			p.Steps = append(p.Steps, plan.Step{
 				ID: fmt.Sprint(i), Follows: fmt.Sprint(rapid.IntRange(-1, 12).Draw(t, "follows")),
-				Action: rapid.SampledFrom([]collector.Action{collector.ActionDelete, collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer, "odd"}).Draw(t, "action"), Reason: said("why"),
+				Action: rapid.SampledFrom([]plan.Action{plan.ActionDelete, plan.ActionUnlink, plan.ActionUnblock, plan.ActionRemoveFinalizer, "odd"}).Draw(t, "action"), Reason: said("why"),
 				Object: plan.Object{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}},
 			})
 		}

@@ -26,8 +26,8 @@ type Result struct {
 	Reason reason.Reason // may be nil
 }
 
-// Ran returns in one line, without its line break and full stop, what a run did.
-func Ran(p *plan.Plan, results []Result, elapsed time.Duration) string {
+// RunSummary returns in one line, without its line break and full stop, what a run did.
+func RunSummary(p *plan.Plan, results []Result, elapsed time.Duration) string {
 	ended := map[string]event.Status{}
 	for _, r := range results {
 		ended[r.Step] = r.Status
@@ -98,7 +98,7 @@ func Unfinished(w io.Writer, p *plan.Plan, results []Result, palette *color.Pale
 	if len(skipped) > maxSkipped {
 		skipped = grouped(skipped)
 	}
-	rows := append(rowsOf(failed, palette.Goes("failed"), palette), rowsOf(skipped, palette.Changes("skipped"), palette)...)
+	rows := append(rowsOf(failed, palette.Deleted("failed"), palette), rowsOf(skipped, palette.Changed("skipped"), palette)...)
 	if len(rows) == 0 {
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -38,7 +37,7 @@ func all(p *plan.Plan, status event.Status) []planview.Result {
 }
 
 func TestRan(t *testing.T) {
-	p := numbered(stepsOf(3, collector.ActionDelete), stepsOf(2, collector.ActionUnlink), stepsOf(1, collector.ActionRemoveFinalizer), stepsOf(2, collector.ActionUnblock))
+	p := numbered(stepsOf(3, plan.ActionDelete), stepsOf(2, plan.ActionUnlink), stepsOf(1, plan.ActionRemoveFinalizer), stepsOf(2, plan.ActionUnblock))
 	some := all(p, event.Done)
 	some[0].Status, some[3].Status, some[4].Status = event.Failed, event.Skipped, event.Failed
 	for name, c := range map[string]struct {
@@ -52,11 +51,11 @@ func TestRan(t *testing.T) {
 		"no step is":              {p, all(p, event.Failed), 412345 * time.Microsecond, "nothing was changed in 412ms; 8 failed"},
 		"it was interrupted":      {p, all(p, event.Done)[:1], time.Hour, "deleted 1 in 60m; 7 not started"},
 		"there was nothing to do": {numbered(), nil, 0, "nothing was changed in 0s"},
-		"a repair":                {numbered(stepsOf(2, plan.UpdateVersion)), []planview.Result{{Step: "1", Status: event.Done}, {Step: "2", Status: event.Skipped}}, time.Second, "updated 1 in 1s; 1 skipped"},
+		"a repair":                {numbered(stepsOf(2, plan.ActionUpdateVersion)), []planview.Result{{Step: "1", Status: event.Done}, {Step: "2", Status: event.Skipped}}, time.Second, "updated 1 in 1s; 1 skipped"},
 		"an unknown action":       {numbered(stepsOf(1, "adopt")), []planview.Result{{Step: "1", Status: event.Done}}, time.Second, "adopt 1 in 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, planview.Ran(c.plan, c.results, c.elapsed)); diff != "" {
+			if diff := cmp.Diff(c.want, planview.RunSummary(c.plan, c.results, c.elapsed)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -77,14 +76,14 @@ type sentences string
 
 func (w sentences) Message() string { return string(w) }
 
-func on(namespace, kind, name string, action collector.Action) []plan.Step {
+func on(namespace, kind, name string, action plan.Action) []plan.Step {
 	return []plan.Step{{Action: action, Object: plan.Object{Identity: object.Identity{Kind: kind, Namespace: namespace, Name: name}}}}
 }
 
 func TestUnfinished(t *testing.T) {
 	p := numbered(
-		on("shop", "Secret", "x", collector.ActionDelete), on("", "Node", "n", collector.ActionUnlink),
-		on("shop", "Secret", "y\n", collector.ActionDelete), on("shop", "ConfigMap", "z", collector.ActionRemoveFinalizer))
+		on("shop", "Secret", "x", plan.ActionDelete), on("", "Node", "n", plan.ActionUnlink),
+		on("shop", "Secret", "y\n", plan.ActionDelete), on("shop", "ConfigMap", "z", plan.ActionRemoveFinalizer))
 	results := []planview.Result{
 		{Step: "4", Status: event.Failed, Reason: sentences("remove a finalizer of ConfigMap/z in namespace shop: conflict")},
 		{Step: "2", Status: event.Skipped, Reason: sentences("it changed, and keeps its owners now")},
@@ -118,7 +117,7 @@ func TestManyUnfinishedSteps(t *testing.T) {
 	many := func(n int, namespace string) []plan.Step {
 		var out []plan.Step
 		for i := range n {
-			out = append(out, on(namespace, "Pod", fmt.Sprintf("%s-%04d", namespace, i), collector.ActionDelete)...)
+			out = append(out, on(namespace, "Pod", fmt.Sprintf("%s-%04d", namespace, i), plan.ActionDelete)...)
 		}
 		return out
 	}
@@ -132,7 +131,7 @@ func TestManyUnfinishedSteps(t *testing.T) {
 	one := func(int) string { return "its owner is back" }
 	each := func(i int) string { return fmt.Sprintf("message %04d", i) }
 	forty := numbered(many(40, "a"))
-	mixed := numbered(many(1500, "a"), many(2, "b"), on("c", "Pod", "c", collector.ActionUnlink))
+	mixed := numbered(many(1500, "a"), many(2, "b"), on("c", "Pod", "c", plan.ActionUnlink))
 
 	for name, c := range map[string]struct {
 		plan    *plan.Plan

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -46,15 +45,15 @@ func SummaryLine(p *plan.Plan) string {
 
 // countActions counts the steps that match, as in "delete 3, unlink 1". It returns an empty
 // string if none does.
-func countActions(p *plan.Plan, word func(collector.Action) string, matches func(*plan.Step) bool) string {
-	found := map[collector.Action]int{}
+func countActions(p *plan.Plan, word func(plan.Action) string, matches func(*plan.Step) bool) string {
+	found := map[plan.Action]int{}
 	for i := range p.Steps {
 		if matches(&p.Steps[i]) {
 			found[p.Steps[i].Action]++
 		}
 	}
 	var out []string
-	for _, action := range slices.SortedFunc(maps.Keys(found), func(a, b collector.Action) int {
+	for _, action := range slices.SortedFunc(maps.Keys(found), func(a, b plan.Action) int {
 		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a, b))
 	}) {
 		out = append(out, word(action)+" "+wording.Thousands(found[action]))
@@ -73,7 +72,7 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 		if o := &p.Outcomes[i]; o.State != plan.Changed {
 			kind := groupKind(o.Object)
 			counts[kind]++
-			critical[kind] = o.Object.IsNamespace() || o.Object.IsDefinition() || isStorage(o.Object)
+			critical[kind] = o.Object.IsNamespace() || o.Object.IsCRD() || isStorage(o.Object)
 			claims = claims || isClaim(o.Object)
 		}
 	}
@@ -86,7 +85,7 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	}) {
 		one := text(kind.Kind) + " " + wording.Thousands(counts[kind])
 		if critical[kind] {
-			one = palette.Goes(one)
+			one = palette.Deleted(one)
 		}
 		parts = append(parts, one)
 	}

@@ -23,15 +23,15 @@ func (l *layout) why(i int, p *color.Palette) string {
 	if short := l.ownerDeleted(i); short != "" {
 		why = p.Dim(short)
 	}
-	if r, keep := l.retained[s.Object.Identity]; keep && r.DroppedReferences > 0 && s.Action == collector.ActionUnlink {
+	if r, keep := l.retained[s.Object.Identity]; keep && r.DroppedReferences > 0 && s.Action == plan.ActionUnlink {
 		why = escape.Short(r.Reason.Message(), reasonWidth) + "; removes " + wording.Count(r.DroppedReferences, "reference")
 	}
 	parts := append([]string{why}, l.otherSteps(i)...)
 	if s.WaitsForKubelet {
-		parts = append(parts, p.Changes("must stop first (grace period)"))
+		parts = append(parts, p.Changed("must stop first (grace period)"))
 	}
 	if held := l.held(i); held != "" {
-		parts = append(parts, p.Changes(held))
+		parts = append(parts, p.Changed(held))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
@@ -41,7 +41,7 @@ func (l *layout) why(i int, p *color.Palette) string {
 // there is more to say.
 func (l *layout) ownerDeleted(i int) string {
 	s, parent := l.main(i), l.lines[i].parent
-	if parent == none || s.Action != collector.ActionDelete || !l.deletes(parent) || len(s.References) != 1 {
+	if parent == none || s.Action != plan.ActionDelete || !l.deletes(parent) || len(s.References) != 1 {
 		return ""
 	}
 	reference, owner := &s.References[0], l.main(parent).Object
@@ -52,11 +52,11 @@ func (l *layout) ownerDeleted(i int) string {
 	}
 	why := ""
 	switch reference.Verdict {
-	case collector.Dangling:
+	case collector.VerdictDangling:
 		why = "its owner is deleted"
-	case collector.Waiting:
+	case collector.VerdictWaiting:
 		why = "deleted before its owner, which waits for it"
-	case collector.Solid, collector.Unresolvable, collector.ScopeError, collector.Unknown:
+	case collector.VerdictSolid, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
 		return ""
 	}
 	switch metav1.DeletionPropagation(s.PropagationPolicy) {
@@ -83,15 +83,15 @@ func (l *layout) otherSteps(i int) []string {
 	var before, after, unblocked, finalizers int
 	for _, other := range l.lines[i].others {
 		switch s := l.step(other); {
-		case s.Action == collector.ActionUnlink && other < l.lines[i].main:
+		case s.Action == plan.ActionUnlink && other < l.lines[i].main:
 			before += len(s.References)
-		case s.Action == collector.ActionUnlink:
+		case s.Action == plan.ActionUnlink:
 			after += len(s.References)
-		case s.Action == collector.ActionUnblock:
+		case s.Action == plan.ActionUnblock:
 			unblocked++
-		case s.Action == collector.ActionRemoveFinalizer:
+		case s.Action == plan.ActionRemoveFinalizer:
 			finalizers++
-		case s.Action == plan.Link: // the reason of the creation names its owners
+		case s.Action == plan.ActionLink: // the reason of the creation names its owners
 		default:
 			add(1, "also: "+word(s.Action))
 		}
@@ -117,7 +117,7 @@ func (l *layout) otherRepairs(i int) []string {
 func (l *layout) held(i int) string {
 	left := l.terminating[l.main(i).Object.Identity]
 	final := func(step int) bool {
-		return l.step(step).Action == collector.ActionDelete || l.step(step).Action == collector.ActionRemoveFinalizer
+		return l.step(step).Action == plan.ActionDelete || l.step(step).Action == plan.ActionRemoveFinalizer
 	}
 	if left == nil || !final(l.lines[i].main) && !slices.ContainsFunc(l.lines[i].others, final) {
 		return ""

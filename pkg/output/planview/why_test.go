@@ -22,7 +22,7 @@ func TestWhy(t *testing.T) {
 		want   string
 	}{
 		"its only owner is deleted":                {func(*plan.Plan, *plan.Step, *plan.Step) {}, "its owner is deleted"},
-		"its only owner waits for it":              {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Waiting }, "deleted before its owner, which waits for it"},
+		"its only owner waits for it":              {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictWaiting }, "deleted before its owner, which waits for it"},
 		"its own dependents are deleted first":     {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Foreground" }, "its owner is deleted; its own dependents are deleted first (foreground)"},
 		"its own dependents stay":                  {func(_ *plan.Plan, _, pod *plan.Step) { pod.PropagationPolicy = "Orphan" }, "its owner is deleted; its own dependents stay (orphan)"},
 		"its owner is cluster-scoped":              {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Object.Namespace = "" }, "its owner is deleted"},
@@ -31,9 +31,9 @@ func TestWhy(t *testing.T) {
 		"its owner had another kind":               {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Kind = "ConfigMap" }, reason},
 		"its owner is another one than its parent": {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].UID = "u" }, reason},
 		"it has several owners":                    {func(_ *plan.Plan, _, pod *plan.Step) { pod.References = append(pod.References, pod.References...) }, reason},
-		"it is not deleted":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = collector.ActionUnlink }, reason},
-		"its owner is not deleted":                 {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = collector.ActionRemoveFinalizer }, reason},
-		"its owner could not be verified":          {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.Unknown }, reason},
+		"it is not deleted":                        {func(_ *plan.Plan, _, pod *plan.Step) { pod.Action = plan.ActionUnlink }, reason},
+		"its owner is not deleted":                 {func(_ *plan.Plan, owner, _ *plan.Step) { owner.Action = plan.ActionRemoveFinalizer }, reason},
+		"its owner could not be verified":          {func(_ *plan.Plan, _, pod *plan.Step) { pod.References[0].Verdict = collector.VerdictUnknown }, reason},
 		"it has to stop":                           {func(_ *plan.Plan, _, pod *plan.Step) { pod.WaitsForKubelet = true }, "its owner is deleted; must stop first (grace period)"},
 		"it is blocked afterwards":                 {leaves("foregroundDeletion", "x/y"), "its owner is deleted; then blocked by x/y"},
 		"its dependents are not deleted":           {leaves("foregroundDeletion"), "its owner is deleted; then waits for its dependents"},
@@ -41,16 +41,16 @@ func TestWhy(t *testing.T) {
 		"it is blocked, but not deleted": {
 			func(p *plan.Plan, owner, pod *plan.Step) {
 				leaves("x/y")(p, owner, pod)
-				pod.Action = collector.ActionUnlink
+				pod.Action = plan.ActionUnlink
 			}, reason,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner := Secret("a/owner")
 			p := &plan.Plan{Steps: []plan.Step{
-				{ID: "1", Action: collector.ActionDelete, Object: plan.Object{Identity: owner.Identity}, Reason: said("owner's")},
-				{ID: "2", Action: collector.ActionDelete, Object: plan.Object{Identity: Pod("a/pod").Identity}, Reason: said(reason), Follows: "1", References: []plan.Reference{
-					{Reference: *audit.ReferenceOf(To(owner)), Verdict: collector.Dangling},
+				{ID: "1", Action: plan.ActionDelete, Object: plan.Object{Identity: owner.Identity}, Reason: said("owner's")},
+				{ID: "2", Action: plan.ActionDelete, Object: plan.Object{Identity: Pod("a/pod").Identity}, Reason: said(reason), Follows: "1", References: []plan.Reference{
+					{Reference: *audit.ReferenceOf(To(owner)), Verdict: collector.VerdictDangling},
 				}},
 			}}
 			c.change(p, &p.Steps[0], &p.Steps[1])
@@ -72,13 +72,13 @@ func leaves(waitsFor ...string) func(p *plan.Plan, owner, pod *plan.Step) {
 
 func TestDeletionListsContents(t *testing.T) {
 	deleted := func(id string, o object.Object) plan.Step {
-		return plan.Step{ID: id, Action: collector.ActionDelete, Object: plan.Object{Identity: o.Identity}, Reason: said("why")}
+		return plan.Step{ID: id, Action: plan.ActionDelete, Object: plan.Object{Identity: o.Identity}, Reason: said("why")}
 	}
 	contents := func(o object.Object, with string) plan.Outcome {
 		return plan.Outcome{Object: o.Identity, State: plan.Deleted, Follows: with}
 	}
 	p := &plan.Plan{
-		Steps: []plan.Step{deleted("1", Definition("widgets.example.com")), deleted("2", Definition("leaf")), deleted("3", Namespace("b")), deleted("4", Pod("b/z"))},
+		Steps: []plan.Step{deleted("1", CRD("widgets.example.com")), deleted("2", CRD("leaf")), deleted("3", Namespace("b")), deleted("4", Pod("b/z"))},
 		Outcomes: []plan.Outcome{
 			contents(widget("a/x"), "1"), contents(widget("a/y"), "1"), contents(Pod("b/x"), "3"), contents(Pod("b/z"), "3"),
 			{Object: Pod("b/y").Identity, State: plan.Changed},

@@ -61,7 +61,7 @@ func gaps(c audit.Cluster) []series {
 		n[g.Reason]++
 	}
 	var out []series
-	for _, reason := range snapshot.GapReasons {
+	for _, reason := range snapshot.GapErrorClasses {
 		out = append(out, series{[]label{{"reason", string(reason)}}, strconv.Itoa(n[reason])})
 		delete(n, reason)
 	}

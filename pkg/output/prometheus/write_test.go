@@ -80,7 +80,7 @@ func TestUnknownValuesHaveNoSeries(t *testing.T) {
 }
 
 func TestClusterWithoutAnswerHasNoCounts(t *testing.T) {
-	text := written(t, []audit.Cluster{answered("prod"), audit.IdleCollector("staging", snapshot.TimedOut, "no answer")}, "missing-owner")
+	text := written(t, []audit.Cluster{answered("prod"), audit.UnansweredCluster("staging", snapshot.TimedOut, "no answer")}, "missing-owner")
 	for _, metric := range []string{"audit_findings", "audit_objects", "audit_references", "audit_timestamp_seconds", "audit_duration_seconds"} {
 		if all := strings.Join(of(text, metric), "\n"); strings.Contains(all, "staging") || !strings.Contains(all, `cluster="prod"`) {
 			t.Errorf("%s: %s", metric, all)
@@ -106,7 +106,7 @@ func TestGapsAreCountedByReason(t *testing.T) {
 		c.Gaps = append(c.Gaps, audit.Gap{Gap: snapshot.Gap{Reason: reason}})
 	}
 	got := of(written(t, []audit.Cluster{c}), "audit_gaps")
-	if len(got) != len(snapshot.GapReasons)+1 {
+	if len(got) != len(snapshot.GapErrorClasses)+1 {
 		t.Errorf("not every reason has a series: %q", got)
 	}
 	for _, want := range []string{`{reason="forbidden"} 2`, `{reason="timeout"} 0`, `{reason="other"} 1`} {

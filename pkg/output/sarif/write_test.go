@@ -42,7 +42,7 @@ func (s said) Message() string { return string(s) }
 func finding(o object.Identity, message string) audit.Finding {
 	return audit.Finding{
 		Rule: "replaced-owner", Severity: audit.Error, Object: o, Reference: &audit.Reference{UID: "u-owner"},
-		Verdict: collector.Dangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink, Reason: said(message), Effect: said(""),
+		Verdict: collector.VerdictDangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink, Reason: said(message), Effect: said(""),
 	}
 }
 
@@ -53,7 +53,7 @@ func report() *audit.Report {
 		Consequence: collector.ConsequenceStuck, Fix: audit.Unlink, Reason: said("2 objects own each other"), Effect: said(""),
 	}
 	info := finding(cluster, "harmless")
-	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "misspelled-owner-kind", audit.Info, collector.Solid, collector.ConsequenceNone, audit.NoFix
+	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "misspelled-owner-kind", audit.Info, collector.VerdictSolid, collector.ConsequenceNone, audit.NoFix
 	return &audit.Report{
 		Gaps:     []audit.Gap{{Gap: snapshot.Gap{Group: "billing.example.com", Resource: "invoices", Reason: snapshot.Forbidden, Message: "no {0} for \u202eyou"}}},
 		Findings: []audit.Finding{finding(secret("restored"), "its owner was replaced"), cycle, info},

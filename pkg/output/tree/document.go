@@ -80,7 +80,7 @@ func documented(o *object.Object, judgements []collector.Judgement) Object {
 		out.Owners = append(out.Owners, Owner{
 			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
 			Controller: r.Controls(), BlockOwnerDeletion: r.Blocks(),
-			Verdict: judgements[i].Verdict, Rule: audit.RuleOf(judgements[i].Cause),
+			Verdict: judgements[i].Verdict, Rule: audit.RuleForCause(judgements[i].Cause),
 		})
 	}
 	return out

@@ -36,7 +36,7 @@ func (l *layout) claim(c claim) branch {
 // claimName returns the name of a claimed owner, with its apiVersion if that is what is
 // wrong.
 func claimName(j collector.Judgement, r object.Reference) string {
-	if j.Cause == collector.UnservedVersion || j.Cause == collector.UnknownKind {
+	if j.Cause == collector.CauseUnservedVersion || j.Cause == collector.CauseUnknownKind {
 		return r.String() + " (" + r.APIVersion + ")"
 	}
 	return r.String()
@@ -59,10 +59,10 @@ func (l *layout) row(n graph.Node, e graph.Edge) Row {
 // child returns the row that a reference adds below an owner or claim.
 func (l *layout) child(e graph.Edge, underClaim bool) branch {
 	repeated := branch{row: l.row(e.Node, e)}
-	repeated.row.Again = true
+	repeated.row.Repeated = true
 	j := l.judge.Reference(e)
 	switch {
-	case j.Bad() && !underClaim:
+	case j.Broken() && !underClaim:
 		where := "; see below"
 		if l.printed.Has(e.Node) {
 			where = "; see above"
@@ -93,7 +93,7 @@ func (l *layout) draw(root branch) {
 		at.drawn++
 		child.row.Prefix, child.indent = table.Branch(at.indent, len(path), at.drawn == len(at.children))
 		l.rows = append(l.rows, child.row)
-		if !child.row.Again {
+		if !child.row.Repeated {
 			path = append(path, child)
 		}
 	}

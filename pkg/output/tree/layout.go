@@ -75,11 +75,11 @@ func (l *layout) attach() {
 			if inFamily {
 				l.children[owner] = appendOnce(l.children[owner], e)
 			}
-			if j.Bad() {
+			if j.Broken() {
 				c := l.claimOf(e, j)
 				l.claimed[c] = appendOnce(l.claimed[c], e)
 			}
-			if j.Bad() || inFamily {
+			if j.Broken() || inFamily {
 				l.owned.Add(n)
 			}
 		}
@@ -103,7 +103,7 @@ func (l *layout) claimOf(e graph.Edge, j collector.Judgement) claim {
 	if j.Mapping.Served && !j.Mapping.Type.Namespaced {
 		c.namespace = ""
 	}
-	if j.Cause == collector.ClusterToNamespaced {
+	if j.Cause == collector.CauseClusterToNamespaced {
 		c.namespace = "?" // it needs one, and the reference cannot say which
 	}
 	return c

@@ -53,7 +53,7 @@ func (l *layout) furtherOwners(n graph.Node, e graph.Edge) []Note {
 			continue
 		}
 		switch j := l.judge.Reference(graph.Edge{Node: n, Index: i}); {
-		case j.Bad():
+		case j.Broken():
 			if !l.refersTo(e, l.claimOf(graph.Edge{Node: n, Index: i}, j)) {
 				f := problem(j)
 				bad = append(bad, Note{fmt.Sprintf("references %s: %s", r, f.Text), f.Tone})
@@ -79,21 +79,21 @@ func (l *layout) refersTo(e graph.Edge, c claim) bool {
 		return false
 	}
 	j := l.judge.Reference(e)
-	return j.Bad() && l.claimOf(e, j) == c
+	return j.Broken() && l.claimOf(e, j) == c
 }
 
 // wrongOwnerNote describes a reference to an object that has the right UID but cannot be
 // the owner.
 func wrongOwnerNote(j collector.Judgement, r object.Reference) string {
 	switch j.Cause {
-	case collector.ClusterToNamespaced:
+	case collector.CauseClusterToNamespaced:
 		return "references it as owner, but is cluster-scoped and cannot have a namespaced owner"
-	case collector.CrossNamespace:
+	case collector.CauseCrossNamespace:
 		return "references it as owner from another namespace, which is not allowed"
-	case collector.UnservedVersion:
+	case collector.CauseUnservedVersion:
 		return fmt.Sprintf("references it as owner by %s, which is not served", r.APIVersion)
-	case collector.NoCause, collector.Terminating, collector.Unverified, collector.UnknownKind,
-		collector.Mismatched, collector.Replaced, collector.Missing:
+	case collector.CauseNone, collector.CauseTerminating, collector.CauseUnverified, collector.CauseUnknownKind,
+		collector.CauseMismatched, collector.CauseReplaced, collector.CauseMissing:
 	}
 	return fmt.Sprintf("references it as owner, but as %s %s", r.APIVersion, r)
 }
@@ -101,23 +101,23 @@ func wrongOwnerNote(j collector.Judgement, r object.Reference) string {
 // problem describes why the owner that a reference names is none.
 func problem(j collector.Judgement) Note {
 	switch j.Cause {
-	case collector.Unverified:
+	case collector.CauseUnverified:
 		return Note{"unverified: " + j.Unverified(object.Reference{}).BriefObstacle(), Waits}
-	case collector.ClusterToNamespaced:
+	case collector.CauseClusterToNamespaced:
 		return Note{"cannot own a cluster-scoped object", Bad}
-	case collector.UnservedVersion:
+	case collector.CauseUnservedVersion:
 		return Note{"version not served; served: " + strings.Join(j.Served, ", "), Bad}
-	case collector.UnknownKind:
+	case collector.CauseUnknownKind:
 		return Note{"unknown kind", Bad}
-	case collector.CrossNamespace:
-		return Note{"not in this namespace, but in " + j.Holder.Namespace, Bad}
-	case collector.Mismatched:
-		return Note{fmt.Sprintf("mismatched: has the UID of %s", j.Holder.Identity), Bad}
-	case collector.Replaced:
+	case collector.CauseCrossNamespace:
+		return Note{"not in this namespace, but in " + j.UIDHolder.Namespace, Bad}
+	case collector.CauseMismatched:
+		return Note{fmt.Sprintf("mismatched: has the UID of %s", j.UIDHolder.Identity), Bad}
+	case collector.CauseReplaced:
 		return Note{"replaced: the name has another UID now", Bad}
-	case collector.Missing:
+	case collector.CauseMissing:
 		return Note{"missing", Bad}
-	case collector.NoCause, collector.Terminating:
+	case collector.CauseNone, collector.CauseTerminating:
 	}
 	return Note{}
 }

@@ -11,7 +11,7 @@ type Row struct {
 	Namespace string
 	Name      string     // Kind/name
 	Node      graph.Node // graph.None for an owner that is only claimed
-	Again     bool       // refers to the full row of the object
+	Repeated  bool       // refers to the full row of the object
 	Edge      graph.Edge // the reference to the row above it; its Node is graph.None for a root
 	Target    bool
 	Claim     *object.Reference // of an owner that is only claimed

@@ -130,7 +130,7 @@ shop       Deployment/canary        missing
 			objects: []object.Object{
 				snapshottest.Deployment("shop/web", snapshottest.Foreground()),
 				snapshottest.ConfigMap("shop/flags", snapshottest.OwnedBy(web), snapshottest.Terminating("example.com/hold")),
-				snapshottest.ConfigMap("shop/guarded", snapshottest.OwnedBy(web), snapshottest.Held("example.com/hold")),
+				snapshottest.ConfigMap("shop/guarded", snapshottest.OwnedBy(web), snapshottest.WithFinalizers("example.com/hold")),
 			},
 			want: `
 NAMESPACE  NAME                  AGE
@@ -185,7 +185,7 @@ func TestDiamond(t *testing.T) {
 	rows := layAll(snapshottest.New(snapshottest.Listing(objects...)))
 	full := 0
 	for _, r := range rows {
-		if !r.Again {
+		if !r.Repeated {
 			full++
 		}
 	}
@@ -207,7 +207,7 @@ func TestEveryObjectHasOneFullRow(t *testing.T) {
 		references := 0
 		rows := layAll(s)
 		for _, r := range rows {
-			if r.Claim == nil && !r.Again {
+			if r.Claim == nil && !r.Repeated {
 				full[r.Node]++
 			}
 		}
@@ -267,8 +267,8 @@ func TestNewDocument(t *testing.T) {
 				Identity: object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "flags", UID: "ConfigMap/shop/flags"},
 				Created:  &created,
 				Owners: []tree.Owner{
-					{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "Deployment/shop/web", Controller: true, Verdict: collector.Solid},
-					{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "Deployment/shop/old", Verdict: collector.Dangling, Rule: "missing-owner"},
+					{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "Deployment/shop/web", Controller: true, Verdict: collector.VerdictSolid},
+					{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "Deployment/shop/old", Verdict: collector.VerdictDangling, Rule: "missing-owner"},
 				},
 			},
 			{Identity: web.Identity, Created: &created, Owners: []tree.Owner{}},

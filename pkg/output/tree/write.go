@@ -67,7 +67,7 @@ func (v View) namespace(r Row) string {
 func (v View) cells(r Row, namespace string) []string {
 	o := v.Graph.Object(r.Node)
 	var served Cells
-	if o != nil && !r.Again {
+	if o != nil && !r.Repeated {
 		served = v.Cells[o.UID]
 		if served.Age == "" && !o.Created.IsZero() {
 			served.Age = duration.HumanDuration(v.Graph.Snapshot().Taken.Sub(o.Created))
@@ -87,29 +87,29 @@ func (v View) name(r Row) string {
 	name := escape.Short(r.Name, maxText)
 	switch {
 	case r.Claim != nil && worst(r.Notes) == Bad:
-		return v.Palette.Goes(name)
+		return v.Palette.Deleted(name)
 	case r.Claim != nil:
-		return v.Palette.Changes(name)
-	case r.Again:
+		return v.Palette.Changed(name)
+	case r.Repeated:
 		return v.Palette.Dim(name)
 	case r.Target:
-		return v.Palette.Strong(name)
+		return v.Palette.Bold(name)
 	}
 	return name
 }
 
 func (v View) notes(r Row) string {
 	var out []string
-	if r.Target && !r.Again {
-		out = append(out, v.Palette.Strong("← target"))
+	if r.Target && !r.Repeated {
+		out = append(out, v.Palette.Bold("← target"))
 	}
 	for _, n := range r.Notes {
 		text := escape.Short(n.Text, 2*maxText)
 		switch n.Tone {
 		case Bad:
-			text = v.Palette.Goes(text)
+			text = v.Palette.Deleted(text)
 		case Waits:
-			text = v.Palette.Changes(text)
+			text = v.Palette.Changed(text)
 		case Plain:
 			text = v.Palette.Dim(text)
 		}
@@ -157,7 +157,7 @@ func (v View) summary(rows []Row) string {
 		switch o := v.Graph.Object(r.Node); {
 		case r.Claim != nil:
 			claims++
-		case r.Again || o == nil:
+		case r.Repeated || o == nil:
 		case o.Terminating():
 			terminating++
 			objects++

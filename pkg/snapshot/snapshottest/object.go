@@ -63,9 +63,9 @@ func Namespace(name string, options ...Option) object.Object {
 	return Object("v1", "Namespace", name, options...)
 }
 
-// Definition returns a CustomResourceDefinition, whose type is one of TypesWithContents. Its name
+// CRD returns a CustomResourceDefinition, whose type is one of TypesWithContents. Its name
 // is that of the resource, as in "widgets.example.com".
-func Definition(name string, options ...Option) object.Object {
+func CRD(name string, options ...Option) object.Object {
 	return Object("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, options...)
 }
 
@@ -103,8 +103,8 @@ func Labeled(key, value string) Option {
 	}
 }
 
-// Held appends finalizers.
-func Held(finalizers ...string) Option {
+// WithFinalizers appends finalizers.
+func WithFinalizers(finalizers ...string) Option {
 	return func(o *object.Object) { o.Finalizers = append(o.Finalizers, finalizers...) }
 }
 
@@ -123,8 +123,8 @@ func TerminatingFor(age time.Duration, finalizers ...string) Option {
 // Foreground marks the object as being deleted in the foreground.
 func Foreground() Option { return Terminating(object.ForegroundFinalizer) }
 
-// Stopping marks the object as a Pod in its grace period.
-func Stopping() Option {
+// InGracePeriod marks the object as a Pod in its grace period.
+func InGracePeriod() Option {
 	return func(o *object.Object) {
 		Terminating()(o)
 		grace := int64(30)
@@ -135,8 +135,8 @@ func Stopping() Option {
 // Running marks the object as a Pod that a kubelet has to stop.
 func Running() Option { return func(o *object.Object) { o.Running = true } }
 
-// Claiming sets the claims that a Pod mounts, or the one that a volume is bound to.
-func Claiming(claims ...string) Option {
+// WithClaims sets the claims that a Pod mounts, or the one that a volume is bound to.
+func WithClaims(claims ...string) Option {
 	return func(o *object.Object) { o.Claims = append([]string{}, claims...) }
 }
 

@@ -66,7 +66,7 @@ var oddNames = []string{"", ".", "..", "../x", "a%2fb", "ns/x"}
 // every stage; Pods that a kubelet has to stop; types that were not read everywhere; lookups
 // of the unverified owners.
 func Draw(t *rapid.T) *snapshot.Snapshot {
-	return New(Serving(Containers()...), Listing(drawObjects(t)...), func(s *snapshot.Snapshot) {
+	return New(Serving(TypesWithContents()...), Listing(drawObjects(t)...), func(s *snapshot.Snapshot) {
 		for _, k := range objectKinds {
 			drawGap(t, s, k.resource)
 		}
@@ -100,7 +100,7 @@ func DrawBusy(t *rapid.T) *snapshot.Snapshot {
 			o.Owners, o.Deleted = []object.Reference{To(Node("x", UID("ghost2")))}, nil
 		}
 	}
-	return New(Serving(Containers()...), Listing(objects...))
+	return New(Serving(TypesWithContents()...), Listing(objects...))
 }
 
 func drawObjects(t *rapid.T) []object.Object {
@@ -161,10 +161,10 @@ func drawRunning(t *rapid.T, o *object.Object) {
 // failing cases shrink to them.
 func drawDeletion(t *rapid.T) Option {
 	return rapid.SampledFrom([]Option{
-		Held(), Held(), Held(), Held(), Held(), Held("x/y"), Foreground(), Terminating("x/y", object.ForegroundFinalizer),
+		WithFinalizers(), WithFinalizers(), WithFinalizers(), WithFinalizers(), WithFinalizers(), WithFinalizers("x/y"), Foreground(), Terminating("x/y", object.ForegroundFinalizer),
 		Terminating(), Terminating("x/y"), TerminatingFor(time.Hour, "x/y"), Terminating(object.OrphanFinalizer),
 		Terminating("x/y", object.OrphanFinalizer), Terminating(object.OrphanFinalizer, object.ForegroundFinalizer),
-		Held(object.OrphanFinalizer), Held("x/y", object.ForegroundFinalizer),
+		WithFinalizers(object.OrphanFinalizer), WithFinalizers("x/y", object.ForegroundFinalizer),
 	}).Draw(t, "deletion")
 }
 
@@ -208,10 +208,10 @@ func keepListed(s *snapshot.Snapshot) {
 }
 
 func drawLookups(t *rapid.T, s *snapshot.Snapshot) {
-	s.Sort()
+	s.Normalize()
 	view := snapshot.NewView(s)
 	nothing := func(types.UID) *object.Object { return nil }
-	for _, c := range view.Unverified(s.Objects, nothing) {
+	for _, c := range view.UnverifiedOwners(s.Objects, nothing) {
 		l := snapshot.Lookup{Coordinates: c}
 		switch rapid.IntRange(0, 5).Draw(t, "lookup") {
 		case 3:

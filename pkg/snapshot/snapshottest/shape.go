@@ -12,7 +12,7 @@ import (
 type Shape func(n int, root ...Option) Part
 
 // Shapes are the available shapes. All references block.
-var Shapes = map[string]Shape{"chain": Chain, "star": Star, "ring": Ring, "layers": Layers}
+var Shapes = map[string]Shape{"chain": Chain, "star": Star, "ring": Cycle, "layers": Layers}
 
 // Nth returns the i-th object of a shape, without its owners.
 func Nth(i int) object.Object { return ConfigMap(fmt.Sprintf("ns/o%07d", i)) }
@@ -44,8 +44,8 @@ func Chain(n int, root ...Option) Part {
 	}, root...)
 }
 
-// Ring is a Chain whose root is owned by the last object.
-func Ring(n int, root ...Option) Part {
+// Cycle is a Chain whose root is owned by the last object.
+func Cycle(n int, root ...Option) Part {
 	return Linked(n, func(i int) []object.Reference {
 		return []object.Reference{To(Nth((i+n-1)%n), Blocking)}
 	}, root...)

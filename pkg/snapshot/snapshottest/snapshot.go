@@ -27,7 +27,7 @@ func New(parts ...Part) *snapshot.Snapshot {
 	for _, part := range parts {
 		part(s)
 	}
-	s.Sort()
+	s.Normalize()
 	return s
 }
 
@@ -173,9 +173,9 @@ func Workloads() []snapshot.Type {
 	}
 }
 
-// Containers returns the types whose objects are deleted with their contents. They are not
+// TypesWithContents returns the types whose objects are deleted with their contents. They are not
 // among Types: see Serving.
-func Containers() []snapshot.Type {
+func TypesWithContents() []snapshot.Type {
 	all := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 	return []snapshot.Type{
 		{Version: "v1", Resource: "namespaces", Kind: "Namespace", Singular: "namespace", ShortNames: []string{"ns"}, Verbs: all, Preferred: true},
@@ -183,9 +183,9 @@ func Containers() []snapshot.Type {
 	}
 }
 
-// Collected adds objects to the lists as a scan does: those with one UID are merged, or
+// Deduplicated adds objects to the lists as a scan does: those with one UID are merged, or
 // marked as contested.
-func Collected(objects ...object.Object) Part {
+func Deduplicated(objects ...object.Object) Part {
 	return func(s *snapshot.Snapshot) {
 		var all snapshot.Deduper
 		all.Add(s.Objects...)

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -183,7 +182,7 @@ func (r *Runner) count() {
 			r.report.Skipped++
 		case result.Status == event.Failed:
 			r.report.Failed++
-		case r.plan.Steps[i].Action == collector.ActionDelete:
+		case r.plan.Steps[i].Action == plan.ActionDelete:
 			r.report.Deleted++
 		default:
 			r.report.Changed++
