@@ -21,7 +21,7 @@ func referencePath(i int) string { return "/metadata/ownerReferences/" + strconv
 
 // patchOf returns a change as a JSON patch that applies only to o in its present state: another
 // UID fails a test, another resourceVersion is a conflict. It changes single references by index,
-// never others of the same UID (docs/differences.md#it-writes-otherwise). It returns an error if
+// never others of the same UID (docs/differences.md#what-it-writes). It returns an error if
 // o lacks a reference or finalizer of the change.
 func patchOf(o *object.Object, c object.Change) ([]byte, error) {
 	ops := []patchOperation{
