@@ -41,18 +41,18 @@ type exitFacts struct {
 
 // code returns the exit code of collect, delete, repair and restore (docs/exit-codes.md).
 func (e exitFacts) code() ExitError {
-	unproven := e.verification == verifiedIncomplete || e.verification == verifiedFailed
+	unverified := e.verification == verifiedIncomplete || e.verification == verifiedFailed
 	run := e.dryRun == DryRunNone
 	switch {
 	case e.interrupted:
 		return exitInterrupted
-	case e.strict && (!e.complete || run && unproven):
+	case e.strict && (!e.complete || run && unverified):
 		return ExitIncomplete
 	case e.dryRun == dryRunClient:
 		return ExitDone
 	case e.failed > 0:
 		return ExitFound
-	case run && (e.timedOut || e.unrecorded || e.left > 0 || e.blocked > 0 || unproven):
+	case run && (e.timedOut || e.unrecorded || e.left > 0 || e.blocked > 0 || unverified):
 		return ExitFound
 	}
 	return ExitDone

@@ -37,11 +37,11 @@ type ScanOptions struct {
 	connected     *client.Client // by Connect, for all scans of the command
 	flags         *pflag.FlagSet
 	color         color.Mode
-	traffic       *client.RequestStats
+	requestStats  *client.RequestStats
 }
 
 func NewScanOptions(s Streams) *ScanOptions {
-	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, traffic: &client.RequestStats{}, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(client.DefaultMaxMemory, resource.BinarySI)}}
+	return &ScanOptions{Streams: s, Config: kubeconfig.New("30s"), color: color.Auto, requestStats: &client.RequestStats{}, maxMemory: resource.QuantityValue{Quantity: *resource.NewQuantity(client.DefaultMaxMemory, resource.BinarySI)}}
 }
 
 // ForContext returns the same options for another context, one of several that are scanned
@@ -232,7 +232,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := client.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Stats: s.traffic, MaxMemory: s.maxMemory.Value()}
+	options := client.Options{ChunkSize: s.chunkSize, Concurrency: s.concurrency, Timeout: timeout, Stats: s.requestStats, MaxMemory: s.maxMemory.Value()}
 	if !s.flags.Changed("concurrency") {
 		options.SmallConcurrency = smallConcurrency
 	}

@@ -64,6 +64,6 @@ func (v verboseWriter) Write(p []byte) (int, error) {
 // printRequestStats prints how many requests were sent, if requests are logged.
 func (s *ScanOptions) printRequestStats() {
 	if klog.V(logsRequests).Enabled() {
-		fmt.Fprintln(s.Err, s.traffic.String())
+		fmt.Fprintln(s.Err, s.requestStats.String())
 	}
 }

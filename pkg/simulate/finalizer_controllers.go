@@ -60,8 +60,8 @@ func (c *finalizerControllers) enqueue(n graph.Node) {
 	c.queue = append(c.queue, n)
 }
 
-// act processes the queue and reports whether anything changed.
-func (c *finalizerControllers) act() bool {
+// processQueue processes the queue and reports whether anything changed.
+func (c *finalizerControllers) processQueue() bool {
 	changed := false
 	for len(c.queue) > 0 {
 		n := c.queue[0]

@@ -77,7 +77,7 @@ func (s *simulation) hasWork() bool {
 	for {
 		s.completeContentsDeletions()
 		switch {
-		case s.controllers != nil && s.controllers.act():
+		case s.controllers != nil && s.controllers.processQueue():
 			continue
 		case len(s.next) > 0:
 			return true

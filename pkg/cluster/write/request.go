@@ -70,7 +70,7 @@ func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Reque
 // isTemporary reports whether retrying a write may help. client-go has honoured Retry-After
 // headers already.
 func isTemporary(err error) bool {
-	if seconds, told := apierrors.SuggestsClientDelay(err); told && seconds > 0 {
+	if seconds, given := apierrors.SuggestsClientDelay(err); given && seconds > 0 {
 		return false
 	}
 	switch client.ClassifyRequest(err) {

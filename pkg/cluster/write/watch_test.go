@@ -90,19 +90,19 @@ func TestFollow(t *testing.T) {
 			w, _ := stage(t, false, test.answers)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			var told []string
+			var given []string
 			w.Watch(ctx, []object.Identity{podX().Identity}, func(_ types.UID, o *object.Object) {
 				if o == nil {
-					told = append(told, "gone")
+					given = append(given, "gone")
 					return
 				}
-				told = append(told, o.ResourceVersion)
+				given = append(given, o.ResourceVersion)
 			})
 			if ctx.Err() != nil {
 				t.Error("it follows what is gone")
 			}
-			if !slices.Equal(told, test.want) {
-				t.Errorf("told %v, want %v", told, test.want)
+			if !slices.Equal(given, test.want) {
+				t.Errorf("told %v, want %v", given, test.want)
 			}
 		})
 	}

@@ -22,8 +22,8 @@ import (
 
 // readBackup returns what a restoration is planned from, and warns of what is missing.
 func readBackup(saved *backup.Backup, warnings io.Writer) restore.Backup {
-	for _, torn := range saved.Truncated {
-		fmt.Fprintf(warnings, "warning: the backup is truncated: %s\n", escape.Short(torn.String(), 2000))
+	for _, truncated := range saved.Truncated {
+		fmt.Fprintf(warnings, "warning: the backup is truncated: %s\n", escape.Short(truncated.String(), 2000))
 	}
 	entries := make(map[types.UID]backup.Entry, len(saved.Entries))
 	in := restore.Backup{Recreated: map[types.UID]types.UID{}}
