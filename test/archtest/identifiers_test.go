@@ -15,9 +15,9 @@ import (
 // place. The case of the first letter does not matter.
 var replacedIdentifiers = map[string]string{
 	// collector and simulate
-	"hand": "actor", "ours": "actorClient", "theirs": "actorControllerManager", 
+	"hand": "actor", "ours": "actorClient", "theirs": "actorControllerManager",
 	"freeFinalizer": "actionRemoveFinalizer", "orphanChildren": "actionOrphanDependents", "culprit": "undecidableReference",
-	"situation": "decisionInput", "weigh": "assess", "outlook": "assessment", "course": "result", "learn": "setObserved", 
+	"situation": "decisionInput", "weigh": "assess", "outlook": "assessment", "course": "result", "learn": "setObserved",
 	"aftermath": "release", "afterward": "afterRelease", "owe": "a word of its package", "undisputed": "deterministic", "disputed": "nondeterministic",
 	"tangled": "entangled", "sweep": "contentsDeletion", "swept": "contentsDeleted", "emptying": "contentsDeletion", "emptyings": "contentsDeletions",
 	"custody": "finalizerControllers", "custodian": "finalizerController", "heed": "onStateChange", "takeUp": "requeueDeferred",
@@ -42,7 +42,7 @@ var replacedIdentifiers = map[string]string{
 	"acting": "mutationFlags", "changing": "mutatingOptions", "reviver": "restoreRun", "revive": "restoreRun", "snagged": "stillBlocked",
 	"foresee": "predict", "foretell": "predict",
 	// output
-	"toll": "deletionSummary", "fate": "a word of its package", "dialect": "a word of its package", 
+	"toll": "deletionSummary", "fate": "a word of its package", "dialect": "a word of its package",
 	// tests
 	"mischief": "faultInjector", "errand": "command", "campaign": "faultRun",
 }
