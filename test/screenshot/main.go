@@ -5,7 +5,7 @@
 //
 // The program runs in this process, in colour. Its answers about a file are always the same,
 // so the pictures are too, and a test holds them against a fresh run.
-package screenshot
+package main
 
 import (
 	"bytes"
