@@ -34,7 +34,7 @@ func finds(n int, rule string, severity audit.Severity) func(*audit.Cluster) {
 	}
 }
 
-func lacks(reason snapshot.Reason) func(*audit.Cluster) {
+func lacks(reason snapshot.ErrorClass) func(*audit.Cluster) {
 	return func(c *audit.Cluster) {
 		c.Complete = false
 		c.Gaps = append(c.Gaps, audit.Gap{Gap: snapshot.Gap{Resource: "secrets", Reason: reason}})

@@ -157,10 +157,3 @@ func TestProtobufStatusNeedsCodeOfResponse(t *testing.T) {
 }
 
 var podType = snapshot.Type{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true, Preferred: true, Verbs: []string{"delete", "get", "list", "watch"}}
-
-func breakConnection(w http.ResponseWriter, _ *http.Request) {
-	c, _, err := w.(http.Hijacker).Hijack()
-	if err == nil {
-		c.Close()
-	}
-}
