@@ -57,7 +57,7 @@ func TestPrometheusReadsWhatIsWritten(t *testing.T) {
 				"kubectl_gc_audit_objects":  answered,
 				"kubectl_gc_audit_answered": len(clusters),
 				"kubectl_gc_audit_complete": len(clusters),
-				"kubectl_gc_audit_gaps":     len(clusters) * (len(snapshot.GapReasons) + 1),
+				"kubectl_gc_audit_gaps":     len(clusters) * (len(snapshot.GapErrorClasses) + 1),
 				"kubectl_gc_build_info":     1,
 			} {
 				family := families[metric]

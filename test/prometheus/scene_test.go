@@ -41,7 +41,9 @@ func lacks(reason snapshot.ErrorClass) func(*audit.Cluster) {
 	}
 }
 
-func silent(name string) audit.Cluster { return audit.Silent(name, snapshot.Unavailable, "refused") }
+func silent(name string) audit.Cluster {
+	return audit.UnansweredCluster(name, snapshot.Unavailable, "refused")
+}
 
 func written(t *testing.T, clusters ...audit.Cluster) string {
 	t.Helper()
