@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
-
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )

@@ -4,11 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
-
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 

@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"

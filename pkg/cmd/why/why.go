@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
-
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
