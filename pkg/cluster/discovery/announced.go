@@ -170,10 +170,8 @@ func catchUp(ctx context.Context, c *client.Client, result *Result) (*Result, er
 		if !result.isStale() {
 			break
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
+		if err := client.Wait(ctx, pause); err != nil {
+			return nil, err
 		}
 		now, err := discover(ctx, c, true)
 		if err != nil {

@@ -132,17 +132,15 @@ func (c *Creator) Made(ctx context.Context, at []object.Identity) (map[object.Id
 func (c *Creator) WaitForServed(ctx context.Context, served []snapshot.Type) error {
 	for _, t := range served {
 		for pause := firstPause; c.reader().VerifyListable(ctx, t, "") != nil; pause = min(pause*2, longestPause) {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(pause):
+			if err := client.Wait(ctx, pause); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// watchDelay is how long VerifyCreated waits. A controller learns of an object through a watch,
+// watchDelay is how long WaitForWatches waits. A controller learns of an object through a watch,
 // which cannot be observed: it takes milliseconds on an idle server and should take less than a
 // second on a busy one (the latency that Kubernetes promises). A controller that runs too early
 // creates what it misses and deletes the surplus later.
@@ -151,12 +149,7 @@ const watchDelay = 2 * time.Second
 // WaitForWatches returns when all watchers may be expected to have seen what was created before
 // the call.
 func (c *Creator) WaitForWatches(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(watchDelay):
-		return nil
-	}
+	return client.Wait(ctx, watchDelay)
 }
 
 const adoptionTimeout = 5 * time.Second
@@ -171,10 +164,8 @@ func (c *Creator) WaitForAdoption(ctx context.Context, at object.Identity, owner
 		if err != nil || o == nil || slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.UID == owner }) {
 			return o, err
 		}
-		select {
-		case <-enough.Done():
+		if client.Wait(enough, firstPause) != nil {
 			return o, nil
-		case <-time.After(firstPause):
 		}
 	}
 }

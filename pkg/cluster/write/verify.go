@@ -79,10 +79,8 @@ func (w *Writer) WaitForGone(ctx context.Context, at object.Identity) error {
 			failed.Verb = "wait for"
 			return failed
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
+		if err := client.Wait(ctx, pause); err != nil {
+			return err
 		}
 	}
 }

@@ -3,7 +3,6 @@ package write
 import (
 	"context"
 	"sync"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -86,9 +85,8 @@ func (f *objectWatch) run(ctx context.Context) {
 			f.poll(ctx)
 			return
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
+		if client.Wait(ctx, pause) != nil {
+			return
 		}
 		pause = min(pause*2, longestPause)
 	}
@@ -105,10 +103,8 @@ func (f *objectWatch) poll(ctx context.Context) {
 		if len(f.left) == 0 {
 			return
 		}
-		select {
-		case <-ctx.Done():
+		if client.Wait(ctx, longestPause) != nil {
 			return
-		case <-time.After(longestPause):
 		}
 	}
 }
