@@ -96,7 +96,7 @@ var lists = []struct {
 		{id: "L19", what: "circle of two, one deleted in the foreground"},
 		{id: "L20", what: "circle of two, both deleted in the foreground"},
 		{id: "L21", what: "circle that nobody deletes"},
-		{id: "L22", what: "circle of which one member has a missing owner besides"},
+		{id: "L22", what: "cycle in which one member also has a missing owner"},
 		{id: "L23", what: "two references with one UID, one good, one bad"},
 		{id: "L24", what: "owner replaced by another of its name"},
 		{id: "L25", what: "kinds in lower case, in upper case, of lists"},

@@ -47,28 +47,28 @@ func benchAct(ctx context.Context, o options, stdout, progress io.Writer) error 
 // compete runs every measuredRun in turn, each round starting with another one.
 func (w *harness) compete(ctx context.Context) (*actReport, error) {
 	r := &actReport{Line: w.line(), Rounds: w.runs, Objects: w.objects, Machine: thisMachine(), Kubernetes: w.kubernetes, Date: time.Now().UTC(), Bare: len(bareStreams)}
-	var deeds []measuredRun
+	var runs []measuredRun
 	for _, n := range bareStreams {
-		deeds = append(deeds, measuredRun{name: fmt.Sprintf("bare DELETEs, %d at a time", n), do: func(ctx context.Context) (cost, error) { return w.bare(ctx, n) }})
+		runs = append(runs, measuredRun{name: fmt.Sprintf("bare DELETEs, %d at a time", n), do: func(ctx context.Context) (cost, error) { return w.bare(ctx, n) }})
 	}
 	var acting, saving sample
-	deeds = append(deeds, measuredRun{name: "kubectl gc collect", do: func(ctx context.Context) (cost, error) {
+	runs = append(runs, measuredRun{name: "kubectl gc collect", do: func(ctx context.Context) (cost, error) {
 		whole, acted, saved, err := w.collect(ctx)
 		acting, saving = append(acting, acted), append(saving, saved)
 		return whole, err
 	}}, measuredRun{name: "the real collector", do: w.real, only: []string{"configmaps", "deployments"}})
 
-	rows := make([]actRow, len(deeds))
+	rows := make([]actRow, len(runs))
 	for round := range w.runs {
-		for i := range deeds {
-			at := (i + round) % len(deeds)
-			fmt.Fprintf(w.progress, "round %d of %d: %s\n", round+1, w.runs, deeds[at].name)
-			if err := w.turn(ctx, deeds[at], &rows[at]); err != nil {
-				return nil, fmt.Errorf("%s: %w", deeds[at].name, err)
+		for i := range runs {
+			at := (i + round) % len(runs)
+			fmt.Fprintf(w.progress, "round %d of %d: %s\n", round+1, w.runs, runs[at].name)
+			if err := w.turn(ctx, runs[at], &rows[at]); err != nil {
+				return nil, fmt.Errorf("%s: %w", runs[at].name, err)
 			}
 		}
 	}
-	for i, d := range deeds {
+	for i, d := range runs {
 		rows[i].Name = d.name
 	}
 	last := len(rows) - 1

@@ -46,7 +46,7 @@ func TestAuditPredictsTheRealCollector(t *testing.T) {
 			}
 			for i, o := range objects {
 				if want[i] != got[i] {
-					t.Errorf("foretold: %s\ndone:     %s\n%s", want[i], got[i], o.history(findings))
+					t.Errorf("predicted: %s\ndone:      %s\n%s", want[i], got[i], o.history(findings))
 				}
 			}
 			// Now nothing is left to do.

@@ -34,11 +34,11 @@ type deletion struct {
 	counts  map[string]int               // how many objects of a kind there are before, made by controllers
 	stops   bool                         // there are Pods that a kubelet stops
 
-	plan     *plan.Plan
-	foretold map[types.UID]string // every object that counts, as it will be
-	before   map[types.UID]string
-	names    map[types.UID]string
-	seen     map[types.UID]bool // everything that there was
+	plan      *plan.Plan
+	predicted map[types.UID]string // every object that counts, as it will be
+	before    map[types.UID]string
+	names     map[types.UID]string
+	seen      map[types.UID]bool // everything that there was
 }
 
 func (d *deletion) policyOf(i int) metav1.DeletionPropagation {
@@ -95,7 +95,7 @@ func (d *deletion) preview(s observation) {
 		d.plan = plan.New(g, options)
 	}
 	end := simulate.NewActorModel(g, collector.NewJudge(g), collector.ActorControllerManager).Simulate(options.Bounds).Model
-	d.before, d.foretold, d.names, d.seen = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
+	d.before, d.predicted, d.names, d.seen = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))
 		d.seen[o.UID] = true
@@ -103,11 +103,11 @@ func (d *deletion) preview(s observation) {
 			continue
 		}
 		d.before[o.UID], d.names[o.UID] = words(o, nil), o.String()
-		d.foretold[o.UID] = words(end.Object(graph.Node(n)), nil)
+		d.predicted[o.UID] = words(end.Object(graph.Node(n)), nil)
 	}
 	for _, outcome := range d.plan.Outcomes { // what is printed is what the model says
 		want := map[plan.State]string{plan.Deleted: "gone", plan.Terminating: "terminating", plan.Changed: "there"}[outcome.State]
-		if got, counts := d.foretold[outcome.Object.UID]; counts && !strings.HasPrefix(got, want) {
+		if got, counts := d.predicted[outcome.Object.UID]; counts && !strings.HasPrefix(got, want) {
 			s.Errorf("%s: %s is to be %s, and in the model it is %s", d.name, outcome.Object, want, got)
 		}
 	}
@@ -141,8 +141,8 @@ func (d *deletion) begin(s *scene) {
 // mismatches returns the objects whose state is not the predicted one.
 func (d *deletion) mismatches(now map[types.UID]string) []types.UID {
 	var out []types.UID
-	for _, uid := range slices.Sorted(maps.Keys(d.foretold)) {
-		if at(now, uid) != d.foretold[uid] {
+	for _, uid := range slices.Sorted(maps.Keys(d.predicted)) {
+		if at(now, uid) != d.predicted[uid] {
 			out = append(out, uid)
 		}
 	}
@@ -158,7 +158,7 @@ func at(now map[types.UID]string, uid types.UID) string {
 
 // history returns everything known about an object.
 func (d *deletion) history(uid types.UID, now map[types.UID]string) string {
-	return fmt.Sprintf("%s (%s)\n  before:   %s\n  foretold: %s\n  real:     %s%s", d.names[uid], uid, d.before[uid], d.foretold[uid], at(now, uid), d.said(uid))
+	return fmt.Sprintf("%s (%s)\n  before:    %s\n  predicted: %s\n  real:      %s%s", d.names[uid], uid, d.before[uid], d.predicted[uid], at(now, uid), d.said(uid))
 }
 
 // said returns what the plan says about an object.
@@ -211,7 +211,7 @@ func became(s *scene, sentinels string, all []*deletion) map[types.UID]string {
 		}
 		wrong := slices.ContainsFunc(all, func(d *deletion) bool { return len(d.mismatches(last)) > 0 })
 		return !wrong || time.Since(changed) > quietPeriod, nil
-	}) // those that are not as foretold are the caller's to tell of
+	}) // the caller reports those that are not as predicted
 	for range 3 {
 		s.afterASentinel(sentinels)
 	}
@@ -268,7 +268,7 @@ func tell(t *testing.T, all []*deletion, now map[types.UID]string) {
 			for _, uid := range d.mismatches(now) {
 				t.Error(d.history(uid, now))
 			}
-			if gone := countOf(d.foretold, "gone"); gone == 0 && countOf(d.foretold, "terminating") == 0 {
+			if gone := countOf(d.predicted, "gone"); gone == 0 && countOf(d.predicted, "terminating") == 0 {
 				t.Error("nothing goes")
 			}
 		})

@@ -37,7 +37,7 @@ func TestDeleteInRandomGraphsEndsAsPredicted(t *testing.T) {
 	watch.lap("the first copies in")
 	var unlike []uint64
 	for _, e := range first {
-		objects, lucky = objects+len(e.foretold), lucky+e.lucky
+		objects, lucky = objects+len(e.predicted), lucky+e.lucky
 		for _, o := range e.plan.Outcomes {
 			became[string(o.State)]++
 			if o.Nondeterministic.Reason != nil {

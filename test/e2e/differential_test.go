@@ -53,14 +53,14 @@ func compare(t *testing.T, b *blueprint) {
 
 	before := g.state()
 	plan := ours.tool().plan()
-	foretold := g.predicted(before, plan)
+	predicted := g.predicted(before, plan)
 	watch.lap("planned in")
 	done := ours.tool().collect("--backup-dir", t.TempDir())
 	watch.lap("collected in")
 	after := g.state()
 	for _, role := range slices.Sorted(maps.Keys(after)) {
-		if foretold[role].String() != after[role].String() {
-			t.Errorf("%s %s\n  foretold: %s\n  done:     %s", role, g.describe(role), foretold[role], after[role])
+		if predicted[role].String() != after[role].String() {
+			t.Errorf("%s %s\n  foretold: %s\n  done:     %s", role, g.describe(role), predicted[role], after[role])
 		}
 	}
 	for _, s := range done.Steps {

@@ -73,10 +73,10 @@ func TestWhyPredictsTheRealCollector(t *testing.T) {
 	for _, name := range names {
 		targets = append(targets, "configmap/"+name)
 	}
-	foretold := map[string]string{}
+	predicted := map[string]string{}
 	for line := range strings.Lines(s.gc(targets...).exits(t, 0).Stdout) {
 		name, consequence, _ := strings.Cut(strings.TrimSpace(line), " ")
-		foretold[name] = consequence
+		predicted[name] = consequence
 	}
 	s.switched(testcluster.On)
 	defer s.switched(testcluster.Absent)
@@ -99,8 +99,8 @@ func TestWhyPredictsTheRealCollector(t *testing.T) {
 		case name == "unserved" && len(live.GetOwnerReferences()) == 2:
 			became = "stuck"
 		}
-		if foretold[name] != became {
-			t.Errorf("%s: foretold %q, and it became %q", name, foretold[name], became)
+		if predicted[name] != became {
+			t.Errorf("%s: foretold %q, and it became %q", name, predicted[name], became)
 		}
 	}
 }

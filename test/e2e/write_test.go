@@ -359,8 +359,8 @@ func TestWritePatchTouchesWhatIsMeantAndNothingElse(t *testing.T) {
 					if diff := cmp.Diff(test.finalizers, got.Finalizers); diff != "" {
 						t.Errorf("dry run %v: finalizers (-want +got):\n%s", dry, diff)
 					}
-					foretold := test.change.Apply(*scanned.of(o))
-					if diff := cmp.Diff(foretold.Owners, got.Owners); diff != "" && len(foretold.Owners) > 0 {
+					predicted := test.change.Apply(*scanned.of(o))
+					if diff := cmp.Diff(predicted.Owners, got.Owners); diff != "" && len(predicted.Owners) > 0 {
 						t.Errorf("not what the change says (-want +got):\n%s", diff)
 					}
 				}
@@ -527,11 +527,11 @@ func TestWriteRelistReadsNewObjects(t *testing.T) {
 	owner := s.create(configMap(ns, "owner"))
 	s.create(secret(ns, "dependent", ownedBy(to(owner))))
 	s.create(configMap(s.namespace("census-other"), "elsewhere", ownedBy(to(owner))))
-	census, err := write.New(scanned.cluster, scanned.seen, false).Relist(t.Context())
+	relisted, err := write.New(scanned.cluster, scanned.seen, false).Relist(t.Context())
 	s.must(err)
-	g := graph.New(census)
-	if got := len(g.Dependents(g.Find(owner.GetUID()))); got != 2 || !census.Complete() {
-		t.Errorf("%d dependents, gaps %v", got, census.Gaps)
+	g := graph.New(relisted)
+	if got := len(g.Dependents(g.Find(owner.GetUID()))); got != 2 || !relisted.Complete() {
+		t.Errorf("%d dependents, gaps %v", got, relisted.Gaps)
 	}
 }
 
