@@ -53,20 +53,20 @@ func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
 	case simulate.ContentsStillDeleting:
 		return reason.ContentsRemain{Since: b.since(at.Node)}
 	case simulate.InCycle:
-		return reason.WaitsInCycle{}
+		return reason.WaitsInCycle
 	case simulate.CannotBeJudged:
 		return reason.OwnerUndecidable{Owner: b.UndecidableReference(at.Node, at.Reference)}
 	case simulate.LimitReached:
-		return reason.OutOfScope{}
+		return reason.OutOfScope
 	case simulate.NotAllListed:
-		return reason.DependentsUnknown{}
+		return reason.DependentsUnknown
 	case simulate.ContentsNotListed:
 		return snapshot.ContentsUnknown(b.model.ContentsGaps(at.Node))
 	case simulate.SharesUID:
 		return snapshot.UIDContested(b.graph.Object(at.Node))
 	case simulate.NothingBlocks:
 	}
-	return reason.NothingBlocks{}
+	return reason.NothingBlocks
 }
 
 // since returns how long a deletion had been under way at the time of the scan.

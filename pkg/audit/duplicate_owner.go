@@ -39,7 +39,7 @@ var duplicateOwner = Rule{
 func (o objectContext) duplicate(earlier, i int, losesGood bool) Finding {
 	f := o.finding(i, reason.OwnerDuplicated{Earlier: o.owner(earlier), Later: o.owner(i), EarlierIndex: earlier, LaterIndex: i}, Unlink)
 	if losesGood {
-		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnlink, reason.RemovesAllWithUID{}
+		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnlink, reason.RemovesAllWithUID
 	}
 	return f
 }

@@ -32,7 +32,7 @@ func (o objectContext) secondController(first, i int, refused bool) Finding {
 	f := o.finding(i, reason.TwoControllers{First: o.owner(first), Second: o.owner(i)}, Unlink)
 	switch {
 	case refused:
-		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.UpdateRefused{}
+		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.UpdateRefused
 	case f.Severity == Info:
 		f.Severity = Warning
 	}

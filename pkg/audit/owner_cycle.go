@@ -47,7 +47,7 @@ func (r *ruleContext) cycle(nodes []graph.Node) (f Finding, inScope bool) {
 	case r.deadlocked(nodes):
 		f.Effect = reason.NeverCompletes{}
 	case deleting:
-		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.DeletionUnderWay{}
+		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.DeletionUnderWay
 	}
 	return f, inScope
 }

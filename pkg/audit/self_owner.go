@@ -14,7 +14,7 @@ var selfOwner = Rule{
 			if r.UID != o.object.UID {
 				continue
 			}
-			f := o.finding(i, reason.OwnsItself{}, Unlink)
+			f := o.finding(i, reason.OwnsItself, Unlink)
 			if f.Verdict == collector.VerdictSolid && !o.object.Terminating() {
 				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected{Itself: true}
 			}

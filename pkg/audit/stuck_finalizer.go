@@ -20,7 +20,7 @@ var stuckFinalizer = Rule{
 			return nil
 		}
 		return []Finding{{
-			Severity: Warning, Object: o.object.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController{},
+			Severity: Warning, Object: o.object.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,
 			Reason: reason.FinalizerStuck{Finalizers: held, Since: reason.Since{Deleted: *o.object.Deleted, Scanned: scanned}},
 		}}
 	},

@@ -95,7 +95,7 @@ func (o *runOutcome) result() *result {
 		s := &all.Steps[i]
 		ended := results[i]
 		if ended.Status == "" {
-			ended.Status, ended.Reason = event.Skipped, reason.LeftToCollector{}
+			ended.Status, ended.Reason = event.Skipped, reason.LeftToCollector
 		}
 		r.Steps = append(r.Steps, resultStep{s.Store(), ended.Status, reason.Store(ended.Reason)})
 	}

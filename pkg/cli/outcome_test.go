@@ -20,7 +20,7 @@ func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 			{Step: "2", Status: event.Done},
 			{Step: "3"},
 		}},
-		stale: []plan.Stale{{Step: plan.Step{ID: "4"}, Reason: reason.ChangedSincePlanned{}}},
+		stale: []plan.Stale{{Step: plan.Step{ID: "4"}, Reason: reason.ChangedSincePlanned}},
 	}
 	data, err := json.Marshal(o.result())
 	if err != nil {

@@ -172,7 +172,7 @@ func (op *Operation) refuseRun(refused []refusal) error {
 		}
 		done.Results[i] = execute.Result{Step: s.ID, Status: event.Failed, Reason: why}
 		if why == nil {
-			done.Results[i].Status, done.Results[i].Reason = event.Skipped, reason.OtherStepNotPermitted{}
+			done.Results[i].Status, done.Results[i].Reason = event.Skipped, reason.OtherStepNotPermitted
 		}
 	}
 	o := op.outcome()

@@ -94,7 +94,7 @@ func (op *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []p
 		if now := g.Object(g.Find(s.Object.UID)); now != nil && !now.Terminating() {
 			out = append(out, plan.Blocked{
 				Object: s.Object.Identity, By: []object.Identity{},
-				Reason: reason.DeletionWithoutEffect{},
+				Reason: reason.DeletionWithoutEffect,
 			})
 		}
 	}

@@ -283,7 +283,7 @@ func TestProtectedClaimNamespaces(t *testing.T) {
 func TestDigestCoversRetainedAndDeletedLater(t *testing.T) {
 	owner := Secret("a/owner", WithFinalizers("x/y"))
 	p := deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
-	p.Retained[0].Reason = reason.NotReached{}
+	p.Retained[0].Reason = reason.NotReached
 	if p.Finalized().Digest == p.Digest {
 		t.Error("another reason to stay, and the same digest")
 	}

@@ -69,7 +69,7 @@ func (b *builder) nondeterministic() map[graph.Node]reason.Reason {
 		transition := &b.result.Transitions[i]
 		switch {
 		case b.result.Entangled.Has(transition.Node):
-			why[i] = reason.CyclePartlyRequested{}
+			why[i] = reason.CyclePartlyRequested
 		case transition.NondeterministicOwner != graph.None:
 			why[i] = b.orderMatters(transition)
 		}

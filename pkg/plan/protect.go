@@ -120,7 +120,7 @@ func (r *repairBuilder) lost(with builder) map[graph.Node]reason.Reason {
 	out := map[graph.Node]reason.Reason{}
 	for n := range r.wanted {
 		if r.deletedAfter(n, with) && !r.graph.Object(n).Terminating() {
-			out[n] = reason.ContentsDeleted{}
+			out[n] = reason.ContentsDeleted
 		}
 	}
 	for i := range with.result.Transitions {

@@ -31,12 +31,12 @@ func (b *builder) reason(index int, s Step) reason.Reason {
 		}
 		return reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(transition)}
 	case collector.ActionUnblock:
-		return reason.CycleBroken{}
+		return reason.CycleBroken
 	case collector.ActionRemoveFinalizer:
 		if transition.Change.RemoveFinalizer == object.OrphanFinalizer {
-			return reason.DependentsOrphaned{}
+			return reason.DependentsOrphaned
 		}
-		return reason.DependentsDeleted{}
+		return reason.DependentsDeleted
 	case collector.ActionNone, collector.ActionOrphanDependents:
 	}
 	return nil

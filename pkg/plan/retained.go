@@ -92,7 +92,7 @@ func (b *builder) retainedReason(blockers *audit.Blockers, n graph.Node, s Retai
 	case len(kept) > 0:
 		return reason.OwnersRemain{Owners: kept}, false
 	case len(b.result.Model.Object(n).Owners) == 0:
-		return reason.LastReferenceLost{}, false
+		return reason.LastReferenceLost, false
 	}
-	return reason.NotReached{}, false
+	return reason.NotReached, false
 }

@@ -38,13 +38,13 @@ func Revalidate(saved, fresh *Plan) (*Plan, []Stale) {
 		case len(missing) > 0 && i < 0:
 			r.refused[s.ID] = reason.GapsNotAccepted{Accept: missing}
 		case len(candidates) == 0:
-			r.refused[s.ID] = reason.NoLongerPlanned{}
+			r.refused[s.ID] = reason.NoLongerPlanned
 		case candidates[0].Object.ResourceVersion != s.Object.ResourceVersion:
-			r.refused[s.ID] = reason.ChangedSincePlanned{}
+			r.refused[s.ID] = reason.ChangedSincePlanned
 		case i < 0 || !sameStep(*candidates[i], s):
-			r.refused[s.ID] = reason.PlannedOtherwise{}
+			r.refused[s.ID] = reason.PlannedOtherwise
 		case len(unaccepted(*candidates[i], saved)) > 0:
-			r.refused[s.ID] = reason.GapNotInPlan{}
+			r.refused[s.ID] = reason.GapNotInPlan
 		default:
 			r.renamed[candidates[i].ID] = s.ID
 			steps[n] = candidates[i]

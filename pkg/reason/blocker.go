@@ -12,8 +12,25 @@ import (
 // What keeps a deletion from ending. Each is said of the object that is in the way, as
 // what follows its name.
 var _ = register(
-	HeldByFinalizers{}, GracePeriod{}, ContentsRemain{}, WaitsInCycle{}, OwnerUndecidable{}, OutOfScope{}, DependentsUnknown{}, ContentsUnknown{},
-	UIDContested{}, NothingBlocks{}, BlockedByDependents{}, DeletionWithoutEffect{},
+	HeldByFinalizers{}, GracePeriod{}, ContentsRemain{}, OwnerUndecidable{}, ContentsUnknown{}, UIDContested{},
+	BlockedByDependents{},
+)
+
+// Those without parameters.
+var (
+	// the object waits for itself, or for another that waits for it
+	WaitsInCycle = fixed("WaitsInCycle",
+		"waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself")
+	// the object would be deleted, but lies outside of what this run may change
+	OutOfScope = fixed("OutOfScope", "is outside the scope of this run")
+	// the object keeps its finalizer, as not every type that may depend on it could be listed
+	DependentsUnknown = fixed("DependentsUnknown",
+		"keeps its finalizer, because not all of its possible dependents could be listed")
+	// nothing is in the way: the collector has yet to process the object, or has lost it
+	NothingBlocks = fixed("NothingBlocks",
+		"is not blocked: the garbage collector has not processed it yet, or has lost track of it")
+	// the API server accepted the deletion of the object, and lists it afterwards as if nothing had happened
+	DeletionWithoutEffect = fixed("DeletionWithoutEffect", "the API server accepted its deletion, but still lists it unchanged")
 )
 
 // HeldByFinalizers means that the object is being deleted, and finalizers that are not the collector's keep it.
@@ -26,16 +43,11 @@ func (r HeldByFinalizers) Message() string {
 	return "is held by " + strings.Join(r.Finalizers, ", ") + r.Since.phrase()
 }
 
-// Blockers with one parameter at most.
+// Those with one parameter.
 type (
-	GracePeriod           sinceParameter // the object is a Pod that is stopping
-	ContentsRemain        sinceParameter // the object is a Namespace or CustomResourceDefinition that is being deleted and still has something in it
-	WaitsInCycle          struct{}       // the object waits for itself, or for another that waits for it
-	OwnerUndecidable      ownerParameter // one of the object's owner references cannot be resolved, so that the collector skips the whole object
-	OutOfScope            struct{}       // the object would be deleted, but lies outside of what this run may change
-	DependentsUnknown     struct{}       // the object keeps its finalizer, as not every type that may depend on it could be listed
-	NothingBlocks         struct{}       // nothing is in the way: the collector has yet to process the object, or has lost it
-	DeletionWithoutEffect struct{}       // the API server accepted the deletion of the object, and lists it afterwards as if nothing had happened
+	GracePeriod      sinceParameter // the object is a Pod that is stopping
+	ContentsRemain   sinceParameter // the object is a Namespace or CustomResourceDefinition that is being deleted and still has something in it
+	OwnerUndecidable ownerParameter // one of the object's owner references cannot be resolved, so that the collector skips the whole object
 )
 
 func (r GracePeriod) Message() string { return "has been stopping" + r.Since.phrase() }
@@ -46,22 +58,7 @@ func (r ContentsRemain) Message() string {
 	return "has waited" + r.Since.phrase() + " for its contents to be deleted"
 }
 
-func (WaitsInCycle) Message() string {
-	return "waits in a cycle: each object in it is being deleted in the foreground and blocks another, or itself"
-}
 func (r OwnerUndecidable) Message() string { return "is left alone: " + r.Owner.Undecidable() }
-func (OutOfScope) Message() string         { return "is outside the scope of this run" }
-func (DependentsUnknown) Message() string {
-	return "keeps its finalizer, because not all of its possible dependents could be listed"
-}
-
-func (NothingBlocks) Message() string {
-	return "is not blocked: the garbage collector has not processed it yet, or has lost track of it"
-}
-
-func (DeletionWithoutEffect) Message() string {
-	return "the API server accepted its deletion, but still lists it unchanged"
-}
 
 // Undecidable returns why the collector cannot decide about a reference, as a clause.
 func (o Owner) Undecidable() string {

@@ -4,27 +4,35 @@ import "fmt"
 
 // What the collector does with the object of a finding.
 var _ = register(
-	DeletesObject{}, RemovesReference{}, CannotDecide{}, EffectUnknown{}, NoEffect{}, NeverCollected{}, NeverCompletes{}, DeletionUnderWay{},
-	RemovesAllWithUID{}, UpdateRefused{}, Waits{}, WaitsForController{},
+	RemovesReference{}, CannotDecide{}, NoEffect{}, NeverCollected{}, NeverCompletes{}, Waits{},
 )
 
-// Effects with one parameter at most.
+// Those without parameters.
+var (
+	// the collector will delete the object
+	DeletesObject = fixed("DeletesObject", "the garbage collector will delete this object", "deletes object")
+	// it is unknown what the collector will do
+	EffectUnknown = fixed("EffectUnknown", "it is unknown what the garbage collector will do", "unknown")
+	// a member of the cycle is being deleted already
+	DeletionUnderWay = fixed("DeletionUnderWay", "one of them is already being deleted", "nothing: deletion in progress")
+	// the collector removes references by UID, so that a good one goes with the bad one
+	RemovesAllWithUID = fixed("RemovesAllWithUID",
+		"the garbage collector removes references by UID, so it removes the valid reference together with the invalid one", "removes every reference to that UID")
+	// the API server refuses the collector's update of the object
+	UpdateRefused = fixed("UpdateRefused",
+		"the garbage collector tries to remove another reference, and the API server refuses every attempt", "cannot remove reference: update refused")
+	// whoever set the finalizer has to remove it
+	WaitsForController = fixed("WaitsForController",
+		"the garbage collector only removes its own finalizers", "waits for the finalizer's controller")
+)
+
+// Those with one parameter.
 type (
-	DeletesObject      struct{}       // the collector will delete the object
-	EffectUnknown      struct{}       // it is unknown what the collector will do
-	NeverCollected     cycleParameter // the collector never collects an object that owns itself, if only by way of others
-	NeverCompletes     cycleParameter // a foreground deletion waits for itself
-	DeletionUnderWay   struct{}       // a member of the cycle is being deleted already
-	RemovesAllWithUID  struct{}       // the collector removes references by UID, so that a good one goes with the bad one
-	UpdateRefused      struct{}       // the API server refuses the collector's update of the object
-	WaitsForController struct{}       // whoever set the finalizer has to remove it
+	NeverCollected cycleParameter // the collector never collects an object that owns itself, if only by way of others
+	NeverCompletes cycleParameter // a foreground deletion waits for itself
 )
 
-func (DeletesObject) Brief() string   { return "deletes object" }
-func (DeletesObject) Message() string { return "the garbage collector will delete this object" }
-func (EffectUnknown) Brief() string   { return "unknown" }
-func (EffectUnknown) Message() string { return "it is unknown what the garbage collector will do" }
-func (NeverCollected) Brief() string  { return "never collected" }
+func (NeverCollected) Brief() string { return "never collected" }
 func (r NeverCollected) Message() string {
 	if r.Itself {
 		return "the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete"
@@ -37,20 +45,6 @@ func (r NeverCompletes) Message() string {
 		return "it is being deleted in the foreground and waits for itself, so its deletion never completes"
 	}
 	return "all of them are being deleted in the foreground and each waits for another, so their deletion never completes"
-}
-func (DeletionUnderWay) Brief() string   { return "nothing: deletion in progress" }
-func (DeletionUnderWay) Message() string { return "one of them is already being deleted" }
-func (RemovesAllWithUID) Brief() string  { return "removes every reference to that UID" }
-func (RemovesAllWithUID) Message() string {
-	return "the garbage collector removes references by UID, so it removes the valid reference together with the invalid one"
-}
-func (UpdateRefused) Brief() string { return "cannot remove reference: update refused" }
-func (UpdateRefused) Message() string {
-	return "the garbage collector tries to remove another reference, and the API server refuses every attempt"
-}
-func (WaitsForController) Brief() string { return "waits for the finalizer's controller" }
-func (WaitsForController) Message() string {
-	return "the garbage collector only removes its own finalizers"
 }
 
 // RemovesReference means that the collector will remove the reference and keep the object.
@@ -101,7 +95,7 @@ func (r CannotDecide) Message() string {
 	text := fmt.Sprintf("the garbage collector cannot resolve the object's reference to %s, so it keeps the object", r.Culprit)
 	if r.Repaired != nil {
 		would := "remove this reference"
-		if (r.Repaired.Reason == DeletesObject{}) {
+		if r.Repaired.Reason == DeletesObject {
 			would = "delete this object"
 		}
 		text += "; once that is repaired, it may " + would

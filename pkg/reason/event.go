@@ -3,7 +3,19 @@ package reason
 import "fmt"
 
 // What happens during a run, besides the end of a step.
-var _ = register(BackedUp{}, NothingBackedUp{}, WaitsForCollector{}, WaitsForKubelet{}, WaitsForWatchers{}, WaitsForTypes{})
+var _ = register(BackedUp{}, NothingBackedUp{})
+
+// Those without parameters.
+var (
+	// the run waits for the cluster's garbage collector to do the step
+	WaitsForCollector = fixed("WaitsForCollector", "waits for the cluster's garbage collector")
+	// the run waits for the kubelet to stop the Pod
+	WaitsForKubelet = fixed("WaitsForKubelet", "waits for the kubelet to stop it")
+	// the run waits until controllers are likely to have seen the objects that this one adopts
+	WaitsForWatchers = fixed("WaitsForWatchers", "waits for controllers to see the objects that it adopts")
+	// the run waits until the API server serves the types that the object defines
+	WaitsForTypes = fixed("WaitsForTypes", "waits until the types that it defines are served")
+)
 
 // BackedUp means that the objects were backed up that the run deletes or changes.
 type BackedUp struct {
@@ -19,19 +31,7 @@ func (r BackedUp) Message() string {
 	return fmt.Sprintf("backed up %d of %d objects to delete", r.Saved, r.Total)
 }
 
-// Events without parameters of their own.
-type (
-	NothingBackedUp   struct{ Failure } // no object could be backed up
-	WaitsForCollector struct{}          // the run waits for the cluster's garbage collector to do the step
-	WaitsForKubelet   struct{}          // the run waits for the kubelet to stop the Pod
-	WaitsForWatchers  struct{}          // the run waits until controllers are likely to have seen the objects that this one adopts
-	WaitsForTypes     struct{}          // the run waits until the API server serves the types that the object defines
-)
+// NothingBackedUp means that no object could be backed up.
+type NothingBackedUp struct{ Failure }
 
 func (r NothingBackedUp) Message() string { return "nothing could be backed up: " + r.Failure.Text() }
-func (WaitsForCollector) Message() string { return "waits for the cluster's garbage collector" }
-func (WaitsForKubelet) Message() string   { return "waits for the kubelet to stop it" }
-func (WaitsForWatchers) Message() string {
-	return "waits for controllers to see the objects that it adopts"
-}
-func (WaitsForTypes) Message() string { return "waits until the types that it defines are served" }

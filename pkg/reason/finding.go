@@ -13,9 +13,15 @@ import (
 
 // What a rule of the audit found. Each is said of the object of the finding.
 var _ = register(
-	OwnerMissing{}, OwnerReplaced{}, OwnerMismatched{}, OwnerInOtherNamespace{}, OwnerNamespaced{}, OwnerVersionNotServed{}, OwnerKindUnknown{},
-	OwnerUnverified{}, OwnerWaiting{}, OwnersInCycle{}, OwnsItself{}, OwnerDuplicated{}, TwoControllers{}, DeletionBlocked{}, FinalizerStuck{},
-	OwnerNotMonitored{}, OwnerKindMisspelled{},
+	OwnerMissing{}, OwnerReplaced{}, OwnerMismatched{}, OwnerInOtherNamespace{}, OwnerNamespaced{}, OwnerVersionNotServed{},
+	OwnerKindUnknown{}, OwnerUnverified{}, OwnerWaiting{}, OwnersInCycle{}, OwnerDuplicated{}, TwoControllers{},
+	DeletionBlocked{}, FinalizerStuck{}, OwnerNotMonitored{}, OwnerKindMisspelled{},
+)
+
+// Those without parameters.
+var (
+	// the object names itself as its owner
+	OwnsItself = fixed("OwnsItself", "it names itself as its owner", "it owns itself")
 )
 
 // Brief is a reason that also has a short form, for the cell of a table whose other
@@ -41,7 +47,7 @@ func (r OwnerMissing) Message() string {
 	return fmt.Sprintf("its owner %s does not exist, and no object that could be read has its UID", r.Owner)
 }
 
-// Findings with one parameter at most.
+// Those with one parameter.
 type (
 	OwnerReplaced         ownerParameter // an object of the owner's kind and name exists, with another UID
 	OwnerMismatched       ownerParameter // the owner's UID belongs to an object of another name or kind
@@ -49,7 +55,6 @@ type (
 	OwnerVersionNotServed ownerParameter // the owner's kind is known or its UID exists, but the reference's apiVersion is not served
 	OwnerKindUnknown      ownerParameter // the server knows no such kind, in any version
 	OwnerWaiting          ownerParameter // the owner is being deleted in the foreground and waits for its dependents
-	OwnsItself            struct{}       // the object names itself as its owner
 	DeletionBlocked       causeParameter // the object is being deleted, and a pass of the collector does not complete that
 )
 
@@ -99,8 +104,6 @@ func (r OwnerWaiting) Brief() string { return fmt.Sprintf("%s is being deleted (
 func (r OwnerWaiting) Message() string {
 	return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents to be deleted", r.Owner)
 }
-func (OwnsItself) Brief() string        { return "it owns itself" }
-func (OwnsItself) Message() string      { return "it names itself as its owner" }
 func (r DeletionBlocked) Brief() string { return "its deletion " + Message(r.Because.Reason) }
 func (r DeletionBlocked) Message() string {
 	return "it is being deleted, and " + Message(r.Because.Reason)

@@ -9,19 +9,28 @@ import (
 
 // Why a plan leaves an object as it is, for now or for good.
 var _ = register(
-	OwnerLossUndecided{}, CascadeRefused{}, OrphanedByOwner{}, OwnerHeld{}, OwnersRemain{}, LastReferenceLost{}, NotReached{}, DeletedAfter{},
-	CyclePartlyRequested{}, OrderMatters{}, DependsOn{}, NotRepaired{}, RepairWouldDelete{}, DeletedDespiteRepair{}, ContentsDeleted{}, Several{},
+	OwnerLossUndecided{}, CascadeRefused{}, OrphanedByOwner{}, OwnerHeld{}, OwnersRemain{}, DeletedAfter{}, OrderMatters{},
+	DependsOn{}, NotRepaired{}, RepairWouldDelete{}, DeletedDespiteRepair{}, Several{},
 )
 
-// Reasons to keep an object, with one parameter at most.
+// Those without parameters.
+var (
+	// the object loses its last owner reference and stays
+	LastReferenceLost = fixed("LastReferenceLost", "loses its last owner reference and then has no owner")
+	// nothing makes the collector process the object
+	NotReached = fixed("NotReached", "the garbage collector does not process it")
+	// the deletion of several objects of a cycle was requested, and they may wait for each other forever
+	CyclePartlyRequested = fixed("CyclePartlyRequested",
+		"the deletion of several objects of a cycle was requested: they may wait for each other forever")
+	// the object's namespace or definition is deleted
+	ContentsDeleted = fixed("ContentsDeleted", "its namespace or definition is deleted")
+)
+
+// Those with one parameter.
 type (
-	OwnerLossUndecided   ownerParameter       // the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
-	OwnerHeld            ownerObjectParameter // the object's only remaining owner is being deleted, and is kept by a finalizer
-	LastReferenceLost    struct{}             // the object loses its last owner reference and stays
-	NotReached           struct{}             // nothing makes the collector process the object
-	CyclePartlyRequested struct{}             // the deletion of several objects of a cycle was requested, and they may wait for each other forever
-	DependsOn            objectParameter      // the outcome depends on that for another object
-	ContentsDeleted      struct{}             // the object's namespace or definition is deleted
+	OwnerLossUndecided ownerParameter       // the object would lose an owner, but another of its references cannot be resolved, so the collector skips it
+	OwnerHeld          ownerObjectParameter // the object's only remaining owner is being deleted, and is kept by a finalizer
+	DependsOn          objectParameter      // the outcome depends on that for another object
 )
 
 func (r OwnerLossUndecided) Message() string {
@@ -32,16 +41,7 @@ func (r OwnerHeld) Message() string {
 	return fmt.Sprintf("its owner %s is being deleted, but a finalizer holds it: until it is gone, it counts as an owner", r.Owner)
 }
 
-func (LastReferenceLost) Message() string {
-	return "loses its last owner reference and then has no owner"
-}
-func (NotReached) Message() string { return "the garbage collector does not process it" }
-func (CyclePartlyRequested) Message() string {
-	return "the deletion of several objects of a cycle was requested: they may wait for each other forever"
-}
-
-func (r DependsOn) Message() string     { return "it depends on the outcome for " + r.Object.String() }
-func (ContentsDeleted) Message() string { return "its namespace or definition is deleted" }
+func (r DependsOn) Message() string { return "it depends on the outcome for " + r.Object.String() }
 
 // CascadeRefused means that the object is not deleted, as the deletion of another object
 // would follow whose contents could not be listed.

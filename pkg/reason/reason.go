@@ -21,8 +21,11 @@ type Reason interface {
 
 // CodeOf returns the code of a reason, and an empty one for nil.
 func CodeOf(r Reason) Code {
-	if r == nil {
+	switch r := r.(type) {
+	case nil:
 		return ""
+	case Fixed:
+		return r.code
 	}
 	return Code(reflect.TypeOf(r).Name())
 }
@@ -75,11 +78,12 @@ func (s Stored) Load() (Reason, error) {
 	if s.Code == "" {
 		return nil, nil
 	}
-	of, known := byCode[s.Code]
+	zero, known := byCode[s.Code]
 	if !known {
 		return nil, fmt.Errorf("unknown reason %q", s.Code)
 	}
-	into := reflect.New(of)
+	into := reflect.New(reflect.TypeOf(zero))
+	into.Elem().Set(reflect.ValueOf(zero))
 	if len(s.Parameters) > 0 {
 		if err := decodeStrictly(s.Parameters, into.Interface()); err != nil {
 			return nil, fmt.Errorf("parameters of reason %s: %w", s.Code, err)
@@ -110,22 +114,46 @@ func decodeStrictly(data []byte, into any) error {
 	return d.Decode(into)
 }
 
-// byCode are the types of all reasons by their code.
-var byCode = map[Code]reflect.Type{}
+// byCode has every reason by its code, without values for its parameters.
+var byCode = map[Code]Reason{}
 
 // Registered returns the zero value of every reason, sorted by code.
 func Registered() []Reason {
 	out := make([]Reason, 0, len(byCode))
 	for _, code := range slices.Sorted(maps.Keys(byCode)) {
-		out = append(out, reflect.Zero(byCode[code]).Interface().(Reason))
+		out = append(out, byCode[code])
 	}
 	return out
 }
 
-// register makes reasons known to Load. Each file that declares reasons registers them.
+// register makes reasons with parameters known to Load. Each file registers those that it
+// declares.
 func register(reasons ...Reason) struct{} {
 	for _, r := range reasons {
-		byCode[CodeOf(r)] = reflect.TypeOf(r)
+		byCode[CodeOf(r)] = r
 	}
 	return struct{}{}
 }
+
+// Fixed is a reason without parameters. Each is a variable that has the code as its name.
+type Fixed struct {
+	code           Code
+	message, brief string
+}
+
+// fixed returns a reason without parameters, and makes it known to Load. Its short form is
+// the message if none is given.
+func fixed(code Code, message string, brief ...string) Fixed {
+	f := Fixed{code, message, append(brief, message)[0]}
+	byCode[code] = f
+	return f
+}
+
+// Message implements Reason.
+func (f Fixed) Message() string { return f.message }
+
+// Brief implements Brief.
+func (f Fixed) Brief() string { return f.brief }
+
+// Equal reports whether f and other are the same reason.
+func (f Fixed) Equal(other Fixed) bool { return f == other }

@@ -8,11 +8,61 @@ import (
 
 // What a restoration does with an object, why it leaves one alone, and what is lost.
 var _ = register(
-	Restored{}, StillTerminating{}, StillExists{}, ManifestUnreadable{}, RestoredAndTerminating{}, NameTaken{}, NotDeletedByRun{}, TypeUnverified{},
-	TypeNotServed{}, NamespaceMissing{}, NamespaceTerminating{}, WasTerminating{}, ControllerCreatesPods{}, ComesWithNamespace{}, CreatedForService{},
-	LeaseRenewed{}, EventPast{}, CreatedByServer{}, MirrorPod{}, PodFinished{},
-	ServerFieldsLost{}, ReferencesLost{}, TokensReplaced{}, PodsRestart{}, DebugContainersLost{}, FinishedJobsSuspended{}, JobsRestartCount{},
-	ServiceAddressesMayChange{}, VolumeContentsNotRestored{}, ClaimVolumeUnverified{}, ClaimVolumeBound{}, ClaimsEmpty{},
+	Restored{}, ManifestUnreadable{}, NameTaken{}, TypeUnverified{}, TypeNotServed{}, ControllerCreatesPods{},
+	ComesWithNamespace{}, ReferencesLost{}, ClaimVolumeUnverified{}, ClaimVolumeBound{},
+)
+
+// Those without parameters.
+var (
+	// the object is still being deleted
+	StillTerminating = fixed("StillTerminating", "it is still being deleted: restore it once it is gone")
+	// the very object exists
+	StillExists = fixed("StillExists", "it still exists")
+	// the object was restored before, and is being deleted again
+	RestoredAndTerminating = fixed("RestoredAndTerminating", "it was restored before, and is being deleted again")
+	// the run did not delete the object
+	NotDeletedByRun = fixed("NotDeletedByRun", "the run did not delete it")
+	// the object's namespace does not exist
+	NamespaceMissing = fixed("NamespaceMissing", "its namespace does not exist: create that first")
+	// the object's namespace is being deleted
+	NamespaceTerminating = fixed("NamespaceTerminating", "its namespace is being deleted: once that is gone, recreate it first")
+	// the object was being deleted already when it was backed up
+	WasTerminating = fixed("WasTerminating", "it was already being deleted when it was backed up")
+	// a controller creates the object for its Service
+	CreatedForService = fixed("CreatedForService", "a controller creates it for its Service")
+	// the holder of the Lease creates it again
+	LeaseRenewed = fixed("LeaseRenewed", "its holder recreates it")
+	// the object is an Event, which reports what is over
+	EventPast = fixed("EventPast", "it reports a past event")
+	// the API server creates the object for what it serves
+	CreatedByServer = fixed("CreatedByServer", "the API server creates it for a type that it serves")
+	// the Pod only shows what a kubelet runs from a file
+	MirrorPod = fixed("MirrorPod", "its kubelet runs it from a file and recreates it")
+	// the Pod had finished and would run again
+	PodFinished = fixed("PodFinished", "it had finished: if recreated, it would run again")
+	// the API server sets new values in fields of what it creates
+	ServerFieldsLost = fixed("ServerFieldsLost",
+		"UIDs, creation times, status and field managers: recreated objects get new ones")
+	// ServiceAccounts get new tokens
+	TokensReplaced = fixed("TokensReplaced", "service account tokens: their Secrets get new ones")
+	// Pods start again from their images, on any node
+	PodsRestart = fixed("PodsRestart", "data that containers wrote outside of volumes: Pods start again, on any node that fits")
+	// ephemeral containers do not come back
+	DebugContainersLost = fixed("DebugContainersLost", "debug containers that were added to a running Pod")
+	// Jobs that had finished are created suspended
+	FinishedJobsSuspended = fixed("FinishedJobsSuspended",
+		"completion of finished Jobs, which was in their status: they are created suspended, or they would run again")
+	// Jobs that had not finished count their Pods from zero
+	JobsRestartCount = fixed("JobsRestartCount",
+		"progress of unfinished Jobs, which was in their status: they count their Pods from zero")
+	// a Service whose address is taken gets another
+	ServiceAddressesMayChange = fixed("ServiceAddressesMayChange",
+		"clusterIP or nodePort of a Service, if it is taken now: the Service gets another")
+	// a PersistentVolume is created, and not what was on it
+	VolumeContentsNotRestored = fixed("VolumeContentsNotRestored",
+		"data on PersistentVolumes: they are recreated, but their data exists only if their storage still does")
+	// claims of volumes that are gone get new, empty ones
+	ClaimsEmpty = fixed("ClaimsEmpty", "data on volumes that are gone: their PersistentVolumeClaims get new, empty ones")
 )
 
 // Effect is what the collector does about a restored reference whose owner does not exist.
@@ -65,52 +115,12 @@ func (r Restored) Message() string {
 	return first(mostNamed, len(r.References), "; ", "and %d more references", func(i int) string { return r.References[i].phrase() })
 }
 
-// Why an object is left alone.
-type (
-	StillTerminating       struct{}     // the object is still being deleted
-	StillExists            struct{}     // the very object exists
-	RestoredAndTerminating struct{}     // the object was restored before, and is being deleted again
-	NotDeletedByRun        struct{}     // the run did not delete the object
-	TypeUnverified         gapParameter // it is unknown whether the object's type is served
-	NamespaceMissing       struct{}     // the object's namespace does not exist
-	NamespaceTerminating   struct{}     // the object's namespace is being deleted
-	WasTerminating         struct{}     // the object was being deleted already when it was backed up
-	CreatedForService      struct{}     // a controller creates the object for its Service
-	LeaseRenewed           struct{}     // the holder of the Lease creates it again
-	EventPast              struct{}     // the object is an Event, which reports what is over
-	CreatedByServer        struct{}     // the API server creates the object for what it serves
-	MirrorPod              struct{}     // the Pod only shows what a kubelet runs from a file
-	PodFinished            struct{}     // the Pod had finished and would run again
-)
+// TypeUnverified means that it is unknown whether the object's type is served.
+type TypeUnverified gapParameter
 
-func (StillTerminating) Message() string {
-	return "it is still being deleted: restore it once it is gone"
-}
-func (StillExists) Message() string { return "it still exists" }
-func (RestoredAndTerminating) Message() string {
-	return "it was restored before, and is being deleted again"
-}
-func (NotDeletedByRun) Message() string { return "the run did not delete it" }
 func (r TypeUnverified) Message() string {
 	return fmt.Sprintf("its type could not be verified: %s (%s)", r.Gap, r.Gap.ErrorClass)
 }
-
-func (NamespaceMissing) Message() string { return "its namespace does not exist: create that first" }
-
-func (NamespaceTerminating) Message() string {
-	return "its namespace is being deleted: once that is gone, recreate it first"
-}
-
-func (WasTerminating) Message() string    { return "it was already being deleted when it was backed up" }
-func (CreatedForService) Message() string { return "a controller creates it for its Service" }
-func (LeaseRenewed) Message() string      { return "its holder recreates it" }
-func (EventPast) Message() string         { return "it reports a past event" }
-func (CreatedByServer) Message() string   { return "the API server creates it for a type that it serves" }
-
-func (MirrorPod) Message() string {
-	return "its kubelet runs it from a file and recreates it"
-}
-func (PodFinished) Message() string { return "it had finished: if recreated, it would run again" }
 
 // ManifestUnreadable means that the object's manifest in the backup cannot be read.
 type ManifestUnreadable struct {
@@ -166,54 +176,13 @@ func (r ComesWithNamespace) Message() string {
 
 // What is lost.
 type (
-	ServerFieldsLost          struct{}        // the API server sets new values in fields of what it creates
-	ReferencesLost            ownerParameter  // references to an owner are not restored
-	TokensReplaced            struct{}        // ServiceAccounts get new tokens
-	PodsRestart               struct{}        // Pods start again from their images, on any node
-	DebugContainersLost       struct{}        // ephemeral containers do not come back
-	FinishedJobsSuspended     struct{}        // Jobs that had finished are created suspended
-	JobsRestartCount          struct{}        // Jobs that had not finished count their Pods from zero
-	ServiceAddressesMayChange struct{}        // a Service whose address is taken gets another
-	VolumeContentsNotRestored struct{}        // a PersistentVolume is created, and not what was on it
-	ClaimVolumeUnverified     volumeParameter // it is unknown whether a claim's volume exists
-	ClaimVolumeBound          volumeParameter // a claim's volume still names the UID of the old claim
-	ClaimsEmpty               struct{}        // claims of volumes that are gone get new, empty ones
+	ReferencesLost        ownerParameter  // references to an owner are not restored
+	ClaimVolumeUnverified volumeParameter // it is unknown whether a claim's volume exists
+	ClaimVolumeBound      volumeParameter // a claim's volume still names the UID of the old claim
 )
-
-func (ServerFieldsLost) Message() string {
-	return "UIDs, creation times, status and field managers: recreated objects get new ones"
-}
 
 func (r ReferencesLost) Message() string {
 	return fmt.Sprintf("references to %s, which %s", r.Owner, r.Owner.predicate())
-}
-
-func (TokensReplaced) Message() string {
-	return "service account tokens: their Secrets get new ones"
-}
-
-func (PodsRestart) Message() string {
-	return "data that containers wrote outside of volumes: Pods start again, on any node that fits"
-}
-
-func (DebugContainersLost) Message() string {
-	return "debug containers that were added to a running Pod"
-}
-
-func (FinishedJobsSuspended) Message() string {
-	return "completion of finished Jobs, which was in their status: they are created suspended, or they would run again"
-}
-
-func (JobsRestartCount) Message() string {
-	return "progress of unfinished Jobs, which was in their status: they count their Pods from zero"
-}
-
-func (ServiceAddressesMayChange) Message() string {
-	return "clusterIP or nodePort of a Service, if it is taken now: the Service gets another"
-}
-
-func (VolumeContentsNotRestored) Message() string {
-	return "data on PersistentVolumes: they are recreated, but their data exists only if their storage still does"
 }
 
 func (r ClaimVolumeUnverified) Message() string {
@@ -222,8 +191,4 @@ func (r ClaimVolumeUnverified) Message() string {
 
 func (r ClaimVolumeBound) Message() string {
 	return fmt.Sprintf("PersistentVolume/%s still names the UID of its old claim, and the new claim waits until you clear it: kubectl patch pv %s --type=json -p '[{\"op\":\"remove\",\"path\":\"/spec/claimRef/uid\"}]'", r.Volume, r.Volume)
-}
-
-func (ClaimsEmpty) Message() string {
-	return "data on volumes that are gone: their PersistentVolumeClaims get new, empty ones"
 }

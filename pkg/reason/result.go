@@ -9,47 +9,55 @@ import (
 // Why a step ended as it did. Each is said of the object of the step. A step that was done
 // as planned has no reason.
 var _ = register(
-	Interrupted{}, TimedOut{}, PrecedingStepNeverEnds{}, PlanNotRevalidated{}, RecordFailed{}, NotPermitted{}, OtherStepNotPermitted{}, StepRefused{},
-	LeftToCollector{}, AlreadyGone{}, ObjectGone{}, AlreadyTerminating{}, AlreadyDone{}, ObjectChanged{}, ChangedSincePlanned{}, OwnersChanged{},
-	FinalizersChanged{}, OwnerStillExists{}, OwnerNotResolved{}, NoOwnerReferences{}, NoOwnerLeft{}, DependentExists{}, DependentBlocks{},
-	OtherFinalizerFirst{}, DecidedOtherwise{}, PrecedingStepNotDone{}, CausingStepNotDone{}, NotCollectedInTime{}, OwnerNotRepairable{},
-	RepairedOtherwise{}, NewOwnerGone{}, NewOwnerTerminating{}, DependentsNotListed{}, DependentsIncomplete{}, ContentsNotListed{},
-	ContentsIncomplete{}, ContentsAdded{}, KeepsChanging{}, BackupFailed{}, WriteFailed{}, RereadFailed{}, DependencyReadFailed{}, DeletionIncomplete{},
+	RecordFailed{}, NotPermitted{}, StepRefused{}, ObjectChanged{}, OwnerStillExists{}, OwnerNotResolved{},
+	DependentExists{}, DependentBlocks{}, OtherFinalizerFirst{}, DecidedOtherwise{}, PrecedingStepNotDone{},
+	OwnerNotRepairable{}, RepairedOtherwise{}, NewOwnerGone{}, NewOwnerTerminating{}, DependentsNotListed{},
+	DependentsIncomplete{}, ContentsNotListed{}, ContentsIncomplete{}, ContentsAdded{}, KeepsChanging{}, BackupFailed{},
+	WriteFailed{}, RereadFailed{}, DependencyReadFailed{}, DeletionIncomplete{},
 )
 
-// The step was not begun.
-type (
-	Interrupted            struct{}       // the step was not begun before the run was interrupted
-	TimedOut               struct{}       // the step was not begun before the time of the run was over
-	PrecedingStepNeverEnds struct{}       // the step comes after one that is not in the plan, or that waits for it in turn
-	PlanNotRevalidated     struct{}       // the plan was read from a file and not compared with a scan
-	OtherStepNotPermitted  struct{}       // nothing was sent, as the API server would refuse another step
-	StepRefused            causeParameter // the step of a saved plan does not fit the cluster any more
-	LeftToCollector        struct{}       // the step is left to the cluster's garbage collector, and the run does not wait for it
-	CausingStepNotDone     struct{}       // the step would follow from another, which was not done
-	NotCollectedInTime     struct{}       // the cluster's garbage collector did not do the step before the run ended
+// Those without parameters.
+var (
+	// the step was not begun before the run was interrupted
+	Interrupted = fixed("Interrupted", "the run ended before this step")
+	// the step was not begun before the time of the run was over
+	TimedOut = fixed("TimedOut", "the run ended before this step")
+	// the step comes after one that is not in the plan, or that waits for it in turn
+	PrecedingStepNeverEnds = fixed("PrecedingStepNeverEnds", "it comes after a step that never completes")
+	// the plan was read from a file and not compared with a scan
+	PlanNotRevalidated = fixed("PlanNotRevalidated", "the plan must be compared with a new scan before it is run")
+	// nothing was sent, as the API server would refuse another step
+	OtherStepNotPermitted = fixed("OtherStepNotPermitted", "not sent, because another step would be refused")
+	// the step is left to the cluster's garbage collector, and the run does not wait for it
+	LeftToCollector = fixed("LeftToCollector", "left to the cluster's garbage collector")
+	// the step would follow from another, which was not done
+	CausingStepNotDone = fixed("CausingStepNotDone", "not waited for: the step that causes it was not done")
+	// the cluster's garbage collector did not do the step before the run ended
+	NotCollectedInTime = fixed("NotCollectedInTime", "the cluster's garbage collector did not process it before the run ended")
+	// the object to delete does not exist any more
+	AlreadyGone = fixed("AlreadyGone", "already gone")
+	// the object was deleted after the plan was made
+	ObjectGone = fixed("ObjectGone", "it no longer exists")
+	// the object is being deleted already
+	AlreadyTerminating = fixed("AlreadyTerminating", "it is already being deleted")
+	// the object is in the state already that the step would bring about
+	AlreadyDone = fixed("AlreadyDone", "nothing to do: it is already in this state")
+	// the object changed since the plan was made, and only unchanged objects are written
+	ChangedSincePlanned = fixed("ChangedSincePlanned", "it changed since the plan was made")
+	// the object has other owner references than the plan shows
+	OwnersChanged = fixed("OwnersChanged", "its owners now differ from the plan")
+	// the object has other finalizers than the plan shows
+	FinalizersChanged = fixed("FinalizersChanged", "its finalizers now differ from the plan")
+	// the object has no owner references any more, so it is not garbage
+	NoOwnerReferences = fixed("NoOwnerReferences", "it no longer has owners")
+	// no owner of the object exists any more, so the collector would delete it and not remove references
+	NoOwnerLeft = fixed("NoOwnerLeft", "it has no owner left, so it would be deleted now")
 )
 
-func (Interrupted) Message() string            { return "the run ended before this step" }
-func (TimedOut) Message() string               { return "the run ended before this step" }
-func (PrecedingStepNeverEnds) Message() string { return "it comes after a step that never completes" }
+// StepRefused means that the step of a saved plan does not fit the cluster any more.
+type StepRefused causeParameter
 
-func (PlanNotRevalidated) Message() string {
-	return "the plan must be compared with a new scan before it is run"
-}
-
-func (OtherStepNotPermitted) Message() string {
-	return "not sent, because another step would be refused"
-}
-func (r StepRefused) Message() string   { return "refused: " + Message(r.Because.Reason) }
-func (LeftToCollector) Message() string { return "left to the cluster's garbage collector" }
-func (CausingStepNotDone) Message() string {
-	return "not waited for: the step that causes it was not done"
-}
-
-func (NotCollectedInTime) Message() string {
-	return "the cluster's garbage collector did not process it before the run ended"
-}
+func (r StepRefused) Message() string { return "refused: " + Message(r.Because.Reason) }
 
 // The API server or the disk reported an error.
 type (
@@ -95,30 +103,10 @@ func (r NotPermitted) Message() string {
 	return text
 }
 
-// The object is not as the plan shows it.
-type (
-	AlreadyGone         struct{}       // the object to delete does not exist any more
-	ObjectGone          struct{}       // the object was deleted after the plan was made
-	AlreadyTerminating  struct{}       // the object is being deleted already
-	AlreadyDone         struct{}       // the object is in the state already that the step would bring about
-	ObjectChanged       causeParameter // the object changed during the run, and the step no longer applies to it as it is now
-	ChangedSincePlanned struct{}       // the object changed since the plan was made, and only unchanged objects are written
-	OwnersChanged       struct{}       // the object has other owner references than the plan shows
-	FinalizersChanged   struct{}       // the object has other finalizers than the plan shows
-	NoOwnerReferences   struct{}       // the object has no owner references any more, so it is not garbage
-	NoOwnerLeft         struct{}       // no owner of the object exists any more, so the collector would delete it and not remove references
-)
+// ObjectChanged means that the object changed during the run, and the step no longer applies to it as it is now.
+type ObjectChanged causeParameter
 
-func (AlreadyGone) Message() string         { return "already gone" }
-func (ObjectGone) Message() string          { return "it no longer exists" }
-func (AlreadyTerminating) Message() string  { return "it is already being deleted" }
-func (AlreadyDone) Message() string         { return "nothing to do: it is already in this state" }
-func (r ObjectChanged) Message() string     { return "it changed: " + Message(r.Because.Reason) }
-func (ChangedSincePlanned) Message() string { return "it changed since the plan was made" }
-func (OwnersChanged) Message() string       { return "its owners now differ from the plan" }
-func (FinalizersChanged) Message() string   { return "its finalizers now differ from the plan" }
-func (NoOwnerReferences) Message() string   { return "it no longer has owners" }
-func (NoOwnerLeft) Message() string         { return "it has no owner left, so it would be deleted now" }
+func (r ObjectChanged) Message() string { return "it changed: " + Message(r.Because.Reason) }
 
 // Another object is not as the plan shows it.
 type (

@@ -4,27 +4,33 @@ import "fmt"
 
 // Why a step of a restoration ended as it did, besides the reasons of other runs.
 var _ = register(
-	AlreadyExists{}, NotCreated{}, OwnerNotCreated{}, OwnerGone{}, OwnerRereadFailed{}, BackupUnreadable{}, ConflictingController{}, PartlyLinked{},
-	AddressReplaced{}, CreatedUnrecorded{}, DefinitionNotServed{}, DryRunImpossible{},
+	OwnerNotCreated{}, OwnerGone{}, OwnerRereadFailed{}, BackupUnreadable{}, ConflictingController{}, PartlyLinked{},
+	CreatedUnrecorded{}, DryRunImpossible{},
 )
 
-// Results with one parameter at most.
+// Those without parameters.
+var (
+	// another object has the name of the one to create
+	AlreadyExists = fixed("AlreadyExists", "another object of that name exists now")
+	// the object that would get references was not created
+	NotCreated = fixed("NotCreated", "it was not created")
+	// the object was created with a new address, as another object has the old one
+	AddressReplaced = fixed("AddressReplaced", "with another address, because the old one is taken")
+	// the object was created, and the API server does not yet serve the types that it defines
+	DefinitionNotServed = fixed("DefinitionNotServed", "created, but the types that it defines are not served yet")
+)
+
+// Those with one parameter.
 type (
-	AlreadyExists         struct{}           // another object has the name of the one to create
-	NotCreated            struct{}           // the object that would get references was not created
 	OwnerNotCreated       referenceParameter // an owner of the object was not created, so it would refer to nothing
 	OwnerGone             referenceParameter // an owner of the object does not exist any more, or waits for its dependents to be deleted
 	OwnerRereadFailed     struct{ Failure }  // an owner of the object could not be read again
 	BackupUnreadable      struct{ Failure }  // the manifest of the object could not be read from the backup
 	ConflictingController referenceParameter // another owner controls the object now
 	PartlyLinked          referenceParameter // the references were added, save for one to an owner that was not created
-	AddressReplaced       struct{}           // the object was created with a new address, as another object has the old one
 	CreatedUnrecorded     struct{ Failure }  // the object was created, and the backup could not record that
-	DefinitionNotServed   struct{}           // the object was created, and the API server does not yet serve the types that it defines
 )
 
-func (AlreadyExists) Message() string { return "another object of that name exists now" }
-func (NotCreated) Message() string    { return "it was not created" }
 func (r OwnerNotCreated) Message() string {
 	return fmt.Sprintf("its owner %s was not created", r.Owner)
 }
@@ -45,13 +51,7 @@ func (r PartlyLinked) Message() string {
 	return fmt.Sprintf("but its owner %s was not created", r.Owner)
 }
 
-func (AddressReplaced) Message() string { return "with another address, because the old one is taken" }
-
 func (r CreatedUnrecorded) Message() string { return "created, but not recorded: " + r.Failure.Text() }
-
-func (DefinitionNotServed) Message() string {
-	return "created, but the types that it defines are not served yet"
-}
 
 // DryRunImpossible means that the API server cannot try the step before another one is done.
 type DryRunImpossible struct {

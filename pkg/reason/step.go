@@ -9,8 +9,19 @@ import (
 
 // Why a step of a plan is taken.
 var _ = register(
-	Requested{}, OwnersLost{}, OwnerOrphansDependents{}, OwnersPartlyLost{}, CycleBroken{}, DependentsOrphaned{}, DependentsDeleted{},
-	ReferencesRepaired{}, ReferencesDropped{},
+	Requested{}, OwnersLost{}, OwnerOrphansDependents{}, OwnersPartlyLost{}, ReferencesRepaired{}, ReferencesDropped{},
+)
+
+// Those without parameters.
+var (
+	// the object waits in a cycle with what it owns, so its references stop blocking the deletion of their owners
+	CycleBroken = fixed("CycleBroken",
+		"it waits in a cycle with its dependents, which are being deleted in the foreground: its references stop blocking, so the deletion can complete")
+	// no dependent refers to the object any more, so its orphan finalizer can be removed
+	DependentsOrphaned = fixed("DependentsOrphaned", "no dependent refers to it any more: its deletion can complete")
+	// nothing blocks the foreground deletion of the object any more, so its finalizer foregroundDeletion can be
+	// removed
+	DependentsDeleted = fixed("DependentsDeleted", "nothing blocks its foreground deletion any more")
 )
 
 // Cascade is what happens to the dependents of an object that is deleted: the API's
@@ -82,28 +93,12 @@ func (r OwnersLost) Message() string {
 	return text
 }
 
-// Steps with one parameter at most.
-type (
-	OwnerOrphansDependents ownerObjectParameter // an owner of the object is being deleted with the policy Orphan, so its dependents lose their references to it
-	CycleBroken            struct{}             // the object waits in a cycle with what it owns, so its references stop blocking the deletion of their owners
-	DependentsOrphaned     struct{}             // no dependent refers to the object any more, so its orphan finalizer can be removed
-	DependentsDeleted      struct{}             // nothing blocks the foreground deletion of the object any more, so its finalizer foregroundDeletion can be removed
-)
+// OwnerOrphansDependents means that an owner of the object is being deleted with the policy
+// Orphan, so its dependents lose their references to it.
+type OwnerOrphansDependents ownerObjectParameter
 
 func (r OwnerOrphansDependents) Message() string {
 	return fmt.Sprintf("its owner %s is being deleted and orphans its dependents", r.Owner)
-}
-
-func (CycleBroken) Message() string {
-	return "it waits in a cycle with its dependents, which are being deleted in the foreground: its references stop blocking, so the deletion can complete"
-}
-
-func (DependentsOrphaned) Message() string {
-	return "no dependent refers to it any more: its deletion can complete"
-}
-
-func (DependentsDeleted) Message() string {
-	return "nothing blocks its foreground deletion any more"
 }
 
 // Remaining is what keeps an object that loses references.

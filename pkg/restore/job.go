@@ -22,12 +22,12 @@ func cleanJob(m manifest, _ *volumeContext) []reason.Reason {
 				m.drop("metadata", "labels", label)
 			}
 		}
-		return []reason.Reason{reason.FinishedJobsSuspended{}}
+		return []reason.Reason{reason.FinishedJobsSuspended}
 	}
 	if m.has("spec", "selector") {
 		m.set(true, "spec", "manualSelector")
 	}
-	return []reason.Reason{reason.JobsRestartCount{}}
+	return []reason.Reason{reason.JobsRestartCount}
 }
 
 // hasFinished reports whether the conditions of a Job say that it has ended.

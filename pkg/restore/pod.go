@@ -11,9 +11,9 @@ import (
 func skipPod(m manifest) reason.Reason {
 	switch phase := m.text("status", "phase"); {
 	case m.annotation("kubernetes.io/config.mirror") != "":
-		return reason.MirrorPod{}
+		return reason.MirrorPod
 	case phase == "Succeeded" || phase == "Failed":
-		return reason.PodFinished{}
+		return reason.PodFinished
 	}
 	return nil
 }
@@ -25,10 +25,10 @@ func cleanPod(m manifest, _ *volumeContext) []reason.Reason {
 	removeProtection(m)
 	m.drop("spec", "nodeName")
 	m.drop("spec", "priority")
-	lost := []reason.Reason{reason.PodsRestart{}}
+	lost := []reason.Reason{reason.PodsRestart}
 	if len(m.list("spec", "ephemeralContainers")) > 0 {
 		m.drop("spec", "ephemeralContainers")
-		lost = append(lost, reason.DebugContainersLost{})
+		lost = append(lost, reason.DebugContainersLost)
 	}
 	return lost
 }

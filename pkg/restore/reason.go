@@ -79,7 +79,7 @@ func (p *planner) lost(order []*recreation) []plan.Lost {
 		out[i].Objects = append(out[i].Objects, o...)
 	}
 	if len(order) > 0 {
-		add(reason.ServerFieldsLost{})
+		add(reason.ServerFieldsLost)
 	}
 	for _, c := range order {
 		for _, what := range c.lost {

@@ -98,11 +98,11 @@ func (p *planner) selectObject(saved Saved, skippedByRun, repaired map[types.UID
 	switch live := p.live.byUID[o.UID]; {
 	case live == nil:
 	case live.Terminating():
-		return reason.StillTerminating{}
+		return reason.StillTerminating
 	case repaired[o.UID]:
 		return nil
 	default:
-		return reason.StillExists{}
+		return reason.StillExists
 	}
 	t, why := p.typeOf(o)
 	if why != nil {
@@ -121,7 +121,7 @@ func (p *planner) selectObject(saved Saved, skippedByRun, repaired map[types.UID
 		case p.backup.Recreated[o.UID] != occupant.UID:
 			return reason.NameTaken{Created: occupant.Created.UTC()}
 		case occupant.Terminating():
-			return reason.RestoredAndTerminating{}
+			return reason.RestoredAndTerminating
 		}
 		c.live = occupant
 		p.add(c, m)
@@ -137,13 +137,13 @@ func (p *planner) selectObject(saved Saved, skippedByRun, repaired map[types.UID
 // whyNotCreate returns why an object whose name is free is not created, or nil.
 func (p *planner) whyNotCreate(c *recreation, m manifest, skippedByRun map[types.UID]bool) reason.Reason {
 	if skippedByRun[c.saved.Object.UID] {
-		return reason.NotDeletedByRun{}
+		return reason.NotDeletedByRun
 	}
 	if why := p.namespaceProblem(c.saved.Object); why != nil {
 		return why
 	}
 	if m.text("metadata", "deletionTimestamp") != "" {
-		return reason.WasTerminating{}
+		return reason.WasTerminating
 	}
 	if c.kind.skip != nil {
 		if why := c.kind.skip(m); why != nil {
@@ -182,9 +182,9 @@ func (p *planner) namespaceProblem(o object.Identity) reason.Reason {
 	}
 	switch live, absent := p.live.namespace(o.Namespace); {
 	case absent:
-		return reason.NamespaceMissing{}
+		return reason.NamespaceMissing
 	case live != nil && live.Terminating():
-		return reason.NamespaceTerminating{}
+		return reason.NamespaceTerminating
 	}
 	return nil
 }

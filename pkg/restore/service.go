@@ -16,7 +16,7 @@ func cleanService(m manifest, _ *volumeContext) []reason.Reason {
 	if !hasAllocatedFields(m) {
 		return nil
 	}
-	return []reason.Reason{reason.ServiceAddressesMayChange{}}
+	return []reason.Reason{reason.ServiceAddressesMayChange}
 }
 
 // hasAllocatedFields reports whether a Service asks for a particular address or port.

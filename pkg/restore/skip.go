@@ -23,23 +23,23 @@ func skipEndpointSlice(m manifest) reason.Reason {
 	if m.label("endpointslice.kubernetes.io/managed-by") == "" {
 		return nil
 	}
-	return reason.CreatedForService{}
+	return reason.CreatedForService
 }
 
 func skipEndpoints(m manifest) reason.Reason {
 	if m.label("endpoints.kubernetes.io/managed-by") == "" && m.annotation("endpoints.kubernetes.io/last-change-trigger-time") == "" {
 		return nil
 	}
-	return reason.CreatedForService{}
+	return reason.CreatedForService
 }
 
-func skipLease(manifest) reason.Reason { return reason.LeaseRenewed{} }
+func skipLease(manifest) reason.Reason { return reason.LeaseRenewed }
 
-func skipEvent(manifest) reason.Reason { return reason.EventPast{} }
+func skipEvent(manifest) reason.Reason { return reason.EventPast }
 
 func skipAPIService(m manifest) reason.Reason {
 	if m.label("kube-aggregator.kubernetes.io/automanaged") == "" {
 		return nil
 	}
-	return reason.CreatedByServer{}
+	return reason.CreatedByServer
 }

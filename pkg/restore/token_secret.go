@@ -20,7 +20,7 @@ func cleanSecret(m manifest, _ *volumeContext) []reason.Reason {
 	for _, key := range []string{"token", "ca.crt", "namespace"} {
 		m.drop("data", key)
 	}
-	return []reason.Reason{reason.TokensReplaced{}}
+	return []reason.Reason{reason.TokensReplaced}
 }
 
 // secretPrerequisites returns the service account of a token, without which the

@@ -54,7 +54,7 @@ func cleanVolume(m manifest, _ *volumeContext) []reason.Reason {
 	m.drop("spec", "claimRef", "uid")
 	m.drop("spec", "claimRef", "resourceVersion")
 	m.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
-	return []reason.Reason{reason.VolumeContentsNotRestored{}}
+	return []reason.Reason{reason.VolumeContentsNotRestored}
 }
 
 // cleanClaim makes the volume controller bind a PersistentVolumeClaim again. It
@@ -79,5 +79,5 @@ func cleanClaim(m manifest, v *volumeContext) []reason.Reason {
 	case volumeAbsent:
 	}
 	m.drop("spec", "volumeName")
-	return []reason.Reason{reason.ClaimsEmpty{}}
+	return []reason.Reason{reason.ClaimsEmpty}
 }

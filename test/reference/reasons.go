@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -72,9 +73,9 @@ type reasonGroup struct {
 	codes []string
 }
 
-// reasonDocs returns what each code means, and the groups in which the package registers
-// them: each has the first sentence of its comment as a title. The states of owners come
-// with their comments.
+// reasonDocs returns what each code means, and the reasons that each file declares: the
+// title of such a group is the first sentence of the comment where the file registers those
+// with parameters. The states of owners come with their comments.
 func reasonDocs(source string) (docs map[string]string, groups []reasonGroup, states [][2]string, err error) {
 	files, err := filepath.Glob(filepath.Join(source, "*.go"))
 	if err != nil {
@@ -89,6 +90,8 @@ func reasonDocs(source string) (docs map[string]string, groups []reasonGroup, st
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("parse %s: %w", name, err)
 		}
+		var title string
+		var codes []string
 		for _, d := range file.Decls {
 			declaration, ok := d.(*ast.GenDecl)
 			if !ok || len(declaration.Specs) == 0 {
@@ -96,20 +99,30 @@ func reasonDocs(source string) (docs map[string]string, groups []reasonGroup, st
 			}
 			states = append(states, ownerStates(declaration)...)
 			for _, spec := range declaration.Specs {
-				of, ok := spec.(*ast.TypeSpec)
-				switch {
-				case ok && declaration.Lparen.IsValid(): // one of a group, whose comment is about all of them
-					docs[of.Name.Name] = meaning(of.Name.Name, of.Comment.Text())
-				case ok:
-					docs[of.Name.Name] = meaning(of.Name.Name, declaration.Doc.Text())
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					doc := declaration.Doc
+					if declaration.Lparen.IsValid() { // one of a group, whose comment is about all of them
+						doc = spec.Comment
+					}
+					docs[spec.Name.Name] = meaning(spec.Name.Name, doc.Text())
+				case *ast.ValueSpec:
+					switch function, args := called(spec); function {
+					case "register":
+						title, _, _ = strings.Cut(strings.Join(strings.Fields(declaration.Doc.Text()), " "), ".")
+						for _, arg := range args {
+							codes = append(codes, arg.(*ast.CompositeLit).Type.(*ast.Ident).Name)
+						}
+					case "fixed":
+						docs[spec.Names[0].Name] = meaning(spec.Names[0].Name, spec.Doc.Text())
+						codes = append(codes, spec.Names[0].Name)
+					}
 				}
 			}
-			if of, ok := declaration.Specs[0].(*ast.ValueSpec); ok {
-				if codes := registered(of); len(codes) > 0 {
-					title, _, _ := strings.Cut(strings.Join(strings.Fields(declaration.Doc.Text()), " "), ".")
-					groups = append(groups, reasonGroup{title, codes})
-				}
-			}
+		}
+		if len(codes) > 0 {
+			slices.Sort(codes)
+			groups = append(groups, reasonGroup{title, codes})
 		}
 	}
 	return docs, groups, states, nil
@@ -132,26 +145,14 @@ func ownerStates(declaration *ast.GenDecl) (out [][2]string) {
 	return out
 }
 
-// registered returns the names of the types that a call of register names, sorted.
-func registered(of *ast.ValueSpec) []string {
-	if len(of.Values) != 1 {
-		return nil
-	}
-	call, ok := of.Values[0].(*ast.CallExpr)
-	if !ok {
-		return nil
-	}
-	if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "register" {
-		return nil
-	}
-	var out []string
-	for _, arg := range call.Args {
-		if literal, ok := arg.(*ast.CompositeLit); ok {
-			out = append(out, literal.Type.(*ast.Ident).Name)
+// called returns the name and the arguments of the function whose result a variable has.
+func called(of *ast.ValueSpec) (function string, args []ast.Expr) {
+	if len(of.Values) == 1 {
+		if call, ok := of.Values[0].(*ast.CallExpr); ok {
+			return types.ExprString(call.Fun), call.Args
 		}
 	}
-	slices.Sort(out)
-	return out
+	return "", nil
 }
 
 // meaning returns what follows "X means that" in the comment of X, or all of the comment

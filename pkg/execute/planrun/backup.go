@@ -117,7 +117,7 @@ func (t *task) backUp(ctx context.Context, o *object.Object) *runner.Outcome {
 		return runner.Failed(reason.BackupFailed{Failure: runner.FailureOf(err)})
 	}
 	if t.run.mustBeUnchanged(t.node) {
-		return runner.Failed(reason.ChangedSincePlanned{})
+		return runner.Failed(reason.ChangedSincePlanned)
 	}
 	written, err := t.run.writeBackup(ctx, []object.Identity{o.Identity})
 	if err == nil {

@@ -35,11 +35,11 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *runner.Outcome {
 		case err == nil:
 			return runner.Done(nil)
 		case class == snapshot.Gone:
-			return runner.Skipped(reason.ObjectGone{})
+			return runner.Skipped(reason.ObjectGone)
 		case class != snapshot.Conflict:
 			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
 		case r.options.RequireUnchanged:
-			return runner.Failed(reason.ChangedSincePlanned{})
+			return runner.Failed(reason.ChangedSincePlanned)
 		}
 		now, err := r.server.Read(ctx, o.Identity)
 		switch {
@@ -48,9 +48,9 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *runner.Outcome {
 		case err != nil:
 			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err), Changed: true})
 		case now == nil:
-			return runner.Skipped(reason.ObjectGone{})
+			return runner.Skipped(reason.ObjectGone)
 		case !unchanged(now, o):
-			return runner.Skipped(reason.ChangedSincePlanned{})
+			return runner.Skipped(reason.ChangedSincePlanned)
 		}
 		renewed := *o
 		renewed.ResourceVersion = now.ResourceVersion

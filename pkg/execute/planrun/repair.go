@@ -30,9 +30,9 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 	d = collector.Decision{Action: collector.Action(step.Action)}
 	switch {
 	case o == nil:
-		return d, reason.ObjectGone{}, nil
+		return d, reason.ObjectGone, nil
 	case o.Terminating() && !step.Repairs[0].UserSelected:
-		return d, reason.AlreadyTerminating{}, nil
+		return d, reason.AlreadyTerminating, nil
 	}
 	touched, left := step.Transition.Change.Touched(), slices.Clone(o.Owners)
 	for k, planned := range step.Repairs {
@@ -63,7 +63,7 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 		rereads = append(rereads, owner)
 	}
 	if d.Change.Empty() {
-		return d, reason.AlreadyDone{}, nil
+		return d, reason.AlreadyDone, nil
 	}
 	slices.Sort(d.Change.Drop)
 	slices.SortFunc(d.Change.Rewrite, func(a, b object.Rewrite) int { return a.Index - b.Index })

@@ -126,7 +126,7 @@ func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
 	step := &r.plan.Steps[i]
 	switch {
 	case step.Transition == nil:
-		return runner.Failed(reason.PlanNotRevalidated{})
+		return runner.Failed(reason.PlanNotRevalidated)
 	case r.options.Common.DryRun:
 		return r.dryRun(ctx, step)
 	}

@@ -110,8 +110,11 @@ func describeResult(r execute.Result) string {
 
 // describeReason returns the code and the parameters of a reason; "" if it is nil.
 func describeReason(r reason.Reason) string {
-	if r == nil {
+	switch r := r.(type) {
+	case nil:
 		return ""
+	case reason.Fixed:
+		return string(reason.CodeOf(r))
 	}
 	return strings.TrimSpace(string(reason.CodeOf(r)) + " " + parameters(reflect.ValueOf(r)))
 }

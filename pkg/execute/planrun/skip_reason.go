@@ -25,11 +25,11 @@ func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.De
 		}
 	case collector.ActionDelete:
 		if step.Action == plan.ActionUnlink {
-			return reason.NoOwnerLeft{}
+			return reason.NoOwnerLeft
 		}
 	case collector.ActionRemoveFinalizer:
 		if step.Action != plan.ActionRemoveFinalizer {
-			return reason.AlreadyTerminating{}
+			return reason.AlreadyTerminating
 		}
 		return reason.OtherFinalizerFirst{Finalizer: d.Change.RemoveFinalizer}
 	case collector.ActionUnblock:
@@ -42,13 +42,13 @@ func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.De
 func changeSincePlanned(shown, now *object.Object) reason.Reason {
 	switch {
 	case now == nil:
-		return reason.AlreadyGone{}
+		return reason.AlreadyGone
 	case now.Terminating() != shown.Terminating():
-		return reason.AlreadyTerminating{}
+		return reason.AlreadyTerminating
 	case !sameReferences(now.Owners, shown.Owners):
-		return reason.OwnersChanged{}
+		return reason.OwnersChanged
 	case !slices.Equal(now.Finalizers, shown.Finalizers):
-		return reason.FinalizersChanged{}
+		return reason.FinalizersChanged
 	}
 	return nil
 }
@@ -58,20 +58,20 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 	switch d.NoAction {
 	case collector.ObjectGone:
 		if step.Action == plan.ActionDelete {
-			return reason.AlreadyGone{}
+			return reason.AlreadyGone
 		}
-		return reason.ObjectGone{}
+		return reason.ObjectGone
 	case collector.AlreadyTerminating:
 		if step.Action != plan.ActionRemoveFinalizer {
-			return reason.AlreadyTerminating{}
+			return reason.AlreadyTerminating
 		}
 	case collector.BlockedByDependents:
 		if step.Action != plan.ActionRemoveFinalizer {
-			return reason.AlreadyTerminating{}
+			return reason.AlreadyTerminating
 		}
 		return reason.DependentBlocks{Dependent: blockingDependent(m, n)}
 	case collector.DependentsUnknown:
-		return reason.DependentsUnknown{}
+		return reason.DependentsUnknown
 	case collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(m.ContentsGaps(n))
 	case collector.UIDContested:
@@ -80,7 +80,7 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 		return reason.OwnerNotResolved{Owner: m.Object(n).Owners[d.UndecidableReference]}
 	case collector.NoOwners:
 		if step.Action == plan.ActionDelete {
-			return reason.NoOwnerReferences{}
+			return reason.NoOwnerReferences
 		}
 	case collector.AllOwnersSolid:
 		among := step.OwnerUIDs
@@ -92,7 +92,7 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 		}
 	case collector.ActionTaken:
 	}
-	return reason.AlreadyDone{}
+	return reason.AlreadyDone
 }
 
 // solidOwner returns the first reference to an owner that exists. It considers the owners

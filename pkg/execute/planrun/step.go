@@ -61,7 +61,7 @@ func (t *task) evaluate(ctx context.Context) (evaluation, *runner.Outcome) {
 		case e.skip != nil:
 			out = runner.Skipped(e.skip)
 		case t.run.options.RequireUnchanged && !e.exact:
-			out = runner.Failed(reason.ChangedSincePlanned{})
+			out = runner.Failed(reason.ChangedSincePlanned)
 		default:
 			if why := t.unfinishedDependents(e); why != nil {
 				return e, runner.Skipped(why)

@@ -112,12 +112,12 @@ func (r *run) setContentsGone(n graph.Node) []graph.Node {
 // waitForController waits for the cluster's own collector to do the step.
 func (t *task) waitForController(ctx context.Context) *runner.Outcome {
 	if !t.causeHappened() {
-		return runner.Skipped(reason.CausingStepNotDone{})
+		return runner.Skipped(reason.CausingStepNotDone)
 	}
-	t.run.runner.EmitWaiting(t.step, reason.WaitsForCollector{})
+	t.run.runner.EmitWaiting(t.step, reason.WaitsForCollector)
 	if !t.run.waitUntil(ctx, t.node, hasDone(t.step)) {
 		t.run.runner.SetInterrupted()
-		return runner.Skipped(reason.NotCollectedInTime{})
+		return runner.Skipped(reason.NotCollectedInTime)
 	}
 	return t.waitForGone(ctx)
 }
@@ -178,7 +178,7 @@ func (t *task) waitForDeletion(ctx context.Context, o object.Identity) *runner.O
 	}
 	var why reason.Reason = reason.ContentsRemain{}
 	if blocked == simulate.PodStillStopping {
-		why = reason.WaitsForKubelet{}
+		why = reason.WaitsForKubelet
 	}
 	t.run.runner.EmitWaiting(t.step, why)
 	var err error

@@ -21,7 +21,7 @@ func (t *task) write(ctx context.Context, e evaluation) *runner.Outcome {
 	case err == nil:
 		return t.complete(ctx, e, left)
 	case runner.ClassOf(err) == snapshot.Conflict && t.run.mustBeUnchanged(t.node):
-		return runner.Failed(reason.ChangedSincePlanned{})
+		return runner.Failed(reason.ChangedSincePlanned)
 	case runner.ClassOf(err) == snapshot.Conflict:
 		return t.rereadObject(ctx)
 	case runner.ClassOf(err) == snapshot.Gone:

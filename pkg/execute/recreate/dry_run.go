@@ -61,13 +61,13 @@ func (r *run) dryRunLink(ctx context.Context, step *plan.Step, add []restore.Add
 		case err != nil:
 			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err)})
 		case o == nil:
-			return runner.Skipped(reason.ObjectGone{})
+			return runner.Skipped(reason.ObjectGone)
 		}
 		change, _ := linkChange(o, add)
 		_, err = r.creator.Patch(ctx, o, change)
 		switch class := runner.ClassOf(err); {
 		case class == snapshot.Gone:
-			return runner.Skipped(reason.ObjectGone{})
+			return runner.Skipped(reason.ObjectGone)
 		case class == snapshot.Conflict:
 			continue
 		case err != nil:

@@ -20,7 +20,7 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 	at := step.Object.Identity
 	uid, created := r.currentUID(at.UID)
 	if !created {
-		return runner.Skipped(reason.NotCreated{})
+		return runner.Skipped(reason.NotCreated)
 	}
 	at.UID = uid
 	add, missing := r.withCurrentUIDs(work.Add)
@@ -35,9 +35,9 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 		case err != nil:
 			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err)})
 		case o == nil:
-			return runner.Skipped(reason.ObjectGone{})
+			return runner.Skipped(reason.ObjectGone)
 		case o.Terminating():
-			return runner.Skipped(reason.AlreadyTerminating{})
+			return runner.Skipped(reason.AlreadyTerminating)
 		}
 		change, conflicting := linkChange(o, add)
 		switch {
@@ -46,7 +46,7 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 		case change.Empty() && work.OwnerAdopts:
 			return runner.Done(nil)
 		case change.Empty():
-			return runner.Skipped(reason.AlreadyDone{})
+			return runner.Skipped(reason.AlreadyDone)
 		}
 		if out := r.checkWrite(ctx, step); out != nil {
 			return out
@@ -54,7 +54,7 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 		_, err = r.creator.Patch(ctx, o, change)
 		switch class := runner.ClassOf(err); {
 		case class == snapshot.Gone:
-			return runner.Skipped(reason.ObjectGone{})
+			return runner.Skipped(reason.ObjectGone)
 		case class == snapshot.Conflict:
 			o, err = r.creator.Read(ctx, at)
 			continue

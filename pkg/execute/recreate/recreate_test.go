@@ -329,7 +329,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				return nil
 			},
 			want: map[string]outcome{
-				"create Role/plain": skipped(reason.AlreadyExists{}), "create Secret/below": skipped(reason.OwnerNotCreated{Owner: To(goneRole)}),
+				"create Role/plain": skipped(reason.AlreadyExists), "create Secret/below": skipped(reason.OwnerNotCreated{Owner: To(goneRole)}),
 			},
 		},
 		"skips the dependents of an object that the server refuses": {
@@ -395,7 +395,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]outcome{"create Role/plain": done, "link ConfigMap/survivor": skipped(reason.ObjectGone{})},
+			want: map[string]outcome{"create Role/plain": done, "link ConfigMap/survivor": skipped(reason.ObjectGone)},
 		},
 		"skips an object with another controller": {
 			gone: []object.Object{goneSet, gonePod},

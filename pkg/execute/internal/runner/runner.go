@@ -112,7 +112,7 @@ func (r *Runner) Run(ctx context.Context, perform func(ctx context.Context, i in
 		case ctx.Err() != nil:
 			r.end(i, r.Interrupted(ctx))
 		default:
-			r.end(i, Failed(reason.PrecedingStepNeverEnds{}))
+			r.end(i, Failed(reason.PrecedingStepNeverEnds))
 		}
 	}
 	r.count()
