@@ -35,7 +35,7 @@ func TestActReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| bare DELETEs, 20 at a time | 5.000 s | 4.900 s to 5.100 s | 1.25 |", "| 1.00 (DELETE 1.00) |",
-		"| `kubectl gc collect`, all of it | 5.200 s | 5.200 s to 5.200 s | 1.30 |", "| 1.03 (DELETE 1.00, GET 0.01, LIST 0.02) |",
+		"| `kubectl gc collect`, in total | 5.200 s | 5.200 s to 5.200 s | 1.30 |", "| 1.03 (DELETE 1.00, GET 0.01, LIST 0.02) |",
 		"| of that: backup and deletes | 5.000 s | 5.000 s to 5.000 s | 1.25 |  |  |  |  |",
 		"| 2.00 (DELETE 1.00, GET 1.00) |", "10,000 ConfigMaps", "every 20ms", r.Line,
 	} {
