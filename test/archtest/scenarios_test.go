@@ -11,14 +11,14 @@ type scenario struct {
 	not string
 }
 
-const monitors = "this takes one look a run; it has no monitors to start and stop"
+const monitors = "this program scans once per run; it has no monitors to start and stop"
 
 // lists are the conformance lists of the collector's rules.
 var lists = []struct {
 	title, text string
 	scenarios   []scenario
 }{
-	{"Conflicting data", "The collector's unit tests of references that contradict each other, `TestConflictingData`. Upstream plays orders of events; here every order of sights must come to the same.", []scenario{
+	{"Conflicting data", "The collector's unit tests of references that contradict each other, `TestConflictingData`. Upstream tests orders of events; here every order of observations must give the same result.", []scenario{
 		{id: "CD1", what: "pod owned by a node; the pod is seen first"},
 		{id: "CD2", what: "pod owned by a pod of another namespace; the owned one is seen first"},
 		{id: "CD3", what: "the same, the owner first"},
@@ -35,7 +35,7 @@ var lists = []struct {
 		{id: "CD14", what: "absent pod owned up to by a node and by a pod; the node is seen first"},
 		{id: "CD15", what: "the same, but the owner exists and is seen late"},
 		{id: "CD16", what: "the same without an owner, the pod first"},
-		{id: "CD17", what: "references change between the look and the DELETE"},
+		{id: "CD17", what: "references change between the scan and the DELETE"},
 	}},
 	{"Other unit tests", "The rest of the collector's unit tests, in their order.", []scenario{
 		{id: "G1", what: "monitors come and go with the resources that are served", not: monitors},
@@ -44,7 +44,7 @@ var lists = []struct {
 		{id: "G4", what: "requests for a pod that no list showed", not: "only what a list showed is acted on"},
 		{id: "G5", what: "both directions agree after adding chains and stars", by: []string{"pkg/graph TestOwnersAndDependentsAgree"}},
 		{id: "G6", what: "both directions agree after a deletion", by: []string{"pkg/simulate TestModelDecidesAsAFreshScanWould"}},
-		{id: "G7", what: "both directions agree after an update that closes a circle", by: []string{"pkg/graph TestOwnersAndDependentsAgree", "pkg/graph TestCycles"}},
+		{id: "G7", what: "both directions agree after an update that closes a cycle", by: []string{"pkg/graph TestOwnersAndDependentsAgree", "pkg/graph TestCycles"}},
 		{id: "G8", what: "both directions agree when dependents come before their owners", by: []string{"pkg/graph TestInputOrderOnlyChangesNodeNumbers"}},
 		{id: "G9", what: "dependents may be read while they are written", not: "a graph does not change once it is built"},
 		{id: "G10", what: "an absent owner is asked for once", by: []string{"pkg/snapshot TestUnverified", "pkg/cluster/scan TestOwnerIsLookedUpOnce"}},
@@ -93,17 +93,17 @@ var lists = []struct {
 		{id: "L16", what: "blocker in another namespace"},
 		{id: "L17", what: "cluster-scoped blocker of a namespaced owner"},
 		{id: "L18", what: "object that owns itself"},
-		{id: "L19", what: "circle of two, one deleted in the foreground"},
-		{id: "L20", what: "circle of two, both deleted in the foreground"},
-		{id: "L21", what: "circle that nobody deletes"},
+		{id: "L19", what: "cycle of two, one deleted in the foreground"},
+		{id: "L20", what: "cycle of two, both deleted in the foreground"},
+		{id: "L21", what: "cycle that nobody deletes"},
 		{id: "L22", what: "cycle in which one member also has a missing owner"},
 		{id: "L23", what: "two references with one UID, one good, one bad"},
 		{id: "L24", what: "owner replaced by another of its name"},
 		{id: "L25", what: "kinds in lower case, in upper case, of lists"},
 		{id: "L26", what: "owner of a kind that is not watched"},
 		{id: "L27", what: "patches of custom resources: refused types, conflicts, the last reference", real: true},
-		{id: "L28", what: "object replaced between the look and the act", real: true},
-		{id: "L29", what: "references, or something else, change between the look and the DELETE", real: true},
+		{id: "L28", what: "object replaced between the scan and the write", real: true},
+		{id: "L29", what: "references, or something else, change between the scan and the DELETE", real: true},
 		{id: "L30", what: "missing cluster-scoped owner of dependents in two namespaces"},
 	}},
 }
