@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,25 +26,17 @@ func Classify(err error) (snapshot.ErrorClass, string) {
 	switch {
 	case errors.As(err, &status):
 		return classOfStatus(status.Status()), message
-	case errors.As(err, &stale):
-		return snapshot.Unavailable, message
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return snapshot.TimedOut, message
-	case errors.As(err, &network) && network.Timeout():
-		return snapshot.TimedOut, message
-	case errors.As(err, &network), isConnectionError(err):
+	case errors.As(err, &stale), errors.As(err, &network), isConnectionError(err):
 		return snapshot.Unavailable, message
 	}
 	return snapshot.Unreadable, message
 }
 
 func isConnectionError(err error) bool {
-	for _, sign := range []string{"EOF", "connection reset", "connection refused", "stream error", "broken pipe"} {
-		if strings.Contains(err.Error(), sign) {
-			return true
-		}
-	}
-	return false
+	signs := []string{"EOF", "connection reset", "connection refused", "stream error", "broken pipe"}
+	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(err.Error(), sign) })
 }
 
 func classOfStatus(s metav1.Status) snapshot.ErrorClass {
@@ -88,12 +81,7 @@ func IsNotFound(err error, of schema.GroupResource, name string) bool {
 		details.Group != "" && details.Group != of.Group {
 		return false
 	}
-	for _, cause := range details.Causes {
-		if cause.Type == metav1.CauseTypeUnexpectedServerResponse {
-			return false
-		}
-	}
-	return true
+	return !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // RequestError is a request about one object that failed or whose result is unknown.

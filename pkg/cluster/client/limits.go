@@ -6,6 +6,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // Limits for the uncompressed size of one response, so that an endless response cannot use up all
@@ -20,9 +24,8 @@ const (
 // A backup reads whole objects. It holds two pages of them, or one object per request in flight,
 // and each may be held twice while it is decoded. So their limits are fractions of MaxMemory.
 const (
-	jsonListShare = 16 // metadata as JSON, which cannot be decoded as it arrives
-	pageShare     = 16
-	objectShare   = 64
+	pageShare   = 16 // also of metadata as JSON, which cannot be decoded as it arrives
+	objectShare = 64
 )
 
 // TooLongError reports a response that exceeds its limit.
@@ -56,17 +59,16 @@ func (t *limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	body := &limitedBody{ReadCloser: response.Body, what: "an answer", limit: maxAnswerBytes}
 	ok := response.StatusCode >= 200 && response.StatusCode < 300
-	switch inProtobuf := strings.Contains(response.Header.Get("Content-Type"), "protobuf"); {
+	inProtobuf, verb := strings.Contains(response.Header.Get("Content-Type"), "protobuf"), verbOf(r, t.base)
+	switch {
 	case !ok:
-	case verbOf(r, t.base) == verbWatch && inProtobuf: // client-go limits each event
+	case verb == verbWatch && inProtobuf: // client-go limits each event
 		return response, nil
-	case verbOf(r, t.base) == verbWatch:
+	case verb == verbWatch:
 		body.what, body.limit, body.perLine = "an event", maxEventBytes, true
-	case verbOf(r, t.base) == verbList && r.Header.Get("Accept") == acceptList && inProtobuf:
+	case verb == verbList && r.Header.Get("Accept") == acceptList && inProtobuf:
 		body.what, body.limit = "a list", maxListBytes
-	case verbOf(r, t.base) == verbList && r.Header.Get("Accept") == acceptList:
-		body.what, body.limit = "a list", t.memory/jsonListShare
-	case verbOf(r, t.base) == verbList:
+	case verb == verbList:
 		body.what, body.limit = "a list", t.memory/pageShare
 	case r.Header.Get("Accept") == AcceptWhole:
 		body.what, body.limit = "an object", t.memory/objectShare
@@ -96,4 +98,75 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 		return n, &TooLongError{b.what, b.limit}
 	}
 	return n, err
+}
+
+// DefaultMaxMemory is enough for several million objects.
+const DefaultMaxMemory = 2 << 30
+
+// MemoryError reports that a server sent more than a scan or a backup may hold.
+type MemoryError struct{ Limit int64 } // bytes
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("the server sends more than the %d MiB of memory that may be used for its answers", e.Limit>>20)
+}
+
+// Memory limits the bytes that are held of a server's responses. It is safe for concurrent use.
+type Memory struct {
+	limit int64
+	held  atomic.Int64
+}
+
+func (m *Memory) Take(n int64) error {
+	if m.held.Add(n) > m.limit {
+		return &MemoryError{m.limit}
+	}
+	return nil
+}
+
+func (m *Memory) Release(n int64) { m.held.Add(-n) }
+
+func (m *Memory) releaseObjects(objects []*object.Object) {
+	for _, o := range objects {
+		m.Release(sizeOf(o))
+	}
+}
+
+// sizeOf estimates the bytes an object uses, including strings that it shares.
+func sizeOf(o *object.Object) int64 {
+	n := int(unsafe.Sizeof(*o)) + len(o.Name) + len(o.Namespace) + len(o.UID) + len(o.ResourceVersion)
+	for i := range o.Owners {
+		r := &o.Owners[i]
+		n += int(unsafe.Sizeof(*r)) + len(r.APIVersion) + len(r.Kind) + len(r.Name) + len(r.UID)
+	}
+	for _, f := range o.Finalizers {
+		n += int(unsafe.Sizeof(f)) + len(f)
+	}
+	for k, v := range o.Labels {
+		n += 2*int(unsafe.Sizeof(k)) + len(k) + len(v)
+	}
+	return int64(n)
+}
+
+// JSONCost is how many times its length a JSON response uses while it is decoded: the bytes
+// received, the items cut from it, and the decoded values.
+const JSONCost = 3
+
+// readAll reads a response to its end. The caller must release held, even on an error.
+func (m *Memory) readAll(in io.Reader) (raw []byte, held int64, err error) {
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := in.Read(chunk)
+		raw = append(raw, chunk[:n]...)
+		cost := int64(n) * JSONCost
+		held += cost
+		if full := m.Take(cost); full != nil {
+			return nil, held, full
+		}
+		switch {
+		case err == io.EOF:
+			return raw, held, nil
+		case err != nil:
+			return nil, held, err
+		}
+	}
 }

@@ -36,21 +36,24 @@ type ListResult struct {
 // ListAll requests the lists concurrently and returns their results in the same order. A list
 // that fails does not affect the others. The error is the context's.
 func (c *Client) ListAll(ctx context.Context, queries []Query, labels bool) ([]ListResult, error) {
-	progress := progressCounter{total: len(queries), report: c.Options.Progress}
-	limits := newListLimits(c.concurrency(queries))
-	return InParallel(ctx, c.concurrency(queries), queries, func(q Query) ListResult {
+	flights := c.Options.SmallConcurrency
+	if slices.ContainsFunc(queries, func(q Query) bool { return q.Namespace == "" }) {
+		flights = c.Options.Concurrency
+	}
+	limits := newListLimits(flights)
+	var mu sync.Mutex // guards progress
+	progress := Progress{Total: len(queries)}
+	return InParallel(ctx, flights, queries, func(q Query) ListResult {
 		a := c.listWithin(ctx, limits, q, labels)
-		progress.add(len(a.Objects))
+		if c.Options.Progress != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			progress.Done++
+			progress.Objects += len(a.Objects)
+			c.Options.Progress(progress)
+		}
 		return a
 	})
-}
-
-// concurrency returns how many of the lists to request at a time.
-func (c *Client) concurrency(queries []Query) int {
-	if slices.ContainsFunc(queries, func(q Query) bool { return q.Namespace == "" }) {
-		return c.Options.Concurrency
-	}
-	return c.Options.SmallConcurrency
 }
 
 // maxObjects limits the length of a list. etcd cannot hold that many, and a server that never
@@ -97,7 +100,7 @@ func (c *Client) listWithin(ctx context.Context, limits *listLimits, q Query, la
 		case err != nil || !more:
 			return ListResult{objects, pages.version, err}
 		default:
-			objects = slices.Grow(objects, remaining(page))
+			objects = slices.Grow(objects, int(min(announced(page), maxPreallocated)))
 		}
 	}
 }
@@ -121,28 +124,10 @@ func firstName(page []*object.Object) string {
 // maxPreallocated limits how many objects are allocated on a server's announcement.
 const maxPreallocated = 1 << 20
 
-// remaining returns how many more objects the page announces, up to maxPreallocated.
-func remaining(page metav1.ListMeta) int {
+// announced returns how many more objects the page announces, 0 if that is unknown.
+func announced(page metav1.ListMeta) int64 {
 	if page.RemainingItemCount == nil {
 		return 0
 	}
-	return int(max(0, min(*page.RemainingItemCount, maxPreallocated)))
-}
-
-// progressCounter adds up progress from several goroutines.
-type progressCounter struct {
-	mu                   sync.Mutex
-	done, total, objects int
-	report               func(Progress)
-}
-
-func (c *progressCounter) add(objects int) {
-	if c.report == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.done++
-	c.objects += objects
-	c.report(Progress{Done: c.done, Total: c.total, Objects: c.objects})
+	return max(0, *page.RemainingItemCount)
 }

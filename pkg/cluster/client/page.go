@@ -3,16 +3,41 @@ package client
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/metaproto"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
+
+const (
+	// maxLongLists limits how many lists of more than one page are read at a time. Each costs the
+	// server the memory of a page, and more lists than free processors slow all of them down.
+	maxLongLists = 2
+	// pageTime is how long a page should take. Pages grow while they are quicker, since for each
+	// page the server goes through everything that follows; but no page should come near the
+	// timeout.
+	pageTime = time.Second
+	// maxPageGrowth limits how much larger a page may be than the one before.
+	maxPageGrowth = 4
+)
+
+// listLimits bounds the requests and long lists in flight of one scan.
+type listLimits struct {
+	requests  *semaphore.Weighted
+	longLists *semaphore.Weighted
+}
+
+func newListLimits(flights int) *listLimits {
+	return &listLimits{semaphore.NewWeighted(int64(flights)), semaphore.NewWeighted(maxLongLists)}
+}
 
 // window is the size of the read buffer of a response.
 const window = 64 << 10
@@ -23,14 +48,14 @@ var windows = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, window
 type pager struct {
 	client        *Client
 	query         Query
-	limits        *listLimits // nil: do not prefetch
+	limits        *listLimits // nil: read only one page
 	labels        bool
 	reader        *metaproto.Reader
 	nextSize      int64     // limit of the pages to request next
 	requested     int64     // limit of the page being read; 0: none
 	prefetched    *prefetch // nil unless a prefetch is under way
-	holdsLongList bool
-	held          int64 // bytes of memory used by the page being read
+	holdsLongList bool      // until the pager is closed
+	held          int64     // bytes of memory used by the page being read
 }
 
 func (c *Client) newPager(q Query, labels bool, limits *listLimits) *pager {
@@ -43,10 +68,11 @@ func (c *Client) newPager(q Query, labels bool, limits *listLimits) *pager {
 // off is requested again; its objects are dropped.
 func (p *pager) page(ctx context.Context, o metav1.ListOptions, into []*object.Object, most int) (all []*object.Object, page metav1.ListMeta, err error) {
 	p.reader.OnListMeta = func(m metav1.ListMeta) { p.prefetch(ctx, o, m.Continue) }
-	if o.Continue != "" {
-		if _, err := p.acquireLongList(ctx, true); err != nil {
+	if o.Continue != "" && !p.holdsLongList {
+		if err := p.limits.longLists.Acquire(ctx, 1); err != nil {
 			return into, page, err
 		}
+		p.holdsLongList = true
 	}
 	started := time.Now()
 	p.held = 0
@@ -135,4 +161,94 @@ func (p *pager) accept(o *object.Object) error {
 	size := sizeOf(o)
 	p.held += size
 	return p.client.Memory.Take(size)
+}
+
+// nextPageSize returns the limit for the page after one of that size and duration.
+func nextPageSize(size, most int64, took time.Duration) int64 {
+	if took >= pageTime {
+		return max(1, size*int64(pageTime)/int64(took))
+	}
+	return min(most, size*min(maxPageGrowth, int64(pageTime/max(took, 1))))
+}
+
+// prefetch is a page requested while the one before it still arrives. A page begins with the
+// token of the next one, and a server takes about as long to prepare a page as to send it.
+type prefetch struct {
+	token  string // continue token
+	size   int64
+	cancel context.CancelFunc
+	done   chan struct{}
+	body   io.ReadCloser // valid once done is closed
+	err    error
+}
+
+// prefetch requests the page that follows the arriving one, unless too many requests are in
+// flight.
+func (p *pager) prefetch(ctx context.Context, o metav1.ListOptions, next string) {
+	if p.prefetched != nil && p.prefetched.token == next { // the page before is being read again
+		return
+	}
+	p.cancelPrefetch()
+	if next == "" || next == o.Continue || p.limits == nil {
+		return
+	}
+	p.holdsLongList = p.holdsLongList || p.limits.longLists.TryAcquire(1)
+	if !p.holdsLongList || !p.limits.requests.TryAcquire(1) {
+		return
+	}
+	if o.Limit > 0 {
+		o.Limit = p.nextSize
+	}
+	ctx, end := context.WithCancel(ctx)
+	a := &prefetch{token: next, size: o.Limit, cancel: end, done: make(chan struct{})}
+	p.prefetched, o.Continue = a, next
+	go func() {
+		defer close(a.done)
+		a.body, a.err = p.request(ctx, o)
+	}()
+}
+
+// readPrefetched reads the prefetched page and reports true, or reports false if the page still
+// has to be requested. A prefetched page that timed out is requested again, since its time
+// started before anyone waited for it.
+func (p *pager) readPrefetched(ctx context.Context, at string, read func(io.Reader) error) (bool, error) {
+	a := p.prefetched
+	if a == nil || a.token != at {
+		return false, nil
+	}
+	p.prefetched, p.requested = nil, a.size // reading the page prefetches the next one
+	defer p.finish(a)
+	defer context.AfterFunc(ctx, a.cancel)()
+	<-a.done
+	err := a.err
+	if err == nil {
+		err = read(a.body)
+	}
+	var network net.Error
+	return !errors.As(err, &network) || !network.Timeout() || ctx.Err() != nil, err
+}
+
+// cancelPrefetch drops a prefetched page.
+func (p *pager) cancelPrefetch() {
+	if p.prefetched != nil {
+		p.finish(p.prefetched)
+		p.prefetched = nil
+	}
+}
+
+func (p *pager) close() {
+	p.cancelPrefetch()
+	if p.holdsLongList {
+		p.limits.longLists.Release(1)
+		p.holdsLongList = false
+	}
+}
+
+func (p *pager) finish(a *prefetch) {
+	a.cancel()
+	<-a.done
+	if a.body != nil {
+		_ = a.body.Close() // read only
+	}
+	p.limits.requests.Release(1)
 }

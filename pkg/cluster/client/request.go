@@ -5,6 +5,7 @@ import (
 	"net/http/httptrace"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
@@ -53,13 +54,22 @@ func SetPath(r *rest.Request, t snapshot.Type, namespace, name string) *rest.Req
 	return r
 }
 
-// do sends the request and retries transient errors within Options.Timeout.
-func (c *Client) do(ctx context.Context, request func() *rest.Request) (result rest.Result, err error) {
+// do sends the request, retries transient errors within Options.Timeout, and returns the answer.
+func (c *Client) do(ctx context.Context, request func() *rest.Request) (raw []byte, err error) {
 	err = c.retry(ctx, func(ctx context.Context) error {
-		result = request().Do(ctx)
-		return result.Error()
+		raw, err = Send(ctx, request())
+		return err
 	})
-	return result, err
+	return raw, err
+}
+
+// Send sends a request and returns the answer. An error includes the server's message.
+func Send(ctx context.Context, request *rest.Request) ([]byte, error) {
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil {
+		return nil, err
+	}
+	return result.Raw()
 }
 
 // retry calls ask and retries transient errors within Options.Timeout.
@@ -82,36 +92,56 @@ func (c *Client) retry(ctx context.Context, ask func(context.Context) error) err
 
 // GetObject returns the metadata of the object that the query names.
 func (c *Client) GetObject(ctx context.Context, q Query) (*metav1.PartialObjectMetadata, error) {
-	result, err := c.do(ctx, func() *rest.Request { return c.get(q.Type, q.Namespace, q.Name, AcceptObject) })
+	raw, err := c.do(ctx, func() *rest.Request { return c.get(q.Type, q.Namespace, q.Name, AcceptObject) })
 	if err != nil {
 		return nil, err
 	}
-	return ReadObject(result, q)
+	return ReadObject(raw, q)
 }
 
 // Fetch returns the undecoded answer to a query. The options are those of a list.
 func (c *Client) Fetch(ctx context.Context, q Query, accept string, o metav1.ListOptions) ([]byte, error) {
-	result, err := c.do(ctx, func() *rest.Request {
+	return c.do(ctx, func() *rest.Request {
 		request := c.get(q.Type, q.Namespace, q.Name, accept)
 		if q.Name == "" {
 			request = request.SpecificallyVersionedParams(&o, metav1.ParameterCodec, metav1.SchemeGroupVersion)
 		}
 		return request
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result.Raw()
 }
 
 // GetRaw requests a path that is not an object.
 func (c *Client) GetRaw(ctx context.Context, path, accept string) ([]byte, error) {
 	ctx = httptrace.WithClientTrace(ctx, c.compression.latencyTrace())
-	result, err := c.do(ctx, func() *rest.Request {
+	return c.do(ctx, func() *rest.Request {
 		return c.REST.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(MaxRetryAfter)
 	})
-	if err != nil {
-		return nil, err
+}
+
+// InParallel calls ask for every element, limit at a time, and returns the results in the same
+// order. Once the context ends it makes no new calls and returns the context's error.
+func InParallel[T, R any](ctx context.Context, limit int, in []T, ask func(T) R) ([]R, error) {
+	out := make([]R, len(in))
+	var group errgroup.Group
+	group.SetLimit(limit)
+	for i, of := range in {
+		group.Go(func() error {
+			if ctx.Err() == nil {
+				out[i] = ask(of)
+			}
+			return nil
+		})
 	}
-	return result.Raw()
+	_ = group.Wait() // ask reports errors in its result
+	return out, ctx.Err()
+}
+
+// Wait returns nil after d, or the error of ctx as soon as ctx ends.
+func Wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	strict "k8s.io/apimachinery/pkg/util/json" // is case-sensitive
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -172,29 +171,19 @@ func VerifySuccess(raw []byte) error {
 }
 
 // ReadObject returns the metadata of the single object that the query names.
-func ReadObject(result rest.Result, q Query) (*metav1.PartialObjectMetadata, error) {
-	raw, err := result.Raw()
-	if err != nil {
-		if status := result.Error(); status != nil {
-			err = status // includes the server's message
-		}
-		return nil, err
-	}
-	out := &metav1.PartialObjectMetadata{}
-	got := Envelope{}
+func ReadObject(raw []byte, q Query) (out *metav1.PartialObjectMetadata, err error) {
+	out = &metav1.PartialObjectMetadata{}
 	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		var unknown runtime.Unknown
 		if err := unknown.Unmarshal(raw[len(ProtobufPrefix):]); err != nil {
 			return nil, err
 		}
-		got = Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind}
-		if err := VerifyKind(got, q.Type, "", true); err != nil {
-			return nil, err
+		err = VerifyKind(Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, q.Type, "", true)
+		if err == nil {
+			err = out.Unmarshal(unknown.Raw)
 		}
-		err = out.Unmarshal(unknown.Raw)
 	} else if err = strict.Unmarshal(raw, out); err == nil {
-		got = Envelope{APIVersion: out.APIVersion, Kind: out.Kind}
-		err = VerifyKind(got, q.Type, "", true)
+		err = VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, q.Type, "", true)
 	}
 	if err == nil {
 		err = VerifyObject(q, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
@@ -291,10 +280,7 @@ func (p *Pages) Resume(token string) Pages {
 
 // verifyPage returns an error if a page does not continue the ones before.
 func (p *Pages) verifyPage(meta metav1.ListMeta, first string, objects int) error {
-	remaining := int64(0)
-	if meta.RemainingItemCount != nil {
-		remaining = *meta.RemainingItemCount
-	}
+	remaining := announced(meta)
 	if p.version == "" {
 		p.version, p.firstNames = meta.ResourceVersion, map[string]bool{}
 	}

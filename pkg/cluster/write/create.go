@@ -39,7 +39,7 @@ func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	}
 	ctx, over := withGracePeriod(ctx)
 	defer over()
-	result, err := sendWrite(ctx, c.client, func() *rest.Request {
+	raw, err := sendWrite(ctx, c.client, func() *rest.Request {
 		r := client.SetPath(c.client.REST.Post(), mapped.Type, at.Namespace, "").SetHeader("Content-Type", "application/json").
 			Param("fieldManager", c.manager).Body([]byte(body))
 		if c.dryRun {
@@ -62,7 +62,7 @@ func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	case err != nil:
 		return nil, client.NewRequestError("create", at, client.ClassifyRequest(err), err)
 	}
-	made, err := client.ReadObject(result, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: c.dryRun})
+	made, err := client.ReadObject(raw, client.Query{Type: mapped.Type, Namespace: at.Namespace, Name: at.Name, DryRun: c.dryRun})
 	if err != nil { // the object was created all the same
 		if o, unread := c.readOwn(ctx, at); unread == nil && o != nil {
 			return o, nil

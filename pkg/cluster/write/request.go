@@ -33,35 +33,30 @@ func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// runKey is the context key of the channel that is closed when the run ends.
+// runKey is the context key of the channel that is closed when the run ends: no new request may
+// start then.
 type runKey struct{}
 
-// runOver returns a channel that is closed when no new request may start, or nil if only ctx
-// decides.
-func runOver(ctx context.Context) <-chan struct{} {
-	over, _ := ctx.Value(runKey{}).(<-chan struct{})
-	return over
-}
-
-// sendWrite sends the request and retries temporary errors within Options.Timeout.
-func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Request) (rest.Result, error) {
+// sendWrite sends the request, retries temporary errors within Options.Timeout, and returns the
+// answer.
+func sendWrite(ctx context.Context, c *client.Client, request func() *rest.Request) ([]byte, error) {
 	if c.Options.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Options.Timeout)
 		defer cancel()
 	}
 	for pause := writeBackoff; ; {
-		result := request().SetHeader("Accept", client.AcceptObject).MaxRetries(maxWriteRetryAfter).Do(ctx)
-		err := result.Error()
+		raw, err := client.Send(ctx, request().SetHeader("Accept", client.AcceptObject).MaxRetries(maxWriteRetryAfter))
 		next := pause.Step()
 		if err == nil || ctx.Err() != nil || !isTemporary(err) || pause.Steps == 0 {
-			return result, err
+			return raw, err
 		}
+		over, _ := ctx.Value(runKey{}).(<-chan struct{}) // nil, which never ends, if only ctx decides
 		select {
 		case <-ctx.Done():
-			return result, err
-		case <-runOver(ctx):
-			return result, err
+			return nil, err
+		case <-over:
+			return nil, err
 		case <-time.After(next):
 		}
 	}

@@ -100,10 +100,7 @@ func (f *objectWatch) poll(ctx context.Context) {
 				f.changed(at.UID, o)
 			}
 		}
-		if len(f.left) == 0 {
-			return
-		}
-		if client.Wait(ctx, longestPause) != nil {
+		if len(f.left) == 0 || client.Wait(ctx, longestPause) != nil {
 			return
 		}
 	}

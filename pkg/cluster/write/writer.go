@@ -171,7 +171,8 @@ var (
 	errUnanswered     = errors.New("the run ended before the server answered: it may have been done")
 )
 
-// send sends a write about o and returns what is left of o.
+// send sends a write about o and returns what is left of o. Only a 404 that names the object, of a
+// type that can be listed, means gone.
 func (w *Writer) send(ctx context.Context, verb string, o *object.Object, request func(snapshot.Type) *rest.Request) (*object.Object, error) {
 	if o.UID == "" || o.ResourceVersion == "" {
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, errNoPrecondition)
@@ -180,18 +181,18 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	if !ok || !m.Served || !snapshot.ValidName(o.Name) {
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, client.ErrNotServed)
 	}
-	result, err := sendWrite(ctx, w.client, func() *rest.Request { return request(m.Type) })
-	if ctx.Err() != nil && err != nil {
+	raw, err := sendWrite(ctx, w.client, func() *rest.Request { return request(m.Type) })
+	switch {
+	case ctx.Err() != nil && err != nil:
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.TimedOut, errUnanswered)
-	}
-	if err != nil {
-		return nil, w.requestError(ctx, verb, o.Identity, m.Type, err)
-	}
-	raw, _ := result.Raw() // its error was handled above
-	if verb == "delete" && client.VerifySuccess(raw) == nil {
+	case client.IsNotFound(err, m.Type.GroupResource(), o.Name) && w.reader().IsAbsent(ctx, w.view, m.Type, o.Identity):
+		return nil, client.NewRequestError(verb, o.Identity, snapshot.Gone, err)
+	case err != nil:
+		return nil, client.NewRequestError(verb, o.Identity, client.ClassifyRequest(err), err)
+	case verb == "delete" && client.VerifySuccess(raw) == nil:
 		return nil, nil
 	}
-	left, err := client.ReadObject(result, client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name})
+	left, err := client.ReadObject(raw, client.Query{Type: m.Type, Namespace: o.Namespace, Name: o.Name})
 	if err == nil && left.UID != o.UID {
 		err = client.NewAnswerError("it is of another object of that name")
 	}
@@ -210,18 +211,6 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 		return nil, nil // many types return the object that was just deleted
 	}
 	return &out, nil
-}
-
-// requestError classifies a failed write. Only a 404 that names the object, of a type that can be
-// listed, means gone.
-func (w *Writer) requestError(ctx context.Context, verb string, at object.Identity, t snapshot.Type, err error) error {
-	out := client.NewRequestError(verb, at, client.ClassifyRequest(err), err)
-	if client.IsNotFound(err, t.GroupResource(), at.Name) {
-		if w.reader().IsAbsent(ctx, w.view, t, at) {
-			out.Reason = snapshot.Gone
-		}
-	}
-	return out
 }
 
 // isKept reports whether the object remains after its deletion was accepted: because of
