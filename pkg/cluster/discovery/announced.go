@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,12 +120,9 @@ func (result *Result) serves(of schema.GroupResource) bool { return result.serve
 
 // hasGroupGap reports whether the whole group is a gap already.
 func (result *Result) hasGroupGap(group string) bool {
-	for _, g := range result.Gaps {
-		if g.Resource == snapshot.All && (g.Group == group || g.Group == snapshot.All) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(result.Gaps, func(g snapshot.Gap) bool {
+		return g.Resource == snapshot.All && (g.Group == group || g.Group == snapshot.All)
+	})
 }
 
 // unservedGap returns a gap for a definition whose type discovery lacks, or nil if the definition
@@ -161,34 +159,6 @@ func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snaps
 		}
 	}
 	return nil
-}
-
-// catchUp reads discovery again until it names all that is announced, or until the pauses are
-// used up.
-func catchUp(ctx context.Context, c *client.Client, result *Result) (*Result, error) {
-	for _, pause := range catchUpPauses {
-		if !result.isStale() {
-			break
-		}
-		if err := client.Wait(ctx, pause); err != nil {
-			return nil, err
-		}
-		now, err := discover(ctx, c, true)
-		if err != nil {
-			return nil, err
-		}
-		result = now
-	}
-	return result, nil
-}
-
-func (result *Result) isStale() bool {
-	for _, g := range result.Gaps {
-		if g.Reason == snapshot.Undiscovered {
-			return true
-		}
-	}
-	return false
 }
 
 // vanishedGaps records the types in the history and returns gaps for types that were named before

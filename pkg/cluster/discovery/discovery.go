@@ -65,8 +65,13 @@ func Discover(ctx context.Context, c *client.Client) (*Result, error) {
 	if err == nil && len(result.Gaps) > 0 && ctx.Err() == nil {
 		result, err = discover(ctx, c, true) // a group that was just removed fails once, as in client-go
 	}
-	if err == nil {
-		result, err = catchUp(ctx, c, result)
+	for _, pause := range catchUpPauses {
+		if err != nil || !slices.ContainsFunc(result.Gaps, func(g snapshot.Gap) bool { return g.Reason == snapshot.Undiscovered }) {
+			break
+		}
+		if err = client.Wait(ctx, pause); err == nil {
+			result, err = discover(ctx, c, true)
+		}
 	}
 	if result, err = orUnreachable(ctx, c, result, err); err == nil {
 		result.Gaps = append(result.Gaps, vanishedGaps(c.DiscoveredTypes, result)...)

@@ -143,8 +143,7 @@ func (sc *scanner) widerQueries() []client.Query {
 // dependents count by UID in all namespaces, and the finalizer may only be removed once all of
 // them were listed (docs/gc-semantics.md#graph, docs/differences.md#it-is-more-careful).
 func (sc *scanner) hasCollectorFinalizer() bool {
-	hasFinalizer := func(o *object.Object) bool {
-		return slices.Contains(o.Finalizers, object.ForegroundFinalizer) || slices.Contains(o.Finalizers, object.OrphanFinalizer)
-	}
-	return slices.ContainsFunc(sc.objects.Objects(), hasFinalizer) || slices.ContainsFunc(sc.lookups, func(a snapshot.Lookup) bool { return a.Object != nil && hasFinalizer(a.Object) })
+	hasFinalizer := func(o *object.Object) bool { return o != nil && len(o.ForeignFinalizers()) < len(o.Finalizers) }
+	return slices.ContainsFunc(sc.objects.Objects(), hasFinalizer) ||
+		slices.ContainsFunc(sc.lookups, func(a snapshot.Lookup) bool { return hasFinalizer(a.Object) })
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -94,10 +95,32 @@ func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, sc
 		return nil, err
 	}
 	sc.gaps = append(sc.gaps, sc.lookupGaps()...)
-	s := sc.snapshot()
-	s.Taken = now().UTC().Truncate(time.Second)
-	s.Normalize()
-	return s, nil
+	return sc.finish(now()), nil
+}
+
+// Contents lists what the deletion of a Namespace or CustomResourceDefinition also deletes. Types
+// are discovered again, since one may have been added after the scan. Types that could not be
+// listed are gaps, see snapshot.View.ContentsGaps. Owners are not looked up.
+func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snapshot.Snapshot, error) {
+	discovered, err := discovery.Discover(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	sc := newScan(c, discovered, Scope{})
+	var queries []client.Query
+	for _, t := range discovered.Types {
+		switch {
+		case !t.Monitored():
+		case of.IsNamespace() && t.Namespaced:
+			queries = append(queries, client.Query{Type: t, Namespace: of.Name})
+		case of.IsCRD() && t.String() == of.Name:
+			queries = append(queries, client.Query{Type: t})
+		}
+	}
+	if err := sc.list(ctx, queries, false); err != nil {
+		return nil, err
+	}
+	return sc.finish(time.Now()), nil
 }
 
 // newScan returns a scanner that counts memory separately.
@@ -155,18 +178,17 @@ func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool
 	}
 	sc.objects.Grow(found)
 	for _, i := range byKind(fresh) {
-		a := answers[i]
+		a, at := answers[i], fresh[i].Listing()
 		sc.objects.Add(a.Objects...)
 		if a.Err == nil {
-			sc.listed = append(sc.listed, fresh[i].Listing())
-			sc.versions[fresh[i].Listing()] = a.ResourceVersion
+			sc.listed = append(sc.listed, at)
+			sc.versions[at] = a.ResourceVersion
 			continue
 		}
 		var full *client.MemoryError
 		if errors.As(a.Err, &full) {
 			return full
 		}
-		at := fresh[i].Listing()
 		gap := snapshot.Gap{Group: at.Group, Resource: at.Resource, Namespace: at.Namespace}
 		gap.Reason, gap.Message = client.Classify(a.Err)
 		if search {
@@ -214,6 +236,14 @@ func byKind(queries []client.Query) []int {
 		return cmp.Or(strings.Compare(queries[a].Type.Kind, queries[b].Type.Kind), strings.Compare(queries[a].Namespace, queries[b].Namespace))
 	})
 	return places
+}
+
+// finish returns the sorted snapshot of a scan that ended at this time.
+func (sc *scanner) finish(now time.Time) *snapshot.Snapshot {
+	s := sc.snapshot()
+	s.Taken = now.UTC().Truncate(time.Second)
+	s.Normalize()
+	return s
 }
 
 // view returns a view of what is known so far.
