@@ -76,11 +76,18 @@ func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about st
 		if err != nil {
 			return nil, err
 		}
-		page, meta, err := readEvents(raw, q)
+		items, meta, err := client.ReadPage(raw, q, false)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range page {
+		for _, raw := range items {
+			var e eventObject
+			if _, err := client.ReadItem(raw, q, false); err != nil {
+				return nil, err
+			}
+			if err := json.Unmarshal(raw, &e); err != nil {
+				return nil, fmt.Errorf("decode an Event: %w", err)
+			}
 			if e.about(of) {
 				out = append(out, e.event())
 			}
@@ -124,23 +131,6 @@ type eventSubject struct {
 
 type component struct {
 	Component string `json:"component"`
-}
-
-func readEvents(raw []byte, q client.Query) ([]eventObject, metav1.ListMeta, error) {
-	items, meta, err := client.ReadPage(raw, q, false)
-	if err != nil {
-		return nil, meta, err
-	}
-	out := make([]eventObject, len(items))
-	for i, raw := range items {
-		if _, err := client.ReadItem(raw, q, false); err != nil {
-			return nil, meta, err
-		}
-		if err := json.Unmarshal(raw, &out[i]); err != nil {
-			return nil, meta, fmt.Errorf("decode an Event: %w", err)
-		}
-	}
-	return out, meta, nil
 }
 
 // about reports whether the Event is about an object of the same group: kinds of different groups

@@ -1,5 +1,3 @@
-// Package read reads what metadata does not hold: whole objects for a backup, Events, the server's
-// tables, claims, access rights, names and the identity of a cluster.
 package read
 
 import (
@@ -66,6 +64,7 @@ type manifestReader struct {
 	each    func(object.Object, json.RawMessage) error
 	wanted  map[types.UID]object.Identity // not yet delivered
 	failed  map[types.UID]error
+	stopped error // an error of each
 }
 
 // ByName returns the objects that Manifests requests one by one, which requires the right to get
@@ -114,10 +113,9 @@ func (m *manifestReader) list(ctx context.Context, l client.Batch) (rest []objec
 			}
 		}
 		m.client.Memory.Release(got.held)
-		var stop *callbackError
 		switch {
-		case errors.As(err, &stop):
-			return nil, stop.error
+		case m.stopped != nil:
+			return nil, m.stopped
 		case err != nil && !isAnswerError(err):
 			for _, o := range m.undelivered(l.Wanted) {
 				m.failed[o.UID] = client.NewRequestError("read", o, client.ClassifyRequest(err), err)
@@ -210,12 +208,11 @@ func (m *manifestReader) readByName(ctx context.Context, objects []object.Identi
 					a.Err = m.verifyReplaced(ctx, o)
 				}
 			}
-			var stop *callbackError
 			var failed *client.RequestError
 			switch {
+			case m.stopped != nil:
+				return m.stopped
 			case a.Err == nil:
-			case errors.As(a.Err, &stop):
-				return stop.error
 			case errors.As(a.Err, &failed):
 				m.failed[o.UID] = failed
 			default:
@@ -252,9 +249,6 @@ func (m *manifestReader) get(ctx context.Context, o object.Identity) (json.RawMe
 	return nil, err
 }
 
-// callbackError is an error returned by each.
-type callbackError struct{ error }
-
 // deliver verifies an object and passes it on, once, if it is wanted. Invalid UTF-8 shows that
 // the answer was damaged; a decoder would replace it by U+FFFD.
 func (m *manifestReader) deliver(q client.Query, raw json.RawMessage) error {
@@ -288,10 +282,8 @@ func (m *manifestReader) deliver(q client.Query, raw json.RawMessage) error {
 		return client.NewAnswerError("%q has the UID of %s", found.Name, o)
 	}
 	delete(m.wanted, found.UID)
-	if err := m.each(object.FromMeta(o.APIVersion, o.Kind, &found, false), withType(raw, found.TypeMeta, q.Type)); err != nil {
-		return &callbackError{err}
-	}
-	return nil
+	m.stopped = m.each(object.FromMeta(o.APIVersion, o.Kind, &found, false), withType(raw, found.TypeMeta, q.Type))
+	return m.stopped
 }
 
 // undelivered returns the objects that were not delivered yet.
@@ -304,20 +296,14 @@ func (m *manifestReader) undelivered(of []object.Identity) []object.Identity {
 
 // withType adds apiVersion and kind to an object that lacks them.
 func withType(raw json.RawMessage, has metav1.TypeMeta, t snapshot.Type) json.RawMessage {
-	var fields []byte
-	add := func(name, value string) {
-		quoted, _ := json.Marshal(value) // encoding a string cannot fail
-		fields = append(append(append(fields, '"'), name...), `":`...)
-		fields = append(append(fields, quoted...), ',')
+	out := json.RawMessage("{")
+	add := func(name, has, value string) {
+		if has == "" {
+			quoted, _ := json.Marshal(value) // encoding a string cannot fail
+			out = fmt.Appendf(out, "%q:%s,", name, quoted)
+		}
 	}
-	if has.APIVersion == "" {
-		add("apiVersion", t.APIVersion())
-	}
-	if has.Kind == "" {
-		add("kind", t.Kind)
-	}
-	if fields == nil {
-		return raw
-	}
-	return slices.Concat(json.RawMessage{'{'}, fields, raw[1:]) // an object with metadata is not empty
+	add("apiVersion", has.APIVersion, t.APIVersion())
+	add("kind", has.Kind, t.Kind)
+	return append(out, raw[1:]...) // an object with metadata is not empty
 }

@@ -1,3 +1,5 @@
+// Package read reads what metadata does not hold: whole objects for a backup, Events, the server's
+// tables, claims, access rights, names and the identity of a cluster.
 package read
 
 import (
@@ -22,10 +24,26 @@ const identityName = "kube-system"
 func UID(ctx context.Context, c *client.Client) (types.UID, error) {
 	found, err := c.GetObject(ctx, client.Query{Type: identityType, Name: identityName})
 	switch {
-	case err != nil && client.IsNotFound(err, identityType.GroupResource(), identityName):
+	case client.IsNotFound(err, identityType.GroupResource(), identityName):
 		return "", errors.New("there is no Namespace kube-system")
 	case err != nil:
 		return "", fmt.Errorf("read Namespace kube-system: %w", err)
 	}
 	return found.UID, nil
+}
+
+const namesLimit = 500
+
+// Names returns the names on the first page of a list, in one namespace or, if that is empty, in
+// all.
+func Names(ctx context.Context, c *client.Client, t snapshot.Type, namespace string) ([]string, error) {
+	objects, err := c.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, namesLimit)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = o.Name
+	}
+	return names, nil
 }
