@@ -6,8 +6,11 @@
 package kubeconfig
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,10 +69,7 @@ func (f *Flags) AddFlags(flags *pflag.FlagSet) {
 
 // cacheDir returns kubectl's default.
 func cacheDir() string {
-	if dir := os.Getenv("KUBECACHEDIR"); dir != "" {
-		return dir
-	}
-	return filepath.Join(homedir.HomeDir(), clientcmd.RecommendedHomeDir, "cache")
+	return cmp.Or(os.Getenv("KUBECACHEDIR"), filepath.Join(homedir.HomeDir(), clientcmd.RecommendedHomeDir, "cache"))
 }
 
 // Namespace returns the value of -n, which may be empty.
@@ -125,11 +125,7 @@ func (f *Flags) Contexts() (all []string, current string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	all = slices.Collect(maps.Keys(raw.Contexts))
-	if f.overrides.CurrentContext != "" {
-		return all, f.overrides.CurrentContext, nil
-	}
-	return all, raw.CurrentContext, nil
+	return slices.Collect(maps.Keys(raw.Contexts)), cmp.Or(f.overrides.CurrentContext, raw.CurrentContext), nil
 }
 
 // Clusters returns the names of all clusters in the files.
@@ -189,4 +185,35 @@ func (f *Flags) impersonateExtra() map[string][]string {
 		}
 	}
 	return extra
+}
+
+// removeURLCredentials moves user and password from the server's URL, which is printed
+// and logged, to the config, unless that has other credentials. It also removes query
+// and fragment, which client-go ignores.
+func removeURLCredentials(config *rest.Config) error {
+	if redact.URL(config.Host) == config.Host {
+		return nil
+	}
+	scheme := ""
+	if !strings.Contains(config.Host, "://") {
+		scheme = "https://" // the scheme is optional
+	}
+	server, err := url.Parse(scheme + config.Host)
+	if err != nil || server.Host == "" { // err quotes the URL
+		return errors.New("the server's URL is not valid; in a user or password, write what is no letter or digit as %xx")
+	}
+	user := server.User
+	server.User, server.RawQuery, server.ForceQuery, server.Fragment, server.RawFragment = nil, "", false, "", ""
+	config.Host = strings.TrimPrefix(server.String(), scheme)
+	if user == nil || hasCredentials(config) {
+		return nil
+	}
+	config.Username = user.Username()
+	config.Password, _ = user.Password()
+	return nil
+}
+
+// hasCredentials reports whether a config has credentials other than a certificate.
+func hasCredentials(c *rest.Config) bool {
+	return c.Username != "" || c.BearerToken != "" || c.BearerTokenFile != "" || c.ExecProvider != nil || c.AuthProvider != nil
 }

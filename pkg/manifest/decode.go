@@ -65,13 +65,10 @@ func decode(in io.Reader, source string, into *[]Named) error {
 var errNoKind = errors.New("an object in it lacks its kind")
 
 func flatten(o runtime.Object, source string, into *[]Named) error {
-	switch o := o.(type) {
-	case *unstructured.UnstructuredList:
-		return o.EachListItem(func(o runtime.Object) error { return flatten(o, source, into) })
-	case *unstructured.Unstructured:
-		if o.IsList() {
-			return o.EachListItem(func(o runtime.Object) error { return flatten(o, source, into) })
-		}
+	if list, ok := o.(runtime.Unstructured); ok && list.IsList() {
+		return list.EachListItem(func(o runtime.Object) error { return flatten(o, source, into) })
+	}
+	if o, ok := o.(*unstructured.Unstructured); ok {
 		if o.GetKind() == "" { // only checked here for a list item
 			return errNoKind
 		}
