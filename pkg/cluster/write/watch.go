@@ -60,21 +60,26 @@ func (w *Writer) watchBatches(objects []object.Identity) []client.Batch {
 	return out
 }
 
-// objectWatch watches the objects of one batch.
+// objectWatch watches the objects of one batch. It is the store to which a reflector reports.
 type objectWatch struct {
 	writer *Writer
 	query  client.Query
 	left   map[types.UID]object.Identity // not known to be gone
 	notify func(types.UID, *object.Object)
+	ctx    context.Context // of the reflector, which does not pass one on
+	stop   func()          // ends the reflector
 }
+
+var _ cache.ReflectorStore = (*objectWatch)(nil)
 
 // run watches the objects, or polls them if watching is not allowed.
 func (f *objectWatch) run(ctx context.Context) {
 	pause := firstPause
 	for ctx.Err() == nil && len(f.left) > 0 {
-		watching, stop := context.WithCancel(ctx)
-		err := cache.NewReflectorWithOptions(f.listWatch(), &metav1.PartialObjectMetadata{}, &watchStore{f, watching, stop}, cache.ReflectorOptions{}).ListAndWatchWithContext(watching)
-		stop()
+		f.ctx, f.stop = context.WithCancel(ctx)
+		reflector := cache.NewReflectorWithOptions(f.listWatch(), &metav1.PartialObjectMetadata{}, f, cache.ReflectorOptions{})
+		err := reflector.ListAndWatchWithContext(f.ctx)
+		f.stop()
 		switch {
 		case ctx.Err() != nil || len(f.left) == 0:
 			return
@@ -117,7 +122,8 @@ func (f *objectWatch) listWatch() *cache.ListWatch {
 	}
 }
 
-// changed reports the state of an object; nil means gone.
+// changed reports the state of an object; nil means gone. It stops the reflector when no object is
+// left.
 func (f *objectWatch) changed(uid types.UID, o *object.Object) {
 	if _, wanted := f.left[uid]; !wanted {
 		return
@@ -126,80 +132,66 @@ func (f *objectWatch) changed(uid types.UID, o *object.Object) {
 		delete(f.left, uid)
 	}
 	f.notify(uid, o)
-}
-
-// watchStore receives the events of a reflector and stops the watch when no object is left.
-type watchStore struct {
-	watch *objectWatch
-	ctx   context.Context
-	stop  context.CancelFunc
+	if len(f.left) == 0 {
+		f.stop()
+	}
 }
 
 // isWatched reports whether an event is about a watched object. The UID alone does not prove
 // that.
-func (s *watchStore) isWatched(m *metav1.PartialObjectMetadata) bool {
-	at, wanted := s.watch.left[m.UID]
+func (f *objectWatch) isWatched(m *metav1.PartialObjectMetadata) bool {
+	at, wanted := f.left[m.UID]
 	return wanted && at.Namespace == m.Namespace && at.Name == m.Name
 }
 
 // Add reports an object.
-func (s *watchStore) Add(item any) error {
+func (f *objectWatch) Add(item any) error {
 	m, ok := item.(*metav1.PartialObjectMetadata)
-	if !ok || !s.isWatched(m) {
+	if !ok || !f.isWatched(m) {
 		return nil
 	}
-	t := s.watch.query.Type
-	if preferred := s.watch.writer.view.Versions(t.Group, t.Kind); len(preferred) > 0 {
+	t := f.query.Type
+	if preferred := f.writer.view.Versions(t.Group, t.Kind); len(preferred) > 0 {
 		t = preferred[0]
 	}
 	o := object.FromMeta(t.APIVersion(), t.Kind, m, false)
-	s.watch.changed(o.UID, &o)
+	f.changed(o.UID, &o)
 	return nil
 }
 
 // Update reports an object.
-func (s *watchStore) Update(item any) error { return s.Add(item) }
+func (f *objectWatch) Update(item any) error { return f.Add(item) }
 
 // Delete reports that an object is gone.
-func (s *watchStore) Delete(item any) error {
-	if m, ok := item.(*metav1.PartialObjectMetadata); ok && s.isWatched(m) {
-		s.watch.changed(m.UID, nil)
+func (f *objectWatch) Delete(item any) error {
+	if m, ok := item.(*metav1.PartialObjectMetadata); ok && f.isWatched(m) {
+		f.changed(m.UID, nil)
 	}
-	s.stopIfDone()
 	return nil
 }
 
 // Replace reports the objects of a new list. Objects that the list lacks are read one by one,
 // since a list does not prove absence.
-func (s *watchStore) Replace(all []any, _ string) error {
+func (f *objectWatch) Replace(all []any, _ string) error {
 	there := make(map[types.UID]bool, len(all))
 	for _, item := range all {
 		if m, ok := item.(*metav1.PartialObjectMetadata); ok {
 			there[m.UID] = true
 		}
-		_ = s.Add(item)
+		_ = f.Add(item)
 	}
-	for uid, at := range s.watch.left {
+	for uid, at := range f.left {
 		if there[uid] {
 			continue
 		}
-		o, err := s.watch.writer.Read(s.ctx, at)
+		o, err := f.writer.Read(f.ctx, at)
 		if err != nil {
 			return err // the reflector lists again
 		}
-		s.watch.changed(uid, o)
+		f.changed(uid, o)
 	}
-	s.stopIfDone()
 	return nil
 }
 
 // Resync does nothing.
-func (s *watchStore) Resync() error { return nil }
-
-func (s *watchStore) stopIfDone() {
-	if len(s.watch.left) == 0 {
-		s.stop()
-	}
-}
-
-var _ cache.ReflectorStore = (*watchStore)(nil)
+func (f *objectWatch) Resync() error { return nil }
