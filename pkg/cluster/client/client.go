@@ -9,8 +9,10 @@ package client
 import (
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 )
@@ -55,9 +57,16 @@ func New(config *rest.Config, o Options) (*Client, error) {
 	if o.MaxMemory < 1 {
 		o.MaxMemory = DefaultMaxMemory
 	}
-	if err := wrap(config, o); err != nil {
-		return nil, err
+	at, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
 	}
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		if o.Stats != nil {
+			rt = &metricsTransport{rt, at.Path, o.Stats}
+		}
+		return &limitingTransport{rt, at.Path, o.MaxMemory}
+	})
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("prepare a client for %s: %w", config.Host, err)
@@ -78,7 +87,11 @@ func New(config *rest.Config, o Options) (*Client, error) {
 	if o.SmallConcurrency < 1 {
 		o.SmallConcurrency = o.Concurrency
 	}
-	c := &Client{Options: o, Server: config.Host, REST: r, Metadata: m, compression: &compression{}, resourceVersions: &resourceVersions{}, DiscoveredTypes: &TypeHistory{}}
+	c := &Client{
+		Options: o, Server: config.Host, REST: r, Metadata: m, compression: &compression{},
+		resourceVersions: &resourceVersions{newest: map[schema.GroupResource]uint64{}},
+		DiscoveredTypes:  &TypeHistory{Types: map[schema.GroupResource]bool{}, Custom: map[schema.GroupResource]bool{}},
+	}
 	return c.WithOwnMemory(), nil
 }
 
@@ -89,17 +102,9 @@ func (c *Client) WithOwnMemory() *Client {
 	return &own
 }
 
-// wrap adds the transports that limit and verify responses and count requests.
-func wrap(config *rest.Config, o Options) error {
-	at, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return fmt.Errorf("prepare a client for %s: %w", config.Host, err)
-	}
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		if o.Stats != nil {
-			rt = &metricsTransport{rt, at.Path, o.Stats}
-		}
-		return &limitingTransport{rt, at.Path, o.MaxMemory}
-	})
-	return nil
+// TypeHistory holds all types that discovery has returned on this connection.
+type TypeHistory struct {
+	Mu     sync.Mutex // guards the maps
+	Types  map[schema.GroupResource]bool
+	Custom map[schema.GroupResource]bool
 }

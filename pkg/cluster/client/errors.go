@@ -34,28 +34,31 @@ func Classify(err error) (snapshot.ErrorClass, string) {
 	return snapshot.Unreadable, message
 }
 
+// GapOf returns the gap that a failed list leaves.
+func GapOf(at snapshot.Listing, err error) snapshot.Gap {
+	class, message := Classify(err)
+	return snapshot.Gap{Group: at.Group, Resource: at.Resource, Namespace: at.Namespace, Reason: class, Message: message}
+}
+
 func isConnectionError(err error) bool {
 	signs := []string{"EOF", "connection reset", "connection refused", "stream error", "broken pipe"}
 	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(err.Error(), sign) })
 }
 
 func classOfStatus(s metav1.Status) snapshot.ErrorClass {
-	switch s.Code {
-	case http.StatusUnauthorized, http.StatusForbidden:
+	switch {
+	case s.Code == http.StatusUnauthorized, s.Code == http.StatusForbidden:
 		return snapshot.Forbidden
-	case http.StatusNotFound, http.StatusMethodNotAllowed:
+	case s.Code == http.StatusNotFound, s.Code == http.StatusMethodNotAllowed:
 		return snapshot.Vanished
-	case http.StatusTooManyRequests:
+	case s.Code == http.StatusTooManyRequests:
 		return snapshot.Throttled
-	case http.StatusServiceUnavailable:
+	case s.Code == http.StatusServiceUnavailable:
 		return snapshot.Unavailable
-	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
+	case s.Code == http.StatusGatewayTimeout, s.Code == http.StatusRequestTimeout,
+		s.Reason == metav1.StatusReasonTimeout, s.Reason == metav1.StatusReasonServerTimeout:
 		return snapshot.TimedOut
-	}
-	if s.Reason == metav1.StatusReasonTimeout || s.Reason == metav1.StatusReasonServerTimeout {
-		return snapshot.TimedOut
-	}
-	if strings.Contains(s.Message, "conversion webhook") {
+	case strings.Contains(s.Message, "conversion webhook"):
 		return snapshot.Webhook
 	}
 	return snapshot.ServerError

@@ -125,12 +125,6 @@ func (m *Memory) Take(n int64) error {
 
 func (m *Memory) Release(n int64) { m.held.Add(-n) }
 
-func (m *Memory) releaseObjects(objects []*object.Object) {
-	for _, o := range objects {
-		m.Release(sizeOf(o))
-	}
-}
-
 // sizeOf estimates the bytes an object uses, including strings that it shares.
 func sizeOf(o *object.Object) int64 {
 	n := int(unsafe.Sizeof(*o)) + len(o.Name) + len(o.Namespace) + len(o.UID) + len(o.ResourceVersion)

@@ -94,7 +94,9 @@ func (c *Client) listWithin(ctx context.Context, limits *listLimits, q Query, la
 		startOver := apierrors.IsResourceExpired(err) && options.Continue != "" || errors.Is(err, ErrContradictoryPages)
 		switch {
 		case startOver && !restarted:
-			c.Memory.releaseObjects(objects)
+			for _, o := range objects {
+				c.Memory.Release(sizeOf(o))
+			}
 			objects, pages, restarted = nil, Pages{}, true
 			options.Limit = 0
 		case err != nil || !more:

@@ -57,9 +57,7 @@ var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Milliseco
 func addUnannouncedGaps(ctx context.Context, c *client.Client, result *Result) error {
 	for of, list := range map[*snapshot.Type]*client.ListResult{&apiServices: &result.Announced.services, &definitions: &result.Announced.definitions} {
 		if list.Err != nil && !result.needsNoGap(of, list.Err) {
-			gap := snapshot.Gap{Group: of.Group, Resource: of.Resource}
-			gap.Reason, gap.Message = client.Classify(list.Err)
-			result.Gaps = append(result.Gaps, gap)
+			result.Gaps = append(result.Gaps, client.GapOf(client.Query{Type: *of}.Listing(), list.Err))
 		}
 	}
 	typed := map[schema.GroupVersion]bool{}
@@ -176,9 +174,6 @@ func vanishedGaps(d *client.TypeHistory, result *Result) []snapshot.Gap {
 	}
 	d.Mu.Lock()
 	defer d.Mu.Unlock()
-	if d.Types == nil {
-		d.Types, d.Custom = map[schema.GroupResource]bool{}, map[schema.GroupResource]bool{}
-	}
 	var out []snapshot.Gap
 	for of := range d.Types {
 		switch {

@@ -65,8 +65,9 @@ func Discover(ctx context.Context, c *client.Client) (*Result, error) {
 	if err == nil && len(result.Gaps) > 0 && ctx.Err() == nil {
 		result, err = discover(ctx, c, true) // a group that was just removed fails once, as in client-go
 	}
+	isUndiscovered := func(g snapshot.Gap) bool { return g.Reason == snapshot.Undiscovered }
 	for _, pause := range catchUpPauses {
-		if err != nil || !slices.ContainsFunc(result.Gaps, func(g snapshot.Gap) bool { return g.Reason == snapshot.Undiscovered }) {
+		if err != nil || !slices.ContainsFunc(result.Gaps, isUndiscovered) {
 			break
 		}
 		if err = client.Wait(ctx, pause); err == nil {
@@ -137,10 +138,11 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Resul
 	}
 	result.Gaps = groupGaps(failed)
 	if coreErr != nil {
-		result.Gaps = append(result.Gaps, rootGap("", coreErr))
+		result.Gaps = append(result.Gaps, client.GapOf(snapshot.Listing{Resource: snapshot.All}, coreErr))
 	}
 	if othersErr != nil {
-		result.Gaps = append(result.Gaps, rootGap(snapshot.All, othersErr))
+		all := snapshot.Listing{Group: snapshot.All, Resource: snapshot.All}
+		result.Gaps = append(result.Gaps, client.GapOf(all, othersErr))
 	}
 	slices.SortFunc(result.Types, snapshot.Type.Compare)
 	result.served = make(map[schema.GroupResource]bool, len(result.Types))
@@ -154,12 +156,6 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Resul
 		return result, nil
 	}
 	return result, addUnannouncedGaps(ctx, c, result)
-}
-
-// rootGap returns a gap for all groups of a root.
-func rootGap(group string, err error) snapshot.Gap {
-	reason, message := client.Classify(err)
-	return snapshot.Gap{Group: group, Resource: snapshot.All, Reason: reason, Message: message}
 }
 
 // afterConnecting calls first, and rest as soon as there is a connection that they can share:

@@ -209,14 +209,13 @@ func verifyGroups(answer rootDocument, at rootPath) error {
 	if len(answer.Items)+len(answer.Versions)+len(answer.Groups) == 0 {
 		return client.NewAnswerError("it names no API group")
 	}
-	core := func(name string) bool { return name == "" }
 	for _, g := range answer.Items {
-		if core(g.Name) != (at == coreRoot) {
+		if (g.Name == "") != (at == coreRoot) {
 			return client.NewAnswerError("it names the API group %q", g.Name)
 		}
 	}
 	for _, g := range answer.Groups {
-		if core(g.Name) || at == coreRoot {
+		if g.Name == "" || at == coreRoot {
 			return client.NewAnswerError("it names the API group %q", g.Name)
 		}
 	}

@@ -100,37 +100,20 @@ func listEvents(ctx context.Context, c *client.Client, t snapshot.Type, about st
 	return out[max(len(out)-maxEvents, 0):], nil
 }
 
-// eventObject holds the fields used of an Event of either API.
+// eventObject holds the fields used of an Event of either API, under their names there.
 type eventObject struct {
-	Metadata       metav1.ObjectMeta `json:"metadata"`
-	InvolvedObject eventSubject      `json:"involvedObject"`
-	Regarding      eventSubject      `json:"regarding"`
-	Type           string            `json:"type"`
-	Reason         string            `json:"reason"`
-	Message        string            `json:"message"`
-	Note           string            `json:"note"`
-	Count          int               `json:"count"`
-	OldCount       int               `json:"deprecatedCount"`
-	Source         component         `json:"source"`
-	OldSource      component         `json:"deprecatedSource"`
-	Reporting      string            `json:"reportingComponent"`
-	Controller     string            `json:"reportingController"`
-	LastTimestamp  metav1.Time       `json:"lastTimestamp"`
-	OldTimestamp   metav1.Time       `json:"deprecatedLastTimestamp"`
-	EventTime      metav1.MicroTime  `json:"eventTime"`
-	Series         struct {
-		Count int              `json:"count"`
-		Last  metav1.MicroTime `json:"lastObservedTime"`
-	} `json:"series"`
-}
-
-type eventSubject struct {
-	APIVersion string `json:"apiVersion"`
-	UID        string `json:"uid"`
-}
-
-type component struct {
-	Component string `json:"component"`
+	Metadata                                metav1.ObjectMeta
+	InvolvedObject, Regarding               struct{ APIVersion, UID string }
+	Type, Reason, Message, Note             string
+	Count, DeprecatedCount                  int
+	Source, DeprecatedSource                struct{ Component string }
+	ReportingComponent, ReportingController string
+	LastTimestamp, DeprecatedLastTimestamp  metav1.Time
+	EventTime                               metav1.MicroTime
+	Series                                  struct {
+		Count            int
+		LastObservedTime metav1.MicroTime
+	}
 }
 
 // about reports whether the Event is about an object of the same group: kinds of different groups
@@ -143,15 +126,15 @@ func (e *eventObject) about(of object.Identity) bool {
 
 func (e *eventObject) event() Event {
 	last := e.Metadata.CreationTimestamp.Time
-	for _, t := range []time.Time{e.Series.Last.Time, e.LastTimestamp.Time, e.OldTimestamp.Time, e.EventTime.Time} {
+	for _, t := range []time.Time{e.Series.LastObservedTime.Time, e.LastTimestamp.Time, e.DeprecatedLastTimestamp.Time, e.EventTime.Time} {
 		if !t.IsZero() {
 			last = t
 			break
 		}
 	}
 	return Event{
-		Last: last.UTC(), Count: max(e.Series.Count, e.Count, e.OldCount, 1), Type: e.Type, Reason: e.Reason,
-		Source:  cmp.Or(e.Source.Component, e.OldSource.Component, e.Reporting, e.Controller),
+		Last: last.UTC(), Count: max(e.Series.Count, e.Count, e.DeprecatedCount, 1), Type: e.Type, Reason: e.Reason,
+		Source:  cmp.Or(e.Source.Component, e.DeprecatedSource.Component, e.ReportingComponent, e.ReportingController),
 		Message: cmp.Or(e.Message, e.Note), UID: cmp.Or(e.InvolvedObject.UID, e.Regarding.UID),
 	}
 }

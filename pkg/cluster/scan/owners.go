@@ -134,9 +134,9 @@ func (sc *scanner) widerQueries() []client.Query {
 		}
 	}
 	if sc.scope.Widen == WidenAll && (unresolved || sc.hasCollectorFinalizer()) {
-		return sc.allQueries()
+		return sc.queries(nil)
 	}
-	return slices.DeleteFunc(sc.allQueries(), func(q client.Query) bool { return !kinds[q.Listing()] })
+	return slices.DeleteFunc(sc.queries(nil), func(q client.Query) bool { return !kinds[q.Listing()] })
 }
 
 // hasCollectorFinalizer reports whether an object has a finalizer of the garbage collector. Its

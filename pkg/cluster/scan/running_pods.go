@@ -42,20 +42,15 @@ func (sc *scanner) markRunning(ctx context.Context) error {
 
 // runningPodQueries returns the Pod lists that succeeded, limited to running Pods.
 func (sc *scanner) runningPodQueries() []client.Query {
-	var queries []client.Query
-	for _, t := range sc.discovery.Types {
-		if t.Group != "" || t.Kind != "Pod" || !t.Monitored() {
-			continue
-		}
-		everywhere := client.Query{Type: t, FieldSelector: runningPodSelector}
-		if slices.Contains(sc.listed, everywhere.Listing()) {
-			return []client.Query{everywhere}
-		}
-		for _, ns := range sc.scope.Namespaces {
-			if q := (client.Query{Type: t, Namespace: ns, FieldSelector: runningPodSelector}); slices.Contains(sc.listed, q.Listing()) {
-				queries = append(queries, q)
-			}
-		}
+	isOther := func(q client.Query) bool {
+		return q.Type.Group != "" || q.Type.Kind != "Pod" || !slices.Contains(sc.listed, q.Listing())
+	}
+	queries := slices.DeleteFunc(sc.queries(nil), isOther)
+	if len(queries) == 0 {
+		queries = slices.DeleteFunc(sc.queries(sc.scope.Namespaces), isOther)
+	}
+	for i := range queries {
+		queries[i].FieldSelector = runningPodSelector
 	}
 	return queries
 }

@@ -73,14 +73,14 @@ type scanner struct {
 // is called at the end of the scan.
 func Run(ctx context.Context, c *client.Client, discovered *discovery.Result, scope Scope, now func() time.Time) (*snapshot.Snapshot, error) {
 	sc := newScan(c, discovered, scope)
-	if err := sc.list(ctx, sc.scopeQueries(), false); err != nil {
+	if err := sc.list(ctx, sc.queries(scope.Namespaces), false); err != nil {
 		return nil, err
 	}
 	if len(sc.listed) == 0 && len(sc.gaps) > 0 {
 		return nil, &NothingReadableError{Gaps: sc.gaps}
 	}
 	if sc.scope.Widen == WidenAlways {
-		if err := sc.list(ctx, sc.allQueries(), true); err != nil {
+		if err := sc.list(ctx, sc.queries(nil), true); err != nil {
 			return nil, err
 		}
 	}
@@ -108,14 +108,11 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 	}
 	sc := newScan(c, discovered, Scope{})
 	var queries []client.Query
-	for _, t := range discovered.Types {
-		switch {
-		case !t.Monitored():
-		case of.IsNamespace() && t.Namespaced:
-			queries = append(queries, client.Query{Type: t, Namespace: of.Name})
-		case of.IsCRD() && t.String() == of.Name:
-			queries = append(queries, client.Query{Type: t})
-		}
+	switch {
+	case of.IsNamespace():
+		queries = sc.queries([]string{of.Name})
+	case of.IsCRD():
+		queries = slices.DeleteFunc(sc.queries(nil), func(q client.Query) bool { return q.Type.String() != of.Name })
 	}
 	if err := sc.list(ctx, queries, false); err != nil {
 		return nil, err
@@ -132,27 +129,19 @@ func newScan(c *client.Client, discovered *discovery.Result, scope Scope) *scann
 	}
 }
 
-func (sc *scanner) scopeQueries() []client.Query {
-	if sc.scope.Namespaces == nil {
-		return sc.allQueries()
-	}
+// queries returns the lists of the monitored types that are in these namespaces, or of all
+// monitored types if namespaces is nil.
+func (sc *scanner) queries(namespaces []string) []client.Query {
 	var queries []client.Query
 	for _, t := range sc.discovery.Types {
-		if t.Monitored() && t.Namespaced {
-			for _, ns := range sc.scope.Namespaces {
+		switch {
+		case !t.Monitored():
+		case namespaces == nil:
+			queries = append(queries, client.Query{Type: t})
+		case t.Namespaced:
+			for _, ns := range namespaces {
 				queries = append(queries, client.Query{Type: t, Namespace: ns})
 			}
-		}
-	}
-	return queries
-}
-
-// allQueries returns the lists of all monitored types in all namespaces.
-func (sc *scanner) allQueries() []client.Query {
-	var queries []client.Query
-	for _, t := range sc.discovery.Types {
-		if t.Monitored() {
-			queries = append(queries, client.Query{Type: t})
 		}
 	}
 	return queries
@@ -161,17 +150,30 @@ func (sc *scanner) allQueries() []client.Query {
 // list runs the queries that were not run yet and adds their results. search is true for lists
 // that only serve to find owners.
 func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool) error {
-	var fresh []client.Query
+	var fresh, made []client.Query // made: by discovery, whose result is used again
+	var earlier []client.ListResult
 	for _, q := range queries {
-		if !sc.done[q.Listing()] {
-			sc.done[q.Listing()] = true
+		if sc.done[q.Listing()] {
+			continue
+		}
+		sc.done[q.Listing()] = true
+		a := sc.discovery.Announced.ListFor(q)
+		if a == nil {
 			fresh = append(fresh, q)
+			continue
+		}
+		made, earlier = append(made, q), append(earlier, *a)
+		for _, o := range a.Objects {
+			if !sc.scope.Labels {
+				o.Labels = nil
+			}
 		}
 	}
-	answers, err := sc.listResults(ctx, fresh)
+	answers, err := sc.client.ListAll(ctx, fresh, sc.scope.Labels)
 	if err != nil {
 		return err
 	}
+	fresh, answers = append(fresh, made...), append(answers, earlier...)
 	found := 0
 	for _, a := range answers {
 		found += len(a.Objects)
@@ -189,40 +191,13 @@ func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool
 		if errors.As(a.Err, &full) {
 			return full
 		}
-		gap := snapshot.Gap{Group: at.Group, Resource: at.Resource, Namespace: at.Namespace}
-		gap.Reason, gap.Message = client.Classify(a.Err)
+		gap := client.GapOf(at, a.Err)
 		if search {
 			gap.Namespace = snapshot.All
 		}
 		sc.gaps = append(sc.gaps, gap)
 	}
 	return nil
-}
-
-// listResults returns the results in the order of the queries. Lists made by discovery are used
-// again.
-func (sc *scanner) listResults(ctx context.Context, queries []client.Query) ([]client.ListResult, error) {
-	out := make([]client.ListResult, len(queries))
-	var left []client.Query
-	var places []int
-	for i, q := range queries {
-		a := sc.discovery.Announced.ListFor(q)
-		if a == nil {
-			left, places = append(left, q), append(places, i)
-			continue
-		}
-		out[i] = *a
-		for _, o := range a.Objects {
-			if !sc.scope.Labels {
-				o.Labels = nil
-			}
-		}
-	}
-	answers, err := sc.client.ListAll(ctx, left, sc.scope.Labels)
-	for k, i := range places {
-		out[i] = answers[k]
-	}
-	return out, err
 }
 
 // byKind returns the indexes of the queries in the order of their objects
