@@ -28,13 +28,13 @@ import (
 
 // Flags are the connection flags of a command line. Parse it before reading them.
 type Flags struct {
-	file, cache string
-	userExtra   []string
-	overrides   clientcmd.ConfigOverrides
-	mounted     string // folder of a Pod's service account
-	noPrompt    string // why credential plugins cannot prompt; empty if they can
-	multiple    bool   // one of several clusters
-	load        func() (clientcmd.ClientConfig, error)
+	file      string
+	userExtra []string
+	overrides clientcmd.ConfigOverrides
+	mounted   string // folder of a Pod's service account
+	noPrompt  string // why credential plugins cannot prompt; empty if they can
+	multiple  bool   // one of several clusters
+	load      func() (clientcmd.ClientConfig, error)
 }
 
 // New returns the flags with timeout as the default of --request-timeout.
@@ -64,12 +64,9 @@ func (f *Flags) AddFlags(flags *pflag.FlagSet) {
 	clientcmd.BindOverrideFlags(&f.overrides, flags, named)
 	flags.StringArrayVar(&f.userExtra, "as-user-extra", nil, "User extras to impersonate for the operation, this flag can be repeated to specify multiple values for the same key.")
 	flags.StringVar(&f.file, clientcmd.RecommendedConfigPathFlag, "", "Path to the kubeconfig file to use for CLI requests.")
-	flags.StringVar(&f.cache, "cache-dir", cacheDir(), "taken as kubectl takes it; nothing is cached here")
-}
-
-// cacheDir returns kubectl's default.
-func cacheDir() string {
-	return cmp.Or(os.Getenv("KUBECACHEDIR"), filepath.Join(homedir.HomeDir(), clientcmd.RecommendedHomeDir, "cache"))
+	// kubectl's default
+	cache := cmp.Or(os.Getenv("KUBECACHEDIR"), filepath.Join(homedir.HomeDir(), clientcmd.RecommendedHomeDir, "cache"))
+	flags.String("cache-dir", cache, "taken as kubectl takes it; nothing is cached here")
 }
 
 // Namespace returns the value of -n, which may be empty.
