@@ -124,8 +124,9 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 func newScan(c *client.Client, discovered *discovery.Result, scope Scope) *scanner {
 	c = c.WithOwnMemory()
 	return &scanner{
-		client: c, scope: scope, reader: &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}}, discovery: discovered, gaps: append([]snapshot.Gap(nil), discovered.Gaps...),
-		done: map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{},
+		client: c, scope: scope, discovery: discovered, gaps: append([]snapshot.Gap(nil), discovered.Gaps...),
+		reader: &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]func() error{}},
+		done:   map[snapshot.Listing]bool{}, versions: map[snapshot.Listing]string{},
 	}
 }
 
