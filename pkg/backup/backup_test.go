@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -41,14 +44,17 @@ func manifest(o object.Object) json.RawMessage {
 
 // newObject returns an object shop/<name> whose UID is derived from its name.
 func newObject(apiVersion, kind, name, resourceVersion string) object.Object {
-	o, err := backup.ObjectOf(manifest(object.Object{
+	return object.Object{
 		Identity:        object.Identity{APIVersion: apiVersion, Kind: kind, Namespace: "shop", Name: name, UID: "uid-of-" + uid(name)},
 		ResourceVersion: resourceVersion,
-	}))
-	if err != nil {
-		panic(err)
 	}
-	return o
+}
+
+// objectOf returns the metadata of a manifest.
+func objectOf(manifest json.RawMessage) (object.Object, error) {
+	var m metav1.PartialObjectMetadata
+	err := utiljson.Unmarshal(manifest, &m)
+	return object.FromMeta(m.APIVersion, m.Kind, &m, false), err
 }
 
 func create(t testing.TB) *backup.Folder {
@@ -103,7 +109,7 @@ func saved(t testing.TB, b *backup.Backup) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := backup.ObjectOf(data)
+		o, err := objectOf(data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,11 @@
 package backup_test
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // Save what is to be deleted, make it durable, and delete it then.
@@ -22,13 +21,12 @@ func ExampleFolder() {
 	}
 	defer folder.Close()
 
-	live := []json.RawMessage{
-		json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"b","uid":"2","resourceVersion":"7"}}`),
-		json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"a","uid":"1","resourceVersion":"8"}}`),
+	live := []object.Object{
+		{Identity: object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "b", UID: "2"}, ResourceVersion: "7"},
+		{Identity: object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "a", UID: "1"}, ResourceVersion: "8"},
 	}
-	for _, manifest := range live {
-		o, err := backup.ObjectOf(manifest)
-		if err := errors.Join(err, folder.Save(o, manifest)); err != nil {
+	for _, o := range live {
+		if err := folder.Save(o, manifest(o)); err != nil {
 			fmt.Println("not saved, so do not delete it:", err)
 		}
 	}

@@ -35,9 +35,7 @@ type Folder struct {
 	batch batch           // saved and not yet written
 	err   error           // of the first failed write, or errClosed
 
-	resultsMu  sync.Mutex
-	results    *os.File
-	resultsErr error // of the first failed write: what follows half a line would be unreadable
+	results recordFile
 }
 
 // errClosed is what the methods of a Folder return after Close.
@@ -70,39 +68,43 @@ func Create(root, name string, h Header) (*Folder, error) {
 	}
 	f := &Folder{
 		path: path, header: h,
-		files: map[schema.GroupKind]*manifestFile{},
-		names: map[string]bool{indexFile: true, planFile: true},
+		files:   map[schema.GroupKind]*manifestFile{},
+		names:   map[string]bool{indexFile: true, planFile: true},
+		results: recordFile{path: filepath.Join(path, doneFile), doing: "record a step in"},
 	}
 	if err := f.initialize(parent, created); err != nil {
-		return nil, fmt.Errorf("make backup folder %s: %w", path, errors.Join(err, f.closeAll(), parent.Remove(created)))
+		return nil, fmt.Errorf("make backup folder %s: %w", path, errors.Join(err, f.discard(), parent.Remove(created)))
 	}
 	return f, nil
 }
 
-// initialize opens a new folder and creates its first files, the header last. After
-// an error it removes them.
+// initialize opens a new folder and creates its first files, the header last.
 func (f *Folder) initialize(parent *os.Root, name string) (err error) {
 	if f.root, err = openCreated(parent, name); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.closeFiles())
-			for _, file := range []string{objectsFile, doneFile, indexFile, indexFile + tempSuffix} {
-				_ = f.root.Remove(file) // may not exist
-			}
-		}
-	}()
 	if f.objects, err = f.create(objectsFile); err != nil {
 		return err
 	}
-	if f.results, err = f.create(doneFile); err != nil {
+	if f.results.file, err = f.create(doneFile); err != nil {
 		return err
 	}
 	if err := f.writeHeader(); err != nil {
 		return err
 	}
 	return syncRoot(parent)
+}
+
+// discard removes the files of a folder that could not be initialized, and closes it.
+func (f *Folder) discard() error {
+	if f.root == nil {
+		return nil
+	}
+	err := f.closeFiles()
+	for _, file := range []string{objectsFile, doneFile, indexFile, indexFile + tempSuffix} {
+		_ = f.root.Remove(file) // may not exist
+	}
+	return errors.Join(err, f.root.Close())
 }
 
 // openCreated opens a folder that was just created. A process that may write to the
@@ -159,13 +161,19 @@ func (f *Folder) SavePlan(encoded []byte) error {
 	return f.replaceFile(planFile, encoded)
 }
 
+// AddResult records how a step ended. The operating system has the line when the
+// method returns, so a kill does not lose it; it is durable after Finish or Close. Once
+// a line could not be written, nothing more is recorded, and every call returns the
+// same error.
+func (f *Folder) AddResult(r Result) error { return f.results.add(r) }
+
 // Finish makes everything durable and then records when the run finished. It does not
 // close the folder.
 func (f *Folder) Finish(at time.Time) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if err := f.syncResults(); err != nil {
+	if err := f.results.sync(); err != nil {
 		return err
 	}
 	f.diskMu.Lock()
@@ -184,37 +192,28 @@ func (f *Folder) Close() error {
 	if errors.Is(err, errClosed) {
 		return nil
 	}
-	err = errors.Join(err, f.syncResults())
+	err = errors.Join(err, f.results.sync())
 	f.diskMu.Lock()
 	defer f.diskMu.Unlock()
-	f.resultsMu.Lock()
-	defer f.resultsMu.Unlock()
+	f.results.mu.Lock()
+	defer f.results.mu.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if errors.Is(f.err, errClosed) {
 		return nil
 	}
-	f.err, f.resultsErr = errClosed, errClosed
-	return errors.Join(err, f.closeAll())
+	f.err, f.results.err = errClosed, errClosed
+	return errors.Join(err, f.closeFiles(), f.root.Close())
 }
 
 func (f *Folder) closeFiles() error {
 	var errs []error
-	for _, file := range []**os.File{&f.objects, &f.results} {
-		if *file != nil {
-			errs = append(errs, (*file).Close())
-			*file = nil
+	for _, file := range []*os.File{f.objects, f.results.file} {
+		if file != nil {
+			errs = append(errs, file.Close())
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func (f *Folder) closeAll() error {
-	err := f.closeFiles()
-	if f.root != nil {
-		err = errors.Join(err, f.root.Close())
-	}
-	return err
 }
 
 // writeError returns why nothing more can be saved, or nil.

@@ -238,33 +238,6 @@ func TestSaveUsesTheAPIVersionOfTheManifest(t *testing.T) {
 	}
 }
 
-func TestObjectOf(t *testing.T) {
-	want := object.Object{
-		Identity:        object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "a", UID: "u"},
-		ResourceVersion: "1",
-	}
-	data := manifest(want)
-	want.Owners = []object.Reference{{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "gone"}}
-	got, err := backup.ObjectOf(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	for name, data := range map[string]string{
-		"a list item without a kind": `{"metadata":{"name":"a","uid":"u"}}`,
-		"a manifest without a uid":   `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`,
-		"no JSON":                    `kind: Pod`,
-		"nothing":                    ``,
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := backup.ObjectOf(json.RawMessage(data))
-			checkError(t, err, "read manifest: ")
-		})
-	}
-}
-
 // After a failed write the disk may contain half of a batch, so nothing may be appended
 // to it or reported as safe.
 func TestFolderSavesNothingAfterAFailedWrite(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 )
 
 // ErrBusy reports that another process is restoring the backup.
@@ -18,11 +17,8 @@ var ErrBusy = errors.New("another restoration of this backup is under way")
 // Journal appends what a restoration does to restored.jsonl. It is safe for
 // concurrent use.
 type Journal struct {
-	path string
-	root *os.Root
-	mu   sync.Mutex
-	file *os.File
-	err  error // of the first failed write: what follows half a line would be unreadable
+	root    *os.Root
+	records recordFile
 }
 
 // Journal opens restored.jsonl and, if the system supports it, locks it; ErrBusy means
@@ -40,7 +36,7 @@ func (b *Backup) Journal() (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, errors.Join(withoutPath(err), file.Close()))
 	}
-	return &Journal{path: path, root: b.root, file: file}, nil
+	return &Journal{b.root, recordFile{path: path, doing: "record what was restored in", file: file}}, nil
 }
 
 func (b *Backup) openRestored() (*os.File, error) {
@@ -81,36 +77,19 @@ func repairTail(file *os.File) error {
 // Add appends a line. The operating system has it when the method returns, so a kill
 // does not lose it; it is durable after Close. Once a line could not be written, nothing
 // more is written, and every call returns the same error.
-func (j *Journal) Add(r Restored) error {
-	line, err := encodeLine(r)
-	if err != nil {
-		return j.recordError(err)
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.err != nil {
-		return j.err
-	}
-	if _, err := j.file.Write(line); err != nil {
-		j.err = j.recordError(withoutPath(err))
-	}
-	return j.err
-}
+func (j *Journal) Add(r Restored) error { return j.records.add(r) }
 
 // Close makes the lines durable and unlocks the file. It removes an empty file. It
 // returns the error of an earlier write, too. Call it before Backup.Close.
 func (j *Journal) Close() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	err := errors.Join(j.err, j.file.Sync())
-	if info, failed := j.file.Stat(); failed == nil && info.Size() == 0 {
+	r := &j.records
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := errors.Join(r.err, r.file.Sync())
+	if info, failed := r.file.Stat(); failed == nil && info.Size() == 0 {
 		err = errors.Join(err, j.root.Remove(restoredFile))
 	}
-	err = errors.Join(err, j.file.Close())
-	j.err = j.recordError(os.ErrClosed)
+	err = errors.Join(err, r.file.Close())
+	r.err = r.failure(r.doing, os.ErrClosed)
 	return err
-}
-
-func (j *Journal) recordError(err error) error {
-	return fmt.Errorf("record what was restored in %s: %w", j.path, err)
 }

@@ -3,30 +3,14 @@ package backup
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 )
-
-// ObjectOf returns the metadata of a complete manifest without its labels, as
-// Folder.Save takes it. It fails if apiVersion, kind, name or uid is missing.
-func ObjectOf(manifest json.RawMessage) (object.Object, error) {
-	var m metav1.PartialObjectMetadata
-	if err := utiljson.Unmarshal(manifest, &m); err != nil {
-		return object.Object{}, fmt.Errorf("read manifest: %w", err)
-	}
-	o := object.FromMeta(m.APIVersion, m.Kind, &m, false)
-	if incomplete(o.Identity) {
-		return object.Object{}, errors.New("read manifest: it lacks its apiVersion, kind, name or uid")
-	}
-	return o, nil
-}
 
 // compact returns a manifest on one line. It escapes characters that control a
 // terminal or hide text, and replaces invalid bytes as decoders do. Numbers and the

@@ -92,14 +92,14 @@ func (b *Backup) read() error {
 	}
 	err = readLines(b, doneFile, func(_ int, r Result) error {
 		b.Results = append(b.Results, r)
-		return r.validate()
+		return nil
 	})
 	if err != nil {
 		return err
 	}
 	err = readLines(b, restoredFile, func(_ int, r Restored) error {
 		b.Restored = append(b.Restored, r)
-		return r.validate()
+		return nil
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -133,9 +133,6 @@ func (b *Backup) readEntries() (ends map[string]int64, err error) {
 	ends, sizes := map[string]int64{}, map[string]int64{}
 	latest := map[types.UID]int{}
 	err = readLines(b, objectsFile, func(n int, e Entry) error {
-		if err := e.validate(); err != nil {
-			return err
-		}
 		size, ok := sizes[e.File]
 		if !ok {
 			var err error

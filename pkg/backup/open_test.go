@@ -324,7 +324,7 @@ func FuzzOpen(f *testing.F) {
 				checkError(t, err, path)
 				continue
 			}
-			if o, err := backup.ObjectOf(data); err == nil && (o.Identity != e.Object || o.ResourceVersion != e.ResourceVersion) {
+			if o, err := objectOf(data); err == nil && (o.Identity != e.Object || o.ResourceVersion != e.ResourceVersion) {
 				t.Errorf("the entry %+v has the manifest %s", e, data)
 			}
 			if !strings.Contains(secrets, string(data)) {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/backup"
-	objects "github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/test/proxy"
 )
 
@@ -219,9 +219,9 @@ func (o *faultScenario) kept() map[string]bool {
 		}
 		for _, e := range b.Entries {
 			manifest, err := b.Manifest(e)
-			var of objects.Object
+			var of metav1.PartialObjectMetadata
 			if err == nil {
-				of, err = backup.ObjectOf(manifest)
+				err = json.Unmarshal(manifest, &of)
 			}
 			if err != nil {
 				o.Errorf("%s in %s: %v", e.Object, folder, err)
@@ -232,7 +232,7 @@ func (o *faultScenario) kept() map[string]bool {
 				continue
 			}
 			if built := o.objects[o.number(role)]; of.Kind != built.GetKind() || of.Name != built.GetName() || of.Namespace != built.GetNamespace() {
-				o.Logf("%s in %s is not it, but %s in namespace %q", e.Object, folder, of, of.Namespace)
+				o.Logf("%s in %s is not it, but %s/%s in namespace %q", e.Object, folder, of.Kind, of.Name, of.Namespace)
 				continue
 			}
 			out[role] = true
