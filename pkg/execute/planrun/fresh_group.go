@@ -11,14 +11,8 @@ import (
 type freshGroup[K comparable, T any] struct {
 	call    func(context.Context, K) (T, error)
 	mu      sync.Mutex
-	running map[K]*sharedCall[T] // the latest that began
-	next    map[K]*sharedCall[T] // has not begun yet
-}
-
-type sharedCall[T any] struct {
-	done   chan struct{}
-	result T
-	err    error
+	running map[K]chan struct{}     // closed when the call has ended
+	next    map[K]func() (T, error) // shared calls that have not begun
 }
 
 // do returns the result of a call that begins after do was called. All callers must
@@ -26,29 +20,29 @@ type sharedCall[T any] struct {
 func (g *freshGroup[K, T]) do(ctx context.Context, key K) (T, error) {
 	g.mu.Lock()
 	if g.next == nil {
-		g.running, g.next = map[K]*sharedCall[T]{}, map[K]*sharedCall[T]{}
+		g.running, g.next = map[K]chan struct{}{}, map[K]func() (T, error){}
 	}
-	if shared := g.next[key]; shared != nil {
-		g.mu.Unlock()
-		<-shared.done
-		return shared.result, shared.err
+	if g.next[key] == nil {
+		previous := g.running[key]
+		g.next[key] = sync.OnceValues(func() (T, error) {
+			if previous != nil {
+				<-previous
+			}
+			ended := make(chan struct{})
+			g.mu.Lock()
+			delete(g.next, key)
+			g.running[key] = ended
+			g.mu.Unlock()
+			defer func() {
+				g.mu.Lock()
+				defer g.mu.Unlock()
+				delete(g.running, key)
+				close(ended)
+			}()
+			return g.call(ctx, key)
+		})
 	}
-	own, previous := &sharedCall[T]{done: make(chan struct{})}, g.running[key]
-	g.next[key] = own
+	shared := g.next[key]
 	g.mu.Unlock()
-	if previous != nil {
-		<-previous.done
-	}
-	g.mu.Lock()
-	delete(g.next, key)
-	g.running[key] = own
-	g.mu.Unlock()
-	own.result, own.err = g.call(ctx, key)
-	close(own.done)
-	g.mu.Lock()
-	if g.running[key] == own {
-		delete(g.running, key)
-	}
-	g.mu.Unlock()
-	return own.result, own.err
+	return shared()
 }

@@ -2,7 +2,6 @@ package planrun
 
 import (
 	"context"
-	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
@@ -12,13 +11,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// relisted is the collector's view of a new scan. The live model may not know all
-// dependents of an object, and the removal of a finalizer has no precondition on them.
+// relisted is the collector's view of a new scan, which nothing changes. The live model may
+// not know all dependents of an object, and the removal of a finalizer has no precondition
+// on them.
 type relisted struct {
-	graph *graph.Graph
 	judge *collector.Judge
-
-	mu    sync.Mutex // a model caches answers
 	model *simulate.Model
 }
 
@@ -29,7 +26,7 @@ func (r *run) relist(ctx context.Context, _ struct{}) (*relisted, error) {
 	}
 	g := graph.New(s)
 	judge := collector.NewJudge(g)
-	return &relisted{graph: g, judge: judge, model: simulate.NewApplyModel(g, judge, r.plan.AcceptedGaps)}, nil
+	return &relisted{judge, simulate.NewApplyModel(g, judge, r.plan.AcceptedGaps)}, nil
 }
 
 // checkDependents lists every object again and skips the step if the collector would not
@@ -37,20 +34,20 @@ func (r *run) relist(ctx context.Context, _ struct{}) (*relisted, error) {
 // evaluated again.
 func (t *task) checkDependents(ctx context.Context) *runner.Outcome {
 	var l *relisted
-	var err error
-	t.run.runner.WithoutSlot(func() { l, err = t.run.relists.do(ctx, struct{}{}) })
+	err := t.run.runner.WithoutSlot(func() (err error) {
+		l, err = t.run.relists.do(ctx, struct{}{})
+		return err
+	})
 	switch {
 	case ctx.Err() != nil:
 		return t.run.runner.Interrupted(ctx)
 	case err != nil:
 		return runner.Skipped(reason.DependentsNotListed{Failure: runner.FailureOf(err)})
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if !l.model.Complete() {
-		return runner.Skipped(reason.DependentsIncomplete{Gap: t.run.firstGap(l.graph)})
+		return runner.Skipped(reason.DependentsIncomplete{Gap: t.run.firstGap(l.model.Graph())})
 	}
-	n := l.graph.Find(t.step.Object.UID)
+	n := l.model.Graph().Find(t.step.Object.UID)
 	o := l.model.Object(n)
 	if o == nil {
 		t.run.live.setGone(t.node)

@@ -50,15 +50,14 @@ func (r *run) waitUntil(ctx context.Context, n graph.Node, condition func(*objec
 	}
 	r.waiters.waiting[n] = append(r.waiters.waiting[n], w)
 	r.waiters.mu.Unlock()
-	met := false
-	r.runner.WithoutSlot(func() {
+	return r.runner.WithoutSlot(func() error {
 		select {
 		case <-w.met:
-			met = true
+			return nil
 		case <-ctx.Done():
+			return ctx.Err()
 		}
-	})
-	return met
+	}) == nil
 }
 
 // follow watches everything that the plan touches, until the returned function is called.
@@ -181,8 +180,7 @@ func (t *task) waitForDeletion(ctx context.Context, o object.Identity) *runner.O
 		why = reason.WaitsForKubelet
 	}
 	t.run.runner.EmitWaiting(t.step, why)
-	var err error
-	t.run.runner.WithoutSlot(func() { err = t.run.server.WaitForGone(ctx, o) })
+	err := t.run.runner.WithoutSlot(func() error { return t.run.server.WaitForGone(ctx, o) })
 	switch {
 	case ctx.Err() != nil:
 		t.run.runner.SetInterrupted()

@@ -24,10 +24,8 @@ func (r *run) create(ctx context.Context, i int) *runner.Outcome {
 		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
 	}
 	if work.WaitForCaches {
-		r.runner.EmitWaiting(step, reason.WaitsForWatchers)
-		var err error
-		r.runner.WithoutSlot(func() { err = r.creator.WaitForWatches(ctx) })
-		if err != nil {
+		r.runner.EmitWaiting(step, reason.WaitsForWatchers{})
+		if r.runner.WithoutSlot(func() error { return r.creator.WaitForWatches(ctx) }) != nil {
 			return r.runner.Interrupted(ctx)
 		}
 	}
@@ -43,7 +41,7 @@ func (r *run) create(ctx context.Context, i int) *runner.Outcome {
 	r.mu.Unlock()
 	var remark reason.Reason
 	if changed {
-		remark = reason.AddressReplaced
+		remark = reason.AddressReplaced{}
 	}
 	if err := r.recorder.RecordCreated(step.Object.Identity, o.UID); err != nil {
 		remark = reason.CreatedUnrecorded{Failure: runner.FailureOf(err)}
@@ -72,7 +70,7 @@ func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *objec
 	}
 	switch {
 	case runner.ClassOf(err) == snapshot.Exists:
-		return nil, changed, runner.Skipped(reason.AlreadyExists)
+		return nil, changed, runner.Skipped(reason.AlreadyExists{})
 	case err != nil:
 		return nil, changed, runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
 	}
@@ -82,14 +80,12 @@ func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *objec
 // waitForTypes waits until the types that an object defines are served: later steps
 // create objects of these types.
 func (r *run) waitForTypes(ctx context.Context, step *plan.Step, defined []snapshot.Type, remark reason.Reason) *runner.Outcome {
-	r.runner.EmitWaiting(step, reason.WaitsForTypes)
-	var err error
-	r.runner.WithoutSlot(func() { err = r.creator.WaitForServed(ctx, defined) })
-	if err == nil {
+	r.runner.EmitWaiting(step, reason.WaitsForTypes{})
+	if r.runner.WithoutSlot(func() error { return r.creator.WaitForServed(ctx, defined) }) == nil {
 		return runner.Done(remark)
 	}
 	if ctx.Err() != nil {
 		r.runner.SetInterrupted()
 	}
-	return runner.Done(reason.DefinitionNotServed)
+	return runner.Done(reason.DefinitionNotServed{})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
@@ -20,21 +21,31 @@ func (r *run) dryRun(ctx context.Context, i int) *runner.Outcome {
 	}
 	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
 	add := slices.DeleteFunc(slices.Clone(work.Add), func(a restore.Addition) bool { return r.toCreate[a.UID] })
-	if step.Action != plan.ActionCreate {
-		return r.dryRunLink(ctx, step, add)
-	}
 	if missing, ok := r.missingPrerequisite(step); ok {
 		return runner.Skipped(reason.DryRunImpossible{Missing: missing})
 	}
-	if _, _, out := r.send(ctx, i, add); out != nil {
-		return out
+	var out *runner.Outcome
+	if step.Action == plan.ActionCreate {
+		_, _, out = r.send(ctx, i, add)
+	} else {
+		o, err := r.creator.Read(ctx, step.Object.Identity)
+		out = r.patch(ctx, step.Object.Identity, o, err, func(o *object.Object) (object.Change, *runner.Outcome) {
+			change, _ := linkChange(o, add)
+			return change, nil
+		})
 	}
-	return runner.Done(nil)
+	if out == nil {
+		out = runner.Done(nil)
+	}
+	return out
 }
 
-// missingPrerequisite returns what has to exist before the creation of an object can even
-// be tried; ok is false if that is nothing.
+// missingPrerequisite returns what has to exist before a step can even be tried; ok is
+// false if that is nothing.
 func (r *run) missingPrerequisite(step *plan.Step) (missing reason.Prerequisite, ok bool) {
+	if step.Action != plan.ActionCreate {
+		return reason.Itself, r.toCreate[step.Object.UID]
+	}
 	kind := step.Object.GroupVersionKind()
 	for _, id := range step.After {
 		i, _ := r.runner.Index(id)
@@ -47,33 +58,4 @@ func (r *run) missingPrerequisite(step *plan.Step) (missing reason.Prerequisite,
 		}
 	}
 	return "", false
-}
-
-func (r *run) dryRunLink(ctx context.Context, step *plan.Step, add []restore.Addition) *runner.Outcome {
-	if r.toCreate[step.Object.UID] {
-		return runner.Skipped(reason.DryRunImpossible{Missing: reason.Itself})
-	}
-	for range runner.MaxAttempts {
-		o, err := r.creator.Read(ctx, step.Object.Identity)
-		switch {
-		case ctx.Err() != nil:
-			return r.runner.Interrupted(ctx)
-		case err != nil:
-			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err)})
-		case o == nil:
-			return runner.Skipped(reason.ObjectGone)
-		}
-		change, _ := linkChange(o, add)
-		_, err = r.creator.Patch(ctx, o, change)
-		switch class := runner.ClassOf(err); {
-		case class == snapshot.Gone:
-			return runner.Skipped(reason.ObjectGone)
-		case class == snapshot.Conflict:
-			continue
-		case err != nil:
-			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
-		}
-		return runner.Done(nil)
-	}
-	return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
 }

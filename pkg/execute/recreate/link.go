@@ -20,7 +20,7 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 	at := step.Object.Identity
 	uid, created := r.currentUID(at.UID)
 	if !created {
-		return runner.Skipped(reason.NotCreated)
+		return runner.Skipped(reason.NotCreated{})
 	}
 	at.UID = uid
 	add, missing := r.withCurrentUIDs(work.Add)
@@ -28,44 +28,27 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
 	}
 	o, err := r.readAdopted(ctx, at, work, add)
-	for range runner.MaxAttempts {
-		switch {
-		case ctx.Err() != nil:
-			return r.runner.Interrupted(ctx)
-		case err != nil:
-			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err)})
-		case o == nil:
-			return runner.Skipped(reason.ObjectGone)
-		case o.Terminating():
-			return runner.Skipped(reason.AlreadyTerminating)
-		}
+	out := r.patch(ctx, at, o, err, func(o *object.Object) (object.Change, *runner.Outcome) {
 		change, conflicting := linkChange(o, add)
 		switch {
+		case o.Terminating():
+			return change, runner.Skipped(reason.AlreadyTerminating{})
 		case conflicting != nil:
-			return runner.Skipped(reason.ConflictingController{Owner: *conflicting})
+			return change, runner.Skipped(reason.ConflictingController{Owner: *conflicting})
 		case change.Empty() && work.OwnerAdopts:
-			return runner.Done(nil)
+			return change, runner.Done(nil)
 		case change.Empty():
-			return runner.Skipped(reason.AlreadyDone)
+			return change, runner.Skipped(reason.AlreadyDone{})
 		}
-		if out := r.checkWrite(ctx, step); out != nil {
-			return out
-		}
-		_, err = r.creator.Patch(ctx, o, change)
-		switch class := runner.ClassOf(err); {
-		case class == snapshot.Gone:
-			return runner.Skipped(reason.ObjectGone)
-		case class == snapshot.Conflict:
-			o, err = r.creator.Read(ctx, at)
-			continue
-		case err != nil:
-			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
-		case missing != nil:
-			return runner.Done(reason.PartlyLinked{Owner: *missing})
-		}
-		return runner.Done(nil)
+		return change, r.checkWrite(ctx, step)
+	})
+	switch {
+	case out != nil:
+		return out
+	case missing != nil:
+		return runner.Done(reason.PartlyLinked{Owner: *missing})
 	}
-	return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
+	return runner.Done(nil)
 }
 
 // readAdopted reads the object after its controller, if there is one, had time to adopt it.
@@ -79,8 +62,44 @@ func (r *run) readAdopted(ctx context.Context, at object.Identity, work *restore
 			controller = a.UID
 		}
 	}
-	r.runner.WithoutSlot(func() { o, err = r.creator.WaitForAdoption(ctx, at, controller) })
+	err = r.runner.WithoutSlot(func() (err error) {
+		o, err = r.creator.WaitForAdoption(ctx, at, controller)
+		return err
+	})
 	return o, err
+}
+
+// patch changes an object, which was read with the result o and err, as decide says. After
+// a conflict it reads and decides again. It returns the outcome of decide if there is one,
+// and nil if the object was changed.
+func (r *run) patch(
+	ctx context.Context, at object.Identity, o *object.Object, err error, decide func(*object.Object) (object.Change, *runner.Outcome),
+) *runner.Outcome {
+	for range runner.MaxAttempts {
+		switch {
+		case ctx.Err() != nil:
+			return r.runner.Interrupted(ctx)
+		case err != nil:
+			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err)})
+		case o == nil:
+			return runner.Skipped(reason.ObjectGone{})
+		}
+		change, out := decide(o)
+		if out != nil {
+			return out
+		}
+		_, err = r.creator.Patch(ctx, o, change)
+		switch class := runner.ClassOf(err); {
+		case err == nil:
+			return nil
+		case class == snapshot.Gone:
+			return runner.Skipped(reason.ObjectGone{})
+		case class != snapshot.Conflict:
+			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
+		}
+		o, err = r.creator.Read(ctx, at)
+	}
+	return runner.Failed(reason.KeepsChanging{Attempts: runner.MaxAttempts})
 }
 
 // linkChange returns the change that adds the missing references to an object. An object

@@ -202,11 +202,12 @@ func (r *Runner) IsDone(i int) bool { return r.report.Results[i].Status == event
 // SetInterrupted records that the context ended before a step had ended.
 func (r *Runner) SetInterrupted() { r.interrupted.Store(true) }
 
-// WithoutSlot calls wait while another step may use the slot of the current one.
-func (r *Runner) WithoutSlot(wait func()) {
+// WithoutSlot calls wait, and returns its error, while another step may use the slot of
+// the current one.
+func (r *Runner) WithoutSlot(wait func() error) error {
 	<-r.slots
-	wait()
-	r.slots <- struct{}{}
+	defer func() { r.slots <- struct{}{} }()
+	return wait()
 }
 
 // Emit passes an event to the options' OnEvent.
