@@ -1,15 +1,13 @@
 package restore
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
-// kind is what is special about recreating objects of a kind. Functions may be nil.
+// kind is what is special about recreating objects of a kind. Its functions may be nil.
 type kind struct {
 	// adopts says that the kind is a controller that immediately creates missing
 	// dependents, and adopts existing ones that match its selector. So its
@@ -17,8 +15,10 @@ type kind struct {
 	adopts bool
 	// refuses says which other objects the kind may refuse: it is created after them.
 	refuses refusal
-	// skip returns why an object is not created, or nil.
-	skip func(m manifest) reason.Reason
+	// skip says which objects are not created: those that the server or controllers create
+	// by themselves, as their names would be taken or there would be two of them, and Pods
+	// that would run again.
+	skip []skipRule
 	// clean does for this kind what the function clean does for all.
 	clean func(m manifest, v *volumeContext) []reason.Reason
 	// prerequisites returns further objects that must exist before.
@@ -34,6 +34,24 @@ const (
 	refusesAnywhere
 )
 
+// skipRule skips an object if one of its fields has a certain value.
+type skipRule struct {
+	field []string // nil: every object is skipped
+	value string   // empty: any value
+	why   reason.Reason
+}
+
+// whySkip returns why an object of the kind is not created, or nil.
+func (k kind) whySkip(m manifest) reason.Reason {
+	for _, r := range k.skip {
+		value := m.text(r.field...)
+		if r.field == nil || value != "" && (r.value == "" || r.value == value) {
+			return r.why
+		}
+	}
+	return nil
+}
+
 // prerequisite is an object without which another is refused, or deleted again.
 type prerequisite struct {
 	schema.GroupKind
@@ -48,7 +66,14 @@ var kinds = map[schema.GroupKind]kind{
 	{Group: "apps", Kind: "DaemonSet"}:   {adopts: true},
 	{Kind: "ReplicationController"}:      {adopts: true},
 	{Group: "batch", Kind: "Job"}:        {adopts: true, clean: cleanJob},
-	{Kind: "Pod"}:                        {skip: skipPod, clean: cleanPod, prerequisites: podPrerequisites},
+	{Kind: "Pod"}: {
+		skip: []skipRule{
+			{annotation("kubernetes.io/config.mirror"), "", reason.MirrorPod{}},
+			{[]string{"status", "phase"}, "Succeeded", reason.PodFinished{}},
+			{[]string{"status", "phase"}, "Failed", reason.PodFinished{}},
+		},
+		clean: cleanPod, prerequisites: podPrerequisites,
+	},
 
 	{Kind: "Namespace"}: {clean: cleanNamespace},
 	{Kind: "Service"}:   {clean: cleanService},
@@ -56,25 +81,42 @@ var kinds = map[schema.GroupKind]kind{
 	persistentVolume:                {clean: cleanVolume},
 	{Kind: "PersistentVolumeClaim"}: {clean: cleanClaim},
 
-	{Kind: "Secret"}:         {clean: cleanSecret, prerequisites: secretPrerequisites},
-	{Kind: "ServiceAccount"}: {skip: skipServiceAccount},
-	{Kind: "ConfigMap"}:      {skip: skipConfigMap},
+	{Kind: "Secret"}:         {clean: cleanToken, prerequisites: tokenPrerequisites},
+	{Kind: "ServiceAccount"}: {skip: []skipRule{{objectName, "default", reason.ComesWithNamespace{ContentsLost: true}}}},
+	{Kind: "ConfigMap"}:      {skip: []skipRule{{objectName, "kube-root-ca.crt", reason.ComesWithNamespace{}}}},
 
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: {skip: skipEndpointSlice},
-	{Kind: "Endpoints"}:                                   {skip: skipEndpoints},
-	{Group: "coordination.k8s.io", Kind: "Lease"}:         {skip: skipLease},
-	{Kind: "Event"}:                                       {skip: skipEvent},
-	{Group: "events.k8s.io", Kind: "Event"}:               {skip: skipEvent},
-	{Group: "apiregistration.k8s.io", Kind: "APIService"}: {refuses: refusesAnywhere, skip: skipAPIService},
-	{Kind: "ResourceQuota"}:                               {refuses: refusesInNamespace},
-	{Kind: "LimitRange"}:                                  {refuses: refusesInNamespace},
-	admission("ValidatingWebhookConfiguration"):           {refuses: refusesAnywhere},
-	admission("MutatingWebhookConfiguration"):             {refuses: refusesAnywhere},
-	admission("ValidatingAdmissionPolicyBinding"):         {refuses: refusesAnywhere},
-	admission("MutatingAdmissionPolicyBinding"):           {refuses: refusesAnywhere},
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: {
+		skip: []skipRule{{label("endpointslice.kubernetes.io/managed-by"), "", reason.CreatedForService{}}},
+	},
+	{Kind: "Endpoints"}: {skip: []skipRule{
+		{label("endpoints.kubernetes.io/managed-by"), "", reason.CreatedForService{}},
+		{annotation("endpoints.kubernetes.io/last-change-trigger-time"), "", reason.CreatedForService{}},
+	}},
+	{Group: "coordination.k8s.io", Kind: "Lease"}: {skip: []skipRule{{why: reason.LeaseRenewed{}}}},
+	{Kind: "Event"}:                         {skip: []skipRule{{why: reason.EventPast{}}}},
+	{Group: "events.k8s.io", Kind: "Event"}: {skip: []skipRule{{why: reason.EventPast{}}}},
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}: {
+		refuses: refusesAnywhere,
+		skip:    []skipRule{{label("kube-aggregator.kubernetes.io/automanaged"), "", reason.CreatedByServer{}}},
+	},
+	{Kind: "ResourceQuota"}:                       {refuses: refusesInNamespace},
+	{Kind: "LimitRange"}:                          {refuses: refusesInNamespace},
+	admission("ValidatingWebhookConfiguration"):   {refuses: refusesAnywhere},
+	admission("MutatingWebhookConfiguration"):     {refuses: refusesAnywhere},
+	admission("ValidatingAdmissionPolicyBinding"): {refuses: refusesAnywhere},
+	admission("MutatingAdmissionPolicyBinding"):   {refuses: refusesAnywhere},
 }
 
-var persistentVolume = schema.GroupKind{Kind: "PersistentVolume"}
+var (
+	persistentVolume = schema.GroupKind{Kind: "PersistentVolume"}
+	serviceAccount   = schema.GroupKind{Kind: "ServiceAccount"}
+
+	objectName = []string{"metadata", "name"}
+)
+
+func label(key string) []string { return []string{"metadata", "labels", key} }
+
+func annotation(key string) []string { return []string{"metadata", "annotations", key} }
 
 func admission(name string) schema.GroupKind {
 	return schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: name}
@@ -85,20 +127,22 @@ func kindOf(o object.Identity) kind { return kinds[o.GroupVersionKind().GroupKin
 // adopting reports whether the owner is a controller that adopts.
 func adopting(r object.Reference) bool { return kinds[r.GroupVersionKind().GroupKind()].adopts }
 
-// removeProtection removes the finalizers that the API server or a controller of
-// Kubernetes adds by itself.
-func removeProtection(m manifest) {
-	m.removeStrings([]string{"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection", "batch.kubernetes.io/job-tracking"}, "metadata", "finalizers")
+// podPrerequisites returns the objects without which admission refuses the Pod. An empty
+// name matches no object.
+func podPrerequisites(m manifest) []prerequisite {
+	return []prerequisite{
+		{serviceAccount, m.text("metadata", "namespace"), m.text("spec", "serviceAccountName")},
+		{schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, "", m.text("spec", "priorityClassName")},
+		{schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}, "", m.text("spec", "runtimeClassName")},
+	}
 }
 
-// isBuiltInGroup reports whether Kubernetes itself defines an API group. The suffix
-// k8s.io does not tell: SIGs use it for CustomResourceDefinitions, too.
-func isBuiltInGroup(group string) bool {
-	return slices.Contains([]string{
-		"", "apps", "batch", "autoscaling", "policy", "extensions",
-		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
-		"authorization.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
-		"flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io",
-		"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
-	}, group)
+// tokenPrerequisites returns the service account of a token, without which the token
+// controller deletes the Secret.
+func tokenPrerequisites(m manifest) []prerequisite {
+	if !isToken(m) {
+		return nil
+	}
+	account := m.text(annotation("kubernetes.io/service-account.name")...)
+	return []prerequisite{{serviceAccount, m.text("metadata", "namespace"), account}}
 }

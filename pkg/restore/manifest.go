@@ -65,29 +65,6 @@ func (m manifest) removeStrings(unwanted []string, path ...string) {
 	m.set(kept, path...)
 }
 
-func (m manifest) annotation(key string) string { return m.text("metadata", "annotations", key) }
-
-func (m manifest) label(key string) string { return m.text("metadata", "labels", key) }
-
-func (m manifest) setOwners(refs []object.Reference) {
-	if len(refs) == 0 {
-		m.drop("metadata", "ownerReferences")
-		return
-	}
-	out := make([]any, len(refs))
-	for i, r := range refs {
-		f := map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "name": r.Name, "uid": string(r.UID)}
-		if r.Controller != nil {
-			f["controller"] = *r.Controller
-		}
-		if r.BlockOwnerDeletion != nil {
-			f["blockOwnerDeletion"] = *r.BlockOwnerDeletion
-		}
-		out[i] = f
-	}
-	m.set(out, "metadata", "ownerReferences")
-}
-
 func (m manifest) owners() []object.Reference {
 	u := unstructured.Unstructured{Object: m}
 	return object.ReferencesOf(u.GetOwnerReferences())

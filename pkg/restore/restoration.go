@@ -60,7 +60,11 @@ func (r *Restoration) Body(i int, refs []object.Reference) (json.RawMessage, err
 		return nil, err
 	}
 	clean(m, kindOf(saved.Object), r.volumes)
-	m.setOwners(refs)
+	if len(refs) == 0 {
+		m.drop("metadata", "ownerReferences")
+	} else {
+		m.set(refs, "metadata", "ownerReferences") // encoded as in the API
+	}
 	return json.Marshal(m)
 }
 

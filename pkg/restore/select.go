@@ -21,7 +21,6 @@ const (
 	rankNamespaceOrVolume
 	rankOther
 	rankPod
-	ranks
 )
 
 func rankOf(o object.Identity) int {
@@ -40,14 +39,12 @@ func rankOf(o object.Identity) int {
 // earlier restoration created, and those that are left alone.
 func (p *planner) selectObjects() {
 	skippedByRun, repaired := p.skippedByRun(), p.repaired()
-	var byRank [ranks][]Saved
-	for _, saved := range p.backup.Saved {
-		if p.options.Only == nil || p.options.Only(saved.Object) {
-			r := rankOf(saved.Object)
-			byRank[r] = append(byRank[r], saved)
+	byRank := slices.Clone(p.backup.Saved)
+	slices.SortStableFunc(byRank, func(a, b Saved) int { return rankOf(a.Object) - rankOf(b.Object) })
+	for _, saved := range byRank {
+		if p.options.Only != nil && !p.options.Only(saved.Object) {
+			continue
 		}
-	}
-	for _, saved := range slices.Concat(byRank[:]...) {
 		if why := p.selectObject(saved, skippedByRun, repaired); why != nil {
 			p.kept = append(p.kept, plan.Kept{Object: saved.Object, Reason: why})
 		}
@@ -145,10 +142,8 @@ func (p *planner) whyNotCreate(c *recreation, m manifest, skippedByRun map[types
 	if m.text("metadata", "deletionTimestamp") != "" {
 		return reason.WasTerminating
 	}
-	if c.kind.skip != nil {
-		if why := c.kind.skip(m); why != nil {
-			return why
-		}
+	if why := c.kind.whySkip(m); why != nil {
+		return why
 	}
 	return p.leftToController(c)
 }

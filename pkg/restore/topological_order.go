@@ -1,6 +1,10 @@
 package restore
 
-import "container/heap"
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
 
 // topologicalOrder returns the numbers below n in an order that satisfies as many
 // precedences as possible, and the satisfied ones. It is Kahn's algorithm, smallest
@@ -30,7 +34,8 @@ func topologicalOrder(n int, all []precedence) (order []int, satisfied []precede
 			for done[first] {
 				first++
 			}
-			e := weakest(all, findCycle(first, all, incoming, dropped, done))
+			cycle := findCycle(first, all, incoming, dropped, done)
+			e := slices.MinFunc(cycle, func(a, b int) int { return cmp.Compare(all[a].strength, all[b].strength) })
 			dropped[e] = true
 			release(all[e].after)
 			continue
@@ -70,16 +75,6 @@ func findCycle(at int, all []precedence, incoming [][]int, dropped, done []bool)
 			}
 		}
 	}
-}
-
-func weakest(all []precedence, cycle []int) int {
-	out := cycle[0]
-	for _, e := range cycle {
-		if all[e].strength < all[out].strength {
-			out = e
-		}
-	}
-	return out
 }
 
 // intHeap implements heap.Interface.
