@@ -48,16 +48,16 @@ func (l *liveIndex) addLocation(i object.Identity, o *object.Object) {
 	}
 }
 
-// namespace returns the namespace, or nil if it was not seen, and reports whether
-// it is proven not to exist.
-func (l *liveIndex) namespace(name string) (o *object.Object, absent bool) {
-	if o = l.byLocation[location{resource: "namespaces", name: name}]; o != nil {
-		return o, false
-	}
-	m, ok := l.view.Map("v1", "Namespace")
+// find returns a Namespace or PersistentVolume, or nil if it was not seen, and reports
+// whether it is proven not to exist.
+func (l *liveIndex) find(kind, name string) (o *object.Object, absent bool) {
+	m, ok := l.view.Map("v1", kind)
 	if !ok {
 		return nil, false
 	}
-	found := l.view.Lookup(snapshot.Coordinates{APIVersion: "v1", Kind: "Namespace", Name: name})
+	if o = l.byLocation[location{resource: m.Type.Resource, name: name}]; o != nil {
+		return o, false
+	}
+	found := l.view.Lookup(snapshot.Coordinates{APIVersion: "v1", Kind: kind, Name: name})
 	return nil, l.view.Listed(m.Type.GroupResource(), "") || found != nil && found.Outcome == snapshot.Absent
 }

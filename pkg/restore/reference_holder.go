@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
@@ -150,13 +149,9 @@ func (p *planner) changedReferences() map[types.UID][]referenceChange {
 	if p.backup.Plan == nil {
 		return out
 	}
-	undone, unrequested := map[string]bool{}, p.unrequestedSteps()
-	for _, e := range p.backup.StepResults {
-		undone[e.Step] = e.Status == event.Failed || e.Status == event.Skipped && !unrequested[e.Step]
-	}
 	for i := range p.backup.Plan.Steps {
 		s := &p.backup.Plan.Steps[i]
-		if s.Action == plan.ActionDelete || undone[s.ID] {
+		if s.Action == plan.ActionDelete || p.undone[s.ID] {
 			continue
 		}
 		for _, r := range s.References {
@@ -174,13 +169,12 @@ func (p *planner) changedReferences() map[types.UID][]referenceChange {
 // objectReference converts a reference of a plan, in which an unset flag is the
 // same as a false one.
 func objectReference(r audit.Reference) object.Reference {
-	yes := true
 	out := object.Reference{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID)}
 	if r.Controller {
-		out.Controller = &yes
+		out.Controller = object.Flag(true)
 	}
 	if r.BlockOwnerDeletion {
-		out.BlockOwnerDeletion = &yes
+		out.BlockOwnerDeletion = object.Flag(true)
 	}
 	return out
 }

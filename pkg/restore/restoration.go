@@ -34,7 +34,8 @@ func New(b Backup, seen *snapshot.Snapshot, o Options) *Restoration {
 		backup: b, seen: seen, options: o, live: newLiveIndex(seen),
 		byUID: map[types.UID]*recreation{}, namespaces: map[string]bool{},
 	}
-	p.volumes = newVolumeContext(p.live, seen)
+	p.volumes = &volumeContext{live: p.live, recreated: map[string]bool{}}
+	p.readRun()
 	p.selectObjects()
 	p.findReferences()
 	p.resolveReferences()
@@ -76,6 +77,11 @@ type planner struct {
 	live     *liveIndex
 	newTypes []snapshot.Type // defined by CustomResourceDefinitions that are created
 	volumes  *volumeContext
+
+	// Of the run.
+	repaired   map[types.UID]bool // the objects that it repaired
+	notDeleted map[types.UID]bool // those that it planned to delete but skipped
+	undone     map[string]bool    // the steps that failed or were skipped, by ID
 
 	toCreate       []*recreation // sorted by identity
 	alreadyCreated []*recreation // by an earlier restoration

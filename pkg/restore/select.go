@@ -38,68 +38,54 @@ func rankOf(o object.Identity) int {
 // selectObjects divides the saved objects into those to create, those that an
 // earlier restoration created, and those that are left alone.
 func (p *planner) selectObjects() {
-	skippedByRun, repaired := p.skippedByRun(), p.repaired()
 	byRank := slices.Clone(p.backup.Saved)
 	slices.SortStableFunc(byRank, func(a, b Saved) int { return rankOf(a.Object) - rankOf(b.Object) })
 	for _, saved := range byRank {
 		if p.options.Only != nil && !p.options.Only(saved.Object) {
 			continue
 		}
-		if why := p.selectObject(saved, skippedByRun, repaired); why != nil {
+		if why := p.selectObject(saved); why != nil {
 			p.kept = append(p.kept, plan.Kept{Object: saved.Object, Reason: why})
 		}
 	}
 	slices.SortFunc(p.toCreate, func(a, b *recreation) int { return a.saved.Object.Compare(b.saved.Object) })
 }
 
-// skippedByRun returns the objects that the run planned to delete but skipped.
-func (p *planner) skippedByRun() map[types.UID]bool {
-	unrequested := p.unrequestedSteps()
-	out := map[types.UID]bool{}
+// readRun collects what is to be known of the run. The cluster's own garbage collector
+// performs the unrequested steps of a deletion: it may have done so even if the run
+// skipped them.
+func (p *planner) readRun() {
+	p.repaired, p.notDeleted, p.undone = map[types.UID]bool{}, map[types.UID]bool{}, map[string]bool{}
+	unrequested := map[string]bool{}
+	if run := p.backup.Plan; run != nil {
+		for i := range run.Steps {
+			step := &run.Steps[i]
+			unrequested[step.ID] = run.Mode == plan.Delete && !step.Requested
+			p.repaired[step.Object.UID] = run.Mode == plan.Repair
+		}
+	}
 	for _, e := range p.backup.StepResults {
+		skipped := e.Status == event.Skipped && !unrequested[e.Step]
+		p.undone[e.Step] = skipped || e.Status == event.Failed
 		if e.Action == string(plan.ActionDelete) {
-			out[e.Object] = e.Status == event.Skipped && !unrequested[e.Step]
+			p.notDeleted[e.Object] = skipped
 		}
 	}
-	return out
-}
-
-// unrequestedSteps returns the steps of a deletion that the cluster's own garbage
-// collector performs. It may have done so even if the run skipped them.
-func (p *planner) unrequestedSteps() map[string]bool {
-	out := map[string]bool{}
-	if run := p.backup.Plan; run != nil && run.Mode == plan.Delete {
-		for i := range run.Steps {
-			out[run.Steps[i].ID] = !run.Steps[i].Requested
-		}
-	}
-	return out
-}
-
-// repaired returns the objects that a repair changed.
-func (p *planner) repaired() map[types.UID]bool {
-	out := map[types.UID]bool{}
-	if run := p.backup.Plan; run != nil && run.Mode == plan.Repair {
-		for i := range run.Steps {
-			out[run.Steps[i].Object.UID] = true
-		}
-	}
-	return out
 }
 
 // selectObject adds an object to those that are or were created. If it does not, it
 // returns the reason, or nil for an object that a repair changed: that still exists,
 // and only its references are restored.
-func (p *planner) selectObject(saved Saved, skippedByRun, repaired map[types.UID]bool) reason.Reason {
+func (p *planner) selectObject(saved Saved) reason.Reason {
 	o := saved.Object
 	switch live := p.live.byUID[o.UID]; {
 	case live == nil:
 	case live.Terminating():
-		return reason.StillTerminating
-	case repaired[o.UID]:
+		return reason.StillTerminating{}
+	case p.repaired[o.UID]:
 		return nil
 	default:
-		return reason.StillExists
+		return reason.StillExists{}
 	}
 	t, why := p.typeOf(o)
 	if why != nil {
@@ -118,13 +104,13 @@ func (p *planner) selectObject(saved Saved, skippedByRun, repaired map[types.UID
 		case p.backup.Recreated[o.UID] != occupant.UID:
 			return reason.NameTaken{Created: occupant.Created.UTC()}
 		case occupant.Terminating():
-			return reason.RestoredAndTerminating
+			return reason.RestoredAndTerminating{}
 		}
 		c.live = occupant
 		p.add(c, m)
 		return nil
 	}
-	if why := p.whyNotCreate(c, m, skippedByRun); why != nil {
+	if why := p.whyNotCreate(c, m); why != nil {
 		return why
 	}
 	p.add(c, m)
@@ -132,15 +118,15 @@ func (p *planner) selectObject(saved Saved, skippedByRun, repaired map[types.UID
 }
 
 // whyNotCreate returns why an object whose name is free is not created, or nil.
-func (p *planner) whyNotCreate(c *recreation, m manifest, skippedByRun map[types.UID]bool) reason.Reason {
-	if skippedByRun[c.saved.Object.UID] {
-		return reason.NotDeletedByRun
+func (p *planner) whyNotCreate(c *recreation, m manifest) reason.Reason {
+	if p.notDeleted[c.saved.Object.UID] {
+		return reason.NotDeletedByRun{}
 	}
 	if why := p.namespaceProblem(c.saved.Object); why != nil {
 		return why
 	}
 	if m.text("metadata", "deletionTimestamp") != "" {
-		return reason.WasTerminating
+		return reason.WasTerminating{}
 	}
 	if why := c.kind.whySkip(m); why != nil {
 		return why
@@ -175,11 +161,11 @@ func (p *planner) namespaceProblem(o object.Identity) reason.Reason {
 	if o.Namespace == "" || p.namespaces[o.Namespace] {
 		return nil
 	}
-	switch live, absent := p.live.namespace(o.Namespace); {
+	switch live, absent := p.live.find("Namespace", o.Namespace); {
 	case absent:
-		return reason.NamespaceMissing
+		return reason.NamespaceMissing{}
 	case live != nil && live.Terminating():
-		return reason.NamespaceTerminating
+		return reason.NamespaceTerminating{}
 	}
 	return nil
 }
@@ -213,7 +199,7 @@ func (p *planner) add(c *recreation, m manifest) {
 	o := c.saved.Object
 	p.byUID[o.UID] = c
 	if o.GroupVersionKind().GroupKind() == persistentVolume {
-		p.volumes.states[o.Name] = volumeRecreated
+		p.volumes.recreated[o.Name] = true
 	}
 	if !c.pending() {
 		p.alreadyCreated = append(p.alreadyCreated, c)

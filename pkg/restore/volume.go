@@ -1,49 +1,12 @@
 package restore
 
-import (
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
-)
+import "github.com/kubectl-gc/kubectl-gc/pkg/reason"
 
 // volumeContext is which PersistentVolumes exist or will exist. How a claim is
 // cleaned depends on it.
 type volumeContext struct {
-	states   map[string]volumeState
-	complete bool // every existing volume was listed
-}
-
-type volumeState int
-
-const (
-	volumeUnknown volumeState = iota
-	volumeAbsent
-	volumeExists
-	volumeRecreated // by this restoration or an earlier one
-)
-
-func (v *volumeContext) state(name string) volumeState {
-	if s := v.states[name]; s != volumeUnknown || !v.complete {
-		return s
-	}
-	return volumeAbsent
-}
-
-func newVolumeContext(l *liveIndex, seen *snapshot.Snapshot) *volumeContext {
-	v := &volumeContext{states: map[string]volumeState{}}
-	if m, ok := l.view.Map("v1", "PersistentVolume"); ok {
-		v.complete = l.view.Listed(m.Type.GroupResource(), "")
-	}
-	for _, lookup := range seen.Lookups {
-		if lookup.APIVersion == "v1" && lookup.Kind == "PersistentVolume" && lookup.Outcome == snapshot.Absent {
-			v.states[lookup.Name] = volumeAbsent
-		}
-	}
-	for at := range l.byLocation {
-		if at.group == "" && at.resource == "persistentvolumes" {
-			v.states[at.name] = volumeExists
-		}
-	}
-	return v
+	live      *liveIndex
+	recreated map[string]bool // by this restoration or an earlier one
 }
 
 // cleanVolume keeps the name of the claim in a PersistentVolume and removes its UID.
@@ -66,17 +29,14 @@ func cleanClaim(m manifest, v *volumeContext) []reason.Reason {
 		m.drop("metadata", "annotations", key)
 	}
 	name := m.text("spec", "volumeName")
-	if name == "" {
+	if name == "" || v.recreated[name] { // the claimRef of a recreated volume has no UID
 		return nil
 	}
-	switch v.state(name) {
-	case volumeRecreated:
-		return nil // its claimRef has no UID
-	case volumeUnknown:
-		return []reason.Reason{reason.ClaimVolumeUnverified{Volume: name}}
-	case volumeExists:
+	switch volume, absent := v.live.find("PersistentVolume", name); {
+	case volume != nil:
 		return []reason.Reason{reason.ClaimVolumeBound{Volume: name}}
-	case volumeAbsent:
+	case !absent:
+		return []reason.Reason{reason.ClaimVolumeUnverified{Volume: name}}
 	}
 	m.drop("spec", "volumeName")
 	return []reason.Reason{reason.ClaimsEmpty}
