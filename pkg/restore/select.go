@@ -99,19 +99,16 @@ func (p *planner) selectObject(saved Saved) reason.Reason {
 	if c.kind.prerequisites != nil {
 		c.prerequisites = c.kind.prerequisites(m)
 	}
-	if occupant := p.live.byLocation[locationOf(t, o)]; occupant != nil {
-		switch {
-		case p.backup.Recreated[o.UID] != occupant.UID:
-			return reason.NameTaken{Created: occupant.Created.UTC()}
-		case occupant.Terminating():
-			return reason.RestoredAndTerminating{}
+	c.live = p.live.byLocation[locationOf(t, o)]
+	switch {
+	case c.live == nil:
+		if why := p.whyNotCreate(c, m); why != nil {
+			return why
 		}
-		c.live = occupant
-		p.add(c, m)
-		return nil
-	}
-	if why := p.whyNotCreate(c, m); why != nil {
-		return why
+	case p.backup.Recreated[o.UID] != c.live.UID:
+		return reason.NameTaken{Created: c.live.Created.UTC()}
+	case c.live.Terminating():
+		return reason.RestoredAndTerminating{}
 	}
 	p.add(c, m)
 	return nil

@@ -22,19 +22,18 @@ func (r *run) backUpAll(ctx context.Context) {
 	for i, n := range nodes {
 		objects[i] = r.graph.Object(n).Identity
 	}
-	fail := func(n graph.Node, err error) {
-		for _, write := range writes[n] {
-			r.backupErrors[write] = err
-		}
-	}
 	written, err := r.writeBackup(ctx, objects)
 	saved := 0
 	for i, n := range nodes {
+		failed := err
+		if err == nil {
+			failed = written[i].Err
+		}
 		switch {
-		case err != nil:
-			fail(n, err)
-		case written[i].Err != nil:
-			fail(n, written[i].Err)
+		case failed != nil:
+			for _, write := range writes[n] {
+				r.backupErrors[write] = failed
+			}
 		case written[i].Object == nil:
 			r.live.setGone(n)
 		default:

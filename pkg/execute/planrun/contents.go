@@ -23,14 +23,11 @@ type contents struct {
 	done map[int]bool // the steps in deletedBy that are done
 }
 
-func newContents(g *graph.Graph, p *plan.Plan) *contents {
+// newContents returns the contents that p deletes; index finds the steps of p by ID.
+func newContents(g *graph.Graph, p *plan.Plan, index func(id string) (int, bool)) *contents {
 	c := &contents{deletedBy: map[graph.Node]int{}, inside: map[graph.Node][]graph.Node{}, lastStep: map[graph.Node]int{}, done: map[int]bool{}}
-	indices := make(map[string]int, len(p.Steps))
-	for i := range p.Steps {
-		indices[p.Steps[i].ID] = i
-	}
 	for _, o := range p.Outcomes {
-		if step, ok := indices[o.Follows]; ok {
+		if step, ok := index(o.Follows); ok {
 			n, around := g.Find(o.Object.UID), g.Find(p.Steps[step].Object.UID)
 			c.deletedBy[n] = step
 			c.inside[around] = append(c.inside[around], n)

@@ -42,11 +42,7 @@ func (m *liveModel) object(n graph.Node) *object.Object {
 }
 
 // setGone records that an object is proven to be gone.
-func (m *liveModel) setGone(n graph.Node) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.model.SetObserved(n, nil, nil)
-}
+func (m *liveModel) setGone(n graph.Node) { m.observe(n, observation{}) }
 
 // setWritten records what a write of this run left of an object; nil: nothing. The
 // references must be those that the write was meant to leave.
@@ -93,17 +89,14 @@ func (m *liveModel) observeLocked(n graph.Node, now observation) {
 // observeRead records the result of run.read. An unchanged state is recorded too: it is
 // more recent than what a lookup of the plan found.
 func (m *liveModel) observeRead(n graph.Node, now observation) {
-	known := m.model.Object(n)
-	switch {
+	switch known := m.model.Object(n); {
 	case known == nil:
-	case now.object == nil:
-		m.model.SetObserved(n, nil, nil)
-	case now.judgements == nil && sameReferences(now.object.Owners, known.Owners):
-		m.model.SetState(n, m.withKnownIdentity(n, now.object))
-	case now.judgements == nil:
-		m.observeLocked(n, unverified(now.object))
-	default:
+	case now.object == nil || now.judgements != nil:
 		m.observeLocked(n, now)
+	case sameReferences(now.object.Owners, known.Owners):
+		m.model.SetState(n, m.withKnownIdentity(n, now.object))
+	default:
+		m.observeLocked(n, unverified(now.object))
 	}
 }
 

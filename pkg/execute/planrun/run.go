@@ -52,10 +52,11 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, b BackupWr
 	}
 	r := &run{
 		plan: p, graph: g, options: o, server: s, backup: b, live: newLiveModel(g, p.AcceptedGaps),
-		contents: newContents(g, p), expectedGone: graph.NewSet(g), expectedLeaving: graph.NewSet(g), repaired: map[graph.Node]bool{},
+		expectedGone: graph.NewSet(g), expectedLeaving: graph.NewSet(g), repaired: map[graph.Node]bool{},
 		waiters: waiters{waiting: map[graph.Node][]*waiter{}}, lastStep: map[graph.Node]int{}, backupErrors: map[graph.Node]error{},
 	}
 	r.runner = runner.New(p, o.Common, r.ownership)
+	r.contents = newContents(g, p, r.runner.Index)
 	for _, o := range p.Outcomes {
 		n := g.Find(o.Object.UID)
 		if n != graph.None && o.State == plan.Deleted {

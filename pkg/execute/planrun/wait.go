@@ -64,25 +64,23 @@ func (r *run) waitUntil(ctx context.Context, n graph.Node, condition func(*objec
 func (r *run) follow(ctx context.Context) (stop func()) {
 	var objects []object.Identity
 	known := graph.NewSet(r.graph)
-	for _, o := range r.plan.Outcomes {
-		if known.Add(r.graph.Find(o.Object.UID)) {
-			objects = append(objects, o.Object)
+	add := func(o object.Identity) {
+		if known.Add(r.graph.Find(o.UID)) {
+			objects = append(objects, o)
 		}
+	}
+	for _, o := range r.plan.Outcomes {
+		add(o.Object)
 	}
 	for i := range r.plan.Steps {
-		if o := r.plan.Steps[i].Object; known.Add(r.graph.Find(o.UID)) {
-			objects = append(objects, o.Identity)
-		}
+		add(r.plan.Steps[i].Object.Identity)
 	}
 	watching, cancel := context.WithCancel(ctx)
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		r.options.Watcher.Watch(watching, objects, r.observe)
-	}()
+	var watcher sync.WaitGroup
+	watcher.Go(func() { r.options.Watcher.Watch(watching, objects, r.observe) })
 	return func() {
 		cancel()
-		<-stopped
+		watcher.Wait()
 	}
 }
 

@@ -92,24 +92,10 @@ func references(add []restore.Addition) []object.Reference {
 	return out
 }
 
-// checkWrite returns the outcome of a step that may not write, or nil if it may: all its
-// owners exist, and the run is ready.
+// checkWrite returns the outcome of a step that may not write, or nil if it may. It reads
+// the owners that the plan found solid, apart from those that this run creates: none may be
+// gone or wait for its dependents to be deleted.
 func (r *run) checkWrite(ctx context.Context, step *plan.Step) *runner.Outcome {
-	owner, err := r.vanishedOwner(ctx, step)
-	switch {
-	case ctx.Err() != nil:
-		return r.runner.Interrupted(ctx)
-	case err != nil:
-		return runner.Failed(reason.OwnerRereadFailed{Failure: runner.FailureOf(err)})
-	case owner != nil:
-		return runner.Skipped(reason.OwnerGone{Owner: *owner})
-	}
-	return r.runner.CheckReady()
-}
-
-// vanishedOwner reads the owners that the plan found solid, apart from those that this run
-// creates. It returns one that is gone or waits for its dependents to be deleted, or nil.
-func (r *run) vanishedOwner(ctx context.Context, step *plan.Step) (*object.Reference, error) {
 	for i := range step.References {
 		ref := &step.References[i]
 		uid := types.UID(ref.UID)
@@ -119,12 +105,19 @@ func (r *run) vanishedOwner(ctx context.Context, step *plan.Step) (*object.Refer
 		now, err := r.creator.Read(ctx, object.Identity{
 			APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: step.Object.Namespace, Name: ref.Name, UID: uid,
 		})
-		if err != nil {
-			return nil, err
-		}
-		if now == nil || now.DeletingDependents() {
-			return &object.Reference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: uid}, nil
+		switch {
+		case ctx.Err() != nil:
+			return r.runner.Interrupted(ctx)
+		case err != nil:
+			return runner.Failed(reason.OwnerRereadFailed{Failure: runner.FailureOf(err)})
+		case now == nil || now.DeletingDependents():
+			return runner.Skipped(reason.OwnerGone{
+				Owner: object.Reference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: uid},
+			})
 		}
 	}
-	return nil, nil
+	if ctx.Err() != nil {
+		return r.runner.Interrupted(ctx)
+	}
+	return r.runner.CheckReady()
 }
