@@ -73,39 +73,35 @@ func readFolder(root *os.Root, path string) (*Backup, error) {
 		return nil, err
 	}
 	b := &Backup{path: path, root: root}
-	return b, b.read()
-}
-
-// Close closes the folder. Manifests cannot be read afterwards.
-func (b *Backup) Close() error { return b.root.Close() }
-
-func (b *Backup) read() error {
 	if err := b.readHeader(); err != nil {
-		return fmt.Errorf("%s: %w", indexFile, err)
+		return nil, fmt.Errorf("%s: %w", indexFile, err)
 	}
 	ends, err := b.readEntries()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := b.findUnindexed(ends); err != nil {
-		return err
+		return nil, err
 	}
 	err = readLines(b, doneFile, func(_ int, r Result) error {
 		b.Results = append(b.Results, r)
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	err = readLines(b, restoredFile, func(_ int, r Restored) error {
 		b.Restored = append(b.Restored, r)
 		return nil
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	return err
+	return b, nil
 }
+
+// Close closes the folder. Manifests cannot be read afterwards.
+func (b *Backup) Close() error { return b.root.Close() }
 
 func (b *Backup) readHeader() error {
 	data, err := readFile(b.root, indexFile, maxLine)

@@ -56,7 +56,6 @@ type Options struct {
 func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coordinates {
 	mapper := snapshot.NewMapper(served)
 	var out []snapshot.Coordinates
-	known := map[snapshot.Coordinates]bool{}
 	add := func(c snapshot.Coordinates) {
 		m, ok := mapper.Map(c.APIVersion, c.Kind)
 		listed := m.Type.Monitored() && (namespace == "" || m.Type.Namespaced)
@@ -66,10 +65,7 @@ func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coo
 		if !m.Type.Namespaced {
 			c.Namespace = ""
 		}
-		if !known[c] {
-			known[c] = true
-			out = append(out, c)
-		}
+		out = append(out, c)
 	}
 	for _, saved := range b.Saved {
 		o := saved.Object
@@ -90,7 +86,7 @@ func (b Backup) Targets(served []snapshot.Type, namespace string) []snapshot.Coo
 			add(snapshot.Coordinates{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: o.Namespace, Name: r.Name})
 		}
 	}
-	return out
+	return snapshot.UniqueCoordinates(out)
 }
 
 func (b Backup) parse(saved Saved) (manifest, error) {

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"encoding/json"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -118,6 +119,97 @@ func cleanToken(m manifest, _ *volumeContext) []reason.Reason {
 		m.drop("data", key)
 	}
 	return []reason.Reason{reason.TokensReplaced{}}
+}
+
+// volumeContext is which PersistentVolumes exist or will exist. How a claim is
+// cleaned depends on it.
+type volumeContext struct {
+	live      *liveIndex
+	recreated map[string]bool // by this restoration or an earlier one
+}
+
+// cleanVolume keeps the name of the claim in a PersistentVolume and removes its UID.
+// With the UID of a deleted claim, the volume controller would treat the volume as
+// released, and delete its contents if the reclaim policy says so.
+func cleanVolume(m manifest, _ *volumeContext) []reason.Reason {
+	removeProtection(m)
+	m.drop("spec", "claimRef", "uid")
+	m.drop("spec", "claimRef", "resourceVersion")
+	m.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
+	return []reason.Reason{reason.VolumeContentsNotRestored{}}
+}
+
+// cleanClaim makes the volume controller bind a PersistentVolumeClaim again. It
+// removes the name of a volume that does not exist: the claim would wait for it
+// forever.
+func cleanClaim(m manifest, v *volumeContext) []reason.Reason {
+	removeProtection(m)
+	for _, key := range []string{"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node"} {
+		m.drop("metadata", "annotations", key)
+	}
+	name := m.text("spec", "volumeName")
+	if name == "" || v.recreated[name] { // the claimRef of a recreated volume has no UID
+		return nil
+	}
+	switch volume, absent := v.live.find("PersistentVolume", name); {
+	case volume != nil:
+		return []reason.Reason{reason.ClaimVolumeBound{Volume: name}}
+	case !absent:
+		return []reason.Reason{reason.ClaimVolumeUnverified{Volume: name}}
+	}
+	m.drop("spec", "volumeName")
+	return []reason.Reason{reason.ClaimsEmpty{}}
+}
+
+// headless is the clusterIP of a Service without an address.
+const headless = "None"
+
+// cleanService keeps the addresses. If they are taken by now, WithoutAllocatedFields
+// removes them.
+func cleanService(m manifest, _ *volumeContext) []reason.Reason {
+	if !hasAllocatedFields(m) {
+		return nil
+	}
+	return []reason.Reason{reason.ServiceAddressesMayChange{}}
+}
+
+// hasAllocatedFields reports whether a Service asks for a particular address or port.
+func hasAllocatedFields(m manifest) bool {
+	ip := m.text("spec", "clusterIP")
+	if ip != "" && ip != headless || m.has("spec", "healthCheckNodePort") {
+		return true
+	}
+	for _, p := range m.list("spec", "ports") {
+		if port, _ := p.(map[string]any); manifest(port).has("nodePort") {
+			return true
+		}
+	}
+	return false
+}
+
+// WithoutAllocatedFields returns the body of a Service without the addresses and
+// node ports that the API server allocates, and reports whether that differs from
+// the given body. It is for a server that refuses the body because they are taken.
+func WithoutAllocatedFields(o object.Identity, body json.RawMessage) (json.RawMessage, bool) {
+	if k := o.GroupVersionKind().GroupKind(); k.Group != "" || k.Kind != "Service" {
+		return nil, false
+	}
+	m, err := parse(body)
+	if err != nil || !hasAllocatedFields(m) {
+		return nil, false
+	}
+	if m.text("spec", "clusterIP") != headless {
+		m.drop("spec", "clusterIP")
+		m.drop("spec", "clusterIPs")
+	}
+	m.drop("spec", "healthCheckNodePort")
+	for _, p := range m.list("spec", "ports") {
+		if port, _ := p.(map[string]any); port != nil {
+			manifest(port).drop("nodePort")
+		}
+	}
+	out, err := json.Marshal(m)
+	return out, err == nil
 }
 
 // isBuiltInGroup reports whether Kubernetes itself defines an API group. The suffix

@@ -36,15 +36,10 @@ func newLiveIndex(s *snapshot.Snapshot) *liveIndex {
 
 func (l *liveIndex) add(o *object.Object) {
 	l.byUID[o.UID] = o
-	l.addLocation(o.Identity, o)
-	for _, alias := range o.Aliases {
-		l.addLocation(alias, o)
-	}
-}
-
-func (l *liveIndex) addLocation(i object.Identity, o *object.Object) {
-	if m, ok := l.view.Map(i.APIVersion, i.Kind); ok {
-		l.byLocation[locationOf(m.Type, i)] = o
+	for _, i := range append([]object.Identity{o.Identity}, o.Aliases...) {
+		if m, ok := l.view.Map(i.APIVersion, i.Kind); ok {
+			l.byLocation[locationOf(m.Type, i)] = o
+		}
 	}
 }
 

@@ -34,15 +34,18 @@ type precedence struct {
 //   - what an object needs to be admitted comes before it, and what may refuse other
 //     objects comes after them.
 func (p *planner) creationOrder() (order []*recreation, after [][]int) {
-	sequence, satisfied := topologicalOrder(len(p.toCreate), p.precedences())
+	precedences := p.precedences()
+	sequence, dropped := topologicalOrder(len(p.toCreate), precedences)
 	for position, i := range sequence {
 		p.toCreate[i].position = position
 		order = append(order, p.toCreate[i])
 	}
 	after = make([][]int, len(order))
-	for _, e := range satisfied {
-		at := p.toCreate[e.after].position
-		after[at] = append(after[at], p.toCreate[e.before].position)
+	for i, e := range precedences {
+		if !dropped[i] {
+			at := p.toCreate[e.after].position
+			after[at] = append(after[at], p.toCreate[e.before].position)
+		}
 	}
 	for i := range after {
 		slices.Sort(after[i])
@@ -58,12 +61,13 @@ func (p *planner) creationOrder() (order []*recreation, after [][]int) {
 
 func (p *planner) precedences() []precedence {
 	var out []precedence
+	var all []int
 	index := make(map[*recreation]int, len(p.toCreate))
 	byName := map[prerequisite]int{}
 	inNamespace := map[string][]int{}
 	definitions := map[schema.GroupKind]int{}
 	for i, c := range p.toCreate {
-		index[c] = i
+		index[c], all = i, append(all, i)
 		o := c.saved.Object
 		byName[prerequisite{o.GroupVersionKind().GroupKind(), o.Namespace, o.Name}] = i
 		inNamespace[o.Namespace] = append(inNamespace[o.Namespace], i)
@@ -98,30 +102,28 @@ func (p *planner) precedences() []precedence {
 				add(before, i, preferred)
 			}
 		}
+		var refused []int // what it may refuse
 		switch c.kind.refuses {
 		case refusesInNamespace:
-			for _, before := range inNamespace[o.Namespace] {
-				if p.toCreate[before].kind.refuses == refusesNothing {
-					add(before, i, preferred)
-				}
-			}
+			refused = inNamespace[o.Namespace]
 		case refusesAnywhere:
-			for before := range p.toCreate {
-				if p.toCreate[before].kind.refuses != refusesAnywhere {
-					add(before, i, preferred)
-				}
-			}
+			refused = all
 		case refusesNothing:
+		}
+		for _, before := range refused {
+			if p.toCreate[before].kind.refuses < c.kind.refuses {
+				add(before, i, preferred)
+			}
 		}
 	}
 	return out
 }
 
 // topologicalOrder returns the numbers below n in an order that satisfies as many
-// precedences as possible, and the satisfied ones. It is Kahn's algorithm, smallest
+// precedences as possible, and which of those it dropped. It is Kahn's algorithm, smallest
 // number first; in a cycle it drops the weakest precedence.
-func topologicalOrder(n int, all []precedence) (order []int, satisfied []precedence) {
-	dropped := make([]bool, len(all))
+func topologicalOrder(n int, all []precedence) (order []int, dropped []bool) {
+	dropped = make([]bool, len(all))
 	incoming, outgoing := make([][]int, n), make([][]int, n) // indexes in all
 	waiting := make([]int, n)
 	for e, p := range all {
@@ -160,12 +162,7 @@ func topologicalOrder(n int, all []precedence) (order []int, satisfied []precede
 			}
 		}
 	}
-	for e, p := range all {
-		if !dropped[e] {
-			satisfied = append(satisfied, p)
-		}
-	}
-	return order, satisfied
+	return order, dropped
 }
 
 // findCycle follows unsatisfied precedences backward from a number until one

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -9,6 +10,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
+
+// effects are what the garbage collector does because of a reference that is restored
+// although it is not solid.
+var effects = map[collector.Consequence]reason.Effect{
+	collector.ConsequenceDelete: reason.EffectDelete,
+	collector.ConsequenceUnlink: reason.EffectUnlink,
+}
 
 // reason returns which owners an object has after the restoration, and which no more.
 func (h *referenceHolder) reason() reason.Restored {
@@ -19,7 +27,7 @@ func (h *referenceHolder) reason() reason.Restored {
 		case !r.accepted:
 			restored.Dropped = true
 		case r.judgement.Verdict != collector.VerdictSolid:
-			restored.Effect = r.effect()
+			restored.Effect = cmp.Or(effects[r.consequence], reason.EffectOther)
 		default:
 			restored.Owner = reason.NewOwner(r.restored, r.evidence())
 			restored.Adopted = r.owner.pending() && r.linkedLater && adopting(r.restored) && r.restored.Controls()
@@ -27,19 +35,6 @@ func (h *referenceHolder) reason() reason.Restored {
 		out.References = append(out.References, restored)
 	}
 	return out
-}
-
-// effect returns what the garbage collector does because of a reference that is
-// restored although it is not solid.
-func (r *reference) effect() reason.Effect {
-	switch r.consequence {
-	case collector.ConsequenceDelete:
-		return reason.EffectDelete
-	case collector.ConsequenceUnlink:
-		return reason.EffectUnlink
-	case collector.ConsequenceStuck, collector.ConsequenceUnknown, collector.ConsequenceNone:
-	}
-	return reason.EffectOther
 }
 
 // evidence returns what was found out about the owner.

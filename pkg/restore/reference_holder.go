@@ -80,13 +80,6 @@ func (p *planner) findReferences() {
 	}
 }
 
-func (h *referenceHolder) uid() types.UID {
-	if h.live != nil {
-		return h.live.UID
-	}
-	return h.object.UID
-}
-
 func (h *referenceHolder) add(r object.Reference, replaces ...int) {
 	h.references = append(h.references, &reference{original: r, restored: r, replaces: replaces})
 }
@@ -123,18 +116,14 @@ type referenceChange struct {
 // since.
 func (h *referenceHolder) revert(c referenceChange) {
 	for i, has := range h.live.Owners {
-		switch {
-		case c.after != nil && has.SameOwner(*c.after):
-			if !h.isReplaced(i) {
-				h.add(c.before, i)
-			}
-			return
-		case has.SameOwner(c.before):
-			if has.Blocks() != c.before.Blocks() && !h.isReplaced(i) {
-				h.add(c.before, i)
-			}
-			return
+		replaced := c.after != nil && has.SameOwner(*c.after)
+		if !replaced && !has.SameOwner(c.before) {
+			continue
 		}
+		if (replaced || has.Blocks() != c.before.Blocks()) && !h.isReplaced(i) {
+			h.add(c.before, i)
+		}
+		return
 	}
 	if c.after == nil {
 		h.add(c.before)

@@ -58,7 +58,7 @@ func (p *planner) judge() {
 	g := graph.New(p.predicted())
 	judge := collector.NewJudge(g)
 	for _, h := range p.holders {
-		n := g.Find(h.uid())
+		n := g.Find(h.object.UID)
 		judged := judge.Object(n)
 		assessment := collector.Assess(g.Object(n), collector.Verdicts(judged))
 		judged = judged[len(judged)-len(h.references):] // owners puts them last
@@ -74,7 +74,7 @@ func (p *planner) judge() {
 func (p *planner) predicted() *snapshot.Snapshot {
 	holders := make(map[types.UID]*referenceHolder, len(p.holders))
 	for _, h := range p.holders {
-		holders[h.uid()] = h
+		holders[h.object.UID] = h
 	}
 	s := *p.seen
 	s.Types = slices.Concat(p.seen.Types, p.newTypes)

@@ -94,22 +94,16 @@ func (m *liveModel) waitingOwners(n graph.Node) (owners []graph.Node, unknown bo
 // neighbors returns an object, its owners and its dependents, without those that are
 // known to be gone.
 func (m *liveModel) neighbors(n graph.Node) []graph.Node {
-	var out []graph.Node
-	seen := map[graph.Node]bool{}
-	add := func(n graph.Node) {
-		if m.model.Object(n) != nil && !seen[n] {
-			seen[n] = true
-			out = append(out, n)
-		}
-	}
-	add(n)
-	for _, owner := range m.graph.Owners(n) {
-		add(owner)
-	}
+	all := append([]graph.Node{n}, m.graph.Owners(n)...)
 	for _, e := range m.graph.Dependents(n) {
-		add(e.Node)
+		all = append(all, e.Node)
 	}
-	return out
+	seen := map[graph.Node]bool{}
+	return slices.DeleteFunc(all, func(n graph.Node) bool {
+		duplicate := seen[n]
+		seen[n] = true
+		return duplicate || m.model.Object(n) == nil
+	})
 }
 
 // doesPlanned reports whether an evaluated decision changes the references that the plan

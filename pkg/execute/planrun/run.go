@@ -53,16 +53,16 @@ func Run(ctx context.Context, p *plan.Plan, g *graph.Graph, s Server, b BackupWr
 	r := &run{
 		plan: p, graph: g, options: o, server: s, backup: b, live: newLiveModel(g, p.AcceptedGaps),
 		expectedGone: graph.NewSet(g), expectedLeaving: graph.NewSet(g), repaired: map[graph.Node]bool{},
-		waiters: waiters{waiting: map[graph.Node][]*waiter{}}, lastStep: map[graph.Node]int{}, backupErrors: map[graph.Node]error{},
+		waiters: map[graph.Node][]*waiter{}, lastStep: map[graph.Node]int{}, backupErrors: map[graph.Node]error{},
 	}
 	r.runner = runner.New(p, o.Common, r.ownership)
 	r.contents = newContents(g, p, r.runner.Index)
 	for _, o := range p.Outcomes {
 		n := g.Find(o.Object.UID)
-		if n != graph.None && o.State == plan.Deleted {
+		if o.State == plan.Deleted {
 			r.expectedGone.Add(n)
 		}
-		if n != graph.None && o.State != plan.Changed {
+		if o.State != plan.Changed {
 			r.expectedLeaving.Add(n)
 		}
 	}
@@ -105,7 +105,9 @@ type run struct {
 
 	reads   freshGroup[graph.Node, observation]
 	relists freshGroup[struct{}, *relisted]
-	waiters waiters
+
+	waitersMu sync.Mutex
+	waiters   map[graph.Node][]*waiter
 }
 
 func (r *run) ownership(i int) runner.Ownership {

@@ -45,29 +45,25 @@ func (t *task) perform(ctx context.Context) *runner.Outcome {
 // evaluate reads again what the step depends on. It returns an evaluation of a step that
 // is to be done, or the outcome of one that is not.
 func (t *task) evaluate(ctx context.Context) (evaluation, *runner.Outcome) {
-	e := t.evaluateNow()
-	for {
+	for e := t.evaluateNow(); ; {
 		unread := slices.DeleteFunc(slices.Clone(e.rereads), func(n graph.Node) bool { return t.reread[n] })
 		var out *runner.Outcome
 		switch {
 		case ctx.Err() != nil:
-			out = t.run.runner.Interrupted(ctx)
+			return e, t.run.runner.Interrupted(ctx)
 		case len(unread) > 0:
 			e, out = t.rereadDependencies(ctx, e, unread)
 		case e.ownerUnknown && !t.verified:
 			out = t.rereadObject(ctx)
 			e = t.evaluateNow()
 		case e.skip != nil && t.changed && e.object != nil:
-			out = runner.Skipped(reason.ObjectChanged{Because: reason.Nested{Reason: e.skip}})
+			return e, runner.Skipped(reason.ObjectChanged{Because: reason.Nested{Reason: e.skip}})
 		case e.skip != nil:
-			out = runner.Skipped(e.skip)
+			return e, runner.Skipped(e.skip)
 		case t.run.options.RequireUnchanged && !e.exact:
-			out = runner.Failed(reason.ChangedSincePlanned)
+			return e, runner.Failed(reason.ChangedSincePlanned{})
 		default:
-			if why := t.unfinishedDependents(e); why != nil {
-				return e, runner.Skipped(why)
-			}
-			return e, nil
+			return e, t.unfinishedDependents(e)
 		}
 		if out != nil {
 			return e, out
@@ -95,11 +91,12 @@ func (t *task) advance(ctx context.Context, e evaluation) *runner.Outcome {
 	return t.write(ctx, e)
 }
 
-// unfinishedDependents returns why the foreground finalizer of an owner has to stay, or
-// nil. It has to stay if another finalizer keeps the owner and an earlier step on a
-// dependent was not done but is still due: without the foreground finalizer the owner
-// would be solid, and the dependent would stay for good (docs/differences.md).
-func (t *task) unfinishedDependents(e evaluation) reason.Reason {
+// unfinishedDependents returns the outcome of a step that must not remove the foreground
+// finalizer of an owner, or nil. It has to stay if another finalizer keeps the owner and an
+// earlier step on a dependent was not done but is still due: without the foreground
+// finalizer the owner would be solid, and the dependent would stay for good
+// (docs/differences.md).
+func (t *task) unfinishedDependents(e evaluation) *runner.Outcome {
 	if e.decision.Change.RemoveFinalizer != object.ForegroundFinalizer || simulate.StateAfterPatch(e.object, e.decision.Change) == nil {
 		return nil
 	}
@@ -110,7 +107,7 @@ func (t *task) unfinishedDependents(e evaluation) reason.Reason {
 		}
 		earlier := &t.run.plan.Steps[i]
 		if n := earlier.Transition.Node; slices.Contains(t.run.graph.Owners(n), t.node) && t.run.live.isDue(n) {
-			return reason.PrecedingStepNotDone{Action: string(earlier.Action), Object: earlier.Object.Identity}
+			return runner.Skipped(reason.PrecedingStepNotDone{Action: string(earlier.Action), Object: earlier.Object.Identity})
 		}
 	}
 	return nil

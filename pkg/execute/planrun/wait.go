@@ -15,22 +15,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// waiters are the steps that wait for what the cluster's own collector does.
-type waiters struct {
-	mu      sync.Mutex
-	waiting map[graph.Node][]*waiter
-}
-
+// waiter is a step that waits for what the cluster's own collector does.
 type waiter struct {
 	condition func(*object.Object) bool
 	met       chan struct{}
 }
 
 // notify ends the waiting of those whose condition an object meets; nil means gone.
-func (w *waiters) notify(n graph.Node, now *object.Object) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.waiting[n] = slices.DeleteFunc(w.waiting[n], func(w *waiter) bool {
+func (r *run) notify(n graph.Node, now *object.Object) {
+	r.waitersMu.Lock()
+	defer r.waitersMu.Unlock()
+	r.waiters[n] = slices.DeleteFunc(r.waiters[n], func(w *waiter) bool {
 		if w.condition(now) {
 			close(w.met)
 			return true
@@ -43,13 +38,13 @@ func (w *waiters) notify(n graph.Node, now *object.Object) {
 // the context ended.
 func (r *run) waitUntil(ctx context.Context, n graph.Node, condition func(*object.Object) bool) bool {
 	w := &waiter{condition, make(chan struct{})}
-	r.waiters.mu.Lock()
+	r.waitersMu.Lock()
 	if condition(r.live.object(n)) { // observe updates the model before it notifies, so no change is missed
-		r.waiters.mu.Unlock()
+		r.waitersMu.Unlock()
 		return true
 	}
-	r.waiters.waiting[n] = append(r.waiters.waiting[n], w)
-	r.waiters.mu.Unlock()
+	r.waiters[n] = append(r.waiters[n], w)
+	r.waitersMu.Unlock()
 	return r.runner.WithoutSlot(func() error {
 		select {
 		case <-w.met:
@@ -89,10 +84,10 @@ func (r *run) observe(uid types.UID, now *object.Object) {
 	if r.graph.Object(n) == nil || !r.live.observeWatched(n, now) {
 		return
 	}
-	r.waiters.notify(n, now)
+	r.notify(n, now)
 	if now == nil {
 		for _, inside := range r.setContentsGone(n) {
-			r.waiters.notify(inside, nil)
+			r.notify(inside, nil)
 		}
 	}
 }
@@ -141,28 +136,20 @@ func (t *task) waitForGone(ctx context.Context) *runner.Outcome {
 
 // hasDone returns a function that reports whether an object is as the step leaves it.
 func hasDone(step *plan.Step) func(*object.Object) bool {
-	before := step.Transition.StateBefore
-	refers := func(o *object.Object, indices []int, matches func(object.Reference) bool) bool {
-		return slices.ContainsFunc(indices, func(i int) bool {
-			return slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.SameOwner(before.Owners[i]) && matches(r) })
-		})
-	}
+	before, change := step.Transition.StateBefore, step.Transition.Change
 	return func(o *object.Object) bool {
-		if o == nil {
+		switch {
+		case o == nil || step.Action == plan.ActionUnblock && o.Terminating():
 			return true
-		}
-		switch step.Action {
-		case plan.ActionDelete:
+		case step.Action == plan.ActionDelete:
 			return o.Terminating()
-		case plan.ActionUnlink:
-			return !refers(o, step.Transition.Change.Drop, func(object.Reference) bool { return true })
-		case plan.ActionUnblock:
-			return o.Terminating() || !refers(o, step.Transition.Change.Unblock, object.Reference.Blocks)
-		case plan.ActionRemoveFinalizer:
-			return !slices.Contains(o.Finalizers, step.Transition.Change.RemoveFinalizer)
-		case plan.ActionRelink, plan.ActionUpdateVersion, plan.ActionCreate, plan.ActionLink:
+		case step.Action == plan.ActionRemoveFinalizer:
+			return !slices.Contains(o.Finalizers, change.RemoveFinalizer)
 		}
-		return true
+		return !slices.ContainsFunc(o.Owners, func(r object.Reference) bool {
+			same := func(i int) bool { return r.SameOwner(before.Owners[i]) }
+			return slices.ContainsFunc(change.Drop, same) || r.Blocks() && slices.ContainsFunc(change.Unblock, same)
+		})
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -49,7 +48,14 @@ func (r *run) create(ctx context.Context, i int) *runner.Outcome {
 	if len(work.Defines) == 0 {
 		return runner.Done(remark)
 	}
-	return r.waitForTypes(ctx, step, work.Defines, remark)
+	r.runner.EmitWaiting(step, reason.WaitsForTypes{}) // later steps create objects of these types
+	if r.runner.WithoutSlot(func() error { return r.creator.WaitForServed(ctx, work.Defines) }) == nil {
+		return runner.Done(remark)
+	}
+	if ctx.Err() != nil {
+		r.runner.SetInterrupted()
+	}
+	return runner.Done(reason.DefinitionNotServed{})
 }
 
 // send sends the object of a step to the API server, without the fields that servers
@@ -75,17 +81,4 @@ func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *objec
 		return nil, changed, runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
 	}
 	return o, changed, nil
-}
-
-// waitForTypes waits until the types that an object defines are served: later steps
-// create objects of these types.
-func (r *run) waitForTypes(ctx context.Context, step *plan.Step, defined []snapshot.Type, remark reason.Reason) *runner.Outcome {
-	r.runner.EmitWaiting(step, reason.WaitsForTypes{})
-	if r.runner.WithoutSlot(func() error { return r.creator.WaitForServed(ctx, defined) }) == nil {
-		return runner.Done(remark)
-	}
-	if ctx.Err() != nil {
-		r.runner.SetInterrupted()
-	}
-	return runner.Done(reason.DefinitionNotServed{})
 }

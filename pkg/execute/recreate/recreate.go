@@ -7,6 +7,7 @@ package recreate
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // Run carries out the plan of a restoration and returns when every step has ended. When
@@ -25,7 +27,7 @@ import (
 // All errors are in the report. A dry run records nothing.
 func Run(ctx context.Context, of *restore.Restoration, c Creator, rec Recorder, o execute.Options) *execute.Report {
 	r := &run{
-		runner: runner.New(of.Plan, o, nil), restoration: of, creator: c, recorder: rec,
+		runner: runner.New(of.Plan, o, func(int) runner.Ownership { return runner.Own }), restoration: of, creator: c, recorder: rec,
 		toCreate: map[types.UID]bool{}, created: map[types.UID]types.UID{},
 	}
 	for i := range of.Plan.Steps {
@@ -55,6 +57,54 @@ func (r *run) perform(ctx context.Context, i int) *runner.Outcome {
 		return r.create(ctx, i)
 	}
 	return r.link(ctx, i)
+}
+
+// dryRun sends a step to a server that changes nothing, so that nothing of earlier steps
+// exists. It leaves out references to what they create, and skips a step that cannot be
+// tried without it.
+func (r *run) dryRun(ctx context.Context, i int) *runner.Outcome {
+	if ctx.Err() != nil {
+		return r.runner.Interrupted(ctx)
+	}
+	step, work := &r.restoration.Plan.Steps[i], r.restoration.Instructions(i)
+	add := slices.DeleteFunc(slices.Clone(work.Add), func(a restore.Addition) bool { return r.toCreate[a.UID] })
+	if missing, ok := r.missingPrerequisite(step); ok {
+		return runner.Skipped(reason.DryRunImpossible{Missing: missing})
+	}
+	var out *runner.Outcome
+	if step.Action == plan.ActionCreate {
+		_, _, out = r.send(ctx, i, add)
+	} else {
+		o, err := r.creator.Read(ctx, step.Object.Identity)
+		out = r.patch(ctx, step.Object.Identity, o, err, func(o *object.Object) (object.Change, *runner.Outcome) {
+			change, _ := linkChange(o, add)
+			return change, nil
+		})
+	}
+	if out == nil {
+		out = runner.Done(nil)
+	}
+	return out
+}
+
+// missingPrerequisite returns what has to exist before a step can even be tried; ok is
+// false if that is nothing.
+func (r *run) missingPrerequisite(step *plan.Step) (missing reason.Prerequisite, ok bool) {
+	if step.Action != plan.ActionCreate {
+		return reason.Itself, r.toCreate[step.Object.UID]
+	}
+	kind := step.Object.GroupVersionKind()
+	for _, id := range step.After {
+		i, _ := r.runner.Index(id)
+		before := &r.restoration.Plan.Steps[i]
+		if before.Object.IsNamespace() && before.Object.Name == step.Object.Namespace {
+			return reason.ItsNamespace, true
+		}
+		if slices.ContainsFunc(r.restoration.Instructions(i).Defines, func(t snapshot.Type) bool { return t.Group == kind.Group && t.Kind == kind.Kind }) {
+			return reason.ItsType, true
+		}
+	}
+	return "", false
 }
 
 // currentUID returns the UID that an object of the backup has now; false if this run has

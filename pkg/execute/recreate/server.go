@@ -38,6 +38,6 @@ type Creator interface {
 // It is safe for concurrent use.
 type Recorder interface {
 	// RecordCreated records the UID of the object that was created for a backed up one. The
-	// record is durable when Made returns.
+	// record is durable when RecordCreated returns.
 	RecordCreated(of object.Identity, uid types.UID) error
 }

@@ -43,12 +43,8 @@ type Runner struct {
 	interrupted atomic.Bool
 }
 
-// New returns a runner of the steps of p. The runner calls ownership with the index of
-// a step; nil means that all steps are Own.
+// New returns a runner of the steps of p. It calls ownership with the index of a step.
 func New(p *plan.Plan, o execute.Options, ownership func(i int) Ownership) *Runner {
-	if ownership == nil {
-		ownership = func(int) Ownership { return Own }
-	}
 	r := &Runner{
 		plan: p, options: o, ownership: ownership, indices: make(map[string]int, len(p.Steps)),
 		slots: make(chan struct{}, max(o.Concurrency, 1)), report: &execute.Report{Results: make([]execute.Result, len(p.Steps))},
@@ -149,13 +145,14 @@ func (r *Runner) order() (remaining []int, successors [][]int) {
 
 func (r *Runner) step(ctx context.Context, i int) {
 	r.emitStep(&r.plan.Steps[i], event.Started, "", nil)
+	var out *Outcome
 	if r.ownership(i) == Own {
-		if out := r.CheckReady(); out != nil {
-			r.end(i, out)
-			return
-		}
+		out = r.CheckReady()
 	}
-	r.end(i, r.perform(ctx, i))
+	if out == nil {
+		out = r.perform(ctx, i)
+	}
+	r.end(i, out)
 }
 
 // CheckReady returns the outcome of a step that may not write, or nil if it may.
