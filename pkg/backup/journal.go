@@ -116,26 +116,23 @@ func (r *recordFile) add(record interface{ validate() error }) error {
 	if err != nil {
 		return r.failure(r.doing, err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.err != nil {
-		return r.err
-	}
-	if _, err := r.file.Write(line); err != nil {
-		r.err = r.failure(r.doing, err)
-	}
-	return r.err
+	return r.unlessFailed(r.doing, func() error {
+		_, err := r.file.Write(line)
+		return err
+	})
 }
 
 // sync makes the records durable.
-func (r *recordFile) sync() error {
+func (r *recordFile) sync() error { return r.unlessFailed("sync", r.file.Sync) }
+
+// unlessFailed calls write unless an earlier call failed, and returns the first error.
+func (r *recordFile) unlessFailed(doing string, write func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.err != nil {
-		return r.err
-	}
-	if err := r.file.Sync(); err != nil {
-		r.err = r.failure("sync", err)
+	if r.err == nil {
+		if err := write(); err != nil {
+			r.err = r.failure(doing, err)
+		}
 	}
 	return r.err
 }

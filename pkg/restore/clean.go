@@ -77,7 +77,10 @@ func cleanPod(m manifest, _ *volumeContext) []reason.Reason {
 //
 // A finished Job has no Pods to adopt, so it gets a new selector.
 func cleanJob(m manifest, _ *volumeContext) []reason.Reason {
-	if hasFinished(m.list("status", "conditions")) {
+	finished := slices.ContainsFunc(m.items("status", "conditions"), func(c manifest) bool {
+		return c.text("status") == "True" && slices.Contains([]string{"Complete", "Failed"}, c.text("type"))
+	})
+	if finished {
 		m.set(true, "spec", "suspend")
 		if !m.flag("spec", "manualSelector") {
 			m.drop("spec", "selector")
@@ -92,18 +95,6 @@ func cleanJob(m manifest, _ *volumeContext) []reason.Reason {
 		m.set(true, "spec", "manualSelector")
 	}
 	return []reason.Reason{reason.JobsRestartCount{}}
-}
-
-// hasFinished reports whether the conditions of a Job say that it has ended.
-func hasFinished(conditions []any) bool {
-	for _, c := range conditions {
-		fields, _ := c.(map[string]any)
-		t := manifest(fields).text("type")
-		if manifest(fields).text("status") == "True" && (t == "Complete" || t == "Failed") {
-			return true
-		}
-	}
-	return false
 }
 
 func isToken(m manifest) bool { return m.text("type") == "kubernetes.io/service-account-token" }
@@ -176,15 +167,8 @@ func cleanService(m manifest, _ *volumeContext) []reason.Reason {
 // hasAllocatedFields reports whether a Service asks for a particular address or port.
 func hasAllocatedFields(m manifest) bool {
 	ip := m.text("spec", "clusterIP")
-	if ip != "" && ip != headless || m.has("spec", "healthCheckNodePort") {
-		return true
-	}
-	for _, p := range m.list("spec", "ports") {
-		if port, _ := p.(map[string]any); manifest(port).has("nodePort") {
-			return true
-		}
-	}
-	return false
+	return ip != "" && ip != headless || m.has("spec", "healthCheckNodePort") ||
+		slices.ContainsFunc(m.items("spec", "ports"), func(port manifest) bool { return port.has("nodePort") })
 }
 
 // WithoutAllocatedFields returns the body of a Service without the addresses and
@@ -203,10 +187,8 @@ func WithoutAllocatedFields(o object.Identity, body json.RawMessage) (json.RawMe
 		m.drop("spec", "clusterIPs")
 	}
 	m.drop("spec", "healthCheckNodePort")
-	for _, p := range m.list("spec", "ports") {
-		if port, _ := p.(map[string]any); port != nil {
-			manifest(port).drop("nodePort")
-		}
+	for _, port := range m.items("spec", "ports") {
+		port.drop("nodePort")
 	}
 	out, err := json.Marshal(m)
 	return out, err == nil

@@ -163,9 +163,8 @@ func definedTypes(m manifest) []snapshot.Type {
 	if group == "" || kind == "" || plural+"."+group != m.text("metadata", "name") {
 		return nil
 	}
-	for _, v := range m.list("spec", "versions") {
-		fields, _ := v.(map[string]any)
-		if name := manifest(fields).text("name"); name != "" && manifest(fields).flag("served") {
+	for _, v := range m.items("spec", "versions") {
+		if name := v.text("name"); name != "" && v.flag("served") {
 			out = append(out, snapshot.Type{
 				Group: group, Version: name, Resource: plural, Kind: kind, Singular: m.text("spec", "names", "singular"),
 				Namespaced: m.text("spec", "scope") == "Namespaced", Verbs: customResourceVerbs,

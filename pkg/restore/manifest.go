@@ -37,6 +37,17 @@ func (m manifest) list(path ...string) []any {
 	return l
 }
 
+// items returns the elements of a list as manifests; what is not an object is empty.
+func (m manifest) items(path ...string) []manifest {
+	list := m.list(path...)
+	out := make([]manifest, len(list))
+	for i, v := range list {
+		fields, _ := v.(map[string]any)
+		out[i] = fields
+	}
+	return out
+}
+
 func (m manifest) has(path ...string) bool {
 	_, found, err := unstructured.NestedFieldNoCopy(m, path...)
 	return found && err == nil

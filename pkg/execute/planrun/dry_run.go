@@ -64,21 +64,13 @@ func (r *run) dryRun(ctx context.Context, step *plan.Step) *runner.Outcome {
 // transition's state occur in o in the same order.
 func applicablePart(o *object.Object, move *simulate.Transition) object.Change {
 	var out object.Change
-	i := 0
-	for k, r := range move.StateBefore.Owners {
-		for i < len(o.Owners) && !o.Owners[i].SameOwner(r) {
-			i++
-		}
-		if i == len(o.Owners) {
-			break
-		}
+	for k, i := range positions(move.StateBefore.Owners, o.Owners) {
 		if move.Change.Drops(k) {
 			out.Drop = append(out.Drop, i)
 		}
 		if move.Change.Unblocks(k) {
 			out.Unblock = append(out.Unblock, i)
 		}
-		i++
 	}
 	if slices.Contains(o.Finalizers, move.Change.RemoveFinalizer) {
 		out.RemoveFinalizer = move.Change.RemoveFinalizer

@@ -49,7 +49,10 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 		e.exact = e.skip == nil && doesPlanned(step, &e)
 		return e
 	default:
-		e.decision = m.decide(step)
+		e.decision = m.model.Decide(n)
+		if owner := step.Transition.OrphanedFrom; owner != graph.None {
+			e.decision = m.model.DecideOrphan(owner, n)
+		}
 		if plan.Action(e.decision.Action) != step.Action || e.decision.Change.RemoveFinalizer != step.Finalizer {
 			e.skip = skipReason(m.model, step, n, e.decision)
 		} else {
@@ -64,13 +67,6 @@ func (m *liveModel) evaluate(step *plan.Step, read map[graph.Node]observation, c
 		e.rereads, e.ownerUnknown = m.waitingOwners(n)
 	}
 	return e
-}
-
-func (m *liveModel) decide(step *plan.Step) collector.Decision {
-	if step.Transition.OrphanedFrom == graph.None {
-		return m.model.Decide(step.Transition.Node)
-	}
-	return m.model.DecideOrphan(step.Transition.OrphanedFrom, step.Transition.Node)
 }
 
 // waitingOwners returns the owners of an object that wait for their dependents to be

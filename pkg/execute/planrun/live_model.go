@@ -111,7 +111,7 @@ func (m *liveModel) observeWatched(n graph.Node, now *object.Object) bool {
 		return false
 	case now == nil:
 		m.model.SetObserved(n, nil, nil)
-	case isSubsequence(now.Owners, known.Owners):
+	case len(positions(now.Owners, known.Owners)) == len(now.Owners):
 		m.model.SetState(n, m.withKnownIdentity(n, now))
 	default:
 		m.observeLocked(n, unverified(now))
@@ -173,14 +173,16 @@ func (m *liveModel) withKnownIdentity(n graph.Node, o *object.Object) *object.Ob
 	return &out
 }
 
-// isSubsequence reports whether sub is all without some of its references.
-func isSubsequence(sub, all []object.Reference) bool {
-	for _, r := range all {
-		if len(sub) > 0 && r.SameOwner(sub[0]) {
-			sub = sub[1:]
+// positions returns the indexes in all of the references in sub, which is all without some
+// of them. It ends before the first reference that all does not have in this order.
+func positions(sub, all []object.Reference) []int {
+	var out []int
+	for i, r := range all {
+		if len(out) < len(sub) && r.SameOwner(sub[len(out)]) {
+			out = append(out, i)
 		}
 	}
-	return len(sub) == 0
+	return out
 }
 
 // unchanged reports whether two states of an object are the same to the collector.

@@ -180,18 +180,18 @@ func (t *task) checkDependents(ctx context.Context) *runner.Outcome {
 	}
 	n := l.model.Graph().Find(t.step.Object.UID)
 	o := l.model.Object(n)
+	t.relisted = true
 	if o == nil {
 		t.run.live.setGone(t.node)
-	} else {
-		if d := l.model.Decide(n); plan.Action(d.Action) != t.step.Action || d.Change.RemoveFinalizer != t.step.Finalizer {
-			return runner.Skipped(skipReason(l.model, t.step, n, d))
-		}
-		if !t.run.mustBeUnchanged(t.node) && !t.run.live.updateVersion(t.node, o) {
-			t.run.live.observe(t.node, observation{object: o, judgements: l.judge.Object(n)})
-			t.changed = true
-		}
+		return nil
 	}
-	t.relisted = true
+	if d := l.model.Decide(n); plan.Action(d.Action) != t.step.Action || d.Change.RemoveFinalizer != t.step.Finalizer {
+		return runner.Skipped(skipReason(l.model, t.step, n, d))
+	}
+	if !t.run.mustBeUnchanged(t.node) && !t.run.live.updateVersion(t.node, o) {
+		t.run.live.observe(t.node, observation{object: o, judgements: l.judge.Object(n)})
+		t.changed = true
+	}
 	return nil
 }
 

@@ -27,7 +27,8 @@ import (
 // All errors are in the report. A dry run records nothing.
 func Run(ctx context.Context, of *restore.Restoration, c Creator, rec Recorder, o execute.Options) *execute.Report {
 	r := &run{
-		runner: runner.New(of.Plan, o, func(int) runner.Ownership { return runner.Own }), restoration: of, creator: c, recorder: rec,
+		runner:      runner.New(of.Plan, o, func(int) runner.Ownership { return runner.Own }),
+		restoration: of, creator: c, recorder: rec,
 		toCreate: map[types.UID]bool{}, created: map[types.UID]types.UID{},
 	}
 	for i := range of.Plan.Steps {
