@@ -58,10 +58,10 @@ func cleanPod(m manifest, _ *volumeContext) []reason.Reason {
 	removeProtection(m)
 	m.drop("spec", "nodeName")
 	m.drop("spec", "priority")
-	lost := []reason.Reason{reason.PodsRestart{}}
+	lost := []reason.Reason{reason.PodsRestart}
 	if len(m.list("spec", "ephemeralContainers")) > 0 {
 		m.drop("spec", "ephemeralContainers")
-		lost = append(lost, reason.DebugContainersLost{})
+		lost = append(lost, reason.DebugContainersLost)
 	}
 	return lost
 }
@@ -89,12 +89,12 @@ func cleanJob(m manifest, _ *volumeContext) []reason.Reason {
 				m.drop("metadata", "labels", label)
 			}
 		}
-		return []reason.Reason{reason.FinishedJobsSuspended{}}
+		return []reason.Reason{reason.FinishedJobsSuspended}
 	}
 	if m.has("spec", "selector") {
 		m.set(true, "spec", "manualSelector")
 	}
-	return []reason.Reason{reason.JobsRestartCount{}}
+	return []reason.Reason{reason.JobsRestartCount}
 }
 
 func isToken(m manifest) bool { return m.text("type") == "kubernetes.io/service-account-token" }
@@ -109,7 +109,7 @@ func cleanToken(m manifest, _ *volumeContext) []reason.Reason {
 	for _, key := range []string{"token", "ca.crt", "namespace"} {
 		m.drop("data", key)
 	}
-	return []reason.Reason{reason.TokensReplaced{}}
+	return []reason.Reason{reason.TokensReplaced}
 }
 
 // volumeContext is which PersistentVolumes exist or will exist. How a claim is
@@ -127,7 +127,7 @@ func cleanVolume(m manifest, _ *volumeContext) []reason.Reason {
 	m.drop("spec", "claimRef", "uid")
 	m.drop("spec", "claimRef", "resourceVersion")
 	m.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
-	return []reason.Reason{reason.VolumeContentsNotRestored{}}
+	return []reason.Reason{reason.VolumeContentsNotRestored}
 }
 
 // cleanClaim makes the volume controller bind a PersistentVolumeClaim again. It
@@ -149,7 +149,7 @@ func cleanClaim(m manifest, v *volumeContext) []reason.Reason {
 		return []reason.Reason{reason.ClaimVolumeUnverified{Volume: name}}
 	}
 	m.drop("spec", "volumeName")
-	return []reason.Reason{reason.ClaimsEmpty{}}
+	return []reason.Reason{reason.ClaimsEmpty}
 }
 
 // headless is the clusterIP of a Service without an address.
@@ -161,7 +161,7 @@ func cleanService(m manifest, _ *volumeContext) []reason.Reason {
 	if !hasAllocatedFields(m) {
 		return nil
 	}
-	return []reason.Reason{reason.ServiceAddressesMayChange{}}
+	return []reason.Reason{reason.ServiceAddressesMayChange}
 }
 
 // hasAllocatedFields reports whether a Service asks for a particular address or port.

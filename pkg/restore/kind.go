@@ -73,9 +73,9 @@ var kinds = map[schema.GroupKind]kind{
 	{Group: "batch", Kind: "Job"}:        {adopts: true, clean: cleanJob},
 	{Kind: "Pod"}: {
 		skip: []skipRule{
-			{annotation("kubernetes.io/config.mirror"), "", reason.MirrorPod{}},
-			{[]string{"status", "phase"}, "Succeeded", reason.PodFinished{}},
-			{[]string{"status", "phase"}, "Failed", reason.PodFinished{}},
+			{annotation("kubernetes.io/config.mirror"), "", reason.MirrorPod},
+			{[]string{"status", "phase"}, "Succeeded", reason.PodFinished},
+			{[]string{"status", "phase"}, "Failed", reason.PodFinished},
 		},
 		clean: cleanPod, prerequisites: podPrerequisites,
 	},
@@ -91,18 +91,18 @@ var kinds = map[schema.GroupKind]kind{
 	{Kind: "ConfigMap"}:      {skip: []skipRule{{objectName, "kube-root-ca.crt", reason.ComesWithNamespace{}}}},
 
 	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: {
-		skip: []skipRule{{label("endpointslice.kubernetes.io/managed-by"), "", reason.CreatedForService{}}},
+		skip: []skipRule{{label("endpointslice.kubernetes.io/managed-by"), "", reason.CreatedForService}},
 	},
 	{Kind: "Endpoints"}: {skip: []skipRule{
-		{label("endpoints.kubernetes.io/managed-by"), "", reason.CreatedForService{}},
-		{annotation("endpoints.kubernetes.io/last-change-trigger-time"), "", reason.CreatedForService{}},
+		{label("endpoints.kubernetes.io/managed-by"), "", reason.CreatedForService},
+		{annotation("endpoints.kubernetes.io/last-change-trigger-time"), "", reason.CreatedForService},
 	}},
-	{Group: "coordination.k8s.io", Kind: "Lease"}: {skip: []skipRule{{why: reason.LeaseRenewed{}}}},
-	{Kind: "Event"}:                         {skip: []skipRule{{why: reason.EventPast{}}}},
-	{Group: "events.k8s.io", Kind: "Event"}: {skip: []skipRule{{why: reason.EventPast{}}}},
+	{Group: "coordination.k8s.io", Kind: "Lease"}: {skip: []skipRule{{why: reason.LeaseRenewed}}},
+	{Kind: "Event"}:                         {skip: []skipRule{{why: reason.EventPast}}},
+	{Group: "events.k8s.io", Kind: "Event"}: {skip: []skipRule{{why: reason.EventPast}}},
 	{Group: "apiregistration.k8s.io", Kind: "APIService"}: {
 		refuses: refusesAnywhere,
-		skip:    []skipRule{{label("kube-aggregator.kubernetes.io/automanaged"), "", reason.CreatedByServer{}}},
+		skip:    []skipRule{{label("kube-aggregator.kubernetes.io/automanaged"), "", reason.CreatedByServer}},
 	},
 	{Kind: "ResourceQuota"}:                       {refuses: refusesInNamespace},
 	{Kind: "LimitRange"}:                          {refuses: refusesInNamespace},

@@ -81,11 +81,11 @@ func (p *planner) selectObject(saved Saved) reason.Reason {
 	switch live := p.live.byUID[o.UID]; {
 	case live == nil:
 	case live.Terminating():
-		return reason.StillTerminating{}
+		return reason.StillTerminating
 	case p.repaired[o.UID]:
 		return nil
 	default:
-		return reason.StillExists{}
+		return reason.StillExists
 	}
 	t, why := p.typeOf(o)
 	if why != nil {
@@ -108,7 +108,7 @@ func (p *planner) selectObject(saved Saved) reason.Reason {
 	case p.backup.Recreated[o.UID] != c.live.UID:
 		return reason.NameTaken{Created: c.live.Created.UTC()}
 	case c.live.Terminating():
-		return reason.RestoredAndTerminating{}
+		return reason.RestoredAndTerminating
 	}
 	p.add(c, m)
 	return nil
@@ -117,13 +117,13 @@ func (p *planner) selectObject(saved Saved) reason.Reason {
 // whyNotCreate returns why an object whose name is free is not created, or nil.
 func (p *planner) whyNotCreate(c *recreation, m manifest) reason.Reason {
 	if p.notDeleted[c.saved.Object.UID] {
-		return reason.NotDeletedByRun{}
+		return reason.NotDeletedByRun
 	}
 	if why := p.namespaceProblem(c.saved.Object); why != nil {
 		return why
 	}
 	if m.text("metadata", "deletionTimestamp") != "" {
-		return reason.WasTerminating{}
+		return reason.WasTerminating
 	}
 	if why := c.kind.whySkip(m); why != nil {
 		return why
@@ -160,9 +160,9 @@ func (p *planner) namespaceProblem(o object.Identity) reason.Reason {
 	}
 	switch live, absent := p.live.find("Namespace", o.Namespace); {
 	case absent:
-		return reason.NamespaceMissing{}
+		return reason.NamespaceMissing
 	case live != nil && live.Terminating():
-		return reason.NamespaceTerminating{}
+		return reason.NamespaceTerminating
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (t *task) evaluate(ctx context.Context) (evaluation, *runner.Outcome) {
 		case e.skip != nil:
 			return e, runner.Skipped(e.skip)
 		case t.run.options.RequireUnchanged && !e.exact:
-			return e, runner.Failed(reason.ChangedSincePlanned{})
+			return e, runner.Failed(reason.ChangedSincePlanned)
 		default:
 			return e, t.unfinishedDependents(e)
 		}
@@ -123,7 +123,7 @@ func (t *task) write(ctx context.Context, e evaluation) *runner.Outcome {
 	case err == nil:
 		return t.complete(ctx, e, left)
 	case runner.ClassOf(err) == snapshot.Conflict && t.run.mustBeUnchanged(t.node):
-		return runner.Failed(reason.ChangedSincePlanned{})
+		return runner.Failed(reason.ChangedSincePlanned)
 	case runner.ClassOf(err) == snapshot.Conflict:
 		return t.rereadObject(ctx)
 	case runner.ClassOf(err) == snapshot.Gone:

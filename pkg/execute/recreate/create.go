@@ -23,7 +23,7 @@ func (r *run) create(ctx context.Context, i int) *runner.Outcome {
 		return runner.Skipped(reason.OwnerNotCreated{Owner: *missing})
 	}
 	if work.WaitForCaches {
-		r.runner.EmitWaiting(step, reason.WaitsForWatchers{})
+		r.runner.EmitWaiting(step, reason.WaitsForWatchers)
 		if r.runner.WithoutSlot(func() error { return r.creator.WaitForWatches(ctx) }) != nil {
 			return r.runner.Interrupted(ctx)
 		}
@@ -40,7 +40,7 @@ func (r *run) create(ctx context.Context, i int) *runner.Outcome {
 	r.mu.Unlock()
 	var remark reason.Reason
 	if changed {
-		remark = reason.AddressReplaced{}
+		remark = reason.AddressReplaced
 	}
 	if err := r.recorder.RecordCreated(step.Object.Identity, o.UID); err != nil {
 		remark = reason.CreatedUnrecorded{Failure: runner.FailureOf(err)}
@@ -48,14 +48,14 @@ func (r *run) create(ctx context.Context, i int) *runner.Outcome {
 	if len(work.Defines) == 0 {
 		return runner.Done(remark)
 	}
-	r.runner.EmitWaiting(step, reason.WaitsForTypes{}) // later steps create objects of these types
+	r.runner.EmitWaiting(step, reason.WaitsForTypes) // later steps create objects of these types
 	if r.runner.WithoutSlot(func() error { return r.creator.WaitForServed(ctx, work.Defines) }) == nil {
 		return runner.Done(remark)
 	}
 	if ctx.Err() != nil {
 		r.runner.SetInterrupted()
 	}
-	return runner.Done(reason.DefinitionNotServed{})
+	return runner.Done(reason.DefinitionNotServed)
 }
 
 // send sends the object of a step to the API server, without the fields that servers
@@ -76,7 +76,7 @@ func (r *run) send(ctx context.Context, i int, add []restore.Addition) (o *objec
 	}
 	switch {
 	case runner.ClassOf(err) == snapshot.Exists:
-		return nil, changed, runner.Skipped(reason.AlreadyExists{})
+		return nil, changed, runner.Skipped(reason.AlreadyExists)
 	case err != nil:
 		return nil, changed, runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
 	}

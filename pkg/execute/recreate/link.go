@@ -20,7 +20,7 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 	at := step.Object.Identity
 	uid, created := r.currentUID(at.UID)
 	if !created {
-		return runner.Skipped(reason.NotCreated{})
+		return runner.Skipped(reason.NotCreated)
 	}
 	at.UID = uid
 	add, missing := r.withCurrentUIDs(work.Add)
@@ -32,13 +32,13 @@ func (r *run) link(ctx context.Context, i int) *runner.Outcome {
 		change, conflicting := linkChange(o, add)
 		switch {
 		case o.Terminating():
-			return change, runner.Skipped(reason.AlreadyTerminating{})
+			return change, runner.Skipped(reason.AlreadyTerminating)
 		case conflicting != nil:
 			return change, runner.Skipped(reason.ConflictingController{Owner: *conflicting})
 		case change.Empty() && work.OwnerAdopts:
 			return change, runner.Done(nil)
 		case change.Empty():
-			return change, runner.Skipped(reason.AlreadyDone{})
+			return change, runner.Skipped(reason.AlreadyDone)
 		}
 		return change, r.checkWrite(ctx, step)
 	})
@@ -82,7 +82,7 @@ func (r *run) patch(
 		case err != nil:
 			return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err)})
 		case o == nil:
-			return runner.Skipped(reason.ObjectGone{})
+			return runner.Skipped(reason.ObjectGone)
 		}
 		change, out := decide(o)
 		if out != nil {
@@ -93,7 +93,7 @@ func (r *run) patch(
 		case err == nil:
 			return nil
 		case class == snapshot.Gone:
-			return runner.Skipped(reason.ObjectGone{})
+			return runner.Skipped(reason.ObjectGone)
 		case class != snapshot.Conflict:
 			return runner.Failed(reason.WriteFailed{Failure: runner.FailureOf(err)})
 		}

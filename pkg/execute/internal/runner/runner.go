@@ -251,9 +251,9 @@ func Failed(why reason.Reason) *Outcome { return &Outcome{event.Failed, why} }
 func (r *Runner) Interrupted(ctx context.Context) *Outcome {
 	r.SetInterrupted()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return Skipped(reason.TimedOut{})
+		return Skipped(reason.TimedOut)
 	}
-	return Skipped(reason.Interrupted{})
+	return Skipped(reason.Interrupted)
 }
 
 // ClassOf returns the class of err, or "" if it is not known.
