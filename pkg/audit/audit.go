@@ -81,13 +81,13 @@ func RepairFor(rule string) (cause collector.Cause, ok bool) {
 // Run audits the listed objects of a graph, not objects of unmonitored types that only a
 // reference names (docs/gc-semantics.md#virtual-owners). The only error is an
 // *UnknownRuleError.
-func Run(g *graph.Graph, o Options) (*Report, error) {
+func Run(j *collector.Judge, o Options) (*Report, error) {
 	rules, err := choose(o.Rules)
 	if err != nil {
 		return nil, err
 	}
-	judge := collector.NewJudge(g)
-	r := &ruleContext{graph: g, judge: judge, planner: repair.New(g, judge), options: o}
+	g := j.Graph()
+	r := &ruleContext{graph: g, judge: j, planner: repair.New(j), options: o}
 	s := g.Snapshot()
 	report := &Report{Complete: s.Complete(), Gaps: gapsOf(s.Gaps, ""), Findings: []Finding{}}
 	for _, part := range snapshot.Parallel(g.Listed(), func(from, to int) Report { return r.part(rules, from, to) }) {

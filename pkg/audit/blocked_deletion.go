@@ -16,9 +16,9 @@ var blockedDeletion = Rule{
 		if len(deletions) == 0 {
 			return nil
 		}
-		before := simulate.NewModel(r.graph, r.judge)
-		after := simulate.NewModel(r.graph, r.judge).Simulate(simulate.Bounds{}).Model
-		blockersBefore, blockersAfter := NewBlockers(r.judge, before), NewBlockers(r.judge, after)
+		before := simulate.NewModel(r.judge)
+		after := simulate.NewModel(r.judge).Simulate(simulate.Bounds{}).Model
+		blockersBefore, blockersAfter := NewBlockers(before), NewBlockers(after)
 		var out []Finding
 		for _, n := range deletions {
 			switch left := after.Object(n); {

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -13,14 +12,13 @@ import (
 // concurrent use.
 type Blockers struct {
 	graph     *graph.Graph
-	judge     *collector.Judge
 	model     *simulate.Model
 	obstacles *simulate.Obstacles
 }
 
 // NewBlockers returns the Blockers of a model, which must not change while they are used.
-func NewBlockers(j *collector.Judge, m *simulate.Model) *Blockers {
-	return &Blockers{graph: m.Graph(), judge: j, model: m, obstacles: simulate.NewObstacles(m)}
+func NewBlockers(m *simulate.Model) *Blockers {
+	return &Blockers{graph: m.Graph(), model: m, obstacles: simulate.NewObstacles(m)}
 }
 
 // Blocker is what blocks one deletion.
@@ -81,5 +79,5 @@ func (b *Blockers) since(n graph.Node) reason.Since {
 // model, a reference that cannot be judged.
 func (b *Blockers) UndecidableReference(n graph.Node, i int) reason.Owner {
 	r := b.model.Object(n).Owners[i]
-	return b.judge.FindReference(n, r).Owner(r)
+	return b.model.Judge().FindReference(n, r).Owner(r)
 }

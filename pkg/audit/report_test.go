@@ -202,7 +202,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestUnknownRule(t *testing.T) {
-	_, err := audit.Run(graph.New(st.New()), audit.Options{Rules: []string{"self-owner", "nonsense"}})
+	_, err := audit.Run(collector.NewJudge(graph.New(st.New())), audit.Options{Rules: []string{"self-owner", "nonsense"}})
 	var unknown *audit.UnknownRuleError
 	if !errors.As(err, &unknown) || unknown.ID != "nonsense" || !strings.Contains(err.Error(), "owner-cycle") {
 		t.Errorf("got %v", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -40,7 +41,7 @@ func rule(t *testing.T, id string, cases []ruleCase) {
 
 func run(t failer, s *snapshot.Snapshot, o audit.Options) *audit.Report {
 	t.Helper()
-	report, err := audit.Run(graph.New(s), o)
+	report, err := audit.Run(collector.NewJudge(graph.New(s)), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (op *Operation) hintAcceptGap() error {
 	if len(op.Current.Plan.Blocked) == 0 {
 		return nil
 	}
-	names := plan.AcceptableGaps(op.Current.Graph, op.Current.Plan)
+	names := plan.AcceptableGaps(op.Current.Graph(), op.Current.Plan)
 	if len(names) == 0 {
 		return nil
 	}

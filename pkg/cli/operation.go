@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/write"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -29,7 +30,7 @@ type MutatingCommand interface {
 	// Scope returns what every scan of the operation reads.
 	Scope(served []snapshot.Type) (scan.Scope, error)
 	// Plan plans what the user requested. It may read more about the scanned objects,
-	// and replace the snapshot and the graph by ones that contain it.
+	// and replace the snapshot and the judge by ones that contain it.
 	Plan(context.Context, *PlannedScan) error
 	// Replan is Plan after the user has confirmed. Requested objects may be gone by then.
 	Replan(context.Context, *PlannedScan) error
@@ -45,9 +46,12 @@ type MutatingCommand interface {
 type PlannedScan struct {
 	Cluster  *client.Client // nil if the scan read a file
 	Snapshot *snapshot.Snapshot
-	Graph    *graph.Graph
+	Judge    *collector.Judge // of the snapshot's graph
 	Plan     *plan.Plan
 }
+
+// Graph returns the graph of the snapshot.
+func (p *PlannedScan) Graph() *graph.Graph { return p.Judge.Graph() }
 
 // Operation takes one plan of a mutating command from the preview to the report.
 type Operation struct {
@@ -96,7 +100,7 @@ func (op *Operation) scanAndPlan(ctx context.Context, plans planFunc) (PlannedSc
 	if p.Snapshot, p.Cluster, err = op.Options.Scan.Scan(ctx, op.Command.Scope); err != nil {
 		return PlannedScan{}, err
 	}
-	p.Graph = graph.New(p.Snapshot)
+	p.Judge = collector.NewJudge(graph.New(p.Snapshot))
 	return p, plans(ctx, &p)
 }
 
@@ -284,5 +288,5 @@ func (op *Operation) Writer(o planrun.Options) *write.Writer {
 
 // RunPlan carries out the current plan, step by step.
 func (op *Operation) RunPlan(ctx context.Context, w *write.Writer, b planrun.BackupWriter, o planrun.Options) *execute.Report {
-	return planrun.Run(ctx, op.Current.Plan, op.Current.Graph, w, b, o)
+	return planrun.Run(ctx, op.Current.Plan, op.Current.Graph(), w, b, o)
 }

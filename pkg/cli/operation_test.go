@@ -26,7 +26,7 @@ type pass struct{}
 func (pass) Scope([]snapshot.Type) (scan.Scope, error) { return scan.Scope{}, nil }
 
 func (pass) Plan(_ context.Context, p *PlannedScan) error {
-	p.Plan = plan.New(p.Graph, plan.Options{Mode: plan.Collect})
+	p.Plan = plan.New(p.Judge, plan.Options{Mode: plan.Collect})
 	return nil
 }
 
@@ -37,7 +37,7 @@ func (c pass) PlanRemaining(ctx context.Context, _ *plan.Plan, p *PlannedScan) e
 }
 
 func (pass) PlanAccepting(p *PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	return plan.New(p.Graph, plan.Options{Mode: plan.Collect, Accepted: accepted}), nil
+	return plan.New(p.Judge, plan.Options{Mode: plan.Collect, Accepted: accepted}), nil
 }
 
 func (pass) Perform(context.Context, *Operation, planrun.BackupWriter, planrun.Options) *execute.Report {

@@ -122,7 +122,7 @@ func (op *Operation) dryRunSteps(ctx context.Context, samples []*plan.Step, gran
 		}
 		sent++
 		all.Go(func() {
-			_, err := writer.Patch(ctx, op.Current.Graph.Object(s.Transition.Node), s.Transition.Change)
+			_, err := writer.Patch(ctx, op.Current.Graph().Object(s.Transition.Node), s.Transition.Change)
 			var failed *client.RequestError
 			if !errors.As(err, &failed) || failed.Reason != snapshot.Forbidden {
 				return // the run will report it

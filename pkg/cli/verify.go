@@ -50,7 +50,7 @@ func (op *Operation) verify(ctx context.Context, o *runOutcome) {
 		return
 	}
 	o.verification, o.gaps = verifiedBy(now.Plan.CompleteButAccepted()), now.Plan.Gaps
-	o.left, o.blocked = now.Plan, slices.Concat(o.blocked, blocked, op.deletedButPresent(o.done, now.Graph))
+	o.left, o.blocked = now.Plan, slices.Concat(o.blocked, blocked, op.deletedButPresent(o.done, now.Graph()))
 	o.due = len(now.Plan.Steps)
 	if op.Saved != nil {
 		o.due = remainingSteps(op.Saved, now.Plan)
@@ -75,11 +75,11 @@ func (op *Operation) remaining(ctx context.Context) (PlannedScan, []plan.Blocked
 	if err != nil {
 		return PlannedScan{}, nil, err
 	}
-	known := graph.NewSet(now.Graph)
+	known := graph.NewSet(now.Graph())
 	for _, b := range now.Plan.Blocked {
-		known.Add(now.Graph.Find(b.Object.UID))
+		known.Add(now.Graph().Find(b.Object.UID))
 	}
-	return now, append(now.Plan.Blocked, op.stillTerminating(now.Graph, known)...), nil
+	return now, append(now.Plan.Blocked, op.stillTerminating(now.Judge, known)...), nil
 }
 
 // deletedButPresent returns the objects that a step deleted successfully and that exist
@@ -103,9 +103,9 @@ func (op *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []p
 
 // stillTerminating returns the objects that this run has deleted and that still exist,
 // except the known ones, and adds them to known.
-func (op *Operation) stillTerminating(g *graph.Graph, known graph.Set) []plan.Blocked {
-	judge := collector.NewJudge(g)
-	blockers := audit.NewBlockers(judge, simulate.NewApplyModel(g, judge, op.Options.AcceptedGaps))
+func (op *Operation) stillTerminating(j *collector.Judge, known graph.Set) []plan.Blocked {
+	g := j.Graph()
+	blockers := audit.NewBlockers(simulate.NewApplyModel(j, op.Options.AcceptedGaps))
 	var out []plan.Blocked
 	for _, o := range op.Current.Plan.Outcomes {
 		n := g.Find(o.Object.UID)

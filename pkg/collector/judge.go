@@ -24,6 +24,9 @@ func NewJudge(g *graph.Graph) *Judge {
 	return &Judge{graph: g, view: g.View(), byCoordinates: sync.OnceValue(func() map[coordinates]*object.Object { return indexByCoordinates(g) })}
 }
 
+// Graph returns the graph whose references are judged.
+func (j *Judge) Graph() *graph.Graph { return j.graph }
+
 // Reference judges the reference that e stands for, as docs/gc-semantics.md#verdicts
 // describes: can the kind be resolved, does the scope fit, what exists at the
 // coordinates.

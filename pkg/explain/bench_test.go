@@ -3,6 +3,7 @@ package explain_test
 import (
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -14,6 +15,6 @@ func BenchmarkOf(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
 		last := graph.Node(g.Listed() - 1)
-		return func() { explain.NewExplainer(g).Object(last, explain.EventHistory{}) }
+		return func() { explain.NewExplainer(collector.NewJudge(g)).Object(last, explain.EventHistory{}) }
 	})
 }

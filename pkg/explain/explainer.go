@@ -24,18 +24,17 @@ type Explainer struct {
 }
 
 // NewExplainer simulates the garbage collector on the scanned objects.
-func NewExplainer(g *graph.Graph) *Explainer {
-	judge := collector.NewJudge(g)
+func NewExplainer(judge *collector.Judge) *Explainer {
 	e := &Explainer{
-		graph: g, judge: judge, planner: repair.New(g, judge),
-		initial: simulate.NewModel(g, judge), result: simulate.NewModel(g, judge).Simulate(simulate.Bounds{}),
+		graph: judge.Graph(), judge: judge, planner: repair.New(judge),
+		initial: simulate.NewModel(judge), result: simulate.NewModel(judge).Simulate(simulate.Bounds{}),
 		transitions: map[graph.Node][]int{},
 	}
 	for i := range e.result.Transitions {
 		n := e.result.Transitions[i].Node
 		e.transitions[n] = append(e.transitions[n], i)
 	}
-	e.blockers = audit.NewBlockers(judge, e.result.Model)
+	e.blockers = audit.NewBlockers(e.result.Model)
 	return e
 }
 

@@ -24,8 +24,8 @@ func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Nod
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				g := graph.New(draw(t))
-				explainer := explain.NewExplainer(g)
-				end := simulate.NewModel(g, collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
+				explainer := explain.NewExplainer(collector.NewJudge(g))
+				end := simulate.NewModel(collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
 				for n := range g.Listed() {
 					check(t, g, graph.Node(n), explainer.Object(graph.Node(n), explain.EventHistory{}), end.Object(graph.Node(n)))
 				}

@@ -20,7 +20,7 @@ import (
 var noMetrics = Undiscovered("metrics.k8s.io", snapshot.Unavailable)
 
 func accepting(s *snapshot.Snapshot, words ...string) *plan.Plan {
-	return plan.New(graph.New(s), plan.Options{Mode: plan.Collect, Accepted: words})
+	return plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect, Accepted: words})
 }
 
 // resting returns the steps of a plan, each with the accepted gaps that it depends on.
@@ -119,7 +119,7 @@ func TestDeletionWithAcceptedGap(t *testing.T) {
 		g := graph.New(New(Serving(TypesWithContents()...), Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets))
 		o := plan.DeleteOptions(hand, simulate.Deletion{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
 		o.Accepted = snapshot.AcceptedGaps{"secrets"}
-		if p := plan.New(g, o); len(p.Steps) != 1 || len(p.Blocked) != 0 || !slices.Equal(p.Steps[0].AcceptedGaps, o.Accepted) {
+		if p := plan.New(collector.NewJudge(g), o); len(p.Steps) != 1 || len(p.Blocked) != 0 || !slices.Equal(p.Steps[0].AcceptedGaps, o.Accepted) {
 			t.Errorf("%s: steps %+v, blocked %+v", name, p.Steps, p.Blocked)
 		}
 	}
@@ -170,7 +170,7 @@ func TestAcceptedGapNeverProvesAbsence(t *testing.T) {
 		}
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		with, without := simulate.NewApplyModel(g, judge, words), simulate.NewApplyModel(g, judge, nil)
+		with, without := simulate.NewApplyModel(judge, words), simulate.NewApplyModel(judge, nil)
 		for n := range g.Listed() {
 			a, b := with.Verdicts(graph.Node(n)), without.Verdicts(graph.Node(n))
 			if !slices.Equal(a, b) {

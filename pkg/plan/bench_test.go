@@ -16,7 +16,7 @@ import (
 func BenchmarkCollect(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		return func() { plan.New(g, plan.Options{Mode: plan.Collect}) }
+		return func() { plan.New(collector.NewJudge(g), plan.Options{Mode: plan.Collect}) }
 	})
 }
 
@@ -27,7 +27,7 @@ func BenchmarkDelete(b *testing.B) {
 				st.Bench(b, func(s *snapshot.Snapshot) func() {
 					g := graph.New(s)
 					o := plan.DeleteOptions(hand, simulate.Deletion{Node: 0, Policy: policy})
-					return func() { plan.New(g, o) }
+					return func() { plan.New(collector.NewJudge(g), o) }
 				})
 			})
 		}
@@ -37,6 +37,6 @@ func BenchmarkDelete(b *testing.B) {
 func BenchmarkRepair(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		return func() { plan.NewRepair(g, plan.RepairOptions{}) }
+		return func() { plan.NewRepair(collector.NewJudge(g), plan.RepairOptions{}) }
 	})
 }

@@ -17,7 +17,7 @@ import (
 // cannot be judged is in Retained there.
 func (b *builder) blocked() []Blocked {
 	out := append([]Blocked{}, b.refused...)
-	blockers := audit.NewBlockers(b.judge, b.result.Model)
+	blockers := audit.NewBlockers(b.result.Model)
 	changed := graph.NewSet(b.graph)
 	for i := range b.result.Transitions {
 		changed.Add(b.result.Transitions[i].Node)

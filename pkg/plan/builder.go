@@ -23,12 +23,11 @@ func DeleteOptions(actor collector.Actor, deletes ...simulate.Deletion) Options 
 
 // New plans one pass of the garbage collector, or deletions and all that follows from them.
 // It takes time and memory linear in objects, references and steps.
-func New(g *graph.Graph, o Options) *Plan {
-	judge := collector.NewJudge(g)
-	p := build(g, judge, o)
-	if p.AcceptedGaps = accepted(g, p, o); len(p.AcceptedGaps) > 0 {
+func New(j *collector.Judge, o Options) *Plan {
+	p := build(j, o)
+	if p.AcceptedGaps = accepted(j.Graph(), p, o); len(p.AcceptedGaps) > 0 {
 		o.Accepted = nil
-		markAccepted(g, p, build(g, judge, o))
+		markAccepted(j.Graph(), p, build(j, o))
 	}
 	p.Finalize()
 	return p
@@ -43,8 +42,8 @@ type builder struct {
 	refused []Blocked // requested deletions that are left out
 }
 
-func build(g *graph.Graph, judge *collector.Judge, o Options) *Plan {
-	b := &builder{graph: g, judge: judge, options: o}
+func build(j *collector.Judge, o Options) *Plan {
+	b := &builder{graph: j.Graph(), judge: j, options: o}
 	b.refuseUnlistedContents()
 	for {
 		p := b.buildOnce()
@@ -70,7 +69,7 @@ func (b *builder) buildOnce() *Plan {
 
 func (b *builder) model() *simulate.Model {
 	if b.options.Actor == collector.ActorClient {
-		return simulate.NewApplyModel(b.graph, b.judge, b.options.Accepted)
+		return simulate.NewApplyModel(b.judge, b.options.Accepted)
 	}
-	return simulate.NewActorModel(b.graph, b.judge, b.options.Actor)
+	return simulate.NewActorModel(b.judge, b.options.Actor)
 }

@@ -28,7 +28,7 @@ func contested() *snapshot.Snapshot {
 const contention = "Aaa zzz/x (lie.example.com/v1) and Deployment shop/web (apps/v1) are different objects with the same UID u"
 
 func TestCollectKeepsObjectsThatShareAUID(t *testing.T) {
-	p := plan.New(graph.New(contested()), plan.Options{Mode: plan.Collect})
+	p := plan.New(collector.NewJudge(graph.New(contested())), plan.Options{Mode: plan.Collect})
 	if len(p.Steps) != 0 || p.Complete {
 		t.Errorf("got %+v, complete: %v", p.Steps, p.Complete)
 	}
@@ -41,7 +41,7 @@ func TestDeletionOfSharedUIDIsBlocked(t *testing.T) {
 	for name, hand := range map[string]collector.Actor{"from here": collector.ActorClient, "by the cluster": collector.ActorControllerManager} {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(contested())
-			p := plan.New(g, plan.DeleteOptions(hand, simulate.Deletion{Node: g.Find("u"), Policy: metav1.DeletePropagationBackground}))
+			p := plan.New(collector.NewJudge(g), plan.DeleteOptions(hand, simulate.Deletion{Node: g.Find("u"), Policy: metav1.DeletePropagationBackground}))
 			if len(p.Steps) != 0 || len(p.Outcomes) != 0 {
 				t.Errorf("got %+v, %+v", p.Steps, p.Outcomes)
 			}
@@ -58,7 +58,7 @@ func TestRepairKeepsContestedObject(t *testing.T) {
 		"a reference by a UID": {References: []types.UID{"ConfigMap/zzz/gone"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if p := plan.NewRepair(graph.New(contested()), o); len(p.Steps) != 0 || len(p.Blocked) != 1 {
+			if p := plan.NewRepair(collector.NewJudge(graph.New(contested())), o); len(p.Steps) != 0 || len(p.Blocked) != 1 {
 				t.Errorf("got %+v, blocked %+v", p.Steps, p.Blocked)
 			}
 		})

@@ -34,7 +34,7 @@ func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets .
 	for _, t := range targets {
 		deletes = append(deletes, simulate.Deletion{Node: g.Find(t.UID), Policy: policy})
 	}
-	return plan.New(g, plan.DeleteOptions(collector.ActorControllerManager, deletes...))
+	return plan.New(collector.NewJudge(g), plan.DeleteOptions(collector.ActorControllerManager, deletes...))
 }
 
 // predicted returns a line for everything in a plan except its steps.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -26,7 +27,7 @@ func save(t interface{ Fatal(...any) }, p *plan.Plan) []byte {
 
 func TestSaveAndLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := plan.New(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
+		p := plan.New(collector.NewJudge(graph.New(Draw(t))), plan.Options{Mode: plan.Collect})
 		p.ClusterUID = rapid.StringMatching("[a-z0-9-]*").Draw(t, "cluster") // the digest does not cover it
 		got, err := plan.Load(bytes.NewReader(save(t, p)))
 		if err != nil {
@@ -84,7 +85,7 @@ func TestDigestCoversGaps(t *testing.T) {
 	with := func(gaps ...snapshot.Gap) string {
 		s := New(absent, Listing(Secret("a/x", OwnedBy(gone))))
 		s.Gaps = gaps
-		return plan.New(graph.New(s), plan.Options{Mode: plan.Collect}).Digest
+		return plan.New(collector.NewJudge(graph.New(s)), plan.Options{Mode: plan.Collect}).Digest
 	}
 	widgets := snapshot.Gap{Group: "example.com", Resource: "widgets", Reason: snapshot.Forbidden, Message: "no"}
 	changed := func(change func(*snapshot.Gap)) snapshot.Gap {
@@ -130,8 +131,8 @@ func TestPlanIsIndependentOfInputOrder(t *testing.T) {
 		shuffled.Objects, shuffled.Types = Reversed(s.Objects), Reversed(s.Types)
 		shuffled.Lookups, shuffled.Listed, shuffled.Gaps = Reversed(s.Lookups), Reversed(s.Listed), Reversed(s.Gaps)
 		shuffled.Normalize()
-		want := save(t, plan.New(graph.New(s), plan.Options{}))
-		if diff := cmp.Diff(string(want), string(save(t, plan.New(graph.New(&shuffled), plan.Options{})))); diff != "" {
+		want := save(t, plan.New(collector.NewJudge(graph.New(s)), plan.Options{}))
+		if diff := cmp.Diff(string(want), string(save(t, plan.New(collector.NewJudge(graph.New(&shuffled)), plan.Options{})))); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -39,10 +39,10 @@ type RepairOptions struct {
 //
 // The plan also says what the garbage collector would do with each object without the
 // repair; an object that it deletes all the same is blocked.
-func NewRepair(g *graph.Graph, o RepairOptions) *Plan {
-	judge := collector.NewJudge(g)
+func NewRepair(j *collector.Judge, o RepairOptions) *Plan {
+	g := j.Graph()
 	r := &repairBuilder{
-		graph: g, judge: judge, planner: repair.New(g, judge), options: o, wanted: map[graph.Node]repairWork{}, blocked: map[graph.Node][]reason.Reason{},
+		graph: g, judge: j, planner: repair.New(j), options: o, wanted: map[graph.Node]repairWork{}, blocked: map[graph.Node][]reason.Reason{},
 	}
 	for n := range g.Listed() {
 		if node := graph.Node(n); o.Within == nil || o.Within(node) {

@@ -25,7 +25,7 @@ var (
 )
 
 func repairOf(o plan.RepairOptions, parts ...Part) *plan.Plan {
-	return plan.NewRepair(graph.New(New(parts...)), o)
+	return plan.NewRepair(collector.NewJudge(graph.New(New(parts...))), o)
 }
 
 func blockedOf(p *plan.Plan) []string {
@@ -300,7 +300,7 @@ func TestRepairOptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := []string{}
-			for _, s := range plan.NewRepair(g, c.options).Steps {
+			for _, s := range plan.NewRepair(collector.NewJudge(g), c.options).Steps {
 				got = append(got, fmt.Sprintf("%s %s/%s", s.Action, s.Object.Namespace, s.Object.Name))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {

@@ -23,7 +23,7 @@ type Retained struct {
 
 // retained returns the dependents of everything that is deleted which stay.
 func (b *builder) retained() []Retained {
-	blockers := audit.NewBlockers(b.judge, b.result.Model)
+	blockers := audit.NewBlockers(b.result.Model)
 	owners := b.touched()
 	for _, n := range b.result.Requested {
 		owners.Add(n)

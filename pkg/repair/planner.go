@@ -18,7 +18,8 @@ type Planner struct {
 }
 
 // New returns a Planner for the graph that j judges.
-func New(g *graph.Graph, j *collector.Judge) *Planner {
+func New(j *collector.Judge) *Planner {
+	g := j.Graph()
 	p := &Planner{graph: g, judge: j}
 	cycles := sync.OnceValue(p.cycles)
 	p.closesCycle = func(dependent, owner types.UID) bool {
@@ -31,8 +32,8 @@ func New(g *graph.Graph, j *collector.Judge) *Planner {
 
 // Reconsider returns a Planner for a graph that holds only single objects in their current
 // state. Such a graph shows no cycles, so those of p are used.
-func (p *Planner) Reconsider(g *graph.Graph, j *collector.Judge) *Planner {
-	return &Planner{graph: g, judge: j, closesCycle: p.closesCycle}
+func (p *Planner) Reconsider(j *collector.Judge) *Planner {
+	return &Planner{graph: j.Graph(), judge: j, closesCycle: p.closesCycle}
 }
 
 // Object returns how to repair each reference of n, in their order.

@@ -19,7 +19,7 @@ import (
 // person can decide about.
 func repaired(s *snapshot.Snapshot) *snapshot.Snapshot {
 	g := graph.New(s)
-	m := repair.New(g, collector.NewJudge(g))
+	m := repair.New(collector.NewJudge(g))
 	out := *s
 	out.Objects = slices.Clone(s.Objects)
 	for n := range g.Listed() {
@@ -46,7 +46,7 @@ func TestRepairingEverythingLeavesOnlyUnrepairable(t *testing.T) {
 		judge := collector.NewJudge(g)
 		for n := range g.Listed() {
 			o := g.Object(graph.Node(n))
-			for i, m := range repair.New(g, judge).Object(graph.Node(n)) {
+			for i, m := range repair.New(judge).Object(graph.Node(n)) {
 				j := judge.Reference(graph.Edge{Node: graph.Node(n), Index: i})
 				if m.Fix != repair.None {
 					t.Fatalf("%s, reference to %s: mended, and %s again", o, o.Owners[i], m.Fix)
@@ -67,7 +67,7 @@ func TestSolidReferencesAreKeptAndRewritesAreSolid(t *testing.T) {
 		s := st.Draw(t)
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		m := repair.New(g, judge)
+		m := repair.New(judge)
 		for n := range g.Listed() {
 			node := graph.Node(n)
 			for i, of := range m.Object(node) {

@@ -28,7 +28,7 @@ func dependent(refs ...object.Reference) object.Object { return Secret("a/x", Ow
 // repairs returns a line per reference of Secret a/x.
 func repairs(s *snapshot.Snapshot) []string {
 	g := graph.New(s)
-	return told(repair.New(g, collector.NewJudge(g)).Object(g.Find("Secret/a/x")))
+	return told(repair.New(collector.NewJudge(g)).Object(g.Find("Secret/a/x")))
 }
 
 func told(mends []repair.Repair) []string {
@@ -213,7 +213,7 @@ func TestObject(t *testing.T) {
 
 func TestObjectWithNamespacedOwnerInClusterScope(t *testing.T) {
 	g := graph.New(New(Listing(Node("x", OwnedBy(web)), web)))
-	got := told(repair.New(g, collector.NewJudge(g)).Object(g.Find("Node/x")))
+	got := told(repair.New(collector.NewJudge(g)).Object(g.Find("Node/x")))
 	if diff := cmp.Diff([]string{"unlink"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -221,7 +221,7 @@ func TestObjectWithNamespacedOwnerInClusterScope(t *testing.T) {
 
 func TestRewrittenReferenceKeepsItsFlags(t *testing.T) {
 	g := graph.New(New(Listing(dependent(To(web, beta, Controlling, WithUID("before"))), web)))
-	becomes := repair.New(g, collector.NewJudge(g)).Object(g.Find("Secret/a/x"))[0].Becomes
+	becomes := repair.New(collector.NewJudge(g)).Object(g.Find("Secret/a/x"))[0].Becomes
 	if diff := cmp.Diff(To(web, Controlling), becomes); diff != "" {
 		t.Error(diff)
 	}
@@ -232,8 +232,8 @@ func TestReconsiderKnowsCyclesOfTheWholeGraph(t *testing.T) {
 	owner := Deployment("a/web", OwnedBy(ConfigMap("a/between")))
 	whole := graph.New(New(Listing(dependent(before), owner, ConfigMap("a/between", OwnedBy(Secret("a/x"))))))
 	alone := graph.New(New(Listing(dependent(before)), Found(owner)))
-	known := repair.New(whole, collector.NewJudge(whole))
-	got := told(known.Reconsider(alone, collector.NewJudge(alone)).Object(0))
+	known := repair.New(collector.NewJudge(whole))
+	got := told(known.Reconsider(collector.NewJudge(alone)).Object(0))
 	if diff := cmp.Diff([]string{"unlink OwnerOwnedByDependent"}, got); diff != "" {
 		t.Error(diff)
 	}

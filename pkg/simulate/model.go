@@ -43,12 +43,13 @@ type observer interface {
 }
 
 // NewModel returns a model of this program as the collector, in the snapshot's state.
-func NewModel(g *graph.Graph, j *collector.Judge) *Model {
-	return NewActorModel(g, j, collector.ActorClient)
+func NewModel(j *collector.Judge) *Model {
+	return NewActorModel(j, collector.ActorClient)
 }
 
 // NewActorModel returns a model of an actor, in the snapshot's state.
-func NewActorModel(g *graph.Graph, j *collector.Judge, actor collector.Actor) *Model {
+func NewActorModel(j *collector.Judge, actor collector.Actor) *Model {
+	g := j.Graph()
 	m := &Model{
 		graph: g, judge: j, actor: actor, taken: g.Snapshot().Taken,
 		complete:   actor == collector.ActorControllerManager || dependentsListed(g, nil),
@@ -67,9 +68,9 @@ func NewActorModel(g *graph.Graph, j *collector.Judge, actor collector.Actor) *M
 // NewApplyModel returns a model of what this program does. Unlike a model that only
 // predicts, it keeps a Namespace or CustomResourceDefinition whose contents were not all
 // listed. It ignores gaps that a person accepted.
-func NewApplyModel(g *graph.Graph, j *collector.Judge, accepted snapshot.AcceptedGaps) *Model {
-	m := NewModel(g, j)
-	m.applying, m.accepted, m.complete = true, accepted, dependentsListed(g, accepted)
+func NewApplyModel(j *collector.Judge, accepted snapshot.AcceptedGaps) *Model {
+	m := NewModel(j)
+	m.applying, m.accepted, m.complete = true, accepted, dependentsListed(m.graph, accepted)
 	return m
 }
 
@@ -100,6 +101,9 @@ func (m *Model) clone() *Model {
 
 // Graph returns the graph that the model was built from.
 func (m *Model) Graph() *graph.Graph { return m.graph }
+
+// Judge returns the judge of the graph.
+func (m *Model) Judge() *collector.Judge { return m.judge }
 
 // Complete reports whether every possible dependent was listed.
 func (m *Model) Complete() bool { return m.complete }

@@ -86,15 +86,15 @@ func (d *deletion) preview(s observation) {
 	s.Helper()
 	g := graph.New(s.seen)
 	options := d.options(s, g)
-	d.plan = plan.New(g, options)
+	d.plan = plan.New(collector.NewJudge(g), options)
 	if guarded := d.plan.ProtectedClaimNamespaces(); len(guarded) > 0 {
 		marked, err := read.MarkClaims(s.Context(), s.cluster, s.seen, guarded)
 		s.must(err)
 		g = graph.New(marked)
 		options = d.options(s, g)
-		d.plan = plan.New(g, options)
+		d.plan = plan.New(collector.NewJudge(g), options)
 	}
-	end := simulate.NewActorModel(g, collector.NewJudge(g), collector.ActorControllerManager).Simulate(options.Bounds).Model
+	end := simulate.NewActorModel(collector.NewJudge(g), collector.ActorControllerManager).Simulate(options.Bounds).Model
 	d.before, d.predicted, d.names, d.seen = map[types.UID]string{}, map[types.UID]string{}, map[types.UID]string{}, map[types.UID]bool{}
 	for n := range g.Listed() {
 		o := g.Object(graph.Node(n))

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
@@ -142,7 +143,7 @@ func (f *auditFlags) auditContext(ctx context.Context, v contextScan, options au
 	if live != nil {
 		out.Took = v.scan.Now().Sub(begun)
 	}
-	out.Report, err = audit.Run(graph.New(seen), options)
+	out.Report, err = audit.Run(collector.NewJudge(graph.New(seen)), options)
 	return out, err
 }
 

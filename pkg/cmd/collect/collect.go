@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -178,21 +179,21 @@ func (c *collectCommand) PlanRemaining(ctx context.Context, _ *plan.Plan, p *cli
 }
 
 func (c *collectCommand) PlanAccepting(p *cli.PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	o := plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.options.Scan.InScope(p.Graph)}, Accepted: accepted}
+	o := plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: c.options.Scan.InScope(p.Graph())}, Accepted: accepted}
 	if len(c.rules) > 0 {
-		roots, err := c.flagged(p.Graph)
+		roots, err := c.flagged(p.Judge)
 		if err != nil {
 			return nil, err
 		}
 		o.Bounds.Roots = roots
 	}
-	return plan.New(p.Graph, o), nil
+	return plan.New(p.Judge, o), nil
 }
 
 // flagged returns a filter for the objects that the rules of --rule flag.
-func (c *collectCommand) flagged(g *graph.Graph) (func(graph.Node) bool, error) {
+func (c *collectCommand) flagged(j *collector.Judge) (func(graph.Node) bool, error) {
 	// For a pass, no deletion is too recent, not even one that is in the future by our clock.
-	report, err := audit.Run(g, audit.Options{Rules: c.rules, Namespace: c.options.Scan.Config.Namespace(), StuckAfter: math.MinInt64})
+	report, err := audit.Run(j, audit.Options{Rules: c.rules, Namespace: c.options.Scan.Config.Namespace(), StuckAfter: math.MinInt64})
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +204,7 @@ func (c *collectCommand) flagged(g *graph.Graph) (func(graph.Node) bool, error) 
 			flagged[member.UID] = true
 		}
 	}
-	return func(n graph.Node) bool { return flagged[g.UID(n)] }, nil
+	return func(n graph.Node) bool { return flagged[j.Graph().UID(n)] }, nil
 }
 
 // Perform carries out the pass.

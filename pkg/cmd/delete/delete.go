@@ -116,7 +116,7 @@ func (c *deleteCommand) run(ctx context.Context) error {
 	if err := op.Prepare(ctx); err != nil {
 		return err
 	}
-	op.Notes = c.defaultPolicyNotes(op.Current.Graph)
+	op.Notes = c.defaultPolicyNotes(op.Current.Graph())
 	if !op.Current.Plan.Complete {
 		op.Notes = append(op.Notes, "The scan is incomplete: unread dependents of these objects are not predicted, and are deleted all the same.")
 	}

@@ -27,10 +27,10 @@ func (c *deleteCommand) Replan(ctx context.Context, p *cli.PlannedScan) error {
 // planDeletion plans the deletion of the selected objects. If it deletes
 // PersistentVolumeClaims, it first reads which Pods use them.
 func (c *deleteCommand) planDeletion(ctx context.Context, p *cli.PlannedScan, ignoreMissing bool) (err error) {
-	if c.targets, err = c.findTargets(p.Graph, ignoreMissing); err != nil {
+	if c.targets, err = c.findTargets(p.Graph(), ignoreMissing); err != nil {
 		return err
 	}
-	p.Plan = c.plan(p.Graph, c.options.AcceptedGaps)
+	p.Plan = c.plan(p.Judge, c.options.AcceptedGaps)
 	guarded := p.Plan.ProtectedClaimNamespaces()
 	if p.Cluster == nil || len(guarded) == 0 {
 		return nil
@@ -39,23 +39,23 @@ func (c *deleteCommand) planDeletion(ctx context.Context, p *cli.PlannedScan, ig
 	if err != nil {
 		return err
 	}
-	p.Snapshot, p.Graph = seen, graph.New(seen) // with the same nodes, so that c.targets stays valid
-	p.Plan = c.plan(p.Graph, c.options.AcceptedGaps)
+	p.Snapshot, p.Judge = seen, collector.NewJudge(graph.New(seen)) // with the same nodes, so that c.targets stays valid
+	p.Plan = c.plan(p.Judge, c.options.AcceptedGaps)
 	return nil
 }
 
 func (c *deleteCommand) PlanAccepting(p *cli.PlannedScan, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	return c.plan(p.Graph, accepted), nil
+	return c.plan(p.Judge, accepted), nil
 }
 
-func (c *deleteCommand) plan(g *graph.Graph, accepted snapshot.AcceptedGaps) *plan.Plan {
+func (c *deleteCommand) plan(j *collector.Judge, accepted snapshot.AcceptedGaps) *plan.Plan {
 	deletes := make([]simulate.Deletion, len(c.targets))
 	for i, n := range c.targets {
 		deletes[i] = simulate.Deletion{Node: n, Policy: c.policy()}
 	}
 	o := plan.DeleteOptions(c.actor(), deletes...)
 	o.Accepted = accepted
-	return plan.New(g, o)
+	return plan.New(j, o)
 }
 
 // actor returns who does the work of the garbage collector.
@@ -88,23 +88,23 @@ func (c *deleteCommand) Perform(ctx context.Context, op *cli.Operation, b planru
 // plan. With --client-side that includes new dependents of them; otherwise the cluster's own
 // garbage collector takes care of these.
 func (c *deleteCommand) PlanRemaining(_ context.Context, done *plan.Plan, p *cli.PlannedScan) error {
-	planned, concerned := graph.NewSet(p.Graph), graph.NewSet(p.Graph)
+	planned, concerned := graph.NewSet(p.Graph()), graph.NewSet(p.Graph())
 	var deleted []graph.Node
 	for _, o := range done.Outcomes {
-		n := p.Graph.Find(o.Object.UID)
+		n := p.Graph().Find(o.Object.UID)
 		planned.Add(n)
 		if o.State != plan.Changed {
 			deleted = append(deleted, n)
 		}
 	}
 	if c.clientSide {
-		p.Graph.AddDescendants(concerned, graph.Unlimited, deleted...)
+		p.Graph().AddDescendants(concerned, graph.Unlimited, deleted...)
 	}
 	for _, n := range planned.Nodes() {
 		concerned.Add(n)
 	}
-	p.Plan = plan.New(p.Graph, plan.Options{Mode: plan.Collect, Actor: c.actor(), Bounds: simulate.Bounds{Roots: concerned.Has}, Accepted: c.options.AcceptedGaps})
-	p.Plan.Steps = slices.DeleteFunc(p.Plan.Steps, func(s plan.Step) bool { return !concerned.Has(p.Graph.Find(s.Object.UID)) })
-	p.Plan.Blocked = slices.DeleteFunc(p.Plan.Blocked, func(b plan.Blocked) bool { return !planned.Has(p.Graph.Find(b.Object.UID)) })
+	p.Plan = plan.New(p.Judge, plan.Options{Mode: plan.Collect, Actor: c.actor(), Bounds: simulate.Bounds{Roots: concerned.Has}, Accepted: c.options.AcceptedGaps})
+	p.Plan.Steps = slices.DeleteFunc(p.Plan.Steps, func(s plan.Step) bool { return !concerned.Has(p.Graph().Find(s.Object.UID)) })
+	p.Plan.Blocked = slices.DeleteFunc(p.Plan.Blocked, func(b plan.Blocked) bool { return !planned.Has(p.Graph().Find(b.Object.UID)) })
 	return nil
 }

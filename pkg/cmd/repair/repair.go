@@ -118,14 +118,14 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 
 // Plan plans the repairs, and returns an error if the selected objects do not exist.
 func (c *repairCommand) Plan(ctx context.Context, p *cli.PlannedScan) error {
-	if err := c.selection.validateIn(p.Graph); err != nil {
+	if err := c.selection.validateIn(p.Graph()); err != nil {
 		return err
 	}
 	return c.Replan(ctx, p)
 }
 
 func (c *repairCommand) Replan(_ context.Context, p *cli.PlannedScan) error {
-	p.Plan = c.selection.plan(p.Graph)
+	p.Plan = c.selection.plan(p.Judge)
 	return nil
 }
 

@@ -159,12 +159,13 @@ func (s *selection) nothingSelected() error {
 }
 
 // plan returns the plan of the repair. Selected objects may be missing.
-func (s *selection) plan(g *graph.Graph) *plan.Plan {
+func (s *selection) plan(j *collector.Judge) *plan.Plan {
+	g := j.Graph()
 	targets := graph.NewSet(g)
 	_ = cli.FindTargets(g, s.targets, s.namespace, targets) // it stops at the first one that is missing
 	options := s.options
 	options.Within = func(n graph.Node) bool { return s.selects(g.Object(n), n, targets) }
-	return plan.NewRepair(g, options)
+	return plan.NewRepair(j, options)
 }
 
 // selects reports whether an object is selected; targets are the objects of s.targets.

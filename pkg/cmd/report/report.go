@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/html"
@@ -107,12 +108,12 @@ func (f *reportFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g := graph.New(seen)
-	found, err := audit.Run(g, options)
+	judge := collector.NewJudge(graph.New(seen))
+	found, err := audit.Run(judge, options)
 	if err != nil {
 		return err
 	}
-	page := f.page(g, found)
+	page := f.page(judge, found)
 	page.Source.Address, page.Source.Context = f.serverAndContext(live)
 	if err := f.write(page); err != nil {
 		return fmt.Errorf("write the report: %w", err)
@@ -126,9 +127,9 @@ func (f *reportFlags) run(ctx context.Context) error {
 
 // page returns the content of the page. It predicts each object in a pass over the whole
 // cluster, but shows only the steps that collect has with the same flags.
-func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
+func (f *reportFlags) page(j *collector.Judge, found *audit.Report) html.Page {
 	p := html.Page{
-		Graph: g, Report: found, Pass: plan.New(g, plan.Options{Mode: plan.Collect}), Version: cli.Release(),
+		Judge: j, Report: found, Pass: plan.New(j, plan.Options{Mode: plan.Collect}), Version: cli.Release(),
 		Source: html.Source{Namespace: f.scan.Config.Namespace(), Selector: f.selector},
 		Hints:  auditreport.Hints(found, cli.NextCommands()),
 	}
@@ -137,11 +138,11 @@ func (f *reportFlags) page(g *graph.Graph, found *audit.Report) html.Page {
 	}
 	if f.plan {
 		p.Plan = p.Pass
-		if within := f.scan.InScope(g); within != nil {
-			p.Plan = plan.New(g, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: within}})
+		if within := f.scan.InScope(j.Graph()); within != nil {
+			p.Plan = plan.New(j, plan.Options{Mode: plan.Collect, Bounds: simulate.Bounds{Within: within}})
 		}
 	}
-	if warning := cli.OldServerWarning(g.Snapshot().Server, len(found.Findings)); warning != "" {
+	if warning := cli.OldServerWarning(j.Graph().Snapshot().Server, len(found.Findings)); warning != "" {
 		p.Warnings = append(p.Warnings, warning)
 	}
 	return p

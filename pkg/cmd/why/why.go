@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -109,8 +110,8 @@ func (f *whyFlags) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	g := graph.New(taken)
-	e := &explainer{graph: g, explainer: explain.NewExplainer(g), live: live}
+	judge := collector.NewJudge(graph.New(taken))
+	e := &explainer{graph: judge.Graph(), explainer: explain.NewExplainer(judge), live: live}
 	answers, err := e.all(ctx, sel)
 	if err != nil {
 		return err

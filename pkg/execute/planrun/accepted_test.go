@@ -27,7 +27,7 @@ func scenarioAcceptingGap(o plan.Options, objects ...object.Object) *scenario {
 	if len(o.Bounds.Deletes) > 0 {
 		o.Bounds.Deletes[0].Node = g.Find(objects[0].UID)
 	}
-	return &scenario{server: f, plan: plan.New(g, o), graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
+	return &scenario{server: f, plan: plan.New(collector.NewJudge(g), o), graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
 }
 
 func anotherGap(s *scenario) func() {

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -46,7 +47,7 @@ func (instantServer) WaitForGone(context.Context, object.Identity) error { retur
 func BenchmarkRun(b *testing.B) {
 	Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		p := plan.New(g, plan.Options{Mode: plan.Collect})
+		p := plan.New(collector.NewJudge(g), plan.Options{Mode: plan.Collect})
 		return func() {
 			planrun.Run(context.Background(), p, g, instantServer{s}, nil, planrun.Options{Common: execute.Options{Concurrency: 20}})
 		}

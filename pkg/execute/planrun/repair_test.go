@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/planrun"
@@ -30,7 +31,7 @@ var (
 // repairScenario returns a scenario in which every reference is repaired.
 func repairScenario(objects ...object.Object) *scenario {
 	s := newScenario(objects...)
-	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{})
+	s.plan = plan.NewRepair(collector.NewJudge(s.graph), plan.RepairOptions{})
 	return s
 }
 
@@ -165,7 +166,7 @@ func TestRepairSkipsAnObjectThatIsGone(t *testing.T) {
 func TestUserSelectedUnlinkSurvivesAConflict(t *testing.T) {
 	x := Secret("a/x", Owned(stale))
 	s := repairScenario(web, x)
-	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{Fix: repair.Unlink})
+	s.plan = plan.NewRepair(collector.NewJudge(s.graph), plan.RepairOptions{Fix: repair.Unlink})
 	s.onRequest("patch x", 1, func() { s.server.edit(uid(x), func(*object.Object) {}) })
 	s.checkResults(t, s.run(t.Context()), "unlink x: done")
 	s.checkReferences(t, x)
@@ -186,7 +187,7 @@ func TestRepairIsCompleteAndCreatesNoGarbage(t *testing.T) {
 		f := newFakeServer(s)
 		g := graph.New(s)
 		doomed := doomedObjects(s)
-		p := plan.NewRepair(g, plan.RepairOptions{})
+		p := plan.NewRepair(collector.NewJudge(g), plan.RepairOptions{})
 		report := planrun.Run(t.Context(), p, g, f, &fakeBackup{server: f}, planrun.Options{Common: execute.Options{Concurrency: 3}})
 		for i, r := range report.Results {
 			if r.Status != event.Done {
@@ -194,7 +195,7 @@ func TestRepairIsCompleteAndCreatesNoGarbage(t *testing.T) {
 			}
 		}
 		after := f.scan()
-		if again := plan.NewRepair(graph.New(after), plan.RepairOptions{}); len(again.Steps) > 0 {
+		if again := plan.NewRepair(collector.NewJudge(graph.New(after)), plan.RepairOptions{}); len(again.Steps) > 0 {
 			t.Fatalf("left: %s of %s: %s", again.Steps[0].Action, again.Steps[0].Object, again.Steps[0].Reason.Message())
 		}
 		for uid := range doomedObjects(after) {
@@ -209,7 +210,7 @@ func TestRepairIsCompleteAndCreatesNoGarbage(t *testing.T) {
 // terminating.
 func doomedObjects(s *snapshot.Snapshot) map[string]bool {
 	out, g := map[string]bool{}, graph.New(s)
-	for _, o := range plan.New(g, plan.Options{}).Outcomes {
+	for _, o := range plan.New(collector.NewJudge(g), plan.Options{}).Outcomes {
 		if o.State != plan.Changed && !g.Object(g.Find(o.Object.UID)).Terminating() {
 			out[string(o.Object.UID)] = true
 		}
@@ -222,7 +223,7 @@ func TestUserSelectedReferenceIsRemovedEvenIfItsOwnerExists(t *testing.T) {
 	Owned(To(hen, Blocking))(&egg)
 	Owned(To(egg, Blocking))(&hen)
 	s := newScenario(egg, hen)
-	s.plan = plan.NewRepair(s.graph, plan.RepairOptions{
+	s.plan = plan.NewRepair(collector.NewJudge(s.graph), plan.RepairOptions{
 		Fix: repair.Unlink, References: []types.UID{hen.UID}, Within: func(n graph.Node) bool { return s.graph.UID(n) == egg.UID },
 	})
 	s.onRequest("patch egg", 1, func() { s.server.edit(uid(egg), func(*object.Object) {}) })

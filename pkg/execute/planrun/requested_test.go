@@ -23,7 +23,7 @@ func deletionScenario(actor collector.Actor, policy metav1.DeletionPropagation, 
 	s := New(Serving(TypesWithContents()...), Listing(objects...))
 	f := newFakeServer(s)
 	g := graph.New(s)
-	p := plan.New(g, plan.DeleteOptions(actor, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
+	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(actor, simulate.Deletion{Node: g.Find(objects[0].UID), Policy: policy}))
 	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.Options{Common: execute.Options{Concurrency: 4}}}
 }
 

@@ -47,7 +47,7 @@ func (r *run) verify(ctx context.Context, n graph.Node, at object.Identity) (obs
 	judge := collector.NewJudge(g)
 	out := observation{object: g.Object(0), judgements: judge.Object(0)}
 	if r.repaired[n] {
-		out.repairs = r.live.repairer.Reconsider(g, judge).Object(0)
+		out.repairs = r.live.repairer.Reconsider(judge).Object(0)
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -25,7 +26,7 @@ const golden = "testdata/states.txt"
 // answer returns the explanation in a state.
 func (s state) answer() *explain.Answer {
 	g := graph.New(st.New(s.seen...))
-	view := explain.NewExplainer(g)
+	view := explain.NewExplainer(collector.NewJudge(g))
 	if n := g.Find(s.asked.UID); g.Object(n) != nil {
 		return view.Object(n, s.told)
 	}

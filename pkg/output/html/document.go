@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/explainview"
@@ -63,7 +64,8 @@ var verdicts = []collector.Verdict{
 type builder struct {
 	page     Page
 	texts    *texts
-	judge    *collector.Judge
+	judge    *collector.Judge // the page's
+	graph    *graph.Graph     // the judge's
 	kinds    map[[2]string]int
 	outcomes map[outcome]int
 	doc      *document
@@ -74,11 +76,11 @@ type builder struct {
 
 func documentOf(p Page) *document {
 	b := &builder{
-		page: p, texts: newTexts(), judge: collector.NewJudge(p.Graph),
+		page: p, texts: newTexts(), judge: p.Judge, graph: p.Judge.Graph(),
 		kinds: map[[2]string]int{}, outcomes: map[outcome]int{}, doc: &document{Kinds: []kind{}, Outcomes: []outcome{}},
 		containers: map[[3]string]*object.Object{},
 	}
-	for _, o := range p.Graph.Snapshot().Objects {
+	for _, o := range b.graph.Snapshot().Objects {
 		if o.Terminating() && (o.IsNamespace() || o.IsCRD()) {
 			b.terminating = append(b.terminating, o)
 		}
@@ -101,7 +103,7 @@ func documentOf(p Page) *document {
 }
 
 func (b *builder) about() about {
-	s := b.page.Graph.Snapshot()
+	s := b.graph.Snapshot()
 	a := about{
 		Tool: name(b.page.Version), Taken: s.Taken.UTC().Format(time.RFC3339), Server: name(s.Server),
 		Context: name(b.page.Source.Context), Address: name(b.page.Source.Address), File: name(b.page.Source.File),
@@ -135,7 +137,7 @@ const (
 )
 
 func (b *builder) gaps() gaps {
-	s := b.page.Graph.Snapshot()
+	s := b.graph.Snapshot()
 	out := gaps{Warning: auditreport.Gaps("", s.Gaps, s.MonitoredTypes(), namedGaps), Causes: append([]string{}, auditreport.Causes(s.Gaps, namedGaps)...), All: []gap{}}
 	for i, g := range s.Gaps {
 		if i == mostGaps {

@@ -36,7 +36,7 @@ func (b *builder) findings() findings {
 	for i, f := range b.sortedFindings() {
 		all.Rule = append(all.Rule, slices.Index(ids, f.Rule))
 		all.Severity = append(all.Severity, slices.Index(severities, f.Severity))
-		all.Object = append(all.Object, int(b.page.Graph.Find(f.Object.UID)))
+		all.Object = append(all.Object, int(b.graph.Find(f.Object.UID)))
 		all.Brief = append(all.Brief, b.texts.of(f.Reason.Brief(), nameWidth))
 		all.Effect = append(all.Effect, b.texts.of(f.Effect.Brief(), nameWidth))
 		all.Consequence = append(all.Consequence, b.texts.of(string(f.Consequence), nameWidth))
@@ -45,7 +45,7 @@ func (b *builder) findings() findings {
 		if len(f.Members) > 0 {
 			members := []int{i}
 			for _, m := range f.Members {
-				members = append(members, int(b.page.Graph.Find(m.UID)))
+				members = append(members, int(b.graph.Find(m.UID)))
 			}
 			all.Members = append(all.Members, members)
 		}

@@ -44,16 +44,16 @@ const none = -1
 
 func (b *builder) objects() objects {
 	seen := 0
-	for b.page.Graph.Object(graph.Node(seen)) != nil {
+	for b.graph.Object(graph.Node(seen)) != nil {
 		seen++
 	}
 	all := objects{
-		Listed: b.page.Graph.Listed(), Name: make([]string, seen), Kind: make([]int, seen), Namespace: make([]int, seen), Age: make([]int, seen),
-		UID: make([]string, b.page.Graph.Len()), Owners: make([]int, seen), Outcome: make([]int, seen), Ending: [][]int{}, Finalizers: [][]int{},
+		Listed: b.graph.Listed(), Name: make([]string, seen), Kind: make([]int, seen), Namespace: make([]int, seen), Age: make([]int, seen),
+		UID: make([]string, b.graph.Len()), Owners: make([]int, seen), Outcome: make([]int, seen), Ending: [][]int{}, Finalizers: [][]int{},
 	}
-	taken := b.page.Graph.Snapshot().Taken
+	taken := b.graph.Snapshot().Taken
 	for i := range seen {
-		o := b.page.Graph.Object(graph.Node(i))
+		o := b.graph.Object(graph.Node(i))
 		all.Name[i], all.UID[i], all.Owners[i] = name(o.Name), name(string(o.UID)), len(o.Owners)
 		all.Kind[i], all.Namespace[i] = b.kind(o.APIVersion, o.Kind), b.texts.of(o.Namespace, nameWidth)
 		if !o.Created.IsZero() {
@@ -71,12 +71,12 @@ func (b *builder) objects() objects {
 		}
 		all.Outcome[i] = b.unchanged(graph.Node(i), o)
 	}
-	for i := seen; i < b.page.Graph.Len(); i++ {
-		all.UID[i] = name(string(b.page.Graph.UID(graph.Node(i))))
+	for i := seen; i < b.graph.Len(); i++ {
+		all.UID[i] = name(string(b.graph.UID(graph.Node(i))))
 	}
-	shown := graph.NewSet(b.page.Graph)
+	shown := graph.NewSet(b.graph)
 	for _, r := range planview.Rows(b.page.Pass) { // the first line of an object says most
-		if n := b.page.Graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None && shown.Add(n) {
+		if n := b.graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None && shown.Add(n) {
 			all.Outcome[n] = b.outcome(outcome{tone(r), r.Label, r.Why})
 		}
 	}
@@ -89,7 +89,7 @@ func (b *builder) kind(apiVersion, of string) int {
 	if !known {
 		at = len(b.doc.Kinds)
 		b.kinds[key] = at
-		b.doc.Kinds = append(b.doc.Kinds, kind{name(apiVersion), name(of), name(explain.TypeArgument(b.page.Graph, apiVersion, of))})
+		b.doc.Kinds = append(b.doc.Kinds, kind{name(apiVersion), name(of), name(explain.TypeArgument(b.graph, apiVersion, of))})
 	}
 	return at
 }
@@ -107,7 +107,7 @@ func (b *builder) outcome(f outcome) int {
 // unchanged returns the outcome of an object without a step: it is deleted with its
 // namespace or definition, or all its owners exist. The findings cover all others.
 func (b *builder) unchanged(n graph.Node, o *object.Object) int {
-	if int(n) >= b.page.Graph.Listed() || o.Terminating() {
+	if int(n) >= b.graph.Listed() || o.Terminating() {
 		return none
 	}
 	if c := b.container(o); c != nil {
@@ -128,7 +128,7 @@ func (b *builder) container(o *object.Object) *object.Object {
 	found, known := b.containers[key]
 	if !known {
 		for _, c := range b.terminating {
-			if explain.Contains(b.page.Graph, c, o) {
+			if explain.Contains(b.graph, c, o) {
 				found = c
 				break
 			}

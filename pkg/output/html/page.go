@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
-	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // Page is what a page shows.
 type Page struct {
-	Graph    *graph.Graph
+	Judge    *collector.Judge // of the scan's graph
 	Report   *audit.Report
 	Pass     *plan.Plan // of a collection of the whole scan
 	Plan     *plan.Plan // its steps are shown; may be nil

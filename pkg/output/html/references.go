@@ -27,8 +27,8 @@ const (
 func (b *builder) references() references {
 	index := b.findingIndex()
 	all := references{To: []int{}, How: []int{}, Claims: [][5]int{}}
-	for n := graph.Node(0); b.page.Graph.Object(n) != nil; n++ {
-		for i, r := range b.page.Graph.Object(n).Owners {
+	for n := graph.Node(0); b.graph.Object(n) != nil; n++ {
+		for i, r := range b.graph.Object(n).Owners {
 			j := b.judge.Reference(graph.Edge{Node: n, Index: i})
 			how := slices.Index(verdicts, j.Verdict)
 			if r.Controls() {
@@ -43,7 +43,7 @@ func (b *builder) references() references {
 					index.of(n, r, j),
 				})
 			}
-			all.To = append(all.To, int(b.page.Graph.Owners(n)[i]))
+			all.To = append(all.To, int(b.graph.Owners(n)[i]))
 			all.How = append(all.How, how)
 		}
 	}
@@ -73,7 +73,7 @@ func (b *builder) findingIndex() findingIndex {
 	out := findingIndex{}
 	for i, f := range b.sortedFindings() {
 		if f.Reference != nil {
-			key := claim{b.page.Graph.Find(f.Object.UID), f.Rule, *f.Reference}
+			key := claim{b.graph.Find(f.Object.UID), f.Rule, *f.Reference}
 			if _, known := out[key]; !known {
 				out[key] = i
 			}

@@ -25,7 +25,7 @@ func (b *builder) steps() *steps {
 	}
 	for _, r := range planview.Rows(b.page.Plan) {
 		at, shown := none, r.Name
-		if n := b.page.Graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None {
+		if n := b.graph.Find(r.Object.UID); r.Object.UID != "" && n != graph.None {
 			at, shown = int(n), ""
 		}
 		all.Object, all.Name = append(all.Object, at), append(all.Name, shown)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
@@ -26,14 +27,14 @@ import (
 
 func written(t testing.TB, s *snapshot.Snapshot, source html.Source) string {
 	t.Helper()
-	g := graph.New(s)
-	report, err := audit.Run(g, audit.Options{})
+	judge := collector.NewJudge(graph.New(s))
+	report, err := audit.Run(judge, audit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := plan.New(g, plan.Options{Mode: plan.Collect})
+	pass := plan.New(judge, plan.Options{Mode: plan.Collect})
 	var out bytes.Buffer
-	if err := html.Write(&out, html.Page{Graph: g, Report: report, Pass: pass, Plan: pass, Source: source, Version: "v1.2.3"}); err != nil {
+	if err := html.Write(&out, html.Page{Judge: judge, Report: report, Pass: pass, Plan: pass, Source: source, Version: "v1.2.3"}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -293,13 +294,13 @@ func FuzzData(f *testing.F) {
 }
 
 func TestWriteErrorsAreReturned(t *testing.T) {
-	g := graph.New(st.New())
-	report, err := audit.Run(g, audit.Options{})
+	judge := collector.NewJudge(graph.New(st.New()))
+	report, err := audit.Run(judge, audit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	full := errors.New("disk full")
-	if err := html.Write(failing{full}, html.Page{Graph: g, Report: report, Pass: plan.New(g, plan.Options{Mode: plan.Collect})}); !errors.Is(err, full) {
+	if err := html.Write(failing{full}, html.Page{Judge: judge, Report: report, Pass: plan.New(judge, plan.Options{Mode: plan.Collect})}); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 }

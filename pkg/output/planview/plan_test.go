@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -25,7 +26,7 @@ func made(objects []object.Object, parts ...Part) *plan.Plan {
 		),
 		Listing(objects...),
 	}, parts...)
-	return plan.New(graph.New(New(all...)), plan.Options{Mode: plan.Collect})
+	return plan.New(collector.NewJudge(graph.New(New(all...))), plan.Options{Mode: plan.Collect})
 }
 
 func claim(at string, with ...Option) object.Object {

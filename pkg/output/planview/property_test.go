@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -51,7 +52,7 @@ func shown(t *rapid.T, p *plan.Plan, limit int) (objects []string, more int) {
 
 func TestPreviewShowsEveryStepOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := plan.New(graph.New(Draw(t)), plan.Options{Mode: plan.Collect})
+		p := plan.New(collector.NewJudge(graph.New(Draw(t))), plan.Options{Mode: plan.Collect})
 		var want []string
 		own := map[object.Identity]bool{}
 		for _, s := range p.Steps {
