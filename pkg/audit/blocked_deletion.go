@@ -16,8 +16,8 @@ var blockedDeletion = Rule{
 		if len(deletions) == 0 {
 			return nil
 		}
-		before := simulate.NewModel(r.judge)
-		after := simulate.NewModel(r.judge).Simulate(simulate.Bounds{}).Model
+		before := simulate.NewModel(r.judge, simulate.Options{})
+		after := simulate.Run(r.judge, simulate.Options{}, simulate.Bounds{}).Model
 		blockersBefore, blockersAfter := NewBlockers(before), NewBlockers(after)
 		var out []Finding
 		for _, n := range deletions {

@@ -105,7 +105,7 @@ func (op *Operation) deletedButPresent(done *execute.Report, g *graph.Graph) []p
 // except the known ones, and adds them to known.
 func (op *Operation) stillTerminating(j *collector.Judge, known graph.Set) []plan.Blocked {
 	g := j.Graph()
-	blockers := audit.NewBlockers(simulate.NewApplyModel(j, op.Options.AcceptedGaps))
+	blockers := audit.NewBlockers(simulate.NewModel(j, simulate.Options{Applying: true, Accepted: op.Options.AcceptedGaps}))
 	var out []plan.Blocked
 	for _, o := range op.Current.Plan.Outcomes {
 		n := g.Find(o.Object.UID)

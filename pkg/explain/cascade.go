@@ -48,7 +48,7 @@ func (b *builder) simulateDeletion() *simulate.Result {
 	} else {
 		bounds.Deletes = []simulate.Deletion{{Node: b.node, Policy: metav1.DeletePropagationBackground}}
 	}
-	return simulate.NewActorModel(b.explainer.judge, collector.ActorControllerManager).Simulate(bounds)
+	return simulate.Run(b.explainer.judge, simulate.Options{Actor: collector.ActorControllerManager}, bounds)
 }
 
 // addDeleted adds what a simulation deletes because its owners are in deleted, directly or

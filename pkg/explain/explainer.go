@@ -27,7 +27,7 @@ type Explainer struct {
 func NewExplainer(judge *collector.Judge) *Explainer {
 	e := &Explainer{
 		graph: judge.Graph(), judge: judge, planner: repair.New(judge),
-		initial: simulate.NewModel(judge), result: simulate.NewModel(judge).Simulate(simulate.Bounds{}),
+		initial: simulate.NewModel(judge, simulate.Options{}), result: simulate.Run(judge, simulate.Options{}, simulate.Bounds{}),
 		transitions: map[graph.Node][]int{},
 	}
 	for i := range e.result.Transitions {

@@ -25,7 +25,7 @@ func eachObject(t *testing.T, check func(t *rapid.T, g *graph.Graph, n graph.Nod
 			rapid.Check(t, func(t *rapid.T) {
 				g := graph.New(draw(t))
 				explainer := explain.NewExplainer(collector.NewJudge(g))
-				end := simulate.NewModel(collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
+				end := simulate.Run(collector.NewJudge(g), simulate.Options{}, simulate.Bounds{}).Model
 				for n := range g.Listed() {
 					check(t, g, graph.Node(n), explainer.Object(graph.Node(n), explain.EventHistory{}), end.Object(graph.Node(n)))
 				}

@@ -170,7 +170,7 @@ func TestAcceptedGapNeverProvesAbsence(t *testing.T) {
 		}
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		with, without := simulate.NewApplyModel(judge, words), simulate.NewApplyModel(judge, nil)
+		with, without := simulate.NewModel(judge, simulate.Options{Applying: true, Accepted: words}), simulate.NewModel(judge, simulate.Options{Applying: true})
 		for n := range g.Listed() {
 			a, b := with.Verdicts(graph.Node(n)), without.Verdicts(graph.Node(n))
 			if !slices.Equal(a, b) {

@@ -55,21 +55,16 @@ func build(j *collector.Judge, o Options) *Plan {
 
 // buildOnce builds the plan of the deletions that are not refused yet.
 func (b *builder) buildOnce() *Plan {
-	b.result = b.model().Simulate(b.options.Bounds)
+	actor := b.options.Actor
+	model := simulate.Options{Actor: actor, Applying: actor == collector.ActorClient, Accepted: b.options.Accepted}
+	b.result = simulate.Run(b.judge, model, b.options.Bounds)
 	scan := b.graph.Snapshot()
 	p := &Plan{
 		Mode: b.options.Mode, Complete: scan.Complete(), Gaps: distinct(scan.Gaps),
 		Steps: b.steps(), Outcomes: b.outcomes(), Blocked: b.blocked(),
 	}
 	if p.Mode == Delete {
-		p.Retained, p.DeletedLater = b.retained(), b.deletedLater() // last, because deletedLater changes the model
+		p.Retained, p.DeletedLater = b.retained(), b.deletedLater()
 	}
 	return p
-}
-
-func (b *builder) model() *simulate.Model {
-	if b.options.Actor == collector.ActorClient {
-		return simulate.NewApplyModel(b.judge, b.options.Accepted)
-	}
-	return simulate.NewActorModel(b.judge, b.options.Actor)
 }

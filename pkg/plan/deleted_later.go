@@ -16,14 +16,8 @@ type DeletedLater struct {
 	Reason reason.Reason     `json:"-"`
 }
 
-// deletedLater simulates what follows the run. It changes the model, so it must come last.
+// deletedLater simulates what follows the run.
 func (b *builder) deletedLater() []DeletedLater {
-	finalizers := map[graph.Node][]string{} // of terminating objects at the end of the run
-	for n := range b.graph.Listed() {
-		if o := b.result.Model.Object(graph.Node(n)); o != nil && o.Terminating() {
-			finalizers[graph.Node(n)] = o.ForeignFinalizers()
-		}
-	}
 	release := b.result.SimulateRelease()
 	var out []DeletedLater
 	lists := map[*graph.Node][]object.Identity{} // by the first element of a list that many objects share
@@ -40,8 +34,8 @@ func (b *builder) deletedLater() []DeletedLater {
 			lists[&after[0]] = names
 		}
 		why := reason.DeletedAfter{Objects: names}
-		if len(after) == 1 {
-			why.Finalizers = finalizers[after[0]]
+		if holder := b.result.Model.Object(after[0]); len(after) == 1 && holder.Terminating() && int(after[0]) < b.graph.Listed() {
+			why.Finalizers = holder.ForeignFinalizers()
 		}
 		out = append(out, DeletedLater{Object: b.graph.Object(n).Identity, After: names, Reason: why})
 	}

@@ -27,11 +27,11 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 	if len(r.wanted) == 0 {
 		return unrepaired
 	}
-	model := simulate.NewModel(r.judge)
+	model := simulate.NewModel(r.judge, simulate.Options{})
 	for n := range r.wanted {
 		unrepaired[n] = consequence(r.graph.Object(n), model.Verdicts(n))
 	}
-	without := model.Simulate(simulate.Bounds{}).Model
+	without := simulate.Run(r.judge, simulate.Options{}, simulate.Bounds{}).Model
 	for n := range r.wanted {
 		if deletedOrTerminating(without.Object(n)) && !r.graph.Object(n).Terminating() {
 			unrepaired[n] = collector.ConsequenceDelete
@@ -94,7 +94,7 @@ func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot) builder {
 	}
 	g := graph.New(&repaired)
 	judge := collector.NewJudge(g)
-	return builder{graph: g, judge: judge, result: simulate.NewModel(judge).Simulate(simulate.Bounds{})}
+	return builder{graph: g, judge: judge, result: simulate.Run(judge, simulate.Options{}, simulate.Bounds{})}
 }
 
 // deletedAfter reports whether an object is deleted or terminating after a repair.
@@ -146,7 +146,7 @@ func (r *repairBuilder) uncertainty() *uncertainty {
 	if s := r.graph.Snapshot(); !s.Complete() {
 		u.scan = worstCase(s)
 		g := graph.New(u.scan)
-		u.without = simulate.NewModel(collector.NewJudge(g)).Simulate(simulate.Bounds{}).Model
+		u.without = simulate.Run(collector.NewJudge(g), simulate.Options{}, simulate.Bounds{}).Model
 	}
 	return u
 }

@@ -153,8 +153,8 @@ func cost(s *snapshot.Snapshot) (allocations float64, touches int) {
 	judge := collector.NewJudge(g)
 	run := func() {
 		touches = 0
-		m := simulate.NewModel(judge)
-		c := m.Simulate(simulate.Bounds{Within: func(graph.Node) bool { touches++; return true }})
+		m := simulate.NewModel(judge, simulate.Options{})
+		c := simulate.RunFrom(m, simulate.Bounds{Within: func(graph.Node) bool { touches++; return true }})
 		rootCauses(c)
 	}
 	return testing.AllocsPerRun(1, run), touches
@@ -199,7 +199,7 @@ func simulated(b *testing.B, s *snapshot.Snapshot, bounds simulate.Bounds) {
 	judge := collector.NewJudge(g)
 	b.ReportAllocs()
 	for b.Loop() {
-		rootCauses(simulate.NewModel(judge).Simulate(bounds))
+		rootCauses(simulate.Run(judge, simulate.Options{}, bounds))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Objects)), "ns/object")
 }
@@ -208,6 +208,6 @@ func BenchmarkShapes(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		return func() { rootCauses(simulate.NewModel(judge).Simulate(simulate.Bounds{})) }
+		return func() { rootCauses(simulate.Run(judge, simulate.Options{}, simulate.Bounds{})) }
 	})
 }

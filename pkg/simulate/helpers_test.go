@@ -57,12 +57,12 @@ func livesAt(view *snapshot.View, o object.Object, c snapshot.Coordinates) bool 
 // modelOf returns a model of a snapshot.
 func modelOf(s *snapshot.Snapshot) *simulate.Model {
 	g := graph.New(s)
-	return simulate.NewModel(collector.NewJudge(g))
+	return simulate.NewModel(collector.NewJudge(g), simulate.Options{})
 }
 
 // simulateAll simulates a snapshot without bounds.
 func simulateAll(s *snapshot.Snapshot) *simulate.Result {
-	return modelOf(s).Simulate(simulate.Bounds{})
+	return simulate.RunFrom(modelOf(s), simulate.Bounds{})
 }
 
 // snapshotOf returns the snapshot that a scan of the model's state would take, with the

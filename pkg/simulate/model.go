@@ -16,13 +16,9 @@ import (
 type Model struct {
 	graph    *graph.Graph
 	judge    *collector.Judge
-	actor    collector.Actor
+	options  Options
 	complete bool
 	taken    time.Time
-	// applying reports that the model decides what this program does, and does not only
-	// predict what a collector does.
-	applying bool
-	accepted snapshot.AcceptedGaps // gaps that an applying model ignores
 
 	now      []*object.Object      // per observed node; nil: gone
 	verdicts [][]collector.Verdict // per observed node, see judged; nil: not kept
@@ -33,26 +29,26 @@ type Model struct {
 	// never takes that mark back (docs/gc-semantics.md#graph).
 	begun []bool
 
-	observer observer
+	simulation *simulation // learns of changes; nil unless it is running
 }
 
-// observer learns of changes to a model.
-type observer interface {
-	enqueue(graph.Node)                                // the decision on the node may have changed
-	onStateChange(n graph.Node, before *object.Object) // the state of the node has changed
+// Options select whose decisions a model makes. The zero value predicts what this program
+// does as the collector.
+type Options struct {
+	Actor collector.Actor
+	// Applying reports that the model decides what ActorClient does, and does not only
+	// predict it. Then it keeps a Namespace or CustomResourceDefinition whose contents were
+	// not all listed.
+	Applying bool
+	Accepted snapshot.AcceptedGaps // gaps that the model ignores
 }
 
-// NewModel returns a model of this program as the collector, in the snapshot's state.
-func NewModel(j *collector.Judge) *Model {
-	return NewActorModel(j, collector.ActorClient)
-}
-
-// NewActorModel returns a model of an actor, in the snapshot's state.
-func NewActorModel(j *collector.Judge, actor collector.Actor) *Model {
+// NewModel returns a model in the snapshot's state.
+func NewModel(j *collector.Judge, o Options) *Model {
 	g := j.Graph()
 	m := &Model{
-		graph: g, judge: j, actor: actor, taken: g.Snapshot().Taken,
-		complete:   actor == collector.ActorControllerManager || dependentsListed(g, nil),
+		graph: g, judge: j, options: o, taken: g.Snapshot().Taken,
+		complete:   o.Actor == collector.ActorControllerManager || dependentsListed(g, o.Accepted),
 		dependents: make([]int32, g.Len()), blockers: make([]int32, g.Len()), deleting: make([]int32, g.Len()), begun: make([]bool, g.Len()),
 	}
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
@@ -62,15 +58,6 @@ func NewActorModel(j *collector.Judge, actor collector.Actor) *Model {
 	for n := range g.Listed() {
 		m.count(graph.Node(n), m.now[n], 1)
 	}
-	return m
-}
-
-// NewApplyModel returns a model of what this program does. Unlike a model that only
-// predicts, it keeps a Namespace or CustomResourceDefinition whose contents were not all
-// listed. It ignores gaps that a person accepted.
-func NewApplyModel(j *collector.Judge, accepted snapshot.AcceptedGaps) *Model {
-	m := NewModel(j)
-	m.applying, m.accepted, m.complete = true, accepted, dependentsListed(m.graph, accepted)
 	return m
 }
 
@@ -173,7 +160,7 @@ func (m *Model) judged(n graph.Node) []collector.Verdict {
 // collector errs. It verifies a waiting owner before it deletes a dependent, and it cannot
 // verify one whose UID is contested.
 func (m *Model) verdict(j collector.Judgement) collector.Verdict {
-	if m.actor == collector.ActorClient && (j.NamesListKind() || j.Verdict == collector.VerdictWaiting && j.UIDHolder.Contested) {
+	if m.options.Actor == collector.ActorClient && (j.NamesListKind() || j.Verdict == collector.VerdictWaiting && j.UIDHolder.Contested) {
 		return collector.VerdictUnknown
 	}
 	return j.Verdict
@@ -183,13 +170,13 @@ func (m *Model) verdict(j collector.Judgement) collector.Verdict {
 func (m *Model) Decide(n graph.Node) collector.Decision {
 	var few [16]collector.Verdict // on the stack
 	o := m.Object(n)
-	in := collector.DecisionInput{Object: o, Complete: m.complete, Actor: m.actor}
+	in := collector.DecisionInput{Object: o, Complete: m.complete, Actor: m.options.Actor}
 	if o != nil {
 		in.Dependents, in.Blockers, in.Deleting = int(m.dependents[n]), int(m.blockers[n]), int(m.deleting[n])
 		if !o.Terminating() {
 			in.Verdicts = m.appendVerdicts(few[:0], n)
 			in.DeletedBeforeOwner = !m.complete && m.deletedBeforeOwner(o, in.Verdicts)
-			in.ContentsUnknown = m.applying && len(o.Owners) > 0 && DeletesContents(o.Identity) && len(m.ContentsGaps(n)) > 0
+			in.ContentsUnknown = m.options.Applying && len(o.Owners) > 0 && DeletesContents(o.Identity) && len(m.ContentsGaps(n)) > 0
 		}
 	}
 	return collector.Decide(in)
@@ -210,7 +197,7 @@ func (m *Model) deletedBeforeOwner(o *object.Object, verdicts []collector.Verdic
 // ContentsGaps returns the gaps that may hide objects which the deletion of n would
 // delete, except for accepted ones.
 func (m *Model) ContentsGaps(n graph.Node) []snapshot.Gap {
-	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.accepted)
+	return m.graph.View().ContentsGaps(m.graph.Object(n).Identity, m.options.Accepted)
 }
 
 // DecideOrphan returns the decision that removes every reference of a dependent
@@ -285,26 +272,26 @@ func (m *Model) set(n graph.Node, next *object.Object) {
 	m.count(n, old, -1)
 	m.now[n] = next
 	m.count(n, next, 1)
-	if m.observer == nil {
+	if m.simulation == nil {
 		return
 	}
 	if verdictFor(old) != verdictFor(next) || orphaning(old) != orphaning(next) {
 		for _, e := range m.graph.Dependents(n) {
-			m.observer.enqueue(e.Node)
+			m.simulation.enqueue(e.Node)
 		}
 	}
 	if old != nil {
 		for _, r := range old.Owners {
 			node := m.graph.Find(r.UID)
 			if owner := m.Object(node); owner != nil && owner.HasCollectorFinalizer() {
-				m.observer.enqueue(node)
+				m.simulation.enqueue(node)
 			}
 		}
 	}
 	if next != nil {
-		m.observer.enqueue(n)
+		m.simulation.enqueue(n)
 	}
-	m.observer.onStateChange(n, old)
+	m.simulation.onStateChange(n, old)
 }
 
 func orphaning(o *object.Object) bool { return o != nil && o.Orphaning() }

@@ -19,7 +19,7 @@ import (
 //     and leaves no reference, the object stays. If it leaves only the dangling
 //     reference, the object is deleted.
 func (s *simulation) nondeterministicOwner(t Transition) graph.Node {
-	if s.model.actor == collector.ActorClient || t.StateBefore.Terminating() {
+	if s.model.options.Actor == collector.ActorClient || t.StateBefore.Terminating() {
 		return graph.None
 	}
 	for i, v := range t.Verdicts {
@@ -67,7 +67,7 @@ func (s *simulation) orderMatters(t *Transition) bool {
 // finalizers of owners that nothing else blocks
 // (docs/gc-semantics.md#breaking-a-cycle).
 func (s *simulation) deleteConflicts(n graph.Node) bool {
-	return s.model.actor == collector.ActorControllerManager && s.last[n] >= 0 && s.result.Transitions[s.last[n]].Action == collector.ActionUnblock
+	return s.model.options.Actor == collector.ActorControllerManager && s.last[n] >= 0 && s.result.Transitions[s.last[n]].Action == collector.ActionUnblock
 }
 
 // entangled returns the members of cycles with more than one object of Bounds.Deletes,
@@ -83,7 +83,7 @@ func (s *simulation) entangled() graph.Set {
 		}
 		foreground = foreground || d.Policy == metav1.DeletePropagationForeground
 	}
-	if s.model.actor == collector.ActorClient || !foreground || len(s.bounds.Deletes) < 2 {
+	if s.model.options.Actor == collector.ActorClient || !foreground || len(s.bounds.Deletes) < 2 {
 		return out
 	}
 	for _, cycle := range g.Cycles(func(graph.Edge) bool { return true }) {

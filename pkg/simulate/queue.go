@@ -38,7 +38,7 @@ func relevant(o *object.Object) bool {
 	return o != nil && (o.HasCollectorFinalizer() || !o.Terminating() && len(o.Owners) > 0)
 }
 
-// enqueue adds a node to the next pass. It implements observer.
+// enqueue adds a node to the next pass, because the decision on it may have changed.
 func (s *simulation) enqueue(n graph.Node) {
 	if int(n) < s.model.graph.Listed() && s.model.now[n] != nil && s.withinBounds(n) && s.queued.Add(n) {
 		s.next = append(s.next, n)

@@ -33,6 +33,7 @@ type releaseState struct {
 // more. c does not change.
 func (c *Result) SimulateRelease() *Release {
 	s := c.simulation.clone()
+	s.start()
 	s.release = &releaseState{
 		release:  &Release{Causes: map[graph.Node][]graph.Node{}},
 		released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[uint64][][]graph.Node{},
@@ -48,7 +49,7 @@ func (c *Result) SimulateRelease() *Release {
 	for _, n := range slices.Compact(changed) {
 		s.release.addHeld(s, n)
 	}
-	s.release.release.Result = *s.run(func() int { return 0 })
+	s.release.release.Result = *s.runPasses(0)
 	return s.release.release
 }
 

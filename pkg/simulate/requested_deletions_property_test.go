@@ -118,7 +118,7 @@ func TestReleaseCauses(t *testing.T) {
 			lost[node] = c.Model.Decide(node).Action == collector.ActionDelete && !slices.Contains(c.Model.Verdicts(node), collector.VerdictWaiting)
 		}
 		end := graph.New(snapshotOf(c.Model))
-		anyway := simulate.NewActorModel(collector.NewJudge(end), collector.ActorControllerManager).Simulate(simulate.Bounds{}).Model
+		anyway := simulate.Run(collector.NewJudge(end), simulate.Options{Actor: collector.ActorControllerManager}, simulate.Bounds{}).Model
 		a := c.SimulateRelease()
 		uncertain := nondeterministic(&a.Result)
 		for _, n := range a.DeletionsBegun {

@@ -35,7 +35,7 @@ func ask(s *snapshot.Snapshot, actor collector.Actor, of []deletion) *simulate.R
 	for _, d := range of {
 		b.Deletes = append(b.Deletes, simulate.Deletion{Node: g.Find(d.uid), Policy: d.policy})
 	}
-	return simulate.NewActorModel(collector.NewJudge(g), actor).Simulate(b)
+	return simulate.Run(collector.NewJudge(g), simulate.Options{Actor: actor}, b)
 }
 
 func checkRequests(t *testing.T, requests []request) {

@@ -51,7 +51,7 @@ type Transition struct {
 	NondeterministicOwner graph.Node
 }
 
-// Result is what a simulation did. It is immutable.
+// Result is what a simulation did. It is immutable, and so is the model in it.
 type Result struct {
 	Transitions []Transition // in an order in which they may be applied
 	Model       *Model       // the final state

@@ -48,7 +48,7 @@ func run(t *testing.T, scenarios []scenario) {
 					}
 					m.SetState(n, simulate.StateAfterDelete(m.Object(n), d.policy, st.Taken))
 				}
-				c := m.Simulate(simulate.Bounds{})
+				c := simulate.RunFrom(m, simulate.Bounds{})
 				if t.Failed() {
 					return
 				}

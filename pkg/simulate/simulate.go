@@ -9,26 +9,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
-// Simulate runs collection passes until a pass does nothing, and returns the result. It
-// takes over m: from then on, m is the final state and must not be changed.
+// Run simulates what a collector does with the scanned objects: it runs collection passes
+// until a pass does nothing.
 //
 // A pass first orphans dependents of owners that ask for it, then decides on everything
 // else. It processes dependents before their owners' finalizers are removed, except as
 // queueFirstPass describes. A pass visits only objects that the previous one may have
 // affected, so the cost is linear in objects, references and transitions.
-func (m *Model) Simulate(b Bounds) *Result {
+func Run(j *collector.Judge, o Options, b Bounds) *Result { return runFrom(NewModel(j, o), b) }
+
+// runFrom is Run from the state of a model, which becomes the final state.
+func runFrom(m *Model, b Bounds) *Result {
 	s := &simulation{
 		model: m, bounds: b, last: make([]int32, len(m.now)), queued: graph.NewSet(m.graph),
 		underWay: map[graph.Node]bool{}, deletedBy: map[graph.Node]graph.Node{}, contentsEnd: map[graph.Node][]int{},
 		contentsDeletions: contentsDeletions{byNode: map[graph.Node][]int{}, byMember: map[graph.Node][]int{}},
 	}
-	if m.actor == collector.ActorControllerManager {
+	if m.options.Actor == collector.ActorControllerManager {
 		s.controllers = newFinalizerControllers(s)
 	}
-	return s.run(func() int {
-		s.queueFirstPass()
-		return s.requestDeletions()
-	})
+	s.start()
+	s.queueFirstPass()
+	return s.runPasses(s.requestDeletions())
 }
 
 type simulation struct {
@@ -52,9 +54,8 @@ type simulation struct {
 	contentsEnd       map[graph.Node][]int      // per Namespace or CustomResourceDefinition, the transitions that emptied it
 }
 
-// run runs passes until nothing is left to do. start returns the number of passes that it
-// stands for.
-func (s *simulation) run(start func() int) *Result {
+// start makes the simulation follow the changes of its model.
+func (s *simulation) start() {
 	s.result = &Result{
 		Model: s.model, ContentsDeleted: map[graph.Node]int{}, StoppedPods: map[int]bool{},
 		FinalizersRemoved: graph.NewSet(s.model.graph), Entangled: graph.NewSet(s.model.graph), simulation: s,
@@ -62,11 +63,16 @@ func (s *simulation) run(start func() int) *Result {
 	for n := range s.last {
 		s.last[n] = -1
 	}
-	s.model.observer = s
-	for pass := start() + 1; s.hasWork(); pass++ {
+	s.model.simulation = s
+}
+
+// runPasses runs passes until nothing is left to do. before is the number of passes that were
+// done before.
+func (s *simulation) runPasses(before int) *Result {
+	for pass := before + 1; s.hasWork(); pass++ {
 		s.pass(pass)
 	}
-	s.model.observer = nil
+	s.model.simulation = nil
 	s.clearDeterministic()
 	return s.result
 }
@@ -111,7 +117,7 @@ func (s *simulation) keepVerdicts(n graph.Node) {
 	}
 }
 
-// onStateChange implements observer.
+// onStateChange reacts to a change of a node from the state old.
 func (s *simulation) onStateChange(n graph.Node, old *object.Object) {
 	s.contentsDeletions.onStateChange(n, s.model.now[n] == nil)
 	if s.release != nil {

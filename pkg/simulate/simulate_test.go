@@ -191,7 +191,7 @@ func TestSimulateRespectsBounds(t *testing.T) {
 				}
 				return func(n graph.Node) bool { return is(m.Graph().Object(n)) }
 			}
-			c := m.Simulate(simulate.Bounds{Roots: bound(test.roots), Within: bound(test.within)})
+			c := simulate.RunFrom(m, simulate.Bounds{Roots: bound(test.roots), Within: bound(test.within)})
 			compare(t, "moves", test.want, describe(c))
 			compare(t, "stuck", test.stuck, stuck(c))
 		})
@@ -202,8 +202,8 @@ func TestSimulateStartsFromThePresentState(t *testing.T) {
 	owner := st.Secret("a/owner")
 	m := modelOf(st.New(st.Listing(owner, st.Pod("a/child", st.OwnedBy(owner)))))
 	m.Apply(m.Graph().Find(owner.UID), collector.Decision{Action: collector.ActionDelete, Policy: metav1.DeletePropagationBackground})
-	compare(t, "moves", []string{"1 delete child Background"}, describe(m.Simulate(simulate.Bounds{})))
-	compare(t, "moves of a second pass", nil, describe(m.Simulate(simulate.Bounds{})))
+	compare(t, "moves", []string{"1 delete child Background"}, describe(simulate.RunFrom(m, simulate.Bounds{})))
+	compare(t, "moves of a second pass", nil, describe(simulate.RunFrom(m, simulate.Bounds{})))
 }
 
 func TestTransitionPrerequisitesAndCause(t *testing.T) {

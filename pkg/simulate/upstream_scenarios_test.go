@@ -168,7 +168,7 @@ func TestI5OnlyBackgroundDeletionDeletesPods(t *testing.T) {
 		n := m.Graph().Find(replicas(fmt.Sprintf("rc%d", i)).UID)
 		m.SetState(n, simulate.StateAfterDelete(m.Object(n), ways[i%5].policy, st.Taken))
 	}
-	m.Simulate(simulate.Bounds{})
+	simulate.RunFrom(m, simulate.Bounds{})
 	owners, orphans := 0, 0
 	for n := range m.Graph().Listed() {
 		switch o := m.Object(graph.Node(n)); {

@@ -30,7 +30,7 @@ type liveModel struct {
 func newLiveModel(g *graph.Graph, accepted snapshot.AcceptedGaps) *liveModel {
 	judge := collector.NewJudge(g)
 	return &liveModel{
-		graph: g, model: simulate.NewApplyModel(judge, accepted), repairer: repair.New(judge),
+		graph: g, model: simulate.NewModel(judge, simulate.Options{Applying: true, Accepted: accepted}), repairer: repair.New(judge),
 		backedUp: map[graph.Node]string{}, repairs: map[graph.Node]ownerRepairs{}, written: map[graph.Node]bool{},
 	}
 }

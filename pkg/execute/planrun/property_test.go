@@ -119,7 +119,7 @@ func TestRunEndsAsPredicted(t *testing.T) {
 				t.Fatalf("%s %s of %s: %+v", p.Steps[i].ID, p.Steps[i].Action, p.Steps[i].Object.Identity, r)
 			}
 		}
-		model := simulate.NewApplyModel(collector.NewJudge(g), nil).Simulate(simulate.Bounds{}).Model
+		model := simulate.Run(collector.NewJudge(g), simulate.Options{Applying: true}, simulate.Bounds{}).Model
 		predicted := func(uid types.UID) *object.Object { return model.Object(g.Find(uid)) }
 		if diff := cmp.Diff(describeStates(predicted, s), describeStates(f.state, s), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("predicted (-) and actual (+):\n%s", diff)

@@ -1,0 +1,4 @@
+package simulate
+
+// RunFrom is for tests that start in another state than that of a scan.
+var RunFrom = runFrom
