@@ -40,44 +40,6 @@ func IDs() []string {
 	return out
 }
 
-// RuleForCause returns the id of the rule that reports a cause; empty for NoCause.
-func RuleForCause(c collector.Cause) string { return ruleOf[c] }
-
-var ruleOf = map[collector.Cause]string{
-	collector.CauseUnverified:          unverifiedOwner.ID,
-	collector.CauseClusterToNamespaced: clusterToNamespacedOwner.ID,
-	collector.CauseUnservedVersion:     unservedOwnerVersion.ID,
-	collector.CauseUnknownKind:         unknownOwnerKind.ID,
-	collector.CauseCrossNamespace:      crossNamespaceOwner.ID,
-	collector.CauseMismatched:          mismatchedOwner.ID,
-	collector.CauseReplaced:            replacedOwner.ID,
-	collector.CauseMissing:             missingOwner.ID,
-	collector.CauseTerminating:         terminatingOwner.ID,
-}
-
-// RepairableRules returns the ids of the rules whose references package repair can repair,
-// in their order.
-func RepairableRules() []string {
-	var out []string
-	for _, id := range IDs() {
-		if _, ok := RepairFor(id); ok {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// RepairFor returns the cause that a rule reports, and whether package repair can repair
-// such references. All others resolve themselves or need a person's decision.
-func RepairFor(rule string) (cause collector.Cause, ok bool) {
-	for cause, id := range ruleOf {
-		if id == rule {
-			return cause, cause != collector.CauseUnverified && cause != collector.CauseTerminating
-		}
-	}
-	return collector.CauseNone, false
-}
-
 // Run audits the listed objects of a graph, not objects of unmonitored types that only a
 // reference names (docs/gc-semantics.md#virtual-owners). The only error is an
 // *UnknownRuleError.

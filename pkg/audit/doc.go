@@ -2,7 +2,8 @@
 // finding of a rule with a stable id, with what the garbage collector does about it and
 // what repairs it.
 //
-// Each rule has a file of its own and an entry in Rules. Rules grade and explain; package
-// collector judges. A Report is sorted plain data and part of the JSON contract. Ages are
-// measured from the time of the scan. Strings from the cluster are not escaped.
+// Rules lists all rules. Those that report one cause of package collector each are the
+// table in owner_rules.go; every other rule has a file of its own. Rules grade and explain;
+// package collector judges. A Report is sorted plain data and part of the JSON contract.
+// Ages are measured from the time of the scan. Strings from the cluster are not escaped.
 package audit

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -11,7 +13,8 @@ import (
 // Rule is one kind of finding. Its ID is part of the JSON contract.
 type Rule struct {
 	ID      string
-	Summary string // one sentence, for help texts and SARIF
+	Summary string          // one sentence, for help texts and SARIF
+	cause   collector.Cause // of ownerRules
 	// find returns the findings about one object.
 	find func(objectContext) []Finding
 	// group returns the findings that concern several objects.
@@ -19,16 +22,7 @@ type Rule struct {
 }
 
 // Rules are all rules, in the order of an object's findings.
-var Rules = []Rule{
-	missingOwner,
-	replacedOwner,
-	mismatchedOwner,
-	crossNamespaceOwner,
-	clusterToNamespacedOwner,
-	unservedOwnerVersion,
-	unknownOwnerKind,
-	unverifiedOwner,
-	terminatingOwner,
+var Rules = slices.Concat(ownerRules, []Rule{
 	ownerCycle,
 	selfOwner,
 	duplicateOwner,
@@ -37,12 +31,12 @@ var Rules = []Rule{
 	stuckFinalizer,
 	unmonitoredOwner,
 	misspelledOwnerKind,
-}
+})
 
 // Groups of rules that a flag selects.
 var (
-	Dangling       = []string{missingOwner.ID, replacedOwner.ID, mismatchedOwner.ID, crossNamespaceOwner.ID}
-	CrossNamespace = []string{crossNamespaceOwner.ID, clusterToNamespacedOwner.ID}
+	Dangling       = []string{"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner"}
+	CrossNamespace = []string{"cross-namespace-owner", "cluster-to-namespaced-owner"}
 	Cyclic         = []string{ownerCycle.ID, selfOwner.ID}
 )
 
@@ -81,15 +75,37 @@ func (o objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
 // owner returns the owner that the i-th reference names, with what was found of it.
 func (o objectContext) owner(i int) reason.Owner { return o.judgements[i].Owner(o.object.Owners[i]) }
 
-// eachCause returns the find function of a rule that reports every reference of one cause.
-func eachCause(cause collector.Cause, found func(o objectContext, i int) reason.Brief) func(objectContext) []Finding {
-	return func(o objectContext) []Finding {
-		var out []Finding
-		for i, j := range o.judgements {
-			if j.Cause == cause {
-				out = append(out, o.finding(i, found(o, i), o.repairs[i].Fix))
-			}
-		}
-		return out
+// effect returns what the garbage collector does with the object because of its i-th
+// reference.
+func (o objectContext) effect(i int, c collector.Consequence) reason.Brief {
+	switch c {
+	case collector.ConsequenceDelete:
+		return reason.DeletesObject{}
+	case collector.ConsequenceUnlink:
+		return reason.RemovesReference{OwnersLeft: o.assessment.ReferencesLeft}
+	case collector.ConsequenceStuck:
+		return o.cannotDecide(i)
+	case collector.ConsequenceUnknown:
+		return reason.EffectUnknown{}
+	case collector.ConsequenceNone:
 	}
+	return reason.NoEffect{Terminating: o.object.Terminating()}
+}
+
+// cannotDecide returns which reference keeps the garbage collector from deciding, and what it
+// would do without it: repairing that reference has this effect.
+func (o objectContext) cannotDecide(i int) reason.CannotDecide {
+	undecidable := o.assessment.UndecidableReference
+	if undecidable == i {
+		return reason.CannotDecide{}
+	}
+	owner := reason.NewOwner(o.object.Owners[undecidable], reason.Found{})
+	out := reason.CannotDecide{Culprit: &owner}
+	if o.judgements[i].Verdict == collector.VerdictDangling {
+		out.Repaired = &reason.Nested{Reason: reason.DeletesObject{}}
+		if o.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
+			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: o.assessment.ReferencesLeft}
+		}
+	}
+	return out
 }
