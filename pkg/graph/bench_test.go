@@ -49,7 +49,7 @@ func BenchmarkComponent(b *testing.B) {
 			g := graph.New(s)
 			b.ReportAllocs()
 			for b.Loop() {
-				g.Component(0)
+				st.Component(g, 0)
 			}
 		})
 	}

@@ -3,7 +3,7 @@
 // kind and name the reference has, and a node for every UID that is referenced but does not
 // exist in the snapshot.
 //
-// It finds owners, dependents, connected components and cycles. Package collector decides
-// whether a reference is valid. A Graph is immutable and safe for concurrent use. Building
-// and walking take time and memory linear in objects and references, without recursion.
+// It finds owners, dependents and cycles. Package collector decides whether a reference is
+// valid. A Graph is immutable and safe for concurrent use. Building and walking take time
+// and memory linear in objects and references, without recursion.
 package graph

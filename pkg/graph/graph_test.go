@@ -93,7 +93,7 @@ func TestEmptyGraph(t *testing.T) {
 	if g.Len() != 0 || g.Listed() != 0 || g.Find("u") != graph.None {
 		t.Errorf("%d nodes", g.Len())
 	}
-	if g.Owners(graph.None) != nil || g.Dependents(graph.None) != nil || g.Cycles(every) != nil || g.Component().Nodes() != nil {
+	if g.Owners(graph.None) != nil || g.Dependents(graph.None) != nil || g.Cycles(every) != nil || st.Component(g).Nodes() != nil {
 		t.Error("nothing has relations")
 	}
 }
@@ -135,7 +135,7 @@ func TestComponent(t *testing.T) {
 				for _, uid := range test.from {
 					from = append(from, g.Find(uid))
 				}
-				if diff := cmp.Diff(test.want, names(g, g.Component(from...))); diff != "" {
+				if diff := cmp.Diff(test.want, names(g, st.Component(g, from...))); diff != "" {
 					t.Error(diff)
 				}
 			}
@@ -283,7 +283,7 @@ func aboveAlongEvery(g *graph.Graph) func(graph.Set, int, ...graph.Node) {
 func TestLongChain(t *testing.T) {
 	const length = 200_000
 	g := graph.New(chain(length))
-	if got := len(g.Component(0).Nodes()); got != length {
+	if got := len(st.Component(g, 0).Nodes()); got != length {
 		t.Errorf("the component has %d nodes, want %d", got, length)
 	}
 	if got := g.Cycles(every); got != nil {
@@ -325,7 +325,7 @@ func TestDeepDiamond(t *testing.T) {
 	if got := len(set.Nodes()); got != 2*levels-1 {
 		t.Errorf("%d nodes below the top, want %d", got, 2*levels-1)
 	}
-	if got := len(g.Component(0).Nodes()); got != 2*levels {
+	if got := len(st.Component(g, 0).Nodes()); got != 2*levels {
 		t.Errorf("the component has %d nodes, want %d", got, 2*levels)
 	}
 	if got := g.Cycles(every); got != nil {
@@ -422,7 +422,7 @@ func describe(g *graph.Graph) map[string][]string {
 		for _, e := range g.Dependents(n) {
 			add("dependents", n, "%s %d", g.UID(e.Node), e.Index)
 		}
-		for _, m := range g.Component(n).Nodes() {
+		for _, m := range st.Component(g, n).Nodes() {
 			add("component", n, "%s", g.UID(m))
 		}
 	}
@@ -479,7 +479,7 @@ func TestWalkEqualsReference(t *testing.T) {
 			above, below := graph.NewSet(g), graph.NewSet(g)
 			g.AddAncestors(above, depth, every, graph.Node(i))
 			g.AddDescendants(below, depth, graph.Node(i))
-			component := g.Component(graph.Node(i))
+			component := st.Component(g, graph.Node(i))
 			for j := range g.Len() {
 				m := graph.Node(j)
 				if want := up[i][j] <= reach; above.Has(m) != want {

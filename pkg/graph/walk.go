@@ -57,21 +57,6 @@ func (g *Graph) AddDescendants(into Set, depth int, start ...Node) {
 	})
 }
 
-// Component returns the connected components of the start nodes, along owners and
-// dependents (docs/gc-semantics.md#debug-graph).
-func (g *Graph) Component(start ...Node) Set {
-	into := NewSet(g)
-	g.walk(into, Unlimited, start, func(n Node, visit func(Node)) {
-		for _, owner := range g.Owners(n) {
-			visit(owner)
-		}
-		for _, e := range g.Dependents(n) {
-			visit(e.Node)
-		}
-	})
-	return into
-}
-
 // walk goes breadth first, so that depth is the length of the shortest path. Start nodes
 // may be None. neighbors calls visit for the neighbors of a node.
 func (g *Graph) walk(into Set, depth int, start []Node, neighbors func(n Node, visit func(Node))) {

@@ -59,7 +59,7 @@ func TestRequestedDeletionsChangeOnlyConnectedObjects(t *testing.T) {
 		for n := range c.ContentsDeleted {
 			reached = append(reached, n)
 		}
-		below := g.Component(reached...)
+		below := st.Component(g, reached...)
 		for n := range g.Listed() {
 			if c.Model.Changed(graph.Node(n)) && !below.Has(graph.Node(n)) {
 				t.Errorf("%s", g.Object(graph.Node(n)))

@@ -86,7 +86,7 @@ var table = map[string]allowed{
 	"pkg/restore":                 {own: "audit collector event graph object plan reason snapshot"},
 	"pkg/simulate":                {own: "collector graph object snapshot"},
 	"pkg/snapshot":                {own: "input object reason"},
-	"pkg/snapshot/snapshottest":   {own: "object snapshot", other: "pgregory.net/rapid"},
+	"pkg/snapshot/snapshottest":   {own: "graph object snapshot", other: "pgregory.net/rapid"},
 }
 
 // outsideWorld are the packages of the standard library that a pure package must not import.

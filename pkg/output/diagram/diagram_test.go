@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
 // objectOf returns an object in namespace shop with the UID u-name.
@@ -61,7 +62,7 @@ func component(uids ...types.UID) func(*graph.Graph) graph.Set {
 				start = append(start, n)
 			}
 		}
-		return g.Component(start...)
+		return st.Component(g, start...)
 	}
 }
 

@@ -16,7 +16,7 @@ func BenchmarkWrite(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
 		judge := collector.NewJudge(g)
-		family := tree.Family{Members: g.Component(0), Targets: graph.NewSet(g)}
+		family := tree.Family{Members: st.Component(g, 0), Targets: graph.NewSet(g)}
 		view := tree.View{Graph: g, Judge: judge, Palette: color.New(color.Never, false, false)}
 		return func() {
 			if err := view.Write(io.Discard, tree.Layout(g, judge, family, st.Taken)); err != nil {
