@@ -80,50 +80,36 @@ func NewObstacles(m *Model) *Obstacles {
 	return &Obstacles{model: m, ends: map[graph.Node]Obstacle{}}
 }
 
-// RootCause returns the last obstacle of Model.Chain. Of a cycle, that is the first member
-// by identity.
+// RootCause returns the obstacle at the end of Model.Chain.
 func (o *Obstacles) RootCause(n graph.Node) (end Obstacle, ok bool) {
-	at := o.model.Object(n)
-	if at == nil || !at.Terminating() {
-		return Obstacle{}, false
+	links, end, ok := o.model.chain(n, o.ends)
+	for _, link := range links {
+		o.ends[link] = end
 	}
-	var path []graph.Node
-	on := map[graph.Node]bool{}
-	for {
-		if known, seen := o.ends[n]; seen {
-			end = known
-			break
-		}
-		if on[n] {
-			end = Obstacle{Node: slices.MinFunc(path[slices.Index(path, n):], o.model.compare), Reason: InCycle}
-			break
-		}
-		on[n], path = true, append(path, n)
-		here, next := o.model.obstacle(n)
-		if next == graph.None {
-			end = here
-			break
-		}
-		n = next
-	}
-	for _, p := range path {
-		o.ends[p] = end
-	}
-	return end, true
+	return end, ok
 }
 
 // Chain returns what a terminating object waits for: the object itself, the first object
 // that blocks it, the first that blocks that one, and so on, and the obstacle at the end.
-// It contains the members of a cycle once. ok is false if the object is gone or not
-// terminating.
+// It contains the members of a cycle once; the obstacle is the first of them by identity.
+// ok is false if the object is gone or not terminating.
 func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) {
+	return m.chain(n, nil)
+}
+
+// chain returns the Chain, up to the first object whose end is known.
+func (m *Model) chain(n graph.Node, ends map[graph.Node]Obstacle) (links []graph.Node, end Obstacle, ok bool) {
 	if o := m.Object(n); o == nil || !o.Terminating() {
 		return nil, Obstacle{}, false
 	}
 	on := map[graph.Node]bool{}
 	for {
+		if known, seen := ends[n]; seen {
+			return links, known, true
+		}
 		if on[n] {
-			return links, Obstacle{Node: n, Reason: InCycle}, true
+			cycle := links[slices.Index(links, n):]
+			return links, Obstacle{Node: slices.MinFunc(cycle, m.compare), Reason: InCycle}, true
 		}
 		on[n], links = true, append(links, n)
 		here, next := m.obstacle(n)
