@@ -14,19 +14,13 @@ var ownerCycle = Rule{
 	Summary: "Objects own each other in a cycle, so that none of them is ever garbage.",
 	group: func(r *ruleContext) []Finding {
 		var out []Finding
-		for _, cycle := range r.graph.Cycles(r.resolves) {
+		for _, cycle := range r.graph.Cycles(r.judge.Resolves) {
 			if f, ok := r.cycle(cycle); ok {
 				out = append(out, f)
 			}
 		}
 		return out
 	},
-}
-
-// resolves reports whether a reference leads to its owner.
-func (r *ruleContext) resolves(e graph.Edge) bool {
-	v := r.judge.Reference(e).Verdict
-	return v == collector.VerdictSolid || v == collector.VerdictWaiting
 }
 
 func (r *ruleContext) cycle(nodes []graph.Node) (f Finding, inScope bool) {

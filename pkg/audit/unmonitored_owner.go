@@ -1,9 +1,6 @@
 package audit
 
-import (
-	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-)
+import "github.com/kubectl-gc/kubectl-gc/pkg/reason"
 
 var unmonitoredOwner = Rule{
 	ID:      "unmonitored-owner",
@@ -11,10 +8,9 @@ var unmonitoredOwner = Rule{
 	find: func(o objectContext) []Finding {
 		var out []Finding
 		for i, j := range o.judgements {
-			if j.Verdict != collector.VerdictSolid && j.Verdict != collector.VerdictWaiting || !j.Unmonitored() {
-				continue
+			if j.Verdict.OwnerExists() && j.Unmonitored() {
+				out = append(out, o.finding(i, reason.OwnerNotMonitored{Owner: o.owner(i), Type: j.Mapping.Type.String()}, NoFix))
 			}
-			out = append(out, o.finding(i, reason.OwnerNotMonitored{Owner: o.owner(i), Type: j.Mapping.Type.String()}, NoFix))
 		}
 		return out
 	},

@@ -40,6 +40,9 @@ func (j *Judge) Reference(e graph.Edge) Judgement {
 	return j.judge(j.graph.Object(e.Node), j.graph.Reference(e), j.graph.Owners(e.Node)[e.Index])
 }
 
+// Resolves reports whether the reference that e stands for leads to its owner.
+func (j *Judge) Resolves(e graph.Edge) bool { return j.Reference(e).Verdict.OwnerExists() }
+
 // Hypothetical judges r as if n had it. It must lead to the same coordinates as a
 // reference that n has, in the same version or in the one that View.WithServedVersion
 // returns: nothing else was looked up.
@@ -63,33 +66,10 @@ func (j *Judge) Append(to []Judgement, n graph.Node) []Judgement {
 // FindReference judges the reference of n that names the same owner as r. It returns the
 // zero value if the snapshot shows none.
 func (j *Judge) FindReference(n graph.Node, r object.Reference) Judgement {
-	return j.ReferenceFinder(n)(r)
-}
-
-// ReferenceFinder returns FindReference for one object. An object may have any number of references,
-// so it uses an index where there are more than a few.
-func (j *Judge) ReferenceFinder(n graph.Node) func(object.Reference) Judgement {
-	const few = 16 // up to here a linear search is faster
-	owners := j.graph.Object(n).Owners
-	find := func(r object.Reference) int { return slices.IndexFunc(owners, r.SameOwner) }
-	if len(owners) > few {
-		first := make(map[object.Reference]int, len(owners))
-		for i, r := range slices.Backward(owners) {
-			first[r.WithoutFlags()] = i
-		}
-		find = func(r object.Reference) int {
-			if i, ok := first[r.WithoutFlags()]; ok {
-				return i
-			}
-			return -1
-		}
+	if i := slices.IndexFunc(j.graph.Object(n).Owners, r.SameOwner); i >= 0 {
+		return j.Reference(graph.Edge{Node: n, Index: i})
 	}
-	return func(r object.Reference) Judgement {
-		if i := find(r); i >= 0 {
-			return j.Reference(graph.Edge{Node: n, Index: i})
-		}
-		return Judgement{}
-	}
+	return Judgement{}
 }
 
 // judge judges a reference whose UID is that of owner, which may be graph.None.

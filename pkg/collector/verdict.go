@@ -24,6 +24,9 @@ const (
 // verdict.
 func (v Verdict) IsDanglingOrWaiting() bool { return v == VerdictDangling || v == VerdictWaiting }
 
+// OwnerExists reports whether a reference with this verdict leads to its owner.
+func (v Verdict) OwnerExists() bool { return v == VerdictSolid || v == VerdictWaiting }
+
 // Cause explains a verdict other than solid. Each cause has an audit rule.
 type Cause int
 

@@ -137,7 +137,7 @@ func (b *builder) remarks(r object.Reference, j collector.Judgement) []string {
 	case snapshot.NoVersion:
 		out = append(out, fmt.Sprintf("the apiVersion %q names no version; the garbage collector reads it as %s", r.APIVersion, j.Mapping.Type.APIVersion()))
 	}
-	if (j.Verdict == collector.VerdictSolid || j.Verdict == collector.VerdictWaiting) && j.Unmonitored() {
+	if j.Verdict.OwnerExists() && j.Unmonitored() {
 		out = append(out, fmt.Sprintf("the garbage collector does not watch %s, so it notices late when this owner is deleted", j.Mapping.Type))
 	}
 	return out

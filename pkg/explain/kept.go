@@ -105,10 +105,7 @@ func (b *builder) ownsItself() bool { return slices.Contains(b.graph.Owners(b.no
 func (b *builder) cycle() []graph.Node {
 	if b.explainer.cycles == nil {
 		b.explainer.cycles = map[graph.Node][]graph.Node{}
-		for _, cycle := range b.graph.Cycles(func(e graph.Edge) bool {
-			v := b.explainer.judge.Reference(e).Verdict
-			return v == collector.VerdictSolid || v == collector.VerdictWaiting
-		}) {
+		for _, cycle := range b.graph.Cycles(b.explainer.judge.Resolves) {
 			for _, n := range cycle {
 				b.explainer.cycles[n] = cycle
 			}

@@ -49,13 +49,6 @@ func (r Reference) SameOwner(o Reference) bool {
 	return r.UID == o.UID && r.Name == o.Name && r.Kind == o.Kind && r.APIVersion == o.APIVersion
 }
 
-// WithoutFlags returns the reference without its flags, as a map key that is equal for
-// references with the SameOwner.
-func (r Reference) WithoutFlags() Reference {
-	r.Controller, r.BlockOwnerDeletion = nil, nil
-	return r
-}
-
 // ReferencesOf copies owner references in their order, which matters to the collector. It
 // returns nil if there are none.
 func ReferencesOf(refs []metav1.OwnerReference) []Reference {

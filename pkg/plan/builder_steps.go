@@ -62,26 +62,18 @@ func owners(references []Reference) []string {
 // changes, or all of an object that it deletes.
 func (b *builder) references(transition *simulate.Transition) []Reference {
 	out := []Reference{}
-	judged := b.judge.ReferenceFinder(transition.Node)
-	add := func(i int) {
+	scanned, at := b.graph.Object(transition.Node).Owners, 0
+	for i, r := range transition.StateBefore.Owners {
+		if transition.Action != collector.ActionDelete && !transition.Change.Drops(i) && !transition.Change.Unblocks(i) {
+			continue
+		}
+		for !scanned[at].SameOwner(r) { // earlier transitions have removed it
+			at++
+		}
+		judged := b.judge.Reference(graph.Edge{Node: transition.Node, Index: at})
 		out = append(out, Reference{
-			Reference: *audit.ReferenceOf(transition.StateBefore.Owners[i]), Verdict: verdictOf(transition, i), Found: b.found(transition, i, judged(transition.StateBefore.Owners[i])),
+			Reference: *audit.ReferenceOf(r), Verdict: verdictOf(transition, i), Found: b.found(transition, i, judged),
 		})
-	}
-	switch transition.Action {
-	case collector.ActionDelete:
-		for i := range transition.StateBefore.Owners {
-			add(i)
-		}
-	case collector.ActionUnlink:
-		for _, i := range transition.Change.Drop {
-			add(i)
-		}
-	case collector.ActionUnblock:
-		for _, i := range transition.Change.Unblock {
-			add(i)
-		}
-	case collector.ActionRemoveFinalizer, collector.ActionNone, collector.ActionOrphanDependents:
 	}
 	return out
 }
@@ -99,20 +91,10 @@ func verdictOf(transition *simulate.Transition, i int) collector.Verdict {
 // found returns what was found of the owner that a reference names.
 func (b *builder) found(transition *simulate.Transition, i int, judged collector.Judgement) reason.Found {
 	owner := b.graph.Find(transition.StateBefore.Owners[i].UID)
-	if b.result.Model.Changed(owner) && b.graph.Object(owner) != nil && ownerExisted(judged.Verdict) {
+	if b.result.Model.Changed(owner) && b.graph.Object(owner) != nil && judged.Verdict.OwnerExists() {
 		return reason.Found{State: stateInRun(transition, i)}
 	}
 	return judged.Found()
-}
-
-// ownerExisted reports whether the owner existed before the run, given the verdict of then.
-func ownerExisted(before collector.Verdict) bool {
-	switch before {
-	case collector.VerdictSolid, collector.VerdictWaiting:
-		return true
-	case collector.VerdictDangling, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
-	}
-	return false
 }
 
 // stateInRun returns what this run has done to an existing owner by the time of a transition.

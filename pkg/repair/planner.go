@@ -86,7 +86,7 @@ func (p *Planner) cycles() map[graph.Node]int {
 		if to, rewritten := rewrites[e]; rewritten {
 			return to
 		}
-		if v := p.judge.Reference(e).Verdict; v == collector.VerdictSolid || v == collector.VerdictWaiting {
+		if p.judge.Resolves(e) {
 			return p.graph.Owners(e.Node)[e.Index]
 		}
 		return graph.None
