@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 var blockedDeletion = Rule{
@@ -66,4 +67,78 @@ func (r *ruleContext) blocked(n graph.Node, by Blocker) Finding {
 	case simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.LimitReached:
 	}
 	return f
+}
+
+// Blockers explains what blocks deletions in one state of a model. It is not safe for
+// concurrent use.
+type Blockers struct {
+	graph     *graph.Graph
+	model     *simulate.Model
+	obstacles *simulate.Obstacles
+}
+
+// NewBlockers returns the Blockers of a model, which must not change while they are used.
+func NewBlockers(m *simulate.Model) *Blockers {
+	return &Blockers{graph: m.Graph(), model: m, obstacles: simulate.NewObstacles(m)}
+}
+
+// Blocker is what blocks one deletion.
+type Blocker struct {
+	By        []object.Identity // the dependents that block it; empty where there are none
+	RootCause simulate.Obstacle
+	Reason    reason.Reason
+}
+
+// Blocker returns what blocks the deletion of a terminating object.
+func (b *Blockers) Blocker(n graph.Node) Blocker {
+	out := Blocker{By: []object.Identity{}}
+	for _, by := range b.model.Blocking(n) {
+		out.By = append(out.By, b.graph.Object(by).Identity)
+	}
+	out.RootCause, _ = b.obstacles.RootCause(n)
+	out.Reason = b.reason(out.RootCause)
+	if len(out.By) > 0 && out.RootCause.Node != n {
+		out.Reason = reason.BlockedByDependents{By: out.By[0], RootCause: b.graph.Object(out.RootCause.Node).Identity, Because: reason.Nested{Reason: out.Reason}}
+	}
+	return out
+}
+
+func (b *Blockers) reason(at simulate.Obstacle) reason.Reason {
+	switch at.Reason {
+	case simulate.HeldByFinalizers:
+		return reason.HeldByFinalizers{Finalizers: b.model.Object(at.Node).ForeignFinalizers(), Since: b.since(at.Node)}
+	case simulate.PodStillStopping:
+		return reason.GracePeriod{Since: b.since(at.Node)}
+	case simulate.ContentsStillDeleting:
+		return reason.ContentsRemain{Since: b.since(at.Node)}
+	case simulate.InCycle:
+		return reason.WaitsInCycle
+	case simulate.CannotBeJudged:
+		return reason.OwnerUndecidable{Owner: b.UndecidableReference(at.Node, at.Reference)}
+	case simulate.LimitReached:
+		return reason.OutOfScope
+	case simulate.NotAllListed:
+		return reason.DependentsUnknown
+	case simulate.ContentsNotListed:
+		return snapshot.ContentsUnknown(b.model.ContentsGaps(at.Node))
+	case simulate.SharesUID:
+		return snapshot.UIDContested(b.graph.Object(at.Node))
+	case simulate.NothingBlocks:
+	}
+	return reason.NothingBlocks
+}
+
+// since returns how long a deletion had been under way at the time of the scan.
+func (b *Blockers) since(n graph.Node) reason.Since {
+	if o := b.graph.Object(n); o.Terminating() {
+		return reason.Since{Deleted: *o.Deleted, Scanned: b.graph.Snapshot().Taken}
+	}
+	return reason.Since{}
+}
+
+// UndecidableReference returns the owner of the i-th reference that an object has in the
+// model, a reference that cannot be judged.
+func (b *Blockers) UndecidableReference(n graph.Node, i int) reason.Owner {
+	r := b.model.Object(n).Owners[i]
+	return b.model.Judge().FindReference(n, r).Owner(r)
 }

@@ -80,13 +80,13 @@ func (o objectContext) owner(i int) reason.Owner { return o.judgements[i].Owner(
 func (o objectContext) effect(i int, c collector.Consequence) reason.Brief {
 	switch c {
 	case collector.ConsequenceDelete:
-		return reason.DeletesObject{}
+		return reason.DeletesObject
 	case collector.ConsequenceUnlink:
 		return reason.RemovesReference{OwnersLeft: o.assessment.ReferencesLeft}
 	case collector.ConsequenceStuck:
 		return o.cannotDecide(i)
 	case collector.ConsequenceUnknown:
-		return reason.EffectUnknown{}
+		return reason.EffectUnknown
 	case collector.ConsequenceNone:
 	}
 	return reason.NoEffect{Terminating: o.object.Terminating()}
@@ -102,7 +102,7 @@ func (o objectContext) cannotDecide(i int) reason.CannotDecide {
 	owner := reason.NewOwner(o.object.Owners[undecidable], reason.Found{})
 	out := reason.CannotDecide{Culprit: &owner}
 	if o.judgements[i].Verdict == collector.VerdictDangling {
-		out.Repaired = &reason.Nested{Reason: reason.DeletesObject{}}
+		out.Repaired = &reason.Nested{Reason: reason.DeletesObject}
 		if o.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
 			out.Repaired.Reason = reason.RemovesReference{OwnersLeft: o.assessment.ReferencesLeft}
 		}

@@ -1,8 +1,12 @@
 package plan
 
 import (
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -67,4 +71,103 @@ func (b *builder) buildOnce() *Plan {
 		p.Retained, p.DeletedLater = b.retained(), b.deletedLater()
 	}
 	return p
+}
+
+func (b *builder) steps() []Step {
+	out := make([]Step, len(b.result.Transitions))
+	for i := range b.result.Transitions {
+		out[i] = b.step(i)
+	}
+	return out
+}
+
+func (b *builder) step(i int) Step {
+	transition := &b.result.Transitions[i]
+	out := Step{
+		ID: id(i), Pass: transition.Pass, Requested: transition.Requested, Action: Action(transition.Action), Object: b.object(transition.Node),
+		PropagationPolicy: string(transition.Policy), Finalizer: transition.Change.RemoveFinalizer,
+		After: make([]string, len(transition.Prerequisites)), References: b.references(transition),
+		WaitsForKubelet: b.result.StoppedPods[i], Transition: transition,
+	}
+	for k, before := range transition.Prerequisites {
+		out.After[k] = id(before)
+	}
+	if transition.CausedBy >= 0 {
+		out.Follows = id(transition.CausedBy)
+	}
+	out.OwnerUIDs = owners(out.References)
+	out.Reason = b.reason(i, out)
+	return out
+}
+
+func id(transition int) string { return strconv.Itoa(transition + 1) }
+
+// object returns a node with the resourceVersion of the scan: a write is bound to that state,
+// or to what an earlier step made of it.
+func (b *builder) object(n graph.Node) Object {
+	o := b.graph.Object(n)
+	return Object{Identity: o.Identity, ResourceVersion: o.ResourceVersion}
+}
+
+func owners(references []Reference) []string {
+	out := []string{}
+	seen := map[string]bool{}
+	for _, r := range references {
+		if !seen[r.UID] {
+			seen[r.UID] = true
+			out = append(out, r.UID)
+		}
+	}
+	return out
+}
+
+// references returns the references that a transition depends on: those that it removes or
+// changes, or all of an object that it deletes.
+func (b *builder) references(transition *simulate.Transition) []Reference {
+	out := []Reference{}
+	scanned, at := b.graph.Object(transition.Node).Owners, 0
+	for i, r := range transition.StateBefore.Owners {
+		if transition.Action != collector.ActionDelete && !transition.Change.Drops(i) && !transition.Change.Unblocks(i) {
+			continue
+		}
+		for !scanned[at].SameOwner(r) { // earlier transitions have removed it
+			at++
+		}
+		judged := b.judge.Reference(graph.Edge{Node: transition.Node, Index: at})
+		out = append(out, Reference{
+			Reference: *audit.ReferenceOf(r), Verdict: verdictOf(transition, i), Found: b.found(transition, i, judged),
+		})
+	}
+	return out
+}
+
+// verdictOf returns the verdict on a reference at the time of the transition. A terminating
+// object is not judged: it loses references only to owners that orphan their dependents,
+// which are solid then (docs/gc-semantics.md#orphaning).
+func verdictOf(transition *simulate.Transition, i int) collector.Verdict {
+	if i < len(transition.Verdicts) {
+		return transition.Verdicts[i]
+	}
+	return collector.VerdictSolid
+}
+
+// found returns what was found of the owner that a reference names.
+func (b *builder) found(transition *simulate.Transition, i int, judged collector.Judgement) reason.Found {
+	owner := b.graph.Find(transition.StateBefore.Owners[i].UID)
+	if b.result.Model.Changed(owner) && b.graph.Object(owner) != nil && judged.Verdict.OwnerExists() {
+		return reason.Found{State: stateInRun(transition, i)}
+	}
+	return judged.Found()
+}
+
+// stateInRun returns what this run has done to an existing owner by the time of a transition.
+func stateInRun(transition *simulate.Transition, i int) reason.OwnerState {
+	switch verdictOf(transition, i) {
+	case collector.VerdictWaiting:
+		return reason.StateWaiting
+	case collector.VerdictSolid:
+		return reason.StateExists
+	case collector.VerdictDangling, collector.VerdictUnresolvable, collector.VerdictScopeError, collector.VerdictUnknown:
+	}
+	return reason.StateDeletedBefore
 }

@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -72,4 +75,130 @@ func distinct(gaps []snapshot.Gap) []snapshot.Gap {
 		a.Message, b.Message = "", ""
 		return a == b
 	})
+}
+
+// dropFunc reports whether the canonical form leaves out a field. The fields of the
+// outermost object are at depth 1.
+type dropFunc func(depth int, key string) bool
+
+// canonical returns a valid JSON document in canonical form: without white space, each
+// string with the fewest escapes, the keys in the order of the document, and without the
+// fields that drop reports. Two documents with the same content have the same canonical
+// form, whichever program wrote them and however they are indented.
+func canonical(data []byte, drop dropFunc) []byte {
+	return (&canonicalizer{drop: drop}).rewrite(data, 1)
+}
+
+// canonicalizer rewrites valid JSON values.
+type canonicalizer struct {
+	drop dropFunc
+	data []byte
+	at   int
+	out  []byte
+}
+
+// rewrite returns the canonical form of a value at a depth. The result is valid until the
+// next call.
+func (c *canonicalizer) rewrite(data []byte, depth int) []byte {
+	c.data, c.at, c.out = data, 0, c.out[:0]
+	c.value(depth)
+	return c.out
+}
+
+// next skips white space and returns the byte after it.
+func (c *canonicalizer) next() byte {
+	for c.data[c.at] == ' ' || c.data[c.at] == '\t' || c.data[c.at] == '\n' || c.data[c.at] == '\r' {
+		c.at++
+	}
+	return c.data[c.at]
+}
+
+func (c *canonicalizer) value(depth int) {
+	switch c.next() {
+	case '{':
+		c.list('}', func() bool { return c.field(depth) })
+	case '[':
+		c.list(']', func() bool { c.value(depth + 1); return true })
+	case '"':
+		c.text()
+	default: // a number, true, false or null
+		for c.at < len(c.data) && c.data[c.at] > ' ' && c.data[c.at] != ',' && c.data[c.at] != '}' && c.data[c.at] != ']' {
+			c.out = append(c.out, c.data[c.at])
+			c.at++
+		}
+	}
+}
+
+// list rewrites what is between two brackets. element reports whether it wrote anything.
+func (c *canonicalizer) list(end byte, element func() bool) {
+	c.out = append(c.out, c.data[c.at])
+	c.at++
+	for written := false; c.next() != end; {
+		if c.data[c.at] == ',' {
+			c.at++
+		}
+		before := len(c.out)
+		if written {
+			c.out = append(c.out, ',')
+		}
+		if element() {
+			written = true
+		} else {
+			c.out = c.out[:before]
+		}
+	}
+	c.at++
+	c.out = append(c.out, end)
+}
+
+func (c *canonicalizer) field(depth int) bool {
+	c.next()
+	key := string(c.text())
+	c.out = append(c.out, ':')
+	c.next() // the colon
+	c.at++
+	c.value(depth + 1)
+	return !c.drop(depth, key)
+}
+
+// text rewrites the string that begins here and returns its content.
+func (c *canonicalizer) text() []byte {
+	begin := c.at
+	c.at++
+	for {
+		end := bytes.IndexByte(c.data[c.at:], '"')
+		escape := bytes.IndexByte(c.data[c.at:c.at+end], '\\')
+		if escape < 0 {
+			c.at += end + 1
+			break
+		}
+		c.at += escape + 2
+	}
+	quoted := c.data[begin:c.at]
+	if bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted) {
+		c.out = append(c.out, quoted...)
+		return quoted[1 : len(quoted)-1]
+	}
+	var text string
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		panic("a string of a valid JSON document: " + err.Error())
+	}
+	c.out = appendString(c.out, text)
+	return []byte(text)
+}
+
+func appendString(out []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	out = append(out, '"')
+	for _, b := range []byte(text) {
+		switch {
+		case b == '"' || b == '\\':
+			out = append(out, '\\', b)
+		case b < ' ':
+			out = append(out, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
+		default:
+			out = append(out, b)
+		}
+	}
+	return append(out, '"')
 }

@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+var selfOwner = Rule{
+	ID:      "self-owner",
+	Summary: "An object names itself as its owner.",
+	find: func(o objectContext) []Finding {
+		var out []Finding
+		for i, r := range o.object.Owners {
+			if r.UID != o.object.UID {
+				continue
+			}
+			f := o.finding(i, reason.OwnsItself, Unlink)
+			if f.Verdict == collector.VerdictSolid && !o.object.Terminating() {
+				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected{Itself: true}
+			}
+			if r.Blocks() && o.object.DeletingDependents() { // docs/gc-semantics.md#stuck-foreground-deletions
+				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCompletes{Itself: true}
+			}
+			out = append(out, f)
+		}
+		return out
+	},
+}
+
+var duplicateOwner = Rule{
+	ID:      "duplicate-owner",
+	Summary: "Several references of an object carry the same owner UID.",
+	find: func(o objectContext) []Finding {
+		if len(o.object.Owners) < 2 {
+			return nil
+		}
+		first, good := map[types.UID]int{}, map[types.UID]bool{}
+		for i, r := range o.object.Owners {
+			if _, seen := first[r.UID]; !seen {
+				first[r.UID] = i
+			}
+			if o.judgements[i].Verdict == collector.VerdictSolid {
+				good[r.UID] = true
+			}
+		}
+		var out []Finding
+		for i, r := range o.object.Owners {
+			if earlier := first[r.UID]; earlier != i {
+				out = append(out, o.duplicate(earlier, i, good[r.UID] && o.assessment.Unlinks(r.UID)))
+			}
+		}
+		return out
+	},
+}
+
+// duplicate returns the finding that the i-th reference repeats an earlier one. The garbage
+// collector removes references by UID, so it removes a good reference together with a bad
+// duplicate; losesGood reports that it will (docs/gc-semantics.md#removing-references).
+func (o objectContext) duplicate(earlier, i int, losesGood bool) Finding {
+	f := o.finding(i, reason.OwnerDuplicated{Earlier: o.owner(earlier), Later: o.owner(i), EarlierIndex: earlier, LaterIndex: i}, Unlink)
+	if losesGood {
+		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnlink, reason.RemovesAllWithUID
+	}
+	return f
+}
+
+var multipleControllers = Rule{
+	ID:      "multiple-controllers",
+	Summary: "More than one owner claims to be the managing controller, which the API server no longer accepts.",
+	find: func(o objectContext) []Finding {
+		first := slices.IndexFunc(o.object.Owners, object.Reference.Controls)
+		if first < 0 {
+			return nil
+		}
+		var out []Finding
+		refused := o.assessment.UnlinkRejected(o.object)
+		for i, r := range o.object.Owners[first+1:] {
+			if r.Controls() {
+				out = append(out, o.secondController(first, first+1+i, refused))
+			}
+		}
+		return out
+	},
+}
+
+// secondController returns the finding that the i-th reference names a second controller.
+func (o objectContext) secondController(first, i int, refused bool) Finding {
+	f := o.finding(i, reason.TwoControllers{First: o.owner(first), Second: o.owner(i)}, Unlink)
+	switch {
+	case refused:
+		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.UpdateRefused
+	case f.Severity == Info:
+		f.Severity = Warning
+	}
+	return f
+}
+
+var unmonitoredOwner = Rule{
+	ID:      "unmonitored-owner",
+	Summary: "The owner is of a kind that the collector does not watch.",
+	find: func(o objectContext) []Finding {
+		var out []Finding
+		for i, j := range o.judgements {
+			if j.Verdict.OwnerExists() && j.Unmonitored() {
+				out = append(out, o.finding(i, reason.OwnerNotMonitored{Owner: o.owner(i), Type: j.Mapping.Type.String()}, NoFix))
+			}
+		}
+		return out
+	},
+}
+
+var misspelledOwnerKind = Rule{
+	ID:      "misspelled-owner-kind",
+	Summary: "The owner's kind or apiVersion is spelled so that it works by accident, or by mistake.",
+	find: func(o objectContext) []Finding {
+		var out []Finding
+		for i, j := range o.judgements {
+			found := reason.OwnerKindMisspelled{Owner: o.owner(i), Spelling: j.Mapping.Spelling}
+			switch j.Mapping.Spelling {
+			case snapshot.ExactSpelling:
+				continue
+			case snapshot.Lowercase:
+				found.Resolved = j.Mapping.Type.Kind
+			case snapshot.ListKind:
+				found.Resolved, found.Unserved = j.Mapping.Type.String(), !j.Mapping.Served
+			case snapshot.NoVersion:
+				found.Resolved = j.Mapping.Type.APIVersion()
+			}
+			out = append(out, o.finding(i, found, NoFix))
+		}
+		return out
+	},
+}
