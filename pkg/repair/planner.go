@@ -47,8 +47,7 @@ func (p *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repai
 		return nil
 	}
 	judgements := p.judge.Object(n)
-	owners := map[types.UID]bool{}     // by solid references, and those rewritten so
-	unverified := map[types.UID]bool{} // by others
+	owners, unverified := map[types.UID]bool{}, map[types.UID]bool{}
 	for i, j := range judgements {
 		switch {
 		case j.Verdict == collector.VerdictSolid:
@@ -60,10 +59,8 @@ func (p *Planner) object(n graph.Node, closes func(*object.Object) bool) []Repai
 	out := make([]Repair, len(o.Owners))
 	for i, r := range o.Owners {
 		in := input{
-			object: o, reference: r, judgement: judgements[i], closesCycle: closes,
-			verdictFor:   func(other object.Reference) collector.Judgement { return p.judge.Hypothetical(n, other) },
-			alreadyOwned: func(owner *object.Object) bool { return owners[owner.UID] },
-			unverified:   func(owner *object.Object) bool { return unverified[owner.UID] },
+			judge: p.judge, node: n, object: o, reference: r, judgement: judgements[i],
+			owners: owners, unverified: unverified, closesCycle: closes,
 		}
 		out[i] = in.decide()
 		if becomes := out[i].Becomes.UID; becomes != "" {

@@ -1,7 +1,10 @@
 package repair
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
@@ -41,17 +44,13 @@ func (r Repair) Same(o Repair) bool {
 
 // input is what the repair of one reference depends on.
 type input struct {
-	object    *object.Object
-	reference object.Reference
-	judgement collector.Judgement
-	// verdictFor judges another reference as if the object had it in place of this one.
-	verdictFor func(object.Reference) collector.Judgement
-	// alreadyOwned reports whether another reference of the object, solid or rewritten so,
-	// has that owner.
-	alreadyOwned func(*object.Object) bool
-	// unverified reports whether another reference has that owner's UID and could not be
-	// verified.
-	unverified func(*object.Object) bool
+	judge      *collector.Judge
+	node       graph.Node
+	object     *object.Object // the node's
+	reference  object.Reference
+	judgement  collector.Judgement
+	owners     map[types.UID]bool // of other references of the object that are solid, or rewritten so
+	unverified map[types.UID]bool // of other references whose owner could not be verified
 	// closesCycle reports whether the object would own itself, directly or through others, with
 	// that owner.
 	closesCycle func(*object.Object) bool
@@ -97,7 +96,7 @@ func (in *input) updateVersion() Repair {
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateMismatched, UIDHolder: &holder.Identity}}
 	}
 	r.APIVersion = in.judgement.Served[0]
-	j := in.verdictFor(r)
+	j := in.judge.Hypothetical(in.node, r)
 	switch {
 	case j.Verdict == collector.VerdictSolid:
 		return in.rewriteTo(UpdateVersion, j.UIDHolder, r)
@@ -116,15 +115,15 @@ func (in *input) updateVersion() Repair {
 // terminating, the owner is.
 func (in *input) rewriteTo(fix Fix, owner *object.Object, r object.Reference) Repair {
 	r.UID = owner.UID
-	terminating := owner.Terminating() || in.verdictFor(r).Verdict != collector.VerdictSolid
+	terminating := owner.Terminating() || in.judge.Hypothetical(in.node, r).Verdict != collector.VerdictSolid
 	switch {
 	case owner.UID == in.object.UID:
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateItself}}
 	case owner.Contested:
 		return none(reason.StateReplacementContested)
-	case in.alreadyOwned(owner):
+	case in.owners[owner.UID]:
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateReferencedTwice}}
-	case in.unverified(owner):
+	case in.unverified[owner.UID]:
 		return none(reason.StateReferencedTwiceUnknown)
 	case in.closesCycle(owner):
 		return Repair{Fix: Unlink, Found: reason.Found{State: reason.StateOwnedByDependent}}
